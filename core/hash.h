@@ -1,0 +1,14 @@
+// XXH3 behind three names, so that only one file includes xxhash.
+#ifndef CORE_HASH_H
+#define CORE_HASH_H
+#include <stddef.h>
+#include <stdint.h>
+
+struct hash128 {
+    uint64_t low, high;
+};
+uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed);
+struct hash128 hash_bytes_128(const void *bytes, size_t size, uint64_t seed);
+uint64_t hash_string(const char *text);
+uint64_t hash_mix(uint64_t a, uint64_t b);   // order-sensitive combination of two hashes
+#endif

@@ -1,0 +1,18 @@
+// Sized allocation with a count of the bytes in use, so that a test can end by asserting that nothing is left.
+// Running out of memory is fatal, through one replaceable hook.
+#ifndef CORE_MEMORY_H
+#define CORE_MEMORY_H
+#include <stddef.h>
+#include <stdint.h>
+
+void *mem_alloc(size_t size);                                      // never NULL (size 0 gives NULL); not cleared
+void *mem_alloc_zero(size_t size);                                 // the same, cleared
+void *mem_resize(void *block, size_t old_size, size_t new_size);   // realloc that knows the old size
+void mem_free(void *block, size_t size);                           // NULL is allowed with size 0
+size_t mem_in_use(void);                                           // bytes allocated and not freed, over all threads
+size_t mem_peak_resident(void);                                    // VmHWM of this process in bytes, 0 when unknown
+void mem_set_out_of_memory(void (*hook)(size_t size));             // must not return
+
+#define mem_new_array(T, n) ((T *)mem_alloc(sizeof(T) * (size_t)(n)))
+#define mem_free_array(p, n) mem_free((p), sizeof(*(p)) * (size_t)(n))
+#endif

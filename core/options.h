@@ -1,0 +1,44 @@
+// One table of options per program: it makes the parser, the range checks and --help.
+//   static const struct option_spec specs[] = {
+//       {"alpha", OPTION_REAL, offsetof(struct options, alpha), .low = 1, .high = 100, .metavar = "X", .help = "..."},
+//       {"output", OPTION_TEXT, offsetof(struct options, output), .letter = 'o', .metavar = "FILE", .help = "..."},
+//       {0}};
+// The struct's fields hold the defaults before options_parse (shown by --help):
+//   FLAG bool (--x, --no-x)   INTEGER int64_t   REAL double   TEXT const char *   CHOICE int (index into .choices)
+//   LIST struct option_list (the option may be repeated)
+// A size option (.is_size) is an INTEGER that takes suffixes k, M, G (1024).
+#ifndef CORE_OPTIONS_H
+#define CORE_OPTIONS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct error;
+
+enum option_kind { OPTION_NONE, OPTION_FLAG, OPTION_INTEGER, OPTION_REAL, OPTION_TEXT, OPTION_CHOICE, OPTION_LIST };
+struct option_list {
+    size_t count;
+    const char *items[64];
+};
+struct option_spec {
+    const char *name;
+    enum option_kind kind;
+    size_t offset;
+    char letter;                // 0: no short form
+    bool is_size;
+    double low, high;           // INTEGER, REAL: the allowed range; both 0: unbounded
+    const char *const *choices; // CHOICE: NULL-terminated
+    const char *metavar, *help;
+};
+struct program {
+    const char *name, *usage, *summary, *epilog;   // epilog: what follows the option table (exit codes, examples)
+    const struct option_spec *options;             // ends with {0}
+};
+
+// Takes argv after the program's (and sub-command's) name. Positional arguments end up in ret_positional (caller's
+// array of argc entries). `--` ends the options; --name=value and --name value are the same. False: error (EXIT_USAGE).
+bool options_parse(const struct program *program, int argc, char **argv, void *fields, const char **ret_positional,
+                   int *ret_count, bool *ret_help, struct error *error);
+void options_print_help(FILE *out, const struct program *program, const void *defaults);
+#endif

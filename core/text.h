@@ -1,0 +1,18 @@
+// A growable text buffer: what every printer writes to.
+#ifndef CORE_TEXT_H
+#define CORE_TEXT_H
+#include <stddef.h>
+
+struct text {
+    char *chars;               // NUL-terminated once something was added; NULL while empty
+    size_t count, capacity;
+};
+void text_add(struct text *t, const char *chars);
+void text_add_n(struct text *t, const char *chars, size_t n);
+void text_printf(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_add_real(struct text *t, double value);          // the shortest decimal that reads back as the same double
+void text_add_quoted(struct text *t, const char *chars);   // as a string of the S-expression reader
+void text_add_json(struct text *t, const char *chars);     // as a JSON string, invalid UTF-8 replaced
+void text_clear(struct text *t);
+void text_free(struct text *t);
+#endif

@@ -1,0 +1,24 @@
+// Growable arrays: `VEC(int) v = {0}; vec_push(&v, 3); v.items[0]; vec_free(&v);`
+#ifndef CORE_VEC_H
+#define CORE_VEC_H
+#include "core/memory.h"
+
+#define VEC(T)                                                                                                         \
+    struct {                                                                                                           \
+        T *items;                                                                                                      \
+        size_t count, capacity;                                                                                        \
+    }
+
+void vec_grow(void *items_address, size_t *capacity, size_t item_size, size_t at_least);
+
+#define vec_reserve(v, n)                                                                                              \
+    ((size_t)(n) <= (v)->capacity ? (void)0                                                                            \
+                                  : vec_grow((void *)&(v)->items, &(v)->capacity, sizeof(*(v)->items), (size_t)(n)))
+#define vec_push(v, item) (vec_reserve((v), (v)->count + 1), (void)((v)->items[(v)->count++] = (item)))
+#define vec_pop(v) ((v)->items[--(v)->count])
+#define vec_last(v) ((v)->items[(v)->count - 1])
+#define vec_clear(v) ((void)((v)->count = 0))
+#define vec_free(v)                                                                                                    \
+    (mem_free((v)->items, (v)->capacity * sizeof(*(v)->items)), (void)((v)->items = NULL),                             \
+     (void)((v)->count = (v)->capacity = 0))
+#endif
