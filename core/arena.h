@@ -2,7 +2,7 @@
 // Everything allocated after a mark is given back by arena_release; blocks are kept for reuse.
 #ifndef CORE_ARENA_H
 #define CORE_ARENA_H
-#include <stdarg.h>
+#include "core/memory.h"
 #include <stddef.h>
 
 struct arena_block;
@@ -17,6 +17,7 @@ struct arena_mark {
 
 void arena_init(struct arena *a);
 void arena_free(struct arena *a);                          // gives every block back; `a` is as after arena_init
+// Never NULL, also for size 0; `align` is a power of two. The bytes of arena_alloc are not cleared.
 void *arena_alloc(struct arena *a, size_t size, size_t align);
 void *arena_alloc_zero(struct arena *a, size_t size, size_t align);
 void *arena_copy(struct arena *a, const void *bytes, size_t size, size_t align);
@@ -27,6 +28,6 @@ struct arena_mark arena_mark(const struct arena *a);
 void arena_release(struct arena *a, struct arena_mark mark);
 
 #define arena_new(a, T) ((T *)arena_alloc_zero((a), sizeof(T), _Alignof(T)))
-#define arena_array(a, T, n) ((T *)arena_alloc_zero((a), sizeof(T) * (size_t)(n), _Alignof(T)))
-#define arena_copy_array(a, p, n) arena_copy((a), (p), sizeof(*(p)) * (size_t)(n), _Alignof(max_align_t))
+#define arena_array(a, T, n) ((T *)arena_alloc_zero((a), mem_product(sizeof(T), (size_t)(n)), _Alignof(T)))
+#define arena_copy_array(a, p, n) arena_copy((a), (p), mem_product(sizeof(*(p)), (size_t)(n)), _Alignof(max_align_t))
 #endif

@@ -1,7 +1,6 @@
 // Bad input is reported by returning false with one `struct error` filled; it is printed once, in main.
 #ifndef CORE_ERROR_H
 #define CORE_ERROR_H
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 

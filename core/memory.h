@@ -13,6 +13,13 @@ size_t mem_in_use(void);                                           // bytes allo
 size_t mem_peak_resident(void);                                    // VmHWM of this process in bytes, 0 when unknown
 void mem_set_out_of_memory(void (*hook)(size_t size));             // must not return
 
-#define mem_new_array(T, n) ((T *)mem_alloc(sizeof(T) * (size_t)(n)))
-#define mem_free_array(p, n) mem_free((p), sizeof(*(p)) * (size_t)(n))
+// a * b, or SIZE_MAX when that does not fit: such a request then ends as out of memory, never as a small block.
+static inline size_t mem_product(size_t a, size_t b)
+{
+    size_t product;
+    return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
+}
+
+#define mem_new_array(T, n) ((T *)mem_alloc(mem_product(sizeof(T), (size_t)(n))))
+#define mem_free_array(p, n) mem_free((p), mem_product(sizeof(*(p)), (size_t)(n)))
 #endif

@@ -32,7 +32,9 @@ struct option_spec {
     const char *metavar, *help;
 };
 struct program {
-    const char *name, *usage, *summary, *epilog;   // epilog: what follows the option table (exit codes, examples)
+    const char *name;                    // "taso-verify rules"
+    const char *usage;                   // what follows the name: "CANDIDATES.rules -o PROVED.rules [options]"
+    const char *summary, *epilog;        // before and after the option table (epilog: exit codes, examples)
     const struct option_spec *options;             // ends with {0}
 };
 

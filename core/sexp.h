@@ -2,9 +2,11 @@
 //   list      ( item ... )
 //   symbol    any run of characters other than white space ( ) " ;
 //   string    "..." with \" \\ \n \t \xNN
-//   integer   -?[0-9]+ that fits int64;   real   what strtod takes, with a dot or an exponent
+//   integer   -?[0-9]+ that fits int64
+//   real      a decimal that strtod takes, with a dot or an exponent (1e999 is infinite), or nan
 //   comment   ; to the end of the line
-// Nesting is bounded (SEXP_MAX_DEPTH), so a hostile file gets an error and not a stack overflow.
+// Nesting is bounded (SEXP_MAX_DEPTH), so that whoever recurses over a hostile file is safe. Control characters other
+// than white space are refused. Columns count characters (UTF-8), not bytes.
 #ifndef CORE_SEXP_H
 #define CORE_SEXP_H
 #include <stdbool.h>

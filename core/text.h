@@ -10,7 +10,9 @@ struct text {
 void text_add(struct text *t, const char *chars);
 void text_add_n(struct text *t, const char *chars, size_t n);
 void text_printf(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void text_add_real(struct text *t, double value);          // the shortest decimal that reads back as the same double
+// The shortest decimal that the S-expression reader takes back as the same real: 3.0, 1e-05; infinities are 1e999 and
+// -1e999, which JSON takes too; nan.
+void text_add_real(struct text *t, double value);
 void text_add_quoted(struct text *t, const char *chars);   // as a string of the S-expression reader
 void text_add_json(struct text *t, const char *chars);     // as a JSON string, invalid UTF-8 replaced
 void text_clear(struct text *t);

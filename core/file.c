@@ -1,0 +1,312 @@
+// Reading is a private map of a regular file. Writing goes to a new file beside the target, which takes the target's
+// name only when every byte is on the disk: whoever looks sees the old file or the new one. A target that is no
+// regular file (/dev/null, a pipe) cannot be replaced by a rename and is written directly.
+#include "core/file.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER_SIZE = 1 << 18, NAME_ATTEMPTS = 100 };
+
+static bool fail_with_errno(struct error *error, const char *path, const char *what, int number)
+{
+    return error_set(error, path, 0, 0, "%s: %s", what, strerror(number));
+}
+
+// ---- reading ----
+
+static bool map_open_file(struct file_map *map, int fd, const char *path, struct error *error)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return fail_with_errno(error, path, "cannot read", errno);
+    if (!S_ISREG(status.st_mode))
+        return error_set(error, path, 0, 0, S_ISDIR(status.st_mode) ? "is a folder" : "is not a regular file");
+    *map = (struct file_map){.size = (size_t)status.st_size};
+    if (map->size == 0)
+        return true;
+    void *bytes = mmap(NULL, map->size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (bytes == MAP_FAILED)
+        return fail_with_errno(error, path, "cannot map into memory", errno);
+    map->bytes = bytes;
+    return true;
+}
+
+bool file_map_open(struct file_map *map, const char *path, struct error *error)
+{
+    *map = (struct file_map){0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return fail_with_errno(error, path, "cannot open", errno);
+    bool is_mapped = map_open_file(map, fd, path, error);
+    close(fd);
+    return is_mapped;
+}
+
+void file_map_close(struct file_map *map)
+{
+    if (map->bytes)
+        munmap((void *)(uintptr_t)map->bytes, map->size);
+    *map = (struct file_map){0};
+}
+
+// ---- writing ----
+
+static char *new_string(size_t length)
+{
+    return mem_alloc_zero(length + 1);
+}
+
+static char *copy_string(const char *text)
+{
+    size_t length = strlen(text);
+    return memcpy(new_string(length), text, length);
+}
+
+static void free_string(char *text)
+{
+    if (text)
+        mem_free(text, strlen(text) + 1);
+}
+
+static size_t folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+// The file that a symbolic link leads to, so that the link itself stays; else the path as it is.
+static char *path_behind_links(const char *path)
+{
+    char *resolved = realpath(path, NULL);
+    char *copy = copy_string(resolved ? resolved : path);
+    free(resolved);
+    return copy;
+}
+
+// A new file in the target's folder under a name that nobody has; its mode is the usual one for new files.
+static int create_beside(const char *path, char **ret_name)
+{
+    size_t folder = folder_length(path), room = folder + 48;
+    char *name = mem_alloc_zero(room);
+    memcpy(name, path, folder);
+    int fd = -1;
+    for (int attempt = 0; fd < 0 && attempt < NAME_ATTEMPTS; attempt++) {
+        snprintf(name + folder, room - folder, ".taso-%ld-%d.tmp", (long)getpid(), attempt);
+        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    int failure = errno;
+    *ret_name = fd >= 0 ? copy_string(name) : NULL;
+    mem_free(name, room);
+    errno = failure;
+    return fd;
+}
+
+static bool open_new_or_replacing(struct file_writer *w, const char *path, const struct stat *old, struct error *error)
+{
+    if (old && access(path, W_OK) != 0)
+        return fail_with_errno(error, path, "cannot write", errno);
+    w->path = path_behind_links(path);
+    w->fd = create_beside(w->path, &w->temporary);
+    if (w->fd < 0) {
+        int failure = errno;
+        free_string(w->path);
+        return fail_with_errno(error, path, "cannot create a file in this folder", failure);
+    }
+    if (old && fchmod(w->fd, old->st_mode & 0777) != 0) {
+        w->failed = true;
+        w->failure = errno;
+    }
+    return true;
+}
+
+static bool open_directly(struct file_writer *w, const char *path, struct error *error)
+{
+    w->fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (w->fd < 0)
+        return fail_with_errno(error, path, "cannot write", errno);
+    w->path = copy_string(path);
+    return true;
+}
+
+static bool open_target(struct file_writer *w, const char *path, struct error *error)
+{
+    struct stat status;
+    if (!path[0])
+        return error_set(error, NULL, 0, 0, "cannot write to a file with an empty name");
+    if (stat(path, &status) != 0)
+        return open_new_or_replacing(w, path, NULL, error);
+    if (S_ISDIR(status.st_mode))
+        return error_set(error, path, 0, 0, "cannot write: is a folder");
+    if (S_ISREG(status.st_mode))
+        return open_new_or_replacing(w, path, &status, error);
+    return open_directly(w, path, error);
+}
+
+static void note_failure(struct file_writer *w, int number)
+{
+    if (!w->failed)
+        w->failure = number;
+    w->failed = true;
+}
+
+static void write_through(struct file_writer *w, const uint8_t *bytes, size_t size)
+{
+    while (size && !w->failed) {
+        ssize_t n = write(w->fd, bytes, size);
+        if (n > 0) {
+            bytes += n;
+            size -= (size_t)n;
+        } else if (n == 0 || errno != EINTR)
+            note_failure(w, n == 0 ? EIO : errno);
+    }
+}
+
+static void flush_buffer(struct file_writer *w)
+{
+    write_through(w, w->buffer, w->buffered);
+    w->buffered = 0;
+}
+
+// Pipes and devices have nothing to synchronize and say so.
+static void synchronize(struct file_writer *w)
+{
+    if (!w->failed && fsync(w->fd) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP)
+        note_failure(w, errno);
+}
+
+// Makes the rename itself durable; where folders cannot be synchronized nothing is lost but that.
+static void synchronize_folder_of(const char *path)
+{
+    size_t length = folder_length(path);
+    char *folder = length ? new_string(length) : copy_string(".");
+    if (length)
+        memcpy(folder, path, length);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)!fsync(fd);
+        close(fd);
+    }
+    free_string(folder);
+}
+
+static void close_descriptor(struct file_writer *w)
+{
+    if (close(w->fd) != 0 && errno != EINTR)
+        note_failure(w, errno);
+    w->fd = -1;
+}
+
+static void release(struct file_writer *w)
+{
+    free_string(w->path);
+    free_string(w->temporary);
+    mem_free(w->buffer, w->buffer ? BUFFER_SIZE : 0);
+    w->path = w->temporary = NULL;
+    w->buffer = NULL;
+}
+
+bool file_writer_open(struct file_writer *w, const char *path, struct error *error)
+{
+    *w = (struct file_writer){.fd = -1};
+    if (!open_target(w, path, error)) {
+        *w = (struct file_writer){.fd = -1};
+        return false;
+    }
+    w->buffer = mem_alloc(BUFFER_SIZE);
+    return true;
+}
+
+void file_write(struct file_writer *w, const void *bytes, size_t size)
+{
+    assert(w->buffer);
+    w->written += size;
+    if (size > BUFFER_SIZE - w->buffered)
+        flush_buffer(w);
+    if (size >= BUFFER_SIZE) {
+        write_through(w, bytes, size);
+    } else if (size) {
+        memcpy(w->buffer + w->buffered, bytes, size);
+        w->buffered += size;
+    }
+}
+
+bool file_writer_commit(struct file_writer *w, struct error *error)
+{
+    assert(w->buffer);
+    flush_buffer(w);
+    synchronize(w);
+    close_descriptor(w);
+    if (!w->failed && w->temporary && rename(w->temporary, w->path) != 0)
+        note_failure(w, errno);
+    if (w->failed) {
+        fail_with_errno(error, w->path, "cannot write", w->failure);
+        file_writer_abandon(w);
+        return false;
+    }
+    if (w->temporary)
+        synchronize_folder_of(w->path);
+    release(w);
+    return true;
+}
+
+void file_writer_abandon(struct file_writer *w)
+{
+    if (!w->buffer)
+        return;
+    if (w->fd >= 0)
+        close_descriptor(w);
+    if (w->temporary)
+        unlink(w->temporary);
+    release(w);
+}
+
+bool file_write_text(const char *path, const char *text, size_t size, struct error *error)
+{
+    struct file_writer w;
+    if (!file_writer_open(&w, path, error))
+        return false;
+    file_write(&w, text, size);
+    return file_writer_commit(&w, error);
+}
+
+// ---- the cache folder ----
+
+static bool make_folders(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        bool is_made = mkdir(path, 0700) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!is_made)
+            return false;
+    }
+    struct stat status;
+    return (mkdir(path, 0700) == 0 || errno == EEXIST) && stat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
+           access(path, W_OK) == 0;
+}
+
+bool file_cache_folder(char *ret_path, size_t size)
+{
+    char path[4096];
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int length = -1;
+    if (cache && cache[0] == '/')
+        length = snprintf(path, sizeof path, "%s/taso", cache);
+    else if (home && home[0] == '/')
+        length = snprintf(path, sizeof path, "%s/.cache/taso", home);
+    if (length < 0 || (size_t)length >= sizeof path || (size_t)length >= size || !make_folders(path))
+        return false;
+    memcpy(ret_path, path, (size_t)length + 1);
+    return true;
+}

@@ -1,0 +1,28 @@
+// A signal handler can only speak through a process-wide flag.
+#include "core/interrupt.h"
+#include <signal.h>
+#include <string.h>
+
+static volatile sig_atomic_t is_requested;
+
+static void ask_to_stop_or_end(int signal_number)
+{
+    if (is_requested) {
+        signal(signal_number, SIG_DFL);
+        raise(signal_number);
+    }
+    is_requested = 1;
+}
+
+void interrupt_install(void)
+{
+    struct sigaction action = {.sa_handler = ask_to_stop_or_end, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool interrupt_requested(void)
+{
+    return is_requested != 0;
+}

@@ -1,0 +1,102 @@
+// The byte counter and the out-of-memory hook are the two process-wide variables of the project: a test that asks
+// whether anything is left must see every thread, and a hook must be reachable from any depth.
+#include "core/memory.h"
+#include "core/error.h"
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void report_and_exit(size_t size)
+{
+    fprintf(stderr, "out of memory (%zu more bytes were wanted)\n", size);
+    _exit(EXIT_INTERNAL);
+}
+
+static atomic_size_t bytes_in_use;
+static _Atomic(void (*)(size_t)) out_of_memory_hook = report_and_exit;
+
+static _Noreturn void fail_for_lack_of_memory(size_t size)
+{
+    atomic_load (&out_of_memory_hook)(size);
+    abort();
+}
+
+static bool is_possible(size_t size)
+{
+    return size <= PTRDIFF_MAX;
+}
+
+static void count_change(size_t old_size, size_t new_size)
+{
+    atomic_fetch_add_explicit(&bytes_in_use, new_size - old_size, memory_order_relaxed);
+}
+
+void *mem_alloc(size_t size)
+{
+    if (size == 0)
+        return NULL;
+    void *block = is_possible(size) ? malloc(size) : NULL;
+    if (!block)
+        fail_for_lack_of_memory(size);
+    count_change(0, size);
+    return block;
+}
+
+void *mem_alloc_zero(size_t size)
+{
+    if (size == 0)
+        return NULL;
+    void *block = is_possible(size) ? calloc(1, size) : NULL;
+    if (!block)
+        fail_for_lack_of_memory(size);
+    count_change(0, size);
+    return block;
+}
+
+void *mem_resize(void *block, size_t old_size, size_t new_size)
+{
+    assert((block == NULL) == (old_size == 0));
+    if (new_size == 0) {
+        mem_free(block, old_size);
+        return NULL;
+    }
+    void *resized = is_possible(new_size) ? realloc(block, new_size) : NULL;
+    if (!resized)
+        fail_for_lack_of_memory(new_size);
+    count_change(old_size, new_size);
+    return resized;
+}
+
+void mem_free(void *block, size_t size)
+{
+    assert((block == NULL) == (size == 0));
+    free(block);
+    count_change(size, 0);
+}
+
+size_t mem_in_use(void)
+{
+    return atomic_load_explicit(&bytes_in_use, memory_order_relaxed);
+}
+
+size_t mem_peak_resident(void)
+{
+    FILE *status = fopen("/proc/self/status", "re");
+    if (!status)
+        return 0;
+    char line[256];
+    size_t kibibytes = 0;
+    while (kibibytes == 0 && fgets(line, sizeof line, status))
+        if (sscanf(line, "VmHWM: %zu", &kibibytes) != 1)
+            kibibytes = 0;
+    fclose(status);
+    return kibibytes * 1024;
+}
+
+void mem_set_out_of_memory(void (*hook)(size_t size))
+{
+    atomic_store(&out_of_memory_hook, hook ? hook : report_and_exit);
+}

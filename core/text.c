@@ -1,0 +1,154 @@
+// Text grows by doubling and is always NUL-terminated behind `count`. Reals are printed and read in the C locale: no
+// program of the project calls setlocale.
+#include "core/text.h"
+#include "core/memory.h"
+#include "core/vec.h"
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void reserve_more(struct text *t, size_t n)
+{
+    size_t needed;
+    if (__builtin_add_overflow(t->count, n, &needed) || needed == SIZE_MAX)
+        needed = SIZE_MAX - 1;
+    if (needed + 1 > t->capacity)
+        vec_grow(&t->chars, &t->capacity, 1, needed + 1);
+}
+
+void text_add(struct text *t, const char *chars)
+{
+    text_add_n(t, chars, strlen(chars));
+}
+
+void text_add_n(struct text *t, const char *chars, size_t n)
+{
+    reserve_more(t, n);
+    if (n)
+        memcpy(t->chars + t->count, chars, n);
+    t->count += n;
+    t->chars[t->count] = '\0';
+}
+
+void text_printf(struct text *t, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int n = vsnprintf(NULL, 0, format, arguments);
+    assert(n >= 0);
+    reserve_more(t, (size_t)n);
+    vsnprintf(t->chars + t->count, (size_t)n + 1, format, again);
+    t->count += (size_t)n;
+    va_end(again);
+    va_end(arguments);
+}
+
+static void print_shortest(char *digits, size_t size, double value)
+{
+    for (int precision = 1; precision <= 17; precision++) {
+        snprintf(digits, size, "%.*g", precision, value);
+        if (strtod(digits, NULL) == value)
+            return;
+    }
+}
+
+void text_add_real(struct text *t, double value)
+{
+    char digits[40];
+    if (isnan(value))
+        text_add(t, "nan");
+    else if (isinf(value))
+        text_add(t, value < 0 ? "-1e999" : "1e999");
+    else {
+        print_shortest(digits, sizeof digits, value);
+        text_add(t, digits);
+        if (!strpbrk(digits, ".e"))
+            text_add(t, ".0");
+    }
+}
+
+static void add_quoted_char(struct text *t, unsigned char c)
+{
+    if (c == '"' || c == '\\')
+        text_printf(t, "\\%c", c);
+    else if (c == '\n')
+        text_add(t, "\\n");
+    else if (c == '\t')
+        text_add(t, "\\t");
+    else if (c < 0x20 || c == 0x7f)
+        text_printf(t, "\\x%02X", c);
+    else
+        text_add_n(t, (const char *)&c, 1);
+}
+
+void text_add_quoted(struct text *t, const char *chars)
+{
+    text_add(t, "\"");
+    for (; *chars; chars++)
+        add_quoted_char(t, (unsigned char)*chars);
+    text_add(t, "\"");
+}
+
+// The length of the well-formed UTF-8 sequence at `s` (Unicode 15, table 3-7), 0 when there is none.
+static size_t utf8_length(const unsigned char *s)
+{
+    if (s[0] < 0x80)
+        return 1;
+    if (s[0] < 0xC2 || s[0] > 0xF4)
+        return 0;
+    size_t length = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
+    unsigned char low = s[0] == 0xE0 ? 0xA0 : s[0] == 0xF0 ? 0x90 : 0x80;
+    unsigned char high = s[0] == 0xED ? 0x9F : s[0] == 0xF4 ? 0x8F : 0xBF;
+    if (s[1] < low || s[1] > high)
+        return 0;
+    for (size_t i = 2; i < length; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    return length;
+}
+
+static size_t add_json_char(struct text *t, const unsigned char *s)
+{
+    size_t length = utf8_length(s);
+    if (length == 0)
+        text_add(t, "\\ufffd");
+    else if (*s == '"' || *s == '\\')
+        text_printf(t, "\\%c", *s);
+    else if (*s == '\n')
+        text_add(t, "\\n");
+    else if (*s == '\t')
+        text_add(t, "\\t");
+    else if (*s < 0x20 || *s == 0x7f)
+        text_printf(t, "\\u%04x", *s);
+    else
+        text_add_n(t, (const char *)s, length);
+    return length ? length : 1;
+}
+
+void text_add_json(struct text *t, const char *chars)
+{
+    const unsigned char *s = (const unsigned char *)chars;
+    text_add(t, "\"");
+    while (*s)
+        s += add_json_char(t, s);
+    text_add(t, "\"");
+}
+
+void text_clear(struct text *t)
+{
+    t->count = 0;
+    if (t->chars)
+        t->chars[0] = '\0';
+}
+
+void text_free(struct text *t)
+{
+    mem_free(t->chars, t->capacity);
+    *t = (struct text){0};
+}
