@@ -1,0 +1,123 @@
+#include "core/vec.h"
+#include "tests/support/check.h"
+#include <setjmp.h>
+#include <string.h>
+
+static void counts_what_is_in_use(void **state)
+{
+    size_t before = mem_in_use();
+    char *block = mem_alloc(100);
+    assert_int_equal(mem_in_use() - before, 100);
+    block = mem_resize(block, 100, 40);
+    assert_int_equal(mem_in_use() - before, 40);
+    mem_free(block, 40);
+    assert_int_equal(mem_in_use(), before);
+}
+
+static void nothing_is_null(void **state)
+{
+    assert_null(mem_alloc(0));
+    assert_null(mem_alloc_zero(0));
+    mem_free(NULL, 0);
+    char *block = mem_resize(NULL, 0, 8);
+    assert_non_null(block);
+    assert_null(mem_resize(block, 8, 0));
+}
+
+static void zeroed_blocks_are_zero(void **state)
+{
+    static const char zeros[4096];
+    char *block = mem_alloc_zero(sizeof zeros);
+    assert_memory_equal(block, zeros, sizeof zeros);
+    mem_free(block, sizeof zeros);
+}
+
+static jmp_buf after_failure;
+static size_t wanted_size;
+
+static void leave_with_size(size_t size)
+{
+    wanted_size = size;
+    longjmp(after_failure, 1);
+}
+
+static void impossible_sizes_reach_the_hook(void **state)
+{
+    static const size_t sizes[] = {SIZE_MAX, (size_t)PTRDIFF_MAX + 1};
+    mem_set_out_of_memory(leave_with_size);
+    for (volatile size_t i = 0; i < COUNT_OF(sizes); i++) {
+        if (setjmp(after_failure) == 0) {
+            mem_alloc(sizes[i]);
+            fail();
+        }
+        assert_int_equal(wanted_size, sizes[i]);
+    }
+    mem_set_out_of_memory(NULL);
+}
+
+static void products_that_do_not_fit_are_no_small_blocks(void **state)
+{
+    volatile size_t huge = SIZE_MAX / 4 + 2;
+    assert_int_equal(mem_product(huge, 4), SIZE_MAX);
+    assert_int_equal(mem_product(huge, 0), 0);
+    assert_int_equal(mem_product(1 << 10, 1 << 10), 1 << 20);
+    mem_set_out_of_memory(leave_with_size);
+    if (setjmp(after_failure) == 0) {
+        int *array = mem_new_array(int, huge);
+        assert_null(array);
+        fail();
+    }
+    assert_int_equal(wanted_size, SIZE_MAX);
+    mem_set_out_of_memory(NULL);
+}
+
+static void peak_is_known_and_plausible(void **state)
+{
+    size_t peak = mem_peak_resident();
+    assert_true(peak > 100 << 10);
+    assert_true(peak < (size_t)64 << 30);
+}
+
+static void vectors_keep_their_items_as_they_grow(void **state)
+{
+    VEC(uint64_t) v = {0};
+    for (uint64_t i = 0; i < 10000; i++) {
+        vec_push(&v, i * i);
+        assert_int_equal(vec_last(&v), i * i);
+        assert_true(v.capacity >= v.count);
+    }
+    for (uint64_t i = 0; i < 10000; i++)
+        assert_int_equal(v.items[i], i * i);
+    assert_int_equal(vec_pop(&v), 9999 * 9999);
+    vec_clear(&v);
+    assert_int_equal(v.count, 0);
+    vec_free(&v);
+    assert_null(v.items);
+    assert_int_equal(v.capacity, 0);
+}
+
+static void vectors_reserve_what_is_asked(void **state)
+{
+    VEC(struct { char name[24]; }) v = {0};
+    vec_reserve(&v, 1000);
+    assert_true(v.capacity >= 1000);
+    void *items = v.items;
+    vec_reserve(&v, 10);
+    assert_ptr_equal(items, v.items);
+    vec_free(&v);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(counts_what_is_in_use),
+        TEST(nothing_is_null),
+        TEST(zeroed_blocks_are_zero),
+        TEST(impossible_sizes_reach_the_hook),
+        TEST(products_that_do_not_fit_are_no_small_blocks),
+        TEST(peak_is_known_and_plausible),
+        TEST(vectors_keep_their_items_as_they_grow),
+        TEST(vectors_reserve_what_is_asked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
