@@ -1,0 +1,15 @@
+// The activation that convolution, matrix product and pooling can apply to their result.
+#ifndef OPERATORS_ACTIVATION_H
+#define OPERATORS_ACTIVATION_H
+#include "operators/definition.h"
+
+enum activation { ACTIVATION_NONE, ACTIVATION_RELU };
+extern const char *const activation_names[];   // "none", "relu", NULL
+
+#define ACTIVATION_ATTRIBUTE                                                                                           \
+    {                                                                                                                  \
+        .name = "act", .kind = ATTRIBUTE_CHOICE, .choices = activation_names                                           \
+    }
+
+expr activation_apply(struct definition *d, enum activation activation, expr value);
+#endif

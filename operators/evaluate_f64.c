@@ -1,0 +1,48 @@
+// Evaluation over IEEE doubles.
+#include "operators/evaluate.h"
+
+#include "operators/definition.h"
+#include <math.h>
+
+#define SCALAR double
+#define DOMAIN int
+#define LOWEST (-INFINITY)
+#define HIGHEST INFINITY
+
+static inline double from_real(double value)
+{
+    return value;
+}
+
+static inline double from_int(int64_t value)
+{
+    return (double)value;
+}
+
+static inline int64_t to_int(double value)
+{
+    const double limit = 4e18;
+    return value != value ? 0 : value > limit ? (int64_t)limit : value < -limit ? -(int64_t)limit : (int64_t)value;
+}
+
+static inline double apply(int domain, enum scalar_function fn, double a, double b, double c)
+{
+    switch (fn) {
+#define FUNCTION(enumerator, name, arity, c_expression)                                                                \
+    case FN_##enumerator:                                                                                              \
+        return c_expression;
+#include "operators/functions.def"
+#undef FUNCTION
+    case FN_COUNT:
+        break;
+    }
+    return NAN;
+}
+
+#include "operators/evaluate.inc"
+
+void evaluate_f64(const struct definition *d, const double *const *inputs, double *const *outputs,
+                  struct arena *scratch)
+{
+    evaluate(d, 0, inputs, outputs, scratch);
+}

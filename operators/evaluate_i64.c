@@ -1,0 +1,106 @@
+// Evaluation over 64-bit integers, for shape arithmetic and other integer tensors.
+#include "operators/evaluate.h"
+
+#include "operators/definition.h"
+#include <math.h>
+
+#define SCALAR int64_t
+#define DOMAIN int
+#define LOWEST INT64_MIN
+#define HIGHEST INT64_MAX
+
+static inline int64_t from_real(double value)
+{
+    return value >= 9.2233720368547748e18 ? INT64_MAX : value > -9.2233720368547758e18 ? (int64_t)value : INT64_MIN;
+}
+
+static inline int64_t from_int(int64_t value)
+{
+    return value;
+}
+
+static inline int64_t to_int(int64_t value)
+{
+    return value;
+}
+
+static int64_t apply_through_double(enum scalar_function fn, double a, double b, double c)
+{
+    switch (fn) {
+#define FUNCTION(enumerator, name, arity, c_expression)                                                                \
+    case FN_##enumerator:                                                                                              \
+        return from_real(c_expression);
+#include "operators/functions.def"
+#undef FUNCTION
+    case FN_COUNT:
+        break;
+    }
+    return 0;
+}
+
+static int64_t divide(int64_t a, int64_t b)
+{
+    return b == 0 ? 0 : b == -1 ? (int64_t) - (uint64_t)a : a / b;
+}
+
+static int64_t power(int64_t base, int64_t exponent)
+{
+    uint64_t result = 1, b = (uint64_t)base;
+    if (exponent < 0)
+        return base == 1 ? 1 : base == -1 ? (exponent % 2 ? -1 : 1) : 0;
+    for (; exponent; exponent >>= 1, b *= b)
+        if (exponent & 1)
+            result *= b;
+    return (int64_t)result;
+}
+
+static inline int64_t apply(int domain, enum scalar_function fn, int64_t a, int64_t b, int64_t c)
+{
+    switch (fn) {
+    case FN_ADD:
+        return (int64_t)((uint64_t)a + (uint64_t)b);
+    case FN_SUB:
+        return (int64_t)((uint64_t)a - (uint64_t)b);
+    case FN_MUL:
+        return (int64_t)((uint64_t)a * (uint64_t)b);
+    case FN_NEG:
+        return (int64_t) - (uint64_t)a;
+    case FN_DIV:
+        return divide(a, b);
+    case FN_FMOD:
+        return b == 0 || b == -1 ? 0 : a % b;
+    case FN_POW:
+        return power(a, b);
+    case FN_MAX:
+        return a > b ? a : b;
+    case FN_MIN:
+        return a < b ? a : b;
+    case FN_RELU:
+        return a > 0 ? a : 0;
+    case FN_ABS:
+        return a < 0 ? (int64_t) - (uint64_t)a : a;
+    case FN_LESS:
+        return a < b;
+    case FN_LESS_EQUAL:
+        return a <= b;
+    case FN_EQUAL:
+        return a == b;
+    case FN_WHERE:
+        return a ? b : c;
+    case FN_FLOOR:
+    case FN_CEIL:
+    case FN_ROUND:
+    case FN_TRUNC:
+        return a;
+    default:
+        return apply_through_double(fn, (double)a, (double)b, (double)c);
+    }
+}
+
+#include "operators/evaluate.inc"
+
+void evaluate_i64(const struct definition *d, const int64_t *const *inputs, int64_t *const *outputs,
+                  struct arena *scratch)
+{
+    evaluate(d, 0, inputs, outputs, scratch);
+}

@@ -1,0 +1,158 @@
+#include "operators/operator.h"
+
+#include "core/arena.h"
+#include "core/text.h"
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#define OPERATOR(enumerator, descriptor) extern const struct operator descriptor;
+#include "operators/operators.def"
+#undef OPERATOR
+
+const struct operator* const operators[OP_COUNT] = {
+#define OPERATOR(enumerator, descriptor) [OP_##enumerator] = &descriptor,
+#include "operators/operators.def"
+#undef OPERATOR
+};
+
+const struct operator* operator_find(const char *name)
+{
+    for (int i = 0; i < OP_COUNT; i++)
+        if (strcmp(operators[i]->name, name) == 0)
+            return operators[i];
+    return NULL;
+}
+
+int operator_n_attributes(const struct operator* op)
+{
+    int n = 0;
+    while (n < MAX_ATTRIBUTES && op->attributes[n].name)
+        n++;
+    return n;
+}
+
+int operator_find_attribute(const struct operator* op, const char *name)
+{
+    for (int i = 0; i < operator_n_attributes(op); i++)
+        if (strcmp(op->attributes[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+int64_t call_int(const struct operator_call *call, int attribute)
+{
+    return call->attributes[attribute].ints[0];
+}
+
+double call_real(const struct operator_call *call, int attribute)
+{
+    return real_from_bits(call->attributes[attribute].ints[0]);
+}
+
+int64_t real_to_bits(double value)
+{
+    int64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+double real_from_bits(int64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+bool attribute_value_equal(const struct attribute_value *a, const struct attribute_value *b)
+{
+    return a->count == b->count && (a->count == 0 || memcmp(a->ints, b->ints, a->count * sizeof *a->ints) == 0);
+}
+
+void operator_standard_attributes(const struct operator* op, struct arena *a, struct attribute_value *ret_values)
+{
+    for (int i = 0; i < operator_n_attributes(op); i++) {
+        const struct attribute *attribute = &op->attributes[i];
+        ret_values[i] = (struct attribute_value){0};
+        if (attribute->is_required || attribute->kind == ATTRIBUTE_INTS)
+            continue;
+        int64_t *value = arena_new(a, int64_t);
+        *value = attribute->kind == ATTRIBUTE_REAL ? real_to_bits(attribute->standard_real) : attribute->standard;
+        ret_values[i] = (struct attribute_value){1, value};
+    }
+}
+
+void attribute_print(struct text *out, const struct attribute *attribute, const struct attribute_value *value)
+{
+    for (uint32_t i = 0; i < value->count; i++) {
+        if (i)
+            text_add(out, " ");
+        if (attribute->kind == ATTRIBUTE_REAL)
+            text_add_real(out, real_from_bits(value->ints[i]));
+        else if (attribute->kind == ATTRIBUTE_CHOICE)
+            text_add(out, attribute->choices[value->ints[i]]);
+        else if (attribute->kind == ATTRIBUTE_DTYPE)
+            text_add(out, dtype_name((enum dtype)value->ints[i]));
+        else
+            text_printf(out, "%" PRId64, value->ints[i]);
+    }
+}
+
+static int64_t n_choices(const struct attribute *attribute)
+{
+    int64_t n = 0;
+    while (attribute->choices[n])
+        n++;
+    return n;
+}
+
+static bool check_attribute(struct definition *d, const struct operator* op, int i, const struct attribute_value *value)
+{
+    const struct attribute *attribute = &op->attributes[i];
+    if (attribute->kind != ATTRIBUTE_INTS && value->count != 1)
+        return refuse(d, "%s needs one value for attribute %s", op->name, attribute->name);
+    bool is_choice = attribute->kind == ATTRIBUTE_CHOICE || attribute->kind == ATTRIBUTE_DTYPE;
+    int64_t limit = attribute->kind == ATTRIBUTE_CHOICE ? n_choices(attribute) : DTYPE_COUNT;
+    if (is_choice && (value->ints[0] < 0 || value->ints[0] >= limit))
+        return refuse(d, "attribute %s of %s is out of its range", attribute->name, op->name);
+    return true;
+}
+
+static bool has_allowed_size(const struct type *t)
+{
+    int64_t elements = 1;
+    for (int i = 0; i < t->rank; i++) {
+        if (t->dim[i] < 0 || t->dim[i] > MAX_ELEMENTS || (t->dim[i] > 0 && elements > MAX_ELEMENTS / t->dim[i]))
+            return false;
+        elements *= t->dim[i] > 0 ? t->dim[i] : 1;
+    }
+    return true;
+}
+
+static bool check_call(struct definition *d, const struct operator_call *call)
+{
+    const struct operator* op = call->op;
+    if (!op->define)
+        return refuse(d, "%s has no definition", op->name);
+    if (call->n_inputs < op->min_inputs || (op->max_inputs != VARIADIC && call->n_inputs > op->max_inputs))
+        return refuse(d, "%s does not take %d inputs", op->name, call->n_inputs);
+    for (int i = 0; i < call->n_inputs; i++)
+        if (!type_is_known(&call->inputs[i]) || dtype_size(call->inputs[i].dtype) == 0)
+            return refuse(d, "the type of input %d of %s is not known", i + 1, op->name);
+    for (int i = 0; i < operator_n_attributes(op); i++)
+        if (!check_attribute(d, op, i, &call->attributes[i]))
+            return false;
+    return true;
+}
+
+bool operator_define(struct definition *d, const struct operator_call *call)
+{
+    assert(d->inputs == call->inputs && d->n_inputs == call->n_inputs);
+    if (!check_call(d, call) || !call->op->define(d, call))
+        return false;
+    for (int i = 0; i < d->n_stages; i++)
+        if (!has_allowed_size(&d->stages[i].type))
+            return refuse(d, "the result of %s is too large", call->op->name);
+    definition_finish(d);
+    return true;
+}

@@ -1,0 +1,88 @@
+// An operator: its name, attributes and definition. One operator (or one family of a single shape, such as the unary
+// element-wise functions) is one file; operators.def is the closed list.
+#ifndef OPERATORS_OPERATOR_H
+#define OPERATORS_OPERATOR_H
+#include "operators/definition.h"
+
+enum operator_id {
+#define OPERATOR(enumerator, descriptor) OP_##enumerator,
+#include "operators/operators.def"
+#undef OPERATOR
+    OP_COUNT
+};
+
+#define MAX_ATTRIBUTES 8
+#define VARIADIC (-1)
+
+enum attribute_kind {
+    ATTRIBUTE_NONE,
+    ATTRIBUTE_INT,      // one integer
+    ATTRIBUTE_INTS,     // a list of integers
+    ATTRIBUTE_REAL,     // one real, stored as the bits of a double
+    ATTRIBUTE_CHOICE,   // one of `choices`, stored as its index
+    ATTRIBUTE_DTYPE,    // an element type, stored as enum dtype
+};
+struct attribute {
+    const char *name;
+    enum attribute_kind kind;
+    bool is_required;   // else `standard` (INT, CHOICE, DTYPE), `standard_real`, or the empty list
+    int64_t standard;
+    double standard_real;
+    const char *const *choices;   // CHOICE: NULL-terminated
+};
+// A value owns nothing: `ints` points into an arena. INT, REAL, CHOICE and DTYPE have count 1.
+struct attribute_value {
+    uint32_t count;
+    const int64_t *ints;
+};
+
+// One application of an operator: what its `define` sees. `attributes` has one value per attribute of the operator.
+struct operator_call {
+    const struct operator* op;
+    int n_inputs;
+    const struct type *inputs;
+    const struct attribute_value *attributes;
+};
+
+enum operator_flags {
+    OPERATOR_IS_COMMUTATIVE = 1,   // in its two inputs
+    OPERATOR_IS_ELEMENTWISE = 2,   // output and all inputs have one shape; each entry from the entries at its place
+    OPERATOR_IS_LEAF = 4,          // a tensor of the graph, not a computation: input, weight
+    OPERATOR_IS_OPAQUE = 8,        // no definition: typed by whoever makes the node
+    OPERATOR_IS_VIEW = 16,         // the same entries in the same order: reshape
+};
+
+struct operator
+{
+    enum operator_id id;
+    const char *name;
+    const char *onnx;             // the ONNX operator(s) that mean this, for the documentation; NULL: none
+    const char *summary;          // one line
+    int min_inputs, max_inputs;   // max_inputs may be VARIADIC
+    int flags;                    // enum operator_flags
+    struct attribute attributes[MAX_ATTRIBUTES];
+    // Builds the definition from d->inputs and the attributes, or refuses with a reason. Arity, known input types and
+    // attribute lengths of scalars have been checked. Must depend on nothing else.
+    bool (*define)(struct definition * d, const struct operator_call *call);
+};
+
+extern const struct operator* const operators[OP_COUNT];
+const struct operator* operator_find(const char *name);   // NULL: none
+int operator_n_attributes(const struct operator* op);
+int operator_find_attribute(const struct operator* op, const char *name);   // its index, or -1
+
+// Types and meaning of an application. On success the definition is finished (split trees derived) and its outputs
+// typed. On refusal d->reason says why. `d` was initialised or cleared with call->inputs.
+bool operator_define(struct definition *d, const struct operator_call *call);
+
+int64_t call_int(const struct operator_call *call, int attribute);
+double call_real(const struct operator_call *call, int attribute);
+int64_t real_to_bits(double value);
+double real_from_bits(int64_t bits);
+bool attribute_value_equal(const struct attribute_value *a, const struct attribute_value *b);
+// Fills `ret_values` (operator_n_attributes entries, ints allocated in `a` or static) with the standard values;
+// required ones get count 0.
+void operator_standard_attributes(const struct operator* op, struct arena *a, struct attribute_value *ret_values);
+// Text of one value: "2 2", "relu", "1e-05".
+void attribute_print(struct text *out, const struct attribute *attribute, const struct attribute_value *value);
+#endif

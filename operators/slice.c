@@ -1,0 +1,48 @@
+// slice: every step-th entry of a range, on each axis (steps may be negative).
+//     z[i...] = x[start + i * step ...]
+#include "operators/operator.h"
+
+enum { START, SIZE, STEP };
+
+static bool define_slice(struct definition *d, const struct operator_call *call)
+{
+    const struct type *x = &call->inputs[0];
+    const struct attribute_value *start = &call->attributes[START], *size = &call->attributes[SIZE],
+                                 *step = &call->attributes[STEP];
+    uint32_t rank = (uint32_t)x->rank;
+    if (start->count != rank || size->count != rank || (step->count != rank && step->count != 0))
+        return refuse(d, "slice needs start, size and step for each of %d axes", x->rank);
+    for (uint32_t i = 0; i < rank; i++) {
+        int64_t s = step->count ? step->ints[i] : 1, limit = x->dim[i];
+        if (size->ints[i] < 0 || size->ints[i] > limit || s == 0 || s > MAX_ELEMENTS || s < -MAX_ELEMENTS)
+            return refuse(d, "slice has a bad size or step on axis %u", i);
+        if (size->ints[i] == 0)
+            continue;
+        if (start->ints[i] < 0 || start->ints[i] >= limit || (size->ints[i] > 1 && (s > limit || s < -limit)))
+            return refuse(d, "slice leaves the tensor on axis %u", i);
+        int64_t last = start->ints[i] + (size->ints[i] > 1 ? (size->ints[i] - 1) * s : 0);
+        if (last < 0 || last >= limit)
+            return refuse(d, "slice leaves the tensor on axis %u", i);
+    }
+    int z = output_add(d, x->dtype, x->rank, size->ints);
+    expr index[MAX_RANK];
+    for (int i = 0; i < x->rank; i++) {
+        expr place = index_mul(d, stage_index(d, z, i), step->count ? step->ints[i] : 1);
+        index[i] = index_offset(d, place, start->ints[i]);
+    }
+    stage_set_body(d, z, scalar_read(d, 0, index));
+    return true;
+}
+
+const struct operator operator_slice = {
+    .id = OP_SLICE,
+    .name = "slice",
+    .onnx = "Slice",
+    .summary = "a regular range on each axis",
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .attributes = {[START] = {.name = "start", .kind = ATTRIBUTE_INTS},
+                   [SIZE] = {.name = "size", .kind = ATTRIBUTE_INTS},
+                   [STEP] = {.name = "step", .kind = ATTRIBUTE_INTS}},
+    .define = define_slice,
+};

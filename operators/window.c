@@ -1,0 +1,64 @@
+#include "operators/window.h"
+
+static bool has_length(struct definition *d, const char *name, const struct attribute_value *value, int length)
+{
+    if (value->count != 0 && value->count != (uint32_t)length)
+        return refuse(d, "%s needs %d values, or none", name, length);
+    return true;
+}
+
+static int64_t value_or(const struct attribute_value *value, int i, int64_t standard)
+{
+    return value->count ? value->ints[i] : standard;
+}
+
+static bool read_axis(struct definition *d, const struct type *image, struct window *w, int a)
+{
+    const int64_t limit = (int64_t)1 << 31;
+    if (w->kernel[a] < 1 || w->kernel[a] > limit)
+        return refuse(d, "a window of size %lld", (long long)w->kernel[a]);
+    if (w->stride[a] < 1 || w->stride[a] > limit || w->dilation[a] < 1 || w->dilation[a] > limit)
+        return refuse(d, "stride and dilation must be positive");
+    if (w->pad_begin[a] < 0 || w->pad_end[a] < 0 || w->pad_begin[a] > limit || w->pad_end[a] > limit)
+        return refuse(d, "pads must not be negative");
+    int64_t reach = (w->kernel[a] - 1) * w->dilation[a] + 1;
+    int64_t room = image->dim[2 + a] + w->pad_begin[a] + w->pad_end[a] - reach;
+    if (room < 0)
+        return refuse(d, "a window of reach %lld does not fit on axis %d", (long long)reach, 2 + a);
+    w->output[a] = room / w->stride[a] + 1;
+    return true;
+}
+
+bool window_read(struct definition *d, const struct type *image, const int64_t *kernel,
+                 const struct attribute_value *stride, const struct attribute_value *pad,
+                 const struct attribute_value *dilation, struct window *ret_window)
+{
+    struct window w = {.n = image->rank - 2};
+    if (!has_length(d, "stride", stride, w.n) || !has_length(d, "pad", pad, 2 * w.n) ||
+        !has_length(d, "dilation", dilation, w.n))
+        return false;
+    for (int a = 0; a < w.n; a++) {
+        w.kernel[a] = kernel[a];
+        w.stride[a] = value_or(stride, a, 1);
+        w.dilation[a] = value_or(dilation, a, 1);
+        w.pad_begin[a] = value_or(pad, a, 0);
+        w.pad_end[a] = value_or(pad, w.n + a, 0);
+        if (!read_axis(d, image, &w, a))
+            return false;
+    }
+    *ret_window = w;
+    return true;
+}
+
+expr window_place(struct definition *d, const struct window *w, int axis, expr i, expr r)
+{
+    expr place = index_add(d, index_mul(d, i, w->stride[axis]), index_mul(d, r, w->dilation[axis]));
+    return index_offset(d, place, -w->pad_begin[axis]);
+}
+
+expr window_reduce(struct definition *d, const struct window *w, enum scalar_function fn, const expr *r, expr body)
+{
+    for (int a = w->n; a-- > 0;)
+        body = scalar_reduce(d, fn, r[a], body);
+    return body;
+}
