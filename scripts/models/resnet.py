@@ -1,0 +1,55 @@
+"""ResNet-50 and ResNeXt-50 (32x4d) as torchvision defines them: convolutions without bias, separate batch norms, the
+stride on the 3x3 convolution, a Gemm head. And the forms of both that TASO measured: no batch norm, no head, every
+projection with ReLU, ResNet-50 without a stem."""
+
+from models.layers import batch_norm, classifier, conv, max_pool, relu
+
+EXPANSION = 4
+
+
+def conv_norm(g, x, filters, kernel, name, **more):
+    return batch_norm(g, conv(g, x, filters, kernel, bias=False, name=f"conv{name}", **more), name=f"bn{name}")
+
+
+def bottleneck(g, x, planes, stride, groups, width_per_group):
+    width = planes * width_per_group // 64 * groups
+    y = relu(g, conv_norm(g, x, width, 1, "1"))
+    y = relu(g, conv_norm(g, y, width, 3, "2", stride=stride, group=groups))
+    y = conv_norm(g, y, planes * EXPANSION, 1, "3")
+    if stride != 1 or x.shape[1] != planes * EXPANSION:
+        x = conv_norm(g, x, planes * EXPANSION, 1, "_downsample", stride=stride)
+    return relu(g, g.node("Add", y, x))
+
+
+def resnet(g, image, blocks, planes, classes, groups=1, width_per_group=64):
+    x = g.input("input", (1, 3, image, image))
+    x = max_pool(g, relu(g, conv_norm(g, x, planes, 7, "1", stride=2)), 3, 2, 1)
+    for stage, count in enumerate(blocks):
+        for block in range(count):
+            with g.scope(f"layer{stage + 1}.{block}"):
+                stride = 2 if stage and not block else 1
+                x = bottleneck(g, x, planes << stage, stride, groups, width_per_group)
+    g.output(classifier(g, x, classes))
+
+
+def taso_block(g, x, filters, stride, groups, expansion):
+    y = relu(g, conv(g, x, filters, 1, bias=False, name="conv1"))
+    y = relu(g, conv(g, y, filters, 3, stride=stride, group=groups, bias=False, name="conv2"))
+    y = conv(g, y, filters * expansion, 1, bias=False, name="conv3")
+    if stride != 1 or x.shape[1] != filters * expansion:
+        x = relu(g, conv(g, x, filters * expansion, 1, stride=stride, bias=False, name="conv4"))
+    return relu(g, g.node("Add", x, y))
+
+
+def taso_stem(g, x, filters):
+    return max_pool(g, relu(g, conv(g, x, filters, 7, stride=2, bias=False, name="stem")), 3, 2, 1)
+
+
+def taso_resnet(g, input_shape, blocks, filters, groups=1, expansion=4, stem=None):
+    x = g.input("input", (1, *input_shape))
+    x = taso_stem(g, x, stem) if stem else x
+    for stage, count in enumerate(blocks):
+        for block in range(count):
+            with g.scope(f"layer{stage + 1}.{block}"):
+                x = taso_block(g, x, filters << stage, 2 if stage and not block else 1, groups, expansion)
+    g.output(x)

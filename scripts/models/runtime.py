@@ -1,0 +1,45 @@
+"""Running a model file in ONNX Runtime on seeded inputs."""
+
+import re
+
+import numpy as np
+import onnxruntime
+
+DTYPES = {"float": np.float32, "double": np.float64, "float16": np.float16, "int64": np.int64, "int32": np.int32,
+          "int8": np.int8, "uint8": np.uint8, "bool": np.bool_}
+INTEGERS_BELOW = 100
+SIZE_OF_UNBOUND, BATCH_NAMES = 16, ("batch", "batch_size", "n", "N")
+
+
+def session_of(path, threads=1, optimized=True):
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.log_severity_level = 3
+    level = onnxruntime.GraphOptimizationLevel
+    options.graph_optimization_level = level.ORT_ENABLE_ALL if optimized else level.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def bind(dimension):
+    """A symbolic dimension that no --shape binds: 1 for a batch, 16 for anything else."""
+    if isinstance(dimension, int):
+        return dimension
+    return 1 if dimension in BATCH_NAMES else SIZE_OF_UNBOUND
+
+
+def random_inputs(session, seed, shapes=None):
+    """Normal floats, integers in 0..99, for each input by name; `shapes` binds the shapes of inputs by name."""
+    random = np.random.Generator(np.random.PCG64(seed))
+    inputs = {}
+    for parameter in session.get_inputs():
+        shape = (shapes or {}).get(parameter.name) or [bind(d) for d in parameter.shape]
+        dtype = DTYPES[re.fullmatch(r"tensor\((\w+)\)", parameter.type)[1]]
+        if np.issubdtype(dtype, np.floating):
+            inputs[parameter.name] = random.standard_normal(shape).astype(dtype)
+        else:
+            inputs[parameter.name] = random.integers(0, 2 if dtype is np.bool_ else INTEGERS_BELOW, shape).astype(dtype)
+    return inputs
+
+
+def run(session, inputs):
+    return session.run(None, inputs)
