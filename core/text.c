@@ -51,6 +51,10 @@ void text_printf(struct text *t, const char *format, ...)
 
 static void print_shortest(char *digits, size_t size, double value)
 {
+    if (fabs(value) < 1e15 && value == trunc(value)) {
+        snprintf(digits, size, "%.1f", value);
+        return;
+    }
     for (int precision = 1; precision <= 17; precision++) {
         snprintf(digits, size, "%.*g", precision, value);
         if (strtod(digits, NULL) == value)

@@ -7,18 +7,27 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include <cmocka.h>
 
+static size_t bytes_before_test;
+
+static inline int note_what_is_in_use(void **state)
+{
+    bytes_before_test = mem_in_use();
+    return 0;
+}
+
 static inline int check_that_nothing_is_left(void **state)
 {
-    if (mem_in_use() != 0)
-        print_error("%zu bytes are left\n", mem_in_use());
-    return mem_in_use() == 0 ? 0 : -1;
+    if (mem_in_use() != bytes_before_test)
+        print_error("%zd bytes are left\n", (ssize_t)(mem_in_use() - bytes_before_test));
+    return mem_in_use() == bytes_before_test ? 0 : -1;
 }
 
 // An entry of the list that cmocka_run_group_tests takes: `TEST(reads_empty_text)` for `static void
 // reads_empty_text(void **state)`.
-#define TEST(function) cmocka_unit_test_teardown(function, check_that_nothing_is_left)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, note_what_is_in_use, check_that_nothing_is_left)
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #endif

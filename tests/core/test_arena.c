@@ -1,0 +1,165 @@
+#include "core/arena.h"
+#include "core/random.h"
+#include "core/vec.h"
+#include "tests/support/check.h"
+#include <string.h>
+
+static void alignment_is_kept(void **state)
+{
+    struct arena a;
+    arena_init(&a);
+    for (size_t round = 0; round < 200; round++)
+        for (size_t align = 1; align <= 256; align *= 2) {
+            unsigned char *p = arena_alloc(&a, round % 7, align);
+            assert_non_null(p);
+            assert_int_equal((uintptr_t)p % align, 0);
+        }
+    arena_free(&a);
+}
+
+static void copies_are_copies(void **state)
+{
+    struct arena a;
+    arena_init(&a);
+    const int numbers[] = {3, 1, 4, 1, 5};
+    assert_memory_equal(arena_copy_array(&a, numbers, 5), numbers, sizeof numbers);
+    assert_string_equal(arena_string(&a, "one"), "one");
+    assert_string_equal(arena_string_n(&a, "twothree", 3), "two");
+    assert_string_equal(arena_string_n(&a, NULL, 0), "");
+    assert_string_equal(arena_printf(&a, "%d-%s", 7, "x"), "7-x");
+    assert_string_equal(arena_printf(&a, "%s", ""), "");
+    const uint64_t *zeros = arena_array(&a, uint64_t, 50);
+    for (int i = 0; i < 50; i++)
+        assert_int_equal(zeros[i], 0);
+    arena_free(&a);
+}
+
+static void a_large_request_gets_its_own_block(void **state)
+{
+    struct arena a;
+    arena_init(&a);
+    char *before = arena_string(&a, "before");
+    char *large = arena_alloc(&a, 10 << 20, 1);
+    memset(large, 'x', 10 << 20);
+    char *after = arena_string(&a, "after");
+    assert_string_equal(before, "before");
+    assert_string_equal(after, "after");
+    assert_true(a.total >= 10 << 20);
+    assert_int_equal(a.total, mem_in_use());
+    arena_free(&a);
+    assert_int_equal(a.total, 0);
+}
+
+static void release_gives_the_same_memory_again(void **state)
+{
+    struct arena a;
+    arena_init(&a);
+    arena_string(&a, "kept");
+    struct arena_mark mark = arena_mark(&a);
+    size_t total = 0;
+    void *first = NULL;
+    for (int round = 0; round < 5; round++) {
+        void *p = arena_alloc(&a, 100, 8);
+        for (int i = 0; i < 1000; i++)
+            arena_alloc(&a, 100, 8);
+        if (round == 0) {
+            first = p;
+            total = a.total;
+        }
+        assert_ptr_equal(p, first);
+        assert_int_equal(a.total, total);
+        arena_release(&a, mark);
+    }
+    arena_free(&a);
+}
+
+static void a_mark_of_an_empty_arena_releases_everything(void **state)
+{
+    struct arena a;
+    arena_init(&a);
+    struct arena_mark mark = arena_mark(&a);
+    arena_release(&a, mark);
+    void *first = arena_alloc(&a, 8, 8);
+    arena_alloc(&a, 5000, 8);
+    arena_release(&a, mark);
+    assert_ptr_equal(arena_alloc(&a, 8, 8), first);
+    arena_free(&a);
+}
+
+static void kept_blocks_too_small_are_passed_by(void **state)
+{
+    struct arena a;
+    arena_init(&a);
+    arena_alloc(&a, 8, 8);
+    struct arena_mark mark = arena_mark(&a);
+    for (int i = 0; i < 100; i++)
+        arena_alloc(&a, 200, 8);
+    arena_release(&a, mark);
+    char *large = arena_alloc(&a, 1 << 20, 8);
+    memset(large, 1, 1 << 20);
+    for (int i = 0; i < 100; i++)
+        memset(arena_alloc(&a, 200, 8), 2, 200);
+    for (int i = 0; i < 1 << 20; i++)
+        assert_int_equal(large[i], 1);
+    arena_free(&a);
+}
+
+struct piece {
+    unsigned char *bytes;
+    size_t size;
+    unsigned char filling;
+};
+
+static void check_piece(const struct piece *p)
+{
+    for (size_t i = 0; i < p->size; i++)
+        assert_int_equal(p->bytes[i], p->filling);
+}
+
+// Random allocations, marks and releases; the pieces that are alive must never be touched by anything else.
+static void pieces_never_overlap(void **state)
+{
+    struct random r = random_seed(11);
+    struct arena a;
+    arena_init(&a);
+    VEC(struct piece) pieces = {0};
+    struct {
+        struct arena_mark mark;
+        size_t pieces;
+    } marks[8];
+    size_t depth = 0;
+    for (int step = 0; step < 20000; step++) {
+        uint64_t choice = random_below(&r, 100);
+        if (choice < 4 && depth < COUNT_OF(marks)) {
+            marks[depth].mark = arena_mark(&a);
+            marks[depth++].pieces = pieces.count;
+        } else if (choice < 8 && depth > 0) {
+            arena_release(&a, marks[--depth].mark);
+            pieces.count = marks[depth].pieces;
+        } else {
+            struct piece p = {.size = random_below(&r, choice == 99 ? 5000 : 60), .filling = (unsigned char)step};
+            p.bytes = arena_alloc(&a, p.size, (size_t)1 << random_below(&r, 6));
+            memset(p.bytes, p.filling, p.size);
+            vec_push(&pieces, p);
+        }
+        if (step % 500 == 0)
+            for (size_t i = 0; i < pieces.count; i++)
+                check_piece(&pieces.items[i]);
+    }
+    vec_free(&pieces);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(alignment_is_kept),
+        TEST(copies_are_copies),
+        TEST(a_large_request_gets_its_own_block),
+        TEST(release_gives_the_same_memory_again),
+        TEST(a_mark_of_an_empty_arena_releases_everything),
+        TEST(kept_blocks_too_small_are_passed_by),
+        TEST(pieces_never_overlap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,271 @@
+#include "core/error.h"
+#include "core/file.h"
+#include "core/random.h"
+#include "tests/support/check.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+    strcpy(folder, "/tmp/taso-file-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+static const char *path_of(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static size_t files_in_folder(void)
+{
+    size_t count = 0;
+    DIR *d = opendir(folder);
+    for (const struct dirent *e = readdir(d); e; e = readdir(d))
+        count += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    closedir(d);
+    return count;
+}
+
+static void empty_folder(void)
+{
+    remove_folder(NULL);
+    assert_int_equal(mkdir(folder, 0700), 0);
+}
+
+static void check_content(const char *path, const void *bytes, size_t size)
+{
+    struct file_map map;
+    struct error error;
+    assert_true(file_map_open(&map, path, &error));
+    assert_int_equal(map.size, size);
+    if (size)
+        assert_memory_equal(map.bytes, bytes, size);
+    else
+        assert_null(map.bytes);
+    file_map_close(&map);
+    assert_null(map.bytes);
+}
+
+static unsigned mode_of(const char *path)
+{
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    return status.st_mode & 07777;
+}
+
+static void writes_what_it_is_given(void **state)
+{
+    static const size_t sizes[] = {0, 1, 4095, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 3000000};
+    struct random r = random_seed(9);
+    uint8_t *bytes = mem_alloc(3000000);
+    for (size_t i = 0; i < 3000000; i++)
+        bytes[i] = (uint8_t)random_next(&r);
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        struct file_writer w;
+        struct error error;
+        assert_true(file_writer_open(&w, path_of("out"), &error));
+        for (size_t done = 0, n; done < sizes[i]; done += n) {
+            n = 1 + random_below(&r, i % 2 ? 1000 : 600000);
+            n = n < sizes[i] - done ? n : sizes[i] - done;
+            file_write(&w, bytes + done, n);
+        }
+        assert_int_equal(w.written, sizes[i]);
+        assert_true(file_writer_commit(&w, &error));
+        file_writer_abandon(&w);
+        check_content(path_of("out"), bytes, sizes[i]);
+        assert_int_equal(files_in_folder(), 1);
+    }
+    mem_free(bytes, 3000000);
+}
+
+static void abandoning_leaves_the_old_file(void **state)
+{
+    struct file_writer w;
+    struct error error;
+    empty_folder();
+    assert_true(file_write_text(path_of("out"), "old", 3, &error));
+    assert_true(file_writer_open(&w, path_of("out"), &error));
+    file_write(&w, "new", 3);
+    check_content(path_of("out"), "old", 3);
+    file_writer_abandon(&w);
+    file_writer_abandon(&w);
+    check_content(path_of("out"), "old", 3);
+    assert_int_equal(files_in_folder(), 1);
+}
+
+static void modes_are_sensible(void **state)
+{
+    struct error error;
+    mode_t old_mask = umask(027);
+    empty_folder();
+    assert_true(file_write_text(path_of("new"), "x", 1, &error));
+    assert_int_equal(mode_of(path_of("new")), 0640);
+    chmod(path_of("new"), 0751);
+    assert_true(file_write_text(path_of("new"), "y", 1, &error));
+    assert_int_equal(mode_of(path_of("new")), 0751);
+    umask(old_mask);
+}
+
+static void links_stay_links(void **state)
+{
+    struct error error;
+    struct stat status;
+    empty_folder();
+    assert_true(file_write_text(path_of("target"), "old", 3, &error));
+    assert_int_equal(symlink("target", path_of("link")), 0);
+    assert_true(file_write_text(path_of("link"), "new", 3, &error));
+    assert_int_equal(lstat(path_of("link"), &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    check_content(path_of("target"), "new", 3);
+}
+
+static void two_writers_of_one_file_do_not_meet(void **state)
+{
+    struct file_writer one, two;
+    struct error error;
+    empty_folder();
+    assert_true(file_writer_open(&one, path_of("out"), &error));
+    assert_true(file_writer_open(&two, path_of("out"), &error));
+    file_write(&one, "one", 3);
+    file_write(&two, "second", 6);
+    assert_true(file_writer_commit(&two, &error));
+    check_content(path_of("out"), "second", 6);
+    assert_true(file_writer_commit(&one, &error));
+    check_content(path_of("out"), "one", 3);
+    assert_int_equal(files_in_folder(), 1);
+}
+
+static void impossible_targets_are_errors(void **state)
+{
+    char missing[128];
+    struct error error;
+    struct file_writer w;
+    empty_folder();
+    snprintf(missing, sizeof missing, "%s/none/out", folder);
+    assert_false(file_writer_open(&w, missing, &error));
+    assert_string_equal(error.message, "cannot create a file in this folder: No such file or directory");
+    assert_string_equal(error.file, missing);
+    assert_int_equal(error.code, EXIT_BAD_INPUT);
+    file_writer_abandon(&w);
+    assert_false(file_write_text(folder, "x", 1, &error));
+    assert_string_equal(error.message, "cannot write: is a folder");
+    assert_false(file_write_text("", "x", 1, &error));
+    assert_int_equal(files_in_folder(), 0);
+}
+
+static void a_full_device_is_an_error(void **state)
+{
+    struct error error;
+    if (access("/dev/full", W_OK) != 0)
+        skip();
+    assert_false(file_write_text("/dev/full", "x", 1, &error));
+    assert_string_equal(error.file, "/dev/full");
+    assert_string_equal(error.message, "cannot write: No space left on device");
+    assert_int_equal(access("/dev/full", F_OK), 0);
+}
+
+static void devices_are_written_and_not_replaced(void **state)
+{
+    struct error error;
+    struct stat status;
+    assert_true(file_write_text("/dev/null", "x", 1, &error));
+    assert_int_equal(stat("/dev/null", &status), 0);
+    assert_true(S_ISCHR(status.st_mode));
+}
+
+static void a_disk_that_fills_up_leaves_nothing(void **state)
+{
+    static const char block[100000];
+    struct file_writer w;
+    struct error error;
+    struct rlimit old, small;
+    empty_folder();
+    getrlimit(RLIMIT_FSIZE, &old);
+    small = (struct rlimit){500000, old.rlim_max};
+    void (*old_handler)(int) = signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    assert_true(file_writer_open(&w, path_of("out"), &error));
+    for (int i = 0; i < 20; i++)
+        file_write(&w, block, sizeof block);
+    bool is_committed = file_writer_commit(&w, &error);
+    setrlimit(RLIMIT_FSIZE, &old);
+    signal(SIGXFSZ, old_handler);
+    assert_false(is_committed);
+    assert_string_equal(error.message, "cannot write: File too large");
+    assert_int_equal(files_in_folder(), 0);
+}
+
+static void only_regular_files_are_mapped(void **state)
+{
+    struct file_map map;
+    struct error error;
+    empty_folder();
+    assert_false(file_map_open(&map, path_of("absent"), &error));
+    assert_string_equal(error.message, "cannot open: No such file or directory");
+    assert_false(file_map_open(&map, folder, &error));
+    assert_string_equal(error.message, "is a folder");
+    assert_false(file_map_open(&map, "/dev/null", &error));
+    assert_string_equal(error.message, "is not a regular file");
+    assert_int_equal(mkfifo(path_of("pipe"), 0600), 0);
+    assert_false(file_map_open(&map, path_of("pipe"), &error));
+    assert_string_equal(error.message, "is not a regular file");
+    file_map_close(&map);
+}
+
+static void the_cache_folder_is_made(void **state)
+{
+    char path[256], small[8], wanted[128];
+    empty_folder();
+    snprintf(wanted, sizeof wanted, "%s/a/b/taso", folder);
+    setenv("XDG_CACHE_HOME", path_of("a/b"), 1);
+    assert_true(file_cache_folder(path, sizeof path));
+    assert_string_equal(path, wanted);
+    assert_true(file_cache_folder(path, sizeof path));
+    assert_false(file_cache_folder(small, sizeof small));
+    setenv("XDG_CACHE_HOME", "relative/is/ignored", 1);
+    setenv("HOME", folder, 1);
+    snprintf(wanted, sizeof wanted, "%s/.cache/taso", folder);
+    assert_true(file_cache_folder(path, sizeof path));
+    assert_string_equal(path, wanted);
+    unsetenv("HOME");
+    unsetenv("XDG_CACHE_HOME");
+    assert_false(file_cache_folder(path, sizeof path));
+    setenv("HOME", "/dev/null", 1);
+    assert_false(file_cache_folder(path, sizeof path));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(writes_what_it_is_given),
+        TEST(abandoning_leaves_the_old_file),
+        TEST(modes_are_sensible),
+        TEST(links_stay_links),
+        TEST(two_writers_of_one_file_do_not_meet),
+        TEST(impossible_targets_are_errors),
+        TEST(a_full_device_is_an_error),
+        TEST(devices_are_written_and_not_replaced),
+        TEST(a_disk_that_fills_up_leaves_nothing),
+        TEST(only_regular_files_are_mapped),
+        TEST(the_cache_folder_is_made),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,158 @@
+// What people read: errors, log lines, progress; and the signal that asks for a stop.
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/interrupt.h"
+#include "core/log.h"
+#include "core/progress.h"
+#include "tests/support/check.h"
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void errors_are_one_safe_line(void **state)
+{
+    static const struct {
+        const char *file;
+        unsigned line, column;
+        const char *message, *printed;
+    } table[] = {
+        {"a.rules", 3, 14, "unknown operator", "taso: a.rules:3:14: unknown operator\n"},
+        {"a.rules", 3, 0, "m", "taso: a.rules:3: m\n"},
+        {"a.onnx", 0, 0, "is a folder", "taso: a.onnx: is a folder\n"},
+        {"a.onnx", 0, 7, "m", "taso: a.onnx: m\n"},
+        {NULL, 0, 0, "out of luck", "taso: out of luck\n"},
+        {"a\x1b[2J", 1, 1, "x\n\x07y\x7f", "taso: a\\x1B[2J:1:1: x\\x0A\\x07y\\x7F\n"},
+        {NULL, 0, 0, "caf\xC3\xA9", "taso: caf\xC3\xA9\n"},
+    };
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        struct error error;
+        char *printed = NULL;
+        size_t size = 0;
+        assert_false(error_set(&error, table[i].file, table[i].line, table[i].column, "%s", table[i].message));
+        assert_int_equal(error.code, EXIT_BAD_INPUT);
+        FILE *out = open_memstream(&printed, &size);
+        error_print(out, "taso", &error);
+        fclose(out);
+        assert_string_equal(printed, table[i].printed);
+        free(printed);
+    }
+}
+
+static void long_texts_are_cut_in_the_right_place(void **state)
+{
+    struct error error;
+    char path[1000], message[2000];
+    memset(path, 'd', sizeof path);
+    strcpy(path + sizeof path - 12, "/model.onnx");
+    memset(message, 'm', sizeof message - 1);
+    message[sizeof message - 1] = '\0';
+    assert_false(error_set_code(&error, EXIT_UNSUPPORTED, path, "%s", message));
+    assert_int_equal(error.code, EXIT_UNSUPPORTED);
+    assert_int_equal(strlen(error.file), sizeof error.file - 1);
+    assert_memory_equal(error.file, "...ddd", 6);
+    assert_string_equal(error.file + strlen(error.file) - 11, "/model.onnx");
+    assert_int_equal(strlen(error.message), sizeof error.message - 1);
+}
+
+static void an_error_can_quote_itself(void **state)
+{
+    struct error error;
+    error_set(&error, "inner.bin", 2, 3, "too short");
+    error_set(&error, error.file, error.line, error.column, "weight w: %s", error.message);
+    assert_string_equal(error.file, "inner.bin");
+    assert_string_equal(error.message, "weight w: too short");
+}
+
+static void logs_by_level(void **state)
+{
+    static const char *const expected[] = {
+        "",
+        "t: warning: w1\n",
+        "t: warning: w1\nt: i2\n",
+        "t: warning: w1\nt: i2\nt: debug: d3\n",
+    };
+    for (int level = LOG_QUIET; level <= LOG_DEBUG; level++) {
+        char *printed = NULL;
+        size_t size = 0;
+        struct log log = {open_memstream(&printed, &size), "t", (enum log_level)level};
+        log_warning(&log, "w%d", 1);
+        log_info(&log, "i%d", 2);
+        log_debug(&log, "d%d", 3);
+        fclose(log.out);
+        assert_string_equal(printed, expected[level]);
+        free(printed);
+    }
+    log_warning(NULL, "nobody %s", "listens");
+}
+
+static void progress_is_quiet_and_then_speaks(void **state)
+{
+    char *printed = NULL;
+    size_t size = 0;
+    FILE *out = tmpfile();
+    struct progress p;
+    progress_start(&p, NULL, "silent", 10);
+    progress_update(&p, 5, NULL);
+    progress_end(&p);
+    assert_non_null(out);
+    progress_start(&p, out, "searching", 200);
+    progress_update(&p, 50, NULL);
+    assert_int_equal(ftell(out), 0);
+    p.shown -= 60;
+    p.started = clock_seconds() - 60;
+    progress_update(&p, 50, "best %.1f ms", 2.5);
+    progress_update(&p, 51, NULL);
+    progress_end(&p);
+    size = (size_t)ftell(out);
+    printed = mem_alloc_zero(size + 1);
+    rewind(out);
+    assert_int_equal(fread(printed, 1, size, out), size);
+    fclose(out);
+    assert_string_equal(printed, "searching:  25 %, about 3 min 00 s left  best 2.5 ms\n");
+    mem_free(printed, size + 1);
+}
+
+static void clocks_run_forward(void **state)
+{
+    double wall = clock_seconds(), cpu = clock_cpu_seconds();
+    for (volatile int i = 0; i < 3000000; i++)
+        ;
+    assert_true(clock_seconds() > wall);
+    assert_true(clock_cpu_seconds() > cpu);
+}
+
+static void the_first_signal_asks_and_the_second_ends(void **state)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        interrupt_install();
+        if (interrupt_requested())
+            _exit(1);
+        raise(SIGTERM);
+        if (!interrupt_requested())
+            _exit(2);
+        raise(SIGINT);
+        _exit(3);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGINT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(errors_are_one_safe_line),
+        TEST(long_texts_are_cut_in_the_right_place),
+        TEST(an_error_can_quote_itself),
+        TEST(logs_by_level),
+        TEST(progress_is_quiet_and_then_speaks),
+        TEST(clocks_run_forward),
+        TEST(the_first_signal_asks_and_the_second_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,232 @@
+#include "core/error.h"
+#include "core/options.h"
+#include "tests/support/check.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct fields {
+    bool quiet, fold;
+    int64_t budget, limit;
+    double alpha;
+    const char *output;
+    int device;
+    struct option_list shapes;
+};
+
+static const char *const devices[] = {"cpu", "cuda", "fake", NULL};
+static const struct option_spec specs[] = {
+    {"output", OPTION_TEXT, offsetof(struct fields, output), .letter = 'o', .metavar = "FILE",
+     .help = "where to write"},
+    {"quiet", OPTION_FLAG, offsetof(struct fields, quiet), .letter = 'q', .help = "print nothing"},
+    {"fold", OPTION_FLAG, offsetof(struct fields, fold), .letter = 'f', .help = "fold constants"},
+    {"budget", OPTION_INTEGER, offsetof(struct fields, budget), .letter = 'b', .low = 0, .high = 1e18, .metavar = "N",
+     .help = "candidates to visit"},
+    {"fold-limit", OPTION_INTEGER, offsetof(struct fields, limit), .is_size = true, .low = 0, .high = 8589934592,
+     .metavar = "SIZE",
+     .help = "largest constant that is folded, a help text that is so long that it must be wrapped onto a second line"},
+    {"alpha", OPTION_REAL, offsetof(struct fields, alpha), .low = 1, .high = 100, .metavar = "X", .help = "tolerance"},
+    {"device", OPTION_CHOICE, offsetof(struct fields, device), .choices = devices, .help = "where it runs"},
+    {"shape", OPTION_LIST, offsetof(struct fields, shapes), .metavar = "NAME=DIMS", .help = "binds a dimension"},
+    {0},
+};
+static const struct program program = {
+    .name = "example",
+    .usage = "IN -o OUT [options]",
+    .summary = "Does things.",
+    .epilog = "Exit codes: 0 done.",
+    .options = specs,
+};
+static const struct fields defaults = {.fold = true, .budget = 100, .limit = 64 << 20, .alpha = 1.05};
+
+struct parsed {
+    struct fields fields;
+    const char *positional[16];
+    int count;
+    bool wants_help;
+    struct error error;
+};
+
+// `line` is split at blanks.
+static bool parse(const char *line, char *storage, struct parsed *ret_parsed)
+{
+    char *argv[16];
+    int argc = 0;
+    strcpy(storage, line);
+    for (char *word = strtok(storage, " "); word; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    *ret_parsed = (struct parsed){.fields = defaults};
+    return options_parse(&program, argc, argv, &ret_parsed->fields, ret_parsed->positional, &ret_parsed->count,
+                         &ret_parsed->wants_help, &ret_parsed->error);
+}
+
+static void reads_every_kind(void **state)
+{
+    char storage[256];
+    struct parsed p;
+    assert_true(parse("in.onnx -o out.onnx --quiet --no-fold --budget=-0 --fold-limit 2G --alpha 1e1 --device=cuda "
+                      "--shape a=1 --shape b=2 second",
+                      storage, &p));
+    assert_int_equal(p.count, 2);
+    assert_string_equal(p.positional[0], "in.onnx");
+    assert_string_equal(p.positional[1], "second");
+    assert_string_equal(p.fields.output, "out.onnx");
+    assert_true(p.fields.quiet);
+    assert_false(p.fields.fold);
+    assert_int_equal(p.fields.budget, 0);
+    assert_int_equal(p.fields.limit, (int64_t)2 << 30);
+    assert_true(p.fields.alpha == 10);
+    assert_int_equal(p.fields.device, 1);
+    assert_int_equal(p.fields.shapes.count, 2);
+    assert_string_equal(p.fields.shapes.items[1], "b=2");
+}
+
+static void defaults_stay(void **state)
+{
+    char storage[256];
+    struct parsed p;
+    assert_true(parse("", storage, &p));
+    assert_int_equal(p.count, 0);
+    assert_false(p.wants_help);
+    assert_memory_equal(&p.fields, &defaults, sizeof defaults);
+}
+
+static void letters_can_stand_together(void **state)
+{
+    char storage[256];
+    struct parsed p;
+    assert_true(parse("-qb7 -oout -fo second -", storage, &p));
+    assert_true(p.fields.quiet);
+    assert_int_equal(p.fields.budget, 7);
+    assert_string_equal(p.fields.output, "second");
+    assert_int_equal(p.count, 1);
+    assert_string_equal(p.positional[0], "-");
+}
+
+static void two_dashes_end_the_options(void **state)
+{
+    char storage[256];
+    struct parsed p;
+    assert_true(parse("--quiet -- --no-fold -x --help", storage, &p));
+    assert_true(p.fields.quiet);
+    assert_true(p.fields.fold);
+    assert_false(p.wants_help);
+    assert_int_equal(p.count, 3);
+    assert_string_equal(p.positional[2], "--help");
+}
+
+static void sizes_take_suffixes(void **state)
+{
+    static const struct {
+        const char *line;
+        int64_t value;
+    } table[] = {
+        {"--fold-limit=0", 0},        {"--fold-limit=12", 12},      {"--fold-limit=3k", 3 << 10},
+        {"--fold-limit=3K", 3 << 10}, {"--fold-limit=5M", 5 << 20}, {"--fold-limit=8G", (int64_t)8 << 30},
+    };
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        char storage[256];
+        struct parsed p;
+        assert_true(parse(table[i].line, storage, &p));
+        assert_int_equal(p.fields.limit, table[i].value);
+    }
+}
+
+static void wrong_lines_are_explained(void **state)
+{
+    static const struct {
+        const char *line, *message;
+    } table[] = {
+        {"--alhpa 2", "unknown option --alhpa (did you mean --alpha?)"},
+        {"--outptu=x", "unknown option --outptu (did you mean --output?)"},
+        {"--nonsense", "unknown option --nonsense (see --help)"},
+        {"--no-alpha", "unknown option --no-alpha (see --help)"},
+        {"--=3", "unknown option -- (see --help)"},
+        {"-x", "unknown option -x (see --help)"},
+        {"-qx", "unknown option -x (see --help)"},
+        {"--quiet=yes", "option --quiet takes no value"},
+        {"--output", "option --output needs a value"},
+        {"-o", "option -o needs a value"},
+        {"--budget ten", "option --budget needs a whole number"},
+        {"--budget=", "option --budget needs a whole number"},
+        {"--budget 3k", "option --budget needs a whole number"},
+        {"--budget -1", "option --budget must lie between 0 and 1e+18, not at -1"},
+        {"-b-1", "option -b must lie between 0 and 1e+18, not at -1"},
+        {"--budget 99999999999999999999", "option --budget has a number that is too large"},
+        {"--fold-limit 9999999999G", "option --fold-limit has a number that is too large"},
+        {"--fold-limit 9G", "option --fold-limit must lie between 0 and 8589934592, not at 9G"},
+        {"--fold-limit 3T", "option --fold-limit needs a whole number, perhaps with k, M or G"},
+        {"--alpha 0.5", "option --alpha must lie between 1 and 100, not at 0.5"},
+        {"--alpha nan", "option --alpha needs a number"},
+        {"--alpha 2x", "option --alpha needs a number"},
+        {"--device tpu", "option --device knows cpu, cuda, fake, not `tpu`"},
+    };
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        char storage[256];
+        struct parsed p;
+        assert_false(parse(table[i].line, storage, &p));
+        assert_string_equal(p.error.message, table[i].message);
+        assert_int_equal(p.error.code, EXIT_USAGE);
+    }
+}
+
+static void a_list_has_an_end(void **state)
+{
+    char *argv[200];
+    const char *positional[200];
+    struct parsed p = {.fields = defaults};
+    for (int i = 0; i < 200; i += 2) {
+        argv[i] = "--shape";
+        argv[i + 1] = "x=1";
+    }
+    assert_true(options_parse(&program, 128, argv, &p.fields, positional, &p.count, &p.wants_help, &p.error));
+    assert_int_equal(p.fields.shapes.count, 64);
+    p.fields = defaults;
+    assert_false(options_parse(&program, 130, argv, &p.fields, positional, &p.count, &p.wants_help, &p.error));
+    assert_string_equal(p.error.message, "option --shape is given too often");
+}
+
+static void help_is_made_from_the_table(void **state)
+{
+    static const char expected[] =
+        "Usage: example IN -o OUT [options]\n"
+        "\n"
+        "Does things.\n"
+        "\n"
+        "Options:\n"
+        "  -o, --output FILE         where to write\n"
+        "  -q, --quiet               print nothing\n"
+        "  -f, --[no-]fold           fold constants (default on)\n"
+        "  -b, --budget N            candidates to visit (0 or more, default 100)\n"
+        "      --fold-limit SIZE     largest constant that is folded, a help text that is so long that it\n"
+        "                            must be wrapped onto a second line (0 to 8G, default 64M)\n"
+        "      --alpha X             tolerance (1 to 100, default 1.05)\n"
+        "      --device cpu|cuda|fake\n"
+        "                            where it runs (default cpu)\n"
+        "      --shape NAME=DIMS     binds a dimension (may be repeated)\n"
+        "  -h, --help                print this text\n"
+        "\n"
+        "Exit codes: 0 done.\n";
+    char storage[256], *page = NULL;
+    size_t size = 0;
+    struct parsed p;
+    assert_true(parse("--budget 3 --help --nonsense", storage, &p));
+    assert_true(p.wants_help);
+    assert_true(parse("-h", storage, &p));
+    assert_true(p.wants_help);
+    FILE *out = open_memstream(&page, &size);
+    options_print_help(out, &program, &defaults);
+    fclose(out);
+    assert_string_equal(page, expected);
+    free(page);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(reads_every_kind),           TEST(defaults_stay),
+        TEST(letters_can_stand_together), TEST(two_dashes_end_the_options),
+        TEST(sizes_take_suffixes),        TEST(wrong_lines_are_explained),
+        TEST(a_list_has_an_end),          TEST(help_is_made_from_the_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,292 @@
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/file.h"
+#include "core/random.h"
+#include "core/sexp.h"
+#include "core/text.h"
+#include "tests/support/check.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// The obvious printer: print after parse must be the text itself when that is written in the printer's way.
+static void print_item(struct text *t, const struct sexp *s);
+
+static void print_items(struct text *t, const struct sexp *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        text_add(t, i ? " " : "");
+        print_item(t, &list->items[i]);
+    }
+}
+
+static void print_item(struct text *t, const struct sexp *s)
+{
+    switch (s->kind) {
+    case SEXP_LIST:
+        text_add(t, "(");
+        print_items(t, s);
+        text_add(t, ")");
+        break;
+    case SEXP_SYMBOL:
+        text_add(t, s->text);
+        break;
+    case SEXP_STRING:
+        text_add_quoted(t, s->text);
+        break;
+    case SEXP_INTEGER:
+        text_printf(t, "%lld", (long long)s->integer);
+        break;
+    case SEXP_REAL:
+        text_add_real(t, s->real);
+        break;
+    }
+}
+
+static void check_prints_as(const char *text, const char *printed)
+{
+    struct arena a;
+    struct error error;
+    struct text t = {0};
+    const struct sexp *list;
+    arena_init(&a);
+    if (!sexp_parse(&a, "test", text, strlen(text), &list, &error))
+        fail_msg("%s: %u:%u: %s", text, error.line, error.column, error.message);
+    text_add(&t, "");
+    print_items(&t, list);
+    assert_string_equal(t.chars, printed);
+    text_free(&t);
+    arena_free(&a);
+}
+
+static void reads_and_prints(void **state)
+{
+    static const struct {
+        const char *text, *printed;
+    } table[] = {
+        {"", ""},
+        {"  ; nothing but a comment", ""},
+        {"a(b)c", "a (b) c"},
+        {"()(())", "() (())"},
+        {"(rule x ; why\n  (source (matmul ?x ?y)))", "(rule x (source (matmul ?x ?y)))"},
+        {"1 -1 0 007 -0", "1 -1 0 7 0"},
+        {"9223372036854775807 -9223372036854775808", "9223372036854775807 -9223372036854775808"},
+        {"1.0 .5 -2. 1e3 +1.5 1E-2 -0.0 1e999 -1e999 nan", "1.0 0.5 -2.0 1000.0 1.5 0.01 -0.0 1e999 -1e999 nan"},
+        {"- + . 1..2 1.2.3 1e 1e+ 0x10 0x1.8 0xe inf -inf e5 +5 1-2 x=1 a;b",
+         "- + . 1..2 1.2.3 1e 1e+ 0x10 0x1.8 0xe inf -inf e5 +5 1-2 x=1 a"},
+        {"\"\" \"a b\" \"\\\"\\\\\\n\\t\\x41\\xe9\"", "\"\" \"a b\" \"\\\"\\\\\\n\\tA\xe9\""},
+        {"\"two\nlines\"", "\"two\\nlines\""},
+        {"a\"b\"c", "a \"b\" c"},
+        {"\xC3\xA9t\xC3\xA9 \xE2\x88\x91", "\xC3\xA9t\xC3\xA9 \xE2\x88\x91"},
+        {"\ta\r\n\vb\fc", "a b c"},
+    };
+    for (size_t i = 0; i < COUNT_OF(table); i++)
+        check_prints_as(table[i].text, table[i].printed);
+}
+
+static void says_where_and_why(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned line, column;
+        const char *message;
+    } table[] = {
+        {"(a\n (b c)", 1, 1, "this `(` is never closed"},
+        {"(a)\n  (b (c)", 2, 3, "this `(` is never closed"},
+        {"a\n b)", 2, 3, "`)` without `(`"},
+        {"\xC3\xA9\xC3\xA9 )", 1, 4, "`)` without `(`"},
+        {"(x \"abc)", 1, 4, "this string is never closed"},
+        {"\"abc\\", 1, 5, "unknown escape in a string (known: \\\" \\\\ \\n \\t \\xNN)"},
+        {"\"a\\q\"", 1, 3, "unknown escape in a string (known: \\\" \\\\ \\n \\t \\xNN)"},
+        {"\"\\x4\"", 1, 2, "`\\x` needs two hexadecimal digits"},
+        {"\"\\x\"", 1, 2, "`\\x` needs two hexadecimal digits"},
+        {"\"\\x00\"", 1, 2, "a string may not contain NUL"},
+        {"\"a\n\x01\"", 2, 1, "control character in a string (write it as \\xNN)"},
+        {"a \x01", 1, 3, "control character \\x01: is this text?"},
+        {"ab\x7f", 1, 3, "control character \\x7F: is this text?"},
+        {"\n(9223372036854775808)", 2, 2, "integer does not fit 64 bits"},
+        {"-9223372036854775809", 1, 1, "integer does not fit 64 bits"},
+    };
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        struct arena a;
+        struct error error;
+        const struct sexp *list = NULL;
+        arena_init(&a);
+        assert_false(sexp_parse(&a, "file.rules", table[i].text, strlen(table[i].text), &list, &error));
+        assert_null(list);
+        assert_string_equal(error.file, "file.rules");
+        assert_string_equal(error.message, table[i].message);
+        assert_int_equal(error.line, table[i].line);
+        assert_int_equal(error.column, table[i].column);
+        assert_int_equal(error.code, EXIT_BAD_INPUT);
+        arena_free(&a);
+    }
+}
+
+static bool parses_nested(size_t depth, struct error *error)
+{
+    struct text t = {0};
+    struct arena a;
+    const struct sexp *list;
+    for (size_t i = 0; i < depth; i++)
+        text_add(&t, "(");
+    for (size_t i = 0; i < depth; i++)
+        text_add(&t, ")");
+    arena_init(&a);
+    bool parsed = sexp_parse(&a, NULL, t.chars, t.count, &list, error);
+    arena_free(&a);
+    text_free(&t);
+    return parsed;
+}
+
+static void nesting_is_bounded(void **state)
+{
+    struct error error;
+    assert_true(parses_nested(SEXP_MAX_DEPTH, &error));
+    assert_false(parses_nested(SEXP_MAX_DEPTH + 1, &error));
+    assert_int_equal(error.column, SEXP_MAX_DEPTH + 1);
+    assert_string_equal(error.message, "lists are nested more than 200 deep");
+    assert_false(parses_nested(1000000, &error));
+}
+
+static void places_and_kinds_are_kept(void **state)
+{
+    static const char text[] = "(conv 3 2.5\n  \"s\")";
+    struct arena a;
+    struct error error;
+    const struct sexp *list;
+    arena_init(&a);
+    assert_true(sexp_parse(&a, "f", text, strlen(text), &list, &error));
+    assert_int_equal(list->kind, SEXP_LIST);
+    assert_int_equal(list->count, 1);
+    const struct sexp *call = &list->items[0];
+    assert_true(sexp_is_call(call, "conv"));
+    assert_false(sexp_is_call(call, "matmul"));
+    assert_false(sexp_is_call(&call->items[0], "conv"));
+    assert_true(sexp_is_symbol(&call->items[0], "conv"));
+    assert_false(sexp_is_symbol(&call->items[3], "s"));
+    assert_int_equal(call->items[1].integer, 3);
+    assert_true(call->items[1].real == 3.0);
+    assert_true(call->items[2].real == 2.5);
+    assert_int_equal(call->items[3].line, 2);
+    assert_int_equal(call->items[3].column, 3);
+    assert_false(sexp_error(&error, "f", &call->items[3], "no %s here", "string"));
+    assert_int_equal(error.line, 2);
+    assert_int_equal(error.column, 3);
+    assert_string_equal(error.message, "no string here");
+    arena_free(&a);
+}
+
+static void nul_is_refused(void **state)
+{
+    struct arena a;
+    struct error error;
+    const struct sexp *list;
+    arena_init(&a);
+    assert_false(sexp_parse(&a, "f", "a\0b", 3, &list, &error));
+    assert_int_equal(error.column, 2);
+    assert_true(sexp_parse(&a, "f", NULL, 0, &list, &error));
+    assert_int_equal(list->count, 0);
+    arena_free(&a);
+}
+
+static void add_random_item(struct text *t, struct random *r, unsigned depth)
+{
+    switch (random_below(r, depth < 6 ? 6 : 4)) {
+    case 0:
+        text_printf(t, "s%u", (unsigned)random_below(r, 1000));
+        break;
+    case 1:
+        text_printf(t, "%lld", (long long)random_next(r));
+        break;
+    case 2:
+        text_add_real(t, ldexp(random_unit(r) - 0.5, (int)random_below(r, 2000) - 1000));
+        break;
+    case 3: {
+        char string[8] = "";
+        for (size_t i = 0, n = random_below(r, 8); i < n; i++)
+            string[i] = (char)(1 + random_below(r, 255));
+        text_add_quoted(t, string);
+        break;
+    }
+    default:
+        text_add(t, "(");
+        for (uint64_t i = 0, n = random_below(r, 5); i < n; i++) {
+            text_add(t, i ? " " : "");
+            add_random_item(t, r, depth + 1);
+        }
+        text_add(t, ")");
+    }
+}
+
+static void printed_text_reads_back_the_same(void **state)
+{
+    struct random r = random_seed(17);
+    for (int i = 0; i < 3000; i++) {
+        struct text t = {0};
+        add_random_item(&t, &r, 0);
+        check_prints_as(t.chars, t.chars);
+        text_free(&t);
+    }
+}
+
+// Whatever the bytes are, the reader ends with a list or with a place inside the text.
+static void random_bytes_never_break_the_reader(void **state)
+{
+    static const char likely[] = "(()))\"\\;x1-.e\n \t\x80\xff\x01";
+    struct random r = random_seed(23);
+    for (int i = 0; i < 5000; i++) {
+        char text[64];
+        size_t size = random_below(&r, sizeof text);
+        for (size_t k = 0; k < size; k++)
+            text[k] = likely[random_below(&r, sizeof likely)];
+        struct arena a;
+        struct error error;
+        const struct sexp *list = NULL;
+        arena_init(&a);
+        if (!sexp_parse(&a, "f", text, size, &list, &error)) {
+            assert_in_range(error.line, 1, 64);
+            assert_in_range(error.column, 1, 65);
+            assert_true(error.message[0] != '\0');
+        } else
+            assert_non_null(list);
+        arena_free(&a);
+    }
+}
+
+static void files_are_read_and_named(void **state)
+{
+    char path[] = "/tmp/taso-sexp-XXXXXX";
+    struct arena a;
+    struct error error;
+    const struct sexp *list;
+    close(mkstemp(path));
+    arena_init(&a);
+    assert_true(file_write_text(path, "(a b)\n(c", 8, &error));
+    assert_false(sexp_parse_file(&a, path, &list, &error));
+    assert_string_equal(error.file, path);
+    assert_int_equal(error.line, 2);
+    assert_true(file_write_text(path, "", 0, &error));
+    assert_true(sexp_parse_file(&a, path, &list, &error));
+    assert_int_equal(list->count, 0);
+    unlink(path);
+    assert_false(sexp_parse_file(&a, path, &list, &error));
+    assert_int_equal(error.line, 0);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(reads_and_prints),
+        TEST(says_where_and_why),
+        TEST(nesting_is_bounded),
+        TEST(places_and_kinds_are_kept),
+        TEST(nul_is_refused),
+        TEST(printed_text_reads_back_the_same),
+        TEST(random_bytes_never_break_the_reader),
+        TEST(files_are_read_and_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+// The hash table against an array that is searched from end to end.
+#include "core/random.h"
+#include "core/table.h"
+#include "tests/support/check.h"
+#include <string.h>
+
+enum { KEYS = 600, ABSENT = 0, PRESENT = 1 };
+
+static bool keys_are_equal(const void *owner, uint32_t id, const void *key)
+{
+    const uint64_t *keys = owner;
+    return keys[id] == *(const uint64_t *)key;
+}
+
+typedef uint64_t hash_fn(uint64_t key);
+
+static uint64_t well_spread(uint64_t key)
+{
+    return random_keyed(1, key);
+}
+
+static uint64_t identity(uint64_t key)
+{
+    return key;
+}
+
+static uint64_t only_high_bits(uint64_t key)
+{
+    return key << 50;
+}
+
+static uint64_t colliding(uint64_t key)
+{
+    return key % 3;
+}
+
+static uint64_t all_the_same(uint64_t key)
+{
+    return 42;
+}
+
+static void check_against_array(const struct table *t, const uint64_t *keys, const bool *present, hash_fn *hash)
+{
+    size_t count = 0;
+    for (uint32_t id = 0; id < KEYS; id++) {
+        uint32_t found = table_find(t, hash(keys[id]), keys_are_equal, keys, &keys[id]);
+        assert_int_equal(found, present[id] ? id : TABLE_NONE);
+        count += present[id];
+    }
+    assert_int_equal(t->count, count);
+}
+
+static void behaves_like_an_array(hash_fn *hash)
+{
+    struct random r = random_seed(5);
+    struct table t = {0};
+    uint64_t keys[KEYS];
+    bool present[KEYS] = {0};
+    for (uint32_t id = 0; id < KEYS; id++)
+        keys[id] = id * 7;
+    for (int step = 0; step < 6000; step++) {
+        uint32_t id = (uint32_t)random_below(&r, KEYS);
+        bool wants_insertion = random_below(&r, 1000) < (step / 1000 % 2 ? 300 : 700);
+        if (wants_insertion && !present[id])
+            table_insert(&t, hash(keys[id]), id);
+        else if (!wants_insertion)
+            assert_int_equal(table_remove(&t, hash(keys[id]), id), present[id]);
+        present[id] = wants_insertion;
+        if (step % 300 == 0)
+            check_against_array(&t, keys, present, hash);
+    }
+    check_against_array(&t, keys, present, hash);
+    table_clear(&t);
+    memset(present, 0, sizeof present);
+    check_against_array(&t, keys, present, hash);
+    table_free(&t);
+}
+
+static void behaves_like_an_array_for_every_hash(void **state)
+{
+    static hash_fn *const hashes[] = {well_spread, identity, only_high_bits, colliding, all_the_same};
+    for (size_t i = 0; i < COUNT_OF(hashes); i++)
+        behaves_like_an_array(hashes[i]);
+}
+
+static void an_empty_table_finds_nothing(void **state)
+{
+    struct table t = {0};
+    uint64_t key = 1;
+    assert_int_equal(table_find(&t, 1, keys_are_equal, &key, &key), TABLE_NONE);
+    assert_false(table_remove(&t, 1, 0));
+    table_clear(&t);
+    table_free(&t);
+}
+
+static void equal_hashes_are_not_equal_things(void **state)
+{
+    struct table t = {0};
+    const uint64_t keys[] = {10, 20};
+    const uint64_t stranger = 30;
+    table_insert(&t, 7, 0);
+    table_insert(&t, 7, 1);
+    assert_int_equal(table_find(&t, 7, keys_are_equal, keys, &keys[0]), 0);
+    assert_int_equal(table_find(&t, 7, keys_are_equal, keys, &keys[1]), 1);
+    assert_int_equal(table_find(&t, 7, keys_are_equal, keys, &stranger), TABLE_NONE);
+    assert_true(table_remove(&t, 7, 0));
+    assert_int_equal(table_find(&t, 7, keys_are_equal, keys, &keys[1]), 1);
+    table_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(behaves_like_an_array_for_every_hash),
+        TEST(an_empty_table_finds_nothing),
+        TEST(equal_hashes_are_not_equal_things),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,117 @@
+#include "core/random.h"
+#include "core/text.h"
+#include "tests/support/check.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void grows_and_stays_terminated(void **state)
+{
+    struct text t = {0};
+    for (int i = 0; i < 1000; i++) {
+        text_printf(&t, "%d,", i % 10);
+        assert_int_equal(strlen(t.chars), t.count);
+    }
+    assert_int_equal(t.count, 2000);
+    text_clear(&t);
+    assert_string_equal(t.chars, "");
+    text_add(&t, "");
+    text_add_n(&t, "abc", 2);
+    assert_string_equal(t.chars, "ab");
+    text_free(&t);
+    assert_null(t.chars);
+    text_clear(&t);
+}
+
+static void reals_are_shortest(void **state)
+{
+    static const struct {
+        double value;
+        const char *text;
+    } table[] = {
+        {0, "0.0"},
+        {-0.0, "-0.0"},
+        {1, "1.0"},
+        {-3, "-3.0"},
+        {0.1, "0.1"},
+        {1e-5, "1e-05"},
+        {1e22, "1e+22"},
+        {1.0 / 3, "0.3333333333333333"},
+        {5e-324, "5e-324"},
+        {1e15, "1e+15"},
+        {123456, "123456.0"},
+        {INFINITY, "1e999"},
+        {-INFINITY, "-1e999"},
+        {1.7976931348623157e308, "1.7976931348623157e+308"},
+        {0.5, "0.5"},
+        {NAN, "nan"},
+    };
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        struct text t = {0};
+        text_add_real(&t, table[i].value);
+        assert_string_equal(t.chars, table[i].text);
+        text_free(&t);
+    }
+}
+
+static double real_of_bits(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void random_reals_read_back_exactly(void **state)
+{
+    struct random r = random_seed(3);
+    struct text t = {0};
+    for (int i = 0; i < 20000; i++) {
+        double value = real_of_bits(random_next(&r));
+        if (isnan(value))
+            continue;
+        text_clear(&t);
+        text_add_real(&t, value);
+        assert_memory_equal(&(double){strtod(t.chars, NULL)}, &value, sizeof value);
+    }
+    text_free(&t);
+}
+
+static void quoting_and_json(void **state)
+{
+    static const struct {
+        const char *text, *quoted, *json;
+    } table[] = {
+        {"", "\"\"", "\"\""},
+        {"plain", "\"plain\"", "\"plain\""},
+        {"a\"b\\c", "\"a\\\"b\\\\c\"", "\"a\\\"b\\\\c\""},
+        {"\n\t\r\x01\x7f", "\"\\n\\t\\x0D\\x01\\x7F\"", "\"\\n\\t\\u000d\\u0001\\u007f\""},
+        {"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", "\"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\"",
+         "\"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\""},
+        {"\xFF.", "\"\xFF.\"", "\"\\ufffd.\""},
+        {"\xC3", "\"\xC3\"", "\"\\ufffd\""},                                                // cut off
+        {"\xE2\x82", "\"\xE2\x82\"", "\"\\ufffd\\ufffd\""},                                 // cut off
+        {"\xC0\xAF", "\"\xC0\xAF\"", "\"\\ufffd\\ufffd\""},                                 // overlong
+        {"\xED\xA0\x80", "\"\xED\xA0\x80\"", "\"\\ufffd\\ufffd\\ufffd\""},                  // a surrogate
+        {"\xF4\x90\x80\x80", "\"\xF4\x90\x80\x80\"", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},   // above U+10FFFF
+    };
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        struct text quoted = {0}, json = {0};
+        text_add_quoted(&quoted, table[i].text);
+        text_add_json(&json, table[i].text);
+        assert_string_equal(quoted.chars, table[i].quoted);
+        assert_string_equal(json.chars, table[i].json);
+        text_free(&quoted);
+        text_free(&json);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(grows_and_stays_terminated),
+        TEST(reals_are_shortest),
+        TEST(random_reals_read_back_exactly),
+        TEST(quoting_and_json),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
