@@ -1,0 +1,123 @@
+# shellcheck shell=sh
+# What `test` and `demo` share: a machine that has what is needed, and a configured build. Meant to be sourced by a
+# script in scripts/; afterwards the current folder is the repository's root.
+#
+#   install_packages          apt-get on Debian and Ubuntu, and only when something is missing
+#   make_python_environment   .venv with the packages of scripts/requirements.txt, made anew when that file changes
+#   build_in DIR [OPTION...]  configures (or reconfigures) and builds
+set -eu
+cd "$(dirname "$0")/.."
+
+say()
+{
+    printf '== %s\n' "$*"
+}
+
+give_up()
+{
+    printf '%s: %s\n' "$(basename "$0")" "$*" >&2
+    exit 1
+}
+
+# Runs a noisy command; its output is shown only when it fails.
+quietly()
+{
+    quiet_log=$(mktemp)
+    quiet_status=0
+    "$@" >"$quiet_log" 2>&1 || quiet_status=$?
+    [ "$quiet_status" -eq 0 ] || cat "$quiet_log" >&2
+    rm -f "$quiet_log"
+    return "$quiet_status"
+}
+
+has_command()
+{
+    command -v "$1" >/dev/null 2>&1
+}
+
+has_header()
+{
+    printf '#include <%s>\n' "$1" | cc -E -o /dev/null - >/dev/null 2>&1
+}
+
+can_make_environments()
+{
+    python3 -c 'import ensurepip, venv' >/dev/null 2>&1
+}
+
+# One line per thing that is needed and not there: the Debian package that brings it.
+list_missing_packages()
+{
+    { has_command cc && has_header stdio.h; } || echo build-essential
+    has_command pkg-config || echo pkg-config
+    has_command ninja || echo ninja-build
+    has_command meson || echo meson
+    has_command python3 || echo python3
+    can_make_environments || echo python3-venv
+    [ -e /etc/ssl/certs/ca-certificates.crt ] || echo ca-certificates
+    has_header z3.h || echo libz3-dev
+    has_header xxhash.h || echo libxxhash-dev
+    has_header dnnl.h || echo libdnnl-dev
+    has_header cmocka.h || echo libcmocka-dev
+}
+
+as_root()
+{
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    else
+        sudo "$@"
+    fi
+}
+
+apt_get()
+{
+    quietly as_root env DEBIAN_FRONTEND=noninteractive apt-get -y -q \
+        -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 "$@"
+}
+
+install_packages()
+{
+    missing=$(list_missing_packages | tr '\n' ' ')
+    [ -n "$missing" ] || return 0
+    has_command apt-get || give_up "these Debian packages, or what they hold, are missing: $missing"
+    [ "$(id -u)" -eq 0 ] || has_command sudo || give_up "root or sudo is needed to install: $missing"
+    say "installing $missing"
+    apt_get update || give_up "apt-get update failed"
+    # shellcheck disable=SC2086 # one word per package
+    apt_get install --no-install-recommends $missing || give_up "apt-get could not install: $missing"
+}
+
+environment_is_current()
+{
+    .venv/bin/python3 -c 'import numpy, onnx, onnxruntime' >/dev/null 2>&1 || return 1
+    [ -L .venv ] || cmp -s scripts/requirements.txt .venv/requirements.txt
+}
+
+make_python_environment()
+{
+    environment_is_current && return 0
+    [ ! -L .venv ] || give_up ".venv is a link to an environment that lacks packages of scripts/requirements.txt"
+    say "making .venv with numpy, onnx and onnxruntime"
+    rm -rf .venv
+    quietly python3 -m venv .venv || give_up "python3 -m venv failed"
+    quietly .venv/bin/python3 -m pip install --disable-pip-version-check -r scripts/requirements.txt ||
+        give_up "pip could not install scripts/requirements.txt"
+    cp scripts/requirements.txt .venv/requirements.txt
+}
+
+configure_in()
+{
+    if [ -f "$1/build.ninja" ] && meson configure "$@" >/dev/null 2>&1; then
+        return 0
+    fi
+    rm -rf "$1"
+    quietly meson setup "$@"
+}
+
+build_in()
+{
+    say "building in $1/"
+    configure_in "$@" || give_up "meson could not configure $1/"
+    quietly ninja -C "$1" || give_up "the build in $1/ failed"
+}
