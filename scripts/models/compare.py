@@ -1,0 +1,179 @@
+"""Runs two models in ONNX Runtime, all of its optimizations on, on the same seeded inputs, and reports for each output the
+largest difference, max|a-b| / max|a|. An output that is constant, zero, not finite, or the same for every input proves
+nothing and is called untrustworthy. With --time, both are timed in turns: the ratio of each pair of neighbours, its
+median and its quartiles.
+
+Exit codes: 0 all outputs agree; 1 some output differs; 2 wrong usage; 3 a model that cannot be read or run; 5 no output
+differs, but some are untrustworthy."""
+
+import argparse
+import itertools
+import json
+import sys
+import time
+
+import numpy as np
+
+from models.runtime import random_inputs, run, session_of
+
+SEEDS = (1, 2)
+WARM_UP, LEAST_PAIRS, MOST_PAIRS = 3, 7, 400
+AGREES, DIFFERS, UNTRUSTWORTHY = "agrees", "DIFFERS", "untrustworthy"
+EXIT_DIFFERS, EXIT_UNREADABLE, EXIT_UNTRUSTWORTHY = 1, 3, 5
+
+
+def parse_shape(text):
+    name, _, dimensions = text.rpartition("=")
+    try:
+        return name, [int(d) for d in dimensions.split(",") if d]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=1,2,3") from None
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        prog="compare-ort", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("a", metavar="A.onnx", help="the model to trust")
+    parser.add_argument("b", metavar="B.onnx", help="the model to judge")
+    parser.add_argument("--shape", metavar="NAME=1,3,224,224", action="append", type=parse_shape, default=[],
+                        help="the shape of an input with symbolic dimensions (default: batches 1, others 16)")
+    parser.add_argument("--tolerance", type=float, default=1e-5, help="largest difference (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=1, help="threads of ONNX Runtime (default: %(default)s)")
+    parser.add_argument("--time", metavar="SECONDS", type=float, help="time both in turns for so long")
+    parser.add_argument("--json", metavar="FILE", help="write the results to this file too")
+    return parser.parse_args()
+
+
+def arrays_of(output):
+    """The arrays in an output, which may be a sequence, a map or a missing optional."""
+    if output is None:
+        return []
+    if isinstance(output, dict):
+        output = list(output.items())
+    if isinstance(output, (list, tuple)):
+        return [array for part in output for array in arrays_of(part)]
+    return [np.asarray(output)]
+
+
+def difference(a, b):
+    """max|a-b| / max|a|; 0 or infinity where a difference has no size (text, infinities, shapes)."""
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return np.inf
+    if a.dtype.kind not in "fiub" or not a.size:
+        return 0.0 if np.array_equal(a, b) else np.inf
+    a, b = a.astype(np.float64), b.astype(np.float64)
+    finite = np.isfinite(a)
+    if not np.array_equal(a[~finite], b[~finite], equal_nan=True) or not np.isfinite(b[finite]).all():
+        return np.inf
+    error, size = np.abs(a - b)[finite].max(initial=0.0), np.abs(a[finite]).max(initial=0.0)
+    return error / size if size else (np.inf if error else 0.0)
+
+
+def proves_nothing(first, second):
+    """Whether an output, given for two seeds, is constant over its elements or over the inputs, or not finite."""
+    if first.dtype.kind != "f":
+        return False
+    constant = first.size > 1 and np.ptp(first) <= 1e-7 * np.abs(first).max()
+    return bool(not np.isfinite(first).all() or not first.any() or constant or np.array_equal(first, second))
+
+
+def judge(a, b, has_inputs, tolerance):
+    """The verdict on one output, and its largest difference; a and b list its values for each seed."""
+    pairs = [list(itertools.zip_longest(arrays_of(x), arrays_of(y), fillvalue=np.zeros(0))) for x, y in zip(a, b)]
+    worst = max((difference(x, y) for pair in pairs for x, y in pair), default=0.0)
+    if not worst <= tolerance:
+        return DIFFERS, worst
+    doubtful = has_inputs and any(proves_nothing(x, y) for (x, _), (y, _) in zip(*pairs) if x.shape == y.shape)
+    return (UNTRUSTWORTHY if doubtful else AGREES), worst
+
+
+def compare_outputs(a, b, shapes, tolerance):
+    """For each output of a by name: its verdict and difference."""
+    names = [o.name for o in a.get_outputs()]
+    values = [[], []]
+    for seed in SEEDS:
+        inputs = random_inputs(a, seed, shapes)
+        for session, results in zip((a, b), values):
+            results.append(session.run(names, inputs))
+    has_inputs = bool(a.get_inputs())
+    return {
+        name: judge(*([outputs[i] for outputs in results] for results in values), has_inputs, tolerance)
+        for i, name in enumerate(names)
+    }
+
+
+def seconds_of(session, inputs):
+    start = time.perf_counter()
+    run(session, inputs)
+    return time.perf_counter() - start
+
+
+def time_in_turns(a, b, inputs, seconds):
+    """Two columns of seconds, one row per pair of neighbouring runs; which one is first alternates."""
+    for session in (a, b) * WARM_UP:
+        run(session, inputs)
+    pairs, end = [], time.perf_counter() + seconds
+    while len(pairs) < LEAST_PAIRS or (len(pairs) < MOST_PAIRS and time.perf_counter() < end):
+        order = ((0, a), (1, b)) if len(pairs) % 2 else ((1, b), (0, a))
+        taken = {which: seconds_of(session, inputs) for which, session in order}
+        pairs.append((taken[0], taken[1]))
+    return np.array(pairs)
+
+
+def quartiles(values):
+    return [float(q) for q in np.percentile(values, (25, 50, 75))]
+
+
+def report_times(pairs, threads):
+    results = {
+        "milliseconds_a": quartiles(pairs[:, 0] * 1e3),
+        "milliseconds_b": quartiles(pairs[:, 1] * 1e3),
+        "ratio": quartiles(pairs[:, 0] / pairs[:, 1]),
+        "pairs": len(pairs),
+        "threads": threads,
+    }
+    for which in "ab":
+        low, median, high = results[f"milliseconds_{which}"]
+        print(f"{which.upper()}: {median:.3f} ms (quartiles {low:.3f} to {high:.3f})")
+    low, median, high = results["ratio"]
+    print(f"A / B: {median:.3f} (quartiles {low:.3f} to {high:.3f}; {len(pairs)} pairs, {threads} threads)")
+    return results
+
+
+def report_outputs(outputs):
+    for name, (verdict, worst) in outputs.items():
+        print(f"{name}: {verdict}, difference {worst:.2e}")
+    return {name: {"verdict": verdict, "difference": float(worst)} for name, (verdict, worst) in outputs.items()}
+
+
+def exit_code_of(outputs):
+    verdicts = [verdict for verdict, _ in outputs.values()]
+    if DIFFERS in verdicts:
+        return EXIT_DIFFERS
+    return EXIT_UNTRUSTWORTHY if UNTRUSTWORTHY in verdicts else 0
+
+
+def compare(options):
+    a, b = (session_of(path, options.threads) for path in (options.a, options.b))
+    shapes = dict(options.shape)
+    outputs = compare_outputs(a, b, shapes, options.tolerance)
+    results = {"outputs": report_outputs(outputs)}
+    if options.time is not None:
+        pairs = time_in_turns(a, b, random_inputs(a, SEEDS[0], shapes), options.time)
+        results["time"] = report_times(pairs, options.threads)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(results, file, indent=2)
+    return exit_code_of(outputs)
+
+
+def main():
+    options = parse_arguments()
+    try:
+        return compare(options)
+    except Exception as error:  # ONNX Runtime's exceptions have no common base but this one
+        print(f"compare-ort: {' '.join(str(error).split())}", file=sys.stderr)
+        return EXIT_UNREADABLE
+
+
+sys.exit(main())
