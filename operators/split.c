@@ -53,7 +53,7 @@ static bool define_split(struct definition *d, const struct operator_call *call)
 {
     const struct type *x = &call->inputs[0];
     int64_t axis = call_int(call, AXIS), sizes[MAX_OUTPUTS], offset = 0;
-    int count;
+    int count = 0;
     if (axis < 0 || axis >= x->rank)
         return refuse(d, "split has no axis %lld", (long long)axis);
     if (!part_sizes(d, call, axis, sizes, &count))
