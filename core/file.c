@@ -123,10 +123,8 @@ static bool open_new_or_replacing(struct file_writer *w, const char *path, const
         free_string(w->path);
         return fail_with_errno(error, path, "cannot create a file in this folder", failure);
     }
-    if (old && fchmod(w->fd, old->st_mode & 0777) != 0) {
-        w->failed = true;
-        w->failure = errno;
-    }
+    if (old)
+        (void)!fchmod(w->fd, old->st_mode & 0777);
     return true;
 }
 
