@@ -63,7 +63,10 @@ struct operator
     struct attribute attributes[MAX_ATTRIBUTES];
     // Builds the definition from d->inputs and the attributes, or refuses with a reason. Arity, known input types and
     // attribute lengths of scalars have been checked. Must depend on nothing else.
-    bool (*define)(struct definition * d, const struct operator_call *call);
+    bool (*define)(struct definition *d, const struct operator_call *call);
+    // After a successful define: makes explicit in `ret_attributes` (a copy of the call's) what was left to the input
+    // types. Values are allocated in d->arena. NULL: nothing ever is.
+    void (*resolve)(struct definition *d, const struct operator_call *call, struct attribute_value *ret_attributes);
 };
 
 extern const struct operator* const operators[OP_COUNT];

@@ -2,6 +2,7 @@
 //     z_i[...,j,...] = x[..., offset_i + j, ...]
 // Without sizes there are two parts, cut where the axis' split tree says that it was concatenated (TASO paper, Section
 // 2.1); a tensor without such a tree cannot be split so. (split0 axis x) and (split1 axis x) are its two outputs.
+#include "core/arena.h"
 #include "operators/operator.h"
 
 enum { AXIS, SIZES };
@@ -73,6 +74,16 @@ static bool define_split(struct definition *d, const struct operator_call *call)
     return true;
 }
 
+static void resolve_sizes(struct definition *d, const struct operator_call *call,
+                          struct attribute_value *ret_attributes)
+{
+    int64_t axis = call_int(call, AXIS);
+    int64_t *sizes = arena_array(d->arena, int64_t, d->n_outputs);
+    for (int i = 0; i < d->n_outputs; i++)
+        sizes[i] = definition_output(d, i)->dim[axis];
+    ret_attributes[SIZES] = (struct attribute_value){(uint32_t)d->n_outputs, sizes};
+}
+
 const struct operator operator_split = {
     .id = OP_SPLIT,
     .name = "split",
@@ -83,4 +94,5 @@ const struct operator operator_split = {
     .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .is_required = true},
                    [SIZES] = {.name = "sizes", .kind = ATTRIBUTE_INTS}},
     .define = define_split,
+    .resolve = resolve_sizes,
 };

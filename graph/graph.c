@@ -1,0 +1,290 @@
+#include "graph/graph.h"
+
+#include "core/arena.h"
+#include "core/hash.h"
+#include <assert.h>
+#include <string.h>
+
+void graph_init(struct graph *g, struct arena *arena)
+{
+    *g = (struct graph){.arena = arena};
+    definition_init(&g->definition, arena, 0, NULL);
+}
+
+void graph_free(struct graph *g)
+{
+    vec_free(&g->nodes);
+    vec_free(&g->edges);
+    vec_free(&g->tensors);
+    vec_free(&g->outputs);
+    table_free(&g->by_structure);
+    definition_free(&g->definition);
+}
+
+#define COPY_VEC(to, from)                                                                                             \
+    do {                                                                                                               \
+        vec_reserve((to), (from)->count);                                                                              \
+        if ((from)->count)                                                                                             \
+            memcpy((to)->items, (from)->items, (from)->count * sizeof *(from)->items);                                 \
+        (to)->count = (from)->count;                                                                                   \
+    } while (0)
+
+static uint64_t structure_hash(const struct node *n, const tensor_id *inputs);
+
+void graph_copy(struct graph *ret_copy, const struct graph *g)
+{
+    graph_init(ret_copy, g->arena);
+    COPY_VEC(&ret_copy->nodes, &g->nodes);
+    COPY_VEC(&ret_copy->edges, &g->edges);
+    COPY_VEC(&ret_copy->tensors, &g->tensors);
+    COPY_VEC(&ret_copy->outputs, &g->outputs);
+    for (node_id n = 0; n < g->nodes.count; n++)
+        table_insert(&ret_copy->by_structure, structure_hash(&g->nodes.items[n], graph_inputs(g, n)), n);
+}
+
+// --- hash-consing
+// -----------------------------------------------------------------------------------------------------
+
+static uint64_t attributes_hash(const struct operator* op, const struct attribute_value *attributes)
+{
+    uint64_t h = (uint64_t)op->id;
+    for (int i = 0; i < operator_n_attributes(op); i++) {
+        h = hash_mix(h, attributes[i].count);
+        h = hash_bytes(attributes[i].ints, attributes[i].count * sizeof *attributes[i].ints, h);
+    }
+    return h;
+}
+
+static uint64_t structure_hash(const struct node *n, const tensor_id *inputs)
+{
+    return hash_bytes(inputs, n->n_inputs * sizeof *inputs, attributes_hash(n->op, n->attributes));
+}
+
+struct candidate {
+    const struct node *node;
+    const tensor_id *inputs;
+};
+
+static bool is_same_application(const void *owner, uint32_t id, const void *key)
+{
+    const struct graph *g = owner;
+    const struct candidate *c = key;
+    const struct node *n = &g->nodes.items[id];
+    if (n->op != c->node->op || n->n_inputs != c->node->n_inputs)
+        return false;
+    if (n->n_inputs && memcmp(graph_inputs(g, id), c->inputs, n->n_inputs * sizeof *c->inputs) != 0)
+        return false;
+    for (int i = 0; i < operator_n_attributes(n->op); i++)
+        if (!attribute_value_equal(&n->attributes[i], &c->node->attributes[i]))
+            return false;
+    return true;
+}
+
+static node_id find_application(const struct graph *g, uint64_t hash, const struct node *n, const tensor_id *inputs)
+{
+    struct candidate c = {n, inputs};
+    return table_find(&g->by_structure, hash, is_same_application, g, &c);
+}
+
+static uint64_t key_of_node(const struct graph *g, const struct node *n, const tensor_id *inputs)
+{
+    uint64_t h = attributes_hash(n->op, n->attributes);
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        h = hash_mix(h, g->tensors.items[inputs[i]].value);
+    return hash_mix(h, n->n_inputs);
+}
+
+static node_id append_node(struct graph *g, struct node n, const tensor_id *inputs, uint64_t hash,
+                           const struct type *const *types)
+{
+    node_id id = (node_id)g->nodes.count;
+    n.key = key_of_node(g, &n, inputs);
+    n.first_input = (uint32_t)g->edges.count;
+    n.first_output = (tensor_id)g->tensors.count;
+    for (uint32_t i = 0; i < n.n_inputs; i++)
+        vec_push(&g->edges, inputs[i]);
+    for (uint32_t i = 0; i < n.n_outputs; i++)
+        vec_push(&g->tensors, ((struct tensor){types[i], id, i, hash_mix(n.key, i)}));
+    vec_push(&g->nodes, n);
+    table_insert(&g->by_structure, hash, id);
+    return id;
+}
+
+// --- adding
+// -----------------------------------------------------------------------------------------------------------
+
+static const struct attribute_value *copy_attributes(struct graph *g, const struct operator* op,
+                                                     const struct attribute_value *attributes)
+{
+    int n = operator_n_attributes(op);
+    if (n == 0)
+        return NULL;
+    struct attribute_value *copy = arena_array(g->arena, struct attribute_value, n);
+    for (int i = 0; i < n; i++) {
+        copy[i].count = attributes[i].count;
+        copy[i].ints = attributes[i].count ? arena_copy_array(g->arena, attributes[i].ints, attributes[i].count) : NULL;
+    }
+    return copy;
+}
+
+// The inputs of a commutative application in canonical order: by value key.
+static void sort_commutative_inputs(const struct graph *g, const struct operator* op, tensor_id *inputs)
+{
+    const struct tensor *t = g->tensors.items;
+    bool is_swapped =
+        t[inputs[0]].value > t[inputs[1]].value || (t[inputs[0]].value == t[inputs[1]].value && inputs[0] > inputs[1]);
+    if ((op->flags & OPERATOR_IS_COMMUTATIVE) && is_swapped) {
+        tensor_id first = inputs[0];
+        inputs[0] = inputs[1];
+        inputs[1] = first;
+    }
+}
+
+static const struct type *input_types(struct graph *g, uint32_t n_inputs, const tensor_id *inputs)
+{
+    struct type *types = arena_array(g->arena, struct type, n_inputs ? n_inputs : 1);
+    for (uint32_t i = 0; i < n_inputs; i++)
+        types[i] = *graph_type(g, inputs[i]);
+    return types;
+}
+
+static const struct type **output_types(struct graph *g)
+{
+    int n = g->definition.n_outputs;
+    const struct type **types = arena_array(g->arena, const struct type *, n ? n : 1);
+    for (int i = 0; i < n; i++)
+        types[i] = arena_copy_array(g->arena, definition_output(&g->definition, i), 1);
+    return types;
+}
+
+static bool define_application(struct graph *g, const struct operator* op, const struct attribute_value *attributes,
+                               uint32_t n_inputs, const tensor_id *inputs, struct attribute_value *ret_resolved)
+{
+    struct operator_call call = {op, (int)n_inputs, input_types(g, n_inputs, inputs), attributes};
+    definition_clear(&g->definition, call.n_inputs, call.inputs);
+    if (!operator_define(&g->definition, &call))
+        return false;
+    int n = operator_n_attributes(op);
+    if (n)
+        memcpy(ret_resolved, attributes, sizeof *attributes * (size_t)n);
+    if (op->resolve)
+        op->resolve(&g->definition, &call, ret_resolved);
+    return true;
+}
+
+bool graph_add(struct graph *g, const struct operator* op, const struct attribute_value *attributes, uint32_t n_inputs,
+               const tensor_id *inputs, node_id *ret_node)
+{
+    struct arena_mark mark = arena_mark(g->arena);
+    struct attribute_value resolved[MAX_ATTRIBUTES];
+    tensor_id *sorted = arena_array(g->arena, tensor_id, n_inputs + 2);
+    if (n_inputs)
+        memcpy(sorted, inputs, n_inputs * sizeof *inputs);
+    if (n_inputs == 2)
+        sort_commutative_inputs(g, op, sorted);
+
+    struct node n = {.op = op, .attributes = attributes, .n_inputs = n_inputs, .origin = NO_ORIGIN};
+    *ret_node = find_application(g, structure_hash(&n, sorted), &n, sorted);
+    if (*ret_node != TABLE_NONE) {
+        arena_release(g->arena, mark);
+        return true;
+    }
+    if (!define_application(g, op, attributes, n_inputs, sorted, resolved)) {
+        arena_release(g->arena, mark);
+        return false;
+    }
+    n.attributes = copy_attributes(g, op, resolved);
+    n.n_outputs = (uint32_t)g->definition.n_outputs;
+    uint64_t hash = structure_hash(&n, sorted);
+    *ret_node = op->resolve ? find_application(g, hash, &n, sorted) : TABLE_NONE;
+    if (*ret_node == TABLE_NONE)
+        *ret_node = append_node(g, n, sorted, hash, output_types(g));
+    return true;
+}
+
+const char *graph_refusal(const struct graph *g)
+{
+    return g->definition.reason;
+}
+
+static node_id add_typed(struct graph *g, const struct operator* op, int64_t index, uint32_t n_inputs,
+                         const tensor_id *inputs, uint32_t n_outputs, const struct type *types)
+{
+    struct attribute_value attribute = {1, &index};
+    struct node n = {
+        .op = op, .attributes = &attribute, .n_inputs = n_inputs, .n_outputs = n_outputs, .origin = NO_ORIGIN};
+    uint64_t hash = structure_hash(&n, inputs);
+    node_id found = find_application(g, hash, &n, inputs);
+    if (found != TABLE_NONE)
+        return found;
+    n.attributes = copy_attributes(g, op, &attribute);
+    const struct type **kept = arena_array(g->arena, const struct type *, n_outputs ? n_outputs : 1);
+    for (uint32_t i = 0; i < n_outputs; i++)
+        kept[i] = arena_copy_array(g->arena, &types[i], 1);
+    return append_node(g, n, inputs, hash, kept);
+}
+
+tensor_id graph_add_leaf(struct graph *g, const struct operator* op, int64_t index, const struct type *type)
+{
+    assert(op->flags & OPERATOR_IS_LEAF);
+    return graph_output_of(g, add_typed(g, op, index, 0, NULL, 1, type), 0);
+}
+
+node_id graph_add_opaque(struct graph *g, int64_t index, uint32_t n_inputs, const tensor_id *inputs, uint32_t n_outputs,
+                         const struct type *types)
+{
+    return add_typed(g, operators[OP_OPAQUE], index, n_inputs, inputs, n_outputs, types);
+}
+
+node_id graph_add_copy(struct graph *g, const struct graph *from, node_id node, const tensor_id *inputs)
+{
+    assert(g->arena == from->arena);
+    const struct node *source = &from->nodes.items[node];
+    tensor_id swapped[2];
+    if (source->n_inputs == 2) {
+        memcpy(swapped, inputs, sizeof swapped);
+        sort_commutative_inputs(g, source->op, swapped);
+        inputs = swapped;
+    }
+    uint64_t hash = structure_hash(source, inputs);
+    node_id found = find_application(g, hash, source, inputs);
+    if (found != TABLE_NONE)
+        return found;
+    struct arena_mark mark = arena_mark(g->arena);
+    const struct type **types = arena_array(g->arena, const struct type *, source->n_outputs + 1);
+    for (uint32_t i = 0; i < source->n_outputs; i++)
+        types[i] = graph_type(from, graph_output_of(from, node, i));
+    node_id added = append_node(g, *source, inputs, hash, types);
+    for (uint32_t i = 0; i < source->n_outputs; i++)
+        g->tensors.items[graph_output_of(g, added, i)].value =
+            from->tensors.items[graph_output_of(from, node, i)].value;
+    arena_release(g->arena, mark);
+    return added;
+}
+
+void graph_set_origin(struct graph *g, node_id node, uint32_t origin)
+{
+    if (g->nodes.items[node].origin == NO_ORIGIN)
+        g->nodes.items[node].origin = origin;
+}
+
+void graph_add_output(struct graph *g, tensor_id tensor)
+{
+    vec_push(&g->outputs, tensor);
+}
+
+struct graph_mark graph_mark(const struct graph *g)
+{
+    return (struct graph_mark){g->nodes.count, g->edges.count, g->tensors.count};
+}
+
+void graph_rollback(struct graph *g, struct graph_mark mark)
+{
+    while (g->nodes.count > mark.nodes) {
+        node_id last = (node_id)g->nodes.count - 1;
+        table_remove(&g->by_structure, structure_hash(&g->nodes.items[last], graph_inputs(g, last)), last);
+        g->nodes.count--;
+    }
+    g->edges.count = mark.edges;
+    g->tensors.count = mark.tensors;
+}

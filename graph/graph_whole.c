@@ -1,0 +1,231 @@
+// Operations on whole graphs: liveness, uses, replacement, comparison.
+#include "graph/graph.h"
+
+#include "core/arena.h"
+#include "core/hash.h"
+#include <assert.h>
+#include <string.h>
+
+bool graph_define(const struct graph *g, node_id node, struct definition *d, struct arena *arena)
+{
+    const struct node *n = &g->nodes.items[node];
+    struct type *types = arena_array(arena, struct type, n->n_inputs + 1);
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        types[i] = *graph_type(g, graph_inputs(g, node)[i]);
+    struct operator_call call = {n->op, (int)n->n_inputs, types, n->attributes};
+    definition_init(d, arena, call.n_inputs, types);
+    return operator_define(d, &call);
+}
+
+void graph_mark_live(const struct graph *g, bool *ret_live)
+{
+    memset(ret_live, 0, g->nodes.count * sizeof *ret_live);
+    for (size_t i = 0; i < g->outputs.count; i++)
+        ret_live[g->tensors.items[g->outputs.items[i]].producer] = true;
+    for (node_id n = (node_id)g->nodes.count; n-- > 0;)
+        for (uint32_t i = 0; ret_live[n] && i < g->nodes.items[n].n_inputs; i++)
+            ret_live[g->tensors.items[graph_inputs(g, n)[i]].producer] = true;
+}
+
+void graph_uses_init(struct graph_uses *ret_uses, const struct graph *g, const bool *live)
+{
+    struct graph_uses u = {.n_tensors = g->tensors.count, .n_edges = g->edges.count};
+    u.first = mem_alloc_zero((u.n_tensors + 2) * sizeof *u.first);
+    u.nodes = mem_new_array(node_id, u.n_edges + 1);
+    for (node_id n = 0; n < g->nodes.count; n++)
+        for (uint32_t i = 0; (!live || live[n]) && i < g->nodes.items[n].n_inputs; i++)
+            u.first[graph_inputs(g, n)[i] + 2]++;
+    for (size_t t = 2; t < u.n_tensors + 2; t++)
+        u.first[t] += u.first[t - 1];
+    for (node_id n = 0; n < g->nodes.count; n++)
+        for (uint32_t i = 0; (!live || live[n]) && i < g->nodes.items[n].n_inputs; i++)
+            u.nodes[u.first[graph_inputs(g, n)[i] + 1]++] = n;
+    *ret_uses = u;
+}
+
+void graph_uses_free(struct graph_uses *uses)
+{
+    mem_free(uses->first, (uses->n_tensors + 2) * sizeof *uses->first);
+    mem_free(uses->nodes, (uses->n_edges + 1) * sizeof *uses->nodes);
+}
+
+// --- replacement
+// ------------------------------------------------------------------------------------------------------ Depth-first
+// from the outputs with an explicit stack. A replaced tensor stands for its replacement, so the order of the result is
+// found anew; meeting a node that is still open means a cycle.
+
+enum visit { VISIT_NONE, VISIT_OPEN, VISIT_DONE };
+
+struct replacing {
+    const struct graph *g;
+    struct graph *result;
+    tensor_id *instead;   // of every tensor of g: itself, or its replacement
+    tensor_id *moved;     // of every tensor of g: where it is in the result
+    uint8_t *visits;      // of every node of g
+    VEC(node_id) stack;
+};
+
+static bool open_node(struct replacing *r, tensor_id tensor)
+{
+    node_id producer = r->g->tensors.items[r->instead[tensor]].producer;
+    if (r->visits[producer] == VISIT_OPEN)
+        return false;
+    if (r->visits[producer] == VISIT_NONE)
+        vec_push(&r->stack, producer);
+    return true;
+}
+
+static void close_node(struct replacing *r, node_id n)
+{
+    const struct node *node = &r->g->nodes.items[n];
+    tensor_id *inputs = mem_new_array(tensor_id, node->n_inputs + 1);
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        inputs[i] = r->moved[r->instead[graph_inputs(r->g, n)[i]]];
+    node_id added = graph_add_copy(r->result, r->g, n, inputs);
+    for (uint32_t i = 0; i < node->n_outputs; i++)
+        r->moved[graph_output_of(r->g, n, i)] = graph_output_of(r->result, added, i);
+    mem_free_array(inputs, node->n_inputs + 1);
+    r->visits[n] = VISIT_DONE;
+}
+
+// Opens everything the node reads that is not done; closes it when nothing is left. False: cycle.
+static bool step_into(struct replacing *r, node_id n)
+{
+    size_t before = r->stack.count;
+    r->visits[n] = VISIT_OPEN;
+    for (uint32_t i = 0; i < r->g->nodes.items[n].n_inputs; i++)
+        if (!open_node(r, graph_inputs(r->g, n)[i]))
+            return false;
+    if (r->stack.count == before) {
+        close_node(r, n);
+        r->stack.count--;
+    }
+    return true;
+}
+
+static bool move_everything_live(struct replacing *r)
+{
+    for (size_t i = 0; i < r->g->outputs.count; i++) {
+        open_node(r, r->g->outputs.items[i]);
+        while (r->stack.count) {
+            node_id top = vec_last(&r->stack);
+            if (r->visits[top] == VISIT_DONE)
+                r->stack.count--;
+            else if (!step_into(r, top))
+                return false;
+        }
+    }
+    return true;
+}
+
+// The new tensor stands for the old one's value: every reader's key is as before.
+static void inherit_value_keys(struct graph *g, size_t n, const tensor_id *old, const tensor_id *new)
+{
+    for (size_t i = 0; i < n; i++)
+        g->tensors.items[new[i]].value = g->tensors.items[old[i]].value;
+}
+
+bool graph_replace(struct graph *ret_result, const struct graph *g, size_t n, const tensor_id *old,
+                   const tensor_id *new, tensor_id *ret_map)
+{
+    struct graph source = *g;
+    graph_copy(&source, g);
+    inherit_value_keys(&source, n, old, new);
+    graph_init(ret_result, g->arena);
+    struct replacing r = {.g = &source, .result = ret_result};
+    r.instead = mem_new_array(tensor_id, g->tensors.count);
+    r.moved = mem_new_array(tensor_id, g->tensors.count);
+    r.visits = mem_alloc_zero(g->nodes.count);
+    for (tensor_id t = 0; t < g->tensors.count; t++) {
+        r.instead[t] = t;
+        r.moved[t] = NO_TENSOR;
+    }
+    for (size_t i = 0; i < n; i++)
+        r.instead[old[i]] = new[i];
+    bool is_acyclic = move_everything_live(&r);
+    for (size_t i = 0; is_acyclic && i < g->outputs.count; i++)
+        graph_add_output(ret_result, r.moved[r.instead[g->outputs.items[i]]]);
+    for (tensor_id t = 0; ret_map && t < g->tensors.count; t++)
+        ret_map[t] = r.moved[r.instead[t]];
+    mem_free_array(r.instead, g->tensors.count);
+    mem_free_array(r.moved, g->tensors.count);
+    mem_free(r.visits, g->nodes.count);
+    vec_free(&r.stack);
+    graph_free(&source);
+    if (!is_acyclic)
+        graph_free(ret_result);
+    return is_acyclic;
+}
+
+// --- comparison
+// -------------------------------------------------------------------------------------------------------
+
+uint64_t graph_key(const struct graph *g)
+{
+    bool *live = mem_new_array(bool, g->nodes.count + 1);
+    graph_mark_live(g, live);
+    uint64_t key = 0;
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (live[n])
+            key += g->nodes.items[n].key;
+    for (size_t i = 0; i < g->outputs.count; i++)
+        key = hash_mix(key, g->tensors.items[g->outputs.items[i]].value);
+    mem_free_array(live, g->nodes.count + 1);
+    return key;
+}
+
+struct comparing {
+    const struct graph *a, *b;
+    node_id *partner;   // of every node of a: its node in b, or NO_NODE
+};
+
+static bool is_same_operation(const struct node *x, const struct node *y)
+{
+    if (x->op != y->op || x->n_inputs != y->n_inputs || x->n_outputs != y->n_outputs)
+        return false;
+    for (int i = 0; i < operator_n_attributes(x->op); i++)
+        if (!attribute_value_equal(&x->attributes[i], &y->attributes[i]))
+            return false;
+    return true;
+}
+
+static bool pair_tensors(struct comparing *c, tensor_id x, tensor_id y)
+{
+    const struct tensor *tx = &c->a->tensors.items[x], *ty = &c->b->tensors.items[y];
+    if (tx->output != ty->output || !type_equal(tx->type, ty->type))
+        return false;
+    if (c->partner[tx->producer] == NO_NODE) {
+        c->partner[tx->producer] = ty->producer;
+        return is_same_operation(graph_producer(c->a, x), graph_producer(c->b, y));
+    }
+    return c->partner[tx->producer] == ty->producer;
+}
+
+static bool pair_inputs(struct comparing *c, node_id n)
+{
+    const struct node *x = &c->a->nodes.items[n];
+    const tensor_id *in_a = graph_inputs(c->a, n), *in_b = graph_inputs(c->b, c->partner[n]);
+    for (uint32_t i = 0; i < x->n_inputs; i++)
+        if (!pair_tensors(c, in_a[i], in_b[i]))
+            return false;
+    return true;
+}
+
+// Inputs of commutative nodes stand in the order of their value keys in both graphs, so position decides. Graphs whose
+// keys differ by history compare as different; that costs a duplicate and no soundness.
+bool graph_equal(const struct graph *a, const struct graph *b)
+{
+    if (a->outputs.count != b->outputs.count)
+        return false;
+    struct comparing c = {a, b, mem_new_array(node_id, a->nodes.count + 1)};
+    for (node_id n = 0; n < a->nodes.count; n++)
+        c.partner[n] = NO_NODE;
+    bool is_equal = true;
+    for (size_t i = 0; is_equal && i < a->outputs.count; i++)
+        is_equal = pair_tensors(&c, a->outputs.items[i], b->outputs.items[i]);
+    for (node_id n = (node_id)a->nodes.count; is_equal && n-- > 0;)
+        if (c.partner[n] != NO_NODE)
+            is_equal = pair_inputs(&c, n);
+    mem_free_array(c.partner, a->nodes.count + 1);
+    return is_equal;
+}

@@ -1,0 +1,209 @@
+#include "graph/text.h"
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/sexp.h"
+#include "core/text.h"
+#include "graph/call_text.h"
+#include "graph/graph.h"
+#include <string.h>
+
+// --- printing
+// ---------------------------------------------------------------------------------------------------------
+
+static bool is_typed_by_caller(const struct operator* op)
+{
+    return op->flags & (OPERATOR_IS_LEAF | OPERATOR_IS_OPAQUE);
+}
+
+static void print_names(struct text *out, const struct node *n)
+{
+    bool is_single = n->n_outputs == 1 && !(n->op->flags & OPERATOR_IS_OPAQUE);
+    text_add(out, is_single ? "" : "(");
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        text_printf(out, "%st%u", i ? " " : "", n->first_output + i);
+    text_add(out, is_single ? "" : ")");
+}
+
+static void print_node(struct text *out, const struct graph *g, node_id id)
+{
+    const struct node *n = &g->nodes.items[id];
+    text_add(out, "  (let ");
+    print_names(out, n);
+    text_add(out, " ");
+    call_text_print(out, n->op, -1, n->attributes);
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        text_printf(out, " t%u", graph_inputs(g, id)[i]);
+    text_add(out, ")");
+    for (uint32_t i = 0; is_typed_by_caller(n->op) && i < n->n_outputs; i++) {
+        text_add(out, " ");
+        type_print(out, graph_type(g, n->first_output + i));
+    }
+    text_add(out, ")\n");
+}
+
+void graph_print(struct text *out, const struct graph *g)
+{
+    text_add(out, "(graph\n");
+    for (node_id n = 0; n < g->nodes.count; n++)
+        print_node(out, g, n);
+    text_add(out, "  (output");
+    for (size_t i = 0; i < g->outputs.count; i++)
+        text_printf(out, " t%u", g->outputs.items[i]);
+    text_add(out, "))\n");
+}
+
+// --- parsing
+// ----------------------------------------------------------------------------------------------------------
+
+struct binding {
+    const char *name;
+    tensor_id tensor;
+};
+struct reader {
+    const char *file;
+    struct graph *g;
+    struct error *error;
+    VEC(struct binding) bindings;
+    struct table by_name;
+};
+
+static bool has_name(const void *owner, uint32_t id, const void *key)
+{
+    const struct reader *r = owner;
+    return strcmp(r->bindings.items[id].name, key) == 0;
+}
+
+static bool find_tensor(const struct reader *r, const struct sexp *s, tensor_id *ret_tensor)
+{
+    if (s->kind != SEXP_SYMBOL)
+        return sexp_error(r->error, r->file, s, "expected the name of a tensor");
+    uint32_t found = table_find(&r->by_name, hash_string(s->text), has_name, r, s->text);
+    if (found == TABLE_NONE)
+        return sexp_error(r->error, r->file, s, "no tensor is called %s", s->text);
+    *ret_tensor = r->bindings.items[found].tensor;
+    return true;
+}
+
+static bool bind_name(struct reader *r, const struct sexp *s, tensor_id tensor)
+{
+    if (s->kind != SEXP_SYMBOL)
+        return sexp_error(r->error, r->file, s, "expected a new name");
+    uint64_t hash = hash_string(s->text);
+    if (table_find(&r->by_name, hash, has_name, r, s->text) != TABLE_NONE)
+        return sexp_error(r->error, r->file, s, "%s is bound twice", s->text);
+    table_insert(&r->by_name, hash, (uint32_t)r->bindings.count);
+    vec_push(&r->bindings, ((struct binding){s->text, tensor}));
+    return true;
+}
+
+static bool read_attributes(struct reader *r, const struct call_text *call, struct attribute_value *ret_values)
+{
+    operator_standard_attributes(call->op, r->g->arena, ret_values);
+    for (int i = 0; i < operator_n_attributes(call->op); i++) {
+        if (!call->attributes[i].items)
+            continue;
+        size_t count = call->attributes[i].count;
+        int64_t *ints = arena_array(r->g->arena, int64_t, count + 1);
+        if (!attribute_parse(&call->op->attributes[i], call->attributes[i].items, count, r->file, ints, r->error))
+            return false;
+        ret_values[i] = (struct attribute_value){(uint32_t)count, ints};
+    }
+    return true;
+}
+
+static bool read_types(struct reader *r, const struct sexp *let, struct type **ret_types, uint32_t *ret_count)
+{
+    *ret_count = (uint32_t)let->count - 3;
+    *ret_types = arena_array(r->g->arena, struct type, *ret_count + 1);
+    for (uint32_t i = 0; i < *ret_count; i++)
+        if (!type_parse(&let->items[3 + i], r->file, &(*ret_types)[i], r->error))
+            return false;
+    return true;
+}
+
+static bool add_node(struct reader *r, const struct sexp *let, const struct call_text *call, node_id *ret_node)
+{
+    struct attribute_value values[MAX_ATTRIBUTES];
+    tensor_id *inputs = arena_array(r->g->arena, tensor_id, call->n_arguments + 1);
+    struct type *types;
+    uint32_t n_types;
+    if (!read_attributes(r, call, values) || !read_types(r, let, &types, &n_types))
+        return false;
+    for (size_t i = 0; i < call->n_arguments; i++)
+        if (!find_tensor(r, &call->arguments[i], &inputs[i]))
+            return false;
+    if (call->op->flags & OPERATOR_IS_LEAF) {
+        if (n_types != 1)
+            return sexp_error(r->error, r->file, let, "%s needs one type", call->op->name);
+        tensor_id t = graph_add_leaf(r->g, call->op, values[0].ints[0], &types[0]);
+        *ret_node = r->g->tensors.items[t].producer;
+        return true;
+    }
+    if (call->op->flags & OPERATOR_IS_OPAQUE) {
+        *ret_node = graph_add_opaque(r->g, values[0].ints[0], (uint32_t)call->n_arguments, inputs, n_types, types);
+        return true;
+    }
+    if (n_types)
+        return sexp_error(r->error, r->file, let, "the type of %s follows from its inputs", call->op->name);
+    if (!graph_add(r->g, call->op, values, (uint32_t)call->n_arguments, inputs, ret_node))
+        return sexp_error(r->error, r->file, &let->items[2], "%s", graph_refusal(r->g));
+    return true;
+}
+
+static bool read_let(struct reader *r, const struct sexp *let)
+{
+    struct call_text call;
+    node_id node;
+    if (let->count < 3)
+        return sexp_error(r->error, r->file, let, "expected (let NAME APPLICATION)");
+    if (!call_text_parse(&let->items[2], r->file, NULL, &call, r->error))
+        return false;
+    if (call.output >= 0)
+        return sexp_error(r->error, r->file, &let->items[2], "name all outputs of %s", call.op->name);
+    if (!add_node(r, let, &call, &node))
+        return false;
+    const struct sexp *names = &let->items[1];
+    size_t n = names->kind == SEXP_LIST ? names->count : 1;
+    if (n != r->g->nodes.items[node].n_outputs)
+        return sexp_error(r->error, r->file, names, "%s has %u outputs here", call.op->name,
+                          r->g->nodes.items[node].n_outputs);
+    for (uint32_t i = 0; i < n; i++)
+        if (!bind_name(r, names->kind == SEXP_LIST ? &names->items[i] : names, graph_output_of(r->g, node, i)))
+            return false;
+    return true;
+}
+
+static bool read_outputs(struct reader *r, const struct sexp *outputs)
+{
+    for (size_t i = 1; i < outputs->count; i++) {
+        tensor_id tensor;
+        if (!find_tensor(r, &outputs->items[i], &tensor))
+            return false;
+        graph_add_output(r->g, tensor);
+    }
+    return true;
+}
+
+static bool read_item(struct reader *r, const struct sexp *item)
+{
+    if (sexp_is_call(item, "let"))
+        return read_let(r, item);
+    if (sexp_is_call(item, "output"))
+        return read_outputs(r, item);
+    return sexp_error(r->error, r->file, item, "expected (let ...) or (output ...)");
+}
+
+bool graph_parse(const struct sexp *s, const char *file, struct graph *g, struct error *error)
+{
+    if (!sexp_is_call(s, "graph"))
+        return sexp_error(error, file, s, "expected (graph ...)");
+    struct reader r = {.file = file, .g = g, .error = error};
+    bool is_read = true;
+    for (size_t i = 1; is_read && i < s->count; i++)
+        is_read = read_item(&r, &s->items[i]);
+    vec_free(&r.bindings);
+    table_free(&r.by_name);
+    return is_read;
+}

@@ -1,0 +1,220 @@
+// Graphs: text, hash-consing, rollback, replacement, keys and checks.
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/sexp.h"
+#include "core/text.h"
+#include "graph/graph.h"
+#include "graph/text.h"
+#include "tests/support/check.h"
+#include <string.h>
+
+static bool read_graph(struct graph *g, struct arena *a, const char *text, struct error *error)
+{
+    const struct sexp *list;
+    graph_init(g, a);
+    return sexp_parse(a, "test", text, strlen(text), &list, error) && graph_parse(&list->items[0], "test", g, error);
+}
+
+static const char *const canonical_graphs[] = {
+    "(graph\n  (let t0 (input 0) (f32 1 64))\n  (let t1 (weight 0) (f32 64 32))\n"
+    "  (let t2 (matmul :act relu t0 t1))\n  (let (t3 t4) (split 1 :sizes 16 16 t2))\n"
+    "  (let (t5) (opaque 3 t3) (? ...))\n  (output t4 t5))\n",
+    "(graph\n  (let t0 (input 0) (f32 1 4 8 8))\n  (let t1 (input 1) (f32 6 2 3 3))\n"
+    "  (let t2 (conv :stride 2 2 :pad 1 1 1 1 :group 2 t0 t1))\n"
+    "  (let t3 (poolavg :kernel 2 2 :padding counted t2))\n  (let t4 (reshape :shape 1 54 t3))\n  (output t4))\n",
+    "(graph\n  (let t0 (input 0) (f32))\n  (let t1 (reshape :shape 1 t0))\n  (let t2 (pad :pads 1 2 :value 0.5 t1))\n"
+    "  (output t2))\n",
+};
+
+static void prints_what_it_reads(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(canonical_graphs); i++) {
+        struct arena a;
+        struct graph g;
+        struct error error = {0};
+        struct text text = {0};
+        arena_init(&a);
+        if (!read_graph(&g, &a, canonical_graphs[i], &error))
+            fail_msg("%s", error.message);
+        assert_true(graph_check(&g, &error));
+        graph_print(&text, &g);
+        assert_string_equal(text.chars, canonical_graphs[i]);
+        text_free(&text);
+        graph_free(&g);
+        arena_free(&a);
+    }
+}
+
+static const struct {
+    const char *text, *message;
+    unsigned line, column;
+} bad_graphs[] = {
+    {"(graph (let x (input 0)))", "input needs one type", 1, 8},
+    {"(graph (let x (input 0) (f32 2 3)) (let y (relux x)))", "unknown operator relux", 1, 44},
+    {"(graph\n (let x (input 0) (f32 2 3))\n (let y (relu z)))", "no tensor is called z", 3, 15},
+    {"(graph (let x (input 0) (f32 2 3)) (let y (matmul x x)))", "matmul sums over axes of different sizes", 1, 43},
+    {"(graph (let x (input 0) (f32 2 3)) (let x (relu x)))", "x is bound twice", 1, 41},
+    {"(graph (let x (input 0) (f32 2 3)) (let y (relu x x)))", "relu does not take 2 arguments", 1, 43},
+    {"(graph (let x (input 0) (f32 2 3)) (let y (concat x)))", "concat needs its axis first", 1, 43},
+    {"(graph (let x (input 0) (f32 2 3)) (let y (split 1 x)))", "axis 1 is not known to be a concatenation", 1, 43},
+    {"(graph (let x (input 0) (f32 99999999999 99999999999)))", "the tensor has too many elements", 1, 25},
+};
+
+static void names_the_place_of_errors(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(bad_graphs); i++) {
+        struct arena a;
+        struct graph g;
+        struct error error = {0};
+        arena_init(&a);
+        assert_false(read_graph(&g, &a, bad_graphs[i].text, &error));
+        assert_string_equal(error.message, bad_graphs[i].message);
+        assert_int_equal(error.line, bad_graphs[i].line);
+        assert_int_equal(error.column, bad_graphs[i].column);
+        graph_free(&g);
+        arena_free(&a);
+    }
+}
+
+struct fixture {
+    struct arena arena;
+    struct graph g;
+    tensor_id x, y;
+};
+
+static void set_up(struct fixture *f)
+{
+    struct type type = type_make(DTYPE_F32, 2, (int64_t[]){4, 6});
+    arena_init(&f->arena);
+    graph_init(&f->g, &f->arena);
+    f->x = graph_add_leaf(&f->g, operators[OP_INPUT], 0, &type);
+    f->y = graph_add_leaf(&f->g, operators[OP_INPUT], 1, &type);
+}
+
+static void tear_down(struct fixture *f)
+{
+    graph_free(&f->g);
+    arena_free(&f->arena);
+}
+
+static tensor_id add(struct graph *g, enum operator_id op, uint32_t n, const tensor_id *inputs)
+{
+    node_id node;
+    assert_true(graph_add(g, operators[op], NULL, n, inputs, &node));
+    return graph_output_of(g, node, 0);
+}
+
+static void finds_equal_applications(void **state)
+{
+    struct fixture f;
+    set_up(&f);
+    tensor_id sum = add(&f.g, OP_EWADD, 2, (tensor_id[]){f.x, f.y});
+    assert_int_equal(add(&f.g, OP_EWADD, 2, (tensor_id[]){f.y, f.x}), sum);
+    assert_int_not_equal(add(&f.g, OP_SUB, 2, (tensor_id[]){f.y, f.x}), add(&f.g, OP_SUB, 2, (tensor_id[]){f.x, f.y}));
+    tear_down(&f);
+}
+
+static void takes_back_what_was_added(void **state)
+{
+    struct fixture f;
+    set_up(&f);
+    struct graph_mark mark = graph_mark(&f.g);
+    tensor_id first = add(&f.g, OP_RELU, 1, &f.x);
+    add(&f.g, OP_EWADD, 2, (tensor_id[]){first, f.y});
+    graph_rollback(&f.g, mark);
+    assert_int_equal(f.g.nodes.count, 2);
+    assert_int_equal(add(&f.g, OP_RELU, 1, &f.x), first);
+    tear_down(&f);
+}
+
+static void split_takes_its_sizes_from_the_tree(void **state)
+{
+    struct fixture f;
+    node_id node;
+    set_up(&f);
+    int64_t axis = 1;
+    struct attribute_value attributes[2] = {{1, &axis}, {0}};
+    assert_true(graph_add(&f.g, operators[OP_CONCAT], attributes, 2, (tensor_id[]){f.x, f.y}, &node));
+    tensor_id both = add(&f.g, OP_RELU, 1, (tensor_id[]){graph_output_of(&f.g, node, 0)});
+    assert_true(graph_add(&f.g, operators[OP_SPLIT], attributes, 1, &both, &node));
+    assert_int_equal(f.g.nodes.items[node].n_outputs, 2);
+    assert_int_equal(f.g.nodes.items[node].attributes[1].count, 2);
+    assert_int_equal(f.g.nodes.items[node].attributes[1].ints[0], 6);
+    node_id again;
+    assert_true(graph_add(&f.g, operators[OP_SPLIT], attributes, 1, &both, &again));
+    assert_int_equal(again, node);
+    tear_down(&f);
+}
+
+// relu(x + y) + tanh(y)   with relu(x + y) replaced by sigmoid(x - y)
+static void replacement_keeps_what_reads_it(void **state)
+{
+    struct fixture f;
+    set_up(&f);
+    tensor_id relu = add(&f.g, OP_RELU, 1, (tensor_id[]){add(&f.g, OP_EWADD, 2, (tensor_id[]){f.x, f.y})});
+    tensor_id whole = add(&f.g, OP_SUB, 2, (tensor_id[]){relu, add(&f.g, OP_TANH, 1, &f.y)});
+    graph_add_output(&f.g, whole);
+    uint64_t key_before = graph_key(&f.g);
+    tensor_id other = add(&f.g, OP_SIGMOID, 1, (tensor_id[]){add(&f.g, OP_SUB, 2, (tensor_id[]){f.x, f.y})});
+    assert_true(graph_key(&f.g) == key_before);
+
+    struct graph result;
+    struct error error = {0};
+    assert_true(graph_replace(&result, &f.g, 1, &relu, &other, NULL));
+    assert_true(graph_check(&result, &error));
+    assert_int_equal(result.nodes.count, 6);
+    assert_int_equal(graph_producer(&result, result.outputs.items[0])->op->id, OP_SUB);
+    assert_true(graph_key(&result) != key_before);
+    assert_false(graph_equal(&result, &f.g));
+    assert_true(result.tensors.items[result.outputs.items[0]].value == f.g.tensors.items[whole].value);
+
+    struct graph same;
+    assert_true(graph_replace(&same, &f.g, 0, NULL, NULL, NULL));
+    assert_true(graph_key(&same) == key_before);
+    assert_true(graph_equal(&same, &f.g));
+    graph_free(&same);
+    graph_free(&result);
+    tear_down(&f);
+}
+
+static void replacement_refuses_cycles(void **state)
+{
+    struct fixture f;
+    struct graph result;
+    set_up(&f);
+    tensor_id relu = add(&f.g, OP_RELU, 1, &f.x);
+    tensor_id above = add(&f.g, OP_TANH, 1, &relu);
+    graph_add_output(&f.g, above);
+    assert_false(graph_replace(&result, &f.g, 1, &relu, &above, NULL));
+    tear_down(&f);
+}
+
+static void counts_uses(void **state)
+{
+    struct fixture f;
+    struct graph_uses uses;
+    set_up(&f);
+    add(&f.g, OP_EWMUL, 2, (tensor_id[]){f.x, f.x});
+    node_id last = f.g.tensors.items[add(&f.g, OP_SUB, 2, (tensor_id[]){f.y, f.x})].producer;
+    graph_uses_init(&uses, &f.g, NULL);
+    assert_int_equal(uses.first[f.x + 1] - uses.first[f.x], 3);
+    assert_int_equal(uses.first[f.y + 1] - uses.first[f.y], 1);
+    assert_int_equal(uses.nodes[uses.first[f.y]], last);
+    graph_uses_free(&uses);
+    tear_down(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(prints_what_it_reads),
+        TEST(names_the_place_of_errors),
+        TEST(finds_equal_applications),
+        TEST(takes_back_what_was_added),
+        TEST(split_takes_its_sizes_from_the_tree),
+        TEST(replacement_keeps_what_reads_it),
+        TEST(replacement_refuses_cycles),
+        TEST(counts_uses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
