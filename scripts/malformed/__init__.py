@@ -1,8 +1,7 @@
 """Model files that are broken in every way that we could think of; see `scripts/fuzz-models --help`.
 
-    wire.py       protobuf's wire format by hand, for what the protobuf library refuses to write
     case.py       what a case is, and the models that cases break
-    bytes.py      files cut, flipped, empty, random, or against the wire format
+    files.py      files cut, flipped, empty, random, or against the wire format
     graphs.py     graphs that are cyclic, nested ten thousand deep, or inconsistent
     tensors.py    tensors whose sizes lie, and external data that leads astray
 """

@@ -10,12 +10,12 @@ import pathlib
 import shutil
 import sys
 
-from malformed import bytes, graphs, tensors
+from malformed import files, graphs, tensors
 from malformed.case import OUTSIDE, checked, controls, weight_values
 
 
 def all_cases(root, seed):
-    return checked(itertools.chain(controls(), bytes.cases(seed), graphs.cases(), tensors.cases_in(root)))
+    return checked(itertools.chain(controls(), files.cases(seed), graphs.cases(), tensors.cases_in(root)))
 
 
 def remove_earlier(root):

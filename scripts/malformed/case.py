@@ -71,7 +71,8 @@ def model_with_weight(weight):
 
 
 def model_of(graph, opset=13):
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=7, producer_name="malformed")
+    opsets = [helper.make_opsetid("", opset)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=7, producer_name="malformed")
 
 
 def good_weight():

@@ -3,7 +3,7 @@
 from onnx import TensorProto, helper
 
 from malformed.case import REJECT, SURVIVE, Case, model_of, serialized
-from malformed.wire import data, integer, nested
+from models.wire import data, integer, nested
 
 DEEP = 10000
 SHAPE = (1, 4, 8, 8)

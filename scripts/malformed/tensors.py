@@ -2,7 +2,8 @@
 
 from onnx import TensorProto
 
-from malformed.case import ACCEPT, OUTSIDE, REJECT, SURVIVE, Case, Fifo, Link, good_weight, model_with_weight, serialized, weight_values
+from malformed.case import ACCEPT, OUTSIDE, REJECT, SURVIVE, Case, Fifo, Link
+from malformed.case import good_weight, model_with_weight, serialized, weight_values
 
 HUGE = (1 << 63) - 1
 
@@ -118,14 +119,16 @@ def lying_externals():
         yield Case(f"external-{name}", REJECT, external(pairs), {"weights.bin": weight_values().tobytes()})
     yield Case("external-file-empty", REJECT, external(entries_of()), {"weights.bin": b""})
     yield Case("external-file-short", REJECT, external(entries_of()), {"weights.bin": b"\0" * 63})
-    yield Case("external-unknown-key", SURVIVE, external(entries_of(colour="blue")), {"weights.bin": weight_values().tobytes()})
-    yield Case("external-twice", SURVIVE, external(entries_of() * 2), {"weights.bin": weight_values().tobytes()})
+    raw = {"weights.bin": weight_values().tobytes()}
+    yield Case("external-unknown-key", SURVIVE, external(entries_of(colour="blue")), raw)
+    yield Case("external-twice", SURVIVE, external(entries_of() * 2), raw)
 
 
 def good_externals():
     raw = weight_values().tobytes()
     yield Case("external", ACCEPT, external(entries_of()), {"weights.bin": raw})
-    yield Case("external-part", ACCEPT, external(entries_of(offset=4096, length=64)), {"weights.bin": b"\0" * 4096 + raw})
+    part = external(entries_of(offset=4096, length=64))
+    yield Case("external-part", ACCEPT, part, {"weights.bin": b"\0" * 4096 + raw})
 
 
 def cases_in(root):

@@ -17,7 +17,7 @@ def parse_arguments():
                         help="the folder for the files (default: %(default)s)")
     parser.add_argument("--small", action="store_true", help="build the small variants, for tests")
     parser.add_argument("--layers", metavar="N", type=int, help="the number of layers of transformers")
-    parser.add_argument("--check", action="store_true", help="check each file: validity, and its outputs in ONNX Runtime")
+    parser.add_argument("--check", action="store_true", help="check each file, and its outputs in ONNX Runtime")
     parser.add_argument("--list", action="store_true", help="list the models and stop")
     options = parser.parse_args()
     for name in options.names:

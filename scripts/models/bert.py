@@ -1,6 +1,6 @@
-"""BERT's encoder as exporters wrote it before opset 17: layer normalization decomposed, GELU in the erf form, heads made
-by Reshape and Transpose. The input is the sum of the embeddings. And the graph that TASO and Tensat measured under this
-name: attention without softmax, scale, bias, normalization or feed-forward layers."""
+"""BERT's encoder as exporters wrote it before opset 17: layer normalization decomposed, GELU in the erf form, heads
+made by Reshape and Transpose. The input is the sum of the embeddings. And the graph that TASO and Tensat measured under
+this name: attention without softmax, scale, bias, normalization or feed-forward layers."""
 
 import numpy as np
 
@@ -10,7 +10,8 @@ from models.layers import gelu, gemm, layer_norm_decomposed, linear, reshape, tr
 def attention(g, x, heads):
     _, length, width = x.shape
     query, key, value = (
-        reshape(g, linear(g, x, width, name=name), 1, length, heads, width // heads) for name in ("query", "key", "value")
+        reshape(g, linear(g, x, width, name=name), 1, length, heads, width // heads)
+        for name in ("query", "key", "value")
     )
     scores = g.node("MatMul", transpose(g, query, 0, 2, 1, 3), transpose(g, key, 0, 2, 3, 1))
     scores = g.node("Div", scores, g.constant((width / heads) ** 0.5))
@@ -52,9 +53,9 @@ def taso_attention(g, x, heads, corrected):
 
 
 def taso_bert(g, layers, width, heads, corrected):
-    """As published, each layer projects its *input*, and the attention is a dead end: it is an output of its own here. The
-    corrected form projects the attention, and has its scale, its transposed keys and its softmax (without which the
-    network is a polynomial of degree 3 to the number of layers)."""
+    """As published, each layer projects its *input*, and the attention is a dead end: it is an output of its own here.
+    The corrected form projects the attention, and has its scale, its transposed keys and its softmax (without which
+    the network is a polynomial of degree 3 to the number of layers)."""
     x = g.input("input", (width // heads, width))
     x = g.node("Relu", x)
     for i in range(layers):

@@ -85,7 +85,7 @@ class GraphBuilder:
         return evaluate(kind, inputs, attributes)[0]
 
     def node(self, kind, *inputs, outputs=1, values=None, attributes=None, **more):
-        """Adds a node; gives its output, or the list of them. `values` spares an evaluation; None is a left out input."""
+        """Adds a node; gives its output, or the list of them. `values` spares an evaluation; an input may be None."""
         attributes = {**(attributes or {}), **more}
         if values is None:
             values = evaluate(kind, [i.value if i else None for i in inputs], attributes)

@@ -110,17 +110,20 @@ MODELS = {
             {"length": 16, "width": 128, "heads": 8, "key_heads": 2, "inner": 512},
         ),
         Model(
-            "resnet50-taso", 11, "ResNet-50 as measured by TASO: input 64x56x56, no stem, no batch norm, no head", taso_resnet,
+            "resnet50-taso", 11, "ResNet-50 as measured by TASO: 64x56x56, no stem, batch norm, head", taso_resnet,
             {"input_shape": (64, 56, 56), "blocks": (3, 4, 6, 3), "filters": 64},
             {"input_shape": (16, 16, 16), "blocks": (2, 1, 1, 1), "filters": 16},
         ),
         Model(
             "resnext50-taso", 11, "ResNeXt-50 as measured by TASO and Tensat: no batch norm, no head", taso_resnet,
-            {"input_shape": (3, 224, 224), "blocks": (3, 4, 6, 3), "filters": 128, "groups": 32, "expansion": 2, "stem": 64},
+            {
+                "input_shape": (3, 224, 224), "blocks": (3, 4, 6, 3), "filters": 128, "groups": 32, "expansion": 2,
+                "stem": 64,
+            },
             {"input_shape": (3, 64, 64), "blocks": (2, 1, 1, 1), "filters": 32, "groups": 8, "stem": 16},
         ),
         Model(
-            "bert-taso", 13, "BERT as measured by TASO and Tensat: 64x1024, 8 layers, 16 heads, attention a dead end", taso_bert,
+            "bert-taso", 13, "BERT as measured by TASO and Tensat: 64x1024, 8 layers, attention unused", taso_bert,
             {"layers": 8, "width": 1024, "heads": 16, "corrected": False},
             {"layers": 2, "width": 64, "heads": 4},
         ),

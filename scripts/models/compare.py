@@ -1,7 +1,7 @@
-"""Runs two models in ONNX Runtime, all of its optimizations on, on the same seeded inputs, and reports for each output the
-largest difference, max|a-b| / max|a|. An output that is constant, zero, not finite, or the same for every input proves
-nothing and is called untrustworthy. With --time, both are timed in turns: the ratio of each pair of neighbours, its
-median and its quartiles.
+"""Runs two models in ONNX Runtime, all of its optimizations on, on the same seeded inputs, and reports for each output
+the largest difference, max|a-b| / max|a|. An output that is constant, zero, not finite, or the same for every input
+proves nothing and is called untrustworthy. With --time, both are timed in turns: the ratio of each pair of neighbours,
+its median and its quartiles.
 
 Exit codes: 0 all outputs agree; 1 some output differs; 2 wrong usage; 3 a model that cannot be read or run; 5 no output
 differs, but some are untrustworthy."""

@@ -1,4 +1,5 @@
-"""Inception-v3 as torchvision defines it, without the auxiliary head: 94 convolutions, each with batch norm and ReLU."""
+"""Inception-v3 as torchvision defines it, without the auxiliary head: 94 convolutions, each with batch norm and
+ReLU."""
 
 from models.layers import average_pool, batch_norm, conv, gemm, max_pool, relu
 

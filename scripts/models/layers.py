@@ -2,8 +2,8 @@
 
 Random weights make activations vanish or explode with depth, and a chain of ReLU lets the outputs of all inputs
 converge to one. So each linear layer is scaled by what it sees of the calibration input to an output of a given
-standard deviation, and batch-norm statistics are those of a forward pass. Biases centre each channel 0.7 deviations above
-zero: centred on zero, ReLU would amplify rounding errors by 1.2 a layer (sqrt(pi / (pi - 1))), there by 1.09.
+standard deviation, and batch-norm statistics are those of a forward pass. Biases centre each channel 0.7 deviations
+above zero: centred on zero, ReLU would amplify rounding errors by 1.2 a layer (sqrt(pi / (pi - 1))), there by 1.09.
 """
 
 import numpy as np

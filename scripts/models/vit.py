@@ -1,5 +1,5 @@
-"""The Vision Transformer, with patches of 16 and the LayerNormalization operator: patches by a convolution, a class token,
-one product for query, key and value, taken apart by Transpose and Gather."""
+"""The Vision Transformer, with patches of 16 and the LayerNormalization operator: patches by a convolution, a class
+token, one product for query, key and value, taken apart by Transpose and Gather."""
 
 import numpy as np
 

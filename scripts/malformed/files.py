@@ -3,7 +3,7 @@
 import random
 
 from malformed.case import REJECT, SURVIVE, Case, convolutional_model, serialized
-from malformed.wire import FIXED32, GROUP_END, GROUP_START, data, data_of_claimed_length, integer, nested, tag, varint
+from models.wire import FIXED32, GROUP_END, GROUP_START, data, data_of_claimed_length, integer, nested, tag, varint
 
 GRAPH_OF_MODEL, NODE_OF_GRAPH, INITIALIZER_OF_GRAPH, RAW_DATA_OF_TENSOR = 7, 1, 5, 9
 TRUNCATIONS, FLIPS = 120, 240
@@ -71,7 +71,8 @@ def against_the_wire_format(graph):
     for excess in (1, 2, 1 << 20, (1 << 63) - 1):
         content = data_of_claimed_length(GRAPH_OF_MODEL, len(graph) + excess, graph)
         yield Case(f"graph-longer-by-{excess}", REJECT, version + opset + content)
-    overrun = data_of_claimed_length(INITIALIZER_OF_GRAPH, 100, data_of_claimed_length(RAW_DATA_OF_TENSOR, 1000, b"\0" * 90))
+    overrun = data_of_claimed_length(RAW_DATA_OF_TENSOR, 1000, b"\0" * 90)
+    overrun = data_of_claimed_length(INITIALIZER_OF_GRAPH, 100, overrun)
     yield Case("inner-longer-than-outer", REJECT, graphless + data(GRAPH_OF_MODEL, graph + overrun))
     yield Case("ir-version-huge", SURVIVE, integer(1, 1 << 40) + opset + data(GRAPH_OF_MODEL, graph))
     yield Case("ir-version-negative", SURVIVE, integer(1, -1) + opset + data(GRAPH_OF_MODEL, graph))

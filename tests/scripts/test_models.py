@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Tests the scripts around models: every small model is valid, runs, and has the same bytes when built again;
+compare-ort tells equal, different, constant and unreadable models apart; malformed models are as the runner expects.
+
+    test_models.py ROOT"""
+
+import filecmp
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import onnx
+    import onnxruntime  # noqa: F401
+    from onnx import numpy_helper
+except ImportError:
+    sys.exit(77)
+
+AGREES, DIFFERS, UNREADABLE, UNTRUSTWORTHY = 0, 1, 3, 5
+
+
+def run(script, *arguments):
+    result = subprocess.run([script, *map(str, arguments)], capture_output=True, text=True, check=False)
+    print(result.stdout, result.stderr, sep="", end="")
+    return result.returncode
+
+
+def with_weights_times(factor, source, target):
+    """A copy of a model, the last of its matrices multiplied."""
+    model = onnx.load(source)
+    weight = [w for w in model.graph.initializer if len(w.dims) == 2][-1]
+    values = numpy_helper.to_array(weight) * np.float32(factor)
+    weight.CopyFrom(numpy_helper.from_array(values, weight.name))
+    onnx.save(model, target)
+    return target
+
+
+def models_are_good_and_the_same_again(scripts, folder):
+    first, second = folder / "first", folder / "second"
+    assert run(scripts / "build-models", "--small", "--check", "--out", first) == 0
+    assert run(scripts / "build-models", "--small", "--out", second) == 0
+    names = sorted(os.listdir(first))
+    assert filecmp.cmpfiles(first, second, names, shallow=False)[0] == names
+
+
+def comparisons_tell_models_apart(scripts, folder):
+    good = folder / "first" / "nasrnn-small.onnx"
+    better = with_weights_times(1.0001, good, folder / "changed.onnx")
+    zero = with_weights_times(0.0, folder / "first" / "bert-taso-small.onnx", folder / "zero.onnx")
+    (folder / "text.onnx").write_text("no model")
+    table = (
+        (good, good, AGREES),
+        (good, better, DIFFERS),
+        (zero, zero, UNTRUSTWORTHY),
+        (good, folder / "text.onnx", UNREADABLE),
+        (good, folder / "first" / "vit-small.onnx", UNREADABLE),
+    )
+    for a, b, expected in table:
+        assert run(scripts / "compare-ort", a, b) == expected, (a, b)
+
+
+def large_models_have_the_same_weights(scripts, folder):
+    for name, *options in (("inline", "--inline"), ("external",)):
+        assert run(scripts / "large-model", folder / f"{name}.onnx", "--gigabytes", 0.001, "--width", 100, *options) == 0
+    assert run(scripts / "compare-ort", folder / "inline.onnx", folder / "external.onnx") == AGREES
+
+
+def malformed_models_fail_a_careless_program(scripts, folder):
+    runner = scripts.parent / "tests" / "fuzz" / "run_malformed.py"
+    assert run(scripts / "fuzz-models", "--out", folder / "malformed") == 0
+    assert run(runner, folder / "malformed", "--only", "weighted", "--", "/bin/true") == 0
+    assert run(runner, folder / "malformed", "--only", "empty", "--", "/bin/true") == 1
+
+
+def main():
+    scripts = pathlib.Path(sys.argv[1]).resolve() / "scripts"
+    os.environ.setdefault("TASO_PYTHON", sys.executable)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        models_are_good_and_the_same_again(scripts, folder)
+        comparisons_tell_models_apart(scripts, folder)
+        large_models_have_the_same_weights(scripts, folder)
+        malformed_models_fail_a_careless_program(scripts, folder)
+
+
+if __name__ == "__main__":
+    main()
