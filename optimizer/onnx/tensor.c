@@ -230,6 +230,8 @@ bool onnx_tensor_check(const struct onnx_tensor *t, const char *file, struct err
     size_t elements, bytes;
     if (!onnx_tensor_count(t, &elements) || !onnx_tensor_size(t, &bytes))
         return tensor_error(t, file, error, "its dimensions are negative or too large");
+    if (t->data_type == ONNX_UNDEFINED)
+        return tensor_error(t, file, error, "its element type is missing");
     if (!row || t->segment)
         return true;
     if (onnx_tensor_is_external(t))

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Runs a program on every case that `scripts/fuzz-models` wrote, and checks what it does.
+"""Runs a program on every case that `scripts/fuzz-models` writes, and checks what it does.
 
-    run_malformed.py [options] DIR -- PROGRAM {model} -o {output} ...
+    run_malformed.py [options] -- PROGRAM {model} -o {output} ...
 
 {model} and {output} stand for the model's path and a path in an empty folder, which is also the working, home and
 cache folder of the run. Asked of every run: no signal, no sanitizer's report, an end within --timeout seconds and
---memory MiB, the case's own files untouched. Of `reject`: exit code 3, one line on stderr that names the file, nothing
-on stdout, nothing written. Of `survive`: an exit code from 0 to 4, and the same as above where it is 3. Of `accept`: 0.
+--memory MiB, the case's own files untouched. Of `reject`: exit code 3, one line on stderr that names a file of the
+case, nothing on stdout, nothing written. Of `survive`: an exit code from 0 to 4, and the same as above where it is 3. Of `accept`: 0.
 
-Exit codes: 0 all as it should be, 1 some case is not, 77 there are no cases."""
+Exit codes: 0 all as it should be, 1 some case is not, 77 no cases could be made, or no case has such a name."""
 
 import argparse
 import collections
@@ -29,8 +29,9 @@ Outcome = collections.namedtuple("Outcome", "code stdout stderr peak late writte
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cases", metavar="DIR", type=pathlib.Path)
     parser.add_argument("command", metavar="PROGRAM", nargs="+", help="the command, after --")
+    parser.add_argument("--cases", metavar="DIR", type=pathlib.Path,
+                        help="cases that scripts/fuzz-models has written (default: write them for this run)")
     parser.add_argument("--only", metavar="GLOB", default="*", help="only cases with such a name")
     parser.add_argument("--timeout", type=float, default=30.0, help="seconds a case may take (default: %(default)s)")
     parser.add_argument("--memory", type=float, default=1024.0, help="MiB a case may use (default: %(default)s)")
@@ -79,7 +80,7 @@ def run(case, options):
     return Outcome(code, stdout, stderr, peak, late, written, fingerprint(case) != before)
 
 
-def complaints_about(verdict, outcome, memory):
+def complaints_about(verdict, case, outcome, memory):
     if outcome.late:
         return ["did not end in time"]
     complaints = []
@@ -92,16 +93,16 @@ def complaints_about(verdict, outcome, memory):
     if outcome.touched:
         complaints.append("touched the files of the case")
     if outcome.code == REJECTED:
-        complaints += complaints_about_a_rejection(outcome)
+        complaints += complaints_about_a_rejection(case, outcome)
     return complaints
 
 
-def complaints_about_a_rejection(outcome):
+def complaints_about_a_rejection(case, outcome):
     lines = outcome.stderr.splitlines()
     if len(lines) != 1 or not outcome.stderr.endswith("\n"):
         yield f"{len(lines)} lines on stderr: {outcome.stderr[:500]!r}"
-    elif "model.onnx" not in lines[0]:
-        yield f"the line does not name the file: {lines[0]!r}"
+    elif f"{case.name}/" not in lines[0]:
+        yield f"the line names no file of the case: {lines[0]!r}"
     elif not lines[0].isprintable():
         yield f"the line has control characters: {lines[0]!r}"
     if outcome.stdout:
@@ -110,21 +111,19 @@ def complaints_about_a_rejection(outcome):
         yield f"wrote files: {outcome.written}"
 
 
-def cases_of(options):
+def cases_in(folder, names):
     for verdict in CODES:
-        for case in sorted((options.cases.resolve() / verdict).glob("*")):
-            if fnmatch.fnmatch(case.name, options.only):
+        for case in sorted((folder / verdict).glob("*")):
+            if fnmatch.fnmatch(case.name, names):
                 yield verdict, case
 
 
-def main():
-    options = parse_arguments()
-    options.command[0] = str(pathlib.Path(options.command[0]).resolve())
+def run_all(folder, options):
     codes, failures = collections.Counter(), 0
-    for verdict, case in cases_of(options):
+    for verdict, case in cases_in(folder, options.only):
         outcome = run(case, options)
         codes[verdict, outcome.code] += 1
-        complaints = complaints_about(verdict, outcome, options.memory)
+        complaints = complaints_about(verdict, case, outcome, options.memory)
         failures += bool(complaints)
         for complaint in complaints:
             print(f"{verdict}/{case.name}: {complaint}")
@@ -132,6 +131,21 @@ def main():
         print(f"{verdict}: {count} cases with exit code {code}")
     print(f"{failures} of {codes.total()} cases failed")
     return (1 if failures else 0) if codes else SKIPPED
+
+
+def write_cases(folder):
+    script = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "fuzz-models"
+    environment = {"TASO_PYTHON": sys.executable, **os.environ}
+    return subprocess.run([script, "--out", folder], env=environment, check=False).returncode == 0
+
+
+def main():
+    options = parse_arguments()
+    options.command[0] = str(pathlib.Path(options.command[0]).resolve())
+    if options.cases:
+        return run_all(options.cases.resolve(), options)
+    with tempfile.TemporaryDirectory(prefix="malformed-") as name:
+        return run_all(pathlib.Path(name), options) if write_cases(name) else SKIPPED
 
 
 if __name__ == "__main__":

@@ -63,16 +63,18 @@ def comparisons_tell_models_apart(scripts, folder):
 
 
 def large_models_have_the_same_weights(scripts, folder):
+    size = ("--gigabytes", 0.001, "--width", 100)
     for name, *options in (("inline", "--inline"), ("external",)):
-        assert run(scripts / "large-model", folder / f"{name}.onnx", "--gigabytes", 0.001, "--width", 100, *options) == 0
+        assert run(scripts / "large-model", folder / f"{name}.onnx", *size, *options) == 0
     assert run(scripts / "compare-ort", folder / "inline.onnx", folder / "external.onnx") == AGREES
 
 
 def malformed_models_fail_a_careless_program(scripts, folder):
     runner = scripts.parent / "tests" / "fuzz" / "run_malformed.py"
     assert run(scripts / "fuzz-models", "--out", folder / "malformed") == 0
-    assert run(runner, folder / "malformed", "--only", "weighted", "--", "/bin/true") == 0
-    assert run(runner, folder / "malformed", "--only", "empty", "--", "/bin/true") == 1
+    run_one = (runner, "--cases", folder / "malformed", "--only")
+    assert run(*run_one, "weighted", "--", "/bin/true") == 0
+    assert run(*run_one, "empty", "--", "/bin/true") == 1
 
 
 def main():
