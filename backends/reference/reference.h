@@ -1,0 +1,29 @@
+// Runs operators as their definitions say, on the host: slow and obvious. What every kernel is checked against, and
+// what folds constants.
+//
+// Where all element types of an application are integers or bool it computes in 64-bit integers that wrap when stored,
+// otherwise in doubles with one rounding when stored.
+#ifndef BACKENDS_REFERENCE_REFERENCE_H
+#define BACKENDS_REFERENCE_REFERENCE_H
+#include "backends/value.h"
+#include "graph/graph.h"
+
+struct error;
+struct operator_call;
+
+// One application. `inputs` has one value for each of the call's inputs (types are the call's). Types and values of the
+// outputs (room for `max_outputs`) are allocated in `arena`. False (EXIT_UNSUPPORTED): leaves, opaque nodes, element
+// types without numbers, or an ill-typed call.
+bool reference_run_call(const struct operator_call *call, const struct tensor_value *inputs, int max_outputs,
+                        struct tensor_value *ret_outputs, struct arena *arena, struct error *error);
+// The same for a node of a graph, which has n_outputs outputs.
+bool reference_run_node(const struct graph *g, node_id node, const struct tensor_value *inputs,
+                        struct tensor_value *ret_outputs, struct arena *arena, struct error *error);
+
+// A whole graph (its live nodes). `inputs` and `weights` are found by the `index` attribute of the leaves; a leaf whose
+// value is missing or of another type is an error. `ret_outputs` has one entry per output of the graph, allocated in
+// `arena`.
+bool reference_run_graph(const struct graph *g, size_t n_inputs, const struct tensor_value *inputs, size_t n_weights,
+                         const struct tensor_value *weights, struct tensor_value *ret_outputs, struct arena *arena,
+                         struct error *error);
+#endif
