@@ -69,7 +69,7 @@ static void runs_a_graph(void **state)
 {
     static const char text[] =
         "(graph (let x (input 0) (f32 1 3)) (let w (weight 1) (f32 3 2)) (let i (input 2) (i64 2))"
-        " (let y (relu (matmul x w))) (let z (cast :to f16 y)) (let s (ewadd i i)) (output z s x))";
+        " (let m (matmul x w)) (let y (relu m)) (let z (cast :to f16 y)) (let s (ewadd i i)) (output z s x))";
     float x[] = {1, 2, 3}, w[] = {1, -1, 1, -1, 0.5f, -1};
     int64_t i[] = {INT64_MAX, 21};
     struct arena a;
