@@ -15,7 +15,7 @@ def parse_arguments():
     parser.add_argument("names", metavar="NAME", nargs="*", help="a model; default: all of them")
     parser.add_argument("--out", metavar="DIR", type=pathlib.Path, default=pathlib.Path("build/models"),
                         help="the folder for the files (default: %(default)s)")
-    parser.add_argument("--small", action="store_true", help="build the small variants, for tests")
+    parser.add_argument("--small", action="store_true", help="build small variants, for tests, of all that have one")
     parser.add_argument("--layers", metavar="N", type=int, help="the number of layers of transformers")
     parser.add_argument("--check", action="store_true", help="check each file, and its outputs in ONNX Runtime")
     parser.add_argument("--list", action="store_true", help="list the models and stop")
@@ -23,6 +23,9 @@ def parse_arguments():
     for name in options.names:
         if name not in MODELS:
             parser.error(f"no model is called '{name}'; see --list")
+        if options.small and MODELS[name].small is None:
+            parser.error(f"'{name}' has no small variant")
+    options.names = options.names or [m.name for m in MODELS.values() if not options.small or m.small is not None]
     return options
 
 
@@ -56,7 +59,7 @@ def main():
         return list_models()
     options.out.mkdir(parents=True, exist_ok=True)
     good = True
-    for name in options.names or MODELS:
+    for name in options.names:
         start = time.monotonic()
         path = write(MODELS[name], options)
         print(f"{path}  {path.stat().st_size / 1e6:.1f} MB  {time.monotonic() - start:.1f} s", flush=True)

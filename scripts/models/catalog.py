@@ -1,4 +1,5 @@
-"""The models: name, opset, builder with its dimensions, and what the small variant changes of them."""
+"""The models: name, opset, builder with its dimensions, and what the small variant changes of them (None: there is
+no small variant)."""
 
 import dataclasses
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from models.nasnet import nasnet_a
 from models.nasrnn import nasrnn
 from models.resnet import resnet, taso_resnet
 from models.squeezenet import squeezenet
+from models.taso_text import taso_text
 from models.vgg import vgg19
 from models.vit import vit
 
@@ -24,7 +26,7 @@ class Model:
     description: str
     builder: Callable
     full: dict
-    small: dict
+    small: dict | None
 
     def build(self, small=False, layers=None):
         """The ModelProto; `layers` overrides the number of layers of those models that have one."""
@@ -128,9 +130,25 @@ MODELS = {
             {"layers": 2, "width": 64, "heads": 4},
         ),
         Model(
-            "bert-taso-corrected", 13, "the same with scale, softmax and the projection of the attention", taso_bert,
+            "bert-taso-corrected", 13, "bert-taso with scale, softmax and the projection of the attention", taso_bert,
             {"layers": 8, "width": 1024, "heads": 16, "corrected": True},
             {"layers": 2, "width": 64, "heads": 4},
+        ),
+        Model(
+            "inception-v3-tensat", 11, "Inception-v3 as measured by Tensat, 299x299: no batch norm, no head", taso_text,
+            {"name": "inceptionv3"}, None,
+        ),
+        Model(
+            "squeezenet-tensat", 11, "SqueezeNet 1.1 as measured by Tensat, 224x224: no biases", taso_text,
+            {"name": "squeezenet"}, None,
+        ),
+        Model(
+            "vgg19-tensat", 11, "VGG-19 as measured by Tensat, 224x224: no biases, transposed weights", taso_text,
+            {"name": "vgg"}, None,
+        ),
+        Model(
+            "mobilenetv2-tensat", 13, "MobileNetV2 as measured by Tensat, 224x224", taso_text,
+            {"name": "mobilenetv2"}, None,
         ),
     )
 }

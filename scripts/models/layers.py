@@ -12,6 +12,7 @@ from models.builder import rounded
 
 FEW_SAMPLES = 32
 OFFSETS = (0.2, 1.2)
+SMALL_MEANS = 0.1
 
 
 def statistics_per_channel(values):
@@ -30,21 +31,54 @@ def scale_to_spread(weights, values, spread):
     return values * np.float64(factor)
 
 
-def conv(g, x, filters, kernel, stride=1, pads=None, group=1, bias=True, spread=1.0, auto_pad=None, name="conv"):
-    """A convolution; pads are (top, left, bottom, right), by default half the kernel on every side."""
+def conv_attributes(kernel, stride, pads, group, auto_pad=None):
+    """Pads are (top, left, bottom, right), by default half the kernel on every side."""
     height, width = kernel if isinstance(kernel, tuple) else (kernel, kernel)
     pads = pads or (height // 2, width // 2, height // 2, width // 2)
     attributes = {"dilations": [1, 1], "group": group, "kernel_shape": [height, width], "strides": [stride, stride]}
     attributes.update({"auto_pad": auto_pad} if auto_pad else {"pads": list(pads)})
+    return attributes
+
+
+def conv(g, x, filters, kernel, stride=1, pads=None, group=1, bias=True, auto_pad=None, name="conv"):
+    """A convolution with a bias, or one that stands before a batch norm."""
+    attributes = conv_attributes(kernel, stride, pads, group, auto_pad)
     with g.scope(name):
-        weights = g.uniform((filters, x.shape[1] // group, height, width))
-        values = scale_to_spread(weights, g.evaluate("Conv", x.value, weights, **attributes), spread)
+        weights = g.uniform((filters, x.shape[1] // group, *attributes["kernel_shape"]))
+        values = scale_to_spread(weights, g.evaluate("Conv", x.value, weights, **attributes), 1.0)
         inputs = [x, g.weight("weight", weights)]
         if bias:
-            offsets = rounded(-statistics_per_channel(values)[0]) + g.uniform(filters, *OFFSETS) * np.float32(spread)
+            offsets = rounded(-statistics_per_channel(values)[0]) + g.uniform(filters, *OFFSETS)
             inputs.append(g.weight("bias", offsets))
             values = values + offsets[:, None, None]
         return g.node("Conv", *inputs, values=[values], **attributes)
+
+
+def means_as_filters(x, like, group):
+    """For each group, a filter of the size of `like`'s, of the means of the group's channels over its square sum; zero
+    where the means are small against the values, so that no weight becomes large."""
+    means = x.mean((0, 2, 3)).reshape(group, -1)
+    means_squared = (means**2).sum(1, keepdims=True)
+    values_squared = (x**2).mean((0, 2, 3)).reshape(group, -1).sum(1, keepdims=True)
+    is_felt = means_squared > SMALL_MEANS * values_squared
+    taps = like.shape[2] * like.shape[3]
+    filters = np.divide(means, taps * means_squared, out=np.zeros_like(means), where=is_felt)
+    return np.broadcast_to(rounded(filters)[:, :, None, None], (group, *like.shape[1:]))
+
+
+def conv_alone(g, x, filters, kernel, stride=1, pads=None, group=1, name="conv"):
+    """A convolution without bias or batch norm. What a bias would do is done by adding a multiple of its inputs' means
+    to each filter."""
+    attributes = conv_attributes(kernel, stride, pads, group)
+    with g.scope(name):
+        weights = g.uniform((filters, x.shape[1] // group, *attributes["kernel_shape"]))
+        values = scale_to_spread(weights, g.evaluate("Conv", x.value, weights, **attributes), 1.0)
+        means = means_as_filters(x.value, weights, group)
+        shifts = rounded(-statistics_per_channel(values)[0]) + g.uniform(filters, *OFFSETS)
+        weights += shifts[:, None, None, None] * np.repeat(means, filters // group, axis=0)
+        answers = np.repeat(g.evaluate("Conv", x.value, means, **attributes), filters // group, axis=1)
+        values = values + shifts[:, None, None] * answers
+        return g.node("Conv", x, g.weight("weight", weights), values=[values], **attributes)
 
 
 def batch_norm(g, x, epsilon=1e-5, name="bn"):

@@ -1,17 +1,17 @@
 """NasNet-A as TASO measured it: a stem and 3 x (5 normal cells + 1 reduction cell), channels from 128 doubling, a
 separable convolution being a depthwise one and a 1x1 one; no batch norm, no biases, no head."""
 
-from models.layers import average_pool, conv, max_pool, relu
+from models.layers import average_pool, conv_alone, max_pool, relu
 
 
 def squeeze(g, x, filters, name):
-    return relu(g, conv(g, x, filters, 1, bias=False, name=name))
+    return relu(g, conv_alone(g, x, filters, 1, name=name))
 
 
 def separable(g, x, kernel, stride, name):
     with g.scope(name):
-        x = conv(g, x, x.shape[1], kernel, stride=stride, group=x.shape[1], bias=False, name="depthwise")
-        return conv(g, x, x.shape[1], 1, bias=False, name="pointwise")
+        x = conv_alone(g, x, x.shape[1], kernel, stride=stride, group=x.shape[1], name="depthwise")
+        return conv_alone(g, x, x.shape[1], 1, name="pointwise")
 
 
 def normal_cell(g, before, last, filters):
@@ -40,7 +40,7 @@ def reduction_cell(g, before, last, filters):
 
 def nasnet_a(g, image, filters, normal_cells):
     x = g.input("input", (1, 3, image, image))
-    x = max_pool(g, relu(g, conv(g, x, filters // 2, 7, stride=2, bias=False, name="stem")), 3, 2, 1)
+    x = max_pool(g, relu(g, conv_alone(g, x, filters // 2, 7, stride=2, name="stem")), 3, 2, 1)
     for stage in range(3):
         before = last = x
         for cell in range(normal_cells):

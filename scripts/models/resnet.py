@@ -2,7 +2,7 @@
 stride on the 3x3 convolution, a Gemm head. And the forms of both that TASO measured: no batch norm, no head, every
 projection with ReLU, ResNet-50 without a stem."""
 
-from models.layers import batch_norm, classifier, conv, max_pool, relu
+from models.layers import batch_norm, classifier, conv, conv_alone, max_pool, relu
 
 EXPANSION = 4
 
@@ -33,16 +33,16 @@ def resnet(g, image, blocks, planes, classes, groups=1, width_per_group=64):
 
 
 def taso_block(g, x, filters, stride, groups, expansion):
-    y = relu(g, conv(g, x, filters, 1, bias=False, name="conv1"))
-    y = relu(g, conv(g, y, filters, 3, stride=stride, group=groups, bias=False, name="conv2"))
-    y = conv(g, y, filters * expansion, 1, bias=False, name="conv3")
+    y = relu(g, conv_alone(g, x, filters, 1, name="conv1"))
+    y = relu(g, conv_alone(g, y, filters, 3, stride=stride, group=groups, name="conv2"))
+    y = conv_alone(g, y, filters * expansion, 1, name="conv3")
     if stride != 1 or x.shape[1] != filters * expansion:
-        x = relu(g, conv(g, x, filters * expansion, 1, stride=stride, bias=False, name="conv4"))
+        x = relu(g, conv_alone(g, x, filters * expansion, 1, stride=stride, name="conv4"))
     return relu(g, g.node("Add", x, y))
 
 
 def taso_stem(g, x, filters):
-    return max_pool(g, relu(g, conv(g, x, filters, 7, stride=2, bias=False, name="stem")), 3, 2, 1)
+    return max_pool(g, relu(g, conv_alone(g, x, filters, 7, stride=2, name="stem")), 3, 2, 1)
 
 
 def taso_resnet(g, input_shape, blocks, filters, groups=1, expansion=4, stem=None):

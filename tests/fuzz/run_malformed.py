@@ -6,7 +6,8 @@
 {model} and {output} stand for the model's path and a path in an empty folder, which is also the working, home and
 cache folder of the run. Asked of every run: no signal, no sanitizer's report, an end within --timeout seconds and
 --memory MiB, the case's own files untouched. Of `reject`: exit code 3, one line on stderr that names a file of the
-case, nothing on stdout, nothing written. Of `survive`: an exit code from 0 to 4, and the same as above where it is 3. Of `accept`: 0.
+case, nothing on stdout, nothing written. Of `survive`: an exit code from 0 to 4, and the same as above where it is 3.
+Of `accept`: 0.
 
 Exit codes: 0 all as it should be, 1 some case is not, 77 no cases could be made, or no case has such a name."""
 
