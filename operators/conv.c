@@ -63,6 +63,12 @@ static bool define_conv(struct definition *d, const struct operator_call *call)
     return true;
 }
 
+static void resolve_lists(struct definition *d, const struct operator_call *call,
+                          struct attribute_value *ret_attributes)
+{
+    window_resolve(d, STRIDE, PAD, DILATION, ret_attributes);
+}
+
 const struct operator operator_conv = {
     .id = OP_CONV,
     .name = "conv",
@@ -76,4 +82,5 @@ const struct operator operator_conv = {
                    [GROUP] = {.name = "group", .kind = ATTRIBUTE_INT, .standard = 1},
                    [ACT] = ACTIVATION_ATTRIBUTE},
     .define = define_conv,
+    .resolve = resolve_lists,
 };

@@ -113,6 +113,12 @@ static bool define_poolavg(struct definition *d, const struct operator_call *cal
     return true;
 }
 
+static void resolve_lists(struct definition *d, const struct operator_call *call,
+                          struct attribute_value *ret_attributes)
+{
+    window_resolve(d, STRIDE, PAD, DILATION, ret_attributes);
+}
+
 #define WINDOW_ATTRIBUTES                                                                                              \
     [KERNEL] = {.name = "kernel", .kind = ATTRIBUTE_INTS, .is_required = true},                                        \
     [STRIDE] = {.name = "stride", .kind = ATTRIBUTE_INTS}, [PAD] = {.name = "pad", .kind = ATTRIBUTE_INTS},            \
@@ -127,6 +133,7 @@ const struct operator operator_poolmax = {
     .max_inputs = 1,
     .attributes = {WINDOW_ATTRIBUTES},
     .define = define_poolmax,
+    .resolve = resolve_lists,
 };
 
 const struct operator operator_poolavg = {
@@ -140,4 +147,5 @@ const struct operator operator_poolavg = {
                                                    .kind = ATTRIBUTE_CHOICE,
                                                    .choices = padding_names}},
     .define = define_poolavg,
+    .resolve = resolve_lists,
 };

@@ -1,5 +1,7 @@
 #include "operators/window.h"
 
+#include "core/arena.h"
+
 static bool has_length(struct definition *d, const char *name, const struct attribute_value *value, int length)
 {
     if (value->count != 0 && value->count != (uint32_t)length)
@@ -61,4 +63,22 @@ expr window_reduce(struct definition *d, const struct window *w, enum scalar_fun
     for (int a = w->n; a-- > 0;)
         body = scalar_reduce(d, fn, r[a], body);
     return body;
+}
+
+static void fill_when_empty(struct arena *a, struct attribute_value *value, int length, int64_t standard)
+{
+    if (value->count)
+        return;
+    int64_t *ints = arena_array(a, int64_t, length);
+    for (int i = 0; i < length; i++)
+        ints[i] = standard;
+    *value = (struct attribute_value){(uint32_t)length, ints};
+}
+
+void window_resolve(struct definition *d, int stride, int pad, int dilation, struct attribute_value *ret_attributes)
+{
+    int n = d->inputs[0].rank - 2;
+    fill_when_empty(d->arena, &ret_attributes[stride], n, 1);
+    fill_when_empty(d->arena, &ret_attributes[pad], 2 * n, 0);
+    fill_when_empty(d->arena, &ret_attributes[dilation], n, 1);
 }

@@ -1,0 +1,59 @@
+// Attribute terms: how a rule speaks of attribute values and shapes. Every term denotes a list of integers.
+//     3                  the list (3)
+//     $s                 what the attribute variable s stands for: the value of a whole attribute
+//     (dim ?x 1)         the size of an axis of a tensor variable        (dims ?x)   all its sizes       (rank ?x)
+//     (+ a b) (- a b) (* a b) (/ a b)     entry by entry; a list of one entry goes with every entry of the other.
+//                        Division must be exact, else the term has no value.
+//     (list a b ...)     the lists one behind the other                   (sum a) (product a)   of all entries
+//     (take n a) (drop n a)               the first n entries, all but the first n
+//     (repeat n a)       a, n times
+// A term without a value (division with a remainder, lists of different lengths, overflow) makes a rule not applicable.
+#ifndef SUBSTITUTIONS_ATTRIBUTE_TERM_H
+#define SUBSTITUTIONS_ATTRIBUTE_TERM_H
+#include "operators/operator.h"
+
+struct arena;
+
+enum attribute_term_kind {
+    TERM_INTEGER,
+    TERM_VARIABLE,
+    TERM_DIM,
+    TERM_DIMS,
+    TERM_RANK,
+    TERM_ADD,
+    TERM_SUB,
+    TERM_MUL,
+    TERM_DIV,
+    TERM_LIST,
+    TERM_SUM,
+    TERM_PRODUCT,
+    TERM_TAKE,
+    TERM_DROP,
+    TERM_REPEAT,
+};
+#define TERM_KINDS (TERM_REPEAT + 1)
+
+struct attribute_term {
+    enum attribute_term_kind kind;
+    int64_t value;    // INTEGER: itself; VARIABLE: number; DIM, DIMS, RANK: the tensor variable's number
+    uint32_t count;   // operands
+    const struct attribute_term *const *operands;
+};
+
+#define MAX_TERM_LENGTH 64   // entries of a list; longer ones have no value
+
+// What variables stand for while a term is evaluated. An attribute variable that is not bound has ints == NULL and
+// count == UINT32_MAX; a tensor variable that is not bound has a NULL type.
+struct term_bindings {
+    const struct type *const *tensors;
+    const struct attribute_value *attributes;
+};
+#define UNBOUND_ATTRIBUTE ((struct attribute_value){UINT32_MAX, NULL})
+
+// The value, its ints allocated in `a`. False: no value, or a variable is not bound.
+bool attribute_term_evaluate(const struct attribute_term *t, const struct term_bindings *b, struct arena *a,
+                             struct attribute_value *ret_value);
+bool attribute_term_equal(const struct attribute_term *a, const struct attribute_term *b);
+bool attribute_term_mentions_variable(const struct attribute_term *t, int64_t variable);   // an attribute variable
+const char *attribute_term_head(enum attribute_term_kind kind);   // "+", "dim", ...; NULL for INTEGER and VARIABLE
+#endif

@@ -1,0 +1,448 @@
+// Matching by goals: "this term of the pattern is this tensor of the graph". Solving a goal for an operator adds a goal
+// for each input (in both orders where the operator commutes); backtracking undoes bindings on the way out. When no
+// goal is left, the next source term that is not matched yet is looked for among what reads the tensors already bound.
+#include "substitutions/match.h"
+
+#include "core/arena.h"
+#include <assert.h>
+#include <string.h>
+
+// --- the index
+// --------------------------------------------------------------------------------------------------------
+
+static void mark_weights(struct match_index *index)
+{
+    const struct graph *g = index->graph;
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        bool is_leaf = node->op->flags & OPERATOR_IS_LEAF;
+        index->is_weight[n] = is_leaf ? node->op->id == OP_WEIGHT : !(node->op->flags & OPERATOR_IS_OPAQUE);
+        for (uint32_t i = 0; i < node->n_inputs; i++)
+            if (!index->is_weight[g->tensors.items[graph_inputs(g, n)[i]].producer])
+                index->is_weight[n] = false;
+    }
+}
+
+static void sort_nodes_by_operator(struct match_index *index)
+{
+    const struct graph *g = index->graph;
+    uint32_t next[OP_COUNT];
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (index->is_live[n])
+            index->first_of_op[g->nodes.items[n].op->id + 1]++;
+    for (int op = 0; op < OP_COUNT; op++) {
+        next[op] = index->first_of_op[op];
+        index->first_of_op[op + 1] += index->first_of_op[op];
+    }
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (index->is_live[n])
+            index->nodes_by_op[next[g->nodes.items[n].op->id]++] = n;
+}
+
+void match_index_init(struct match_index *ret_index, const struct graph *g)
+{
+    *ret_index = (struct match_index){.graph = g};
+    ret_index->is_live = mem_new_array(bool, g->nodes.count + 1);
+    ret_index->is_weight = mem_new_array(bool, g->nodes.count + 1);
+    ret_index->nodes_by_op = mem_new_array(node_id, g->nodes.count + 1);
+    graph_mark_live(g, ret_index->is_live);
+    mark_weights(ret_index);
+    graph_uses_init(&ret_index->uses, g, ret_index->is_live);
+    sort_nodes_by_operator(ret_index);
+}
+
+void match_index_free(struct match_index *index)
+{
+    size_t n = index->graph->nodes.count + 1;
+    mem_free_array(index->is_live, n);
+    mem_free_array(index->is_weight, n);
+    mem_free_array(index->nodes_by_op, n);
+    graph_uses_free(&index->uses);
+}
+
+// --- attributes
+// -------------------------------------------------------------------------------------------------------
+
+struct matching {
+    const struct rule *rule;
+    const struct match_index *index;
+    const struct graph *g;
+    struct arena *scratch;
+    bool (*visit)(void *context, const struct match *m);
+    void *context;
+    struct match m;
+};
+
+struct goal {
+    term_id term;
+    tensor_id tensor;
+    const struct goal *next;
+};
+
+// Which attribute variables were bound while one node was matched, to be undone.
+struct trail {
+    uint32_t count;
+    uint32_t variables[MAX_RULE_VARIABLES];
+};
+
+static bool bind_attribute(struct matching *s, struct trail *trail, int64_t variable, struct attribute_value value)
+{
+    struct attribute_value *bound = &s->m.attributes[variable];
+    if (bound->count != UINT32_MAX)
+        return attribute_value_equal(bound, &value);
+    *bound = value;
+    trail->variables[trail->count++] = (uint32_t)variable;
+    return true;
+}
+
+static void undo(struct matching *s, const struct trail *trail)
+{
+    for (uint32_t i = 0; i < trail->count; i++)
+        s->m.attributes[trail->variables[i]] = UNBOUND_ATTRIBUTE;
+}
+
+// Binds what stands alone and compares constants. Compound terms wait until everything is bound.
+static bool match_attribute(struct matching *s, struct trail *trail, const struct attribute_pattern *pattern,
+                            const struct attribute_value *value)
+{
+    if (pattern->count == 1 && pattern->terms[0]->kind == TERM_VARIABLE)
+        return bind_attribute(s, trail, pattern->terms[0]->value, *value);
+    if (pattern->count != value->count)
+        return true;
+    for (uint32_t i = 0; i < pattern->count; i++) {
+        const struct attribute_term *t = pattern->terms[i];
+        if (t->kind == TERM_INTEGER && t->value != value->ints[i])
+            return false;
+        if (t->kind == TERM_VARIABLE &&
+            !bind_attribute(s, trail, t->value, (struct attribute_value){1, &value->ints[i]}))
+            return false;
+    }
+    return true;
+}
+
+static bool match_attributes(struct matching *s, struct trail *trail, const struct pattern_node *pattern,
+                             const struct node *node)
+{
+    for (int i = 0; i < operator_n_attributes(node->op); i++)
+        if (!match_attribute(s, trail, &pattern->attributes[i], &node->attributes[i]))
+            return false;
+    return true;
+}
+
+static bool evaluate_attribute(const struct attribute_pattern *pattern, const struct term_bindings *b, struct arena *a,
+                               struct attribute_value *ret_value)
+{
+    int64_t *ints = arena_array(a, int64_t, (size_t)pattern->count * MAX_TERM_LENGTH + 1);
+    ret_value->count = 0;
+    ret_value->ints = ints;
+    for (uint32_t i = 0; i < pattern->count; i++) {
+        struct attribute_value part;
+        if (!attribute_term_evaluate(pattern->terms[i], b, a, &part))
+            return false;
+        if (part.count)
+            memcpy(ints + ret_value->count, part.ints, part.count * sizeof *ints);
+        ret_value->count += part.count;
+    }
+    return true;
+}
+
+static struct term_bindings bindings_of(const struct match *m, const struct graph *g, const struct type **types)
+{
+    for (uint32_t v = 0; v < m->rule->pattern.n_variables; v++)
+        types[v] = m->variables[v] == NO_TENSOR ? NULL : graph_type(g, m->variables[v]);
+    return (struct term_bindings){types, m->attributes};
+}
+
+static bool evaluate_attributes(const struct pattern_node *node, const struct term_bindings *b, struct arena *a,
+                                struct attribute_value *ret_values)
+{
+    for (int i = 0; i < operator_n_attributes(node->op); i++)
+        if (!evaluate_attribute(&node->attributes[i], b, a, &ret_values[i]))
+            return false;
+    return true;
+}
+
+// What the pattern leaves to the input types (list attributes not given) made explicit as the graph has it.
+static bool resolve_attributes(struct matching *s, node_id n, struct attribute_value *values)
+{
+    const struct node *node = &s->g->nodes.items[n];
+    struct type *types = arena_array(s->scratch, struct type, node->n_inputs + 1);
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        types[i] = *graph_type(s->g, graph_inputs(s->g, n)[i]);
+    struct operator_call call = {node->op, (int)node->n_inputs, types, values};
+    struct definition d;
+    definition_init(&d, s->scratch, call.n_inputs, types);
+    bool is_typed = operator_define(&d, &call) && (uint32_t)d.n_outputs == node->n_outputs;
+    if (is_typed)
+        node->op->resolve(&d, &call, values);
+    definition_free(&d);
+    return is_typed;
+}
+
+static bool has_exactly_the_attributes(struct matching *s, uint32_t pattern_node, const struct term_bindings *b)
+{
+    const struct pattern_node *pattern = &s->rule->pattern.nodes.items[pattern_node];
+    const struct node *node = &s->g->nodes.items[s->m.nodes[pattern_node]];
+    struct attribute_value values[MAX_ATTRIBUTES];
+    if (!evaluate_attributes(pattern, b, s->scratch, values))
+        return false;
+    if (node->op->resolve && !resolve_attributes(s, s->m.nodes[pattern_node], values))
+        return false;
+    for (int i = 0; i < operator_n_attributes(node->op); i++)
+        if (!attribute_value_equal(&values[i], &node->attributes[i]))
+            return false;
+    return true;
+}
+
+// --- the search
+// -------------------------------------------------------------------------------------------------------
+
+static bool solve(struct matching *s, const struct goal *goal);
+static bool match_next_source(struct matching *s);
+
+static bool is_used_already(const struct matching *s, node_id n)
+{
+    for (uint32_t i = 0; i < s->rule->n_source_nodes; i++)
+        if (s->m.nodes[i] == n)
+            return true;
+    return false;
+}
+
+static bool solve_inputs(struct matching *s, const struct pattern_node *pattern, node_id n, bool is_swapped,
+                         const struct goal *rest)
+{
+    struct goal goals[MAX_RULE_VARIABLES];
+    assert(pattern->n_inputs <= MAX_RULE_VARIABLES);
+    for (uint32_t i = pattern->n_inputs; i-- > 0;) {
+        tensor_id input = graph_inputs(s->g, n)[is_swapped ? 1 - i : i];
+        goals[i] = (struct goal){pattern->inputs[i], input, i + 1 < pattern->n_inputs ? &goals[i + 1] : rest};
+    }
+    return solve(s, pattern->n_inputs ? &goals[0] : rest);
+}
+
+// False only when the visitor wants no more.
+static bool solve_node(struct matching *s, uint32_t pattern_node, node_id n, const struct goal *rest)
+{
+    const struct pattern_node *pattern = &s->rule->pattern.nodes.items[pattern_node];
+    const struct node *node = &s->g->nodes.items[n];
+    struct trail trail = {0};
+    if (node->op != pattern->op || node->n_inputs != pattern->n_inputs || is_used_already(s, n))
+        return true;
+    bool goes_on = true;
+    if (match_attributes(s, &trail, pattern, node)) {
+        s->m.nodes[pattern_node] = n;
+        goes_on = solve_inputs(s, pattern, n, false, rest);
+        if (goes_on && (node->op->flags & OPERATOR_IS_COMMUTATIVE) &&
+            graph_inputs(s->g, n)[0] != graph_inputs(s->g, n)[1])
+            goes_on = solve_inputs(s, pattern, n, true, rest);
+        s->m.nodes[pattern_node] = NO_NODE;
+    }
+    undo(s, &trail);
+    return goes_on;
+}
+
+static bool solve_variable(struct matching *s, uint32_t variable, tensor_id tensor, const struct goal *rest)
+{
+    tensor_id *bound = &s->m.variables[variable];
+    if (*bound != NO_TENSOR)
+        return *bound != tensor || solve(s, rest);
+    *bound = tensor;
+    bool goes_on = solve(s, rest);
+    *bound = NO_TENSOR;
+    return goes_on;
+}
+
+static bool solve(struct matching *s, const struct goal *goal)
+{
+    if (!goal)
+        return match_next_source(s);
+    const struct term *t = &s->rule->pattern.terms.items[goal->term];
+    if (t->is_variable)
+        return solve_variable(s, t->index, goal->tensor, goal->next);
+    const struct tensor *tensor = &s->g->tensors.items[goal->tensor];
+    if (tensor->output != t->output)
+        return true;
+    if (s->m.nodes[t->index] != NO_NODE)
+        return s->m.nodes[t->index] != tensor->producer || solve(s, goal->next);
+    return solve_node(s, t->index, tensor->producer, goal->next);
+}
+
+typedef VEC(node_id) node_list;
+
+static void add_readers(const struct matching *s, tensor_id tensor, const struct operator* op, node_list *ret_nodes)
+{
+    const struct graph_uses *uses = &s->index->uses;
+    for (uint32_t i = uses->first[tensor]; i < uses->first[tensor + 1]; i++) {
+        node_id reader = uses->nodes[i];
+        bool is_repeated = i > uses->first[tensor] && uses->nodes[i - 1] == reader;
+        if (s->g->nodes.items[reader].op == op && !is_repeated)
+            vec_push(ret_nodes, reader);
+    }
+}
+
+static tensor_id bound_tensor(const struct matching *s, term_id term)
+{
+    const struct term *t = &s->rule->pattern.terms.items[term];
+    if (t->is_variable)
+        return s->m.variables[t->index];
+    return s->m.nodes[t->index] == NO_NODE ? NO_TENSOR : graph_output_of(s->g, s->m.nodes[t->index], t->output);
+}
+
+// The nodes that could be this one, as far as something below it is bound already. False: nothing is.
+static bool find_candidates(const struct matching *s, uint32_t pattern_node, node_list *ret_nodes)
+{
+    const struct pattern_node *pattern = &s->rule->pattern.nodes.items[pattern_node];
+    for (uint32_t i = 0; i < pattern->n_inputs; i++) {
+        tensor_id tensor = bound_tensor(s, pattern->inputs[i]);
+        if (tensor != NO_TENSOR) {
+            add_readers(s, tensor, pattern->op, ret_nodes);
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < pattern->n_inputs; i++) {
+        const struct term *t = &s->rule->pattern.terms.items[pattern->inputs[i]];
+        node_list below = {0};
+        bool is_found = !t->is_variable && find_candidates(s, t->index, &below);
+        for (size_t j = 0; is_found && j < below.count; j++)
+            if (t->output < s->g->nodes.items[below.items[j]].n_outputs)
+                add_readers(s, graph_output_of(s->g, below.items[j], t->output), pattern->op, ret_nodes);
+        vec_free(&below);
+        if (is_found)
+            return true;
+    }
+    return false;
+}
+
+static bool match_source_anywhere(struct matching *s, uint32_t pattern_node)
+{
+    enum operator_id op = s->rule->pattern.nodes.items[pattern_node].op->id;
+    for (uint32_t i = s->index->first_of_op[op]; i < s->index->first_of_op[op + 1]; i++)
+        if (!solve_node(s, pattern_node, s->index->nodes_by_op[i], NULL))
+            return false;
+    return true;
+}
+
+static bool match_source_near_what_is_bound(struct matching *s, uint32_t pattern_node)
+{
+    node_list candidates = {0};
+    bool goes_on = true;
+    bool is_anchored = find_candidates(s, pattern_node, &candidates);
+    for (size_t i = 0; goes_on && i < candidates.count; i++)
+        goes_on = solve_node(s, pattern_node, candidates.items[i], NULL);
+    vec_free(&candidates);
+    return is_anchored ? goes_on : match_source_anywhere(s, pattern_node);
+}
+
+static bool holds_everywhere(struct matching *s)
+{
+    const struct type *types[MAX_RULE_VARIABLES];
+    bool is_weight[MAX_RULE_VARIABLES] = {0};
+    struct term_bindings b = bindings_of(&s->m, s->g, types);
+    for (uint32_t i = 0; i < s->rule->n_source_nodes; i++)
+        if (!has_exactly_the_attributes(s, i, &b))
+            return false;
+    for (uint32_t v = 0; v < s->rule->pattern.n_variables; v++)
+        is_weight[v] =
+            s->m.variables[v] != NO_TENSOR && s->index->is_weight[s->g->tensors.items[s->m.variables[v]].producer];
+    for (uint32_t i = 0; i < s->rule->n_conditions; i++)
+        if (!condition_holds(&s->rule->conditions[i], &b, is_weight, s->scratch))
+            return false;
+    return true;
+}
+
+static bool visit_match(struct matching *s)
+{
+    struct arena_mark mark = arena_mark(s->scratch);
+    bool holds = holds_everywhere(s);
+    arena_release(s->scratch, mark);
+    return !holds || s->visit(s->context, &s->m);
+}
+
+static bool match_next_source(struct matching *s)
+{
+    for (uint32_t i = 0; i < s->rule->n_outputs; i++) {
+        uint32_t node = s->rule->pattern.terms.items[s->rule->sources[i]].index;
+        if (s->m.nodes[node] == NO_NODE)
+            return match_source_near_what_is_bound(s, node);
+    }
+    return visit_match(s);
+}
+
+void rule_match(const struct rule *r, const struct match_index *index, node_id anchor, struct arena *scratch,
+                bool (*visit)(void *context, const struct match *m), void *context)
+{
+    struct matching s = {r, index, index->graph, scratch, visit, context, {.rule = r}};
+    for (int i = 0; i < MAX_RULE_VARIABLES; i++) {
+        s.m.variables[i] = NO_TENSOR;
+        s.m.attributes[i] = UNBOUND_ATTRIBUTE;
+    }
+    for (int i = 0; i < MAX_RULE_NODES; i++)
+        s.m.nodes[i] = NO_NODE;
+    uint32_t first = r->pattern.terms.items[r->sources[0]].index;
+    if (anchor == NO_NODE)
+        match_source_anywhere(&s, first);
+    else
+        solve_node(&s, first, anchor, NULL);
+}
+
+// --- applying
+// ---------------------------------------------------------------------------------------------------------
+
+struct application {
+    const struct match *m;
+    struct graph *g;
+    struct arena *scratch;
+    node_id nodes[MAX_RULE_NODES];
+};
+
+static bool tensor_of_term(const struct application *ap, term_id term, tensor_id *ret_tensor)
+{
+    const struct term *t = &ap->m->rule->pattern.terms.items[term];
+    if (t->is_variable) {
+        *ret_tensor = ap->m->variables[t->index];
+        return true;
+    }
+    *ret_tensor = graph_output_of(ap->g, ap->nodes[t->index], t->output);
+    return t->output < ap->g->nodes.items[ap->nodes[t->index]].n_outputs;
+}
+
+static bool add_target_node(struct application *ap, uint32_t n, const struct term_bindings *b)
+{
+    const struct pattern_node *pattern = &ap->m->rule->pattern.nodes.items[n];
+    struct attribute_value values[MAX_ATTRIBUTES];
+    tensor_id inputs[MAX_RULE_VARIABLES];
+    if (!evaluate_attributes(pattern, b, ap->scratch, values))
+        return false;
+    for (uint32_t i = 0; i < pattern->n_inputs; i++)
+        if (!tensor_of_term(ap, pattern->inputs[i], &inputs[i]))
+            return false;
+    return graph_add(ap->g, pattern->op, values, pattern->n_inputs, inputs, &ap->nodes[n]);
+}
+
+static bool add_target(struct application *ap, tensor_id *ret_old, tensor_id *ret_new)
+{
+    const struct rule *r = ap->m->rule;
+    const struct type *types[MAX_RULE_VARIABLES];
+    struct term_bindings b = bindings_of(ap->m, ap->g, types);
+    for (uint32_t n = r->n_source_nodes; n < r->pattern.nodes.count; n++)
+        if (!add_target_node(ap, n, &b))
+            return false;
+    for (uint32_t i = 0; i < r->n_outputs; i++)
+        if (!tensor_of_term(ap, r->sources[i], &ret_old[i]) || !tensor_of_term(ap, r->targets[i], &ret_new[i]) ||
+            !type_equal(graph_type(ap->g, ret_old[i]), graph_type(ap->g, ret_new[i])))
+            return false;
+    return true;
+}
+
+bool match_apply(const struct match *m, struct graph *g, struct arena *scratch, tensor_id *ret_old, tensor_id *ret_new)
+{
+    struct application ap = {.m = m, .g = g, .scratch = scratch};
+    struct graph_mark before = graph_mark(g);
+    struct arena_mark mark = arena_mark(scratch);
+    memcpy(ap.nodes, m->nodes, sizeof ap.nodes);
+    bool is_applied = add_target(&ap, ret_old, ret_new);
+    if (!is_applied)
+        graph_rollback(g, before);
+    arena_release(scratch, mark);
+    return is_applied;
+}

@@ -1,0 +1,36 @@
+// Where a rule applies in a graph, and applying it there.
+#ifndef SUBSTITUTIONS_MATCH_H
+#define SUBSTITUTIONS_MATCH_H
+#include "graph/graph.h"
+#include "substitutions/rule.h"
+
+// What matching needs to know of a graph; made anew when the graph changes (nodes added later are not seen).
+struct match_index {
+    const struct graph *graph;
+    struct graph_uses uses;               // by live nodes
+    bool *is_live;                        // of every node
+    bool *is_weight;                      // of every node: known before the graph runs (no input above it)
+    uint32_t first_of_op[OP_COUNT + 1];   // live nodes by operator: nodes_by_op[first_of_op[op] ..)
+    node_id *nodes_by_op;
+};
+void match_index_init(struct match_index *ret_index, const struct graph *g);
+void match_index_free(struct match_index *index);
+
+struct match {
+    const struct rule *rule;
+    tensor_id variables[MAX_RULE_VARIABLES];
+    node_id nodes[MAX_RULE_NODES];                           // of the source graph's nodes
+    struct attribute_value attributes[MAX_RULE_VARIABLES];   // point into the graph's arena
+};
+
+// Calls `visit` for every match whose conditions hold, in a fixed order; stops when it returns false. Different nodes
+// of the source graph are matched by different nodes. `anchor`: only matches in which the operator of the first source
+// term is this node (NO_NODE: all).
+void rule_match(const struct rule *r, const struct match_index *index, node_id anchor, struct arena *scratch,
+                bool (*visit)(void *context, const struct match *m), void *context);
+
+// Adds the target graph to `g` (the match's graph, or a copy of it). ret_old and ret_new get rule->n_outputs tensors.
+// False: ill-typed, an attribute without value, or an output of another type; what was added then is rolled back.
+// Attribute values of new nodes go to the graph's arena, all else to `scratch`.
+bool match_apply(const struct match *m, struct graph *g, struct arena *scratch, tensor_id *ret_old, tensor_id *ret_new);
+#endif

@@ -1,0 +1,232 @@
+#include "substitutions/rule.h"
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/sexp.h"
+#include "core/text.h"
+#include <string.h>
+
+// --- parsing
+// ----------------------------------------------------------------------------------------------------------
+
+struct rule_items {
+    const struct sexp *source, *target, *where, *proof;
+};
+
+static bool take_item(struct rule_items *items, const struct sexp *s, const char *file, struct error *error)
+{
+    const struct sexp **place = sexp_is_call(s, "source")   ? &items->source
+                                : sexp_is_call(s, "target") ? &items->target
+                                : sexp_is_call(s, "where")  ? &items->where
+                                : sexp_is_call(s, "proof")  ? &items->proof
+                                                            : NULL;
+    if (!place)
+        return sexp_error(error, file, s, "expected (source ...), (target ...), (where ...) or (proof ...)");
+    if (*place)
+        return sexp_error(error, file, s, "%s is given twice", s->items[0].text);
+    *place = s;
+    return true;
+}
+
+static bool take_items(const struct sexp *s, const char *file, struct rule_items *ret_items, struct error *error)
+{
+    *ret_items = (struct rule_items){0};
+    if (!sexp_is_call(s, "rule") || s->count < 2 || s->items[1].kind != SEXP_SYMBOL)
+        return sexp_error(error, file, s, "expected (rule NAME (source ...) (target ...))");
+    for (size_t i = 2; i < s->count; i++)
+        if (!take_item(ret_items, &s->items[i], file, error))
+            return false;
+    if (!ret_items->source || !ret_items->target)
+        return sexp_error(error, file, s, "a rule needs a source and a target");
+    size_t n = ret_items->source->count - 1;
+    if (n == 0 || n > MAX_RULE_OUTPUTS || ret_items->target->count - 1 != n)
+        return sexp_error(error, file, s, "source and target need equally many terms, at most %d", MAX_RULE_OUTPUTS);
+    return true;
+}
+
+static bool parse_terms(struct rule *r, const struct sexp *list, const char *file, struct arena *a, term_id *ret_terms,
+                        struct error *error)
+{
+    for (size_t i = 1; i < list->count; i++)
+        if (!pattern_parse_term(&r->pattern, &list->items[i], file, a, &ret_terms[i - 1], error))
+            return false;
+    return true;
+}
+
+static bool parse_conditions(struct rule *r, const struct sexp *where, const char *file, struct arena *a,
+                             struct error *error)
+{
+    if (!where)
+        return true;
+    struct condition *conditions = arena_array(a, struct condition, where->count);
+    r->n_conditions = (uint32_t)where->count - 1;
+    r->conditions = conditions;
+    for (size_t i = 1; i < where->count; i++)
+        if (!pattern_parse_condition(&r->pattern, &where->items[i], file, a, &conditions[i - 1], error))
+            return false;
+    return true;
+}
+
+static bool is_bound_by_attributes(const struct rule *r, int64_t variable)
+{
+    for (uint32_t n = 0; n < r->n_source_nodes; n++) {
+        const struct pattern_node *node = &r->pattern.nodes.items[n];
+        for (int i = 0; i < operator_n_attributes(node->op); i++)
+            for (uint32_t j = 0; j < node->attributes[i].count; j++)
+                if (node->attributes[i].terms[j]->kind == TERM_VARIABLE &&
+                    node->attributes[i].terms[j]->value == variable)
+                    return true;
+    }
+    return false;
+}
+
+static bool check_binding(const struct rule *r, uint32_t variables_of_source, const struct sexp *s, const char *file,
+                          struct error *error)
+{
+    for (uint32_t i = 0; i < r->n_outputs; i++)
+        if (r->pattern.terms.items[r->sources[i]].is_variable)
+            return sexp_error(error, file, s, "a source term must be an application");
+    if (r->pattern.n_variables > variables_of_source)
+        return sexp_error(error, file, s, "?%s does not occur in the source",
+                          r->pattern.variables[variables_of_source]);
+    for (uint32_t v = 0; v < r->pattern.n_attribute_variables; v++)
+        if (!is_bound_by_attributes(r, v))
+            return sexp_error(error, file, s, "$%s is no whole attribute of the source",
+                              r->pattern.attribute_variables[v]);
+    return true;
+}
+
+static void print_sexp(struct text *out, const struct sexp *s)
+{
+    switch (s->kind) {
+    case SEXP_LIST:
+        text_add(out, "(");
+        for (size_t i = 0; i < s->count; i++) {
+            text_add(out, i ? " " : "");
+            print_sexp(out, &s->items[i]);
+        }
+        text_add(out, ")");
+        break;
+    case SEXP_SYMBOL:
+        text_add(out, s->text);
+        break;
+    case SEXP_STRING:
+        text_add_quoted(out, s->text);
+        break;
+    case SEXP_INTEGER:
+        text_printf(out, "%lld", (long long)s->integer);
+        break;
+    case SEXP_REAL:
+        text_add_real(out, s->real);
+        break;
+    }
+}
+
+static const char *text_of_proof(const struct sexp *proof, struct arena *a)
+{
+    if (!proof)
+        return NULL;
+    struct text text = {0};
+    print_sexp(&text, proof);
+    const char *copy = arena_string(a, text.chars);
+    text_free(&text);
+    return copy;
+}
+
+static bool parse_rule(struct rule *r, const struct sexp *s, const char *file, struct arena *a, struct error *error)
+{
+    struct rule_items items;
+    if (!take_items(s, file, &items, error))
+        return false;
+    r->name = arena_string(a, s->items[1].text);
+    r->line = s->line;
+    r->column = s->column;
+    r->n_outputs = (uint32_t)items.source->count - 1;
+    if (!parse_terms(r, items.source, file, a, r->sources, error))
+        return false;
+    r->n_source_nodes = (uint32_t)r->pattern.nodes.count;
+    uint32_t variables_of_source = r->pattern.n_variables;
+    if (!parse_terms(r, items.target, file, a, r->targets, error) || !parse_conditions(r, items.where, file, a, error))
+        return false;
+    r->proof = text_of_proof(items.proof, a);
+    return check_binding(r, variables_of_source, s, file, error);
+}
+
+bool rule_parse(const struct sexp *s, const char *file, struct arena *a, struct rule **ret_rule, struct error *error)
+{
+    struct rule *r = arena_new(a, struct rule);
+    pattern_init(&r->pattern);
+    if (!parse_rule(r, s, file, a, error)) {
+        pattern_free(&r->pattern);
+        return false;
+    }
+    *ret_rule = r;
+    return true;
+}
+
+void rule_free(struct rule *r)
+{
+    pattern_free(&r->pattern);
+}
+
+// --- printing
+// ---------------------------------------------------------------------------------------------------------
+
+static void print_terms(struct text *out, const struct rule *r, const char *label, const term_id *terms)
+{
+    text_printf(out, "\n  (%s", label);
+    for (uint32_t i = 0; i < r->n_outputs; i++) {
+        if (i)
+            text_add(out, "\n         ");
+        text_add(out, " ");
+        pattern_print_term(out, &r->pattern, terms[i]);
+    }
+    text_add(out, ")");
+}
+
+void rule_print(struct text *out, const struct rule *r)
+{
+    text_printf(out, "(rule %s", r->name);
+    print_terms(out, r, "source", r->sources);
+    print_terms(out, r, "target", r->targets);
+    if (r->n_conditions) {
+        text_add(out, "\n  (where");
+        for (uint32_t i = 0; i < r->n_conditions; i++) {
+            text_add(out, " ");
+            pattern_print_condition(out, &r->pattern, &r->conditions[i]);
+        }
+        text_add(out, ")");
+    }
+    if (r->proof)
+        text_printf(out, "\n  %s", r->proof);
+    text_add(out, ")\n");
+}
+
+// --- sets
+// -------------------------------------------------------------------------------------------------------------
+
+void rule_set_init(struct rule_set *set, struct arena *arena)
+{
+    *set = (struct rule_set){.arena = arena};
+}
+
+void rule_set_free(struct rule_set *set)
+{
+    for (size_t i = 0; i < set->rules.count; i++)
+        rule_free(set->rules.items[i]);
+    vec_free(&set->rules);
+}
+
+bool rule_set_read(struct rule_set *set, const char *path, struct error *error)
+{
+    const struct sexp *list;
+    struct rule *rule;
+    if (!sexp_parse_file(set->arena, path, &list, error))
+        return false;
+    for (size_t i = 0; i < list->count; i++) {
+        if (!rule_parse(&list->items[i], path, set->arena, &rule, error))
+            return false;
+        vec_push(&set->rules, rule);
+    }
+    return true;
+}
