@@ -31,7 +31,7 @@ static bool define_argreduce(struct definition *d, const struct operator_call *c
 {
     const struct type *x = &call->inputs[0];
     int64_t axis = call_int(call, AXIS), keepdims = call_int(call, KEEPDIMS), dim[MAX_RANK];
-    if (!dtype_is_float(x->dtype) && !dtype_is_integer(x->dtype))
+    if (!dtype_is_number(x->dtype))
         return refuse(d, "%s needs numbers", call->op->name);
     if (axis < 0 || axis >= x->rank || x->dim[axis] == 0)
         return refuse(d, "%s needs an axis with entries", call->op->name);

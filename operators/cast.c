@@ -4,12 +4,17 @@
 
 enum { TO };
 
+static bool is_castable(enum dtype dtype)
+{
+    return dtype_is_number(dtype) || dtype == DTYPE_BOOL;
+}
+
 static bool define_cast(struct definition *d, const struct operator_call *call)
 {
     const struct type *x = &call->inputs[0];
     enum dtype to = (enum dtype)call_int(call, TO);
-    if (dtype_size(to) == 0)
-        return refuse(d, "cast to an element type without values");
+    if (!is_castable(x->dtype) || !is_castable(to))
+        return refuse(d, "no cast from %s to %s", dtype_name(x->dtype), dtype_name(to));
     int z = output_add(d, to, x->rank, x->dim);
     expr value = scalar_read_same(d, 0, z);
     if (to == DTYPE_BOOL && x->dtype != DTYPE_BOOL)

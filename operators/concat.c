@@ -10,12 +10,16 @@ static bool have_matching_types(struct definition *d, const struct operator_call
     const struct type *first = &call->inputs[0];
     if (axis < 0 || axis >= first->rank)
         return refuse(d, "concat has no axis %lld", (long long)axis);
-    for (int i = 1; i < call->n_inputs; i++) {
+    int64_t size = 0;
+    for (int i = 0; i < call->n_inputs; i++) {
         struct type other = call->inputs[i];
         if (other.rank == first->rank)
             other.dim[axis] = first->dim[axis];
         if (!type_equal(first, &other))
             return refuse(d, "concat needs tensors that differ only on axis %lld", (long long)axis);
+        size += call->inputs[i].dim[axis];
+        if (size > MAX_ELEMENTS)
+            return refuse(d, "concat makes too large an axis");
     }
     return true;
 }

@@ -7,8 +7,11 @@
 
 enum { SHAPE, DTYPE_OF };
 
-static bool is_shape(struct definition *d, const struct attribute_value *shape, uint32_t least, uint32_t most)
+static bool is_shape(struct definition *d, const struct operator_call *call, uint32_t least, uint32_t most)
 {
+    const struct attribute_value *shape = &call->attributes[SHAPE];
+    if (!dtype_is_number((enum dtype)call_int(call, DTYPE_OF)))
+        return refuse(d, "%s is made of numbers", call->op->name);
     if (shape->count < least || shape->count > most)
         return refuse(d, "a constant with %u dimensions", shape->count);
     for (uint32_t i = 0; i < shape->count; i++)
@@ -23,14 +26,6 @@ static int add_constant(struct definition *d, const struct operator_call *call)
     return output_add(d, (enum dtype)call_int(call, DTYPE_OF), (int)shape->count, shape->ints);
 }
 
-static void fill_everywhere(struct definition *d, int z, double value)
-{
-    struct type *t = stage_type(d, z);
-    for (int i = 0; i < t->rank; i++)
-        t->split[i] = SPLIT_ANY;
-    stage_set_body(d, z, scalar_real(d, value));
-}
-
 // 1 where the index expression is 0, else 0.
 static expr one_at_zero(struct definition *d, expr index)
 {
@@ -40,16 +35,16 @@ static expr one_at_zero(struct definition *d, expr index)
 
 static bool define_iewmul(struct definition *d, const struct operator_call *call)
 {
-    if (!is_shape(d, &call->attributes[SHAPE], 0, MAX_RANK))
+    if (!is_shape(d, call, 0, MAX_RANK))
         return false;
-    fill_everywhere(d, add_constant(d, call), 1);
+    stage_set_body(d, add_constant(d, call), scalar_real(d, 1));
     return true;
 }
 
 static bool define_imatmul(struct definition *d, const struct operator_call *call)
 {
     const struct attribute_value *shape = &call->attributes[SHAPE];
-    if (!is_shape(d, shape, 2, 2))
+    if (!is_shape(d, call, 2, 2))
         return false;
     if (shape->ints[0] != shape->ints[1])
         return refuse(d, "the identity matrix is square");
@@ -62,16 +57,16 @@ static bool define_imatmul(struct definition *d, const struct operator_call *cal
 static bool define_cpool(struct definition *d, const struct operator_call *call)
 {
     const struct attribute_value *shape = &call->attributes[SHAPE];
-    if (!is_shape(d, shape, 3, MAX_RANK))
+    if (!is_shape(d, call, 3, MAX_RANK))
         return false;
+    if (!dtype_is_float((enum dtype)call_int(call, DTYPE_OF)))
+        return refuse(d, "cpool is made of floating-point numbers");
     double places = 1;
     for (uint32_t i = 2; i < shape->count; i++)
         places *= (double)shape->ints[i];
     if (shape->ints[1] != 1 || places == 0)
         return refuse(d, "cpool is the kernel (channels, 1, window sizes) of a depthwise convolution");
     int z = add_constant(d, call);
-    for (int i = 0; i < 2; i++)
-        stage_type(d, z)->split[i] = SPLIT_ANY;
     stage_set_body(d, z, scalar_div(d, scalar_real(d, 1), scalar_real(d, places)));
     return true;
 }
@@ -79,7 +74,7 @@ static bool define_cpool(struct definition *d, const struct operator_call *call)
 static bool define_iconv(struct definition *d, const struct operator_call *call)
 {
     const struct attribute_value *shape = &call->attributes[SHAPE];
-    if (!is_shape(d, shape, 3, MAX_RANK))
+    if (!is_shape(d, call, 3, MAX_RANK))
         return false;
     if (shape->ints[0] != shape->ints[1])
         return refuse(d, "iconv has as many filters as channels");

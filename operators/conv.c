@@ -10,8 +10,8 @@ enum { STRIDE, PAD, DILATION, GROUP, ACT };
 
 static bool have_matching_types(struct definition *d, const struct type *x, const struct type *k, int64_t group)
 {
-    if (x->dtype != k->dtype)
-        return refuse(d, "conv needs inputs of one element type");
+    if (x->dtype != k->dtype || !dtype_is_number(x->dtype))
+        return refuse(d, "conv needs numbers of one element type");
     if (x->rank < 3 || k->rank != x->rank)
         return refuse(d, "conv needs an image and a kernel of one rank, from 3 on");
     if (group < 1 || x->dim[1] % group || k->dim[0] % group)

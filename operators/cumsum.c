@@ -8,7 +8,7 @@ static bool define_cumsum(struct definition *d, const struct operator_call *call
 {
     const struct type *x = &call->inputs[0];
     int64_t axis = call_int(call, AXIS), exclusive = call_int(call, EXCLUSIVE), reverse = call_int(call, REVERSE);
-    if (!dtype_is_float(x->dtype) && !dtype_is_integer(x->dtype))
+    if (!dtype_is_number(x->dtype))
         return refuse(d, "cumsum needs numbers");
     if (axis < 0 || axis >= x->rank)
         return refuse(d, "cumsum has no axis %lld", (long long)axis);

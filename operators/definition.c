@@ -60,8 +60,7 @@ bool refuse(struct definition *d, const char *format, ...)
     return false;
 }
 
-// --- stages
-// -----------------------------------------------------------------------------------------------------------
+// --- stages ----------------------------------------------------------------------------------------------------------
 
 static uint32_t variable_add(struct definition *d, int64_t extent)
 {
@@ -118,8 +117,7 @@ expr stage_index(struct definition *d, int tensor, int axis)
     return node_add(d, (struct expr_node){.kind = EXPR_VARIABLE, .value = s->first_variable + axis});
 }
 
-// --- index expressions
-// ------------------------------------------------------------------------------------------------
+// --- index expressions -----------------------------------------------------------------------------------------------
 
 static bool is_integer(const struct definition *d, expr e, int64_t value)
 {
@@ -147,7 +145,7 @@ expr index_offset(struct definition *d, expr a, int64_t offset)
 
 expr index_mul(struct definition *d, expr a, int64_t factor)
 {
-    if (factor == 1)
+    if (factor == 1 || is_integer(d, a, 0))
         return a;
     return node_add(d, (struct expr_node){.kind = EXPR_INDEX_MUL, .a = a, .value = factor});
 }
@@ -172,8 +170,7 @@ expr index_of(struct definition *d, expr scalar)
     return node_add(d, (struct expr_node){.kind = EXPR_INDEX_OF, .a = scalar});
 }
 
-// --- scalar expressions
-// -----------------------------------------------------------------------------------------------
+// --- scalar expressions ----------------------------------------------------------------------------------------------
 
 expr scalar_real(struct definition *d, double value)
 {
@@ -257,53 +254,77 @@ expr scalar_read_same(struct definition *d, int tensor, int like)
     return scalar_read(d, tensor, index);
 }
 
-// --- what follows from a definition
-// -----------------------------------------------------------------------------------
+// --- what follows from a definition ----------------------------------------------------------------------------------
 
 const struct type *definition_output(const struct definition *d, int output)
 {
     return &d->stages[d->outputs[output]].type;
 }
 
-static void meet_splits_of_read(struct definition *d, const struct stage *s, const struct expr_node *read,
-                                const struct split_tree **trees, bool *is_aligned)
+// What a walk over a stage's body learns of each axis of the stage.
+struct axis_uses {
+    const struct split_tree *tree[MAX_RANK];   // the meet of the trees it is aligned with
+    bool is_aligned[MAX_RANK];
+    bool is_mentioned[MAX_RANK];
+};
+
+static void collect_uses(struct definition *d, const struct stage *s, expr e, struct axis_uses *uses);
+
+static bool is_axis_of(const struct stage *s, const struct expr_node *n, int64_t *ret_axis)
+{
+    *ret_axis = n->value - s->first_variable;
+    return n->kind == EXPR_VARIABLE && *ret_axis >= 0 && *ret_axis < s->type.rank;
+}
+
+static void align_with_read(struct definition *d, const struct stage *s, const struct expr_node *read,
+                            struct axis_uses *uses)
 {
     const struct type *source = stage_type(d, (int)read->value);
     for (int i = 0; i < read->count; i++) {
-        const struct expr_node *index = &d->nodes.items[d->indices.items[read->a + (expr)i]];
-        if (index->kind != EXPR_VARIABLE)
+        expr index = d->indices.items[read->a + (expr)i];
+        int64_t axis;
+        collect_uses(d, s, index, uses);
+        if (!is_axis_of(s, &d->nodes.items[index], &axis) || source->dim[i] != s->type.dim[axis])
             continue;
-        int64_t axis = index->value - s->first_variable;
-        if (axis < 0 || axis >= s->type.rank || source->dim[i] != s->type.dim[axis])
-            continue;
-        trees[axis] = is_aligned[axis] ? split_tree_meet(d->arena, trees[axis], source->split[i]) : source->split[i];
-        is_aligned[axis] = true;
+        const struct split_tree *tree = source->split[i];
+        uses->tree[axis] = uses->is_aligned[axis] ? split_tree_meet(d->arena, uses->tree[axis], tree) : tree;
+        uses->is_aligned[axis] = true;
     }
 }
 
-static void derive_splits(struct definition *d, struct stage *s, expr e, const struct split_tree **trees,
-                          bool *is_aligned)
+static void collect_uses(struct definition *d, const struct stage *s, expr e, struct axis_uses *uses)
 {
     const struct expr_node n = d->nodes.items[e];
+    int64_t axis;
     switch ((enum expr_kind)n.kind) {
+    case EXPR_VARIABLE:
+        if (is_axis_of(s, &n, &axis))
+            uses->is_mentioned[axis] = true;
+        break;
     case EXPR_READ:
-        meet_splits_of_read(d, s, &n, trees, is_aligned);
+        align_with_read(d, s, &n, uses);
         break;
     case EXPR_APPLY:
-        derive_splits(d, s, n.a, trees, is_aligned);
+        collect_uses(d, s, n.a, uses);
         if (function_arity(n.fn) > 1)
-            derive_splits(d, s, n.b, trees, is_aligned);
+            collect_uses(d, s, n.b, uses);
         if (function_arity(n.fn) > 2)
-            derive_splits(d, s, n.c, trees, is_aligned);
-        break;
-    case EXPR_REDUCE:
-        derive_splits(d, s, n.a, trees, is_aligned);
+            collect_uses(d, s, n.c, uses);
         break;
     case EXPR_SELECT:
-        derive_splits(d, s, n.b, trees, is_aligned);
-        derive_splits(d, s, n.c, trees, is_aligned);
+        collect_uses(d, s, n.b, uses);
+        collect_uses(d, s, n.c, uses);
+        collect_uses(d, s, n.a, uses);
+        break;
+    case EXPR_INDEX_ADD:
+        collect_uses(d, s, n.a, uses);
+        collect_uses(d, s, n.b, uses);
+        break;
+    case EXPR_INTEGER:
+    case EXPR_REAL:
         break;
     default:
+        collect_uses(d, s, n.a, uses);
         break;
     }
 }
@@ -313,12 +334,11 @@ void definition_finish(struct definition *d)
     for (int i = 0; i < d->n_stages; i++) {
         struct stage *s = &d->stages[i];
         assert(s->has_body);
-        const struct split_tree *trees[MAX_RANK] = {0};
-        bool is_aligned[MAX_RANK] = {0};
-        derive_splits(d, s, s->body, trees, is_aligned);
+        struct axis_uses uses = {0};
+        collect_uses(d, s, s->body, &uses);
         for (int axis = 0; axis < s->type.rank; axis++)
             if (!s->type.split[axis])
-                s->type.split[axis] = trees[axis];
+                s->type.split[axis] = uses.is_mentioned[axis] ? uses.tree[axis] : SPLIT_ANY;
     }
 }
 
@@ -352,13 +372,34 @@ double definition_flops(const struct definition *d)
     return flops;
 }
 
+// Does the value not depend on any tensor?
+static bool is_free_of_data(const struct definition *d, expr e)
+{
+    const struct expr_node *n = &d->nodes.items[e];
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_REAL:
+    case EXPR_SCALAR_OF:
+        return true;
+    case EXPR_APPLY:
+        return is_free_of_data(d, n->a) && (function_arity(n->fn) < 2 || is_free_of_data(d, n->b)) &&
+               (function_arity(n->fn) < 3 || is_free_of_data(d, n->c));
+    case EXPR_REDUCE:
+        return is_free_of_data(d, n->a);
+    case EXPR_SELECT:
+        return is_free_of_data(d, n->b) && is_free_of_data(d, n->c);
+    default:
+        return false;
+    }
+}
+
 bool definition_is_polynomial(const struct definition *d)
 {
     if (d->is_data_dependent)
         return false;
     for (size_t i = 0; i < d->nodes.count; i++) {
         const struct expr_node *n = &d->nodes.items[i];
-        bool is_ring = n->fn == FN_ADD || n->fn == FN_SUB || n->fn == FN_MUL || n->fn == FN_NEG;
+        bool is_ring = n->fn == FN_ADD || n->fn == FN_SUB || n->fn == FN_MUL || n->fn == FN_NEG ||
+                       (n->fn == FN_DIV && n->kind == EXPR_APPLY && is_free_of_data(d, n->b));
         if ((n->kind == EXPR_APPLY && !is_ring) || (n->kind == EXPR_REDUCE && n->fn != FN_ADD))
             return false;
     }

@@ -95,10 +95,9 @@ void definition_free(struct definition *d);
 // Refusal: `return refuse(d, "rank %d", r);` records the reason and returns false.
 bool refuse(struct definition *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// --- building
-// --------------------------------------------------------------------------------------------------------- Stages are
-// numbered as tensors after the inputs: a stage's tensor number is what stage_add returns, for reading. The type's
-// split trees are derived from the body unless given (see definition_finish).
+// --- building --------------------------------------------------------------------------------------------------------
+// Stages are numbered as tensors after the inputs: a stage's tensor number is what stage_add returns, for reading. The
+// type's split trees are derived from the body unless given (see definition_finish).
 int stage_add(struct definition *d, enum dtype dtype, int rank, const int64_t *dim);    // an intermediate tensor
 int output_add(struct definition *d, enum dtype dtype, int rank, const int64_t *dim);   // an output tensor
 void stage_set_body(struct definition *d, int tensor, expr body);
@@ -129,13 +128,13 @@ expr scalar_reduce(struct definition *d, enum scalar_function fn, expr variable,
 // The tensor at the output's own indices: what element-wise operators read.
 expr scalar_read_same(struct definition *d, int tensor, int like);
 
-// --- using
-// ------------------------------------------------------------------------------------------------------------
+// --- using -----------------------------------------------------------------------------------------------------------
 const struct type *definition_output(const struct definition *d, int output);
 // Derives the split trees of all stages: an axis whose variable alone indexes an axis of equal size of what is read
-// takes the meet of those axes' trees. Called once by operator_define; stages whose tree was set keep it.
+// takes the meet of those axes' trees; one whose variable does not occur, along which the stage is constant, fits any
+// split (SPLIT_ANY). Called once by operator_define; axes whose tree was set keep it.
 void definition_finish(struct definition *d);
 double definition_flops(const struct definition *d);         // scalar operations, a multiply-add counting as two
-bool definition_is_polynomial(const struct definition *d);   // sums and products only, no other function
+bool definition_is_polynomial(const struct definition *d);   // sums, products and divisions by known numbers only
 void definition_print(struct text *out, const struct definition *d, const char *const *input_names);
 #endif

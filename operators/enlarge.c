@@ -14,8 +14,7 @@ static bool define_enlarge(struct definition *d, const struct operator_call *cal
         return refuse(d, "enlarge needs a kernel of rank 3 or more and a size for each spatial axis");
     struct type shape = *k;
     for (int a = 0; a < k->rank - 2; a++) {
-        int64_t growth = kernel->ints[a] - k->dim[2 + a];
-        if (growth < 0 || growth % 2)
+        if (kernel->ints[a] < k->dim[2 + a] || (kernel->ints[a] - k->dim[2 + a]) % 2)
             return refuse(d, "enlarge must grow each axis by an even amount");
         shape.dim[2 + a] = kernel->ints[a];
     }

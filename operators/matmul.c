@@ -7,8 +7,8 @@ enum { ACT };
 
 static bool have_matching_types(struct definition *d, const struct type *x, const struct type *y)
 {
-    if (x->dtype != y->dtype)
-        return refuse(d, "matmul needs inputs of one element type");
+    if (x->dtype != y->dtype || !dtype_is_number(x->dtype))
+        return refuse(d, "matmul needs numbers of one element type");
     if (x->rank < 2 || (y->rank != x->rank && y->rank != 2))
         return refuse(d, "matmul needs ranks that agree from 2 on, or a right side of rank 2");
     if (x->dim[x->rank - 1] != y->dim[y->rank - 2])

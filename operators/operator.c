@@ -118,17 +118,6 @@ static bool check_attribute(struct definition *d, const struct operator* op, int
     return true;
 }
 
-static bool has_allowed_size(const struct type *t)
-{
-    int64_t elements = 1;
-    for (int i = 0; i < t->rank; i++) {
-        if (t->dim[i] < 0 || t->dim[i] > MAX_ELEMENTS || (t->dim[i] > 0 && elements > MAX_ELEMENTS / t->dim[i]))
-            return false;
-        elements *= t->dim[i] > 0 ? t->dim[i] : 1;
-    }
-    return true;
-}
-
 static bool check_call(struct definition *d, const struct operator_call *call)
 {
     const struct operator* op = call->op;
@@ -139,6 +128,9 @@ static bool check_call(struct definition *d, const struct operator_call *call)
     for (int i = 0; i < call->n_inputs; i++)
         if (!type_is_known(&call->inputs[i]) || dtype_size(call->inputs[i].dtype) == 0)
             return refuse(d, "the type of input %d of %s is not known", i + 1, op->name);
+    for (int i = 0; i < call->n_inputs; i++)
+        if (!type_has_allowed_size(&call->inputs[i]))
+            return refuse(d, "input %d of %s is too large", i + 1, op->name);
     for (int i = 0; i < operator_n_attributes(op); i++)
         if (!check_attribute(d, op, i, &call->attributes[i]))
             return false;
@@ -151,7 +143,7 @@ bool operator_define(struct definition *d, const struct operator_call *call)
     if (!check_call(d, call) || !call->op->define(d, call))
         return false;
     for (int i = 0; i < d->n_stages; i++)
-        if (!has_allowed_size(&d->stages[i].type))
+        if (!type_has_allowed_size(&d->stages[i].type))
             return refuse(d, "the result of %s is too large", call->op->name);
     definition_finish(d);
     return true;

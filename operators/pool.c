@@ -53,6 +53,8 @@ static void fresh_window_variables(struct definition *d, const struct window *w,
 static bool define_poolmax(struct definition *d, const struct operator_call *call)
 {
     struct window w;
+    if (!dtype_is_number(call->inputs[0].dtype))
+        return refuse(d, "poolmax needs numbers");
     if (!read_pool_window(d, call, &w))
         return false;
     int z = add_pool_output(d, &w);

@@ -34,7 +34,7 @@ static bool define_reduce(struct definition *d, const struct operator_call *call
     const struct type *x = &call->inputs[0];
     int64_t keepdims = call_int(call, KEEPDIMS), dim[MAX_RANK];
     uint32_t axes;
-    if (!dtype_is_float(x->dtype) && !dtype_is_integer(x->dtype))
+    if (!dtype_is_number(x->dtype))
         return refuse(d, "%s needs numbers", call->op->name);
     if (keepdims != 0 && keepdims != 1)
         return refuse(d, "keepdims of %s is 0 or 1", call->op->name);

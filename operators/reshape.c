@@ -1,54 +1,74 @@
 // reshape: the same entries in row-major order under another shape.
 //     x's index on axis a = (z's linear index / stride of a) mod size of a
-// Axes that both shapes keep in place (equal leading or trailing sizes) are indexed directly, so that their split trees
-// and any proof about them carry over.
+// The axes fall into the smallest groups of equal products, each indexed by itself: (6,4,5) to (2,3,20) has the groups
+// 6 = 2*3 and 4*5 = 20. An axis that stays is a group of its own, indexed directly, so that its split tree and any
+// proof about it carry over.
 #include "operators/operator.h"
 
 enum { SHAPE };
 
-static int equal_leading_axes(const struct type *x, int rank, const int64_t *dim)
+// Axes of x and of z that hold the same entries: x's from .. to, z's first .. last (ends excluded).
+struct group {
+    int from, to, first, last;
+};
+
+// The next group of axes with equal products, from x's axis `to` and z's axis `last` on; the smallest one, with axes of
+// size 1 apart from others.
+static bool next_group(const struct type *x, const struct type *z, struct group *g)
 {
-    int n = 0;
-    while (n < x->rank && n < rank && x->dim[n] == dim[n])
-        n++;
-    return n;
+    *g = (struct group){g->to, g->to, g->last, g->last};
+    bool has_x = g->to < x->rank, has_z = g->last < z->rank;
+    if (!has_x && !has_z)
+        return false;
+    bool is_pair = has_x && has_z && x->dim[g->to] == z->dim[g->last];
+    if (!is_pair && has_x && (x->dim[g->to] == 1 || !has_z))
+        g->to++;
+    else if (!is_pair && has_z && (z->dim[g->last] == 1 || !has_x))
+        g->last++;
+    else {
+        int64_t of_x = x->dim[g->to++], of_z = z->dim[g->last++];
+        while (of_x != of_z && (g->to < x->rank || g->last < z->rank))
+            if (g->last == z->rank || (of_x < of_z && g->to < x->rank))
+                of_x *= x->dim[g->to++];
+            else
+                of_z *= z->dim[g->last++];
+    }
+    return true;
 }
 
-static int equal_trailing_axes(const struct type *x, int rank, const int64_t *dim, int n_leading)
-{
-    int n = 0;
-    while (n < x->rank - n_leading && n < rank - n_leading && x->dim[x->rank - 1 - n] == dim[rank - 1 - n])
-        n++;
-    return n;
-}
-
-// The row-major index over the axes from..to of z.
-static expr linear_index(struct definition *d, int z, int from, int to, const int64_t *dim)
+// The row-major index over z's axes of the group.
+static expr linear_index(struct definition *d, int z, const struct group *g)
 {
     expr linear = index_integer(d, 0);
-    for (int i = from; i < to; i++)
-        linear = index_add(d, index_mul(d, linear, dim[i]), stage_index(d, z, i));
+    for (int i = g->first; i < g->last; i++) {
+        int64_t size = stage_type(d, z)->dim[i];
+        if (size != 1 || g->last - g->first == 1)
+            linear = index_add(d, index_mul(d, linear, size), stage_index(d, z, i));
+    }
     return linear;
 }
 
-static expr body_of_reshape(struct definition *d, int z, int rank, const int64_t *dim)
+static void index_group(struct definition *d, int z, const struct group *g, expr *index)
+{
+    const struct type *x = &d->inputs[0];
+    expr linear = linear_index(d, z, g);
+    int64_t stride = 1;
+    for (int i = g->to - 1; i >= g->from; i--) {
+        int64_t size = x->dim[i] > 0 ? x->dim[i] : 1;
+        index[i] = index_div(d, linear, stride);
+        if (i > g->from)
+            index[i] = index_mod(d, index[i], size);
+        stride *= size;
+    }
+}
+
+static expr body_of_reshape(struct definition *d, int z)
 {
     const struct type *x = &d->inputs[0];
     expr index[MAX_RANK];
-    int leading = equal_leading_axes(x, rank, dim);
-    int trailing = equal_trailing_axes(x, rank, dim, leading);
-    for (int i = 0; i < leading; i++)
-        index[i] = stage_index(d, z, i);
-    for (int i = 0; i < trailing; i++)
-        index[x->rank - 1 - i] = stage_index(d, z, rank - 1 - i);
-    expr linear = linear_index(d, z, leading, rank - trailing, dim);
-    int64_t stride = 1;
-    for (int i = x->rank - trailing - 1; i >= leading; i--) {
-        index[i] = index_div(d, linear, stride);
-        if (i > leading)
-            index[i] = index_mod(d, index[i], x->dim[i]);
-        stride *= x->dim[i];
-    }
+    struct group g = {0};
+    while (next_group(x, stage_type(d, z), &g))
+        index_group(d, z, &g, index);
     return scalar_read(d, 0, index);
 }
 
@@ -59,17 +79,13 @@ static bool define_reshape(struct definition *d, const struct operator_call *cal
     if (shape->count > MAX_RANK)
         return refuse(d, "more than %d dimensions", MAX_RANK);
     int rank = (int)shape->count;
-    int64_t elements = 1;
-    for (int i = 0; i < rank; i++) {
-        if (shape->ints[i] < 0 || shape->ints[i] > MAX_ELEMENTS ||
-            (shape->ints[i] && elements > MAX_ELEMENTS / shape->ints[i]))
-            return refuse(d, "reshape to an impossible dimension");
-        elements *= shape->ints[i];
-    }
-    if (elements != type_elements(x))
+    struct type t = type_make(x->dtype, rank, shape->ints);
+    if (!type_has_allowed_size(&t))
+        return refuse(d, "reshape to an impossible shape");
+    if (type_elements(&t) != type_elements(x))
         return refuse(d, "reshape must keep the number of entries");
     int z = output_add(d, x->dtype, rank, shape->ints);
-    stage_set_body(d, z, elements ? body_of_reshape(d, z, rank, shape->ints) : scalar_real(d, 0));
+    stage_set_body(d, z, body_of_reshape(d, z));
     return true;
 }
 

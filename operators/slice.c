@@ -4,6 +4,16 @@
 
 enum { START, SIZE, STEP };
 
+static bool is_range_inside(int64_t start, int64_t size, int64_t step, int64_t limit)
+{
+    if (size == 0)
+        return true;
+    if (start < 0 || start >= limit)
+        return false;
+    int64_t room = step > 0 ? limit - 1 - start : start;
+    return size - 1 <= room / (step > 0 ? step : -step);
+}
+
 static bool define_slice(struct definition *d, const struct operator_call *call)
 {
     const struct type *x = &call->inputs[0];
@@ -16,19 +26,14 @@ static bool define_slice(struct definition *d, const struct operator_call *call)
         int64_t s = step->count ? step->ints[i] : 1, limit = x->dim[i];
         if (size->ints[i] < 0 || size->ints[i] > limit || s == 0 || s > MAX_ELEMENTS || s < -MAX_ELEMENTS)
             return refuse(d, "slice has a bad size or step on axis %u", i);
-        if (size->ints[i] == 0)
-            continue;
-        if (start->ints[i] < 0 || start->ints[i] >= limit || (size->ints[i] > 1 && (s > limit || s < -limit)))
-            return refuse(d, "slice leaves the tensor on axis %u", i);
-        int64_t last = start->ints[i] + (size->ints[i] > 1 ? (size->ints[i] - 1) * s : 0);
-        if (last < 0 || last >= limit)
+        if (!is_range_inside(start->ints[i], size->ints[i], s, limit))
             return refuse(d, "slice leaves the tensor on axis %u", i);
     }
     int z = output_add(d, x->dtype, x->rank, size->ints);
     expr index[MAX_RANK];
     for (int i = 0; i < x->rank; i++) {
         expr place = index_mul(d, stage_index(d, z, i), step->count ? step->ints[i] : 1);
-        index[i] = index_offset(d, place, start->ints[i]);
+        index[i] = index_offset(d, place, size->ints[i] > 0 ? start->ints[i] : 0);
     }
     stage_set_body(d, z, scalar_read(d, 0, index));
     return true;

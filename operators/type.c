@@ -65,6 +65,11 @@ bool dtype_is_integer(enum dtype dtype)
     return infos[dtype].class == CLASS_SIGNED || infos[dtype].class == CLASS_UNSIGNED;
 }
 
+bool dtype_is_number(enum dtype dtype)
+{
+    return dtype_is_float(dtype) || dtype_is_integer(dtype);
+}
+
 struct type type_make(enum dtype dtype, int rank, const int64_t *dim)
 {
     struct type t = {.dtype = dtype, .rank = rank};
@@ -105,6 +110,17 @@ bool type_equal_split(const struct type *a, const struct type *b)
     for (int i = 0; i < a->rank; i++)
         if (!split_tree_equal(a->split[i], b->split[i]))
             return false;
+    return true;
+}
+
+bool type_has_allowed_size(const struct type *t)
+{
+    int64_t elements = 1;
+    for (int i = 0; i < t->rank; i++) {
+        if (t->dim[i] < 0 || t->dim[i] > MAX_ELEMENTS || (t->dim[i] > 0 && elements > MAX_ELEMENTS / t->dim[i]))
+            return false;
+        elements *= t->dim[i] > 0 ? t->dim[i] : 1;
+    }
     return true;
 }
 

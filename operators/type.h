@@ -50,13 +50,15 @@ int dtype_to_onnx(enum dtype dtype);    // TensorProto.DataType
 enum dtype dtype_from_onnx(int code);   // DTYPE_NONE when the project has no such type
 bool dtype_is_float(enum dtype dtype);
 bool dtype_is_integer(enum dtype dtype);   // signed or unsigned, not bool
+bool dtype_is_number(enum dtype dtype);    // floating-point or integer
 
 struct type type_make(enum dtype dtype, int rank, const int64_t *dim);   // no split trees; dim may be NULL for rank 0
 bool type_is_known(const struct type *t);                                // dtype, rank and all dimensions are known
 bool type_equal_shape(const struct type *a, const struct type *b);       // same rank and dimensions
 bool type_equal(const struct type *a, const struct type *b);             // same dtype and shape; trees are not compared
 bool type_equal_split(const struct type *a, const struct type *b);       // same split tree on every axis
-int64_t type_elements(const struct type *t);                             // of a known type; 1 for rank 0
+bool type_has_allowed_size(const struct type *t);   // dimensions from 0; at most MAX_ELEMENTS, zeros left out
+int64_t type_elements(const struct type *t);        // of a known type; 1 for rank 0
 size_t type_bytes(const struct type *t);
 bool type_parse(const struct sexp *s, const char *file, struct type *ret_type,
                 struct error *error);   // (f32 1 3 224 224)
