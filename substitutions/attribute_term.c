@@ -7,7 +7,7 @@ static const char *const heads[TERM_KINDS] = {
     [TERM_DIM] = "dim",       [TERM_DIMS] = "dims",       [TERM_RANK] = "rank", [TERM_ADD] = "+",
     [TERM_SUB] = "-",         [TERM_MUL] = "*",           [TERM_DIV] = "/",     [TERM_LIST] = "list",
     [TERM_SUM] = "sum",       [TERM_PRODUCT] = "product", [TERM_TAKE] = "take", [TERM_DROP] = "drop",
-    [TERM_REPEAT] = "repeat",
+    [TERM_REPEAT] = "repeat", [TERM_LENGTH] = "length",   [TERM_IOTA] = "iota", [TERM_AT] = "at",
 };
 
 const char *attribute_term_head(enum attribute_term_kind kind)
@@ -100,6 +100,27 @@ static bool select_part(enum attribute_term_kind kind, int64_t n, const struct l
     return true;
 }
 
+static bool count_up(const struct list *l, struct list *ret)
+{
+    if (l->count != 1 || l->items[0] < 0 || l->items[0] > MAX_TERM_LENGTH)
+        return false;
+    ret->count = (uint32_t)l->items[0];
+    for (uint32_t i = 0; i < ret->count; i++)
+        ret->items[i] = i;
+    return true;
+}
+
+static bool pick_entries(const struct list *from, const struct list *places, struct list *ret)
+{
+    ret->count = places->count;
+    for (uint32_t i = 0; i < places->count; i++) {
+        if (places->items[i] < 0 || places->items[i] >= from->count)
+            return false;
+        ret->items[i] = from->items[places->items[i]];
+    }
+    return true;
+}
+
 static bool evaluate_shape_term(const struct attribute_term *t, const struct term_bindings *b, struct list *ret)
 {
     const struct type *type = b->tensors[t->value];
@@ -158,6 +179,15 @@ static bool evaluate(const struct attribute_term *t, const struct term_bindings 
     case TERM_SUM:
     case TERM_PRODUCT:
         return evaluate(t->operands[0], b, &x) && fold(t->kind, &x, ret);
+    case TERM_LENGTH:
+        if (!evaluate(t->operands[0], b, &x))
+            return false;
+        *ret = (struct list){1, {x.count}};
+        return true;
+    case TERM_IOTA:
+        return evaluate(t->operands[0], b, &x) && count_up(&x, ret);
+    case TERM_AT:
+        return evaluate(t->operands[0], b, &x) && evaluate(t->operands[1], b, &y) && pick_entries(&x, &y, ret);
     case TERM_TAKE:
     case TERM_DROP:
     case TERM_REPEAT:

@@ -6,7 +6,8 @@
 //                        Division must be exact, else the term has no value.
 //     (list a b ...)     the lists one behind the other                   (sum a) (product a)   of all entries
 //     (take n a) (drop n a)               the first n entries, all but the first n
-//     (repeat n a)       a, n times
+//     (repeat n a)       a, n times                                       (length a)   how many entries
+//     (iota n)           0 1 ... n-1                                      (at a b)     a's entries at the places b
 // A term without a value (division with a remainder, lists of different lengths, overflow) makes a rule not applicable.
 #ifndef SUBSTITUTIONS_ATTRIBUTE_TERM_H
 #define SUBSTITUTIONS_ATTRIBUTE_TERM_H
@@ -30,8 +31,11 @@ enum attribute_term_kind {
     TERM_TAKE,
     TERM_DROP,
     TERM_REPEAT,
+    TERM_LENGTH,
+    TERM_IOTA,
+    TERM_AT,
 };
-#define TERM_KINDS (TERM_REPEAT + 1)
+#define TERM_KINDS (TERM_AT + 1)
 
 struct attribute_term {
     enum attribute_term_kind kind;

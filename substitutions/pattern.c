@@ -123,6 +123,8 @@ static bool has_allowed_operands(enum attribute_term_kind kind, size_t n)
     case TERM_RANK:
     case TERM_SUM:
     case TERM_PRODUCT:
+    case TERM_LENGTH:
+    case TERM_IOTA:
         return n == 1;
     case TERM_LIST:
         return true;
