@@ -436,6 +436,7 @@ static bool add_target(struct application *ap, tensor_id *ret_old, tensor_id *re
 
 bool match_apply(const struct match *m, struct graph *g, struct arena *scratch, tensor_id *ret_old, tensor_id *ret_new)
 {
+    assert(g->arena != scratch);
     struct application ap = {.m = m, .g = g, .scratch = scratch};
     struct graph_mark before = graph_mark(g);
     struct arena_mark mark = arena_mark(scratch);

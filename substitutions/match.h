@@ -31,6 +31,7 @@ void rule_match(const struct rule *r, const struct match_index *index, node_id a
 
 // Adds the target graph to `g` (the match's graph, or a copy of it). ret_old and ret_new get rule->n_outputs tensors.
 // False: ill-typed, an attribute without value, or an output of another type; what was added then is rolled back.
-// Attribute values of new nodes go to the graph's arena, all else to `scratch`.
+// Attribute values of new nodes go to the graph's arena, all else to `scratch`,
+// which is another arena.
 bool match_apply(const struct match *m, struct graph *g, struct arena *scratch, tensor_id *ret_old, tensor_id *ret_new);
 #endif

@@ -1,0 +1,280 @@
+// Every starter rule, applied wherever it matches in graphs of random sizes: the outputs must not change, over the
+// prime field and over doubles.
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/file.h"
+#include "core/random.h"
+#include "core/sexp.h"
+#include "core/text.h"
+#include "graph/graph.h"
+#include "graph/text.h"
+#include "operators/evaluate.h"
+#include "operators/field.h"
+#include "substitutions/match.h"
+#include "tests/support/check.h"
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDS 6
+
+// --- instances
+// --------------------------------------------------------------------------------------------------------
+
+// "{a+b}" becomes the sum of the sizes that the letters stand for.
+static void write_with_sizes(struct text *out, const char *chars, size_t n, const int64_t *sizes)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (chars[i] != '{') {
+            text_add_n(out, &chars[i], 1);
+            continue;
+        }
+        int64_t sum = 0;
+        for (i++; chars[i] != '}'; i++)
+            if (islower((unsigned char)chars[i]))
+                sum += sizes[chars[i] - 'a'];
+        text_printf(out, "%lld", (long long)sum);
+    }
+}
+
+static const struct sexp *read_instances(struct arena *a, struct random *random)
+{
+    struct file_map map;
+    struct error error = {0};
+    struct text text = {0};
+    const struct sexp *list;
+    int64_t sizes[26];
+    for (int i = 0; i < 26; i++)
+        sizes[i] = 1 + (int64_t)random_below(random, 4);
+    if (!file_map_open(&map, getenv("TASO_INSTANCES"), &error))
+        fail_msg("%s", error.message);
+    write_with_sizes(&text, (const char *)map.bytes, map.size, sizes);
+    file_map_close(&map);
+    if (!sexp_parse(a, "instances", text.chars, text.count, &list, &error))
+        fail_msg("%u:%u: %s", error.line, error.column, error.message);
+    text_free(&text);
+    return list;
+}
+
+// --- evaluation
+// -------------------------------------------------------------------------------------------------------
+
+// The values of all outputs of a graph, leaves filled by their operator and number.
+static double *evaluate_graph(const struct graph *g, struct arena *a, uint64_t seed, uint64_t **ret_field,
+                              size_t *ret_count)
+{
+    double **reals = arena_array(a, double *, g->tensors.count);
+    uint64_t **fields = arena_array(a, uint64_t *, g->tensors.count);
+    for (tensor_id t = 0; t < g->tensors.count; t++) {
+        reals[t] = arena_array(a, double, type_elements(graph_type(g, t)) + 1);
+        fields[t] = arena_array(a, uint64_t, type_elements(graph_type(g, t)) + 1);
+    }
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        if (node->op->flags & OPERATOR_IS_LEAF) {
+            struct random r = random_seed(seed + (uint64_t)node->op->id * 1000 + (uint64_t)node->attributes[0].ints[0]);
+            for (int64_t i = 0; i < type_elements(graph_type(g, node->first_output)); i++) {
+                fields[node->first_output][i] = field_reduce(random_next(&r));
+                reals[node->first_output][i] = 2 * random_unit(&r) - 1;
+            }
+            continue;
+        }
+        struct definition d;
+        const double *real_in[16];
+        const uint64_t *field_in[16];
+        double *real_out[16];
+        uint64_t *field_out[16];
+        if (!graph_define(g, n, &d, a))
+            fail_msg("%s: %s", node->op->name, d.reason);
+        for (uint32_t i = 0; i < node->n_inputs; i++) {
+            real_in[i] = reals[graph_inputs(g, n)[i]];
+            field_in[i] = fields[graph_inputs(g, n)[i]];
+        }
+        for (uint32_t i = 0; i < node->n_outputs; i++) {
+            real_out[i] = reals[node->first_output + i];
+            field_out[i] = fields[node->first_output + i];
+        }
+        evaluate_f64(&d, real_in, real_out, a);
+        evaluate_field(&d, 17, field_in, field_out, a);
+        definition_free(&d);
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < g->outputs.count; i++)
+        count += (size_t)type_elements(graph_type(g, g->outputs.items[i]));
+    double *result = arena_array(a, double, count + 1);
+    *ret_field = arena_array(a, uint64_t, count + 1);
+    *ret_count = 0;
+    for (size_t i = 0; i < g->outputs.count; i++)
+        for (int64_t j = 0; j < type_elements(graph_type(g, g->outputs.items[i])); j++) {
+            (*ret_field)[*ret_count] = fields[g->outputs.items[i]][j];
+            result[(*ret_count)++] = reals[g->outputs.items[i]][j];
+        }
+    return result;
+}
+
+// --- the test
+// ---------------------------------------------------------------------------------------------------------
+
+struct checking {
+    struct arena *a, *scratch;
+    const struct graph *g;
+    int matches;
+};
+
+static void assert_same_values(const struct graph *before, const struct graph *after, struct arena *a, const char *name)
+{
+    size_t n, m;
+    uint64_t *field_before, *field_after;
+    double *x = evaluate_graph(before, a, 5, &field_before, &n);
+    double *y = evaluate_graph(after, a, 5, &field_after, &m);
+    assert_int_equal(n, m);
+    for (size_t i = 0; i < n; i++) {
+        if (field_before[i] != field_after[i])
+            fail_msg("%s: entry %zu differs over the field", name, i);
+        if (!(fabs(x[i] - y[i]) <= 1e-9 * (1 + fabs(x[i]))))
+            fail_msg("%s: entry %zu is %g and became %g", name, i, x[i], y[i]);
+    }
+}
+
+static bool check_match(void *context, const struct match *m)
+{
+    struct checking *c = context;
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    struct graph with_target, result;
+    struct error error = {0};
+    graph_copy(&with_target, c->g);
+    if (match_apply(m, &with_target, c->scratch, old, new)) {
+        c->matches++;
+        assert_true(graph_replace(&result, &with_target, m->rule->n_outputs, old, new, NULL));
+        if (!graph_check(&result, &error))
+            fail_msg("%s", error.message);
+        assert_same_values(c->g, &result, c->a, m->rule->name);
+        graph_free(&result);
+    }
+    graph_free(&with_target);
+    return true;
+}
+
+static int count_matches(const struct rule *rule, const struct sexp *graph_text, struct arena *a)
+{
+    struct graph g;
+    struct error error = {0};
+    struct match_index index;
+    graph_init(&g, a);
+    if (!graph_parse(graph_text, "instances", &g, &error))
+        fail_msg("instance at line %u: %s", error.line, error.message);
+    match_index_init(&index, &g);
+    struct arena scratch;
+    arena_init(&scratch);
+    struct checking c = {a, &scratch, &g, 0};
+    rule_match(rule, &index, NO_NODE, &scratch, check_match, &c);
+    arena_free(&scratch);
+    match_index_free(&index);
+    graph_free(&g);
+    return c.matches;
+}
+
+static void read_rules(struct rule_set *rules, struct arena *a)
+{
+    struct error error = {0};
+    rule_set_init(rules, a);
+    if (!rule_set_read(rules, getenv("TASO_RULES"), &error))
+        fail_msg("%s:%u:%u: %s", error.file, error.line, error.column, error.message);
+}
+
+static void keeps_all_values(void **state)
+{
+    struct random random = random_seed(42);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct arena a;
+        struct rule_set rules;
+        arena_init(&a);
+        read_rules(&rules, &a);
+        const struct sexp *instances = read_instances(&a, &random);
+        for (size_t i = 0; i < rules.rules.count; i++) {
+            int n_instances = 0;
+            for (size_t j = 0; j < instances->count; j++) {
+                const struct sexp *instance = &instances->items[j];
+                if (!sexp_is_symbol(&instance->items[0], rules.rules.items[i]->name))
+                    continue;
+                n_instances++;
+                int matches = count_matches(rules.rules.items[i], &instance->items[2], &a);
+                if (matches < instance->items[1].integer)
+                    fail_msg("round %d: %s applies %d times at line %u", round, rules.rules.items[i]->name, matches,
+                             instance->line);
+            }
+            if (n_instances == 0)
+                fail_msg("%s has no instance", rules.rules.items[i]->name);
+        }
+        rule_set_free(&rules);
+        arena_free(&a);
+    }
+}
+
+static void prints_what_it_reads(void **state)
+{
+    struct arena a;
+    struct rule_set rules;
+    arena_init(&a);
+    read_rules(&rules, &a);
+    for (size_t i = 0; i < rules.rules.count; i++) {
+        struct text once = {0}, twice = {0};
+        const struct sexp *list;
+        struct rule *again;
+        struct error error = {0};
+        rule_print(&once, rules.rules.items[i]);
+        if (!sexp_parse(&a, "printed", once.chars, once.count, &list, &error) ||
+            !rule_parse(&list->items[0], "printed", &a, &again, &error))
+            fail_msg("%s: %u:%u: %s\n%s", rules.rules.items[i]->name, error.line, error.column, error.message,
+                     once.chars);
+        rule_print(&twice, again);
+        assert_string_equal(once.chars, twice.chars);
+        rule_free(again);
+        text_free(&once);
+        text_free(&twice);
+    }
+    rule_set_free(&rules);
+    arena_free(&a);
+}
+
+static const struct {
+    const char *text, *message;
+    unsigned column;
+} bad_rules[] = {
+    {"(rule r (source (relu ?x)))", "a rule needs a source and a target", 1},
+    {"(rule r (source (relu ?x)) (target (relux ?x)))", "unknown operator relux", 37},
+    {"(rule r (source (relu ?x)) (target (ewadd ?x)))", "ewadd does not take 1 arguments", 36},
+    {"(rule r (source (relu ?x)) (target (relu ?y)))", "?y does not occur in the source", 1},
+    {"(rule r (source ?x) (target (relu ?x)))", "a source term must be an application", 1},
+    {"(rule r (source (matmul ?x ?y)) (target (matmul :act $a ?x ?y)))", "$a is no whole attribute of the source", 1},
+    {"(rule r (source (relu ?x)) (target ?x) (where (> 1 2)))", "unknown condition >", 48},
+    {"(rule r (source (relu ?x)) (target ?x) (where (= (dim x 1) 2)))", "expected a tensor variable such as ?x", 55},
+    {"(rule r (source (relu (input 3))) (target ?x))", "input stands for no computation: use a variable", 23},
+};
+
+static void names_the_place_of_errors(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(bad_rules); i++) {
+        struct arena a;
+        const struct sexp *list;
+        struct rule *rule;
+        struct error error = {0};
+        arena_init(&a);
+        assert_true(sexp_parse(&a, "test", bad_rules[i].text, strlen(bad_rules[i].text), &list, &error));
+        assert_false(rule_parse(&list->items[0], "test", &a, &rule, &error));
+        assert_string_equal(error.message, bad_rules[i].message);
+        assert_int_equal(error.column, bad_rules[i].column);
+        arena_free(&a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(prints_what_it_reads),
+        TEST(names_the_place_of_errors),
+        TEST(keeps_all_values),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
