@@ -55,6 +55,18 @@ uint16_t bfloat_from_float(float value)
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
+// A double as the float next to it toward zero whose last bit is set when anything was lost: rounding that to a
+// narrower type is as good as rounding the double at once.
+static float float_to_odd(double value)
+{
+    float nearest = (float)value;
+    if ((double)nearest == value || isnan(value) || isinf(nearest))
+        return nearest;
+    uint32_t bits = bits_of_float(nearest);
+    bool is_too_far = fabs((double)nearest) > fabs(value);
+    return float_of_bits((is_too_far ? bits - 1 : bits) | 1);
+}
+
 static int64_t saturated(double value, int64_t low, int64_t high)
 {
     if (isnan(value))
@@ -76,9 +88,9 @@ static uint64_t saturated_u64(double value)
     TYPE(F32, float, (double)e, saturated((double)e, INT64_MIN, INT64_MAX), (float)r, (float)i)                        \
     TYPE(F64, double, e, saturated(e, INT64_MIN, INT64_MAX), r, (double)i)                                             \
     TYPE(F16, uint16_t, (double)half_to_float(e), saturated((double)half_to_float(e), INT64_MIN, INT64_MAX),           \
-         half_from_float((float)r), half_from_float((float)i))                                                         \
+         half_from_float(float_to_odd(r)), half_from_float(float_to_odd((double)i)))                                   \
     TYPE(BF16, uint16_t, (double)bfloat_to_float(e), saturated((double)bfloat_to_float(e), INT64_MIN, INT64_MAX),      \
-         bfloat_from_float((float)r), bfloat_from_float((float)i))                                                     \
+         bfloat_from_float(float_to_odd(r)), bfloat_from_float(float_to_odd((double)i)))                               \
     TYPE(U8, uint8_t, (double)e, e, (uint8_t)saturated(r, 0, UINT8_MAX), (uint8_t)i)                                   \
     TYPE(I8, int8_t, (double)e, e, (int8_t)saturated(r, INT8_MIN, INT8_MAX), (int8_t)i)                                \
     TYPE(U16, uint16_t, (double)e, e, (uint16_t)saturated(r, 0, UINT16_MAX), (uint16_t)i)                              \

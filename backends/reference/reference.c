@@ -3,17 +3,13 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "operators/elements.h"
 #include "operators/evaluate.h"
 #include <string.h>
 
 static bool is_whole(enum dtype dtype)
 {
     return dtype_is_integer(dtype) || dtype == DTYPE_BOOL;
-}
-
-static bool has_numbers(enum dtype dtype)
-{
-    return is_whole(dtype) || dtype_is_float(dtype);
 }
 
 static bool is_of_whole_numbers(const struct definition *d)
@@ -30,18 +26,18 @@ static bool is_of_whole_numbers(const struct definition *d)
 static bool check_numbers(const struct definition *d, const struct operator* op, struct error *error)
 {
     for (int i = 0; i < d->n_inputs; i++)
-        if (!has_numbers(d->inputs[i].dtype))
+        if (!dtype_has_numbers(d->inputs[i].dtype))
             return error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s of %s has no numeric meaning", op->name,
                                   dtype_name(d->inputs[i].dtype));
     for (int i = 0; i < d->n_stages; i++)
-        if (!has_numbers(d->stages[i].type.dtype))
+        if (!dtype_has_numbers(d->stages[i].type.dtype))
             return error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s to %s has no numeric meaning", op->name,
                                   dtype_name(d->stages[i].type.dtype));
     return true;
 }
 
 // One body for both domains: load the inputs, evaluate, store the outputs.
-#define DEFINE_RUN(name, SCALAR, domain)                                                                               \
+#define DEFINE_RUN(name, SCALAR, domain, names)                                                                        \
     static void name(const struct definition *d, const struct tensor_value *inputs, struct tensor_value *outputs,      \
                      struct arena *scratch)                                                                            \
     {                                                                                                                  \
@@ -50,17 +46,18 @@ static bool check_numbers(const struct definition *d, const struct operator* op,
         for (int i = 0; i < d->n_inputs; i++) {                                                                        \
             int64_t count = type_elements(&inputs[i].type);                                                            \
             SCALAR *loaded = arena_alloc(scratch, mem_product((size_t)count, sizeof *loaded), 64);                     \
-            value_load_##domain(inputs[i].type.dtype, inputs[i].data, count, loaded);                                  \
+            elements_to_##names(inputs[i].type.dtype, inputs[i].data, (size_t)count, loaded);                          \
             in[i] = loaded;                                                                                            \
         }                                                                                                              \
         for (int i = 0; i < d->n_outputs; i++)                                                                         \
             out[i] = arena_array(scratch, SCALAR, type_elements(&outputs[i].type));                                    \
         evaluate_##domain(d, in, out, scratch);                                                                        \
         for (int i = 0; i < d->n_outputs; i++)                                                                         \
-            value_store_##domain(outputs[i].type.dtype, outputs[i].data, type_elements(&outputs[i].type), out[i]);     \
+            elements_from_##names(outputs[i].type.dtype, out[i], (size_t)type_elements(&outputs[i].type),              \
+                                  outputs[i].data);                                                                    \
     }
-DEFINE_RUN(run_in_doubles, double, f64)
-DEFINE_RUN(run_in_integers, int64_t, i64)
+DEFINE_RUN(run_in_doubles, double, f64, reals)
+DEFINE_RUN(run_in_integers, int64_t, i64, integers)
 
 static bool run_definition(const struct definition *d, const struct operator* op, const struct tensor_value *inputs,
                            struct tensor_value *ret_outputs, struct arena *arena, struct error *error)
