@@ -3,10 +3,8 @@
 //
 //   f64     IEEE doubles
 //   i64     64-bit integers, wrapping; division truncates; functions without an integer meaning go through doubles
-//   field   integers modulo 2^61 - 1 (field.h); functions outside of + - * / are functions keyed by `key` that mimic
-//   only
-//           what every rule may rely on: RELU is monotone and idempotent, MAX and MIN are those of the representatives,
-//           every other one maps equal arguments to equal, otherwise unrelated, values
+//   field   integers modulo 2^61 - 1 (field.h); functions outside of + - * / are stand-ins keyed by `key`, with the
+//           laws that evaluate_field.c lists
 //
 // The arrays are dense and row-major. `inputs` has d->n_inputs arrays, `outputs` d->n_outputs; stages that are no
 // output live in `scratch` for the time of the call.
@@ -16,6 +14,7 @@
 
 struct arena;
 struct definition;
+struct plan;
 
 void evaluate_f64(const struct definition *d, const double *const *inputs, double *const *outputs,
                   struct arena *scratch);
@@ -23,4 +22,15 @@ void evaluate_i64(const struct definition *d, const int64_t *const *inputs, int6
                   struct arena *scratch);
 void evaluate_field(const struct definition *d, uint64_t key, const uint64_t *const *inputs, uint64_t *const *outputs,
                     struct arena *scratch);
+
+// Who evaluates a definition many times plans it once: what does not depend on values is then done once (for small
+// tensors that is half of the work). A plan is made in `arena`, keeps a pointer to `d`, and may be used by several
+// threads at a time. It depends on shapes, not on split trees.
+const struct plan *plan_evaluation(const struct definition *d, struct arena *arena);
+void evaluate_plan_f64(const struct plan *plan, const double *const *inputs, double *const *outputs,
+                       struct arena *scratch);
+void evaluate_plan_i64(const struct plan *plan, const int64_t *const *inputs, int64_t *const *outputs,
+                       struct arena *scratch);
+void evaluate_plan_field(const struct plan *plan, uint64_t key, const uint64_t *const *inputs, uint64_t *const *outputs,
+                         struct arena *scratch);
 #endif

@@ -6,8 +6,16 @@
 
 #define SCALAR double
 #define DOMAIN int
-#define LOWEST (-INFINITY)
-#define HIGHEST INFINITY
+
+static inline double lowest(int domain)
+{
+    return -INFINITY;
+}
+
+static inline double highest(int domain)
+{
+    return INFINITY;
+}
 
 static inline double from_real(double value)
 {
@@ -44,5 +52,11 @@ static inline double apply(int domain, enum scalar_function fn, double a, double
 void evaluate_f64(const struct definition *d, const double *const *inputs, double *const *outputs,
                   struct arena *scratch)
 {
-    evaluate(d, 0, inputs, outputs, scratch);
+    evaluate_once(d, 0, inputs, outputs, scratch);
+}
+
+void evaluate_plan_f64(const struct plan *plan, const double *const *inputs, double *const *outputs,
+                       struct arena *scratch)
+{
+    evaluate(plan, 0, inputs, outputs, scratch);
 }

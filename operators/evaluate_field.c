@@ -1,12 +1,21 @@
-// Evaluation modulo 2^61 - 1. The ring operations, division by non-zero values and real constants are exact, so two
-// graphs equal over the reals as rational functions have equal values here, and by Schwartz and Zippel (1980) unequal
-// ones differ on random inputs except with probability degree / 2^61.
+// Evaluation modulo the prime p = 2^61 - 1. The ring operations, division by other values than 0, powers by small
+// integers and real constants are exact. So two graphs whose values are the same rational function of the inputs (as
+// quotients of polynomials with rational coefficients, none of whose denominators vanishes modulo p) agree wherever no
+// division by 0 happens; by Schwartz and Zippel (1980) different ones agree on random inputs with a probability of at
+// most degree / p. Division by 0 gives 0.
 //
-// Functions outside of the field's language are keyed pseudo-random functions of their arguments: equal arguments give
-// equal values, and no law of the real function is promised that the stand-in does not have. Those that rules rely on:
-//   max, min   of the representatives: commutative, associative, idempotent, and monotone functions pass through them
-//   relu       the lowest 20 bits replaced by a keyed hash of the others: monotone and idempotent
-// A stand-in with more laws than the real function would make false candidates; one with fewer only misses true ones.
+// Other functions are keyed stand-ins. They map equal arguments to equal values; a law of the real function holds here
+// only if the stand-in was made to have it:
+//   max, min   of an order of all p values that starts at a keyed place: commutative, associative, idempotent,
+//              absorbing, distributive, and monotone functions pass through them
+//   relu       the lowest 20 bits are replaced by a keyed hash of the others, except below 2^20 where nothing changes:
+//              monotone, idempotent, and the identity on small non-negative integers
+//   rounding   the identity on integers up to 2^20
+//   tests      less and lessequal go by the order above; equality and logic are exact; nothing is NaN
+// A stand-in with more laws than the real function would make false candidates, which the generator's tests on floats
+// must then weed out; one with fewer only misses true ones. Known to
+// have more: x + 1 is above x for nearly all x, as in the reals, but so it is for relu's buckets of 2^20 neighbours,
+// whose values relu cannot tell apart.
 #include "operators/evaluate.h"
 
 #include "core/random.h"
@@ -14,9 +23,38 @@
 #include "operators/field.h"
 
 #define SCALAR uint64_t
-#define DOMAIN uint64_t
-#define LOWEST 0
-#define HIGHEST (FIELD_PRIME - 1)
+#define DOMAIN struct field_domain
+
+struct field_domain {
+    uint64_t key;
+    uint64_t start;   // where the order starts, so to speak: position 0 is the value p + 1 - start
+};
+
+#define BUCKET_BITS 20
+#define BUCKET_MASK (((uint64_t)1 << BUCKET_BITS) - 1)
+
+// A multiple of the bucket size other than 0, so that buckets stay whole and the last position is a value.
+static struct field_domain domain_of_key(uint64_t key)
+{
+    uint64_t start = random_keyed(key ^ 0x6f72646572, 0) & FIELD_PRIME & ~BUCKET_MASK;
+    return (struct field_domain){key, start ? start : BUCKET_MASK + 1};
+}
+
+// The place of a value in the order that max and min go by.
+static inline uint64_t position(struct field_domain domain, uint64_t value)
+{
+    return (value + domain.start) & FIELD_PRIME;
+}
+
+static inline uint64_t lowest(struct field_domain domain)
+{
+    return (0 - domain.start) & FIELD_PRIME;
+}
+
+static inline uint64_t highest(struct field_domain domain)
+{
+    return (FIELD_PRIME - domain.start) & FIELD_PRIME;
+}
 
 static inline uint64_t from_real(double value)
 {
@@ -36,10 +74,11 @@ static inline int64_t to_int(uint64_t value)
 
 static uint64_t order_preserving_relu(uint64_t key, uint64_t value)
 {
-    const int replaced = 20;
-    uint64_t high = value >> replaced;
-    uint64_t low = random_keyed(key ^ 0x72656c75, high) & (((uint64_t)1 << replaced) - 2);
-    return high << replaced | low;
+    uint64_t bucket = value >> BUCKET_BITS;
+    if (bucket == 0)
+        return value;
+    uint64_t low = random_keyed(key ^ 0x72656c75, bucket) & (BUCKET_MASK - 1);
+    return bucket << BUCKET_BITS | low;
 }
 
 static uint64_t pseudo_random(uint64_t key, enum scalar_function fn, uint64_t a, uint64_t b, uint64_t c)
@@ -52,7 +91,23 @@ static uint64_t pseudo_random(uint64_t key, enum scalar_function fn, uint64_t a,
     return field_reduce(h);
 }
 
-static inline uint64_t apply(uint64_t key, enum scalar_function fn, uint64_t a, uint64_t b, uint64_t c)
+static uint64_t power(uint64_t key, uint64_t base, uint64_t exponent)
+{
+    const int64_t most = 64;
+    int64_t e = to_int(exponent);
+    if (e > most || e < -most)
+        return pseudo_random(key, FN_POW, base, exponent, 0);
+    return e < 0 ? field_inverse(field_power(base, (uint64_t)-e)) : field_power(base, (uint64_t)e);
+}
+
+static uint64_t rounded(uint64_t key, enum scalar_function fn, uint64_t value)
+{
+    int64_t integer = to_int(value);
+    bool is_small = integer <= (int64_t)BUCKET_MASK && integer >= -(int64_t)BUCKET_MASK;
+    return is_small ? value : pseudo_random(key, fn, value, 0, 0);
+}
+
+static inline uint64_t apply(struct field_domain domain, enum scalar_function fn, uint64_t a, uint64_t b, uint64_t c)
 {
     switch (fn) {
     case FN_ADD:
@@ -67,18 +122,25 @@ static inline uint64_t apply(uint64_t key, enum scalar_function fn, uint64_t a, 
         return field_mul(a, field_inverse(b));
     case FN_RECIPROCAL:
         return field_inverse(a);
+    case FN_POW:
+        return power(domain.key, a, b);
     case FN_MAX:
-        return a > b ? a : b;
+        return position(domain, a) > position(domain, b) ? a : b;
     case FN_MIN:
-        return a < b ? a : b;
+        return position(domain, a) < position(domain, b) ? a : b;
     case FN_RELU:
-        return order_preserving_relu(key, a);
+        return order_preserving_relu(domain.key, a);
+    case FN_FLOOR:
+    case FN_CEIL:
+    case FN_ROUND:
+    case FN_TRUNC:
+        return rounded(domain.key, fn, a);
     case FN_EQUAL:
         return a == b;
     case FN_LESS:
-        return a < b;
+        return position(domain, a) < position(domain, b);
     case FN_LESS_EQUAL:
-        return a <= b;
+        return position(domain, a) <= position(domain, b);
     case FN_AND:
         return a && b;
     case FN_OR:
@@ -87,10 +149,12 @@ static inline uint64_t apply(uint64_t key, enum scalar_function fn, uint64_t a, 
         return !a != !b;
     case FN_NOT:
         return !a;
+    case FN_IS_NAN:
+        return 0;
     case FN_WHERE:
         return a ? b : c;
     default:
-        return pseudo_random(key, fn, a, b, c);
+        return pseudo_random(domain.key, fn, a, b, c);
     }
 }
 
@@ -99,5 +163,11 @@ static inline uint64_t apply(uint64_t key, enum scalar_function fn, uint64_t a, 
 void evaluate_field(const struct definition *d, uint64_t key, const uint64_t *const *inputs, uint64_t *const *outputs,
                     struct arena *scratch)
 {
-    evaluate(d, key, inputs, outputs, scratch);
+    evaluate_once(d, domain_of_key(key), inputs, outputs, scratch);
+}
+
+void evaluate_plan_field(const struct plan *plan, uint64_t key, const uint64_t *const *inputs, uint64_t *const *outputs,
+                         struct arena *scratch)
+{
+    evaluate(plan, domain_of_key(key), inputs, outputs, scratch);
 }

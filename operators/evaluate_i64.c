@@ -6,8 +6,16 @@
 
 #define SCALAR int64_t
 #define DOMAIN int
-#define LOWEST INT64_MIN
-#define HIGHEST INT64_MAX
+
+static inline int64_t lowest(int domain)
+{
+    return INT64_MIN;
+}
+
+static inline int64_t highest(int domain)
+{
+    return INT64_MAX;
+}
 
 static inline int64_t from_real(double value)
 {
@@ -102,5 +110,11 @@ static inline int64_t apply(int domain, enum scalar_function fn, int64_t a, int6
 void evaluate_i64(const struct definition *d, const int64_t *const *inputs, int64_t *const *outputs,
                   struct arena *scratch)
 {
-    evaluate(d, 0, inputs, outputs, scratch);
+    evaluate_once(d, 0, inputs, outputs, scratch);
+}
+
+void evaluate_plan_i64(const struct plan *plan, const int64_t *const *inputs, int64_t *const *outputs,
+                       struct arena *scratch)
+{
+    evaluate(plan, 0, inputs, outputs, scratch);
 }

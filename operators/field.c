@@ -11,9 +11,25 @@ uint64_t field_power(uint64_t a, uint64_t exponent)
     return result;
 }
 
+static uint64_t square_times(uint64_t a, int times)
+{
+    while (times-- > 0)
+        a = field_mul(a, a);
+    return a;
+}
+
+// By Fermat a^(p - 2), and p - 2 = 2^61 - 3 is in binary 59 ones, then 01. ones[k] is a to the power of 2^k ones.
 uint64_t field_inverse(uint64_t a)
 {
-    return field_power(a, FIELD_PRIME - 2);
+    uint64_t ones[6] = {a};
+    for (int k = 0; k < 5; k++)
+        ones[k + 1] = field_mul(square_times(ones[k], 1 << k), ones[k]);
+    uint64_t result = ones[5];
+    result = field_mul(square_times(result, 16), ones[4]);
+    result = field_mul(square_times(result, 8), ones[3]);
+    result = field_mul(square_times(result, 2), ones[1]);
+    result = field_mul(square_times(result, 1), ones[0]);
+    return field_mul(square_times(result, 2), a);
 }
 
 uint64_t field_from_int(int64_t value)
