@@ -1,19 +1,15 @@
 // cast: the same values in another element type. To an integer type fractions are cut off; to bool every value but 0 is
 // true. Rounding to a narrower floating-point type happens where values are stored, not in the definition.
+#include "operators/elements.h"
 #include "operators/operator.h"
 
 enum { TO };
-
-static bool is_castable(enum dtype dtype)
-{
-    return dtype_is_number(dtype) || dtype == DTYPE_BOOL;
-}
 
 static bool define_cast(struct definition *d, const struct operator_call *call)
 {
     const struct type *x = &call->inputs[0];
     enum dtype to = (enum dtype)call_int(call, TO);
-    if (!is_castable(x->dtype) || !is_castable(to))
+    if (!dtype_has_numbers(x->dtype) || !dtype_has_numbers(to))
         return refuse(d, "no cast from %s to %s", dtype_name(x->dtype), dtype_name(to));
     int z = output_add(d, to, x->rank, x->dim);
     expr value = scalar_read_same(d, 0, z);

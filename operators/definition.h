@@ -11,8 +11,8 @@
 //   scalar expressions  values:    x[index, ...]   2.5   f(a, b)   sum/max/min/prod(k < K) body
 //                                  if index >= 0 then a else b   scalar_of(index)
 // A read says what it gives outside of the tensor: nothing (it must be inside), 0 (convolution pads), or the lowest
-// value (maximum pooling pads). index_of makes an index from data (gather); such a definition is data-dependent and
-// has no symbolic meaning.
+// value (maximum pooling pads). index_of makes an index from data (gather), nearest to it within 2^60 of 0; such a
+// definition is data-dependent and has no symbolic meaning.
 //
 // From a definition follow shapes and split trees, evaluation over every scalar domain (evaluate.h), FLOPs, and text.
 #ifndef OPERATORS_DEFINITION_H

@@ -1,0 +1,403 @@
+// The evaluators against an obviously correct one that walks over the expression once for every entry, on random
+// definitions; and the evaluators against one another.
+#include "core/arena.h"
+#include "core/random.h"
+#include "core/text.h"
+#include "operators/definition.h"
+#include "operators/evaluate.h"
+#include "operators/field.h"
+#include "tests/support/check.h"
+#include <math.h>
+
+#define MAX_TENSORS 6
+#define MAX_SCOPE 12
+
+// --- the obvious evaluator
+// --------------------------------------------------------------------------------------------
+
+struct naive {
+    const struct definition *d;
+    const double *const *data;   // inputs, then stages
+    int64_t variables[256];
+};
+
+static double scalar_at(struct naive *v, expr e);
+
+static int64_t floor_of_quotient(int64_t a, int64_t b)
+{
+    int64_t remainder = (a % b + b) % b;
+    return (a - remainder) / b;
+}
+
+static int64_t index_from(double value)
+{
+    const double limit = (double)((int64_t)1 << 60);
+    return isnan(value) ? 0 : (int64_t)fmax(-limit, fmin(limit, trunc(value)));
+}
+
+static int64_t index_at(struct naive *v, expr e)
+{
+    const struct expr_node *n = &v->d->nodes.items[e];
+    if (n->kind == EXPR_INTEGER)
+        return n->value;
+    if (n->kind == EXPR_VARIABLE)
+        return v->variables[n->value];
+    if (n->kind == EXPR_INDEX_OF)
+        return index_from(scalar_at(v, n->a));
+    int64_t a = index_at(v, n->a);
+    if (n->kind == EXPR_INDEX_ADD)
+        return a + index_at(v, n->b);
+    if (n->kind == EXPR_INDEX_MUL)
+        return a * n->value;
+    int64_t quotient = floor_of_quotient(a, n->value);
+    return n->kind == EXPR_INDEX_DIV ? quotient : a - n->value * quotient;
+}
+
+static const struct type *type_of(const struct definition *d, int64_t tensor)
+{
+    return tensor < d->n_inputs ? &d->inputs[tensor] : &d->stages[tensor - d->n_inputs].type;
+}
+
+static double read_at(struct naive *v, const struct expr_node *n)
+{
+    const struct type *t = type_of(v->d, n->value);
+    int64_t offset = 0;
+    for (int axis = 0; axis < t->rank; axis++) {
+        int64_t index = index_at(v, v->d->indices.items[n->a + (expr)axis]);
+        if (index < 0 || index >= t->dim[axis])
+            return n->b == OUTSIDE_LOWEST ? -INFINITY : 0;
+        offset = offset * t->dim[axis] + index;
+    }
+    return v->data[n->value][offset];
+}
+
+static double apply_function(enum scalar_function fn, double a, double b, double c)
+{
+    switch (fn) {
+#define FUNCTION(enumerator, name, arity, c_expression)                                                                \
+    case FN_##enumerator:                                                                                              \
+        return c_expression;
+#include "operators/functions.def"
+#undef FUNCTION
+    case FN_COUNT:
+        break;
+    }
+    return NAN;
+}
+
+static double reduce_at(struct naive *v, const struct expr_node *n)
+{
+    double result = n->fn == FN_ADD ? 0 : n->fn == FN_MUL ? 1 : n->fn == FN_MAX ? -INFINITY : INFINITY;
+    for (int64_t t = 0; t < v->d->extents.items[n->value]; t++) {
+        v->variables[n->value] = t;
+        result = apply_function(n->fn, result, scalar_at(v, n->a), 0);
+    }
+    return result;
+}
+
+static double scalar_at(struct naive *v, expr e)
+{
+    const struct expr_node *n = &v->d->nodes.items[e];
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_REAL:
+        return n->real;
+    case EXPR_READ:
+        return read_at(v, n);
+    case EXPR_APPLY:
+        return apply_function(n->fn, scalar_at(v, n->a), function_arity(n->fn) > 1 ? scalar_at(v, n->b) : 0,
+                              function_arity(n->fn) > 2 ? scalar_at(v, n->c) : 0);
+    case EXPR_REDUCE:
+        return reduce_at(v, n);
+    case EXPR_SELECT:
+        return index_at(v, n->a) >= 0 ? scalar_at(v, n->b) : scalar_at(v, n->c);
+    default:
+        return (double)index_at(v, n->a);
+    }
+}
+
+static void evaluate_stage_naively(struct naive *v, const struct stage *s, double *result)
+{
+    int64_t elements = type_elements(&s->type);
+    for (int64_t linear = 0; linear < elements; linear++) {
+        int64_t rest = linear;
+        for (int axis = s->type.rank - 1; axis >= 0; axis--) {
+            v->variables[s->first_variable + (uint32_t)axis] = rest % s->type.dim[axis];
+            rest /= s->type.dim[axis];
+        }
+        result[linear] = scalar_at(v, s->body);
+    }
+}
+
+// --- random definitions
+// -----------------------------------------------------------------------------------------------
+
+enum palette {
+    PALETTE_POLYNOMIAL,   // sums and products of small integers: exact in every domain
+    PALETTE_INTEGER,      // and functions that keep integers
+    PALETTE_REAL,         // and the lowest value outside, minima of nothing, data-dependent indices
+};
+struct maker {
+    struct definition *d;
+    struct random *random;
+    enum palette palette;
+    int stage;
+    int n_scope;
+    expr scope[MAX_SCOPE];   // index variables that may be used here
+};
+
+static int64_t between(struct random *r, int64_t low, int64_t high)
+{
+    return low + (int64_t)random_below(r, (uint64_t)(high - low + 1));
+}
+
+static expr make_scalar(struct maker *m, int depth);
+
+static expr make_index(struct maker *m, int depth)
+{
+    struct definition *d = m->d;
+    switch (between(m->random, 0, depth > 0 ? 7 : 2)) {
+    case 0:
+        return index_integer(d, between(m->random, -1, 3));
+    case 3:
+        return index_add(d, make_index(m, depth - 1), make_index(m, depth - 1));
+    case 4:
+        return index_mul(d, make_index(m, depth - 1), between(m->random, -2, 3));
+    case 5:
+        return index_div(d, make_index(m, depth - 1), between(m->random, 1, 4));
+    case 6:
+        return index_mod(d, make_index(m, depth - 1), between(m->random, 1, 5));
+    case 7:
+        if (m->palette == PALETTE_REAL)
+            return index_of(d, scalar_apply(d, FN_MIN, scalar_real(d, 9), make_scalar(m, 0), 0));
+        // fall through
+    default:
+        return m->n_scope ? m->scope[between(m->random, 0, m->n_scope - 1)] : index_integer(d, 1);
+    }
+}
+
+static expr make_read(struct maker *m, int depth)
+{
+    int tensor = (int)between(m->random, 0, m->d->n_inputs + m->stage - 1);
+    const struct type *t = stage_type(m->d, tensor);
+    expr index[MAX_RANK];
+    for (int axis = 0; axis < t->rank; axis++)
+        index[axis] = make_index(m, depth > 2 ? 2 : depth);
+    bool is_lowest = m->palette == PALETTE_REAL && between(m->random, 0, 3) == 0;
+    return scalar_read_or(m->d, tensor, index, is_lowest ? OUTSIDE_LOWEST : OUTSIDE_ZERO);
+}
+
+static expr make_function(struct maker *m, int depth)
+{
+    static const enum scalar_function functions[] = {FN_ADD,  FN_SUB,   FN_MUL, FN_NEG, FN_MAX,   FN_MIN,
+                                                     FN_RELU, FN_WHERE, FN_ABS, FN_AND, FN_EQUAL, FN_LESS};
+    int64_t last = m->palette == PALETTE_POLYNOMIAL ? 3 : (int64_t)COUNT_OF(functions) - 1;
+    enum scalar_function fn = functions[between(m->random, 0, last)];
+    expr operand[3] = {0};
+    for (int i = 0; i < function_arity(fn); i++)
+        operand[i] = make_scalar(m, depth - 1);
+    return scalar_apply(m->d, fn, operand[0], operand[1], operand[2]);
+}
+
+static expr make_reduce(struct maker *m, int depth)
+{
+    static const enum scalar_function functions[] = {FN_ADD, FN_ADD, FN_MAX, FN_MIN, FN_MUL};
+    enum scalar_function fn = functions[m->palette == PALETTE_REAL ? between(m->random, 0, 4) : 0];
+    expr variable = reduce_variable(m->d, between(m->random, 0, 3));
+    if (m->n_scope == MAX_SCOPE)
+        return make_read(m, 1);
+    m->scope[m->n_scope++] = variable;
+    expr body = make_scalar(m, depth - 1);
+    m->n_scope--;
+    return scalar_reduce(m->d, fn, variable, body);
+}
+
+static expr make_scalar(struct maker *m, int depth)
+{
+    switch (between(m->random, 0, depth > 0 ? 8 : 2)) {
+    case 0:
+        return scalar_real(m->d, (double)between(m->random, -2, 2));
+    case 3:
+    case 4:
+        return make_function(m, depth);
+    case 5:
+    case 6:
+        return make_reduce(m, depth);
+    case 7:
+        return scalar_select(m->d, make_index(m, 2), make_scalar(m, depth - 1), make_scalar(m, depth - 1));
+    case 8:
+        return scalar_of(m->d, make_index(m, 2));
+    default:
+        return make_read(m, depth);
+    }
+}
+
+static struct type random_type(struct random *r)
+{
+    static const int64_t sizes[] = {0, 1, 1, 2, 3, 4, 5, 6, 17, 300};
+    int64_t dim[4];
+    int rank = (int)between(r, 0, 3);
+    for (int i = 0; i < rank; i++)
+        dim[i] = sizes[between(r, i == 0 ? 0 : 1, rank == 1 ? 9 : 8)];
+    return type_make(DTYPE_F64, rank, dim);
+}
+
+static void make_definition(struct definition *d, struct random *r, enum palette palette)
+{
+    int n_stages = (int)between(r, 1, 3);
+    for (int i = 0; i < n_stages; i++) {
+        struct type t = random_type(r);
+        int z = i == n_stages - 1 ? output_add(d, t.dtype, t.rank, t.dim) : stage_add(d, t.dtype, t.rank, t.dim);
+        struct maker m = {.d = d, .random = r, .palette = palette, .stage = i};
+        for (int axis = 0; axis < t.rank; axis++)
+            m.scope[m.n_scope++] = stage_index(d, z, axis);
+        stage_set_body(d, z, make_scalar(&m, 4));
+    }
+    definition_finish(d);
+}
+
+// --- comparison
+// -------------------------------------------------------------------------------------------------------
+
+struct trial {
+    struct arena arena;
+    struct definition d;
+    struct type inputs[3];
+    double *data[MAX_TENSORS];
+};
+
+static double *small_integers(struct arena *a, struct random *r, int64_t n)
+{
+    double *values = arena_array(a, double, n);
+    for (int64_t i = 0; i < n; i++)
+        values[i] = (double)between(r, -3, 3);
+    return values;
+}
+
+static bool trial_start(struct trial *t, uint64_t seed, enum palette palette)
+{
+    struct random r = random_seed(seed);
+    *t = (struct trial){0};
+    arena_init(&t->arena);
+    int n_inputs = (int)between(&r, 1, 3);
+    for (int i = 0; i < n_inputs; i++) {
+        t->inputs[i] = random_type(&r);
+        t->data[i] = small_integers(&t->arena, &r, type_elements(&t->inputs[i]));
+    }
+    definition_init(&t->d, &t->arena, n_inputs, t->inputs);
+    make_definition(&t->d, &r, palette);
+    return definition_flops(&t->d) < 1e6 && t->d.extents.count < 256;
+}
+
+static void trial_end(struct trial *t)
+{
+    definition_free(&t->d);
+    arena_free(&t->arena);
+}
+
+static double *result_of_naive(struct trial *t)
+{
+    struct naive v = {.d = &t->d, .data = (const double *const *)t->data};
+    double *result = NULL;
+    for (int i = 0; i < t->d.n_stages; i++) {
+        result = arena_array(&t->arena, double, type_elements(&t->d.stages[i].type));
+        t->data[t->d.n_inputs + i] = result;
+        evaluate_stage_naively(&v, &t->d.stages[i], result);
+    }
+    return result;
+}
+
+static void fail_at(const struct trial *t, uint64_t seed, int64_t place, double wanted, double got)
+{
+    struct text text = {0};
+    definition_print(&text, &t->d, NULL);
+    print_error("seed %llu: entry %lld should be %g and is %g in\n%s", (unsigned long long)seed, (long long)place,
+                wanted, got, text.chars);
+    text_free(&text);
+    fail();
+}
+
+static void compare_with_naive(uint64_t seed)
+{
+    struct trial t;
+    if (trial_start(&t, seed, PALETTE_REAL)) {
+        const struct type *type = definition_output(&t.d, 0);
+        double *wanted = result_of_naive(&t), *got = arena_array(&t.arena, double, type_elements(type));
+        evaluate_f64(&t.d, (const double *const *)t.data, &got, &t.arena);
+        for (int64_t i = 0; i < type_elements(type); i++)
+            if (wanted[i] != got[i] && !(isnan(wanted[i]) && isnan(got[i])))
+                fail_at(&t, seed, i, wanted[i], got[i]);
+    }
+    trial_end(&t);
+}
+
+static void reals_are_as_the_obvious_evaluator_says(void **state)
+{
+    for (uint64_t seed = 1; seed <= 4000; seed++)
+        compare_with_naive(seed);
+}
+
+static void compare_integers_with_reals(uint64_t seed)
+{
+    struct trial t;
+    if (trial_start(&t, seed, PALETTE_INTEGER)) {
+        int64_t n = type_elements(definition_output(&t.d, 0));
+        double *reals = arena_array(&t.arena, double, n);
+        int64_t *integers = arena_array(&t.arena, int64_t, n), *inputs[3];
+        for (int i = 0; i < t.d.n_inputs; i++) {
+            inputs[i] = arena_array(&t.arena, int64_t, type_elements(&t.inputs[i]));
+            for (int64_t j = 0; j < type_elements(&t.inputs[i]); j++)
+                inputs[i][j] = (int64_t)t.data[i][j];
+        }
+        evaluate_f64(&t.d, (const double *const *)t.data, &reals, &t.arena);
+        evaluate_i64(&t.d, (const int64_t *const *)inputs, &integers, &t.arena);
+        for (int64_t i = 0; i < n; i++)
+            if (fabs(reals[i]) < 1e15 && reals[i] != (double)integers[i])
+                fail_at(&t, seed, i, reals[i], (double)integers[i]);
+    }
+    trial_end(&t);
+}
+
+static void integers_agree_with_reals(void **state)
+{
+    for (uint64_t seed = 1; seed <= 2000; seed++)
+        compare_integers_with_reals(seed);
+}
+
+static void compare_field_with_reals(uint64_t seed)
+{
+    struct trial t;
+    if (trial_start(&t, seed, PALETTE_POLYNOMIAL)) {
+        int64_t n = type_elements(definition_output(&t.d, 0));
+        double *reals = arena_array(&t.arena, double, n);
+        uint64_t *residues = arena_array(&t.arena, uint64_t, n), *inputs[3];
+        for (int i = 0; i < t.d.n_inputs; i++) {
+            inputs[i] = arena_array(&t.arena, uint64_t, type_elements(&t.inputs[i]));
+            for (int64_t j = 0; j < type_elements(&t.inputs[i]); j++)
+                inputs[i][j] = field_from_int((int64_t)t.data[i][j]);
+        }
+        assert_true(definition_is_polynomial(&t.d));
+        evaluate_f64(&t.d, (const double *const *)t.data, &reals, &t.arena);
+        const struct plan *plan = plan_evaluation(&t.d, &t.arena);
+        evaluate_plan_field(plan, seed, (const uint64_t *const *)inputs, &residues, &t.arena);
+        for (int64_t i = 0; i < n; i++)
+            if (fabs(reals[i]) < 1e15 && field_from_int((int64_t)reals[i]) != residues[i])
+                fail_at(&t, seed, i, reals[i], (double)residues[i]);
+    }
+    trial_end(&t);
+}
+
+static void residues_agree_with_reals_on_polynomials(void **state)
+{
+    for (uint64_t seed = 1; seed <= 2000; seed++)
+        compare_field_with_reals(seed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(reals_are_as_the_obvious_evaluator_says),
+        TEST(integers_agree_with_reals),
+        TEST(residues_agree_with_reals_on_polynomials),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
