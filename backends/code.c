@@ -13,10 +13,8 @@ struct compiler {
     struct affine_read reads[CODE_MAX_READS];
     struct instruction instructions[CODE_MAX_INSTRUCTIONS];
     bool has_reduced, is_inside_reduction;
-    // Instructions may refer to reads that are only found later, so values are numbered from the back while compiling.
 };
 #define NO_VALUE UINT16_MAX
-#define INSTRUCTION_BIT 0x8000   // while compiling: an instruction's number, otherwise a read's
 
 // --- indices
 // ----------------------------------------------------------------------------------------------------------
@@ -118,7 +116,7 @@ static uint16_t add_instruction(struct compiler *c, struct instruction instructi
     if (c->n_instructions == CODE_MAX_INSTRUCTIONS)
         return NO_VALUE;
     c->instructions[c->n_instructions] = instruction;
-    return (uint16_t)(INSTRUCTION_BIT | c->n_instructions++);
+    return (uint16_t)(VALUE_OF_INSTRUCTION | c->n_instructions++);
 }
 
 static uint16_t compile_scalar(struct compiler *c, expr e);
@@ -173,30 +171,17 @@ static uint16_t compile_scalar(struct compiler *c, expr e)
     }
 }
 
-static uint16_t renumbered(const struct compiler *c, uint16_t value)
-{
-    return value & INSTRUCTION_BIT ? (uint16_t)(c->n_reads + (value & ~INSTRUCTION_BIT)) : value;
-}
-
-// A reduction must come first in evaluation order: its own operands are the only instructions before it. An expression
-// such as f(x) + sum(g) puts f's instructions before the reduction; the loop order of operands decides, so that case is
-// tried with operands as they are and given up when instructions precede.
+// Nothing may stand before what is reduced: f(x) + sum(g) is no code, sum(g) + f(x) is.
 static bool compile_stage(struct compiler *c, struct stage_code *ret_code)
 {
     uint16_t result = compile_scalar(c, c->stage->body);
     if (result == NO_VALUE)
         return false;
-    for (int i = 0; i < c->n_instructions; i++) {
-        struct instruction *at = &c->instructions[i];
-        at->a = renumbered(c, at->a);
-        at->b = renumbered(c, at->b);
-        at->c = renumbered(c, at->c);
-    }
-    struct stage_code code = {.type = c->stage->type,
+    struct stage_code code = {.type = type_make(c->stage->type.dtype, c->stage->type.rank, c->stage->type.dim),
                               .n_reduced = c->n_reduced,
                               .n_reads = c->n_reads,
                               .n_instructions = c->n_instructions,
-                              .result = renumbered(c, result)};
+                              .result = result};
     for (int i = 0; i < c->n_reduced; i++)
         code.reduced[i] = c->d->extents.items[c->reduced[i]];
     code.reads = c->n_reads ? arena_copy_array(c->arena, c->reads, c->n_reads) : NULL;
@@ -251,7 +236,8 @@ static const struct type *copy_output_types(const struct definition *d, struct a
 {
     struct type *types = arena_array(arena, struct type, d->n_outputs + 1);
     for (int i = 0; i < d->n_outputs; i++)
-        types[i] = *definition_output(d, i);
+        types[i] =
+            type_make(definition_output(d, i)->dtype, definition_output(d, i)->rank, definition_output(d, i)->dim);
     return types;
 }
 
@@ -265,7 +251,7 @@ void code_from_definition(const struct definition *d, struct arena *arena, struc
                         .output_types = copy_output_types(d, arena),
                         .flops = definition_flops(d)};
     memcpy(code.outputs, d->outputs, sizeof code.outputs);
-    bool is_code = !d->is_data_dependent;
+    bool is_code = !d->is_data_dependent && d->n_stages > 0;
     for (int i = 0; is_code && i < d->n_stages; i++) {
         struct compiler c = {.d = d, .arena = arena, .stage = &d->stages[i]};
         is_code = compile_stage(&c, &stages[i]);

@@ -2,7 +2,7 @@
 //
 // A stage becomes   variables   v0 .. v(rank-1): the result's indices; then those that are reduced
 //                   reads       tensor, and for each of its axes   base + sum coefficient * variable
-//                   values      numbered: the reads first, then one per instruction
+//                   values      a read's number, or VALUE_OF_INSTRUCTION | an instruction's number
 //                   result      the value that is stored
 // An instruction applies a scalar function to values, is a constant, or is the reduction of a value over the stage's
 // reduced variables: instructions before that one run for each place, those after it once for each result.
@@ -12,6 +12,7 @@
 
 struct arena;
 
+#define VALUE_OF_INSTRUCTION 0x8000
 enum instruction_kind { INSTRUCTION_APPLY, INSTRUCTION_CONSTANT, INSTRUCTION_REDUCE };
 struct instruction {
     uint8_t kind, fn;   // fn: of APPLY and REDUCE

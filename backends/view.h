@@ -13,6 +13,7 @@ enum layout {
     LAYOUT_ROWS,            // row-major: the last axis has stride 1
     LAYOUT_CHANNELS_LAST,   // axis 1 of three or more has stride 1, the others are row-major
     LAYOUT_COUNT,
+    LAYOUT_ANY = LAYOUT_COUNT,   // whatever suits best
 };
 struct view {
     memory_id memory;
@@ -23,7 +24,7 @@ struct view {
 };
 
 struct view view_dense(memory_id memory, const struct type *type, enum layout layout);
-// Does the view have exactly these strides (axes of size 1 aside) and offset 0?
+// Does the view have exactly these strides (axes of size 1 aside)? The offset does not matter.
 bool view_has_layout(const struct view *v, enum layout layout);
 // The view with other dimensions over the same entries in row-major order; false when strides cannot express that.
 bool view_reshape(const struct view *v, int rank, const int64_t *dim, struct view *ret_view);

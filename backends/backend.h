@@ -1,0 +1,101 @@
+// The contract between whoever has graphs and a device: what a graph costs there, and running it there.
+//
+//   struct backend *b = cpu_backend_open(&options, &error);       a device (backends/cpu, backends/fake, ...)
+//   backend_estimate(b, graph, &estimate)                          sum over the plan's steps of their measured costs
+//   struct model *m = backend_prepare(b, graph, ...)               weights packed, memory laid out
+//   model_run(m, inputs, outputs)                                  synchronous
+//   backend_close(b)                                               writes the cost database
+//
+// A graph is planned (plan.h), never interpreted: what a step costs is known by the step's text, so that costs are
+// measured once per device and shared by all graphs of a search.
+#ifndef BACKENDS_BACKEND_H
+#define BACKENDS_BACKEND_H
+#include "backends/plan.h"
+#include "backends/value.h"
+
+struct backend;
+struct cost_database;
+struct error;
+struct log;
+struct model;
+struct step_memory;
+
+struct backend_options {
+    int threads;               // 0: as many as there are cores
+    const char *cost_file;     // NULL: in the user's cache folder; "" : none
+    bool never_measures;       // steps that the database lacks are guessed (roofline) and counted, not measured
+    double seconds_per_step;   // of measuring; 0: the standard
+    const struct log *log;     // may be NULL
+};
+
+struct step_cost {
+    double seconds;   // median
+    double spread;    // interquartile range as a share of the median
+    bool is_guessed;
+};
+struct estimate {
+    double seconds;
+    uint32_t n_steps, n_guessed;   // steps that run each time; those of them whose cost is guessed
+};
+
+// What a device implements.
+struct backend_methods {
+    const char *name;   // "cpu"
+    // The cost of a step of a plan, by running it on random data or by knowing it. False: the device failed at it.
+    bool (*measure)(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
+                    struct error *error);
+    struct model *(*prepare)(struct backend *b, const struct graph *g, size_t n_weights,
+                             const struct tensor_value *weights, struct error *error);
+    bool (*run)(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, struct error *error);
+    const struct plan *(*plan_of)(const struct model *m);
+    void (*free_model)(struct model *m);
+    void (*close)(struct backend *b);
+};
+// Each device's struct begins with this one, each device's model with struct model.
+struct backend {
+    const struct backend_methods *methods;
+    struct plan_target target;
+    struct backend_options options;
+    char device[256];   // what costs depend on: processor, threads, library and its version
+    struct code_cache *codes;
+    struct cost_database *costs;
+    struct step_memory *memory;   // costs of steps met so far
+};
+struct model {
+    struct backend *backend;
+};
+
+// --- cost
+// -------------------------------------------------------------------------------------------------------------
+
+// False: the graph cannot be planned (opaque nodes), or a step failed on the device. Not for several threads at once.
+bool backend_estimate(struct backend *b, const struct graph *g, struct estimate *ret_estimate, struct error *error);
+// The cost of one step of a plan made for this backend: from memory, the database, or measured now.
+bool backend_step_cost(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
+                       struct error *error);
+// One line per step with its cost, most expensive first; for people.
+bool backend_explain(struct backend *b, const struct graph *g, struct text *out, struct error *error);
+
+// --- running
+// ----------------------------------------------------------------------------------------------------------
+
+// `weights` are found by the `index` attribute of weight leaves and must outlive the model (they are not copied).
+// NULL: error. A graph with opaque nodes is EXIT_UNSUPPORTED.
+struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n_weights,
+                              const struct tensor_value *weights, struct error *error);
+// `inputs` by the `index` attribute of input leaves; `outputs` one for each output of the graph, with memory of the
+// right size (model_allocate_outputs). Data types and shapes must be the graph's.
+bool model_run(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, struct error *error);
+void model_allocate_outputs(const struct model *m, struct tensor_value *ret_outputs, struct arena *arena);
+const struct plan *model_plan(const struct model *m);
+void model_free(struct model *m);
+void backend_close(struct backend *b);   // NULL is allowed
+
+// --- for devices
+// ------------------------------------------------------------------------------------------------------
+
+// Sets up the common part: options with their standards filled in, and the cost database of `device`.
+bool backend_init(struct backend *b, const struct backend_methods *methods, const struct plan_target *target,
+                  const struct backend_options *options, const char *device, struct error *error);
+void backend_finish(struct backend *b);
+#endif

@@ -1,0 +1,206 @@
+#include "backends/cost.h"
+
+#include "backends/backend.h"
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/file.h"
+#include "core/hash.h"
+#include "core/sexp.h"
+#include "core/text.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FORMAT_VERSION 1
+
+struct cost_entry {
+    const char *device, *text;
+    double seconds, spread;
+};
+struct cost_database {
+    struct arena arena;
+    const char *path, *device;
+    VEC(struct cost_entry) entries;
+    struct table table;   // by device and text
+    size_t n_added;
+};
+
+// --- entries
+// ----------------------------------------------------------------------------------------------------------
+
+struct wanted {
+    const char *device, *text;
+};
+
+static uint64_t entry_hash(const char *device, const char *text)
+{
+    return hash_mix(hash_string(device), hash_string(text));
+}
+
+static bool is_entry(const void *owner, uint32_t id, const void *key)
+{
+    const struct cost_database *costs = owner;
+    const struct wanted *w = key;
+    const struct cost_entry *e = &costs->entries.items[id];
+    return strcmp(e->text, w->text) == 0 && strcmp(e->device, w->device) == 0;
+}
+
+static uint32_t find_entry(const struct cost_database *costs, const char *device, const char *text)
+{
+    struct wanted wanted = {device, text};
+    return table_find(&costs->table, entry_hash(device, text), is_entry, costs, &wanted);
+}
+
+static void put_entry(struct cost_database *costs, const char *device, const char *text, double seconds, double spread,
+                      bool replaces)
+{
+    uint32_t id = find_entry(costs, device, text);
+    if (id != TABLE_NONE && !replaces)
+        return;
+    if (id == TABLE_NONE) {
+        id = (uint32_t)costs->entries.count;
+        vec_push(&costs->entries,
+                 ((struct cost_entry){arena_string(&costs->arena, device), arena_string(&costs->arena, text), 0, 0}));
+        table_insert(&costs->table, entry_hash(device, text), id);
+    }
+    costs->entries.items[id].seconds = seconds;
+    costs->entries.items[id].spread = spread;
+}
+
+bool cost_database_find(const struct cost_database *costs, const char *text, struct step_cost *ret_cost)
+{
+    uint32_t id = find_entry(costs, costs->device, text);
+    if (id == TABLE_NONE)
+        return false;
+    *ret_cost = (struct step_cost){costs->entries.items[id].seconds, costs->entries.items[id].spread, false};
+    return true;
+}
+
+void cost_database_add(struct cost_database *costs, const char *text, const struct step_cost *cost)
+{
+    put_entry(costs, costs->device, text, cost->seconds, cost->spread, true);
+    costs->n_added++;
+}
+
+size_t cost_database_count(const struct cost_database *costs)
+{
+    return costs->entries.count;
+}
+
+// --- reading
+// ----------------------------------------------------------------------------------------------------------
+
+static bool read_header(const struct sexp *s, const char *path, const char **ret_device, struct error *error)
+{
+    if (s->count != 3 || s->items[1].kind != SEXP_INTEGER || s->items[2].kind != SEXP_STRING)
+        return sexp_error(error, path, s, "expected (costs %d \"device\")", FORMAT_VERSION);
+    if (s->items[1].integer != FORMAT_VERSION)
+        return sexp_error(error, path, s, "costs of format %lld, not %d", (long long)s->items[1].integer,
+                          FORMAT_VERSION);
+    *ret_device = s->items[2].text;
+    return true;
+}
+
+static bool is_number(const struct sexp *s)
+{
+    return (s->kind == SEXP_REAL || s->kind == SEXP_INTEGER) && s->real >= 0 && s->real < 1e9;
+}
+
+static bool read_entry(struct cost_database *costs, const struct sexp *s, const char *path, const char *device,
+                       struct error *error)
+{
+    bool is_sound = s->kind == SEXP_LIST && s->count == 3 && s->items[0].kind == SEXP_STRING &&
+                    is_number(&s->items[1]) && is_number(&s->items[2]);
+    if (!is_sound || !device)
+        return sexp_error(error, path, s, "expected (\"step\" seconds spread) after a header");
+    put_entry(costs, device, s->items[0].text, s->items[1].real, s->items[2].real, false);
+    return true;
+}
+
+static bool read_file(struct cost_database *costs, const char *path, struct error *error)
+{
+    struct arena scratch;
+    const struct sexp *list;
+    const char *device = NULL;
+    arena_init(&scratch);
+    bool is_read = sexp_parse_file(&scratch, path, &list, error);
+    for (size_t i = 0; is_read && i < list->count; i++) {
+        if (sexp_is_call(&list->items[i], "costs"))
+            is_read = read_header(&list->items[i], path, &device, error);
+        else
+            is_read = read_entry(costs, &list->items[i], path, device, error);
+    }
+    arena_free(&scratch);
+    return is_read;
+}
+
+bool cost_database_open(struct cost_database **ret_costs, const char *path, const char *device, struct error *error)
+{
+    struct cost_database *costs = mem_alloc_zero(sizeof *costs);
+    arena_init(&costs->arena);
+    costs->path = path ? arena_string(&costs->arena, path) : NULL;
+    costs->device = arena_string(&costs->arena, device);
+    if (path && access(path, F_OK) == 0 && !read_file(costs, path, error)) {
+        cost_database_free(costs);
+        return false;
+    }
+    *ret_costs = costs;
+    return true;
+}
+
+// --- writing
+// ----------------------------------------------------------------------------------------------------------
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct cost_entry *x = a, *y = b;
+    int by_device = strcmp(x->device, y->device);
+    return by_device ? by_device : strcmp(x->text, y->text);
+}
+
+static void print_entries(struct text *out, const struct cost_database *costs)
+{
+    struct arena scratch;
+    const char *device = "";
+    arena_init(&scratch);
+    struct cost_entry *sorted = arena_array(&scratch, struct cost_entry, costs->entries.count + 1);
+    if (costs->entries.count) {
+        memcpy(sorted, costs->entries.items, costs->entries.count * sizeof *sorted);
+        qsort(sorted, costs->entries.count, sizeof *sorted, compare_entries);
+    }
+    for (size_t i = 0; i < costs->entries.count; i++) {
+        if (i == 0 || strcmp(device, sorted[i].device) != 0) {
+            device = sorted[i].device;
+            text_printf(out, "(costs %d ", FORMAT_VERSION);
+            text_add_quoted(out, device);
+            text_add(out, ")\n");
+        }
+        text_add(out, "(");
+        text_add_quoted(out, sorted[i].text);
+        text_printf(out, " %.4e %.3f)\n", sorted[i].seconds, sorted[i].spread);
+    }
+    arena_free(&scratch);
+}
+
+bool cost_database_write(struct cost_database *costs, struct error *error)
+{
+    if (!costs->path || costs->n_added == 0)
+        return true;
+    struct error ignored;
+    if (access(costs->path, F_OK) == 0)
+        read_file(costs, costs->path, &ignored);
+    struct text text = {0};
+    print_entries(&text, costs);
+    bool is_written = file_write_text(costs->path, text.chars, text.count, error);
+    text_free(&text);
+    costs->n_added = 0;
+    return is_written;
+}
+
+void cost_database_free(struct cost_database *costs)
+{
+    vec_free(&costs->entries);
+    table_free(&costs->table);
+    arena_free(&costs->arena);
+    mem_free(costs, sizeof *costs);
+}

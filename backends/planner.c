@@ -1,0 +1,360 @@
+// The planner's frame: leaves, views, claims, evaluation, outputs; loops are in planner_loops.c.
+#include "backends/planner.h"
+
+#include "core/arena.h"
+#include <stdio.h>
+#include <string.h>
+
+// --- steps and memory
+// -------------------------------------------------------------------------------------------------
+
+uint32_t planner_open_step(struct planner *p, const struct kernel *kernel, node_id node, bool is_constant)
+{
+    uint32_t id = (uint32_t)p->plan->steps.count;
+    vec_push(
+        &p->plan->steps,
+        ((struct step){
+            .kernel = kernel, .node = node, .first_node = NO_NODE, .order = ++p->clock, .is_constant = is_constant}));
+    if (id >= p->last_node_capacity) {
+        size_t capacity = p->last_node_capacity ? 2 * p->last_node_capacity : 64;
+        node_id *grown = arena_alloc(p->arena, capacity * sizeof *grown, _Alignof(node_id));
+        if (id)
+            memcpy(grown, p->last_node, id * sizeof *grown);
+        p->last_node = grown;
+        p->last_node_capacity = capacity;
+    }
+    p->last_node[id] = NO_NODE;
+    return id;
+}
+
+void planner_attach_node(struct planner *p, uint32_t step, node_id node)
+{
+    struct step *s = &p->plan->steps.items[step];
+    if (s->first_node == NO_NODE)
+        s->first_node = node;
+    else
+        p->plan->next_node[p->last_node[step]] = node;
+    p->last_node[step] = node;
+}
+
+memory_id planner_add_memory(struct planner *p, enum dtype dtype, int64_t elements, uint32_t writer)
+{
+    memory_id id = (memory_id)p->plan->memory.count;
+    vec_push(&p->plan->memory, ((struct plan_memory){.place = MEMORY_ARENA, .dtype = dtype, .elements = elements}));
+    if (id >= p->writers_capacity) {
+        size_t capacity = p->writers_capacity ? 2 * p->writers_capacity : 64;
+        uint32_t *grown = arena_alloc(p->arena, capacity * sizeof *grown, _Alignof(uint32_t));
+        if (id)
+            memcpy(grown, p->writers, id * sizeof *grown);
+        p->writers = grown;
+        p->writers_capacity = capacity;
+    }
+    p->writers[id] = writer;
+    return id;
+}
+
+void planner_pin_writer(struct planner *p, memory_id memory)
+{
+    if (p->writers[memory] != NO_STEP)
+        p->plan->steps.items[p->writers[memory]].is_pinned = true;
+}
+
+void planner_move_to_end(struct planner *p, uint32_t step)
+{
+    p->plan->steps.items[step].order = ++p->clock;
+}
+
+// --- tensors
+// ----------------------------------------------------------------------------------------------------------
+
+const struct graph *planner_graph(const struct planner *p)
+{
+    return p->g;
+}
+
+bool planner_is_constant(const struct planner *p, tensor_id t)
+{
+    return p->tensors[t].is_constant;
+}
+
+struct view planner_view(struct planner *p, tensor_id t, enum layout layout)
+{
+    if (p->tensors[t].standing == TENSOR_IN_LOOP)
+        planner_store_value(p, t, layout);
+    planner_pin_writer(p, p->tensors[t].view.memory);
+    return p->tensors[t].view;
+}
+
+bool planner_peek(const struct planner *p, tensor_id t, struct view *ret_view)
+{
+    if (p->tensors[t].standing != TENSOR_STORED)
+        return false;
+    *ret_view = p->tensors[t].view;
+    return true;
+}
+
+struct view planner_allocate(struct planner *p, const struct type *type, enum layout layout)
+{
+    return view_dense(planner_add_memory(p, type->dtype, type_elements(type), NO_STEP), type, layout);
+}
+
+struct view planner_copy(struct planner *p, const struct view *source, enum dtype dtype, enum layout layout)
+{
+    bool is_constant =
+        p->plan->memory.items[source->memory].place == MEMORY_WEIGHT ||
+        (p->writers[source->memory] != NO_STEP && p->plan->steps.items[p->writers[source->memory]].is_constant);
+    planner_pin_writer(p, source->memory);
+    struct type type = type_make(dtype, source->rank, source->dim);
+    struct view copy = planner_allocate(p, &type, layout);
+    uint32_t id = planner_open_step(p, p->target->loops, NO_NODE, is_constant);
+    p->writers[copy.memory] = id;
+    struct step *s = &p->plan->steps.items[id];
+    struct loop *loop = planner_add_loop(p, s, source->rank, 0, source->dim);
+    struct loop_access from = access_of_view(source), to = access_of_view(&copy);
+    loop_add_result(p, loop, loop_add_operand(p, loop, &from), &to);
+    return copy;
+}
+
+struct view planner_dense(struct planner *p, tensor_id t, enum layout layout)
+{
+    struct view v = planner_view(p, t, layout);
+    struct tensor_state *s = &p->tensors[t];
+    if (view_has_layout(&v, layout))
+        return v;
+    if (!s->has_copy[layout]) {
+        s->copies[layout] = planner_copy(p, &v, v.dtype, layout);
+        s->has_copy[layout] = true;
+    }
+    planner_pin_writer(p, s->copies[layout].memory);
+    return s->copies[layout];
+}
+
+static void bind_output(struct planner *p, tensor_id t, const struct view *result)
+{
+    const struct type *type = graph_type(p->g, t);
+    struct view v = *result;
+    if (v.dtype != type->dtype)
+        v = planner_copy(p, result, type->dtype,
+                         view_has_layout(result, LAYOUT_ROWS) ? LAYOUT_ROWS : LAYOUT_CHANNELS_LAST);
+    p->tensors[t].standing = TENSOR_STORED;
+    p->tensors[t].view = v;
+    p->tensors[t].step = p->writers[v.memory];
+}
+
+struct step *planner_add_step(struct planner *p, const struct kernel *kernel, node_id node, int n_operands,
+                              const struct view *operands, int n_results, const struct view *results)
+{
+    const struct node *n = &p->g->nodes.items[node];
+    uint32_t id = planner_open_step(p, kernel, node, p->tensors[n->first_output].is_constant);
+    struct step *s = &p->plan->steps.items[id];
+    s->n_operands = n_operands;
+    s->n_results = n_results;
+    s->operands = n_operands ? arena_copy_array(p->arena, operands, n_operands) : NULL;
+    s->results = n_results ? arena_copy_array(p->arena, results, n_results) : NULL;
+    planner_attach_node(p, id, node);
+    for (int i = 0; i < n_results; i++)
+        p->writers[results[i].memory] = id;
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        bind_output(p, n->first_output + i, &results[i]);
+    return &p->plan->steps.items[id];
+}
+
+// --- nodes
+// ------------------------------------------------------------------------------------------------------------
+
+static void plan_leaf(struct planner *p, const struct node *n)
+{
+    const struct type *type = graph_type(p->g, n->first_output);
+    bool is_weight = n->op == operators[OP_WEIGHT];
+    memory_id memory = planner_add_memory(p, type->dtype, type_elements(type), NO_STEP);
+    p->plan->memory.items[memory].place = is_weight ? MEMORY_WEIGHT : MEMORY_INPUT;
+    p->plan->memory.items[memory].index = n->attributes[0].ints[0];
+    struct tensor_state *s = &p->tensors[n->first_output];
+    s->standing = TENSOR_STORED;
+    s->step = NO_STEP;
+    s->view = view_dense(memory, type, LAYOUT_ROWS);
+}
+
+static void bind_view(struct planner *p, tensor_id t, const struct view *v)
+{
+    p->tensors[t].standing = TENSOR_STORED;
+    p->tensors[t].view = *v;
+    p->tensors[t].step = p->writers[v->memory];
+}
+
+static void plan_reshape(struct planner *p, const struct node *n, tensor_id from)
+{
+    const struct type *type = graph_type(p->g, n->first_output);
+    struct view v, source = planner_view(p, from, LAYOUT_ROWS);
+    if (!view_reshape(&source, type->rank, type->dim, &v)) {
+        source = planner_dense(p, from, LAYOUT_ROWS);
+        v = view_dense(source.memory, type, LAYOUT_ROWS);
+        v.offset = source.offset;
+    }
+    bind_view(p, n->first_output, &v);
+}
+
+static void plan_views(struct planner *p, const struct node *n, tensor_id from, const struct code *code)
+{
+    struct view source = planner_view(p, from, LAYOUT_ANY);
+    for (uint32_t i = 0; i < n->n_outputs; i++) {
+        const struct stage_code *stage = &code->stages[code->outputs[i]];
+        const struct affine_read *read = &stage->reads[0];
+        struct view v = {.memory = source.memory, .dtype = source.dtype, .rank = stage->type.rank};
+        memcpy(v.dim, stage->type.dim, sizeof v.dim);
+        v.offset = source.offset;
+        for (int a = 0; a < source.rank; a++)
+            v.offset += read->base[a] * source.stride[a];
+        for (int k = 0; k < read->n_terms; k++)
+            v.stride[read->terms[k].variable] += read->terms[k].coefficient * source.stride[read->terms[k].axis];
+        bind_view(p, n->first_output + i, &v);
+    }
+}
+
+static void plan_evaluation(struct planner *p, node_id node)
+{
+    const struct node *n = &p->g->nodes.items[node];
+    struct view *operands = arena_array(p->arena, struct view, n->n_inputs + 1);
+    struct view *results = arena_array(p->arena, struct view, n->n_outputs + 1);
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        operands[i] = planner_dense(p, graph_inputs(p->g, node)[i], LAYOUT_ROWS);
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        results[i] = planner_allocate(p, graph_type(p->g, n->first_output + i), LAYOUT_ROWS);
+    planner_add_step(p, p->target->evaluate, node, (int)n->n_inputs, operands, (int)n->n_outputs, results);
+}
+
+static bool has_no_entries(const struct planner *p, const struct node *n)
+{
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        if (type_elements(graph_type(p->g, n->first_output + i)) == 0)
+            return true;
+    return false;
+}
+
+static void plan_node(struct planner *p, node_id id)
+{
+    const struct node *n = &p->g->nodes.items[id];
+    const tensor_id *inputs = graph_inputs(p->g, id);
+    if (n->op->flags & OPERATOR_IS_LEAF) {
+        plan_leaf(p, n);
+        return;
+    }
+    if (has_no_entries(p, n)) {
+        plan_evaluation(p, id);
+        return;
+    }
+    if (n->op->flags & OPERATOR_IS_VIEW) {
+        plan_reshape(p, n, inputs[0]);
+        return;
+    }
+    if (p->target->claim && p->target->claim(p->target->context, p, id))
+        return;
+    const struct code *code = code_cache_find(p->codes, p->g, id);
+    if (code->kind == CODE_VIEW)
+        plan_views(p, n, inputs[0], code);
+    else if (code->kind == CODE_NONE || !planner_plan_code(p, id, code))
+        plan_evaluation(p, id);
+}
+
+// --- whole graphs
+// -----------------------------------------------------------------------------------------------------
+
+static bool can_plan(const struct graph *g, const struct node *n, char *ret_reason)
+{
+    char ignored[200];
+    char *reason = ret_reason ? ret_reason : ignored;
+    if (n->op->flags & OPERATOR_IS_OPAQUE) {
+        snprintf(reason, 200, "the graph has an operator that the project does not know");
+        return false;
+    }
+    for (uint32_t i = 0; i < n->n_outputs; i++) {
+        const struct type *t = graph_type(g, n->first_output + i);
+        if (!type_is_known(t) || dtype_size(t->dtype) == 0) {
+            snprintf(reason, 200, "the type of output %u of a %s is not known or not numeric", i + 1, n->op->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool reads_constants_only(const struct planner *p, node_id id)
+{
+    const struct node *n = &p->g->nodes.items[id];
+    if (n->op->flags & OPERATOR_IS_LEAF)
+        return n->op == operators[OP_WEIGHT];
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (!p->tensors[graph_inputs(p->g, id)[i]].is_constant)
+            return false;
+    return true;
+}
+
+static void look_over_graph(struct planner *p, const bool *live)
+{
+    for (node_id id = 0; id < p->g->nodes.count; id++) {
+        const struct node *n = &p->g->nodes.items[id];
+        p->plan->next_node[id] = NO_NODE;
+        if (!live[id])
+            continue;
+        bool is_constant = reads_constants_only(p, id);
+        for (uint32_t i = 0; i < n->n_outputs; i++)
+            p->tensors[n->first_output + i].is_constant = is_constant;
+        for (uint32_t i = 0; i < n->n_inputs; i++)
+            p->n_uses[graph_inputs(p->g, id)[i]]++;
+    }
+    for (size_t i = 0; i < p->g->outputs.count; i++)
+        p->n_uses[p->g->outputs.items[i]]++;
+}
+
+static bool can_be_output(const struct planner *p, const struct view *v)
+{
+    const struct plan_memory *m = &p->plan->memory.items[v->memory];
+    uint32_t writer = p->writers[v->memory];
+    return m->place == MEMORY_ARENA && writer != NO_STEP && !p->plan->steps.items[writer].is_constant &&
+           v->offset == 0 && m->elements == view_elements(v) && view_has_layout(v, LAYOUT_ROWS);
+}
+
+static void plan_outputs(struct planner *p)
+{
+    for (size_t i = 0; i < p->g->outputs.count; i++) {
+        tensor_id t = p->g->outputs.items[i];
+        struct view v = planner_view(p, t, LAYOUT_ROWS);
+        if (!can_be_output(p, &v)) {
+            v = planner_copy(p, &v, v.dtype, LAYOUT_ROWS);
+            p->plan->steps.items[p->writers[v.memory]].is_constant = false;
+        }
+        p->plan->memory.items[v.memory].place = MEMORY_OUTPUT;
+        p->plan->memory.items[v.memory].index = (int64_t)i;
+    }
+}
+
+bool plan_make(struct plan *ret_plan, const struct graph *g, const struct plan_target *target, struct code_cache *codes,
+               struct arena *arena, char *ret_reason)
+{
+    bool *live = arena_array(arena, bool, g->nodes.count + 1);
+    graph_mark_live(g, live);
+    for (node_id id = 0; id < g->nodes.count; id++)
+        if (live[id] && !can_plan(g, &g->nodes.items[id], ret_reason))
+            return false;
+    struct plan plan = {.graph = g, .arena = arena, .next_node = arena_array(arena, node_id, g->nodes.count + 1)};
+    struct planner p = {.g = g,
+                        .target = target,
+                        .codes = codes,
+                        .plan = &plan,
+                        .arena = arena,
+                        .tensors = arena_array(arena, struct tensor_state, g->tensors.count + 1),
+                        .n_uses = arena_array(arena, uint32_t, g->tensors.count + 1)};
+    look_over_graph(&p, live);
+    for (node_id id = 0; id < g->nodes.count; id++)
+        if (live[id])
+            plan_node(&p, id);
+    plan_outputs(&p);
+    planner_finish(&p);
+    *ret_plan = plan;
+    return true;
+}
+
+void plan_free(struct plan *plan)
+{
+    vec_free(&plan->steps);
+    vec_free(&plan->memory);
+}

@@ -1,0 +1,45 @@
+// What the files of the planner share.
+#ifndef BACKENDS_PLANNER_H
+#define BACKENDS_PLANNER_H
+#include "backends/plan.h"
+
+#define NO_STEP UINT32_MAX
+
+enum tensor_standing { TENSOR_ABSENT, TENSOR_STORED, TENSOR_IN_LOOP };
+struct tensor_state {
+    enum tensor_standing standing;
+    uint32_t step;    // that makes it (STORED: the step whose memory it views); NO_STEP: a leaf
+    uint16_t value;   // IN_LOOP: of the step's only loop
+    bool is_constant;
+    bool has_copy[LAYOUT_COUNT];
+    struct view view;
+    struct view copies[LAYOUT_COUNT];
+};
+struct planner {
+    const struct graph *g;
+    const struct plan_target *target;
+    struct code_cache *codes;
+    struct plan *plan;
+    struct arena *arena;
+    struct tensor_state *tensors;
+    uint32_t *n_uses;     // of every tensor: edges of live nodes, and outputs
+    node_id *last_node;   // of every step (capacity: see planner_open_step)
+    size_t last_node_capacity;
+    uint32_t *writers;   // of every memory: the step that made it
+    size_t writers_capacity;
+    uint32_t clock;
+};
+
+// A new step at the end. Never keep the pointer over another step's making: use its number.
+uint32_t planner_open_step(struct planner *p, const struct kernel *kernel, node_id node, bool is_constant);
+void planner_attach_node(struct planner *p, uint32_t step, node_id node);
+void planner_pin_writer(struct planner *p, memory_id memory);
+memory_id planner_add_memory(struct planner *p, enum dtype dtype, int64_t elements, uint32_t writer);
+void planner_move_to_end(struct planner *p, uint32_t step);
+
+// planner_loops.c
+bool planner_plan_code(struct planner *p, node_id node, const struct code *code);
+void planner_store_value(struct planner *p, tensor_id t, enum layout layout);   // TENSOR_IN_LOOP becomes STORED
+// plan_finish.c: orders the steps and notes when memories live.
+void planner_finish(struct planner *p);
+#endif

@@ -1,0 +1,222 @@
+// Plans: what becomes a step, a view or an epilogue, memory without overlaps, estimates, and the cost database.
+#include "backends/cost.h"
+#include "backends/fake/fake.h"
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/file.h"
+#include "core/random.h"
+#include "core/sexp.h"
+#include "core/text.h"
+#include "graph/text.h"
+#include "tests/support/check.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct fixture {
+    struct arena arena;
+    struct graph g;
+    struct backend *fake;
+    struct plan plan;
+};
+
+static void read_graph(struct fixture *f, const char *text)
+{
+    struct error error = {0};
+    const struct sexp *list;
+    *f = (struct fixture){0};
+    arena_init(&f->arena);
+    graph_init(&f->g, &f->arena);
+    if (!sexp_parse(&f->arena, "test", text, strlen(text), &list, &error) ||
+        !graph_parse(&list->items[0], "test", &f->g, &error))
+        fail_msg("%s", error.message);
+    f->fake = fake_backend_open(&(struct fake_device){0}, &error);
+    assert_non_null(f->fake);
+}
+
+static void drop(struct fixture *f)
+{
+    if (f->plan.graph)
+        plan_free(&f->plan);
+    backend_close(f->fake);
+    graph_free(&f->g);
+    arena_free(&f->arena);
+}
+
+// The operators of each step, steps separated by bars; "copy" where entries are only moved, ' where done once.
+static void summarize(struct text *out, const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const struct step *s = &plan->steps.items[i];
+        text_add(out, i ? " | " : "");
+        text_add(out, s->is_constant ? "'" : "");
+        if (s->first_node == NO_NODE)
+            text_add(out, "copy");
+        for (node_id n = s->first_node; n != NO_NODE; n = plan->next_node[n])
+            text_printf(out, "%s%s", n == s->first_node ? "" : " ", plan->graph->nodes.items[n].op->name);
+    }
+}
+
+#define BERT_HEADS                                                                                                     \
+    "(graph (let x (input 0) (f32 8 32)) (let w (weight 0) (f32 32 32)) (let b (weight 1) (f32 32))"                   \
+    " (let m (matmul x w)) (let bb (broadcast :shape 8 32 b)) (let a (ewadd m bb)) (let r (reshape :shape 8 4 8 a))"   \
+    " (let t (transpose :perm 1 0 2 r)) (let u (transpose :perm 1 2 0 r)) (let s (matmul t u))"                        \
+    " (let z (softmax 2 s)) (output z))"
+
+static const struct {
+    const char *graph, *steps;
+} plans[] = {
+    {"(graph (let x (input 0) (f32 4 4)) (let y (relu x)) (let z (tanh y)) (let s (ewadd z x)) (output s))",
+     "relu tanh ewadd"},
+    {"(graph (let x (input 0) (f32 4 4)) (let y (relu x)) (let z (tanh y)) (output y z))", "relu tanh"},
+    // two chains join; the matrix products keep what follows them alone
+    {"(graph (let x (input 0) (f32 1 8)) (let w (weight 0) (f32 8 8)) (let v (weight 1) (f32 8 8))"
+     " (let a (matmul x w)) (let b (matmul x v)) (let c (relu a)) (let d (sigmoid b)) (let e (sub c d)) (output e))",
+     "matmul relu | matmul sigmoid sub"},
+    // used twice: no epilogue
+    {"(graph (let x (input 0) (f32 2 8)) (let w (weight 0) (f32 8 8)) (let a (matmul x w)) (let c (relu a))"
+     " (let d (tanh a)) (let e (ewmul c d)) (output e))",
+     "matmul | relu tanh ewmul"},
+    {BERT_HEADS, "matmul ewadd | matmul | softmax"},
+    // views cost nothing, but outputs are dense
+    {"(graph (let x (input 0) (f32 2 6)) (let t (transpose :perm 1 0 x)) (output t))", "copy"},
+    {"(graph (let x (input 0) (f32 2 6)) (let (a b) (split 1 :sizes 2 4 x)) (let r (relu b)) (output a r))",
+     "relu | copy"},
+    // weights alone: done once
+    {"(graph (let x (input 0) (f32 2 3)) (let w (weight 0) (f32 3)) (let e (exp w)) (let b (broadcast :shape 2 3 e))"
+     " (let y (ewmul x b)) (output y))",
+     "'exp | ewmul"},
+    {"(graph (let x (input 0) (i64 3)) (let y (neg x)) (let z (cast :to f32 y)) (output z))", "neg | cast"},
+    // a group that somebody else reads already does not grow
+    {"(graph (let x (input 0) (f32 2 3)) (let y (exp x)) (let r (reducesum :axes 1 y))"
+     " (let b (broadcast :shape 2 3 r)) (let z (div y b)) (output z))",
+     "exp | reducesum | div"},
+};
+
+static void plans_steps(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(plans); i++) {
+        struct fixture f;
+        struct text text = {0};
+        char reason[200] = "";
+        read_graph(&f, plans[i].graph);
+        if (!plan_make(&f.plan, &f.g, &f.fake->target, f.fake->codes, &f.arena, reason))
+            fail_msg("%s", reason);
+        summarize(&text, &f.plan);
+        if (strcmp(text.chars, plans[i].steps) != 0)
+            plan_print(&text, &f.plan);
+        assert_string_equal(text.chars, plans[i].steps);
+        text_free(&text);
+        drop(&f);
+    }
+}
+
+static void refuses_opaque_nodes(void **state)
+{
+    struct fixture f;
+    struct estimate estimate;
+    struct error error = {0};
+    read_graph(&f, "(graph (let x (input 0) (f32 2)) (let (y) (opaque 0 x) (f32 2)) (output y))");
+    assert_false(backend_estimate(f.fake, &f.g, &estimate, &error));
+    assert_int_equal(error.code, EXIT_UNSUPPORTED);
+    drop(&f);
+}
+
+static void estimates_are_sums_over_steps(void **state)
+{
+    struct fixture f;
+    struct estimate estimate;
+    struct error error = {0};
+    read_graph(&f, "(graph (let x (input 0) (f32 1000 1000)) (let y (relu x)) (let z (reducesum :axes 0 1 y))"
+                   " (output z))");
+    assert_true(backend_estimate(f.fake, &f.g, &estimate, &error));
+    assert_int_equal(estimate.n_steps, 2);
+    double bytes = 4e6 * 3 + 4;
+    assert_true(estimate.seconds > 0.999 * (2e-5 + bytes / 1e10) && estimate.seconds < 1.001 * (2e-5 + bytes / 1e10));
+    drop(&f);
+}
+
+// --- memory
+// -----------------------------------------------------------------------------------------------------------
+
+static void lays_memory_out_without_overlaps(void **state)
+{
+    struct random random = random_seed(7);
+    for (int round = 0; round < 200; round++) {
+        struct arena arena;
+        arena_init(&arena);
+        struct plan plan = {.arena = &arena};
+        uint32_t n = 1 + (uint32_t)random_below(&random, 60);
+        size_t most = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t first = (uint32_t)random_below(&random, 30);
+            vec_push(&plan.memory, ((struct plan_memory){.dtype = DTYPE_F32,
+                                                         .elements = (int64_t)random_below(&random, 1000),
+                                                         .first_step = first,
+                                                         .last_step = first + (uint32_t)random_below(&random, 9)}));
+        }
+        plan_lay_out_memory(&plan);
+        for (uint32_t step = 0; step < 40; step++) {
+            size_t alive = 0;
+            for (uint32_t i = 0; i < n; i++) {
+                const struct plan_memory *a = &plan.memory.items[i];
+                if (a->first_step > step || a->last_step < step)
+                    continue;
+                assert_int_equal(a->offset % 64, 0);
+                assert_true(a->offset + 4 * (size_t)a->elements <= plan.arena_bytes);
+                alive += 4 * (size_t)a->elements;
+                for (uint32_t k = 0; k < i; k++) {
+                    const struct plan_memory *b = &plan.memory.items[k];
+                    if (b->first_step <= step && b->last_step >= step)
+                        assert_true(a->offset + 4 * (size_t)a->elements <= b->offset ||
+                                    b->offset + 4 * (size_t)b->elements <= a->offset);
+                }
+            }
+            most = alive > most ? alive : most;
+        }
+        assert_true(plan.arena_bytes <= 2 * most + 64 * n);
+        vec_free(&plan.memory);
+        arena_free(&arena);
+    }
+}
+
+// --- the database
+// -----------------------------------------------------------------------------------------------------
+
+static void databases_survive_and_merge(void **state)
+{
+    char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
+    struct error error = {0};
+    struct cost_database *a, *b;
+    struct step_cost cost;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/c.costs", folder);
+    assert_true(cost_database_open(&a, path, "one", &error));
+    assert_true(cost_database_open(&b, path, "two", &error));
+    cost_database_add(a, "x", &(struct step_cost){1.5e-3, 0.25, false});
+    cost_database_add(b, "x", &(struct step_cost){2.5e-3, 0.125, false});
+    cost_database_add(b, "say \"y\"", &(struct step_cost){1, 0, false});
+    assert_true(cost_database_write(a, &error));
+    assert_true(cost_database_write(b, &error));
+    cost_database_free(a);
+    cost_database_free(b);
+    assert_true(cost_database_open(&a, path, "one", &error));
+    assert_int_equal(cost_database_count(a), 3);
+    assert_true(cost_database_find(a, "x", &cost));
+    assert_true(cost.seconds == 1.5e-3 && cost.spread == 0.25);
+    assert_false(cost_database_find(a, "say \"y\"", &cost));
+    cost_database_free(a);
+    assert_true(file_write_text(path, "(costs 1 \"d\")\n(x 1 2)\n", 22, &error));
+    assert_false(cost_database_open(&a, path, "one", &error));
+    assert_int_equal(error.line, 2);
+    unlink(path);
+    rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(plans_steps), TEST(refuses_opaque_nodes),
+                                       TEST(estimates_are_sums_over_steps), TEST(lays_memory_out_without_overlaps),
+                                       TEST(databases_survive_and_merge)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
