@@ -102,6 +102,23 @@ bool is_weight(const struct conversion *c, tensor_id tensor)
     return tensor != NO_TENSOR && weight_of(c->model, tensor) != NULL;
 }
 
+bool is_constant(struct conversion *c, tensor_id tensor)
+{
+    const struct graph *g = &c->model->graph;
+    struct importer *im = c->importer;
+    if (tensor == NO_TENSOR)
+        return false;
+    node_id wanted = g->tensors.items[tensor].producer;
+    for (node_id n = (node_id)im->is_constant.count; n <= wanted; n++) {
+        const struct node *node = &g->nodes.items[n];
+        bool is_it = node->op->id == OP_WEIGHT || node->op->define;
+        for (uint32_t i = 0; i < node->n_inputs; i++)
+            is_it &= im->is_constant.items[g->tensors.items[graph_inputs(g, n)[i]].producer];
+        vec_push(&im->is_constant, is_it);
+    }
+    return im->is_constant.items[wanted];
+}
+
 static bool constant_elements(struct conversion *c, tensor_id tensor, size_t limit, const void **ret_data,
                               const struct type **ret_type)
 {

@@ -64,6 +64,7 @@ bool constant_reals(struct conversion *c, tensor_id tensor, size_t limit, const 
 bool list_of(struct conversion *c, const char *attribute, uint32_t input, const int64_t **ret_items,
              uint32_t *ret_count);
 bool is_weight(const struct conversion *c, tensor_id tensor);
+bool is_constant(struct conversion *c, tensor_id tensor);   // depends on weights only
 
 // --- building
 struct application {

@@ -107,6 +107,8 @@ bool convert_mod(struct conversion *c)
     tensor_id y = input_of(c, 1), z = broadcast_binary(c, OP_FMOD, input_of(c, 0), y);
     if (int_attribute(c, "fmod", 0) == 1 || z == NO_TENSOR)
         return give(c, 0, z);
+    if (dtype_size(type_of(c, z)->dtype) < 4)
+        return cannot(c, "runtimes do not add integers as narrow as these");
     return give(c, 0, broadcast_binary(c, OP_FMOD, broadcast_binary(c, OP_EWADD, z, y), y));
 }
 

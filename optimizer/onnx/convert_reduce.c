@@ -270,7 +270,7 @@ bool convert_batch_normalization(struct conversion *c)
     if (!has_known_inputs(c, 5))
         return false;
     if (find_feeding_conv(c, &conv) && read_statistics(c, &statistics) &&
-        type_of(c, conv.kernel)->dim[0] == statistics.count && is_weight(c, conv.kernel) &&
+        type_of(c, conv.kernel)->dim[0] == statistics.count && is_constant(c, conv.kernel) &&
         fold_into_conv(c, &conv, &statistics))
         return true;
     c->reason[0] = 0;

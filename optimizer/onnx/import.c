@@ -12,6 +12,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define SMALL_CONSTANT 4096   // elements
+
 // ---- origins ----
 
 static bool has_value(const void *owner, uint32_t id, const void *key)
@@ -40,6 +42,9 @@ static void remember_origin(struct imported_model *m, tensor_id tensor, const ch
 static void define_name(struct importer *im, const struct onnx_string *name, tensor_id tensor, uint32_t node,
                         uint32_t output)
 {
+    struct imported_weight *w = weight_of(im->model, tensor);
+    if (w && !w->name)
+        w->name = name->text;
     name_enter(im, name)->tensor = tensor;
     remember_origin(im->model, tensor, name->text, node, output);
 }
@@ -134,6 +139,17 @@ static void import_opaque(struct importer *im, struct conversion *c)
               c->node->name.size ? c->node->name.text : "without a name", c->node->op_type.text, c->reason);
 }
 
+// A constant that is much larger than what it is made of (an expanded number) is better left as it is.
+static bool grows(const struct conversion *c)
+{
+    int64_t in = 0, out = 0;
+    for (uint32_t i = 0; i < c->n_inputs; i++)
+        in += c->inputs[i] == NO_TENSOR ? 0 : type_elements(type_of(c, c->inputs[i]));
+    for (uint32_t i = 0; i < c->n_outputs; i++)
+        out += c->outputs[i] == NO_TENSOR ? 0 : type_elements(type_of(c, c->outputs[i]));
+    return out > SMALL_CONSTANT && out > in;
+}
+
 static bool can_be_folded(const struct importer *im, const struct conversion *c)
 {
     uint32_t n_constant = 0;
@@ -148,7 +164,14 @@ static bool can_be_folded(const struct importer *im, const struct conversion *c)
             (is_weight(c, c->outputs[i]) || !dtype_has_numbers(t->dtype) || type_elements(t) > im->options->fold_limit))
             return false;
     }
-    return n_constant > 0;
+    return n_constant > 0 && !grows(c);
+}
+
+static void take_back(struct importer *im, struct graph_mark mark)
+{
+    graph_rollback(&im->model->graph, mark);
+    if (im->is_constant.count > mark.nodes)
+        im->is_constant.count = mark.nodes;
 }
 
 // The outputs, which depend on weights only, become weights themselves; what was built for them is taken back.
@@ -164,7 +187,7 @@ static void fold_outputs(struct importer *im, struct conversion *c, struct graph
         if (!(data[i] = evaluate_constant(m, &m->graph, c->outputs[i])))
             return;
     }
-    graph_rollback(&m->graph, mark);
+    take_back(im, mark);
     for (uint32_t i = 0; i < c->n_outputs; i++) {
         if (!data[i])
             continue;
@@ -201,17 +224,33 @@ static bool convert_by_table(struct importer *im, struct conversion *c)
         if (c->outputs[i] == NO_TENSOR && wants_output(c, i))
             is_converted = cannot(c, "its output %u is not known", i + 1);
     if (!is_converted)
-        graph_rollback(&im->model->graph, mark);
+        take_back(im, mark);
     else if (is_fresh(c, mark) && can_be_folded(im, c))
         fold_outputs(im, c, mark);
     return is_converted;
 }
 
+// Outputs that are no longer of one application cannot be written as one ONNX node again.
+static bool is_scattered(const struct conversion *c)
+{
+    const struct tensor *tensors = c->model->graph.tensors.items;
+    node_id producer = NO_NODE;
+    for (uint32_t i = 0; i < c->n_outputs; i++) {
+        if (c->outputs[i] == NO_TENSOR)
+            continue;
+        if (producer != NO_NODE && producer != tensors[c->outputs[i]].producer)
+            return true;
+        producer = tensors[c->outputs[i]].producer;
+    }
+    return false;
+}
+
 static void define_outputs(struct importer *im, const struct conversion *c)
 {
+    uint32_t origin = c->is_rewritten || is_scattered(c) ? NO_ORIGIN : c->index;
     for (uint32_t i = 0; i < c->n_outputs; i++)
         if (c->outputs[i] != NO_TENSOR && c->node->outputs.items[i].size)
-            define_name(im, &c->node->outputs.items[i], c->outputs[i], c->is_rewritten ? NO_ORIGIN : c->index, i);
+            define_name(im, &c->node->outputs.items[i], c->outputs[i], origin, i);
 }
 
 static void import_node(struct importer *im, uint32_t index)
@@ -284,6 +323,7 @@ bool import_model(struct imported_model *m, struct onnx_file *file, const struct
     bool is_imported = onnx_model_check(file->model, file->path, error) && import_graph(&im);
     arena_free(&im.scratch);
     vec_free(&im.symbols);
+    vec_free(&im.is_constant);
     names_free(&im);
     if (!is_imported)
         imported_model_free(m);

@@ -21,6 +21,7 @@ struct importer {
     VEC(struct named_value) values;
     struct table by_name;
     VEC(struct bound_symbol) symbols;   // symbolic dimensions that are known
+    VEC(bool) is_constant;              // of the nodes asked about so far: depends on weights only
     struct arena scratch;               // of one node's conversion
 };
 

@@ -1,0 +1,135 @@
+"""Imports and exports ONNX's own node tests and asks ONNX Runtime whether they still compute the same.
+
+`pass.py PATH/onnx_pass [--anew] [NAME...]`: every model under onnx/backend/test/data (or those whose path has a NAME in it) must
+come back as a model that onnx.checker accepts, with equal inputs and outputs, and give the outputs that the original
+gives. With --anew, no node is kept and everything is written as a rewrite would; what has no form in the model's own
+operator set may then be refused (exit code 4). Models that ONNX Runtime cannot run are compared by the checker only. Skipped where the onnx wheel has no tests.
+"""
+import collections
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import onnx
+    import onnxruntime as ort
+    from onnx import numpy_helper
+except ImportError:
+    print("skipped: no onnx or onnxruntime package")
+    sys.exit(77)
+
+TOLERANCE = 1e-5
+
+
+def load_inputs(folder, model):
+    """The values of the first data set, by input name; None when there are none or they are no tensors."""
+    values = {}
+    names = [i.name for i in model.graph.input]
+    for i, name in enumerate(names):
+        path = folder / "test_data_set_0" / f"input_{i}.pb"
+        if not path.exists():
+            return None
+        kind = model.graph.input[i].type.WhichOneof("value")
+        if kind != "tensor_type":
+            return None
+        tensor = onnx.TensorProto.FromString(path.read_bytes())
+        values[name] = numpy_helper.to_array(tensor)
+    return values
+
+
+def session_of(path):
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def run(path, values):
+    """The outputs, or None when ONNX Runtime cannot."""
+    try:
+        return session_of(path).run(None, values)
+    except Exception:
+        return None
+
+
+def is_close(a, b):
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(is_close(x, y) for x, y in zip(a, b))
+    if a is None or b is None or not isinstance(a, np.ndarray):
+        return a == b if a is None or b is None else np.array_equal(a, b)
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.dtype.kind not in "fc":
+        return np.array_equal(a, b)
+    x, y = a.astype(np.complex128), b.astype(np.complex128)
+    finite = np.isfinite(x)
+    if not np.array_equal(x[~finite], y[~finite], equal_nan=True):
+        return False
+    scale = max(np.abs(x[finite]).max(initial=0), 1e-30)
+    limit = TOLERANCE if a.dtype.itemsize >= 4 else 4e-3
+    return np.abs(x[finite] - y[finite]).max(initial=0) / scale <= limit
+
+
+IS_RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial",
+             "Dropout"}
+
+
+def judge(tool, options, path, target):
+    """One of "equal", "not run", or the reason of a failure; and the tool's counts."""
+    done = subprocess.run([tool, *options, str(path), str(target)], capture_output=True, text=True)
+    if options and done.returncode == 4:
+        return "refused", ""
+    if done.returncode != 0:
+        return f"exit code {done.returncode}: {done.stderr.strip()}", ""
+    before, after = onnx.load(str(path)), onnx.load(str(target))
+    if [i.name for i in before.graph.output] != [i.name for i in after.graph.output]:
+        return "other outputs", done.stderr
+    if [i.name for i in before.graph.input if i.name not in {t.name for t in before.graph.initializer}] != [
+            i.name for i in after.graph.input if i.name not in {t.name for t in after.graph.initializer}]:
+        return "other inputs", done.stderr
+    try:
+        onnx.checker.check_model(before)
+    except Exception:
+        return "not run", done.stderr
+    try:
+        onnx.checker.check_model(after)
+    except Exception as e:
+        return f"onnx.checker: {e}", done.stderr
+    if any(n.op_type in IS_RANDOM for n in before.graph.node):
+        return "not run", done.stderr
+    values = load_inputs(path.parent, before)
+    expected = None if values is None else run(path, values)
+    if expected is None:
+        return "not run", done.stderr
+    found = run(target, values)
+    if found is None:
+        return "ONNX Runtime runs the original only", done.stderr
+    return "equal" if is_close(expected, found) else "other values", done.stderr
+
+
+def main():
+    tool, names = sys.argv[1], [a for a in sys.argv[2:] if a != "--anew"]
+    options = ["--anew"] if "--anew" in sys.argv else []
+    root = pathlib.Path(onnx.__file__).parent / "backend/test/data"
+    paths = [p for p in sorted(root.rglob("*.onnx")) if not names or any(n in str(p) for n in names)]
+    if not paths:
+        sys.exit(77)
+    ort.set_default_logger_severity(4)
+    verdicts = collections.Counter()
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for path in paths:
+            verdict, counts = judge(tool, options, path, pathlib.Path(folder) / "out.onnx")
+            is_fine = verdict in ("equal", "not run", "refused")
+            failures += not is_fine
+            verdicts[verdict if is_fine else "failed"] += 1
+            if not is_fine or names:
+                print(f"{path.relative_to(root)}: {verdict} ({counts.strip()})")
+    print(", ".join(f"{n} {verdict}" for verdict, n in sorted(verdicts.items())), f"of {len(paths)} models")
+    sys.exit(1 if failures else 0)
+
+
+main()
