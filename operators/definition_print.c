@@ -41,6 +41,8 @@ static void print_tensor(const struct printer *p, int64_t tensor)
 }
 
 static void print_expr(const struct printer *p, expr e);
+// The same in brackets where it is made of two parts with a sign between them.
+static void print_operand(const struct printer *p, expr e);
 
 static void print_index_list(const struct printer *p, const struct expr_node *n)
 {
@@ -55,11 +57,22 @@ static void print_index_list(const struct printer *p, const struct expr_node *n)
 
 static void print_infix(const struct printer *p, const struct expr_node *n, const char *sign)
 {
-    text_add(p->out, "(");
-    print_expr(p, n->a);
+    print_operand(p, n->a);
     text_add(p->out, sign);
-    print_expr(p, n->b);
-    text_add(p->out, ")");
+    print_operand(p, n->b);
+}
+
+static void print_index_sum(const struct printer *p, const struct expr_node *n)
+{
+    const struct expr_node *b = &p->d->nodes.items[n->b];
+    bool is_difference = b->kind == EXPR_INTEGER && b->value < 0 && b->value != INT64_MIN;
+    print_operand(p, n->a);
+    if (is_difference)
+        text_printf(p->out, " - %" PRId64, -b->value);
+    else {
+        text_add(p->out, " + ");
+        print_operand(p, n->b);
+    }
 }
 
 static void print_call(const struct printer *p, const struct expr_node *n)
@@ -77,11 +90,16 @@ static void print_call(const struct printer *p, const struct expr_node *n)
     text_add(p->out, ")");
 }
 
+static const char *infix_sign(enum scalar_function fn)
+{
+    static const char *const signs[FN_COUNT] = {[FN_ADD] = " + ", [FN_SUB] = " - ", [FN_MUL] = " * ", [FN_DIV] = " / "};
+    return signs[fn];
+}
+
 static void print_apply(const struct printer *p, const struct expr_node *n)
 {
-    static const char *const infix[FN_COUNT] = {[FN_ADD] = " + ", [FN_SUB] = " - ", [FN_MUL] = " * ", [FN_DIV] = " / "};
-    if (infix[n->fn])
-        print_infix(p, n, infix[n->fn]);
+    if (infix_sign(n->fn))
+        print_infix(p, n, infix_sign(n->fn));
     else
         print_call(p, n);
 }
@@ -91,25 +109,51 @@ static void print_reduce(const struct printer *p, const struct expr_node *n)
     text_printf(p->out, "%s(", n->fn == FN_ADD ? "sum" : n->fn == FN_MUL ? "product" : function_name(n->fn));
     print_variable(p, n->value);
     text_printf(p->out, " < %" PRId64 ") ", p->d->extents.items[n->value]);
-    print_expr(p, n->a);
+    if (p->d->nodes.items[n->a].kind == EXPR_REDUCE)
+        print_expr(p, n->a);
+    else
+        print_operand(p, n->a);
 }
 
 static void print_select(const struct printer *p, const struct expr_node *n)
 {
-    text_add(p->out, "(if ");
+    text_add(p->out, "if ");
     print_expr(p, n->a);
     text_add(p->out, " >= 0 then ");
-    print_expr(p, n->b);
+    print_operand(p, n->b);
     text_add(p->out, " else ");
-    print_expr(p, n->c);
-    text_add(p->out, ")");
+    print_operand(p, n->c);
 }
 
 static void print_index_arithmetic(const struct printer *p, const struct expr_node *n, const char *sign)
 {
-    text_add(p->out, "(");
-    print_expr(p, n->a);
-    text_printf(p->out, "%s%" PRId64 ")", sign, n->value);
+    print_operand(p, n->a);
+    text_printf(p->out, "%s%" PRId64, sign, n->value);
+}
+
+static bool has_sign_between(const struct expr_node *n)
+{
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_APPLY:
+        return infix_sign(n->fn) != NULL;
+    case EXPR_INDEX_ADD:
+    case EXPR_INDEX_MUL:
+    case EXPR_INDEX_DIV:
+    case EXPR_INDEX_MOD:
+    case EXPR_SELECT:
+    case EXPR_REDUCE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void print_operand(const struct printer *p, expr e)
+{
+    bool needs_brackets = has_sign_between(&p->d->nodes.items[e]);
+    text_add(p->out, needs_brackets ? "(" : "");
+    print_expr(p, e);
+    text_add(p->out, needs_brackets ? ")" : "");
 }
 
 static void print_expr(const struct printer *p, expr e)
@@ -123,7 +167,7 @@ static void print_expr(const struct printer *p, expr e)
         print_variable(p, n->value);
         break;
     case EXPR_INDEX_ADD:
-        print_infix(p, n, " + ");
+        print_index_sum(p, n);
         break;
     case EXPR_INDEX_MUL:
         print_index_arithmetic(p, n, " * ");

@@ -122,21 +122,21 @@ static const struct row types[] = {
 static const struct row formulas[] = {
     {"(matmul ((f32 2 3)) ((f32 3 4)))", "z[i,j] = sum(k < 3) (x0[i,k] * x1[k,j])\n"},
     {"(matmul :act relu ((f32 2 3)) ((f32 3 4)))", "z[i,j] = relu(sum(k < 3) (x0[i,k] * x1[k,j]))\n"},
-    {"(concat 0 ((f32 2)) ((f32 3)))", "z[i] = (if (i + -2) >= 0 then x1[(i + -2)] else x0[i])\n"},
+    {"(concat 0 ((f32 2)) ((f32 3)))", "z[i] = if i - 2 >= 0 then x1[i - 2] else x0[i]\n"},
     {"(conv :stride 2 :pad 1 1 ((f32 1 4 9)) ((f32 2 4 3)))",
-     "z[i,j,k] = sum(l < 4) sum(m < 3) (x0[i,l,(((k * 2) + m) + -1) or 0] * x1[j,l,m])\n"},
+     "z[i,j,k] = sum(l < 4) sum(m < 3) (x0[i,l,((k * 2) + m) - 1 or 0] * x1[j,l,m])\n"},
     {"(conv :group 2 ((f32 1 4 9)) ((f32 4 2 1)))",
-     "z[i,j,k] = sum(l < 2) sum(m < 1) (x0[i,(((j / 2) * 2) + l),(k + m) or 0] * x1[j,l,m])\n"},
-    {"(poolmax :kernel 3 :pad 1 1 ((f32 1 4 9)))", "z[i,j,k] = max(l < 3) x0[i,j,((k + l) + -1) or lowest]\n"},
-    {"(reshape :shape 6 20 ((f32 2 3 4 5)))", "z[i,j] = x0[(i / 3),(i mod 3),(j / 5),(j mod 5)]\n"},
-    {"(reshape :shape 2 3 20 ((f32 6 20)))", "z[i,j,k] = x0[((i * 3) + j),k]\n"},
+     "z[i,j,k] = sum(l < 2) sum(m < 1) (x0[i,((j / 2) * 2) + l,k + m or 0] * x1[j,l,m])\n"},
+    {"(poolmax :kernel 3 :pad 1 1 ((f32 1 4 9)))", "z[i,j,k] = max(l < 3) x0[i,j,(k + l) - 1 or lowest]\n"},
+    {"(reshape :shape 6 20 ((f32 2 3 4 5)))", "z[i,j] = x0[i / 3,i mod 3,j / 5,j mod 5]\n"},
+    {"(reshape :shape 2 3 20 ((f32 6 20)))", "z[i,j,k] = x0[(i * 3) + j,k]\n"},
     {"(softmax 1 ((f32 2 3)))", "t0[i] = max(j < 3) x0[i,j]\n"
-                                "t1[k] = sum(l < 3) exp((x0[k,l] - t0[k]))\n"
-                                "z[m,n] = (exp((x0[m,n] - t0[m])) / t1[m])\n"},
-    {"(gather ((f32 5 3)) ((i64 2)))", "z[i,j] = x0[(index(x1[i]) mod 5),j]\n"},
-    {"(trilu :part lower ((f32 3 3)))", "z[i,j] = (if ((j + (i * -1)) * -1) >= 0 then x0[i,j] else 0.0)\n"},
-    {"(split 0 :sizes 1 2 ((f32 3)))", "z0[i] = x0[i]\nz1[j] = x0[(j + 1)]\n"},
-    {"(silu ((f32 3)))", "z[i] = (x0[i] * sigmoid(x0[i]))\n"},
+                                "t1[k] = sum(l < 3) exp(x0[k,l] - t0[k])\n"
+                                "z[m,n] = exp(x0[m,n] - t0[m]) / t1[m]\n"},
+    {"(gather ((f32 5 3)) ((i64 2)))", "z[i,j] = x0[index(x1[i]) mod 5,j]\n"},
+    {"(trilu :part lower ((f32 3 3)))", "z[i,j] = if (j + (i * -1)) * -1 >= 0 then x0[i,j] else 0.0\n"},
+    {"(split 0 :sizes 1 2 ((f32 3)))", "z0[i] = x0[i]\nz1[j] = x0[j + 1]\n"},
+    {"(silu ((f32 3)))", "z[i] = x0[i] * sigmoid(x0[i])\n"},
 };
 
 static void print_types(struct text *out, const struct definition *d)

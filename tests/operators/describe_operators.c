@@ -1,0 +1,167 @@
+// describe_operators FILE: prints docs/operators.md from the table of operators and the example applications in FILE
+// (typed_call.h), one for each operator that has a definition.
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/sexp.h"
+#include "core/text.h"
+#include "graph/call_text.h"
+#include "tests/operators/typed_call.h"
+#include <string.h>
+
+static const char introduction[] =
+    "# Operators\n"
+    "\n"
+    "Written by `ninja -C build operators-page` from the table in `operators/` and the examples in\n"
+    "`tests/operators/examples.calls`; a test compares. Every operator is given by its formula for an example:\n"
+    "x0, x1, ... are the inputs, z is the output, t0, t1, ... are tensors in between; `[i or 0]` reads 0 outside of "
+    "the\n"
+    "tensor, `/` and `mod` round towards minus infinity on indices. An attribute with a standard value may be left "
+    "out;\n"
+    "a required integer stands first in the text of an application, without its name.\n";
+
+// --- pieces
+// -----------------------------------------------------------------------------------------------------------
+
+static void describe_kind(struct text *out, const struct attribute *attribute)
+{
+    static const char *const kinds[] = {[ATTRIBUTE_INT] = "integer",
+                                        [ATTRIBUTE_INTS] = "integers",
+                                        [ATTRIBUTE_REAL] = "real",
+                                        [ATTRIBUTE_DTYPE] = "element type"};
+    if (attribute->kind != ATTRIBUTE_CHOICE) {
+        text_add(out, kinds[attribute->kind]);
+        return;
+    }
+    for (int i = 0; attribute->choices[i]; i++)
+        text_printf(out, "%s%s", i ? " or " : "", attribute->choices[i]);
+}
+
+static void describe_standard(struct text *out, const struct attribute *attribute, const struct attribute_value *value)
+{
+    text_add(out, attribute->is_required ? "required" : attribute->kind == ATTRIBUTE_INTS ? "none" : "");
+    if (!attribute->is_required && value->count)
+        attribute_print(out, attribute, value);
+}
+
+static void describe_attributes(struct text *out, const struct operator* op, struct arena *a)
+{
+    struct attribute_value standard[MAX_ATTRIBUTES];
+    operator_standard_attributes(op, a, standard);
+    for (int i = 0; i < operator_n_attributes(op); i++) {
+        const struct attribute *attribute = &op->attributes[i];
+        text_printf(out, "- `%s`: ", attribute->name);
+        describe_kind(out, attribute);
+        text_add(out, attribute->is_required ? ", " : ", standard ");
+        describe_standard(out, attribute, &standard[i]);
+        text_add(out, "\n");
+    }
+}
+
+// "(conv :stride 2 (f32 1 4 9) (f32 2 4 3))"
+static void describe_call(struct text *out, const struct operator_call *call)
+{
+    call_text_print(out, call->op, -1, call->attributes);
+    for (int i = 0; i < call->n_inputs; i++) {
+        text_add(out, " ");
+        type_print(out, &call->inputs[i]);
+    }
+    text_add(out, ")");
+}
+
+static bool fits_in_a_row(const struct operator* op)
+{
+    return op->flags & OPERATOR_IS_ELEMENTWISE && op->attributes[0].name == NULL;
+}
+
+static void describe_in_a_row(struct text *out, const struct operator* op, const struct definition *d)
+{
+    struct text formula = {0};
+    definition_print(&formula, d, NULL);
+    text_printf(out, "| `%s` | %s | `%.*s` |\n", op->name, op->onnx ? op->onnx : "", (int)formula.count - 1,
+                formula.chars);
+    text_free(&formula);
+}
+
+static void describe_in_a_section(struct text *out, const struct operator_call *call, const struct definition *d,
+                                  struct arena *a)
+{
+    text_printf(out, "\n## %s\n\n%s.%s%s%s\n\n", call->op->name, call->op->summary, call->op->onnx ? " ONNX: " : "",
+                call->op->onnx ? call->op->onnx : "", call->op->onnx ? "." : "");
+    describe_attributes(out, call->op, a);
+    text_add(out, operator_n_attributes(call->op) ? "\n```\n" : "```\n");
+    describe_call(out, call);
+    text_add(out, "\n");
+    definition_print(out, d, NULL);
+    text_add(out, "```\n");
+}
+
+// --- the page
+// ---------------------------------------------------------------------------------------------------------
+
+struct page {
+    struct arena arena;
+    struct operator_call calls[OP_COUNT];
+    struct definition definitions[OP_COUNT];
+};
+
+static bool read_example(struct page *p, const struct sexp *s, const char *file, struct error *error)
+{
+    struct typed_call c;
+    if (!typed_call_parse(&p->arena, s, file, &c, error))
+        return false;
+    enum operator_id id = c.call.op->id;
+    if (p->calls[id].op)
+        return sexp_error(error, file, s, "a second example of %s", c.call.op->name);
+    p->calls[id] = c.call;
+    definition_init(&p->definitions[id], &p->arena, c.call.n_inputs, c.call.inputs);
+    if (!operator_define(&p->definitions[id], &c.call))
+        return sexp_error(error, file, s, "%s", p->definitions[id].reason);
+    return true;
+}
+
+static bool read_examples(struct page *p, const char *file, struct error *error)
+{
+    const struct sexp *list;
+    if (!sexp_parse_file(&p->arena, file, &list, error))
+        return false;
+    for (size_t i = 0; i < list->count; i++)
+        if (!read_example(p, &list->items[i], file, error))
+            return false;
+    for (int id = 0; id < OP_COUNT; id++)
+        if (operators[id]->define && !p->calls[id].op)
+            return error_set(error, file, 0, 0, "no example of %s", operators[id]->name);
+    return true;
+}
+
+static void write_page(struct page *p, struct text *out)
+{
+    text_add(out, introduction);
+    text_add(out, "\n## Element-wise\n\n| operator | ONNX | formula |\n|---|---|---|\n");
+    for (int id = 0; id < OP_COUNT; id++)
+        if (p->calls[id].op && fits_in_a_row(operators[id]))
+            describe_in_a_row(out, operators[id], &p->definitions[id]);
+    for (int id = 0; id < OP_COUNT; id++)
+        if (p->calls[id].op && !fits_in_a_row(operators[id]))
+            describe_in_a_section(out, &p->calls[id], &p->definitions[id], &p->arena);
+}
+
+int main(int argc, char **argv)
+{
+    static struct page page;
+    struct error error;
+    struct text out = {0};
+    if (argc != 2)
+        return EXIT_USAGE;
+    arena_init(&page.arena);
+    bool is_good = read_examples(&page, argv[1], &error);
+    if (is_good) {
+        write_page(&page, &out);
+        fputs(out.chars, stdout);
+    } else
+        error_print(stderr, "describe_operators", &error);
+    text_free(&out);
+    for (int id = 0; id < OP_COUNT; id++)
+        definition_free(&page.definitions[id]);
+    arena_free(&page.arena);
+    return is_good ? EXIT_DONE : (int)error.code;
+}
