@@ -51,6 +51,8 @@ static bool check_types(const struct graph *g, node_id n, struct arena *arena, s
         is_right = type_equal(definition_output(&d, (int)i), graph_type(g, node->first_output + i));
         if (!is_right)
             violation(error, g, n, "an output of another type than its definition gives");
+        else if (!type_equal_split(definition_output(&d, (int)i), graph_type(g, node->first_output + i)))
+            is_right = violation(error, g, n, "an output with another split tree than its definition gives");
     }
     definition_free(&d);
     return is_right;

@@ -236,10 +236,40 @@ node_id graph_add_opaque(struct graph *g, int64_t index, uint32_t n_inputs, cons
     return add_typed(g, operators[OP_OPAQUE], index, n_inputs, inputs, n_outputs, types);
 }
 
+// Do the inputs have the types, split trees included, that the node's inputs have where it is copied from?
+static bool reads_equal_types(const struct graph *g, const struct graph *from, node_id node, const tensor_id *inputs)
+{
+    for (uint32_t i = 0; i < from->nodes.items[node].n_inputs; i++) {
+        const struct type *here = graph_type(g, inputs[i]), *there = graph_type(from, graph_inputs(from, node)[i]);
+        if (here != there && !(type_equal(here, there) && type_equal_split(here, there)))
+            return false;
+    }
+    return true;
+}
+
+// Copies keep their types; a node that now reads tensors with other split trees is defined anew.
+static bool is_defined_anew(struct graph *g, const struct graph *from, node_id node, const tensor_id *inputs)
+{
+    const struct node *n = &from->nodes.items[node];
+    struct attribute_value resolved[MAX_ATTRIBUTES];
+    return n->op->define && !reads_equal_types(g, from, node, inputs) &&
+           define_application(g, n->op, n->attributes, n->n_inputs, inputs, resolved);
+}
+
+static const struct type **types_elsewhere(struct graph *g, const struct graph *from, node_id node)
+{
+    uint32_t n = from->nodes.items[node].n_outputs;
+    const struct type **types = arena_array(g->arena, const struct type *, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        types[i] = graph_type(from, graph_output_of(from, node, i));
+    return types;
+}
+
 node_id graph_add_copy(struct graph *g, const struct graph *from, node_id node, const tensor_id *inputs)
 {
     assert(g->arena == from->arena);
     const struct node *source = &from->nodes.items[node];
+    const tensor_id *given = inputs;
     tensor_id swapped[2];
     if (source->n_inputs == 2) {
         memcpy(swapped, inputs, sizeof swapped);
@@ -251,14 +281,13 @@ node_id graph_add_copy(struct graph *g, const struct graph *from, node_id node, 
     if (found != TABLE_NONE)
         return found;
     struct arena_mark mark = arena_mark(g->arena);
-    const struct type **types = arena_array(g->arena, const struct type *, source->n_outputs + 1);
-    for (uint32_t i = 0; i < source->n_outputs; i++)
-        types[i] = graph_type(from, graph_output_of(from, node, i));
-    node_id added = append_node(g, *source, inputs, hash, types);
+    bool is_anew = is_defined_anew(g, from, node, given);
+    node_id added = append_node(g, *source, inputs, hash, is_anew ? output_types(g) : types_elsewhere(g, from, node));
     for (uint32_t i = 0; i < source->n_outputs; i++)
         g->tensors.items[graph_output_of(g, added, i)].value =
             from->tensors.items[graph_output_of(from, node, i)].value;
-    arena_release(g->arena, mark);
+    if (!is_anew)
+        arena_release(g->arena, mark);
     return added;
 }
 

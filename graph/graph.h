@@ -10,8 +10,9 @@
 // arrays, so a copy is a few memcpy.
 //
 // A tensor's *value key* names the value that it stands for. It is the structural hash of the tensor, except that a
-// tensor which replaced another inherits the key of the other (both have the same value). So graphs reached by
-// rewriting compare by the sets of their nodes, and no change reaches what stands downstream of it.
+// tensor made to replace another inherits the key of the other (both have the same value). So graphs reached by
+// rewriting compare by the sets of their nodes, and no change reaches what stands downstream of it. Two tensors of a
+// graph may have one key: then their values are equal.
 #ifndef GRAPH_GRAPH_H
 #define GRAPH_GRAPH_H
 #include "core/table.h"
@@ -68,7 +69,8 @@ const char *graph_refusal(const struct graph *g);
 tensor_id graph_add_leaf(struct graph *g, const struct operator* op, int64_t index, const struct type *type);
 node_id graph_add_opaque(struct graph *g, int64_t index, uint32_t n_inputs, const tensor_id *inputs, uint32_t n_outputs,
                          const struct type *types);
-// A node as another graph (of the same arena) has it, over given inputs, typed as it is there.
+// A node as another graph (of the same arena) has it, over given inputs of the same shapes: typed as it is there, or
+// anew where split trees of the inputs differ; with the value keys that its outputs have there.
 node_id graph_add_copy(struct graph *g, const struct graph *from, node_id node, const tensor_id *inputs);
 void graph_set_origin(struct graph *g, node_id node, uint32_t origin);   // only when it has none yet
 void graph_add_output(struct graph *g, tensor_id tensor);

@@ -118,11 +118,16 @@ static bool move_everything_live(struct replacing *r)
     return true;
 }
 
-// The new tensor stands for the old one's value: every reader's key is as before.
+// A tensor made for the replacement stands for the old one's value: every reader's key is as before. One that was in
+// use already has a key of its own and keeps it, whatever it comes to replace.
 static void inherit_value_keys(struct graph *g, size_t n, const tensor_id *old, const tensor_id *new)
 {
+    bool *live = mem_new_array(bool, g->nodes.count + 1);
+    graph_mark_live(g, live);
     for (size_t i = 0; i < n; i++)
-        g->tensors.items[new[i]].value = g->tensors.items[old[i]].value;
+        if (!live[g->tensors.items[new[i]].producer])
+            g->tensors.items[new[i]].value = g->tensors.items[old[i]].value;
+    mem_free_array(live, g->nodes.count + 1);
 }
 
 bool graph_replace(struct graph *ret_result, const struct graph *g, size_t n, const tensor_id *old,

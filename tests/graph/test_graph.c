@@ -21,7 +21,8 @@ static const char *const canonical_graphs[] = {
     "  (let (t5) (opaque 3 t3) (? ...))\n  (output t4 t5))\n",
     "(graph\n  (let t0 (input 0) (f32 1 4 8 8))\n  (let t1 (input 1) (f32 6 2 3 3))\n"
     "  (let t2 (conv :stride 2 2 :pad 1 1 1 1 :dilation 1 1 :group 2 t0 t1))\n"
-    "  (let t3 (poolavg :kernel 2 2 :stride 1 1 :pad 0 0 0 0 :dilation 1 1 :padding counted t2))\n  (let t4 (reshape :shape 1 54 t3))\n  (output t4))\n",
+    "  (let t3 (poolavg :kernel 2 2 :stride 1 1 :pad 0 0 0 0 :dilation 1 1 :padding counted t2))\n  (let t4 (reshape "
+    ":shape 1 54 t3))\n  (output t4))\n",
     "(graph\n  (let t0 (input 0) (f32))\n  (let t1 (reshape :shape 1 t0))\n  (let t2 (pad :pads 1 2 :value 0.5 t1))\n"
     "  (output t2))\n",
 };
@@ -177,6 +178,52 @@ static void replacement_keeps_what_reads_it(void **state)
     tear_down(&f);
 }
 
+// tanh(concat(x, y)) with concat(x, y) replaced by concat(y, x): the axis is cut elsewhere now, and all below know.
+static void replacement_brings_split_trees_up_to_date(void **state)
+{
+    struct fixture f;
+    struct graph result;
+    struct error error = {0};
+    node_id node;
+    int64_t axis = 1;
+    struct attribute_value attributes[2] = {{1, &axis}, {0}};
+    set_up(&f);
+    struct type narrow = type_make(DTYPE_F32, 2, (int64_t[]){4, 2});
+    tensor_id z = graph_add_leaf(&f.g, operators[OP_INPUT], 2, &narrow);
+    assert_true(graph_add(&f.g, operators[OP_CONCAT], attributes, 2, (tensor_id[]){f.x, z}, &node));
+    tensor_id both = graph_output_of(&f.g, node, 0), tanh = add(&f.g, OP_TANH, 1, &both);
+    graph_add_output(&f.g, tanh);
+    assert_int_equal(graph_type(&f.g, tanh)->split[1]->left_size, 6);
+    assert_true(graph_add(&f.g, operators[OP_CONCAT], attributes, 2, (tensor_id[]){z, f.x}, &node));
+    tensor_id turned = graph_output_of(&f.g, node, 0);
+    assert_true(graph_replace(&result, &f.g, 1, &both, &turned, NULL));
+    assert_true(graph_check(&result, &error));
+    assert_int_equal(graph_type(&result, result.outputs.items[0])->split[1]->left_size, 2);
+    graph_free(&result);
+    tear_down(&f);
+}
+
+// x itself takes the place of relu(x): it still is what it was, and every way there gives the same key.
+static void replacement_by_what_was_there_keeps_its_key(void **state)
+{
+    struct fixture f;
+    struct graph result, direct;
+    set_up(&f);
+    graph_add_output(&f.g, add(&f.g, OP_TANH, 1, (tensor_id[]){add(&f.g, OP_RELU, 1, &f.x)}));
+    graph_init(&direct, &f.arena);
+    struct type type = *graph_type(&f.g, f.x);
+    tensor_id x = graph_add_leaf(&direct, operators[OP_INPUT], 0, &type);
+    graph_add_output(&direct, add(&direct, OP_TANH, 1, &x));
+    tensor_id relu = add(&f.g, OP_RELU, 1, &f.x);
+    assert_true(graph_replace(&result, &f.g, 1, &relu, &f.x, NULL));
+    assert_true(graph_equal(&result, &direct));
+    assert_true(result.tensors.items[0].value == f.g.tensors.items[f.x].value);
+    assert_true(result.nodes.items[1].key == direct.nodes.items[1].key);
+    graph_free(&result);
+    graph_free(&direct);
+    tear_down(&f);
+}
+
 static void replacement_refuses_cycles(void **state)
 {
     struct fixture f;
@@ -213,6 +260,8 @@ int main(void)
         TEST(takes_back_what_was_added),
         TEST(split_takes_its_sizes_from_the_tree),
         TEST(replacement_keeps_what_reads_it),
+        TEST(replacement_brings_split_trees_up_to_date),
+        TEST(replacement_by_what_was_there_keeps_its_key),
         TEST(replacement_refuses_cycles),
         TEST(counts_uses),
     };

@@ -1,0 +1,177 @@
+// Random graphs, rewritten at random by whatever rules match, step after step: every graph on the way passes the check
+// and keeps the values of the original. Wrong rules, planted, are found out.
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/random.h"
+#include "core/sexp.h"
+#include "core/text.h"
+#include "graph/graph.h"
+#include "graph/text.h"
+#include "substitutions/match.h"
+#include "tests/support/check.h"
+#include "tests/support/graph_values.h"
+#include "tests/support/random_graph.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { GRAPHS = 400, STEPS = 6 };
+
+struct walk {
+    struct arena arena, scratch;
+    struct random random;
+    const struct rule_set *rules;
+    struct graph g;
+    struct field_values values;
+    struct match chosen;
+    uint64_t n_matches;
+    uint64_t *applications;   // of every rule; NULL: not counted
+    const struct rule *culprit;
+};
+
+static bool choose_one(void *context, const struct match *m)
+{
+    struct walk *w = context;
+    if (random_below(&w->random, ++w->n_matches) == 0)
+        w->chosen = *m;
+    return true;
+}
+
+static void choose_match(struct walk *w, const struct match_index *index)
+{
+    w->n_matches = 0;
+    for (size_t i = 0; i < w->rules->rules.count; i++)
+        rule_match(w->rules->rules.items[i], index, NO_NODE, &w->scratch, choose_one, w);
+}
+
+static void count_application(struct walk *w, const struct rule *rule)
+{
+    for (size_t i = 0; w->applications && i < w->rules->rules.count; i++)
+        w->applications[i] += w->rules->rules.items[i] == rule;
+}
+
+static bool has_kept_values(struct walk *w, const struct graph *g)
+{
+    struct arena_mark mark = arena_mark(&w->scratch);
+    struct field_values now;
+    graph_values(&now, g, 5, &w->scratch);
+    bool is_same = field_values_equal(&now, &w->values);
+    field_values_free(&now);
+    arena_release(&w->scratch, mark);
+    return is_same;
+}
+
+// False when the rule changed the values.
+static bool apply_chosen(struct walk *w)
+{
+    struct graph result;
+    struct error error = {0};
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    const struct rule *rule = w->chosen.rule;
+    if (!match_apply(&w->chosen, &w->g, &w->scratch, old, new) ||
+        !graph_replace(&result, &w->g, rule->n_outputs, old, new, NULL))
+        return true;
+    if (!graph_check(&result, &error))
+        fail_msg("after %s: %s", rule->name, error.message);
+    count_application(w, rule);
+    graph_free(&w->g);
+    w->g = result;
+    w->culprit = has_kept_values(w, &w->g) ? NULL : rule;
+    return !w->culprit;
+}
+
+static bool take_step(struct walk *w)
+{
+    struct match_index index;
+    match_index_init(&index, &w->g);
+    choose_match(w, &index);
+    match_index_free(&index);
+    return w->n_matches == 0 || apply_chosen(w);
+}
+
+// The rule that changed the values of the graph grown from this seed; NULL: none did.
+static const struct rule *walk_from(uint64_t seed, const struct rule_set *rules, uint64_t *applications)
+{
+    struct walk w = {.random = random_seed(seed), .rules = rules, .applications = applications};
+    struct error error = {0};
+    arena_init(&w.arena);
+    arena_init(&w.scratch);
+    graph_init(&w.g, &w.arena);
+    random_graph_fill(&w.g, rules, &w.random, 8);
+    if (!graph_check(&w.g, &error))
+        fail_msg("seed %llu: %s", (unsigned long long)seed, error.message);
+    graph_values(&w.values, &w.g, 5, &w.scratch);
+    for (int step = 0; step < STEPS && take_step(&w); step++)
+        continue;
+    graph_free(&w.g);
+    field_values_free(&w.values);
+    arena_free(&w.arena);
+    arena_free(&w.scratch);
+    return w.culprit;
+}
+
+static void random_rewrites_keep_values(void **state)
+{
+    struct arena a;
+    struct rule_set rules;
+    struct error error = {0};
+    arena_init(&a);
+    rule_set_init(&rules, &a);
+    assert_true(rule_set_read(&rules, getenv("TASO_RULES"), &error));
+    uint64_t *applications = arena_array(&a, uint64_t, rules.rules.count);
+    for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
+        const struct rule *culprit = walk_from(seed, &rules, applications);
+        if (culprit)
+            fail_msg("seed %llu: %s changes values", (unsigned long long)seed, culprit->name);
+    }
+    size_t n_applied = 0;
+    for (size_t i = 0; i < rules.rules.count; i++)
+        n_applied += applications[i] > 0;
+    assert_true(n_applied * 10 >= rules.rules.count * 8);
+    rule_set_free(&rules);
+    arena_free(&a);
+}
+
+static const char *const wrong_rules[] = {
+    "(rule sum-of-relu (source (ewadd (relu ?x) ?y)) (target (relu (ewadd ?x ?y))))",
+    "(rule swapped-parts (source (split0 $i :sizes $z (concat $i ?x ?y)) (split1 $i :sizes $z (concat $i ?x ?y)))"
+    " (target ?y ?x))",
+    "(rule product-the-other-way (source (matmul ?x ?y)) (target (matmul ?y ?x)))",
+    "(rule transposed-twice (source (transpose :perm $p (transpose :perm $q ?x))) (target (transpose :perm (at $p $q) "
+    "?x)))",
+    "(rule forgotten-group (source (conv :group $g :pad $p :stride $s :dilation $d ?x ?k))"
+    " (target (conv :group (/ $g 2) :pad $p :stride $s :dilation $d ?x (concat 1 ?k ?k))) (where (divides 2 $g)))",
+    "(rule any-reshape (source (reshape :shape $s ?x)) (target (transpose :perm 1 0 ?x)))",
+};
+
+static void finds_out_wrong_rules(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(wrong_rules); i++) {
+        struct arena a;
+        struct rule_set rules;
+        struct rule *rule;
+        struct error error = {0};
+        const struct sexp *list;
+        const struct rule *culprit = NULL;
+        arena_init(&a);
+        rule_set_init(&rules, &a);
+        assert_true(sexp_parse(&a, "wrong", wrong_rules[i], strlen(wrong_rules[i]), &list, &error));
+        if (!rule_parse(&list->items[0], "wrong", &a, &rule, &error))
+            fail_msg("%u: %s", error.column, error.message);
+        vec_push(&rules.rules, rule);
+        for (uint64_t seed = 1; seed <= GRAPHS && !culprit; seed++)
+            culprit = walk_from(seed, &rules, NULL);
+        if (!culprit)
+            fail_msg("%s was not found out", rule->name);
+        rule_set_free(&rules);
+        arena_free(&a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(random_rewrites_keep_values),
+        TEST(finds_out_wrong_rules),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
