@@ -14,7 +14,7 @@
 
 struct arena;
 struct definition;
-struct plan;
+struct evaluation_plan;
 
 void evaluate_f64(const struct definition *d, const double *const *inputs, double *const *outputs,
                   struct arena *scratch);
@@ -26,11 +26,11 @@ void evaluate_field(const struct definition *d, uint64_t key, const uint64_t *co
 // Who evaluates a definition many times plans it once: what does not depend on values is then done once (for small
 // tensors that is half of the work). A plan is made in `arena`, keeps a pointer to `d`, and may be used by several
 // threads at a time. It depends on shapes, not on split trees.
-const struct plan *plan_evaluation(const struct definition *d, struct arena *arena);
-void evaluate_plan_f64(const struct plan *plan, const double *const *inputs, double *const *outputs,
+const struct evaluation_plan *evaluation_plan_make(const struct definition *d, struct arena *arena);
+void evaluate_plan_f64(const struct evaluation_plan *plan, const double *const *inputs, double *const *outputs,
                        struct arena *scratch);
-void evaluate_plan_i64(const struct plan *plan, const int64_t *const *inputs, int64_t *const *outputs,
+void evaluate_plan_i64(const struct evaluation_plan *plan, const int64_t *const *inputs, int64_t *const *outputs,
                        struct arena *scratch);
-void evaluate_plan_field(const struct plan *plan, uint64_t key, const uint64_t *const *inputs, uint64_t *const *outputs,
-                         struct arena *scratch);
+void evaluate_plan_field(const struct evaluation_plan *plan, uint64_t key, const uint64_t *const *inputs,
+                         uint64_t *const *outputs, struct arena *scratch);
 #endif

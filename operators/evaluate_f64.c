@@ -55,7 +55,7 @@ void evaluate_f64(const struct definition *d, const double *const *inputs, doubl
     evaluate_once(d, 0, inputs, outputs, scratch);
 }
 
-void evaluate_plan_f64(const struct plan *plan, const double *const *inputs, double *const *outputs,
+void evaluate_plan_f64(const struct evaluation_plan *plan, const double *const *inputs, double *const *outputs,
                        struct arena *scratch)
 {
     evaluate(plan, 0, inputs, outputs, scratch);

@@ -166,8 +166,8 @@ void evaluate_field(const struct definition *d, uint64_t key, const uint64_t *co
     evaluate_once(d, domain_of_key(key), inputs, outputs, scratch);
 }
 
-void evaluate_plan_field(const struct plan *plan, uint64_t key, const uint64_t *const *inputs, uint64_t *const *outputs,
-                         struct arena *scratch)
+void evaluate_plan_field(const struct evaluation_plan *plan, uint64_t key, const uint64_t *const *inputs,
+                         uint64_t *const *outputs, struct arena *scratch)
 {
     evaluate(plan, domain_of_key(key), inputs, outputs, scratch);
 }

@@ -84,7 +84,7 @@ static struct range range_of(const struct definition *d, expr e)
 // ------------------------------------------------------------------------------------------------------------
 
 struct planner {
-    struct plan *plan;
+    struct evaluation_plan *plan;
     const struct definition *d;
     struct arena *arena;
     const struct stage *stage;
@@ -504,9 +504,9 @@ static void plan_stage(struct planner *p, const struct stage *s, struct planned_
     cache_lanes(p, planned);
 }
 
-const struct plan *plan_evaluation(const struct definition *d, struct arena *arena)
+const struct evaluation_plan *evaluation_plan_make(const struct definition *d, struct arena *arena)
 {
-    struct plan *plan = arena_new(arena, struct plan);
+    struct evaluation_plan *plan = arena_new(arena, struct evaluation_plan);
     struct planner p = {.plan = plan, .d = d, .arena = arena};
     plan->d = d;
     plan->stages = arena_array(arena, struct planned_stage, d->n_stages);

@@ -53,7 +53,7 @@ struct planned_stage {
     struct lane_table *tables;         // is_cached
     int64_t *variables;                // is_cached: as struct lanes has them
 };
-struct plan {
+struct evaluation_plan {
     const struct definition *d;
     struct planned_stage *stages;
     struct access **accesses;   // of READ nodes

@@ -48,8 +48,8 @@ static double microseconds_to_define(struct definition *d, const struct operator
     return (clock_seconds() - start) * 1e6 / n;
 }
 
-static double microseconds_to_evaluate(const struct definition *d, const struct plan *plan, const uint64_t **inputs,
-                                       uint64_t **outputs, struct arena *a)
+static double microseconds_to_evaluate(const struct definition *d, const struct evaluation_plan *plan,
+                                       const uint64_t **inputs, uint64_t **outputs, struct arena *a)
 {
     int n = 0;
     double start = clock_seconds(), seconds;
@@ -81,7 +81,7 @@ static void time_call(const struct sexp *s, struct arena *a, struct definition *
     for (int i = 0; i < d->n_outputs; i++)
         outputs[i] = random_tensor(a, definition_output(d, i), &random);
     double once = microseconds_to_evaluate(d, NULL, inputs, outputs, a);
-    double planned = microseconds_to_evaluate(d, plan_evaluation(d, a), inputs, outputs, a);
+    double planned = microseconds_to_evaluate(d, evaluation_plan_make(d, a), inputs, outputs, a);
     printf("%-10s define %6.2f us   evaluate %10.2f us   planned %10.2f us\n", c.call.op->name, define, once, planned);
 }
 

@@ -377,7 +377,7 @@ static void compare_field_with_reals(uint64_t seed)
         }
         assert_true(definition_is_polynomial(&t.d));
         evaluate_f64(&t.d, (const double *const *)t.data, &reals, &t.arena);
-        const struct plan *plan = plan_evaluation(&t.d, &t.arena);
+        const struct evaluation_plan *plan = evaluation_plan_make(&t.d, &t.arena);
         evaluate_plan_field(plan, seed, (const uint64_t *const *)inputs, &residues, &t.arena);
         for (int64_t i = 0; i < n; i++)
             if (fabs(reals[i]) < 1e15 && field_from_int((int64_t)reals[i]) != residues[i])
