@@ -5,11 +5,15 @@
 
 enum { AXIS };
 
+#define MOST_PARTS 1024   // definitions are nested as deeply as there are parts
+
 static bool have_matching_types(struct definition *d, const struct operator_call *call, int64_t axis)
 {
     const struct type *first = &call->inputs[0];
     if (axis < 0 || axis >= first->rank)
         return refuse(d, "concat has no axis %lld", (long long)axis);
+    if (call->n_inputs > MOST_PARTS)
+        return refuse(d, "concat of more than %d tensors", MOST_PARTS);
     int64_t size = 0;
     for (int i = 0; i < call->n_inputs; i++) {
         struct type other = call->inputs[i];

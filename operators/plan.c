@@ -83,19 +83,19 @@ static struct range range_of(const struct definition *d, expr e)
 // --- forms
 // ------------------------------------------------------------------------------------------------------------
 
+enum part { PART_LANE, PART_LOOP, PART_MIXED, PARTS };
+struct draft {
+    int64_t base;
+    int n[PARTS];
+    struct term terms[PARTS][MAX_RANK * MAX_TERMS_OF_INDEX];
+};
 struct planner {
     struct evaluation_plan *plan;
     const struct definition *d;
     struct arena *arena;
     const struct stage *stage;
     VEC(const struct form *) with_tables;
-};
-
-enum part { PART_LANE, PART_LOOP, PART_MIXED, PARTS };
-struct draft {
-    int64_t base;
-    int n[PARTS];
-    struct term terms[PARTS][MAX_RANK * MAX_TERMS_OF_INDEX];
+    struct draft draft;   // the form being made
 };
 
 static bool is_of_stage(const struct stage *s, int64_t variable)
@@ -133,9 +133,9 @@ static void add_term(struct draft *draft, enum part part, uint32_t atom, bool is
     terms[draft->n[part]++] = (struct term){atom, is_expression, coefficient};
 }
 
-static void add_atom(const struct planner *p, struct draft *draft, expr e, int64_t factor)
+static void add_atom(struct planner *p, expr e, int64_t factor)
 {
-    add_term(draft, depends_on_stage_alone(p, e) ? PART_LANE : PART_MIXED, e, true, factor);
+    add_term(&p->draft, depends_on_stage_alone(p, e) ? PART_LANE : PART_MIXED, e, true, factor);
 }
 
 static int count_terms(const struct definition *d, expr e)
@@ -146,8 +146,9 @@ static int count_terms(const struct definition *d, expr e)
     return n->kind == EXPR_INDEX_MUL ? count_terms(d, n->a) : 1;
 }
 
-static void add_terms(const struct planner *p, struct draft *draft, expr e, int64_t factor)
+static void add_terms(struct planner *p, expr e, int64_t factor)
 {
+    struct draft *draft = &p->draft;
     const struct expr_node *n = &p->d->nodes.items[e];
     switch ((enum expr_kind)n->kind) {
     case EXPR_INTEGER:
@@ -158,50 +159,50 @@ static void add_terms(const struct planner *p, struct draft *draft, expr e, int6
             add_term(draft, is_of_stage(p->stage, n->value) ? PART_LANE : PART_LOOP, (uint32_t)n->value, false, factor);
         break;
     case EXPR_INDEX_ADD:
-        add_terms(p, draft, n->a, factor);
-        add_terms(p, draft, n->b, factor);
+        add_terms(p, n->a, factor);
+        add_terms(p, n->b, factor);
         break;
     case EXPR_INDEX_MUL:
-        add_terms(p, draft, n->a, wrapping_product(factor, n->value));
+        add_terms(p, n->a, wrapping_product(factor, n->value));
         break;
     default:
-        add_atom(p, draft, e, factor);
+        add_atom(p, e, factor);
         break;
     }
 }
 
-static void add_index(const struct planner *p, struct draft *draft, expr e, int64_t factor)
+static void add_index(struct planner *p, expr e, int64_t factor)
 {
     if (count_terms(p->d, e) <= MAX_TERMS_OF_INDEX)
-        add_terms(p, draft, e, factor);
+        add_terms(p, e, factor);
     else
-        add_atom(p, draft, e, factor);
+        add_atom(p, e, factor);
 }
 
-static void start_draft(struct draft *draft)
+static void start_form(struct planner *p)
 {
-    draft->base = 0;
-    memset(draft->n, 0, sizeof draft->n);
+    p->draft.base = 0;
+    memset(p->draft.n, 0, sizeof p->draft.n);
 }
 
-static const struct term *keep_terms(struct planner *p, struct draft *draft, enum part part, int *ret_n)
+static const struct term *keep_terms(struct planner *p, enum part part, int *ret_n)
 {
-    struct term *terms = draft->terms[part];
+    struct term *terms = p->draft.terms[part];
     int n = 0;
-    for (int i = 0; i < draft->n[part]; i++)
+    for (int i = 0; i < p->draft.n[part]; i++)
         if (terms[i].coefficient)
             terms[n++] = terms[i];
     *ret_n = n;
     return n ? arena_copy_array(p->arena, terms, n) : NULL;
 }
 
-static void finish_form(struct planner *p, struct draft *draft, struct form *ret_form)
+static void finish_form(struct planner *p, struct form *ret_form)
 {
     struct form *f = ret_form;
-    f->base = draft->base;
-    f->lane = keep_terms(p, draft, PART_LANE, &f->n_lane);
-    f->loop = keep_terms(p, draft, PART_LOOP, &f->n_loop);
-    f->mixed = keep_terms(p, draft, PART_MIXED, &f->n_mixed);
+    f->base = p->draft.base;
+    f->lane = keep_terms(p, PART_LANE, &f->n_lane);
+    f->loop = keep_terms(p, PART_LOOP, &f->n_loop);
+    f->mixed = keep_terms(p, PART_MIXED, &f->n_mixed);
     f->table = NO_TABLE;
 }
 
@@ -251,7 +252,7 @@ static bool can_leave(const struct definition *d, expr index, int64_t size)
     return range.low < 0 || range.high >= size;
 }
 
-static void bound_axes(struct planner *p, const struct expr_node *n, struct access *access, struct draft *draft)
+static void bound_axes(struct planner *p, const struct expr_node *n, struct access *access)
 {
     const struct type *t = type_of_tensor(p->d, n->value);
     struct bound *bounds = NULL;
@@ -261,10 +262,10 @@ static void bound_axes(struct planner *p, const struct expr_node *n, struct acce
             continue;
         if (!bounds)
             access->bounds = bounds = arena_array(p->arena, struct bound, MAX_RANK);
-        start_draft(draft);
-        add_index(p, draft, index, 1);
+        start_form(p);
+        add_index(p, index, 1);
         struct bound *bound = &bounds[access->n_bounds++];
-        finish_form(p, draft, &bound->place);
+        finish_form(p, &bound->place);
         give_table(p, &bound->place);
         bound->size = t->dim[axis];
     }
@@ -277,19 +278,18 @@ static void plan_access(struct planner *p, expr e)
     const struct expr_node *n = &p->d->nodes.items[e];
     const struct type *t = type_of_tensor(p->d, n->value);
     struct access *access = arena_new(p->arena, struct access);
-    struct draft draft;
     p->plan->accesses[e] = access;
     access->tensor = (int)n->value;
     access->outside = (enum outside)n->b;
     access->elements = type_elements(t);
-    bound_axes(p, n, access, &draft);
-    start_draft(&draft);
+    bound_axes(p, n, access);
+    start_form(p);
     int64_t stride = 1;
     for (int axis = t->rank - 1; axis >= 0; axis--) {
-        add_index(p, &draft, p->d->indices.items[n->a + (expr)axis], stride);
+        add_index(p, p->d->indices.items[n->a + (expr)axis], stride);
         stride *= t->dim[axis];
     }
-    finish_form(p, &draft, &access->offset);
+    finish_form(p, &access->offset);
     access->is_linear =
         access->n_bounds == 0 && access->offset.n_mixed == 0 && is_linear_index(p->stage, &access->offset);
     if (!access->is_linear)
@@ -301,11 +301,10 @@ static void plan_access(struct planner *p, expr e)
 static void plan_form(struct planner *p, expr node, expr index)
 {
     struct form *f = arena_new(p->arena, struct form);
-    struct draft draft;
     p->plan->forms[node] = f;
-    start_draft(&draft);
-    add_index(p, &draft, index, 1);
-    finish_form(p, &draft, f);
+    start_form(p);
+    add_index(p, index, 1);
+    finish_form(p, f);
     give_table(p, f);
     plan_expr(p, index);
 }
@@ -507,7 +506,11 @@ static void plan_stage(struct planner *p, const struct stage *s, struct planned_
 const struct evaluation_plan *evaluation_plan_make(const struct definition *d, struct arena *arena)
 {
     struct evaluation_plan *plan = arena_new(arena, struct evaluation_plan);
-    struct planner p = {.plan = plan, .d = d, .arena = arena};
+    struct planner p;
+    p.plan = plan;
+    p.d = d;
+    p.arena = arena;
+    memset(&p.with_tables, 0, sizeof p.with_tables);
     plan->d = d;
     plan->stages = arena_array(arena, struct planned_stage, d->n_stages);
     plan->accesses = arena_array(arena, struct access *, d->nodes.count);

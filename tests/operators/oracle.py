@@ -6,6 +6,8 @@ implementation, with ONNX Runtime where that is wrong (pooling, LRN), or with nu
 Exit code 77: onnx or onnxruntime is not installed.
 """
 import math
+import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,9 +22,10 @@ except ImportError:
     sys.exit(77)
 
 CASES_OF_EACH = 8
+CONSTANTS = ["cpool", "iconv", "imatmul", "iewmul"]
 DTYPES = {np.dtype("float64"): "f64", np.dtype("int64"): "i64", np.dtype("bool"): "bool"}
 rng = np.random.default_rng(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
-generators = {}
+generators, integer_generators = {}, {}
 
 
 class Refused:
@@ -338,7 +341,8 @@ def of_merge_leaves_convolutions_unchanged():
 def of_concat():
     dims = shape(integer(1, 3), 0, 3)
     axis = integer(0, len(dims) - 1)
-    parts = [reals(*(dims[:axis] + [integer(0, 3)] + dims[axis + 1:])) for _ in range(integer(1, 4))]
+    count = pick(1, 2, 3, 4, 100)
+    parts = [reals(*(dims[:axis] + [integer(0, 3)] + dims[axis + 1:])) for _ in range(count)]
     return call_text("concat", parts, [axis]), [np.concatenate(parts, axis)]
 
 
@@ -582,7 +586,7 @@ def of_onehot():
 
 @generator
 def of_constants():
-    kind = pick("cpool", "iconv", "imatmul", "iewmul")
+    kind = pick(*CONSTANTS)
     c, kernel = integer(1, 3), [pick(1, 3), pick(1, 3, 5)]
     if kind == "cpool":
         dims, y = [c, 1] + kernel, np.full([c, 1] + kernel, 1 / math.prod(kernel))
@@ -595,6 +599,35 @@ def of_constants():
     return call_text(kind, [], shape=dims), [y]
 
 
+# --- integers -------------------------------------------------------------------------------------------------------
+
+
+def register_integers(name, function, count=2, low=-9, **attributes):
+    def generate():
+        dims = shape(2)
+        inputs = [integers(*dims, low=low, high=9) * pick(1, 1, 10**9) for _ in range(count)]
+        return call_text(name, inputs, **attributes), [function(*inputs)]
+
+    integer_generators[name] = generate
+
+
+def truncated_quotient(x, y):
+    return np.where(y == 0, 0, np.sign(x) * np.sign(y) * (np.abs(x) // np.where(y == 0, 1, np.abs(y))))
+
+
+for name, function in {"ewadd": np.add, "ewmul": np.multiply, "sub": np.subtract, "max": np.maximum, "min": np.minimum,
+                       "less": np.less, "lessequal": np.less_equal, "equal": np.equal, "div": truncated_quotient,
+                       "fmod": lambda x, y: x - truncated_quotient(x, y) * y * (y != 0) - x * (y == 0)}.items():
+    register_integers(name, function)
+for name, function in {"neg": np.negative, "abs": np.abs, "sign": np.sign,
+                       "relu": lambda x: np.maximum(x, 0)}.items():
+    register_integers(name, function, 1)
+register_integers("clip", lambda x: np.clip(x, -2, 3), 1, min=-2.0, max=3.0)
+register_integers("reducesum", lambda x: x.sum(0, keepdims=True), 1, axes=[0])
+register_integers("reducemax", lambda x: x.max(1, keepdims=True), 1, axes=[1])
+register_integers("reduceprod", lambda x: x.prod(0, keepdims=True), 1, axes=[0])
+
+
 # --- comparison -----------------------------------------------------------------------------------------------------
 
 
@@ -604,11 +637,11 @@ def parse_line(line):
     return np.array([float(v) for v in values.split()]).reshape(dims)
 
 
-def evaluate(program, texts):
+def evaluate(program, domain, texts):
     with tempfile.NamedTemporaryFile("w", suffix=".calls") as file:
         file.write("\n".join(texts))
         file.flush()
-        done = subprocess.run([program, "f64", file.name], capture_output=True, text=True)
+        done = subprocess.run([program, domain, file.name], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{program} ends with {done.returncode}: {done.stderr}")
     return [block.splitlines() for block in done.stdout.split("\n\n")[:-1]]
@@ -629,17 +662,29 @@ def difference(lines, expected):
     return None
 
 
-def main():
+def count_failures(domain, generators):
     cases = [(name, *generate()) for name, generate in generators.items() for _ in range(CASES_OF_EACH)]
-    results = evaluate(sys.argv[1], [text for _, text, _ in cases])
+    results = evaluate(sys.argv[1], domain, [text for _, text, _ in cases])
     failures = 0
     for (name, text, expected), lines in zip(cases, results, strict=True):
         reason = difference(lines, expected)
         if reason:
             failures += 1
             print(f"{name}: {text}\n  gives {reason}")
-    print(f"{len(cases)} cases of {len(generators)} kinds, {failures} differ")
-    return 1 if failures else 0
+    print(f"{domain}: {len(cases)} cases of {len(generators)} kinds, {failures} differ")
+    return failures
+
+
+def operators_without_cases():
+    examples = pathlib.Path(__file__).with_name("examples.calls").read_text(encoding="utf-8")
+    names = re.findall(r"^\((\w+)", examples, re.MULTILINE)
+    return [name for name in names if name not in generators and name not in CONSTANTS]
+
+
+def main():
+    for name in operators_without_cases():
+        sys.exit(f"no case of {name}")
+    return 1 if count_failures("f64", generators) + count_failures("i64", integer_generators) else 0
 
 
 if __name__ == "__main__":
