@@ -129,37 +129,11 @@ static bool match_attributes(struct matching *s, struct trail *trail, const stru
     return true;
 }
 
-static bool evaluate_attribute(const struct attribute_pattern *pattern, const struct term_bindings *b, struct arena *a,
-                               struct attribute_value *ret_value)
-{
-    int64_t *ints = arena_array(a, int64_t, (size_t)pattern->count * MAX_TERM_LENGTH + 1);
-    ret_value->count = 0;
-    ret_value->ints = ints;
-    for (uint32_t i = 0; i < pattern->count; i++) {
-        struct attribute_value part;
-        if (!attribute_term_evaluate(pattern->terms[i], b, a, &part))
-            return false;
-        if (part.count)
-            memcpy(ints + ret_value->count, part.ints, part.count * sizeof *ints);
-        ret_value->count += part.count;
-    }
-    return true;
-}
-
 static struct term_bindings bindings_of(const struct match *m, const struct graph *g, const struct type **types)
 {
     for (uint32_t v = 0; v < m->rule->pattern.n_variables; v++)
         types[v] = m->variables[v] == NO_TENSOR ? NULL : graph_type(g, m->variables[v]);
     return (struct term_bindings){types, m->attributes};
-}
-
-static bool evaluate_attributes(const struct pattern_node *node, const struct term_bindings *b, struct arena *a,
-                                struct attribute_value *ret_values)
-{
-    for (int i = 0; i < operator_n_attributes(node->op); i++)
-        if (!evaluate_attribute(&node->attributes[i], b, a, &ret_values[i]))
-            return false;
-    return true;
 }
 
 // What the pattern leaves to the input types (list attributes not given) made explicit as the graph has it.
@@ -184,7 +158,7 @@ static bool has_exactly_the_attributes(struct matching *s, uint32_t pattern_node
     const struct pattern_node *pattern = &s->rule->pattern.nodes.items[pattern_node];
     const struct node *node = &s->g->nodes.items[s->m.nodes[pattern_node]];
     struct attribute_value values[MAX_ATTRIBUTES];
-    if (!evaluate_attributes(pattern, b, s->scratch, values))
+    if (!pattern_evaluate_attributes(pattern, b, s->scratch, values))
         return false;
     if (node->op->resolve && !resolve_attributes(s, s->m.nodes[pattern_node], values))
         return false;
@@ -411,7 +385,7 @@ static bool add_target_node(struct application *ap, uint32_t n, const struct ter
     const struct pattern_node *pattern = &ap->m->rule->pattern.nodes.items[n];
     struct attribute_value values[MAX_ATTRIBUTES];
     tensor_id inputs[MAX_RULE_VARIABLES];
-    if (!evaluate_attributes(pattern, b, ap->scratch, values))
+    if (!pattern_evaluate_attributes(pattern, b, ap->scratch, values))
         return false;
     for (uint32_t i = 0; i < pattern->n_inputs; i++)
         if (!tensor_of_term(ap, pattern->inputs[i], &inputs[i]))

@@ -264,6 +264,34 @@ bool pattern_parse_term(struct pattern *p, const struct sexp *s, const char *fil
     return true;
 }
 
+// --- attribute values
+
+static bool evaluate_attribute(const struct attribute_pattern *pattern, const struct term_bindings *b, struct arena *a,
+                               struct attribute_value *ret_value)
+{
+    int64_t *ints = arena_array(a, int64_t, (size_t)pattern->count * MAX_TERM_LENGTH + 1);
+    ret_value->count = 0;
+    ret_value->ints = ints;
+    for (uint32_t i = 0; i < pattern->count; i++) {
+        struct attribute_value part;
+        if (!attribute_term_evaluate(pattern->terms[i], b, a, &part))
+            return false;
+        if (part.count)
+            memcpy(ints + ret_value->count, part.ints, part.count * sizeof *ints);
+        ret_value->count += part.count;
+    }
+    return true;
+}
+
+bool pattern_evaluate_attributes(const struct pattern_node *node, const struct term_bindings *b, struct arena *a,
+                                 struct attribute_value *ret_values)
+{
+    for (int i = 0; i < operator_n_attributes(node->op); i++)
+        if (!evaluate_attribute(&node->attributes[i], b, a, &ret_values[i]))
+            return false;
+    return true;
+}
+
 // --- conditions
 // -------------------------------------------------------------------------------------------------------
 

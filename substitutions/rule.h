@@ -101,6 +101,9 @@ term_id pattern_add_node(struct pattern *p, const struct pattern_node *node, uin
 void pattern_print_term(struct text *out, const struct pattern *p, term_id term);
 void pattern_print_attribute_term(struct text *out, const struct pattern *p, const struct attribute_term *t);
 void pattern_print_condition(struct text *out, const struct pattern *p, const struct condition *c);
+// The attribute values of a node (operator_n_attributes of them), allocated in `a`. False: a term has no value.
+bool pattern_evaluate_attributes(const struct pattern_node *node, const struct term_bindings *b, struct arena *a,
+                                 struct attribute_value *ret_values);
 // The condition at given bindings; `is_weight` has one flag per tensor variable, or is NULL: no variable is a weight.
 bool condition_holds(const struct condition *c, const struct term_bindings *b, const bool *is_weight,
                      struct arena *scratch);

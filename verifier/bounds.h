@@ -1,0 +1,31 @@
+// Up to which sizes an equation must be tested so that it holds for all sizes.
+//
+// An instance's definitions say how indices meet. Index variables and tensor axes that are read by one another form
+// classes (union-find). On a class whose members are only compared for equality, positions are labels: a counterexample
+// at a large size uses at most q of them (one for each axis of the output and for each sum), and renaming these to the
+// first q gives a counterexample at size q. Concatenation cuts an axis into segments, each with labels of its own.
+// docs/soundness.md has the whole argument; here each class gets its bound and the reason, or the note that none is
+// known, in which case the equation is "tested up to n" and not proved.
+#ifndef VERIFIER_BOUNDS_H
+#define VERIFIER_BOUNDS_H
+#include "verifier/instance.h"
+
+enum bound_reason {
+    BOUND_NONE,            // the axis was not met
+    BOUND_LABELS,          // positions are only compared for equality
+    BOUND_SEGMENTS,        // the same, for each segment of a concatenation
+    BOUND_GROUPS,          // labels are pairs of a group and a place in it
+    BOUND_COMMON_WINDOW,   // the same window on both sides: a common factor
+    BOUND_WINDOW,          // reach plus twice the stride
+    BOUND_TESTED,          // no argument: a size chosen to be tested
+};
+struct bounds {
+    uint8_t size[MAX_RULE_VARIABLES][MAX_RANK + 1][MAX_RANK];   // by variable, rank, axis; 0: not met
+    uint8_t reason[MAX_RULE_VARIABLES][MAX_RANK + 1][MAX_RANK];
+    bool has_window, has_other_windows;   // windows met; used differently
+    const char *doubt;                    // why nothing larger is proved; NULL: the bounds are argued
+};
+// Widens the bounds by what the instance shows; both sides of every pair are well-typed in it.
+void bounds_add(struct bounds *b, struct instance *in);
+const char *bound_reason_text(enum bound_reason reason);
+#endif

@@ -1,0 +1,172 @@
+#include "verifier/domain.h"
+
+#include "core/arena.h"
+#include <string.h>
+
+// Lists of integers: for each length up to the number of axes (times `per_axis`), every entry from low to high. Lists
+// of more than `varied` entries repeat their first `varied` ones.
+static const struct list_range {
+    const char *name;
+    int64_t low, high;
+    uint32_t per_axis, varied, max_axes;
+    bool may_be_empty;
+} list_ranges[] = {
+    {"stride", 1, 2, 1, 2, 2, false}, {"dilation", 1, 2, 1, 1, 2, false}, {"pad", 0, 1, 2, 4, 2, false},
+    {"kernel", 1, 3, 1, 2, 2, false}, {"shape", 1, 4, 1, 3, 3, true},     {"sizes", 1, 2, 1, 3, 3, false},
+    {"axes", 0, 3, 1, 2, 2, true},    {"start", 0, 1, 1, 2, 2, true},     {"size", 1, 2, 1, 2, 2, true},
+    {"step", 1, 2, 1, 2, 2, true},    {"pads", 0, 1, 2, 4, 2, true},
+};
+static const struct list_range other_lists = {"", 0, 2, 1, 2, 2, true};
+
+struct collector {
+    struct arena *a;
+    VEC(struct attribute_value) values;
+};
+
+static void collect(struct collector *c, const int64_t *ints, uint32_t count)
+{
+    struct attribute_value value = {count, count ? arena_copy_array(c->a, ints, count) : NULL};
+    vec_push(&c->values, value);
+}
+
+static void collect_integers(struct collector *c, int64_t low, int64_t high)
+{
+    for (int64_t i = low; i <= high; i++)
+        collect(c, &i, 1);
+}
+
+static void collect_lists_of(struct collector *c, const struct list_range *range, uint32_t length)
+{
+    int64_t entry[MAX_RANK * 2];
+    uint32_t varied = length < range->varied ? length : range->varied;
+    for (uint32_t i = 0; i < varied; i++)
+        entry[i] = range->low;
+    for (;;) {
+        for (uint32_t i = varied; i < length; i++)
+            entry[i] = entry[i % varied];
+        collect(c, entry, length);
+        uint32_t i = varied;
+        while (i > 0 && entry[i - 1] == range->high)
+            entry[--i] = range->low;
+        if (i == 0)
+            return;
+        entry[i - 1]++;
+    }
+}
+
+static void collect_lists(struct collector *c, const char *name)
+{
+    const struct list_range *range = &other_lists;
+    for (size_t i = 0; i < sizeof list_ranges / sizeof *list_ranges; i++)
+        if (strcmp(list_ranges[i].name, name) == 0)
+            range = &list_ranges[i];
+    if (range->may_be_empty)
+        collect(c, NULL, 0);
+    for (uint32_t axes = 1; axes <= range->max_axes; axes++)
+        collect_lists_of(c, range, axes * range->per_axis);
+}
+
+static void collect_permutations_of(struct collector *c, int64_t *perm, int rank, int fixed)
+{
+    if (fixed == rank) {
+        collect(c, perm, (uint32_t)rank);
+        return;
+    }
+    for (int64_t axis = 0; axis < rank; axis++) {
+        bool is_used = false;
+        for (int i = 0; i < fixed; i++)
+            is_used = is_used || perm[i] == axis;
+        perm[fixed] = axis;
+        if (!is_used)
+            collect_permutations_of(c, perm, rank, fixed + 1);
+    }
+}
+
+static void collect_permutations(struct collector *c, int max_rank)
+{
+    int64_t perm[MAX_RANK];
+    for (int rank = 0; rank <= max_rank; rank++)
+        collect_permutations_of(c, perm, rank, 0);
+}
+
+static void collect_subsets(struct collector *c, int max_rank)
+{
+    for (uint32_t set = 0; set < 1u << max_rank; set++) {
+        int64_t axes[MAX_RANK];
+        uint32_t n = 0;
+        for (int axis = 0; axis < max_rank; axis++)
+            if (set >> axis & 1)
+                axes[n++] = axis;
+        collect(c, axes, n);
+    }
+}
+
+static bool collect_attribute(struct collector *c, const struct attribute *attribute, bool is_whole, int max_rank)
+{
+    static const double reals[] = {0.5, 1e-5};
+    bool is_group = strcmp(attribute->name, "group") == 0 || strcmp(attribute->name, "count") == 0;
+    switch (attribute->kind) {
+    case ATTRIBUTE_CHOICE:
+        for (int64_t i = 0; attribute->choices[i]; i++)
+            collect(c, &i, 1);
+        return true;
+    case ATTRIBUTE_REAL:
+        for (size_t i = 0; i < 2; i++)
+            collect(c, &(int64_t){real_to_bits(reals[i])}, 1);
+        return true;
+    case ATTRIBUTE_DTYPE:
+        collect(c, &(int64_t){DTYPE_F32}, 1);
+        collect(c, &(int64_t){DTYPE_I32}, 1);
+        return false;
+    case ATTRIBUTE_INTS:
+        if (is_whole && strcmp(attribute->name, "perm") == 0)
+            collect_permutations(c, max_rank);
+        else if (is_whole && strcmp(attribute->name, "axes") == 0)
+            collect_subsets(c, max_rank);
+        else if (is_whole) {
+            collect_lists(c, attribute->name);
+            return false;
+        } else {
+            collect_integers(c, 0, 3);
+            return false;
+        }
+        return true;
+    default:
+        if (strcmp(attribute->name, "axis") == 0) {
+            collect_integers(c, 0, max_rank - 1);
+            return true;
+        }
+        collect_integers(c, is_group ? 1 : 0, 3);
+        return is_group;
+    }
+}
+
+// The attribute that the variable stands for, where it first stands alone. NULL: nowhere.
+static const struct attribute *find_attribute(const struct pattern *p, uint32_t variable, bool *ret_is_whole)
+{
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
+            const struct attribute_pattern *pattern = &p->nodes.items[n].attributes[i];
+            *ret_is_whole = pattern->count == 1;
+            for (uint32_t j = 0; j < pattern->count; j++)
+                if (pattern->terms[j]->kind == TERM_VARIABLE && pattern->terms[j]->value == variable)
+                    return &p->nodes.items[n].op->attributes[i];
+        }
+    return NULL;
+}
+
+struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int max_rank, struct arena *a)
+{
+    struct collector c = {.a = a};
+    struct domain domain = {0};
+    bool is_whole;
+    const struct attribute *attribute = find_attribute(p, variable, &is_whole);
+    if (attribute)
+        domain.is_complete = collect_attribute(&c, attribute, is_whole, max_rank);
+    else
+        collect_integers(&c, 0, 3);
+    domain.count = c.values.count;
+    domain.values = arena_copy_array(a, c.values.items, c.values.count);
+    vec_free(&c.values);
+    return domain;
+}

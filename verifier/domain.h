@@ -1,0 +1,16 @@
+// The values that are tried for an attribute variable: all choices, all axes and permutations up to a rank, small
+// integers for the rest.
+#ifndef VERIFIER_DOMAIN_H
+#define VERIFIER_DOMAIN_H
+#include "verifier/equation.h"
+
+struct arena;
+
+struct domain {
+    size_t count;
+    const struct attribute_value *values;
+    bool is_complete;   // no other value can matter at the ranks considered (axes, permutations, choices)
+};
+// Of the attribute variable `variable` of `p`, for tensors of ranks up to max_rank. Allocated in `a`.
+struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int max_rank, struct arena *a);
+#endif

@@ -1,0 +1,406 @@
+#include "verifier/instance.h"
+
+#include "core/random.h"
+#include "core/text.h"
+#include "operators/evaluate.h"
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+void instance_init(struct instance *in, const struct equation *eq, struct typing *typing, struct arena *scratch)
+{
+    *in = (struct instance){.equation = eq, .typing = typing, .scratch = scratch};
+    for (int i = 0; i < MAX_RULE_VARIABLES; i++) {
+        in->variables[i] = NO_TYPE;
+        in->attributes[i] = UNBOUND_ATTRIBUTE;
+    }
+}
+
+void instance_bind(struct instance *in, uint32_t variable, type_id type)
+{
+    in->variables[variable] = type;
+    in->types[variable] = type == NO_TYPE ? NULL : typing_type(in->typing, type);
+}
+
+struct term_bindings instance_bindings(const struct instance *in)
+{
+    return (struct term_bindings){in->types, in->attributes};
+}
+
+type_id instance_term_type(const struct instance *in, term_id term)
+{
+    const struct term *t = &in->equation->pattern->terms.items[term];
+    if (t->is_variable)
+        return in->variables[t->index];
+    const struct typed_call *call = in->calls[t->index];
+    return call && t->output < call->n_outputs ? call->outputs[t->output] : NO_TYPE;
+}
+
+bool instance_type_node(struct instance *in, uint32_t node)
+{
+    const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
+    struct attribute_value attributes[MAX_ATTRIBUTES];
+    type_id inputs[MAX_RULE_VARIABLES];
+    struct term_bindings b = instance_bindings(in);
+    struct arena_mark mark = arena_mark(in->scratch);
+    in->calls[node] = NULL;
+    bool has_inputs = true;
+    for (uint32_t i = 0; i < n->n_inputs && has_inputs; i++)
+        has_inputs = (inputs[i] = instance_term_type(in, n->inputs[i])) != NO_TYPE;
+    if (has_inputs && pattern_evaluate_attributes(n, &b, in->scratch, attributes)) {
+        const struct typed_call *call = typing_apply(in->typing, n->op, attributes, n->n_inputs, inputs);
+        in->calls[node] = call->is_typed ? call : NULL;
+    }
+    arena_release(in->scratch, mark);
+    return in->calls[node] != NULL;
+}
+
+// --- values
+// -----------------------------------------------------------------------------------------------------------
+
+struct values {
+    struct symbolic_value **symbolic[MAX_RULE_NODES];   // one array per output
+    double **numbers[MAX_RULE_NODES];
+    struct symbolic_value *symbolic_inputs[MAX_RULE_VARIABLES];
+    double *number_inputs[MAX_RULE_VARIABLES];
+    uint32_t nodes;   // those evaluated
+};
+
+static uint32_t nodes_of_pairs(const struct equation *eq)
+{
+    uint32_t nodes = 0;
+    for (uint32_t i = 0; i < eq->n_pairs; i++)
+        nodes |= equation_nodes_of_term(eq->pattern, eq->left[i]) | equation_nodes_of_term(eq->pattern, eq->right[i]);
+    return nodes;
+}
+
+static void make_symbolic_inputs(const struct instance *in, struct polynomial_pool *pool, struct values *v)
+{
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < in->equation->pattern->n_variables; i++) {
+        if (!in->types[i])
+            continue;
+        int64_t n = type_elements(in->types[i]);
+        v->symbolic_inputs[i] = arena_array(in->scratch, struct symbolic_value, n);
+        for (int64_t j = 0; j < n; j++)
+            v->symbolic_inputs[i][j].number = polynomial_variable(pool, number++);
+    }
+}
+
+static const struct symbolic_value *symbolic_term(const struct instance *in, const struct values *v, term_id term)
+{
+    const struct term *t = &in->equation->pattern->terms.items[term];
+    return t->is_variable ? v->symbolic_inputs[t->index] : v->symbolic[t->index][t->output];
+}
+
+static bool evaluate_node_symbolically(const struct instance *in, struct polynomial_pool *pool, struct values *v,
+                                       uint32_t node)
+{
+    const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
+    const struct definition *d = typing_definition(in->typing, in->calls[node]);
+    const struct symbolic_value *inputs[MAX_RULE_VARIABLES];
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        inputs[i] = symbolic_term(in, v, n->inputs[i]);
+    v->symbolic[node] = arena_array(in->scratch, struct symbolic_value *, d->n_outputs);
+    for (int i = 0; i < d->n_outputs; i++)
+        v->symbolic[node][i] =
+            arena_array(in->scratch, struct symbolic_value, type_elements(definition_output(d, i)) + 1);
+    return evaluate_symbolic(d, pool, inputs, v->symbolic[node], in->scratch);
+}
+
+static bool evaluate_symbolically(const struct instance *in, struct polynomial_pool *pool, struct values *v)
+{
+    polynomial_pool_clear(pool);
+    make_symbolic_inputs(in, pool, v);
+    for (uint32_t i = 0; i < in->equation->pattern->nodes.count; i++)
+        if ((v->nodes >> i & 1) && in->calls[i] && !evaluate_node_symbolically(in, pool, v, i))
+            return false;
+    return true;
+}
+
+// --- numbers
+// ----------------------------------------------------------------------------------------------------------
+
+// Small integers first, which read well in a counterexample; then positive reals, which logarithms take; then any.
+static double number_for(struct random *r, uint64_t seed)
+{
+    switch (seed % 3) {
+    case 0:
+        return (double)random_below(r, 7) - 3;
+    case 1:
+        return 0.25 + random_unit(r);
+    default:
+        return random_normal(r);
+    }
+}
+
+static void make_number_inputs(const struct instance *in, uint64_t seed, struct values *v)
+{
+    struct random r = random_seed(seed);
+    for (uint32_t i = 0; i < in->equation->pattern->n_variables; i++) {
+        if (!in->types[i])
+            continue;
+        int64_t n = type_elements(in->types[i]);
+        v->number_inputs[i] = arena_array(in->scratch, double, n + 1);
+        for (int64_t j = 0; j < n; j++)
+            v->number_inputs[i][j] =
+                in->types[i]->dtype == DTYPE_BOOL ? (double)random_below(&r, 2) : number_for(&r, seed);
+    }
+}
+
+static const double *numbers_of_term(const struct instance *in, const struct values *v, term_id term)
+{
+    const struct term *t = &in->equation->pattern->terms.items[term];
+    return t->is_variable ? v->number_inputs[t->index] : v->numbers[t->index][t->output];
+}
+
+static void evaluate_node_numerically(const struct instance *in, struct values *v, uint32_t node)
+{
+    const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
+    const struct definition *d = typing_definition(in->typing, in->calls[node]);
+    const double *inputs[MAX_RULE_VARIABLES];
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        inputs[i] = numbers_of_term(in, v, n->inputs[i]);
+    v->numbers[node] = arena_array(in->scratch, double *, d->n_outputs);
+    for (int i = 0; i < d->n_outputs; i++)
+        v->numbers[node][i] = arena_array(in->scratch, double, type_elements(definition_output(d, i)) + 1);
+    evaluate_f64(d, inputs, v->numbers[node], in->scratch);
+}
+
+static void evaluate_numerically(const struct instance *in, uint64_t seed, struct values *v)
+{
+    make_number_inputs(in, seed, v);
+    for (uint32_t i = 0; i < in->equation->pattern->nodes.count; i++)
+        if ((v->nodes >> i & 1) && in->calls[i])
+            evaluate_node_numerically(in, v, i);
+}
+
+static bool is_other_number(double x, double y)
+{
+    return isfinite(x) && isfinite(y) && fabs(x - y) > 1e-6 * (1 + fabs(x) + fabs(y));
+}
+
+// Looks for inputs on which the entries of a pair really differ.
+static bool confirm(const struct instance *in, struct values *v, uint32_t pair, struct difference *ret)
+{
+    const struct equation *eq = in->equation;
+    int64_t n = type_elements(typing_type(in->typing, instance_term_type(in, eq->left[pair])));
+    for (uint64_t seed = 0; seed < 9; seed++) {
+        evaluate_numerically(in, seed, v);
+        const double *x = numbers_of_term(in, v, eq->left[pair]), *y = numbers_of_term(in, v, eq->right[pair]);
+        for (int64_t i = 0; i < n; i++)
+            if (is_other_number(x[i], y[i])) {
+                ret->entry = i;
+                ret->left_value = x[i];
+                ret->right_value = y[i];
+                ret->seed = seed;
+                return true;
+            }
+    }
+    return false;
+}
+
+// --- comparison
+// -------------------------------------------------------------------------------------------------------
+
+static enum comparison compare_types(const struct instance *in, uint32_t pair)
+{
+    const struct equation *eq = in->equation;
+    type_id x = instance_term_type(in, eq->left[pair]), y = instance_term_type(in, eq->right[pair]);
+    if (x == NO_TYPE || y == NO_TYPE)
+        return x == y         ? COMPARISON_BOTH_ILL_TYPED
+               : x == NO_TYPE ? COMPARISON_LEFT_ILL_TYPED
+                              : COMPARISON_RIGHT_ILL_TYPED;
+    const struct type *of_x = typing_type(in->typing, x), *of_y = typing_type(in->typing, y);
+    if (!type_equal(of_x, of_y))
+        return COMPARISON_OTHER_TYPE;
+    if (eq->is_strong && !type_equal_split(of_x, of_y))
+        return COMPARISON_OTHER_SPLIT_TREE;
+    return COMPARISON_EQUAL;
+}
+
+static bool find_other_polynomial(const struct instance *in, const struct values *v, uint32_t pair,
+                                  struct difference *ret)
+{
+    const struct equation *eq = in->equation;
+    const struct symbolic_value *x = symbolic_term(in, v, eq->left[pair]), *y = symbolic_term(in, v, eq->right[pair]);
+    int64_t n = type_elements(typing_type(in->typing, instance_term_type(in, eq->left[pair])));
+    for (int64_t i = 0; i < n; i++)
+        if (x[i].number != y[i].number) {
+            ret->entry = i;
+            ret->left = x[i].number;
+            ret->right = y[i].number;
+            ret->has_polynomials = true;
+            return true;
+        }
+    return false;
+}
+
+// When numbers confirmed another entry than the first symbolic difference, its polynomials are the ones to show.
+static void show_confirmed_entry(const struct instance *in, const struct values *v, struct difference *ret)
+{
+    const struct equation *eq = in->equation;
+    ret->left = symbolic_term(in, v, eq->left[ret->pair])[ret->entry].number;
+    ret->right = symbolic_term(in, v, eq->right[ret->pair])[ret->entry].number;
+}
+
+static enum comparison compare_values(struct instance *in, struct polynomial_pool *pool, uint32_t pairs_to_compare,
+                                      struct difference *ret)
+{
+    struct values v = {.nodes = nodes_of_pairs(in->equation)};
+    bool has_values = evaluate_symbolically(in, pool, &v) && !pool->has_overflowed;
+    ret->needs_reals = pool->needs_reals;
+    for (uint32_t i = 0; i < in->equation->n_pairs; i++) {
+        if (!(pairs_to_compare >> i & 1))
+            continue;
+        ret->pair = i;
+        if (has_values && !find_other_polynomial(in, &v, i, ret))
+            continue;
+        if (confirm(in, &v, i, ret)) {
+            if (has_values)
+                show_confirmed_entry(in, &v, ret);
+            return COMPARISON_OTHER_VALUE;
+        }
+        ret->reason = pool->has_overflowed ? "a coefficient overflows"
+                      : !has_values        ? "the meaning depends on data"
+                                           : "normal forms differ, but no numbers were found that do";
+        return COMPARISON_UNDECIDED;
+    }
+    return COMPARISON_EQUAL;
+}
+
+enum comparison instance_compare(struct instance *in, struct polynomial_pool *pool, struct difference *ret_difference)
+{
+    uint32_t pairs_to_compare = 0;
+    struct arena_mark mark = arena_mark(in->scratch);
+    *ret_difference = (struct difference){0};
+    bool is_any_typed = false;
+    for (uint32_t i = 0; i < in->equation->n_pairs; i++) {
+        enum comparison c = compare_types(in, i);
+        ret_difference->pair = i;
+        ret_difference->kind = c;
+        is_any_typed = is_any_typed || c == COMPARISON_EQUAL;
+        if (c != COMPARISON_EQUAL && c != COMPARISON_BOTH_ILL_TYPED)
+            return c;
+        pairs_to_compare |= (uint32_t)(c == COMPARISON_EQUAL) << i;
+    }
+    if (is_any_typed)
+        ret_difference->kind = compare_values(in, pool, pairs_to_compare, ret_difference);
+    arena_release(in->scratch, mark);
+    return ret_difference->kind;
+}
+
+// --- printing
+// ---------------------------------------------------------------------------------------------------------
+
+void instance_print(struct text *out, const struct instance *in)
+{
+    const struct pattern *p = in->equation->pattern;
+    bool is_first = true;
+    for (uint32_t i = 0; i < p->n_variables; i++) {
+        if (!in->types[i])
+            continue;
+        text_printf(out, "%s?%s = ", is_first ? "" : ", ", p->variables[i]);
+        type_print(out, in->types[i]);
+        for (int a = 0; a < in->types[i]->rank; a++)
+            if (in->types[i]->split[a])
+                text_printf(out, " cut on axis %d at %" PRId64, a, in->types[i]->split[a]->left_size);
+        is_first = false;
+    }
+    for (uint32_t i = 0; i < p->n_attribute_variables; i++) {
+        const struct attribute_value *value = &in->attributes[i];
+        if (value->count == UINT32_MAX)
+            continue;
+        text_printf(out, "%s$%s =", is_first ? "" : ", ", p->attribute_variables[i]);
+        for (uint32_t j = 0; j < value->count; j++)
+            text_printf(out, " %" PRId64, value->ints[j]);
+        is_first = false;
+    }
+}
+
+static void print_input_entry(struct text *out, const void *context, uint32_t number)
+{
+    const struct instance *in = context;
+    for (uint32_t i = 0; i < in->equation->pattern->n_variables; i++) {
+        if (!in->types[i])
+            continue;
+        int64_t n = type_elements(in->types[i]);
+        if (number >= n) {
+            number -= (uint32_t)n;
+            continue;
+        }
+        text_printf(out, "%s[", in->equation->pattern->variables[i]);
+        int64_t rest = n, at = number;
+        for (int a = 0; a < in->types[i]->rank; a++) {
+            rest /= in->types[i]->dim[a];
+            text_printf(out, "%s%" PRId64, a ? "," : "", at / rest);
+            at %= rest;
+        }
+        text_add(out, "]");
+        return;
+    }
+}
+
+static void print_numbers(struct text *out, const struct instance *in, uint64_t seed)
+{
+    struct values v = {0};
+    make_number_inputs(in, seed, &v);
+    for (uint32_t i = 0; i < in->equation->pattern->n_variables; i++) {
+        if (!in->types[i])
+            continue;
+        int64_t n = type_elements(in->types[i]);
+        text_printf(out, "\n    ?%s =", in->equation->pattern->variables[i]);
+        for (int64_t j = 0; j < n && j < 32; j++)
+            text_printf(out, " %.6g", v.number_inputs[i][j]);
+        text_add(out, n > 32 ? " ..." : "");
+    }
+}
+
+static void print_side(struct text *out, const struct instance *in, const struct polynomial_pool *pool,
+                       const struct difference *difference, const char *side, term_id term, polynomial value,
+                       double number)
+{
+    text_printf(out, "\n    %s ", side);
+    pattern_print_term(out, in->equation->pattern, term);
+    type_id type = instance_term_type(in, term);
+    if (type == NO_TYPE) {
+        text_add(out, " is ill-typed");
+        return;
+    }
+    text_add(out, " : ");
+    type_print(out, typing_type(in->typing, type));
+    if (difference->kind != COMPARISON_OTHER_VALUE)
+        return;
+    text_printf(out, ", entry %" PRId64 " is %.6g", difference->entry, number);
+    if (difference->has_polynomials && pool->polynomials.items[value].count <= 12) {
+        text_add(out, " = ");
+        polynomial_print(out, pool, value, print_input_entry, in);
+    }
+}
+
+void instance_print_difference(struct text *out, const struct instance *in, const struct polynomial_pool *pool,
+                               const struct difference *difference)
+{
+    static const char *const kinds[] = {
+        [COMPARISON_EQUAL] = "equal",
+        [COMPARISON_BOTH_ILL_TYPED] = "both sides are ill-typed",
+        [COMPARISON_LEFT_ILL_TYPED] = "only the left side is ill-typed",
+        [COMPARISON_RIGHT_ILL_TYPED] = "only the right side is ill-typed",
+        [COMPARISON_OTHER_TYPE] = "the sides have different types",
+        [COMPARISON_OTHER_SPLIT_TREE] = "the sides have different split trees",
+        [COMPARISON_OTHER_VALUE] = "the sides have different values",
+        [COMPARISON_UNDECIDED] = "undecided",
+    };
+    const struct equation *eq = in->equation;
+    text_printf(out, "%s%s%s at ", kinds[difference->kind], difference->reason ? ": " : "",
+                difference->reason ? difference->reason : "");
+    instance_print(out, in);
+    struct arena_mark mark = arena_mark(in->scratch);
+    if (difference->kind == COMPARISON_OTHER_VALUE)
+        print_numbers(out, in, difference->seed);
+    print_side(out, in, pool, difference, "left ", eq->left[difference->pair], difference->left,
+               difference->left_value);
+    print_side(out, in, pool, difference, "right", eq->right[difference->pair], difference->right,
+               difference->right_value);
+    arena_release(in->scratch, mark);
+}

@@ -1,0 +1,56 @@
+// An instance of an equation: its variables bound to concrete types and attribute values, its nodes typed, and, on
+// demand, its values: as polynomials of the input entries, and as numbers.
+#ifndef VERIFIER_INSTANCE_H
+#define VERIFIER_INSTANCE_H
+#include "verifier/equation.h"
+#include "verifier/symbolic.h"
+#include "verifier/typing.h"
+
+struct text;
+
+struct instance {
+    const struct equation *equation;
+    struct typing *typing;
+    struct arena *scratch;
+    const struct type *types[MAX_RULE_VARIABLES];   // of the variables; NULL: not bound yet
+    type_id variables[MAX_RULE_VARIABLES];
+    struct attribute_value attributes[MAX_RULE_VARIABLES];
+    const struct typed_call *calls[MAX_RULE_NODES];   // NULL: not typed, or ill-typed
+};
+
+void instance_init(struct instance *in, const struct equation *eq, struct typing *typing, struct arena *scratch);
+void instance_bind(struct instance *in, uint32_t variable, type_id type);
+struct term_bindings instance_bindings(const struct instance *in);
+// Types a node whose inputs were typed; false (and calls[node] NULL) when it is ill-typed.
+bool instance_type_node(struct instance *in, uint32_t node);
+// The type of a term whose nodes were typed; NO_TYPE: ill-typed.
+type_id instance_term_type(const struct instance *in, term_id term);
+
+enum comparison {
+    COMPARISON_EQUAL,
+    COMPARISON_BOTH_ILL_TYPED,
+    COMPARISON_LEFT_ILL_TYPED,
+    COMPARISON_RIGHT_ILL_TYPED,
+    COMPARISON_OTHER_TYPE,
+    COMPARISON_OTHER_SPLIT_TREE,
+    COMPARISON_OTHER_VALUE,   // as polynomials, confirmed by numbers
+    COMPARISON_UNDECIDED,     // polynomials differ, numbers do not; or there are no polynomials
+};
+struct difference {
+    enum comparison kind;
+    uint32_t pair;
+    int64_t entry;                    // OTHER_VALUE: of the output, in row-major order
+    polynomial left, right;           // OTHER_VALUE, UNDECIDED when has_polynomials
+    double left_value, right_value;   // OTHER_VALUE
+    uint64_t seed;                    // of the numbers that confirmed it
+    bool has_polynomials, needs_reals;
+    const char *reason;   // UNDECIDED
+};
+// All nodes were typed. Compares every pair; the first one that is not equal is reported. `pool` is cleared first and
+// its polynomials are valid until the next comparison.
+enum comparison instance_compare(struct instance *in, struct polynomial_pool *pool, struct difference *ret_difference);
+// "x = (f32 2 2) ..." on one line, and the values of small tensors that refute it on lines of their own.
+void instance_print(struct text *out, const struct instance *in);
+void instance_print_difference(struct text *out, const struct instance *in, const struct polynomial_pool *pool,
+                               const struct difference *difference);
+#endif

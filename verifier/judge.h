@@ -1,0 +1,50 @@
+// The direct proof: an equation tested from the operators' definitions, as exact polynomials, at every instance within
+// bounds that make the test a proof, or say that it is none.
+#ifndef VERIFIER_JUDGE_H
+#define VERIFIER_JUDGE_H
+#include "core/text.h"
+#include "verifier/bounds.h"
+#include "verifier/enumerate.h"
+
+enum verdict {
+    VERDICT_PROVED,      // for all sizes, by the argument of the bounds
+    VERDICT_TESTED,      // at all instances within the bounds, which are no proof
+    VERDICT_REFUTED,     // with a counterexample
+    VERDICT_UNDECIDED,   // normal forms differ and numbers do not, or there are no normal forms
+    VERDICT_VACUOUS,     // never well-typed at the sizes tried
+    VERDICT_COUNT,
+};
+const char *verdict_name(enum verdict verdict);
+
+// Kept by one thread and reused, equation after equation.
+struct judge {
+    struct typing typing;
+    struct polynomial_pool pool;
+    struct arena scratch;
+    uint64_t step_limit;   // types tried per enumeration
+    int fixed_bound;       // every size up to this instead of the argued bounds; 0: argued bounds
+};
+void judge_init(struct judge *j);
+void judge_free(struct judge *j);
+
+struct judgement {
+    enum verdict verdict;
+    uint64_t instances, failures;
+    int max_rank;
+    struct bounds bounds;
+    bool needs_reals;             // laws were used that integers do not have
+    bool was_cut_short;           // the step limit was reached
+    const char *doubt;            // TESTED: why it is no proof
+    struct text counterexample;   // REFUTED, UNDECIDED; owned
+};
+void judgement_free(struct judgement *result);
+// Stops at the first failing instance.
+void judge_equation(struct judge *j, const struct equation *eq, struct judgement *ret_result);
+// "sizes 1..2, ranks 0..4" and the reason for each axis: lines of text.
+void judgement_print_bounds(struct text *out, const struct equation *eq, const struct judgement *result);
+
+// Every instance within the bounds, with its outcome, for who wants to find conditions. False: stop.
+typedef bool judge_visit_fn(void *context, struct instance *in, enum comparison outcome);
+void judge_each_instance(struct judge *j, const struct equation *eq, const struct judgement *of, judge_visit_fn *visit,
+                         void *context);
+#endif

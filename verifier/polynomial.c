@@ -1,0 +1,600 @@
+#include "verifier/polynomial.h"
+
+#include "core/hash.h"
+#include "core/text.h"
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum atom_kind { ATOM_VARIABLE, ATOM_FUNCTION, ATOM_MAXIMUM, ATOM_REAL, ATOM_LIMIT };
+
+// --- hash-consing
+// -----------------------------------------------------------------------------------------------------
+
+struct term_list {
+    const struct polynomial_term *items;
+    uint32_t count;
+};
+
+static bool has_terms(const void *owner, uint32_t id, const void *key)
+{
+    const struct polynomial_pool *p = owner;
+    const struct term_list *list = key;
+    struct pool_range r = p->polynomials.items[id];
+    return r.count == list->count &&
+           (r.count == 0 || memcmp(p->terms.items + r.first, list->items, r.count * sizeof *list->items) == 0);
+}
+
+static polynomial find_or_add(struct polynomial_pool *p, const struct polynomial_term *terms, uint32_t count)
+{
+    struct term_list key = {terms, count};
+    uint64_t hash = hash_bytes(terms, count * sizeof *terms, count);
+    uint32_t found = table_find(&p->by_terms, hash, has_terms, p, &key);
+    if (found != TABLE_NONE)
+        return found;
+    struct pool_range range = {(uint32_t)p->terms.count, count};
+    vec_reserve(&p->terms, p->terms.count + count);
+    if (count)
+        memcpy(p->terms.items + p->terms.count, terms, count * sizeof *terms);
+    p->terms.count += count;
+    vec_push(&p->polynomials, range);
+    table_insert(&p->by_terms, hash, (uint32_t)p->polynomials.count - 1);
+    return (uint32_t)p->polynomials.count - 1;
+}
+
+struct atom_list {
+    const uint32_t *items;
+    uint32_t count;
+};
+
+static bool has_atoms(const void *owner, uint32_t id, const void *key)
+{
+    const struct polynomial_pool *p = owner;
+    const struct atom_list *list = key;
+    struct pool_range r = p->monomials.items[id];
+    return r.count == list->count &&
+           (r.count == 0 || memcmp(p->atoms_of.items + r.first, list->items, r.count * sizeof *list->items) == 0);
+}
+
+static uint32_t find_or_add_monomial(struct polynomial_pool *p, const uint32_t *atoms, uint32_t count)
+{
+    struct atom_list key = {atoms, count};
+    uint64_t hash = hash_bytes(atoms, count * sizeof *atoms, count);
+    uint32_t found = table_find(&p->by_atoms, hash, has_atoms, p, &key);
+    if (found != TABLE_NONE)
+        return found;
+    struct pool_range range = {(uint32_t)p->atoms_of.count, count};
+    for (uint32_t i = 0; i < count; i++)
+        vec_push(&p->atoms_of, atoms[i]);
+    vec_push(&p->monomials, range);
+    table_insert(&p->by_atoms, hash, (uint32_t)p->monomials.count - 1);
+    return (uint32_t)p->monomials.count - 1;
+}
+
+struct atom_key {
+    struct polynomial_atom atom;
+    const polynomial *members;   // of a MAXIMUM, whose range is not in the pool yet
+};
+
+static bool is_same_atom(const void *owner, uint32_t id, const void *key)
+{
+    const struct polynomial_pool *p = owner;
+    const struct atom_key *k = key;
+    const struct polynomial_atom *x = &p->atoms.items[id], *y = &k->atom;
+    if (x->kind != y->kind || x->fn != y->fn || x->b != y->b)
+        return false;
+    if (x->kind == ATOM_MAXIMUM)
+        return memcmp(p->sets.items + x->a, k->members, x->b * sizeof *k->members) == 0;
+    return x->a == y->a && x->c == y->c && memcmp(&x->real, &y->real, sizeof x->real) == 0;
+}
+
+static uint64_t hash_atom(const struct atom_key *k)
+{
+    uint64_t hash = hash_mix(k->atom.kind, k->atom.fn);
+    if (k->atom.kind == ATOM_MAXIMUM)
+        return hash_mix(hash, hash_bytes(k->members, k->atom.b * sizeof *k->members, k->atom.b));
+    hash = hash_mix(hash_mix(hash, k->atom.a), hash_mix(k->atom.b, k->atom.c));
+    return hash_mix(hash, hash_bytes(&k->atom.real, sizeof k->atom.real, 0));
+}
+
+// The polynomial that is one atom.
+static polynomial atom_as_polynomial(struct polynomial_pool *p, struct atom_key key)
+{
+    uint64_t hash = hash_atom(&key);
+    uint32_t id = table_find(&p->by_atom, hash, is_same_atom, p, &key);
+    if (id == TABLE_NONE) {
+        if (key.atom.kind == ATOM_MAXIMUM) {
+            key.atom.a = (uint32_t)p->sets.count;
+            for (uint32_t i = 0; i < key.atom.b; i++)
+                vec_push(&p->sets, key.members[i]);
+        }
+        id = (uint32_t)p->atoms.count;
+        vec_push(&p->atoms, key.atom);
+        table_insert(&p->by_atom, hash, id);
+    }
+    struct polynomial_term term = {find_or_add_monomial(p, &id, 1), 1, 1};
+    return find_or_add(p, &term, 1);
+}
+
+static void add_fixed_polynomials(struct polynomial_pool *p)
+{
+    find_or_add(p, NULL, 0);
+    struct polynomial_term one = {find_or_add_monomial(p, NULL, 0), 1, 1};
+    find_or_add(p, &one, 1);
+    atom_as_polynomial(p, (struct atom_key){{.kind = ATOM_LIMIT, .a = 0}, NULL});
+    atom_as_polynomial(p, (struct atom_key){{.kind = ATOM_LIMIT, .a = 1}, NULL});
+}
+
+void polynomial_pool_init(struct polynomial_pool *p)
+{
+    *p = (struct polynomial_pool){0};
+    add_fixed_polynomials(p);
+}
+
+void polynomial_pool_clear(struct polynomial_pool *p)
+{
+    vec_clear(&p->terms);
+    vec_clear(&p->polynomials);
+    vec_clear(&p->atoms_of);
+    vec_clear(&p->monomials);
+    vec_clear(&p->atoms);
+    vec_clear(&p->sets);
+    table_clear(&p->by_terms);
+    table_clear(&p->by_atoms);
+    table_clear(&p->by_atom);
+    p->has_overflowed = p->needs_reals = false;
+    add_fixed_polynomials(p);
+}
+
+void polynomial_pool_free(struct polynomial_pool *p)
+{
+    vec_free(&p->terms);
+    vec_free(&p->polynomials);
+    vec_free(&p->atoms_of);
+    vec_free(&p->monomials);
+    vec_free(&p->atoms);
+    vec_free(&p->sets);
+    vec_free(&p->scratch);
+    table_free(&p->by_terms);
+    table_free(&p->by_atoms);
+    table_free(&p->by_atom);
+}
+
+// --- coefficients
+// -----------------------------------------------------------------------------------------------------
+
+__extension__ typedef __int128 wide;
+
+static wide greatest_common_divisor(wide a, wide b)
+{
+    while (b) {
+        wide r = a % b;
+        a = b;
+        b = r;
+    }
+    return a < 0 ? -a : a;
+}
+
+static void set_fraction(struct polynomial_pool *p, struct polynomial_term *t, wide numerator, wide denominator)
+{
+    if (denominator != 1) {
+        wide d = greatest_common_divisor(numerator, denominator);
+        if (d > 1) {
+            numerator /= d;
+            denominator /= d;
+        }
+    }
+    if (numerator > INT64_MAX || numerator < INT64_MIN + 1 || denominator > UINT32_MAX) {
+        p->has_overflowed = true;
+        numerator = denominator = 1;
+    }
+    t->numerator = (int64_t)numerator;
+    t->denominator = (uint32_t)denominator;
+}
+
+static void add_fractions(struct polynomial_pool *p, struct polynomial_term *ret, const struct polynomial_term *x,
+                          const struct polynomial_term *y)
+{
+    ret->monomial = x->monomial;
+    if (x->denominator == 1 && y->denominator == 1)
+        set_fraction(p, ret, (wide)x->numerator + y->numerator, 1);
+    else
+        set_fraction(p, ret, (wide)x->numerator * y->denominator + (wide)y->numerator * x->denominator,
+                     (wide)x->denominator * y->denominator);
+}
+
+// --- the ring
+// ---------------------------------------------------------------------------------------------------------
+
+static struct term_list terms_of(const struct polynomial_pool *p, polynomial a)
+{
+    struct pool_range r = p->polynomials.items[a];
+    return (struct term_list){p->terms.items + r.first, r.count};
+}
+
+static polynomial add(struct polynomial_pool *p, polynomial a, polynomial b)
+{
+    if (a == POLYNOMIAL_ZERO)
+        return b;
+    if (b == POLYNOMIAL_ZERO)
+        return a;
+    struct term_list x = terms_of(p, a), y = terms_of(p, b);
+    vec_reserve(&p->scratch, x.count + y.count);
+    struct polynomial_term *out = p->scratch.items;
+    uint32_t i = 0, j = 0, n = 0;
+    while (i < x.count && j < y.count) {
+        if (x.items[i].monomial != y.items[j].monomial) {
+            bool is_left = x.items[i].monomial < y.items[j].monomial;
+            out[n++] = is_left ? x.items[i++] : y.items[j++];
+            continue;
+        }
+        add_fractions(p, &out[n], &x.items[i++], &y.items[j++]);
+        n += out[n].numerator != 0;
+    }
+    while (i < x.count)
+        out[n++] = x.items[i++];
+    while (j < y.count)
+        out[n++] = y.items[j++];
+    return find_or_add(p, out, n);
+}
+
+static uint32_t multiply_monomials(struct polynomial_pool *p, uint32_t a, uint32_t b)
+{
+    struct pool_range x = p->monomials.items[a], y = p->monomials.items[b];
+    if (x.count == 0)
+        return b;
+    if (y.count == 0)
+        return a;
+    uint32_t atoms[64], i = 0, j = 0, n = 0;
+    if (x.count + y.count > 64) {
+        p->has_overflowed = true;
+        return a;
+    }
+    const uint32_t *of_x = p->atoms_of.items + x.first, *of_y = p->atoms_of.items + y.first;
+    while (i < x.count || j < y.count)
+        atoms[n++] = j == y.count || (i < x.count && of_x[i] <= of_y[j]) ? of_x[i++] : of_y[j++];
+    return find_or_add_monomial(p, atoms, n);
+}
+
+static struct polynomial_term multiply_terms(struct polynomial_pool *p, struct polynomial_term x,
+                                             struct polynomial_term y)
+{
+    struct polynomial_term product;
+    product.monomial = multiply_monomials(p, x.monomial, y.monomial);
+    set_fraction(p, &product, (wide)x.numerator * y.numerator, (wide)x.denominator * y.denominator);
+    return product;
+}
+
+static void sort_terms(struct polynomial_term *terms, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        struct polynomial_term t = terms[i];
+        uint32_t j = i;
+        for (; j > 0 && terms[j - 1].monomial > t.monomial; j--)
+            terms[j] = terms[j - 1];
+        terms[j] = t;
+    }
+}
+
+static polynomial multiply_by_term(struct polynomial_pool *p, polynomial a, struct polynomial_term factor)
+{
+    uint32_t n = p->polynomials.items[a].count;
+    vec_reserve(&p->scratch, n);
+    for (uint32_t i = 0; i < n; i++)
+        p->scratch.items[i] = multiply_terms(p, terms_of(p, a).items[i], factor);
+    sort_terms(p->scratch.items, n);
+    return find_or_add(p, p->scratch.items, n);
+}
+
+static polynomial multiply(struct polynomial_pool *p, polynomial a, polynomial b)
+{
+    if (p->polynomials.items[a].count < p->polynomials.items[b].count) {
+        polynomial t = a;
+        a = b;
+        b = t;
+    }
+    polynomial sum = POLYNOMIAL_ZERO;
+    for (uint32_t i = 0; i < p->polynomials.items[b].count; i++)
+        sum = add(p, sum, multiply_by_term(p, a, terms_of(p, b).items[i]));
+    return sum;
+}
+
+static polynomial constant(struct polynomial_pool *p, wide numerator, wide denominator)
+{
+    struct polynomial_term t = {.monomial = 0};
+    if (numerator == 0)
+        return POLYNOMIAL_ZERO;
+    set_fraction(p, &t, denominator < 0 ? -numerator : numerator, denominator < 0 ? -denominator : denominator);
+    return find_or_add(p, &t, 1);
+}
+
+static polynomial negate(struct polynomial_pool *p, polynomial a)
+{
+    return multiply(p, a, constant(p, -1, 1));
+}
+
+// --- functions
+// --------------------------------------------------------------------------------------------------------
+
+static const struct polynomial_atom *as_single_atom(const struct polynomial_pool *p, polynomial a, uint8_t kind)
+{
+    struct term_list x = terms_of(p, a);
+    if (x.count != 1 || x.items[0].numerator != 1 || x.items[0].denominator != 1)
+        return NULL;
+    struct pool_range m = p->monomials.items[x.items[0].monomial];
+    if (m.count != 1 || p->atoms.items[p->atoms_of.items[m.first]].kind != kind)
+        return NULL;
+    return &p->atoms.items[p->atoms_of.items[m.first]];
+}
+
+static bool is_constant(const struct polynomial_pool *p, polynomial a, struct polynomial_term *ret)
+{
+    struct term_list x = terms_of(p, a);
+    *ret = (struct polynomial_term){0, 1, 0};
+    if (x.count == 1 && p->monomials.items[x.items[0].monomial].count == 0)
+        *ret = x.items[0];
+    return x.count == 0 || ret->numerator != 0;
+}
+
+bool polynomial_is_integer(const struct polynomial_pool *p, polynomial a, int64_t *ret_value)
+{
+    struct polynomial_term t;
+    if (!is_constant(p, a, &t) || t.denominator != 1)
+        return false;
+    *ret_value = t.numerator;
+    return true;
+}
+
+#define MAX_SET 256
+
+struct members {
+    uint32_t count;
+    polynomial items[MAX_SET];
+};
+
+static void add_member(struct polynomial_pool *p, struct members *m, polynomial a)
+{
+    if (a == POLYNOMIAL_LOWEST)
+        return;
+    uint32_t i = 0;
+    while (i < m->count && m->items[i] < a)
+        i++;
+    if (i < m->count && m->items[i] == a)
+        return;
+    if (m->count == MAX_SET) {
+        p->has_overflowed = true;
+        return;
+    }
+    memmove(m->items + i + 1, m->items + i, (m->count - i) * sizeof *m->items);
+    m->items[i] = a;
+    m->count++;
+}
+
+static void add_members_of(struct polynomial_pool *p, struct members *m, polynomial a)
+{
+    const struct polynomial_atom *set = as_single_atom(p, a, ATOM_MAXIMUM);
+    if (!set) {
+        add_member(p, m, a);
+        return;
+    }
+    for (uint32_t i = 0; i < set->b; i++)
+        add_member(p, m, p->sets.items[set->a + i]);
+}
+
+// Keeps only the greatest of the constants.
+static void fold_constants(const struct polynomial_pool *p, struct members *m)
+{
+    struct polynomial_term greatest = {0}, t;
+    uint32_t kept = 0, at = UINT32_MAX;
+    for (uint32_t i = 0; i < m->count; i++)
+        if (is_constant(p, m->items[i], &t) &&
+            (at == UINT32_MAX || (wide)t.numerator * greatest.denominator > (wide)greatest.numerator * t.denominator)) {
+            greatest = t;
+            at = i;
+        }
+    for (uint32_t i = 0; i < m->count; i++)
+        if (!is_constant(p, m->items[i], &t) || i == at)
+            m->items[kept++] = m->items[i];
+    m->count = kept;
+}
+
+static polynomial maximum(struct polynomial_pool *p, polynomial a, polynomial b)
+{
+    struct members m = {0};
+    add_members_of(p, &m, a);
+    add_members_of(p, &m, b);
+    fold_constants(p, &m);
+    if (m.count == 0)
+        return POLYNOMIAL_LOWEST;
+    if (m.count == 1)
+        return m.items[0];
+    return atom_as_polynomial(p, (struct atom_key){{.kind = ATOM_MAXIMUM, .b = m.count}, m.items});
+}
+
+static polynomial minimum(struct polynomial_pool *p, polynomial a, polynomial b)
+{
+    if (a == POLYNOMIAL_HIGHEST)
+        return b;
+    if (b == POLYNOMIAL_HIGHEST)
+        return a;
+    return negate(p, maximum(p, negate(p, a), negate(p, b)));
+}
+
+static polynomial apply_uninterpreted(struct polynomial_pool *p, enum scalar_function fn, polynomial a, polynomial b,
+                                      polynomial c)
+{
+    bool is_symmetric = fn == FN_EQUAL || fn == FN_AND || fn == FN_OR || fn == FN_XOR;
+    struct polynomial_atom atom = {.kind = ATOM_FUNCTION, .fn = (uint8_t)fn, .a = a, .b = b, .c = c};
+    if (is_symmetric && b < a) {
+        atom.a = b;
+        atom.b = a;
+    }
+    atom.b = function_arity(fn) > 1 ? atom.b : 0;
+    atom.c = function_arity(fn) > 2 ? atom.c : 0;
+    return atom_as_polynomial(p, (struct atom_key){atom, NULL});
+}
+
+// f(max(x, y)) = max(f(x), f(y))
+static polynomial apply_increasing(struct polynomial_pool *p, enum scalar_function fn, polynomial a)
+{
+    const struct polynomial_atom *set = as_single_atom(p, a, ATOM_MAXIMUM);
+    if (!set)
+        return apply_uninterpreted(p, fn, a, 0, 0);
+    polynomial result = POLYNOMIAL_LOWEST;
+    uint32_t first = set->a, count = set->b;
+    for (uint32_t i = 0; i < count; i++)
+        result = maximum(p, result, apply_uninterpreted(p, fn, p->sets.items[first + i], 0, 0));
+    return result;
+}
+
+// 1 / (c x y) = (1 / c) (1 / x) (1 / y);  any sum is scaled to leading coefficient 1.
+static polynomial reciprocal(struct polynomial_pool *p, polynomial a)
+{
+    struct term_list x = terms_of(p, a);
+    if (x.count == 0)
+        return apply_uninterpreted(p, FN_RECIPROCAL, a, 0, 0);
+    struct polynomial_term leading = x.items[0];
+    polynomial result = constant(p, leading.denominator, leading.numerator);
+    p->needs_reals = true;
+    if (x.count > 1)
+        return multiply(p, result, apply_uninterpreted(p, FN_RECIPROCAL, multiply(p, a, result), 0, 0));
+    struct pool_range m = p->monomials.items[leading.monomial];
+    for (uint32_t i = 0; i < m.count; i++) {
+        uint32_t atom = p->atoms_of.items[m.first + i];
+        struct polynomial_term t = {find_or_add_monomial(p, &atom, 1), 1, 1};
+        polynomial inverse = apply_uninterpreted(p, FN_RECIPROCAL, find_or_add(p, &t, 1), 0, 0);
+        result = multiply(p, result, inverse);
+    }
+    return result;
+}
+
+polynomial polynomial_from_real(struct polynomial_pool *p, double value)
+{
+    double scale = 1;
+    if (value == 0)
+        return POLYNOMIAL_ZERO;
+    while (scale < 65536 && value * scale != rint(value * scale))
+        scale *= 2;
+    p->needs_reals = p->needs_reals || scale != 1;
+    if (fabs(value) < 1e9 && value * scale == rint(value * scale))
+        return constant(p, (wide)(value * scale), (wide)scale);
+    return atom_as_polynomial(p, (struct atom_key){{.kind = ATOM_REAL, .real = value}, NULL});
+}
+
+polynomial polynomial_variable(struct polynomial_pool *p, uint32_t number)
+{
+    return atom_as_polynomial(p, (struct atom_key){{.kind = ATOM_VARIABLE, .a = number}, NULL});
+}
+
+polynomial polynomial_apply(struct polynomial_pool *p, enum scalar_function fn, polynomial a, polynomial b,
+                            polynomial c)
+{
+    switch (fn) {
+    case FN_ADD:
+        return add(p, a, b);
+    case FN_SUB:
+        return add(p, a, negate(p, b));
+    case FN_MUL:
+        return multiply(p, a, b);
+    case FN_NEG:
+        return negate(p, a);
+    case FN_DIV:
+        return multiply(p, a, reciprocal(p, b));
+    case FN_RECIPROCAL:
+        return reciprocal(p, a);
+    case FN_MAX:
+        return maximum(p, a, b);
+    case FN_MIN:
+        return minimum(p, a, b);
+    case FN_RELU:
+        return maximum(p, a, POLYNOMIAL_ZERO);
+    case FN_ABS:
+        return maximum(p, a, negate(p, a));
+    case FN_EXP:
+    case FN_SIGMOID:
+    case FN_TANH:
+        return apply_increasing(p, fn, a);
+    default:
+        return apply_uninterpreted(p, fn, a, b, c);
+    }
+}
+
+// --- printing
+// ---------------------------------------------------------------------------------------------------------
+
+struct printer {
+    struct text *out;
+    const struct polynomial_pool *p;
+    void (*print_variable)(struct text *out, const void *context, uint32_t number);
+    const void *context;
+};
+
+static void print_polynomial(const struct printer *to, polynomial a);
+
+static void print_call(const struct printer *to, const char *name, const polynomial *operands, uint32_t n)
+{
+    text_printf(to->out, "%s(", name);
+    for (uint32_t i = 0; i < n; i++) {
+        text_add(to->out, i ? ", " : "");
+        print_polynomial(to, operands[i]);
+    }
+    text_add(to->out, ")");
+}
+
+static void print_atom(const struct printer *to, uint32_t id)
+{
+    const struct polynomial_atom *atom = &to->p->atoms.items[id];
+    polynomial operands[3] = {atom->a, atom->b, atom->c};
+    switch ((enum atom_kind)atom->kind) {
+    case ATOM_VARIABLE:
+        to->print_variable(to->out, to->context, atom->a);
+        break;
+    case ATOM_FUNCTION:
+        print_call(to, function_name((enum scalar_function)atom->fn), operands,
+                   (uint32_t)function_arity((enum scalar_function)atom->fn));
+        break;
+    case ATOM_MAXIMUM:
+        print_call(to, "max", to->p->sets.items + atom->a, atom->b);
+        break;
+    case ATOM_REAL:
+        text_add_real(to->out, atom->real);
+        break;
+    case ATOM_LIMIT:
+        text_add(to->out, atom->a ? "highest" : "lowest");
+        break;
+    }
+}
+
+static void print_term(const struct printer *to, const struct polynomial_term *t, bool is_first)
+{
+    struct pool_range m = to->p->monomials.items[t->monomial];
+    int64_t size = t->numerator < 0 ? -t->numerator : t->numerator;
+    text_add(to->out, t->numerator < 0 ? (is_first ? "-" : " - ") : (is_first ? "" : " + "));
+    bool has_coefficient = size != 1 || t->denominator != 1 || m.count == 0;
+    if (has_coefficient)
+        text_printf(to->out, "%" PRId64, size);
+    if (t->denominator != 1)
+        text_printf(to->out, "/%" PRIu32, t->denominator);
+    for (uint32_t i = 0; i < m.count; i++) {
+        text_add(to->out, i || has_coefficient ? " " : "");
+        print_atom(to, to->p->atoms_of.items[m.first + i]);
+    }
+}
+
+static void print_polynomial(const struct printer *to, polynomial a)
+{
+    struct term_list x = terms_of(to->p, a);
+    if (x.count == 0)
+        text_add(to->out, "0");
+    for (uint32_t i = 0; i < x.count; i++)
+        print_term(to, &x.items[i], i == 0);
+}
+
+void polynomial_print(struct text *out, const struct polynomial_pool *p, polynomial a,
+                      void (*print_variable)(struct text *out, const void *context, uint32_t number),
+                      const void *context)
+{
+    struct printer to = {out, p, print_variable, context};
+    print_polynomial(&to, a);
+}

@@ -1,0 +1,65 @@
+// Exact polynomials in normal form: what an entry of a tensor is as a function of the input entries.
+//
+//   polynomial   sorted sum of (monomial, coefficient), coefficients exact fractions      3/2 x0 y1 - relu(...)
+//   monomial     sorted product of atoms                                                  x0 x0 y1
+//   atom         an input entry, or a function outside of the ring applied to polynomials
+//
+// Everything is hash-consed in one pool, so that two polynomials are equal exactly when their numbers are. The laws
+// used hold over the reals: the ring's; division by a constant; a / b = a * (1 / b), with 1 / (b c) = 1 / b * 1 / c and
+// nothing cancelled; MAX as a set (associative, commutative, idempotent), with relu x = max(x, 0),
+// min(x, y) = -max(-x, -y) and |x| = max(x, -x); increasing functions pass through MAX. All other functions are
+// uninterpreted: equal arguments give equal values and nothing more is used. So equal numbers prove equality;
+// different numbers refute it only for ring expressions, and a difference is confirmed by numbers before it is called
+// so.
+#ifndef VERIFIER_POLYNOMIAL_H
+#define VERIFIER_POLYNOMIAL_H
+#include "core/table.h"
+#include "core/vec.h"
+#include "operators/definition.h"
+
+typedef uint32_t polynomial;   // its number in the pool
+
+enum { POLYNOMIAL_ZERO, POLYNOMIAL_ONE, POLYNOMIAL_LOWEST, POLYNOMIAL_HIGHEST };
+
+struct polynomial_term {
+    uint32_t monomial;
+    uint32_t denominator;
+    int64_t numerator;
+};
+struct pool_range {
+    uint32_t first, count;
+};
+struct polynomial_atom {
+    uint8_t kind, fn;
+    uint32_t a, b, c;   // operands, or the range of a set, or the number of a variable
+    double real;
+};
+struct polynomial_pool {
+    VEC(struct polynomial_term) terms;
+    VEC(struct pool_range) polynomials;
+    VEC(uint32_t) atoms_of;   // the sorted atoms of all monomials
+    VEC(struct pool_range) monomials;
+    VEC(struct polynomial_atom) atoms;
+    VEC(polynomial) sets;   // the sorted members of all MAX atoms
+    struct table by_terms, by_atoms, by_atom;
+    VEC(struct polynomial_term) scratch;
+    bool has_overflowed;   // a coefficient did not fit: whatever was computed since is worthless
+    bool needs_reals;      // a law was used that integers do not have (fractions, division)
+};
+
+void polynomial_pool_init(struct polynomial_pool *p);
+void polynomial_pool_clear(struct polynomial_pool *p);   // forgets all polynomials and both flags, keeps the memory
+void polynomial_pool_free(struct polynomial_pool *p);
+
+polynomial polynomial_from_real(struct polynomial_pool *p, double value);
+polynomial polynomial_variable(struct polynomial_pool *p, uint32_t number);
+polynomial polynomial_apply(struct polynomial_pool *p, enum scalar_function fn, polynomial a, polynomial b,
+                            polynomial c);   // operands beyond the function's arity are ignored
+bool polynomial_is_integer(const struct polynomial_pool *p, polynomial a, int64_t *ret_value);
+
+struct text;
+// `print_variable` writes an input entry's name.
+void polynomial_print(struct text *out, const struct polynomial_pool *p, polynomial a,
+                      void (*print_variable)(struct text *out, const void *context, uint32_t number),
+                      const void *context);
+#endif
