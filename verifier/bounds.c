@@ -185,6 +185,21 @@ static void note_part(struct analysis *an, uint32_t node, uint32_t read_item, ui
             an->cuts[side][variable_item]++;
 }
 
+// Is one of the variables summed over? A stage's own indices are the first variables after it was made.
+static bool has_sum(const struct definition *d, const struct affine_index *f)
+{
+    for (int i = 0; i < f->n; i++) {
+        bool is_of_stage = false;
+        for (int s = 0; s < d->n_stages; s++)
+            is_of_stage =
+                is_of_stage || (f->variable[i] >= d->stages[s].first_variable &&
+                                f->variable[i] < d->stages[s].first_variable + (uint32_t)d->stages[s].type.rank);
+        if (!is_of_stage)
+            return true;
+    }
+    return false;
+}
+
 static void note_index(struct analysis *an, uint32_t node, const struct expr_node *read, int axis)
 {
     const struct definition *d = an->definitions[node];
@@ -194,7 +209,7 @@ static void note_index(struct analysis *an, uint32_t node, const struct expr_nod
     add_affine(d, d->indices.items[read->a + (expr)axis], 1, &f);
     for (int i = 0; i < f.n_divided; i++) {
         unite(an, item, an->first_item[node] + f.divided[i]);
-        flag(an, item, f.divides_combination || f.n > 1 ? HAS_RESHAPE : HAS_GROUPS);
+        flag(an, item, f.divides_combination || f.n != 1 ? HAS_RESHAPE : HAS_GROUPS);
     }
     for (int i = 0; i < f.n && f.n_divided; i++)
         unite(an, item, an->first_item[node] + f.variable[i]);
@@ -215,10 +230,12 @@ static void note_index(struct analysis *an, uint32_t node, const struct expr_nod
         unite_at(an, item, variable_item, f.base);
         return;
     }
+    bool is_window = f.n == 1 || has_sum(d, &f);
     for (int i = 0; i < f.n; i++)
-        flag(an, an->first_item[node] + f.variable[i], HAS_WINDOW);
-    flag(an, item, HAS_WINDOW);
-    add_window(an, node, axis, &f, item, size, read->b);
+        flag(an, an->first_item[node] + f.variable[i], is_window ? HAS_WINDOW : HAS_RESHAPE);
+    flag(an, item, is_window ? HAS_WINDOW : HAS_RESHAPE);
+    if (is_window)
+        add_window(an, node, axis, &f, item, size, read->b);
 }
 
 // --- scalar expressions

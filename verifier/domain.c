@@ -12,7 +12,7 @@ static const struct list_range {
     bool may_be_empty;
 } list_ranges[] = {
     {"stride", 1, 2, 1, 2, 2, false}, {"dilation", 1, 2, 1, 1, 2, false}, {"pad", 0, 1, 2, 4, 2, false},
-    {"kernel", 1, 3, 1, 2, 2, false}, {"shape", 1, 4, 1, 3, 3, true},     {"sizes", 1, 2, 1, 3, 3, false},
+    {"kernel", 1, 3, 1, 2, 2, false}, {"shape", 1, 3, 1, 4, 4, true},     {"sizes", 1, 3, 1, 3, 3, false},
     {"axes", 0, 3, 1, 2, 2, true},    {"start", 0, 1, 1, 2, 2, true},     {"size", 1, 2, 1, 2, 2, true},
     {"step", 1, 2, 1, 2, 2, true},    {"pads", 0, 1, 2, 4, 2, true},
 };
@@ -125,7 +125,7 @@ static bool collect_attribute(struct collector *c, const struct attribute *attri
             collect_subsets(c, max_rank);
         else if (is_whole) {
             collect_lists(c, attribute->name);
-            return false;
+            return strcmp(attribute->name, "shape") == 0 || strcmp(attribute->name, "sizes") == 0;
         } else {
             collect_integers(c, 0, 3);
             return false;

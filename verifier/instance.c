@@ -59,9 +59,9 @@ bool instance_type_node(struct instance *in, uint32_t node)
 // -----------------------------------------------------------------------------------------------------------
 
 struct values {
-    struct symbolic_value **symbolic[MAX_RULE_NODES];   // one array per output
+    polynomial **symbolic[MAX_RULE_NODES];   // one array per output
     double **numbers[MAX_RULE_NODES];
-    struct symbolic_value *symbolic_inputs[MAX_RULE_VARIABLES];
+    polynomial *symbolic_inputs[MAX_RULE_VARIABLES];
     double *number_inputs[MAX_RULE_VARIABLES];
     uint32_t nodes;   // those evaluated
 };
@@ -81,13 +81,13 @@ static void make_symbolic_inputs(const struct instance *in, struct polynomial_po
         if (!in->types[i])
             continue;
         int64_t n = type_elements(in->types[i]);
-        v->symbolic_inputs[i] = arena_array(in->scratch, struct symbolic_value, n);
+        v->symbolic_inputs[i] = arena_array(in->scratch, polynomial, n + 1);
         for (int64_t j = 0; j < n; j++)
-            v->symbolic_inputs[i][j].number = polynomial_variable(pool, number++);
+            v->symbolic_inputs[i][j] = polynomial_variable(pool, number++);
     }
 }
 
-static const struct symbolic_value *symbolic_term(const struct instance *in, const struct values *v, term_id term)
+static const polynomial *symbolic_term(const struct instance *in, const struct values *v, term_id term)
 {
     const struct term *t = &in->equation->pattern->terms.items[term];
     return t->is_variable ? v->symbolic_inputs[t->index] : v->symbolic[t->index][t->output];
@@ -98,13 +98,12 @@ static bool evaluate_node_symbolically(const struct instance *in, struct polynom
 {
     const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
     const struct definition *d = typing_definition(in->typing, in->calls[node]);
-    const struct symbolic_value *inputs[MAX_RULE_VARIABLES];
+    const polynomial *inputs[MAX_RULE_VARIABLES];
     for (uint32_t i = 0; i < n->n_inputs; i++)
         inputs[i] = symbolic_term(in, v, n->inputs[i]);
-    v->symbolic[node] = arena_array(in->scratch, struct symbolic_value *, d->n_outputs);
+    v->symbolic[node] = arena_array(in->scratch, polynomial *, d->n_outputs);
     for (int i = 0; i < d->n_outputs; i++)
-        v->symbolic[node][i] =
-            arena_array(in->scratch, struct symbolic_value, type_elements(definition_output(d, i)) + 1);
+        v->symbolic[node][i] = arena_array(in->scratch, polynomial, type_elements(definition_output(d, i)) + 1);
     return evaluate_symbolic(d, pool, inputs, v->symbolic[node], in->scratch);
 }
 
@@ -223,13 +222,13 @@ static bool find_other_polynomial(const struct instance *in, const struct values
                                   struct difference *ret)
 {
     const struct equation *eq = in->equation;
-    const struct symbolic_value *x = symbolic_term(in, v, eq->left[pair]), *y = symbolic_term(in, v, eq->right[pair]);
+    const polynomial *x = symbolic_term(in, v, eq->left[pair]), *y = symbolic_term(in, v, eq->right[pair]);
     int64_t n = type_elements(typing_type(in->typing, instance_term_type(in, eq->left[pair])));
     for (int64_t i = 0; i < n; i++)
-        if (x[i].number != y[i].number) {
+        if (x[i] != y[i]) {
             ret->entry = i;
-            ret->left = x[i].number;
-            ret->right = y[i].number;
+            ret->left = x[i];
+            ret->right = y[i];
             ret->has_polynomials = true;
             return true;
         }
@@ -240,8 +239,8 @@ static bool find_other_polynomial(const struct instance *in, const struct values
 static void show_confirmed_entry(const struct instance *in, const struct values *v, struct difference *ret)
 {
     const struct equation *eq = in->equation;
-    ret->left = symbolic_term(in, v, eq->left[ret->pair])[ret->entry].number;
-    ret->right = symbolic_term(in, v, eq->right[ret->pair])[ret->entry].number;
+    ret->left = symbolic_term(in, v, eq->left[ret->pair])[ret->entry];
+    ret->right = symbolic_term(in, v, eq->right[ret->pair])[ret->entry];
 }
 
 static enum comparison compare_values(struct instance *in, struct polynomial_pool *pool, uint32_t pairs_to_compare,

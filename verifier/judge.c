@@ -247,13 +247,11 @@ void judge_equation(struct judge *j, const struct equation *eq, struct judgement
         ret_result->verdict = VERDICT_TESTED;
 }
 
-void judge_each_instance(struct judge *j, const struct equation *eq, const struct judgement *of, judge_visit_fn *visit,
-                         void *context)
+void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit_fn *visit, void *context)
 {
     struct judgement scratch = {0};
     struct box box;
     int explored;
-    (void)of;
     choose_box(j, eq, &scratch, &box, &explored);
     struct test t = {.j = j, .result = &scratch, .visit = visit, .context = context};
     test_everywhere(&t, eq, &box, explored ? explored : 2);

@@ -45,6 +45,5 @@ void judgement_print_bounds(struct text *out, const struct equation *eq, const s
 
 // Every instance within the bounds, with its outcome, for who wants to find conditions. False: stop.
 typedef bool judge_visit_fn(void *context, struct instance *in, enum comparison outcome);
-void judge_each_instance(struct judge *j, const struct equation *eq, const struct judgement *of, judge_visit_fn *visit,
-                         void *context);
+void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit_fn *visit, void *context);
 #endif

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum atom_kind { ATOM_VARIABLE, ATOM_FUNCTION, ATOM_MAXIMUM, ATOM_REAL, ATOM_LIMIT };
@@ -237,6 +238,50 @@ static polynomial add(struct polynomial_pool *p, polynomial a, polynomial b)
     while (j < y.count)
         out[n++] = y.items[j++];
     return find_or_add(p, out, n);
+}
+
+static int compare_monomials(const void *a, const void *b)
+{
+    const struct polynomial_term *x = a, *y = b;
+    return x->monomial < y->monomial ? -1 : x->monomial > y->monomial;
+}
+
+// Sorted terms with equal monomials combined and zeros left out.
+static uint32_t combine_terms(struct polynomial_pool *p, struct polynomial_term *terms, uint32_t n)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (kept && terms[kept - 1].monomial == terms[i].monomial)
+            add_fractions(p, &terms[kept - 1], &terms[kept - 1], &terms[i]);
+        else if (kept && terms[kept - 1].numerator == 0)
+            terms[kept - 1] = terms[i];
+        else
+            terms[kept++] = terms[i];
+    }
+    return kept && terms[kept - 1].numerator == 0 ? kept - 1 : kept;
+}
+
+polynomial polynomial_sum(struct polynomial_pool *p, const polynomial *items, size_t count)
+{
+    uint32_t n = 0;
+    if (count == 1)
+        return items[0];
+    if (count == 2)
+        return add(p, items[0], items[1]);
+    for (size_t i = 0; i < count; i++)
+        n += p->polynomials.items[items[i]].count;
+    vec_reserve(&p->scratch, n);
+    n = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct term_list x = terms_of(p, items[i]);
+        if (x.count)
+            memcpy(p->scratch.items + n, x.items, x.count * sizeof *x.items);
+        n += x.count;
+    }
+    if (n)
+        qsort(p->scratch.items, n, sizeof *p->scratch.items, compare_monomials);
+    n = combine_terms(p, p->scratch.items, n);
+    return find_or_add(p, p->scratch.items, n);
 }
 
 static uint32_t multiply_monomials(struct polynomial_pool *p, uint32_t a, uint32_t b)

@@ -55,6 +55,7 @@ polynomial polynomial_from_real(struct polynomial_pool *p, double value);
 polynomial polynomial_variable(struct polynomial_pool *p, uint32_t number);
 polynomial polynomial_apply(struct polynomial_pool *p, enum scalar_function fn, polynomial a, polynomial b,
                             polynomial c);   // operands beyond the function's arity are ignored
+polynomial polynomial_sum(struct polynomial_pool *p, const polynomial *items, size_t count);
 bool polynomial_is_integer(const struct polynomial_pool *p, polynomial a, int64_t *ret_value);
 
 struct text;

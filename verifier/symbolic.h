@@ -5,16 +5,7 @@
 
 struct arena;
 
-// A value on its way through the evaluator. Constants stay literal until they meet the pool.
-struct symbolic_value {
-    bool is_literal;
-    polynomial number;   // unless literal
-    double literal;
-};
-
 // Arrays as in operators/evaluate.h. False: the definition looks at data (gather), and has no symbolic meaning.
-// On success no output is literal.
-bool evaluate_symbolic(const struct definition *d, struct polynomial_pool *pool,
-                       const struct symbolic_value *const *inputs, struct symbolic_value *const *outputs,
-                       struct arena *scratch);
+bool evaluate_symbolic(const struct definition *d, struct polynomial_pool *pool, const polynomial *const *inputs,
+                       polynomial *const *outputs, struct arena *scratch);
 #endif

@@ -1,0 +1,225 @@
+// taso-verify rules: every rule of a file proved, proved under conditions, or rejected.
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/file.h"
+#include "core/options.h"
+#include "core/progress.h"
+#include "verifier/commands.h"
+#include "verifier/prove.h"
+#include <inttypes.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+    const char *output, *rejected;
+    int64_t threads, bound;
+    bool quiet, bounds;
+};
+static const struct option_spec specs[] = {
+    {"output", OPTION_TEXT, offsetof(struct options, output), .letter = 'o', .metavar = "FILE",
+     .help = "proved rules, with conditions and certificates"},
+    {"rejected", OPTION_TEXT, offsetof(struct options, rejected), .metavar = "FILE",
+     .help = "rejected rules with the reasons (standard: the output's name with .rejected)"},
+    {"bound", OPTION_INTEGER, offsetof(struct options, bound), .low = 0, .high = 8, .metavar = "N",
+     .help = "test every size up to N instead of the argued bounds (0: the argued bounds)"},
+    {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
+     .metavar = "N", .help = "threads (0: as many as cores)"},
+    {"bounds", OPTION_FLAG, offsetof(struct options, bounds), .help = "print the bound of every axis and its reason"},
+    {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print totals only"},
+    {0}};
+static const struct program program = {
+    .name = "taso-verify rules",
+    .usage = "CANDIDATES.rules [-o PROVED.rules] [options]",
+    .summary =
+        "Proves substitution rules from the operators' definitions, for all shapes at which they may be applied.",
+    .epilog = "Exit codes: 0 done, 2 wrong command line, 3 bad input.",
+    .options = specs,
+};
+
+struct run {
+    struct options options;
+    struct arena arena;
+    struct rule_set set;
+    struct rule_report *reports;
+    struct progress progress;
+    double seconds;
+};
+
+static void prove_all(struct run *run)
+{
+    int64_t n = (int64_t)run->set.rules.count, done = 0;
+    double started = clock_seconds();
+    int threads = run->options.threads ? (int)run->options.threads : omp_get_max_threads();
+    struct arena *arenas = arena_array(&run->arena, struct arena, threads);
+    run->reports = arena_array(&run->arena, struct rule_report, n + 1);
+    progress_start(&run->progress, run->options.quiet ? NULL : stderr, "rules", (uint64_t)n);
+    for (int t = 0; t < threads; t++)
+        arena_init(&arenas[t]);
+#pragma omp parallel num_threads(threads)
+    {
+        struct judge judge;
+        judge_init(&judge);
+        judge.fixed_bound = (int)run->options.bound;
+#pragma omp for schedule(dynamic)
+        for (int64_t i = 0; i < n; i++) {
+            prove_rule(&judge, run->set.rules.items[i], &arenas[omp_get_thread_num()], &run->reports[i]);
+#pragma omp critical
+            progress_update(&run->progress, (uint64_t)++done, NULL);
+        }
+        judge_free(&judge);
+    }
+    progress_end(&run->progress);
+    run->seconds = clock_seconds() - started;
+}
+
+// --- output
+// -----------------------------------------------------------------------------------------------------------
+
+static int compare_reports(const void *a, const void *b)
+{
+    const struct rule_report *x = *(const struct rule_report *const *)a, *y = *(const struct rule_report *const *)b;
+    if (x->rule->pattern.nodes.count != y->rule->pattern.nodes.count)
+        return x->rule->pattern.nodes.count < y->rule->pattern.nodes.count ? -1 : 1;
+    int order = strcmp(x->rule->name, y->rule->name);
+    return order ? order : x->rule->line < y->rule->line ? -1 : x->rule->line > y->rule->line;
+}
+
+static const struct rule_report **sort_reports(struct run *run)
+{
+    size_t n = run->set.rules.count;
+    const struct rule_report **sorted = arena_array(&run->arena, const struct rule_report *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = &run->reports[i];
+    qsort(sorted, n, sizeof *sorted, compare_reports);
+    return sorted;
+}
+
+static bool is_proved(const struct rule_report *report)
+{
+    return report->outcome == RULE_PROVED || report->outcome == RULE_PROVED_UNDER_CONDITIONS;
+}
+
+static void add_comment(struct text *out, const char *lines)
+{
+    while (*lines) {
+        size_t n = strcspn(lines, "\n");
+        text_add(out, "; ");
+        text_add_n(out, lines, n);
+        text_add(out, "\n");
+        lines += n + (lines[n] == '\n');
+    }
+}
+
+static bool write_reports(struct run *run, const char *path, bool wants_proved, struct error *error)
+{
+    const struct rule_report **sorted = sort_reports(run);
+    struct text out = {0}, reason = {0};
+    for (size_t i = 0; i < run->set.rules.count; i++) {
+        if (is_proved(sorted[i]) != wants_proved)
+            continue;
+        if (!wants_proved) {
+            text_clear(&reason);
+            text_printf(&reason, "%s: ", rule_outcome_name(sorted[i]->outcome));
+            rule_report_print_reason(&reason, sorted[i]);
+            add_comment(&out, reason.chars);
+        }
+        rule_print(&out, wants_proved ? &sorted[i]->proved : sorted[i]->rule);
+    }
+    bool is_written = file_write_text(path, out.chars ? out.chars : "", out.count, error);
+    text_free(&out);
+    text_free(&reason);
+    return is_written;
+}
+
+static bool write_all(struct run *run, struct error *error)
+{
+    if (!run->options.output)
+        return true;
+    const char *rejected =
+        run->options.rejected ? run->options.rejected : arena_printf(&run->arena, "%s.rejected", run->options.output);
+    return write_reports(run, run->options.output, true, error) && write_reports(run, rejected, false, error);
+}
+
+static void print_report(const struct run *run, const struct rule_report *report)
+{
+    const struct judgement *direct = report->has_direct ? &report->direct : &report->first;
+    struct text out = {0};
+    text_printf(&out, "%s: %s", report->rule->name, rule_outcome_name(report->outcome));
+    if (report->outcome == RULE_PROVED_UNDER_CONDITIONS)
+        for (uint32_t i = 0; i < report->added.count; i++) {
+            text_add(&out, " ");
+            pattern_print_condition(&out, &report->proved.pattern, &report->added.conditions[i]);
+        }
+    if (is_proved(report) && direct->verdict == VERDICT_TESTED)
+        text_printf(&out, " (only tested: %s)", direct->doubt);
+    text_add(&out, "\n");
+    if (report->outcome != RULE_PROVED) {
+        text_add(&out, "  ");
+        rule_report_print_reason(&out, report);
+        text_add(&out, "\n");
+    }
+    if (run->options.bounds) {
+        struct equation eq = equation_of_rule(&report->proved);
+        judgement_print_bounds(&out, &eq, direct);
+    }
+    fputs(out.chars, stdout);
+    text_free(&out);
+}
+
+static void print_all(const struct run *run)
+{
+    uint64_t counts[RULE_OUTCOMES] = {0}, tested = 0;
+    for (size_t i = 0; i < run->set.rules.count; i++) {
+        const struct rule_report *report = &run->reports[i];
+        counts[report->outcome]++;
+        tested += is_proved(report) &&
+                  (report->has_direct ? report->direct.verdict : report->first.verdict) == VERDICT_TESTED;
+        if (!run->options.quiet)
+            print_report(run, report);
+    }
+    printf("%zu rules in %.1f s:", run->set.rules.count, run->seconds);
+    for (int i = 0; i < RULE_OUTCOMES; i++)
+        printf("%s %" PRIu64 " %s", i ? "," : "", counts[i], rule_outcome_name((enum rule_outcome)i));
+    printf(" (%" PRIu64 " of the proved ones only tested)\n", tested);
+}
+
+static bool run_on(struct run *run, const char *path, struct error *error)
+{
+    if (!rule_set_read(&run->set, path, error))
+        return false;
+    prove_all(run);
+    bool is_written = write_all(run, error);
+    print_all(run);
+    for (size_t i = 0; i < run->set.rules.count; i++)
+        rule_report_free(&run->reports[i]);
+    return is_written;
+}
+
+int command_rules(int argc, char **argv)
+{
+    struct run run = {0};
+    struct error error = {.code = EXIT_BAD_INPUT};
+    const char *positional[256];
+    int count;
+    bool wants_help, is_done = false;
+    if (argc > 256 || !options_parse(&program, argc, argv, &run.options, positional, &count, &wants_help, &error)) {
+        error_print(stderr, program.name, &error);
+        return EXIT_USAGE;
+    }
+    if (wants_help) {
+        options_print_help(stdout, &program, &run.options);
+        return EXIT_DONE;
+    }
+    arena_init(&run.arena);
+    rule_set_init(&run.set, &run.arena);
+    if (count != 1)
+        error_set_code(&error, EXIT_USAGE, NULL, "expected one file of rules (see --help)");
+    else
+        is_done = run_on(&run, positional[0], &error);
+    if (!is_done)
+        error_print(stderr, program.name, &error);
+    rule_set_free(&run.set);
+    arena_free(&run.arena);
+    return is_done ? EXIT_DONE : (int)error.code;
+}

@@ -1,0 +1,6 @@
+// The sub-commands of taso-verify. Each takes the arguments after its name and gives the exit code.
+#ifndef VERIFIER_COMMANDS_H
+#define VERIFIER_COMMANDS_H
+
+int command_rules(int argc, char **argv);
+#endif

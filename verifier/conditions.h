@@ -1,0 +1,19 @@
+// The weakest condition under which a rule holds, from a small vocabulary:
+//     (= (rank ?x) n)   (= $a $b)   (= $a n)   (= (sum $p) 0)  no padding    (= (product $s) 1)  no stride
+//     (= (dims ?x) (dims ?y))   (= (dim ?x i) (dim ?y j))   (= (dim ?x i) 1)
+// A condition is a conjunction of up to three of these that no failing instance meets; of all these, the one that the
+// most good instances meet.
+#ifndef VERIFIER_CONDITIONS_H
+#define VERIFIER_CONDITIONS_H
+#include "verifier/judge.h"
+
+#define MAX_ADDED_CONDITIONS 3
+
+struct found_condition {
+    uint32_t count;   // 0: none was found
+    struct condition conditions[MAX_ADDED_CONDITIONS];
+    bool is_exact;   // every good instance that was looked at meets it
+};
+// Conditions are allocated in `a`. The equation failed at some instance.
+struct found_condition find_weakest_condition(struct judge *j, const struct equation *eq, struct arena *a);
+#endif

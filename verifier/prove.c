@@ -1,0 +1,93 @@
+#include "verifier/prove.h"
+
+#include <string.h>
+
+const char *rule_outcome_name(enum rule_outcome outcome)
+{
+    static const char *const names[RULE_OUTCOMES] = {
+        [RULE_PROVED] = "proved",
+        [RULE_PROVED_UNDER_CONDITIONS] = "proved under conditions",
+        [RULE_REFUTED] = "refuted",
+        [RULE_NOT_PROVED] = "not proved",
+    };
+    return names[outcome];
+}
+
+void rule_report_free(struct rule_report *report)
+{
+    judgement_free(&report->first);
+    judgement_free(&report->direct);
+}
+
+static void add_conditions(struct rule *r, const struct found_condition *added, struct arena *a)
+{
+    uint32_t n = r->n_conditions + added->count;
+    struct condition *conditions = arena_array(a, struct condition, n + 1);
+    if (r->n_conditions)
+        memcpy(conditions, r->conditions, r->n_conditions * sizeof *conditions);
+    memcpy(conditions + r->n_conditions, added->conditions, added->count * sizeof *conditions);
+    r->conditions = conditions;
+    r->n_conditions = n;
+}
+
+static bool is_positive(const struct judgement *result)
+{
+    return result->verdict == VERDICT_PROVED || result->verdict == VERDICT_TESTED;
+}
+
+static int largest_bound(const struct judgement *result)
+{
+    int largest = 1;
+    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
+        for (int r = 0; r <= MAX_RANK; r++)
+            for (int axis = 0; axis < r; axis++)
+                largest = result->bounds.size[v][r][axis] > largest ? result->bounds.size[v][r][axis] : largest;
+    return largest;
+}
+
+static const char *certificate(const struct rule_report *report, struct arena *a)
+{
+    const struct judgement *direct = report->has_direct ? &report->direct : &report->first;
+    return arena_printf(a, "(proof (definitions %s (ranks 0 %d) (sizes 1 %d) (instances %llu)%s))",
+                        verdict_name(direct->verdict), direct->max_rank, largest_bound(direct),
+                        (unsigned long long)direct->instances, direct->needs_reals ? " (over reals)" : "");
+}
+
+static void try_under_conditions(struct judge *j, struct arena *a, struct rule_report *report)
+{
+    struct equation eq = equation_of_rule(&report->proved);
+    report->added = find_weakest_condition(j, &eq, a);
+    report->outcome = RULE_REFUTED;
+    if (report->added.count == 0)
+        return;
+    add_conditions(&report->proved, &report->added, a);
+    eq = equation_of_rule(&report->proved);
+    judge_equation(j, &eq, &report->direct);
+    report->has_direct = true;
+    if (is_positive(&report->direct))
+        report->outcome = RULE_PROVED_UNDER_CONDITIONS;
+}
+
+void prove_rule(struct judge *j, const struct rule *r, struct arena *a, struct rule_report *ret_report)
+{
+    *ret_report = (struct rule_report){.rule = r, .proved = *r, .outcome = RULE_NOT_PROVED};
+    struct equation eq = equation_of_rule(r);
+    judge_equation(j, &eq, &ret_report->first);
+    if (is_positive(&ret_report->first))
+        ret_report->outcome = RULE_PROVED;
+    else if (ret_report->first.verdict == VERDICT_REFUTED || ret_report->first.verdict == VERDICT_UNDECIDED)
+        try_under_conditions(j, a, ret_report);
+    if (ret_report->outcome == RULE_REFUTED && ret_report->first.verdict == VERDICT_UNDECIDED)
+        ret_report->outcome = RULE_NOT_PROVED;
+    ret_report->proved.proof = certificate(ret_report, a);
+}
+
+void rule_report_print_reason(struct text *out, const struct rule_report *report)
+{
+    if (report->first.verdict == VERDICT_VACUOUS)
+        text_add(out, "source and target are never well-typed together at the sizes tried");
+    else if (report->first.counterexample.count)
+        text_add(out, report->first.counterexample.chars);
+    else
+        text_add(out, rule_outcome_name(report->outcome));
+}
