@@ -212,6 +212,9 @@ struct onnx_file {
 // External data must lie in the model's folder. On failure nothing is left open.
 bool onnx_file_open(struct onnx_file *file, const char *path, struct error *error);
 void onnx_file_close(struct onnx_file *file);
+// Lets go of the memory that whole pages of a view take, until it is read again. Not for other memory: that is left
+// alone.
+void onnx_file_forget(const struct onnx_file *file, const void *bytes, size_t size);
 
 // Parses `size` bytes that outlive the arena's use. `file` names them in errors, which say at which byte.
 bool onnx_model_parse(struct arena *a, const char *file, const uint8_t *bytes, size_t size,

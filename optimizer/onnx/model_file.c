@@ -5,6 +5,9 @@
 #include "optimizer/onnx/model.h"
 #include "optimizer/onnx/tensor.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 struct opening {
     struct onnx_file *file;
     struct error *error;
@@ -43,4 +46,28 @@ void onnx_file_close(struct onnx_file *file)
     arena_free(&file->arena);
     file->model = NULL;
     file->path = NULL;
+}
+
+static bool is_in_map(const struct file_map *map, const uint8_t *at)
+{
+    return map->bytes && at >= map->bytes && at < map->bytes + map->size;
+}
+
+static bool is_mapped(const struct onnx_file *file, const uint8_t *at)
+{
+    if (is_in_map(&file->map, at))
+        return true;
+    for (size_t i = 0; i < file->externals.count; i++)
+        if (is_in_map(&file->externals.items[i].map, at))
+            return true;
+    return false;
+}
+
+// Clean pages of a read-only file map: dropping them only means that they are read again when needed.
+void onnx_file_forget(const struct onnx_file *file, const void *bytes, size_t size)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)bytes;
+    uintptr_t begin = (at + page - 1) / page * page, end = (at + size) / page * page;
+    if (file && is_mapped(file, bytes) && begin < end)
+        madvise((void *)begin, end - begin, MADV_DONTNEED);
 }

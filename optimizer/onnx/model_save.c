@@ -11,8 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define SMALL_PAYLOAD 1024       // stays in the model
 #define PIECE (4u << 20)         // bytes written between two givings back of pages
@@ -38,42 +36,16 @@ struct saved_source {
     const struct onnx_file *source;
 };
 
-// ---- giving pages back ----
-
-static bool is_in_map(const struct file_map *map, const uint8_t *at)
-{
-    return map->bytes && at >= map->bytes && at < map->bytes + map->size;
-}
-
-static bool is_mapped(const struct onnx_file *source, const uint8_t *at)
-{
-    if (!source || is_in_map(&source->map, at))
-        return source != NULL;
-    for (size_t i = 0; i < source->externals.count; i++)
-        if (is_in_map(&source->externals.items[i].map, at))
-            return true;
-    return false;
-}
-
-// Clean pages of a read-only file map: dropping them only means that they are read again when needed.
-static void give_back_pages(const uint8_t *at, size_t size)
-{
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t begin = ((uintptr_t)at + page - 1) / page * page, end = ((uintptr_t)at + size) / page * page;
-    if (begin < end)
-        madvise((void *)begin, end - begin, MADV_DONTNEED);
-}
-
 static void put_in_pieces(void *target, const void *bytes, size_t size)
 {
     const struct saved_source *saved = target;
     const uint8_t *at = bytes;
-    bool gives_back = size >= PIECE && is_mapped(saved->source, at);
+    bool gives_back = size >= PIECE;
     while (size) {
         size_t piece = size < PIECE ? size : PIECE;
         file_write(saved->writer, at, piece);
         if (gives_back)
-            give_back_pages(at, piece);
+            onnx_file_forget(saved->source, at, piece);
         at += piece;
         size -= piece;
     }

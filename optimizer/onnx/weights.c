@@ -1,7 +1,6 @@
 // Weights: leaves of the graph whose elements are known. They stay where they are in the file until somebody asks for
 // them; what is not aligned there, or stored as typed data, is copied once, on request.
 #include "core/error.h"
-#include "operators/elements.h"
 #include "optimizer/onnx/importer.h"
 #include "optimizer/onnx/tensor.h"
 
@@ -28,12 +27,14 @@ bool imported_weight_data(struct imported_model *m, size_t index, const void **r
     struct imported_weight *w = &m->weights.items[index];
     struct onnx_bytes bytes;
     if (!w->data) {
-        if (!w->tensor || !dtype_has_numbers(w->type.dtype))
+        if (!w->tensor || dtype_size(w->type.dtype) == 0)
             return error_set(error, m->file->path, 0, 0, "weight %s has no elements that can be read",
                              w->name ? w->name : "(without a name)");
         if (!onnx_tensor_decode(w->tensor, &m->arena, m->file->path, &bytes, error))
             return false;
         w->data = bytes.at;
+        if (bytes.at != w->tensor->raw_data.at)
+            onnx_file_forget(m->file, w->tensor->raw_data.at, w->tensor->raw_data.size);
     }
     *ret_data = w->data;
     return true;
