@@ -86,7 +86,8 @@ void graph_rollback(struct graph *g, struct graph_mark mark);
 // ----------------------------------------------------------------------------------------------------------
 static inline const tensor_id *graph_inputs(const struct graph *g, node_id node)
 {
-    return g->edges.items + g->nodes.items[node].first_input;
+    const struct node *n = &g->nodes.items[node];
+    return n->n_inputs ? g->edges.items + n->first_input : NULL;
 }
 static inline const struct type *graph_type(const struct graph *g, tensor_id tensor)
 {
