@@ -194,13 +194,20 @@ static bool solve_inputs(struct matching *s, const struct pattern_node *pattern,
     return solve(s, pattern->n_inputs ? &goals[0] : rest);
 }
 
+// Rules are proved over the reals; integers truncate.
+static bool makes_reals(const struct matching *s, const struct node *node)
+{
+    return node->n_outputs > 0 && dtype_is_float(graph_type(s->g, node->first_output)->dtype);
+}
+
 // False only when the visitor wants no more.
 static bool solve_node(struct matching *s, uint32_t pattern_node, node_id n, const struct goal *rest)
 {
     const struct pattern_node *pattern = &s->rule->pattern.nodes.items[pattern_node];
     const struct node *node = &s->g->nodes.items[n];
     struct trail trail = {0};
-    if (node->op != pattern->op || node->n_inputs != pattern->n_inputs || is_used_already(s, n))
+    if (node->op != pattern->op || node->n_inputs != pattern->n_inputs || !makes_reals(s, node) ||
+        is_used_already(s, n))
         return true;
     bool goes_on = true;
     if (match_attributes(s, &trail, pattern, node)) {

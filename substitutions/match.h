@@ -23,6 +23,7 @@ struct match {
     struct attribute_value attributes[MAX_RULE_VARIABLES];   // point into the graph's arena
 };
 
+// Rules are proved over the reals, so only operators that make floating-point tensors are matched.
 // Calls `visit` for every match whose conditions hold, in a fixed order; stops when it returns false. Different nodes
 // of the source graph are matched by different nodes. `anchor`: only matches in which the operator of the first source
 // term is this node (NO_NODE: all).

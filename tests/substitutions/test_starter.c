@@ -238,6 +238,24 @@ static void prints_what_it_reads(void **state)
     arena_free(&a);
 }
 
+static void leaves_integers_alone(void **state)
+{
+    static const char text[] = "(rule r (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd ?x (ewadd ?y ?z))))"
+                               "(graph (let x (input 0) (i64 3)) (let y (ewadd x x)) (let z (ewadd y x)) (output z))"
+                               "(graph (let x (input 0) (f32 3)) (let y (ewadd x x)) (let z (ewadd y x)) (output z))";
+    struct arena a;
+    const struct sexp *list;
+    struct rule *rule;
+    struct error error = {0};
+    arena_init(&a);
+    assert_true(sexp_parse(&a, "test", text, strlen(text), &list, &error));
+    assert_true(rule_parse(&list->items[0], "test", &a, &rule, &error));
+    assert_int_equal(count_matches(rule, &list->items[1], &a), 0);
+    assert_true(count_matches(rule, &list->items[2], &a) > 0);
+    rule_free(rule);
+    arena_free(&a);
+}
+
 static const struct {
     const char *text, *message;
     unsigned column;
@@ -275,6 +293,7 @@ int main(void)
         TEST(prints_what_it_reads),
         TEST(names_the_place_of_errors),
         TEST(keeps_all_values),
+        TEST(leaves_integers_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
