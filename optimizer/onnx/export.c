@@ -8,6 +8,9 @@
 
 #include <string.h>
 
+#define LARGEST_REPETITION 4096   // elements
+#define LARGEST_CONSTANT (INT64_C(1) << 30)
+
 static const struct onnx_graph *source_of(const struct exporter *x)
 {
     return x->model->file->model->graph;
@@ -236,6 +239,17 @@ static bool compute_constant(struct exporter *x, node_id n)
     return true;
 }
 
+// Constants are computed, except large ones that are mere repetition, and what no memory would hold.
+static bool is_worth_computing(const struct exporter *x, node_id n)
+{
+    const struct node *node = &x->graph->nodes.items[n];
+    int64_t limit = node->op->id == OP_BROADCAST ? LARGEST_REPETITION : LARGEST_CONSTANT;
+    for (uint32_t i = 0; i < node->n_outputs; i++)
+        if (type_elements(graph_type(x->graph, node->first_output + i)) > limit)
+            return false;
+    return x->is_constant[n];
+}
+
 static bool write_node(struct exporter *x, node_id n)
 {
     const struct node *node = &x->graph->nodes.items[n];
@@ -248,7 +262,7 @@ static bool write_node(struct exporter *x, node_id n)
     }
     if (keep_original(x, n))
         return true;
-    return x->is_constant[n] ? compute_constant(x, n) : make_nodes(x, n);
+    return is_worth_computing(x, n) ? compute_constant(x, n) : make_nodes(x, n);
 }
 
 static bool write_nodes(struct exporter *x)
@@ -425,8 +439,8 @@ static void write_inputs(struct exporter *x, struct onnx_graph *g)
     size_t next = 0;
     for (size_t i = 0; i < g->inputs.count; i++) {
         struct onnx_value_info *info = g->inputs.items[i];
-        const struct imported_value *input = &x->model->inputs.items[next];
-        bool is_input = next < x->model->inputs.count && onnx_string_is(&info->name, input->name);
+        const struct imported_value *input = next < x->model->inputs.count ? x->model->inputs.items + next : NULL;
+        bool is_input = input && onnx_string_is(&info->name, input->name);
         if (is_input)
             info = with_bound_shape(x, info, graph_type(&x->model->graph, input->tensor));
         if (is_input || is_initializer(g, info->name.text))

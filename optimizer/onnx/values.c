@@ -1,0 +1,53 @@
+#include "optimizer/onnx/values.h"
+
+#include "core/error.h"
+#include "optimizer/onnx/importer.h"
+#include "optimizer/onnx/tensor.h"
+
+static bool decode_value(struct arena *a, const char *path, const struct file_map *map, struct tensor_value *ret_value,
+                         struct error *error)
+{
+    void *message;
+    struct onnx_bytes bytes;
+    if (!onnx_message_parse(a, &onnx_tensor_descriptor, path, map->bytes, map->size, &message, error))
+        return false;
+    const struct onnx_tensor *t = message;
+    struct type type = type_of_tensor(t);
+    if (onnx_tensor_is_external(t) || !type_is_known(&type) || dtype_size(type.dtype) == 0)
+        return error_set(error, path, 0, 0, "is no tensor of numbers");
+    if (!onnx_tensor_decode(t, a, path, &bytes, error))
+        return false;
+    *ret_value = (struct tensor_value){type, arena_copy(a, bytes.at, bytes.size + (bytes.size == 0), 64)};
+    return true;
+}
+
+bool onnx_value_read(struct arena *a, const char *path, struct tensor_value *ret_value, struct error *error)
+{
+    struct file_map map;
+    if (!file_map_open(&map, path, error))
+        return false;
+    bool is_read = decode_value(a, path, &map, ret_value, error);
+    file_map_close(&map);
+    return is_read;
+}
+
+bool imported_model_values(struct imported_model *m, const struct graph *g, struct tensor_value *ret_values,
+                           struct error *error)
+{
+    bool *live = mem_new_array(bool, g->nodes.count + 1);
+    bool is_fine = true;
+    graph_mark_live(g, live);
+    for (size_t i = 0; i < m->weights.count; i++)
+        ret_values[i] = (struct tensor_value){m->weights.items[i].type, NULL};
+    for (node_id n = 0; is_fine && n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        const void *data;
+        if (!live[n] || node->op->id != OP_WEIGHT || dtype_size(graph_type(g, node->first_output)->dtype) == 0)
+            continue;
+        size_t index = (size_t)node->attributes[0].ints[0];
+        is_fine = imported_weight_data(m, index, &data, error);
+        ret_values[index].data = is_fine ? (void *)(uintptr_t)data : NULL;
+    }
+    mem_free_array(live, g->nodes.count + 1);
+    return is_fine;
+}

@@ -1,0 +1,184 @@
+// `onnx_expect FOLDER...`: for each of ONNX's test folders (model.onnx, test_data_set_0/{input,output}_N.pb), imports
+// the model, runs the graph by the operators' definitions, and compares with the expected outputs. One line per folder:
+//     FOLDER: equal | opaque (REASON) | no data (REASON) | DIFFERS (REASON)
+#include "backends/reference/reference.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "operators/elements.h"
+#include "optimizer/onnx/values.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_VALUES 16
+#define TOLERANCE 1e-5
+#define TOLERANCE_OF_HALVES 5e-3
+
+struct test {
+    const char *folder;
+    struct arena arena;
+    struct onnx_file file;
+    struct imported_model model;
+    struct tensor_value inputs[MAX_VALUES];
+    size_t n_inputs;
+    char verdict[1200];
+    bool has_failed;
+};
+
+static bool conclude(struct test *t, const char *verdict, const char *reason)
+{
+    snprintf(t->verdict, sizeof t->verdict, "%s%s%s%s", verdict, reason ? " (" : "", reason ? reason : "",
+             reason ? ")" : "");
+    t->has_failed = verdict[0] == 'D';
+    return false;
+}
+
+static bool read_data(struct test *t, const char *kind, size_t index, struct tensor_value *ret_value,
+                      struct error *error)
+{
+    const char *path = arena_printf(&t->arena, "%s/test_data_set_0/%s_%zu.pb", t->folder, kind, index);
+    return onnx_value_read(&t->arena, path, ret_value, error);
+}
+
+static void read_inputs(struct test *t)
+{
+    struct error ignored;
+    while (t->n_inputs < MAX_VALUES && read_data(t, "input", t->n_inputs, &t->inputs[t->n_inputs], &ignored))
+        t->n_inputs++;
+}
+
+static const char *shape_option(struct test *t, const struct onnx_value_info *info, const struct type *type)
+{
+    struct text text = {0};
+    text_printf(&text, "%s=", info->name.text);
+    for (int i = 0; i < type->rank; i++)
+        text_printf(&text, "%s%" PRId64, i ? "," : "", type->dim[i]);
+    const char *option = arena_string(&t->arena, text.chars);
+    text_free(&text);
+    return option;
+}
+
+// The shapes of the test's own inputs bind what is symbolic.
+static bool import_test(struct test *t, struct error *error)
+{
+    const char *shapes[MAX_VALUES];
+    struct import_options options = {.shapes = shapes, .fold_limit = IMPORT_FOLD_LIMIT};
+    const struct onnx_graph *g = t->file.model->graph;
+    for (size_t i = 0; i < t->n_inputs && i < g->inputs.count; i++)
+        if (t->inputs[i].type.rank > 0)
+            shapes[options.shape_count++] = shape_option(t, g->inputs.items[i], &t->inputs[i].type);
+    return import_model(&t->model, &t->file, &options, error);
+}
+
+static bool is_exact(enum dtype dtype)
+{
+    return !dtype_is_float(dtype);
+}
+
+static double tolerance_of(enum dtype dtype)
+{
+    return dtype == DTYPE_F16 || dtype == DTYPE_BF16 ? TOLERANCE_OF_HALVES : TOLERANCE;
+}
+
+static bool is_close(const struct tensor_value *found, const struct tensor_value *expected, double *ret_difference)
+{
+    size_t n = (size_t)type_elements(&expected->type);
+    double largest = 0, difference = 0;
+    double *a = mem_new_array(double, n + 1), *b = mem_new_array(double, n + 1);
+    elements_to_reals(expected->type.dtype, expected->data, n, a);
+    elements_to_reals(expected->type.dtype, found->data, n, b);
+    for (size_t i = 0; i < n; i++) {
+        bool is_same = a[i] == b[i] || (isnan(a[i]) && isnan(b[i]));
+        largest = isfinite(a[i]) && fabs(a[i]) > largest ? fabs(a[i]) : largest;
+        if (!is_same && !(fabs(a[i] - b[i]) <= difference))
+            difference = isfinite(a[i] - b[i]) ? fabs(a[i] - b[i]) : INFINITY;
+    }
+    mem_free_array(a, n + 1);
+    mem_free_array(b, n + 1);
+    *ret_difference = largest > 0 ? difference / largest : difference;
+    return is_exact(expected->type.dtype) ? difference == 0 : *ret_difference <= tolerance_of(expected->type.dtype);
+}
+
+static bool compare_output(struct test *t, size_t index, const struct tensor_value *found, struct error *error)
+{
+    struct tensor_value expected;
+    double difference;
+    if (!read_data(t, "output", index, &expected, error))
+        return conclude(t, "no data", error->message);
+    if (!type_equal(&found->type, &expected.type)) {
+        struct text text = {0};
+        type_print(&text, &found->type);
+        text_add(&text, " instead of ");
+        type_print(&text, &expected.type);
+        conclude(t, "DIFFERS", text.chars);
+        text_free(&text);
+        return false;
+    }
+    if (is_close(found, &expected, &difference))
+        return true;
+    return conclude(t, "DIFFERS", arena_printf(&t->arena, "output %zu by %g", index, difference));
+}
+
+static bool has_live_opaque(const struct graph *g)
+{
+    bool *live = mem_new_array(bool, g->nodes.count + 1), has_opaque = false;
+    graph_mark_live(g, live);
+    for (node_id n = 0; n < g->nodes.count; n++)
+        has_opaque |= live[n] && g->nodes.items[n].op->id == OP_OPAQUE;
+    mem_free_array(live, g->nodes.count + 1);
+    return has_opaque;
+}
+
+static bool run_imported(struct test *t, struct error *error)
+{
+    struct imported_model *m = &t->model;
+    const struct graph *g = &m->graph;
+    struct tensor_value outputs[MAX_VALUES];
+    struct tensor_value *weights = arena_array(&t->arena, struct tensor_value, m->weights.count + 1);
+    if (has_live_opaque(g))
+        return conclude(t, "opaque", m->opaques.items[0].reason);
+    if (g->outputs.count > MAX_VALUES || t->n_inputs < m->inputs.count)
+        return conclude(t, "no data", "inputs that are no tensors of numbers");
+    if (!imported_model_values(m, g, weights, error) ||
+        !reference_run_graph(g, t->n_inputs, t->inputs, m->weights.count, weights, outputs, &t->arena, error))
+        return conclude(t, "DIFFERS", error->message);
+    for (size_t i = 0; i < g->outputs.count; i++)
+        if (!compare_output(t, i, &outputs[i], error))
+            return false;
+    return conclude(t, "equal", NULL);
+}
+
+static void run_test(struct test *t, struct error *error)
+{
+    const char *path = arena_printf(&t->arena, "%s/model.onnx", t->folder);
+    if (!onnx_file_open(&t->file, path, error)) {
+        conclude(t, "DIFFERS", error->message);
+        return;
+    }
+    read_inputs(t);
+    if (import_test(t, error)) {
+        run_imported(t, error);
+        imported_model_free(&t->model);
+    } else {
+        conclude(t, error->code == EXIT_USAGE ? "no data" : "DIFFERS", error->message);
+    }
+    onnx_file_close(&t->file);
+}
+
+int main(int argc, char **argv)
+{
+    bool has_failed = false;
+    for (int i = 1; i < argc; i++) {
+        struct test t = {.folder = argv[i]};
+        struct error error = {0};
+        arena_init(&t.arena);
+        run_test(&t, &error);
+        printf("%s: %s\n", argv[i], t.verdict);
+        has_failed |= t.has_failed;
+        arena_free(&t.arena);
+    }
+    return mem_in_use() ? EXIT_INTERNAL : has_failed ? EXIT_CHECK_FAILED : EXIT_DONE;
+}
