@@ -13,11 +13,12 @@ struct compiler {
     struct affine_read reads[CODE_MAX_READS];
     struct instruction instructions[CODE_MAX_INSTRUCTIONS];
     bool has_reduced, is_inside_reduction;
+    expr reduction;   // the one that was compiled first
+    uint16_t reduction_value;
 };
 #define NO_VALUE UINT16_MAX
 
-// --- indices
-// ----------------------------------------------------------------------------------------------------------
+// --- indices --------------------------------------------------------------------------------------------------------
 
 static int place_of_variable(const struct compiler *c, int64_t variable)
 {
@@ -108,8 +109,7 @@ static uint16_t compile_read(struct compiler *c, const struct expr_node *n)
     return (uint16_t)c->n_reads++;
 }
 
-// --- values
-// -----------------------------------------------------------------------------------------------------------
+// --- values ---------------------------------------------------------------------------------------------------------
 
 static uint16_t add_instruction(struct compiler *c, struct instruction instruction)
 {
@@ -136,7 +136,10 @@ static uint16_t compile_apply(struct compiler *c, const struct expr_node *n)
 // Nested reductions by one function are one reduction over several variables; there may be one in a stage.
 static uint16_t compile_reduce(struct compiler *c, const struct expr_node *n)
 {
-    if (c->has_reduced || c->is_inside_reduction || c->n_instructions)
+    expr e = (expr)(n - c->d->nodes.items);
+    if (c->has_reduced && c->reduction == e)
+        return c->reduction_value;
+    if (c->has_reduced || c->is_inside_reduction)
         return NO_VALUE;
     c->is_inside_reduction = true;
     uint8_t fn = n->fn;
@@ -151,7 +154,9 @@ static uint16_t compile_reduce(struct compiler *c, const struct expr_node *n)
         return NO_VALUE;
     c->is_inside_reduction = false;
     c->has_reduced = true;
-    return add_instruction(c, (struct instruction){.kind = INSTRUCTION_REDUCE, .fn = fn, .a = value});
+    c->reduction = e;
+    c->reduction_value = add_instruction(c, (struct instruction){.kind = INSTRUCTION_REDUCE, .fn = fn, .a = value});
+    return c->reduction_value;
 }
 
 static uint16_t compile_scalar(struct compiler *c, expr e)
@@ -171,9 +176,27 @@ static uint16_t compile_scalar(struct compiler *c, expr e)
     }
 }
 
-// Nothing may stand before what is reduced: f(x) + sum(g) is no code, sum(g) + f(x) is.
+// The first reduction in an expression, or the expression itself when there is none.
+static expr find_reduction(const struct definition *d, expr e)
+{
+    const struct expr_node *n = &d->nodes.items[e];
+    if (n->kind != EXPR_APPLY)
+        return e;
+    const expr operands[] = {n->a, n->b, n->c};
+    for (int i = 0; i < function_arity((enum scalar_function)n->fn); i++) {
+        expr found = find_reduction(d, operands[i]);
+        if (d->nodes.items[found].kind == EXPR_REDUCE)
+            return found;
+    }
+    return e;
+}
+
+// What is reduced comes first, whatever stands before it in the expression.
 static bool compile_stage(struct compiler *c, struct stage_code *ret_code)
 {
+    expr first = find_reduction(c->d, c->stage->body);
+    if (c->d->nodes.items[first].kind == EXPR_REDUCE && compile_scalar(c, first) == NO_VALUE)
+        return false;
     uint16_t result = compile_scalar(c, c->stage->body);
     if (result == NO_VALUE)
         return false;
@@ -190,8 +213,7 @@ static bool compile_stage(struct compiler *c, struct stage_code *ret_code)
     return true;
 }
 
-// --- what kind of code
-// ------------------------------------------------------------------------------------------------
+// --- what kind of code ----------------------------------------------------------------------------------------------
 
 static bool is_single_precision(enum dtype dtype)
 {

@@ -26,8 +26,7 @@ struct words {
     VEC(int64_t) list;
 };
 
-// --- loops
-// ------------------------------------------------------------------------------------------------------------
+// --- loops ----------------------------------------------------------------------------------------------------------
 
 #define LOOP_MAX_RANK (2 * MAX_RANK)
 struct loop_access {   // of a tensor, by the loop's variables
@@ -51,8 +50,7 @@ struct loop {
     struct loop_result *results;
 };
 
-// --- plans
-// ------------------------------------------------------------------------------------------------------------
+// --- plans ----------------------------------------------------------------------------------------------------------
 
 enum memory_place {
     MEMORY_ARENA,      // at `offset` of the plan's arena while a run lasts
@@ -122,8 +120,7 @@ struct code_cache *code_cache_new(void);
 void code_cache_free(struct code_cache *cache);
 const struct code *code_cache_find(struct code_cache *cache, const struct graph *g, node_id node);   // never NULL
 
-// --- for claims
-// -------------------------------------------------------------------------------------------------------
+// --- for claims -----------------------------------------------------------------------------------------------------
 
 const struct graph *planner_graph(const struct planner *p);
 bool planner_is_constant(const struct planner *p, tensor_id t);
@@ -140,7 +137,8 @@ struct view planner_allocate(struct planner *p, const struct type *type, enum la
 // when a result has another element type than the output.
 struct step *planner_add_step(struct planner *p, const struct kernel *kernel, node_id node, int n_operands,
                               const struct view *operands, int n_results, const struct view *results);
-// A step of the loops kernel; the caller adds loops with planner_add_loop.
+// A step of the loops kernel that computes the only output of `node`; the caller adds loops with planner_add_loop.
+struct step *planner_add_loops_step(struct planner *p, node_id node, const struct view *result);
 struct loop *planner_add_loop(struct planner *p, struct step *step, int rank, int n_reduced, const int64_t *dim);
 uint16_t loop_add_operand(struct planner *p, struct loop *loop, const struct loop_access *access);
 uint16_t loop_add_instruction(struct planner *p, struct loop *loop, struct instruction instruction);

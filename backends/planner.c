@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// --- steps and memory
-// -------------------------------------------------------------------------------------------------
+// --- steps and memory -----------------------------------------------------------------------------------------------
 
 uint32_t planner_open_step(struct planner *p, const struct kernel *kernel, node_id node, bool is_constant)
 {
@@ -64,8 +63,7 @@ void planner_move_to_end(struct planner *p, uint32_t step)
     p->plan->steps.items[step].order = ++p->clock;
 }
 
-// --- tensors
-// ----------------------------------------------------------------------------------------------------------
+// --- tensors --------------------------------------------------------------------------------------------------------
 
 const struct graph *planner_graph(const struct planner *p)
 {
@@ -159,8 +157,17 @@ struct step *planner_add_step(struct planner *p, const struct kernel *kernel, no
     return &p->plan->steps.items[id];
 }
 
-// --- nodes
-// ------------------------------------------------------------------------------------------------------------
+struct step *planner_add_loops_step(struct planner *p, node_id node, const struct view *result)
+{
+    const struct node *n = &p->g->nodes.items[node];
+    uint32_t id = planner_open_step(p, p->target->loops, node, p->tensors[n->first_output].is_constant);
+    planner_attach_node(p, id, node);
+    p->writers[result->memory] = id;
+    bind_output(p, n->first_output, result);
+    return &p->plan->steps.items[id];
+}
+
+// --- nodes ----------------------------------------------------------------------------------------------------------
 
 static void plan_leaf(struct planner *p, const struct node *n)
 {
@@ -256,8 +263,7 @@ static void plan_node(struct planner *p, node_id id)
         plan_evaluation(p, id);
 }
 
-// --- whole graphs
-// -----------------------------------------------------------------------------------------------------
+// --- whole graphs ---------------------------------------------------------------------------------------------------
 
 static bool can_plan(const struct graph *g, const struct node *n, char *ret_reason)
 {

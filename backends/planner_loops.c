@@ -8,8 +8,7 @@
 #define LOOP_ENOUGH_OPERANDS 24
 #define LOOP_ENOUGH_INSTRUCTIONS 120
 
-// --- building loops
-// ---------------------------------------------------------------------------------------------------
+// --- building loops -------------------------------------------------------------------------------------------------
 
 static void *grown(struct arena *a, const void *items, int count, int *capacity, size_t size)
 {
@@ -93,8 +92,7 @@ static uint16_t append_instructions(struct planner *p, struct loop *loop, const 
 #undef VALUE
 }
 
-// --- storing what a loop has computed
-// ---------------------------------------------------------------------------------
+// --- storing what a loop has computed -------------------------------------------------------------------------------
 
 static bool covers_domain(const struct loop *loop, const struct loop_access *access)
 {
@@ -136,8 +134,7 @@ void planner_store_value(struct planner *p, tensor_id t, enum layout layout)
     s->view = v;
 }
 
-// --- epilogues
-// --------------------------------------------------------------------------------------------------------
+// --- epilogues ------------------------------------------------------------------------------------------------------
 
 static bool may_take_epilogue(const struct planner *p, tensor_id t, const struct stage_code *stage)
 {
@@ -376,8 +373,7 @@ static void join_group(struct planner *p, node_id node, const struct stage_code 
     planner_move_to_end(p, group);
 }
 
-// --- stages
-// -----------------------------------------------------------------------------------------------------------
+// --- stages ---------------------------------------------------------------------------------------------------------
 
 // The leading axes that all stages share, such that a stage reads another one only at its own place on them.
 static int shared_axes(const struct code *code)

@@ -1,0 +1,138 @@
+// Convolution: channels last, weights packed once into what the library prefers, bias and activations fused.
+#include "backends/cpu/cpu_internal.h"
+#include "core/arena.h"
+#include "core/error.h"
+#include <string.h>
+
+struct prepared_conv {
+    struct onednn_primitive *primitive;
+    struct onednn_tensor plain_weights;
+    struct view source, weights, target;
+    const struct loop *loop;   // the epilogue, or NULL
+    struct cpu_epilogue epilogue;
+    bool has_constant_weights;
+    char *packed;
+};
+
+bool cpu_claim_conv(struct planner *p, node_id node)
+{
+    const struct graph *g = planner_graph(p);
+    const struct node *n = &g->nodes.items[node];
+    const tensor_id *inputs = graph_inputs(g, node);
+    struct type type = *graph_type(g, n->first_output);
+    if (!cpu_is_computed_in_f32(type.dtype) || type.rank > 5)
+        return false;
+    struct view operands[2] = {cpu_view_in_f32(p, inputs[0], LAYOUT_CHANNELS_LAST),
+                               cpu_view_in_f32(p, inputs[1], LAYOUT_ROWS)};
+    type.dtype = DTYPE_F32;
+    struct view result = planner_allocate(p, &type, LAYOUT_CHANNELS_LAST);
+    planner_add_step(p, &cpu_kernel_conv.base, node, 2, operands, 1, &result);
+    return true;
+}
+
+static bool accepts_epilogue(const struct planner *p, const struct step *step, const struct loop *loop)
+{
+    struct cpu_epilogue ignored;
+    return cpu_read_epilogue(planner_graph(p), step, loop, 1, &ignored);
+}
+
+// --- preparing ------------------------------------------------------------------------------------------------------
+
+static int64_t value_or(const struct attribute_value *value, int i, int64_t standard)
+{
+    return value->count ? value->ints[i] : standard;
+}
+
+static struct onednn_window window_of(const struct node *n, const struct view *weights)
+{
+    struct onednn_window w = {{0}};
+    int spatial = weights->rank - 2;
+    for (int i = 0; i < spatial; i++) {
+        w.kernel[i] = weights->dim[2 + i];
+        w.stride[i] = value_or(cpu_attribute(n, "stride"), i, 1);
+        w.dilation[i] = value_or(cpu_attribute(n, "dilation"), i, 1);
+        w.pad_begin[i] = value_or(cpu_attribute(n, "pad"), i, 0);
+        w.pad_end[i] = value_or(cpu_attribute(n, "pad"), spatial + i, 0);
+    }
+    return w;
+}
+
+static struct onednn_tensor tensor_of_weights(const struct view *weights, int64_t groups)
+{
+    struct onednn_tensor t = cpu_tensor_of_view(weights);
+    if (groups == 1)
+        return t;
+    memmove(t.dim + 1, t.dim, sizeof t.dim[0] * (size_t)t.rank);
+    memmove(t.stride + 1, t.stride, sizeof t.stride[0] * (size_t)t.rank);
+    t.rank++;
+    t.dim[0] = groups;
+    t.dim[1] /= groups;
+    t.stride[0] = t.stride[1] * t.dim[1];
+    return t;
+}
+
+static bool make_primitive(struct prepared_conv *c, const struct step_request *r)
+{
+    const struct node *n = &r->plan->graph->nodes.items[r->step->node];
+    struct onednn_window window = window_of(n, &c->weights);
+    struct onednn_tensor source = cpu_tensor_of_view(&c->source), target = cpu_tensor_of_view(&c->target);
+    struct onednn_tensor bias = {.rank = 1, .dim = {c->target.dim[1]}, .stride = {1}}, weights;
+    c->plain_weights = weights = tensor_of_weights(&c->weights, cpu_attribute_int(n, "group"));
+    weights.is_free = true;
+    c->primitive = onednn_convolution(r->backend->onednn, &source, &weights, c->epilogue.bias >= 0 ? &bias : NULL,
+                                      &target, &window, &c->epilogue.ops);
+    return c->primitive || error_set_code(r->error, EXIT_UNSUPPORTED, NULL, "oneDNN refuses a convolution");
+}
+
+static void free_conv(void *state)
+{
+    onednn_free(((struct prepared_conv *)state)->primitive);
+}
+
+static void *prepare_conv(const struct step_request *r)
+{
+    struct prepared_conv *c = arena_new(r->arena, struct prepared_conv);
+    c->source = r->step->operands[0];
+    c->weights = r->step->operands[1];
+    c->target = r->step->results[0];
+    c->loop = r->step->n_loops ? &r->step->loops[0] : NULL;
+    c->has_constant_weights = is_kept_memory(r->plan, c->weights.memory);
+    cpu_read_epilogue(r->plan->graph, r->step, c->loop, 1, &c->epilogue);
+    if (!make_primitive(c, r))
+        return NULL;
+    c->packed = arena_alloc(r->arena, onednn_weights_bytes(c->primitive), 64);
+    if (c->has_constant_weights &&
+        !onednn_pack_weights(c->primitive, &c->plain_weights, address_of_view(r->memory, &c->weights), c->packed)) {
+        error_set_code(r->error, EXIT_UNSUPPORTED, NULL, "oneDNN refuses to pack the weights of a convolution");
+        free_conv(c);
+        return NULL;
+    }
+    return c;
+}
+
+static size_t scratch_of_conv(const void *state)
+{
+    return onednn_scratch_bytes(((const struct prepared_conv *)state)->primitive);
+}
+
+static bool run_conv(void *state, char *const *memory, char *scratch)
+{
+    struct prepared_conv *c = state;
+    if (!c->has_constant_weights &&
+        !onednn_pack_weights(c->primitive, &c->plain_weights, address_of_view(memory, &c->weights), c->packed))
+        return false;
+    struct onednn_arguments a = {.source = address_of_view(memory, &c->source),
+                                 .weights = c->packed,
+                                 .target = address_of_view(memory, &c->target),
+                                 .scratch = scratch};
+    cpu_epilogue_arguments(&c->epilogue, c->loop, memory, &a);
+    return onednn_run(c->primitive, &a);
+}
+
+const struct cpu_kernel cpu_kernel_conv = {
+    .base = {.name = "conv", .accepts_epilogue = accepts_epilogue},
+    .prepare = prepare_conv,
+    .run = run_conv,
+    .scratch_bytes = scratch_of_conv,
+    .free = free_conv,
+};

@@ -1,0 +1,311 @@
+#include "backends/cpu/cpu.h"
+
+#include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/loops.h"
+#include "backends/reference/reference.h"
+#include "core/arena.h"
+#include "core/error.h"
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+// --- loops and evaluation as kernels --------------------------------------------------------------------------------
+
+static void *prepare_loops(const struct step_request *r)
+{
+    return loops_compile(r->step, r->backend->vector, r->backend->threads, r->arena);
+}
+
+static bool run_loops(void *state, char *const *memory, char *scratch)
+{
+    loops_run(state, memory);
+    return true;
+}
+
+const struct cpu_kernel cpu_kernel_loops = {.base = {.name = "loops"}, .prepare = prepare_loops, .run = run_loops};
+
+struct prepared_evaluation {
+    const struct graph *graph;
+    const struct step *step;
+    struct tensor_value *inputs, *outputs;
+};
+
+static void *prepare_evaluation(const struct step_request *r)
+{
+    struct prepared_evaluation *s = arena_new(r->arena, struct prepared_evaluation);
+    s->graph = r->plan->graph;
+    s->step = r->step;
+    s->inputs = arena_array(r->arena, struct tensor_value, r->step->n_operands + 1);
+    s->outputs = arena_array(r->arena, struct tensor_value, r->step->n_results + 1);
+    for (int i = 0; i < r->step->n_operands; i++) {
+        const struct view *v = &r->step->operands[i];
+        s->inputs[i].type = type_make(v->dtype, v->rank, v->dim);
+    }
+    return s;
+}
+
+static bool run_evaluation(void *state, char *const *memory, char *scratch)
+{
+    struct prepared_evaluation *s = state;
+    struct arena arena;
+    struct error error;
+    arena_init(&arena);
+    for (int i = 0; i < s->step->n_operands; i++)
+        s->inputs[i].data = address_of_view(memory, &s->step->operands[i]);
+    bool is_done = reference_run_node(s->graph, s->step->node, s->inputs, s->outputs, &arena, &error);
+    for (int i = 0; is_done && i < s->step->n_results; i++)
+        memcpy(address_of_view(memory, &s->step->results[i]), s->outputs[i].data, type_bytes(&s->outputs[i].type));
+    arena_free(&arena);
+    return is_done;
+}
+
+const struct cpu_kernel cpu_kernel_evaluate = {
+    .base = {.name = "evaluate"}, .prepare = prepare_evaluation, .run = run_evaluation};
+
+// --- claims ---------------------------------------------------------------------------------------------------------
+
+static cpu_claim *const claims[OP_COUNT] = {
+    [OP_CONV] = cpu_claim_conv,     [OP_MATMUL] = cpu_claim_matmul, [OP_POOLMAX] = cpu_claim_pool,
+    [OP_POOLAVG] = cpu_claim_pool,  [OP_CONCAT] = cpu_claim_concat, [OP_PAD] = cpu_claim_pad,
+    [OP_GATHER] = cpu_claim_gather,
+};
+
+static bool claim(void *context, struct planner *p, node_id node)
+{
+    cpu_claim *of_operator = claims[planner_graph(p)->nodes.items[node].op->id];
+    return of_operator && of_operator(p, node);
+}
+
+// --- models ---------------------------------------------------------------------------------------------------------
+
+struct prepared_step {
+    const struct cpu_kernel *kernel;
+    void *state;
+};
+struct cpu_model {
+    struct model base;
+    struct arena arena;
+    struct plan plan;
+    bool has_plan;
+    char **memory;
+    size_t n_steps;
+    struct prepared_step *steps;
+    char *scratch;
+    size_t n_inputs;   // the highest index and one
+};
+
+static const struct cpu_kernel *kernel_of(const struct step *step)
+{
+    return (const struct cpu_kernel *)step->kernel;
+}
+
+static void free_steps(struct cpu_model *m)
+{
+    for (size_t i = 0; i < m->n_steps; i++)
+        if (m->steps[i].kernel->free)
+            m->steps[i].kernel->free(m->steps[i].state);
+}
+
+static void free_model(struct model *model)
+{
+    struct cpu_model *m = (struct cpu_model *)model;
+    free_steps(m);
+    if (m->has_plan)
+        plan_free(&m->plan);
+    arena_free(&m->arena);
+    mem_free(m, sizeof *m);
+}
+
+static bool find_memory(struct cpu_model *m, size_t n_weights, const struct tensor_value *weights, struct error *error)
+{
+    char *arena = arena_alloc(&m->arena, m->plan.arena_bytes + 64, 64);
+    m->memory = arena_array(&m->arena, char *, m->plan.memory.count + 1);
+    for (memory_id i = 0; i < m->plan.memory.count; i++) {
+        const struct plan_memory *at = &m->plan.memory.items[i];
+        size_t bytes = mem_product((size_t)at->elements, dtype_size(at->dtype));
+        if (at->place == MEMORY_ARENA)
+            m->memory[i] = arena + at->offset;
+        else if (at->place == MEMORY_CONSTANT)
+            m->memory[i] = arena_alloc(&m->arena, bytes + 64, 64);
+        else if (at->place == MEMORY_INPUT && (size_t)at->index >= m->n_inputs)
+            m->n_inputs = (size_t)at->index + 1;
+        if (at->place != MEMORY_WEIGHT)
+            continue;
+        if (at->index < 0 || (uint64_t)at->index >= n_weights || !weights[at->index].data ||
+            type_bytes(&weights[at->index].type) != bytes)
+            return error_set_code(error, EXIT_UNSUPPORTED, NULL, "weight %lld has no value", (long long)at->index);
+        m->memory[i] = weights[at->index].data;
+    }
+    return true;
+}
+
+static bool prepare_constant(struct cpu_model *m, struct cpu_backend *b, const struct step *step, struct error *error)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct step_request r = {b, &m->plan, step, m->memory, &arena, error};
+    const struct cpu_kernel *kernel = kernel_of(step);
+    void *state = kernel->prepare(&r);
+    size_t bytes = state && kernel->scratch_bytes ? kernel->scratch_bytes(state) : 0;
+    char *scratch = arena_alloc(&arena, bytes + 64, 64);
+    bool is_done = state && kernel->run(state, m->memory, scratch);
+    if (state && !is_done)
+        error_set_code(error, EXIT_INTERNAL, NULL, "the kernel %s failed", kernel->base.name);
+    if (state && kernel->free)
+        kernel->free(state);
+    arena_free(&arena);
+    return is_done;
+}
+
+static bool prepare_steps(struct cpu_model *m, struct cpu_backend *b, struct error *error)
+{
+    size_t scratch_bytes = 0;
+    m->steps = arena_array(&m->arena, struct prepared_step, m->plan.steps.count + 1);
+    for (size_t i = 0; i < m->plan.steps.count; i++) {
+        const struct step *step = &m->plan.steps.items[i];
+        const struct cpu_kernel *kernel = kernel_of(step);
+        if (step->is_constant) {
+            if (!prepare_constant(m, b, step, error))
+                return false;
+            continue;
+        }
+        struct step_request r = {b, &m->plan, step, m->memory, &m->arena, error};
+        void *state = kernel->prepare(&r);
+        if (!state)
+            return false;
+        m->steps[m->n_steps++] = (struct prepared_step){kernel, state};
+        size_t bytes = kernel->scratch_bytes ? kernel->scratch_bytes(state) : 0;
+        scratch_bytes = bytes > scratch_bytes ? bytes : scratch_bytes;
+    }
+    m->scratch = arena_alloc(&m->arena, scratch_bytes + 64, 64);
+    return true;
+}
+
+static struct model *prepare(struct backend *backend, const struct graph *g, size_t n_weights,
+                             const struct tensor_value *weights, struct error *error)
+{
+    struct cpu_backend *b = (struct cpu_backend *)backend;
+    struct cpu_model *m = mem_alloc_zero(sizeof *m);
+    char reason[200];
+    m->base.backend = backend;
+    arena_init(&m->arena);
+    omp_set_num_threads(b->threads);
+    m->has_plan = plan_make(&m->plan, g, &backend->target, backend->codes, &m->arena, reason);
+    if (!m->has_plan)
+        error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s", reason);
+    else
+        plan_lay_out_memory(&m->plan);
+    if (m->has_plan && find_memory(m, n_weights, weights, error) && prepare_steps(m, b, error))
+        return &m->base;
+    free_model(&m->base);
+    return NULL;
+}
+
+static bool bind_value(struct cpu_model *m, memory_id memory, const struct tensor_value *value, const char *what,
+                       struct error *error)
+{
+    const struct plan_memory *at = &m->plan.memory.items[memory];
+    if (!value->data || value->type.dtype != at->dtype || type_elements(&value->type) != at->elements)
+        return error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s %lld is missing or of another type", what,
+                              (long long)at->index);
+    m->memory[memory] = value->data;
+    return true;
+}
+
+static bool run(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
+                struct error *error)
+{
+    struct cpu_model *m = (struct cpu_model *)model;
+    for (memory_id i = 0; i < m->plan.memory.count; i++) {
+        const struct plan_memory *at = &m->plan.memory.items[i];
+        if ((at->place == MEMORY_INPUT && !bind_value(m, i, &inputs[at->index], "input", error)) ||
+            (at->place == MEMORY_OUTPUT && !bind_value(m, i, &outputs[at->index], "output", error)))
+            return false;
+    }
+    for (size_t i = 0; i < m->n_steps; i++)
+        if (!m->steps[i].kernel->run(m->steps[i].state, m->memory, m->scratch))
+            return error_set_code(error, EXIT_INTERNAL, NULL, "the kernel %s failed", m->steps[i].kernel->base.name);
+    return true;
+}
+
+static const struct plan *plan_of(const struct model *m)
+{
+    return &((const struct cpu_model *)m)->plan;
+}
+
+// --- the device -----------------------------------------------------------------------------------------------------
+
+static void close_cpu(struct backend *backend)
+{
+    struct cpu_backend *b = (struct cpu_backend *)backend;
+    backend_finish(backend);
+    onednn_close(b->onednn);
+    mem_free(b, sizeof *b);
+}
+
+static const struct backend_methods methods = {
+    .name = "cpu",
+    .measure = cpu_measure,
+    .prepare = prepare,
+    .run = run,
+    .plan_of = plan_of,
+    .free_model = free_model,
+    .close = close_cpu,
+};
+
+// The processor's name as the system gives it, blanks trimmed.
+static void read_processor_name(char *ret_name, size_t size)
+{
+    char line[512];
+    snprintf(ret_name, size, "unknown processor");
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    if (!f)
+        return;
+    while (fgets(line, sizeof line, f)) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) != 0 || !colon)
+            continue;
+        colon[1 + strcspn(colon + 1, "\n")] = '\0';
+        snprintf(ret_name, size, "%s", colon + 1 + strspn(colon + 1, " \t"));
+        break;
+    }
+    fclose(f);
+}
+
+static void describe_device(const struct cpu_backend *b, char *ret_text, size_t size)
+{
+    char name[128];
+    int major, minor, patch;
+    read_processor_name(name, sizeof name);
+    onednn_version(&major, &minor, &patch);
+    snprintf(ret_text, size, "%s, %s, %d thread%s, oneDNN %d.%d.%d", name, b->vector->name, b->threads,
+             b->threads == 1 ? "" : "s", major, minor, patch);
+}
+
+static int count_cores(void)
+{
+    int n = omp_get_num_procs();
+    return n > 0 ? n : 1;
+}
+
+struct backend *cpu_backend_open(const struct backend_options *options, struct error *error)
+{
+    static const struct plan_target target = {
+        .loops = &cpu_kernel_loops.base, .evaluate = &cpu_kernel_evaluate.base, .claim = claim};
+    char device[256];
+    struct cpu_backend *b = mem_alloc_zero(sizeof *b);
+    b->threads = options->threads > 0 ? options->threads : count_cores();
+    b->vector = vector_functions_best();
+    b->onednn = onednn_open();
+    omp_set_num_threads(b->threads);
+    describe_device(b, device, sizeof device);
+    if (!b->onednn)
+        error_set_code(error, EXIT_UNSUPPORTED, NULL, "oneDNN does not serve this processor");
+    else if (backend_init(&b->base, &methods, &target, options, device, error))
+        return &b->base;
+    if (b->onednn)
+        onednn_close(b->onednn);
+    mem_free(b, sizeof *b);
+    return NULL;
+}

@@ -1,0 +1,70 @@
+// What the files of the device share: its kernels and what they are given.
+#ifndef BACKENDS_CPU_CPU_INTERNAL_H
+#define BACKENDS_CPU_CPU_INTERNAL_H
+#include "backends/backend.h"
+#include "backends/cpu/onednn.h"
+#include "backends/cpu/vector.h"
+
+struct cpu_backend {
+    struct backend base;
+    struct onednn *onednn;
+    const struct vector_functions *vector;
+    int threads;
+};
+
+// One step of one model being prepared.
+struct step_request {
+    struct cpu_backend *backend;
+    const struct plan *plan;
+    const struct step *step;
+    char *const *memory;   // addresses; only of constants may the contents be read
+    struct arena *arena;   // lives as long as the prepared step
+    struct error *error;
+};
+struct cpu_kernel {
+    struct kernel base;
+    // NULL: failed, r->error says why.
+    void *(*prepare)(const struct step_request *r);
+    bool (*run)(void *state, char *const *memory, char *scratch);
+    size_t (*scratch_bytes)(const void *state);   // NULL: none
+    void (*free)(void *state);                    // NULL: nothing to free
+};
+
+extern const struct cpu_kernel cpu_kernel_loops, cpu_kernel_evaluate, cpu_kernel_conv, cpu_kernel_pool,
+    cpu_kernel_linear, cpu_kernel_matmul, cpu_kernel_gather;
+
+// Claims (see plan.h), one per operator that has a kernel or a better arrangement of loops than its definition.
+typedef bool cpu_claim(struct planner *p, node_id node);
+cpu_claim cpu_claim_conv, cpu_claim_pool, cpu_claim_matmul, cpu_claim_concat, cpu_claim_pad, cpu_claim_gather;
+
+static inline char *address_of_view(char *const *memory, const struct view *v)
+{
+    return memory[v->memory] + (size_t)v->offset * dtype_size(v->dtype);
+}
+static inline bool is_kept_memory(const struct plan *plan, memory_id memory)
+{
+    enum memory_place place = plan->memory.items[memory].place;
+    return place == MEMORY_WEIGHT || place == MEMORY_CONSTANT;
+}
+// f32 as it is; f16 and bf16 copied to f32 first. Other element types: false.
+bool cpu_is_computed_in_f32(enum dtype dtype);
+struct view cpu_view_in_f32(struct planner *p, tensor_id t, enum layout layout);   // dense in that layout
+struct onednn_tensor cpu_tensor_of_view(const struct view *v);
+const struct attribute_value *cpu_attribute(const struct node *n, const char *name);
+int64_t cpu_attribute_int(const struct node *n, const char *name);
+
+// Post-operations of a step: `act` of its operator, then its epilogue; a first addition along the channels becomes the
+// bias (its operand number of the epilogue, else -1).
+struct cpu_epilogue {
+    struct postops ops;
+    int bias;
+    int n_operands, operands[POSTOPS_MAX];   // of the epilogue's loop, in the order of the operations that have one
+};
+bool cpu_read_epilogue(const struct graph *g, const struct step *step, const struct loop *loop, int channel_axis,
+                       struct cpu_epilogue *ret_epilogue);
+void cpu_epilogue_arguments(const struct cpu_epilogue *e, const struct loop *loop, char *const *memory,
+                            struct onednn_arguments *ret_arguments);
+
+bool cpu_measure(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
+                 struct error *error);
+#endif

@@ -1,0 +1,79 @@
+// From an operator's own activation and a plan's epilogue to post-operations, and to the addresses of their operands.
+#include "backends/cpu/cpu_internal.h"
+
+#include <string.h>
+
+bool cpu_is_computed_in_f32(enum dtype dtype)
+{
+    return dtype == DTYPE_F32 || dtype == DTYPE_F16 || dtype == DTYPE_BF16;
+}
+
+struct view cpu_view_in_f32(struct planner *p, tensor_id t, enum layout layout)
+{
+    if (graph_type(planner_graph(p), t)->dtype == DTYPE_F32)
+        return planner_dense(p, t, layout);
+    struct view v = planner_view(p, t, LAYOUT_ANY);
+    return planner_copy(p, &v, DTYPE_F32, layout);
+}
+
+struct onednn_tensor cpu_tensor_of_view(const struct view *v)
+{
+    struct onednn_tensor t = {.rank = v->rank};
+    memcpy(t.dim, v->dim, sizeof v->dim);
+    memcpy(t.stride, v->stride, sizeof v->stride);
+    return t;
+}
+
+const struct attribute_value *cpu_attribute(const struct node *n, const char *name)
+{
+    return &n->attributes[operator_find_attribute(n->op, name)];
+}
+
+int64_t cpu_attribute_int(const struct node *n, const char *name)
+{
+    return cpu_attribute(n, name)->ints[0];
+}
+
+static bool has_activation(const struct graph *g, const struct step *step)
+{
+    const struct node *n = &g->nodes.items[step->node];
+    int act = operator_find_attribute(n->op, "act");
+    return act >= 0 && n->attributes[act].ints[0] != 0;
+}
+
+bool cpu_read_epilogue(const struct graph *g, const struct step *step, const struct loop *loop, int channel_axis,
+                       struct cpu_epilogue *ret_epilogue)
+{
+    struct cpu_epilogue e = {.bias = -1, .ops = {.channel_axis = channel_axis}};
+    struct postops chain = {.n = 0};
+    if (loop && !postops_from_epilogue(loop, channel_axis, &chain))
+        return false;
+    int first = 0;
+    if (has_activation(g, step))
+        e.ops.items[e.ops.n++] = (struct postop){.kind = POSTOP_RELU};
+    else if (chain.n && chain.items[0].kind == POSTOP_ADD && chain.items[0].operand == OPERAND_CHANNEL)
+        e.bias = chain.items[first++].operand_number;
+    for (int i = first; i < chain.n; i++) {
+        if (e.ops.n == POSTOPS_MAX)
+            return false;
+        e.ops.items[e.ops.n++] = chain.items[i];
+        if (chain.items[i].operand != OPERAND_NONE)
+            e.operands[e.n_operands++] = chain.items[i].operand_number;
+    }
+    *ret_epilogue = e;
+    return true;
+}
+
+static char *address_of_operand(const struct loop *loop, int number, char *const *memory)
+{
+    const struct loop_access *a = &loop->operands[number];
+    return memory[a->memory] + (size_t)a->offset * dtype_size(a->dtype);
+}
+
+void cpu_epilogue_arguments(const struct cpu_epilogue *e, const struct loop *loop, char *const *memory,
+                            struct onednn_arguments *ret_arguments)
+{
+    ret_arguments->bias = e->bias >= 0 ? address_of_operand(loop, e->bias, memory) : NULL;
+    for (int i = 0; i < e->n_operands; i++)
+        ret_arguments->operands[i] = address_of_operand(loop, e->operands[i], memory);
+}

@@ -1,0 +1,310 @@
+// Matrix products.
+//
+//   linear   x[M,K] · w[K,N], w a weight: packed once, with bias and activations fused by the library. All batch axes
+//   of
+//            x are rows.
+//   matmul   x[b...,M,K] · y[b...,K,N] of any two tensors: one product per batch index, all of them over the threads
+//            when there are enough; transposed operands and any batch strides as they are; the epilogue runs on each
+//            product while it is in the cache.
+#include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/loops.h"
+#include "core/arena.h"
+#include "core/error.h"
+#include <omp.h>
+#include <oneapi/dnnl/dnnl.h>
+#include <string.h>
+
+// --- linear ---------------------------------------------------------------------------------------------------------
+
+struct prepared_linear {
+    struct onednn_primitive *primitive;
+    struct view source, weights, target;
+    const struct loop *loop;
+    struct cpu_epilogue epilogue;
+    char *packed;
+};
+
+static bool has_unit_stride(const struct view *v)
+{
+    int last = v->rank - 1;
+    return (v->stride[last] == 1 && (v->stride[last - 1] >= v->dim[last] || v->dim[last - 1] == 1)) ||
+           (v->stride[last - 1] == 1 && (v->stride[last] >= v->dim[last - 1] || v->dim[last] == 1));
+}
+
+static struct view as_rows(const struct view *v)
+{
+    struct view rows;
+    int64_t columns = v->dim[v->rank - 1];
+    int64_t dim[2] = {view_elements(v) / columns, columns};
+    bool is_view = view_reshape(v, 2, dim, &rows);
+    rows.rank = is_view ? 2 : 0;
+    return rows;
+}
+
+// The left operand as a matrix whose rows (or columns) are contiguous, copied when it is not.
+static struct view rows_of_source(struct planner *p, tensor_id t)
+{
+    struct view v, rows;
+    if (graph_type(planner_graph(p), t)->dtype == DTYPE_F32) {
+        v = planner_view(p, t, LAYOUT_ROWS);
+        rows = as_rows(&v);
+        if (rows.rank == 2 && rows.stride[1] == 1 && rows.stride[0] >= rows.dim[1])
+            return rows;
+        if (rows.rank == 2 && rows.dim[0] == 1 && rows.stride[1] == 1) {
+            rows.stride[0] = rows.dim[1];
+            return rows;
+        }
+    }
+    v = cpu_view_in_f32(p, t, LAYOUT_ROWS);
+    return as_rows(&v);
+}
+
+static bool claim_linear(struct planner *p, node_id node)
+{
+    const struct graph *g = planner_graph(p);
+    const struct node *n = &g->nodes.items[node];
+    const tensor_id *inputs = graph_inputs(g, node);
+    struct type type = *graph_type(g, n->first_output);
+    struct view operands[2] = {rows_of_source(p, inputs[0]), {0}};
+    operands[1] =
+        type.dtype == DTYPE_F32 ? planner_view(p, inputs[1], LAYOUT_ROWS) : cpu_view_in_f32(p, inputs[1], LAYOUT_ROWS);
+    if (!has_unit_stride(&operands[1]))
+        operands[1] = cpu_view_in_f32(p, inputs[1], LAYOUT_ROWS);
+    type.dtype = DTYPE_F32;
+    struct view result = planner_allocate(p, &type, LAYOUT_ROWS);
+    planner_add_step(p, &cpu_kernel_linear.base, node, 2, operands, 1, &result);
+    return true;
+}
+
+static bool accepts_linear_epilogue(const struct planner *p, const struct step *step, const struct loop *loop)
+{
+    struct cpu_epilogue e;
+    if (!cpu_read_epilogue(planner_graph(p), step, loop, loop->rank - 1, &e))
+        return false;
+    for (int i = 0; i < e.ops.n; i++)
+        if (e.ops.items[i].operand == OPERAND_FULL && loop->rank == 0)
+            return false;
+    return true;
+}
+
+static void free_linear(void *state)
+{
+    onednn_free(((struct prepared_linear *)state)->primitive);
+}
+
+static bool pack_linear(struct prepared_linear *s, const struct step_request *r, const struct onednn_tensor *plain)
+{
+    s->packed = arena_alloc(r->arena, onednn_weights_bytes(s->primitive), 64);
+    return onednn_pack_weights(s->primitive, plain, address_of_view(r->memory, &s->weights), s->packed);
+}
+
+static void *prepare_linear(const struct step_request *r)
+{
+    struct prepared_linear *s = arena_new(r->arena, struct prepared_linear);
+    s->source = r->step->operands[0];
+    s->weights = r->step->operands[1];
+    s->target = as_rows(&r->step->results[0]);
+    s->loop = r->step->n_loops ? &r->step->loops[0] : NULL;
+    cpu_read_epilogue(r->plan->graph, r->step, s->loop, r->step->results[0].rank - 1, &s->epilogue);
+    s->epilogue.ops.channel_axis = 1;
+    s->target.stride[0] = s->target.dim[1];
+    struct onednn_tensor source = cpu_tensor_of_view(&s->source), target = cpu_tensor_of_view(&s->target);
+    struct onednn_tensor plain = cpu_tensor_of_view(&s->weights), weights = plain;
+    struct onednn_tensor bias = {.rank = 2, .dim = {1, target.dim[1]}, .stride = {target.dim[1], 1}};
+    weights.is_free = true;
+    s->primitive = onednn_matmul(r->backend->onednn, &source, &weights, s->epilogue.bias >= 0 ? &bias : NULL, &target,
+                                 &s->epilogue.ops);
+    if (s->primitive && pack_linear(s, r, &plain))
+        return s;
+    error_set_code(r->error, EXIT_UNSUPPORTED, NULL, "oneDNN refuses a matrix product");
+    free_linear(s);
+    return NULL;
+}
+
+static bool run_linear(void *state, char *const *memory, char *scratch)
+{
+    struct prepared_linear *s = state;
+    struct onednn_arguments a = {.source = address_of_view(memory, &s->source),
+                                 .weights = s->packed,
+                                 .target = address_of_view(memory, &s->target),
+                                 .scratch = scratch};
+    cpu_epilogue_arguments(&s->epilogue, s->loop, memory, &a);
+    return onednn_run(s->primitive, &a);
+}
+
+static size_t scratch_of_linear(const void *state)
+{
+    return onednn_scratch_bytes(((const struct prepared_linear *)state)->primitive);
+}
+
+const struct cpu_kernel cpu_kernel_linear = {
+    .base = {.name = "linear", .accepts_epilogue = accepts_linear_epilogue},
+    .prepare = prepare_linear,
+    .run = run_linear,
+    .scratch_bytes = scratch_of_linear,
+    .free = free_linear,
+};
+
+// --- matmul ---------------------------------------------------------------------------------------------------------
+
+struct prepared_matmul {
+    struct view x, y, z;
+    int64_t m, n, k, n_products;
+    int n_batch, threads;
+    bool has_relu;
+    const struct vector_functions *vector;
+    struct compiled_loops *epilogue;   // or NULL
+    char x_transposed, y_transposed;
+    int64_t x_leading, y_leading, z_leading;
+};
+
+// A matrix in the last two axes that the library's product takes: one of them contiguous.
+static struct view matrix_operand(struct planner *p, tensor_id t)
+{
+    if (graph_type(planner_graph(p), t)->dtype == DTYPE_F32) {
+        struct view v = planner_view(p, t, LAYOUT_ROWS);
+        if (has_unit_stride(&v))
+            return v;
+    }
+    return cpu_view_in_f32(p, t, LAYOUT_ROWS);
+}
+
+static bool claim_product(struct planner *p, node_id node)
+{
+    const struct graph *g = planner_graph(p);
+    const struct node *n = &g->nodes.items[node];
+    struct type type = *graph_type(g, n->first_output);
+    struct view operands[2] = {matrix_operand(p, graph_inputs(g, node)[0]),
+                               matrix_operand(p, graph_inputs(g, node)[1])};
+    type.dtype = DTYPE_F32;
+    struct view result = planner_allocate(p, &type, LAYOUT_ROWS);
+    planner_add_step(p, &cpu_kernel_matmul.base, node, 2, operands, 1, &result);
+    return true;
+}
+
+bool cpu_claim_matmul(struct planner *p, node_id node)
+{
+    const struct graph *g = planner_graph(p);
+    const struct node *n = &g->nodes.items[node];
+    const tensor_id *inputs = graph_inputs(g, node);
+    const struct type *x = graph_type(g, inputs[0]), *y = graph_type(g, inputs[1]);
+    if (!cpu_is_computed_in_f32(graph_type(g, n->first_output)->dtype) || x->dim[x->rank - 1] == 0)
+        return false;
+    bool is_weight = planner_is_constant(p, inputs[1]) && !planner_is_constant(p, inputs[0]);
+    return y->rank == 2 && is_weight ? claim_linear(p, node) : claim_product(p, node);
+}
+
+static bool accepts_any_epilogue(const struct planner *p, const struct step *step, const struct loop *loop)
+{
+    return true;
+}
+
+static void set_orientation(const struct view *v, char *ret_transposed, int64_t *ret_leading)
+{
+    int last = v->rank - 1;
+    bool is_plain = v->stride[last] == 1 && (v->stride[last - 1] >= v->dim[last] || v->dim[last - 1] == 1);
+    int64_t stride = v->stride[is_plain ? last - 1 : last], least = v->dim[is_plain ? last : last - 1];
+    *ret_transposed = is_plain ? 'N' : 'T';
+    *ret_leading = stride > least ? stride : least;
+}
+
+// The epilogue as loops of their own, whose first axes are the batch.
+static struct compiled_loops *compile_epilogue(const struct step_request *r, int n_batch)
+{
+    if (r->step->n_loops == 0)
+        return NULL;
+    struct step epilogue = {.n_loops = 1, .loops = r->step->loops, .n_shared = n_batch};
+    return loops_compile(&epilogue, r->backend->vector, r->backend->threads, r->arena);
+}
+
+static void *prepare_matmul(const struct step_request *r)
+{
+    struct prepared_matmul *s = arena_new(r->arena, struct prepared_matmul);
+    const struct node *n = &r->plan->graph->nodes.items[r->step->node];
+    s->x = r->step->operands[0];
+    s->y = r->step->operands[1];
+    s->z = r->step->results[0];
+    s->n_batch = s->z.rank - 2;
+    s->n_products = 1;
+    for (int i = 0; i < s->n_batch; i++)
+        s->n_products *= s->z.dim[i];
+    s->m = s->z.dim[s->n_batch];
+    s->n = s->z.dim[s->n_batch + 1];
+    s->k = s->x.dim[s->n_batch + 1];
+    s->threads = r->backend->threads;
+    s->vector = r->backend->vector;
+    s->has_relu = cpu_attribute_int(n, "act") != 0;
+    s->epilogue = compile_epilogue(r, s->n_batch);
+    s->z_leading = s->n;
+    set_orientation(&s->x, &s->x_transposed, &s->x_leading);
+    set_orientation(&s->y, &s->y_transposed, &s->y_leading);
+    return s;
+}
+
+static void places_of_product(const struct prepared_matmul *s, int64_t product, int64_t *ret_place)
+{
+    for (int i = s->n_batch - 1; i >= 0; i--) {
+        ret_place[i] = product % s->z.dim[i];
+        product /= s->z.dim[i];
+    }
+}
+
+static const float *operand_at(const struct view *v, const struct prepared_matmul *s, char *const *memory,
+                               const int64_t *place)
+{
+    int64_t offset = 0;
+    for (int i = 0; v->rank == s->z.rank && i < s->n_batch; i++)
+        offset += place[i] * v->stride[i];
+    return (const float *)(const void *)address_of_view(memory, v) + offset;
+}
+
+static bool run_product(const struct prepared_matmul *s, char *const *memory, int64_t product)
+{
+    int64_t place[MAX_RANK];
+    places_of_product(s, product, place);
+    float *z = (float *)(void *)address_of_view(memory, &s->z) + product * s->m * s->n;
+    bool is_done =
+        dnnl_sgemm(s->x_transposed, s->y_transposed, s->m, s->n, s->k, 1, operand_at(&s->x, s, memory, place),
+                   s->x_leading, operand_at(&s->y, s, memory, place), s->y_leading, 0, z, s->z_leading) == dnnl_success;
+    if (s->has_relu)
+        s->vector->apply[FN_RELU](z, z, NULL, NULL, s->m * s->n);
+    return is_done;
+}
+
+static bool run_over_threads(const struct prepared_matmul *s, char *const *memory)
+{
+    bool is_done = true;
+    bool has_own_epilogue = s->epilogue && loops_share_axes(s->epilogue);
+#pragma omp parallel for num_threads(s->threads) reduction(&& : is_done)
+    for (int64_t i = 0; i < s->n_products; i++) {
+        is_done = run_product(s, memory, i) && is_done;
+        if (has_own_epilogue) {
+            int64_t place[MAX_RANK];
+            places_of_product(s, i, place);
+            loops_run_place(s->epilogue, memory, place, omp_get_thread_num());
+        }
+    }
+    if (s->epilogue && !has_own_epilogue)
+        loops_run(s->epilogue, memory);
+    return is_done;
+}
+
+static bool run_matmul(void *state, char *const *memory, char *scratch)
+{
+    const struct prepared_matmul *s = state;
+    bool is_done = true;
+    double work = (double)s->n_products * (double)s->m * (double)s->n * (double)s->k;
+    if (s->n_products >= s->threads && s->threads > 1 && work > 1e5)
+        return run_over_threads(s, memory);
+    for (int64_t i = 0; i < s->n_products; i++)
+        is_done = run_product(s, memory, i) && is_done;
+    if (s->epilogue)
+        loops_run(s->epilogue, memory);
+    return is_done;
+}
+
+const struct cpu_kernel cpu_kernel_matmul = {
+    .base = {.name = "matmul", .accepts_epilogue = accepts_any_epilogue},
+    .prepare = prepare_matmul,
+    .run = run_matmul,
+};

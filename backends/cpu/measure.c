@@ -1,0 +1,123 @@
+// What a step costs: it is prepared alone, over random data, and run until its median is known.
+//
+// Policy: activations are as warm as the step itself leaves them; a sample is at least 50 µs (short steps are repeated
+// in it); two runs warm up; sampling ends when the median is known to 1 %, or when the time for a step is spent.
+#include "backends/cpu/cpu_internal.h"
+#include "core/arena.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/random.h"
+#include "core/statistics.h"
+#include <omp.h>
+#include <string.h>
+
+#define LEAST_SAMPLE_SECONDS 5e-5
+#define LEAST_SAMPLES 7
+#define MOST_SAMPLES 200
+#define WANTED_UNCERTAINTY 0.01
+
+struct measurement {
+    const struct cpu_kernel *kernel;
+    void *state;
+    char **memory, *scratch;
+};
+
+// Small positive numbers do in any kernel: no denormals, no overflow in chains of products or exponentials. The same
+// block of them is repeated.
+static void fill_memory(char *to, const struct plan_memory *m, struct random *random)
+{
+    struct tensor_value block;
+    char bytes[4096];
+    size_t size = dtype_size(m->dtype), total = (size_t)m->elements * size;
+    int64_t n = (int64_t)(sizeof bytes / size);
+    block.type = type_make(m->dtype, 1, &n);
+    block.data = bytes;
+    value_fill_random(&block, random, 2);
+    for (size_t at = 0; at < total; at += sizeof bytes)
+        memcpy(to + at, bytes, total - at < sizeof bytes ? total - at : sizeof bytes);
+}
+
+static void give_memory(struct measurement *s, const struct plan *plan, memory_id id, struct arena *arena,
+                        struct random *random)
+{
+    const struct plan_memory *m = &plan->memory.items[id];
+    if (s->memory[id])
+        return;
+    s->memory[id] = arena_alloc(arena, (size_t)m->elements * dtype_size(m->dtype) + 64, 64);
+    fill_memory(s->memory[id], m, random);
+}
+
+static void give_memories(struct measurement *s, const struct plan *plan, const struct step *step, struct arena *arena)
+{
+    struct random random = random_seed(1);
+    for (int i = 0; i < step->n_operands; i++)
+        give_memory(s, plan, step->operands[i].memory, arena, &random);
+    for (int i = 0; i < step->n_results; i++)
+        give_memory(s, plan, step->results[i].memory, arena, &random);
+    for (int l = 0; l < step->n_loops; l++) {
+        const struct loop *loop = &step->loops[l];
+        for (int i = 0; i < loop->n_operands; i++)
+            give_memory(s, plan, loop->operands[i].memory, arena, &random);
+        for (int i = 0; i < loop->n_results; i++)
+            give_memory(s, plan, loop->results[i].to.memory, arena, &random);
+    }
+}
+
+static bool time_runs(const struct measurement *s, int repeats, double *ret_seconds)
+{
+    double start = clock_seconds();
+    bool is_done = true;
+    for (int i = 0; i < repeats; i++)
+        is_done = s->kernel->run(s->state, s->memory, s->scratch) && is_done;
+    *ret_seconds = (clock_seconds() - start) / repeats;
+    return is_done;
+}
+
+static bool sample(const struct measurement *s, double budget, struct step_cost *ret_cost)
+{
+    double samples[MOST_SAMPLES], sorted[MOST_SAMPLES], once, start = clock_seconds();
+    size_t n = 0;
+    if (!time_runs(s, 1, &once) || !time_runs(s, 1, &once))
+        return false;
+    int repeats = once < LEAST_SAMPLE_SECONDS ? (int)(LEAST_SAMPLE_SECONDS / (once + 1e-8)) + 1 : 1;
+    while (n < MOST_SAMPLES) {
+        if (!time_runs(s, repeats, &samples[n++]))
+            return false;
+        if (n >= 3 && clock_seconds() - start > budget)
+            break;
+        if (n < LEAST_SAMPLES || n % 4)
+            continue;
+        memcpy(sorted, samples, n * sizeof *sorted);
+        sample_summarize(sorted, n);
+        if (sample_median_uncertainty(sorted, n) < WANTED_UNCERTAINTY)
+            break;
+    }
+    struct sample_summary summary = sample_summarize(samples, n);
+    *ret_cost = (struct step_cost){summary.median, summary.spread, false};
+    return true;
+}
+
+bool cpu_measure(struct backend *backend, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
+                 struct error *error)
+{
+    struct cpu_backend *b = (struct cpu_backend *)backend;
+    struct arena arena;
+    arena_init(&arena);
+    omp_set_num_threads(b->threads);
+    struct measurement s = {.kernel = (const struct cpu_kernel *)step->kernel};
+    s.memory = arena_array(&arena, char *, plan->memory.count + 1);
+    give_memories(&s, plan, step, &arena);
+    struct step_request r = {b, plan, step, s.memory, &arena, error};
+    s.state = s.kernel->prepare(&r);
+    bool is_done = s.state != NULL;
+    if (is_done) {
+        s.scratch = arena_alloc(&arena, (s.kernel->scratch_bytes ? s.kernel->scratch_bytes(s.state) : 0) + 64, 64);
+        is_done = sample(&s, b->base.options.seconds_per_step, ret_cost);
+        if (!is_done)
+            error_set_code(error, EXIT_INTERNAL, NULL, "the kernel %s failed", s.kernel->base.name);
+        if (s.kernel->free)
+            s.kernel->free(s.state);
+    }
+    arena_free(&arena);
+    return is_done;
+}

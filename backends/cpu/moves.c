@@ -1,0 +1,142 @@
+// Operators that only move entries but are no view: concatenation and padding as loops of copies, gathering as its own
+// kernel.
+#include "backends/cpu/cpu_internal.h"
+#include "core/arena.h"
+#include "operators/elements.h"
+#include <omp.h>
+#include <string.h>
+
+// --- concat ---------------------------------------------------------------------------------------------------------
+
+static enum layout layout_for_concat(struct planner *p, node_id node)
+{
+    const struct graph *g = planner_graph(p);
+    const struct node *n = &g->nodes.items[node];
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        struct view v;
+        if (planner_peek(p, graph_inputs(g, node)[i], &v) && v.rank >= 3 && !view_has_layout(&v, LAYOUT_ROWS) &&
+            view_has_layout(&v, LAYOUT_CHANNELS_LAST))
+            return LAYOUT_CHANNELS_LAST;
+    }
+    return LAYOUT_ROWS;
+}
+
+bool cpu_claim_concat(struct planner *p, node_id node)
+{
+    const struct graph *g = planner_graph(p);
+    const struct node *n = &g->nodes.items[node];
+    const struct type *type = graph_type(g, n->first_output);
+    int64_t axis = cpu_attribute_int(n, "axis");
+    struct view views[64], result;
+    if (n->n_inputs > 64)
+        return false;
+    enum layout layout = layout_for_concat(p, node);
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        views[i] = planner_view(p, graph_inputs(g, node)[i], layout);
+    result = planner_allocate(p, type, layout);
+    struct step *step = planner_add_loops_step(p, node, &result);
+    struct loop_access to = access_of_view(&result);
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        if (view_elements(&views[i])) {
+            struct loop *loop = planner_add_loop(p, step, views[i].rank, 0, views[i].dim);
+            struct loop_access from = access_of_view(&views[i]);
+            loop_add_result(p, loop, loop_add_operand(p, loop, &from), &to);
+        }
+        to.offset += views[i].dim[axis] * result.stride[axis];
+    }
+    return true;
+}
+
+// --- pad ------------------------------------------------------------------------------------------------------------
+
+bool cpu_claim_pad(struct planner *p, node_id node)
+{
+    const struct graph *g = planner_graph(p);
+    const struct node *n = &g->nodes.items[node];
+    const struct type *type = graph_type(g, n->first_output);
+    const int64_t *pads = cpu_attribute(n, "pads")->ints;
+    int mode = operator_find_attribute(n->op, "mode");
+    if (type->dtype != DTYPE_F32 || (mode >= 0 && n->attributes[mode].ints[0] != 0))
+        return false;
+    struct view inner = planner_view(p, graph_inputs(g, node)[0], LAYOUT_ANY);
+    struct view result = planner_allocate(p, type, LAYOUT_ROWS);
+    struct loop_access from, to = access_of_view(&result);
+    struct step *step = planner_add_loops_step(p, node, &result);
+    struct loop *fill = planner_add_loop(p, step, type->rank, 0, type->dim);
+    double value = real_from_bits(cpu_attribute_int(n, "value"));
+    loop_add_result(
+        p, fill, loop_add_instruction(p, fill, (struct instruction){.kind = INSTRUCTION_CONSTANT, .constant = value}),
+        &to);
+    for (int i = 0; i < inner.rank; i++) {
+        int64_t begin = pads[i], end = pads[inner.rank + i];
+        inner.offset += begin < 0 ? -begin * inner.stride[i] : 0;
+        to.offset += begin > 0 ? begin * result.stride[i] : 0;
+        inner.dim[i] += (begin < 0 ? begin : 0) + (end < 0 ? end : 0);
+        if (inner.dim[i] <= 0)
+            return true;
+    }
+    struct loop *loop = planner_add_loop(p, step, inner.rank, 0, inner.dim);
+    from = access_of_view(&inner);
+    loop_add_result(p, loop, loop_add_operand(p, loop, &from), &to);
+    return true;
+}
+
+// --- gather ---------------------------------------------------------------------------------------------------------
+
+struct prepared_gather {
+    struct view source, indices, target;
+    int64_t outer, size, inner_bytes, n_indices;   // of the source: before the axis, on it, behind it
+};
+
+bool cpu_claim_gather(struct planner *p, node_id node)
+{
+    const struct graph *g = planner_graph(p);
+    const struct node *n = &g->nodes.items[node];
+    struct view operands[2] = {planner_dense(p, graph_inputs(g, node)[0], LAYOUT_ROWS),
+                               planner_dense(p, graph_inputs(g, node)[1], LAYOUT_ROWS)};
+    struct view result = planner_allocate(p, graph_type(g, n->first_output), LAYOUT_ROWS);
+    planner_add_step(p, &cpu_kernel_gather.base, node, 2, operands, 1, &result);
+    return true;
+}
+
+static void *prepare_gather(const struct step_request *r)
+{
+    const struct node *n = &r->plan->graph->nodes.items[r->step->node];
+    struct prepared_gather *s = arena_new(r->arena, struct prepared_gather);
+    int64_t axis = cpu_attribute_int(n, "axis");
+    *s = (struct prepared_gather){r->step->operands[0], r->step->operands[1], r->step->results[0], 1, 1, 1, 1};
+    s->inner_bytes = (int64_t)dtype_size(s->source.dtype);
+    s->size = s->source.dim[axis];
+    s->n_indices = view_elements(&s->indices);
+    for (int i = 0; i < s->source.rank; i++)
+        *(i < axis ? &s->outer : &s->inner_bytes) *= i == axis ? 1 : s->source.dim[i];
+    return s;
+}
+
+static int64_t index_at(const struct prepared_gather *s, const char *indices, int64_t i)
+{
+    int64_t index;
+    elements_to_integers(s->indices.dtype, indices + (size_t)i * dtype_size(s->indices.dtype), 1, &index);
+    index %= s->size;
+    return index < 0 ? index + s->size : index;
+}
+
+static bool run_gather(void *state, char *const *memory, char *scratch)
+{
+    const struct prepared_gather *s = state;
+    const char *source = address_of_view(memory, &s->source), *indices = address_of_view(memory, &s->indices);
+    char *target = address_of_view(memory, &s->target);
+    int64_t row = s->inner_bytes, count = s->outer * s->n_indices;
+#pragma omp parallel for if (count * row > 65536)
+    for (int64_t i = 0; i < count; i++) {
+        int64_t from = i / s->n_indices * s->size + index_at(s, indices, i % s->n_indices);
+        memcpy(target + i * row, source + from * row, (size_t)row);
+    }
+    return true;
+}
+
+const struct cpu_kernel cpu_kernel_gather = {
+    .base = {.name = "gather"},
+    .prepare = prepare_gather,
+    .run = run_gather,
+};

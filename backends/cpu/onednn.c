@@ -1,0 +1,321 @@
+#include "backends/cpu/onednn.h"
+
+#include "backends/cpu/onednn_version.h"
+#include "core/memory.h"
+#include <string.h>
+
+struct onednn {
+    dnnl_engine_t engine;
+    dnnl_stream_t stream;
+};
+enum { SOURCE, WEIGHTS, BIAS, TARGET, SCRATCH, OPERANDS, MOST_ARGUMENTS = OPERANDS + POSTOPS_MAX };
+struct onednn_primitive {
+    struct onednn *library;
+    dnnl_primitive_desc_t desc;
+    dnnl_primitive_t primitive;
+    int n_operands;
+    dnnl_exec_arg_t arguments[MOST_ARGUMENTS];   // by the enumeration above; memory is NULL where there is none
+};
+
+struct onednn *onednn_open(void)
+{
+    struct onednn *o = mem_alloc_zero(sizeof *o);
+    if (dnnl_engine_create(&o->engine, dnnl_cpu, 0) == dnnl_success &&
+        dnnl_stream_create(&o->stream, o->engine, dnnl_stream_default_flags) == dnnl_success)
+        return o;
+    onednn_close(o);
+    return NULL;
+}
+
+void onednn_close(struct onednn *o)
+{
+    if (o->stream)
+        dnnl_stream_destroy(o->stream);
+    if (o->engine)
+        dnnl_engine_destroy(o->engine);
+    mem_free(o, sizeof *o);
+}
+
+void onednn_version(int *ret_major, int *ret_minor, int *ret_patch)
+{
+    const dnnl_version_t *version = dnnl_version();
+    *ret_major = version->major;
+    *ret_minor = version->minor;
+    *ret_patch = version->patch;
+}
+
+// --- post-operations
+// --------------------------------------------------------------------------------------------------
+
+static const dnnl_alg_kind_t algorithms[] = {
+    [POSTOP_LINEAR] = dnnl_eltwise_linear,
+    [POSTOP_RELU] = dnnl_eltwise_relu,
+    [POSTOP_LEAKY_RELU] = dnnl_eltwise_relu,
+    [POSTOP_CLIP] = dnnl_eltwise_clip,
+    [POSTOP_SIGMOID] = dnnl_eltwise_logistic,
+    [POSTOP_TANH] = dnnl_eltwise_tanh,
+    [POSTOP_GELU_ERF] = dnnl_eltwise_gelu_erf,
+    [POSTOP_GELU_TANH] = dnnl_eltwise_gelu_tanh,
+    [POSTOP_SILU] = dnnl_eltwise_swish,
+    [POSTOP_HARDSWISH] = dnnl_eltwise_hardswish,
+    [POSTOP_ABS] = dnnl_eltwise_abs,
+    [POSTOP_SQRT] = dnnl_eltwise_sqrt,
+    [POSTOP_EXP] = dnnl_eltwise_exp,
+    [POSTOP_ADD] = dnnl_binary_add,
+    [POSTOP_SUB] = dnnl_binary_sub,
+    [POSTOP_MUL] = dnnl_binary_mul,
+    [POSTOP_DIV] = dnnl_binary_div,
+    [POSTOP_MAX] = dnnl_binary_max,
+    [POSTOP_MIN] = dnnl_binary_min,
+};
+
+// What the library wants as alpha and beta of a curve.
+static void curve_parameters(const struct postop *op, float *ret_alpha, float *ret_beta)
+{
+    bool has_parameters = op->kind == POSTOP_LINEAR || op->kind == POSTOP_CLIP || op->kind == POSTOP_LEAKY_RELU;
+    *ret_alpha = has_parameters ? op->alpha : 0;
+    *ret_beta = has_parameters ? op->beta : 0;
+    if (op->kind == POSTOP_SILU)
+        *ret_alpha = 1;
+    if (op->kind == POSTOP_HARDSWISH) {
+        *ret_alpha = 1.0f / 6;
+        *ret_beta = 0.5f;
+    }
+}
+
+static struct onednn_tensor tensor_of_operand(const struct postops *ops, const struct postop *op,
+                                              const struct onednn_tensor *target)
+{
+    struct onednn_tensor t = *target;
+    for (int i = t.rank - 1; op->operand != OPERAND_FULL && i >= 0; i--) {
+        bool is_kept = op->operand == OPERAND_CHANNEL && i == ops->channel_axis;
+        t.dim[i] = is_kept ? target->dim[i] : 1;
+        t.stride[i] = is_kept || i > ops->channel_axis ? 1 : t.dim[ops->channel_axis];
+    }
+    return t;
+}
+
+static bool append_operand(struct onednn_primitive *p, dnnl_post_ops_t list, int index, const struct postops *ops,
+                           const struct onednn_tensor *target)
+{
+    const struct postop *op = &ops->items[index];
+    struct onednn_tensor t = tensor_of_operand(ops, op, target);
+    onednn_desc desc = onednn_desc_make(&t);
+    dnnl_exec_arg_t *argument = &p->arguments[OPERANDS + p->n_operands];
+    argument->arg = DNNL_ARG_ATTR_MULTIPLE_POST_OP(index) | DNNL_ARG_SRC_1;
+    bool is_done = desc && dnnl_post_ops_append_binary(list, algorithms[op->kind], desc) == dnnl_success &&
+                   dnnl_memory_create(&argument->memory, desc, p->library->engine, DNNL_MEMORY_NONE) == dnnl_success;
+    onednn_desc_free(desc);
+    p->n_operands++;
+    return is_done;
+}
+
+static bool append_postops(struct onednn_primitive *p, dnnl_post_ops_t list, const struct postops *ops,
+                           const struct onednn_tensor *target)
+{
+    for (int i = 0; ops && i < ops->n; i++) {
+        const struct postop *op = &ops->items[i];
+        float alpha, beta;
+        curve_parameters(op, &alpha, &beta);
+        if (op->operand == OPERAND_NONE ? onednn_append_curve(list, algorithms[op->kind], alpha, beta) != dnnl_success
+                                        : !append_operand(p, list, i, ops, target))
+            return false;
+    }
+    return true;
+}
+
+static bool make_attributes(struct onednn_primitive *p, const struct postops *ops, const struct onednn_tensor *target,
+                            dnnl_primitive_attr_t *ret_attributes)
+{
+    dnnl_post_ops_t list = NULL;
+    bool is_done =
+        dnnl_primitive_attr_create(ret_attributes) == dnnl_success &&
+        dnnl_primitive_attr_set_scratchpad_mode(*ret_attributes, dnnl_scratchpad_mode_user) == dnnl_success &&
+        dnnl_post_ops_create(&list) == dnnl_success && append_postops(p, list, ops, target) &&
+        dnnl_primitive_attr_set_post_ops(*ret_attributes, list) == dnnl_success;
+    if (list)
+        dnnl_post_ops_destroy(list);
+    return is_done;
+}
+
+// --- primitives -----------------------------------------------------------------------------------------------------
+
+static bool make_argument(struct onednn_primitive *p, int which, int arg, dnnl_query_t what, int index)
+{
+    onednn_desc desc = dnnl_primitive_desc_query_md(p->desc, what, index);
+    p->arguments[which].arg = arg;
+    return desc &&
+           dnnl_memory_create(&p->arguments[which].memory, desc, p->library->engine, DNNL_MEMORY_NONE) == dnnl_success;
+}
+
+static bool finish_primitive(struct onednn_primitive *p, bool has_weights, bool has_bias)
+{
+    return make_argument(p, SOURCE, DNNL_ARG_SRC, dnnl_query_src_md, 0) &&
+           make_argument(p, TARGET, DNNL_ARG_DST, dnnl_query_dst_md, 0) &&
+           make_argument(p, SCRATCH, DNNL_ARG_SCRATCHPAD, dnnl_query_scratchpad_md, 0) &&
+           (!has_weights || make_argument(p, WEIGHTS, DNNL_ARG_WEIGHTS, dnnl_query_weights_md, 0)) &&
+           (!has_bias || make_argument(p, BIAS, DNNL_ARG_BIAS, dnnl_query_weights_md, 1)) &&
+           dnnl_primitive_create(&p->primitive, p->desc) == dnnl_success;
+}
+
+enum primitive_kind { CONVOLUTION, MATMUL, POOLING };
+struct request {
+    enum primitive_kind kind;
+    const struct onednn_tensor *source, *weights, *bias, *target;
+    const struct onednn_window *window;
+    dnnl_alg_kind_t pooling;
+    const struct postops *ops;
+};
+
+static dnnl_status_t describe(struct onednn_primitive *p, const struct request *r, onednn_desc source,
+                              onednn_desc weights, onednn_desc bias, onednn_desc target,
+                              dnnl_primitive_attr_t attributes)
+{
+    dnnl_engine_t engine = p->library->engine;
+    if (r->kind == CONVOLUTION)
+        return onednn_describe_convolution(&p->desc, engine, source, weights, bias, target, r->source->rank - 2,
+                                           r->window, attributes);
+    if (r->kind == MATMUL)
+        return onednn_describe_matmul(&p->desc, engine, source, weights, bias, target, attributes);
+    return onednn_describe_pooling(&p->desc, engine, r->pooling, source, target, r->source->rank - 2, r->window,
+                                   attributes);
+}
+
+static struct onednn_primitive *make_primitive(struct onednn *o, const struct request *r)
+{
+    struct onednn_primitive *p = mem_alloc_zero(sizeof *p);
+    dnnl_primitive_attr_t attributes = NULL;
+    p->library = o;
+    onednn_desc source = onednn_desc_make(r->source), target = onednn_desc_make(r->target);
+    onednn_desc weights = r->weights ? onednn_desc_make(r->weights) : NULL;
+    onednn_desc bias = r->bias ? onednn_desc_make(r->bias) : NULL;
+    bool is_done = source && target && (weights || !r->weights) && (bias || !r->bias) &&
+                   make_attributes(p, r->ops, r->target, &attributes) &&
+                   describe(p, r, source, weights, bias, target, attributes) == dnnl_success &&
+                   finish_primitive(p, r->weights != NULL, r->bias != NULL);
+    if (attributes)
+        dnnl_primitive_attr_destroy(attributes);
+    onednn_desc_free(source);
+    onednn_desc_free(target);
+    onednn_desc_free(weights);
+    onednn_desc_free(bias);
+    if (is_done)
+        return p;
+    onednn_free(p);
+    return NULL;
+}
+
+struct onednn_primitive *onednn_convolution(struct onednn *o, const struct onednn_tensor *source,
+                                            const struct onednn_tensor *weights, const struct onednn_tensor *bias,
+                                            const struct onednn_tensor *target, const struct onednn_window *window,
+                                            const struct postops *ops)
+{
+    return make_primitive(o, &(struct request){.kind = CONVOLUTION,
+                                               .source = source,
+                                               .weights = weights,
+                                               .bias = bias,
+                                               .target = target,
+                                               .window = window,
+                                               .ops = ops});
+}
+
+struct onednn_primitive *onednn_matmul(struct onednn *o, const struct onednn_tensor *source,
+                                       const struct onednn_tensor *weights, const struct onednn_tensor *bias,
+                                       const struct onednn_tensor *target, const struct postops *ops)
+{
+    return make_primitive(
+        o, &(struct request){
+               .kind = MATMUL, .source = source, .weights = weights, .bias = bias, .target = target, .ops = ops});
+}
+
+struct onednn_primitive *onednn_pooling(struct onednn *o, enum onednn_pooling kind, const struct onednn_tensor *source,
+                                        const struct onednn_tensor *target, const struct onednn_window *window)
+{
+    static const dnnl_alg_kind_t kinds[] = {[ONEDNN_MAXIMUM] = dnnl_pooling_max,
+                                            [ONEDNN_MEAN_OF_INSIDE] = dnnl_pooling_avg_exclude_padding,
+                                            [ONEDNN_MEAN_OF_ALL] = dnnl_pooling_avg_include_padding};
+    return make_primitive(
+        o, &(struct request){
+               .kind = POOLING, .source = source, .target = target, .window = window, .pooling = kinds[kind]});
+}
+
+void onednn_free(struct onednn_primitive *p)
+{
+    if (!p)
+        return;
+    for (int i = 0; i < MOST_ARGUMENTS; i++)
+        if (p->arguments[i].memory)
+            dnnl_memory_destroy(p->arguments[i].memory);
+    if (p->primitive)
+        dnnl_primitive_destroy(p->primitive);
+    if (p->desc)
+        dnnl_primitive_desc_destroy(p->desc);
+    mem_free(p, sizeof *p);
+}
+
+const char *onednn_implementation(const struct onednn_primitive *p)
+{
+    const char *name = "";
+    dnnl_primitive_desc_query(p->desc, dnnl_query_impl_info_str, 0, &name);
+    return name;
+}
+
+static size_t bytes_of(const struct onednn_primitive *p, dnnl_query_t what)
+{
+    onednn_desc desc = dnnl_primitive_desc_query_md(p->desc, what, 0);
+    return desc ? dnnl_memory_desc_get_size(desc) : 0;
+}
+
+size_t onednn_scratch_bytes(const struct onednn_primitive *p)
+{
+    return bytes_of(p, dnnl_query_scratchpad_md);
+}
+
+size_t onednn_weights_bytes(const struct onednn_primitive *p)
+{
+    return bytes_of(p, dnnl_query_weights_md);
+}
+
+// --- running --------------------------------------------------------------------------------------------------------
+
+bool onednn_pack_weights(struct onednn_primitive *p, const struct onednn_tensor *plain, const void *from, void *to)
+{
+    dnnl_engine_t engine = p->library->engine;
+    dnnl_primitive_desc_t desc = NULL;
+    dnnl_primitive_t reorder = NULL;
+    dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, NULL}, {DNNL_ARG_TO, NULL}};
+    onednn_desc source = onednn_desc_make(plain),
+                target = dnnl_primitive_desc_query_md(p->desc, dnnl_query_weights_md, 0);
+    bool is_done = source && dnnl_memory_create(&arguments[0].memory, source, engine, (void *)from) == dnnl_success &&
+                   dnnl_memory_create(&arguments[1].memory, target, engine, to) == dnnl_success &&
+                   dnnl_reorder_primitive_desc_create(&desc, source, engine, target, engine, NULL) == dnnl_success &&
+                   dnnl_primitive_create(&reorder, desc) == dnnl_success &&
+                   dnnl_primitive_execute(reorder, p->library->stream, 2, arguments) == dnnl_success &&
+                   dnnl_stream_wait(p->library->stream) == dnnl_success;
+    for (int i = 0; i < 2; i++)
+        if (arguments[i].memory)
+            dnnl_memory_destroy(arguments[i].memory);
+    if (reorder)
+        dnnl_primitive_destroy(reorder);
+    if (desc)
+        dnnl_primitive_desc_destroy(desc);
+    onednn_desc_free(source);
+    return is_done;
+}
+
+bool onednn_run(struct onednn_primitive *p, const struct onednn_arguments *a)
+{
+    void *const addresses[] = {a->source, a->weights, a->bias, a->target, a->scratch};
+    dnnl_exec_arg_t arguments[MOST_ARGUMENTS];
+    int n = 0;
+    for (int i = 0; i < OPERANDS + p->n_operands; i++) {
+        if (!p->arguments[i].memory)
+            continue;
+        void *address = i < OPERANDS ? addresses[i] : a->operands[i - OPERANDS];
+        if (dnnl_memory_set_data_handle(p->arguments[i].memory, address) != dnnl_success)
+            return false;
+        arguments[n++] = p->arguments[i];
+    }
+    return dnnl_primitive_execute(p->primitive, p->library->stream, n, arguments) == dnnl_success &&
+           dnnl_stream_wait(p->library->stream) == dnnl_success;
+}

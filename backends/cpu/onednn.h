@@ -1,0 +1,52 @@
+// oneDNN behind a few functions: single-precision convolution, matrix product and pooling with post-operations, over
+// tensors with strides. What differs between oneDNN 2 and 3 is in onednn_v2.c and onednn_v3.c.
+#ifndef BACKENDS_CPU_ONEDNN_H
+#define BACKENDS_CPU_ONEDNN_H
+#include "backends/cpu/postops.h"
+#include "backends/view.h"
+#include <stddef.h>
+
+struct onednn;
+struct onednn_primitive;
+
+#define ONEDNN_MAX_RANK 12
+struct onednn_tensor {
+    int rank;
+    int64_t dim[ONEDNN_MAX_RANK], stride[ONEDNN_MAX_RANK];
+    bool is_free;   // the library chooses the layout (weights that are packed once)
+};
+struct onednn_window {   // of convolution and pooling; spatial axes
+    int64_t kernel[ONEDNN_MAX_RANK], stride[ONEDNN_MAX_RANK], dilation[ONEDNN_MAX_RANK], pad_begin[ONEDNN_MAX_RANK],
+        pad_end[ONEDNN_MAX_RANK];
+};
+enum onednn_pooling { ONEDNN_MAXIMUM, ONEDNN_MEAN_OF_INSIDE, ONEDNN_MEAN_OF_ALL };
+
+struct onednn *onednn_open(void);   // NULL: the library refuses this processor
+void onednn_close(struct onednn *o);
+void onednn_version(int *ret_major, int *ret_minor, int *ret_patch);
+
+// NULL: the library cannot do this. `bias` may be NULL. With groups, weights have a leading group axis.
+struct onednn_primitive *onednn_convolution(struct onednn *o, const struct onednn_tensor *source,
+                                            const struct onednn_tensor *weights, const struct onednn_tensor *bias,
+                                            const struct onednn_tensor *target, const struct onednn_window *window,
+                                            const struct postops *ops);
+struct onednn_primitive *onednn_matmul(struct onednn *o, const struct onednn_tensor *source,
+                                       const struct onednn_tensor *weights, const struct onednn_tensor *bias,
+                                       const struct onednn_tensor *target, const struct postops *ops);
+struct onednn_primitive *onednn_pooling(struct onednn *o, enum onednn_pooling kind, const struct onednn_tensor *source,
+                                        const struct onednn_tensor *target, const struct onednn_window *window);
+void onednn_free(struct onednn_primitive *p);
+const char *onednn_implementation(const struct onednn_primitive *p);
+
+size_t onednn_scratch_bytes(const struct onednn_primitive *p);
+size_t onednn_weights_bytes(const struct onednn_primitive *p);
+// From a plain arrangement into the one that the primitive chose.
+bool onednn_pack_weights(struct onednn_primitive *p, const struct onednn_tensor *plain, const void *from, void *to);
+
+// Addresses of what the primitive has; `operands` are those of the post-operations that have one, in order.
+struct onednn_arguments {
+    void *source, *weights, *bias, *target, *scratch;
+    void *operands[POSTOPS_MAX];
+};
+bool onednn_run(struct onednn_primitive *p, const struct onednn_arguments *arguments);
+#endif

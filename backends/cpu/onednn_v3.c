@@ -1,0 +1,57 @@
+// oneDNN 3: primitive descriptors are made directly, memory descriptors are opaque.
+#include "backends/cpu/onednn_version.h"
+
+onednn_desc onednn_desc_make(const struct onednn_tensor *t)
+{
+    dnnl_memory_desc_t desc = NULL;
+    dnnl_status_t status = t->is_free
+                               ? dnnl_memory_desc_create_with_tag(&desc, t->rank, t->dim, dnnl_f32, dnnl_format_tag_any)
+                               : dnnl_memory_desc_create_with_strides(&desc, t->rank, t->dim, dnnl_f32, t->stride);
+    return status == dnnl_success ? desc : NULL;
+}
+
+void onednn_desc_free(onednn_desc desc)
+{
+    if (desc)
+        dnnl_memory_desc_destroy((dnnl_memory_desc_t)desc);
+}
+
+dnnl_status_t onednn_append_curve(dnnl_post_ops_t ops, dnnl_alg_kind_t kind, float alpha, float beta)
+{
+    return dnnl_post_ops_append_eltwise(ops, kind, alpha, beta);
+}
+
+static void dilation_from_zero(int n_spatial, const struct onednn_window *window, dnnl_dims_t ret_dilation)
+{
+    for (int i = 0; i < n_spatial; i++)
+        ret_dilation[i] = window->dilation[i] - 1;
+}
+
+dnnl_status_t onednn_describe_convolution(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, onednn_desc source,
+                                          onednn_desc weights, onednn_desc bias, onednn_desc target, int n_spatial,
+                                          const struct onednn_window *window, const_dnnl_primitive_attr_t attributes)
+{
+    dnnl_dims_t dilation;
+    dilation_from_zero(n_spatial, window, dilation);
+    return dnnl_convolution_forward_primitive_desc_create(ret, engine, dnnl_forward_inference, dnnl_convolution_direct,
+                                                          source, weights, bias, target, window->stride, dilation,
+                                                          window->pad_begin, window->pad_end, attributes);
+}
+
+dnnl_status_t onednn_describe_matmul(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, onednn_desc source,
+                                     onednn_desc weights, onednn_desc bias, onednn_desc target,
+                                     const_dnnl_primitive_attr_t attributes)
+{
+    return dnnl_matmul_primitive_desc_create(ret, engine, source, weights, bias, target, attributes);
+}
+
+dnnl_status_t onednn_describe_pooling(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, dnnl_alg_kind_t kind,
+                                      onednn_desc source, onednn_desc target, int n_spatial,
+                                      const struct onednn_window *window, const_dnnl_primitive_attr_t attributes)
+{
+    dnnl_dims_t dilation;
+    dilation_from_zero(n_spatial, window, dilation);
+    return dnnl_pooling_forward_primitive_desc_create(ret, engine, dnnl_forward_inference, kind, source, target,
+                                                      window->stride, window->kernel, dilation, window->pad_begin,
+                                                      window->pad_end, attributes);
+}

@@ -1,0 +1,85 @@
+// Pooling, channels last.
+#include "backends/cpu/cpu_internal.h"
+#include "core/arena.h"
+#include "core/error.h"
+
+struct prepared_pool {
+    struct onednn_primitive *primitive;
+    struct view source, target;
+};
+
+bool cpu_claim_pool(struct planner *p, node_id node)
+{
+    const struct graph *g = planner_graph(p);
+    const struct node *n = &g->nodes.items[node];
+    struct type type = *graph_type(g, n->first_output);
+    if (!cpu_is_computed_in_f32(type.dtype) || type.rank > 5 || cpu_attribute_int(n, "act") != 0)
+        return false;
+    struct view source = cpu_view_in_f32(p, graph_inputs(g, node)[0], LAYOUT_CHANNELS_LAST);
+    type.dtype = DTYPE_F32;
+    struct view result = planner_allocate(p, &type, LAYOUT_CHANNELS_LAST);
+    planner_add_step(p, &cpu_kernel_pool.base, node, 1, &source, 1, &result);
+    return true;
+}
+
+static int64_t value_or(const struct attribute_value *value, int i, int64_t standard)
+{
+    return value->count ? value->ints[i] : standard;
+}
+
+static enum onednn_pooling kind_of(const struct node *n)
+{
+    if (operator_find_attribute(n->op, "padding") < 0)
+        return ONEDNN_MAXIMUM;
+    return cpu_attribute_int(n, "padding") ? ONEDNN_MEAN_OF_ALL : ONEDNN_MEAN_OF_INSIDE;
+}
+
+static void *prepare_pool(const struct step_request *r)
+{
+    const struct node *n = &r->plan->graph->nodes.items[r->step->node];
+    struct prepared_pool *s = arena_new(r->arena, struct prepared_pool);
+    struct onednn_window w = {{0}};
+    s->source = r->step->operands[0];
+    s->target = r->step->results[0];
+    int spatial = s->source.rank - 2;
+    for (int i = 0; i < spatial; i++) {
+        w.kernel[i] = cpu_attribute(n, "kernel")->ints[i];
+        w.stride[i] = value_or(cpu_attribute(n, "stride"), i, 1);
+        w.dilation[i] = value_or(cpu_attribute(n, "dilation"), i, 1);
+        w.pad_begin[i] = value_or(cpu_attribute(n, "pad"), i, 0);
+        w.pad_end[i] = value_or(cpu_attribute(n, "pad"), spatial + i, 0);
+    }
+    struct onednn_tensor source = cpu_tensor_of_view(&s->source), target = cpu_tensor_of_view(&s->target);
+    s->primitive = onednn_pooling(r->backend->onednn, kind_of(n), &source, &target, &w);
+    if (s->primitive)
+        return s;
+    error_set_code(r->error, EXIT_UNSUPPORTED, NULL, "oneDNN refuses a pooling");
+    return NULL;
+}
+
+static bool run_pool(void *state, char *const *memory, char *scratch)
+{
+    struct prepared_pool *s = state;
+    struct onednn_arguments a = {.source = address_of_view(memory, &s->source),
+                                 .target = address_of_view(memory, &s->target),
+                                 .scratch = scratch};
+    return onednn_run(s->primitive, &a);
+}
+
+static size_t scratch_of_pool(const void *state)
+{
+    return onednn_scratch_bytes(((const struct prepared_pool *)state)->primitive);
+}
+
+static void free_pool(void *state)
+{
+    onednn_free(((struct prepared_pool *)state)->primitive);
+}
+
+const struct cpu_kernel cpu_kernel_pool = {
+    .base = {.name = "pool"},
+    .prepare = prepare_pool,
+    .run = run_pool,
+    .scratch_bytes = scratch_of_pool,
+    .free = free_pool,
+};
