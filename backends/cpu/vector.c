@@ -224,19 +224,26 @@ static bool has_nan(const float *a, int64_t n)
     return false;
 }
 
-static float max_of_block(const float *a, int64_t n)
-{
-    float most = -INFINITY;
-    _Pragma("omp simd reduction(max : most)") for (int64_t i = 0; i < n; i++) most = a[i] > most ? a[i] : most;
-    return has_nan(a, n) ? NAN : most;
-}
-
-static float min_of_block(const float *a, int64_t n)
-{
-    float least = INFINITY;
-    _Pragma("omp simd reduction(min : least)") for (int64_t i = 0; i < n; i++) least = a[i] < least ? a[i] : least;
-    return has_nan(a, n) ? NAN : least;
-}
+// Comparisons are not associative to a compiler that respects NaN: the lanes are spelled out.
+#define LANES 16
+#define EXTREME_OF_BLOCK(name, is_better, worst)                                                                       \
+    static float name(const float *a, int64_t n)                                                                       \
+    {                                                                                                                  \
+        float lane[LANES], best = worst;                                                                               \
+        int64_t i = 0;                                                                                                 \
+        for (int k = 0; k < LANES; k++)                                                                                \
+            lane[k] = worst;                                                                                           \
+        for (; i + LANES <= n; i += LANES)                                                                             \
+            for (int k = 0; k < LANES; k++)                                                                            \
+                lane[k] = a[i + k] is_better lane[k] ? a[i + k] : lane[k];                                             \
+        for (; i < n; i++)                                                                                             \
+            best = a[i] is_better best ? a[i] : best;                                                                  \
+        for (int k = 0; k < LANES; k++)                                                                                \
+            best = lane[k] is_better best ? lane[k] : best;                                                            \
+        return has_nan(a, n) ? NAN : best;                                                                             \
+    }
+EXTREME_OF_BLOCK(max_of_block, >, -INFINITY)
+EXTREME_OF_BLOCK(min_of_block, <, INFINITY)
 
 // --- moving ---------------------------------------------------------------------------------------------------------
 
