@@ -8,6 +8,7 @@
 #include "core/log.h"
 #include "operators/elements.h"
 #include "optimizer/onnx/importer.h"
+#include "optimizer/onnx/opaque_types.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -111,6 +112,20 @@ static tensor_id *tensors_of_inputs(struct importer *im, const struct onnx_node 
     return tensors;
 }
 
+// What the model declares counts; what it leaves open is inferred where that is easy.
+static void infer_types_of_outputs(struct importer *im, struct conversion *c, struct type *ret_types)
+{
+    for (uint32_t i = 0; i < c->n_outputs; i++)
+        ret_types[i] = (struct type){.rank = RANK_UNKNOWN};
+    infer_opaque_types(c, ret_types);
+    for (uint32_t i = 0; i < c->n_outputs; i++) {
+        const struct named_value *value = name_find(im, &c->node->outputs.items[i]);
+        struct type declared = type_from_onnx(im, value ? value->declared : NULL);
+        if (type_is_known(&declared) || !type_is_known(&ret_types[i]))
+            ret_types[i] = declared;
+    }
+}
+
 static void import_opaque(struct importer *im, struct conversion *c)
 {
     struct imported_model *m = im->model;
@@ -125,10 +140,7 @@ static void import_opaque(struct importer *im, struct conversion *c)
         struct onnx_string name = {o.captured[i], strlen(o.captured[i])};
         inputs[o.n_inputs + i] = name_find(im, &name)->tensor;
     }
-    for (uint32_t i = 0; i < c->n_outputs; i++) {
-        const struct named_value *value = name_find(im, &c->node->outputs.items[i]);
-        types[i] = type_from_onnx(im, value ? value->declared : NULL);
-    }
+    infer_types_of_outputs(im, c, types);
     node_id node =
         graph_add_opaque(&m->graph, (int64_t)m->opaques.count, o.n_inputs + o.n_captured, inputs, c->n_outputs, types);
     graph_set_origin(&m->graph, node, c->index);
