@@ -1,0 +1,111 @@
+// `onnx_rewrite RULES SEED STEPS IN OUT`: imports a model, applies rules at random places, and exports what has become
+// of it. The rules that were applied go to stderr. The test scripts ask ONNX Runtime whether the two models agree.
+#include "core/error.h"
+#include "core/memory.h"
+#include "core/random.h"
+#include "optimizer/onnx/export.h"
+#include "substitutions/match.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct walk {
+    struct random random;
+    const struct rule_set *rules;
+    struct arena scratch;
+    struct graph g;
+    struct match chosen;
+    uint64_t n_matches;
+};
+
+// Each match met is as likely as all others to be the one that stays.
+static bool choose_one(void *context, const struct match *m)
+{
+    struct walk *w = context;
+    if (random_below(&w->random, ++w->n_matches) == 0)
+        w->chosen = *m;
+    return true;
+}
+
+static bool find_match(struct walk *w)
+{
+    struct match_index index;
+    match_index_init(&index, &w->g);
+    w->n_matches = 0;
+    uint64_t first = random_below(&w->random, w->rules->rules.count);
+    for (size_t i = 0; i < w->rules->rules.count && w->n_matches == 0; i++)
+        rule_match(w->rules->rules.items[(first + i) % w->rules->rules.count], &index, NO_NODE, &w->scratch, choose_one,
+                   w);
+    match_index_free(&index);
+    return w->n_matches > 0;
+}
+
+static void take_step(struct walk *w)
+{
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    struct graph result;
+    if (!find_match(w) || !match_apply(&w->chosen, &w->g, &w->scratch, old, new) ||
+        !graph_replace(&result, &w->g, w->chosen.rule->n_outputs, old, new, NULL))
+        return;
+    fprintf(stderr, "%s ", w->chosen.rule->name);
+    graph_free(&w->g);
+    w->g = result;
+}
+
+static bool export_and_write(struct imported_model *m, const struct graph *g, const char *to, struct error *error)
+{
+    struct onnx_model *result;
+    struct export_counts counts;
+    return graph_check(g, error) && export_model(m, g, &result, &counts, error) &&
+           onnx_model_check(result, to, error) && onnx_model_write(result, m->file, to, 0, error);
+}
+
+static bool rewrite(struct imported_model *m, const struct rule_set *rules, char **argv, struct error *error)
+{
+    struct walk w = {.random = random_seed(strtoull(argv[2], NULL, 10)), .rules = rules};
+    arena_init(&w.scratch);
+    graph_copy(&w.g, &m->graph);
+    for (long step = strtol(argv[3], NULL, 10); step > 0; step--)
+        take_step(&w);
+    bool is_fine = export_and_write(m, &w.g, argv[5], error);
+    graph_free(&w.g);
+    arena_free(&w.scratch);
+    return is_fine;
+}
+
+static bool run(char **argv, struct rule_set *rules, struct error *error)
+{
+    struct onnx_file file;
+    struct imported_model model;
+    struct import_options options = {.fold_limit = IMPORT_FOLD_LIMIT};
+    if (!rule_set_read(rules, argv[1], error) || !onnx_file_open(&file, argv[4], error))
+        return false;
+    bool is_fine = import_model(&model, &file, &options, error);
+    if (is_fine) {
+        is_fine = rewrite(&model, rules, argv, error);
+        imported_model_free(&model);
+    }
+    onnx_file_close(&file);
+    return is_fine;
+}
+
+int main(int argc, char **argv)
+{
+    struct error error = {0};
+    struct arena arena;
+    struct rule_set rules;
+    if (argc != 6) {
+        fprintf(stderr, "usage: onnx_rewrite RULES SEED STEPS IN OUT\n");
+        return EXIT_USAGE;
+    }
+    arena_init(&arena);
+    rule_set_init(&rules, &arena);
+    bool is_done = run(argv, &rules, &error);
+    rule_set_free(&rules);
+    arena_free(&arena);
+    if (!is_done) {
+        error_print(stderr, "onnx_rewrite", &error);
+        return (int)error.code;
+    }
+    return mem_in_use() == 0 ? EXIT_DONE : EXIT_INTERNAL;
+}
