@@ -1,0 +1,174 @@
+#include "optimizer/run/run.h"
+
+#include "core/arena.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/file.h"
+#include "core/hash.h"
+#include "core/random.h"
+#include "core/text.h"
+#include "operators/elements.h"
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+// --- weights and inputs
+// -----------------------------------------------------------------------------------------------
+
+const struct tensor_value *run_collect_weights(struct imported_model *m, const struct graph *g, struct error *error)
+{
+    struct tensor_value *values = arena_array(&m->arena, struct tensor_value, m->weights.count + 1);
+    bool *live = mem_alloc_zero(g->nodes.count + 1);
+    bool is_done = true;
+    graph_mark_live(g, live);
+    for (node_id n = 0; is_done && n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        const void *data;
+        if (!live[n] || node->op != operators[OP_WEIGHT])
+            continue;
+        size_t index = (size_t)node->attributes[0].ints[0];
+        is_done = imported_weight_data(m, index, &data, error);
+        if (is_done)
+            values[index] = (struct tensor_value){*graph_type(g, node->first_output), (void *)data};
+    }
+    mem_free(live, g->nodes.count + 1);
+    return is_done ? values : NULL;
+}
+
+struct tensor_value *run_make_inputs(const struct imported_model *m, uint64_t seed, int64_t integer_limit,
+                                     struct arena *arena, size_t *ret_count, struct error *error)
+{
+    struct tensor_value *values = arena_array(arena, struct tensor_value, m->inputs.count + 1);
+    *ret_count = m->inputs.count;
+    for (size_t i = 0; i < m->inputs.count; i++) {
+        const struct imported_value *input = &m->inputs.items[i];
+        const struct type *type = graph_type(&m->graph, input->tensor);
+        size_t index = (size_t)graph_producer(&m->graph, input->tensor)->attributes[0].ints[0];
+        if (!type_is_known(type) || !dtype_has_numbers(type->dtype)) {
+            error_set_code(error, EXIT_USAGE, m->file->path,
+                           "the type of input %s is not known; --shape %s=... gives it", input->name, input->name);
+            return NULL;
+        }
+        if (index >= *ret_count) {
+            error_set_code(error, EXIT_UNSUPPORTED, m->file->path, "input %s has the unexpected number %zu",
+                           input->name, index);
+            return NULL;
+        }
+        struct random random = random_seed(hash_mix(seed, hash_string(input->name)));
+        values[index].type = *type;
+        values[index].data = value_allocate(arena, type);
+        value_fill_random(&values[index], &random, integer_limit);
+    }
+    return values;
+}
+
+// --- comparing
+// --------------------------------------------------------------------------------------------------------
+
+#define PIECE 1024
+
+struct comparison {
+    struct output_difference d;
+    double least, most;
+    bool is_finite;
+};
+
+static void compare_entry(struct comparison *c, double a, double b)
+{
+    if (!isfinite(a)) {
+        c->is_finite = false;
+        if (!(a == b || (isnan(a) && isnan(b))))
+            c->d.difference = INFINITY;
+        return;
+    }
+    double difference = isfinite(b) ? fabs(a - b) : INFINITY;
+    c->d.difference = difference > c->d.difference ? difference : c->d.difference;
+    c->d.largest = fabs(a) > c->d.largest ? fabs(a) : c->d.largest;
+    c->least = a < c->least ? a : c->least;
+    c->most = a > c->most ? a : c->most;
+}
+
+struct output_difference run_compare_outputs(const struct tensor_value *reference, const struct tensor_value *other)
+{
+    struct comparison c = {.least = INFINITY, .most = -INFINITY, .is_finite = true};
+    if (!type_equal(&reference->type, &other->type))
+        return (struct output_difference){0, INFINITY, INFINITY, false};
+    double a[PIECE], b[PIECE];
+    size_t n = (size_t)type_elements(&reference->type), size = dtype_size(reference->type.dtype);
+    for (size_t at = 0; at < n; at += PIECE) {
+        size_t count = n - at < PIECE ? n - at : PIECE;
+        elements_to_reals(reference->type.dtype, (const char *)reference->data + at * size, count, a);
+        elements_to_reals(other->type.dtype, (const char *)other->data + at * size, count, b);
+        for (size_t i = 0; i < count; i++)
+            compare_entry(&c, a[i], b[i]);
+    }
+    c.d.relative = c.d.difference == 0 ? 0 : c.d.largest > 0 ? c.d.difference / c.d.largest : INFINITY;
+    if (!dtype_is_float(reference->type.dtype) && c.d.difference > 0)
+        c.d.relative = INFINITY;
+    bool may_be_constant = n <= 1 || !dtype_is_float(reference->type.dtype);
+    c.d.is_trustworthy =
+        c.is_finite && n > 0 && c.d.largest > 0 && (may_be_constant || c.most - c.least > 1e-6 * c.d.largest);
+    return c.d;
+}
+
+// --- timing
+// -----------------------------------------------------------------------------------------------------------
+
+static bool time_once(const struct run_request *r, double *ret_seconds, struct error *error)
+{
+    double start = clock_seconds();
+    bool is_done = model_run(r->model, r->inputs, r->outputs, error);
+    *ret_seconds = clock_seconds() - start;
+    return is_done;
+}
+
+bool run_time_side_by_side(const struct run_request *requests, size_t n, int64_t warmup, int64_t repeats,
+                           struct sample_summary *ret_summaries, struct error *error)
+{
+    size_t per_model = (size_t)repeats;
+    double *samples = mem_new_array(double, n *per_model), ignored;
+    bool is_done = true;
+    for (int64_t turn = -warmup; is_done && turn < repeats; turn++)
+        for (size_t i = 0; is_done && i < n; i++) {
+            size_t which = turn % 2 ? n - 1 - i : i;
+            double *to = turn < 0 ? &ignored : &samples[which * per_model + (size_t)turn];
+            is_done = time_once(&requests[which], to, error);
+        }
+    for (size_t i = 0; is_done && i < n; i++)
+        ret_summaries[i] = sample_summarize(&samples[i * per_model], per_model);
+    mem_free_array(samples, n * per_model);
+    return is_done;
+}
+
+// --- saving
+// -----------------------------------------------------------------------------------------------------------
+
+static const char *numpy_type(enum dtype dtype)
+{
+    static const char *const names[DTYPE_COUNT] = {
+        [DTYPE_F32] = "<f4", [DTYPE_F64] = "<f8", [DTYPE_F16] = "<f2", [DTYPE_BF16] = "<u2", [DTYPE_BOOL] = "|b1",
+        [DTYPE_U8] = "|u1",  [DTYPE_I8] = "|i1",  [DTYPE_U16] = "<u2", [DTYPE_I16] = "<i2",  [DTYPE_U32] = "<u4",
+        [DTYPE_I32] = "<i4", [DTYPE_U64] = "<u8", [DTYPE_I64] = "<i8", [DTYPE_C64] = "<c8",  [DTYPE_C128] = "<c16"};
+    return names[dtype] ? names[dtype] : "|V1";
+}
+
+bool run_save_value(const char *path, const struct tensor_value *value, struct error *error)
+{
+    struct text header = {0};
+    struct file_writer writer;
+    if (!file_writer_open(&writer, path, error))
+        return false;
+    text_printf(&header, "{'descr': '%s', 'fortran_order': False, 'shape': (", numpy_type(value->type.dtype));
+    for (int i = 0; i < value->type.rank; i++)
+        text_printf(&header, "%" PRId64 ",", value->type.dim[i]);
+    text_add(&header, "), }");
+    while ((header.count + 11) % 64)
+        text_add(&header, " ");
+    text_add(&header, "\n");
+    const uint8_t start[] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, header.count & 0xff, (uint8_t)(header.count >> 8)};
+    file_write(&writer, start, sizeof start);
+    file_write(&writer, header.chars, header.count);
+    file_write(&writer, value->data, type_bytes(&value->type));
+    text_free(&header);
+    return file_writer_commit(&writer, error);
+}

@@ -1,0 +1,41 @@
+// Running imported models on a device: weights bound, inputs made from a seed, outputs compared, latencies measured
+// side by side. What taso-run prints, and what taso-opt decides by.
+#ifndef OPTIMIZER_RUN_RUN_H
+#define OPTIMIZER_RUN_RUN_H
+#include "backends/backend.h"
+#include "core/statistics.h"
+#include "optimizer/onnx/import.h"
+
+struct error;
+
+// The values of all weights that the live part of `g` reads, indexed as their leaves are; others are empty. `g` is the
+// model's graph or one made from it by rewriting. Memory is the model's arena or the file. NULL: error.
+const struct tensor_value *run_collect_weights(struct imported_model *m, const struct graph *g, struct error *error);
+
+// One value for each input leaf of the model, indexed as the leaves are (`ret_count`), allocated in `arena`. Each
+// input's numbers depend on the seed and its name alone: normal ones for floats, below `integer_limit` for integers,
+// coins for bool. NULL: an input's shape is not known (EXIT_USAGE: bind it with --shape).
+struct tensor_value *run_make_inputs(const struct imported_model *m, uint64_t seed, int64_t integer_limit,
+                                     struct arena *arena, size_t *ret_count, struct error *error);
+
+struct output_difference {
+    double largest;        // max|a|, a being the reference
+    double difference;     // max|a - b|; infinity when one has NaN or infinity where the other has not
+    double relative;       // difference / largest; exact types: 0 or infinity
+    bool is_trustworthy;   // false: the reference is constant, zero, or not finite, so that agreement says nothing
+};
+struct output_difference run_compare_outputs(const struct tensor_value *reference, const struct tensor_value *other);
+
+// Runs the models in turns, so that all of them see the same disturbances; `warmup` turns are not counted. Every model
+// has its inputs and outputs; `ret_summaries` has one entry for each. Seconds.
+struct run_request {
+    struct model *model;
+    const struct tensor_value *inputs;
+    struct tensor_value *outputs;
+};
+bool run_time_side_by_side(const struct run_request *requests, size_t n, int64_t warmup, int64_t repeats,
+                           struct sample_summary *ret_summaries, struct error *error);
+
+// Writes a tensor as a .npy file (bf16 as 16-bit integers).
+bool run_save_value(const char *path, const struct tensor_value *value, struct error *error);
+#endif

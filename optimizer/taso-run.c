@@ -1,0 +1,359 @@
+// taso-run: runs one model or two on a device; prints latencies, measured in turns, and how far the outputs of the
+// second model are from those of the first.
+#include "backends/cpu/cpu.h"
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/file.h"
+#include "core/interrupt.h"
+#include "core/log.h"
+#include "core/options.h"
+#include "core/text.h"
+#include "optimizer/run/run.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAME "taso-run"
+
+enum device { DEVICE_CPU };
+static const char *const devices[] = {"cpu", NULL};
+
+struct options {
+    int device;
+    struct option_list shapes;
+    int64_t threads, warmup, repeats, seed, integers, fold_limit;
+    double tolerance;
+    const char *costs, *json, *save;
+    bool explain, estimate, plan, verbose;
+};
+static const struct options standard_options = {
+    .warmup = 3, .repeats = 30, .seed = 1, .integers = 2, .fold_limit = IMPORT_FOLD_LIMIT, .tolerance = 1e-5};
+
+static const struct option_spec option_specs[] = {
+    {"device", OPTION_CHOICE, offsetof(struct options, device), .choices = devices, .metavar = "NAME",
+     .help = "where to run"},
+    {"shape", OPTION_LIST, offsetof(struct options, shapes), .metavar = "NAME=DIMS",
+     .help = "shape of an input (data=1,3,224,224), or a symbolic dimension (batch=8)"},
+    {"threads", OPTION_INTEGER, offsetof(struct options, threads), .low = 0, .high = 1024, .metavar = "N",
+     .help = "threads to use; 0: all cores"},
+    {"repeats", OPTION_INTEGER, offsetof(struct options, repeats), .letter = 'n', .low = 1, .high = 1e6, .metavar = "N",
+     .help = "timed runs of each model"},
+    {"warmup", OPTION_INTEGER, offsetof(struct options, warmup), .low = 0, .high = 1e6, .metavar = "N",
+     .help = "runs before that"},
+    {"seed", OPTION_INTEGER, offsetof(struct options, seed), .metavar = "N", .help = "of the random inputs"},
+    {"integers", OPTION_INTEGER, offsetof(struct options, integers), .low = 1, .high = 1e9, .metavar = "N",
+     .help = "integer inputs are from 0 to N - 1"},
+    {"tolerance", OPTION_REAL, offsetof(struct options, tolerance), .low = 0, .high = 1e9, .metavar = "X",
+     .help = "largest max|a - b| / max|a| of two models that agree"},
+    {"fold-limit", OPTION_INTEGER, offsetof(struct options, fold_limit), .is_size = true, .low = 0, .high = 1e12,
+     .metavar = "N", .help = "entries of the largest constant that is computed at import"},
+    {"estimate", OPTION_FLAG, offsetof(struct options, estimate), .help = "print the sum of the steps' costs as well"},
+    {"explain", OPTION_FLAG, offsetof(struct options, explain), .help = "print every step with its cost"},
+    {"plan", OPTION_FLAG, offsetof(struct options, plan), .help = "print the steps in order"},
+    {"costs", OPTION_TEXT, offsetof(struct options, costs), .metavar = "FILE",
+     .help = "cost database, instead of the one in the cache folder"},
+    {"json", OPTION_TEXT, offsetof(struct options, json), .metavar = "FILE", .help = "write the report there as JSON"},
+    {"save", OPTION_TEXT, offsetof(struct options, save), .metavar = "FOLDER",
+     .help = "write inputs and outputs there as .npy files"},
+    {"verbose", OPTION_FLAG, offsetof(struct options, verbose), .letter = 'v', .help = "say what is measured"},
+    {0}};
+
+static const struct program program = {
+    .name = NAME,
+    .usage = "A.onnx [B.onnx] [options]",
+    .summary = "Runs one model or two on random inputs: latencies, measured in turns, and the difference of outputs.",
+    .options = option_specs,
+    .epilog =
+        "Exit codes: 0 done; 1 the outputs of the two models differ, or say nothing (constant, zero, not finite);\n"
+        "2 wrong usage; 3 an unreadable or invalid model; 4 unsupported; 70 internal error.",
+};
+
+// One of the models.
+struct subject {
+    const char *path;
+    struct onnx_file file;
+    struct imported_model imported;
+    struct arena arena;
+    bool is_open, is_imported;
+    struct model *model;
+    struct tensor_value *inputs, *outputs;
+    size_t n_inputs;
+    struct sample_summary latency;
+    struct estimate estimate;
+};
+struct session {
+    struct options options;
+    struct backend *backend;
+    struct log log;
+    size_t n;
+    struct subject subjects[2];
+    struct output_difference *differences;   // one for each output, with two models
+    bool agrees;
+};
+
+// --- preparing
+// --------------------------------------------------------------------------------------------------------
+
+static bool import_subject(struct session *s, struct subject *subject, struct error *error)
+{
+    struct import_options options = {.shapes = s->options.shapes.items,
+                                     .shape_count = s->options.shapes.count,
+                                     .fold_limit = s->options.fold_limit,
+                                     .log = &s->log};
+    subject->is_open = onnx_file_open(&subject->file, subject->path, error);
+    if (!subject->is_open || !onnx_model_check(subject->file.model, subject->path, error))
+        return false;
+    subject->is_imported = import_model(&subject->imported, &subject->file, &options, error);
+    return subject->is_imported;
+}
+
+static bool prepare_subject(struct session *s, struct subject *subject, struct error *error)
+{
+    struct imported_model *m = &subject->imported;
+    const struct tensor_value *weights = run_collect_weights(m, &m->graph, error);
+    if (!weights)
+        return false;
+    subject->inputs =
+        run_make_inputs(m, (uint64_t)s->options.seed, s->options.integers, &subject->arena, &subject->n_inputs, error);
+    if (!subject->inputs)
+        return false;
+    if (s->options.estimate && !backend_estimate(s->backend, &m->graph, &subject->estimate, error))
+        return false;
+    subject->model = backend_prepare(s->backend, &m->graph, m->weights.count, weights, error);
+    if (!subject->model)
+        return false;
+    subject->outputs = arena_array(&subject->arena, struct tensor_value, m->graph.outputs.count + 1);
+    model_allocate_outputs(subject->model, subject->outputs, &subject->arena);
+    return true;
+}
+
+static void name_file_in_error(const struct subject *subject, struct error *error)
+{
+    if (!error->file[0])
+        snprintf(error->file, sizeof error->file, "%s", subject->path);
+}
+
+static void close_subject(struct subject *subject)
+{
+    model_free(subject->model);
+    if (subject->is_imported)
+        imported_model_free(&subject->imported);
+    if (subject->is_open)
+        onnx_file_close(&subject->file);
+    arena_free(&subject->arena);
+}
+
+// --- comparing
+// --------------------------------------------------------------------------------------------------------
+
+static bool compare_subjects(struct session *s, struct error *error)
+{
+    struct subject *a = &s->subjects[0], *b = &s->subjects[1];
+    size_t n = a->imported.outputs.count;
+    if (b->imported.outputs.count != n)
+        return error_set_code(error, EXIT_CHECK_FAILED, b->path, "%zu outputs, but %s has %zu",
+                              b->imported.outputs.count, a->path, n);
+    s->differences = arena_array(&a->arena, struct output_difference, n + 1);
+    s->agrees = true;
+    for (size_t i = 0; i < n; i++) {
+        s->differences[i] = run_compare_outputs(&a->outputs[i], &b->outputs[i]);
+        s->agrees = s->agrees && s->differences[i].is_trustworthy && s->differences[i].relative <= s->options.tolerance;
+    }
+    return true;
+}
+
+// --- reporting
+// --------------------------------------------------------------------------------------------------------
+
+static void print_latency(const struct session *s, const struct subject *subject)
+{
+    const struct sample_summary *l = &subject->latency;
+    printf("%s\n  latency  median %.3f ms  (quartiles %.3f .. %.3f, best %.3f, %zu runs)\n", subject->path,
+           l->median * 1e3, l->quartile1 * 1e3, l->quartile3 * 1e3, l->minimum * 1e3, l->count);
+    const struct plan *plan = model_plan(subject->model);
+    printf("  plan     %zu steps, %.1f MiB of working memory\n", plan->steps.count,
+           (double)plan->arena_bytes / (1 << 20));
+    if (s->options.estimate)
+        printf("  estimate %.3f ms in %u steps (%u guessed)\n", subject->estimate.seconds * 1e3,
+               subject->estimate.n_steps, subject->estimate.n_guessed);
+}
+
+static void print_differences(const struct session *s)
+{
+    const struct subject *a = &s->subjects[0];
+    printf("second / first  %.4f\n", s->subjects[1].latency.median / a->latency.median);
+    for (size_t i = 0; i < a->imported.outputs.count; i++) {
+        const struct output_difference *d = &s->differences[i];
+        printf("  output %s: max|a-b| / max|a| = %.3g  (max|a| = %.4g)%s\n", a->imported.outputs.items[i].name,
+               d->relative, d->largest, d->is_trustworthy ? "" : "  untrustworthy: constant, zero or not finite");
+    }
+    printf("%s\n", s->agrees ? "the outputs agree" : "the outputs do not agree");
+}
+
+static void add_number(struct text *out, double value)
+{
+    if (isfinite(value))
+        text_printf(out, "%.9g", value);
+    else
+        text_add(out, "null");
+}
+
+static void add_subject(struct text *out, const struct session *s, const struct subject *subject)
+{
+    const struct sample_summary *l = &subject->latency;
+    text_add(out, "    {\"file\": ");
+    text_add_json(out, subject->path);
+    text_printf(out,
+                ", \"runs\": %zu, \"median\": %.9g, \"quartile1\": %.9g, \"quartile3\": %.9g, \"best\": %.9g, "
+                "\"worst\": %.9g, \"mean\": %.9g, \"steps\": %zu, \"working_bytes\": %zu",
+                l->count, l->median, l->quartile1, l->quartile3, l->minimum, l->maximum, l->mean,
+                model_plan(subject->model)->steps.count, model_plan(subject->model)->arena_bytes);
+    if (s->options.estimate)
+        text_printf(out, ", \"estimate\": %.9g, \"guessed_steps\": %u", subject->estimate.seconds,
+                    subject->estimate.n_guessed);
+    text_add(out, "}");
+}
+
+static void add_differences(struct text *out, const struct session *s)
+{
+    text_printf(out, ",\n  \"ratio\": %.9g,\n  \"agrees\": %s,\n  \"outputs\": [\n",
+                s->subjects[1].latency.median / s->subjects[0].latency.median, s->agrees ? "true" : "false");
+    size_t n = s->subjects[0].imported.outputs.count;
+    for (size_t i = 0; i < n; i++) {
+        text_add(out, "    {\"name\": ");
+        text_add_json(out, s->subjects[0].imported.outputs.items[i].name);
+        text_add(out, ", \"relative_difference\": ");
+        add_number(out, s->differences[i].relative);
+        text_add(out, ", \"largest\": ");
+        add_number(out, s->differences[i].largest);
+        text_printf(out, ", \"trustworthy\": %s}%s\n", s->differences[i].is_trustworthy ? "true" : "false",
+                    i + 1 < n ? "," : "");
+    }
+    text_add(out, "  ]");
+}
+
+static bool write_json(const struct session *s, struct error *error)
+{
+    struct text text = {0};
+    text_add(&text, "{\n  \"device\": ");
+    text_add_json(&text, s->backend->device);
+    text_printf(&text, ",\n  \"seed\": %lld,\n  \"models\": [\n", (long long)s->options.seed);
+    for (size_t i = 0; i < s->n; i++) {
+        add_subject(&text, s, &s->subjects[i]);
+        text_add(&text, i + 1 < s->n ? ",\n" : "\n");
+    }
+    text_add(&text, "  ]");
+    if (s->n == 2)
+        add_differences(&text, s);
+    text_add(&text, "\n}\n");
+    bool is_written = file_write_text(s->options.json, text.chars, text.count, error);
+    text_free(&text);
+    return is_written;
+}
+
+static bool save_values(const struct session *s, struct error *error)
+{
+    const struct subject *a = &s->subjects[0];
+    char path[4096];
+    bool is_done = true;
+    for (size_t i = 0; is_done && i < a->n_inputs; i++) {
+        snprintf(path, sizeof path, "%s/input_%zu.npy", s->options.save, i);
+        is_done = run_save_value(path, &a->inputs[i], error);
+    }
+    for (size_t i = 0; is_done && i < a->imported.outputs.count; i++) {
+        snprintf(path, sizeof path, "%s/output_%zu.npy", s->options.save, i);
+        is_done = run_save_value(path, &a->outputs[i], error);
+    }
+    return is_done;
+}
+
+static bool print_steps(struct session *s, const struct subject *subject, struct error *error)
+{
+    struct text text = {0};
+    bool is_done = true;
+    if (s->options.plan)
+        plan_print(&text, model_plan(subject->model));
+    if (s->options.explain)
+        is_done = backend_explain(s->backend, &subject->imported.graph, &text, error);
+    if (text.count)
+        fputs(text.chars, stdout);
+    text_free(&text);
+    return is_done;
+}
+
+// --- the program
+// ------------------------------------------------------------------------------------------------------
+
+static bool run_subjects(struct session *s, struct error *error)
+{
+    struct run_request requests[2];
+    struct sample_summary latencies[2];
+    for (size_t i = 0; i < s->n; i++)
+        requests[i] = (struct run_request){s->subjects[i].model, s->subjects[i].inputs, s->subjects[i].outputs};
+    if (!run_time_side_by_side(requests, s->n, s->options.warmup, s->options.repeats, latencies, error))
+        return false;
+    for (size_t i = 0; i < s->n; i++)
+        s->subjects[i].latency = latencies[i];
+    return s->n < 2 || compare_subjects(s, error);
+}
+
+static bool report(struct session *s, struct error *error)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        if (!print_steps(s, &s->subjects[i], error))
+            return false;
+        print_latency(s, &s->subjects[i]);
+    }
+    if (s->n == 2)
+        print_differences(s);
+    return (!s->options.save || save_values(s, error)) && (!s->options.json || write_json(s, error));
+}
+
+static bool run_session(struct session *s, struct error *error)
+{
+    struct backend_options options = {
+        .threads = (int)s->options.threads, .cost_file = s->options.costs, .log = &s->log};
+    s->backend = cpu_backend_open(&options, error);
+    if (!s->backend)
+        return false;
+    for (size_t i = 0; i < s->n; i++)
+        if (!import_subject(s, &s->subjects[i], error) || !prepare_subject(s, &s->subjects[i], error)) {
+            name_file_in_error(&s->subjects[i], error);
+            return false;
+        }
+    return run_subjects(s, error) && report(s, error);
+}
+
+int main(int argc, char **argv)
+{
+    struct session s = {.options = standard_options, .log = {stderr, NAME, LOG_WARNING}};
+    struct error error = {0};
+    const char **positional = mem_alloc((size_t)argc * sizeof *positional);
+    int count;
+    bool help;
+    interrupt_install();
+    bool is_done = options_parse(&program, argc - 1, argv + 1, &s.options, positional, &count, &help, &error);
+    if (is_done && help) {
+        options_print_help(stdout, &program, &standard_options);
+        mem_free(positional, (size_t)argc * sizeof *positional);
+        return EXIT_DONE;
+    }
+    if (is_done && (count < 1 || count > 2))
+        is_done = error_set_code(&error, EXIT_USAGE, NULL, "expected one model or two; see --help");
+    s.log.level = s.options.verbose ? LOG_DEBUG : LOG_WARNING;
+    s.n = is_done ? (size_t)count : 0;
+    for (size_t i = 0; i < s.n; i++) {
+        s.subjects[i].path = positional[i];
+        arena_init(&s.subjects[i].arena);
+    }
+    is_done = is_done && run_session(&s, &error);
+    bool agrees = s.n < 2 || s.agrees;
+    for (size_t i = 0; i < s.n; i++)
+        close_subject(&s.subjects[i]);
+    backend_close(s.backend);
+    mem_free(positional, (size_t)argc * sizeof *positional);
+    if (is_done)
+        return agrees ? EXIT_DONE : EXIT_CHECK_FAILED;
+    error_print(stderr, NAME, &error);
+    return (int)error.code;
+}
