@@ -69,8 +69,8 @@ const char *graph_refusal(const struct graph *g);
 tensor_id graph_add_leaf(struct graph *g, const struct operator* op, int64_t index, const struct type *type);
 node_id graph_add_opaque(struct graph *g, int64_t index, uint32_t n_inputs, const tensor_id *inputs, uint32_t n_outputs,
                          const struct type *types);
-// A node as another graph (of the same arena) has it, over given inputs of the same shapes: typed as it is there, or
-// anew where split trees of the inputs differ; with the value keys that its outputs have there.
+// A node as another graph has it (whose arena lives as long), over given inputs of the same shapes: typed as it is
+// there, or anew where split trees of the inputs differ; with the value keys that its outputs have there.
 node_id graph_add_copy(struct graph *g, const struct graph *from, node_id node, const tensor_id *inputs);
 void graph_set_origin(struct graph *g, node_id node, uint32_t origin);   // only when it has none yet
 void graph_add_output(struct graph *g, tensor_id tensor);
@@ -121,6 +121,8 @@ void graph_uses_free(struct graph_uses *uses);
 // tensor went, NO_TENSOR where nowhere.
 bool graph_replace(struct graph *ret_result, const struct graph *g, size_t n, const tensor_id *old,
                    const tensor_id *new, tensor_id *ret_map);
+// Would that replacement (of at most 64 tensors) be refused? Looks only at what stands between old and new.
+bool graph_replacement_has_cycle(const struct graph *g, size_t n, const tensor_id *old, const tensor_id *new);
 uint64_t graph_key(const struct graph *g);                        // of the live nodes and outputs
 bool graph_equal(const struct graph *a, const struct graph *b);   // same structure from the outputs down
 // Rebuilds types, order, uses and keys independently; the first violation is the error.

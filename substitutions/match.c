@@ -23,6 +23,12 @@ static void mark_weights(struct match_index *index)
     }
 }
 
+static void mark_outputs(struct match_index *index)
+{
+    for (size_t i = 0; i < index->graph->outputs.count; i++)
+        index->is_output[index->graph->outputs.items[i]] = true;
+}
+
 static void sort_nodes_by_operator(struct match_index *index)
 {
     const struct graph *g = index->graph;
@@ -41,11 +47,13 @@ static void sort_nodes_by_operator(struct match_index *index)
 
 void match_index_init(struct match_index *ret_index, const struct graph *g)
 {
-    *ret_index = (struct match_index){.graph = g};
+    *ret_index = (struct match_index){.graph = g, .n_nodes = g->nodes.count};
     ret_index->is_live = mem_new_array(bool, g->nodes.count + 1);
     ret_index->is_weight = mem_new_array(bool, g->nodes.count + 1);
     ret_index->nodes_by_op = mem_new_array(node_id, g->nodes.count + 1);
+    ret_index->is_output = mem_alloc_zero(g->tensors.count + 1);
     graph_mark_live(g, ret_index->is_live);
+    mark_outputs(ret_index);
     mark_weights(ret_index);
     graph_uses_init(&ret_index->uses, g, ret_index->is_live);
     sort_nodes_by_operator(ret_index);
@@ -53,9 +61,10 @@ void match_index_init(struct match_index *ret_index, const struct graph *g)
 
 void match_index_free(struct match_index *index)
 {
-    size_t n = index->graph->nodes.count + 1;
+    size_t n = index->n_nodes + 1;
     mem_free_array(index->is_live, n);
     mem_free_array(index->is_weight, n);
+    mem_free_array(index->is_output, index->uses.n_tensors + 1);
     mem_free_array(index->nodes_by_op, n);
     graph_uses_free(&index->uses);
 }

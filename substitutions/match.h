@@ -7,9 +7,11 @@
 // What matching needs to know of a graph; made anew when the graph changes (nodes added later are not seen).
 struct match_index {
     const struct graph *graph;
+    size_t n_nodes;                       // of it
     struct graph_uses uses;               // by live nodes
     bool *is_live;                        // of every node
     bool *is_weight;                      // of every node: known before the graph runs (no input above it)
+    bool *is_output;                      // of every tensor: is it an output of the graph?
     uint32_t first_of_op[OP_COUNT + 1];   // live nodes by operator: nodes_by_op[first_of_op[op] ..)
     node_id *nodes_by_op;
 };

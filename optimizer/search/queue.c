@@ -85,10 +85,12 @@ static int compare_candidates(const void *a, const void *b)
 }
 
 // A sorted array is a heap, so the cheaper half can stay as it is.
-static void drop_costlier_half(struct queue *q)
+void queue_drop_costlier_half(struct queue *q)
 {
-    qsort(q->heap.items, q->heap.count, sizeof *q->heap.items, compare_candidates);
-    while (q->heap.count > q->limit / 2) {
+    size_t kept = q->heap.count / 2;
+    if (q->heap.count)
+        qsort(q->heap.items, q->heap.count, sizeof *q->heap.items, compare_candidates);
+    while (q->heap.count > kept) {
         candidate_free(vec_pop(&q->heap));
         q->dropped++;
     }
@@ -103,7 +105,7 @@ void queue_push(struct queue *q, const struct candidate *c)
     if (q->heap.count > q->peak)
         q->peak = q->heap.count;
     if (q->limit && q->heap.count > q->limit)
-        drop_costlier_half(q);
+        queue_drop_costlier_half(q);
 }
 
 struct candidate *queue_pop(struct queue *q)
@@ -115,4 +117,17 @@ struct candidate *queue_pop(struct queue *q)
     q->heap.count--;
     sift_down(q, 0);
     return first;
+}
+
+void queue_keep(struct queue *q, bool (*is_kept)(void *context, const struct candidate *c), void *context)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < q->heap.count; i++)
+        if (is_kept(context, q->heap.items[i]))
+            q->heap.items[n++] = q->heap.items[i];
+        else
+            candidate_free(q->heap.items[i]);
+    q->heap.count = n;
+    for (size_t i = n / 2; i-- > 0;)
+        sift_down(q, i);
 }

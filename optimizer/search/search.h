@@ -1,11 +1,21 @@
-// The cost-based backtracking search of the TASO paper (Section 5, Algorithm 2): a queue of graphs by cost; the
-// cheapest is expanded by every match of every rule; a result is queued unless it costs more than alpha times the best
-// so far.
+// The cost-based backtracking search of the TASO paper (Section 5, Algorithm 2), for graphs of any size.
 //
-// A queued candidate is a match in its parent with an estimated cost (neighbourhood.h); it becomes a graph when it is
-// the cheapest. Then its types are checked, cycles rejected, its whole cost taken, and it is compared with all graphs
-// seen. Results depend on the graph, rules, costs and budget alone; a time limit and an interruption only end the
-// search earlier.
+// The paper keeps a queue of whole graphs, expands the cheapest by every match of every rule, and queues what costs
+// less than alpha times the best. On a large model most matches have nothing to do with each other, and every subset of
+// them, in every order, is a graph of its own. Here only what belongs together is searched together:
+//   1. descent   of all matches that make the graph cheaper, the best that do not overlap are applied at once; then
+//                what is near the changes is matched anew, until nothing improves
+//   2. chains    a rewrite that improves nothing by itself may lead to one that does. A chain of rewrites, each
+//   touching
+//                what the former ones changed, is tried within a region around its beginning, best first, as Algorithm
+//                2 does with graphs; alpha bounds what it may cost on the way. A chain that ends cheaper is applied to
+//                the whole graph wherever the same region occurs, and descent resumes
+// If a set of rewrites makes a graph cheaper, then so does one of its connected parts: little is lost, and the work
+// depends on the number of matches instead of that of their subsets.
+//
+// Costs of rewrites are estimated on their neighbourhoods (pricing.h); a graph that becomes the best is priced as a
+// whole and must really be cheaper. Results depend on the graph, rules, costs and options alone; a time limit and an
+// interruption only end the search earlier.
 #ifndef OPTIMIZER_SEARCH_SEARCH_H
 #define OPTIMIZER_SEARCH_SEARCH_H
 #include "graph/graph.h"
@@ -17,12 +27,15 @@ struct error;
 
 struct search_options {
     double alpha;            // >= 1
-    int64_t budget;          // expanded graphs
+    int64_t budget;          // graphs and regions that are expanded
     double seconds;          // 0: no limit
     size_t max_candidates;   // queued at once; the worst are dropped first
-    FILE *progress;          // NULL: silent
+    size_t max_memory;       // bytes that the search may hold, 0: no limit; the worst are dropped first
+    size_t n_disabled;
+    const char *const *disabled;   // names of rules not to be used
+    FILE *progress;                // NULL: silent
 };
-extern const struct search_options search_standard_options;   // alpha 1.05, budget 100, no time limit
+extern const struct search_options search_standard_options;   // alpha 1.05, budget 1000, no time limit
 
 struct search_step {
     const struct rule *rule;
@@ -35,6 +48,9 @@ struct search_result {
     VEC(uint64_t) applications;             // for each rule: how often in `steps`
     struct {
         uint64_t expanded, matches, queued, duplicates, cyclic, ill_typed, too_costly, dropped, peak_queue;
+        uint64_t adopted;              // times that the best graph became a better one
+        uint64_t regions, repeated;    // regions searched, and those that were equal to one of them
+        uint64_t priced, remembered;   // costs asked for, and those that were known
         double seconds;
         bool is_interrupted, is_out_of_time, is_exhausted;   // exhausted: nothing was left to expand
     } statistics;

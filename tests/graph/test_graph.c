@@ -23,8 +23,8 @@ static const char *const canonical_graphs[] = {
     "  (let t2 (conv :stride 2 2 :pad 1 1 1 1 :dilation 1 1 :group 2 t0 t1))\n"
     "  (let t3 (poolavg :kernel 2 2 :stride 1 1 :pad 0 0 0 0 :dilation 1 1 :padding counted t2))\n  (let t4 (reshape "
     ":shape 1 54 t3))\n  (output t4))\n",
-    "(graph\n  (let t0 (input 0) (f32))\n  (let t1 (reshape :shape 1 t0))\n  (let t2 (pad :pads 1 2 :value 0.5 t1))\n"
-    "  (output t2))\n",
+    ("(graph\n  (let t0 (input 0) (f32))\n  (let t1 (reshape :shape 1 t0))\n  (let t2 (pad :pads 1 2 :value 0.5 t1))\n"
+     "  (output t2))\n"),
 };
 
 static void prints_what_it_reads(void **state)

@@ -1,6 +1,7 @@
 // The search over made-up costs: it finds what is there to find, keeps values, and repeats itself exactly.
 #include "core/arena.h"
 #include "core/error.h"
+#include "core/random.h"
 #include "core/sexp.h"
 #include "core/text.h"
 #include "graph/graph.h"
@@ -8,6 +9,8 @@
 #include "optimizer/search/queue.h"
 #include "optimizer/search/search.h"
 #include "tests/support/check.h"
+#include "tests/support/graph_values.h"
+#include "tests/support/random_graph.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,6 +144,100 @@ static void keeps_the_original_with_no_budget(void **state)
     tear_down(&f);
 }
 
+// Operators at random prices drive the search wherever rules lead, along chains too: values stay.
+static double seconds_at_random_prices(void *context, const struct graph *g)
+{
+    const uint64_t *seed = context;
+    double seconds = 0;
+    bool *live = mem_new_array(bool, g->nodes.count + 1);
+    graph_mark_live(g, live);
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (live[n] && g->nodes.items[n].op->define)
+            seconds += 1 + (double)(random_keyed(*seed, g->nodes.items[n].op->id) % 8);
+    mem_free_array(live, g->nodes.count + 1);
+    return seconds;
+}
+
+static uint64_t search_random_graph(uint64_t seed)
+{
+    struct fixture f;
+    struct random random = random_seed(seed);
+    struct cost_model cost = {seconds_at_random_prices, &seed};
+    struct search_options options = search_standard_options;
+    struct search_result result;
+    struct field_values before, after;
+    struct error error = {0};
+    struct arena scratch;
+    arena_init(&scratch);
+    set_up(&f, "(graph)");
+    options.budget = 60;
+    options.alpha = 2;
+    random_graph_fill(&f.g, &f.rules, &random, 10);
+    graph_values(&before, &f.g, seed, &scratch);
+    search_graph(&f.g, &f.rules, &cost, &options, &result);
+    if (!graph_check(&result.graph, &error))
+        fail_msg("seed %llu: %s", (unsigned long long)seed, error.message);
+    graph_values(&after, &result.graph, seed, &scratch);
+    if (!field_values_equal(&before, &after))
+        fail_msg("seed %llu: the search changed values", (unsigned long long)seed);
+    assert_true(result.seconds_after == seconds_at_random_prices(&seed, &result.graph));
+    assert_true(result.steps.count > 0 || result.seconds_after == result.seconds_before);
+    uint64_t n_steps = result.steps.count;
+    field_values_free(&before);
+    field_values_free(&after);
+    search_result_free(&result);
+    tear_down(&f);
+    arena_free(&scratch);
+    return n_steps;
+}
+
+static void keeps_the_values_of_random_graphs(void **state)
+{
+    uint64_t n_steps = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++)
+        n_steps += search_random_graph(seed);
+    assert_true(n_steps > 60);
+}
+
+// ((x + w) + tanh x) + v, twenty times over: that w + v can be known before the graph runs shows only after a step that
+// gains nothing. It is found in one block and used in all.
+static void finds_a_chain_once_and_uses_it_everywhere(void **state)
+{
+    struct text text = {0};
+    struct fixture f;
+    struct search_result result;
+    text_add(&text, "(graph (let x0 (input 0) (f32 8 8))");
+    for (int i = 0; i < 20; i++)
+        text_printf(
+            &text,
+            "(let w%d (weight %d) (f32 8 8)) (let v%d (weight %d) (f32 8 8)) (let t%d (tanh x%d))"
+            "(let a%d (ewadd x%d w%d)) (let b%d (ewadd a%d t%d)) (let c%d (ewadd b%d v%d)) (let x%d (tanh c%d))",
+            i, 2 * i, i, 2 * i + 1, i, i, i, i, i, i, i, i, i, i, i, i + 1, i);
+    text_add(&text, "(output x20))");
+    set_up(&f, text.chars);
+    search_graph(&f.g, &f.rules, &made_up_cost, &search_standard_options, &result);
+    assert_true(result.seconds_after < result.seconds_before - 19.9e-6);
+    assert_int_equal(result.statistics.adopted, 1);
+    text_free(&text);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+static void uses_no_disabled_rule(void **state)
+{
+    const char *const names[] = {"matmul-share-left", "matmul-relu"};
+    struct fixture f;
+    struct search_result result;
+    struct search_options options = search_standard_options;
+    options.disabled = names;
+    options.n_disabled = COUNT_OF(names);
+    set_up(&f, cases[0].graph);
+    search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+    assert_int_equal(result.steps.count, 0);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
 static void queue_gives_the_cheapest_and_drops_the_costliest(void **state)
 {
     struct rule rule = {0};
@@ -167,6 +264,9 @@ int main(void)
         TEST(finds_the_cheapest_graph),
         TEST(gives_the_same_graph_again),
         TEST(keeps_the_original_with_no_budget),
+        TEST(keeps_the_values_of_random_graphs),
+        TEST(finds_a_chain_once_and_uses_it_everywhere),
+        TEST(uses_no_disabled_rule),
         TEST(queue_gives_the_cheapest_and_drops_the_costliest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

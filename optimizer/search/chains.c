@@ -1,0 +1,198 @@
+#include "optimizer/search/chains.h"
+
+#include "core/interrupt.h"
+#include "optimizer/search/reuse.h"
+#include <math.h>
+#include <stdlib.h>
+
+#define MAX_DEPTH 12
+
+void chains_init(struct chains *c, struct whole *w)
+{
+    *c = (struct chains){.w = w, .space.w = w};
+    c->queue.limit = w->options->max_candidates;
+}
+
+void chains_free(struct chains *c)
+{
+    space_free(&c->space);
+    queue_free(&c->queue);
+}
+
+// --- expansion
+// --------------------------------------------------------------------------------------------------------
+
+static void queue_match(struct chains *c, const struct match *m, double change)
+{
+    const struct state *s = &c->space.states.items[c->expanding];
+    double total = s->change + change;
+    if (!whole_is_within_alpha(c->w, total)) {
+        c->w->result->statistics.too_costly++;
+        return;
+    }
+    double rank = total + (s->depth + 1) * c->step_price;
+    queue_push(&c->queue, &(struct candidate){.seconds = rank, .change = total, .parent = c->expanding, .match = *m});
+}
+
+static bool consider_match(void *context, const struct match *m)
+{
+    struct chains *c = context;
+    struct arena_mark arena = arena_mark(c->working.arena);
+    struct graph_mark nodes = graph_mark(&c->working);
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    bool is_touching = false;
+    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
+        is_touching = is_touching || c->is_touched[m->nodes[i]];
+    if (!is_touching)
+        return true;
+    c->w->result->statistics.matches++;
+    if (!match_apply(m, &c->working, &c->w->scratch, old, new))
+        c->w->result->statistics.ill_typed++;
+    else if (graph_replacement_has_cycle(&c->working, m->rule->n_outputs, old, new))
+        c->w->result->statistics.cyclic++;
+    else {
+        struct rewrite r = {&c->working, nodes.nodes, &c->index, m, old, new};
+        queue_match(c, m, pricer_change(&c->w->pricer, &r));
+    }
+    graph_rollback(&c->working, nodes);
+    arena_release(c->working.arena, arena);
+    return !interrupt_requested();
+}
+
+static void expand(struct chains *c, uint32_t id)
+{
+    const struct state *s = &c->space.states.items[id];
+    if (s->depth >= MAX_DEPTH)
+        return;
+    c->expanding = id;
+    c->is_touched = state_mark_touched(&c->space, s);
+    graph_copy(&c->working, &s->graph);
+    match_index_init(&c->index, &s->graph);
+    for (size_t i = 0; i < c->w->rules->rules.count; i++)
+        if (!c->w->is_disabled[i])
+            rule_match(c->w->rules->rules.items[i], &c->index, NO_NODE, &c->w->scratch, consider_match, c);
+    match_index_free(&c->index);
+    mem_free_array(c->is_touched, s->graph.nodes.count + 1);
+    graph_free(&c->working);
+}
+
+static bool is_improving(const struct chains *c, double change)
+{
+    return change < -1e-9 * c->w->seconds;
+}
+
+// --- the queue
+// --------------------------------------------------------------------------------------------------------
+
+static int compare_changes(const void *a, const void *b)
+{
+    const struct proposal *x = *(struct proposal *const *)a, *y = *(struct proposal *const *)b;
+    if (x->change != y->change)
+        return x->change < y->change ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+// No more than the budget allows to try.
+void chains_begin(struct chains *c)
+{
+    struct whole *w = c->w;
+    VEC(struct proposal *) untried = {0};
+    size_t n_nodes = w->graph.nodes.count ? w->graph.nodes.count : 1;
+    size_t left = (size_t)w->options->budget - (size_t)w->result->statistics.expanded;
+    c->step_price = w->seconds / (double)n_nodes / 4;
+    for (size_t i = 0; i < w->proposals.count; i++)
+        if (w->proposals.items[i].tried == NOT_TRIED && isfinite(w->proposals.items[i].change))
+            vec_push(&untried, &w->proposals.items[i]);
+    if (untried.count)
+        qsort(untried.items, untried.count, sizeof *untried.items, compare_changes);
+    for (size_t i = 0; i < untried.count && i < left; i++) {
+        const struct proposal *p = untried.items[i];
+        struct candidate next = {.seconds = p->change + c->step_price,
+                                 .change = p->change,
+                                 .parent = NO_STATE,
+                                 .proposal = (uint32_t)(p - w->proposals.items),
+                                 .match = p->match};
+        queue_push(&c->queue, &next);
+    }
+    vec_free(&untried);
+}
+
+static bool is_still_of_use(void *context, const struct candidate *next)
+{
+    struct chains *c = context;
+    return next->parent != NO_STATE && !c->space.kinds.items[c->space.states.items[next->parent].kind]->is_gone;
+}
+
+// Chains that a lost region had still to try are to be begun again.
+static void retry_unfinished(struct chains *c)
+{
+    bool *is_unfinished = mem_alloc_zero(c->space.kinds.count + 1);
+    for (size_t i = 0; i < c->queue.heap.count; i++)
+        if (c->queue.heap.items[i]->parent != NO_STATE)
+            is_unfinished[c->space.states.items[c->queue.heap.items[i]->parent].kind] = true;
+    for (size_t i = 0; i < c->w->proposals.count; i++) {
+        struct proposal *p = &c->w->proposals.items[i];
+        if (p->tried != NOT_TRIED && c->space.kinds.items[p->tried]->is_gone && is_unfinished[p->tried])
+            p->tried = NOT_TRIED;
+    }
+    mem_free(is_unfinished, c->space.kinds.count + 1);
+}
+
+void chains_follow(struct chains *c, const struct movement *m)
+{
+    space_follow(&c->space, m);
+    retry_unfinished(c);
+    queue_keep(&c->queue, is_still_of_use, c);
+}
+
+// --- a step
+// -----------------------------------------------------------------------------------------------------------
+
+// What was estimated to be good and is not, priced as a whole, is as good as nothing.
+static bool try_state(struct chains *c, uint32_t parent, const struct candidate *next, struct movement *ret_movement)
+{
+    bool is_new;
+    uint32_t id = space_make_state(&c->space, parent, &next->match, next->change, &is_new);
+    if (id == NO_STATE)
+        return false;
+    if (c->space.states.items[id].is_expanded) {
+        c->w->result->statistics.duplicates++;
+        return false;
+    }
+    c->w->result->statistics.expanded++;
+    c->space.states.items[id].is_expanded = true;
+    if (is_improving(c, next->change)) {
+        if (chain_apply_everywhere(&c->space, id, ret_movement))
+            return true;
+        c->space.states.items[id].change = 0;
+    }
+    expand(c, id);
+    return false;
+}
+
+// The beginning of a chain. A new site of a region for which a good chain is known needs no search.
+static bool try_beginning(struct chains *c, const struct candidate *next, struct movement *ret_movement)
+{
+    struct candidate first = *next;
+    bool is_new_site;
+    uint32_t kind = space_find_kind(&c->space, &next->match, &first.match, &is_new_site);
+    uint32_t winner = c->space.kinds.items[kind]->winner;
+    c->w->proposals.items[next->proposal].tried = kind;
+    if (is_new_site && winner != NO_STATE && chain_apply_everywhere(&c->space, winner, ret_movement))
+        return true;
+    return try_state(c, c->space.kinds.items[kind]->root, &first, ret_movement);
+}
+
+bool chains_step(struct chains *c, bool *ret_is_adopted, struct movement *ret_movement)
+{
+    struct candidate *next = queue_pop(&c->queue);
+    *ret_is_adopted = false;
+    if (!next)
+        return false;
+    if (next->parent == NO_STATE)
+        *ret_is_adopted = try_beginning(c, next, ret_movement);
+    else if (is_still_of_use(c, next))
+        *ret_is_adopted = try_state(c, next->parent, next, ret_movement);
+    candidate_free(next);
+    return true;
+}

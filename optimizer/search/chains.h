@@ -1,0 +1,27 @@
+// Chains of rewrites (search.h, part 2): what to try next, the best first.
+#ifndef OPTIMIZER_SEARCH_CHAINS_H
+#define OPTIMIZER_SEARCH_CHAINS_H
+#include "optimizer/search/queue.h"
+#include "optimizer/search/states.h"
+
+struct chains {
+    struct whole *w;
+    struct state_space space;
+    struct queue queue;
+    double step_price;   // what a step of a chain is held to cost: short chains go first
+    // while a state is expanded
+    uint32_t expanding;
+    struct graph working;
+    struct match_index index;
+    bool *is_touched;
+};
+void chains_init(struct chains *c, struct whole *w);
+void chains_free(struct chains *c);
+// Queues the matches of the whole graph that no chain was begun with yet.
+void chains_begin(struct chains *c);
+// After an adoption: what was found in regions that are still there is kept.
+void chains_follow(struct chains *c, const struct movement *m);
+// Tries the next one. False: nothing is left. *ret_is_adopted: the whole graph became a better one, and what stands in
+// ret_movement is to be followed.
+bool chains_step(struct chains *c, bool *ret_is_adopted, struct movement *ret_movement);
+#endif

@@ -1,0 +1,169 @@
+#include "optimizer/search/reuse.h"
+
+#include <math.h>
+
+struct reuse {
+    struct state_space *space;
+    uint32_t found;                  // the state at the end of the chain
+    VEC(struct search_step) steps;   // with `seconds_after` being the change by each
+    VEC(uint32_t) ends;              // states that the chain ends in, in one region or another
+    // while one step is replayed
+    const struct state *state;
+    const bool *is_touched;
+    struct graph working;
+    struct match_index index;
+    double change;
+    bool is_found;
+    struct match match;
+};
+
+static void list_steps(struct reuse *u, const struct state *s)
+{
+    if (s->parent == NO_STATE)
+        return;
+    const struct state *parent = &u->space->states.items[s->parent];
+    list_steps(u, parent);
+    vec_push(&u->steps, ((struct search_step){s->rule, s->change - parent->change}));
+}
+
+// Sums of the same costs in another order differ in their last digits.
+static bool is_same_change(const struct reuse *u, double x, double y)
+{
+    return fabs(x - y) <= 1e-12 * u->space->w->seconds;
+}
+
+// --- replaying
+// --------------------------------------------------------------------------------------------------------
+
+static bool is_touching(const struct reuse *u, const struct match *m)
+{
+    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
+        if (u->is_touched[m->nodes[i]])
+            return true;
+    return false;
+}
+
+static bool take_same_match(void *context, const struct match *m)
+{
+    struct reuse *u = context;
+    struct whole *w = u->space->w;
+    struct arena_mark arena = arena_mark(u->working.arena);
+    struct graph_mark nodes = graph_mark(&u->working);
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    if (!is_touching(u, m))
+        return true;
+    if (match_apply(m, &u->working, &w->scratch, old, new) &&
+        !graph_replacement_has_cycle(&u->working, m->rule->n_outputs, old, new)) {
+        struct rewrite r = {&u->working, nodes.nodes, &u->index, m, old, new};
+        u->is_found = is_same_change(u, pricer_change(&w->pricer, &r), u->change);
+        u->match = *m;
+    }
+    graph_rollback(&u->working, nodes);
+    arena_release(u->working.arena, arena);
+    return !u->is_found;
+}
+
+static bool find_same_match(struct reuse *u, uint32_t state, const struct search_step *step)
+{
+    const struct state *s = &u->space->states.items[state];
+    bool *is_touched = state_mark_touched(u->space, s);
+    u->state = s;
+    u->is_touched = is_touched;
+    u->change = step->seconds_after;
+    u->is_found = false;
+    graph_copy(&u->working, &s->graph);
+    match_index_init(&u->index, &s->graph);
+    rule_match(step->rule, &u->index, NO_NODE, &u->space->w->scratch, take_same_match, u);
+    match_index_free(&u->index);
+    graph_free(&u->working);
+    mem_free_array(is_touched, s->graph.nodes.count + 1);
+    return u->is_found;
+}
+
+static bool is_known_end(const struct reuse *u, uint32_t state)
+{
+    for (size_t i = 0; i < u->ends.count; i++)
+        if (u->ends.items[i] == state)
+            return true;
+    return false;
+}
+
+static void replay_from(struct reuse *u, struct proposal *p)
+{
+    struct match first;
+    bool is_new;
+    uint32_t kind = space_find_kind(u->space, &p->match, &first, &is_new);
+    double change = p->change;
+    uint32_t state = space_make_state(u->space, u->space->kinds.items[kind]->root, &first, change, &is_new);
+    for (size_t i = 1; state != NO_STATE && i < u->steps.count; i++) {
+        change += u->steps.items[i].seconds_after;
+        state = find_same_match(u, state, &u->steps.items[i])
+                    ? space_make_state(u->space, state, &u->match, change, &is_new)
+                    : NO_STATE;
+    }
+    if (state != NO_STATE && !is_known_end(u, state))
+        vec_push(&u->ends, state);
+}
+
+static void replay_everywhere(struct reuse *u)
+{
+    struct whole *w = u->space->w;
+    for (size_t i = 0; i < w->proposals.count; i++) {
+        struct proposal *p = &w->proposals.items[i];
+        if (p->match.rule == u->steps.items[0].rule && p->tried == NOT_TRIED &&
+            is_same_change(u, p->change, u->steps.items[0].seconds_after))
+            replay_from(u, p);
+    }
+}
+
+// --- applying
+// ---------------------------------------------------------------------------------------------------------
+
+typedef VEC(struct edit) edit_list;
+
+static void list_edits(struct reuse *u, const struct rewritten *r, uint32_t state, bool *claimed, edit_list *ret_edits)
+{
+    const struct state *s = &u->space->states.items[state];
+    const struct region_kind *k = u->space->kinds.items[s->kind];
+    for (size_t i = 0; i < k->sites.count; i++)
+        if (region_claim(r, &k->sites.items[i], &u->space->w->graph, claimed))
+            vec_push(ret_edits, ((struct edit){.rewritten = r,
+                                               .site = &k->sites.items[i],
+                                               .change = s->change,
+                                               .n_steps = u->steps.count,
+                                               .steps = u->steps.items}));
+}
+
+static bool apply_ends(struct reuse *u, struct movement *ret_movement)
+{
+    struct whole *w = u->space->w;
+    edit_list edits = {0};
+    size_t n_nodes = w->graph.nodes.count;
+    bool *claimed = mem_alloc_zero(n_nodes + 1);
+    struct rewritten *rewritten = mem_new_array(struct rewritten, u->ends.count);
+    for (size_t i = 0; i < u->ends.count; i++) {
+        rewritten[i] = state_rewritten(u->space, &u->space->states.items[u->ends.items[i]]);
+        list_edits(u, &rewritten[i], u->ends.items[i], claimed, &edits);
+    }
+    bool is_adopted = whole_apply(w, edits.items, edits.count, ret_movement) > 0;
+    mem_free(claimed, n_nodes + 1);
+    mem_free_array(rewritten, u->ends.count);
+    vec_free(&edits);
+    return is_adopted;
+}
+
+bool chain_apply_everywhere(struct state_space *space, uint32_t state, struct movement *ret_movement)
+{
+    struct reuse u = {.space = space, .found = state};
+    list_steps(&u, &space->states.items[state]);
+    vec_push(&u.ends, state);
+    replay_everywhere(&u);
+    bool is_adopted = apply_ends(&u, ret_movement);
+    for (size_t i = 0; is_adopted && i < u.ends.count; i++) {
+        const struct state *s = &space->states.items[u.ends.items[i]];
+        space->kinds.items[s->kind]->winner = u.ends.items[i];
+    }
+    vec_free(&u.steps);
+    vec_free(&u.ends);
+    return is_adopted;
+}

@@ -1,0 +1,242 @@
+// Regions and what they can be brought into.
+#include "optimizer/search/states.h"
+
+#include "core/hash.h"
+#include <string.h>
+
+#define REGION_NODES 48
+
+// --- kinds of regions
+// -------------------------------------------------------------------------------------------------
+
+static const struct graph *graph_of_kind(const struct state_space *space, const struct region_kind *k)
+{
+    return &space->states.items[k->root].graph;
+}
+
+static void forget_states(struct state_space *space, struct region_kind *k)
+{
+    for (size_t i = 0; i < k->states.count; i++) {
+        struct state *s = &space->states.items[k->states.items[i]];
+        table_remove(&space->by_graph, hash_mix(graph_key(&s->graph), s->kind), k->states.items[i]);
+        mem_free_array(s->stands_for, s->graph.tensors.count);
+        graph_free(&s->graph);
+        s->stands_for = NULL;
+    }
+    vec_free(&k->states);
+}
+
+static void forget_kind(struct state_space *space, uint32_t kind)
+{
+    struct region_kind *k = space->kinds.items[kind];
+    if (k->is_gone)
+        return;
+    table_remove(&space->by_region, graph_key(graph_of_kind(space, k)), kind);
+    forget_states(space, k);
+    for (size_t i = 0; i < k->sites.count; i++)
+        site_free(&k->sites.items[i]);
+    vec_free(&k->sites);
+    arena_free(&k->arena);
+    k->is_gone = true;
+}
+
+void space_free(struct state_space *space)
+{
+    for (uint32_t i = 0; i < space->kinds.count; i++) {
+        forget_kind(space, i);
+        mem_free(space->kinds.items[i], sizeof *space->kinds.items[i]);
+    }
+    vec_free(&space->kinds);
+    vec_free(&space->states);
+    table_free(&space->by_region);
+    table_free(&space->by_graph);
+}
+
+static bool is_same_region(const void *owner, uint32_t id, const void *key)
+{
+    const struct state_space *space = owner;
+    return graph_equal(graph_of_kind(space, space->kinds.items[id]), key);
+}
+
+static bool is_same_state(const void *owner, uint32_t id, const void *key)
+{
+    const struct state_space *space = owner;
+    const struct state *x = &space->states.items[id], *y = key;
+    return x->kind == y->kind && graph_equal(&x->graph, &y->graph);
+}
+
+static uint32_t add_state(struct state_space *space, const struct state *s)
+{
+    uint32_t id = (uint32_t)space->states.count;
+    vec_push(&space->states, *s);
+    vec_push(&space->kinds.items[s->kind]->states, id);
+    table_insert(&space->by_graph, hash_mix(graph_key(&s->graph), s->kind), id);
+    return id;
+}
+
+static bool is_same_site(const struct site *x, const struct site *y)
+{
+    size_t n = x->tensors.count;
+    return n == y->tensors.count &&
+           (n == 0 || memcmp(x->tensors.items, y->tensors.items, n * sizeof *x->tensors.items) == 0);
+}
+
+// Takes the site, unless the kind has it already.
+static bool add_site(struct region_kind *k, struct site *site)
+{
+    for (size_t i = 0; i < k->sites.count; i++)
+        if (is_same_site(&k->sites.items[i], site)) {
+            site_free(site);
+            return false;
+        }
+    vec_push(&k->sites, *site);
+    return true;
+}
+
+static uint32_t add_kind(struct state_space *space, struct region_kind *k, const struct graph *region)
+{
+    uint32_t id = (uint32_t)space->kinds.count;
+    struct state root = {.graph = *region, .kind = id, .parent = NO_STATE};
+    root.stands_for = mem_new_array(tensor_id, region->tensors.count);
+    for (tensor_id t = 0; t < region->tensors.count; t++)
+        root.stands_for[t] = t;
+    vec_push(&space->kinds, k);
+    k->winner = NO_STATE;
+    k->root = add_state(space, &root);
+    table_insert(&space->by_region, graph_key(region), id);
+    space->w->result->statistics.regions++;
+    return id;
+}
+
+uint32_t space_find_kind(struct state_space *space, const struct match *m, struct match *ret_match,
+                         bool *ret_is_new_site)
+{
+    struct region_kind *k = mem_alloc_zero(sizeof *k);
+    struct graph region;
+    struct site site;
+    arena_init(&k->arena);
+    region_extract(&space->w->index, m, REGION_NODES, &k->arena, &region, &site, ret_match);
+    uint32_t found = table_find(&space->by_region, graph_key(&region), is_same_region, space, &region);
+    if (found == TABLE_NONE) {
+        found = add_kind(space, k, &region);
+    } else {
+        graph_free(&region);
+        arena_free(&k->arena);
+        mem_free(k, sizeof *k);
+        space->w->result->statistics.repeated++;
+    }
+    *ret_is_new_site = add_site(space->kinds.items[found], &site);
+    return found;
+}
+
+// --- states
+// -----------------------------------------------------------------------------------------------------------
+
+struct rewritten state_rewritten(const struct state_space *space, const struct state *s)
+{
+    return (struct rewritten){graph_of_kind(space, space->kinds.items[s->kind]), &s->graph, s->stands_for};
+}
+
+static tensor_id *follow_tensors(const struct state *parent, const struct graph *child, uint32_t n,
+                                 const tensor_id *old, const tensor_id *new, const tensor_id *map)
+{
+    tensor_id *stands_for = mem_new_array(tensor_id, child->tensors.count);
+    for (tensor_id t = 0; t < child->tensors.count; t++)
+        stands_for[t] = NO_TENSOR;
+    for (uint32_t i = 0; i < n; i++)
+        if (map[new[i]] != NO_TENSOR)
+            stands_for[map[new[i]]] = parent->stands_for[old[i]];
+    for (tensor_id t = 0; t < parent->graph.tensors.count; t++) {
+        bool is_old = false;
+        for (uint32_t i = 0; i < n; i++)
+            is_old = is_old || old[i] == t;
+        if (!is_old && map[t] != NO_TENSOR && parent->stands_for[t] != NO_TENSOR)
+            stands_for[map[t]] = parent->stands_for[t];
+    }
+    return stands_for;
+}
+
+uint32_t space_make_state(struct state_space *space, uint32_t parent_id, const struct match *m, double change,
+                          bool *ret_is_new)
+{
+    const struct state *parent = &space->states.items[parent_id];
+    struct state child = {.kind = parent->kind, .parent = parent_id, .depth = parent->depth + 1, .rule = m->rule};
+    struct graph with_target;
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    uint32_t n = m->rule->n_outputs;
+    child.change = change;
+    graph_copy(&with_target, &parent->graph);
+    bool is_made = match_apply(m, &with_target, &space->w->scratch, old, new);
+    tensor_id *map = mem_new_array(tensor_id, with_target.tensors.count + 1);
+    is_made = is_made && graph_replace(&child.graph, &with_target, n, old, new, map);
+    if (is_made)
+        child.stands_for = follow_tensors(parent, &child.graph, n, old, new, map);
+    mem_free_array(map, with_target.tensors.count + 1);
+    graph_free(&with_target);
+    if (!is_made)
+        return NO_STATE;
+    uint64_t key = hash_mix(graph_key(&child.graph), child.kind);
+    uint32_t found = table_find(&space->by_graph, key, is_same_state, space, &child);
+    *ret_is_new = found == TABLE_NONE;
+    if (*ret_is_new)
+        return add_state(space, &child);
+    mem_free_array(child.stands_for, child.graph.tensors.count);
+    graph_free(&child.graph);
+    return found;
+}
+
+bool *state_mark_touched(const struct state_space *space, const struct state *s)
+{
+    size_t n_nodes = s->graph.nodes.count;
+    struct rewritten r = state_rewritten(space, s);
+    bool *is_new = mem_new_array(bool, n_nodes + 1), *is_touched = mem_new_array(bool, n_nodes + 1);
+    for (node_id n = 0; n < n_nodes; n++) {
+        is_new[n] = rewritten_node_of_region(&r, n) == NO_NODE;
+        is_touched[n] = is_new[n];
+        for (uint32_t i = 0; i < s->graph.nodes.items[n].n_inputs; i++)
+            if (is_new[s->graph.tensors.items[graph_inputs(&s->graph, n)[i]].producer])
+                is_touched[n] = true;
+    }
+    mem_free_array(is_new, n_nodes + 1);
+    return is_touched;
+}
+
+// --- following the whole graph
+// ---
+
+static bool move_site(const struct movement *m, struct site *s)
+{
+    for (size_t i = 0; i < s->members.count; i++) {
+        s->members.items[i] = m->nodes[s->members.items[i]];
+        if (s->members.items[i] == NO_NODE || m->is_changed[s->members.items[i]])
+            return false;
+    }
+    for (size_t i = 0; i < s->tensors.count; i++) {
+        s->tensors.items[i] = m->tensors[s->tensors.items[i]];
+        if (s->tensors.items[i] == NO_TENSOR)
+            return false;
+    }
+    return true;
+}
+
+static void move_sites(const struct movement *m, struct region_kind *k)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < k->sites.count; i++)
+        if (move_site(m, &k->sites.items[i]))
+            k->sites.items[kept++] = k->sites.items[i];
+        else
+            site_free(&k->sites.items[i]);
+    k->sites.count = kept;
+}
+
+void space_follow(struct state_space *space, const struct movement *m)
+{
+    for (uint32_t i = 0; i < space->kinds.count; i++) {
+        if (space->kinds.items[i]->is_gone)
+            continue;
+        move_sites(m, space->kinds.items[i]);
+        if (space->kinds.items[i]->sites.count == 0)
+            forget_kind(space, i);
+    }
+}

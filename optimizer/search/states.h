@@ -1,0 +1,44 @@
+// The states of regions: what each can be brought into by chains of rewrites. Equal regions are of one kind, with a
+// site for each place in the whole graph, and their states are shared.
+#ifndef OPTIMIZER_SEARCH_STATES_H
+#define OPTIMIZER_SEARCH_STATES_H
+#include "optimizer/search/whole.h"
+
+#define NO_STATE UINT32_MAX
+
+struct state {
+    struct graph graph;
+    tensor_id *stands_for;   // of every tensor, see region.h
+    uint32_t kind, parent, depth;
+    const struct rule *rule;   // by which it came from its parent; NULL: the region as it was found
+    double change;             // estimated, since then
+    bool is_expanded;          // its matches are or were queued
+};
+struct region_kind {
+    struct arena arena;   // of all its states
+    uint32_t root;        // the state that it is found in
+    uint32_t winner;      // the state that was applied to the whole graph, or NO_STATE
+    bool is_gone;         // no site is left, and no state
+    VEC(struct site) sites;
+    VEC(uint32_t) states;
+};
+struct state_space {
+    struct whole *w;
+    VEC(struct region_kind *) kinds;
+    VEC(struct state) states;
+    struct table by_region, by_graph;
+};
+void space_free(struct state_space *space);
+// The kind of the region around a match of the whole graph, which has this place among its sites now. `ret_match` is
+// the match in the region.
+uint32_t space_find_kind(struct state_space *space, const struct match *m, struct match *ret_match,
+                         bool *ret_is_new_site);
+// The state that a match of another one leads to. NO_STATE: it cannot be applied.
+uint32_t space_make_state(struct state_space *space, uint32_t parent, const struct match *m, double change,
+                          bool *ret_is_new);
+struct rewritten state_rewritten(const struct state_space *space, const struct state *s);
+// One flag per node (and one more, to be freed): did the chain make it, or does it read what the chain made?
+bool *state_mark_touched(const struct state_space *space, const struct state *s);
+// After an adoption: sites move along or are lost, and with its last site a kind.
+void space_follow(struct state_space *space, const struct movement *m);
+#endif

@@ -1,0 +1,440 @@
+#include "optimizer/search/whole.h"
+
+#include "core/interrupt.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- matching and pricing
+// ---------------------------------------------------------------------------------------------
+
+bool whole_is_within_alpha(const struct whole *w, double change)
+{
+    return w->seconds + change < w->options->alpha * w->seconds;
+}
+
+// The estimated change of a match, infinity for one that cannot be applied.
+static double price_match(struct whole *w, const struct match *m)
+{
+    struct arena_mark arena = arena_mark(w->working.arena);
+    struct graph_mark nodes = graph_mark(&w->working);
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    double change = INFINITY;
+    if (!match_apply(m, &w->working, &w->scratch, old, new))
+        w->result->statistics.ill_typed++;
+    else if (graph_replacement_has_cycle(&w->working, m->rule->n_outputs, old, new))
+        w->result->statistics.cyclic++;
+    else
+        change = pricer_change(&w->pricer, &(struct rewrite){&w->working, nodes.nodes, &w->index, m, old, new});
+    graph_rollback(&w->working, nodes);
+    arena_release(w->working.arena, arena);
+    return change;
+}
+
+static bool has_touched_node(const struct whole *w, const struct match *m)
+{
+    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
+        if (w->touched[m->nodes[i]])
+            return true;
+    return false;
+}
+
+static bool add_proposal(void *context, const struct match *m)
+{
+    struct whole *w = context;
+    if (w->touched && !has_touched_node(w, m))
+        return true;
+    w->result->statistics.matches++;
+    double change = price_match(w, m);
+    if (whole_is_within_alpha(w, change))
+        vec_push(&w->proposals, ((struct proposal){*m, change, w->arrived++, NOT_TRIED}));
+    else
+        w->result->statistics.too_costly += isfinite(change);
+    return !interrupt_requested();
+}
+
+static int compare_proposals(const void *a, const void *b)
+{
+    const struct proposal *x = a, *y = b;
+    if (x->change != y->change)
+        return x->change < y->change ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static void drop_costliest_proposals(struct whole *w)
+{
+    size_t limit = w->options->max_candidates;
+    if (w->proposals.count > w->result->statistics.peak_queue)
+        w->result->statistics.peak_queue = w->proposals.count;
+    if (limit == 0 || w->proposals.count <= limit)
+        return;
+    qsort(w->proposals.items, w->proposals.count, sizeof *w->proposals.items, compare_proposals);
+    w->result->statistics.dropped += w->proposals.count - limit;
+    w->proposals.count = limit;
+}
+
+// Matches of all rules; only at anchors among `near` and with a node among `touched`, when given.
+static void find_matches(struct whole *w, const bool *near, const bool *touched)
+{
+    w->touched = touched;
+    for (size_t i = 0; i < w->rules->rules.count && !interrupt_requested(); i++) {
+        const struct rule *r = w->rules->rules.items[i];
+        enum operator_id op = r->pattern.nodes.items[r->pattern.terms.items[r->sources[0]].index].op->id;
+        for (uint32_t j = w->index.first_of_op[op]; !w->is_disabled[i] && j < w->index.first_of_op[op + 1]; j++)
+            if (!near || near[w->index.nodes_by_op[j]])
+                rule_match(r, &w->index, w->index.nodes_by_op[j], &w->scratch, add_proposal, w);
+    }
+    drop_costliest_proposals(w);
+}
+
+void whole_find_proposals(struct whole *w)
+{
+    find_matches(w, NULL, NULL);
+}
+
+// --- moving on to a better graph
+// --------------------------------------------------------------------------------------
+
+void movement_free(struct movement *m)
+{
+    mem_free_array(m->tensors, m->n_tensors);
+    mem_free_array(m->nodes, m->n_nodes);
+    mem_free_array(m->is_changed, m->n_nodes_now + 1);
+}
+
+struct pairs {
+    VEC(tensor_id) old, new;
+};
+
+static void note_movement(const struct graph *before, size_t n_before, const struct graph *after,
+                          const struct pairs *pairs, const tensor_id *map, struct movement *ret)
+{
+    size_t n_tensors =
+        n_before ? before->nodes.items[n_before - 1].first_output + before->nodes.items[n_before - 1].n_outputs : 0;
+    bool *is_replaced = mem_alloc_zero(before->tensors.count + 1);
+    *ret = (struct movement){.n_tensors = n_tensors, .n_nodes = n_before, .n_nodes_now = after->nodes.count};
+    ret->tensors = mem_new_array(tensor_id, n_tensors);
+    ret->nodes = mem_new_array(node_id, n_before);
+    ret->is_changed = mem_alloc_zero(after->nodes.count + 1);
+    for (size_t i = 0; i < pairs->old.count; i++) {
+        is_replaced[pairs->old.items[i]] = true;
+        if (map[pairs->new.items[i]] != NO_TENSOR)
+            ret->is_changed[after->tensors.items[map[pairs->new.items[i]]].producer] = true;
+    }
+    for (tensor_id t = 0; t < n_tensors; t++)
+        ret->tensors[t] = is_replaced[t] ? NO_TENSOR : map[t];
+    for (node_id n = 0; n < before->nodes.count; n++) {
+        const struct node *node = &before->nodes.items[n];
+        bool is_same = node->n_outputs > 0, is_changed = n >= n_before;
+        for (uint32_t i = 0; i < node->n_inputs; i++)
+            is_changed = is_changed || is_replaced[graph_inputs(before, n)[i]];
+        for (uint32_t i = 0; i < node->n_outputs; i++)
+            is_same = is_same && !is_replaced[node->first_output + i];
+        tensor_id moved = node->n_outputs ? map[node->first_output] : NO_TENSOR;
+        is_same = is_same && moved != NO_TENSOR;
+        if (is_changed && moved != NO_TENSOR)
+            ret->is_changed[after->tensors.items[moved].producer] = true;
+        if (n < n_before)
+            ret->nodes[n] = is_same ? after->tensors.items[moved].producer : NO_NODE;
+    }
+    mem_free(is_replaced, before->tensors.count + 1);
+}
+
+static bool move_match(const struct movement *v, struct match *m)
+{
+    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++) {
+        m->nodes[i] = v->nodes[m->nodes[i]];
+        if (m->nodes[i] == NO_NODE || v->is_changed[m->nodes[i]])
+            return false;
+    }
+    for (uint32_t i = 0; i < m->rule->pattern.n_variables; i++) {
+        if (m->variables[i] == NO_TENSOR)
+            continue;
+        m->variables[i] = v->tensors[m->variables[i]];
+        if (m->variables[i] == NO_TENSOR)
+            return false;
+    }
+    return true;
+}
+
+static void move_proposals(struct whole *w, const struct movement *v)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < w->proposals.count; i++)
+        if (move_match(v, &w->proposals.items[i].match))
+            w->proposals.items[kept++] = w->proposals.items[i];
+    w->proposals.count = kept;
+}
+
+// Nodes from which a changed one can be reached in a few steps along edges, in either direction.
+static void mark_near(const struct whole *w, const bool *is_changed, bool *near)
+{
+    const int steps = 6;
+    const struct graph *g = &w->graph;
+    VEC(node_id) found = {0};
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        near[n] = is_changed[n];
+        if (near[n])
+            vec_push(&found, n);
+    }
+    size_t first = 0;
+    for (int step = 0; step < steps; step++) {
+        size_t end = found.count;
+        for (; first < end; first++) {
+            const struct node *node = &g->nodes.items[found.items[first]];
+            for (uint32_t i = 0; i < node->n_inputs; i++) {
+                node_id above = g->tensors.items[g->edges.items[node->first_input + i]].producer;
+                if (!near[above]) {
+                    near[above] = true;
+                    vec_push(&found, above);
+                }
+            }
+            uint32_t *reader = w->index.uses.first + node->first_output;
+            for (uint32_t i = reader[0]; i < reader[node->n_outputs]; i++)
+                if (!near[w->index.uses.nodes[i]]) {
+                    near[w->index.uses.nodes[i]] = true;
+                    vec_push(&found, w->index.uses.nodes[i]);
+                }
+        }
+    }
+    vec_free(&found);
+}
+
+static void price_proposals_near(struct whole *w, const bool *near)
+{
+    for (size_t i = 0; i < w->proposals.count; i++) {
+        struct proposal *c = &w->proposals.items[i];
+        bool is_near = false;
+        for (uint32_t j = 0; j < c->match.rule->n_source_nodes; j++)
+            is_near = is_near || near[c->match.nodes[j]];
+        if (is_near)
+            c->change = price_match(w, &c->match);
+    }
+}
+
+static void index_graph(struct whole *w)
+{
+    match_index_init(&w->index, &w->graph);
+    graph_copy(&w->working, &w->graph);
+}
+
+static void forget_index(struct whole *w)
+{
+    match_index_free(&w->index);
+    graph_free(&w->working);
+}
+
+static void adopt(struct whole *w, struct graph *better, double seconds, const struct movement *v)
+{
+    bool *near = mem_new_array(bool, better->nodes.count + 1);
+    forget_index(w);
+    graph_free(&w->graph);
+    w->graph = *better;
+    w->seconds = seconds;
+    index_graph(w);
+    move_proposals(w, v);
+    mark_near(w, v->is_changed, near);
+    price_proposals_near(w, near);
+    find_matches(w, near, v->is_changed);
+    mem_free_array(near, better->nodes.count + 1);
+}
+
+// --- edits
+// ------------------------------------------------------------------------------------------------------------
+
+static void add_pair(struct pairs *p, tensor_id old, tensor_id new)
+{
+    if (old == new)
+        return;
+    vec_push(&p->old, old);
+    vec_push(&p->new, new);
+}
+
+static bool make_edit(struct whole *w, const struct edit *e, struct graph *g, struct pairs *p)
+{
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    if (e->match) {
+        if (!match_apply(e->match, g, &w->scratch, old, new))
+            return false;
+        for (uint32_t i = 0; i < e->match->rule->n_outputs; i++)
+            add_pair(p, old[i], new[i]);
+        return true;
+    }
+    size_t most = e->rewritten->region->tensors.count + 1, count = 0;
+    tensor_id *olds = mem_new_array(tensor_id, most), *news = mem_new_array(tensor_id, most);
+    bool is_made = region_graft(e->rewritten, e->site, g, &count, olds, news);
+    for (size_t i = 0; is_made && i < count; i++)
+        add_pair(p, olds[i], news[i]);
+    mem_free_array(olds, most);
+    mem_free_array(news, most);
+    return is_made;
+}
+
+// The steps' estimated changes, scaled so that they add up to the change of the whole.
+static void list_steps(struct whole *w, const struct edit *edits, size_t n, double before, double after)
+{
+    double estimated = 0, done = 0;
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++) {
+        estimated += edits[i].change;
+        left += edits[i].n_steps;
+    }
+    double scale = estimated != 0 ? (after - before) / estimated : 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < edits[i].n_steps; j++) {
+            done += edits[i].steps[j].seconds_after;
+            double seconds = --left == 0 ? after : before + scale * done;
+            vec_push(&w->result->steps, ((struct search_step){edits[i].steps[j].rule, seconds}));
+        }
+}
+
+static bool is_gain(double before, double after, double estimated_change, size_t n)
+{
+    const double least = 1e-9;
+    double gain = before - after;
+    return gain > least * before && (n == 1 || gain >= -0.5 * estimated_change);
+}
+
+static bool try_edits(struct whole *w, const struct edit *edits, size_t n, struct movement *ret_movement)
+{
+    struct graph with_targets, better;
+    struct pairs pairs = {0};
+    double estimated = 0;
+    bool is_adopted = false;
+    graph_copy(&with_targets, &w->graph);
+    for (size_t i = 0; i < n; i++)
+        if (make_edit(w, &edits[i], &with_targets, &pairs))
+            estimated += edits[i].change;
+    tensor_id *map = mem_new_array(tensor_id, with_targets.tensors.count + 1);
+    if (pairs.old.count &&
+        graph_replace(&better, &with_targets, pairs.old.count, pairs.old.items, pairs.new.items, map)) {
+        double seconds = w->cost->graph_seconds(w->cost->context, &better);
+        is_adopted = is_gain(w->seconds, seconds, estimated, n);
+        if (is_adopted) {
+            note_movement(&with_targets, w->graph.nodes.count, &better, &pairs, map, ret_movement);
+            list_steps(w, edits, n, w->seconds, seconds);
+            adopt(w, &better, seconds, ret_movement);
+        } else {
+            graph_free(&better);
+        }
+    }
+    mem_free_array(map, with_targets.tensors.count + 1);
+    graph_free(&with_targets);
+    vec_free(&pairs.old);
+    vec_free(&pairs.new);
+    return is_adopted;
+}
+
+size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, struct movement *ret_movement)
+{
+    for (; n > 0; n /= 2)
+        if (try_edits(w, edits, n, ret_movement))
+            return n;
+    return 0;
+}
+
+// --- descent
+// ----------------------------------------------------------------------------------------------------------
+
+static bool is_improving(const struct whole *w, const struct proposal *c)
+{
+    return c->change < -1e-9 * w->seconds;
+}
+
+static bool claim_nodes(bool *claimed, const struct match *m)
+{
+    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
+        if (claimed[m->nodes[i]])
+            return false;
+    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
+        claimed[m->nodes[i]] = true;
+    return true;
+}
+
+typedef VEC(struct proposal *) proposal_list;
+
+static int compare_pointed_proposals(const void *a, const void *b)
+{
+    return compare_proposals(*(struct proposal *const *)a, *(struct proposal *const *)b);
+}
+
+// The best improving proposals of which no two share a matched node, best first.
+static void choose_apart(struct whole *w, proposal_list *ret_chosen)
+{
+    bool *claimed = mem_alloc_zero(w->graph.nodes.count + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < w->proposals.count; i++)
+        if (is_improving(w, &w->proposals.items[i]))
+            vec_push(ret_chosen, &w->proposals.items[i]);
+    if (ret_chosen->count)
+        qsort(ret_chosen->items, ret_chosen->count, sizeof *ret_chosen->items, compare_pointed_proposals);
+    for (size_t i = 0; i < ret_chosen->count; i++)
+        if (claim_nodes(claimed, &ret_chosen->items[i]->match))
+            ret_chosen->items[n++] = ret_chosen->items[i];
+    ret_chosen->count = n;
+    mem_free(claimed, w->graph.nodes.count + 1);
+}
+
+static size_t apply_proposals(struct whole *w, const proposal_list *chosen, struct movement *ret_movement)
+{
+    size_t n = chosen->count;
+    struct edit *edits = mem_new_array(struct edit, n);
+    struct search_step *steps = mem_new_array(struct search_step, n);
+    struct match *matches = mem_new_array(struct match, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct proposal *c = chosen->items[i];
+        matches[i] = c->match;
+        steps[i] = (struct search_step){c->match.rule, c->change};
+        edits[i] = (struct edit){.match = &matches[i], .change = c->change, .n_steps = 1, .steps = &steps[i]};
+    }
+    size_t applied = whole_apply(w, edits, n, ret_movement);
+    mem_free_array(edits, n);
+    mem_free_array(steps, n);
+    mem_free_array(matches, n);
+    return applied;
+}
+
+// A best proposal that makes nothing better, alone and priced as a whole, was estimated wrongly: it goes, and the next
+// has its turn.
+bool whole_descend(struct whole *w, struct movement *ret_movement)
+{
+    for (;;) {
+        proposal_list chosen = {0};
+        choose_apart(w, &chosen);
+        size_t n = chosen.count, applied = n ? apply_proposals(w, &chosen, ret_movement) : 0;
+        if (n && !applied)
+            chosen.items[0]->change = INFINITY;
+        vec_free(&chosen);
+        if (applied || n == 0 || interrupt_requested())
+            return applied > 0;
+    }
+}
+
+// --- beginning and end
+// ------------------------------------------------------------------------------------------------
+
+void whole_init(struct whole *w, const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,
+                const struct search_options *options, struct search_result *result)
+{
+    *w = (struct whole){.rules = rules, .options = options, .cost = cost, .result = result};
+    pricer_init(&w->pricer, cost);
+    arena_init(&w->scratch);
+    w->is_disabled = mem_alloc_zero(rules->rules.count + 1);
+    for (size_t i = 0; i < rules->rules.count; i++)
+        for (size_t j = 0; j < options->n_disabled; j++)
+            if (strcmp(rules->rules.items[i]->name, options->disabled[j]) == 0)
+                w->is_disabled[i] = true;
+    graph_replace(&w->graph, g, 0, NULL, NULL, NULL);
+    w->seconds = cost->graph_seconds(cost->context, &w->graph);
+    index_graph(w);
+}
+
+void whole_free(struct whole *w)
+{
+    forget_index(w);
+    graph_free(&w->graph);
+    vec_free(&w->proposals);
+    pricer_free(&w->pricer);
+    arena_free(&w->scratch);
+    mem_free(w->is_disabled, w->rules->rules.count + 1);
+}

@@ -1,0 +1,63 @@
+// The whole graph while it is being improved: the best one so far, every match in it with an estimated change in cost,
+// and the making of a better one by many edits at once.
+//
+// After an adoption only what is near the change is matched and priced anew; all other matches move along.
+#ifndef OPTIMIZER_SEARCH_WHOLE_H
+#define OPTIMIZER_SEARCH_WHOLE_H
+#include "optimizer/search/pricing.h"
+#include "optimizer/search/region.h"
+#include "optimizer/search/search.h"
+
+#define NOT_TRIED UINT32_MAX
+
+struct proposal {
+    struct match match;
+    double change;     // estimated, in seconds; infinity: not to be applied
+    uint64_t number;   // order of arrival
+    uint32_t tried;    // the kind of region in which a chain was begun with it, or NOT_TRIED
+};
+// A change of the whole graph: a match, or what a region has become.
+struct edit {
+    const struct match *match;           // NULL: the region
+    const struct rewritten *rewritten;   // at this site
+    const struct site *site;
+    double change;   // estimated
+    size_t n_steps;
+    const struct search_step *steps;   // with `seconds_after` being each step's estimated change
+};
+struct whole {
+    const struct rule_set *rules;
+    const struct search_options *options;
+    const struct cost_model *cost;
+    struct search_result *result;
+    struct pricer pricer;
+    struct arena scratch;
+    bool *is_disabled;   // of every rule
+    struct graph graph, working;
+    struct match_index index;
+    double seconds;   // of the graph, priced as a whole
+    VEC(struct proposal) proposals;
+    uint64_t arrived;
+    const bool *touched;   // while matching: only matches with such a node
+};
+// What became of the graph before: where its tensors and nodes are now, if they still are what they were (NO_TENSOR,
+// NO_NODE: gone or replaced), and which nodes are new or read something new.
+struct movement {
+    tensor_id *tensors;
+    node_id *nodes;
+    bool *is_changed;
+    size_t n_tensors, n_nodes, n_nodes_now;
+};
+
+void whole_init(struct whole *w, const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,
+                const struct search_options *options, struct search_result *result);
+void whole_free(struct whole *w);
+void whole_find_proposals(struct whole *w);
+bool whole_is_within_alpha(const struct whole *w, double change);
+// Applies as many of the edits as make the graph cheaper: all, or else the first half of them, and so on. They must not
+// touch the same nodes. Gives the number applied; when it is not 0, `ret_movement` is to be freed.
+size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, struct movement *ret_movement);
+void movement_free(struct movement *m);
+// Applies the best improving proposals that do not overlap, all at once. False: none improves any more.
+bool whole_descend(struct whole *w, struct movement *ret_movement);
+#endif
