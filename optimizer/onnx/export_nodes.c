@@ -54,6 +54,39 @@ void add_output(struct exporter *x, struct onnx_node *n, const char *name)
     push_string(x, &n->outputs, name);
 }
 
+const struct onnx_graph *source_of(const struct exporter *x)
+{
+    return x->model->file->model->graph;
+}
+
+const struct onnx_node *source_node(const struct exporter *x, uint32_t index)
+{
+    return source_of(x)->nodes.items[index];
+}
+
+struct onnx_node *copy_node(struct exporter *x, uint32_t index)
+{
+    struct onnx_node *copy = arena_new(x->arena, struct onnx_node);
+    const struct onnx_node *n = source_node(x, index);
+    *copy = *n;
+    copy->inputs.items = arena_array(x->arena, struct onnx_string, n->inputs.count + 1);
+    copy->outputs.items = arena_array(x->arena, struct onnx_string, n->outputs.count + 1);
+    for (size_t i = 0; i < n->inputs.count; i++)
+        copy->inputs.items[i] = n->inputs.items[i];
+    for (size_t i = 0; i < n->outputs.count; i++)
+        copy->outputs.items[i] = n->outputs.items[i];
+    if (n->name.size)
+        name_set_add(&x->node_names, n->name.text);
+    vec_push(&x->nodes, ((struct emitted){.order = x->current, .node = copy}));
+    x->counts.kept++;
+    return copy;
+}
+
+void set_name(struct onnx_string *s, const char *name)
+{
+    *s = (struct onnx_string){name, strlen(name)};
+}
+
 // ---- attributes ----
 
 static struct onnx_attribute *add_attribute(struct exporter *x, struct onnx_node *n, const char *name,

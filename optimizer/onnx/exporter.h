@@ -52,6 +52,11 @@ bool match_origin(const struct exporter *x, tensor_id tensor, const struct impor
                   tensor_id *ret_inputs);
 
 // --- export_nodes.c: all strings are copied or live in the arena
+const struct onnx_graph *source_of(const struct exporter *x);
+const struct onnx_node *source_node(const struct exporter *x, uint32_t index);
+// An original node, with lists of inputs and outputs of its own, added to the new nodes.
+struct onnx_node *copy_node(struct exporter *x, uint32_t index);
+void set_name(struct onnx_string *s, const char *name);
 struct onnx_string text_of(struct exporter *x, const char *text);
 struct onnx_node *emit(struct exporter *x, const char *op_type, uint32_t n_inputs, const char *const *inputs,
                        const char *output);
@@ -68,6 +73,9 @@ const char *data_initializer(struct exporter *x, const struct type *type, const 
 // The elements of a constant tensor under another shape, as an initializer; NULL (failed) when it cannot be computed.
 const char *computed_initializer(struct exporter *x, tensor_id tensor, int rank, const int64_t *dim, const char *name);
 const char *cannot_export(struct exporter *x, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// --- export_model.c: everything around the nodes
+struct onnx_model *assemble_model(struct exporter *x);
 
 // --- export_rows.c: writes a node of the graph as new ONNX nodes.
 bool make_nodes(struct exporter *x, node_id node);
