@@ -1,0 +1,200 @@
+#include "generator/candidates.h"
+
+#include "core/text.h"
+#include "generator/law_text.h"
+#include <stdlib.h>
+#include <string.h>
+
+void candidates_init(struct candidates *c, struct arena *arena)
+{
+    *c = (struct candidates){.arena = arena};
+}
+
+void candidates_free(struct candidates *c)
+{
+    vec_free(&c->rules);
+    vec_free(&c->counts);
+}
+
+// --- from laws
+// --------------------------------------------------------------------------------------------------------
+
+// The texts of one direction of a law; empty where it is no rule. (What constants make alone is a law for deriving
+// only.)
+struct printed {
+    struct text body, over_groups;
+    struct sketch sketch;
+};
+
+static void print_direction(const struct reduction *r, const struct law *law, struct arena *scratch,
+                            struct printed *ret_printed)
+{
+    ret_printed->sketch = law->sketch;
+    if (!law_text_add(&ret_printed->body, law, r->seed, false, scratch))
+        text_clear(&ret_printed->body);
+    else if (strstr(ret_printed->body.chars, ":group"))
+        law_text_add(&ret_printed->over_groups, law, r->seed, true, scratch);
+}
+
+static bool make_reverse(const struct reduction *r, const struct law *law, struct arena *scratch,
+                         struct law *ret_reverse)
+{
+    struct law reverse = {.sketch = law->sketch, .is_derivable = law->is_derivable};
+    for (int i = 0; i < law->sketch.n_outputs; i++) {
+        if (!reference_is_node(law->sketch.target[i]))
+            return false;
+        reverse.sketch.source[i] = law->sketch.target[i];
+        reverse.sketch.target[i] = law->sketch.source[i];
+    }
+    if (law->is_derivable || !sketch_is_directed(&reverse.sketch))
+        return false;
+    sketch_clean(&reverse.sketch);
+    *ret_reverse = reverse;
+    return shapes_test(&ret_reverse->sketch, r->seed, scratch, &ret_reverse->shapes) == SHAPES_HOLD;
+}
+
+static void print_law(const struct reduction *r, const struct law *law, struct arena *scratch,
+                      struct printed ret_printed[2])
+{
+    struct law reverse;
+    print_direction(r, law, scratch, &ret_printed[0]);
+    if (make_reverse(r, law, scratch, &reverse))
+        print_direction(r, &reverse, scratch, &ret_printed[1]);
+    if (ret_printed[1].body.count && strcmp(ret_printed[0].body.chars, ret_printed[1].body.chars) == 0)
+        text_clear(&ret_printed[1].body);
+}
+
+static void take_printed(struct candidates *c, const struct reduction *r, const struct law *law, struct printed *p)
+{
+    if (p->body.count && p->sketch.n_variables > 0)
+        vec_push(&c->rules,
+                 ((struct candidate_rule){
+                     .body = arena_string(c->arena, p->body.chars),
+                     .over_groups = p->over_groups.count ? arena_string(c->arena, p->over_groups.chars) : NULL,
+                     .family = r->universe->family->name,
+                     .operators = {(uint8_t)sketch_count_nodes(&p->sketch, p->sketch.source),
+                                   (uint8_t)sketch_count_nodes(&p->sketch, p->sketch.target)},
+                     .outputs = p->sketch.n_outputs,
+                     .is_derivable = law->is_derivable,
+                     .sketch = p->sketch}));
+    text_free(&p->body);
+    text_free(&p->over_groups);
+}
+
+void candidates_add(struct candidates *c, const struct reduction *r, struct family_counts *counts)
+{
+    size_t n = r->laws.count, before = c->rules.count;
+    struct printed(*printed)[2] = mem_alloc_zero(n * sizeof *printed);
+#pragma omp parallel
+    {
+        struct arena scratch;
+        arena_init(&scratch);
+#pragma omp for schedule(dynamic, 4)
+        for (size_t i = 0; i < n; i++) {
+            struct arena_mark mark = arena_mark(&scratch);
+            print_law(r, &r->laws.items[i], &scratch, printed[i]);
+            arena_release(&scratch, mark);
+        }
+        arena_free(&scratch);
+    }
+    for (size_t i = 0; i < n; i++) {
+        counts->minimal += !r->laws.items[i].is_derivable;
+        for (int direction = 0; direction < 2; direction++)
+            take_printed(c, r, &r->laws.items[i], &printed[i][direction]);
+    }
+    mem_free(printed, n * sizeof *printed);
+    counts->rules = c->rules.count - before;
+    vec_push(&c->counts, *counts);
+}
+
+// --- sorting and merging
+// ----------------------------------------------------------------------------------------------
+
+static int larger_side(const struct candidate_rule *r)
+{
+    return r->operators[0] > r->operators[1] ? r->operators[0] : r->operators[1];
+}
+
+// Small rules first; equal ones with the one that is not derivable first, then by family.
+static int compare_rules(const void *a, const void *b)
+{
+    const struct candidate_rule *x = a, *y = b;
+    int order = larger_side(x) - larger_side(y);
+    if (!order)
+        order = x->operators[0] + x->operators[1] - y->operators[0] - y->operators[1];
+    if (!order)
+        order = strcmp(x->body, y->body);
+    if (!order)
+        order = (int)x->is_derivable - (int)y->is_derivable;
+    return order ? order : strcmp(x->family, y->family);
+}
+
+static int compare_over_groups(const void *a, const void *b)
+{
+    const struct candidate_rule *const *x = a, *const *y = b;
+    int order = strcmp((*x)->over_groups, (*y)->over_groups);
+    return order ? order : compare_rules(*x, *y);
+}
+
+static void sort_and_deduplicate(struct candidates *c)
+{
+    size_t n = 0;
+    if (c->rules.count)
+        qsort(c->rules.items, c->rules.count, sizeof *c->rules.items, compare_rules);
+    for (size_t i = 0; i < c->rules.count; i++)
+        if (n == 0 || strcmp(c->rules.items[n - 1].body, c->rules.items[i].body) != 0)
+            c->rules.items[n++] = c->rules.items[i];
+    c->rules.count = n;
+}
+
+// Rules that agree but for the groups of convolutions, two or more of them, become one with a variable.
+static void join_over_groups(struct candidates *c)
+{
+    VEC(struct candidate_rule *) grouped = {0};
+    for (size_t i = 0; i < c->rules.count; i++)
+        if (c->rules.items[i].over_groups)
+            vec_push(&grouped, &c->rules.items[i]);
+    if (grouped.count)
+        qsort(grouped.items, grouped.count, sizeof *grouped.items, compare_over_groups);
+    for (size_t i = 0, end; i < grouped.count; i = end) {
+        for (end = i + 1; end < grouped.count; end++)
+            if (strcmp(grouped.items[i]->over_groups, grouped.items[end]->over_groups) != 0)
+                break;
+        for (size_t k = i; end - i > 1 && k < end; k++)
+            grouped.items[k]->body = grouped.items[k]->over_groups;
+    }
+    vec_free(&grouped);
+}
+
+void candidates_finish(struct candidates *c)
+{
+    sort_and_deduplicate(c);
+    join_over_groups(c);
+    sort_and_deduplicate(c);
+}
+
+// --- printing
+// ---------------------------------------------------------------------------------------------------------
+
+static const char *root_name(const struct sketch *sk, reference root)
+{
+    return reference_is_node(root)       ? sk->family->instances[sk->nodes[reference_node(root)].instance].op->name
+           : reference_is_variable(root) ? "input"
+                                         : "constant";
+}
+
+static void print_rule(struct text *out, const struct candidate_rule *r)
+{
+    uint64_t hash = hash_string(r->body);
+    text_printf(out, "(rule %s-%s-%012llx%s", root_name(&r->sketch, r->sketch.source[0]),
+                root_name(&r->sketch, r->sketch.target[0]), (unsigned long long)(hash >> 16), r->body);
+    text_printf(out, "\n  (proof (generated (family %s) (operators %d %d)%s)))\n", r->family, r->operators[0],
+                r->operators[1], r->is_derivable ? " derivable" : "");
+}
+
+void candidates_print(struct text *out, const struct candidates *c, bool only_minimal)
+{
+    for (size_t i = 0; i < c->rules.count; i++)
+        if (!only_minimal || !c->rules.items[i].is_derivable)
+            print_rule(out, &c->rules.items[i]);
+}

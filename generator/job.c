@@ -1,0 +1,375 @@
+#include "generator/job.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/file.h"
+#include "core/interrupt.h"
+#include "core/log.h"
+#include "core/progress.h"
+#include "core/text.h"
+#include "generator/default_space.h"
+#include "generator/export_pb.h"
+#include "generator/join.h"
+#include "generator/report.h"
+#include "generator/shortcuts.h"
+#include <dirent.h>
+#include <errno.h>
+#include <omp.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void job_init(struct job *job, const struct job_options *options, struct log *log)
+{
+    memset(job, 0, sizeof *job);
+    job->options = *options;
+    job->log = log;
+    arena_init(&job->arena);
+    space_init(&job->space, &job->arena);
+    candidates_init(&job->candidates, &job->arena);
+    if (options->threads > 0)
+        omp_set_num_threads((int)options->threads);
+}
+
+void job_free(struct job *job)
+{
+    candidates_free(&job->candidates);
+    space_free(&job->space);
+    arena_free(&job->arena);
+}
+
+// --- what to do
+// -------------------------------------------------------------------------------------------------------
+
+static bool stop_if_interrupted(struct error *error)
+{
+    return !interrupt_requested() || error_set_code(error, EXIT_CHECK_FAILED, NULL, "interrupted");
+}
+
+static bool read_space_text(struct job *job, struct error *error)
+{
+    struct file_map map;
+    job->header.space_name = job->options.space ? job->options.space : "default.space";
+    if (!job->options.space) {
+        job->header.space_text = default_space;
+        return true;
+    }
+    if (!file_map_open(&map, job->options.space, error))
+        return false;
+    job->header.space_text = arena_string_n(&job->arena, (const char *)map.bytes, map.size);
+    file_map_close(&map);
+    return true;
+}
+
+static bool make_space(struct job *job, struct error *error)
+{
+    const struct part_header *h = &job->header;
+    struct error choice;
+    if (!space_parse(&job->space, h->space_name, h->space_text, strlen(h->space_text), error))
+        return false;
+    if (h->families[0] && !space_keep_families(&job->space, h->families, &choice)) {
+        *error = choice;
+        return false;
+    }
+    return !h->with[0] || space_keep_operators(&job->space, h->with, error);
+}
+
+static bool read_options(struct job *job, struct error *error)
+{
+    const struct job_options *o = &job->options;
+    job->header.version = TASO_VERSION;
+    job->header.families = o->families ? o->families : "";
+    job->header.with = o->with ? o->with : "";
+    job->header.max_ops = o->max_ops;
+    job->header.seed = o->seed;
+    job->header.shortcuts = o->shortcuts;
+    return read_space_text(job, error) && make_space(job, error);
+}
+
+static int max_ops_of(const struct job *job, const struct family *f)
+{
+    return f->max_ops < job->header.max_ops ? f->max_ops : (int)job->header.max_ops;
+}
+
+// A shard takes whole families where there are enough of them, else a range of slices of each.
+static bool slices_of_shard(const struct job *job, size_t family, int *ret_first, int *ret_end, struct error *error)
+{
+    int i = 1, n = 1, length = 0;
+    *ret_first = *ret_end = 0;
+    const char *shard = job->options.shard;
+    if (shard && (sscanf(shard, "%d/%d%n", &i, &n, &length) != 2 || shard[length] || i < 1 || n < 1 || i > n ||
+                  n > FINGERPRINT_SLICES))
+        return error_set_code(error, EXIT_USAGE, NULL, "--shard takes I/N with I from 1 to N, at most %d",
+                              FINGERPRINT_SLICES);
+    bool are_whole = (size_t)n <= job->space.families.count;
+    *ret_first = are_whole ? 0 : FINGERPRINT_SLICES * (i - 1) / n;
+    *ret_end = are_whole ? FINGERPRINT_SLICES : FINGERPRINT_SLICES * i / n;
+    if (are_whole && (int)(family % (size_t)n) != i - 1)
+        *ret_end = 0;
+    return true;
+}
+
+// --- checkpoints
+// ------------------------------------------------------------------------------------------------------
+
+static bool make_checkpoint_folder(const struct job *job, struct error *error)
+{
+    const char *dir = job->options.checkpoint;
+    if (!dir || mkdir(dir, 0777) == 0 || errno == EEXIST)
+        return true;
+    return error_set(error, dir, 0, 0, "cannot make the folder: %s", strerror(errno));
+}
+
+static bool has_part_suffix(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 5 && strcmp(name + n - 5, ".part") == 0;
+}
+
+// Parts of an earlier run; a part of another job is an error, a torn file cannot be (files appear whole).
+static bool read_checkpoint(struct job *job, part_list *parts, struct error *error)
+{
+    const char *path = job->options.checkpoint;
+    DIR *dir = path ? opendir(path) : NULL;
+    bool is_good = true;
+    if (!dir)
+        return !path || error_set(error, path, 0, 0, "cannot read the folder: %s", strerror(errno));
+    for (struct dirent *entry; is_good && (entry = readdir(dir));) {
+        struct part_header header;
+        if (!has_part_suffix(entry->d_name))
+            continue;
+        const char *file = arena_printf(&job->arena, "%s/%s", path, entry->d_name);
+        is_good = part_file_read(file, &job->arena, &header, parts, error);
+        if (is_good && !part_header_equal(&header, &job->header))
+            is_good = error_set(error, file, 0, 0, "a part of a job with other options");
+    }
+    closedir(dir);
+    return is_good;
+}
+
+static bool save_part(struct job *job, const struct part *p, struct error *error)
+{
+    if (!job->options.checkpoint)
+        return true;
+    const char *path =
+        arena_printf(&job->arena, "%s/%s-%04d-%04d.part", job->options.checkpoint, p->family, p->first, p->end);
+    return part_file_write(path, &job->header, p, 1, error);
+}
+
+// --- finding
+// ----------------------------------------------------------------------------------------------------------
+
+static bool is_covered(const part_list *parts, const char *family, int slice)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        if (strcmp(parts->items[i].family, family) == 0 && parts->items[i].first <= slice &&
+            slice < parts->items[i].end)
+            return true;
+    return false;
+}
+
+// How many slices fit into the memory that is left at once.
+static int slices_at_once(const struct job *job, uint64_t terms)
+{
+    double bytes_of_term = 1.7 * sizeof(struct member);
+    double left = (double)job->options.memory - (double)mem_in_use();
+    if (job->options.memory == 0)
+        return FINGERPRINT_SLICES;
+    double share = left / (bytes_of_term * (double)(terms + 1));
+    int slices = share >= 1 ? FINGERPRINT_SLICES : (int)(share * FINGERPRINT_SLICES);
+    return slices < 1 ? 1 : slices;
+}
+
+struct family_work {
+    struct job *job;
+    const struct family *family;
+    struct universe universe;
+    struct store store;
+    part_list *parts;
+    uint64_t terms[MAX_OPS + 1];
+};
+
+static bool find_range(struct family_work *w, int first, int end, struct error *error)
+{
+    struct part p = {.first = first, .end = end};
+    struct progress progress;
+    snprintf(p.family, sizeof p.family, "%s", w->family->name);
+    memcpy(p.terms, w->terms, sizeof p.terms);
+    progress_start(&progress, w->job->progress_out, w->family->name, w->store.tensors.count);
+    bool is_done = classes_find(&w->store, first, end, &progress, &p.findings);
+    progress_end(&progress);
+    vec_push(w->parts, p);
+    return is_done ? save_part(w->job, &p, error) : stop_if_interrupted(error);
+}
+
+static bool find_slices(struct family_work *w, int first, int end, struct error *error)
+{
+    uint64_t all = 0;
+    for (int level = 0; level <= MAX_OPS; level++)
+        all += w->terms[level];
+    int step = slices_at_once(w->job, all);
+    for (int at = first; at < end;) {
+        int stop = at;
+        while (stop < end && stop - at < step && !is_covered(w->parts, w->family->name, stop))
+            stop++;
+        if (stop > at && !find_range(w, at, stop, error))
+            return false;
+        at = stop > at ? stop : at + 1;
+    }
+    return true;
+}
+
+static bool needs_work(const struct family_work *w, int first, int end)
+{
+    for (int slice = first; slice < end; slice++)
+        if (!is_covered(w->parts, w->family->name, slice))
+            return true;
+    return false;
+}
+
+static bool make_universe(const struct job *job, const struct family *f, struct universe *ret_universe,
+                          struct error *error)
+{
+    char reason[200];
+    if (universe_init(ret_universe, f, (uint64_t)job->header.seed, reason))
+        return true;
+    universe_free(ret_universe);
+    return error_set(error, job->header.space_name, 0, 0, "family %s: an ill-typed constant: %s", f->name, reason);
+}
+
+static bool find_family(struct job *job, size_t i, part_list *parts, struct error *error)
+{
+    struct family_work w = {.job = job, .family = job->space.families.items[i], .parts = parts};
+    int first, end;
+    if (!slices_of_shard(job, i, &first, &end, error))
+        return false;
+    if (!needs_work(&w, first, end))
+        return true;
+    if (!make_universe(job, w.family, &w.universe, error))
+        return false;
+    double start = clock_cpu_seconds();
+    store_init(&w.store, &w.universe, max_ops_of(job, w.family));
+    classes_count_terms(&w.store, w.terms);
+    bool is_done = stop_if_interrupted(error) && find_slices(&w, first, end, error);
+    log_info(job->log, "%s: terms sorted into classes, %.1f CPU seconds", w.family->name, clock_cpu_seconds() - start);
+    store_free(&w.store);
+    universe_free(&w.universe);
+    return is_done;
+}
+
+// --- reducing
+// ---------------------------------------------------------------------------------------------------------
+
+static bool gather_family(const struct job *job, const struct family *f, const part_list *parts,
+                          struct findings *ret_findings, struct family_counts *counts, struct error *error)
+{
+    int covered = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct part *p = &parts->items[i];
+        if (strcmp(p->family, f->name) != 0)
+            continue;
+        if (p->first != covered)
+            return error_set(error, NULL, 0, 0, "family %s: slices %d to %d are %s", f->name,
+                             p->first < covered ? p->first : covered, p->first < covered ? covered : p->first,
+                             p->first < covered ? "there twice" : "missing");
+        covered = p->end;
+        memcpy(counts->terms, p->terms, sizeof counts->terms);
+        findings_add(ret_findings, &p->findings);
+    }
+    counts->classes = ret_findings->counts;
+    (void)job;
+    return covered == FINGERPRINT_SLICES ||
+           error_set(error, NULL, 0, 0, "family %s: slices %d to %d are missing", f->name, covered, FINGERPRINT_SLICES);
+}
+
+static bool reduce_family(struct job *job, const struct family *f, const part_list *parts, struct error *error)
+{
+    struct family_counts counts = {.family = f->name};
+    struct findings findings = {0};
+    struct universe universe;
+    struct reduction r;
+    if (!gather_family(job, f, parts, &findings, &counts, error) || !make_universe(job, f, &universe, error)) {
+        findings_free(&findings);
+        return false;
+    }
+    int max_ops = max_ops_of(job, f);
+    int shortcuts = job->header.shortcuts < max_ops ? (int)job->header.shortcuts : max_ops;
+    double start = clock_cpu_seconds();
+    reduction_init(&r, &universe, &findings, (uint64_t)job->header.seed + 1);
+    reduction_find_minimal(&r, max_ops);
+    log_info(job->log, "%s: minimal set after %.1f CPU seconds", f->name, clock_cpu_seconds() - start);
+    join_find_laws(&r, max_ops, &counts.joined, &counts.joined_pruned);
+    shortcuts_find(&r, shortcuts, &counts.shortcuts, &counts.shortcuts_pruned);
+    log_info(job->log, "%s: all laws after %.1f CPU seconds", f->name, clock_cpu_seconds() - start);
+    counts.reduced = r.counts;
+    candidates_add(&job->candidates, &r, &counts);
+    log_info(job->log, "%s: %llu rules, %.1f CPU seconds", f->name, (unsigned long long)counts.rules,
+             clock_cpu_seconds() - start);
+    reduction_free(&r);
+    universe_free(&universe);
+    findings_free(&findings);
+    return stop_if_interrupted(error);
+}
+
+// --- writing
+// ----------------------------------------------------------------------------------------------------------
+
+static bool write_rules(const struct job *job, const char *path, bool only_minimal, struct error *error)
+{
+    struct text text = {0};
+    if (!path)
+        return true;
+    report_header(&text, &job->header, &job->candidates, only_minimal);
+    candidates_print(&text, &job->candidates, only_minimal);
+    bool is_written = file_write_text(path, text.chars, text.count, error);
+    text_free(&text);
+    return is_written;
+}
+
+static bool reduce_and_write(struct job *job, part_list *parts, struct error *error)
+{
+    part_list_sort(parts);
+    for (size_t i = 0; i < job->space.families.count; i++)
+        if (!reduce_family(job, job->space.families.items[i], parts, error))
+            return false;
+    candidates_finish(&job->candidates);
+    return write_rules(job, job->options.output, false, error) && write_rules(job, job->options.minimal, true, error) &&
+           export_pb_write(job->options.export_pb, &job->candidates, error);
+}
+
+static bool find_all(struct job *job, part_list *parts, struct error *error)
+{
+    if (!make_checkpoint_folder(job, error) || !read_checkpoint(job, parts, error))
+        return false;
+    for (size_t i = 0; i < job->space.families.count; i++)
+        if (!find_family(job, i, parts, error))
+            return false;
+    return true;
+}
+
+bool job_run(struct job *job, struct error *error)
+{
+    part_list parts = {0};
+    bool is_done = read_options(job, error) && find_all(job, &parts, error);
+    if (is_done && job->options.shard)
+        is_done = part_file_write(job->options.output, &job->header, parts.items, parts.count, error);
+    else if (is_done)
+        is_done = reduce_and_write(job, &parts, error);
+    part_list_free(&parts);
+    return is_done;
+}
+
+bool job_merge(struct job *job, const char *const *paths, int n, struct error *error)
+{
+    part_list parts = {0};
+    bool is_good = true;
+    for (int i = 0; i < n && is_good; i++) {
+        struct part_header header;
+        is_good = part_file_read(paths[i], &job->arena, &header, &parts, error);
+        if (is_good && i > 0 && !part_header_equal(&header, &job->header))
+            is_good = error_set(error, paths[i], 0, 0, "a part of a job with other options than %s", paths[0]);
+        job->header = is_good ? header : job->header;
+    }
+    is_good = is_good && make_space(job, error) && reduce_and_write(job, &parts, error);
+    part_list_free(&parts);
+    return is_good;
+}

@@ -1,0 +1,33 @@
+// The whole job: options in, files out. Three steps, of which the first can be split over processes and resumed:
+//     find     the classes of equal terms of every family, by slices of the fingerprint space (classes.h)
+//     reduce   substitutions from the classes (reduce.h, join.h, shortcuts.h)
+//     write    rules, sorted
+#ifndef GENERATOR_JOB_H
+#define GENERATOR_JOB_H
+#include "generator/candidates.h"
+#include "generator/part.h"
+#include <stdio.h>
+
+struct log;
+
+struct job_options {
+    const char *space, *families, *with;   // NULL: the default space, all families, all operators
+    int64_t max_ops, seed, threads, memory, shortcuts;
+    const char *output, *minimal, *export_pb, *checkpoint, *shard, *counts;
+    bool progress, quiet;
+};
+struct job {
+    struct job_options options;
+    struct log *log;
+    FILE *progress_out;   // NULL: none
+    struct arena arena;
+    struct part_header header;
+    struct space space;
+    struct candidates candidates;
+};
+void job_init(struct job *job, const struct job_options *options, struct log *log);
+void job_free(struct job *job);
+bool job_run(struct job *job, struct error *error);
+// Joins the files that shards wrote.
+bool job_merge(struct job *job, const char *const *paths, int n, struct error *error);
+#endif

@@ -1,0 +1,105 @@
+// taso-gen: every substitution between graphs of up to four operators.
+#include "core/error.h"
+#include "core/file.h"
+#include "core/interrupt.h"
+#include "core/log.h"
+#include "core/options.h"
+#include "core/text.h"
+#include "generator/job.h"
+#include "generator/report.h"
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct option_spec specs[] = {
+    {"output", OPTION_TEXT, offsetof(struct job_options, output), .letter = 'o', .metavar = "FILE",
+     .help = "the rules, or with --shard the part"},
+    {"minimal", OPTION_TEXT, offsetof(struct job_options, minimal), .metavar = "FILE",
+     .help = "also write the rules that the others follow from"},
+    {"export-pb", OPTION_TEXT, offsetof(struct job_options, export_pb), .metavar = "FILE",
+     .help = "also write the rules in TASO's protobuf format"},
+    {"counts", OPTION_TEXT, offsetof(struct job_options, counts), .metavar = "FILE",
+     .help = "also write a table of the counts per family"},
+    {"max-ops", OPTION_INTEGER, offsetof(struct job_options, max_ops), .low = 1, .high = MAX_OPS, .metavar = "N",
+     .help = "largest number of operators of a graph"},
+    {"space", OPTION_TEXT, offsetof(struct job_options, space), .metavar = "FILE",
+     .help = "operators and inputs to enumerate (default: built in)"},
+    {"families", OPTION_TEXT, offsetof(struct job_options, families), .metavar = "A,B",
+     .help = "only these families of the space"},
+    {"with", OPTION_TEXT, offsetof(struct job_options, with), .metavar = "OP,OP", .help = "only these operators"},
+    {"shortcuts", OPTION_INTEGER, offsetof(struct job_options, shortcuts), .low = 0, .high = MAX_OPS, .metavar = "N",
+     .help = "derivable rules that make a graph of up to N operators smaller"},
+    {"seed", OPTION_INTEGER, offsetof(struct job_options, seed), .low = 0, .high = 1e15, .metavar = "N",
+     .help = "of the random tensors"},
+    {"threads", OPTION_INTEGER, offsetof(struct job_options, threads), .letter = 'j', .low = 0, .high = 1024,
+     .metavar = "N", .help = "0: one per processor"},
+    {"memory", OPTION_INTEGER, offsetof(struct job_options, memory), .is_size = true, .low = 0, .high = 1e15,
+     .metavar = "SIZE", .help = "aim for this much memory; less takes longer (0: as much as it takes)"},
+    {"checkpoint", OPTION_TEXT, offsetof(struct job_options, checkpoint), .metavar = "DIR",
+     .help = "keep what is finished here, and go on from it"},
+    {"shard", OPTION_TEXT, offsetof(struct job_options, shard), .metavar = "I/N",
+     .help = "do one of N shares; `taso-gen merge` joins them"},
+    {"progress", OPTION_FLAG, offsetof(struct job_options, progress), .help = "show progress"},
+    {"quiet", OPTION_FLAG, offsetof(struct job_options, quiet), .letter = 'q', .help = "warnings only"},
+    {0}};
+
+static const char epilog[] =
+    "taso-gen merge PART... -o FILE  joins the parts that shards wrote to what one run gives.\n"
+    "Exit codes: 0 done, 1 interrupted, 2 usage, 3 bad input file.\n"
+    "Examples:\n"
+    "  taso-gen --max-ops 4 -o candidates.rules\n"
+    "  taso-gen --with gelu,matmul --max-ops 3 -o gelu.rules\n";
+
+static bool write_counts(const struct job *job, struct error *error)
+{
+    struct text text = {0};
+    if (!job->options.counts || job->options.shard)
+        return true;
+    report_counts(&text, &job->candidates);
+    bool is_written = file_write_text(job->options.counts, text.chars, text.count, error);
+    text_free(&text);
+    return is_written;
+}
+
+static bool run(struct job_options *options, bool is_merge, const char *const *paths, int n, struct error *error)
+{
+    struct log log = {stderr, "taso-gen", options->quiet ? LOG_WARNING : LOG_INFO};
+    struct job job;
+    if (!options->output)
+        return error_set_code(error, EXIT_USAGE, NULL, "give the output with -o FILE");
+    if (is_merge ? n == 0 : n > 0)
+        return error_set_code(error, EXIT_USAGE, NULL, is_merge ? "merge needs parts" : "unexpected argument %s",
+                              paths[0]);
+    job_init(&job, options, &log);
+    job.progress_out = options->progress && !options->quiet ? stderr : NULL;
+    bool is_done = is_merge ? job_merge(&job, paths, n, error) : job_run(&job, error);
+    is_done = is_done && write_counts(&job, error);
+    job_free(&job);
+    return is_done;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct program program = {"taso-gen", "[merge PART...] -o FILE [options]",
+                                           "Finds substitutions of tensor graphs: all pairs of graphs of up to N "
+                                           "operators that compute the same.",
+                                           epilog, specs};
+    struct job_options options = {.max_ops = MAX_OPS, .seed = 1, .shortcuts = 3, .progress = true};
+    const struct job_options defaults = options;
+    const char **positional = calloc((size_t)argc + 1, sizeof *positional);
+    bool is_merge = argc > 1 && strcmp(argv[1], "merge") == 0, wants_help = false;
+    int count = 0, first = is_merge ? 2 : 1;
+    struct error error = {0};
+    interrupt_install();
+    bool is_done =
+        options_parse(&program, argc - first, argv + first, &options, positional, &count, &wants_help, &error);
+    if (is_done && wants_help)
+        options_print_help(stdout, &program, &defaults);
+    else if (is_done)
+        is_done = run(&options, is_merge, positional, count, &error);
+    free(positional);
+    if (is_done)
+        return EXIT_DONE;
+    error_print(stderr, "taso-gen", &error);
+    return error.code;
+}

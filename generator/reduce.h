@@ -1,0 +1,40 @@
+// From classes of equal terms to substitutions: a minimal set that derives the others.
+//
+// Level by level (by the larger graph's operators) the terms of each class are connected by single rewriting steps with
+// the substitutions found so far. Where a class falls into parts, a pair of terms from two parts is no consequence of
+// them: it is generalised (prune.h), tested at other sizes and on reals (shapes.h), and becomes a new substitution,
+// with which all else is connected anew. So no list of all pairs is ever made.
+#ifndef GENERATOR_REDUCE_H
+#define GENERATOR_REDUCE_H
+#include "generator/classes.h"
+#include "generator/rewrite.h"
+#include "generator/shapes.h"
+
+struct law {
+    struct sketch sketch;
+    struct shapes shapes;
+    bool is_derivable;   // from other laws: a shortcut
+};
+struct reduce_counts {
+    uint64_t tried;          // pairs from two parts of a class
+    uint64_t derived;        // connected by a longer derivation
+    uint64_t false_sizes;    // false at other sizes
+    uint64_t false_reals;    // false on floating-point numbers
+    uint64_t untested;       // no two other assignments of sizes
+    uint64_t open_classes;   // classes that stay in parts: what connects them is false, or needs an input more
+};
+struct reduction {
+    struct universe *universe;
+    const struct findings *findings;
+    uint64_t seed;
+    struct rewrite_rules rules;
+    VEC(struct law) laws;
+    struct reduce_counts counts;
+    VEC(uint32_t) first_member;   // of every class; one more ends the last
+    struct table failed;
+    VEC(struct key) failed_keys;
+};
+void reduction_init(struct reduction *r, struct universe *u, const struct findings *findings, uint64_t seed);
+void reduction_free(struct reduction *r);
+void reduction_find_minimal(struct reduction *r, int max_ops);
+#endif
