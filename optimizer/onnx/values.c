@@ -30,24 +30,3 @@ bool onnx_value_read(struct arena *a, const char *path, struct tensor_value *ret
     file_map_close(&map);
     return is_read;
 }
-
-bool imported_model_values(struct imported_model *m, const struct graph *g, struct tensor_value *ret_values,
-                           struct error *error)
-{
-    bool *live = mem_new_array(bool, g->nodes.count + 1);
-    bool is_fine = true;
-    graph_mark_live(g, live);
-    for (size_t i = 0; i < m->weights.count; i++)
-        ret_values[i] = (struct tensor_value){m->weights.items[i].type, NULL};
-    for (node_id n = 0; is_fine && n < g->nodes.count; n++) {
-        const struct node *node = &g->nodes.items[n];
-        const void *data;
-        if (!live[n] || node->op->id != OP_WEIGHT || dtype_size(graph_type(g, node->first_output)->dtype) == 0)
-            continue;
-        size_t index = (size_t)node->attributes[0].ints[0];
-        is_fine = imported_weight_data(m, index, &data, error);
-        ret_values[index].data = is_fine ? (void *)(uintptr_t)data : NULL;
-    }
-    mem_free_array(live, g->nodes.count + 1);
-    return is_fine;
-}

@@ -1,6 +1,6 @@
 """Runs ONNX's own tests through onnx_expect and counts.
 
-`expect.py PATH/onnx_expect [--list VERDICT]`: every folder with a model under onnx/backend/test/data must be equal, opaque
+`expect.py PATH/onnx_expect [--cpu] [--list VERDICT]`: every folder with a model under onnx/backend/test/data must be equal, opaque
 (it has an operator that is kept as it is), or without data that can be read; --list prints the folders of one verdict.
 """
 import collections
@@ -16,12 +16,13 @@ except ImportError:
 
 
 def main():
-    tool, listed = sys.argv[1], sys.argv[3] if sys.argv[2:3] == ["--list"] else None
+    tool, options = sys.argv[1], [a for a in sys.argv[2:] if a == "--cpu"]
+    listed = sys.argv[-1] if "--list" in sys.argv else None
     root = pathlib.Path(onnx.__file__).parent / "backend/test/data"
     folders = sorted(path.parent for path in root.rglob("model.onnx"))
     if not folders:
         sys.exit(77)
-    done = subprocess.run([tool, *map(str, folders)], capture_output=True, text=True)
+    done = subprocess.run([tool, *options, *map(str, folders)], capture_output=True, text=True)
     verdicts = collections.Counter()
     for line in done.stdout.splitlines():
         folder, _, verdict = line.partition(": ")

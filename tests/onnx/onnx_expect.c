@@ -1,12 +1,14 @@
 // `onnx_expect FOLDER...`: for each of ONNX's test folders (model.onnx, test_data_set_0/{input,output}_N.pb), imports
 // the model, runs the graph by the operators' definitions, and compares with the expected outputs. One line per folder:
 //     FOLDER: equal | opaque (REASON) | no data (REASON) | DIFFERS (REASON)
+#include "backends/cpu/cpu.h"
 #include "backends/reference/reference.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "operators/elements.h"
 #include "optimizer/onnx/values.h"
+#include "optimizer/run/run.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,6 +21,7 @@
 
 struct test {
     const char *folder;
+    struct backend *backend;   // NULL: the definitions
     struct arena arena;
     struct onnx_file file;
     struct imported_model model;
@@ -132,18 +135,38 @@ static bool has_live_opaque(const struct graph *g)
     return has_opaque;
 }
 
+static bool run_on_backend(struct test *t, size_t n_weights, const struct tensor_value *weights,
+                           struct tensor_value *ret_outputs, struct error *error)
+{
+    struct model *model = backend_prepare(t->backend, &t->model.graph, n_weights, weights, error);
+    if (!model)
+        return false;
+    model_allocate_outputs(model, ret_outputs, &t->arena);
+    bool is_run = model_run(model, t->inputs, ret_outputs, error);
+    model_free(model);
+    return is_run;
+}
+
+static bool run_graph(struct test *t, const struct tensor_value *weights, struct tensor_value *ret_outputs,
+                      struct error *error)
+{
+    size_t n = t->model.weights.count;
+    if (t->backend)
+        return run_on_backend(t, n, weights, ret_outputs, error);
+    return reference_run_graph(&t->model.graph, t->n_inputs, t->inputs, n, weights, ret_outputs, &t->arena, error);
+}
+
 static bool run_imported(struct test *t, struct error *error)
 {
     struct imported_model *m = &t->model;
     const struct graph *g = &m->graph;
     struct tensor_value outputs[MAX_VALUES];
-    struct tensor_value *weights = arena_array(&t->arena, struct tensor_value, m->weights.count + 1);
     if (has_live_opaque(g))
         return conclude(t, "opaque", m->opaques.items[0].reason);
     if (g->outputs.count > MAX_VALUES || t->n_inputs < m->inputs.count)
         return conclude(t, "no data", "inputs that are no tensors of numbers");
-    if (!imported_model_values(m, g, weights, error) ||
-        !reference_run_graph(g, t->n_inputs, t->inputs, m->weights.count, weights, outputs, &t->arena, error))
+    const struct tensor_value *weights = run_collect_weights(m, g, error);
+    if (!weights || !run_graph(t, weights, outputs, error))
         return conclude(t, "DIFFERS", error->message);
     for (size_t i = 0; i < g->outputs.count; i++)
         if (!compare_output(t, i, &outputs[i], error))
@@ -168,17 +191,35 @@ static void run_test(struct test *t, struct error *error)
     onnx_file_close(&t->file);
 }
 
+static bool run_folder(const char *folder, struct backend *backend)
+{
+    struct test t = {.folder = folder, .backend = backend};
+    struct error error = {0};
+    arena_init(&t.arena);
+    run_test(&t, &error);
+    printf("%s: %s\n", folder, t.verdict);
+    arena_free(&t.arena);
+    return !t.has_failed;
+}
+
 int main(int argc, char **argv)
 {
-    bool has_failed = false;
-    for (int i = 1; i < argc; i++) {
-        struct test t = {.folder = argv[i]};
-        struct error error = {0};
-        arena_init(&t.arena);
-        run_test(&t, &error);
-        printf("%s: %s\n", argv[i], t.verdict);
-        has_failed |= t.has_failed;
-        arena_free(&t.arena);
+    struct backend_options options = {.threads = 2, .cost_file = "", .never_measures = true};
+    struct backend *backend = NULL;
+    struct error error = {0};
+    bool is_fine = true;
+    int at = 1;
+    if (argc > 1 && strcmp(argv[1], "--cpu") == 0) {
+        backend = cpu_backend_open(&options, &error);
+        if (!backend) {
+            error_print(stderr, "onnx_expect", &error);
+            return (int)error.code;
+        }
+        at++;
     }
-    return mem_in_use() ? EXIT_INTERNAL : has_failed ? EXIT_CHECK_FAILED : EXIT_DONE;
+    for (; at < argc; at++)
+        is_fine &= run_folder(argv[at], backend);
+    if (backend)
+        backend_close(backend);
+    return mem_in_use() ? EXIT_INTERNAL : is_fine ? EXIT_DONE : EXIT_CHECK_FAILED;
 }
