@@ -45,7 +45,6 @@ struct analysis {
     struct link links[MAX_LINKS];
     uint8_t cuts[2][MAX_ITEMS];   // reads along a part, by side
     uint8_t free_sums[MAX_ITEMS], size_numbers[MAX_ITEMS];
-    bool has_atoms;
     uint32_t sides[2];   // nodes of the left and the right sides
     int n_windows;
     struct window_use windows[MAX_WINDOWS];
@@ -269,11 +268,6 @@ static void note_select(struct analysis *an, uint32_t node, const struct expr_no
     }
 }
 
-static bool is_ring_function(enum scalar_function fn)
-{
-    return fn == FN_ADD || fn == FN_SUB || fn == FN_MUL || fn == FN_NEG;
-}
-
 static void note_expression(struct analysis *an, uint32_t node, expr e)
 {
     const struct definition *d = an->definitions[node];
@@ -286,7 +280,6 @@ static void note_expression(struct analysis *an, uint32_t node, expr e)
         break;
     case EXPR_APPLY:
         arity = function_arity((enum scalar_function)n->fn);
-        an->has_atoms = an->has_atoms || !is_ring_function((enum scalar_function)n->fn);
         note_expression(an, node, n->a);
         if (arity > 1)
             note_expression(an, node, n->b);
@@ -296,12 +289,15 @@ static void note_expression(struct analysis *an, uint32_t node, expr e)
     case EXPR_REDUCE:
         if (n->fn == FN_MUL)
             flag(an, an->first_item[node] + (uint32_t)n->value, HAS_PRODUCT);
-        an->has_atoms = an->has_atoms || n->fn != FN_ADD;
         note_expression(an, node, n->a);
         break;
     case EXPR_SELECT:
         note_select(an, node, n);
-        note_expression(an, node, n->b);
+        if (is_equality_test(d, n)) {
+            note_expression(an, node, d->nodes.items[n->b].b);
+            note_expression(an, node, d->nodes.items[n->b].c);
+        } else
+            note_expression(an, node, n->b);
         note_expression(an, node, n->c);
         break;
     case EXPR_SCALAR_OF:
@@ -459,8 +455,8 @@ static void count_sums_of_term(struct analysis *an, term_id term, uint8_t *sums)
 // --- bounds of classes
 // ------------------------------------------------------------------------------------------------
 
-// Labels that one counterexample can need, by class: axes of the output, and sums. Where functions outside of the ring
-// occur, their arguments on both sides take part, so both sides' sums count.
+// Labels that one counterexample can need, by class: axes of the output, and sums, those in the arguments of functions
+// outside of the ring included.
 static void count_labels(struct analysis *an, uint8_t *labels)
 {
     const struct equation *eq = an->in->equation;
@@ -474,7 +470,7 @@ static void count_labels(struct analysis *an, uint8_t *labels)
         for (int axis = 0; axis < rank; axis++)
             axes[find_root(an, item_of_term_axis(an, eq->left[i], axis))]++;
         for (uint32_t c = 0; c < an->n_items; c++) {
-            uint32_t sums = an->has_atoms ? (uint32_t)left[c] + right[c] : left[c] > right[c] ? left[c] : right[c];
+            uint32_t sums = left[c] > right[c] ? left[c] : right[c];
             uint32_t n = axes[c] + sums + an->free_sums[c] + an->size_numbers[c];
             if (n > labels[c])
                 labels[c] = n > 100 ? 100 : (uint8_t)n;

@@ -2,5 +2,6 @@
 #ifndef VERIFIER_COMMANDS_H
 #define VERIFIER_COMMANDS_H
 
+int command_properties(int argc, char **argv);
 int command_rules(int argc, char **argv);
 #endif

@@ -8,17 +8,31 @@
 static const struct list_range {
     const char *name;
     int64_t low, high;
-    uint32_t per_axis, varied, max_axes;
+    uint32_t per_axis, varied, min_axes, max_axes;
     bool may_be_empty;
 } list_ranges[] = {
-    {"stride", 1, 2, 1, 2, 2, false}, {"dilation", 1, 2, 1, 1, 2, false}, {"pad", 0, 1, 2, 4, 2, false},
-    {"kernel", 1, 3, 1, 2, 2, false}, {"shape", 1, 3, 1, 4, 4, true},     {"sizes", 1, 3, 1, 3, 3, false},
-    {"axes", 0, 3, 1, 2, 2, true},    {"start", 0, 1, 1, 2, 2, true},     {"size", 1, 2, 1, 2, 2, true},
-    {"step", 1, 2, 1, 2, 2, true},    {"pads", 0, 1, 2, 4, 2, true},
+    {"stride", 1, 2, 1, 2, 1, 2, false}, {"dilation", 1, 2, 1, 1, 1, 2, false}, {"pad", 0, 1, 2, 4, 1, 2, false},
+    {"kernel", 1, 3, 1, 2, 1, 2, false}, {"shape", 1, 4, 1, 3, 1, 3, true},     {"shape", 1, 2, 1, 4, 4, 4, false},
+    {"sizes", 1, 3, 1, 3, 1, 3, false},  {"start", 0, 1, 1, 2, 1, 2, true},     {"size", 1, 2, 1, 2, 1, 2, true},
+    {"step", 1, 2, 1, 2, 1, 2, true},    {"pads", 0, 1, 2, 4, 1, 2, true},
 };
-static const struct list_range other_lists = {"", 0, 2, 1, 2, 2, true};
+static const struct list_range other_lists = {"", 0, 2, 1, 2, 1, 2, true};
+
+// For windows that are used alike on both sides, where one would do.
+static const struct list_example {
+    const char *name;
+    uint32_t count;
+    int64_t items[4];
+} list_examples[] = {
+    {"stride", 1, {1}},    {"stride", 1, {2}},    {"stride", 2, {1, 1}},    {"stride", 2, {2, 1}},
+    {"dilation", 1, {1}},  {"dilation", 1, {2}},  {"dilation", 2, {1, 1}},  {"dilation", 2, {1, 2}},
+    {"pad", 2, {0, 0}},    {"pad", 2, {1, 0}},    {"pad", 4, {0, 0, 0, 0}}, {"pad", 4, {1, 0, 0, 1}},
+    {"kernel", 1, {1}},    {"kernel", 1, {2}},    {"kernel", 1, {3}},       {"kernel", 2, {1, 1}},
+    {"kernel", 2, {2, 1}}, {"kernel", 2, {3, 3}},
+};
 
 struct collector {
+    bool wants_all;
     struct arena *a;
     VEC(struct attribute_value) values;
 };
@@ -54,16 +68,29 @@ static void collect_lists_of(struct collector *c, const struct list_range *range
     }
 }
 
-static void collect_lists(struct collector *c, const char *name)
+static void collect_range(struct collector *c, const struct list_range *range)
 {
-    const struct list_range *range = &other_lists;
-    for (size_t i = 0; i < sizeof list_ranges / sizeof *list_ranges; i++)
-        if (strcmp(list_ranges[i].name, name) == 0)
-            range = &list_ranges[i];
     if (range->may_be_empty)
         collect(c, NULL, 0);
-    for (uint32_t axes = 1; axes <= range->max_axes; axes++)
+    for (uint32_t axes = range->min_axes; axes <= range->max_axes; axes++)
         collect_lists_of(c, range, axes * range->per_axis);
+}
+
+static void collect_lists(struct collector *c, const char *name)
+{
+    bool is_known = false, has_range = false;
+    for (size_t i = 0; !c->wants_all && i < sizeof list_examples / sizeof *list_examples; i++)
+        if (strcmp(list_examples[i].name, name) == 0) {
+            is_known = true;
+            collect(c, list_examples[i].items, list_examples[i].count);
+        }
+    for (size_t i = 0; !is_known && i < sizeof list_ranges / sizeof *list_ranges; i++)
+        if (strcmp(list_ranges[i].name, name) == 0) {
+            has_range = true;
+            collect_range(c, &list_ranges[i]);
+        }
+    if (!is_known && !has_range)
+        collect_range(c, &other_lists);
 }
 
 static void collect_permutations_of(struct collector *c, int64_t *perm, int rank, int fixed)
@@ -127,13 +154,17 @@ static bool collect_attribute(struct collector *c, const struct attribute *attri
             collect_lists(c, attribute->name);
             return strcmp(attribute->name, "shape") == 0 || strcmp(attribute->name, "sizes") == 0;
         } else {
-            collect_integers(c, 0, 3);
+            collect_lists(c, "kernel");
             return false;
         }
         return true;
     default:
         if (strcmp(attribute->name, "axis") == 0) {
             collect_integers(c, 0, max_rank - 1);
+            return true;
+        }
+        if (strcmp(attribute->name, "keepdims") == 0) {
+            collect_integers(c, 0, 1);
             return true;
         }
         collect_integers(c, is_group ? 1 : 0, 3);
@@ -155,15 +186,38 @@ static const struct attribute *find_attribute(const struct pattern *p, uint32_t 
     return NULL;
 }
 
-struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int max_rank, struct arena *a)
+static uint32_t entries_per_axis(const struct attribute *attribute)
 {
-    struct collector c = {.a = a};
+    for (size_t i = 0; attribute->kind == ATTRIBUTE_INTS && i < sizeof list_examples / sizeof *list_examples; i++)
+        if (strcmp(list_examples[i].name, attribute->name) == 0)
+            return strcmp(attribute->name, "pad") == 0 ? 2 : 1;
+    return 0;
+}
+
+static uint32_t nodes_with_variable(const struct pattern *p, uint32_t variable)
+{
+    uint32_t nodes = 0;
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
+            const struct attribute_pattern *pattern = &p->nodes.items[n].attributes[i];
+            if (pattern->count == 1 && pattern->terms[0]->kind == TERM_VARIABLE && pattern->terms[0]->value == variable)
+                nodes |= 1u << n;
+        }
+    return nodes;
+}
+
+struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int max_rank, bool wants_all,
+                                 struct arena *a)
+{
+    struct collector c = {.wants_all = wants_all, .a = a};
     struct domain domain = {0};
     bool is_whole;
     const struct attribute *attribute = find_attribute(p, variable, &is_whole);
-    if (attribute)
+    if (attribute) {
         domain.is_complete = collect_attribute(&c, attribute, is_whole, max_rank);
-    else
+        domain.per_axis = is_whole ? entries_per_axis(attribute) : 0;
+        domain.nodes = nodes_with_variable(p, variable);
+    } else
         collect_integers(&c, 0, 3);
     domain.count = c.values.count;
     domain.values = arena_copy_array(a, c.values.items, c.values.count);

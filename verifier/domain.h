@@ -9,8 +9,12 @@ struct arena;
 struct domain {
     size_t count;
     const struct attribute_value *values;
-    bool is_complete;   // no other value can matter at the ranks considered (axes, permutations, choices)
+    uint32_t per_axis;   // of lists of windows: entries for each spatial axis; 0: no such list
+    uint32_t nodes;      // one bit for each node that has the variable as a whole attribute
+    bool is_complete;    // no other value can matter at the ranks considered (axes, permutations, choices)
 };
-// Of the attribute variable `variable` of `p`, for tensors of ranks up to max_rank. Allocated in `a`.
-struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int max_rank, struct arena *a);
+// Of the attribute variable `variable` of `p`, for tensors of ranks up to max_rank. Of the attributes of windows only
+// some values are tried unless `wants_all`. Allocated in `a`.
+struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int max_rank, bool wants_all,
+                                 struct arena *a);
 #endif

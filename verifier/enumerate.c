@@ -157,7 +157,7 @@ static void add_types_of_rank(struct search *s, uint32_t variable, enum dtype dt
         return;
     for (;;) {
         vec_push(&s->candidates[variable], typing_add(s->e->typing, &type));
-        if (s->e->box->has_split_trees)
+        if (s->e->box->has_split_trees && !(s->e->equation->plain >> variable & 1))
             add_cut_types(s, variable, type);
         int i = rank;
         while (i > 0 && type.dim[i - 1] == bound[i - 1])
@@ -245,33 +245,73 @@ static bool search_level(struct search *s, uint32_t level)
     return true;
 }
 
-static bool search_attributes(struct search *s, const struct domain *domains, uint32_t variable)
+struct attribute_search {
+    uint32_t n;
+    struct domain domains[MAX_RULE_VARIABLES];
+    struct attribute_value values[MAX_RULE_VARIABLES];
+    bool (*visit)(void *context, const struct attribute_value *attributes);
+    void *context;
+};
+
+// Two lists of one window speak of different numbers of spatial axes: ill-typed for all tensors.
+static bool has_lists_for_other_ranks(const struct attribute_search *s, uint32_t variable)
 {
-    if (variable == s->e->equation->pattern->n_attribute_variables)
-        return search_level(s, 0);
-    for (size_t i = 0; i < domains[variable].count && !s->e->was_cut_short; i++) {
-        s->in.attributes[variable] = domains[variable].values[i];
-        if (!search_attributes(s, domains, variable + 1))
+    const struct domain *d = &s->domains[variable];
+    for (uint32_t v = 0; d->per_axis && v < variable; v++) {
+        const struct domain *other = &s->domains[v];
+        if (other->per_axis && (other->nodes & d->nodes) &&
+            s->values[v].count * d->per_axis != s->values[variable].count * other->per_axis)
+            return true;
+    }
+    return false;
+}
+
+static bool search_attributes(struct attribute_search *s, uint32_t variable)
+{
+    if (variable == s->n)
+        return s->visit(s->context, s->values);
+    for (size_t i = 0; i < s->domains[variable].count; i++) {
+        s->values[variable] = s->domains[variable].values[i];
+        if (has_lists_for_other_ranks(s, variable))
+            continue;
+        if (!search_attributes(s, variable + 1))
             return false;
     }
     return true;
 }
 
+bool enumerate_attributes(const struct equation *eq, int max_rank, bool wants_all, struct arena *scratch,
+                          bool (*visit)(void *context, const struct attribute_value *attributes), void *context)
+{
+    struct attribute_search s = {.n = eq->pattern->n_attribute_variables, .visit = visit, .context = context};
+    struct arena_mark mark = arena_mark(scratch);
+    for (uint32_t v = 0; v < s.n; v++)
+        s.domains[v] = domain_of_variable(eq->pattern, v, max_rank, wants_all, scratch);
+    bool goes_on = search_attributes(&s, 0);
+    arena_release(scratch, mark);
+    return goes_on;
+}
+
+static bool search_with_attributes(void *context, const struct attribute_value *attributes)
+{
+    struct search *s = context;
+    for (uint32_t v = 0; v < s->e->equation->pattern->n_attribute_variables; v++)
+        s->in.attributes[v] = attributes[v];
+    return !s->e->was_cut_short && search_level(s, 0);
+}
+
 bool enumerate_instances(struct enumeration *e)
 {
     struct search s = {.e = e, .required = required_nodes(e->equation, e->wanted)};
-    struct domain domains[MAX_RULE_VARIABLES];
-    struct arena_mark mark = arena_mark(e->scratch);
     e->steps = e->instances = 0;
     e->was_cut_short = false;
     instance_init(&s.in, e->equation, e->typing, e->scratch);
     plan_levels(&s);
     add_candidates(&s);
-    for (uint32_t v = 0; v < e->equation->pattern->n_attribute_variables; v++)
-        domains[v] = domain_of_variable(e->equation->pattern, v, e->box->max_rank, e->scratch);
-    bool goes_on = search_attributes(&s, domains, 0);
+    bool goes_on = e->attributes ? search_with_attributes(&s, e->attributes)
+                                 : enumerate_attributes(e->equation, e->box->max_rank, e->box->has_all_attributes,
+                                                        e->scratch, search_with_attributes, &s);
     for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++)
         vec_free(&s.candidates[v]);
-    arena_release(e->scratch, mark);
-    return goes_on;
+    return goes_on || e->was_cut_short;
 }

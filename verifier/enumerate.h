@@ -8,8 +8,9 @@
 struct box {
     int min_rank, max_rank;
     uint8_t bound[MAX_RULE_VARIABLES][MAX_RANK + 1][MAX_RANK];   // 0: no type of that rank
-    bool has_split_trees;    // variables with split trees too: a cut at every place of one axis
-    bool has_other_dtypes;   // bool and 64-bit integers too, not only f32
+    bool has_split_trees;      // variables with split trees too: a cut at every place of one axis
+    bool has_all_attributes;   // windows of every shape, not only some
+    bool has_other_dtypes;     // bool and 64-bit integers too, not only f32
 };
 struct box box_uniform(int max_rank, int bound);
 
@@ -22,7 +23,8 @@ struct enumeration {
     struct arena *scratch;
     const struct box *box;
     enum wanted_sides wanted;
-    uint64_t step_limit;   // types tried, over the whole enumeration
+    const struct attribute_value *attributes;   // of the attribute variables; NULL: all of their domains
+    uint64_t step_limit;                        // types tried, over the whole enumeration
     // Called with every node typed (NULL: ill-typed). False: stop.
     bool (*visit)(void *context, struct instance *in);
     void *context;
@@ -30,6 +32,9 @@ struct enumeration {
     uint64_t steps, instances;
     bool was_cut_short;   // the limit was reached
 };
+// Every assignment of the attribute variables' domains; false when `visit` returned false.
+bool enumerate_attributes(const struct equation *eq, int max_rank, bool wants_all, struct arena *scratch,
+                          bool (*visit)(void *context, const struct attribute_value *attributes), void *context);
 // False when the visitor stopped it.
 bool enumerate_instances(struct enumeration *e);
 #endif

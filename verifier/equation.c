@@ -11,6 +11,21 @@ struct equation equation_of_rule(const struct rule *r)
                              .conditions = r->conditions};
 }
 
+struct equation equation_of_property(const struct property *p)
+{
+    return (struct equation){.name = p->name,
+                             .pattern = &p->pattern,
+                             .n_pairs = 1,
+                             .left = &p->left,
+                             .right = &p->right,
+                             .n_conditions = p->n_conditions,
+                             .conditions = p->conditions,
+                             .n_guards = p->n_guards,
+                             .guards = p->guards,
+                             .plain = p->plain,
+                             .is_strong = true};
+}
+
 uint32_t equation_nodes_of_term(const struct pattern *p, term_id term)
 {
     const struct term *t = &p->terms.items[term];

@@ -176,7 +176,9 @@ static void evaluate_numerically(const struct instance *in, uint64_t seed, struc
 
 static bool is_other_number(double x, double y)
 {
-    return isfinite(x) && isfinite(y) && fabs(x - y) > 1e-6 * (1 + fabs(x) + fabs(y));
+    if (isinf(x) || isinf(y))
+        return !isnan(x) && !isnan(y) && x != y;
+    return fabs(x - y) > 1e-6 * (1 + fabs(x) + fabs(y));
 }
 
 // Looks for inputs on which the entries of a pair really differ.

@@ -14,7 +14,7 @@ const char *verdict_name(enum verdict verdict)
 
 void judge_init(struct judge *j)
 {
-    *j = (struct judge){.step_limit = 4000000};
+    *j = (struct judge){.step_limit = 20000000};
     typing_init(&j->typing);
     polynomial_pool_init(&j->pool);
     arena_init(&j->scratch);
@@ -70,47 +70,83 @@ static int rank_to_test(const struct pattern *p)
 // --- exploring
 // --------------------------------------------------------------------------------------------------------
 
+#define MAX_KINDS 64
+
+// Instances of one combination of ranks are alike, but for sizes of 1, which some operators treat as special. A few of
+// each kind are analysed: the first ones, and those without a size of 1.
+struct kind {
+    uint64_t ranks;
+    int analysed, without_ones;
+};
 struct exploration {
     struct bounds *bounds;
-    uint64_t limit;
+    int n_kinds;
+    struct kind kinds[MAX_KINDS];
 };
+
+static struct kind *find_kind(struct exploration *ex, const struct instance *in, bool *ret_has_ones)
+{
+    uint64_t ranks = 0;
+    *ret_has_ones = false;
+    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++) {
+        ranks = ranks * 10 + (in->types[v] ? (uint64_t)in->types[v]->rank + 1 : 0);
+        for (int a = 0; in->types[v] && a < in->types[v]->rank; a++)
+            *ret_has_ones = *ret_has_ones || in->types[v]->dim[a] == 1;
+    }
+    for (int i = 0; i < ex->n_kinds; i++)
+        if (ex->kinds[i].ranks == ranks)
+            return &ex->kinds[i];
+    if (ex->n_kinds == MAX_KINDS)
+        return NULL;
+    ex->kinds[ex->n_kinds].ranks = ranks;
+    return &ex->kinds[ex->n_kinds++];
+}
 
 static bool explore_instance(void *context, struct instance *in)
 {
     struct exploration *ex = context;
-    bounds_add(ex->bounds, in);
-    return ex->limit-- > 0;
+    bool has_ones;
+    struct kind *kind = find_kind(ex, in, &has_ones);
+    if (!kind || (has_ones ? kind->analysed++ < 6 : kind->without_ones++ < 4))
+        bounds_add(ex->bounds, in);
+    return true;
 }
 
-static bool explore(struct judge *j, const struct equation *eq, const struct box *box, struct bounds *ret_bounds)
+// Fills the bounds from the instances of a box; false when there are none.
+static bool explore(struct judge *j, const struct equation *eq, const struct box *box,
+                    const struct attribute_value *attributes, struct bounds *ret_bounds)
 {
-    struct exploration ex = {ret_bounds, 4000};
+    struct exploration ex = {.bounds = ret_bounds};
     struct enumeration e = {.equation = eq,
                             .typing = &j->typing,
                             .scratch = &j->scratch,
                             .box = box,
                             .wanted = WANTED_BOTH,
-                            .step_limit = j->step_limit / 4,
+                            .attributes = attributes,
+                            .step_limit = j->step_limit / 20,
                             .visit = explore_instance,
                             .context = &ex};
+    memset(ret_bounds, 0, sizeof *ret_bounds);
     enumerate_instances(&e);
     return e.instances > 0;
 }
 
-// The smallest uniform box with an instance, and one more size where windows are used differently.
-static int find_box(struct judge *j, const struct equation *eq, struct box *ret_box, struct bounds *ret_bounds,
-                    int max_rank)
+// The smallest uniform box with an instance. Split trees and other element types are tried when nothing else has one.
+static int find_box(struct judge *j, const struct equation *eq, int max_rank, struct box *ret_box,
+                    struct bounds *ret_bounds)
 {
-    for (int other_dtypes = 0; other_dtypes < 2; other_dtypes++)
+    bool may_need_trees = pattern_looks_at_split_trees(eq->pattern);
+    for (int attempt = 0; attempt < 4; attempt++)
         for (int size = 2; size <= 6; size++) {
-            memset(ret_bounds, 0, sizeof *ret_bounds);
-            *ret_box = box_uniform(max_rank, size);
-            ret_box->has_other_dtypes = other_dtypes;
-            if (!explore(j, eq, ret_box, ret_bounds))
+            if ((attempt & 1) && !may_need_trees)
                 continue;
-            if (!ret_bounds->has_other_windows || size >= 3)
+            *ret_box = box_uniform(max_rank, size);
+            ret_box->has_split_trees = attempt & 1;
+            ret_box->has_other_dtypes = attempt & 2;
+            if (explore(j, eq, ret_box, NULL, ret_bounds))
                 return size;
         }
+    *ret_box = box_uniform(max_rank, 2);
     return 0;
 }
 
@@ -129,8 +165,11 @@ static void box_from_bounds(struct box *box, const struct bounds *b)
 
 struct test {
     struct judge *j;
+    const struct equation *equation;
     struct judgement *result;
-    bool only_one_sided;   // instances in which both sides are well-typed were compared already
+    const struct box *explored;   // a uniform box with instances, of sizes up to
+    int explored_size;            // 0: none was found
+    bool only_one_sided;          // instances in which both sides are well-typed were compared already
     judge_visit_fn *visit;
     void *context;
 };
@@ -155,13 +194,15 @@ static bool test_instance(void *context, struct instance *in)
     return c == COMPARISON_UNDECIDED;
 }
 
-static bool test_box(struct test *t, const struct equation *eq, const struct box *box, enum wanted_sides wanted)
+static bool test_box(struct test *t, const struct box *box, const struct attribute_value *attributes,
+                     enum wanted_sides wanted)
 {
-    struct enumeration e = {.equation = eq,
+    struct enumeration e = {.equation = t->equation,
                             .typing = &t->j->typing,
                             .scratch = &t->j->scratch,
                             .box = box,
                             .wanted = wanted,
+                            .attributes = attributes,
                             .step_limit = t->j->step_limit,
                             .visit = test_instance,
                             .context = t};
@@ -170,24 +211,67 @@ static bool test_box(struct test *t, const struct equation *eq, const struct box
     return goes_on;
 }
 
-static bool test_both_ways(struct test *t, const struct equation *eq, const struct box *box)
+static bool test_both_ways(struct test *t, const struct box *box, const struct attribute_value *attributes)
 {
+    bool is_strong = t->equation->is_strong;
     t->only_one_sided = false;
-    if (!test_box(t, eq, box, eq->is_strong ? WANTED_LEFT : WANTED_BOTH))
+    if (!test_box(t, box, attributes, is_strong ? WANTED_LEFT : WANTED_BOTH))
         return false;
     t->only_one_sided = true;
-    return !eq->is_strong || test_box(t, eq, box, WANTED_RIGHT);
+    return !is_strong || test_box(t, box, attributes, WANTED_RIGHT);
 }
 
-static void test_everywhere(struct test *t, const struct equation *eq, struct box *box, int explored_size)
+static void merge_bounds(struct bounds *all, const struct bounds *more)
 {
-    if (!test_both_ways(t, eq, box))
+    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
+        for (int r = 0; r <= MAX_RANK; r++)
+            for (int a = 0; a < MAX_RANK; a++) {
+                if (more->size[v][r][a] > all->size[v][r][a])
+                    all->size[v][r][a] = more->size[v][r][a];
+                if (more->reason[v][r][a] > all->reason[v][r][a])
+                    all->reason[v][r][a] = more->reason[v][r][a];
+            }
+    all->has_window = all->has_window || more->has_window;
+    all->has_other_windows = all->has_other_windows || more->has_other_windows;
+    all->doubt = all->doubt ? all->doubt : more->doubt;
+}
+
+// One assignment of the attributes: explores small sizes, then tests up to the bounds that these argue for.
+static bool test_attributes(void *context, const struct attribute_value *attributes)
+{
+    struct test *t = context;
+    struct box box = *t->explored;
+    struct bounds bounds;
+    bool is_found = explore(t->j, t->equation, &box, attributes, &bounds);
+    if (!is_found && t->explored_size < 3 && t->result->bounds.has_window) {
+        box = box_uniform(box.max_rank, 3);
+        box.has_split_trees = t->explored->has_split_trees;
+        box.has_other_dtypes = t->explored->has_other_dtypes;
+        is_found = explore(t->j, t->equation, &box, attributes, &bounds);
+    }
+    if (t->j->fixed_bound) {
+        bool has_other_dtypes = box.has_other_dtypes, has_split_trees = box.has_split_trees;
+        box = box_uniform(4, t->j->fixed_bound);
+        box.has_split_trees = has_split_trees;
+        box.has_other_dtypes = has_other_dtypes;
+    } else if (is_found) {
+        merge_bounds(&t->result->bounds, &bounds);
+        box_from_bounds(&box, &bounds);
+    }
+    return test_both_ways(t, &box, attributes);
+}
+
+static void test_everywhere(struct test *t)
+{
+    const struct equation *eq = t->equation;
+    bool wants_all = t->j->fixed_bound || t->result->bounds.has_other_windows;
+    if (!enumerate_attributes(eq, t->result->max_rank, wants_all, &t->j->scratch, test_attributes, t))
         return;
     if (!eq->is_strong && !pattern_looks_at_split_trees(eq->pattern))
         return;
-    struct box cut = box_uniform(box->max_rank > 3 ? 3 : box->max_rank, explored_size > 3 ? 3 : explored_size);
+    struct box cut = box_uniform(t->result->max_rank > 3 ? 3 : t->result->max_rank, 2);
     cut.has_split_trees = true;
-    test_both_ways(t, eq, &cut);
+    test_both_ways(t, &cut, NULL);
 }
 
 static bool has_complete_domains(const struct equation *eq, int max_rank, struct arena *a)
@@ -195,7 +279,7 @@ static bool has_complete_domains(const struct equation *eq, int max_rank, struct
     struct arena_mark mark = arena_mark(a);
     bool is_complete = true;
     for (uint32_t v = 0; v < eq->pattern->n_attribute_variables; v++)
-        is_complete = is_complete && domain_of_variable(eq->pattern, v, max_rank, a).is_complete;
+        is_complete = is_complete && domain_of_variable(eq->pattern, v, max_rank, true, a).is_complete;
     arena_release(a, mark);
     return is_complete;
 }
@@ -213,32 +297,26 @@ static const char *find_doubt(struct judge *j, const struct equation *eq, const 
     return NULL;
 }
 
-static bool choose_box(struct judge *j, const struct equation *eq, struct judgement *r, struct box *ret_box,
-                       int *ret_explored)
+static void test_equation(struct judge *j, const struct equation *eq, struct test *t, struct box *explored)
 {
-    r->max_rank = rank_to_test(eq->pattern);
-    *ret_explored = find_box(j, eq, ret_box, &r->bounds, r->max_rank);
-    if (j->fixed_bound) {
-        bool has_other_dtypes = ret_box->has_other_dtypes;
-        *ret_box = box_uniform(4, j->fixed_bound);
-        ret_box->has_other_dtypes = has_other_dtypes;
-    } else
-        box_from_bounds(ret_box, &r->bounds);
-    return *ret_explored > 0;
+    t->j = j;
+    t->equation = eq;
+    t->result->max_rank = rank_to_test(eq->pattern);
+    t->explored_size = find_box(j, eq, t->result->max_rank, explored, &t->result->bounds);
+    t->explored = explored;
+    test_everywhere(t);
 }
 
 void judge_equation(struct judge *j, const struct equation *eq, struct judgement *ret_result)
 {
-    struct box box;
-    int explored;
+    struct box explored;
     *ret_result = (struct judgement){.verdict = VERDICT_PROVED};
+    struct test t = {.result = ret_result};
     typing_trim(&j->typing);
-    bool has_instances = choose_box(j, eq, ret_result, &box, &explored);
-    struct test t = {.j = j, .result = ret_result};
-    test_everywhere(&t, eq, &box, has_instances ? explored : 2);
+    test_equation(j, eq, &t, &explored);
     if (ret_result->verdict != VERDICT_PROVED)
         return;
-    if (!has_instances) {
+    if (t.explored_size == 0) {
         ret_result->verdict = VERDICT_VACUOUS;
         return;
     }
@@ -250,11 +328,9 @@ void judge_equation(struct judge *j, const struct equation *eq, struct judgement
 void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit_fn *visit, void *context)
 {
     struct judgement scratch = {0};
-    struct box box;
-    int explored;
-    choose_box(j, eq, &scratch, &box, &explored);
-    struct test t = {.j = j, .result = &scratch, .visit = visit, .context = context};
-    test_everywhere(&t, eq, &box, explored ? explored : 2);
+    struct box explored;
+    struct test t = {.result = &scratch, .visit = visit, .context = context};
+    test_equation(j, eq, &t, &explored);
     judgement_free(&scratch);
 }
 

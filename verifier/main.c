@@ -8,6 +8,7 @@ static const struct sub_command {
     const char *name, *summary;
     int (*run)(int argc, char **argv);
 } sub_commands[] = {
+    {"properties", "validate properties from the operators' definitions", command_properties},
     {"rules", "prove substitution rules for all shapes", command_rules},
 };
 #define N_SUB_COMMANDS (sizeof sub_commands / sizeof *sub_commands)

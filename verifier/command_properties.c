@@ -1,0 +1,189 @@
+// taso-verify properties: is every property true of the operators' definitions?
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/options.h"
+#include "core/progress.h"
+#include "properties/property.h"
+#include "verifier/commands.h"
+#include "verifier/judge.h"
+#include "verifier/known.h"
+#include <inttypes.h>
+#include <omp.h>
+#include <string.h>
+
+struct options {
+    const char *folder;
+    int64_t threads, bound;
+    bool all, quiet, bounds;
+};
+static const struct option_spec specs[] = {
+    {"all", OPTION_FLAG, offsetof(struct options, all), .help = "validate every property, not only what changed"},
+    {"bound", OPTION_INTEGER, offsetof(struct options, bound), .low = 0, .high = 8, .metavar = "N",
+     .help = "test every size up to N instead of the argued bounds (0: the argued bounds)"},
+    {"bounds", OPTION_FLAG, offsetof(struct options, bounds), .help = "print the bound of every axis and its reason"},
+    {"properties", OPTION_TEXT, offsetof(struct options, folder), .metavar = "FOLDER",
+     .help = "where the *.properties files are, when no file is named"},
+    {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
+     .metavar = "N", .help = "threads (0: as many as cores)"},
+    {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print failures and totals only"},
+    {0}};
+static const struct program program = {
+    .name = "taso-verify properties",
+    .usage = "[FILE.properties ...] [options]",
+    .summary = "Validates properties from the operators' definitions: values, types, split trees and definedness.",
+    .epilog = "Exit codes: 0 all hold, 1 one is false or undecided, 2 wrong command line, 3 bad input.",
+    .options = specs,
+};
+
+struct outcome {
+    struct judgement judgement;
+    bool is_known;   // validated by an earlier run
+    double seconds;
+};
+struct run {
+    struct options options;
+    struct arena arena;
+    struct property_set set;
+    struct known_results known;
+    struct outcome *outcomes;
+    struct progress progress;
+    double seconds;
+};
+
+static bool is_good(const struct outcome *o)
+{
+    return o->judgement.verdict == VERDICT_PROVED || o->judgement.verdict == VERDICT_TESTED;
+}
+
+static void validate(struct run *run, struct judge *judge, size_t i)
+{
+    const struct property *p = run->set.properties.items[i];
+    struct outcome *o = &run->outcomes[i];
+    struct equation eq = equation_of_property(p);
+    double started = clock_seconds();
+    o->is_known = !run->options.all && !run->options.bound && known_has(&run->known, p->content);
+    if (!o->is_known)
+        judge_equation(judge, &eq, &o->judgement);
+    o->seconds = clock_seconds() - started;
+}
+
+static void validate_all(struct run *run)
+{
+    int64_t n = (int64_t)run->set.properties.count, done = 0;
+    double started = clock_seconds();
+    int threads = run->options.threads ? (int)run->options.threads : omp_get_max_threads();
+    run->outcomes = arena_array(&run->arena, struct outcome, n + 1);
+    progress_start(&run->progress, run->options.quiet ? NULL : stderr, "properties", (uint64_t)n);
+#pragma omp parallel num_threads(threads)
+    {
+        struct judge judge;
+        judge_init(&judge);
+        judge.fixed_bound = (int)run->options.bound;
+        judge.step_limit = run->options.bound ? (uint64_t)1 << 40 : judge.step_limit;
+#pragma omp for schedule(dynamic)
+        for (int64_t i = 0; i < n; i++) {
+            validate(run, &judge, (size_t)i);
+#pragma omp critical
+            progress_update(&run->progress, (uint64_t)++done, NULL);
+        }
+        judge_free(&judge);
+    }
+    progress_end(&run->progress);
+    run->seconds = clock_seconds() - started;
+}
+
+static void remember_good_ones(struct run *run)
+{
+    for (size_t i = 0; !run->options.bound && i < run->set.properties.count; i++)
+        if (!run->outcomes[i].is_known && is_good(&run->outcomes[i]))
+            known_add(&run->known, run->set.properties.items[i]->content);
+    known_save(&run->known);
+}
+
+static void print_outcome(const struct run *run, size_t i)
+{
+    const struct property *p = run->set.properties.items[i];
+    const struct outcome *o = &run->outcomes[i];
+    struct text out = {0};
+    if (o->is_known)
+        text_printf(&out, "%s: holds (validated before)\n", p->name);
+    else
+        text_printf(&out, "%s: %s, %" PRIu64 " instances, %.0f ms%s%s%s\n", p->name, verdict_name(o->judgement.verdict),
+                    o->judgement.instances, 1e3 * o->seconds, o->judgement.doubt ? " (" : "",
+                    o->judgement.doubt ? o->judgement.doubt : "", o->judgement.doubt ? ")" : "");
+    if (o->judgement.counterexample.count)
+        text_printf(&out, "  %s:%u:%u: %s\n", p->file, p->line, p->column, o->judgement.counterexample.chars);
+    if (run->options.bounds && !o->is_known) {
+        struct equation eq = equation_of_property(p);
+        judgement_print_bounds(&out, &eq, &o->judgement);
+    }
+    fputs(out.chars, stdout);
+    text_free(&out);
+}
+
+static bool print_all(const struct run *run)
+{
+    uint64_t counts[VERDICT_COUNT] = {0}, known = 0, failed = 0, instances = 0;
+    for (size_t i = 0; i < run->set.properties.count; i++) {
+        const struct outcome *o = &run->outcomes[i];
+        known += o->is_known;
+        counts[o->judgement.verdict] += !o->is_known;
+        failed += !o->is_known && !is_good(o);
+        instances += o->judgement.instances;
+        if (!run->options.quiet || (!o->is_known && !is_good(o)))
+            print_outcome(run, i);
+    }
+    printf("%zu properties in %.1f s, %" PRIu64 " instances: %" PRIu64 " validated before", run->set.properties.count,
+           run->seconds, instances, known);
+    for (int i = 0; i < VERDICT_COUNT; i++)
+        printf(", %" PRIu64 " %s", counts[i], verdict_name((enum verdict)i));
+    printf("\n");
+    return failed == 0;
+}
+
+static bool read_all(struct run *run, const char *const *files, int count, struct error *error)
+{
+    for (int i = 0; i < count; i++)
+        if (!property_set_read(&run->set, files[i], error))
+            return false;
+    return count > 0 || property_set_read_folder(&run->set, run->options.folder, error);
+}
+
+static int run_on(struct run *run, const char *const *files, int count, struct error *error)
+{
+    if (!read_all(run, files, count, error)) {
+        error_print(stderr, program.name, error);
+        return (int)error->code;
+    }
+    known_load(&run->known);
+    validate_all(run);
+    remember_good_ones(run);
+    bool is_all_good = print_all(run);
+    for (size_t i = 0; i < run->set.properties.count; i++)
+        judgement_free(&run->outcomes[i].judgement);
+    known_free(&run->known);
+    return is_all_good ? EXIT_DONE : EXIT_CHECK_FAILED;
+}
+
+int command_properties(int argc, char **argv)
+{
+    struct run run = {.options = {.folder = PROPERTIES_FOLDER}};
+    struct error error = {.code = EXIT_BAD_INPUT};
+    const char *positional[256];
+    int count;
+    bool wants_help;
+    if (argc > 256 || !options_parse(&program, argc, argv, &run.options, positional, &count, &wants_help, &error)) {
+        error_print(stderr, program.name, &error);
+        return EXIT_USAGE;
+    }
+    if (wants_help) {
+        options_print_help(stdout, &program, &run.options);
+        return EXIT_DONE;
+    }
+    arena_init(&run.arena);
+    property_set_init(&run.set, &run.arena);
+    int code = run_on(&run, positional, count, &error);
+    property_set_free(&run.set);
+    arena_free(&run.arena);
+    return code;
+}
