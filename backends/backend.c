@@ -194,6 +194,12 @@ bool model_run(struct model *m, const struct tensor_value *inputs, struct tensor
     return m->backend->methods->run(m, inputs, outputs, error);
 }
 
+bool model_profile(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs,
+                   double *ret_seconds, struct error *error)
+{
+    return m->backend->methods->profile(m, inputs, outputs, ret_seconds, error);
+}
+
 const struct plan *model_plan(const struct model *m)
 {
     return m->backend->methods->plan_of(m);

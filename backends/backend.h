@@ -47,6 +47,9 @@ struct backend_methods {
     struct model *(*prepare)(struct backend *b, const struct graph *g, size_t n_weights,
                              const struct tensor_value *weights, struct error *error);
     bool (*run)(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, struct error *error);
+    // As run, with the seconds of every step of the plan (0 for those done once).
+    bool (*profile)(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs,
+                    double *ret_seconds, struct error *error);
     const struct plan *(*plan_of)(const struct model *m);
     void (*free_model)(struct model *m);
     void (*close)(struct backend *b);
@@ -85,6 +88,9 @@ struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n
 // right size (model_allocate_outputs). Data types and shapes must be the graph's.
 bool model_run(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, struct error *error);
 void model_allocate_outputs(const struct model *m, struct tensor_value *ret_outputs, struct arena *arena);
+// One run that times every step of the plan (model_plan): `ret_seconds` has one entry for each.
+bool model_profile(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs,
+                   double *ret_seconds, struct error *error);
 const struct plan *model_plan(const struct model *m);
 void model_free(struct model *m);
 void backend_close(struct backend *b);   // NULL is allowed

@@ -24,7 +24,7 @@ struct options {
     int64_t threads, warmup, repeats, seed, integers, fold_limit;
     double tolerance;
     const char *costs, *json, *save;
-    bool explain, estimate, plan, verbose;
+    bool explain, estimate, plan, profile, verbose;
 };
 static const struct options standard_options = {
     .warmup = 3, .repeats = 30, .seed = 1, .integers = 2, .fold_limit = IMPORT_FOLD_LIMIT, .tolerance = 1e-5};
@@ -49,6 +49,8 @@ static const struct option_spec option_specs[] = {
      .metavar = "N", .help = "entries of the largest constant that is computed at import"},
     {"estimate", OPTION_FLAG, offsetof(struct options, estimate), .help = "print the sum of the steps' costs as well"},
     {"explain", OPTION_FLAG, offsetof(struct options, explain), .help = "print every step with its cost"},
+    {"profile", OPTION_FLAG, offsetof(struct options, profile),
+     .help = "print the time of every step within the model, beside its cost"},
     {"plan", OPTION_FLAG, offsetof(struct options, plan), .help = "print the steps in order"},
     {"costs", OPTION_TEXT, offsetof(struct options, costs), .metavar = "FILE",
      .help = "cost database, instead of the one in the cache folder"},
@@ -267,6 +269,47 @@ static bool save_values(const struct session *s, struct error *error)
     return is_done;
 }
 
+// The shortest of several runs for each step.
+static bool time_steps(struct session *s, const struct subject *subject, double *ret_seconds, struct error *error)
+{
+    size_t n = model_plan(subject->model)->steps.count;
+    double *once = mem_new_array(double, n);
+    bool is_done = true;
+    for (size_t i = 0; i < n; i++)
+        ret_seconds[i] = INFINITY;
+    for (int64_t turn = 0; is_done && turn < s->options.repeats; turn++) {
+        is_done = model_profile(subject->model, subject->inputs, subject->outputs, once, error);
+        for (size_t i = 0; i < n; i++)
+            ret_seconds[i] = once[i] < ret_seconds[i] ? once[i] : ret_seconds[i];
+    }
+    mem_free_array(once, n);
+    return is_done;
+}
+
+static bool print_profile(struct session *s, const struct subject *subject, struct error *error)
+{
+    const struct plan *plan = model_plan(subject->model);
+    double *seconds = mem_new_array(double, plan->steps.count), sum = 0, estimated = 0;
+    bool is_done = time_steps(s, subject, seconds, error);
+    struct text text = {0};
+    for (size_t i = 0; is_done && i < plan->steps.count; i++) {
+        struct step_cost cost;
+        if (plan->steps.items[i].is_constant)
+            continue;
+        is_done = backend_step_cost(s->backend, plan, &plan->steps.items[i], &cost, error);
+        text_clear(&text);
+        step_print(&text, plan, &plan->steps.items[i]);
+        printf("%10.2f us  cost %10.2f us  %s\n", seconds[i] * 1e6, cost.seconds * 1e6, text.chars);
+        sum += seconds[i];
+        estimated += cost.seconds;
+    }
+    if (is_done)
+        printf("%10.2f us  cost %10.2f us  in all\n", sum * 1e6, estimated * 1e6);
+    text_free(&text);
+    mem_free_array(seconds, plan->steps.count);
+    return is_done;
+}
+
 static bool print_steps(struct session *s, const struct subject *subject, struct error *error)
 {
     struct text text = {0};
@@ -275,6 +318,8 @@ static bool print_steps(struct session *s, const struct subject *subject, struct
         plan_print(&text, model_plan(subject->model));
     if (s->options.explain)
         is_done = backend_explain(s->backend, &subject->imported.graph, &text, error);
+    if (is_done && s->options.profile)
+        is_done = print_profile(s, subject, error);
     if (text.count)
         fputs(text.chars, stdout);
     text_free(&text);

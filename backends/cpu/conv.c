@@ -129,10 +129,18 @@ static bool run_conv(void *state, char *const *memory, char *scratch)
     return onednn_run(c->primitive, &a);
 }
 
+static size_t weights_of_conv(const void *state, char **ret_weights)
+{
+    const struct prepared_conv *s = state;
+    *ret_weights = s->packed;
+    return onednn_weights_bytes(s->primitive);
+}
+
 const struct cpu_kernel cpu_kernel_conv = {
     .base = {.name = "conv", .accepts_epilogue = accepts_epilogue},
     .prepare = prepare_conv,
     .run = run_conv,
     .scratch_bytes = scratch_of_conv,
+    .weights = weights_of_conv,
     .free = free_conv,
 };

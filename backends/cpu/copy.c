@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define TILE 16
+#define SCATTERED 256
 
 // n entries with strides, by size.
 #define COPY_STRIDED(TYPE)                                                                                             \
@@ -42,6 +43,18 @@ static void copy_tiles(char *to, const char *from, const int64_t *dim, const int
         }
 }
 
+// Few entries on the last axis: lines along the source, scattered into the destination.
+static void copy_scattered(char *to, const char *from, const int64_t *dim, const int64_t *to_stride,
+                           const int64_t *from_stride, int a, int last, int64_t size)
+{
+    for (int64_t i = 0; i < dim[a]; i += SCATTERED) {
+        int64_t n = dim[a] - i < SCATTERED ? dim[a] - i : SCATTERED;
+        for (int64_t j = 0; j < dim[last]; j++)
+            copy_line(to + i * to_stride[a] + j * to_stride[last], from + i * from_stride[a] + j * from_stride[last], n,
+                      to_stride[a], from_stride[a], size);
+    }
+}
+
 static int axis_along_source(int rank, const int64_t *dim, const int64_t *from_stride, int64_t size)
 {
     for (int i = rank - 2; i >= 0; i--)
@@ -54,11 +67,11 @@ void copy_box(char *to, const char *from, int rank, const int64_t *dim, const in
               const int64_t *from_stride, int64_t size)
 {
     int last = rank - 1;
-    int along = from_stride[last] == size || dim[last] < 4 ? -1 : axis_along_source(rank, dim, from_stride, size);
+    int along = from_stride[last] == size ? -1 : axis_along_source(rank, dim, from_stride, size);
     int64_t place[LOOP_MAX_RANK] = {0};
     for (;;) {
         if (along >= 0)
-            copy_tiles(to, from, dim, to_stride, from_stride, along, last, size);
+            (dim[last] < TILE ? copy_scattered : copy_tiles)(to, from, dim, to_stride, from_stride, along, last, size);
         else
             copy_line(to, from, dim[last], to_stride[last], from_stride[last], size);
         int axis = last - 1;

@@ -4,6 +4,7 @@
 #include "backends/cpu/loops.h"
 #include "backends/reference/reference.h"
 #include "core/arena.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include <omp.h>
 #include <stdio.h>
@@ -80,6 +81,7 @@ static bool claim(void *context, struct planner *p, node_id node)
 // --- models ---------------------------------------------------------------------------------------------------------
 
 struct prepared_step {
+    size_t number;   // in the plan
     const struct cpu_kernel *kernel;
     void *state;
 };
@@ -174,7 +176,7 @@ static bool prepare_steps(struct cpu_model *m, struct cpu_backend *b, struct err
         void *state = kernel->prepare(&r);
         if (!state)
             return false;
-        m->steps[m->n_steps++] = (struct prepared_step){kernel, state};
+        m->steps[m->n_steps++] = (struct prepared_step){i, kernel, state};
         size_t bytes = kernel->scratch_bytes ? kernel->scratch_bytes(state) : 0;
         scratch_bytes = bytes > scratch_bytes ? bytes : scratch_bytes;
     }
@@ -213,19 +215,50 @@ static bool bind_value(struct cpu_model *m, memory_id memory, const struct tenso
     return true;
 }
 
-static bool run(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
-                struct error *error)
+static bool bind_values(struct cpu_model *m, const struct tensor_value *inputs, const struct tensor_value *outputs,
+                        struct error *error)
 {
-    struct cpu_model *m = (struct cpu_model *)model;
     for (memory_id i = 0; i < m->plan.memory.count; i++) {
         const struct plan_memory *at = &m->plan.memory.items[i];
         if ((at->place == MEMORY_INPUT && !bind_value(m, i, &inputs[at->index], "input", error)) ||
             (at->place == MEMORY_OUTPUT && !bind_value(m, i, &outputs[at->index], "output", error)))
             return false;
     }
+    return true;
+}
+
+static bool run_step(const struct cpu_model *m, size_t i, struct error *error)
+{
+    const struct prepared_step *s = &m->steps[i];
+    return s->kernel->run(s->state, m->memory, m->scratch) ||
+           error_set_code(error, EXIT_INTERNAL, NULL, "the kernel %s failed", s->kernel->base.name);
+}
+
+static bool run(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
+                struct error *error)
+{
+    struct cpu_model *m = (struct cpu_model *)model;
+    if (!bind_values(m, inputs, outputs, error))
+        return false;
     for (size_t i = 0; i < m->n_steps; i++)
-        if (!m->steps[i].kernel->run(m->steps[i].state, m->memory, m->scratch))
-            return error_set_code(error, EXIT_INTERNAL, NULL, "the kernel %s failed", m->steps[i].kernel->base.name);
+        if (!run_step(m, i, error))
+            return false;
+    return true;
+}
+
+static bool profile(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
+                    double *ret_seconds, struct error *error)
+{
+    struct cpu_model *m = (struct cpu_model *)model;
+    if (!bind_values(m, inputs, outputs, error))
+        return false;
+    memset(ret_seconds, 0, m->plan.steps.count * sizeof *ret_seconds);
+    for (size_t i = 0; i < m->n_steps; i++) {
+        double start = clock_seconds();
+        if (!run_step(m, i, error))
+            return false;
+        ret_seconds[m->steps[i].number] = clock_seconds() - start;
+    }
     return true;
 }
 
@@ -249,6 +282,7 @@ static const struct backend_methods methods = {
     .measure = cpu_measure,
     .prepare = prepare,
     .run = run,
+    .profile = profile,
     .plan_of = plan_of,
     .free_model = free_model,
     .close = close_cpu,

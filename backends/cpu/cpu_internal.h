@@ -26,8 +26,9 @@ struct cpu_kernel {
     // NULL: failed, r->error says why.
     void *(*prepare)(const struct step_request *r);
     bool (*run)(void *state, char *const *memory, char *scratch);
-    size_t (*scratch_bytes)(const void *state);   // NULL: none
-    void (*free)(void *state);                    // NULL: nothing to free
+    size_t (*scratch_bytes)(const void *state);                 // NULL: none
+    size_t (*weights)(const void *state, char **ret_weights);   // the packed ones; NULL: none
+    void (*free)(void *state);                                  // NULL: nothing to free
 };
 
 extern const struct cpu_kernel cpu_kernel_loops, cpu_kernel_evaluate, cpu_kernel_conv, cpu_kernel_pool,

@@ -320,6 +320,18 @@ static void compile_loop(struct compiled_loop *c, const struct loop *l, int n_sh
     c->work = work_of(c);
 }
 
+static bool only_copies(const struct compiled_loops *loops)
+{
+    for (int i = 0; i < loops->n_loops; i++) {
+        if (loops->loops[i].mode != LOOP_COPIES)
+            return false;
+        for (int k = 0; k < loops->n_loops; k++)
+            if (loops->loops[i].operands[0].memory == loops->loops[k].results[0].to.memory)
+                return false;
+    }
+    return true;
+}
+
 struct compiled_loops *loops_compile(const struct step *step, const struct vector_functions *vector, int threads,
                                      struct arena *arena)
 {
@@ -340,6 +352,7 @@ struct compiled_loops *loops_compile(const struct step *step, const struct vecto
         compile_loop(&loops->loops[i], &step->loops[i], loops->n_shared, vector, arena);
         n_slots = loops->loops[i].n_slots > n_slots ? loops->loops[i].n_slots : n_slots;
     }
+    loops->are_independent = only_copies(loops);
     loops->scratch_of_thread = (size_t)n_slots * VECTOR_BLOCK;
     loops->scratch = arena_alloc(arena, loops->scratch_of_thread * sizeof(float) * (size_t)threads, 64);
     return loops;

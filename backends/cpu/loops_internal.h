@@ -50,6 +50,7 @@ struct compiled_loop {
 struct compiled_loops {
     const struct vector_functions *vector;
     int threads, n_shared, n_loops;
+    bool are_independent;   // all loops only copy, none reads what another writes
     int64_t shared[MAX_RANK], n_shared_places;
     struct compiled_loop *loops;
     float *scratch;

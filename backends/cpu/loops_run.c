@@ -438,8 +438,33 @@ static void run_places(const struct compiled_loops *loops, char *const *memory, 
     }
 }
 
+static void run_all_shares(const struct compiled_loops *loops, char *const *memory, int thread, int n_threads)
+{
+    for (int i = 0; i < loops->n_loops; i++)
+        run_share(loops, &loops->loops[i], memory, thread, n_threads);
+}
+
+// Each thread takes its share of every loop, without waiting for the others in between.
+static void run_independent_loops(const struct compiled_loops *loops, char *const *memory)
+{
+    double work = 0;
+    for (int i = 0; i < loops->n_loops; i++)
+        work += loops->loops[i].work;
+    int n_threads = threads_worth(loops, work);
+    if (n_threads == 1) {
+        run_all_shares(loops, memory, 0, 1);
+        return;
+    }
+#pragma omp parallel num_threads(n_threads)
+    run_all_shares(loops, memory, omp_get_thread_num(), omp_get_num_threads());
+}
+
 void loops_run(const struct compiled_loops *loops, char *const *memory)
 {
+    if (loops->n_shared == 0 && loops->are_independent) {
+        run_independent_loops(loops, memory);
+        return;
+    }
     if (loops->n_shared == 0) {
         for (int i = 0; i < loops->n_loops; i++)
             run_loop(loops, &loops->loops[i], memory);

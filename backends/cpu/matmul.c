@@ -137,11 +137,19 @@ static size_t scratch_of_linear(const void *state)
     return onednn_scratch_bytes(((const struct prepared_linear *)state)->primitive);
 }
 
+static size_t weights_of_linear(const void *state, char **ret_weights)
+{
+    const struct prepared_linear *s = state;
+    *ret_weights = s->packed;
+    return onednn_weights_bytes(s->primitive);
+}
+
 const struct cpu_kernel cpu_kernel_linear = {
     .base = {.name = "linear", .accepts_epilogue = accepts_linear_epilogue},
     .prepare = prepare_linear,
     .run = run_linear,
     .scratch_bytes = scratch_of_linear,
+    .weights = weights_of_linear,
     .free = free_linear,
 };
 

@@ -1,25 +1,34 @@
 // What a step costs: it is prepared alone, over random data, and run until its median is known.
 //
-// Policy: activations are as warm as the step itself leaves them; a sample is at least 50 µs (short steps are repeated
-// in it); two runs warm up; sampling ends when the median is known to 1 %, or when the time for a step is spent.
+// Policy: activations are as warm as the step itself leaves them, packed weights are cold (a model's weights push each
+// other out of the caches, and one layer's never stay); a sample is at least 50 µs (short steps without weights are
+// repeated in it); two runs warm up; a sample during which the system preempted the process does not count; sampling
+// ends when the median is known to 1 %, or when the time for a step is spent.
 #include "backends/cpu/cpu_internal.h"
 #include "core/arena.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/random.h"
 #include "core/statistics.h"
+#include <math.h>
 #include <omp.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #define LEAST_SAMPLE_SECONDS 5e-5
 #define LEAST_SAMPLES 7
 #define MOST_SAMPLES 200
+#define WORTH_COOLING 16384   // bytes of weights
+#define CACHE_LINE 64
 #define WANTED_UNCERTAINTY 0.01
 
 struct measurement {
     const struct cpu_kernel *kernel;
     void *state;
-    char **memory, *scratch;
+    char **memory, *scratch, *weights;
+    size_t weight_bytes;
 };
 
 // Small positive numbers do in any kernel: no denormals, no overflow in chains of products or exponentials. The same
@@ -63,35 +72,64 @@ static void give_memories(struct measurement *s, const struct plan *plan, const 
     }
 }
 
-static bool time_runs(const struct measurement *s, int repeats, double *ret_seconds)
+#if defined(__x86_64__)
+static void cool_memory(const char *bytes, size_t size)
 {
-    double start = clock_seconds();
+    for (size_t at = 0; at < size; at += CACHE_LINE)
+        _mm_clflush(bytes + at);
+    _mm_mfence();
+}
+#else
+static void cool_memory(const char *bytes, size_t size)
+{
+}
+#endif
+
+// Without preemption while it lasted?
+static bool time_runs(const struct measurement *s, int repeats, double *ret_seconds, bool *ret_is_quiet)
+{
     bool is_done = true;
+    cool_memory(s->weights, s->weight_bytes);
+    long preemptions = clock_preemptions();
+    double start = clock_seconds();
     for (int i = 0; i < repeats; i++)
         is_done = s->kernel->run(s->state, s->memory, s->scratch) && is_done;
     *ret_seconds = (clock_seconds() - start) / repeats;
+    *ret_is_quiet = clock_preemptions() == preemptions;
     return is_done;
 }
 
+static bool is_known_well(const double *samples, size_t n)
+{
+    double sorted[MOST_SAMPLES];
+    if (n < LEAST_SAMPLES || n % 4)
+        return false;
+    memcpy(sorted, samples, n * sizeof *sorted);
+    sample_summarize(sorted, n);
+    return sample_median_uncertainty(sorted, n) < WANTED_UNCERTAINTY;
+}
+
+// Quiet samples come first in `samples`; while there are none, the disturbed ones must do, the shortest of them.
 static bool sample(const struct measurement *s, double budget, struct step_cost *ret_cost)
 {
-    double samples[MOST_SAMPLES], sorted[MOST_SAMPLES], once, start = clock_seconds();
+    double samples[MOST_SAMPLES], once, shortest = INFINITY, start = clock_seconds();
     size_t n = 0;
-    if (!time_runs(s, 1, &once) || !time_runs(s, 1, &once))
+    bool is_quiet;
+    if (!time_runs(s, 1, &once, &is_quiet) || !time_runs(s, 1, &once, &is_quiet))
         return false;
-    int repeats = once < LEAST_SAMPLE_SECONDS ? (int)(LEAST_SAMPLE_SECONDS / (once + 1e-8)) + 1 : 1;
-    while (n < MOST_SAMPLES) {
-        if (!time_runs(s, repeats, &samples[n++]))
+    int repeats = once < LEAST_SAMPLE_SECONDS && !s->weight_bytes ? (int)(LEAST_SAMPLE_SECONDS / (once + 1e-8)) + 1 : 1;
+    while (n < MOST_SAMPLES && !is_known_well(samples, n)) {
+        if (!time_runs(s, repeats, &once, &is_quiet))
             return false;
-        if (n >= 3 && clock_seconds() - start > budget)
-            break;
-        if (n < LEAST_SAMPLES || n % 4)
-            continue;
-        memcpy(sorted, samples, n * sizeof *sorted);
-        sample_summarize(sorted, n);
-        if (sample_median_uncertainty(sorted, n) < WANTED_UNCERTAINTY)
+        shortest = once < shortest ? once : shortest;
+        if (is_quiet)
+            samples[n++] = once;
+        double spent = clock_seconds() - start;
+        if (spent > 4 * budget || (n >= LEAST_SAMPLES && spent > budget))
             break;
     }
+    if (n < 3)
+        samples[n++] = shortest;
     struct sample_summary summary = sample_summarize(samples, n);
     *ret_cost = (struct step_cost){summary.median, summary.spread, false};
     return true;
@@ -112,6 +150,9 @@ bool cpu_measure(struct backend *backend, const struct plan *plan, const struct 
     bool is_done = s.state != NULL;
     if (is_done) {
         s.scratch = arena_alloc(&arena, (s.kernel->scratch_bytes ? s.kernel->scratch_bytes(s.state) : 0) + 64, 64);
+        s.weight_bytes = s.kernel->weights ? s.kernel->weights(s.state, &s.weights) : 0;
+        if (s.weight_bytes < WORTH_COOLING)
+            s.weight_bytes = 0;
         is_done = sample(&s, b->base.options.seconds_per_step, ret_cost);
         if (!is_done)
             error_set_code(error, EXIT_INTERNAL, NULL, "the kernel %s failed", s.kernel->base.name);
