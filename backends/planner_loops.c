@@ -72,6 +72,18 @@ static struct loop_access access_of_read(const struct affine_read *read, const s
     return access;
 }
 
+// So that equal work has equal text, whatever order the graph had.
+static void sort_commutative_operands(struct instruction *i)
+{
+    bool is_commutative =
+        i->kind == INSTRUCTION_APPLY && (i->fn == FN_ADD || i->fn == FN_MUL || i->fn == FN_MAX || i->fn == FN_MIN);
+    if (is_commutative && i->a > i->b) {
+        uint16_t a = i->a;
+        i->a = i->b;
+        i->b = a;
+    }
+}
+
 // Appends a stage's instructions, its reads being the given values; gives the value of its result.
 static uint16_t append_instructions(struct planner *p, struct loop *loop, const struct stage_code *stage,
                                     const uint16_t *reads)
@@ -85,6 +97,7 @@ static uint16_t append_instructions(struct planner *p, struct loop *loop, const 
             at.a = VALUE(at.a);
             at.b = arity > 1 ? VALUE(at.b) : 0;
             at.c = arity > 2 ? VALUE(at.c) : 0;
+            sort_commutative_operands(&at);
         }
         values[i] = loop_add_instruction(p, loop, at);
     }
@@ -295,6 +308,7 @@ static void merge_groups(struct planner *p, uint32_t to, uint32_t from)
             at.a = MOVED(at.a);
             at.b = arity > 1 ? MOVED(at.b) : 0;
             at.c = arity > 2 ? MOVED(at.c) : 0;
+            sort_commutative_operands(&at);
         }
         loop_add_instruction(p, target, at);
     }

@@ -3,7 +3,7 @@
 // Policy: activations are as warm as the step itself leaves them, packed weights are cold (a model's weights push each
 // other out of the caches, and one layer's never stay); a sample is at least 50 µs (short steps without weights are
 // repeated in it); two runs warm up; a sample during which the system preempted the process does not count; sampling
-// ends when the median is known to 1 %, or when the time for a step is spent.
+// ends when the median is known to 2 %, or when the time for a step is spent.
 #include "backends/cpu/cpu_internal.h"
 #include "core/arena.h"
 #include "core/clock.h"
@@ -22,7 +22,7 @@
 #define MOST_SAMPLES 200
 #define WORTH_COOLING 16384   // bytes of weights
 #define CACHE_LINE 64
-#define WANTED_UNCERTAINTY 0.01
+#define WANTED_UNCERTAINTY 0.02
 
 struct measurement {
     const struct cpu_kernel *kernel;

@@ -59,26 +59,42 @@ static bool is_times(const struct loop *l, uint16_t value, double factor, uint16
 
 // --- patterns: each gives the value before it and what it is --------------------------------------------------------
 
+// factor * x times constant + y, in either order.
+static bool has_factors(const struct loop *l, const struct instruction *product, double factor, uint16_t *ret_x,
+                        float *ret_constant, uint16_t *ret_y)
+{
+    return (is_times(l, product->a, factor, ret_x) && is_with_constant(l, product->b, FN_ADD, ret_constant, ret_y)) ||
+           (is_times(l, product->b, factor, ret_x) && is_with_constant(l, product->a, FN_ADD, ret_constant, ret_y));
+}
+
+// Of two operands, one that is x: the other one.
+static bool has_operand(const struct instruction *i, uint16_t x, uint16_t *ret_other)
+{
+    *ret_other = i->a == x ? i->b : i->a;
+    return i->a == x || i->b == x;
+}
+
 // (1/2 x) * (erf(sqrt(1/2) x) + 1)
 static bool is_gelu(const struct loop *l, uint16_t value, struct postop *ret_op, uint16_t *ret_x)
 {
     const struct instruction *product = application_of(l, value, FN_MUL);
     float one;
     uint16_t bend, x, y, inner;
-    if (!product || !is_times(l, product->a, 0.5, &x) || !is_with_constant(l, product->b, FN_ADD, &one, &bend) ||
-        one != 1)
+    if (!product || !has_factors(l, product, 0.5, &x, &one, &bend) || one != 1)
         return false;
     const struct instruction *erf = application_of(l, bend, FN_ERF), *tanh = application_of(l, bend, FN_TANH);
     if (erf && is_times(l, erf->a, 0.70710678118654752440, &y) && x == y) {
         *ret_op = (struct postop){.kind = POSTOP_GELU_ERF};
     } else if (tanh && is_times(l, tanh->a, 0.79788456080286535588, &inner)) {
         const struct instruction *sum = application_of(l, inner, FN_ADD);
-        uint16_t cube;
-        if (!sum || sum->a != x || !is_times(l, sum->b, 0.044715, &cube))
+        uint16_t bent, cube, squared;
+        if (!sum || !has_operand(sum, x, &bent) || !is_times(l, bent, 0.044715, &cube))
             return false;
         const struct instruction *outer = application_of(l, cube, FN_MUL);
-        const struct instruction *square = outer ? application_of(l, outer->b, FN_MUL) : NULL;
-        if (!square || outer->a != x || square->a != x || square->b != x)
+        if (!outer || !has_operand(outer, x, &squared))
+            return false;
+        const struct instruction *square = application_of(l, squared, FN_MUL);
+        if (!square || square->a != x || square->b != x)
             return false;
         *ret_op = (struct postop){.kind = POSTOP_GELU_TANH};
     } else {
@@ -123,13 +139,15 @@ static bool is_hardswish(const struct loop *l, uint16_t value, struct postop *re
     struct postop clip;
     uint16_t sum, sixth;
     float half;
-    if (!product || !is_clip(l, product->b, &clip, &sum) || clip.alpha != 0 || clip.beta != 1 ||
+    bool is_second = product && is_clip(l, product->b, &clip, &sum);
+    if (!product || (!is_second && !is_clip(l, product->a, &clip, &sum)) || clip.alpha != 0 || clip.beta != 1 ||
         !is_with_constant(l, sum, FN_ADD, &half, &sixth) || half != 0.5f)
         return false;
     const struct instruction *quotient = application_of(l, sixth, FN_DIV);
-    if (!quotient || quotient->a != product->a || !is_close(l, quotient->b, 6))
+    uint16_t x = is_second ? product->a : product->b;
+    if (!quotient || quotient->a != x || !is_close(l, quotient->b, 6))
         return false;
-    *ret_x = product->a;
+    *ret_x = x;
     *ret_op = (struct postop){.kind = POSTOP_HARDSWISH};
     return true;
 }
