@@ -123,13 +123,20 @@ static bool is_still_of_use(void *context, const struct candidate *next)
     return next->parent != NO_STATE && !c->space.kinds.items[c->space.states.items[next->parent].kind]->is_gone;
 }
 
-// Chains that a lost region had still to try are to be begun again.
-static void retry_unfinished(struct chains *c)
+// One flag for each kind of region: is something queued for it? To be freed.
+static bool *mark_unfinished(const struct chains *c)
 {
     bool *is_unfinished = mem_alloc_zero(c->space.kinds.count + 1);
     for (size_t i = 0; i < c->queue.heap.count; i++)
         if (c->queue.heap.items[i]->parent != NO_STATE)
             is_unfinished[c->space.states.items[c->queue.heap.items[i]->parent].kind] = true;
+    return is_unfinished;
+}
+
+// Chains that a lost region had still to try are to be begun again.
+static void retry_unfinished(struct chains *c)
+{
+    bool *is_unfinished = mark_unfinished(c);
     for (size_t i = 0; i < c->w->proposals.count; i++) {
         struct proposal *p = &c->w->proposals.items[i];
         if (p->tried != NOT_TRIED && c->space.kinds.items[p->tried]->is_gone && is_unfinished[p->tried])
@@ -143,6 +150,17 @@ void chains_follow(struct chains *c, const struct movement *m)
     space_follow(&c->space, m);
     retry_unfinished(c);
     queue_keep(&c->queue, is_still_of_use, c);
+}
+
+void chains_reduce(struct chains *c)
+{
+    queue_drop_costlier_half(&c->queue);
+    bool *is_unfinished = mark_unfinished(c);
+    for (uint32_t i = 0; i < c->space.kinds.count; i++)
+        if (!is_unfinished[i])
+            space_forget_kind(&c->space, i);
+    mem_free(is_unfinished, c->space.kinds.count + 1);
+    memo_clear(&c->w->pricer.memo);
 }
 
 // --- a step

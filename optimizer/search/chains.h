@@ -21,6 +21,8 @@ void chains_free(struct chains *c);
 void chains_begin(struct chains *c);
 // After an adoption: what was found in regions that are still there is kept.
 void chains_follow(struct chains *c, const struct movement *m);
+// Gives memory back: the costlier half of what is queued goes, and the regions that nothing is queued for.
+void chains_reduce(struct chains *c);
 // Tries the next one. False: nothing is left. *ret_is_adopted: the whole graph became a better one, and what stands in
 // ret_movement is to be followed.
 bool chains_step(struct chains *c, bool *ret_is_adopted, struct movement *ret_movement);

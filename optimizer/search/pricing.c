@@ -1,26 +1,25 @@
 #include "optimizer/search/pricing.h"
 
-#include "core/hash.h"
 #include <math.h>
 #include <string.h>
 
-#define STEPS_UP 2      // what the matched nodes read: producers that a backend may fuse into them
-#define STEPS_DOWN 3    // their readers: bias, residual, activation
+#define STEPS_UP 2     // what the matched nodes read: producers that a backend may fuse into them
+#define STEPS_DOWN 3   // their readers: bias, residual, activation
+#define MAX_WORDS ((size_t)1 << 23)
 #define MAX_READERS 8   // a tensor with more readers is a border
 
 enum { WORD_LEAF = -1, WORD_BEFORE = -2, WORD_AFTER = -3 };
 
 void pricer_init(struct pricer *p, const struct cost_model *cost)
 {
-    *p = (struct pricer){.cost = cost, .max_words = (size_t)1 << 23};
+    *p = (struct pricer){.cost = cost};
+    memo_init(&p->memo, MAX_WORDS);
     arena_init(&p->arena);
 }
 
 void pricer_free(struct pricer *p)
 {
-    vec_free(&p->words);
-    vec_free(&p->priced);
-    table_free(&p->by_words);
+    memo_free(&p->memo);
     arena_free(&p->arena);
     vec_free(&p->is_member);
     vec_free(&p->places);
@@ -29,46 +28,12 @@ void pricer_free(struct pricer *p)
     ordering_free(&p->ordering);
 }
 
-// --- what was priced before
-// -------------------------------------------------------------------------------------------
-
-struct words {
-    size_t count;
-    const int64_t *items;
-};
-
-static bool has_words(const void *owner, uint32_t id, const void *key)
+static bool is_known(struct pricer *p, double *ret_seconds)
 {
-    const struct pricer *p = owner;
-    const struct words *w = key;
-    const struct priced *known = &p->priced.items[id];
-    return known->count == w->count &&
-           memcmp(p->words.items + known->first, w->items, w->count * sizeof *w->items) == 0;
-}
-
-static bool is_known(struct pricer *p, uint64_t hash, double *ret_seconds)
-{
-    struct words w = {p->signature.count, p->signature.items};
-    uint32_t found = table_find(&p->by_words, hash, has_words, p, &w);
+    bool is_found = memo_find(&p->memo, p->signature.items, p->signature.count, ret_seconds);
     p->asked++;
-    if (found == TABLE_NONE)
-        return false;
-    p->known++;
-    *ret_seconds = p->priced.items[found].seconds;
-    return true;
-}
-
-static void remember(struct pricer *p, uint64_t hash, size_t n_words, double seconds)
-{
-    if (p->words.count + n_words > p->max_words) {
-        vec_clear(&p->words);
-        vec_clear(&p->priced);
-        table_clear(&p->by_words);
-    }
-    table_insert(&p->by_words, hash, (uint32_t)p->priced.count);
-    vec_push(&p->priced, ((struct priced){p->words.count, n_words, seconds}));
-    for (size_t i = 0; i < n_words; i++)
-        vec_push(&p->words, p->signature.items[i]);
+    p->known += is_found;
+    return is_found;
 }
 
 // --- members
@@ -236,11 +201,6 @@ static void write_target(struct pricer *p, const struct rewrite *r, tensor_id *n
     }
 }
 
-static uint64_t hash_of_signature(const struct pricer *p)
-{
-    return hash_bytes(p->signature.items, p->signature.count * sizeof *p->signature.items, 0);
-}
-
 // --- the local graph
 // --------------------------------------------------------------------------------------------------
 
@@ -320,8 +280,9 @@ static void forget_places(struct pricer *p)
         p->is_member.items[p->members.items[i]] = p->generation;
 }
 
-static double price(struct pricer *p, const struct rewrite *r, size_t n_words_before, uint64_t hash_before,
-                    double before, bool is_before_known)
+// The first `n_words_before` words of the signature describe the neighbourhood as it is.
+static double price(struct pricer *p, const struct rewrite *r, size_t n_words_before, bool is_before_known,
+                    double before)
 {
     struct arena_mark mark = arena_mark(&p->arena);
     struct graph local;
@@ -330,7 +291,7 @@ static double price(struct pricer *p, const struct rewrite *r, size_t n_words_be
     copy_members(p, r, &local);
     if (!is_before_known) {
         before = seconds_of(p, &local);
-        remember(p, hash_before, n_words_before, before);
+        memo_add(&p->memo, p->signature.items, n_words_before, before);
     }
     double change = isfinite(before) ? seconds_after(p, r, &local) - before : INFINITY;
     graph_free(&local);
@@ -346,13 +307,11 @@ double pricer_change(struct pricer *p, const struct rewrite *r)
     collect_members(p, r);
     write_members(p, r, &next);
     size_t n_words_before = p->signature.count;
-    uint64_t hash_before = hash_of_signature(p);
-    bool is_before_known = is_known(p, hash_before, &before);
+    bool is_before_known = is_known(p, &before);
     write_target(p, r, &next);
-    uint64_t hash = hash_of_signature(p);
-    if (!is_known(p, hash, &change)) {
-        change = price(p, r, n_words_before, hash_before, before, is_before_known);
-        remember(p, hash, p->signature.count, change);
+    if (!is_known(p, &change)) {
+        change = price(p, r, n_words_before, is_before_known, before);
+        memo_add(&p->memo, p->signature.items, p->signature.count, change);
     }
     p->unpriced += !isfinite(change);
     return change;

@@ -10,34 +10,26 @@
 #ifndef OPTIMIZER_SEARCH_PRICING_H
 #define OPTIMIZER_SEARCH_PRICING_H
 #include "core/arena.h"
-#include "core/table.h"
 #include "optimizer/search/cost_model.h"
+#include "optimizer/search/memo.h"
 #include "optimizer/search/order.h"
 #include "substitutions/match.h"
 
-struct priced {
-    size_t first, count;   // of its words
-    double seconds;
-};
 struct place {
     uint32_t generation;   // valid when it is the pricer's
     tensor_id tensor;
 };
 struct pricer {
     const struct cost_model *cost;
-    size_t max_words;   // of what is remembered; all is forgotten when it is exceeded
+    struct memo memo;
     uint64_t asked, known, unpriced;
-    // what was priced: `count` words from `first`, and the seconds
-    VEC(int64_t) words;
-    VEC(struct priced) priced;
-    struct table by_words;
     // while one rewrite is priced
     struct arena arena;
     uint32_t generation;
     VEC(uint32_t) is_member;    // of every node: the generation in which it was one
     VEC(struct place) places;   // of every tensor: where it is in the local graph
     VEC(node_id) members;
-    VEC(int64_t) signature;
+    word_list signature;
     struct ordering ordering;
 };
 void pricer_init(struct pricer *p, const struct cost_model *cost);

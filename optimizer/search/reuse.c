@@ -8,7 +8,6 @@ struct reuse {
     VEC(struct search_step) steps;   // with `seconds_after` being the change by each
     VEC(uint32_t) ends;              // states that the chain ends in, in one region or another
     // while one step is replayed
-    const struct state *state;
     const bool *is_touched;
     struct graph working;
     struct match_index index;
@@ -23,7 +22,7 @@ static void list_steps(struct reuse *u, const struct state *s)
         return;
     const struct state *parent = &u->space->states.items[s->parent];
     list_steps(u, parent);
-    vec_push(&u->steps, ((struct search_step){s->rule, s->change - parent->change}));
+    vec_push(&u->steps, ((struct search_step){s->match.rule, s->change - parent->change}));
 }
 
 // Sums of the same costs in another order differ in their last digits.
@@ -67,7 +66,6 @@ static bool find_same_match(struct reuse *u, uint32_t state, const struct search
 {
     const struct state *s = &u->space->states.items[state];
     bool *is_touched = state_mark_touched(u->space, s);
-    u->state = s;
     u->is_touched = is_touched;
     u->change = step->seconds_after;
     u->is_found = false;
@@ -88,6 +86,15 @@ static bool is_known_end(const struct reuse *u, uint32_t state)
     return false;
 }
 
+// Is every step of the chain allowed?
+static bool is_allowed(const struct reuse *u, uint32_t state)
+{
+    const struct state *s = &u->space->states.items[state];
+    if (s->parent == NO_STATE)
+        return true;
+    return is_allowed(u, s->parent) && whole_allows(u->space->w, &s->match, &u->space->states.items[s->parent].graph);
+}
+
 static void replay_from(struct reuse *u, struct proposal *p)
 {
     struct match first;
@@ -101,7 +108,7 @@ static void replay_from(struct reuse *u, struct proposal *p)
                     ? space_make_state(u->space, state, &u->match, change, &is_new)
                     : NO_STATE;
     }
-    if (state != NO_STATE && !is_known_end(u, state))
+    if (state != NO_STATE && !is_known_end(u, state) && is_allowed(u, state))
         vec_push(&u->ends, state);
 }
 
@@ -154,7 +161,9 @@ static bool apply_ends(struct reuse *u, struct movement *ret_movement)
 
 bool chain_apply_everywhere(struct state_space *space, uint32_t state, struct movement *ret_movement)
 {
-    struct reuse u = {.space = space, .found = state};
+    struct reuse u = {.space = space};
+    if (!is_allowed(&u, state))
+        return false;
     list_steps(&u, &space->states.items[state]);
     vec_push(&u.ends, state);
     replay_everywhere(&u);

@@ -6,7 +6,7 @@
 #include "optimizer/search/chains.h"
 
 const struct search_options search_standard_options = {
-    .alpha = 1.05, .budget = 1000, .max_candidates = 200000, .max_memory = (size_t)1 << 30};
+    .alpha = 1.05, .budget = 1000, .max_candidates = 200000, .max_memory = (size_t)1 << 30, .validates = true};
 
 struct search {
     struct whole whole;
@@ -14,6 +14,7 @@ struct search {
     const struct search_options *options;
     struct search_result *result;
     double started;
+    size_t memory_before;   // in use when the search began
     struct progress progress;
 };
 
@@ -49,6 +50,13 @@ static void descend(struct search *s)
     }
 }
 
+static void bound_memory(struct search *s)
+{
+    size_t limit = s->options->max_memory;
+    if (limit && mem_in_use() > s->memory_before + limit)
+        chains_reduce(&s->chains);
+}
+
 static void run(struct search *s)
 {
     struct movement m;
@@ -67,6 +75,7 @@ static void run(struct search *s)
         is_left = chains_step(&s->chains, &is_adopted, &m);
         if (is_adopted)
             follow(s, &m);
+        bound_memory(s);
         show_progress(s);
     }
     s->result->statistics.is_exhausted = !is_left;
@@ -92,6 +101,8 @@ static void finish(struct search *s)
     count_applications(s);
     r->statistics.queued = s->chains.queue.arrived;
     r->statistics.dropped += s->chains.queue.dropped;
+    r->statistics.validated = s->whole.validator.checked - s->whole.validator.too_costly;
+    r->statistics.not_validated = s->whole.validator.too_costly;
     r->statistics.priced = s->whole.pricer.asked;
     r->statistics.remembered = s->whole.pricer.known;
     r->statistics.seconds = clock_seconds() - s->started;
@@ -101,6 +112,7 @@ void search_graph(const struct graph *g, const struct rule_set *rules, const str
                   const struct search_options *options, struct search_result *ret_result)
 {
     struct search s = {.options = options, .result = ret_result, .started = clock_seconds()};
+    s.memory_before = mem_in_use();
     *ret_result = (struct search_result){0};
     progress_start(&s.progress, options->progress, "search", (uint64_t)options->budget);
     whole_init(&s.whole, g, rules, cost, options, ret_result);
@@ -118,4 +130,5 @@ void search_result_free(struct search_result *result)
     graph_free(&result->graph);
     vec_free(&result->steps);
     vec_free(&result->applications);
+    vec_free(&result->refuted);
 }

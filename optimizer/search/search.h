@@ -31,6 +31,7 @@ struct search_options {
     double seconds;          // 0: no limit
     size_t max_candidates;   // queued at once; the worst are dropped first
     size_t max_memory;       // bytes that the search may hold, 0: no limit; the worst are dropped first
+    bool validates;          // checks each applied rewrite at its shapes (validate.h)
     size_t n_disabled;
     const char *const *disabled;   // names of rules not to be used
     FILE *progress;                // NULL: silent
@@ -46,11 +47,13 @@ struct search_result {
     double seconds_before, seconds_after;   // estimated
     VEC(struct search_step) steps;          // from the original to the best graph
     VEC(uint64_t) applications;             // for each rule: how often in `steps`
+    VEC(const struct rule *) refuted;       // found wrong by validation, and not used any more
     struct {
         uint64_t expanded, matches, queued, duplicates, cyclic, ill_typed, too_costly, dropped, peak_queue;
-        uint64_t adopted;              // times that the best graph became a better one
-        uint64_t regions, repeated;    // regions searched, and those that were equal to one of them
-        uint64_t priced, remembered;   // costs asked for, and those that were known
+        uint64_t adopted;                    // times that the best graph became a better one
+        uint64_t regions, repeated;          // regions searched, and those that were equal to one of them
+        uint64_t validated, not_validated;   // different applications checked, and those that would take too long
+        uint64_t priced, remembered;         // costs asked for, and those that were known
         double seconds;
         bool is_interrupted, is_out_of_time, is_exhausted;   // exhausted: nothing was left to expand
     } statistics;

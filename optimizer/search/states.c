@@ -26,7 +26,7 @@ static void forget_states(struct state_space *space, struct region_kind *k)
     vec_free(&k->states);
 }
 
-static void forget_kind(struct state_space *space, uint32_t kind)
+void space_forget_kind(struct state_space *space, uint32_t kind)
 {
     struct region_kind *k = space->kinds.items[kind];
     if (k->is_gone)
@@ -43,7 +43,7 @@ static void forget_kind(struct state_space *space, uint32_t kind)
 void space_free(struct state_space *space)
 {
     for (uint32_t i = 0; i < space->kinds.count; i++) {
-        forget_kind(space, i);
+        space_forget_kind(space, i);
         mem_free(space->kinds.items[i], sizeof *space->kinds.items[i]);
     }
     vec_free(&space->kinds);
@@ -156,11 +156,21 @@ static tensor_id *follow_tensors(const struct state *parent, const struct graph 
     return stands_for;
 }
 
+// The values of attribute variables are kept with the states.
+static struct match keep_match(const struct match *m, struct arena *a)
+{
+    struct match kept = *m;
+    for (uint32_t v = 0; v < m->rule->pattern.n_attribute_variables; v++)
+        if (m->attributes[v].count != UINT32_MAX && m->attributes[v].count > 0)
+            kept.attributes[v].ints = arena_copy_array(a, m->attributes[v].ints, m->attributes[v].count);
+    return kept;
+}
+
 uint32_t space_make_state(struct state_space *space, uint32_t parent_id, const struct match *m, double change,
                           bool *ret_is_new)
 {
     const struct state *parent = &space->states.items[parent_id];
-    struct state child = {.kind = parent->kind, .parent = parent_id, .depth = parent->depth + 1, .rule = m->rule};
+    struct state child = {.kind = parent->kind, .parent = parent_id, .depth = parent->depth + 1};
     struct graph with_target;
     tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
     uint32_t n = m->rule->n_outputs;
@@ -178,8 +188,10 @@ uint32_t space_make_state(struct state_space *space, uint32_t parent_id, const s
     uint64_t key = hash_mix(graph_key(&child.graph), child.kind);
     uint32_t found = table_find(&space->by_graph, key, is_same_state, space, &child);
     *ret_is_new = found == TABLE_NONE;
-    if (*ret_is_new)
+    if (*ret_is_new) {
+        child.match = keep_match(m, &space->kinds.items[child.kind]->arena);
         return add_state(space, &child);
+    }
     mem_free_array(child.stands_for, child.graph.tensors.count);
     graph_free(&child.graph);
     return found;
@@ -237,6 +249,6 @@ void space_follow(struct state_space *space, const struct movement *m)
             continue;
         move_sites(m, space->kinds.items[i]);
         if (space->kinds.items[i]->sites.count == 0)
-            forget_kind(space, i);
+            space_forget_kind(space, i);
     }
 }

@@ -10,9 +10,9 @@ struct state {
     struct graph graph;
     tensor_id *stands_for;   // of every tensor, see region.h
     uint32_t kind, parent, depth;
-    const struct rule *rule;   // by which it came from its parent; NULL: the region as it was found
-    double change;             // estimated, since then
-    bool is_expanded;          // its matches are or were queued
+    struct match match;   // by which it came from its parent; no rule: the region as it was found
+    double change;        // estimated, since then
+    bool is_expanded;     // its matches are or were queued
 };
 struct region_kind {
     struct arena arena;   // of all its states
@@ -29,6 +29,7 @@ struct state_space {
     struct table by_region, by_graph;
 };
 void space_free(struct state_space *space);
+void space_forget_kind(struct state_space *space, uint32_t kind);   // with its sites and states
 // The kind of the region around a match of the whole graph, which has this place among its sites now. `ret_match` is
 // the match in the region.
 uint32_t space_find_kind(struct state_space *space, const struct match *m, struct match *ret_match,

@@ -13,6 +13,35 @@ bool whole_is_within_alpha(const struct whole *w, double change)
     return w->seconds + change < w->options->alpha * w->seconds;
 }
 
+static bool is_rule_disabled(const struct whole *w, const struct rule *r)
+{
+    for (size_t i = 0; i < w->rules->rules.count; i++)
+        if (w->rules->rules.items[i] == r)
+            return w->is_disabled[i];
+    return false;
+}
+
+static void refute(struct whole *w, const struct rule *r)
+{
+    vec_push(&w->result->refuted, r);
+    for (size_t i = 0; i < w->rules->rules.count; i++)
+        if (w->rules->rules.items[i] == r)
+            w->is_disabled[i] = true;
+    for (size_t i = 0; i < w->proposals.count; i++)
+        if (w->proposals.items[i].match.rule == r)
+            w->proposals.items[i].change = INFINITY;
+}
+
+bool whole_allows(struct whole *w, const struct match *m, const struct graph *g)
+{
+    if (is_rule_disabled(w, m->rule))
+        return false;
+    if (!w->options->validates || validator_judge(&w->validator, m, g) != VERDICT_DIFFERENT)
+        return true;
+    refute(w, m->rule);
+    return false;
+}
+
 // The estimated change of a match, infinity for one that cannot be applied.
 static double price_match(struct whole *w, const struct match *m)
 {
@@ -369,7 +398,8 @@ static void choose_apart(struct whole *w, proposal_list *ret_chosen)
     if (ret_chosen->count)
         qsort(ret_chosen->items, ret_chosen->count, sizeof *ret_chosen->items, compare_pointed_proposals);
     for (size_t i = 0; i < ret_chosen->count; i++)
-        if (claim_nodes(claimed, &ret_chosen->items[i]->match))
+        if (whole_allows(w, &ret_chosen->items[i]->match, &w->graph) &&
+            claim_nodes(claimed, &ret_chosen->items[i]->match))
             ret_chosen->items[n++] = ret_chosen->items[i];
     ret_chosen->count = n;
     mem_free(claimed, w->graph.nodes.count + 1);
@@ -419,6 +449,7 @@ void whole_init(struct whole *w, const struct graph *g, const struct rule_set *r
     *w = (struct whole){.rules = rules, .options = options, .cost = cost, .result = result};
     pricer_init(&w->pricer, cost);
     arena_init(&w->scratch);
+    validator_init(&w->validator, &w->scratch);
     w->is_disabled = mem_alloc_zero(rules->rules.count + 1);
     for (size_t i = 0; i < rules->rules.count; i++)
         for (size_t j = 0; j < options->n_disabled; j++)
@@ -435,6 +466,7 @@ void whole_free(struct whole *w)
     graph_free(&w->graph);
     vec_free(&w->proposals);
     pricer_free(&w->pricer);
+    validator_free(&w->validator);
     arena_free(&w->scratch);
     mem_free(w->is_disabled, w->rules->rules.count + 1);
 }

@@ -7,6 +7,7 @@
 #include "optimizer/search/pricing.h"
 #include "optimizer/search/region.h"
 #include "optimizer/search/search.h"
+#include "optimizer/search/validate.h"
 
 #define NOT_TRIED UINT32_MAX
 
@@ -31,6 +32,7 @@ struct whole {
     const struct cost_model *cost;
     struct search_result *result;
     struct pricer pricer;
+    struct validator validator;
     struct arena scratch;
     bool *is_disabled;   // of every rule
     struct graph graph, working;
@@ -53,6 +55,8 @@ void whole_init(struct whole *w, const struct graph *g, const struct rule_set *r
                 const struct search_options *options, struct search_result *result);
 void whole_free(struct whole *w);
 void whole_find_proposals(struct whole *w);
+// May this match of `g` be made? A rule that validation refutes is disabled.
+bool whole_allows(struct whole *w, const struct match *m, const struct graph *g);
 bool whole_is_within_alpha(const struct whole *w, double change);
 // Applies as many of the edits as make the graph cheaper: all, or else the first half of them, and so on. They must not
 // touch the same nodes. Gives the number applied; when it is not 0, `ret_movement` is to be freed.

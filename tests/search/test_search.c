@@ -223,6 +223,23 @@ static void finds_a_chain_once_and_uses_it_everywhere(void **state)
     tear_down(&f);
 }
 
+// With next to no memory allowed the search tries less, and still ends well.
+static void keeps_within_its_memory(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    struct search_options options = search_standard_options;
+    options.max_memory = 1;
+    options.budget = 50;
+    set_up(&f, "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let a (tanh x)) (let b (tanh y))"
+               "(let c (ewadd x y)) (let d (ewadd c a)) (let e (ewadd d b)) (let g (ewadd e x)) (output g))");
+    search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+    assert_true(result.statistics.dropped > 0);
+    assert_true(result.statistics.expanded > 2);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
 static void uses_no_disabled_rule(void **state)
 {
     const char *const names[] = {"matmul-share-left", "matmul-relu"};
@@ -266,6 +283,7 @@ int main(void)
         TEST(keeps_the_original_with_no_budget),
         TEST(keeps_the_values_of_random_graphs),
         TEST(finds_a_chain_once_and_uses_it_everywhere),
+        TEST(keeps_within_its_memory),
         TEST(uses_no_disabled_rule),
         TEST(queue_gives_the_cheapest_and_drops_the_costliest),
     };

@@ -1,0 +1,211 @@
+// Single entries over the prime field are those of the whole evaluation; right rules pass at any shapes, wrong ones are
+// refuted and then not used.
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/random.h"
+#include "core/sexp.h"
+#include "graph/graph.h"
+#include "graph/text.h"
+#include "operators/evaluate.h"
+#include "operators/evaluate_entry.h"
+#include "operators/field.h"
+#include "optimizer/search/search.h"
+#include "optimizer/search/validate.h"
+#include "tests/support/check.h"
+#include "tests/support/random_graph.h"
+#include <stdlib.h>
+#include <string.h>
+
+// --- single entries
+// ---------------------------------------------------------------------------------------------------
+
+struct inputs {
+    const struct definition *d;
+    const uint64_t **entries;
+};
+
+static uint64_t read_entry(void *context, int input, const int64_t *index)
+{
+    const struct inputs *x = context;
+    int64_t linear = 0;
+    for (int i = 0; i < x->d->inputs[input].rank; i++)
+        linear = linear * x->d->inputs[input].dim[i] + index[i];
+    return x->entries[input][linear];
+}
+
+static void compare_entries(const struct graph *g, node_id n, struct random *random, struct arena *a)
+{
+    const struct node *node = &g->nodes.items[n];
+    struct definition d;
+    assert_true(graph_define(g, n, &d, a));
+    const uint64_t **inputs = arena_array(a, const uint64_t *, d.n_inputs + 1);
+    uint64_t **outputs = arena_array(a, uint64_t *, d.n_outputs + 1);
+    for (int i = 0; i < d.n_inputs; i++) {
+        int64_t count = type_elements(&d.inputs[i]);
+        uint64_t *entries = arena_array(a, uint64_t, count + 1);
+        for (int64_t j = 0; j < count; j++)
+            entries[j] = random_below(random, 3) ? field_reduce(random_next(random)) : random_below(random, 5);
+        inputs[i] = entries;
+    }
+    for (int i = 0; i < d.n_outputs; i++)
+        outputs[i] = arena_array(a, uint64_t, type_elements(definition_output(&d, i)) + 1);
+    evaluate_field(&d, 17, inputs, outputs, a);
+    struct inputs x = {&d, inputs};
+    for (int i = 0; i < d.n_outputs; i++) {
+        const struct type *t = definition_output(&d, i);
+        for (int64_t j = 0; j < type_elements(t); j++) {
+            int64_t index[MAX_RANK], rest = j;
+            for (int axis = t->rank; axis-- > 0; rest /= t->dim[axis])
+                index[axis] = rest % t->dim[axis];
+            if (evaluate_field_entry(&d, 17, i, index, read_entry, &x) != outputs[i][j])
+                fail_msg("%s: entry %lld of output %d", node->op->name, (long long)j, i);
+        }
+    }
+    definition_free(&d);
+}
+
+static void read_rules(struct rule_set *rules, struct arena *a)
+{
+    struct error error = {0};
+    rule_set_init(rules, a);
+    if (!rule_set_read(rules, getenv("TASO_RULES"), &error))
+        fail_msg("%s:%u:%u: %s", error.file, error.line, error.column, error.message);
+}
+
+static void single_entries_are_those_of_the_whole(void **state)
+{
+    struct arena a;
+    struct rule_set rules;
+    arena_init(&a);
+    read_rules(&rules, &a);
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct random random = random_seed(seed);
+        struct arena_mark mark = arena_mark(&a);
+        struct graph g;
+        graph_init(&g, &a);
+        random_graph_fill(&g, &rules, &random, 12);
+        for (node_id n = 0; n < g.nodes.count; n++)
+            if (g.nodes.items[n].op->define)
+                compare_entries(&g, n, &random, &a);
+        graph_free(&g);
+        arena_release(&a, mark);
+    }
+    rule_set_free(&rules);
+    arena_free(&a);
+}
+
+// --- verdicts
+// ---------------------------------------------------------------------------------------------------------
+
+struct judging {
+    struct validator validator;
+    const struct graph *g;
+};
+
+static bool judge(void *context, const struct match *m)
+{
+    struct judging *j = context;
+    if (validator_judge(&j->validator, m, j->g) == VERDICT_DIFFERENT)
+        fail_msg("%s was refuted", m->rule->name);
+    return true;
+}
+
+static void right_rules_pass(void **state)
+{
+    struct arena a, scratch;
+    struct rule_set rules;
+    uint64_t n_checked = 0;
+    arena_init(&a);
+    arena_init(&scratch);
+    read_rules(&rules, &a);
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        struct random random = random_seed(seed);
+        struct graph g;
+        struct match_index index;
+        struct judging j = {.g = &g};
+        validator_init(&j.validator, &scratch);
+        graph_init(&g, &a);
+        random_graph_fill(&g, &rules, &random, 10);
+        match_index_init(&index, &g);
+        for (size_t i = 0; i < rules.rules.count; i++)
+            rule_match(rules.rules.items[i], &index, NO_NODE, &scratch, judge, &j);
+        n_checked += j.validator.checked;
+        match_index_free(&index);
+        graph_free(&g);
+        validator_free(&j.validator);
+    }
+    assert_true(n_checked > 500);
+    rule_set_free(&rules);
+    arena_free(&a);
+    arena_free(&scratch);
+}
+
+// --- a search with a wrong rule
+// ---------------------------------------------------------------------------------------
+
+static double seconds_by_count(void *context, const struct graph *g)
+{
+    double seconds = 0;
+    bool *live = mem_new_array(bool, g->nodes.count + 1);
+    graph_mark_live(g, live);
+    for (node_id n = 0; n < g->nodes.count; n++)
+        seconds += live[n] && g->nodes.items[n].op->define;
+    mem_free_array(live, g->nodes.count + 1);
+    return seconds;
+}
+
+static const char wrong_rule[] =
+    "(rule relu-of-sum (source (ewadd (relu ?x) (relu ?y))) (target (relu (ewadd ?x ?y))))";
+static const char some_graph[] =
+    "(graph (let x (input 0) (f32 1000 1000)) (let y (input 1) (f32 1000 1000)) (let a (relu "
+    "x)) (let b (relu y)) (let s (ewadd a b)) (output s))";
+
+static void search_with_wrong_rule(bool validates, size_t *ret_steps, size_t *ret_refuted)
+{
+    struct arena a;
+    struct graph g;
+    struct rule_set rules;
+    struct rule *rule;
+    struct error error = {0};
+    const struct sexp *list;
+    struct cost_model cost = {seconds_by_count, NULL};
+    struct search_options options = search_standard_options;
+    struct search_result result;
+    arena_init(&a);
+    graph_init(&g, &a);
+    rule_set_init(&rules, &a);
+    assert_true(sexp_parse(&a, "rule", wrong_rule, strlen(wrong_rule), &list, &error));
+    assert_true(rule_parse(&list->items[0], "rule", &a, &rule, &error));
+    vec_push(&rules.rules, rule);
+    assert_true(sexp_parse(&a, "graph", some_graph, strlen(some_graph), &list, &error));
+    assert_true(graph_parse(&list->items[0], "graph", &g, &error));
+    options.validates = validates;
+    search_graph(&g, &rules, &cost, &options, &result);
+    *ret_steps = result.steps.count;
+    *ret_refuted = result.refuted.count;
+    search_result_free(&result);
+    rule_set_free(&rules);
+    graph_free(&g);
+    arena_free(&a);
+}
+
+static void the_search_refutes_wrong_rules(void **state)
+{
+    size_t n_steps, n_refuted;
+    search_with_wrong_rule(false, &n_steps, &n_refuted);
+    assert_int_equal(n_steps, 1);
+    assert_int_equal(n_refuted, 0);
+    search_with_wrong_rule(true, &n_steps, &n_refuted);
+    assert_int_equal(n_steps, 0);
+    assert_int_equal(n_refuted, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(single_entries_are_those_of_the_whole),
+        TEST(right_rules_pass),
+        TEST(the_search_refutes_wrong_rules),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
