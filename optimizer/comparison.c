@@ -1,0 +1,169 @@
+#include "optimizer/comparison.h"
+
+#include "core/arena.h"
+#include "core/clock.h"
+#include "core/interrupt.h"
+#include "core/random.h"
+#include "optimizer/run/run.h"
+#include <math.h>
+
+#define INDEX_LIMIT 16   // random integers stay below: they are mostly indices
+
+// --- inputs
+// -----------------------------------------------------------------------------------------------------------
+
+void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, size_t count, uint64_t seed,
+                       struct arena *arena)
+{
+    *ret_inputs = (struct model_inputs){count, arena_array(arena, struct tensor_value, count + 1)};
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        if (node->op->id != OP_INPUT)
+            continue;
+        int64_t index = node->attributes[0].ints[0];
+        struct tensor_value *value = &ret_inputs->values[index];
+        struct random random = random_seed(random_keyed(seed, (uint64_t)index));
+        value->type = *graph_type(g, node->first_output);
+        value->data = value_allocate(arena, &value->type);
+        value_fill_random(value, &random, INDEX_LIMIT);
+    }
+}
+
+static struct tensor_value *allocate_outputs(const struct model *m, size_t n, struct arena *arena)
+{
+    struct tensor_value *outputs = arena_array(arena, struct tensor_value, n + 1);
+    model_allocate_outputs(m, outputs, arena);
+    return outputs;
+}
+
+// --- comparing
+// --------------------------------------------------------------------------------------------------------
+
+// The worst of all rounds; one round in which the output varies is enough to trust it.
+static void merge_round(struct output_comparison *c, const struct tensor_value *a, const struct tensor_value *b)
+{
+    struct output_difference d = run_compare_outputs(a, b);
+    c->max_difference = fmax(c->max_difference, d.difference);
+    c->max_magnitude = fmax(c->max_magnitude, d.largest);
+    c->is_trustworthy = c->is_trustworthy || d.is_trustworthy;
+}
+
+bool models_compare(struct model *a, struct model *b, const struct graph *graph_a, size_t n_inputs, uint64_t seed,
+                    int rounds, double tolerance, output_comparisons *ret_outputs, struct error *error)
+{
+    size_t n = graph_a->outputs.count;
+    struct arena arena;
+    bool is_run = true;
+    arena_init(&arena);
+    vec_clear(ret_outputs);
+    for (size_t i = 0; i < n; i++)
+        vec_push(ret_outputs, ((struct output_comparison){0}));
+    for (int round = 0; is_run && round < rounds; round++) {
+        struct arena_mark mark = arena_mark(&arena);
+        struct model_inputs inputs;
+        model_inputs_fill(&inputs, graph_a, n_inputs, random_keyed(seed, (uint64_t)round), &arena);
+        struct tensor_value *of_a = allocate_outputs(a, n, &arena), *of_b = allocate_outputs(b, n, &arena);
+        is_run = model_run(a, inputs.values, of_a, error) && model_run(b, inputs.values, of_b, error);
+        for (size_t i = 0; is_run && i < n; i++)
+            merge_round(&ret_outputs->items[i], &of_a[i], &of_b[i]);
+        arena_release(&arena, mark);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct output_comparison *c = &ret_outputs->items[i];
+        c->is_equal_enough = c->max_difference <= tolerance * c->max_magnitude;
+    }
+    arena_free(&arena);
+    return is_run;
+}
+
+// --- timing
+// -----------------------------------------------------------------------------------------------------------
+
+#define WARM_UP_RUNS 2
+#define LEAST_RUNS 11
+#define MOST_RUNS 2000
+
+struct timing {
+    struct model *models[2];
+    struct tensor_value *inputs, *outputs[2];
+    VEC(double) times[2];
+    VEC(double) ratios;
+};
+
+static bool time_one(struct timing *t, int which, double *ret_seconds, struct error *error)
+{
+    double started = clock_seconds();
+    if (!model_run(t->models[which], t->inputs, t->outputs[which], error))
+        return false;
+    *ret_seconds = clock_seconds() - started;
+    return true;
+}
+
+// One run of each, the first by turns.
+static bool time_round(struct timing *t, size_t round, struct error *error)
+{
+    double seconds[2] = {0};
+    int first = t->models[1] ? (int)(round % 2) : 0;
+    if (!time_one(t, first, &seconds[first], error))
+        return false;
+    if (t->models[1] && !time_one(t, 1 - first, &seconds[1 - first], error))
+        return false;
+    vec_push(&t->times[0], seconds[0]);
+    if (t->models[1]) {
+        vec_push(&t->times[1], seconds[1]);
+        vec_push(&t->ratios, seconds[0] / seconds[1]);
+    }
+    return true;
+}
+
+static bool take_samples(struct timing *t, double seconds, struct error *error)
+{
+    double unused;
+    for (int i = 0; i < WARM_UP_RUNS; i++)
+        for (int which = 0; which < 2; which++)
+            if (t->models[which] && !time_one(t, which, &unused, error))
+                return false;
+    double started = clock_seconds();
+    for (size_t round = 0; round < MOST_RUNS; round++) {
+        bool is_long_enough = clock_seconds() - started > seconds || interrupt_requested();
+        if (round >= LEAST_RUNS && is_long_enough)
+            break;
+        if (!time_round(t, round, error))
+            return false;
+    }
+    return true;
+}
+
+static void summarize(struct timing *t, struct side_by_side *ret_times)
+{
+    *ret_times = (struct side_by_side){0};
+    ret_times->time_a = sample_summarize(t->times[0].items, t->times[0].count);
+    if (!t->models[1])
+        return;
+    ret_times->time_b = sample_summarize(t->times[1].items, t->times[1].count);
+    ret_times->ratio = sample_summarize(t->ratios.items, t->ratios.count).median;
+    double uncertainty = sample_median_uncertainty(t->ratios.items, t->ratios.count);
+    ret_times->ratio_low = ret_times->ratio * (1 - uncertainty);
+    ret_times->ratio_high = ret_times->ratio * (1 + uncertainty);
+}
+
+bool models_time(struct model *a, struct model *b, const struct graph *graph_a, size_t n_inputs, uint64_t seed,
+                 double seconds, struct side_by_side *ret_times, struct error *error)
+{
+    struct arena arena;
+    struct model_inputs inputs;
+    arena_init(&arena);
+    model_inputs_fill(&inputs, graph_a, n_inputs, seed, &arena);
+    struct timing t = {.models = {a, b}, .inputs = inputs.values};
+    for (int which = 0; which < 2; which++)
+        if (t.models[which])
+            t.outputs[which] = allocate_outputs(t.models[which], graph_a->outputs.count, &arena);
+    bool is_timed = take_samples(&t, seconds, error);
+    if (is_timed)
+        summarize(&t, ret_times);
+    vec_free(&t.times[0]);
+    vec_free(&t.times[1]);
+    vec_free(&t.ratios);
+    arena_free(&arena);
+    return is_timed;
+}

@@ -1,0 +1,38 @@
+// Two prepared models side by side: do they compute the same, and which is faster?
+#ifndef OPTIMIZER_COMPARISON_H
+#define OPTIMIZER_COMPARISON_H
+#include "backends/backend.h"
+#include "core/statistics.h"
+#include "core/vec.h"
+
+// How one output of two models differs, over all entries and rounds.
+struct output_comparison {
+    const char *name;        // NULL until the caller names it
+    double max_difference;   // max|a - b| (run_compare_outputs)
+    double max_magnitude;    // max|a|
+    bool is_trustworthy;     // false: a's output is constant, zero or not finite in every round
+    bool is_equal_enough;    // within the tolerance: max|a - b| <= tolerance * max|a|
+};
+typedef VEC(struct output_comparison) output_comparisons;
+
+struct model_inputs {
+    size_t count;
+    struct tensor_value *values;   // by the index of the input leaves; those that nobody reads have no data
+};
+// Random values for the inputs of a graph: normal numbers for floating-point types, small indices for integers, coins.
+void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, size_t count, uint64_t seed,
+                       struct arena *arena);
+
+// Runs both models on `rounds` sets of random inputs. `graph_a` is a's graph; b's has the same inputs and outputs.
+// False: a device failed.
+bool models_compare(struct model *a, struct model *b, const struct graph *graph_a, size_t n_inputs, uint64_t seed,
+                    int rounds, double tolerance, output_comparisons *ret_outputs, struct error *error);
+
+struct side_by_side {
+    struct sample_summary time_a, time_b;   // seconds
+    double ratio, ratio_low, ratio_high;    // median of a's time over b's, run by run, with its 95 % interval
+};
+// Times runs of a and b by turns for about `seconds`, at least 11 of each, after a warm-up. `b` may be NULL.
+bool models_time(struct model *a, struct model *b, const struct graph *graph_a, size_t n_inputs, uint64_t seed,
+                 double seconds, struct side_by_side *ret_times, struct error *error);
+#endif

@@ -1,0 +1,302 @@
+#include "optimizer/report.h"
+
+#include "core/text.h"
+#include "substitutions/match.h"
+#include <inttypes.h>
+#include <string.h>
+
+// --- operators by kind
+// ------------------------------------------------------------------------------------------------
+
+// Live nodes that run each time: neither leaves nor work on weights alone.
+static void count_operators(const struct graph *g, size_t *ret_counts)
+{
+    struct match_index index;
+    memset(ret_counts, 0, OP_COUNT * sizeof *ret_counts);
+    match_index_init(&index, g);
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        const struct operator* op = g->nodes.items[n].op;
+        if (index.is_live[n] && !index.is_weight[n] && !(op->flags & OPERATOR_IS_LEAF))
+            ret_counts[op->id]++;
+    }
+    match_index_free(&index);
+}
+
+static size_t sum_of(const size_t *counts)
+{
+    size_t sum = 0;
+    for (int op = 0; op < OP_COUNT; op++)
+        sum += counts[op];
+    return sum;
+}
+
+// --- for a person
+// -----------------------------------------------------------------------------------------------------
+
+static void print_operators(struct text *out, const struct report *r)
+{
+    size_t before[OP_COUNT], after[OP_COUNT];
+    count_operators(r->before, before);
+    count_operators(r->after, after);
+    text_printf(out, "%-24s %10s %10s\n", "operators", "before", "after");
+    for (int op = 0; op < OP_COUNT; op++)
+        if (before[op] || after[op])
+            text_printf(out, "  %-22s %10zu %10zu\n", operators[op]->name, before[op], after[op]);
+    text_printf(out, "  %-22s %10zu %10zu\n", "all", sum_of(before), sum_of(after));
+}
+
+static void print_rules(struct text *out, const struct report *r)
+{
+    if (r->search->steps.count == 0) {
+        text_add(out, "rules applied            none\n");
+        return;
+    }
+    text_printf(out, "rules applied            %zu\n", r->search->steps.count);
+    for (size_t i = 0; i < r->search->applications.count; i++)
+        if (r->search->applications.items[i])
+            text_printf(out, "  %6" PRIu64 "  %s\n", r->search->applications.items[i], r->rules->rules.items[i]->name);
+}
+
+static void print_steps(struct text *out, const struct report *r)
+{
+    double last = r->search->seconds_before;
+    text_add(out, "rewrites in order, with the estimated gain of each\n");
+    for (size_t i = 0; i < r->search->steps.count; i++) {
+        const struct search_step *step = &r->search->steps.items[i];
+        text_printf(out, "  %4zu  %+9.4f ms  %s\n", i + 1, 1e3 * (step->seconds_after - last), step->rule->name);
+        last = step->seconds_after;
+    }
+}
+
+static void print_time(struct text *out, const char *label, const struct sample_summary *s)
+{
+    text_printf(out, "  %-22s %9.3f ms   (quartiles %.3f to %.3f, %zu runs)\n", label, 1e3 * s->median,
+                1e3 * s->quartile1, 1e3 * s->quartile3, s->count);
+}
+
+static void print_times(struct text *out, const struct report *r)
+{
+    const struct search_result *s = r->search;
+    text_printf(out, "time\n  %-22s %9.3f ms\n  %-22s %9.3f ms\n", "estimated before", 1e3 * s->seconds_before,
+                "estimated after", 1e3 * s->seconds_after);
+    if (!r->is_timed)
+        return;
+    print_time(out, "measured before", &r->time_before);
+    print_time(out, "measured after", &r->time_after);
+    text_printf(out, "  %-22s %9.3f x    (95 %% interval %.3f to %.3f, interleaved)\n", "speed-up", r->speedup,
+                r->speedup_low, r->speedup_high);
+}
+
+static const char *const verdict_names[] = {
+    [CHECK_PASSED] = "passed",
+    [CHECK_FAILED] = "failed",
+    [CHECK_UNTRUSTWORTHY] = "untrustworthy",
+    [CHECK_SKIPPED] = "skipped",
+};
+
+static void print_check(struct text *out, const struct report *r)
+{
+    text_printf(out, "check                    %s", verdict_names[r->verdict]);
+    if (r->verdict_reason)
+        text_printf(out, ": %s", r->verdict_reason);
+    text_add(out, "\n");
+    for (size_t i = 0; i < r->outputs.count; i++) {
+        const struct output_comparison *o = &r->outputs.items[i];
+        double relative = o->max_magnitude > 0 ? o->max_difference / o->max_magnitude : o->max_difference;
+        text_printf(out, "  %-22s %9.2e    of max|output|, tolerance %.0e%s\n", o->name, relative, r->tolerance,
+                    !o->is_trustworthy    ? "; constant, zero or not finite: says nothing"
+                    : !o->is_equal_enough ? "; DIFFERS"
+                                          : "");
+    }
+}
+
+static void print_search(struct text *out, const struct report *r)
+{
+    const struct search_result *s = r->search;
+    const char *end = s->statistics.is_interrupted   ? "interrupted"
+                      : s->statistics.is_out_of_time ? "out of time"
+                      : s->statistics.is_exhausted   ? "nothing left to try"
+                                                     : "budget used";
+    text_printf(out,
+                "search                   %.2f s, %s: %" PRIu64 " graphs expanded, %" PRIu64 " matches, %" PRIu64
+                " queued, %" PRIu64 " duplicates, %" PRIu64 " dropped\n",
+                s->statistics.seconds, end, s->statistics.expanded, s->statistics.matches, s->statistics.queued,
+                s->statistics.duplicates, s->statistics.dropped);
+}
+
+void report_print(struct text *out, const struct report *r, bool with_steps)
+{
+    print_operators(out, r);
+    print_rules(out, r);
+    if (with_steps)
+        print_steps(out, r);
+    print_times(out, r);
+    print_check(out, r);
+    print_search(out, r);
+    text_printf(out, "memory                   %.0f MiB at its peak\n", (double)r->peak_memory / 1048576);
+    if (r->is_optimized)
+        text_printf(out, "wrote %s\n", r->output);
+    else if (r->output)
+        text_printf(out, "wrote %s: the original model, because %s\n", r->output, r->kept_reason);
+    else
+        text_printf(out, "wrote nothing: %s\n", r->kept_reason);
+}
+
+// --- JSON
+// -------------------------------------------------------------------------------------------------------------
+
+static void add_key(struct text *out, const char *key)
+{
+    text_printf(out, "%s\"%s\": ", out->count && out->chars[out->count - 1] == '{' ? "" : ", ", key);
+}
+
+static void add_string(struct text *out, const char *key, const char *value)
+{
+    add_key(out, key);
+    if (value)
+        text_add_json(out, value);
+    else
+        text_add(out, "null");
+}
+
+// JSON has no infinities and no NaN.
+static void add_real(struct text *out, const char *key, double value)
+{
+    add_key(out, key);
+    if (value - value == 0)
+        text_add_real(out, value);
+    else
+        text_add(out, "null");
+}
+
+static void add_count(struct text *out, const char *key, uint64_t value)
+{
+    add_key(out, key);
+    text_printf(out, "%" PRIu64, value);
+}
+
+static void add_bool(struct text *out, const char *key, bool value)
+{
+    add_key(out, key);
+    text_add(out, value ? "true" : "false");
+}
+
+static void add_operators(struct text *out, const char *key, const struct graph *g)
+{
+    size_t counts[OP_COUNT];
+    count_operators(g, counts);
+    add_key(out, key);
+    text_add(out, "{");
+    for (int op = 0; op < OP_COUNT; op++)
+        if (counts[op])
+            add_count(out, operators[op]->name, counts[op]);
+    text_add(out, "}");
+}
+
+static void add_rules(struct text *out, const struct report *r)
+{
+    add_key(out, "rules_applied");
+    text_add(out, "{");
+    for (size_t i = 0; i < r->search->applications.count; i++)
+        if (r->search->applications.items[i])
+            add_count(out, r->rules->rules.items[i]->name, r->search->applications.items[i]);
+    text_add(out, "}");
+    add_key(out, "rewrites");
+    text_add(out, "[");
+    for (size_t i = 0; i < r->search->steps.count; i++) {
+        text_add(out, i ? ", {" : "{");
+        add_string(out, "rule", r->search->steps.items[i].rule->name);
+        add_real(out, "estimated_seconds_after", r->search->steps.items[i].seconds_after);
+        text_add(out, "}");
+    }
+    text_add(out, "]");
+}
+
+static void add_summary(struct text *out, const char *key, const struct sample_summary *s)
+{
+    add_key(out, key);
+    text_add(out, "{");
+    add_count(out, "runs", s->count);
+    add_real(out, "minimum", s->minimum);
+    add_real(out, "quartile1", s->quartile1);
+    add_real(out, "median", s->median);
+    add_real(out, "quartile3", s->quartile3);
+    text_add(out, "}");
+}
+
+static void add_times(struct text *out, const struct report *r)
+{
+    add_real(out, "estimated_seconds_before", r->search->seconds_before);
+    add_real(out, "estimated_seconds_after", r->search->seconds_after);
+    if (!r->is_timed)
+        return;
+    add_summary(out, "measured_seconds_before", &r->time_before);
+    add_summary(out, "measured_seconds_after", &r->time_after);
+    add_real(out, "speedup", r->speedup);
+    add_real(out, "speedup_low", r->speedup_low);
+    add_real(out, "speedup_high", r->speedup_high);
+}
+
+static void add_check(struct text *out, const struct report *r)
+{
+    add_string(out, "check", verdict_names[r->verdict]);
+    add_string(out, "check_reason", r->verdict_reason);
+    add_real(out, "tolerance", r->tolerance);
+    add_key(out, "outputs");
+    text_add(out, "[");
+    for (size_t i = 0; i < r->outputs.count; i++) {
+        const struct output_comparison *o = &r->outputs.items[i];
+        text_add(out, i ? ", {" : "{");
+        add_string(out, "name", o->name);
+        add_real(out, "max_difference", o->max_difference);
+        add_real(out, "max_magnitude", o->max_magnitude);
+        add_bool(out, "trustworthy", o->is_trustworthy);
+        add_bool(out, "equal", o->is_equal_enough);
+        text_add(out, "}");
+    }
+    text_add(out, "]");
+}
+
+static void add_search(struct text *out, const struct report *r)
+{
+    const struct search_result *s = r->search;
+    add_key(out, "search");
+    text_add(out, "{");
+    add_real(out, "seconds", s->statistics.seconds);
+    add_count(out, "expanded", s->statistics.expanded);
+    add_count(out, "matches", s->statistics.matches);
+    add_count(out, "queued", s->statistics.queued);
+    add_count(out, "peak_queue", s->statistics.peak_queue);
+    add_count(out, "duplicates", s->statistics.duplicates);
+    add_count(out, "cyclic", s->statistics.cyclic);
+    add_count(out, "ill_typed", s->statistics.ill_typed);
+    add_count(out, "too_costly", s->statistics.too_costly);
+    add_count(out, "dropped", s->statistics.dropped);
+    add_bool(out, "interrupted", s->statistics.is_interrupted);
+    add_bool(out, "out_of_time", s->statistics.is_out_of_time);
+    add_bool(out, "exhausted", s->statistics.is_exhausted);
+    text_add(out, "}");
+}
+
+void report_print_json(struct text *out, const struct report *r)
+{
+    text_add(out, "{");
+    add_string(out, "input", r->input);
+    add_string(out, "output", r->output);
+    add_string(out, "device", r->device);
+    add_bool(out, "optimized", r->is_optimized);
+    add_string(out, "kept_reason", r->kept_reason);
+    add_operators(out, "operators_before", r->before);
+    add_operators(out, "operators_after", r->after);
+    add_rules(out, r);
+    add_times(out, r);
+    add_check(out, r);
+    add_search(out, r);
+    add_count(out, "constants_folded_at_import", r->import.folded);
+    add_count(out, "identities_removed", r->import.identities);
+    add_count(out, "normalizations_folded", r->import.normalizations);
+    add_count(out, "opaque_nodes", r->import.opaque);
+    add_count(out, "peak_memory_bytes", r->peak_memory);
+    add_real(out, "seconds", r->seconds);
+    text_add(out, "}\n");
+}

@@ -1,0 +1,24 @@
+// The part of a graph that a device can run: opaque nodes cut out.
+//
+// What an opaque node makes becomes an input, what it reads becomes an output. Two graphs that are equal as functions
+// of the cut tensors are equal whatever the opaque nodes do, so they can be compared and timed around them.
+//     inputs    the graph's inputs by their index, then the outputs of the opaque nodes
+//     outputs   the graph's outputs of known type, then what each opaque node reads, likewise
+#ifndef OPTIMIZER_RUNNABLE_H
+#define OPTIMIZER_RUNNABLE_H
+#include "graph/graph.h"
+
+// Which input an opaque node's first output becomes, by the node's index; made once, from the original graph, so that
+// all graphs rewritten from it agree.
+struct cut_plan {
+    VEC(uint32_t) first_input;   // of every opaque index: UINT32_MAX when the graph has no such node
+    uint32_t n_inputs;           // of the cut graph
+};
+void cut_plan_init(struct cut_plan *ret_plan, const struct graph *g, uint32_t n_graph_inputs);
+void cut_plan_free(struct cut_plan *plan);
+bool cut_plan_is_needed(const struct cut_plan *plan);   // are there any opaque nodes?
+
+// The cut graph, in the arena of `g`. Opaque nodes of `g` that are not live in `other` (may be NULL) are left out, so
+// that the two cut graphs have the same outputs.
+void graph_cut(struct graph *ret_graph, const struct graph *g, const struct graph *other, const struct cut_plan *plan);
+#endif

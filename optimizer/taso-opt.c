@@ -1,0 +1,137 @@
+// taso-opt: an ONNX model in, a faster equivalent one out.
+#include "core/error.h"
+#include "core/file.h"
+#include "core/interrupt.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "core/text.h"
+#include "optimizer/optimize.h"
+#include <unistd.h>
+
+struct arguments {
+    struct optimize_options optimize;
+    const char *json;
+    bool is_quiet, is_verbose, is_explained, is_checked, is_timed;
+};
+
+#define FIELD(name) offsetof(struct arguments, name)
+static const struct option_spec specs[] = {
+    {"output", OPTION_TEXT, FIELD(optimize.output), .letter = 'o', .metavar = "FILE",
+     .help = "where the optimized model goes; without it nothing is written"},
+    {"rules", OPTION_TEXT, FIELD(optimize.rules), .metavar = "FILE", .help = "the substitutions"},
+    {"without", OPTION_LIST, FIELD(optimize.without), .metavar = "RULE", .help = "do not use this rule (repeatable)"},
+    {"device", OPTION_CHOICE, FIELD(optimize.device), .choices = optimize_devices, .metavar = "DEVICE",
+     .help = "what to optimize for"},
+    {"threads", OPTION_INTEGER, FIELD(optimize.threads), .low = 0, .high = 1024, .metavar = "N",
+     .help = "threads that the model will run on; 0: all cores"},
+    {"shape", OPTION_LIST, FIELD(optimize.shapes), .metavar = "NAME=1,3,224,224",
+     .help = "the shape of an input, or SYMBOL=8 for a symbolic dimension (repeatable)"},
+    {"alpha", OPTION_REAL, FIELD(optimize.alpha), .low = 1, .high = 100, .metavar = "X",
+     .help = "keep graphs that cost up to X times the best so far"},
+    {"budget", OPTION_INTEGER, FIELD(optimize.budget), .low = 0, .high = 1e9, .metavar = "N",
+     .help = "graphs to expand"},
+    {"time", OPTION_REAL, FIELD(optimize.seconds), .low = 0, .high = 1e9, .metavar = "SECONDS",
+     .help = "stop the search after this time; 0: no limit"},
+    {"max-memory", OPTION_INTEGER, FIELD(optimize.max_memory), .is_size = true, .low = 0, .high = 1e15,
+     .metavar = "BYTES", .help = "what the search may hold; the costliest candidates are dropped first; 0: no limit"},
+    {"costs", OPTION_TEXT, FIELD(optimize.costs), .metavar = "FILE",
+     .help = "cost database; the standard is a file in the cache folder"},
+    {"fold-limit", OPTION_INTEGER, FIELD(optimize.fold_limit), .is_size = true, .low = 0, .high = 1e12, .metavar = "N",
+     .help = "compute constant tensors of up to N elements at import"},
+    {"tolerance", OPTION_REAL, FIELD(optimize.tolerance), .low = 0, .high = 1, .metavar = "X",
+     .help = "largest allowed max|a - b| / max|a| of an output"},
+    {"check", OPTION_FLAG, FIELD(is_checked), .help = "compare the result with the original on random inputs"},
+    {"measure", OPTION_FLAG, FIELD(is_timed),
+     .help = "time both models, and keep the original unless the result is faster"},
+    {"measure-seconds", OPTION_REAL, FIELD(optimize.measure_seconds), .low = 0, .high = 1e6, .metavar = "SECONDS",
+     .help = "for how long to time both models"},
+    {"seed", OPTION_INTEGER, FIELD(optimize.seed), .low = 0, .high = 1e15, .metavar = "N",
+     .help = "of the random inputs"},
+    {"json", OPTION_TEXT, FIELD(json), .metavar = "FILE", .help = "write the report as JSON too"},
+    {"explain", OPTION_FLAG, FIELD(is_explained), .help = "list every rewrite in order with its estimated gain"},
+    {"quiet", OPTION_FLAG, FIELD(is_quiet), .letter = 'q', .help = "print errors only"},
+    {"verbose", OPTION_FLAG, FIELD(is_verbose), .letter = 'v', .help = "say more on the way"},
+    {0},
+};
+
+static const struct program program = {
+    .name = "taso-opt",
+    .usage = "MODEL.onnx -o FAST.onnx [options]",
+    .summary = "Makes an ONNX model run faster by rewriting its graph.",
+    .epilog = "Exit codes: 0 done (also when nothing improved), 1 the check failed and nothing is written, 2 usage,\n"
+              "3 unreadable or invalid file, 4 a request that this build or machine cannot serve, 70 internal error.\n"
+              "Ctrl-C ends the search early and goes on with the best graph found.",
+    .options = specs,
+};
+
+struct printing {
+    const struct arguments *arguments;
+    struct error *error;
+    bool is_failed;
+};
+
+static void print_report(void *context, const struct report *r)
+{
+    struct printing *p = context;
+    struct text text = {0};
+    if (!p->arguments->is_quiet) {
+        report_print(&text, r, p->arguments->is_explained);
+        fputs(text.chars, stdout);
+        text_clear(&text);
+    }
+    if (p->arguments->json) {
+        report_print_json(&text, r);
+        p->is_failed = !file_write_text(p->arguments->json, text.chars, text.count, p->error);
+    }
+    text_free(&text);
+}
+
+static int fail(const struct error *error)
+{
+    error_print(stderr, program.name, error);
+    return error->code;
+}
+
+static int run(struct arguments *a)
+{
+    struct error error = {.code = EXIT_BAD_INPUT}, of_report = {.code = EXIT_BAD_INPUT};
+    struct log log = {stderr, program.name, a->is_quiet ? LOG_QUIET : a->is_verbose ? LOG_INFO : LOG_WARNING};
+    struct printing printing = {a, &of_report, false};
+    a->optimize.is_check_skipped = !a->is_checked;
+    a->optimize.is_timing_skipped = !a->is_timed;
+    a->optimize.progress = a->is_quiet ? NULL : stderr;
+    a->optimize.log = &log;
+    interrupt_install();
+    if (!optimize_model(&a->optimize, print_report, &printing, &error))
+        return fail(&error);
+    return printing.is_failed ? fail(&of_report) : EXIT_DONE;
+}
+
+// Beside the sources while they are there, else where they were installed.
+static const char *standard_rules(void)
+{
+    return access(RULES_BUILT, R_OK) == 0 ? RULES_BUILT : RULES_INSTALLED;
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments arguments = {.optimize = optimize_standard_options, .is_checked = true, .is_timed = true};
+    const char **positional = mem_new_array(const char *, argc);
+    int count;
+    bool wants_help;
+    struct error error = {0};
+    arguments.optimize.rules = standard_rules();
+    if (!options_parse(&program, argc - 1, argv + 1, &arguments, positional, &count, &wants_help, &error))
+        return fail(&error);
+    arguments.optimize.input = count ? positional[0] : NULL;
+    mem_free_array(positional, argc);
+    if (wants_help) {
+        options_print_help(stdout, &program, &arguments);
+        return EXIT_DONE;
+    }
+    if (count != 1) {
+        error_set_code(&error, EXIT_USAGE, NULL, "expected one model; see taso-opt --help");
+        return fail(&error);
+    }
+    return run(&arguments);
+}
