@@ -348,13 +348,16 @@ bool plan_make(struct plan *ret_plan, const struct graph *g, const struct plan_t
                         .plan = &plan,
                         .arena = arena,
                         .tensors = arena_array(arena, struct tensor_state, g->tensors.count + 1),
-                        .n_uses = arena_array(arena, uint32_t, g->tensors.count + 1)};
+                        .n_uses = arena_array(arena, uint32_t, g->tensors.count + 1),
+                        .is_planned = arena_array(arena, bool, g->nodes.count + 1)};
+    graph_uses_init(&p.uses, g, live);
     look_over_graph(&p, live);
     for (node_id id = 0; id < g->nodes.count; id++)
-        if (live[id])
+        if (live[id] && !p.is_planned[id])
             plan_node(&p, id);
     plan_outputs(&p);
     planner_finish(&p);
+    graph_uses_free(&p.uses);
     *ret_plan = plan;
     return true;
 }

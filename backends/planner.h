@@ -22,8 +22,10 @@ struct planner {
     struct plan *plan;
     struct arena *arena;
     struct tensor_state *tensors;
-    uint32_t *n_uses;     // of every tensor: edges of live nodes, and outputs
-    node_id *last_node;   // of every step (capacity: see planner_open_step)
+    uint32_t *n_uses;         // of every tensor: edges of live nodes, and outputs
+    struct graph_uses uses;   // by live nodes
+    bool *is_planned;         // of every node: it went into a step ahead of its turn
+    node_id *last_node;       // of every step (capacity: see planner_open_step)
     size_t last_node_capacity;
     uint32_t *writers;   // of every memory: the step that made it
     size_t writers_capacity;
@@ -38,8 +40,14 @@ memory_id planner_add_memory(struct planner *p, enum dtype dtype, int64_t elemen
 void planner_move_to_end(struct planner *p, uint32_t step);
 
 // planner_loops.c
+struct loop_access planner_access_of_read(const struct affine_read *read, const struct view *v);
+// Appends a stage's instructions, its reads being the given values; gives the value of its result.
+uint16_t planner_append_code(struct planner *p, struct loop *loop, const struct stage_code *stage,
+                             const uint16_t *reads);
 bool planner_plan_code(struct planner *p, node_id node, const struct code *code);
 void planner_store_value(struct planner *p, tensor_id t, enum layout layout);   // TENSOR_IN_LOOP becomes STORED
+// planner_epilogue.c: makes the node, perhaps with some that follow it, the epilogue of what it reads.
+bool planner_join_epilogue(struct planner *p, node_id node);
 // plan_finish.c: orders the steps and notes when memories live.
 void planner_finish(struct planner *p);
 #endif

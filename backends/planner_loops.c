@@ -1,4 +1,4 @@
-// How code becomes loops: neighbours of one shape join one loop, epilogues join their anchors, stages share outer axes.
+// How code becomes loops: neighbours of one shape join one loop, stages share outer axes.
 #include "backends/planner.h"
 
 #include "core/arena.h"
@@ -62,7 +62,7 @@ struct loop_access access_of_view(const struct view *v)
     return access;
 }
 
-static struct loop_access access_of_read(const struct affine_read *read, const struct view *v)
+struct loop_access planner_access_of_read(const struct affine_read *read, const struct view *v)
 {
     struct loop_access access = {.memory = v->memory, .dtype = v->dtype, .offset = v->offset};
     for (int a = 0; a < v->rank; a++)
@@ -84,9 +84,8 @@ static void sort_commutative_operands(struct instruction *i)
     }
 }
 
-// Appends a stage's instructions, its reads being the given values; gives the value of its result.
-static uint16_t append_instructions(struct planner *p, struct loop *loop, const struct stage_code *stage,
-                                    const uint16_t *reads)
+uint16_t planner_append_code(struct planner *p, struct loop *loop, const struct stage_code *stage,
+                             const uint16_t *reads)
 {
     uint16_t values[CODE_MAX_INSTRUCTIONS];
 #define VALUE(v) ((v)&VALUE_OF_INSTRUCTION ? values[(v) & ~VALUE_OF_INSTRUCTION] : reads[v])
@@ -145,110 +144,6 @@ void planner_store_value(struct planner *p, tensor_id t, enum layout layout)
     p->writers[v.memory] = s->step;
     s->standing = TENSOR_STORED;
     s->view = v;
-}
-
-// --- epilogues ------------------------------------------------------------------------------------------------------
-
-static bool may_take_epilogue(const struct planner *p, tensor_id t, const struct stage_code *stage)
-{
-    const struct tensor_state *s = &p->tensors[t];
-    if (s->standing != TENSOR_STORED || s->step == NO_STEP || p->n_uses[t] != 1)
-        return false;
-    const struct step *step = &p->plan->steps.items[s->step];
-    return step->kernel->accepts_epilogue && !step->is_pinned && step->n_results == 1 &&
-           s->view.memory == step->results[0].memory && s->view.offset == 0 && s->view.dtype == stage->type.dtype &&
-           memcmp(s->view.stride, step->results[0].stride, sizeof s->view.stride) == 0;
-}
-
-static struct loop start_of_epilogue(struct planner *p, const struct step *step)
-{
-    const struct view *result = &step->results[0];
-    struct loop loop = {.rank = result->rank};
-    memcpy(loop.dim, result->dim, sizeof result->dim);
-    struct loop_access own = access_of_view(result);
-    if (step->n_loops) {
-        const struct loop *old = &step->loops[0];
-        for (int i = 0; i < old->n_operands; i++)
-            loop_add_operand(p, &loop, &old->operands[i]);
-        for (int i = 0; i < old->n_instructions; i++)
-            loop_add_instruction(p, &loop, old->instructions[i]);
-        loop_add_result(p, &loop, old->results[0].value, &own);
-    } else {
-        loop_add_result(p, &loop, loop_add_operand(p, &loop, &own), &own);
-    }
-    return loop;
-}
-
-// A tensor that the epilogue reads, as it would stand: a full one like the result itself.
-static struct view expected_view(const struct planner *p, tensor_id t, const struct view *result)
-{
-    struct view v = *result;
-    const struct type *type = graph_type(p->g, t);
-    if (planner_peek(p, t, &v))
-        return v;
-    v.dtype = type->dtype;
-    return v;
-}
-
-static bool is_full(const struct view *v, const struct view *result)
-{
-    for (int i = 0; i < v->rank; i++)
-        if (v->dim[i] != result->dim[i] || (v->dim[i] != 1 && v->stride[i] == 0))
-            return false;
-    return v->rank == result->rank;
-}
-
-static enum layout layout_of(const struct view *v)
-{
-    return view_has_layout(v, LAYOUT_ROWS) ? LAYOUT_ROWS : LAYOUT_CHANNELS_LAST;
-}
-
-static uint16_t extend_epilogue(struct planner *p, struct loop *loop, node_id node, const struct stage_code *stage,
-                                int taken, const struct view *result, bool is_trial)
-{
-    uint16_t reads[CODE_MAX_READS];
-    for (int i = 0; i < stage->n_reads; i++) {
-        tensor_id t = graph_inputs(p->g, node)[stage->reads[i].tensor];
-        struct view v;
-        if (i == taken) {
-            reads[i] = loop->results[0].value;
-            continue;
-        }
-        v = expected_view(p, t, result);
-        if (is_full(&v, result) && !is_trial)
-            v = planner_dense(p, t, layout_of(result));
-        else if (is_full(&v, result))
-            memcpy(v.stride, result->stride, sizeof v.stride);
-        else if (!is_trial)
-            v = planner_view(p, t, LAYOUT_ANY);
-        struct loop_access access = access_of_read(&stage->reads[i], &v);
-        reads[i] = loop_add_operand(p, loop, &access);
-    }
-    return append_instructions(p, loop, stage, reads);
-}
-
-static bool try_epilogue_of(struct planner *p, node_id node, const struct stage_code *stage, int taken)
-{
-    tensor_id t = graph_inputs(p->g, node)[stage->reads[taken].tensor], z = p->g->nodes.items[node].first_output;
-    if (!may_take_epilogue(p, t, stage) || p->tensors[t].is_constant != p->tensors[z].is_constant)
-        return false;
-    uint32_t id = p->tensors[t].step;
-    struct view result = p->plan->steps.items[id].results[0];
-    struct loop trial = start_of_epilogue(p, &p->plan->steps.items[id]);
-    trial.results[0].value = extend_epilogue(p, &trial, node, stage, taken, &result, true);
-    if (!p->plan->steps.items[id].kernel->accepts_epilogue(p, &p->plan->steps.items[id], &trial))
-        return false;
-    struct loop *loop = arena_new(p->arena, struct loop);
-    *loop = start_of_epilogue(p, &p->plan->steps.items[id]);
-    loop->results[0].value = extend_epilogue(p, loop, node, stage, taken, &result, false);
-    p->plan->steps.items[id].loops = loop;
-    p->plan->steps.items[id].n_loops = 1;
-    planner_attach_node(p, id, node);
-    planner_move_to_end(p, id);
-    p->tensors[z].standing = TENSOR_STORED;
-    p->tensors[z].view = p->tensors[t].view;
-    p->tensors[z].step = id;
-    return true;
 }
 
 // --- element-wise groups
@@ -376,11 +271,11 @@ static void join_group(struct planner *p, node_id node, const struct stage_code 
             continue;
         if (is_inside[i])
             views[i] = planner_view(p, t, LAYOUT_ANY);
-        struct loop_access access = access_of_read(&stage->reads[i], &views[i]);
+        struct loop_access access = planner_access_of_read(&stage->reads[i], &views[i]);
         reads[i] = operand_once(p, &p->plan->steps.items[group].loops[0], &access);
     }
     struct tensor_state *z = &p->tensors[p->g->nodes.items[node].first_output];
-    z->value = append_instructions(p, &p->plan->steps.items[group].loops[0], stage, reads);
+    z->value = planner_append_code(p, &p->plan->steps.items[group].loops[0], stage, reads);
     z->standing = TENSOR_IN_LOOP;
     z->step = group;
     planner_attach_node(p, group, node);
@@ -431,10 +326,10 @@ static bool plan_stages(struct planner *p, node_id node, const struct code *code
         memcpy(dim + stage->type.rank, stage->reduced, sizeof dim[0] * (size_t)stage->n_reduced);
         struct loop *loop = planner_add_loop(p, &p->plan->steps.items[id], stage->type.rank, stage->n_reduced, dim);
         for (int r = 0; r < stage->n_reads; r++) {
-            struct loop_access access = access_of_read(&stage->reads[r], &views[stage->reads[r].tensor]);
+            struct loop_access access = planner_access_of_read(&stage->reads[r], &views[stage->reads[r].tensor]);
             reads[r] = loop_add_operand(p, loop, &access);
         }
-        uint16_t value = append_instructions(p, loop, stage, reads);
+        uint16_t value = planner_append_code(p, loop, stage, reads);
         *result = planner_allocate(p, &stage->type, LAYOUT_ROWS);
         p->writers[result->memory] = id;
         struct loop_access to = access_of_view(result);
@@ -455,12 +350,8 @@ bool planner_plan_code(struct planner *p, node_id node, const struct code *code)
 {
     if (code->kind == CODE_STAGES)
         return plan_stages(p, node, code);
-    const struct stage_code *stage = &code->stages[0];
-    for (int i = stage->n_reads; i-- > 0;) {
-        tensor_id t = graph_inputs(p->g, node)[stage->reads[i].tensor];
-        if (read_is_identity(&stage->reads[i], graph_type(p->g, t), &stage->type) && try_epilogue_of(p, node, stage, i))
-            return true;
-    }
-    join_group(p, node, stage);
+    if (planner_join_epilogue(p, node))
+        return true;
+    join_group(p, node, &code->stages[0]);
     return true;
 }

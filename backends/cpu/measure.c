@@ -125,7 +125,7 @@ static bool sample(const struct measurement *s, double budget, struct step_cost 
         if (is_quiet)
             samples[n++] = once;
         double spent = clock_seconds() - start;
-        if (spent > 4 * budget || (n >= LEAST_SAMPLES && spent > budget))
+        if (spent > 4 * budget || (n >= 3 && spent > budget))
             break;
     }
     if (n < 3)

@@ -73,10 +73,14 @@ static const struct {
     {"(graph (let x (input 0) (f32 1 8)) (let w (weight 0) (f32 8 8)) (let v (weight 1) (f32 8 8))"
      " (let a (matmul x w)) (let b (matmul x v)) (let c (relu a)) (let d (sigmoid b)) (let e (sub c d)) (output e))",
      "matmul relu | matmul sigmoid sub"},
-    // used twice: no epilogue
+    // all uses of the product lead to one tensor: they are its epilogue
     {"(graph (let x (input 0) (f32 2 8)) (let w (weight 0) (f32 8 8)) (let a (matmul x w)) (let c (relu a))"
      " (let d (tanh a)) (let e (ewmul c d)) (output e))",
-     "matmul | relu tanh ewmul"},
+     "matmul relu tanh ewmul"},
+    // somebody else needs it: no epilogue
+    {"(graph (let x (input 0) (f32 2 8)) (let w (weight 0) (f32 8 8)) (let a (matmul x w)) (let c (relu a))"
+     " (let r (reducesum :axes 1 a)) (output c r))",
+     "matmul | relu | reducesum"},
     {BERT_HEADS, "matmul ewadd | matmul | softmax"},
     // views cost nothing, but outputs are dense
     {"(graph (let x (input 0) (f32 2 6)) (let t (transpose :perm 1 0 x)) (output t))", "copy"},
