@@ -166,11 +166,13 @@ void chains_reduce(struct chains *c)
 // --- a step
 // -----------------------------------------------------------------------------------------------------------
 
-// What was estimated to be good and is not, priced as a whole, is as good as nothing.
+// The region is priced in its new state: sums of estimates drift. What seems to be good, and is not when the whole
+// graph is priced, is as good as nothing.
 static bool try_state(struct chains *c, uint32_t parent, const struct candidate *next, struct movement *ret_movement)
 {
     bool is_new;
-    uint32_t id = space_make_state(&c->space, parent, &next->match, next->change, &is_new);
+    double step_change = next->change - c->space.states.items[parent].change;
+    uint32_t id = space_make_state(&c->space, parent, &next->match, step_change, &is_new);
     if (id == NO_STATE)
         return false;
     if (c->space.states.items[id].is_expanded) {
@@ -179,12 +181,14 @@ static bool try_state(struct chains *c, uint32_t parent, const struct candidate 
     }
     c->w->result->statistics.expanded++;
     c->space.states.items[id].is_expanded = true;
-    if (is_improving(c, next->change)) {
+    double change = space_price_state(&c->space, id);
+    if (is_improving(c, change)) {
         if (chain_apply_everywhere(&c->space, id, ret_movement))
             return true;
         c->space.states.items[id].change = 0;
     }
-    expand(c, id);
+    if (whole_is_within_alpha(c->w, change))
+        expand(c, id);
     return false;
 }
 

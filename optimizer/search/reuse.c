@@ -20,9 +20,8 @@ static void list_steps(struct reuse *u, const struct state *s)
 {
     if (s->parent == NO_STATE)
         return;
-    const struct state *parent = &u->space->states.items[s->parent];
-    list_steps(u, parent);
-    vec_push(&u->steps, ((struct search_step){s->match.rule, s->change - parent->change}));
+    list_steps(u, &u->space->states.items[s->parent]);
+    vec_push(&u->steps, ((struct search_step){s->match.rule, s->step_change}));
 }
 
 // Sums of the same costs in another order differ in their last digits.
@@ -100,14 +99,11 @@ static void replay_from(struct reuse *u, struct proposal *p)
     struct match first;
     bool is_new;
     uint32_t kind = space_find_kind(u->space, &p->match, &first, &is_new);
-    double change = p->change;
-    uint32_t state = space_make_state(u->space, u->space->kinds.items[kind]->root, &first, change, &is_new);
-    for (size_t i = 1; state != NO_STATE && i < u->steps.count; i++) {
-        change += u->steps.items[i].seconds_after;
+    uint32_t state = space_make_state(u->space, u->space->kinds.items[kind]->root, &first, p->change, &is_new);
+    for (size_t i = 1; state != NO_STATE && i < u->steps.count; i++)
         state = find_same_match(u, state, &u->steps.items[i])
-                    ? space_make_state(u->space, state, &u->match, change, &is_new)
+                    ? space_make_state(u->space, state, &u->match, u->change, &is_new)
                     : NO_STATE;
-    }
     if (state != NO_STATE && !is_known_end(u, state) && is_allowed(u, state))
         vec_push(&u->ends, state);
 }
@@ -130,13 +126,16 @@ typedef VEC(struct edit) edit_list;
 
 static void list_edits(struct reuse *u, const struct rewritten *r, uint32_t state, bool *claimed, edit_list *ret_edits)
 {
+    double change = space_price_state(u->space, state);
     const struct state *s = &u->space->states.items[state];
+    if (!(change < 0))
+        return;
     const struct region_kind *k = u->space->kinds.items[s->kind];
     for (size_t i = 0; i < k->sites.count; i++)
         if (region_claim(r, &k->sites.items[i], &u->space->w->graph, claimed))
             vec_push(ret_edits, ((struct edit){.rewritten = r,
                                                .site = &k->sites.items[i],
-                                               .change = s->change,
+                                               .change = change,
                                                .n_steps = u->steps.count,
                                                .steps = u->steps.items}));
 }

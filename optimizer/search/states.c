@@ -96,7 +96,7 @@ static bool add_site(struct region_kind *k, struct site *site)
 static uint32_t add_kind(struct state_space *space, struct region_kind *k, const struct graph *region)
 {
     uint32_t id = (uint32_t)space->kinds.count;
-    struct state root = {.graph = *region, .kind = id, .parent = NO_STATE};
+    struct state root = {.graph = *region, .kind = id, .parent = NO_STATE, .is_expanded = true};
     root.stands_for = mem_new_array(tensor_id, region->tensors.count);
     for (tensor_id t = 0; t < region->tensors.count; t++)
         root.stands_for[t] = t;
@@ -166,7 +166,7 @@ static struct match keep_match(const struct match *m, struct arena *a)
     return kept;
 }
 
-uint32_t space_make_state(struct state_space *space, uint32_t parent_id, const struct match *m, double change,
+uint32_t space_make_state(struct state_space *space, uint32_t parent_id, const struct match *m, double step_change,
                           bool *ret_is_new)
 {
     const struct state *parent = &space->states.items[parent_id];
@@ -174,7 +174,7 @@ uint32_t space_make_state(struct state_space *space, uint32_t parent_id, const s
     struct graph with_target;
     tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
     uint32_t n = m->rule->n_outputs;
-    child.change = change;
+    child.step_change = step_change;
     graph_copy(&with_target, &parent->graph);
     bool is_made = match_apply(m, &with_target, &space->w->scratch, old, new);
     tensor_id *map = mem_new_array(tensor_id, with_target.tensors.count + 1);
@@ -195,6 +195,20 @@ uint32_t space_make_state(struct state_space *space, uint32_t parent_id, const s
     mem_free_array(child.stands_for, child.graph.tensors.count);
     graph_free(&child.graph);
     return found;
+}
+
+double space_price_state(struct state_space *space, uint32_t id)
+{
+    struct state *s = &space->states.items[id];
+    uint32_t root = space->kinds.items[s->kind]->root;
+    if (!s->is_priced) {
+        if (id != root)
+            space_price_state(space, root);
+        s->seconds = space->w->cost->graph_seconds(space->w->cost->context, &s->graph);
+        s->change = s->seconds - (id == root ? s->seconds : space->states.items[root].seconds);
+        s->is_priced = true;
+    }
+    return s->change;
 }
 
 bool *state_mark_touched(const struct state_space *space, const struct state *s)

@@ -10,9 +10,11 @@ struct state {
     struct graph graph;
     tensor_id *stands_for;   // of every tensor, see region.h
     uint32_t kind, parent, depth;
-    struct match match;   // by which it came from its parent; no rule: the region as it was found
-    double change;        // estimated, since then
-    bool is_expanded;     // its matches are or were queued
+    struct match match;       // by which it came from its parent; no rule: the region as it was found
+    double step_change;       // by which, as its neighbourhood was priced
+    double seconds, change;   // of the region in this state, and against the region as it was found
+    bool is_priced;           // are these two known?
+    bool is_expanded;         // its matches are or were queued
 };
 struct region_kind {
     struct arena arena;   // of all its states
@@ -35,8 +37,9 @@ void space_forget_kind(struct state_space *space, uint32_t kind);   // with its 
 uint32_t space_find_kind(struct state_space *space, const struct match *m, struct match *ret_match,
                          bool *ret_is_new_site);
 // The state that a match of another one leads to. NO_STATE: it cannot be applied.
-uint32_t space_make_state(struct state_space *space, uint32_t parent, const struct match *m, double change,
+uint32_t space_make_state(struct state_space *space, uint32_t parent, const struct match *m, double step_change,
                           bool *ret_is_new);
+double space_price_state(struct state_space *space, uint32_t state);   // its `change`, made known
 struct rewritten state_rewritten(const struct state_space *space, const struct state *s);
 // One flag per node (and one more, to be freed): did the chain make it, or does it read what the chain made?
 bool *state_mark_touched(const struct state_space *space, const struct state *s);

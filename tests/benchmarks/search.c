@@ -1,12 +1,14 @@
 // `search [MODEL.onnx | NAME:N]...`: times the search with a made-up cost on models, or on synthetic graphs of N
 // repeated blocks. Prints a row for each: nodes before and after, estimated gain, seconds, and what the search did.
 #include "optimizer/search/search.h"
+#include "backends/cpu/cpu.h"
 #include "core/arena.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "graph/graph.h"
 #include "optimizer/onnx/import.h"
 #include "tests/benchmarks/search_cost.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,9 +148,19 @@ static void print_rules(const struct search_result *r, const struct rule_set *ru
             printf("    %6llu  %s\n", (unsigned long long)r->applications.items[i], rules->rules.items[i]->name);
 }
 
+static double measured_seconds(void *context, const struct graph *g)
+{
+    struct estimate estimate;
+    struct error error;
+    return backend_estimate(context, g, &estimate, &error) ? estimate.seconds : INFINITY;
+}
+
 static void search_and_print(const char *name, const struct graph *g, const struct rule_set *rules)
 {
-    const struct cost_model cost = {made_up_seconds, NULL};
+    struct error error = {0};
+    struct backend_options device = {.cost_file = getenv("COSTS"), .threads = 1};
+    struct backend *cpu = device.cost_file ? cpu_backend_open(&device, &error) : NULL;
+    const struct cost_model cost = {cpu ? measured_seconds : made_up_seconds, cpu};
     struct search_options options = search_standard_options;
     struct search_result r;
     if (getenv("BUDGET"))
@@ -167,6 +179,7 @@ static void search_and_print(const char *name, const struct graph *g, const stru
     if (getenv("RULES"))
         print_rules(&r, rules);
     search_result_free(&r);
+    backend_close(cpu);
 }
 
 static bool measure_model(const char *path, const struct rule_set *rules, struct error *error)
