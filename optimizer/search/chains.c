@@ -86,14 +86,11 @@ static bool is_improving(const struct chains *c, double change)
 
 static int compare_changes(const void *a, const void *b)
 {
-    const struct proposal *x = *(struct proposal *const *)a, *y = *(struct proposal *const *)b;
-    if (x->change != y->change)
-        return x->change < y->change ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
+    return proposal_compare(*(struct proposal *const *)a, *(struct proposal *const *)b);
 }
 
 // No more than the budget allows to try.
-void chains_begin(struct chains *c)
+size_t chains_begin(struct chains *c)
 {
     struct whole *w = c->w;
     VEC(struct proposal *) untried = {0};
@@ -105,7 +102,8 @@ void chains_begin(struct chains *c)
             vec_push(&untried, &w->proposals.items[i]);
     if (untried.count)
         qsort(untried.items, untried.count, sizeof *untried.items, compare_changes);
-    for (size_t i = 0; i < untried.count && i < left; i++) {
+    size_t n = untried.count < left ? untried.count : left;
+    for (size_t i = 0; i < n; i++) {
         const struct proposal *p = untried.items[i];
         struct candidate next = {.seconds = p->change + c->step_price,
                                  .change = p->change,
@@ -115,6 +113,7 @@ void chains_begin(struct chains *c)
         queue_push(&c->queue, &next);
     }
     vec_free(&untried);
+    return n;
 }
 
 static bool is_still_of_use(void *context, const struct candidate *next)
@@ -133,22 +132,22 @@ static bool *mark_unfinished(const struct chains *c)
     return is_unfinished;
 }
 
-// Chains that a lost region had still to try are to be begun again.
-static void retry_unfinished(struct chains *c)
+// Where a region is not any more what it was, chains are begun anew.
+static void retry_in_changed_regions(struct chains *c)
 {
-    bool *is_unfinished = mark_unfinished(c);
+    bool *is_left = space_mark_sites(&c->space);
     for (size_t i = 0; i < c->w->proposals.count; i++) {
         struct proposal *p = &c->w->proposals.items[i];
-        if (p->tried != NOT_TRIED && c->space.kinds.items[p->tried]->is_gone && is_unfinished[p->tried])
+        if (p->tried != NOT_TRIED && !is_left[p->tried])
             p->tried = NOT_TRIED;
     }
-    mem_free(is_unfinished, c->space.kinds.count + 1);
+    mem_free(is_left, c->space.n_sites + 1);
 }
 
 void chains_follow(struct chains *c, const struct movement *m)
 {
     space_follow(&c->space, m);
-    retry_unfinished(c);
+    retry_in_changed_regions(c);
     queue_keep(&c->queue, is_still_of_use, c);
 }
 
@@ -197,9 +196,9 @@ static bool try_beginning(struct chains *c, const struct candidate *next, struct
 {
     struct candidate first = *next;
     bool is_new_site;
-    uint32_t kind = space_find_kind(&c->space, &next->match, &first.match, &is_new_site);
+    uint32_t *site = &c->w->proposals.items[next->proposal].tried;
+    uint32_t kind = space_find_kind(&c->space, &next->match, &first.match, site, &is_new_site);
     uint32_t winner = c->space.kinds.items[kind]->winner;
-    c->w->proposals.items[next->proposal].tried = kind;
     if (is_new_site && winner != NO_STATE && chain_apply_everywhere(&c->space, winner, ret_movement))
         return true;
     return try_state(c, c->space.kinds.items[kind]->root, &first, ret_movement);

@@ -17,8 +17,9 @@ struct chains {
 };
 void chains_init(struct chains *c, struct whole *w);
 void chains_free(struct chains *c);
-// Queues the matches of the whole graph that no chain was begun with yet.
-void chains_begin(struct chains *c);
+// Queues matches of the whole graph that no chain was begun with yet, as many as the budget may allow. Gives their
+// number.
+size_t chains_begin(struct chains *c);
 // After an adoption: what was found in regions that are still there is kept.
 void chains_follow(struct chains *c, const struct movement *m);
 // Gives memory back: the costlier half of what is queued goes, and the regions that nothing is queued for.

@@ -9,6 +9,7 @@
 
 // Where a region is in a graph.
 struct site {
+    uint32_t number;          // the owner's
     VEC(tensor_id) tensors;   // of every tensor of the region: which one it is there
     VEC(node_id) members;     // the nodes there, leaves left out
 };

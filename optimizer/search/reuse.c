@@ -98,7 +98,7 @@ static void replay_from(struct reuse *u, struct proposal *p)
 {
     struct match first;
     bool is_new;
-    uint32_t kind = space_find_kind(u->space, &p->match, &first, &is_new);
+    uint32_t site, kind = space_find_kind(u->space, &p->match, &first, &site, &is_new);
     uint32_t state = space_make_state(u->space, u->space->kinds.items[kind]->root, &first, p->change, &is_new);
     for (size_t i = 1; state != NO_STATE && i < u->steps.count; i++)
         state = find_same_match(u, state, &u->steps.items[i])

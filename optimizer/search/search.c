@@ -64,7 +64,7 @@ static void run(struct search *s)
     if (has_to_stop(s))
         return;
     s->result->statistics.expanded++;
-    whole_find_proposals(&s->whole);
+    whole_find_proposals(&s->whole, NULL, NULL);
     while (is_left && !has_to_stop(s)) {
         if (is_adopted) {
             descend(s);
@@ -72,7 +72,7 @@ static void run(struct search *s)
                 return;
             chains_begin(&s->chains);
         }
-        is_left = chains_step(&s->chains, &is_adopted, &m);
+        is_left = chains_step(&s->chains, &is_adopted, &m) || chains_begin(&s->chains) > 0;
         if (is_adopted)
             follow(s, &m);
         bound_memory(s);

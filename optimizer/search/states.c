@@ -81,16 +81,19 @@ static bool is_same_site(const struct site *x, const struct site *y)
            (n == 0 || memcmp(x->tensors.items, y->tensors.items, n * sizeof *x->tensors.items) == 0);
 }
 
-// Takes the site, unless the kind has it already.
-static bool add_site(struct region_kind *k, struct site *site)
+// Takes the site, unless the kind has it already. Gives its number.
+static uint32_t add_site(struct state_space *space, struct region_kind *k, struct site *site, bool *ret_is_new)
 {
+    *ret_is_new = false;
     for (size_t i = 0; i < k->sites.count; i++)
         if (is_same_site(&k->sites.items[i], site)) {
             site_free(site);
-            return false;
+            return k->sites.items[i].number;
         }
+    *ret_is_new = true;
+    site->number = space->n_sites++;
     vec_push(&k->sites, *site);
-    return true;
+    return site->number;
 }
 
 static uint32_t add_kind(struct state_space *space, struct region_kind *k, const struct graph *region)
@@ -108,7 +111,7 @@ static uint32_t add_kind(struct state_space *space, struct region_kind *k, const
     return id;
 }
 
-uint32_t space_find_kind(struct state_space *space, const struct match *m, struct match *ret_match,
+uint32_t space_find_kind(struct state_space *space, const struct match *m, struct match *ret_match, uint32_t *ret_site,
                          bool *ret_is_new_site)
 {
     struct region_kind *k = mem_alloc_zero(sizeof *k);
@@ -125,7 +128,7 @@ uint32_t space_find_kind(struct state_space *space, const struct match *m, struc
         mem_free(k, sizeof *k);
         space->w->result->statistics.repeated++;
     }
-    *ret_is_new_site = add_site(space->kinds.items[found], &site);
+    *ret_site = add_site(space, space->kinds.items[found], &site, ret_is_new_site);
     return found;
 }
 
@@ -265,4 +268,13 @@ void space_follow(struct state_space *space, const struct movement *m)
         if (space->kinds.items[i]->sites.count == 0)
             space_forget_kind(space, i);
     }
+}
+
+bool *space_mark_sites(const struct state_space *space)
+{
+    bool *is_left = mem_alloc_zero(space->n_sites + 1);
+    for (size_t i = 0; i < space->kinds.count; i++)
+        for (size_t j = 0; j < space->kinds.items[i]->sites.count; j++)
+            is_left[space->kinds.items[i]->sites.items[j].number] = true;
+    return is_left;
 }

@@ -29,12 +29,13 @@ struct state_space {
     VEC(struct region_kind *) kinds;
     VEC(struct state) states;
     struct table by_region, by_graph;
+    uint32_t n_sites;   // ever found; each has its number
 };
 void space_free(struct state_space *space);
 void space_forget_kind(struct state_space *space, uint32_t kind);   // with its sites and states
-// The kind of the region around a match of the whole graph, which has this place among its sites now. `ret_match` is
-// the match in the region.
-uint32_t space_find_kind(struct state_space *space, const struct match *m, struct match *ret_match,
+// The kind of the region around a match of the whole graph, which has this place among its sites now, by that number.
+// `ret_match` is the match in the region.
+uint32_t space_find_kind(struct state_space *space, const struct match *m, struct match *ret_match, uint32_t *ret_site,
                          bool *ret_is_new_site);
 // The state that a match of another one leads to. NO_STATE: it cannot be applied.
 uint32_t space_make_state(struct state_space *space, uint32_t parent, const struct match *m, double step_change,
@@ -45,4 +46,6 @@ struct rewritten state_rewritten(const struct state_space *space, const struct s
 bool *state_mark_touched(const struct state_space *space, const struct state *s);
 // After an adoption: sites move along or are lost, and with its last site a kind.
 void space_follow(struct state_space *space, const struct movement *m);
+bool *space_mark_sites(
+    const struct state_space *space);   // one flag for each number (and one more, to be freed): is it left?
 #endif

@@ -5,122 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-// --- matching and pricing
-// ---------------------------------------------------------------------------------------------
-
-bool whole_is_within_alpha(const struct whole *w, double change)
-{
-    return w->seconds + change < w->options->alpha * w->seconds;
-}
-
-static bool is_rule_disabled(const struct whole *w, const struct rule *r)
-{
-    for (size_t i = 0; i < w->rules->rules.count; i++)
-        if (w->rules->rules.items[i] == r)
-            return w->is_disabled[i];
-    return false;
-}
-
-static void refute(struct whole *w, const struct rule *r)
-{
-    vec_push(&w->result->refuted, r);
-    for (size_t i = 0; i < w->rules->rules.count; i++)
-        if (w->rules->rules.items[i] == r)
-            w->is_disabled[i] = true;
-    for (size_t i = 0; i < w->proposals.count; i++)
-        if (w->proposals.items[i].match.rule == r)
-            w->proposals.items[i].change = INFINITY;
-}
-
-bool whole_allows(struct whole *w, const struct match *m, const struct graph *g)
-{
-    if (is_rule_disabled(w, m->rule))
-        return false;
-    if (!w->options->validates || validator_judge(&w->validator, m, g) != VERDICT_DIFFERENT)
-        return true;
-    refute(w, m->rule);
-    return false;
-}
-
-// The estimated change of a match, infinity for one that cannot be applied.
-static double price_match(struct whole *w, const struct match *m)
-{
-    struct arena_mark arena = arena_mark(w->working.arena);
-    struct graph_mark nodes = graph_mark(&w->working);
-    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
-    double change = INFINITY;
-    if (!match_apply(m, &w->working, &w->scratch, old, new))
-        w->result->statistics.ill_typed++;
-    else if (graph_replacement_has_cycle(&w->working, m->rule->n_outputs, old, new))
-        w->result->statistics.cyclic++;
-    else
-        change = pricer_change(&w->pricer, &(struct rewrite){&w->working, nodes.nodes, &w->index, m, old, new});
-    graph_rollback(&w->working, nodes);
-    arena_release(w->working.arena, arena);
-    return change;
-}
-
-static bool has_touched_node(const struct whole *w, const struct match *m)
-{
-    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
-        if (w->touched[m->nodes[i]])
-            return true;
-    return false;
-}
-
-static bool add_proposal(void *context, const struct match *m)
-{
-    struct whole *w = context;
-    if (w->touched && !has_touched_node(w, m))
-        return true;
-    w->result->statistics.matches++;
-    double change = price_match(w, m);
-    if (whole_is_within_alpha(w, change))
-        vec_push(&w->proposals, ((struct proposal){*m, change, w->arrived++, NOT_TRIED}));
-    else
-        w->result->statistics.too_costly += isfinite(change);
-    return !interrupt_requested();
-}
-
-static int compare_proposals(const void *a, const void *b)
-{
-    const struct proposal *x = a, *y = b;
-    if (x->change != y->change)
-        return x->change < y->change ? -1 : 1;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-static void drop_costliest_proposals(struct whole *w)
-{
-    size_t limit = w->options->max_candidates;
-    if (w->proposals.count > w->result->statistics.peak_queue)
-        w->result->statistics.peak_queue = w->proposals.count;
-    if (limit == 0 || w->proposals.count <= limit)
-        return;
-    qsort(w->proposals.items, w->proposals.count, sizeof *w->proposals.items, compare_proposals);
-    w->result->statistics.dropped += w->proposals.count - limit;
-    w->proposals.count = limit;
-}
-
-// Matches of all rules; only at anchors among `near` and with a node among `touched`, when given.
-static void find_matches(struct whole *w, const bool *near, const bool *touched)
-{
-    w->touched = touched;
-    for (size_t i = 0; i < w->rules->rules.count && !interrupt_requested(); i++) {
-        const struct rule *r = w->rules->rules.items[i];
-        enum operator_id op = r->pattern.nodes.items[r->pattern.terms.items[r->sources[0]].index].op->id;
-        for (uint32_t j = w->index.first_of_op[op]; !w->is_disabled[i] && j < w->index.first_of_op[op + 1]; j++)
-            if (!near || near[w->index.nodes_by_op[j]])
-                rule_match(r, &w->index, w->index.nodes_by_op[j], &w->scratch, add_proposal, w);
-    }
-    drop_costliest_proposals(w);
-}
-
-void whole_find_proposals(struct whole *w)
-{
-    find_matches(w, NULL, NULL);
-}
-
 // --- moving on to a better graph
 // --------------------------------------------------------------------------------------
 
@@ -229,18 +113,6 @@ static void mark_near(const struct whole *w, const bool *is_changed, bool *near)
     vec_free(&found);
 }
 
-static void price_proposals_near(struct whole *w, const bool *near)
-{
-    for (size_t i = 0; i < w->proposals.count; i++) {
-        struct proposal *c = &w->proposals.items[i];
-        bool is_near = false;
-        for (uint32_t j = 0; j < c->match.rule->n_source_nodes; j++)
-            is_near = is_near || near[c->match.nodes[j]];
-        if (is_near)
-            c->change = price_match(w, &c->match);
-    }
-}
-
 static void index_graph(struct whole *w)
 {
     match_index_init(&w->index, &w->graph);
@@ -263,8 +135,8 @@ static void adopt(struct whole *w, struct graph *better, double seconds, const s
     index_graph(w);
     move_proposals(w, v);
     mark_near(w, v->is_changed, near);
-    price_proposals_near(w, near);
-    find_matches(w, near, v->is_changed);
+    whole_price_proposals_near(w, near);
+    whole_find_proposals(w, near, v->is_changed);
     mem_free_array(near, better->nodes.count + 1);
 }
 
@@ -384,7 +256,7 @@ typedef VEC(struct proposal *) proposal_list;
 
 static int compare_pointed_proposals(const void *a, const void *b)
 {
-    return compare_proposals(*(struct proposal *const *)a, *(struct proposal *const *)b);
+    return proposal_compare(*(struct proposal *const *)a, *(struct proposal *const *)b);
 }
 
 // The best improving proposals of which no two share a matched node, best first.
@@ -433,7 +305,7 @@ bool whole_descend(struct whole *w, struct movement *ret_movement)
         choose_apart(w, &chosen);
         size_t n = chosen.count, applied = n ? apply_proposals(w, &chosen, ret_movement) : 0;
         if (n && !applied)
-            chosen.items[0]->change = INFINITY;
+            proposal_set_change(w, chosen.items[0], INFINITY);
         vec_free(&chosen);
         if (applied || n == 0 || interrupt_requested())
             return applied > 0;
@@ -457,6 +329,7 @@ void whole_init(struct whole *w, const struct graph *g, const struct rule_set *r
                 w->is_disabled[i] = true;
     graph_replace(&w->graph, g, 0, NULL, NULL, NULL);
     w->seconds = cost->graph_seconds(cost->context, &w->graph);
+    w->grain = isfinite(w->seconds) && w->seconds > 0 ? 1e-9 * w->seconds : 1;
     index_graph(w);
 }
 

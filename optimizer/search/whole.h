@@ -14,8 +14,9 @@
 struct proposal {
     struct match match;
     double change;     // estimated, in seconds; infinity: not to be applied
+    int64_t rank;      // the change, rounded: sums of the same costs in another order are equal
     uint64_t number;   // order of arrival
-    uint32_t tried;    // the kind of region in which a chain was begun with it, or NOT_TRIED
+    uint32_t tried;    // the site of the region in which a chain was begun with it, or NOT_TRIED
 };
 // A change of the whole graph: a match, or what a region has become.
 struct edit {
@@ -38,6 +39,7 @@ struct whole {
     struct graph graph, working;
     struct match_index index;
     double seconds;   // of the graph, priced as a whole
+    double grain;     // of ranks, in seconds
     VEC(struct proposal) proposals;
     uint64_t arrived;
     const bool *touched;   // while matching: only matches with such a node
@@ -54,10 +56,20 @@ struct movement {
 void whole_init(struct whole *w, const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,
                 const struct search_options *options, struct search_result *result);
 void whole_free(struct whole *w);
-void whole_find_proposals(struct whole *w);
+
+// --- proposals
+// Adds the matches of all rules; only those at anchors among `near` and with a node among `touched`, when given.
+void whole_find_proposals(struct whole *w, const bool *near, const bool *touched);
+void whole_price_proposals_near(struct whole *w, const bool *near);   // anew, those with such a node
+void proposal_set_change(const struct whole *w, struct proposal *p, double change);
+// The better one first. Of equal ones, that on earlier tensors: so a commutative match is taken in the same order
+// wherever it reads the same tensors, and what it makes of them is shared.
+int proposal_compare(const struct proposal *x, const struct proposal *y);
 // May this match of `g` be made? A rule that validation refutes is disabled.
 bool whole_allows(struct whole *w, const struct match *m, const struct graph *g);
 bool whole_is_within_alpha(const struct whole *w, double change);
+
+// --- edits
 // Applies as many of the edits as make the graph cheaper: all, or else the first half of them, and so on. They must not
 // touch the same nodes. Gives the number applied; when it is not 0, `ret_movement` is to be freed.
 size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, struct movement *ret_movement);

@@ -5,6 +5,7 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/text.h"
 #include "graph/graph.h"
 #include "optimizer/onnx/import.h"
 #include "tests/benchmarks/search_cost.h"
@@ -158,7 +159,7 @@ static double measured_seconds(void *context, const struct graph *g)
 static void search_and_print(const char *name, const struct graph *g, const struct rule_set *rules)
 {
     struct error error = {0};
-    struct backend_options device = {.cost_file = getenv("COSTS"), .threads = 1};
+    struct backend_options device = {.cost_file = getenv("COSTS"), .threads = 1, .never_measures = getenv("GUESS") != NULL};
     struct backend *cpu = device.cost_file ? cpu_backend_open(&device, &error) : NULL;
     const struct cost_model cost = {cpu ? measured_seconds : made_up_seconds, cpu};
     struct search_options options = search_standard_options;
@@ -178,6 +179,7 @@ static void search_and_print(const char *name, const struct graph *g, const stru
         mem_peak_resident() >> 20);
     if (getenv("RULES"))
         print_rules(&r, rules);
+    if (getenv("EXPLAIN")) { struct text t = {0}; backend_explain(cpu, &r.graph, &t, &error); puts(t.chars); text_free(&t); }
     search_result_free(&r);
     backend_close(cpu);
 }
