@@ -353,13 +353,16 @@ tensor_id spread_along(struct conversion *c, tensor_id vector, int axis, tensor_
 bool common_shape(struct conversion *c, const struct type *a, const struct type *b, int *ret_rank, int64_t *ret_dim)
 {
     int rank = a->rank > b->rank ? a->rank : b->rank;
+    int64_t dim[MAX_RANK];   // the result may be one of the two
     for (int i = 0; i < rank; i++) {
         int64_t x = i < rank - a->rank ? 1 : a->dim[i - (rank - a->rank)];
         int64_t y = i < rank - b->rank ? 1 : b->dim[i - (rank - b->rank)];
         if (x != y && x != 1 && y != 1)
             return cannot(c, "the shapes cannot be broadcast to one");
-        ret_dim[i] = x == 1 ? y : x;
+        dim[i] = x == 1 ? y : x;
     }
+    for (int i = 0; i < rank; i++)
+        ret_dim[i] = dim[i];
     *ret_rank = rank;
     return true;
 }

@@ -96,4 +96,6 @@ tensor_id int_weight(struct conversion *c, int rank, const int64_t *dim, const i
 // Numpy's common shape of two tensors; false (cannot) when there is none.
 bool common_shape(struct conversion *c, const struct type *a, const struct type *b, int *ret_rank, int64_t *ret_dim);
 bool normalize_axis(struct conversion *c, int64_t axis, int rank, int *ret_axis);   // from -rank .. rank - 1
+// The tensor padded with its own entries, as the node's mode says (edge, reflect, wrap); convert_resample.c.
+tensor_id pad_by_entries(struct conversion *c, tensor_id x, const int64_t *pads);
 #endif

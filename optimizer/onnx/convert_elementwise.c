@@ -233,15 +233,47 @@ bool convert_identity(struct conversion *c)
     return give(c, 0, input_of(c, 0));
 }
 
-// In inference the mask is not computed; a node whose mask is wanted stays.
+// In inference nothing is dropped: the mask is true everywhere.
 bool convert_dropout(struct conversion *c)
 {
     const int64_t *is_training;
     uint32_t count;
-    if (wants_output(c, 1))
-        return cannot(c, "its mask is used");
     if (input_of(c, 2) != NO_TENSOR &&
         (!constant_ints(c, input_of(c, 2), 1, &is_training, &count) || count != 1 || is_training[0]))
         return cannot(c, "it is in training mode");
-    return convert_identity(c);
+    if (!wants_output(c, 1))
+        return convert_identity(c);
+    if (!has_known_inputs(c, 1))
+        return false;
+    struct type x = *type_of(c, input_of(c, 0));
+    tensor_id mask = broadcast_to(c, scalar_constant(c, c->opset < 10 ? x.dtype : DTYPE_BOOL, 1), x.rank, x.dim);
+    return give(c, 1, mask) && convert_identity(c);
+}
+
+// Infinities of the signs asked for.
+bool convert_is_infinite(struct conversion *c)
+{
+    bool positive = int_attribute(c, "detect_positive", 1), negative = int_attribute(c, "detect_negative", 1);
+    if (!has_known_inputs(c, 1))
+        return false;
+    tensor_id x = input_of(c, 0);
+    if (!positive && !negative)
+        return cannot(c, "it detects nothing");
+    if (positive && negative)
+        x = unary(c, OP_ABS, x);
+    return give(c, 0, binary(c, OP_EQUAL, x, constant_like(c, x, positive ? INFINITY : -INFINITY)));
+}
+
+// x + bias below -lambda, x - bias above lambda, else 0.
+bool convert_shrink(struct conversion *c)
+{
+    double lambda = float_attribute(c, "lambd", 0.5), bias = float_attribute(c, "bias", 0);
+    if (!has_known_inputs(c, 1) || !dtype_is_float(type_of(c, input_of(c, 0))->dtype))
+        return cannot(c, "its input is not of real numbers");
+    tensor_id x = input_of(c, 0), zero = constant_like(c, x, 0);
+    tensor_id is_below = binary(c, OP_LESS, x, constant_like(c, x, -lambda));
+    tensor_id is_above = binary(c, OP_LESS, constant_like(c, x, lambda), x);
+    struct application where = application_of(c, OP_WHERE);
+    tensor_id upper = apply(c, &where, 3, (tensor_id[]){is_above, add_scalar(c, x, -bias), zero});
+    return give(c, 0, apply(c, &where, 3, (tensor_id[]){is_below, add_scalar(c, x, bias), upper}));
 }

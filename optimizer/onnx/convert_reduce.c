@@ -177,7 +177,72 @@ bool convert_softmax(struct conversion *c)
     return give(c, 0, reshape_to(c, z, type.rank, type.dim));
 }
 
+// One at the first maximum along an axis, else zero.
+bool convert_hardmax(struct conversion *c)
+{
+    static const double values[] = {0, 1};
+    int axis;
+    int64_t two = 2;
+    if (!has_known_inputs(c, 1))
+        return false;
+    struct type x = *type_of(c, input_of(c, 0));
+    if (!normalize_axis(c, int_attribute(c, "axis", c->opset < 13 ? 1 : -1), x.rank, &axis))
+        return false;
+    if (c->opset < 13 && axis != x.rank - 1)
+        return cannot(c, "it takes several axes for one");
+    struct application place = application_of(c, OP_ARGMAX), one_hot = application_of(c, OP_ONEHOT);
+    set_int(c, &place, "axis", axis);
+    set_int(c, &place, "keepdims", 0);
+    set_int(c, &one_hot, "axis", axis);
+    set_int(c, &one_hot, "depth", x.dim[axis]);
+    return give(c, 0, apply2(c, &one_hot, apply1(c, &place, input_of(c, 0)), real_weight(c, x.dtype, 1, &two, values)));
+}
+
 // ---- normalizations ----
+
+// x / |x|, where 0 / 0 is 0: the norm is held above the smallest normal number.
+bool convert_lp_normalization(struct conversion *c)
+{
+    struct axes axes = {.count = 1};
+    int axis;
+    if (!has_known_inputs(c, 1) || !dtype_is_float(type_of(c, input_of(c, 0))->dtype))
+        return cannot(c, "its input is not of real numbers");
+    tensor_id x = input_of(c, 0);
+    struct type type = *type_of(c, x);
+    if (!normalize_axis(c, int_attribute(c, "axis", -1), type.rank, &axis))
+        return false;
+    axes.axis[0] = axis;
+    tensor_id norm = int_attribute(c, "p", 2) == 1
+                         ? reduce_by(c, OP_REDUCESUM, unary(c, OP_ABS, x), &axes, true)
+                         : unary(c, OP_SQRT, reduce_by(c, OP_REDUCESUM, binary(c, OP_EWMUL, x, x), &axes, true));
+    norm = binary(c, OP_MAX, norm, constant_like(c, norm, type.dtype == DTYPE_F16 ? 0x1p-14 : 0x1p-126));
+    return give(c, 0, norm == NO_TENSOR ? norm : binary(c, OP_DIV, x, broadcast_to(c, norm, type.rank, type.dim)));
+}
+
+// (x - mean) / (deviation + 1e-9) over the axes, by default all but the channels.
+bool convert_mean_variance_normalization(struct conversion *c)
+{
+    struct axes axes;
+    if (!has_known_inputs(c, 1) || !dtype_is_float(type_of(c, input_of(c, 0))->dtype))
+        return cannot(c, "its input is not of real numbers");
+    tensor_id x = input_of(c, 0);
+    struct type type = *type_of(c, x);
+    if (!has_attribute(c, "axes") && type.rank != 4)
+        return cannot(c, "it has no axes");
+    if (!read_axes(c, type.rank, &axes))
+        return false;
+    if (!has_attribute(c, "axes"))
+        axes = (struct axes){.count = 3, .axis = {0, 2, 3}};
+    tensor_id mean = reduce_by(c, OP_REDUCEMEAN, x, &axes, true);
+    if (mean == NO_TENSOR)
+        return give(c, 0, mean);
+    tensor_id centred = binary(c, OP_SUB, x, broadcast_to(c, mean, type.rank, type.dim));
+    tensor_id variance = reduce_by(c, OP_REDUCEMEAN, binary(c, OP_EWMUL, centred, centred), &axes, true);
+    tensor_id deviation = add_scalar(c, unary(c, OP_SQRT, variance), 1e-9);
+    return give(c, 0,
+                deviation == NO_TENSOR ? deviation
+                                       : binary(c, OP_DIV, centred, broadcast_to(c, deviation, type.rank, type.dim)));
+}
 
 struct batch_statistics {
     const double *scale, *bias, *mean, *variance;

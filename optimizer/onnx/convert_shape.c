@@ -343,12 +343,14 @@ bool convert_pad(struct conversion *c)
 {
     int64_t pads[2 * MAX_RANK] = {0};
     double value;
-    if (!text_attribute_is(c, "mode", "constant", "constant"))
-        return cannot(c, "it pads with entries");
     if (!has_known_inputs(c, 1))
         return false;
     int rank = type_of(c, input_of(c, 0))->rank;
-    if (!read_pads(c, rank, pads) || !read_pad_value(c, &value))
+    if (!read_pads(c, rank, pads))
+        return false;
+    if (!text_attribute_is(c, "mode", "constant", "constant"))
+        return give(c, 0, pad_by_entries(c, input_of(c, 0), pads));
+    if (!read_pad_value(c, &value))
         return false;
     struct application a = application_of(c, OP_PAD);
     set_ints(c, &a, "pads", 2 * (uint32_t)rank, pads);

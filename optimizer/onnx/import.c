@@ -123,6 +123,7 @@ static void infer_types_of_outputs(struct importer *im, struct conversion *c, st
         struct type declared = type_from_onnx(im, value ? value->declared : NULL);
         if (type_is_known(&declared) || !type_is_known(&ret_types[i]))
             ret_types[i] = declared;
+        ret_types[i] = type_within_limits(ret_types[i]);
     }
 }
 

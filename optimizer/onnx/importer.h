@@ -37,6 +37,7 @@ const char **names_captured_by(struct importer *im, const struct onnx_node *n, u
 // The type that ONNX states: bound symbols have their sizes, unknown parts are unknown.
 struct type type_from_onnx(const struct importer *im, const struct onnx_type *t);
 struct type type_of_tensor(const struct onnx_tensor *t);
+struct type type_within_limits(struct type t);   // of unknown rank when it has more than MAX_ELEMENTS
 // The types of the model's inputs, with --shape options applied; fills im->symbols.
 bool bind_shapes(struct importer *im, struct type *ret_types);
 

@@ -22,6 +22,18 @@ static int64_t dimension_of(const struct importer *im, const struct onnx_dimensi
     return size_of_symbol(im, &d->symbol);
 }
 
+struct type type_within_limits(struct type t)
+{
+    int64_t elements = 1;
+    for (int i = 0; i < t.rank; i++) {
+        int64_t d = t.dim[i] > 1 ? t.dim[i] : 1;
+        if (d > MAX_ELEMENTS || elements > MAX_ELEMENTS / d)
+            return (struct type){.dtype = t.dtype, .rank = RANK_UNKNOWN};
+        elements *= d;
+    }
+    return t;
+}
+
 struct type type_from_onnx(const struct importer *im, const struct onnx_type *t)
 {
     struct type type = {.rank = RANK_UNKNOWN};
@@ -34,7 +46,7 @@ struct type type_from_onnx(const struct importer *im, const struct onnx_type *t)
     type.rank = (int)shape->dimensions.count;
     for (int i = 0; i < type.rank; i++)
         type.dim[i] = dimension_of(im, shape->dimensions.items[i]);
-    return type;
+    return type_within_limits(type);
 }
 
 struct type type_of_tensor(const struct onnx_tensor *t)
@@ -43,12 +55,9 @@ struct type type_of_tensor(const struct onnx_tensor *t)
     if (t->dims.count > MAX_RANK)
         return type;
     type.rank = (int)t->dims.count;
-    for (int i = 0; i < type.rank; i++) {
+    for (int i = 0; i < type.rank; i++)
         type.dim[i] = t->dims.items[i];
-        if (type.dim[i] > MAX_ELEMENTS)
-            type.rank = RANK_UNKNOWN;
-    }
-    return type;
+    return type_within_limits(type);
 }
 
 // ---- --shape ----
@@ -170,5 +179,7 @@ bool bind_shapes(struct importer *im, struct type *ret_types)
             return false;
     }
     spread_symbols(im, ret_types);
+    for (size_t i = 0; i < im->source->inputs.count; i++)
+        ret_types[i] = type_within_limits(ret_types[i]);
     return true;
 }

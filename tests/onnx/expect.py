@@ -1,6 +1,6 @@
 """Runs ONNX's own tests through onnx_expect and counts.
 
-`expect.py PATH/onnx_expect [--cpu] [--list VERDICT]`: every folder with a model under onnx/backend/test/data must be equal, opaque
+`expect.py PATH/onnx_expect [--cpu] [--bind] [--list VERDICT]`: every folder with a model under onnx/backend/test/data must be equal, opaque
 (it has an operator that is kept as it is), or without data that can be read; --list prints the folders of one verdict.
 """
 import collections
@@ -16,7 +16,7 @@ except ImportError:
 
 
 def main():
-    tool, options = sys.argv[1], [a for a in sys.argv[2:] if a == "--cpu"]
+    tool, options = sys.argv[1], [a for a in ("--cpu", "--bind") if a in sys.argv]
     listed = sys.argv[-1] if "--list" in sys.argv else None
     root = pathlib.Path(onnx.__file__).parent / "backend/test/data"
     folders = sorted(path.parent for path in root.rglob("model.onnx"))

@@ -22,6 +22,7 @@
 struct test {
     const char *folder;
     struct backend *backend;   // NULL: the definitions
+    bool binds;
     struct arena arena;
     struct onnx_file file;
     struct imported_model model;
@@ -62,6 +63,50 @@ static const char *shape_option(struct test *t, const struct onnx_value_info *in
     const char *option = arena_string(&t->arena, text.chars);
     text_free(&text);
     return option;
+}
+
+static bool is_parameter(const struct tensor_value *value)
+{
+    return value->type.rank <= 1 && type_elements(&value->type) <= 64;
+}
+
+static void bind_input(struct test *t, size_t index, const struct onnx_value_info *info)
+{
+    struct onnx_graph *g = t->file.model->graph;
+    struct onnx_tensor *tensor = arena_new(&t->arena, struct onnx_tensor);
+    void **items = arena_array(&t->arena, void *, g->initializers.count + 1);
+    const struct type *type = &t->inputs[index].type;
+    if (g->initializers.count)
+        memcpy(items, g->initializers.items, g->initializers.count * sizeof *items);
+    items[g->initializers.count] = tensor;
+    g->initializers = (struct onnx_list){items, g->initializers.count + 1};
+    tensor->name = info->name;
+    tensor->data_type = dtype_to_onnx(type->dtype);
+    tensor->dims.items = arena_copy_array(&t->arena, type->dim, MAX_RANK);
+    tensor->dims.count = (size_t)type->rank;
+    tensor->raw_data = (struct onnx_bytes){t->inputs[index].data, type_bytes(type)};
+}
+
+static void bind_parameters(struct test *t)
+{
+    const struct onnx_list *infos = &t->file.model->graph->inputs;
+    size_t kept = t->n_inputs ? 1 : 0, count = t->n_inputs;
+    struct onnx_list left = {arena_array(&t->arena, void *, infos->count + 1), infos->count ? 1 : 0};
+    if (infos->count < count || count == 0)
+        return;
+    left.items[0] = infos->items[0];
+    for (size_t i = 1; i < count; i++) {
+        if (is_parameter(&t->inputs[i])) {
+            bind_input(t, i, infos->items[i]);
+            continue;
+        }
+        left.items[left.count++] = infos->items[i];
+        t->inputs[kept++] = t->inputs[i];
+    }
+    for (size_t i = count; i < infos->count; i++)
+        left.items[left.count++] = infos->items[i];
+    t->n_inputs = kept;
+    t->file.model->graph->inputs = left;
 }
 
 // The shapes of the test's own inputs bind what is symbolic.
@@ -182,6 +227,8 @@ static void run_test(struct test *t, struct error *error)
         return;
     }
     read_inputs(t);
+    if (t->binds)
+        bind_parameters(t);
     if (import_test(t, error)) {
         run_imported(t, error);
         imported_model_free(&t->model);
@@ -191,9 +238,9 @@ static void run_test(struct test *t, struct error *error)
     onnx_file_close(&t->file);
 }
 
-static bool run_folder(const char *folder, struct backend *backend)
+static bool run_folder(const char *folder, struct backend *backend, bool binds)
 {
-    struct test t = {.folder = folder, .backend = backend};
+    struct test t = {.folder = folder, .backend = backend, .binds = binds};
     struct error error = {0};
     arena_init(&t.arena);
     run_test(&t, &error);
@@ -217,8 +264,9 @@ int main(int argc, char **argv)
         }
         at++;
     }
-    for (; at < argc; at++)
-        is_fine &= run_folder(argv[at], backend);
+    bool binds = at < argc && strcmp(argv[at], "--bind") == 0;
+    for (at += binds; at < argc; at++)
+        is_fine &= run_folder(argv[at], backend, binds);
     if (backend)
         backend_close(backend);
     return mem_in_use() ? EXIT_INTERNAL : is_fine ? EXIT_DONE : EXIT_CHECK_FAILED;
