@@ -1,0 +1,94 @@
+// Runs a graph on a device and by the reference, on random values, and compares.
+#ifndef TESTS_BACKENDS_CHECK_MODEL_H
+#define TESTS_BACKENDS_CHECK_MODEL_H
+#include "backends/backend.h"
+#include "backends/reference/reference.h"
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/random.h"
+#include "core/text.h"
+#include "graph/text.h"
+#include "operators/elements.h"
+#include "tests/support/check.h"
+#include <math.h>
+#include <string.h>
+
+#define MOST_LEAVES 64
+#define MOST_OUTPUTS 64
+
+static inline void fill_leaves(const struct graph *g, const struct operator* op, struct tensor_value *values,
+                               struct arena *arena, struct random *random)
+{
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        if (node->op != op)
+            continue;
+        struct tensor_value *v = &values[node->attributes[0].ints[0]];
+        v->type = *graph_type(g, node->first_output);
+        v->data = value_allocate(arena, &v->type);
+        value_fill_random(v, random, 9);
+    }
+}
+
+static inline double tolerance_of(enum dtype dtype)
+{
+    return dtype == DTYPE_F16 ? 4e-3 : dtype == DTYPE_BF16 ? 3e-2 : dtype == DTYPE_F64 ? 1e-12 : 1e-5;
+}
+
+// The largest difference, as a share of what is tolerated; infinity where one has NaN and the other has not.
+static inline double share_of_tolerance(const struct tensor_value *got, const struct tensor_value *wanted)
+{
+    size_t n = (size_t)type_elements(&wanted->type);
+    double *a = mem_new_array(double, n), *b = mem_new_array(double, n), most = 0, worst = 0;
+    elements_to_reals(got->type.dtype, got->data, n, a);
+    elements_to_reals(wanted->type.dtype, wanted->data, n, b);
+    for (size_t i = 0; i < n; i++) {
+        bool is_same = a[i] == b[i] || (isnan(a[i]) && isnan(b[i]));
+        most = isfinite(b[i]) && fabs(b[i]) > most ? fabs(b[i]) : most;
+        worst = is_same || fabs(a[i] - b[i]) <= worst ? worst : isnan(a[i] - b[i]) ? INFINITY : fabs(a[i] - b[i]);
+    }
+    mem_free_array(a, n);
+    mem_free_array(b, n);
+    if (worst == 0)
+        return 0;
+    return dtype_is_float(wanted->type.dtype) ? worst / (tolerance_of(wanted->type.dtype) * most) : INFINITY;
+}
+
+// Two runs on different inputs, outputs poisoned: the second must not see anything of the first. `allowed` multiplies
+// the tolerance, for deep graphs.
+static inline void check_model(struct backend *device, const struct graph *g, uint64_t seed, double allowed)
+{
+    struct arena arena;
+    struct error error = {0};
+    struct tensor_value inputs[MOST_LEAVES] = {0}, weights[MOST_LEAVES] = {0};
+    struct tensor_value got[MOST_OUTPUTS], wanted[MOST_OUTPUTS];
+    struct random random = random_seed(seed);
+    arena_init(&arena);
+    fill_leaves(g, operators[OP_WEIGHT], weights, &arena, &random);
+    struct model *m = backend_prepare(device, g, MOST_LEAVES, weights, &error);
+    if (!m)
+        fail_msg("%s", error.message);
+    model_allocate_outputs(m, got, &arena);
+    for (int run = 0; run < 2; run++) {
+        fill_leaves(g, operators[OP_INPUT], inputs, &arena, &random);
+        for (size_t i = 0; i < g->outputs.count; i++)
+            memset(got[i].data, 0xff, type_bytes(&got[i].type));
+        if (!model_run(m, inputs, got, &error) ||
+            !reference_run_graph(g, MOST_LEAVES, inputs, MOST_LEAVES, weights, wanted, &arena, &error))
+            fail_msg("%s", error.message);
+        for (size_t i = 0; i < g->outputs.count; i++) {
+            double share = share_of_tolerance(&got[i], &wanted[i]);
+            if (share <= allowed)
+                continue;
+            struct text text = {0};
+            graph_print(&text, g);
+            plan_print(&text, model_plan(m));
+            print_error("%s", text.chars);
+            text_free(&text);
+            fail_msg("seed %llu: output %zu is off by %g times the tolerance", (unsigned long long)seed, i, share);
+        }
+    }
+    model_free(m);
+    arena_free(&arena);
+}
+#endif
