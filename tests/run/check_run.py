@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Tests taso-run as a user has it: `check_run.py ROOT TASO_RUN`.
+
+Small models of every kind run, and agree with ONNX Runtime on the same inputs; equal models agree, others do not; wrong
+command lines and broken models end with their exit codes and one line.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import onnx
+    import onnxruntime
+    from onnx import TensorProto, helper, numpy_helper
+except ImportError:
+    sys.exit(77)
+
+DONE, CHECK_FAILED, USAGE, BAD_INPUT, UNSUPPORTED = 0, 1, 2, 3, 4
+TOLERANCE = 1e-5
+BINDINGS = {"gpt2-small": ["batch=2", "sequence=8"]}
+
+
+def run(tool, *arguments):
+    environment = dict(os.environ, OMP_WAIT_POLICY="passive")
+    command = [tool, *map(str, arguments), "--costs", ""]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert "Sanitizer" not in done.stderr, done.stderr
+    return done
+
+
+def shapes_of(name):
+    return [f"--shape={binding}" for binding in BINDINGS.get(name, [])]
+
+
+def outputs_of_runtime(path, folder):
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    inputs = {x.name: np.load(folder / f"input_{i}.npy") for i, x in enumerate(session.get_inputs())}
+    return session.run(None, inputs)
+
+
+def check_model(tool, path, folder):
+    folder.mkdir()
+    report = folder / "report.json"
+    done = run(tool, path, "--repeats", 2, "--save", folder, "--json", report, "--plan", *shapes_of(path.stem))
+    assert done.returncode == DONE, f"{path.name}: {done.returncode} {done.stderr}"
+    assert json.loads(report.read_text())["models"][0]["runs"] == 2
+    for i, wanted in enumerate(outputs_of_runtime(path, folder)):
+        found = np.load(folder / f"output_{i}.npy")
+        difference = np.abs(found.astype("f8") - wanted).max() / np.abs(wanted).max()
+        assert found.shape == wanted.shape and difference <= TOLERANCE, f"{path.name}: output {i} is off by {difference}"
+
+
+def models_agree_with_onnx_runtime(root, tool, folder):
+    models = folder / "models"
+    subprocess.run([root / "scripts/build-models", "--small", "--out", models], check=True, capture_output=True)
+    paths = sorted(models.glob("*.onnx"))
+    assert len(paths) >= 10
+    for path in paths:
+        check_model(tool, path, folder / path.stem)
+
+
+def scaled(path, factor):
+    model = onnx.load(path)
+    weight = [w for w in model.graph.initializer if len(w.dims) >= 2][-1]
+    weight.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(weight) * np.float32(factor), weight.name))
+    other = path.with_name("scaled.onnx")
+    onnx.save(model, other)
+    return other
+
+
+def two_models_are_compared(root, tool, folder):
+    a = folder / "models/squeezenet-small.onnx"
+    report = folder / "two.json"
+    done = run(tool, a, a, "--repeats", 3, "--json", report)
+    assert done.returncode == DONE and "the outputs agree" in done.stdout, done.stdout + done.stderr
+    read = json.loads(report.read_text())
+    assert read["agrees"] and read["ratio"] > 0 and read["outputs"][0]["relative_difference"] == 0
+    done = run(tool, a, scaled(a, 1.001), "--repeats", 1)
+    assert done.returncode == CHECK_FAILED and "do not agree" in done.stdout, done.stdout
+    assert run(tool, a, scaled(a, 1.001), "--repeats", 1, "--tolerance", 0.1).returncode == DONE
+
+
+def save_tiny(path, *nodes, output="z", shape=(2, 3)):
+    graph = helper.make_graph(
+        list(nodes),
+        "tiny",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("else", 1)]), path)
+    return path
+
+
+def constant_outputs_are_not_trusted(root, tool, folder):
+    tiny = save_tiny(folder / "zero.onnx", helper.make_node("Sub", ["x", "x"], ["z"]))
+    done = run(tool, tiny, tiny, "--repeats", 1)
+    assert done.returncode == CHECK_FAILED and "untrustworthy" in done.stdout, done.stdout
+
+
+def errors_have_their_codes(root, tool, folder):
+    unknown = save_tiny(folder / "unknown.onnx", helper.make_node("Strange", ["x"], ["z"], domain="else"))
+    unbound = save_tiny(folder / "unbound.onnx", helper.make_node("Relu", ["x"], ["z"]), shape=("n", 3))
+    broken = folder / "broken.onnx"
+    broken.write_bytes(b"\x08\x01\xff\xff")
+    good = folder / "models/nasrnn-small.onnx"
+    cases = [
+        (USAGE, []),
+        (USAGE, [good, good, good]),
+        (USAGE, [good, "--device", "abacus"]),
+        (USAGE, [good, "--repeats", "0"]),
+        (USAGE, [good, "--shape", "nobody=3"]),
+        (USAGE, [unbound]),
+        (DONE, [unbound, "--shape", "n=4", "--repeats", 1]),
+        (BAD_INPUT, [folder / "missing.onnx"]),
+        (BAD_INPUT, [broken]),
+        (UNSUPPORTED, [unknown]),
+        (DONE, ["--help"]),
+    ]
+    for code, arguments in cases:
+        done = run(tool, *arguments)
+        assert done.returncode == code, f"{arguments}: {done.returncode}, not {code}: {done.stderr}"
+        assert code == DONE or len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def main():
+    root, tool = pathlib.Path(sys.argv[1]), sys.argv[2]
+    with tempfile.TemporaryDirectory() as folder:
+        for test in [
+            models_agree_with_onnx_runtime,
+            two_models_are_compared,
+            constant_outputs_are_not_trusted,
+            errors_have_their_codes,
+        ]:
+            test(root, tool, pathlib.Path(folder))
+            print("passed:", test.__name__)
+
+
+main()
