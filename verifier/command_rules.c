@@ -13,7 +13,7 @@
 
 struct options {
     const char *output, *rejected;
-    int64_t threads, bound;
+    int64_t threads, bound, instances;
     bool quiet, bounds;
 };
 static const struct option_spec specs[] = {
@@ -23,6 +23,8 @@ static const struct option_spec specs[] = {
      .help = "rejected rules with the reasons (standard: the output's name with .rejected)"},
     {"bound", OPTION_INTEGER, offsetof(struct options, bound), .low = 0, .high = 8, .metavar = "N",
      .help = "test every size up to N instead of the argued bounds (0: the argued bounds)"},
+    {"instances", OPTION_INTEGER, offsetof(struct options, instances), .low = 1, .high = 1e12, .metavar = "N",
+     .help = "at most N instances for each rule; a rule that has more is tested and not proved"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
      .metavar = "N", .help = "threads (0: as many as cores)"},
     {"bounds", OPTION_FLAG, offsetof(struct options, bounds), .help = "print the bound of every axis and its reason"},
@@ -61,6 +63,8 @@ static void prove_all(struct run *run)
         struct judge judge;
         judge_init(&judge);
         judge.fixed_bound = (int)run->options.bound;
+        judge.step_limit = 3000000;
+        judge.instance_limit = (uint64_t)run->options.instances;
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < n; i++) {
             prove_rule(&judge, run->set.rules.items[i], &arenas[omp_get_thread_num()], &run->reports[i]);
@@ -198,7 +202,7 @@ static bool run_on(struct run *run, const char *path, struct error *error)
 
 int command_rules(int argc, char **argv)
 {
-    struct run run = {0};
+    struct run run = {.options = {.instances = 20000}};
     struct error error = {.code = EXIT_BAD_INPUT};
     const char *positional[256];
     int count;

@@ -32,7 +32,7 @@ static const struct list_example {
 };
 
 struct collector {
-    bool wants_all;
+    enum domain_extent extent;
     struct arena *a;
     VEC(struct attribute_value) values;
 };
@@ -76,20 +76,36 @@ static void collect_range(struct collector *c, const struct list_range *range)
         collect_lists_of(c, range, axes * range->per_axis);
 }
 
+// A few lists for each number of axes from `axes` on; false when the attribute is none of a window.
+static bool collect_examples(struct collector *c, const char *name, uint32_t axes)
+{
+    uint32_t per_axis = strcmp(name, "pad") == 0 ? 2 : 1;
+    bool is_known = false;
+    for (size_t i = 0; i < sizeof list_examples / sizeof *list_examples; i++) {
+        if (strcmp(list_examples[i].name, name) != 0)
+            continue;
+        is_known = true;
+        if (list_examples[i].count >= axes * per_axis)
+            collect(c, list_examples[i].items, list_examples[i].count);
+    }
+    return is_known;
+}
+
 static void collect_lists(struct collector *c, const char *name)
 {
-    bool is_known = false, has_range = false;
-    for (size_t i = 0; !c->wants_all && i < sizeof list_examples / sizeof *list_examples; i++)
-        if (strcmp(list_examples[i].name, name) == 0) {
-            is_known = true;
-            collect(c, list_examples[i].items, list_examples[i].count);
-        }
-    for (size_t i = 0; !is_known && i < sizeof list_ranges / sizeof *list_ranges; i++)
-        if (strcmp(list_ranges[i].name, name) == 0) {
-            has_range = true;
-            collect_range(c, &list_ranges[i]);
-        }
-    if (!is_known && !has_range)
+    bool is_known = false;
+    bool has_examples = c->extent != DOMAIN_ALL && collect_examples(c, name, c->extent == DOMAIN_SOME ? 1 : 2);
+    if (has_examples && c->extent == DOMAIN_SOME)
+        return;
+    for (size_t i = 0; i < sizeof list_ranges / sizeof *list_ranges; i++) {
+        struct list_range range = list_ranges[i];
+        if (strcmp(range.name, name) != 0)
+            continue;
+        is_known = true;
+        range.max_axes = has_examples ? 1 : range.max_axes;
+        collect_range(c, &range);
+    }
+    if (!is_known)
         collect_range(c, &other_lists);
 }
 
@@ -206,10 +222,10 @@ static uint32_t nodes_with_variable(const struct pattern *p, uint32_t variable)
     return nodes;
 }
 
-struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int max_rank, bool wants_all,
+struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int max_rank, enum domain_extent extent,
                                  struct arena *a)
 {
-    struct collector c = {.wants_all = wants_all, .a = a};
+    struct collector c = {.extent = extent, .a = a};
     struct domain domain = {0};
     bool is_whole;
     const struct attribute *attribute = find_attribute(p, variable, &is_whole);

@@ -1,6 +1,5 @@
 #include "verifier/enumerate.h"
 
-#include "verifier/domain.h"
 #include <string.h>
 
 struct box box_uniform(int max_rank, int bound)
@@ -280,13 +279,13 @@ static bool search_attributes(struct attribute_search *s, uint32_t variable)
     return true;
 }
 
-bool enumerate_attributes(const struct equation *eq, int max_rank, bool wants_all, struct arena *scratch,
+bool enumerate_attributes(const struct equation *eq, int max_rank, enum domain_extent extent, struct arena *scratch,
                           bool (*visit)(void *context, const struct attribute_value *attributes), void *context)
 {
     struct attribute_search s = {.n = eq->pattern->n_attribute_variables, .visit = visit, .context = context};
     struct arena_mark mark = arena_mark(scratch);
     for (uint32_t v = 0; v < s.n; v++)
-        s.domains[v] = domain_of_variable(eq->pattern, v, max_rank, wants_all, scratch);
+        s.domains[v] = domain_of_variable(eq->pattern, v, max_rank, extent, scratch);
     bool goes_on = search_attributes(&s, 0);
     arena_release(scratch, mark);
     return goes_on;
@@ -309,8 +308,8 @@ bool enumerate_instances(struct enumeration *e)
     plan_levels(&s);
     add_candidates(&s);
     bool goes_on = e->attributes ? search_with_attributes(&s, e->attributes)
-                                 : enumerate_attributes(e->equation, e->box->max_rank, e->box->has_all_attributes,
-                                                        e->scratch, search_with_attributes, &s);
+                                 : enumerate_attributes(e->equation, e->box->max_rank, e->box->extent, e->scratch,
+                                                        search_with_attributes, &s);
     for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++)
         vec_free(&s.candidates[v]);
     return goes_on || e->was_cut_short;

@@ -2,15 +2,16 @@
 // variables, each node being typed as soon as its inputs are known, so that an ill-typed beginning is dropped at once.
 #ifndef VERIFIER_ENUMERATE_H
 #define VERIFIER_ENUMERATE_H
+#include "verifier/domain.h"
 #include "verifier/instance.h"
 
 // Sizes from 1 to a bound for each axis of each variable at each rank.
 struct box {
     int min_rank, max_rank;
     uint8_t bound[MAX_RULE_VARIABLES][MAX_RANK + 1][MAX_RANK];   // 0: no type of that rank
-    bool has_split_trees;      // variables with split trees too: a cut at every place of one axis
-    bool has_all_attributes;   // windows of every shape, not only some
-    bool has_other_dtypes;     // bool and 64-bit integers too, not only f32
+    bool has_split_trees;        // variables with split trees too: a cut at every place of one axis
+    enum domain_extent extent;   // which values of the attributes of windows
+    bool has_other_dtypes;       // bool and 64-bit integers too, not only f32
 };
 struct box box_uniform(int max_rank, int bound);
 
@@ -33,7 +34,7 @@ struct enumeration {
     bool was_cut_short;   // the limit was reached
 };
 // Every assignment of the attribute variables' domains; false when `visit` returned false.
-bool enumerate_attributes(const struct equation *eq, int max_rank, bool wants_all, struct arena *scratch,
+bool enumerate_attributes(const struct equation *eq, int max_rank, enum domain_extent extent, struct arena *scratch,
                           bool (*visit)(void *context, const struct attribute_value *attributes), void *context);
 // False when the visitor stopped it.
 bool enumerate_instances(struct enumeration *e);

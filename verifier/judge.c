@@ -14,7 +14,7 @@ const char *verdict_name(enum verdict verdict)
 
 void judge_init(struct judge *j)
 {
-    *j = (struct judge){.step_limit = 20000000};
+    *j = (struct judge){.step_limit = 20000000, .instance_limit = UINT64_MAX};
     typing_init(&j->typing);
     polynomial_pool_init(&j->pool);
     arena_init(&j->scratch);
@@ -150,6 +150,13 @@ static int find_box(struct judge *j, const struct equation *eq, int max_rank, st
     return 0;
 }
 
+// Windows on different spatial axes do not meet: where they are used differently the first axis is tested in full, and
+// the others up to 3.
+static bool has_one_axis_in_full(const struct bounds *b, int rank, int axis)
+{
+    return !b->has_other_windows || rank < 4 || axis < 3;
+}
+
 // Sizes by what was argued; a type that exploring never met in a well-typed instance is left at the explored size.
 static void box_from_bounds(struct box *box, const struct bounds *b)
 {
@@ -157,7 +164,7 @@ static void box_from_bounds(struct box *box, const struct bounds *b)
         for (int r = 0; r <= box->max_rank; r++)
             for (int a = 0; a < r; a++)
                 if (b->size[v][r][a])
-                    box->bound[v][r][a] = b->size[v][r][a];
+                    box->bound[v][r][a] = has_one_axis_in_full(b, r, a) || b->size[v][r][a] < 3 ? b->size[v][r][a] : 3;
 }
 
 // --- testing
@@ -185,8 +192,10 @@ static bool test_instance(void *context, struct instance *in)
     t->result->needs_reals = t->result->needs_reals || difference.needs_reals;
     if (t->visit)
         return t->visit(t->context, in, c);
+    if (t->result->instances >= t->j->instance_limit)
+        t->result->was_cut_short = true;
     if (c == COMPARISON_EQUAL || c == COMPARISON_BOTH_ILL_TYPED)
-        return true;
+        return !t->result->was_cut_short;
     t->result->failures++;
     t->result->verdict = c == COMPARISON_UNDECIDED ? VERDICT_UNDECIDED : VERDICT_REFUTED;
     text_clear(&t->result->counterexample);
@@ -264,8 +273,10 @@ static bool test_attributes(void *context, const struct attribute_value *attribu
 static void test_everywhere(struct test *t)
 {
     const struct equation *eq = t->equation;
-    bool wants_all = t->j->fixed_bound || t->result->bounds.has_other_windows;
-    if (!enumerate_attributes(eq, t->result->max_rank, wants_all, &t->j->scratch, test_attributes, t))
+    enum domain_extent extent = t->j->fixed_bound                     ? DOMAIN_ALL
+                                : t->result->bounds.has_other_windows ? DOMAIN_ONE_AXIS
+                                                                      : DOMAIN_SOME;
+    if (!enumerate_attributes(eq, t->result->max_rank, extent, &t->j->scratch, test_attributes, t))
         return;
     if (!eq->is_strong && !pattern_looks_at_split_trees(eq->pattern))
         return;

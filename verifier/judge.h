@@ -21,8 +21,9 @@ struct judge {
     struct typing typing;
     struct polynomial_pool pool;
     struct arena scratch;
-    uint64_t step_limit;   // types tried per enumeration
-    int fixed_bound;       // every size up to this instead of the argued bounds; 0: argued bounds
+    uint64_t step_limit;       // types tried per enumeration
+    uint64_t instance_limit;   // instances compared per equation
+    int fixed_bound;           // every size up to this instead of the argued bounds; 0: argued bounds
 };
 void judge_init(struct judge *j);
 void judge_free(struct judge *j);
