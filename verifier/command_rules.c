@@ -12,9 +12,9 @@
 #include <string.h>
 
 struct options {
-    const char *output, *rejected;
-    int64_t threads, bound, instances;
-    bool quiet, bounds;
+    const char *output, *rejected, *folder;
+    int64_t threads, bound, instances, steps;
+    bool quiet, bounds, z3;
 };
 static const struct option_spec specs[] = {
     {"output", OPTION_TEXT, offsetof(struct options, output), .letter = 'o', .metavar = "FILE",
@@ -25,6 +25,11 @@ static const struct option_spec specs[] = {
      .help = "test every size up to N instead of the argued bounds (0: the argued bounds)"},
     {"instances", OPTION_INTEGER, offsetof(struct options, instances), .low = 1, .high = 1e12, .metavar = "N",
      .help = "at most N instances for each rule; a rule that has more is tested and not proved"},
+    {"properties", OPTION_TEXT, offsetof(struct options, folder), .metavar = "FOLDER",
+     .help = "where the *.properties files are"},
+    {"z3", OPTION_FLAG, offsetof(struct options, z3), .help = "derive the rules from the properties too"},
+    {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 1, .high = 4e9, .metavar = "N",
+     .help = "steps of Z3 for each obligation, after which it is not proved"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
      .metavar = "N", .help = "threads (0: as many as cores)"},
     {"bounds", OPTION_FLAG, offsetof(struct options, bounds), .help = "print the bound of every axis and its reason"},
@@ -43,10 +48,20 @@ struct run {
     struct options options;
     struct arena arena;
     struct rule_set set;
+    struct property_set properties;
+    struct axioms axioms;
     struct rule_report *reports;
     struct progress progress;
     double seconds;
 };
+
+static void make_axioms(struct run *run)
+{
+    struct judge judge;
+    judge_init(&judge);
+    axioms_make(&run->axioms, &run->properties, &judge);
+    judge_free(&judge);
+}
 
 static void prove_all(struct run *run)
 {
@@ -62,15 +77,18 @@ static void prove_all(struct run *run)
     {
         struct judge judge;
         judge_init(&judge);
+        struct theory *theory = run->options.z3 ? theory_make(&run->axioms, (unsigned)run->options.steps) : NULL;
         judge.fixed_bound = (int)run->options.bound;
         judge.step_limit = 3000000;
         judge.instance_limit = (uint64_t)run->options.instances;
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < n; i++) {
-            prove_rule(&judge, run->set.rules.items[i], &arenas[omp_get_thread_num()], &run->reports[i]);
+            prove_rule(&judge, theory, run->set.rules.items[i], &arenas[omp_get_thread_num()], &run->reports[i]);
 #pragma omp critical
             progress_update(&run->progress, (uint64_t)++done, NULL);
         }
+        if (theory)
+            theory_free(theory);
         judge_free(&judge);
     }
     progress_end(&run->progress);
@@ -157,6 +175,8 @@ static void print_report(const struct run *run, const struct rule_report *report
         }
     if (is_proved(report) && direct->verdict == VERDICT_TESTED)
         text_printf(&out, " (only tested: %s)", direct->doubt);
+    if (report->has_entailment && report->entailment.status != ENTAILMENT_PROVED)
+        text_add(&out, " (not derived from the properties)");
     text_add(&out, "\n");
     if (report->outcome != RULE_PROVED) {
         text_add(&out, "  ");
@@ -173,10 +193,13 @@ static void print_report(const struct run *run, const struct rule_report *report
 
 static void print_all(const struct run *run)
 {
-    uint64_t counts[RULE_OUTCOMES] = {0}, tested = 0;
+    uint64_t counts[RULE_OUTCOMES] = {0}, tested = 0, derived = 0;
+    double z3_seconds = 0;
     for (size_t i = 0; i < run->set.rules.count; i++) {
         const struct rule_report *report = &run->reports[i];
         counts[report->outcome]++;
+        derived += report->has_entailment && report->entailment.status == ENTAILMENT_PROVED && is_proved(report);
+        z3_seconds += report->entailment.seconds;
         tested += is_proved(report) &&
                   (report->has_direct ? report->direct.verdict : report->first.verdict) == VERDICT_TESTED;
         if (!run->options.quiet)
@@ -185,24 +208,31 @@ static void print_all(const struct run *run)
     printf("%zu rules in %.1f s:", run->set.rules.count, run->seconds);
     for (int i = 0; i < RULE_OUTCOMES; i++)
         printf("%s %" PRIu64 " %s", i ? "," : "", counts[i], rule_outcome_name((enum rule_outcome)i));
-    printf(" (%" PRIu64 " of the proved ones only tested)\n", tested);
+    printf("\nof the proved ones %" PRIu64 " are only tested, and %" PRIu64
+           " follow from the properties (%.1f s of Z3)\n",
+           tested, derived, z3_seconds);
 }
 
 static bool run_on(struct run *run, const char *path, struct error *error)
 {
-    if (!rule_set_read(&run->set, path, error))
+    if (!rule_set_read(&run->set, path, error) ||
+        (run->options.z3 && !property_set_read_folder(&run->properties, run->options.folder, error)))
         return false;
+    if (run->options.z3)
+        make_axioms(run);
     prove_all(run);
     bool is_written = write_all(run, error);
     print_all(run);
     for (size_t i = 0; i < run->set.rules.count; i++)
         rule_report_free(&run->reports[i]);
+    if (run->options.z3)
+        axioms_free(&run->axioms);
     return is_written;
 }
 
 int command_rules(int argc, char **argv)
 {
-    struct run run = {.options = {.instances = 20000}};
+    struct run run = {.options = {.instances = 20000, .z3 = true, .steps = 200000, .folder = PROPERTIES_FOLDER}};
     struct error error = {.code = EXIT_BAD_INPUT};
     const char *positional[256];
     int count;
@@ -217,6 +247,7 @@ int command_rules(int argc, char **argv)
     }
     arena_init(&run.arena);
     rule_set_init(&run.set, &run.arena);
+    property_set_init(&run.properties, &run.arena);
     if (count != 1)
         error_set_code(&error, EXIT_USAGE, NULL, "expected one file of rules (see --help)");
     else
@@ -224,6 +255,7 @@ int command_rules(int argc, char **argv)
     if (!is_done)
         error_print(stderr, program.name, &error);
     rule_set_free(&run.set);
+    property_set_free(&run.properties);
     arena_free(&run.arena);
     return is_done ? EXIT_DONE : (int)error.code;
 }

@@ -345,6 +345,31 @@ void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit
     judgement_free(&scratch);
 }
 
+void judge_explore(struct judge *j, const struct equation *eq, bool (*visit)(void *context, struct instance *in),
+                   void *context)
+{
+    bool may_need_trees = pattern_looks_at_split_trees(eq->pattern);
+    for (int attempt = 0; attempt < 4; attempt++)
+        for (int size = 2; size <= 6; size++) {
+            if ((attempt & 1) && !may_need_trees)
+                continue;
+            struct box box = box_uniform(rank_to_test(eq->pattern), size);
+            box.has_split_trees = attempt & 1;
+            box.has_other_dtypes = attempt & 2;
+            struct enumeration e = {.equation = eq,
+                                    .typing = &j->typing,
+                                    .scratch = &j->scratch,
+                                    .box = &box,
+                                    .wanted = WANTED_BOTH,
+                                    .step_limit = j->step_limit / 20,
+                                    .visit = visit,
+                                    .context = context};
+            enumerate_instances(&e);
+            if (e.instances > 0)
+                return;
+        }
+}
+
 // --- printing
 // ---------------------------------------------------------------------------------------------------------
 

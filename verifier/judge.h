@@ -47,4 +47,7 @@ void judgement_print_bounds(struct text *out, const struct equation *eq, const s
 // Every instance within the bounds, with its outcome, for who wants to find conditions. False: stop.
 typedef bool judge_visit_fn(void *context, struct instance *in, enum comparison outcome);
 void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit_fn *visit, void *context);
+// Well-typed instances of all kinds (ranks, lengths of attributes), at small sizes.
+void judge_explore(struct judge *j, const struct equation *eq, bool (*visit)(void *context, struct instance *in),
+                   void *context);
 #endif

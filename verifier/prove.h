@@ -2,12 +2,14 @@
 #ifndef VERIFIER_PROVE_H
 #define VERIFIER_PROVE_H
 #include "verifier/conditions.h"
+#include "verifier/theory.h"
 
 enum rule_outcome {
     RULE_PROVED,
     RULE_PROVED_UNDER_CONDITIONS,
-    RULE_REFUTED,      // false as it stands, and no condition of the vocabulary helps
-    RULE_NOT_PROVED,   // no counterexample, and no proof
+    RULE_REFUTED,             // false as it stands, and no condition of the vocabulary helps
+    RULE_NOT_PROVED,          // no counterexample, and no proof
+    RULE_BREAKS_A_PROPERTY,   // it follows from the properties and is false: one of those used is
     RULE_OUTCOMES,
 };
 const char *rule_outcome_name(enum rule_outcome outcome);
@@ -17,13 +19,16 @@ struct rule_report {
     enum rule_outcome outcome;
     struct rule proved;   // the rule with its conditions and certificate; shares the pattern
     struct found_condition added;
-    struct judgement first;    // of the rule as it stands
-    struct judgement direct;   // of the rule with the conditions that were added
-    bool has_direct;           // `direct` was made
+    struct judgement first;         // of the rule as it stands
+    struct judgement direct;        // of the rule with the conditions that were added
+    bool has_direct;                // `direct` was made
+    struct entailment entailment;   // of the rule as it stands when that is refuted, else of the proved one
+    bool has_entailment;
 };
 void rule_report_free(struct rule_report *report);
-// `a` holds the conditions and the certificate that were made.
-void prove_rule(struct judge *j, const struct rule *r, struct arena *a, struct rule_report *ret_report);
+// `a` holds the conditions and the certificate that were made. `theory` may be NULL: no entailment is tried.
+void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, struct arena *a,
+                struct rule_report *ret_report);
 // Why the rule was rejected, or the counterexample that the conditions exclude; one or more lines.
 void rule_report_print_reason(struct text *out, const struct rule_report *report);
 #endif

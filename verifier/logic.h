@@ -1,0 +1,67 @@
+// Equations as first-order terms, for provers that know nothing of shapes.
+//
+// Many sorts: tensors of each rank, attribute lists of each length. An operator becomes one uninterpreted function for
+// each combination of the ranks and lengths it is met with, so that ranks and lengths are settled before a prover
+// starts; sizes stay terms such as dim(x, [1]). An equation becomes one *sentence* for each combination (its kinds,
+// found from its well-typed instances). Two predicates over tensors carry what the sorts cannot: defined(t), t is
+// well-typed; plain(t), t has no split trees.
+#ifndef VERIFIER_LOGIC_H
+#define VERIFIER_LOGIC_H
+#include "verifier/judge.h"
+
+typedef uint32_t logic_term;
+typedef uint16_t logic_sort;
+#define SORT_TRUTH 0
+#define SORT_TENSOR(rank) ((logic_sort)(1 + (rank)))
+#define SORT_LIST(length) ((logic_sort)(16 + (length)))
+
+#define MAX_LOGIC_ARGUMENTS 16
+
+enum symbol_role { ROLE_OPERATOR, ROLE_LIST, ROLE_CONSTANT, ROLE_PREDICATE };
+struct logic_symbol {
+    const char *name;   // unique
+    enum symbol_role role;
+    uint32_t n_arguments;
+    logic_sort arguments[MAX_LOGIC_ARGUMENTS], result;
+    bool keeps_plain;   // OPERATOR: plain inputs give plain outputs
+};
+struct logic_node {
+    bool is_variable;
+    uint32_t index;   // of the symbol; or number of the variable in its sentence
+    logic_sort sort;
+    uint32_t n_arguments;
+    const logic_term *arguments;
+};
+struct logic {
+    struct arena arena;
+    VEC(struct logic_symbol) symbols;
+    VEC(struct logic_node) nodes;
+    struct table by_name, by_node;
+};
+struct logic_equality {
+    logic_term left, right;
+};
+// assumptions (truths and equalities) imply all goals, for all variables.
+struct sentence {
+    const char *name;   // of the equation
+    uint32_t n_variables;
+    const logic_sort *variables;
+    VEC(logic_term) truths;
+    VEC(struct logic_equality) equalities;
+    VEC(struct logic_equality) goals;
+};
+struct sentence_list {
+    VEC(struct sentence) items;
+};
+
+void logic_init(struct logic *l);
+void logic_free(struct logic *l);
+void logic_copy(struct logic *ret_copy, const struct logic *l);   // shares what `l` has in its arena, which must stay
+// Adds the sentences of an equation. As an axiom its variables are universal; as an obligation they are constants,
+// plain, with every term of the equation defined. False: it has no well-typed instance at small sizes.
+bool logic_add_sentences(struct logic *l, struct judge *j, const struct equation *eq, bool is_axiom,
+                         struct sentence_list *list);
+void sentence_list_free(struct sentence_list *list);
+logic_term logic_predicate(struct logic *l, const char *name, logic_term argument);   // "defined", "plain"
+void logic_print_term(struct text *out, const struct logic *l, logic_term term);
+#endif

@@ -1,0 +1,393 @@
+#include "verifier/theory.h"
+
+#include "core/clock.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <z3.h>
+
+struct theory {
+    struct logic logic;
+    Z3_context z3;
+    Z3_solver solver;
+    VEC(Z3_sort) sorts;            // by logic_sort; NULL: not made yet
+    VEC(Z3_func_decl) functions;   // by symbol
+    VEC(Z3_ast) literals;          // one for each name of an axiom
+    VEC(const char *) names;
+    size_t structural;   // symbols whose structural axioms were asserted
+};
+
+// --- Z3 terms
+// ---------------------------------------------------------------------------------------------------------
+
+static Z3_sort sort_of(struct theory *t, logic_sort sort)
+{
+    while (t->sorts.count <= sort)
+        vec_push(&t->sorts, NULL);
+    if (!t->sorts.items[sort]) {
+        char name[16];
+        snprintf(name, sizeof name, "%c%d", sort < SORT_LIST(0) ? 'T' : 'A',
+                 sort < SORT_LIST(0) ? sort - 1 : sort - SORT_LIST(0));
+        t->sorts.items[sort] = sort == SORT_TRUTH ? Z3_mk_bool_sort(t->z3)
+                                                  : Z3_mk_uninterpreted_sort(t->z3, Z3_mk_string_symbol(t->z3, name));
+    }
+    return t->sorts.items[sort];
+}
+
+static Z3_func_decl function_of(struct theory *t, uint32_t symbol)
+{
+    while (t->functions.count <= symbol)
+        vec_push(&t->functions, NULL);
+    if (!t->functions.items[symbol]) {
+        const struct logic_symbol *s = &t->logic.symbols.items[symbol];
+        Z3_sort arguments[MAX_LOGIC_ARGUMENTS];
+        for (uint32_t i = 0; i < s->n_arguments; i++)
+            arguments[i] = sort_of(t, s->arguments[i]);
+        t->functions.items[symbol] = Z3_mk_func_decl(t->z3, Z3_mk_string_symbol(t->z3, s->name), s->n_arguments,
+                                                     arguments, sort_of(t, s->result));
+    }
+    return t->functions.items[symbol];
+}
+
+// `variables` has the sentence's variables as Z3 constants.
+static Z3_ast term_of(struct theory *t, logic_term term, const Z3_app *variables)
+{
+    const struct logic_node n = t->logic.nodes.items[term];
+    Z3_ast arguments[MAX_LOGIC_ARGUMENTS];
+    if (n.is_variable)
+        return Z3_app_to_ast(t->z3, variables[n.index]);
+    for (uint32_t i = 0; i < n.n_arguments; i++)
+        arguments[i] = term_of(t, n.arguments[i], variables);
+    return Z3_mk_app(t->z3, function_of(t, n.index), n.n_arguments, arguments);
+}
+
+static Z3_app variable_of(struct theory *t, uint32_t number, logic_sort sort)
+{
+    char name[16];
+    snprintf(name, sizeof name, "v%u", number);
+    return Z3_to_app(t->z3, Z3_mk_const(t->z3, Z3_mk_string_symbol(t->z3, name), sort_of(t, sort)));
+}
+
+static Z3_ast equality_of(struct theory *t, const struct logic_equality *e, const Z3_app *variables)
+{
+    return Z3_mk_eq(t->z3, term_of(t, e->left, variables), term_of(t, e->right, variables));
+}
+
+// --- axioms
+// -----------------------------------------------------------------------------------------------------------
+
+static uint64_t variables_of(const struct logic *l, logic_term term)
+{
+    const struct logic_node *n = &l->nodes.items[term];
+    uint64_t variables = n->is_variable ? (uint64_t)1 << n->index : 0;
+    for (uint32_t i = 0; i < n->n_arguments; i++)
+        variables |= variables_of(l, n->arguments[i]);
+    return variables;
+}
+
+// Each side that has all variables triggers the axiom alone; else both together, with guards where these are needed.
+static unsigned find_patterns(struct theory *t, const struct sentence *s, const Z3_app *variables, Z3_pattern *patterns)
+{
+    uint64_t all = s->n_variables == 64 ? UINT64_MAX : ((uint64_t)1 << s->n_variables) - 1, met = 0;
+    logic_term sides[2] = {s->goals.items[0].left, s->goals.items[0].right};
+    Z3_ast together[MAX_LOGIC_ARGUMENTS];
+    unsigned n = 0, parts = 0;
+    for (int i = 0; i < 2; i++) {
+        if (t->logic.nodes.items[sides[i]].is_variable)
+            continue;
+        Z3_ast side = term_of(t, sides[i], variables);
+        uint64_t here = variables_of(&t->logic, sides[i]);
+        if (here == all)
+            patterns[n++] = Z3_mk_pattern(t->z3, 1, &side);
+        if (here & ~met)
+            together[parts++] = side;
+        met |= here;
+    }
+    for (size_t i = 0; i < s->truths.count && parts < 8; i++) {
+        const struct logic_node *truth = &t->logic.nodes.items[s->truths.items[i]];
+        logic_term argument = truth->arguments[0];
+        if (t->logic.nodes.items[argument].is_variable || truth->n_arguments != 1)
+            continue;
+        Z3_ast side = term_of(t, argument, variables);
+        if (variables_of(&t->logic, argument) == all)
+            patterns[n++] = Z3_mk_pattern(t->z3, 1, &side);
+        else if (n == 0 && (variables_of(&t->logic, argument) & ~met))
+            together[parts++] = side;
+        met |= variables_of(&t->logic, argument);
+    }
+    if (n == 0 && parts && met == all)
+        patterns[n++] = Z3_mk_pattern(t->z3, parts, together);
+    return n;
+}
+
+static Z3_ast body_of(struct theory *t, const struct sentence *s, const Z3_app *variables)
+{
+    Z3_ast assumed[32], goals[MAX_RULE_OUTPUTS];
+    unsigned n = 0;
+    for (size_t i = 0; i < s->truths.count && n < 32; i++)
+        assumed[n++] = term_of(t, s->truths.items[i], variables);
+    for (size_t i = 0; i < s->equalities.count && n < 32; i++)
+        assumed[n++] = equality_of(t, &s->equalities.items[i], variables);
+    for (size_t i = 0; i < s->goals.count; i++)
+        goals[i] = equality_of(t, &s->goals.items[i], variables);
+    Z3_ast conclusion = s->goals.count == 1 ? goals[0] : Z3_mk_and(t->z3, (unsigned)s->goals.count, goals);
+    return n ? Z3_mk_implies(t->z3, Z3_mk_and(t->z3, n, assumed), conclusion) : conclusion;
+}
+
+static Z3_ast literal_of(struct theory *t, const char *name)
+{
+    for (size_t i = 0; i < t->names.count; i++)
+        if (strcmp(t->names.items[i], name) == 0)
+            return t->literals.items[i];
+    Z3_ast literal = Z3_mk_const(t->z3, Z3_mk_string_symbol(t->z3, name), sort_of(t, SORT_TRUTH));
+    vec_push(&t->names, name);
+    vec_push(&t->literals, literal);
+    return literal;
+}
+
+static void assert_axiom(struct theory *t, const struct sentence *s)
+{
+    Z3_app variables[2 * MAX_RULE_VARIABLES];
+    Z3_pattern patterns[16];
+    for (uint32_t i = 0; i < s->n_variables; i++)
+        variables[i] = variable_of(t, i, s->variables[i]);
+    unsigned n = find_patterns(t, s, variables, patterns);
+    if (n == 0)
+        return;
+    Z3_ast body = body_of(t, s, variables);
+    Z3_ast axiom = Z3_mk_forall_const(t->z3, 0, s->n_variables, variables, n, patterns, body);
+    Z3_solver_assert(t->z3, t->solver, Z3_mk_implies(t->z3, literal_of(t, s->name), axiom));
+}
+
+// What holds of every operator: arguments of what is defined are defined; where no split tree goes in, none comes out.
+static void assert_structure(struct theory *t, uint32_t symbol)
+{
+    const struct logic_symbol s = t->logic.symbols.items[symbol];
+    Z3_app variables[MAX_LOGIC_ARGUMENTS];
+    Z3_ast values[MAX_LOGIC_ARGUMENTS], defined[MAX_LOGIC_ARGUMENTS], plain[MAX_LOGIC_ARGUMENTS];
+    unsigned n = 0;
+    if (s.role != ROLE_OPERATOR || s.n_arguments == 0)
+        return;
+    for (uint32_t i = 0; i < s.n_arguments; i++) {
+        variables[i] = variable_of(t, i, s.arguments[i]);
+        values[i] = Z3_app_to_ast(t->z3, variables[i]);
+        if (s.arguments[i] >= SORT_LIST(0))
+            continue;
+        char name[32];
+        snprintf(name, sizeof name, "defined:T%d>B", s.arguments[i] - 1);
+        Z3_sort z3_sort = sort_of(t, s.arguments[i]);
+        Z3_func_decl d = Z3_mk_func_decl(t->z3, Z3_mk_string_symbol(t->z3, name), 1, &z3_sort, sort_of(t, SORT_TRUTH));
+        snprintf(name, sizeof name, "plain:T%d>B", s.arguments[i] - 1);
+        Z3_func_decl p = Z3_mk_func_decl(t->z3, Z3_mk_string_symbol(t->z3, name), 1, &z3_sort, sort_of(t, SORT_TRUTH));
+        defined[n] = Z3_mk_app(t->z3, d, 1, &values[i]);
+        plain[n++] = Z3_mk_app(t->z3, p, 1, &values[i]);
+    }
+    if (n == 0)
+        return;
+    char name[32];
+    Z3_sort result_sort = sort_of(t, s.result);
+    Z3_ast result = Z3_mk_app(t->z3, function_of(t, symbol), s.n_arguments, values);
+    snprintf(name, sizeof name, "defined:T%d>B", s.result - 1);
+    Z3_func_decl d = Z3_mk_func_decl(t->z3, Z3_mk_string_symbol(t->z3, name), 1, &result_sort, sort_of(t, SORT_TRUTH));
+    Z3_ast is_defined = Z3_mk_app(t->z3, d, 1, &result);
+    Z3_pattern pattern = Z3_mk_pattern(t->z3, 1, &is_defined);
+    Z3_ast strict = Z3_mk_implies(t->z3, is_defined, Z3_mk_and(t->z3, n, defined));
+    Z3_solver_assert(t->z3, t->solver, Z3_mk_forall_const(t->z3, 0, s.n_arguments, variables, 1, &pattern, strict));
+    if (!s.keeps_plain)
+        return;
+    snprintf(name, sizeof name, "plain:T%d>B", s.result - 1);
+    Z3_func_decl p = Z3_mk_func_decl(t->z3, Z3_mk_string_symbol(t->z3, name), 1, &result_sort, sort_of(t, SORT_TRUTH));
+    Z3_ast is_plain = Z3_mk_app(t->z3, p, 1, &result);
+    pattern = Z3_mk_pattern(t->z3, 1, &result);
+    Z3_ast kept = Z3_mk_implies(t->z3, Z3_mk_and(t->z3, n, plain), is_plain);
+    Z3_solver_assert(t->z3, t->solver, Z3_mk_forall_const(t->z3, 0, s.n_arguments, variables, 1, &pattern, kept));
+}
+
+static void assert_new_structure(struct theory *t)
+{
+    for (; t->structural < t->logic.symbols.count; t->structural++)
+        assert_structure(t, (uint32_t)t->structural);
+}
+
+// --- the solver
+// -------------------------------------------------------------------------------------------------------
+
+static void ignore_z3_error(Z3_context c, Z3_error_code e)
+{
+    (void)c;
+    (void)e;
+}
+
+static void make_solver(struct theory *t, unsigned step_limit)
+{
+    Z3_config config = Z3_mk_config();
+    t->z3 = Z3_mk_context(config);
+    Z3_del_config(config);
+    Z3_set_error_handler(t->z3, ignore_z3_error);
+    t->solver = Z3_mk_simple_solver(t->z3);
+    Z3_solver_inc_ref(t->z3, t->solver);
+    Z3_params params = Z3_mk_params(t->z3);
+    Z3_params_inc_ref(t->z3, params);
+    Z3_params_set_bool(t->z3, params, Z3_mk_string_symbol(t->z3, "mbqi"), false);
+    Z3_params_set_bool(t->z3, params, Z3_mk_string_symbol(t->z3, "auto_config"), false);
+    Z3_params_set_uint(t->z3, params, Z3_mk_string_symbol(t->z3, "rlimit"), step_limit);
+    Z3_solver_set_params(t->z3, t->solver, params);
+    Z3_params_dec_ref(t->z3, params);
+}
+
+void axioms_make(struct axioms *ret_axioms, const struct property_set *properties, struct judge *judge)
+{
+    *ret_axioms = (struct axioms){0};
+    logic_init(&ret_axioms->logic);
+    for (size_t i = 0; i < properties->properties.count; i++) {
+        struct equation eq = equation_of_property(properties->properties.items[i]);
+        logic_add_sentences(&ret_axioms->logic, judge, &eq, true, &ret_axioms->sentences);
+    }
+}
+
+void axioms_free(struct axioms *axioms)
+{
+    sentence_list_free(&axioms->sentences);
+    logic_free(&axioms->logic);
+}
+
+struct theory *theory_make(const struct axioms *axioms, unsigned step_limit)
+{
+    struct theory *t = mem_alloc_zero(sizeof *t);
+    logic_copy(&t->logic, &axioms->logic);
+    make_solver(t, step_limit);
+    for (size_t i = 0; i < axioms->sentences.items.count; i++)
+        assert_axiom(t, &axioms->sentences.items.items[i]);
+    assert_new_structure(t);
+    return t;
+}
+
+void theory_free(struct theory *t)
+{
+    Z3_solver_dec_ref(t->z3, t->solver);
+    Z3_del_context(t->z3);
+    logic_free(&t->logic);
+    vec_free(&t->sorts);
+    vec_free(&t->functions);
+    vec_free(&t->literals);
+    vec_free(&t->names);
+    mem_free(t, sizeof *t);
+}
+
+// --- obligations
+// ------------------------------------------------------------------------------------------------------
+
+static void assert_obligation(struct theory *t, const struct sentence *s)
+{
+    Z3_ast goals[MAX_RULE_OUTPUTS];
+    for (size_t i = 0; i < s->truths.count; i++)
+        Z3_solver_assert(t->z3, t->solver, term_of(t, s->truths.items[i], NULL));
+    for (size_t i = 0; i < s->equalities.count; i++)
+        Z3_solver_assert(t->z3, t->solver, equality_of(t, &s->equalities.items[i], NULL));
+    for (size_t i = 0; i < s->goals.count; i++)
+        goals[i] = equality_of(t, &s->goals.items[i], NULL);
+    Z3_solver_assert(t->z3, t->solver, Z3_mk_not(t->z3, Z3_mk_and(t->z3, (unsigned)s->goals.count, goals)));
+}
+
+static void add_use(struct entailment *e, const char *name)
+{
+    for (uint32_t i = 0; i < e->n_uses; i++)
+        if (strcmp(e->uses[i], name) == 0)
+            return;
+    if (e->n_uses < sizeof e->uses / sizeof *e->uses)
+        e->uses[e->n_uses++] = name;
+}
+
+static void collect_uses(struct theory *t, struct entailment *e)
+{
+    Z3_ast_vector core = Z3_solver_get_unsat_core(t->z3, t->solver);
+    Z3_ast_vector_inc_ref(t->z3, core);
+    for (unsigned i = 0; i < Z3_ast_vector_size(t->z3, core); i++)
+        for (size_t k = 0; k < t->literals.count; k++)
+            if (Z3_is_eq_ast(t->z3, t->literals.items[k], Z3_ast_vector_get(t->z3, core, i)))
+                add_use(e, t->names.items[k]);
+    Z3_ast_vector_dec_ref(t->z3, core);
+}
+
+static bool check(struct theory *t, const char *without, struct entailment *e)
+{
+    VEC(Z3_ast) assumed = {0};
+    for (size_t i = 0; i < t->literals.count; i++)
+        if (!without || strcmp(without, t->names.items[i]) != 0)
+            vec_push(&assumed, t->literals.items[i]);
+    Z3_lbool result = Z3_solver_check_assumptions(t->z3, t->solver, (unsigned)assumed.count, assumed.items);
+    vec_free(&assumed);
+    if (result == Z3_L_FALSE && e)
+        collect_uses(t, e);
+    return result == Z3_L_FALSE;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq, const char *without)
+{
+    struct sentence_list obligations = {0};
+    struct entailment e = {.status = ENTAILMENT_PROVED};
+    double started = clock_seconds();
+    if (!logic_add_sentences(&t->logic, judge, eq, false, &obligations))
+        e.status = ENTAILMENT_UNSTATED;
+    assert_new_structure(t);
+    for (size_t i = 0; i < obligations.items.count && e.status == ENTAILMENT_PROVED; i++) {
+        Z3_solver_push(t->z3, t->solver);
+        assert_obligation(t, &obligations.items.items[i]);
+        if (!check(t, without, &e))
+            e.status = ENTAILMENT_UNKNOWN;
+        Z3_solver_pop(t->z3, t->solver, 1);
+    }
+    e.obligations = (uint32_t)obligations.items.count;
+    e.seconds = clock_seconds() - started;
+    if (e.n_uses)
+        qsort(e.uses, e.n_uses, sizeof *e.uses, compare_names);
+    sentence_list_free(&obligations);
+    return e;
+}
+
+bool theory_is_consistent(struct theory *t)
+{
+    bool is_consistent = true;
+    for (int rank = 0; rank <= 4 && is_consistent; rank++) {
+        Z3_sort sort = sort_of(t, SORT_TENSOR(rank));
+        Z3_ast x = Z3_mk_const(t->z3, Z3_mk_string_symbol(t->z3, "some-x"), sort);
+        Z3_ast y = Z3_mk_const(t->z3, Z3_mk_string_symbol(t->z3, "some-y"), sort);
+        Z3_solver_push(t->z3, t->solver);
+        Z3_solver_assert(t->z3, t->solver, Z3_mk_not(t->z3, Z3_mk_eq(t->z3, x, y)));
+        is_consistent = !check(t, NULL, NULL);
+        Z3_solver_pop(t->z3, t->solver, 1);
+    }
+    return is_consistent;
+}
+
+uint32_t theory_count_obligations(struct theory *t, struct judge *judge, const struct equation *eq)
+{
+    struct sentence_list obligations = {0};
+    logic_add_sentences(&t->logic, judge, eq, false, &obligations);
+    uint32_t n = (uint32_t)obligations.items.count;
+    sentence_list_free(&obligations);
+    return n;
+}
+
+void theory_print_smt2(struct theory *t, struct judge *judge, const struct equation *eq, struct text *out,
+                       uint32_t obligation)
+{
+    struct sentence_list obligations = {0};
+    logic_add_sentences(&t->logic, judge, eq, false, &obligations);
+    assert_new_structure(t);
+    Z3_solver_push(t->z3, t->solver);
+    for (size_t i = 0; i < t->literals.count; i++)
+        Z3_solver_assert(t->z3, t->solver, t->literals.items[i]);
+    if (obligation < obligations.items.count)
+        assert_obligation(t, &obligations.items.items[obligation]);
+    text_add(out, "(set-logic UF)\n");
+    text_add(out, Z3_solver_to_string(t->z3, t->solver));
+    text_add(out, "(check-sat)\n");
+    Z3_solver_pop(t->z3, t->solver, 1);
+    sentence_list_free(&obligations);
+}

@@ -1,0 +1,45 @@
+// Entailment: does a rule follow from the properties? Decided by Z3 without looking at shapes (TASO paper, Section 3).
+//
+// One theory serves one thread. Its axioms are asserted once; each obligation is pushed, refuted or given up after a
+// number of steps (not seconds, so that results repeat), and popped. "Unknown" is never taken for a proof.
+#ifndef VERIFIER_THEORY_H
+#define VERIFIER_THEORY_H
+#include "properties/property.h"
+#include "verifier/logic.h"
+
+struct theory;
+
+// The properties as sentences, made once for all threads. `properties` must stay.
+struct axioms {
+    struct logic logic;
+    struct sentence_list sentences;
+};
+void axioms_make(struct axioms *ret_axioms, const struct property_set *properties, struct judge *judge);
+void axioms_free(struct axioms *axioms);
+
+enum entailment_status {
+    ENTAILMENT_PROVED,
+    ENTAILMENT_UNKNOWN,
+    ENTAILMENT_UNSTATED,   // the equation could not be put into first-order terms
+};
+struct entailment {
+    enum entailment_status status;
+    double seconds;
+    uint32_t obligations;   // one for each combination of ranks
+    uint32_t n_uses;
+    const char *uses[64];   // names of the properties in the proofs
+};
+
+// The axioms must outlive the theory.
+struct theory *theory_make(const struct axioms *axioms, unsigned step_limit);
+void theory_free(struct theory *t);
+// Does the equation, as an obligation, follow? `without` (may be NULL): a property that must not be used.
+struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq, const char *without);
+// Is x = y, for two different tensors, not provable? (An equational theory always has a trivial model: this is what
+// consistency means.) True: nothing was refuted.
+bool theory_is_consistent(struct theory *t);
+// The obligations of an equation as SMT-LIB 2, each with all axioms; `unsat` confirms them.
+void theory_print_smt2(struct theory *t, struct judge *judge, const struct equation *eq, struct text *out,
+                       uint32_t obligation);
+uint32_t theory_count_obligations(struct theory *t, struct judge *judge, const struct equation *eq);
+#endif
