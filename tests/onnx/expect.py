@@ -1,7 +1,8 @@
 """Runs ONNX's own tests through onnx_expect and counts.
 
-`expect.py PATH/onnx_expect [--cpu] [--bind] [--list VERDICT]`: every folder with a model under onnx/backend/test/data must be equal, opaque
-(it has an operator that is kept as it is), or without data that can be read; --list prints the folders of one verdict.
+`expect.py PATH/onnx_expect [--cpu] [--bind] [--list VERDICT]`: every folder with a model under onnx/backend/test/data must
+be equal, opaque (it has an operator that is kept as it is), or without data that can be read; --list prints the folders
+of one verdict.
 """
 import collections
 import pathlib

@@ -1,9 +1,10 @@
-"""Imports and exports ONNX's own node tests and asks ONNX Runtime whether they still compute the same.
+"""Imports and exports ONNX's own tests and asks ONNX Runtime whether they still compute the same.
 
-`pass.py PATH/onnx_pass [--anew] [NAME...]`: every model under onnx/backend/test/data (or those whose path has a NAME in it) must
-come back as a model that onnx.checker accepts, with equal inputs and outputs, and give the outputs that the original
-gives. With --anew, no node is kept and everything is written as a rewrite would; what has no form in the model's own
-operator set may then be refused (exit code 4). Models that ONNX Runtime cannot run are compared by the checker only. Skipped where the onnx wheel has no tests.
+`pass.py PATH/onnx_pass [--anew] [NAME...]`: every model under onnx/backend/test/data (or those whose path has a NAME in
+it) must come back as a model that onnx.checker accepts, with equal inputs and outputs, and give the outputs that the
+original gives. With --anew, no node is kept and everything is written as a rewrite would; what has no form in the model's
+own operator set may then be refused (exit code 4). Models that ONNX Runtime cannot run are compared by the checker only.
+Skipped where the onnx wheel has no tests.
 """
 import collections
 import pathlib
@@ -23,19 +24,27 @@ except ImportError:
 TOLERANCE = 1e-5
 
 
+class NotRun(Exception):
+    """Why a model is not run, in a few words."""
+
+
+def load_value(path, kind):
+    content = path.read_bytes()
+    if kind == "tensor_type":
+        return numpy_helper.to_array(onnx.TensorProto.FromString(content))
+    if kind == "sequence_type":
+        return numpy_helper.to_list(onnx.SequenceProto.FromString(content))
+    raise NotRun("an input is neither a tensor nor a sequence")
+
+
 def load_inputs(folder, model):
-    """The values of the first data set, by input name; None when there are none or they are no tensors."""
+    """The values of the first data set, by input name."""
     values = {}
-    names = [i.name for i in model.graph.input]
-    for i, name in enumerate(names):
+    for i, value in enumerate(model.graph.input):
         path = folder / "test_data_set_0" / f"input_{i}.pb"
         if not path.exists():
-            return None
-        kind = model.graph.input[i].type.WhichOneof("value")
-        if kind != "tensor_type":
-            return None
-        tensor = onnx.TensorProto.FromString(path.read_bytes())
-        values[name] = numpy_helper.to_array(tensor)
+            raise NotRun("it comes without inputs")
+        values[value.name] = load_value(path, value.type.WhichOneof("value"))
     return values
 
 
@@ -48,11 +57,14 @@ def session_of(path):
 
 
 def run(path, values):
-    """The outputs, or None when ONNX Runtime cannot."""
     try:
-        return session_of(path).run(None, values)
+        session = session_of(path)
     except Exception:
-        return None
+        raise NotRun("ONNX Runtime does not load it") from None
+    try:
+        return session.run(None, values)
+    except Exception:
+        raise NotRun("ONNX Runtime does not run it from Python") from None
 
 
 def is_close(a, b):
@@ -77,37 +89,47 @@ IS_RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniform
              "Dropout"}
 
 
+def compare_by_running(path, target, before):
+    if any(n.op_type in IS_RANDOM for n in before.graph.node):
+        raise NotRun("its outputs are random")
+    values = load_inputs(path.parent, before)
+    expected = run(path, values)
+    try:
+        found = run(target, values)
+    except NotRun:
+        return "ONNX Runtime runs the original only"
+    return "equal" if is_close(expected, found) else "other values"
+
+
 def judge(tool, options, path, target):
-    """One of "equal", "not run", or the reason of a failure; and the tool's counts."""
+    """"equal", "refused", "not run", or the reason of a failure; and a remark."""
     done = subprocess.run([tool, *options, str(path), str(target)], capture_output=True, text=True)
     if options and done.returncode == 4:
-        return "refused", ""
+        return "refused", done.stderr.strip()
     if done.returncode != 0:
-        return f"exit code {done.returncode}: {done.stderr.strip()}", ""
+        return f"exit code {done.returncode}", done.stderr.strip()
     before, after = onnx.load(str(path)), onnx.load(str(target))
     if [i.name for i in before.graph.output] != [i.name for i in after.graph.output]:
-        return "other outputs", done.stderr
-    if [i.name for i in before.graph.input if i.name not in {t.name for t in before.graph.initializer}] != [
-            i.name for i in after.graph.input if i.name not in {t.name for t in after.graph.initializer}]:
-        return "other inputs", done.stderr
+        return "other outputs", ""
+    if names_of_inputs(before) != names_of_inputs(after):
+        return "other inputs", ""
     try:
         onnx.checker.check_model(before)
     except Exception:
-        return "not run", done.stderr
+        return "not run", "onnx.checker refuses it"
     try:
         onnx.checker.check_model(after)
     except Exception as e:
-        return f"onnx.checker: {e}", done.stderr
-    if any(n.op_type in IS_RANDOM for n in before.graph.node):
-        return "not run", done.stderr
-    values = load_inputs(path.parent, before)
-    expected = None if values is None else run(path, values)
-    if expected is None:
-        return "not run", done.stderr
-    found = run(target, values)
-    if found is None:
-        return "ONNX Runtime runs the original only", done.stderr
-    return "equal" if is_close(expected, found) else "other values", done.stderr
+        return "onnx.checker refuses the result", str(e)
+    try:
+        return compare_by_running(path, target, before), done.stderr.strip()
+    except NotRun as reason:
+        return "not run", str(reason)
+
+
+def names_of_inputs(model):
+    initializers = {t.name for t in model.graph.initializer}
+    return [i.name for i in model.graph.input if i.name not in initializers]
 
 
 def main():
@@ -122,12 +144,12 @@ def main():
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         for path in paths:
-            verdict, counts = judge(tool, options, path, pathlib.Path(folder) / "out.onnx")
+            verdict, remark = judge(tool, options, path, pathlib.Path(folder) / "out.onnx")
             is_fine = verdict in ("equal", "not run", "refused")
             failures += not is_fine
             verdicts[verdict if is_fine else "failed"] += 1
             if not is_fine or names:
-                print(f"{path.relative_to(root)}: {verdict} ({counts.strip()})")
+                print(f"{path.relative_to(root)}: {verdict} ({remark})")
     print(", ".join(f"{n} {verdict}" for verdict, n in sorted(verdicts.items())), f"of {len(paths)} models")
     sys.exit(1 if failures else 0)
 
