@@ -4,6 +4,8 @@
 #include "core/arena.h"
 #include <string.h>
 
+#define ENTRIES_IN_CACHE 32768
+
 // --- axes -----------------------------------------------------------------------------------------------------------
 
 struct axes {
@@ -320,6 +322,32 @@ static void compile_loop(struct compiled_loop *c, const struct loop *l, int n_sh
     c->work = work_of(c);
 }
 
+static int64_t places_on_shared(const struct step *step, int n_shared)
+{
+    int64_t places = 1;
+    for (int i = 0; i < n_shared; i++)
+        places *= step->loops[0].dim[i];
+    return places;
+}
+
+// Several loops share as few axes as leave enough places for all threads and little enough work at each place to stay
+// in the cache: every place costs some setting up.
+static int useful_shared_axes(const struct step *step, int threads)
+{
+    int64_t most = 0;
+    int n = step->n_shared;
+    for (int i = 0; i < step->n_loops; i++) {
+        int64_t places = 1;
+        for (int k = 0; k < step->loops[i].rank + step->loops[i].n_reduced; k++)
+            places *= step->loops[i].dim[k];
+        most = places > most ? places : most;
+    }
+    while (step->n_loops > 1 && n > 1 && places_on_shared(step, n - 1) >= 4 * threads &&
+           most / places_on_shared(step, n - 1) <= ENTRIES_IN_CACHE)
+        n--;
+    return n;
+}
+
 static bool only_copies(const struct compiled_loops *loops)
 {
     for (int i = 0; i < loops->n_loops; i++) {
@@ -336,15 +364,13 @@ struct compiled_loops *loops_compile(const struct step *step, const struct vecto
                                      struct arena *arena)
 {
     struct compiled_loops *loops = arena_new(arena, struct compiled_loops);
-    int64_t n_shared_places = 1;
-    for (int i = 0; i < step->n_shared; i++)
-        n_shared_places *= step->loops[0].dim[i];
+    int n_shared = useful_shared_axes(step, threads);
     loops->vector = vector;
     loops->threads = threads;
-    loops->n_shared = n_shared_places >= threads ? step->n_shared : 0;
+    loops->n_shared = places_on_shared(step, n_shared) >= threads ? n_shared : 0;
     for (int i = 0; i < loops->n_shared; i++)
         loops->shared[i] = step->loops[0].dim[i];
-    loops->n_shared_places = loops->n_shared ? n_shared_places : 1;
+    loops->n_shared_places = places_on_shared(step, loops->n_shared);
     loops->n_loops = step->n_loops;
     loops->loops = arena_array(arena, struct compiled_loop, step->n_loops);
     int n_slots = 1;

@@ -62,15 +62,15 @@ static inline float power_of_2(float n)
     return float_from_bits((uint32_t)((int32_t)n + 127) << 23);
 }
 
+// 2^n may be too large where exp is not: it is applied as 2^(n - 1) and 2. Results below 2^-124 become 0.
 static inline float fast_exp(float x)
 {
-    float clamped = x > 88.7228f ? 88.7228f : x < -87.3365f ? -87.3365f : x, r;
+    const float high = 88.7228f, low = -85.9f;
+    float clamped = x > high ? high : x < low ? low : x, r;
     float n = split_exponent(clamped, &r);
-    float half = n > 127 ? 1.0f : 0.0f;   // 2^128 is no float: take out a factor of 2
-    float y = (short_expm1(r) + 1) * power_of_2(n - half) * (1 + half);
-    y = x > 88.7228f ? INFINITY : y;
-    y = x < -87.3365f ? 0 : y;
-    return x != x ? x : y;
+    float y = (short_expm1(r) + 1) * power_of_2(n - 1) * 2;
+    y = x > high ? INFINITY : y;
+    return x < low ? 0 : y;
 }
 
 static inline float fast_expm1(float x)
