@@ -72,7 +72,7 @@ const struct cpu_kernel cpu_kernel_evaluate = {
 static cpu_claim *const claims[OP_COUNT] = {
     [OP_CONV] = cpu_claim_conv,     [OP_MATMUL] = cpu_claim_matmul, [OP_POOLMAX] = cpu_claim_pool,
     [OP_POOLAVG] = cpu_claim_pool,  [OP_CONCAT] = cpu_claim_concat, [OP_PAD] = cpu_claim_pad,
-    [OP_GATHER] = cpu_claim_gather,
+    [OP_GATHER] = cpu_claim_gather, [OP_LRN] = cpu_claim_lrn,
 };
 
 static bool claim(void *context, struct planner *p, node_id node)
@@ -317,7 +317,7 @@ static void describe_device(const struct cpu_backend *b, char *ret_text, size_t 
     read_processor_name(name, sizeof name);
     onednn_version(&major, &minor, &patch);
     snprintf(ret_text, size, "%s, %s, %d thread%s, oneDNN %d.%d.%d, kernels %d", name, b->vector->name, b->threads,
-             b->threads == 1 ? "" : "s", major, minor, patch);
+             b->threads == 1 ? "" : "s", major, minor, patch, KERNEL_REVISION);
 }
 
 static int count_cores(void)

@@ -32,11 +32,12 @@ struct cpu_kernel {
 };
 
 extern const struct cpu_kernel cpu_kernel_loops, cpu_kernel_evaluate, cpu_kernel_conv, cpu_kernel_pool,
-    cpu_kernel_linear, cpu_kernel_matmul, cpu_kernel_gather;
+    cpu_kernel_linear, cpu_kernel_matmul, cpu_kernel_gather, cpu_kernel_lrn;
 
 // Claims (see plan.h), one per operator that has a kernel or a better arrangement of loops than its definition.
 typedef bool cpu_claim(struct planner *p, node_id node);
-cpu_claim cpu_claim_conv, cpu_claim_pool, cpu_claim_matmul, cpu_claim_concat, cpu_claim_pad, cpu_claim_gather;
+cpu_claim cpu_claim_conv, cpu_claim_pool, cpu_claim_matmul, cpu_claim_concat, cpu_claim_pad, cpu_claim_gather,
+    cpu_claim_lrn;
 
 static inline char *address_of_view(char *const *memory, const struct view *v)
 {

@@ -158,11 +158,12 @@ static bool finish_primitive(struct onednn_primitive *p, bool has_weights, bool 
            dnnl_primitive_create(&p->primitive, p->desc) == dnnl_success;
 }
 
-enum primitive_kind { CONVOLUTION, MATMUL, POOLING };
+enum primitive_kind { CONVOLUTION, MATMUL, POOLING, LRN };
 struct request {
     enum primitive_kind kind;
     const struct onednn_tensor *source, *weights, *bias, *target;
     const struct onednn_window *window;
+    const struct onednn_lrn *lrn;
     dnnl_alg_kind_t pooling;
     const struct postops *ops;
 };
@@ -177,6 +178,8 @@ static dnnl_status_t describe(struct onednn_primitive *p, const struct request *
                                            r->window, attributes);
     if (r->kind == MATMUL)
         return onednn_describe_matmul(&p->desc, engine, source, weights, bias, target, attributes);
+    if (r->kind == LRN)
+        return onednn_describe_lrn(&p->desc, engine, source, target, r->lrn, attributes);
     return onednn_describe_pooling(&p->desc, engine, r->pooling, source, target, r->source->rank - 2, r->window,
                                    attributes);
 }
@@ -237,6 +240,12 @@ struct onednn_primitive *onednn_pooling(struct onednn *o, enum onednn_pooling ki
     return make_primitive(
         o, &(struct request){
                .kind = POOLING, .source = source, .target = target, .window = window, .pooling = kinds[kind]});
+}
+
+struct onednn_primitive *onednn_lrn(struct onednn *o, const struct onednn_tensor *source,
+                                    const struct onednn_tensor *target, const struct onednn_lrn *lrn)
+{
+    return make_primitive(o, &(struct request){.kind = LRN, .source = source, .target = target, .lrn = lrn});
 }
 
 void onednn_free(struct onednn_primitive *p)

@@ -21,6 +21,11 @@ struct onednn_window {   // of convolution and pooling; spatial axes
 };
 enum onednn_pooling { ONEDNN_MAXIMUM, ONEDNN_MEAN_OF_INSIDE, ONEDNN_MEAN_OF_ALL };
 
+struct onednn_lrn {   // across channels: x / (bias + alpha / size * (sum of squares of size neighbours)) ^ beta
+    int64_t size;
+    float alpha, beta, bias;
+};
+
 struct onednn *onednn_open(void);   // NULL: the library refuses this processor
 void onednn_close(struct onednn *o);
 void onednn_version(int *ret_major, int *ret_minor, int *ret_patch);
@@ -35,6 +40,8 @@ struct onednn_primitive *onednn_matmul(struct onednn *o, const struct onednn_ten
                                        const struct onednn_tensor *target, const struct postops *ops);
 struct onednn_primitive *onednn_pooling(struct onednn *o, enum onednn_pooling kind, const struct onednn_tensor *source,
                                         const struct onednn_tensor *target, const struct onednn_window *window);
+struct onednn_primitive *onednn_lrn(struct onednn *o, const struct onednn_tensor *source,
+                                    const struct onednn_tensor *target, const struct onednn_lrn *lrn);
 void onednn_free(struct onednn_primitive *p);
 const char *onednn_implementation(const struct onednn_primitive *p);
 

@@ -65,3 +65,13 @@ dnnl_status_t onednn_describe_pooling(dnnl_primitive_desc_t *ret, dnnl_engine_t 
                                           window->kernel, dilation, window->pad_begin, window->pad_end);
     return status == dnnl_success ? dnnl_primitive_desc_create(ret, &pooling, attributes, engine, NULL) : status;
 }
+
+dnnl_status_t onednn_describe_lrn(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, onednn_desc source,
+                                  onednn_desc target, const struct onednn_lrn *lrn,
+                                  const_dnnl_primitive_attr_t attributes)
+{
+    dnnl_lrn_desc_t desc;
+    dnnl_status_t status = dnnl_lrn_forward_desc_init(&desc, dnnl_forward_inference, dnnl_lrn_across_channels, source,
+                                                      lrn->size, lrn->alpha, lrn->beta, lrn->bias);
+    return status == dnnl_success ? dnnl_primitive_desc_create(ret, &desc, attributes, engine, NULL) : status;
+}

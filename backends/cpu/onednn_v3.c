@@ -55,3 +55,11 @@ dnnl_status_t onednn_describe_pooling(dnnl_primitive_desc_t *ret, dnnl_engine_t 
                                                       window->stride, window->kernel, dilation, window->pad_begin,
                                                       window->pad_end, attributes);
 }
+
+dnnl_status_t onednn_describe_lrn(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, onednn_desc source,
+                                  onednn_desc target, const struct onednn_lrn *lrn,
+                                  const_dnnl_primitive_attr_t attributes)
+{
+    return dnnl_lrn_forward_primitive_desc_create(ret, engine, dnnl_forward_inference, dnnl_lrn_across_channels, source,
+                                                  target, lrn->size, lrn->alpha, lrn->beta, lrn->bias, attributes);
+}

@@ -24,4 +24,7 @@ dnnl_status_t onednn_describe_matmul(dnnl_primitive_desc_t *ret, dnnl_engine_t e
 dnnl_status_t onednn_describe_pooling(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, dnnl_alg_kind_t kind,
                                       onednn_desc source, onednn_desc target, int n_spatial,
                                       const struct onednn_window *window, const_dnnl_primitive_attr_t attributes);
+dnnl_status_t onednn_describe_lrn(dnnl_primitive_desc_t *ret, dnnl_engine_t engine, onednn_desc source,
+                                  onednn_desc target, const struct onednn_lrn *lrn,
+                                  const_dnnl_primitive_attr_t attributes);
 #endif

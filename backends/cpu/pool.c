@@ -1,4 +1,4 @@
-// Pooling, channels last.
+// Pooling and local response normalization, channels last.
 #include "backends/cpu/cpu_internal.h"
 #include "core/arena.h"
 #include "core/error.h"
@@ -79,6 +79,51 @@ static void free_pool(void *state)
 const struct cpu_kernel cpu_kernel_pool = {
     .base = {.name = "pool"},
     .prepare = prepare_pool,
+    .run = run_pool,
+    .scratch_bytes = scratch_of_pool,
+    .free = free_pool,
+};
+
+// --- local response normalization
+// -------------------------------------------------------------------------------------
+
+bool cpu_claim_lrn(struct planner *p, node_id node)
+{
+    const struct graph *g = planner_graph(p);
+    const struct node *n = &g->nodes.items[node];
+    const struct type *type = graph_type(g, n->first_output);
+    if (type->dtype != DTYPE_F32 || type->rank != 4 || cpu_attribute_int(n, "size") % 2 == 0)
+        return false;
+    struct view source = planner_dense(p, graph_inputs(g, node)[0], LAYOUT_CHANNELS_LAST);
+    struct view result = planner_allocate(p, type, LAYOUT_CHANNELS_LAST);
+    planner_add_step(p, &cpu_kernel_lrn.base, node, 1, &source, 1, &result);
+    return true;
+}
+
+static float real_attribute(const struct node *n, const char *name)
+{
+    return (float)real_from_bits(cpu_attribute_int(n, name));
+}
+
+static void *prepare_lrn(const struct step_request *r)
+{
+    const struct node *n = &r->plan->graph->nodes.items[r->step->node];
+    struct prepared_pool *s = arena_new(r->arena, struct prepared_pool);
+    struct onednn_lrn lrn = {cpu_attribute_int(n, "size"), real_attribute(n, "alpha"), real_attribute(n, "beta"),
+                             real_attribute(n, "bias")};
+    s->source = r->step->operands[0];
+    s->target = r->step->results[0];
+    struct onednn_tensor source = cpu_tensor_of_view(&s->source), target = cpu_tensor_of_view(&s->target);
+    s->primitive = onednn_lrn(r->backend->onednn, &source, &target, &lrn);
+    if (s->primitive)
+        return s;
+    error_set_code(r->error, EXIT_UNSUPPORTED, NULL, "oneDNN refuses a normalization");
+    return NULL;
+}
+
+const struct cpu_kernel cpu_kernel_lrn = {
+    .base = {.name = "lrn"},
+    .prepare = prepare_lrn,
     .run = run_pool,
     .scratch_bytes = scratch_of_pool,
     .free = free_pool,

@@ -162,6 +162,7 @@ static const char *const conformance_graphs[] = {
     "(graph " X1("(f32 2 5 11)") "(let a (poolmax :kernel 3 x)) (output a))",
     "(graph " X1("(f16 2 5 11)") "(let a (poolavg :kernel 3 x)) (output a))",
     "(graph " X1("(i32 2 5 11)") "(let a (poolmax :kernel 3 x)) (output a))",
+    "(graph " X1("(f32 2 20 5 6)") "(let z (lrn 5 :alpha 0.1 :beta 0.75 :bias 2.0 x)) (output z))",
     // moving
     "(graph " X2("(f32 2 3 4)", "(f32 2 5 4)") "(let c (concat 1 x y x)) (let z (relu c)) (output z c))",
     "(graph " X2("(i64 3)", "(i64 5)") "(let z (concat 0 x y)) (output z))",
