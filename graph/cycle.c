@@ -3,6 +3,7 @@
 // producer has to be looked at.
 #include "graph/graph.h"
 #include <assert.h>
+#include <string.h>
 
 struct climb {
     const struct graph *g;
@@ -10,23 +11,19 @@ struct climb {
     const tensor_id *old;
     node_id first;   // no old tensor is produced before it
     VEC(node_id) stack;
-    VEC(node_id) seen;   // few; searched from the back
+    uint64_t *seen;   // one bit for each node from `first` on
+    size_t n_words;
 };
-
-static bool was_seen(const struct climb *c, node_id n)
-{
-    for (size_t i = c->seen.count; i-- > 0;)
-        if (c->seen.items[i] == n)
-            return true;
-    return false;
-}
 
 static void visit_producer(struct climb *c, tensor_id t)
 {
     node_id producer = c->g->tensors.items[t].producer;
-    if (producer < c->first || was_seen(c, producer))
+    if (producer < c->first)
         return;
-    vec_push(&c->seen, producer);
+    uint64_t bit = (uint64_t)1 << (producer - c->first) % 64, *word = &c->seen[(producer - c->first) / 64];
+    if (*word & bit)
+        return;
+    *word |= bit;
     vec_push(&c->stack, producer);
 }
 
@@ -34,7 +31,7 @@ static void visit_producer(struct climb *c, tensor_id t)
 static uint64_t old_tensors_above(struct climb *c, tensor_id from)
 {
     uint64_t found = 0;
-    vec_clear(&c->seen);
+    memset(c->seen, 0, c->n_words * sizeof *c->seen);
     visit_producer(c, from);
     while (c->stack.count) {
         node_id n = vec_pop(&c->stack);
@@ -76,9 +73,11 @@ bool graph_replacement_has_cycle(const struct graph *g, size_t n, const tensor_i
     for (size_t i = 0; i < n; i++)
         if (g->tensors.items[old[i]].producer < c.first)
             c.first = g->tensors.items[old[i]].producer;
+    c.n_words = (g->nodes.count - (n ? c.first : 0)) / 64 + 1;
+    c.seen = mem_new_array(uint64_t, c.n_words);
     for (size_t i = 0; i < n; i++)
         above[i] = old_tensors_above(&c, new[i]);
     vec_free(&c.stack);
-    vec_free(&c.seen);
+    mem_free_array(c.seen, c.n_words);
     return has_cycle(above, n);
 }

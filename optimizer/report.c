@@ -122,6 +122,17 @@ static void print_search(struct text *out, const struct report *r)
                 " queued, %" PRIu64 " duplicates, %" PRIu64 " dropped\n",
                 s->statistics.seconds, end, s->statistics.expanded, s->statistics.matches, s->statistics.queued,
                 s->statistics.duplicates, s->statistics.dropped);
+    text_printf(out,
+                "                         %" PRIu64 " regions, %" PRIu64 " more equal to one of them; %" PRIu64
+                " of %" PRIu64 " costs were known\n",
+                s->statistics.regions, s->statistics.repeated, s->statistics.remembered, s->statistics.priced);
+    text_printf(out, "validated                %" PRIu64 " applications of rules, each at its shapes",
+                s->statistics.validated);
+    if (s->statistics.not_validated)
+        text_printf(out, "; %" PRIu64 " would have taken too long", s->statistics.not_validated);
+    text_add(out, "\n");
+    for (size_t i = 0; i < s->refuted.count; i++)
+        text_printf(out, "  REFUTED, and not used any more: %s\n", s->refuted.items[i]->name);
 }
 
 void report_print(struct text *out, const struct report *r, bool with_steps)
@@ -272,6 +283,14 @@ static void add_search(struct text *out, const struct report *r)
     add_count(out, "ill_typed", s->statistics.ill_typed);
     add_count(out, "too_costly", s->statistics.too_costly);
     add_count(out, "dropped", s->statistics.dropped);
+    add_count(out, "adopted", s->statistics.adopted);
+    add_count(out, "regions", s->statistics.regions);
+    add_count(out, "regions_repeated", s->statistics.repeated);
+    add_count(out, "costs_asked", s->statistics.priced);
+    add_count(out, "costs_known", s->statistics.remembered);
+    add_count(out, "validated", s->statistics.validated);
+    add_count(out, "not_validated", s->statistics.not_validated);
+    add_count(out, "rules_refuted", s->refuted.count);
     add_bool(out, "interrupted", s->statistics.is_interrupted);
     add_bool(out, "out_of_time", s->statistics.is_out_of_time);
     add_bool(out, "exhausted", s->statistics.is_exhausted);

@@ -259,6 +259,8 @@ static bool solve(struct matching *s, const struct goal *goal)
 
 typedef VEC(node_id) node_list;
 
+#define MAX_PARTNERS 32
+
 static void add_readers(const struct matching *s, tensor_id tensor, const struct operator* op, node_list *ret_nodes)
 {
     const struct graph_uses *uses = &s->index->uses;
@@ -278,6 +280,23 @@ static tensor_id bound_tensor(const struct matching *s, term_id term)
     return s->m.nodes[t->index] == NO_NODE ? NO_TENSOR : graph_output_of(s->g, s->m.nodes[t->index], t->output);
 }
 
+// Many readers of one tensor make as many pairs as the square of their number. Only those next to a node that is
+// matched already, in the order of the graph, are tried: pairs of pairs reach the others.
+static void keep_nearest(const struct matching *s, node_list *nodes)
+{
+    size_t place = 0;
+    for (uint32_t i = 0; i < s->rule->n_source_nodes; i++)
+        while (s->m.nodes[i] != NO_NODE && place < nodes->count && nodes->items[place] < s->m.nodes[i])
+            place++;
+    size_t first = place > MAX_PARTNERS / 2 ? place - MAX_PARTNERS / 2 : 0;
+    if (nodes->count <= MAX_PARTNERS)
+        return;
+    if (first > nodes->count - MAX_PARTNERS)
+        first = nodes->count - MAX_PARTNERS;
+    memmove(nodes->items, nodes->items + first, MAX_PARTNERS * sizeof *nodes->items);
+    nodes->count = MAX_PARTNERS;
+}
+
 // The nodes that could be this one, as far as something below it is bound already. False: nothing is.
 static bool find_candidates(const struct matching *s, uint32_t pattern_node, node_list *ret_nodes)
 {
@@ -286,6 +305,7 @@ static bool find_candidates(const struct matching *s, uint32_t pattern_node, nod
         tensor_id tensor = bound_tensor(s, pattern->inputs[i]);
         if (tensor != NO_TENSOR) {
             add_readers(s, tensor, pattern->op, ret_nodes);
+            keep_nearest(s, ret_nodes);
             return true;
         }
     }

@@ -27,8 +27,9 @@ struct match {
 
 // Rules are proved over the reals, so only operators that make floating-point tensors are matched.
 // Calls `visit` for every match whose conditions hold, in a fixed order; stops when it returns false. Different nodes
-// of the source graph are matched by different nodes. `anchor`: only matches in which the operator of the first source
-// term is this node (NO_NODE: all).
+// of the source graph are matched by different nodes. Of source terms that share no more than a tensor with many
+// readers, each is paired with some next to it, not with all. `anchor`: only matches in which the operator of the first
+// source term is this node (NO_NODE: all).
 void rule_match(const struct rule *r, const struct match_index *index, node_id anchor, struct arena *scratch,
                 bool (*visit)(void *context, const struct match *m), void *context);
 

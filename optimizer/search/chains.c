@@ -1,6 +1,5 @@
 #include "optimizer/search/chains.h"
 
-#include "core/interrupt.h"
 #include "optimizer/search/reuse.h"
 #include <math.h>
 #include <stdlib.h>
@@ -56,7 +55,7 @@ static bool consider_match(void *context, const struct match *m)
     }
     graph_rollback(&c->working, nodes);
     arena_release(c->working.arena, arena);
-    return !interrupt_requested();
+    return !whole_has_to_stop(c->w);
 }
 
 static void expand(struct chains *c, uint32_t id)

@@ -1,9 +1,22 @@
 // The matches of the whole graph, and what each would change.
 #include "optimizer/search/whole.h"
 
+#include "core/clock.h"
 #include "core/interrupt.h"
 #include <math.h>
 #include <stdlib.h>
+
+bool whole_has_to_stop(const struct whole *w)
+{
+    return interrupt_requested() || (w->deadline > 0 && clock_seconds() > w->deadline);
+}
+
+void whole_show_progress(const struct whole *w)
+{
+    progress_update(w->progress, w->result->statistics.expanded, "best %.3f ms of %.3f, %zu to try, %zu matches",
+                    1e3 * w->seconds, 1e3 * w->result->seconds_before, w->proposals.count,
+                    (size_t)w->result->statistics.matches);
+}
 
 // --- matching and pricing
 // ---------------------------------------------------------------------------------------------
@@ -92,7 +105,8 @@ static bool add_proposal(void *context, const struct match *m)
         propose(w, m, change);
     else
         w->result->statistics.too_costly += isfinite(change);
-    return !interrupt_requested();
+    whole_show_progress(w);
+    return !whole_has_to_stop(w);
 }
 
 int proposal_compare(const struct proposal *x, const struct proposal *y)
@@ -126,7 +140,7 @@ static void drop_costliest_proposals(struct whole *w)
 void whole_find_proposals(struct whole *w, const bool *near, const bool *touched)
 {
     w->touched = touched;
-    for (size_t i = 0; i < w->rules->rules.count && !interrupt_requested(); i++) {
+    for (size_t i = 0; i < w->rules->rules.count && !whole_has_to_stop(w); i++) {
         const struct rule *r = w->rules->rules.items[i];
         enum operator_id op = r->pattern.nodes.items[r->pattern.terms.items[r->sources[0]].index].op->id;
         for (uint32_t j = w->index.first_of_op[op]; !w->is_disabled[i] && j < w->index.first_of_op[op + 1]; j++)

@@ -20,17 +20,11 @@ struct search {
 
 static bool has_to_stop(struct search *s)
 {
-    double elapsed = clock_seconds() - s->started;
-    s->result->statistics.is_interrupted = interrupt_requested();
-    s->result->statistics.is_out_of_time = s->options->seconds > 0 && elapsed > s->options->seconds;
-    return s->result->statistics.is_interrupted || s->result->statistics.is_out_of_time ||
-           s->result->statistics.expanded >= (uint64_t)s->options->budget;
-}
-
-static void show_progress(struct search *s)
-{
-    progress_update(&s->progress, s->result->statistics.expanded, "best %.3f ms of %.3f, %zu queued",
-                    1e3 * s->whole.seconds, 1e3 * s->result->seconds_before, s->chains.queue.heap.count);
+    struct search_result *r = s->result;
+    r->statistics.is_interrupted = interrupt_requested();
+    r->statistics.is_out_of_time = !r->statistics.is_interrupted && whole_has_to_stop(&s->whole);
+    return r->statistics.is_interrupted || r->statistics.is_out_of_time ||
+           r->statistics.expanded >= (uint64_t)s->options->budget;
 }
 
 static void follow(struct search *s, struct movement *m)
@@ -46,7 +40,7 @@ static void descend(struct search *s)
     while (!has_to_stop(s) && whole_descend(&s->whole, &m)) {
         s->result->statistics.expanded++;
         follow(s, &m);
-        show_progress(s);
+        whole_show_progress(&s->whole);
     }
 }
 
@@ -76,7 +70,7 @@ static void run(struct search *s)
         if (is_adopted)
             follow(s, &m);
         bound_memory(s);
-        show_progress(s);
+        whole_show_progress(&s->whole);
     }
     s->result->statistics.is_exhausted = !is_left;
 }
@@ -116,6 +110,8 @@ void search_graph(const struct graph *g, const struct rule_set *rules, const str
     *ret_result = (struct search_result){0};
     progress_start(&s.progress, options->progress, "search", (uint64_t)options->budget);
     whole_init(&s.whole, g, rules, cost, options, ret_result);
+    s.whole.deadline = options->seconds > 0 ? s.started + options->seconds : 0;
+    s.whole.progress = &s.progress;
     chains_init(&s.chains, &s.whole);
     ret_result->seconds_before = s.whole.seconds;
     run(&s);

@@ -7,9 +7,9 @@
 #include <assert.h>
 
 #define MAX_WORDS ((size_t)1 << 20)
-#define ENTRIES 4            // of every output
-#define OPERATIONS 2e5       // for all entries, unless a single one takes more
-#define MAX_OPERATIONS 4e6   // for one entry
+#define ENTRIES 4             // of every output
+#define OPERATIONS 2e5        // for all entries, unless a single one takes more
+#define MAX_OPERATIONS 15e6   // for one entry
 
 void validator_init(struct validator *v, struct arena *scratch)
 {

@@ -1,6 +1,5 @@
 #include "optimizer/search/whole.h"
 
-#include "core/interrupt.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,7 +306,7 @@ bool whole_descend(struct whole *w, struct movement *ret_movement)
         if (n && !applied)
             proposal_set_change(w, chosen.items[0], INFINITY);
         vec_free(&chosen);
-        if (applied || n == 0 || interrupt_requested())
+        if (applied || n == 0 || whole_has_to_stop(w))
             return applied > 0;
     }
 }

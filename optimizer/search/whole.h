@@ -4,6 +4,7 @@
 // After an adoption only what is near the change is matched and priced anew; all other matches move along.
 #ifndef OPTIMIZER_SEARCH_WHOLE_H
 #define OPTIMIZER_SEARCH_WHOLE_H
+#include "core/progress.h"
 #include "optimizer/search/pricing.h"
 #include "optimizer/search/region.h"
 #include "optimizer/search/search.h"
@@ -43,6 +44,8 @@ struct whole {
     VEC(struct proposal) proposals;
     uint64_t arrived;
     const bool *touched;   // while matching: only matches with such a node
+    double deadline;       // on the monotonic clock; 0: none
+    struct progress *progress;
 };
 // What became of the graph before: where its tensors and nodes are now, if they still are what they were (NO_TENSOR,
 // NO_NODE: gone or replaced), and which nodes are new or read something new.
@@ -67,6 +70,8 @@ void proposal_set_change(const struct whole *w, struct proposal *p, double chang
 int proposal_compare(const struct proposal *x, const struct proposal *y);
 // May this match of `g` be made? A rule that validation refutes is disabled.
 bool whole_allows(struct whole *w, const struct match *m, const struct graph *g);
+bool whole_has_to_stop(const struct whole *w);   // interrupted, or past the deadline
+void whole_show_progress(const struct whole *w);
 bool whole_is_within_alpha(const struct whole *w, double change);
 
 // --- edits

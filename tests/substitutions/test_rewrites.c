@@ -28,9 +28,26 @@ struct walk {
     const struct rule *culprit;
 };
 
+// What is foreseen of cycles is what replacing finds.
+static void check_cycle(struct walk *w, const struct match *m)
+{
+    struct graph with_target, result;
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    graph_copy(&with_target, &w->g);
+    if (match_apply(m, &with_target, &w->scratch, old, new)) {
+        bool is_replaced = graph_replace(&result, &with_target, m->rule->n_outputs, old, new, NULL);
+        if (is_replaced == graph_replacement_has_cycle(&with_target, m->rule->n_outputs, old, new))
+            fail_msg("%s: a cycle is %s", m->rule->name, is_replaced ? "feared" : "overlooked");
+        if (is_replaced)
+            graph_free(&result);
+    }
+    graph_free(&with_target);
+}
+
 static bool choose_one(void *context, const struct match *m)
 {
     struct walk *w = context;
+    check_cycle(w, m);
     if (random_below(&w->random, ++w->n_matches) == 0)
         w->chosen = *m;
     return true;
