@@ -1,5 +1,6 @@
 #include "verifier/judge.h"
 
+#include "core/hash.h"
 #include "verifier/domain.h"
 #include <string.h>
 
@@ -70,12 +71,12 @@ static int rank_to_test(const struct pattern *p)
 // --- exploring
 // --------------------------------------------------------------------------------------------------------
 
-#define MAX_KINDS 64
+#define MAX_KINDS 256
 
-// Instances of one combination of ranks are alike, but for sizes of 1, which some operators treat as special. A few of
-// each kind are analysed: the first ones, and those without a size of 1.
+// Instances whose definitions have the same structure (formulas without the sizes in them) are alike: a few of each
+// kind are analysed, the first ones and those without a size of 1.
 struct kind {
-    uint64_t ranks;
+    uint64_t structure;
     int analysed, without_ones;
 };
 struct exploration {
@@ -84,21 +85,40 @@ struct exploration {
     struct kind kinds[MAX_KINDS];
 };
 
-static struct kind *find_kind(struct exploration *ex, const struct instance *in, bool *ret_has_ones)
+static uint64_t structure_of_definition(const struct definition *d, uint64_t hash)
 {
-    uint64_t ranks = 0;
+    for (size_t i = 0; i < d->nodes.count; i++) {
+        const struct expr_node *n = &d->nodes.items[i];
+        uint64_t shape = (uint64_t)n->kind << 56 ^ (uint64_t)n->fn << 48 ^ (uint64_t)n->count << 40;
+        uint64_t operands = (uint64_t)n->a << 40 ^ (uint64_t)n->b << 20 ^ n->c;
+        hash = hash_mix(hash, shape ^ operands ^ (n->kind == EXPR_VARIABLE ? (uint64_t)n->value << 8 : 0));
+    }
+    return hash;
+}
+
+static uint64_t structure_of_instance(struct instance *in, bool *ret_has_ones)
+{
+    uint64_t hash = 0;
     *ret_has_ones = false;
     for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++) {
-        ranks = ranks * 10 + (in->types[v] ? (uint64_t)in->types[v]->rank + 1 : 0);
+        hash = hash * 10 + (in->types[v] ? (uint64_t)in->types[v]->rank + 1 : 0);
         for (int a = 0; in->types[v] && a < in->types[v]->rank; a++)
             *ret_has_ones = *ret_has_ones || in->types[v]->dim[a] == 1;
     }
+    for (size_t n = 0; n < in->equation->pattern->nodes.count; n++)
+        if (in->calls[n])
+            hash = structure_of_definition(typing_definition(in->typing, in->calls[n]), hash);
+    return hash;
+}
+
+static struct kind *find_kind(struct exploration *ex, uint64_t structure)
+{
     for (int i = 0; i < ex->n_kinds; i++)
-        if (ex->kinds[i].ranks == ranks)
+        if (ex->kinds[i].structure == structure)
             return &ex->kinds[i];
     if (ex->n_kinds == MAX_KINDS)
         return NULL;
-    ex->kinds[ex->n_kinds].ranks = ranks;
+    ex->kinds[ex->n_kinds].structure = structure;
     return &ex->kinds[ex->n_kinds++];
 }
 
@@ -106,8 +126,10 @@ static bool explore_instance(void *context, struct instance *in)
 {
     struct exploration *ex = context;
     bool has_ones;
-    struct kind *kind = find_kind(ex, in, &has_ones);
-    if (!kind || (has_ones ? kind->analysed++ < 6 : kind->without_ones++ < 4))
+    struct kind *kind = find_kind(ex, structure_of_instance(in, &has_ones));
+    if (!kind)
+        ex->bounds->doubt = "too many kinds of instances";
+    else if (has_ones ? kind->analysed++ < 6 : kind->without_ones++ < 4)
         bounds_add(ex->bounds, in);
     return true;
 }

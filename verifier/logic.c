@@ -375,6 +375,20 @@ static struct sentence translate(struct translation *tr)
 // ------------------------------------------------------------------------------------------------------------
 
 #define MAX_KINDS 256
+#define MAX_FACTS 64
+
+// Attributes of the pattern's nodes that have had one value at all instances of a kind so far. What typing makes equal
+// (groups computed from different tensors) is told to the prover, which knows no sizes.
+struct attribute_facts {
+    size_t sentence;
+    uint32_t n;
+    struct {
+        uint32_t node;
+        int attribute;
+        logic_term term;
+    } items[MAX_FACTS];
+    uint64_t equal[MAX_FACTS];   // one bit for each item that has been equal to this one
+};
 
 struct collection {
     struct logic *l;
@@ -383,6 +397,7 @@ struct collection {
     size_t first;   // of this equation's sentences
     uint32_t n_kinds;
     uint64_t kinds[MAX_KINDS];
+    struct attribute_facts *facts[MAX_KINDS];   // of obligations
     bool has_failed;
 };
 
@@ -403,13 +418,53 @@ static uint64_t kind_of_instance(const struct instance *in)
     return kind;
 }
 
+static void begin_facts(struct translation *tr, struct attribute_facts *facts)
+{
+    const struct pattern *p = tr->in->equation->pattern;
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op) && facts->n < MAX_FACTS; i++) {
+            if (p->nodes.items[n].attributes[i].count == 0)
+                continue;
+            facts->items[facts->n].node = n;
+            facts->items[facts->n].attribute = i;
+            facts->items[facts->n].term = translate_attribute(tr, n, i);
+            facts->equal[facts->n++] = UINT64_MAX;
+        }
+}
+
+static void update_facts(struct attribute_facts *facts, const struct instance *in)
+{
+    for (uint32_t i = 0; i < facts->n; i++)
+        for (uint32_t j = 0; j < i; j++) {
+            const struct attribute_value *x = &in->calls[facts->items[i].node]->attributes[facts->items[i].attribute];
+            const struct attribute_value *y = &in->calls[facts->items[j].node]->attributes[facts->items[j].attribute];
+            if (!attribute_value_equal(x, y))
+                facts->equal[i] &= ~((uint64_t)1 << j);
+        }
+}
+
+static void end_facts(struct collection *c, const struct attribute_facts *facts)
+{
+    struct sentence *s = &c->list->items.items[facts->sentence];
+    for (uint32_t i = 0; i < facts->n; i++)
+        for (uint32_t j = 0; j < i; j++) {
+            logic_term x = facts->items[i].term, y = facts->items[j].term;
+            struct logic_equality equality = {x, y};
+            if ((facts->equal[i] >> j & 1) && x != y && c->l->nodes.items[x].sort == c->l->nodes.items[y].sort)
+                vec_push(&s->equalities, equality);
+        }
+}
+
 static bool collect_kind(void *context, struct instance *in)
 {
     struct collection *c = context;
     uint64_t kind = kind_of_instance(in);
     for (uint32_t i = 0; i < c->n_kinds; i++)
-        if (c->kinds[i] == kind)
+        if (c->kinds[i] == kind) {
+            if (!c->is_axiom)
+                update_facts(c->facts[i], in);
             return true;
+        }
     if (c->n_kinds == MAX_KINDS)
         return false;
     c->kinds[c->n_kinds++] = kind;
@@ -420,6 +475,13 @@ static bool collect_kind(void *context, struct instance *in)
     struct sentence s = translate(&tr);
     c->has_failed = c->has_failed || tr.is_too_long;
     vec_push(&c->list->items, s);
+    if (!c->is_axiom) {
+        struct attribute_facts *facts = arena_new(&c->l->arena, struct attribute_facts);
+        facts->sentence = c->list->items.count - 1;
+        begin_facts(&tr, facts);
+        update_facts(facts, in);
+        c->facts[c->n_kinds - 1] = facts;
+    }
     arena_release(in->scratch, mark);
     return true;
 }
@@ -429,6 +491,8 @@ bool logic_add_sentences(struct logic *l, struct judge *j, const struct equation
 {
     struct collection c = {.l = l, .is_axiom = is_axiom, .list = list, .first = list->items.count};
     judge_explore(j, eq, collect_kind, &c);
+    for (uint32_t i = 0; !is_axiom && i < c.n_kinds; i++)
+        end_facts(&c, c.facts[i]);
     return list->items.count > c.first && !c.has_failed;
 }
 

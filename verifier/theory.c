@@ -1,6 +1,7 @@
 #include "verifier/theory.h"
 
 #include "core/clock.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,10 +204,45 @@ static void assert_structure(struct theory *t, uint32_t symbol)
     Z3_solver_assert(t->z3, t->solver, Z3_mk_forall_const(t->z3, 0, s.n_arguments, variables, 1, &pattern, kept));
 }
 
+// The value of a list of one known integer.
+static bool is_known_integer(const struct logic_symbol *s, int64_t *ret_value)
+{
+    char end;
+    return s->role == ROLE_CONSTANT && s->result == SORT_LIST(1) &&
+           sscanf(s->name, "[%" SCNd64 "%c", ret_value, &end) == 2 && end == ']';
+}
+
+static void assert_comparison(struct theory *t, const char *name, uint32_t x, uint32_t y)
+{
+    Z3_sort sorts[2] = {sort_of(t, SORT_LIST(1)), sort_of(t, SORT_LIST(1))};
+    Z3_ast values[2] = {Z3_mk_app(t->z3, function_of(t, x), 0, NULL), Z3_mk_app(t->z3, function_of(t, y), 0, NULL)};
+    Z3_func_decl f = Z3_mk_func_decl(t->z3, Z3_mk_string_symbol(t->z3, name), 2, sorts, sort_of(t, SORT_TRUTH));
+    Z3_solver_assert(t->z3, t->solver, Z3_mk_app(t->z3, f, 2, values));
+}
+
+// How a known integer compares with the ones before it.
+static void assert_comparisons(struct theory *t, uint32_t symbol)
+{
+    int64_t value, other;
+    if (!is_known_integer(&t->logic.symbols.items[symbol], &value))
+        return;
+    for (uint32_t i = 0; i <= symbol; i++) {
+        if (!is_known_integer(&t->logic.symbols.items[i], &other))
+            continue;
+        if (value != other) {
+            assert_comparison(t, "differ:A1A1>B", symbol, i);
+            assert_comparison(t, "differ:A1A1>B", i, symbol);
+        }
+        assert_comparison(t, "atmost:A1A1>B", value <= other ? symbol : i, value <= other ? i : symbol);
+    }
+}
+
 static void assert_new_structure(struct theory *t)
 {
-    for (; t->structural < t->logic.symbols.count; t->structural++)
+    for (; t->structural < t->logic.symbols.count; t->structural++) {
         assert_structure(t, (uint32_t)t->structural);
+        assert_comparisons(t, (uint32_t)t->structural);
+    }
 }
 
 // --- the solver
