@@ -26,6 +26,10 @@ struct backend_options {
     bool never_measures;       // steps that the database lacks are guessed (roofline) and counted, not measured
     double seconds_per_step;   // of measuring; 0: the standard
     const struct log *log;     // may be NULL
+    // Called while a model is prepared, when a step has packed a weight and its value is not needed soon: whoever
+    // mapped it may give its pages back. NULL: nobody is interested.
+    void (*weight_was_packed)(void *context, const void *data, size_t size);
+    void *context;
 };
 
 struct step_cost {

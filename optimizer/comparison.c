@@ -5,6 +5,7 @@
 #include "core/interrupt.h"
 #include "core/random.h"
 #include "optimizer/run/run.h"
+#include <assert.h>
 #include <math.h>
 
 #define INDEX_LIMIT 16   // random integers stay below: they are mostly indices
@@ -39,6 +40,27 @@ static struct tensor_value *allocate_outputs(const struct model *m, size_t n, st
 // --- comparing
 // --------------------------------------------------------------------------------------------------------
 
+bool model_record(struct model *m, const struct graph *g, size_t n_inputs, uint64_t seed, int rounds,
+                  struct arena *arena, struct recording *ret_recording, struct error *error)
+{
+    size_t n = g->outputs.count;
+    struct arena scratch;
+    bool is_run = true;
+    *ret_recording = (struct recording){rounds, n, arena_array(arena, struct tensor_value, (size_t)rounds * n + 1)};
+    arena_init(&scratch);
+    for (int round = 0; is_run && round < rounds; round++) {
+        struct arena_mark mark = arena_mark(&scratch);
+        struct model_inputs inputs;
+        struct tensor_value *outputs = &ret_recording->values[(size_t)round * n];
+        model_inputs_fill(&inputs, g, n_inputs, random_keyed(seed, (uint64_t)round), &scratch);
+        model_allocate_outputs(m, outputs, arena);
+        is_run = model_run(m, inputs.values, outputs, error);
+        arena_release(&scratch, mark);
+    }
+    arena_free(&scratch);
+    return is_run;
+}
+
 // The worst of all rounds; one round in which the output varies is enough to trust it.
 static void merge_round(struct output_comparison *c, const struct tensor_value *a, const struct tensor_value *b)
 {
@@ -48,32 +70,18 @@ static void merge_round(struct output_comparison *c, const struct tensor_value *
     c->is_trustworthy = c->is_trustworthy || d.is_trustworthy;
 }
 
-bool models_compare(struct model *a, struct model *b, const struct graph *graph_a, size_t n_inputs, uint64_t seed,
-                    int rounds, double tolerance, output_comparisons *ret_outputs, struct error *error)
+void recordings_compare(const struct recording *a, const struct recording *b, double tolerance,
+                        output_comparisons *ret_outputs)
 {
-    size_t n = graph_a->outputs.count;
-    struct arena arena;
-    bool is_run = true;
-    arena_init(&arena);
+    assert(a->rounds == b->rounds && a->n_outputs == b->n_outputs);
     vec_clear(ret_outputs);
-    for (size_t i = 0; i < n; i++)
-        vec_push(ret_outputs, ((struct output_comparison){0}));
-    for (int round = 0; is_run && round < rounds; round++) {
-        struct arena_mark mark = arena_mark(&arena);
-        struct model_inputs inputs;
-        model_inputs_fill(&inputs, graph_a, n_inputs, random_keyed(seed, (uint64_t)round), &arena);
-        struct tensor_value *of_a = allocate_outputs(a, n, &arena), *of_b = allocate_outputs(b, n, &arena);
-        is_run = model_run(a, inputs.values, of_a, error) && model_run(b, inputs.values, of_b, error);
-        for (size_t i = 0; is_run && i < n; i++)
-            merge_round(&ret_outputs->items[i], &of_a[i], &of_b[i]);
-        arena_release(&arena, mark);
+    for (size_t i = 0; i < a->n_outputs; i++) {
+        struct output_comparison c = {0};
+        for (int round = 0; round < a->rounds; round++)
+            merge_round(&c, &a->values[(size_t)round * a->n_outputs + i], &b->values[(size_t)round * a->n_outputs + i]);
+        c.is_equal_enough = c.max_difference <= tolerance * c.max_magnitude;
+        vec_push(ret_outputs, c);
     }
-    for (size_t i = 0; i < n; i++) {
-        struct output_comparison *c = &ret_outputs->items[i];
-        c->is_equal_enough = c->max_difference <= tolerance * c->max_magnitude;
-    }
-    arena_free(&arena);
-    return is_run;
 }
 
 // --- timing
@@ -145,6 +153,15 @@ static void summarize(struct timing *t, struct side_by_side *ret_times)
     double uncertainty = sample_median_uncertainty(t->ratios.items, t->ratios.count);
     ret_times->ratio_low = ret_times->ratio * (1 - uncertainty);
     ret_times->ratio_high = ret_times->ratio * (1 + uncertainty);
+}
+
+struct side_by_side side_by_side_join(const struct side_by_side *a, const struct side_by_side *b)
+{
+    struct side_by_side joined = {.time_a = a->time_a, .time_b = b->time_a};
+    joined.ratio = a->time_a.median / b->time_a.median;
+    joined.ratio_low = a->time_a.quartile1 / b->time_a.quartile3;
+    joined.ratio_high = a->time_a.quartile3 / b->time_a.quartile1;
+    return joined;
 }
 
 bool models_time(struct model *a, struct model *b, const struct graph *graph_a, size_t n_inputs, uint64_t seed,

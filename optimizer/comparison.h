@@ -23,15 +23,24 @@ struct model_inputs {
 void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, size_t count, uint64_t seed,
                        struct arena *arena);
 
-// Runs both models on `rounds` sets of random inputs. `graph_a` is a's graph; b's has the same inputs and outputs.
-// False: a device failed.
-bool models_compare(struct model *a, struct model *b, const struct graph *graph_a, size_t n_inputs, uint64_t seed,
-                    int rounds, double tolerance, output_comparisons *ret_outputs, struct error *error);
+// What a model gave for `rounds` sets of random inputs, round by round.
+struct recording {
+    int rounds;
+    size_t n_outputs;
+    struct tensor_value *values;   // rounds * n_outputs
+};
+// `g` is the model's graph, or one with the same inputs and outputs. False: the device failed.
+bool model_record(struct model *m, const struct graph *g, size_t n_inputs, uint64_t seed, int rounds,
+                  struct arena *arena, struct recording *ret_recording, struct error *error);
+void recordings_compare(const struct recording *a, const struct recording *b, double tolerance,
+                        output_comparisons *ret_outputs);
 
 struct side_by_side {
     struct sample_summary time_a, time_b;   // seconds
     double ratio, ratio_low, ratio_high;    // median of a's time over b's, run by run, with its 95 % interval
 };
+// From two models timed one after the other, each by models_time alone: the ratio of medians, and a wider interval.
+struct side_by_side side_by_side_join(const struct side_by_side *a, const struct side_by_side *b);
 // Times runs of a and b by turns for about `seconds`, at least 11 of each, after a warm-up. `b` may be NULL.
 bool models_time(struct model *a, struct model *b, const struct graph *graph_a, size_t n_inputs, uint64_t seed,
                  double seconds, struct side_by_side *ret_times, struct error *error);

@@ -44,11 +44,19 @@ struct optimizing {
 // --- opening
 // ----------------------------------------------------------------------------------------------------------
 
+static void forget_weight(void *context, const void *data, size_t size)
+{
+    onnx_file_forget(context, data, size);
+}
+
 static bool open_backend(struct optimizing *o)
 {
     const struct optimize_options *options = o->options;
-    struct backend_options chosen = {
-        .threads = (int)options->threads, .cost_file = options->costs, .log = options->log};
+    struct backend_options chosen = {.threads = (int)options->threads,
+                                     .cost_file = options->costs,
+                                     .log = options->log,
+                                     .weight_was_packed = forget_weight,
+                                     .context = &o->file};
     if (options->device == DEVICE_CUDA)
         return error_set_code(o->error, EXIT_UNSUPPORTED, NULL, "this build has no CUDA backend");
     o->backend = options->device == DEVICE_FAKE ? fake_backend_open(&(struct fake_device){0}, o->error)
@@ -121,35 +129,59 @@ static void search(struct optimizing *o)
 // --- checking and timing
 // ----------------------------------------------------------------------------------------------
 
+// Two models whose weights are larger than this are prepared one after the other, as a copy of each is packed.
+#define WEIGHTS_OF_A_LARGE_MODEL ((size_t)1 << 30)
+#define TOLERANCE_OF_HALVES 1e-2
+
+// What can be run of the original and of the result.
 struct pair {
-    struct graph graphs[2];   // what can be run of the original and of the result
+    struct graph graphs[2];
     struct model *models[2];
+    struct recording recordings[2];
+    struct arena arena;   // of the recordings
 };
 
-static void cut_pair(struct optimizing *o, struct pair *ret_pair)
+static void init_pair(struct optimizing *o, struct pair *ret_pair)
 {
     *ret_pair = (struct pair){0};
+    arena_init(&ret_pair->arena);
     graph_cut(&ret_pair->graphs[0], &o->model.graph, &o->found.graph, &o->cut);
     graph_cut(&ret_pair->graphs[1], &o->found.graph, &o->model.graph, &o->cut);
 }
 
-static bool prepare_pair(struct optimizing *o, const struct tensor_value *weights, struct pair *pair)
+static void free_model(struct pair *pair, int i)
 {
-    for (int i = 0; i < 2; i++) {
-        pair->models[i] = backend_prepare(o->backend, &pair->graphs[i], o->model.weights.count, weights, o->error);
-        if (!pair->models[i])
-            return false;
-    }
-    return true;
+    if (pair->models[i])
+        model_free(pair->models[i]);
+    pair->models[i] = NULL;
 }
 
 static void free_pair(struct pair *pair)
 {
     for (int i = 0; i < 2; i++) {
-        if (pair->models[i])
-            model_free(pair->models[i]);
+        free_model(pair, i);
         graph_free(&pair->graphs[i]);
     }
+    arena_free(&pair->arena);
+}
+
+static bool prepare_model(struct optimizing *o, const struct tensor_value *weights, struct pair *pair, int i)
+{
+    pair->models[i] = backend_prepare(o->backend, &pair->graphs[i], o->model.weights.count, weights, o->error);
+    return pair->models[i] != NULL;
+}
+
+static bool record(struct optimizing *o, struct pair *pair, int i)
+{
+    return model_record(pair->models[i], &pair->graphs[0], o->cut.n_inputs, (uint64_t)o->options->seed,
+                        (int)o->options->rounds, &pair->arena, &pair->recordings[i], o->error);
+}
+
+static bool take_time(struct optimizing *o, struct pair *pair, struct model *a, struct model *b,
+                      struct side_by_side *ret_times)
+{
+    return models_time(a, b, &pair->graphs[0], o->cut.n_inputs, (uint64_t)o->options->seed, o->options->measure_seconds,
+                       ret_times, o->error);
 }
 
 static void name_outputs(struct optimizing *o)
@@ -174,15 +206,74 @@ static enum check_verdict verdict_of(const output_comparisons *outputs)
     return outputs->count ? verdict : CHECK_UNTRUSTWORTHY;
 }
 
-static bool compare(struct optimizing *o, struct pair *pair)
+static bool has_halves(const struct graph *g)
 {
-    const struct optimize_options *options = o->options;
-    if (!models_compare(pair->models[0], pair->models[1], &pair->graphs[0], o->cut.n_inputs, (uint64_t)options->seed,
-                        (int)options->rounds, options->tolerance, &o->report.outputs, o->error))
-        return false;
+    for (tensor_id t = 0; t < g->tensors.count; t++)
+        if (graph_type(g, t)->dtype == DTYPE_F16 || graph_type(g, t)->dtype == DTYPE_BF16)
+            return true;
+    return false;
+}
+
+static void judge(struct optimizing *o, const struct pair *pair)
+{
+    o->report.tolerance = o->options->tolerance;
+    if (has_halves(&pair->graphs[0]))
+        o->report.tolerance = fmax(o->report.tolerance, TOLERANCE_OF_HALVES);
+    recordings_compare(&pair->recordings[0], &pair->recordings[1], o->report.tolerance, &o->report.outputs);
     name_outputs(o);
     o->report.verdict = verdict_of(&o->report.outputs);
-    return true;
+}
+
+static void report_times(struct optimizing *o, const struct side_by_side *times, bool is_interleaved)
+{
+    o->report.is_timed = true;
+    o->report.is_interleaved = is_interleaved;
+    o->report.time_before = times->time_a;
+    o->report.time_after = times->time_b;
+    o->report.speedup = times->ratio;
+    o->report.speedup_low = times->ratio_low;
+    o->report.speedup_high = times->ratio_high;
+}
+
+static bool check_side_by_side(struct optimizing *o, const struct tensor_value *weights, bool is_timed)
+{
+    struct pair pair;
+    struct side_by_side times;
+    init_pair(o, &pair);
+    bool is_done = prepare_model(o, weights, &pair, 0) && prepare_model(o, weights, &pair, 1);
+    if (is_done && !o->options->is_check_skipped) {
+        is_done = record(o, &pair, 0) && record(o, &pair, 1);
+        if (is_done)
+            judge(o, &pair);
+    }
+    if (is_done && is_timed && o->report.verdict != CHECK_FAILED) {
+        is_done = take_time(o, &pair, pair.models[0], pair.models[1], &times);
+        if (is_done)
+            report_times(o, &times, true);
+    }
+    free_pair(&pair);
+    return is_done;
+}
+
+static bool check_one_after_the_other(struct optimizing *o, const struct tensor_value *weights)
+{
+    struct pair pair;
+    struct side_by_side times[2];
+    bool is_done = true, is_timed = !o->options->is_timing_skipped;
+    init_pair(o, &pair);
+    for (int i = 0; is_done && i < 2; i++) {
+        is_done = prepare_model(o, weights, &pair, i) && (o->options->is_check_skipped || record(o, &pair, i)) &&
+                  (!is_timed || take_time(o, &pair, pair.models[i], NULL, &times[i]));
+        free_model(&pair, i);
+    }
+    if (is_done && !o->options->is_check_skipped)
+        judge(o, &pair);
+    if (is_done && is_timed) {
+        struct side_by_side joined = side_by_side_join(&times[0], &times[1]);
+        report_times(o, &joined, false);
+    }
+    free_pair(&pair);
+    return is_done;
 }
 
 // Rewrites hold for all weights, so a model whose own weights make constant outputs can be checked with others.
@@ -204,50 +295,38 @@ static struct tensor_value *random_weights(struct optimizing *o, const struct te
     return weights;
 }
 
-static bool compare_with_random_weights(struct optimizing *o, const struct tensor_value *own)
+static bool check_with_random_weights(struct optimizing *o, const struct tensor_value *own)
 {
     struct arena arena;
-    struct pair pair;
     arena_init(&arena);
-    cut_pair(o, &pair);
-    bool is_run = prepare_pair(o, random_weights(o, own, &arena), &pair) && compare(o, &pair);
-    free_pair(&pair);
+    bool is_done = check_side_by_side(o, random_weights(o, own, &arena), false);
     arena_free(&arena);
     o->report.verdict_reason = o->report.verdict == CHECK_PASSED
                                    ? "with random weights, as the outputs are constant with the model's own"
                                    : "outputs are constant, with the model's own weights and with random ones";
-    return is_run;
+    return is_done;
 }
 
-static bool time_pair(struct optimizing *o, struct pair *pair)
+static size_t bytes_of_weights(const struct imported_model *m)
 {
-    struct side_by_side times;
-    if (!models_time(pair->models[0], pair->models[1], &pair->graphs[0], o->cut.n_inputs, (uint64_t)o->options->seed,
-                     o->options->measure_seconds, &times, o->error))
-        return false;
-    o->report.is_timed = true;
-    o->report.time_before = times.time_a;
-    o->report.time_after = times.time_b;
-    o->report.speedup = times.ratio;
-    o->report.speedup_low = times.ratio_low;
-    o->report.speedup_high = times.ratio_high;
-    return true;
+    size_t bytes = 0;
+    for (size_t i = 0; i < m->weights.count; i++)
+        bytes += type_bytes(&m->weights.items[i].type);
+    return bytes;
 }
 
 static bool check_and_time(struct optimizing *o)
 {
-    struct pair pair;
-    cut_pair(o, &pair);
-    const struct tensor_value *weights = run_collect_weights(&o->model, &pair.graphs[0], o->error);
-    bool is_done = weights && prepare_pair(o, weights, &pair);
-    if (is_done && !o->options->is_check_skipped)
-        is_done = compare(o, &pair);
-    if (is_done && o->report.verdict != CHECK_FAILED && !o->options->is_timing_skipped)
-        is_done = time_pair(o, &pair);
-    free_pair(&pair);
-    if (is_done && o->report.verdict == CHECK_UNTRUSTWORTHY)
-        is_done = compare_with_random_weights(o, weights);
-    return is_done;
+    struct graph runnable;
+    graph_cut(&runnable, &o->model.graph, &o->found.graph, &o->cut);
+    const struct tensor_value *weights = run_collect_weights(&o->model, &runnable, o->error);
+    graph_free(&runnable);
+    if (!weights)
+        return false;
+    if (bytes_of_weights(&o->model) > WEIGHTS_OF_A_LARGE_MODEL)
+        return check_one_after_the_other(o, weights);
+    return check_side_by_side(o, weights, !o->options->is_timing_skipped) &&
+           (o->report.verdict != CHECK_UNTRUSTWORTHY || check_with_random_weights(o, weights));
 }
 
 // --- writing
@@ -291,7 +370,6 @@ static void fill_report(struct optimizing *o, double started)
     r->import.identities = o->model.counts.identities;
     r->import.normalizations = o->model.counts.normalizations;
     r->import.opaque = o->model.opaques.count;
-    r->tolerance = o->options->tolerance;
     r->peak_memory = mem_peak_resident();
     r->seconds = clock_seconds() - started;
 }

@@ -83,8 +83,8 @@ static void print_times(struct text *out, const struct report *r)
         return;
     print_time(out, "measured before", &r->time_before);
     print_time(out, "measured after", &r->time_after);
-    text_printf(out, "  %-22s %9.3f x    (95 %% interval %.3f to %.3f, interleaved)\n", "speed-up", r->speedup,
-                r->speedup_low, r->speedup_high);
+    text_printf(out, "  %-22s %9.3f x    (95 %% interval %.3f to %.3f, %s)\n", "speed-up", r->speedup, r->speedup_low,
+                r->speedup_high, r->is_interleaved ? "interleaved" : "one after the other");
 }
 
 static const char *const verdict_names[] = {
@@ -246,6 +246,7 @@ static void add_times(struct text *out, const struct report *r)
     add_real(out, "speedup", r->speedup);
     add_real(out, "speedup_low", r->speedup_low);
     add_real(out, "speedup_high", r->speedup_high);
+    add_bool(out, "interleaved", r->is_interleaved);
 }
 
 static void add_check(struct text *out, const struct report *r)

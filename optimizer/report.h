@@ -22,7 +22,7 @@ struct report {
     const char *verdict_reason;   // why the check was skipped; NULL otherwise
     double tolerance;
     output_comparisons outputs;
-    bool is_timed;
+    bool is_timed, is_interleaved;
     struct sample_summary time_before, time_after;   // seconds of one run of the whole graph
     double speedup, speedup_low, speedup_high;       // median of the interleaved ratios, and its 95 % interval
     bool is_optimized;                               // the output is the optimized model, not the original

@@ -163,6 +163,18 @@ static bool prepare_constant(struct cpu_model *m, struct cpu_backend *b, const s
     return is_done;
 }
 
+static void tell_what_was_packed(const struct cpu_model *m, const struct cpu_backend *b, const struct step *step)
+{
+    const struct backend_options *options = &b->base.options;
+    for (int i = 0; options->weight_was_packed && i < step->n_operands; i++) {
+        memory_id id = step->operands[i].memory;
+        const struct plan_memory *memory = &m->plan.memory.items[id];
+        if (memory->place == MEMORY_WEIGHT)
+            options->weight_was_packed(options->context, m->memory[id],
+                                       (size_t)memory->elements * dtype_size(memory->dtype));
+    }
+}
+
 static bool prepare_steps(struct cpu_model *m, struct cpu_backend *b, struct error *error)
 {
     size_t scratch_bytes = 0;
@@ -173,6 +185,7 @@ static bool prepare_steps(struct cpu_model *m, struct cpu_backend *b, struct err
         if (step->is_constant) {
             if (!prepare_constant(m, b, step, error))
                 return false;
+            tell_what_was_packed(m, b, step);
             continue;
         }
         struct step_request r = {b, &m->plan, step, m->memory, &m->arena, error};
@@ -180,6 +193,7 @@ static bool prepare_steps(struct cpu_model *m, struct cpu_backend *b, struct err
         if (!state)
             return false;
         m->steps[m->n_steps++] = (struct prepared_step){i, kernel, state};
+        tell_what_was_packed(m, b, step);
         size_t bytes = kernel->scratch_bytes ? kernel->scratch_bytes(state) : 0;
         scratch_bytes = bytes > scratch_bytes ? bytes : scratch_bytes;
     }

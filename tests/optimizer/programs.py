@@ -51,7 +51,7 @@ def relative_difference(a, b):
 
 # --- models -----------------------------------------------------------------------------------------------------------
 
-SHAPES = {"gpt2-small": ["--shape", "batch=1", "--shape", "sequence=8"]}
+SHAPES = {"gpt2-small": ["--shape", "batch=1", "--shape", "sequence=16"]}
 
 
 def check_execution(model, folder):
