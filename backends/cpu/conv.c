@@ -12,6 +12,7 @@ struct prepared_conv {
     struct cpu_epilogue epilogue;
     bool has_constant_weights;
     char *packed;
+    struct cpu_fallback *fallback;   // instead of the primitive, or NULL
 };
 
 bool cpu_claim_conv(struct planner *p, node_id node)
@@ -20,7 +21,8 @@ bool cpu_claim_conv(struct planner *p, node_id node)
     const struct node *n = &g->nodes.items[node];
     const tensor_id *inputs = graph_inputs(g, node);
     struct type type = *graph_type(g, n->first_output);
-    if (!cpu_is_computed_in_f32(type.dtype) || type.rank > 5)
+    bool has_entries = type_elements(graph_type(g, inputs[0])) && type_elements(graph_type(g, inputs[1]));
+    if (!cpu_is_computed_in_f32(type.dtype) || type.rank > 5 || !has_entries)
         return false;
     struct view operands[2] = {cpu_view_in_f32(p, inputs[0], LAYOUT_CHANNELS_LAST),
                                cpu_view_in_f32(p, inputs[1], LAYOUT_ROWS)};
@@ -71,7 +73,7 @@ static struct onednn_tensor tensor_of_weights(const struct view *weights, int64_
     return t;
 }
 
-static bool make_primitive(struct prepared_conv *c, const struct step_request *r)
+static void make_primitive(struct prepared_conv *c, const struct step_request *r)
 {
     const struct node *n = &r->plan->graph->nodes.items[r->step->node];
     struct onednn_window window = window_of(n, &c->weights);
@@ -81,7 +83,6 @@ static bool make_primitive(struct prepared_conv *c, const struct step_request *r
     weights.is_free = true;
     c->primitive = onednn_convolution(r->backend->onednn, &source, &weights, c->epilogue.bias >= 0 ? &bias : NULL,
                                       &target, &window, &c->epilogue.ops);
-    return c->primitive || error_set_code(r->error, EXIT_UNSUPPORTED, NULL, "oneDNN refuses a convolution");
 }
 
 static void free_conv(void *state)
@@ -98,8 +99,11 @@ static void *prepare_conv(const struct step_request *r)
     c->loop = r->step->n_loops ? &r->step->loops[0] : NULL;
     c->has_constant_weights = is_kept_memory(r->plan, c->weights.memory);
     cpu_read_epilogue(r->plan->graph, r->step, c->loop, 1, &c->epilogue);
-    if (!make_primitive(c, r))
-        return NULL;
+    make_primitive(c, r);
+    if (!c->primitive) {
+        c->fallback = cpu_fallback_prepare(r);
+        return c;
+    }
     c->packed = arena_alloc(r->arena, onednn_weights_bytes(c->primitive), 64);
     if (c->has_constant_weights &&
         !onednn_pack_weights(c->primitive, &c->plain_weights, address_of_view(r->memory, &c->weights), c->packed)) {
@@ -118,6 +122,8 @@ static size_t scratch_of_conv(const void *state)
 static bool run_conv(void *state, char *const *memory, char *scratch)
 {
     struct prepared_conv *c = state;
+    if (c->fallback)
+        return cpu_fallback_run(c->fallback, memory);
     if (!c->has_constant_weights &&
         !onednn_pack_weights(c->primitive, &c->plain_weights, address_of_view(memory, &c->weights), c->packed))
         return false;

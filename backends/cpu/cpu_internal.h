@@ -67,6 +67,11 @@ bool cpu_read_epilogue(const struct graph *g, const struct step *step, const str
 void cpu_epilogue_arguments(const struct cpu_epilogue *e, const struct loop *loop, char *const *memory,
                             struct onednn_arguments *ret_arguments);
 
+// For steps that the library refuses: slow, and right (fallback.c).
+struct cpu_fallback;
+struct cpu_fallback *cpu_fallback_prepare(const struct step_request *r);
+bool cpu_fallback_run(const struct cpu_fallback *f, char *const *memory);
+
 bool cpu_measure(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
                  struct error *error);
 #endif

@@ -22,6 +22,7 @@ struct prepared_linear {
     const struct loop *loop;
     struct cpu_epilogue epilogue;
     char *packed;
+    struct cpu_fallback *fallback;   // instead of the primitive, or NULL
 };
 
 static bool has_unit_stride(const struct view *v)
@@ -114,9 +115,11 @@ static void *prepare_linear(const struct step_request *r)
     weights.is_free = true;
     s->primitive = onednn_matmul(r->backend->onednn, &source, &weights, s->epilogue.bias >= 0 ? &bias : NULL, &target,
                                  &s->epilogue.ops);
-    if (s->primitive && pack_linear(s, r, &plain))
+    if (!s->primitive)
+        s->fallback = cpu_fallback_prepare(r);
+    if (s->fallback || pack_linear(s, r, &plain))
         return s;
-    error_set_code(r->error, EXIT_UNSUPPORTED, NULL, "oneDNN refuses a matrix product");
+    error_set_code(r->error, EXIT_UNSUPPORTED, NULL, "oneDNN refuses to pack the weights of a matrix product");
     free_linear(s);
     return NULL;
 }
@@ -124,6 +127,8 @@ static void *prepare_linear(const struct step_request *r)
 static bool run_linear(void *state, char *const *memory, char *scratch)
 {
     struct prepared_linear *s = state;
+    if (s->fallback)
+        return cpu_fallback_run(s->fallback, memory);
     struct onednn_arguments a = {.source = address_of_view(memory, &s->source),
                                  .weights = s->packed,
                                  .target = address_of_view(memory, &s->target),

@@ -271,7 +271,7 @@ const char *onednn_implementation(const struct onednn_primitive *p)
 
 static size_t bytes_of(const struct onednn_primitive *p, dnnl_query_t what)
 {
-    onednn_desc desc = dnnl_primitive_desc_query_md(p->desc, what, 0);
+    onednn_desc desc = p ? dnnl_primitive_desc_query_md(p->desc, what, 0) : NULL;
     return desc ? dnnl_memory_desc_get_size(desc) : 0;
 }
 

@@ -45,6 +45,7 @@ struct onednn_primitive *onednn_lrn(struct onednn *o, const struct onednn_tensor
 void onednn_free(struct onednn_primitive *p);
 const char *onednn_implementation(const struct onednn_primitive *p);
 
+// 0 for NULL.
 size_t onednn_scratch_bytes(const struct onednn_primitive *p);
 size_t onednn_weights_bytes(const struct onednn_primitive *p);
 // From a plain arrangement into the one that the primitive chose.

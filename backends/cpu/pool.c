@@ -1,11 +1,11 @@
 // Pooling and local response normalization, channels last.
 #include "backends/cpu/cpu_internal.h"
 #include "core/arena.h"
-#include "core/error.h"
 
 struct prepared_pool {
     struct onednn_primitive *primitive;
     struct view source, target;
+    struct cpu_fallback *fallback;   // instead of the primitive, or NULL
 };
 
 bool cpu_claim_pool(struct planner *p, node_id node)
@@ -51,15 +51,16 @@ static void *prepare_pool(const struct step_request *r)
     }
     struct onednn_tensor source = cpu_tensor_of_view(&s->source), target = cpu_tensor_of_view(&s->target);
     s->primitive = onednn_pooling(r->backend->onednn, kind_of(n), &source, &target, &w);
-    if (s->primitive)
-        return s;
-    error_set_code(r->error, EXIT_UNSUPPORTED, NULL, "oneDNN refuses a pooling");
-    return NULL;
+    if (!s->primitive)
+        s->fallback = cpu_fallback_prepare(r);
+    return s;
 }
 
 static bool run_pool(void *state, char *const *memory, char *scratch)
 {
     struct prepared_pool *s = state;
+    if (s->fallback)
+        return cpu_fallback_run(s->fallback, memory);
     struct onednn_arguments a = {.source = address_of_view(memory, &s->source),
                                  .target = address_of_view(memory, &s->target),
                                  .scratch = scratch};
@@ -115,10 +116,9 @@ static void *prepare_lrn(const struct step_request *r)
     s->target = r->step->results[0];
     struct onednn_tensor source = cpu_tensor_of_view(&s->source), target = cpu_tensor_of_view(&s->target);
     s->primitive = onednn_lrn(r->backend->onednn, &source, &target, &lrn);
-    if (s->primitive)
-        return s;
-    error_set_code(r->error, EXIT_UNSUPPORTED, NULL, "oneDNN refuses a normalization");
-    return NULL;
+    if (!s->primitive)
+        s->fallback = cpu_fallback_prepare(r);
+    return s;
 }
 
 const struct cpu_kernel cpu_kernel_lrn = {

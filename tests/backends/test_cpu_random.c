@@ -283,8 +283,70 @@ static void agrees_on_random_graphs(void **state)
     print_message("%zu nodes\n", n_nodes);
 }
 
+// --- windows
+// ----------------------------------------------------------------------------------------------------------
+
+// One convolution or pooling with whatever attributes, often with an activation and an addition behind it.
+static void make_window_graph(struct maker *m, uint64_t seed)
+{
+    int64_t image[5], kernel[5], pad[6], stride[3], dilation[3], group, n;
+    *m = (struct maker){.random = random_seed(seed)};
+    arena_init(&m->arena);
+    graph_init(&m->g, &m->arena);
+    group = 1 + pick(m, 3);
+    n = 1 + pick(m, 3);
+    bool is_depthwise = pick(m, 4) == 0, is_pooling = pick(m, 3) == 0;
+    image[0] = 1 + pick(m, 2);
+    image[1] = group * (1 + pick(m, 20));
+    group = is_depthwise ? image[1] : group;
+    kernel[0] = group * (1 + pick(m, is_depthwise ? 2 : 12));
+    kernel[1] = image[1] / group;
+    for (int64_t i = 0; i < n; i++) {
+        image[2 + i] = 1 + pick(m, n == 3 ? 6 : 12);
+        kernel[2 + i] = 1 + pick(m, 4);
+        stride[i] = 1 + pick(m, 3);
+        dilation[i] = 1 + pick(m, 2);
+        pad[i] = pick(m, kernel[2 + i]);
+        pad[n + i] = pick(m, kernel[2 + i]);
+    }
+    tensor_id inputs[2] = {add_leaf(m, false, (int)n + 2, image), add_leaf(m, pick(m, 4) != 0, (int)n + 2, kernel)};
+    struct arguments a = {0};
+    give(&a, "stride", (int)n, stride);
+    give(&a, "pad", (int)n * 2, pad);
+    give(&a, "dilation", (int)n, dilation);
+    int64_t choice = pick(m, 2);
+    bool is_made;
+    if (is_pooling) {
+        give(&a, "kernel", (int)n, kernel + 2);
+        is_made = add_node(m, choice ? OP_POOLMAX : OP_POOLAVG, &a, 1, inputs);
+    } else {
+        give(&a, "group", 1, &group);
+        is_made = add_node(m, OP_CONV, &a, 2, inputs);
+    }
+    if (!is_made)
+        keep(m, inputs[0]);
+    for (int64_t i = pick(m, 4); i > 0; i--)
+        (pick(m, 2) ? add_unary : add_binary)(m);
+    graph_add_output(&m->g, m->tensors[m->n - 1]);
+}
+
+static void agrees_on_random_windows(void **state)
+{
+    struct error error = {0};
+    struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 2, .cost_file = ""}, &error);
+    assert_non_null(cpu);
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct maker m;
+        make_window_graph(&m, seed);
+        check_model(cpu, &m.g, seed, 10);
+        graph_free(&m.g);
+        arena_free(&m.arena);
+    }
+    backend_close(cpu);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(agrees_on_random_graphs)};
+    const struct CMUnitTest tests[] = {TEST(agrees_on_random_graphs), TEST(agrees_on_random_windows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
