@@ -333,7 +333,7 @@ tensor_id scale_by(struct conversion *c, tensor_id x, double value)
 {
     if (x == NO_TENSOR || value == 1)
         return x;
-    return binary(c, OP_SMUL, x, scalar_constant(c, type_of(c, x)->dtype, value));
+    return binary(c, OP_EWMUL, x, constant_like(c, x, value));
 }
 
 tensor_id spread_along(struct conversion *c, tensor_id vector, int axis, tensor_id like)

@@ -66,27 +66,55 @@ bool convert_swapped_binary(struct conversion *c)
            give(c, 0, broadcast_binary(c, (enum operator_id)c->parameter, input_of(c, 1), input_of(c, 0)));
 }
 
-static bool is_single(const struct type *t)
+static bool is_single(const struct conversion *c, tensor_id x)
 {
-    return type_elements(t) == 1;
+    return is_weight(c, x) && type_elements(type_of(c, x)) == 1;
 }
 
-// A product with one number is smul; with a tensor, ewmul.
-bool convert_multiply(struct conversion *c)
+// x times a number: the number stands as a tensor of rank 0, so that rules see one form of scaling.
+static tensor_id scale_by_weight(struct conversion *c, tensor_id x, tensor_id number)
 {
     int rank;
     int64_t dim[MAX_RANK];
+    if (!common_shape(c, type_of(c, x), type_of(c, number), &rank, dim))
+        return NO_TENSOR;
+    number = reshape_to(c, number, 0, NULL);
+    x = reshape_to(c, x, rank, dim);
+    return number == NO_TENSOR || x == NO_TENSOR ? NO_TENSOR
+                                                 : binary(c, OP_EWMUL, x, broadcast_to(c, number, rank, dim));
+}
+
+bool convert_multiply(struct conversion *c)
+{
     if (!has_known_inputs(c, 2))
         return false;
     tensor_id x = input_of(c, 0), y = input_of(c, 1);
-    if (!common_shape(c, type_of(c, x), type_of(c, y), &rank, dim))
+    if (is_single(c, y))
+        return give(c, 0, scale_by_weight(c, x, y));
+    if (is_single(c, x))
+        return give(c, 0, scale_by_weight(c, y, x));
+    return give(c, 0, broadcast_binary(c, OP_EWMUL, x, y));
+}
+
+// Is 1 / value exact, so that division by it is multiplication?
+static bool is_power_of_two(double value)
+{
+    int exponent;
+    return fabs(frexp(value, &exponent)) == 0.5 && exponent > -100 && exponent < 100;
+}
+
+bool convert_divide(struct conversion *c)
+{
+    const double *value;
+    uint32_t count;
+    if (!has_known_inputs(c, 2))
         return false;
-    bool is_scaled_by_x = is_single(type_of(c, x)) && is_weight(c, x);
-    bool is_scaled_by_y = is_single(type_of(c, y)) && is_weight(c, y);
-    if (!is_scaled_by_x && !is_scaled_by_y)
-        return give(c, 0, broadcast_binary(c, OP_EWMUL, x, y));
-    tensor_id scalar = reshape_to(c, is_scaled_by_y ? y : x, 0, NULL);
-    return give(c, 0, binary(c, OP_SMUL, reshape_to(c, is_scaled_by_y ? x : y, rank, dim), scalar));
+    tensor_id x = input_of(c, 0), y = input_of(c, 1);
+    struct type type = *type_of(c, x), divisor = *type_of(c, y);
+    if (type.dtype == DTYPE_F32 && divisor.rank <= type.rank && is_single(c, y) &&
+        constant_reals(c, y, 1, &value, &count) && is_power_of_two(value[0]))
+        return give(c, 0, scale_by(c, x, 1 / value[0]));
+    return give(c, 0, broadcast_binary(c, OP_DIV, x, y));
 }
 
 bool convert_power(struct conversion *c)

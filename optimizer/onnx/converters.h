@@ -21,6 +21,7 @@ bool convert_conv_transpose(struct conversion *c);
 bool convert_cumulative_sum(struct conversion *c);
 bool convert_curve(struct conversion *c);
 bool convert_depth_to_space(struct conversion *c);
+bool convert_divide(struct conversion *c);
 bool convert_dropout(struct conversion *c);
 bool convert_expand(struct conversion *c);
 bool convert_flatten(struct conversion *c);
