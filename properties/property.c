@@ -142,15 +142,24 @@ static bool add_property(struct property_set *set, const struct sexp *s, const c
     return true;
 }
 
+static bool add_properties(struct property_set *set, const struct sexp *list, const char *file, struct error *error)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!add_property(set, &list->items[i], file, error))
+            return false;
+    return true;
+}
+
 bool property_set_read(struct property_set *set, const char *path, struct error *error)
 {
     const struct sexp *list;
-    if (!sexp_parse_file(set->arena, path, &list, error))
-        return false;
-    for (size_t i = 0; i < list->count; i++)
-        if (!add_property(set, &list->items[i], path, error))
-            return false;
-    return true;
+    return sexp_parse_file(set->arena, path, &list, error) && add_properties(set, list, path, error);
+}
+
+bool property_set_parse(struct property_set *set, const char *file, const char *text, size_t size, struct error *error)
+{
+    const struct sexp *list;
+    return sexp_parse(set->arena, file, text, size, &list, error) && add_properties(set, list, file, error);
 }
 
 // --- folders

@@ -36,6 +36,8 @@ void property_set_init(struct property_set *set, struct arena *arena);
 void property_set_free(struct property_set *set);
 // Adds the properties of a file. Names must be unique in the set.
 bool property_set_read(struct property_set *set, const char *path, struct error *error);
+// The same from text; `file` names it in errors.
+bool property_set_parse(struct property_set *set, const char *file, const char *text, size_t size, struct error *error);
 // Reads every *.properties file of a folder, in the order of their names.
 bool property_set_read_folder(struct property_set *set, const char *folder, struct error *error);
 const struct property *property_find(const struct property_set *set, const char *name);   // NULL: none

@@ -536,6 +536,100 @@ static int number_of_segments(struct analysis *an, uint32_t class)
     return most;
 }
 
+// --- sizes in attributes and conditions
+// -------------------------------------------------------------------------------
+
+static int64_t constant_axis(const struct attribute_term *t)
+{
+    return t->kind == TERM_DIM && t->operands[0]->kind == TERM_INTEGER ? t->operands[0]->value : -1;
+}
+
+static bool mentions_sizes(const struct attribute_term *t)
+{
+    bool mentions = t->kind == TERM_DIM || t->kind == TERM_DIMS;
+    for (uint32_t i = 0; i < t->count && !mentions; i++)
+        mentions = mentions_sizes(t->operands[i]);
+    return mentions;
+}
+
+// A size that an operator takes from an attribute belongs to the indices of that extent.
+static void unite_with_extents(struct analysis *an, uint32_t node, uint32_t item)
+{
+    const struct definition *d = an->definitions[node];
+    for (size_t i = 0; i < d->extents.count; i++)
+        if (d->extents.items[i] == an->size[item])
+            unite(an, item, an->first_item[node] + (uint32_t)i);
+}
+
+static void note_sizes_in_term(struct analysis *an, uint32_t node, const struct attribute_term *t)
+{
+    bool is_size = t->kind == TERM_DIM || t->kind == TERM_DIMS;
+    const struct type *type = is_size ? an->in->types[t->value] : NULL;
+    for (int axis = 0; type && axis < type->rank; axis++)
+        if (t->kind == TERM_DIMS || constant_axis(t) < 0 || constant_axis(t) == axis)
+            unite_with_extents(an, node, (uint32_t)t->value * MAX_RANK + (uint32_t)axis);
+    for (uint32_t i = 0; i < t->count; i++)
+        note_sizes_in_term(an, node, t->operands[i]);
+}
+
+// Groups and sizes of splits have no indices of their own.
+static void note_sizes_in_attributes(struct analysis *an, uint32_t node)
+{
+    const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
+    int shape = operator_find_attribute(n->op, "shape");
+    for (uint32_t j = 0; shape >= 0 && j < n->attributes[shape].count; j++)
+        note_sizes_in_term(an, node, n->attributes[shape].terms[j]);
+}
+
+static bool is_equality_of_dims(const struct condition *c)
+{
+    return c->kind == CONDITION_EQUAL && constant_axis(c->a) >= 0 && constant_axis(c->b) >= 0;
+}
+
+static bool compares_sizes(const struct condition *c)
+{
+    return c->kind != CONDITION_WEIGHT && c->kind != CONDITION_DTYPE && (mentions_sizes(c->a) || mentions_sizes(c->b));
+}
+
+static void note_equal_dims(struct analysis *an)
+{
+    const struct equation *eq = an->in->equation;
+    for (uint32_t i = 0; i < eq->n_conditions; i++) {
+        const struct condition *c = &eq->conditions[i];
+        if (is_equality_of_dims(c))
+            unite(an, (uint32_t)c->a->value * MAX_RANK + (uint32_t)constant_axis(c->a),
+                  (uint32_t)c->b->value * MAX_RANK + (uint32_t)constant_axis(c->b));
+    }
+}
+
+static bool names_sizes(const struct pattern_node *node, int attribute)
+{
+    static const char *const of_windows[] = {"stride", "pad", "dilation", "perm", "axes"};
+    if (node->op->attributes[attribute].kind != ATTRIBUTE_INTS)
+        return false;
+    for (size_t k = 0; k < sizeof of_windows / sizeof *of_windows; k++)
+        if (strcmp(node->op->attributes[attribute].name, of_windows[k]) == 0)
+            return false;
+    for (uint32_t j = 0; j < node->attributes[attribute].count; j++)
+        if (node->attributes[attribute].terms[j]->kind == TERM_INTEGER)
+            return true;
+    return false;
+}
+
+// An attribute that names sizes by numbers, or a condition that compares sizes in another way than for equality: then
+// sizes cannot be reduced freely, and those met are kept.
+static bool has_fixed_sizes(const struct equation *eq)
+{
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (compares_sizes(&eq->conditions[i]) && !is_equality_of_dims(&eq->conditions[i]))
+            return true;
+    for (size_t n = 0; n < eq->pattern->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(eq->pattern->nodes.items[n].op); i++)
+            if (names_sizes(&eq->pattern->nodes.items[n], i))
+                return true;
+    return false;
+}
+
 struct class_bound {
     int64_t size;
     enum bound_reason reason;
@@ -605,9 +699,11 @@ static void note_nodes(struct analysis *an)
         an->sides[1] |= equation_nodes_of_term(eq->pattern, eq->right[i]);
     }
     for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
-        if ((an->sides[0] | an->sides[1]) >> n & 1)
+        if ((an->sides[0] | an->sides[1]) >> n & 1) {
+            note_sizes_in_attributes(an, n);
             for (int s = 0; s < an->definitions[n]->n_stages; s++)
                 note_expression(an, n, an->definitions[n]->stages[s].body);
+        }
 }
 
 static void unite_outputs(struct analysis *an)
@@ -673,6 +769,7 @@ static void merge_bounds(struct analysis *an, struct bounds *b)
 {
     uint8_t labels[MAX_ITEMS] = {0}, flags[MAX_ITEMS] = {0};
     bool is_common = an->n_windows > 0 && has_one_window_alike(an);
+    bool is_fixed = has_fixed_sizes(an->in->equation);
     count_labels(an, labels);
     for (uint32_t i = 0; i < an->n_items; i++)
         flags[find_root(an, i)] |= an->flags[i];
@@ -687,6 +784,7 @@ static void merge_bounds(struct analysis *an, struct bounds *b)
             struct class_bound c =
                 bound_of_axis(an, item, labels, flags[find_root(an, item)], is_common, type->dim[axis]);
             uint8_t *size = &b->size[v][type->rank][axis];
+            c.size = is_fixed && type->dim[axis] > c.size ? type->dim[axis] : c.size;
             *size = c.size > *size ? (uint8_t)c.size : *size;
             if (c.reason > b->reason[v][type->rank][axis])
                 b->reason[v][type->rank][axis] = (uint8_t)c.reason;
@@ -705,6 +803,7 @@ void bounds_add(struct bounds *b, struct instance *in)
     number_items(an);
     if (!an->has_too_many) {
         note_nodes(an);
+        note_equal_dims(an);
         unite_outputs(an);
         merge_bounds(an, b);
         if (!b->doubt && has_folded_orbit(an))

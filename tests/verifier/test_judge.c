@@ -1,0 +1,174 @@
+// Verdicts: true equations are proved, planted errors are refuted with a counterexample.
+#include "core/error.h"
+#include "core/sexp.h"
+#include "tests/support/check.h"
+#include "verifier/prove.h"
+#include <string.h>
+
+static const struct {
+    const char *text;
+    enum verdict verdict;
+    const char *counterexample;   // a part of it
+} rules[] = {
+    {"(rule a (source (matmul (matmul ?x ?y) ?z)) (target (matmul ?x (matmul ?y ?z))))", VERDICT_PROVED, NULL},
+    {"(rule matmul-commutes (source (matmul ?x ?y)) (target (matmul ?y ?x)))", VERDICT_REFUTED, "different types"},
+    {"(rule linear-under-relu (source (conv :act relu ?x (ewadd ?y ?z)))"
+     " (target (ewadd (conv :act relu ?x ?y) (conv :act relu ?x ?z))))",
+     VERDICT_REFUTED, "max(0, "},
+    {"(rule axes-exchanged (source (concat 0 (concat 1 ?x ?y) (concat 1 ?z ?w)))"
+     " (target (concat 1 (concat 0 ?x ?y) (concat 0 ?z ?w))))",
+     VERDICT_REFUTED, "different"},
+    {"(rule blocks (source (matmul (concat 1 ?y ?x) (concat 0 ?z ?v))) (target (matmul (concat 1 ?x ?y) (concat 0 ?v "
+     "?z)))"
+     " (where (= (rank ?x) 2)))",
+     VERDICT_REFUTED, "different values"},
+    {"(rule aligned-blocks (source (matmul (concat 1 ?y ?x) (concat 0 ?z ?v)))"
+     " (target (matmul (concat 1 ?x ?y) (concat 0 ?v ?z))) (where (= (rank ?x) 2) (= (dim ?y 1) (dim ?z 0))))",
+     VERDICT_PROVED, NULL},
+    {"(rule of-one-group (source (concat 1 (conv :group $g ?x ?y) (conv :group $g ?x ?z)))"
+     " (target (conv :group $g ?x (concat 0 ?y ?z))))",
+     VERDICT_REFUTED, "$g = 2"},
+    {"(rule pool-as-conv (source (poolavg :kernel 3 3 :pad 1 1 1 1 ?x))"
+     " (target (conv :pad 1 1 1 1 :group (dim ?x 1) ?x (cpool :shape (dim ?x 1) 1 3 3))))",
+     VERDICT_REFUTED, "different values"},
+    {"(rule pool-counted (source (poolavg :kernel 3 3 :pad 1 1 1 1 :padding counted ?x))"
+     " (target (conv :pad 1 1 1 1 :group (dim ?x 1) ?x (cpool :shape (dim ?x 1) 1 3 3))))",
+     VERDICT_PROVED, NULL},
+    // SAME at stride 2 on an even size pads (0, 1) for 3x3 and nothing for 1x1: the window starts elsewhere.
+    {"(rule enlarge-same (source (conv :stride 2 2 ?x ?k)) (target (conv :stride 2 2 :pad 0 0 1 1 ?x"
+     " (enlarge :kernel 3 3 ?k))) (where (= (dim ?k 2) 1) (= (dim ?k 3) 1)))",
+     VERDICT_REFUTED, "different values"},
+    {"(rule broadcasting (source (ewmul (broadcast :shape $s ?x) (broadcast :shape $s ?y)))"
+     " (target (broadcast :shape $s (ewmul ?x ?y))) (where (= (rank ?x) (rank ?y))))",
+     VERDICT_PROVED, NULL},
+    {"(rule broadcasting-split (source (reducesum :axes 0 (broadcast :shape 2 (dim ?x 0) ?x)))"
+     " (target (broadcast :shape 1 (dim ?x 0) ?x)))",
+     VERDICT_REFUTED, "different values"},
+    {"(rule never (source (concat 0 ?x (reshape :shape 2 ?x))) (target (reshape :shape 5 ?x)))", VERDICT_VACUOUS, NULL},
+};
+
+static void judges_rules(void **state)
+{
+    struct judge judge;
+    struct arena arena;
+    judge_init(&judge);
+    arena_init(&arena);
+    for (size_t i = 0; i < COUNT_OF(rules); i++) {
+        const struct sexp *list;
+        struct rule *rule;
+        struct error error = {0};
+        struct judgement result;
+        assert_true(sexp_parse(&arena, "test", rules[i].text, strlen(rules[i].text), &list, &error));
+        if (!rule_parse(&list->items[0], "test", &arena, &rule, &error))
+            fail_msg("%s: %s", rules[i].text, error.message);
+        struct equation eq = equation_of_rule(rule);
+        judge_equation(&judge, &eq, &result);
+        if (result.verdict != rules[i].verdict)
+            fail_msg("%s: %s\n%s", rules[i].text, verdict_name(result.verdict), result.counterexample.chars);
+        if (rules[i].counterexample && !strstr(result.counterexample.chars, rules[i].counterexample))
+            fail_msg("%s: %s", rules[i].text, result.counterexample.chars);
+        judgement_free(&result);
+        rule_free(rule);
+    }
+    judge_free(&judge);
+    arena_free(&arena);
+}
+
+static const struct {
+    const char *text;
+    enum verdict verdict;
+    const char *counterexample;
+} properties[] = {
+    {"(property p (equal (ewadd ?x ?y) (ewadd ?y ?x)))", VERDICT_PROVED, NULL},
+    // Without its guard only one side is defined where the blocks do not line up.
+    {"(property p (equal (ewadd (matmul ?x ?y) (matmul ?z ?w)) (matmul (concat 1 ?x ?z) (concat 0 ?y ?w)))"
+     " (where (= (rank ?x) 2) (= (rank ?y) 2) (= (rank ?w) 2)))",
+     VERDICT_REFUTED, "only the left side is ill-typed"},
+    {"(property p (equal (ewadd (matmul ?x ?y) (matmul ?z ?w)) (matmul (concat 1 ?x ?z) (concat 0 ?y ?w)))"
+     " (where (= (rank ?x) 2) (= (rank ?y) 2) (= (rank ?w) 2) (defined (matmul ?x ?y))))",
+     VERDICT_PROVED, NULL},
+    {"(property p (equal (split0 $i (concat $i ?x ?y)) ?x) (where (defined (concat $i ?x ?y))))", VERDICT_REFUTED,
+     "different split trees"},
+    {"(property p (equal (transpose :perm 1 0 (relu ?x)) (relu ?x)))", VERDICT_REFUTED, NULL},
+    {"(property p (equal (sigmoid (neg ?x)) (neg (sigmoid ?x))))", VERDICT_REFUTED, "different values"},
+};
+
+static void judges_properties(void **state)
+{
+    struct judge judge;
+    struct arena arena;
+    judge_init(&judge);
+    arena_init(&arena);
+    for (size_t i = 0; i < COUNT_OF(properties); i++) {
+        struct property_set set;
+        struct error error = {0};
+        struct judgement result;
+        property_set_init(&set, &arena);
+        if (!property_set_parse(&set, "test", properties[i].text, strlen(properties[i].text), &error))
+            fail_msg("%s: %s", properties[i].text, error.message);
+        struct equation eq = equation_of_property(set.properties.items[0]);
+        judge_equation(&judge, &eq, &result);
+        if (result.verdict != properties[i].verdict)
+            fail_msg("%s: %s\n%s", properties[i].text, verdict_name(result.verdict), result.counterexample.chars);
+        if (properties[i].counterexample && !strstr(result.counterexample.chars, properties[i].counterexample))
+            fail_msg("%s: %s", properties[i].text, result.counterexample.chars);
+        judgement_free(&result);
+        property_set_free(&set);
+    }
+    judge_free(&judge);
+    arena_free(&arena);
+}
+
+// (n - 1) (n - 2) (n - 3) (n - 4) = 0 for the size n of an axis: true up to 4, false at 5.
+#define SIZE "(reducesum :axes 0 :keepdims 0 (iewmul :shape (dim ?x 0)))"
+#define LESS(a) "(sub " a " (iewmul :shape))"
+static const char up_to_four[] = "(property p (equal (ewmul (ewmul " LESS(SIZE) " " LESS(LESS(SIZE)) ") (ewmul " LESS(
+    LESS(LESS(SIZE))) " " LESS(LESS(LESS(LESS(SIZE)))) ")) (sub " SIZE " " SIZE ")))";
+// The third elementary symmetric polynomial by Newton's identities: 0 for fewer than three entries.
+#define POWER_SUM(x) "(reducesum :axes 0 :keepdims 0 " x ")"
+static const char newton[] = "(property p (equal (ewadd (ewmul " POWER_SUM("?x") " (ewmul " POWER_SUM("?x") " " POWER_SUM("?x") ")) (ewadd " POWER_SUM("(ewmul ?x (ewmul ?x ?x))") " " POWER_SUM("(ewmul ?x (ewmul ?x ?x))") ")) (ewadd (ewmul " POWER_SUM(
+    "?x") " " POWER_SUM("(ewmul ?x ?x)") ") (ewadd (ewmul " POWER_SUM("?x") " " POWER_SUM("(ewmul ?x ?x)") ") "
+                                                                                                           "(ewmul"
+                                                                                                           " " POWER_SUM("?x") " " POWER_SUM("(ewmul ?x ?x)") ")))))";
+
+static const struct {
+    const char *text;
+    enum verdict verdict;
+    const char *says;   // in the counterexample, or the doubt
+} of_sizes[] = {
+    {up_to_four, VERDICT_REFUTED, "?x = (f32 5)"},
+    {newton, VERDICT_REFUTED, "?x = (f32 3)"},
+    {"(property p (equal (reduceprod :axes 0 (ewadd ?x (neg ?x))) (reducesum :axes 0 (ewadd ?x (neg ?x)))))",
+     VERDICT_TESTED, "a product over an axis"},
+};
+
+static void tests_sizes_that_matter(void **state)
+{
+    struct judge judge;
+    struct arena arena;
+    judge_init(&judge);
+    arena_init(&arena);
+    for (size_t i = 0; i < COUNT_OF(of_sizes); i++) {
+        struct property_set set;
+        struct error error = {0};
+        struct judgement result;
+        property_set_init(&set, &arena);
+        if (!property_set_parse(&set, "test", of_sizes[i].text, strlen(of_sizes[i].text), &error))
+            fail_msg("%s: %s", of_sizes[i].text, error.message);
+        struct equation eq = equation_of_property(set.properties.items[0]);
+        judge_equation(&judge, &eq, &result);
+        const char *said = result.doubt ? result.doubt : result.counterexample.chars;
+        if (result.verdict != of_sizes[i].verdict || !said || !strstr(said, of_sizes[i].says))
+            fail_msg("%s: %s, %s", of_sizes[i].text, verdict_name(result.verdict), said);
+        judgement_free(&result);
+        property_set_free(&set);
+    }
+    judge_free(&judge);
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(judges_rules), TEST(judges_properties), TEST(tests_sizes_that_matter)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,101 @@
+// Normal forms: equal expressions have one number, different ones different numbers.
+#include "core/text.h"
+#include "tests/support/check.h"
+#include "verifier/polynomial.h"
+#include <string.h>
+
+static polynomial apply2(struct polynomial_pool *p, enum scalar_function fn, polynomial a, polynomial b)
+{
+    return polynomial_apply(p, fn, a, b, 0);
+}
+
+static polynomial apply1(struct polynomial_pool *p, enum scalar_function fn, polynomial a)
+{
+    return polynomial_apply(p, fn, a, 0, 0);
+}
+
+static void has_the_laws_of_a_ring(void **state)
+{
+    struct polynomial_pool p;
+    polynomial_pool_init(&p);
+    polynomial x = polynomial_variable(&p, 0), y = polynomial_variable(&p, 1), z = polynomial_variable(&p, 2);
+    polynomial sum = apply2(&p, FN_ADD, x, y), difference = apply2(&p, FN_SUB, x, y);
+    assert_int_equal(apply2(&p, FN_ADD, y, x), sum);
+    assert_int_equal(apply2(&p, FN_MUL, sum, z),
+                     apply2(&p, FN_ADD, apply2(&p, FN_MUL, z, y), apply2(&p, FN_MUL, x, z)));
+    polynomial squares = apply2(&p, FN_SUB, apply2(&p, FN_MUL, x, x), apply2(&p, FN_MUL, y, y));
+    assert_int_equal(apply2(&p, FN_MUL, sum, difference), squares);
+    assert_int_equal(apply2(&p, FN_SUB, sum, sum), POLYNOMIAL_ZERO);
+    assert_int_not_equal(apply2(&p, FN_MUL, x, y), sum);
+    assert_false(p.has_overflowed);
+    polynomial_pool_free(&p);
+}
+
+static void keeps_fractions_exact(void **state)
+{
+    struct polynomial_pool p;
+    polynomial_pool_init(&p);
+    polynomial third = apply2(&p, FN_DIV, POLYNOMIAL_ONE, polynomial_from_real(&p, 3));
+    polynomial items[3] = {third, third, third};
+    assert_int_equal(polynomial_sum(&p, items, 3), POLYNOMIAL_ONE);
+    assert_true(p.needs_reals);
+    polynomial x = polynomial_variable(&p, 0);
+    assert_int_not_equal(apply2(&p, FN_DIV, x, x), POLYNOMIAL_ONE);
+    polynomial_pool_free(&p);
+}
+
+static void takes_maxima_as_sets(void **state)
+{
+    struct polynomial_pool p;
+    polynomial_pool_init(&p);
+    polynomial x = polynomial_variable(&p, 0), y = polynomial_variable(&p, 1), z = polynomial_variable(&p, 2);
+    polynomial xy = apply2(&p, FN_MAX, x, y);
+    assert_int_equal(apply2(&p, FN_MAX, xy, z), apply2(&p, FN_MAX, x, apply2(&p, FN_MAX, z, y)));
+    assert_int_equal(apply2(&p, FN_MAX, xy, x), xy);
+    assert_int_equal(apply1(&p, FN_RELU, apply1(&p, FN_RELU, x)), apply1(&p, FN_RELU, x));
+    assert_int_equal(apply1(&p, FN_SIGMOID, xy),
+                     apply2(&p, FN_MAX, apply1(&p, FN_SIGMOID, y), apply1(&p, FN_SIGMOID, x)));
+    assert_int_equal(apply2(&p, FN_MAX, POLYNOMIAL_LOWEST, x), x);
+    assert_int_not_equal(apply2(&p, FN_MIN, x, y), xy);
+    polynomial_pool_free(&p);
+}
+
+static void notices_overflow(void **state)
+{
+    struct polynomial_pool p;
+    polynomial_pool_init(&p);
+    polynomial n = polynomial_from_real(&p, 1e8);
+    for (int i = 0; i < 3; i++)
+        n = apply2(&p, FN_MUL, n, n);
+    assert_true(p.has_overflowed);
+    polynomial_pool_clear(&p);
+    assert_false(p.has_overflowed);
+    polynomial_pool_free(&p);
+}
+
+static void print_name(struct text *out, const void *context, uint32_t number)
+{
+    text_printf(out, "%c", "xyz"[number]);
+}
+
+static void prints_polynomials(void **state)
+{
+    struct polynomial_pool p;
+    struct text out = {0};
+    polynomial_pool_init(&p);
+    polynomial x = polynomial_variable(&p, 0), y = polynomial_variable(&p, 1);
+    polynomial half = apply2(&p, FN_MUL, polynomial_from_real(&p, 0.5), apply2(&p, FN_MUL, x, y));
+    polynomial_print(&out, &p, apply2(&p, FN_SUB, x, apply1(&p, FN_TANH, half)), print_name, NULL);
+    assert_string_equal(out.chars, "x - tanh(1/2 x y)");
+    text_free(&out);
+    polynomial_pool_free(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(has_the_laws_of_a_ring), TEST(keeps_fractions_exact), TEST(takes_maxima_as_sets),
+        TEST(notices_overflow),       TEST(prints_polynomials),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
