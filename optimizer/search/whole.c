@@ -190,9 +190,9 @@ static void list_steps(struct whole *w, const struct edit *edits, size_t n, doub
 
 static bool is_gain(double before, double after, double estimated_change, size_t n)
 {
-    const double least = 1e-9;
+    const double least = 1e-9, least_of_many = 0.25;
     double gain = before - after;
-    return gain > least * before && (n == 1 || gain >= -0.5 * estimated_change);
+    return gain > least * before && (n == 1 || gain >= -least_of_many * estimated_change);
 }
 
 static bool try_edits(struct whole *w, const struct edit *edits, size_t n, struct movement *ret_movement)
@@ -295,8 +295,17 @@ static size_t apply_proposals(struct whole *w, const proposal_list *chosen, stru
     return applied;
 }
 
-// A best proposal that makes nothing better, alone and priced as a whole, was estimated wrongly: it goes, and the next
-// has its turn.
+// The best proposal made nothing better, alone and priced as a whole: it was estimated wrongly, and so were those that
+// look like it. They may still begin a chain.
+static void correct_estimates(struct whole *w, const struct proposal *wrong)
+{
+    const struct rule *rule = wrong->match.rule;
+    int64_t rank = wrong->rank;
+    for (size_t i = 0; i < w->proposals.count; i++)
+        if (w->proposals.items[i].match.rule == rule && w->proposals.items[i].rank == rank)
+            proposal_set_change(w, &w->proposals.items[i], 0);
+}
+
 bool whole_descend(struct whole *w, struct movement *ret_movement)
 {
     for (;;) {
@@ -304,7 +313,7 @@ bool whole_descend(struct whole *w, struct movement *ret_movement)
         choose_apart(w, &chosen);
         size_t n = chosen.count, applied = n ? apply_proposals(w, &chosen, ret_movement) : 0;
         if (n && !applied)
-            proposal_set_change(w, chosen.items[0], INFINITY);
+            correct_estimates(w, chosen.items[0]);
         vec_free(&chosen);
         if (applied || n == 0 || whole_has_to_stop(w))
             return applied > 0;
