@@ -55,10 +55,10 @@ bool whole_allows(struct whole *w, const struct match *m, const struct graph *g)
 {
     if (is_rule_disabled(w, m->rule))
         return false;
-    if (!w->options->validates || validator_judge(&w->validator, m, g) != VERDICT_DIFFERENT)
-        return true;
-    refute(w, m->rule);
-    return false;
+    enum verdict verdict = w->options->validates ? validator_judge(&w->validator, m, g) : VERDICT_EQUAL;
+    if (verdict == VERDICT_DIFFERENT)
+        refute(w, m->rule);
+    return verdict == VERDICT_EQUAL || verdict == VERDICT_TOO_COSTLY;
 }
 
 // The estimated change of a match, infinity for one that cannot be applied.

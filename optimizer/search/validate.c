@@ -4,7 +4,6 @@
 #include "core/random.h"
 #include "operators/evaluate_entry.h"
 #include "operators/field.h"
-#include <assert.h>
 
 #define MAX_WORDS ((size_t)1 << 20)
 #define ENTRIES 4             // of every output
@@ -34,6 +33,7 @@ struct meaning {
     const struct match *m;
     struct arena *arena;
     uint64_t key;
+    bool is_untyped;   // something without a meaning was met
     VEC(node_id) nodes;
     VEC(struct definition *) definitions;
 };
@@ -61,15 +61,18 @@ static size_t place_of(const struct meaning *x, node_id n)
     return i;
 }
 
+// NULL: the node has no meaning, which must not be of anything between the variables and the outputs.
 static struct definition *definition_of(struct meaning *x, node_id n)
 {
     size_t i = place_of(x, n);
     if (i < x->nodes.count)
         return x->definitions.items[i];
     struct definition *d = arena_new(x->arena, struct definition);
-    bool is_typed = graph_define(x->g, n, d, x->arena);
-    assert(is_typed);
-    (void)is_typed;
+    bool is_typed = x->g->nodes.items[n].op->define && graph_define(x->g, n, d, x->arena);
+    if (!is_typed) {
+        x->is_untyped = true;
+        return NULL;
+    }
     vec_push(&x->nodes, n);
     vec_push(&x->definitions, d);
     return d;
@@ -108,7 +111,8 @@ static double cost_of_tensor(struct meaning *x, tensor_id t)
     double *costs = arena_array(x->arena, double, n->n_inputs + 1);
     for (uint32_t i = 0; i < n->n_inputs; i++)
         costs[i] = cost_of_tensor(x, graph_inputs(x->g, tensor->producer)[i]);
-    return definition_entry_cost(definition_of(x, tensor->producer), (int)tensor->output, costs);
+    const struct definition *d = definition_of(x, tensor->producer);
+    return d ? definition_entry_cost(d, (int)tensor->output, costs) : 0;
 }
 
 // --- the comparison
@@ -128,6 +132,8 @@ static enum verdict compare_tensors(struct meaning *x, tensor_id old, tensor_id 
     const struct type *t = graph_type(x->g, old);
     double cost = cost_of_tensor(x, old) + cost_of_tensor(x, new);
     struct random random = random_seed(x->key);
+    if (x->is_untyped)
+        return VERDICT_UNTYPED;
     if (cost > MAX_OPERATIONS)
         return VERDICT_TOO_COSTLY;
     for (int sample = 0; type_elements(t) > 0 && sample < ENTRIES; sample++) {

@@ -8,7 +8,7 @@
 #include "optimizer/search/memo.h"
 #include "substitutions/match.h"
 
-enum verdict { VERDICT_EQUAL, VERDICT_DIFFERENT, VERDICT_TOO_COSTLY };
+enum verdict { VERDICT_EQUAL, VERDICT_DIFFERENT, VERDICT_TOO_COSTLY, VERDICT_UNTYPED };
 
 struct validator {
     struct arena *scratch, arena;
