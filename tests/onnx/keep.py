@@ -1,0 +1,245 @@
+"""What import and export must keep of a model, on models made for it.
+
+`keep.py PATH/onnx_pass`: each case is a model and what must hold of the one that comes back; both are run by ONNX Runtime
+and must agree, as they are and with --anew.
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import onnx
+    import onnxruntime as ort
+    from onnx import TensorProto, helper, numpy_helper
+except ImportError:
+    print("skipped: no onnx or onnxruntime package")
+    sys.exit(77)
+
+FLOAT = TensorProto.FLOAT
+rng = np.random.default_rng(1)
+
+
+def value(name, shape=(2, 3), kind=FLOAT):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def weight(name, *shape):
+    return numpy_helper.from_array(rng.standard_normal(shape).astype(np.float32), name)
+
+
+def positive(name, *shape):
+    return numpy_helper.from_array((rng.random(shape) + 0.5).astype(np.float32), name)
+
+
+def integers(name, *values):
+    return numpy_helper.from_array(np.array(values, np.int64), name)
+
+
+def node(op, inputs, outputs, **attributes):
+    return helper.make_node(op, inputs.split(","), outputs.split(","), **attributes)
+
+
+def model(nodes, inputs, outputs, initializers=(), ir=8, opset=17, **more):
+    graph = helper.make_graph(nodes, "g", inputs, outputs, initializer=list(initializers), **more)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir)
+
+
+def operators(m):
+    return sorted(n.op_type for n in m.graph.node)
+
+
+def require(condition, text="does not hold"):
+    if not condition:
+        raise AssertionError(text)
+
+
+# Each case gives a model and a check of what comes back as it is.
+
+
+def output_that_is_an_alias():
+    m = model([node("Relu", "x", "a"), node("Identity", "a", "y")], [value("x")], [value("y")])
+    return m, lambda r: require(operators(r) == ["Relu"])
+
+
+def outputs_that_are_equal():
+    m = model([node("Relu", "x", "y"), node("Relu", "x", "z")], [value("x")], [value("y"), value("z")])
+    return m, lambda r: require(operators(r) == ["Identity", "Relu"])
+
+
+def outputs_that_are_an_input_and_a_weight():
+    m = model([node("Identity", "x", "y"), node("Identity", "w", "z")], [value("x")], [value("y"), value("z")],
+              [weight("w", 2, 3)])
+    return m, lambda r: require(operators(r) == ["Identity", "Identity"])
+
+
+def constant_output():
+    m = model([node("Add", "v,w", "z"), node("Relu", "x", "y")], [value("x")], [value("y"), value("z")],
+              [weight("w", 2, 3), weight("v", 2, 3)])
+    return m, lambda r: require(operators(r) == ["Relu"] and [t.name for t in r.graph.initializer] == ["z"])
+
+
+def outer_values_of_subgraphs():
+    then = helper.make_graph([node("Add", "b,w", "t")], "then", [], [value("t")])
+    other = helper.make_graph([node("Mul", "b,c", "e")], "else", [], [value("e")])
+    nodes = [node("Relu", "x", "a"), node("Relu", "x", "b"), node("Identity", "a", "c"),
+             helper.make_node("If", ["flag"], ["r"], then_branch=then, else_branch=other), node("Add", "r,a", "y")]
+    m = model(nodes, [value("x"), value("flag", (), TensorProto.BOOL)], [value("y")], [weight("w", 2, 3)])
+
+    def check(r):
+        names = {o for n in r.graph.node for o in n.output}
+        require({"b", "c"} <= names, "names that subgraphs use are gone")
+        require("w" in [t.name for t in r.graph.initializer], "a weight that a subgraph uses is gone")
+
+    return m, check
+
+
+def everything_around_the_graph():
+    custom = helper.make_node("Odd", ["x", "", "w"], ["o"], domain="my.domain", name="odd", doc_string="strange")
+    m = model([custom, node("Relu", "o", "y", name="last")], [value("x")], [value("y")], [weight("w", 2, 3)],
+              doc_string="graph", value_info=[value("o")])
+    m.opset_import.append(helper.make_opsetid("my.domain", 3))
+    m.producer_name, m.doc_string, m.model_version = "someone", "text", 12
+    m.metadata_props.add(key="k", value="v")
+    m.functions.append(helper.make_function("my.domain", "Odd", ["a", "b", "c"], ["d"],
+                                            [node("Add", "a,c", "d")], [helper.make_opsetid("", 17)]))
+    return m, lambda r: require(r == m, "the model changed")
+
+
+def initializers_that_are_inputs():
+    names = ["k", "scale", "bias", "mean", "variance"]
+    shapes = [(4, 3, 1, 1)] + [(4,)] * 4
+    tensors = [weight("k", 4, 3, 1, 1), *(positive(n, 4) for n in names[1:])]
+    m = model([node("Conv", "x,k", "a"), node("BatchNormalization", "a,scale,bias,mean,variance", "y")],
+              [value("x", (1, 3, 5, 5)), *(value(n, s) for n, s in zip(names, shapes))], [value("y", (1, 4, 5, 5))],
+              tensors, ir=3, opset=9)
+
+    def check(r):
+        require(operators(r) == ["Conv"], "the normalization is still there")
+        declared = [i.name for i in r.graph.input]
+        require(declared[0] == "x" and set(declared[1:]) == {t.name for t in r.graph.initializer},
+                "initializers are not inputs")
+
+    return m, check
+
+
+def normalization_of_a_shared_convolution():
+    m = model([node("Conv", "x,k", "a"), node("BatchNormalization", "a,s,b,m,v", "n"), node("Add", "a,n", "y")],
+              [value("x", (1, 3, 5, 5))], [value("y", (1, 4, 5, 5))],
+              [weight("k", 4, 3, 1, 1), *(positive(n, 4) for n in "sbmv")])
+    return m, lambda r: require(r == m, "the model changed")
+
+
+def convolution_with_bias_and_normalization():
+    m = model([node("Conv", "x,k,c", "a", auto_pad="SAME_LOWER", kernel_shape=[2, 2]),
+               node("BatchNormalization", "a,s,b,m,v", "y", epsilon=0.01)],
+              [value("x", (1, 3, 5, 5))], [value("y", (1, 4, 5, 5))],
+              [weight("k", 4, 3, 2, 2), weight("c", 4), *(positive(n, 4) for n in "sbmv")])
+    return m, lambda r: require(operators(r) == ["Conv"] and len(r.graph.node[0].input) == 3)
+
+
+def unused_outputs():
+    m = model([node("Split", "x,sizes", "a,b,c", axis=1), node("Relu", "b", "y")], [value("x", (2, 6))],
+              [value("y", (2, 1))], [integers("sizes", 2, 1, 3)])
+    return m, lambda r: require(r == m, "the model changed")
+
+
+def names_that_are_taken():
+    m = model([node("Relu", "constant_0", "relu_0"), node("Neg", "relu_0", "neg_0"), node("Neg", "neg_0", "y")],
+              [value("constant_0")], [value("y")])
+    return m, lambda r: require(r == m, "the model changed")
+
+
+def shapes_that_are_computed():
+    nodes = [node("Shape", "x", "s"), node("Gather", "s,zero", "n"), node("Unsqueeze", "n,axes", "n1"),
+             node("Concat", "n1,rest", "t", axis=0), node("Reshape", "x,t", "y")]
+    m = model(nodes, [value("x", (2, 3, 4))], [value("y", (2, 12))],
+              [numpy_helper.from_array(np.array(0, np.int64), "zero"), integers("axes", 0), integers("rest", -1)])
+    return m, lambda r: require(operators(r) == ["Reshape"] and [t.name for t in r.graph.initializer] == ["t"])
+
+
+def gemm_and_scalars():
+    nodes = [node("Gemm", "x,w,c", "a", transB=1, alpha=0.5, beta=2.0), node("Mul", "a,two", "b"),
+             node("Div", "b,four", "d"), node("Clip", "d,,high", "y")]
+    m = model(nodes, [value("x")], [value("y", (2, 5))],
+              [weight("w", 5, 3), weight("c", 5), positive("two"),
+               numpy_helper.from_array(np.array([4], np.float32), "four"), positive("high")])
+    return m, lambda r: require(r == m, "the model changed")
+
+
+def constant_nodes():
+    m = model([helper.make_node("Constant", [], ["c"], value=weight("t", 2, 3)), node("Add", "x,c", "y")],
+              [value("x")], [value("y")])
+    return m, lambda r: require(r == m, "the model changed")
+
+
+CASES = [output_that_is_an_alias, outputs_that_are_equal, outputs_that_are_an_input_and_a_weight, constant_output,
+         outer_values_of_subgraphs, everything_around_the_graph, initializers_that_are_inputs,
+         normalization_of_a_shared_convolution, convolution_with_bias_and_normalization, unused_outputs,
+         names_that_are_taken, shapes_that_are_computed, gemm_and_scalars, constant_nodes]
+
+
+def outputs_of(m):
+    session = ort.InferenceSession(m.SerializeToString(), providers=["CPUExecutionProvider"])
+    inputs = np.random.default_rng(2)
+    values = {}
+    for i in session.get_inputs():
+        values[i.name] = np.array(True) if "bool" in i.type else inputs.standard_normal(i.shape).astype(np.float32)
+    return session.run(None, values)
+
+
+def passes(tool, folder, m, *options):
+    before, after = folder / "before.onnx", folder / "after.onnx"
+    before.write_bytes(m.SerializeToString())
+    done = subprocess.run([tool, *options, before, after], capture_output=True, text=True)
+    require(done.returncode == 0, f"exit code {done.returncode}: {done.stderr}")
+    return onnx.load(str(after))
+
+
+def test_case(tool, folder, case):
+    m, check = case()
+    onnx.checker.check_model(m)
+    expected = outputs_of(m)
+    for options in ([], ["--anew"]):
+        result = passes(tool, folder, m, *options)
+        onnx.checker.check_model(result)
+        require([o.name for o in result.graph.output] == [o.name for o in m.graph.output], "other outputs")
+        if not options:
+            check(result)
+        for a, b in zip(expected, outputs_of(result)):
+            require(a.shape == b.shape and np.allclose(a, b, rtol=1e-5, atol=1e-6), f"other values with {options}")
+
+
+def test_shapes(tool, folder):
+    nodes = [node("Relu", "x", "a"), node("MatMul", "a,w", "y")]
+    m = model(nodes, [value("x", ("batch", 3))], [value("y", ("batch", 5))], [weight("w", 3, 5)])
+    require(passes(tool, folder, m) == m, "the model changed")
+    for shape in ("x=4,3", "batch=4"):
+        dims = passes(tool, folder, m, "--shape", shape).graph.input[0].type.tensor_type.shape.dim
+        require([d.dim_value for d in dims] == [4, 3], f"{shape} does not bind")
+    for shape in ("x=4,2", "x=4", "z=1", "x=", "x=a,3", "batch=-1", "batch"):
+        done = subprocess.run([tool, "--shape", shape, folder / "before.onnx", folder / "no.onnx"],
+                              capture_output=True, text=True)
+        require(done.returncode == 2 and done.stderr.count("\n") == 1, f"{shape}: {done.returncode}: {done.stderr}")
+        require(not (folder / "no.onnx").exists(), f"{shape}: something was written")
+
+
+def main():
+    tool = pathlib.Path(sys.argv[1]).resolve()
+    failures = 0
+    ort.set_default_logger_severity(4)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for case in CASES:
+            try:
+                test_case(tool, folder, case)
+            except Exception as e:
+                failures += 1
+                print(f"{case.__name__}: {e}")
+        test_shapes(tool, folder)
+    print(f"{len(CASES) - failures} of {len(CASES)} cases hold")
+    sys.exit(1 if failures else 0)
+
+
+main()
