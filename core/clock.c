@@ -1,6 +1,5 @@
 // Both clocks of the C library as seconds.
 #include "core/clock.h"
-#include <sys/resource.h>
 #include <time.h>
 
 static double seconds_of(clockid_t id)
@@ -17,10 +16,4 @@ double clock_seconds(void)
 double clock_cpu_seconds(void)
 {
     return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
-}
-
-long clock_preemptions(void)
-{
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
 }

@@ -6,6 +6,8 @@
 #include "core/arena.h"
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/log.h"
+#include "core/statistics.h"
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +15,9 @@
 
 // Part of what costs depend on: to be raised when kernels get faster or slower, so that old costs are not believed.
 #define KERNEL_REVISION 1
+// Parallel regions without work that are timed before the first measurement, and what is too long for one.
+#define MEETINGS 64
+#define BUSY_SECONDS 2e-4
 
 // --- loops and evaluation as kernels --------------------------------------------------------------------------------
 
@@ -338,6 +343,26 @@ static int count_cores(void)
 {
     int n = omp_get_num_procs();
     return n > 0 ? n : 1;
+}
+
+// Threads that wait for each other by spinning are at the mercy of whoever else runs: one that lost its processor keeps
+// all others waiting for a time slice.
+void cpu_warn_when_busy(struct cpu_backend *b)
+{
+    double seconds[MEETINGS];
+    if (b->has_looked_around)
+        return;
+    b->has_looked_around = true;
+    for (int i = 0; b->threads > 1 && i < MEETINGS; i++) {
+        double start = clock_seconds();
+#pragma omp parallel num_threads(b->threads)
+        (void)omp_get_thread_num();
+        seconds[i] = clock_seconds() - start;
+    }
+    if (b->threads > 1 && sample_summarize(seconds, MEETINGS).mean > BUSY_SECONDS)
+        log_warning(b->base.options.log,
+                    "this machine is busy: times of %d threads mean little; try --threads 1 or OMP_WAIT_POLICY=passive",
+                    b->threads);
 }
 
 struct backend *cpu_backend_open(const struct backend_options *options, struct error *error)

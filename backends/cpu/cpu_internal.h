@@ -10,6 +10,7 @@ struct cpu_backend {
     struct onednn *onednn;
     const struct vector_functions *vector;
     int threads;
+    bool has_looked_around;   // cpu_warn_when_busy
 };
 
 // One step of one model being prepared.
@@ -72,6 +73,8 @@ struct cpu_fallback;
 struct cpu_fallback *cpu_fallback_prepare(const struct step_request *r);
 bool cpu_fallback_run(const struct cpu_fallback *f, char *const *memory);
 
+// Once, before measuring: says when other programs disturb the threads.
+void cpu_warn_when_busy(struct cpu_backend *b);
 bool cpu_measure(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
                  struct error *error);
 #endif

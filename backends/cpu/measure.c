@@ -2,8 +2,8 @@
 //
 // Policy: activations are as warm as the step itself leaves them, packed weights are cold (a model's weights push each
 // other out of the caches, and one layer's never stay); a sample is at least 50 µs (short steps without weights are
-// repeated in it); two runs warm up; a sample during which the system preempted the process does not count; sampling
-// ends when the median is known to 2 %, or when the time for a step is spent.
+// repeated in it); two runs warm up; samples much longer than the shortest are disturbances and do not count; sampling
+// ends when the median of the others is known to 2 %, or when the time for a step is spent.
 #include "backends/cpu/cpu_internal.h"
 #include "core/arena.h"
 #include "core/clock.h"
@@ -20,6 +20,9 @@
 #define LEAST_SAMPLE_SECONDS 5e-5
 #define LEAST_SAMPLES 7
 #define MOST_SAMPLES 200
+#define ENOUGH_SAMPLES 4   // when the time is over; with fewer, up to MOST_BUDGETS times the time is taken
+#define MOST_BUDGETS 6
+#define DISTURBED 1.4         // times the shortest sample
 #define WORTH_COOLING 16384   // bytes of weights
 #define CACHE_LINE 64
 #define WANTED_UNCERTAINTY 0.02
@@ -85,51 +88,64 @@ static void cool_memory(const char *bytes, size_t size)
 }
 #endif
 
-// Without preemption while it lasted?
-static bool time_runs(const struct measurement *s, int repeats, double *ret_seconds, bool *ret_is_quiet)
+static bool time_runs(const struct measurement *s, int repeats, double *ret_seconds)
 {
     bool is_done = true;
     cool_memory(s->weights, s->weight_bytes);
-    long preemptions = clock_preemptions();
     double start = clock_seconds();
     for (int i = 0; i < repeats; i++)
         is_done = s->kernel->run(s->state, s->memory, s->scratch) && is_done;
     *ret_seconds = (clock_seconds() - start) / repeats;
-    *ret_is_quiet = clock_preemptions() == preemptions;
     return is_done;
+}
+
+// A busy machine takes processors away for whole time slices: such samples are not a little but much too long. What is
+// left of them after they are gone is in `samples` again.
+static size_t drop_disturbed(double *samples, size_t n)
+{
+    double shortest = INFINITY;
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        shortest = samples[i] < shortest ? samples[i] : shortest;
+    for (size_t i = 0; i < n; i++)
+        if (samples[i] <= DISTURBED * shortest)
+            samples[kept++] = samples[i];
+    return kept;
 }
 
 static bool is_known_well(const double *samples, size_t n)
 {
     double sorted[MOST_SAMPLES];
-    if (n < LEAST_SAMPLES || n % 4)
+    if (n < LEAST_SAMPLES)
         return false;
     memcpy(sorted, samples, n * sizeof *sorted);
     sample_summarize(sorted, n);
     return sample_median_uncertainty(sorted, n) < WANTED_UNCERTAINTY;
 }
 
-// Quiet samples come first in `samples`; while there are none, the disturbed ones must do, the shortest of them.
+static int repeats_for(const struct measurement *s, double once)
+{
+    if (once >= LEAST_SAMPLE_SECONDS || s->weight_bytes)
+        return 1;
+    return (int)(LEAST_SAMPLE_SECONDS / (once + 1e-8)) + 1;
+}
+
 static bool sample(const struct measurement *s, double budget, struct step_cost *ret_cost)
 {
-    double samples[MOST_SAMPLES], once, shortest = INFINITY, start = clock_seconds();
+    double samples[MOST_SAMPLES], first, second, start = clock_seconds();
     size_t n = 0;
-    bool is_quiet;
-    if (!time_runs(s, 1, &once, &is_quiet) || !time_runs(s, 1, &once, &is_quiet))
+    if (!time_runs(s, 1, &first) || !time_runs(s, 1, &second))
         return false;
-    int repeats = once < LEAST_SAMPLE_SECONDS && !s->weight_bytes ? (int)(LEAST_SAMPLE_SECONDS / (once + 1e-8)) + 1 : 1;
+    int repeats = repeats_for(s, first < second ? first : second);
     while (n < MOST_SAMPLES && !is_known_well(samples, n)) {
-        if (!time_runs(s, repeats, &once, &is_quiet))
-            return false;
-        shortest = once < shortest ? once : shortest;
-        if (is_quiet)
-            samples[n++] = once;
+        for (int i = 0; i < 4 && n < MOST_SAMPLES; i++)
+            if (!time_runs(s, repeats, &samples[n++]))
+                return false;
+        n = drop_disturbed(samples, n);
         double spent = clock_seconds() - start;
-        if (spent > 4 * budget || (n >= 3 && spent > budget))
+        if (spent > (n < ENOUGH_SAMPLES ? MOST_BUDGETS * budget : budget))
             break;
     }
-    if (n < 3)
-        samples[n++] = shortest;
     struct sample_summary summary = sample_summarize(samples, n);
     *ret_cost = (struct step_cost){summary.median, summary.spread, false};
     return true;
@@ -142,6 +158,7 @@ bool cpu_measure(struct backend *backend, const struct plan *plan, const struct 
     struct arena arena;
     arena_init(&arena);
     omp_set_num_threads(b->threads);
+    cpu_warn_when_busy(b);
     struct measurement s = {.kernel = (const struct cpu_kernel *)step->kernel};
     s.memory = arena_array(&arena, char *, plan->memory.count + 1);
     give_memories(&s, plan, step, &arena);
