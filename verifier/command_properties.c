@@ -7,6 +7,7 @@
 #include "verifier/commands.h"
 #include "verifier/judge.h"
 #include "verifier/known.h"
+#include "verifier/theory.h"
 #include <inttypes.h>
 #include <omp.h>
 #include <string.h>
@@ -14,13 +15,18 @@
 struct options {
     const char *folder;
     int64_t threads, bound;
-    bool all, quiet, bounds;
+    int64_t steps;
+    bool all, quiet, bounds, theory;
 };
 static const struct option_spec specs[] = {
     {"all", OPTION_FLAG, offsetof(struct options, all), .help = "validate every property, not only what changed"},
     {"bound", OPTION_INTEGER, offsetof(struct options, bound), .low = 0, .high = 8, .metavar = "N",
      .help = "test every size up to N instead of the argued bounds (0: the argued bounds)"},
     {"bounds", OPTION_FLAG, offsetof(struct options, bounds), .help = "print the bound of every axis and its reason"},
+    {"theory", OPTION_FLAG, offsetof(struct options, theory),
+     .help = "look for contradictions, and for properties that follow from the others"},
+    {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 1, .high = 4e9, .metavar = "N",
+     .help = "steps of Z3 for each such question"},
     {"properties", OPTION_TEXT, offsetof(struct options, folder), .metavar = "FOLDER",
      .help = "where the *.properties files are, when no file is named"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
@@ -141,6 +147,56 @@ static bool print_all(const struct run *run)
     return failed == 0;
 }
 
+// --- the set as a theory
+
+static void print_uses(const char *what, const struct entailment *e)
+{
+    printf("%s:", what);
+    for (uint32_t i = 0; i < e->n_uses; i++)
+        printf(" %s", e->uses[i]);
+    printf("\n");
+}
+
+static void print_redundant_ones(const struct run *run, struct theory *theory, struct judge *judge)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < run->set.properties.count; i++) {
+        const struct property *p = run->set.properties.items[i];
+        struct equation eq = equation_of_property(p);
+        struct entailment e = theory_prove(theory, judge, &eq, p->name);
+        if (e.status != ENTAILMENT_PROVED)
+            continue;
+        struct text what = {0};
+        text_printf(&what, "%s follows from", p->name);
+        print_uses(what.chars, &e);
+        text_free(&what);
+        count++;
+    }
+    printf("%zu properties follow from the others\n", count);
+}
+
+// False: a contradiction was found.
+static bool examine_theory(const struct run *run)
+{
+    struct judge judge;
+    struct axioms axioms;
+    struct entailment core;
+    judge_init(&judge);
+    axioms_make(&axioms, &run->set, &judge);
+    struct theory *theory = theory_make(&axioms, (unsigned)run->options.steps);
+    bool is_consistent = theory_is_consistent(theory, &core);
+    if (is_consistent)
+        printf("no contradiction was found\n");
+    else
+        print_uses("contradiction: all tensors are equal by", &core);
+    if (is_consistent)
+        print_redundant_ones(run, theory, &judge);
+    theory_free(theory);
+    axioms_free(&axioms);
+    judge_free(&judge);
+    return is_consistent;
+}
+
 static bool read_all(struct run *run, const char *const *files, int count, struct error *error)
 {
     for (int i = 0; i < count; i++)
@@ -159,6 +215,8 @@ static int run_on(struct run *run, const char *const *files, int count, struct e
     validate_all(run);
     remember_good_ones(run);
     bool is_all_good = print_all(run);
+    if (run->options.theory && !examine_theory(run))
+        is_all_good = false;
     for (size_t i = 0; i < run->set.properties.count; i++)
         judgement_free(&run->outcomes[i].judgement);
     known_free(&run->known);
@@ -167,7 +225,7 @@ static int run_on(struct run *run, const char *const *files, int count, struct e
 
 int command_properties(int argc, char **argv)
 {
-    struct run run = {.options = {.folder = PROPERTIES_FOLDER}};
+    struct run run = {.options = {.folder = PROPERTIES_FOLDER, .steps = 200000}};
     struct error error = {.code = EXIT_BAD_INPUT};
     const char *positional[256];
     int count;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct options {
-    const char *output, *rejected, *folder;
+    const char *output, *rejected, *folder, *smt2;
     int64_t threads, bound, instances, steps;
     bool quiet, bounds, z3;
 };
@@ -28,6 +28,8 @@ static const struct option_spec specs[] = {
     {"properties", OPTION_TEXT, offsetof(struct options, folder), .metavar = "FOLDER",
      .help = "where the *.properties files are"},
     {"z3", OPTION_FLAG, offsetof(struct options, z3), .help = "derive the rules from the properties too"},
+    {"emit-smt2", OPTION_TEXT, offsetof(struct options, smt2), .metavar = "FOLDER",
+     .help = "write every obligation that Z3 proved as SMT-LIB 2, for other provers"},
     {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 1, .high = 4e9, .metavar = "N",
      .help = "steps of Z3 for each obligation, after which it is not proved"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
@@ -93,6 +95,41 @@ static void prove_all(struct run *run)
     }
     progress_end(&run->progress);
     run->seconds = clock_seconds() - started;
+}
+
+// --- SMT-LIB
+
+#define MAX_OBLIGATIONS 64
+
+static bool write_smt2_of(struct run *run, struct theory *theory, struct judge *judge, const struct rule_report *report,
+                          struct error *error)
+{
+    struct text texts[MAX_OBLIGATIONS] = {{0}};
+    struct equation eq = equation_of_rule(&report->proved);
+    uint32_t n = theory_print_smt2(theory, judge, &run->axioms, &eq, &report->entailment, texts, MAX_OBLIGATIONS);
+    bool is_written = true;
+    for (uint32_t i = 0; i < n; i++) {
+        const char *path = arena_printf(&run->arena, "%s/%s-%u.smt2", run->options.smt2, report->rule->name, i);
+        is_written = is_written && file_write_text(path, texts[i].chars, texts[i].count, error);
+        text_free(&texts[i]);
+    }
+    return is_written;
+}
+
+static bool write_smt2(struct run *run, struct error *error)
+{
+    struct judge judge;
+    bool is_written = true;
+    if (!run->options.smt2 || !run->options.z3)
+        return true;
+    judge_init(&judge);
+    struct theory *theory = theory_make(&run->axioms, (unsigned)run->options.steps);
+    for (size_t i = 0; i < run->set.rules.count && is_written; i++)
+        if (run->reports[i].has_entailment && run->reports[i].entailment.status == ENTAILMENT_PROVED)
+            is_written = write_smt2_of(run, theory, &judge, &run->reports[i], error);
+    theory_free(theory);
+    judge_free(&judge);
+    return is_written;
 }
 
 // --- output
@@ -221,7 +258,7 @@ static bool run_on(struct run *run, const char *path, struct error *error)
     if (run->options.z3)
         make_axioms(run);
     prove_all(run);
-    bool is_written = write_all(run, error);
+    bool is_written = write_all(run, error) && write_smt2(run, error);
     print_all(run);
     for (size_t i = 0; i < run->set.rules.count; i++)
         rule_report_free(&run->reports[i]);

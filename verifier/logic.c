@@ -364,7 +364,7 @@ static struct sentence translate(struct translation *tr)
     for (uint32_t v = 0; v < eq->pattern->n_variables; v++)
         if (eq->plain >> v & 1)
             vec_push(&s.truths, logic_predicate(tr->l, "plain", tensor_variable(tr, v)));
-    if (!tr->is_axiom)
+    if (!tr->is_axiom && !eq->is_strong)
         assume_what_a_match_checks(tr, &s);
     s.n_variables = tr->n_variables;
     s.variables = arena_copy_array(&tr->l->arena, tr->sorts, tr->n_variables + 1);
@@ -491,7 +491,7 @@ bool logic_add_sentences(struct logic *l, struct judge *j, const struct equation
 {
     struct collection c = {.l = l, .is_axiom = is_axiom, .list = list, .first = list->items.count};
     judge_explore(j, eq, collect_kind, &c);
-    for (uint32_t i = 0; !is_axiom && i < c.n_kinds; i++)
+    for (uint32_t i = 0; !is_axiom && !eq->is_strong && i < c.n_kinds; i++)
         end_facts(&c, c.facts[i]);
     return list->items.count > c.first && !c.has_failed;
 }

@@ -15,8 +15,18 @@ struct theory {
     VEC(Z3_func_decl) functions;   // by symbol
     VEC(Z3_ast) literals;          // one for each name of an axiom
     VEC(const char *) names;
+    bool is_collecting;   // assumptions go to `collected`, not to the solver
+    VEC(Z3_ast) collected;
     size_t structural;   // symbols whose structural axioms were asserted
 };
+
+static void assume(struct theory *t, Z3_ast formula)
+{
+    if (t->is_collecting)
+        vec_push(&t->collected, formula);
+    else
+        Z3_solver_assert(t->z3, t->solver, formula);
+}
 
 // --- Z3 terms
 // ---------------------------------------------------------------------------------------------------------
@@ -157,7 +167,7 @@ static void assert_axiom(struct theory *t, const struct sentence *s)
         return;
     Z3_ast body = body_of(t, s, variables);
     Z3_ast axiom = Z3_mk_forall_const(t->z3, 0, s->n_variables, variables, n, patterns, body);
-    Z3_solver_assert(t->z3, t->solver, Z3_mk_implies(t->z3, literal_of(t, s->name), axiom));
+    assume(t, t->is_collecting ? axiom : Z3_mk_implies(t->z3, literal_of(t, s->name), axiom));
 }
 
 // What holds of every operator: arguments of what is defined are defined; where no split tree goes in, none comes out.
@@ -193,7 +203,7 @@ static void assert_structure(struct theory *t, uint32_t symbol)
     Z3_ast is_defined = Z3_mk_app(t->z3, d, 1, &result);
     Z3_pattern pattern = Z3_mk_pattern(t->z3, 1, &is_defined);
     Z3_ast strict = Z3_mk_implies(t->z3, is_defined, Z3_mk_and(t->z3, n, defined));
-    Z3_solver_assert(t->z3, t->solver, Z3_mk_forall_const(t->z3, 0, s.n_arguments, variables, 1, &pattern, strict));
+    assume(t, Z3_mk_forall_const(t->z3, 0, s.n_arguments, variables, 1, &pattern, strict));
     if (!s.keeps_plain)
         return;
     snprintf(name, sizeof name, "plain:T%d>B", s.result - 1);
@@ -201,7 +211,7 @@ static void assert_structure(struct theory *t, uint32_t symbol)
     Z3_ast is_plain = Z3_mk_app(t->z3, p, 1, &result);
     pattern = Z3_mk_pattern(t->z3, 1, &result);
     Z3_ast kept = Z3_mk_implies(t->z3, Z3_mk_and(t->z3, n, plain), is_plain);
-    Z3_solver_assert(t->z3, t->solver, Z3_mk_forall_const(t->z3, 0, s.n_arguments, variables, 1, &pattern, kept));
+    assume(t, Z3_mk_forall_const(t->z3, 0, s.n_arguments, variables, 1, &pattern, kept));
 }
 
 // The value of a list of one known integer.
@@ -217,7 +227,7 @@ static void assert_comparison(struct theory *t, const char *name, uint32_t x, ui
     Z3_sort sorts[2] = {sort_of(t, SORT_LIST(1)), sort_of(t, SORT_LIST(1))};
     Z3_ast values[2] = {Z3_mk_app(t->z3, function_of(t, x), 0, NULL), Z3_mk_app(t->z3, function_of(t, y), 0, NULL)};
     Z3_func_decl f = Z3_mk_func_decl(t->z3, Z3_mk_string_symbol(t->z3, name), 2, sorts, sort_of(t, SORT_TRUTH));
-    Z3_solver_assert(t->z3, t->solver, Z3_mk_app(t->z3, f, 2, values));
+    assume(t, Z3_mk_app(t->z3, f, 2, values));
 }
 
 // How a known integer compares with the ones before it.
@@ -307,6 +317,7 @@ void theory_free(struct theory *t)
     vec_free(&t->functions);
     vec_free(&t->literals);
     vec_free(&t->names);
+    vec_free(&t->collected);
     mem_free(t, sizeof *t);
 }
 
@@ -317,12 +328,12 @@ static void assert_obligation(struct theory *t, const struct sentence *s)
 {
     Z3_ast goals[MAX_RULE_OUTPUTS];
     for (size_t i = 0; i < s->truths.count; i++)
-        Z3_solver_assert(t->z3, t->solver, term_of(t, s->truths.items[i], NULL));
+        assume(t, term_of(t, s->truths.items[i], NULL));
     for (size_t i = 0; i < s->equalities.count; i++)
-        Z3_solver_assert(t->z3, t->solver, equality_of(t, &s->equalities.items[i], NULL));
+        assume(t, equality_of(t, &s->equalities.items[i], NULL));
     for (size_t i = 0; i < s->goals.count; i++)
         goals[i] = equality_of(t, &s->goals.items[i], NULL);
-    Z3_solver_assert(t->z3, t->solver, Z3_mk_not(t->z3, Z3_mk_and(t->z3, (unsigned)s->goals.count, goals)));
+    assume(t, Z3_mk_not(t->z3, Z3_mk_and(t->z3, (unsigned)s->goals.count, goals)));
 }
 
 static void add_use(struct entailment *e, const char *name)
@@ -386,44 +397,129 @@ struct entailment theory_prove(struct theory *t, struct judge *judge, const stru
     return e;
 }
 
-bool theory_is_consistent(struct theory *t)
+static Z3_ast named_constant(struct theory *t, const char *name, logic_sort sort)
 {
-    bool is_consistent = true;
-    for (int rank = 0; rank <= 4 && is_consistent; rank++) {
-        Z3_sort sort = sort_of(t, SORT_TENSOR(rank));
-        Z3_ast x = Z3_mk_const(t->z3, Z3_mk_string_symbol(t->z3, "some-x"), sort);
-        Z3_ast y = Z3_mk_const(t->z3, Z3_mk_string_symbol(t->z3, "some-y"), sort);
-        Z3_solver_push(t->z3, t->solver);
-        Z3_solver_assert(t->z3, t->solver, Z3_mk_not(t->z3, Z3_mk_eq(t->z3, x, y)));
-        is_consistent = !check(t, NULL, NULL);
-        Z3_solver_pop(t->z3, t->solver, 1);
+    char full[32];
+    snprintf(full, sizeof full, "some-%s-%u", name, (unsigned)sort);
+    return Z3_mk_const(t->z3, Z3_mk_string_symbol(t->z3, full), sort_of(t, sort));
+}
+
+// Every operator applied to x and y in turn, so that axioms have something to match.
+static void assert_applications(struct theory *t, unsigned first)
+{
+    static const char *const names[2] = {"x", "y"};
+    for (size_t i = 0; i < t->logic.symbols.count; i++) {
+        const struct logic_symbol *s = &t->logic.symbols.items[i];
+        Z3_ast arguments[MAX_LOGIC_ARGUMENTS];
+        unsigned turn = first;
+        if (s->role != ROLE_OPERATOR)
+            continue;
+        for (uint32_t k = 0; k < s->n_arguments; k++)
+            arguments[k] =
+                named_constant(t, s->arguments[k] < SORT_LIST(0) ? names[turn++ % 2] : "list", s->arguments[k]);
+        Z3_ast application = Z3_mk_app(t->z3, function_of(t, (uint32_t)i), s->n_arguments, arguments);
+        Z3_sort sort = sort_of(t, s->result);
+        char name[32];
+        snprintf(name, sizeof name, "defined:T%d>B", s->result - 1);
+        Z3_func_decl d = Z3_mk_func_decl(t->z3, Z3_mk_string_symbol(t->z3, name), 1, &sort, sort_of(t, SORT_TRUTH));
+        Z3_solver_assert(t->z3, t->solver, Z3_mk_app(t->z3, d, 1, &application));
     }
+}
+
+bool theory_is_consistent(struct theory *t, struct entailment *ret_core)
+{
+    Z3_ast differ[5];
+    *ret_core = (struct entailment){0};
+    Z3_solver_push(t->z3, t->solver);
+    for (int rank = 0; rank < 5; rank++) {
+        Z3_ast x = named_constant(t, "x", SORT_TENSOR(rank)), y = named_constant(t, "y", SORT_TENSOR(rank));
+        differ[rank] = Z3_mk_not(t->z3, Z3_mk_eq(t->z3, x, y));
+    }
+    Z3_solver_assert(t->z3, t->solver, Z3_mk_and(t->z3, 5, differ));
+    assert_applications(t, 0);
+    assert_applications(t, 1);
+    bool is_consistent = !check(t, NULL, ret_core);
+    Z3_solver_pop(t->z3, t->solver, 1);
     return is_consistent;
 }
 
-uint32_t theory_count_obligations(struct theory *t, struct judge *judge, const struct equation *eq)
+// --- SMT-LIB
+// ----------------------------------------------------------------------------------------------------------
+
+static void mark_symbols(const struct logic *l, logic_term term, bool *used)
 {
-    struct sentence_list obligations = {0};
-    logic_add_sentences(&t->logic, judge, eq, false, &obligations);
-    uint32_t n = (uint32_t)obligations.items.count;
-    sentence_list_free(&obligations);
-    return n;
+    const struct logic_node *n = &l->nodes.items[term];
+    if (!n->is_variable)
+        used[n->index] = true;
+    for (uint32_t i = 0; i < n->n_arguments; i++)
+        mark_symbols(l, n->arguments[i], used);
 }
 
-void theory_print_smt2(struct theory *t, struct judge *judge, const struct equation *eq, struct text *out,
-                       uint32_t obligation)
+static void mark_symbols_of(const struct logic *l, const struct sentence *s, bool *used)
+{
+    for (size_t i = 0; i < s->truths.count; i++)
+        mark_symbols(l, s->truths.items[i], used);
+    for (size_t i = 0; i < s->equalities.count; i++) {
+        mark_symbols(l, s->equalities.items[i].left, used);
+        mark_symbols(l, s->equalities.items[i].right, used);
+    }
+    for (size_t i = 0; i < s->goals.count; i++) {
+        mark_symbols(l, s->goals.items[i].left, used);
+        mark_symbols(l, s->goals.items[i].right, used);
+    }
+}
+
+static bool is_used(const struct entailment *e, const char *name)
+{
+    for (uint32_t i = 0; i < e->n_uses; i++)
+        if (strcmp(e->uses[i], name) == 0)
+            return true;
+    return false;
+}
+
+// The axioms that the proof used, what holds of the operators in them, the assumptions, and the goal denied.
+static void collect_formulas(struct theory *t, const struct axioms *axioms, const struct entailment *proof,
+                             const struct sentence *obligation)
+{
+    size_t n = t->logic.symbols.count;
+    bool *used = mem_alloc_zero(n * sizeof *used);
+    t->is_collecting = true;
+    vec_clear(&t->collected);
+    for (size_t i = 0; i < axioms->sentences.items.count; i++)
+        if (is_used(proof, axioms->sentences.items.items[i].name)) {
+            assert_axiom(t, &axioms->sentences.items.items[i]);
+            mark_symbols_of(&t->logic, &axioms->sentences.items.items[i], used);
+        }
+    mark_symbols_of(&t->logic, obligation, used);
+    for (size_t i = 0; i < n; i++)
+        if (used[i]) {
+            assert_structure(t, (uint32_t)i);
+            assert_comparisons(t, (uint32_t)i);
+        }
+    assert_obligation(t, obligation);
+    t->is_collecting = false;
+    mem_free_array(used, n);
+}
+
+static void print_formulas(struct theory *t, const char *name, struct text *out)
+{
+    unsigned n = (unsigned)t->collected.count - 1;
+    text_add(out, Z3_benchmark_to_smtlib_string(t->z3, name, "UF", "unsat", "", n, t->collected.items,
+                                                t->collected.items[n]));
+}
+
+uint32_t theory_print_smt2(struct theory *t, struct judge *judge, const struct axioms *axioms,
+                           const struct equation *eq, const struct entailment *proof, struct text *ret_texts,
+                           uint32_t capacity)
 {
     struct sentence_list obligations = {0};
+    uint32_t count = 0;
     logic_add_sentences(&t->logic, judge, eq, false, &obligations);
     assert_new_structure(t);
-    Z3_solver_push(t->z3, t->solver);
-    for (size_t i = 0; i < t->literals.count; i++)
-        Z3_solver_assert(t->z3, t->solver, t->literals.items[i]);
-    if (obligation < obligations.items.count)
-        assert_obligation(t, &obligations.items.items[obligation]);
-    text_add(out, "(set-logic UF)\n");
-    text_add(out, Z3_solver_to_string(t->z3, t->solver));
-    text_add(out, "(check-sat)\n");
-    Z3_solver_pop(t->z3, t->solver, 1);
+    for (size_t i = 0; i < obligations.items.count && count < capacity; i++) {
+        collect_formulas(t, axioms, proof, &obligations.items.items[i]);
+        print_formulas(t, eq->name, &ret_texts[count++]);
+    }
     sentence_list_free(&obligations);
+    return count;
 }

@@ -35,11 +35,12 @@ struct theory *theory_make(const struct axioms *axioms, unsigned step_limit);
 void theory_free(struct theory *t);
 // Does the equation, as an obligation, follow? `without` (may be NULL): a property that must not be used.
 struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq, const char *without);
-// Is x = y, for two different tensors, not provable? (An equational theory always has a trivial model: this is what
-// consistency means.) True: nothing was refuted.
-bool theory_is_consistent(struct theory *t);
-// The obligations of an equation as SMT-LIB 2, each with all axioms; `unsat` confirms them.
-void theory_print_smt2(struct theory *t, struct judge *judge, const struct equation *eq, struct text *out,
-                       uint32_t obligation);
-uint32_t theory_count_obligations(struct theory *t, struct judge *judge, const struct equation *eq);
+// Is x = y, for two different tensors of one rank, not provable? (An equational theory always has a trivial model: this
+// is what consistency means.) Looked for among all operators applied to x and y; false: ret_core names who is to blame.
+bool theory_is_consistent(struct theory *t, struct entailment *ret_core);
+// The obligations of a proved equation as SMT-LIB 2, each with the axioms that the proof used: `unsat` confirms it.
+// Gives the number of texts written (into empty texts of the caller), at most `capacity`.
+uint32_t theory_print_smt2(struct theory *t, struct judge *judge, const struct axioms *axioms,
+                           const struct equation *eq, const struct entailment *proof, struct text *ret_texts,
+                           uint32_t capacity);
 #endif
