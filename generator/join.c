@@ -23,7 +23,9 @@ struct node_pair {
 // Keys of sources 1 and 2, targets 1 and 2.
 struct candidate {
     struct key keys[4];
+    int n_nodes;
 };
+enum { MAX_DERIVED_TERMS = 150 };
 struct joining {
     struct reduction *r;
     const struct family *family;
@@ -154,7 +156,8 @@ static void take_class(struct joining *j, uint32_t class)
         all &= t.leaves;
         some |= t.leaves;
     }
-    if (some & ~all) {
+    bool is_constant = all == 0;   // as x - x is: needs no input at all
+    if (some & ~all && !is_constant) {
         mark_targets(j, first);
         vec_push(&j->first_term, (uint32_t)first);
     } else {
@@ -232,7 +235,8 @@ static int compare_four(const struct key *a, const struct key *b)
 static void add_candidate(struct joining *j, const struct joined *s1, const struct joined *s2, const struct joined *t1,
                           const struct joined *t2)
 {
-    struct candidate c = {{s1->key, s2->key, t1->key, t2->key}}, swapped = {{s2->key, s1->key, t2->key, t1->key}};
+    struct candidate c = {.keys = {s1->key, s2->key, t1->key, t2->key}};
+    struct candidate swapped = {.keys = {s2->key, s1->key, t2->key, t1->key}};
     keys_make_canonical(j->family, c.keys, 4);
     keys_make_canonical(j->family, swapped.keys, 4);
     if (compare_four(swapped.keys, c.keys) < 0)
@@ -288,33 +292,65 @@ static void join_targets_of(struct joining *j, const struct joined *t1)
 // --- judging
 // ----------------------------------------------------------------------------------------------------------
 
+static int count_nodes(const struct joining *j, const struct candidate *c)
+{
+    int n = 0;
+    for (int i = 0; i < 4; i++)
+        n += key_count_nodes(j->family, &c->keys[i]);
+    return n;
+}
+
 static int compare_candidates(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
-    return compare_four(x->keys, y->keys);
+    return x->n_nodes != y->n_nodes ? x->n_nodes - y->n_nodes : compare_four(x->keys, y->keys);
+}
+
+static void add_law(struct reduction *r, const struct law *law)
+{
+    const struct sketch *sk = &law->sketch;
+    struct key keys[4], source, target;
+    for (int i = 0; i < 2; i++) {
+        sketch_key(sk, sk->source[i], &keys[i]);
+        sketch_key(sk, sk->target[i], &keys[2 + i]);
+    }
+    if (key_pair(&keys[0], &keys[1], &source) && key_pair(&keys[2], &keys[3], &target))
+        rewrite_rules_add(&r->rules, &source, &target, (uint32_t)r->laws.count);
+    vec_push(&r->laws, *law);
+}
+
+static bool is_derived(const struct joining *j, const struct candidate *c)
+{
+    struct key source, target;
+    return key_pair(&c->keys[0], &c->keys[1], &source) && key_pair(&c->keys[2], &c->keys[3], &target) &&
+           rewrite_derives(&j->r->rules, &source, &target, j->max_ops + 2, MAX_DERIVED_TERMS, true);
+}
+
+static void judge_candidate(struct joining *j, struct lookup *l, const struct candidate *c, uint64_t *ret_pruned)
+{
+    struct law law = {0};
+    sketch_from_keys(&law.sketch, j->family, 2, c->keys, c->keys + 2);
+    if (sketch_judge(&law.sketch, l) != VERDICT_EQUAL || prune_by_common_root(&law.sketch, l) || is_derived(j, c)) {
+        ++*ret_pruned;
+        return;
+    }
+    prune_generalize(&law.sketch, l, j->max_ops);
+    if (shapes_test(&law.sketch, j->r->seed, &l->scratch, &law.shapes) == SHAPES_HOLD)
+        add_law(j->r, &law);
+    else
+        j->r->counts.false_sizes++;
 }
 
 static void judge_candidates(struct joining *j, uint64_t *ret_pruned)
 {
     struct lookup l;
     lookup_init(&l, j->r->universe);
+    for (size_t i = 0; i < j->candidates.count; i++)
+        j->candidates.items[i].n_nodes = count_nodes(j, &j->candidates.items[i]);
     if (j->candidates.count)
         qsort(j->candidates.items, j->candidates.count, sizeof *j->candidates.items, compare_candidates);
-    for (size_t i = 0; i < j->candidates.count && !interrupt_requested(); i++) {
-        struct law law = {0};
-        struct sketch general;
-        sketch_from_keys(&law.sketch, j->family, 2, j->candidates.items[i].keys, j->candidates.items[i].keys + 2);
-        if (sketch_judge(&law.sketch, &l) != VERDICT_EQUAL || prune_by_common_root(&law.sketch, &l) ||
-            prune_by_common_subgraph(&law.sketch, &l, &general) ||
-            prune_by_renaming(&law.sketch, &l, j->max_ops, &general)) {
-            ++*ret_pruned;
-            continue;
-        }
-        if (shapes_test(&law.sketch, j->r->seed, &l.scratch, &law.shapes) == SHAPES_HOLD)
-            vec_push(&j->r->laws, law);
-        else
-            j->r->counts.false_sizes++;
-    }
+    for (size_t i = 0; i < j->candidates.count && !interrupt_requested(); i++)
+        judge_candidate(j, &l, &j->candidates.items[i], ret_pruned);
     lookup_free(&l);
 }
 

@@ -133,7 +133,7 @@ bool prune_by_common_root(const struct sketch *sk, struct lookup *l)
 
 // --- renaming, and constants that could be anything
 
-enum { MAX_OCCURRENCES = 8 };
+enum { MAX_OCCURRENCES = 10 };
 struct occurrences {
     int count;
     reference *places[MAX_OCCURRENCES];   // in a sketch that may be changed
@@ -200,8 +200,7 @@ static bool try_splitting(const struct sketch *sk, struct lookup *l, reference o
 {
     struct sketch general = *sk;
     struct occurrences o;
-    if (sk->n_outputs == 1)
-        unshare_nodes(&general);
+    unshare_nodes(&general);
     find_occurrences(&general, old, &o);
     reference fresh = general.n_variables++;
     general.variables[fresh] = type_make(type->dtype, type->rank, type->dim);

@@ -85,17 +85,12 @@ static void view_free(struct view *v)
 // --- new laws
 // ---------------------------------------------------------------------------------------------------------
 
-static void add_directions(struct reduction *r, const struct sketch *sk, uint32_t law)
+static void add_rewrite(struct reduction *r, const struct sketch *sk, uint32_t law)
 {
     struct key source, target;
-    struct sketch reversed = *sk;
     sketch_key(sk, sk->source[0], &source);
     sketch_key(sk, sk->target[0], &target);
     rewrite_rules_add(&r->rules, &source, &target, law);
-    reversed.source[0] = sk->target[0];
-    reversed.target[0] = sk->source[0];
-    if (reference_is_node(sk->target[0]) && sketch_is_directed(&reversed))
-        rewrite_rules_add(&r->rules, &target, &source, law);
 }
 
 static bool is_failed_key(const void *owner, uint32_t id, const void *key)
@@ -124,7 +119,7 @@ static bool add_if_true(struct reduction *r, struct lookup *l, const struct sket
         return false;
     enum shapes_verdict verdict = shapes_test(sk, r->seed, &l->scratch, &law.shapes);
     if (verdict == SHAPES_HOLD) {
-        add_directions(r, sk, (uint32_t)r->laws.count);
+        add_rewrite(r, sk, (uint32_t)r->laws.count);
         vec_push(&r->laws, law);
         return true;
     }
@@ -158,7 +153,7 @@ static bool try_pair(struct reduction *r, struct lookup *l, const struct found_m
     struct sketch sketch, general;
     *ret_is_new = false;
     r->counts.tried++;
-    if (rewrite_derives(&r->rules, &a->key, &b->key, max_ops + 1, MAX_DERIVED_TERMS)) {
+    if (rewrite_derives(&r->rules, &a->key, &b->key, max_ops + 1, MAX_DERIVED_TERMS, false)) {
         r->counts.derived++;
         return true;
     }
@@ -308,7 +303,8 @@ static void drop_derivable_laws(struct reduction *r, int max_ops)
         if (!keys_of_law(r, &r->laws.items[i].sketch, &source, &target))
             continue;
         use_law(r, i, false);
-        r->laws.items[i].is_derivable = rewrite_derives(&r->rules, &source, &target, max_ops + 1, MAX_TERMS_AT_THE_END);
+        r->laws.items[i].is_derivable =
+            rewrite_derives(&r->rules, &source, &target, max_ops + 1, MAX_TERMS_AT_THE_END, false);
         if (!r->laws.items[i].is_derivable)
             use_law(r, i, true);
     }

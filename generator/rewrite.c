@@ -12,16 +12,19 @@ void rewrite_rules_init(struct rewrite_rules *r, const struct family *family)
 void rewrite_rules_free(struct rewrite_rules *r)
 {
     vec_free(&r->rules);
-    for (int i = 0; i < MAX_INSTANCES; i++)
+    for (int i = 0; i <= MAX_INSTANCES; i++)
         for (int j = 0; j < MAX_NODE_OUTPUTS; j++)
             vec_free(&r->by_root[i][j]);
 }
 
-void rewrite_rules_add(struct rewrite_rules *r, const struct key *source, const struct key *target, uint32_t owner)
+bool key_pair(const struct key *a, const struct key *b, struct key *ret_pair)
 {
-    uint32_t number = (uint32_t)r->rules.count;
-    vec_push(&r->rules, ((struct rewrite_rule){*source, *target, owner, false}));
-    vec_push(&r->by_root[source->bytes[1]][source->bytes[0] - KEY_NODE], number);
+    if (2 + a->length + b->length > KEY_LENGTH)
+        return false;
+    *ret_pair = (struct key){(uint8_t)(2 + a->length + b->length), {KEY_NODE, PAIR_INSTANCE}};
+    memcpy(ret_pair->bytes + 2, a->bytes, a->length);
+    memcpy(ret_pair->bytes + 2 + a->length, b->bytes, b->length);
+    return true;
 }
 
 // --- terms as spans of bytes
@@ -87,12 +90,44 @@ int key_count_nodes(const struct family *family, const struct key *key)
     return different;
 }
 
+static uint32_t variables_of(const struct key *key)
+{
+    uint32_t variables = 0;
+    for (int at = 0; at < key->length; at++) {
+        if (key->bytes[at] >= KEY_NODE)
+            at++;
+        else if (key->bytes[at] < SKETCH_CONSTANT)
+            variables |= 1u << key->bytes[at];
+    }
+    return variables;
+}
+
+static void add_direction(struct rewrite_rules *r, const struct rewrite_rule *rule)
+{
+    uint32_t number = (uint32_t)r->rules.count;
+    vec_push(&r->rules, *rule);
+    vec_push(&r->by_root[rule->source.bytes[1]][rule->source.bytes[0] - KEY_NODE], number);
+}
+
+void rewrite_rules_add(struct rewrite_rules *r, const struct key *source, const struct key *target, uint32_t owner)
+{
+    bool is_reversible = target->bytes[0] >= KEY_NODE && !(variables_of(source) & ~variables_of(target));
+    add_direction(r, &(struct rewrite_rule){*source, *target, owner, false, is_reversible});
+    if (is_reversible)
+        add_direction(r, &(struct rewrite_rule){*target, *source, owner, false, true});
+}
+
 // --- matching
 // ---------------------------------------------------------------------------------------------------------
 
 struct bindings {
     struct span of[MAX_LEAVES];   // bytes == NULL: not bound
 };
+
+static bool is_usable(const struct rewrite_rule *rule, bool only_reversible)
+{
+    return !rule->is_off && (rule->is_reversible || !only_reversible);
+}
 
 static bool match_term(const struct family *f, const uint8_t *pattern, const uint8_t *term, struct bindings *b);
 
@@ -138,8 +173,9 @@ static bool match_term(const struct family *f, const uint8_t *pattern, const uin
 struct building {
     const struct family *f;
     const struct bindings *bindings;   // of a rule's target; NULL: the term's own leaves
-    const struct span *replaced;       // NULL: nothing is
-    const struct key *replacement;
+    int n_replaced;
+    const struct span *replaced[2];
+    const struct key *replacement[2];
     const uint8_t *order;   // renaming, or NULL
     bool has_overflown;
 };
@@ -170,10 +206,10 @@ static void build_term(struct building *w, const uint8_t *term, struct key *key)
         build_leaf(w, term[0], key);
         return;
     }
-    if (w->replaced) {
+    for (int i = 0; i < w->n_replaced; i++) {
         struct span span = span_at(w->f, term);
-        if (is_equal_span(&span, w->replaced)) {
-            add_bytes(w, key, w->replacement->bytes, w->replacement->length);
+        if (is_equal_span(&span, w->replaced[i])) {
+            add_bytes(w, key, w->replacement[i]->bytes, w->replacement[i]->length);
             return;
         }
     }
@@ -188,33 +224,89 @@ static void build_term(struct building *w, const uint8_t *term, struct key *key)
     add_bytes(w, key, is_swapped ? a.bytes : b.bytes, is_swapped ? a.length : b.length);
 }
 
+static bool build_replacement(const struct rewrite_rules *r, const uint8_t *target, const struct bindings *bindings,
+                              struct key *ret_key)
+{
+    struct building w = {.f = r->family, .bindings = bindings};
+    ret_key->length = 0;
+    build_term(&w, target, ret_key);
+    return !w.has_overflown;
+}
+
 static bool apply_rule(const struct rewrite_rules *r, const struct rewrite_rule *rule, const struct key *term,
                        const struct span *at, const struct bindings *bindings, struct key *ret_term)
 {
-    struct key replacement = {0};
-    struct building target = {.f = r->family, .bindings = bindings};
-    build_term(&target, rule->target.bytes, &replacement);
-    struct building whole = {.f = r->family, .replaced = at, .replacement = &replacement};
+    struct key replacement;
+    if (!build_replacement(r, rule->target.bytes, bindings, &replacement))
+        return false;
+    struct building whole = {.f = r->family, .n_replaced = 1, .replaced = {at}, .replacement = {&replacement}};
     ret_term->length = 0;
     build_term(&whole, term->bytes, ret_term);
-    return !target.has_overflown && !whole.has_overflown;
+    return !whole.has_overflown;
+}
+
+static bool apply_pair_rule(const struct rewrite_rules *r, const struct rewrite_rule *rule, const struct key *term,
+                            const struct span *u, const struct span *v, struct key *ret_term)
+{
+    struct bindings bindings = {0};
+    struct key first, second;
+    const uint8_t *p1 = rule->source.bytes + 2, *q1 = rule->target.bytes + 2;
+    const uint8_t *p2 = p1 + length_of_term(r->family, p1), *q2 = q1 + length_of_term(r->family, q1);
+    if (!match_term(r->family, p1, u->bytes, &bindings) || !match_term(r->family, p2, v->bytes, &bindings) ||
+        !build_replacement(r, q1, &bindings, &first) || !build_replacement(r, q2, &bindings, &second))
+        return false;
+    struct building whole = {.f = r->family, .n_replaced = 2, .replaced = {u, v}, .replacement = {&first, &second}};
+    ret_term->length = 0;
+    build_term(&whole, term->bytes, ret_term);
+    return !whole.has_overflown;
+}
+
+static bool visit_single_rules(const struct rewrite_rules *r, const struct key *term, const struct span *at,
+                               bool only_reversible, rewrite_fn *visit, void *context)
+{
+    unsigned instance = at->bytes[1], output = at->bytes[0] - KEY_NODE;
+    for (size_t j = 0; instance != PAIR_INSTANCE && j < r->by_root[instance][output].count; j++) {
+        const struct rewrite_rule *rule = &r->rules.items[r->by_root[instance][output].items[j]];
+        struct bindings bindings = {0};
+        struct key reached;
+        if (is_usable(rule, only_reversible) && match_term(r->family, rule->source.bytes, at->bytes, &bindings) &&
+            apply_rule(r, rule, term, at, &bindings, &reached) && !visit(context, &reached))
+            return false;
+    }
+    return true;
+}
+
+static bool visit_pair_rules(const struct rewrite_rules *r, const struct key *term, const struct span *spans, int n,
+                             bool only_reversible, rewrite_fn *visit, void *context)
+{
+    for (size_t j = 0; j < r->by_root[PAIR_INSTANCE][0].count; j++) {
+        const struct rewrite_rule *rule = &r->rules.items[r->by_root[PAIR_INSTANCE][0].items[j]];
+        for (int u = 0; u < n && is_usable(rule, only_reversible); u++)
+            for (int v = 0; v < n; v++) {
+                struct key reached;
+                if (u != v && apply_pair_rule(r, rule, term, &spans[u], &spans[v], &reached) &&
+                    !visit(context, &reached))
+                    return false;
+            }
+    }
+    return true;
+}
+
+static void visit_steps(const struct rewrite_rules *r, const struct key *term, bool only_reversible, rewrite_fn *visit,
+                        void *context)
+{
+    struct span spans[KEY_LENGTH];
+    int n = find_subterms(r->family, term, spans);
+    for (int i = 0; i < n; i++)
+        if (!visit_single_rules(r, term, &spans[i], only_reversible, visit, context))
+            return;
+    if (n > 0 && spans[0].bytes[1] == PAIR_INSTANCE)
+        visit_pair_rules(r, term, spans, n, only_reversible, visit, context);
 }
 
 void rewrite_visit(const struct rewrite_rules *r, const struct key *term, rewrite_fn *visit, void *context)
 {
-    struct span spans[KEY_LENGTH];
-    int n = find_subterms(r->family, term, spans);
-    for (int i = 0; i < n; i++) {
-        unsigned instance = spans[i].bytes[1], output = spans[i].bytes[0] - KEY_NODE;
-        for (size_t j = 0; j < r->by_root[instance][output].count; j++) {
-            const struct rewrite_rule *rule = &r->rules.items[r->by_root[instance][output].items[j]];
-            struct bindings bindings = {0};
-            struct key reached;
-            if (!rule->is_off && match_term(r->family, rule->source.bytes, spans[i].bytes, &bindings) &&
-                apply_rule(r, rule, term, &spans[i], &bindings, &reached) && !visit(context, &reached))
-                return;
-        }
-    }
+    visit_steps(r, term, false, visit, context);
 }
 
 // --- renaming
@@ -263,7 +355,7 @@ struct search {
     VEC(struct key) terms;   // of both sides
     VEC(uint8_t) side;
     struct table by_key;
-    bool is_met;
+    bool is_met, is_directed;
     uint8_t current;
 };
 
@@ -291,16 +383,16 @@ static bool add_term(void *context, const struct key *term)
 }
 
 bool rewrite_derives(const struct rewrite_rules *r, const struct key *from, const struct key *to, int max_nodes,
-                     int max_terms)
+                     int max_terms, bool is_directed)
 {
-    struct search s = {.r = r, .max_nodes = max_nodes, .max_terms = max_terms};
+    struct search s = {.r = r, .max_nodes = max_nodes, .max_terms = max_terms, .is_directed = is_directed};
     add_term(&s, from);
     s.current = 1;
     add_term(&s, to);
     for (size_t i = 0; i < s.terms.count && !s.is_met; i++) {
         struct key term = s.terms.items[i];
         s.current = s.side.items[i];
-        rewrite_visit(r, &term, add_term, &s);
+        visit_steps(r, &term, s.is_directed && s.current == 1, add_term, &s);
     }
     vec_free(&s.terms);
     vec_free(&s.side);

@@ -10,25 +10,29 @@ struct rewrite_rule {
     struct key source, target;   // all variables of the target occur in the source, which is no leaf
     uint32_t owner;              // the caller's number
     bool is_off;                 // not to be used
+    bool is_reversible;          // the other direction is a rule too
 };
 struct rewrite_rules {
     const struct family *family;
     VEC(struct rewrite_rule) rules;
-    VEC(uint32_t) by_root[MAX_INSTANCES][MAX_NODE_OUTPUTS];
+    VEC(uint32_t) by_root[MAX_INSTANCES + 1][MAX_NODE_OUTPUTS];
 };
 void rewrite_rules_init(struct rewrite_rules *r, const struct family *family);
 void rewrite_rules_free(struct rewrite_rules *r);
+// Adds source -> target, and the other direction where it is a rule.
 void rewrite_rules_add(struct rewrite_rules *r, const struct key *source, const struct key *target, uint32_t owner);
 
 // Calls `visit` for every term that one step reaches; stops when it returns false.
 typedef bool rewrite_fn(void *context, const struct key *term);
 void rewrite_visit(const struct rewrite_rules *r, const struct key *term, rewrite_fn *visit, void *context);
-int key_count_nodes(const struct family *family, const struct key *key);   // different applications in the term
+bool key_pair(const struct key *a, const struct key *b, struct key *ret_pair);   // false: too long
+int key_count_nodes(const struct family *family, const struct key *key);         // different applications in the term
 // The term with the inputs renamed: leaf i becomes order[i].
 void key_rename(const struct family *family, struct key *key, const uint8_t *order);
 // The smallest of all renamings of the terms together, n at most 8.
 void keys_make_canonical(const struct family *family, struct key *keys, int n);
 // Is `to` reached from `from` by at most `max_terms` terms of at most `max_nodes` operators? Both ends are searched.
+// What is asked is an equation, or, with `is_directed`, a way on which every step is a rule.
 bool rewrite_derives(const struct rewrite_rules *r, const struct key *from, const struct key *to, int max_nodes,
-                     int max_terms);
+                     int max_terms, bool is_directed);
 #endif

@@ -200,6 +200,7 @@ static bool read_family(struct reader *r, const struct sexp *s)
     struct family *f = arena_new(r->space->arena, struct family);
     f->name = s->items[1].text;
     f->max_ops = MAX_OPS;
+    f->instances[PAIR_INSTANCE].n_inputs = 2;
     for (size_t i = 0; i < r->space->families.count; i++)
         if (strcmp(r->space->families.items[i]->name, f->name) == 0)
             return sexp_error(r->error, r->file, &s->items[1], "family %s is given twice", f->name);
