@@ -33,6 +33,7 @@ void job_init(struct job *job, const struct job_options *options, struct log *lo
 void job_free(struct job *job)
 {
     candidates_free(&job->candidates);
+    comparison_free(&job->comparison);
     space_free(&job->space);
     arena_free(&job->arena);
 }
@@ -301,6 +302,8 @@ static bool reduce_family(struct job *job, const struct family *f, const part_li
     shortcuts_find(&r, shortcuts, &counts.shortcuts, &counts.shortcuts_pruned);
     log_info(job->log, "%s: all laws after %.1f CPU seconds", f->name, clock_cpu_seconds() - start);
     counts.reduced = r.counts;
+    if (job->options.compare)
+        comparison_with(&job->comparison, &r, max_ops);
     candidates_add(&job->candidates, &r, &counts);
     log_info(job->log, "%s: %llu rules, %.1f CPU seconds", f->name, (unsigned long long)counts.rules,
              clock_cpu_seconds() - start);
@@ -328,6 +331,8 @@ static bool write_rules(const struct job *job, const char *path, bool only_minim
 static bool reduce_and_write(struct job *job, part_list *parts, struct error *error)
 {
     part_list_sort(parts);
+    if (job->options.compare && !comparison_init(&job->comparison, &job->arena, job->options.compare, error))
+        return false;
     for (size_t i = 0; i < job->space.families.count; i++)
         if (!reduce_family(job, job->space.families.items[i], parts, error))
             return false;

@@ -5,6 +5,7 @@
 #ifndef GENERATOR_JOB_H
 #define GENERATOR_JOB_H
 #include "generator/candidates.h"
+#include "generator/compare.h"
 #include "generator/part.h"
 #include <stdio.h>
 
@@ -13,7 +14,7 @@ struct log;
 struct job_options {
     const char *space, *families, *with;   // NULL: the default space, all families, all operators
     int64_t max_ops, seed, threads, memory, shortcuts;
-    const char *output, *minimal, *export_pb, *checkpoint, *shard, *counts;
+    const char *output, *minimal, *export_pb, *checkpoint, *shard, *counts, *compare;
     bool progress, quiet;
 };
 struct job {
@@ -24,6 +25,7 @@ struct job {
     struct part_header header;
     struct space space;
     struct candidates candidates;
+    struct comparison comparison;
 };
 void job_init(struct job *job, const struct job_options *options, struct log *log);
 void job_free(struct job *job);

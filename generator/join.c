@@ -11,7 +11,7 @@
 struct joined {
     struct key key;
     uint32_t class, leaves;
-    uint16_t order;
+    uint8_t order[MAX_LEAVES];   // the renaming of its class that it stands in
     uint8_t n_nodes;
     uint32_t nodes[MAX_OPS];   // numbers of the applications in the term, ascending
     bool is_target;            // needs an input that another term of its class does not
@@ -92,10 +92,12 @@ static int read_term(struct joining *j, struct joined *t, int at)
     return length;
 }
 
-static void make_joined(struct joining *j, const struct key *key, uint32_t class, int order, struct joined *ret_term)
+static void make_joined(struct joining *j, const struct key *key, uint32_t class, const uint8_t *order,
+                        struct joined *ret_term)
 {
-    *ret_term = (struct joined){.key = *key, .class = class, .order = (uint16_t)order};
-    key_rename(j->family, &ret_term->key, j->family->orders[order]);
+    *ret_term = (struct joined){.key = *key, .class = class};
+    memcpy(ret_term->order, order, MAX_LEAVES);
+    key_rename(j->family, &ret_term->key, order);
     read_term(j, ret_term, 0);
 }
 
@@ -143,6 +145,8 @@ static void mark_targets(struct joining *j, size_t first)
 
 static void take_class(struct joining *j, uint32_t class)
 {
+    static const uint8_t same_order[MAX_LEAVES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                                   16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
     const struct reduction *r = j->r;
     size_t first = j->terms.count;
     uint32_t all = UINT32_MAX, some = 0;
@@ -151,7 +155,7 @@ static void take_class(struct joining *j, uint32_t class)
         return;
     for (uint32_t i = r->first_member.items[class]; i < r->first_member.items[class + 1]; i++) {
         struct joined t;
-        make_joined(j, &members[i].key, (uint32_t)j->first_term.count, 0, &t);
+        make_joined(j, &members[i].key, (uint32_t)j->first_term.count, same_order, &t);
         vec_push(&j->terms, t);
         all &= t.leaves;
         some |= t.leaves;
@@ -163,6 +167,11 @@ static void take_class(struct joining *j, uint32_t class)
     } else {
         j->terms.count = first;
     }
+}
+
+static uint32_t end_of_class(const struct joining *j, uint32_t class)
+{
+    return class + 1 < j->first_term.count ? j->first_term.items[class + 1] : (uint32_t)j->terms.count;
 }
 
 static bool is_target_key(const void *owner, uint32_t id, const void *key)
@@ -195,17 +204,44 @@ static void index_target(struct joining *j, uint32_t target)
         }
 }
 
-static void add_renamed_targets(struct joining *j, const struct joined *t)
+struct renaming_target {
+    struct joining *j;
+    const struct joined *target;
+    uint32_t used;   // by its class
+};
+
+// What tells targets apart: the term, and, where other terms of its class need more inputs, the renaming.
+static uint64_t hash_of_target(const struct renaming_target *r, const struct joined *renamed)
 {
-    for (int order = 0; order < j->family->n_orders; order++) {
-        struct joined renamed;
-        make_joined(j, &t->key, t->class, order, &renamed);
-        uint64_t hash = hash_of_key(&renamed.key);
-        if (table_find(&j->by_target, hash, is_target_key, j, &renamed.key) != TABLE_NONE)
-            continue;
-        table_insert(&j->by_target, hash, (uint32_t)j->targets.count);
-        vec_push(&j->targets, renamed);
-        index_target(j, (uint32_t)j->targets.count - 1);
+    bool is_decided = (r->used & ~r->target->leaves) == 0;
+    return is_decided ? hash_of_key(&renamed->key)
+                      : hash_mix(hash_of_key(&renamed->key), hash_bytes(renamed->order, MAX_LEAVES, 1));
+}
+
+static bool add_renamed_target(void *context, const uint8_t *order)
+{
+    struct renaming_target *r = context;
+    struct joining *j = r->j;
+    struct joined renamed;
+    make_joined(j, &r->target->key, r->target->class, order, &renamed);
+    uint64_t hash = hash_of_target(r, &renamed);
+    if (table_find(&j->by_target, hash, is_target_key, j, &renamed.key) != TABLE_NONE)
+        return true;
+    table_insert(&j->by_target, hash, (uint32_t)j->targets.count);
+    vec_push(&j->targets, renamed);
+    index_target(j, (uint32_t)j->targets.count - 1);
+    return true;
+}
+
+static void add_renamed_targets(struct joining *j, uint32_t class)
+{
+    struct renaming_target r = {.j = j};
+    for (uint32_t i = j->first_term.items[class]; i < end_of_class(j, class); i++)
+        r.used |= j->terms.items[i].leaves;
+    for (uint32_t i = j->first_term.items[class]; i < end_of_class(j, class); i++) {
+        r.target = &j->terms.items[i];
+        if (r.target->is_target)
+            renamings_visit(j->family, r.used, add_renamed_target, &r);
     }
 }
 
@@ -248,11 +284,6 @@ static void add_candidate(struct joining *j, const struct joined *s1, const stru
         return;
     table_insert(&j->by_candidate, hash, (uint32_t)j->candidates.count);
     vec_push(&j->candidates, c);
-}
-
-static uint32_t end_of_class(const struct joining *j, uint32_t class)
-{
-    return class + 1 < j->first_term.count ? j->first_term.items[class + 1] : (uint32_t)j->terms.count;
 }
 
 static void join_sources(struct joining *j, const struct joined *t1, const struct joined *t2)
@@ -370,17 +401,24 @@ static void free_joining(struct joining *j)
     table_free(&j->by_candidate);
 }
 
+static bool is_identity(const uint8_t *order)
+{
+    for (int i = 0; i < MAX_LEAVES; i++)
+        if (order[i] != i)
+            return false;
+    return true;
+}
+
 void join_find_laws(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint64_t *ret_pruned)
 {
     struct joining j = {.r = r, .family = r->universe->family, .max_ops = max_ops};
     for (uint32_t class = 0; class < r->findings->n_classes; class ++)
         take_class(&j, class);
-    for (size_t i = 0; i < j.terms.count; i++)
-        if (j.terms.items[i].is_target)
-            add_renamed_targets(&j, &j.terms.items[i]);
+    for (uint32_t class = 0; class < j.first_term.count; class ++)
+        add_renamed_targets(&j, class);
     for (size_t i = 0; i < j.targets.count && !interrupt_requested(); i++) {
         struct joined t1 = j.targets.items[i];
-        if (t1.order == 0)
+        if (is_identity(t1.order))
             join_targets_of(&j, &t1);
     }
     *ret_pairs = j.candidates.count;

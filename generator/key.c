@@ -79,14 +79,66 @@ uint32_t member_leaves(const struct store *s, const struct member *m)
     return m->instance == MEMBER_LEAF ? 1u << m->arguments[0] : store_leaves_of(s, &c);
 }
 
-bool member_is_canonical(const struct store *s, const struct member *m)
+// --- renamings
+// --------------------------------------------------------------------------------------------------------
+
+struct renaming {
+    const struct family *family;
+    uint32_t used, taken;
+    uint8_t order[MAX_LEAVES];
+    renaming_fn *visit;
+    void *context;
+};
+
+static bool rename_from(struct renaming *r, int leaf)
 {
-    struct key own, renamed;
-    key_of_member(s, m, NULL, &own);
-    for (int i = 0; i < s->family->n_orders; i++) {
-        key_of_member(s, m, s->family->orders[i], &renamed);
-        if (key_compare(&renamed, &own) < 0)
+    while (leaf < r->family->n_inputs && !(r->used >> leaf & 1))
+        leaf++;
+    if (leaf == r->family->n_inputs)
+        return r->visit(r->context, r->order);
+    // First the leaf itself, so that the identity comes first.
+    for (int i = -1; i < r->family->n_inputs; i++) {
+        int to = i < 0 ? leaf : i;
+        if (i == leaf || r->taken >> to & 1 || !type_equal(&r->family->leaves[leaf].type, &r->family->leaves[to].type))
+            continue;
+        r->order[leaf] = (uint8_t)to;
+        r->taken |= 1u << to;
+        bool goes_on = rename_from(r, leaf + 1);
+        r->taken &= ~(1u << to);
+        if (!goes_on)
             return false;
     }
     return true;
+}
+
+void renamings_visit(const struct family *family, uint32_t used, renaming_fn *visit, void *context)
+{
+    struct renaming r = {.family = family, .used = used, .visit = visit, .context = context};
+    for (int i = 0; i < MAX_LEAVES; i++)
+        r.order[i] = (uint8_t)i;
+    rename_from(&r, 0);
+}
+
+struct comparing {
+    const struct store *s;
+    const struct member *member;
+    struct key own;
+    bool is_canonical;
+};
+
+static bool is_not_smaller(void *context, const uint8_t *order)
+{
+    struct comparing *c = context;
+    struct key renamed;
+    key_of_member(c->s, c->member, order, &renamed);
+    c->is_canonical = key_compare(&renamed, &c->own) >= 0;
+    return c->is_canonical;
+}
+
+bool member_is_canonical(const struct store *s, const struct member *m)
+{
+    struct comparing c = {.s = s, .member = m, .is_canonical = true};
+    key_of_member(s, m, NULL, &c.own);
+    renamings_visit(s->family, member_leaves(s, m), is_not_smaller, &c);
+    return c.is_canonical;
 }

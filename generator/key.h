@@ -22,6 +22,10 @@ struct member {
     uint16_t instance;
     uint8_t output;
 };
+// A renaming maps leaf i to order[i], of equal type. Calls `visit` with each renaming of the leaves in `used` (the
+// others stay, and may be mapped to as well); the identity is the first. Stops when it returns false.
+typedef bool renaming_fn(void *context, const uint8_t order[MAX_LEAVES]);
+void renamings_visit(const struct family *family, uint32_t used, renaming_fn *visit, void *context);
 // `order` may be NULL: no renaming.
 void key_of_member(const struct store *s, const struct member *m, const uint8_t *order, struct key *ret_key);
 int key_compare(const struct key *a, const struct key *b);

@@ -20,6 +20,8 @@ static const struct option_spec specs[] = {
      .help = "also write the rules in TASO's protobuf format"},
     {"counts", OPTION_TEXT, offsetof(struct job_options, counts), .metavar = "FILE",
      .help = "also write a table of the counts per family"},
+    {"compare", OPTION_TEXT, offsetof(struct job_options, compare), .metavar = "RULES",
+     .help = "also say on standard output which of these rules follow from what is found"},
     {"max-ops", OPTION_INTEGER, offsetof(struct job_options, max_ops), .low = 1, .high = MAX_OPS, .metavar = "N",
      .help = "largest number of operators of a graph"},
     {"space", OPTION_TEXT, offsetof(struct job_options, space), .metavar = "FILE",
@@ -61,6 +63,16 @@ static bool write_counts(const struct job *job, struct error *error)
     return is_written;
 }
 
+static void show_comparison(const struct job *job)
+{
+    struct text text = {0};
+    if (!job->options.compare || job->options.shard)
+        return;
+    comparison_print(&text, &job->comparison);
+    fputs(text.chars, stdout);
+    text_free(&text);
+}
+
 static bool run(struct job_options *options, bool is_merge, const char *const *paths, int n, struct error *error)
 {
     struct log log = {stderr, "taso-gen", options->quiet ? LOG_WARNING : LOG_INFO};
@@ -74,6 +86,8 @@ static bool run(struct job_options *options, bool is_merge, const char *const *p
     job.progress_out = options->progress && !options->quiet ? stderr : NULL;
     bool is_done = is_merge ? job_merge(&job, paths, n, error) : job_run(&job, error);
     is_done = is_done && write_counts(&job, error);
+    if (is_done)
+        show_comparison(&job);
     job_free(&job);
     return is_done;
 }

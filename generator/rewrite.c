@@ -330,20 +330,48 @@ void key_rename(const struct family *family, struct key *key, const uint8_t *ord
     *key = renamed;
 }
 
+struct minimizing {
+    const struct family *family;
+    int n;
+    const struct key *keys;
+    struct key best[8];
+};
+
+static bool keep_smaller(void *context, const uint8_t *order)
+{
+    struct minimizing *m = context;
+    struct building w = {.f = m->family, .order = order};
+    struct key renamed[8];
+    for (int i = 0; i < m->n; i++) {
+        renamed[i].length = 0;
+        build_term(&w, m->keys[i].bytes, &renamed[i]);
+    }
+    if (compare_keys(renamed, m->best, m->n) < 0)
+        memcpy(m->best, renamed, sizeof *renamed * (size_t)m->n);
+    return true;
+}
+
+uint32_t key_inputs(const struct family *family, const struct key *key)
+{
+    uint32_t inputs = 0;
+    for (int at = 0; at < key->length; at++) {
+        if (key->bytes[at] >= KEY_NODE)
+            at++;
+        else if (key->bytes[at] < family->n_inputs)
+            inputs |= 1u << key->bytes[at];
+    }
+    return inputs;
+}
+
 void keys_make_canonical(const struct family *family, struct key *keys, int n)
 {
-    struct key best[8], renamed[8];
-    memcpy(best, keys, sizeof *keys * (size_t)n);
-    for (int i = 0; i < family->n_orders; i++) {
-        struct building w = {.f = family, .order = family->orders[i]};
-        for (int k = 0; k < n; k++) {
-            renamed[k].length = 0;
-            build_term(&w, keys[k].bytes, &renamed[k]);
-        }
-        if (compare_keys(renamed, best, n) < 0)
-            memcpy(best, renamed, sizeof *keys * (size_t)n);
-    }
-    memcpy(keys, best, sizeof *keys * (size_t)n);
+    struct minimizing m = {.family = family, .n = n, .keys = keys};
+    uint32_t used = 0;
+    memcpy(m.best, keys, sizeof *keys * (size_t)n);
+    for (int i = 0; i < n; i++)
+        used |= key_inputs(family, &keys[i]);
+    renamings_visit(family, used, keep_smaller, &m);
+    memcpy(keys, m.best, sizeof *keys * (size_t)n);
 }
 
 // --- deriving

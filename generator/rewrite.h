@@ -29,6 +29,7 @@ bool key_pair(const struct key *a, const struct key *b, struct key *ret_pair);  
 int key_count_nodes(const struct family *family, const struct key *key);         // different applications in the term
 // The term with the inputs renamed: leaf i becomes order[i].
 void key_rename(const struct family *family, struct key *key, const uint8_t *order);
+uint32_t key_inputs(const struct family *family, const struct key *key);   // set of the inputs in the term
 // The smallest of all renamings of the terms together, n at most 8.
 void keys_make_canonical(const struct family *family, struct key *keys, int n);
 // Is `to` reached from `from` by at most `max_terms` terms of at most `max_nodes` operators? Both ends are searched.

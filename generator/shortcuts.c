@@ -5,18 +5,6 @@
 
 enum { MAX_TARGETS = 2 };   // of one source
 
-static uint32_t inputs_of(const struct family *f, const struct key *key)
-{
-    uint32_t inputs = 0;
-    for (int at = 0; at < key->length; at++) {
-        if (key->bytes[at] >= KEY_NODE)
-            at++;
-        else if (key->bytes[at] < f->n_inputs)
-            inputs |= 1u << key->bytes[at];
-    }
-    return inputs;
-}
-
 static bool is_pruned(const struct sketch *sk, struct lookup *l, int max_ops)
 {
     struct sketch general;
@@ -51,9 +39,9 @@ static void find_in_class(struct finding *f, struct lookup *l, uint32_t class)
     const struct found_member *members = r->findings->members.items;
     for (uint32_t s = first + 1; s < end && members[s].level <= f->max_ops; s++) {
         int targets = 0;
-        uint32_t inputs = inputs_of(family, &members[s].key);
+        uint32_t inputs = key_inputs(family, &members[s].key);
         for (uint32_t t = first; t < s && members[t].level == members[first].level && targets < MAX_TARGETS; t++)
-            if (members[t].level < members[s].level && !(inputs_of(family, &members[t].key) & ~inputs)) {
+            if (members[t].level < members[s].level && !(key_inputs(family, &members[t].key) & ~inputs)) {
                 judge_shortcut(f, l, &members[s].key, &members[t].key);
                 targets++;
             }

@@ -161,38 +161,6 @@ static bool read_item(struct reader *r, struct family *f, const struct sexp *s)
     return sexp_error(r->error, r->file, s, "expected (inputs ...), (constant ...), (operator ...) or (max-ops ...)");
 }
 
-// --- renamings of inputs
-// ----------------------------------------------------------------------------------------------
-
-static bool add_orders(struct family *f, uint8_t *order, uint32_t taken, int at)
-{
-    if (at == f->n_inputs) {
-        if (f->n_orders == MAX_INPUT_ORDERS)
-            return false;
-        memcpy(f->orders[f->n_orders++], order, MAX_LEAVES);
-        return true;
-    }
-    for (int i = 0; i < f->n_inputs; i++) {
-        if (taken & 1u << i || !type_equal(&f->leaves[at].type, &f->leaves[i].type))
-            continue;
-        order[at] = (uint8_t)i;
-        if (!add_orders(f, order, taken | 1u << i, at + 1))
-            return false;
-    }
-    return true;
-}
-
-static bool find_orders(struct reader *r, struct family *f, const struct sexp *s)
-{
-    uint8_t order[MAX_LEAVES];
-    for (int i = 0; i < MAX_LEAVES; i++)
-        order[i] = (uint8_t)i;
-    f->orders = arena_alloc(r->space->arena, sizeof *f->orders * MAX_INPUT_ORDERS, 1);
-    if (!add_orders(f, order, 0, 0))
-        return sexp_error(r->error, r->file, s, "more than %d renamings of the inputs", MAX_INPUT_ORDERS);
-    return true;
-}
-
 static bool read_family(struct reader *r, const struct sexp *s)
 {
     if (!sexp_is_call(s, "family") || s->count < 2 || s->items[1].kind != SEXP_SYMBOL)
@@ -209,8 +177,6 @@ static bool read_family(struct reader *r, const struct sexp *s)
             return false;
     if (f->n_inputs == 0 || f->n_instances == 0)
         return sexp_error(r->error, r->file, s, "a family needs inputs and operators");
-    if (!find_orders(r, f, s))
-        return false;
     vec_push(&r->space->families, f);
     return true;
 }

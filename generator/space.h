@@ -18,7 +18,7 @@
 struct arena;
 struct error;
 
-enum { MAX_LEAVES = 32, MAX_INSTANCES = 128, MAX_OPS = 4, MAX_INPUT_ORDERS = 720 };
+enum { MAX_LEAVES = 32, MAX_INSTANCES = 128, MAX_OPS = 4 };
 // No operator: stands for two terms side by side (rewrite.h). Every family has it.
 enum { PAIR_INSTANCE = MAX_INSTANCES };
 
@@ -45,8 +45,6 @@ struct family {
     int max_ops, n_inputs, n_leaves, n_instances;
     struct leaf leaves[MAX_LEAVES];                 // inputs, then constants; inputs of one type stand together
     struct instance instances[MAX_INSTANCES + 1];   // and the pair
-    int n_orders;                                   // permutations of the inputs that keep types
-    uint8_t (*orders)[MAX_LEAVES];
 };
 struct space {
     struct arena *arena;

@@ -277,18 +277,32 @@ static void find_pairs_naively(const struct naive *n, pair_list *ret_pairs)
     sort_pairs(ret_pairs);
 }
 
+struct renamed_pairs {
+    const struct family *family;
+    const struct key *a, *b;
+    pair_list *pairs;
+};
+
+static bool add_renamed_pair(void *context, const uint8_t *order)
+{
+    struct renamed_pairs *r = context;
+    struct key a = *r->a, b = *r->b;
+    key_rename(r->family, &a, order);
+    key_rename(r->family, &b, order);
+    add_pair(r->pairs, &a, &b);
+    return true;
+}
+
 static void find_pairs_fast(const struct family *family, const struct findings *f, pair_list *ret_pairs)
 {
     for (size_t i = 0; i < f->members.count; i++)
-        for (size_t j = 0; j < f->members.count; j++)
-            for (int order = 0; i != j && order < family->n_orders; order++) {
-                struct key a = f->members.items[i].key, b = f->members.items[j].key;
-                if (f->members.items[i].class != f->members.items[j].class)
-                    break;
-                key_rename(family, &a, family->orders[order]);
-                key_rename(family, &b, family->orders[order]);
-                add_pair(ret_pairs, &a, &b);
-            }
+        for (size_t j = 0; j < f->members.count; j++) {
+            const struct found_member *a = &f->members.items[i], *b = &f->members.items[j];
+            struct renamed_pairs r = {family, &a->key, &b->key, ret_pairs};
+            if (i != j && a->class == b->class)
+                renamings_visit(family, key_inputs(family, &a->key) | key_inputs(family, &b->key), add_renamed_pair,
+                                &r);
+        }
     sort_pairs(ret_pairs);
 }
 
