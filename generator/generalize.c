@@ -21,6 +21,19 @@ static const struct values_to_try {
     {"kernel", 3, {{2, {3, 3}}, {2, {2, 2}}, {2, {3, 2}}}},
 };
 
+// Lists that are not given mean ones (strides, dilations) or zeros (pads).
+static bool is_same_meaning(const char *name, const struct attribute_value *a, const struct attribute_value *b)
+{
+    int64_t standard = strcmp(name, "pad") == 0 ? 0 : 1;
+    uint32_t n = a->count > b->count ? a->count : b->count;
+    if (a->count && b->count)
+        return attribute_value_equal(a, b);
+    for (uint32_t i = 0; i < n; i++)
+        if ((a->count ? a->ints[i] : b->ints[i]) != standard)
+            return false;
+    return true;
+}
+
 struct generalizing {
     const struct sketch *sk;
     const struct shapes *s;
@@ -141,7 +154,7 @@ static void generalize_place(const struct generalizing *g, int place)
     const struct values_to_try *table = table_of(attribute->name);
     for (int i = 0; i < table->n; i++) {
         struct attribute_value value = {table->values[i].count, table->values[i].ints};
-        uint64_t set = attribute_value_equal(&value, value_at(g, place)) ? 0 : find_set(g, place, &value);
+        uint64_t set = is_same_meaning(attribute->name, &value, value_at(g, place)) ? 0 : find_set(g, place, &value);
         if (!set)
             continue;
         if (has_place_in_source(g, set) && holds_at_all_values(g, set, table))

@@ -346,7 +346,7 @@ static void add_law(struct reduction *r, const struct law *law)
         sketch_key(sk, sk->target[i], &keys[2 + i]);
     }
     if (key_pair(&keys[0], &keys[1], &source) && key_pair(&keys[2], &keys[3], &target))
-        rewrite_rules_add(&r->rules, &source, &target, (uint32_t)r->laws.count);
+        rewrite_rules_add(&r->rules, &source, &target, (uint32_t)r->laws.count, shapes_have_condition(&law->shapes));
     vec_push(&r->laws, *law);
 }
 

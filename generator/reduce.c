@@ -85,12 +85,13 @@ static void view_free(struct view *v)
 // --- new laws
 // ---------------------------------------------------------------------------------------------------------
 
-static void add_rewrite(struct reduction *r, const struct sketch *sk, uint32_t law)
+static void add_rewrite(struct reduction *r, const struct law *law)
 {
+    const struct sketch *sk = &law->sketch;
     struct key source, target;
     sketch_key(sk, sk->source[0], &source);
     sketch_key(sk, sk->target[0], &target);
-    rewrite_rules_add(&r->rules, &source, &target, law);
+    rewrite_rules_add(&r->rules, &source, &target, (uint32_t)r->laws.count, shapes_have_condition(&law->shapes));
 }
 
 static bool is_failed_key(const void *owner, uint32_t id, const void *key)
@@ -119,7 +120,7 @@ static bool add_if_true(struct reduction *r, struct lookup *l, const struct sket
         return false;
     enum shapes_verdict verdict = shapes_test(sk, r->seed, &l->scratch, &law.shapes);
     if (verdict == SHAPES_HOLD) {
-        add_rewrite(r, sk, (uint32_t)r->laws.count);
+        add_rewrite(r, &law);
         vec_push(&r->laws, law);
         return true;
     }

@@ -109,12 +109,13 @@ static void add_direction(struct rewrite_rules *r, const struct rewrite_rule *ru
     vec_push(&r->by_root[rule->source.bytes[1]][rule->source.bytes[0] - KEY_NODE], number);
 }
 
-void rewrite_rules_add(struct rewrite_rules *r, const struct key *source, const struct key *target, uint32_t owner)
+void rewrite_rules_add(struct rewrite_rules *r, const struct key *source, const struct key *target, uint32_t owner,
+                       bool is_conditional)
 {
     bool is_reversible = target->bytes[0] >= KEY_NODE && !(variables_of(source) & ~variables_of(target));
-    add_direction(r, &(struct rewrite_rule){*source, *target, owner, false, is_reversible});
+    add_direction(r, &(struct rewrite_rule){*source, *target, owner, false, is_reversible, is_conditional});
     if (is_reversible)
-        add_direction(r, &(struct rewrite_rule){*target, *source, owner, false, true});
+        add_direction(r, &(struct rewrite_rule){*target, *source, owner, false, true, is_conditional});
 }
 
 // --- matching
@@ -124,9 +125,12 @@ struct bindings {
     struct span of[MAX_LEAVES];   // bytes == NULL: not bound
 };
 
-static bool is_usable(const struct rewrite_rule *rule, bool only_reversible)
+enum usable { USABLE_ALL, USABLE_UNCONDITIONAL, USABLE_REVERSIBLE };
+
+static bool is_usable(const struct rewrite_rule *rule, enum usable usable)
 {
-    return !rule->is_off && (rule->is_reversible || !only_reversible);
+    return !rule->is_off && (usable == USABLE_ALL || !rule->is_conditional) &&
+           (usable != USABLE_REVERSIBLE || rule->is_reversible);
 }
 
 static bool match_term(const struct family *f, const uint8_t *pattern, const uint8_t *term, struct bindings *b);
@@ -262,14 +266,14 @@ static bool apply_pair_rule(const struct rewrite_rules *r, const struct rewrite_
 }
 
 static bool visit_single_rules(const struct rewrite_rules *r, const struct key *term, const struct span *at,
-                               bool only_reversible, rewrite_fn *visit, void *context)
+                               enum usable usable, rewrite_fn *visit, void *context)
 {
     unsigned instance = at->bytes[1], output = at->bytes[0] - KEY_NODE;
     for (size_t j = 0; instance != PAIR_INSTANCE && j < r->by_root[instance][output].count; j++) {
         const struct rewrite_rule *rule = &r->rules.items[r->by_root[instance][output].items[j]];
         struct bindings bindings = {0};
         struct key reached;
-        if (is_usable(rule, only_reversible) && match_term(r->family, rule->source.bytes, at->bytes, &bindings) &&
+        if (is_usable(rule, usable) && match_term(r->family, rule->source.bytes, at->bytes, &bindings) &&
             apply_rule(r, rule, term, at, &bindings, &reached) && !visit(context, &reached))
             return false;
     }
@@ -277,11 +281,11 @@ static bool visit_single_rules(const struct rewrite_rules *r, const struct key *
 }
 
 static bool visit_pair_rules(const struct rewrite_rules *r, const struct key *term, const struct span *spans, int n,
-                             bool only_reversible, rewrite_fn *visit, void *context)
+                             enum usable usable, rewrite_fn *visit, void *context)
 {
     for (size_t j = 0; j < r->by_root[PAIR_INSTANCE][0].count; j++) {
         const struct rewrite_rule *rule = &r->rules.items[r->by_root[PAIR_INSTANCE][0].items[j]];
-        for (int u = 0; u < n && is_usable(rule, only_reversible); u++)
+        for (int u = 0; u < n && is_usable(rule, usable); u++)
             for (int v = 0; v < n; v++) {
                 struct key reached;
                 if (u != v && apply_pair_rule(r, rule, term, &spans[u], &spans[v], &reached) &&
@@ -292,21 +296,21 @@ static bool visit_pair_rules(const struct rewrite_rules *r, const struct key *te
     return true;
 }
 
-static void visit_steps(const struct rewrite_rules *r, const struct key *term, bool only_reversible, rewrite_fn *visit,
+static void visit_steps(const struct rewrite_rules *r, const struct key *term, enum usable usable, rewrite_fn *visit,
                         void *context)
 {
     struct span spans[KEY_LENGTH];
     int n = find_subterms(r->family, term, spans);
     for (int i = 0; i < n; i++)
-        if (!visit_single_rules(r, term, &spans[i], only_reversible, visit, context))
+        if (!visit_single_rules(r, term, &spans[i], usable, visit, context))
             return;
     if (n > 0 && spans[0].bytes[1] == PAIR_INSTANCE)
-        visit_pair_rules(r, term, spans, n, only_reversible, visit, context);
+        visit_pair_rules(r, term, spans, n, usable, visit, context);
 }
 
 void rewrite_visit(const struct rewrite_rules *r, const struct key *term, rewrite_fn *visit, void *context)
 {
-    visit_steps(r, term, false, visit, context);
+    visit_steps(r, term, USABLE_ALL, visit, context);
 }
 
 // --- renaming
@@ -420,7 +424,7 @@ bool rewrite_derives(const struct rewrite_rules *r, const struct key *from, cons
     for (size_t i = 0; i < s.terms.count && !s.is_met; i++) {
         struct key term = s.terms.items[i];
         s.current = s.side.items[i];
-        visit_steps(r, &term, s.is_directed && s.current == 1, add_term, &s);
+        visit_steps(r, &term, s.is_directed && s.current == 1 ? USABLE_REVERSIBLE : USABLE_UNCONDITIONAL, add_term, &s);
     }
     vec_free(&s.terms);
     vec_free(&s.side);

@@ -11,6 +11,7 @@ struct rewrite_rule {
     uint32_t owner;              // the caller's number
     bool is_off;                 // not to be used
     bool is_reversible;          // the other direction is a rule too
+    bool is_conditional;         // true at some sizes only: derives nothing
 };
 struct rewrite_rules {
     const struct family *family;
@@ -20,7 +21,8 @@ struct rewrite_rules {
 void rewrite_rules_init(struct rewrite_rules *r, const struct family *family);
 void rewrite_rules_free(struct rewrite_rules *r);
 // Adds source -> target, and the other direction where it is a rule.
-void rewrite_rules_add(struct rewrite_rules *r, const struct key *source, const struct key *target, uint32_t owner);
+void rewrite_rules_add(struct rewrite_rules *r, const struct key *source, const struct key *target, uint32_t owner,
+                       bool is_conditional);
 
 // Calls `visit` for every term that one step reaches; stops when it returns false.
 typedef bool rewrite_fn(void *context, const struct key *term);

@@ -65,6 +65,14 @@ static void find_places(const struct sketch *sk, struct shapes *s)
         s->class_of[i] = -1;
 }
 
+bool shapes_have_condition(const struct shapes *s)
+{
+    for (int i = 0; i < s->n; i++)
+        if (s->needs_condition[i] && s->places[i].kind == SIZE_OF_VARIABLE)
+            return true;
+    return false;
+}
+
 // --- evaluation
 // -------------------------------------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ struct shapes {
     int n_classes;
     bool needs_condition[MAX_SIZES];
 };
+bool shapes_have_condition(const struct shapes *s);
 // What happened: the stages of the tests, for the counts.
 enum shapes_verdict { SHAPES_HOLD, SHAPES_FALSE_AT_OTHER_SIZES, SHAPES_FALSE_ON_REALS, SHAPES_NEVER_TESTED };
 

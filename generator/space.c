@@ -39,14 +39,16 @@ static bool read_argument(struct reader *r, const struct sexp *s, struct argumen
         ret_pattern->is_leaf = true;
         return true;
     }
-    if (s->kind != SEXP_LIST || s->count > MAX_RANK)
+    size_t first = sexp_is_call(s, "not");
+    if (s->kind != SEXP_LIST || s->count - first > MAX_RANK)
         return sexp_error(r->error, r->file, s, "expected an argument: _, leaf, or a shape such as (_ _ 3 3)");
-    ret_pattern->rank = (int)s->count;
-    for (size_t i = 0; i < s->count; i++) {
+    ret_pattern->is_negated = first == 1;
+    ret_pattern->rank = (int)(s->count - first);
+    for (size_t i = first; i < s->count; i++) {
         bool is_any = sexp_is_symbol(&s->items[i], "_");
         if (!is_any && s->items[i].kind != SEXP_INTEGER)
             return sexp_error(r->error, r->file, &s->items[i], "expected a size or _");
-        ret_pattern->dim[i] = is_any ? -1 : s->items[i].integer;
+        ret_pattern->dim[i - first] = is_any ? -1 : s->items[i].integer;
     }
     return true;
 }

@@ -7,7 +7,8 @@
 //       (constant (cpool :shape 2 1 3 3))
 //       (operator (poolavg :kernel 3 3 :pad 1 1 1 1 _))   ; one attribute assignment of an operator
 //       (operator (enlarge :kernel 3 3 leaf))             ; on inputs and constants only
-//       (operator (conv :pad 1 1 1 1 _ (_ _ 3 3))))       ; only on tensors of this shape; `_` is anything
+//       (operator (conv :pad 1 1 1 1 (not _ _ 3 3)        ; only on tensors not of this shape, and of this shape;
+//                                    (_ _ 3 3))))         ; `_` is anything
 //
 // Operators take one or two arguments. Shapes are those of the enumeration; rules are tested at others too.
 #ifndef GENERATOR_SPACE_H
@@ -23,7 +24,7 @@ enum { MAX_LEAVES = 32, MAX_INSTANCES = 128, MAX_OPS = 4 };
 enum { PAIR_INSTANCE = MAX_INSTANCES };
 
 struct argument_pattern {
-    bool is_leaf;
+    bool is_leaf, is_negated;
     int rank;                // -1: any
     int64_t dim[MAX_RANK];   // -1: any
 };

@@ -77,16 +77,19 @@ const struct gen_type *universe_type(struct universe *u, const struct type *type
 // --- signatures
 // -------------------------------------------------------------------------------------------------------
 
-static bool fits_pattern(const struct argument_pattern *pattern, const struct type *type)
+static bool has_shape(const struct argument_pattern *pattern, const struct type *type)
 {
-    if (pattern->rank < 0)
-        return true;
     if (pattern->rank != type->rank)
         return false;
     for (int i = 0; i < type->rank; i++)
         if (pattern->dim[i] >= 0 && pattern->dim[i] != type->dim[i])
             return false;
     return true;
+}
+
+static bool fits_pattern(const struct argument_pattern *pattern, const struct type *type)
+{
+    return pattern->rank < 0 || has_shape(pattern, type) != pattern->is_negated;
 }
 
 static bool have_allowed_outputs(const struct definition *d)
