@@ -32,7 +32,7 @@ static void print_direction(const struct reduction *r, const struct law *law, st
     ret_printed->sketch = law->sketch;
     if (!law_text_add(&ret_printed->body, law, r->seed, false, scratch))
         text_clear(&ret_printed->body);
-    else if (strstr(ret_printed->body.chars, ":group"))
+    else if (law_has_one_group(law))
         law_text_add(&ret_printed->over_groups, law, r->seed, true, scratch);
 }
 

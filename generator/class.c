@@ -45,7 +45,7 @@ static void confirm(const struct class *c, bool *ret_is_confirmed)
         struct arena_mark own = arena_mark(scratch);
         struct content x = content_of(c, &c->members[i]);
         ret_is_confirmed[i] =
-            x.type == first.type && memcmp(x.data, first.data, x.type->elements * sizeof *x.data) == 0;
+            x.type->plain == first.type->plain && memcmp(x.data, first.data, x.type->elements * sizeof *x.data) == 0;
         arena_release(scratch, own);
     }
     arena_release(scratch, mark);

@@ -118,7 +118,7 @@ static bool is_derived(const struct reduction *r, const struct rule *rule, int m
     int most = key_count_nodes(r->universe->family, &source), other = key_count_nodes(r->universe->family, &target);
     most = most > other ? most : other;
     most = most > max_ops ? most : max_ops;
-    return rewrite_derives(&r->rules, &source, &target, most + 2, MAX_COMPARED_TERMS, true);
+    return rewrite_derives(&r->rules, &source, &target, most + 2, MAX_COMPARED_TERMS, DERIVE_BY_ANY_RULES);
 }
 
 void comparison_with(struct comparison *c, const struct reduction *r, int max_ops)

@@ -354,7 +354,7 @@ static bool is_derived(const struct joining *j, const struct candidate *c)
 {
     struct key source, target;
     return key_pair(&c->keys[0], &c->keys[1], &source) && key_pair(&c->keys[2], &c->keys[3], &target) &&
-           rewrite_derives(&j->r->rules, &source, &target, j->max_ops + 2, MAX_DERIVED_TERMS, true);
+           rewrite_derives(&j->r->rules, &source, &target, j->max_ops + 2, MAX_DERIVED_TERMS, DERIVE_BY_RULES);
 }
 
 static void judge_candidate(struct joining *j, struct lookup *l, const struct candidate *c, uint64_t *ret_pruned)

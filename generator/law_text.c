@@ -202,6 +202,22 @@ static void add_conditions(const struct printing *p)
         text_add(p->out, ")");
 }
 
+bool law_has_one_group(const struct law *law)
+{
+    const struct sketch *sk = &law->sketch;
+    int64_t known = 0;
+    for (int i = 0; i < sk->n_nodes; i++) {
+        const struct instance *in = &sk->family->instances[sk->nodes[i].instance];
+        int a = operator_find_attribute(in->op, "group");
+        if (a < 0)
+            continue;
+        if (known && known != in->attributes[a].ints[0])
+            return false;
+        known = in->attributes[a].ints[0];
+    }
+    return known > 0;
+}
+
 bool law_text_add(struct text *out, const struct law *law, uint64_t seed, bool is_group_variable, struct arena *scratch)
 {
     struct printing p = {.out = out, .sk = &law->sketch, .s = &law->shapes, .is_group_variable = is_group_variable};

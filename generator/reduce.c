@@ -154,7 +154,7 @@ static bool try_pair(struct reduction *r, struct lookup *l, const struct found_m
     struct sketch sketch, general;
     *ret_is_new = false;
     r->counts.tried++;
-    if (rewrite_derives(&r->rules, &a->key, &b->key, max_ops + 1, MAX_DERIVED_TERMS, false)) {
+    if (rewrite_derives(&r->rules, &a->key, &b->key, max_ops + 1, MAX_DERIVED_TERMS, DERIVE_EQUATION)) {
         r->counts.derived++;
         return true;
     }
@@ -305,7 +305,7 @@ static void drop_derivable_laws(struct reduction *r, int max_ops)
             continue;
         use_law(r, i, false);
         r->laws.items[i].is_derivable =
-            rewrite_derives(&r->rules, &source, &target, max_ops + 1, MAX_TERMS_AT_THE_END, false);
+            rewrite_derives(&r->rules, &source, &target, max_ops + 1, MAX_TERMS_AT_THE_END, DERIVE_EQUATION);
         if (!r->laws.items[i].is_derivable)
             use_law(r, i, true);
     }

@@ -125,12 +125,14 @@ struct bindings {
     struct span of[MAX_LEAVES];   // bytes == NULL: not bound
 };
 
-enum usable { USABLE_ALL, USABLE_UNCONDITIONAL, USABLE_REVERSIBLE };
+enum usable { USABLE_ALL, USABLE_ALL_REVERSIBLE, USABLE_UNCONDITIONAL, USABLE_REVERSIBLE };
 
 static bool is_usable(const struct rewrite_rule *rule, enum usable usable)
 {
-    return !rule->is_off && (usable == USABLE_ALL || !rule->is_conditional) &&
-           (usable != USABLE_REVERSIBLE || rule->is_reversible);
+    bool may_be_conditional = usable == USABLE_ALL || usable == USABLE_ALL_REVERSIBLE;
+    bool must_be_reversible = usable == USABLE_REVERSIBLE || usable == USABLE_ALL_REVERSIBLE;
+    return !rule->is_off && (may_be_conditional || !rule->is_conditional) &&
+           (!must_be_reversible || rule->is_reversible);
 }
 
 static bool match_term(const struct family *f, const uint8_t *pattern, const uint8_t *term, struct bindings *b);
@@ -387,7 +389,8 @@ struct search {
     VEC(struct key) terms;   // of both sides
     VEC(uint8_t) side;
     struct table by_key;
-    bool is_met, is_directed;
+    bool is_met;
+    enum derivation what;
     uint8_t current;
 };
 
@@ -395,6 +398,13 @@ static bool is_equal_term(const void *owner, uint32_t id, const void *key)
 {
     const struct search *s = owner;
     return key_compare(&s->terms.items[id], key) == 0;
+}
+
+static enum usable usable_in(const struct search *s)
+{
+    if (s->what == DERIVE_BY_ANY_RULES)
+        return s->current == 1 ? USABLE_ALL_REVERSIBLE : USABLE_ALL;
+    return s->what == DERIVE_BY_RULES && s->current == 1 ? USABLE_REVERSIBLE : USABLE_UNCONDITIONAL;
 }
 
 static bool add_term(void *context, const struct key *term)
@@ -415,16 +425,16 @@ static bool add_term(void *context, const struct key *term)
 }
 
 bool rewrite_derives(const struct rewrite_rules *r, const struct key *from, const struct key *to, int max_nodes,
-                     int max_terms, bool is_directed)
+                     int max_terms, enum derivation what)
 {
-    struct search s = {.r = r, .max_nodes = max_nodes, .max_terms = max_terms, .is_directed = is_directed};
+    struct search s = {.r = r, .max_nodes = max_nodes, .max_terms = max_terms, .what = what};
     add_term(&s, from);
     s.current = 1;
     add_term(&s, to);
     for (size_t i = 0; i < s.terms.count && !s.is_met; i++) {
         struct key term = s.terms.items[i];
         s.current = s.side.items[i];
-        visit_steps(r, &term, s.is_directed && s.current == 1 ? USABLE_REVERSIBLE : USABLE_UNCONDITIONAL, add_term, &s);
+        visit_steps(r, &term, usable_in(&s), add_term, &s);
     }
     vec_free(&s.terms);
     vec_free(&s.side);

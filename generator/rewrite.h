@@ -35,7 +35,11 @@ uint32_t key_inputs(const struct family *family, const struct key *key);   // se
 // The smallest of all renamings of the terms together, n at most 8.
 void keys_make_canonical(const struct family *family, struct key *keys, int n);
 // Is `to` reached from `from` by at most `max_terms` terms of at most `max_nodes` operators? Both ends are searched.
-// What is asked is an equation, or, with `is_directed`, a way on which every step is a rule.
+enum derivation {
+    DERIVE_EQUATION,       // steps in any direction, by rules without conditions on sizes
+    DERIVE_BY_RULES,       // every step is a rule without conditions
+    DERIVE_BY_ANY_RULES,   // every step is a rule
+};
 bool rewrite_derives(const struct rewrite_rules *r, const struct key *from, const struct key *to, int max_nodes,
-                     int max_terms, bool is_directed);
+                     int max_terms, enum derivation what);
 #endif

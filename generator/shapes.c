@@ -15,11 +15,17 @@ static void add_place(struct shapes *s, struct size_place place)
         s->places[s->n++] = place;
 }
 
-// Attributes that hold sizes of tensors: those named so.
+// Attributes that hold sizes of tensors: those named so, and groups, of which there may be as many as channels.
 static bool holds_sizes(const struct attribute *attribute, const struct operator* op)
 {
     bool is_window = strcmp(attribute->name, "kernel") == 0 && op->id == OP_ENLARGE;
-    return attribute->kind == ATTRIBUTE_INTS && (is_window || strcmp(attribute->name, "shape") == 0);
+    bool is_list = attribute->kind == ATTRIBUTE_INTS && (is_window || strcmp(attribute->name, "shape") == 0);
+    return is_list || strcmp(attribute->name, "group") == 0;
+}
+
+static bool is_one_group(const struct attribute *attribute, const struct attribute_value *value)
+{
+    return attribute->kind == ATTRIBUTE_INT && value->ints[0] == 1;
 }
 
 static void add_constant_places(struct shapes *s, const struct family *f, int leaf)
@@ -57,7 +63,9 @@ static void find_places(const struct sketch *sk, struct shapes *s)
     for (int i = 0; i < sk->n_nodes; i++) {
         const struct instance *in = &sk->family->instances[sk->nodes[i].instance];
         for (int a = 0; a < operator_n_attributes(in->op); a++)
-            for (uint32_t e = 0; holds_sizes(&in->op->attributes[a], in->op) && e < in->attributes[a].count; e++)
+            for (uint32_t e = 0; holds_sizes(&in->op->attributes[a], in->op) && e < in->attributes[a].count &&
+                                 !is_one_group(&in->op->attributes[a], &in->attributes[a]);
+                 e++)
                 add_place(s, (struct size_place){SIZE_OF_ATTRIBUTE, (uint8_t)i, (uint8_t)a, (uint8_t)e,
                                                  in->attributes[a].ints[e]});
     }
@@ -222,7 +230,7 @@ static bool are_close(const double *x, const double *y, size_t n)
 static bool is_equal_value(const struct evaluating *e, const struct tensor_value *x, const struct tensor_value *y)
 {
     size_t n = (size_t)type_elements(&x->type);
-    if (!type_equal(&x->type, &y->type) || !type_equal_split(&x->type, &y->type))
+    if (!types_agree(&x->type, &y->type))
         return false;
     if (e->domain == ON_FIELD)
         return memcmp(x->field, y->field, n * sizeof *x->field) == 0;
@@ -235,8 +243,9 @@ static enum verdict judge_evaluation(struct evaluating *e)
     enum verdict verdict = VERDICT_EQUAL;
     for (int i = 0; i < e->sk->n_outputs && verdict == VERDICT_EQUAL; i++) {
         struct tensor_value x, y;
-        if (!evaluate_reference(e, e->sk->source[i], &x) || !evaluate_reference(e, e->sk->target[i], &y))
-            verdict = VERDICT_ILL_TYPED;
+        if (!evaluate_reference(e, e->sk->source[i], &x) || !evaluate_reference(e, e->sk->target[i], &y) ||
+            !type_equal(&x.type, &y.type))
+            verdict = VERDICT_ILL_TYPED;   // a rule does not apply where the types of its sides differ
         else if (!is_equal_value(e, &x, &y))
             verdict = VERDICT_UNEQUAL;
     }

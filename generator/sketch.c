@@ -243,7 +243,7 @@ static bool value_of(struct judging *j, reference r, struct valued *ret_value)
 
 static bool is_same_value(const struct valued *x, const struct valued *y)
 {
-    return x->type == y->type && memcmp(x->data, y->data, x->type->elements * sizeof *x->data) == 0;
+    return x->type->plain == y->type->plain && memcmp(x->data, y->data, x->type->elements * sizeof *x->data) == 0;
 }
 
 enum verdict sketch_judge(const struct sketch *sk, struct lookup *l)

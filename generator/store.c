@@ -164,7 +164,7 @@ static bool is_equal_value(const void *owner, uint32_t id, const void *key)
 {
     const struct store *s = owner;
     const struct tensor *known = &s->tensors.items[id], *asked = key;
-    return known->type == asked->type &&
+    return known->type->plain == asked->type->plain &&
            memcmp(known->data, asked->data, known->type->elements * sizeof(uint64_t)) == 0;
 }
 

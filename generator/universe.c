@@ -11,11 +11,9 @@
 
 static void add_tree_text(struct text *out, const struct split_tree *tree)
 {
-    if (!tree)
+    if (!tree || tree == SPLIT_ANY) {
         text_add(out, ".");
-    else if (tree == SPLIT_ANY)
-        text_add(out, "*");
-    else {
+    } else {
         text_printf(out, "(%lld", (long long)tree->left_size);
         add_tree_text(out, tree->left);
         add_tree_text(out, tree->right);
@@ -43,6 +41,29 @@ static const struct split_tree *copy_tree(struct arena *a, const struct split_tr
     return split_tree_join(a, tree->left_size, copy_tree(a, tree->left), copy_tree(a, tree->right));
 }
 
+static const struct split_tree *without_any(struct arena *a, const struct split_tree *tree)
+{
+    if (!tree || tree == SPLIT_ANY)
+        return NULL;
+    return split_tree_join(a, tree->left_size, without_any(a, tree->left), without_any(a, tree->right));
+}
+
+static bool trees_agree(const struct split_tree *x, const struct split_tree *y)
+{
+    bool is_x_plain = !x || x == SPLIT_ANY, is_y_plain = !y || y == SPLIT_ANY;
+    if (is_x_plain || is_y_plain)
+        return is_x_plain && is_y_plain;
+    return x->left_size == y->left_size && trees_agree(x->left, y->left) && trees_agree(x->right, y->right);
+}
+
+bool types_agree(const struct type *a, const struct type *b)
+{
+    bool agree = type_equal(a, b);
+    for (int i = 0; agree && i < a->rank; i++)
+        agree = trees_agree(a->split[i], b->split[i]);
+    return agree;
+}
+
 static bool is_equal_type(const void *owner, uint32_t id, const void *key)
 {
     const struct universe *u = owner;
@@ -58,11 +79,15 @@ static const struct gen_type *intern_type(struct universe *u, const struct type 
     if (found != TABLE_NONE)
         return u->types.items[found];
     struct gen_type *added = arena_new(&u->arena, struct gen_type);
-    *added = (struct gen_type){*type, (uint32_t)u->types.count, (size_t)type_elements(type), hash};
+    *added = (struct gen_type){*type, (uint32_t)u->types.count, (size_t)type_elements(type), hash, added};
     for (int i = 0; i < type->rank; i++)
         added->type.split[i] = copy_tree(&u->arena, type->split[i]);
     vec_push(&u->types, added);
     table_insert(&u->by_type, hash.low, added->number);
+    struct type plain = *type;
+    for (int i = 0; i < type->rank; i++)
+        plain.split[i] = without_any(&u->arena, type->split[i]);
+    added->plain = type_equal_split(&plain, type) ? added : intern_type(u, &plain);
     return added;
 }
 

@@ -19,7 +19,8 @@ struct gen_type {
     struct type type;
     uint32_t number;
     size_t elements;
-    struct hash128 hash;   // of shape and split trees
+    struct hash128 hash;            // of shape and split trees
+    const struct gen_type *plain;   // with SPLIT_ANY taken for no split: values are compared so
 };
 struct signature {
     uint64_t key;
@@ -66,6 +67,8 @@ const struct signature *lookup_signature(struct lookup *l, int instance, const s
 // Evaluates into arrays of the output types' elements.
 void lookup_evaluate(struct lookup *l, const struct signature *s, const uint64_t *a, const uint64_t *b,
                      uint64_t *const *outputs);
+// Equal shapes and split trees, SPLIT_ANY taken for no split: that of a constant is no property of its value.
+bool types_agree(const struct type *a, const struct type *b);
 // XXH3-128 over shape, split trees and contents.
 struct hash128 fingerprint_of(const struct gen_type *type, const uint64_t *data, struct arena *scratch);
 #endif
