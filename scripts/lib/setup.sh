@@ -56,6 +56,7 @@ list_missing_packages()
     can_make_environments || echo python3-venv
     [ -e /etc/ssl/certs/ca-certificates.crt ] || echo ca-certificates
     has_header z3.h || echo libz3-dev
+    has_command cvc5 || echo cvc5
     has_header xxhash.h || echo libxxhash-dev
     has_header dnnl.h || echo libdnnl-dev
     has_header cmocka.h || echo libcmocka-dev

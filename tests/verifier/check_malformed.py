@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Malformed rules and properties: `check_malformed.py TASO-VERIFY`.
+
+Each must end with exit code 3 and one line that names file, line, column and reason, and leave no output behind.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+RULES = {
+    "unknown operator": ("(rule a (source (frobnicate ?x)) (target ?x))", "1:18: unknown operator frobnicate"),
+    "wrong arity": ("(rule a\n  (source (relu ?x ?y)) (target ?x))", "2:11: relu does not take 2 arguments"),
+    "unbound variable": ("(rule a (source (relu ?x)) (target ?y))", "1:1: ?y does not occur in the source"),
+    "unbound attribute": ("(rule a (source (relu ?x)) (target (split0 $i ?x)))", "1:1: $i is no whole attribute"),
+    "missing attribute": ("(rule a (source (concat ?x ?y)) (target ?x))", "1:17: concat needs its axis first"),
+    "no target": ("(rule a (source (relu ?x)))", "1:1: a rule needs a source and a target"),
+    "unequal outputs": ("(rule a (source (relu ?x)) (target ?x ?x))", "1:1: source and target need equally many terms"),
+    "not closed": ("(rule a (source (relu ?x))", "1:"),
+    "unknown condition": ("(rule a (source (relu ?x)) (target ?x) (where (odd ?x)))", "1:48: unknown condition odd"),
+    "cyclic": ("(rule a (source (relu " * 300 + "?x" + ")" * 900, "1:"),
+    "a name as a term": ("(rule a (source (relu a)) (target ?x))", "1:23: expected an application"),
+    "nothing but a word": ("rule", "1:1: expected (rule NAME"),
+    "binary": ("(rule \x01)", "1:7:"),
+}
+PROPERTIES = {
+    "unknown operator": ("(property a (equal (frobnicate ?x) ?x))", "1:21: unknown operator frobnicate"),
+    "one side": ("(property a (equal ?x))", "1:13: a property needs (equal LEFT RIGHT)"),
+    "a guard without a term": ("(property a (equal ?x ?x) (where (defined)))", "1:34: expected (defined TERM)"),
+    "given twice": ("(property a (equal ?x ?x) (equal ?x ?x))", "1:27: equal is given twice"),
+    "the same name": ("(property a (equal ?x ?x))\n(property a (equal ?x ?x))", "2:1: a property named a was read before"),
+}
+
+
+def complaint(program, command, path, text, expected):
+    path.write_text(text, encoding="utf-8")
+    output = path.with_suffix(".out")
+    arguments = [program, command, str(path)] + (["-o", str(output)] if command == "rules" else [])
+    ran = subprocess.run(arguments, capture_output=True, text=True, timeout=60, check=False)
+    lines = ran.stderr.strip().splitlines()
+    if ran.returncode != 3:
+        return f"exit code {ran.returncode}, not 3: {ran.stderr}"
+    if len(lines) != 1 or f"{path}:{expected}" not in lines[0]:
+        return f"expected {expected!r} in one line: {ran.stderr}"
+    return "output was written" if output.exists() else None
+
+
+def check_long_line(program, folder):
+    """A line of 100 MB is read or refused, in bounded time."""
+    path = folder / "long.rules"
+    with path.open("w", encoding="utf-8") as out:
+        out.write("(rule a (source (relu ?x)) (target ")
+        for _ in range(100):
+            out.write("?" + "x" * (1 << 20) + " ")
+        out.write("))")
+    ran = subprocess.run([program, "rules", str(path)], capture_output=True, text=True, timeout=120, check=False)
+    found = re.search(r":\d+:\d+: ", ran.stderr[:4096])
+    return None if ran.returncode == 3 and found else f"exit code {ran.returncode}: {ran.stderr[:300]}"
+
+
+def main():
+    program = sys.argv[1]
+    failures = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for command, cases in (("rules", RULES), ("properties", PROPERTIES)):
+            for case, (text, expected) in cases.items():
+                reason = complaint(program, command, folder / f"bad.{command}", text, expected)
+                failures += reason is not None
+                print(f"{command}, {case}: {reason or 'ok'}")
+        reason = check_long_line(program, folder)
+        failures += reason is not None
+        print(f"100 MB line: {reason or 'ok'}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
