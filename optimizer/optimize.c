@@ -2,6 +2,7 @@
 
 #include "backends/cpu/cpu.h"
 #include "backends/fake/fake.h"
+#include "backends/reference/reference.h"
 #include "core/arena.h"
 #include "core/clock.h"
 #include "core/error.h"
@@ -41,8 +42,7 @@ struct optimizing {
     struct error *error;
 };
 
-// --- opening
-// ----------------------------------------------------------------------------------------------------------
+// --- opening ---------------------------------------------------------------------------------------------------------
 
 static void forget_weight(void *context, const void *data, size_t size)
 {
@@ -93,8 +93,7 @@ static bool open_model(struct optimizing *o)
     return import_model(&o->model, &o->file, &import, o->error);
 }
 
-// --- cost
-// -------------------------------------------------------------------------------------------------------------
+// --- cost ------------------------------------------------------------------------------------------------------------
 
 static double seconds_of_graph(void *context, const struct graph *g)
 {
@@ -126,8 +125,7 @@ static void search(struct optimizing *o)
     search_graph(&o->model.graph, &o->rules, &cost, &options, &o->found);
 }
 
-// --- checking and timing
-// ----------------------------------------------------------------------------------------------
+// --- checking and timing ---------------------------------------------------------------------------------------------
 
 // Two models whose weights are larger than this are prepared one after the other, as a copy of each is packed.
 #define WEIGHTS_OF_A_LARGE_MODEL ((size_t)1 << 30)
@@ -329,8 +327,51 @@ static bool check_and_time(struct optimizing *o)
            (o->report.verdict != CHECK_UNTRUSTWORTHY || check_with_random_weights(o, weights));
 }
 
-// --- writing
-// ----------------------------------------------------------------------------------------------------------
+// --- constants -------------------------------------------------------------------------------------------------------
+
+#define FLOPS_FOR_A_DEVICE 1e7   // what takes more is not for the reference
+
+static double flops_of_node(const struct graph *g, node_id n, struct arena *arena)
+{
+    struct definition d;
+    double flops = graph_define(g, n, &d, arena) ? definition_flops(&d) : 0;
+    definition_free(&d);
+    return flops;
+}
+
+// The node alone, with its inputs as inputs of the graph.
+static void isolate_node(struct graph *ret_graph, const struct graph *g, node_id n, struct arena *arena)
+{
+    const struct node *node = &g->nodes.items[n];
+    tensor_id *inputs = arena_array(arena, tensor_id, node->n_inputs + 1);
+    graph_init(ret_graph, g->arena);
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        inputs[i] = graph_add_leaf(ret_graph, operators[OP_INPUT], i, graph_type(g, graph_inputs(g, n)[i]));
+    node_id copy = graph_add_copy(ret_graph, g, n, inputs);
+    for (uint32_t i = 0; i < node->n_outputs; i++)
+        graph_add_output(ret_graph, graph_output_of(ret_graph, copy, i));
+}
+
+static bool run_node(void *context, const struct graph *g, node_id n, const struct tensor_value *inputs,
+                     struct tensor_value *ret_outputs, struct arena *arena, struct error *error)
+{
+    struct optimizing *o = context;
+    struct graph alone;
+    struct model *model;
+    if (o->options->device == DEVICE_FAKE || flops_of_node(g, n, arena) < FLOPS_FOR_A_DEVICE)
+        return reference_run_node(g, n, inputs, ret_outputs, arena, error);
+    isolate_node(&alone, g, n, arena);
+    bool is_run = (model = backend_prepare(o->backend, &alone, 0, NULL, error)) != NULL;
+    if (is_run) {
+        model_allocate_outputs(model, ret_outputs, arena);
+        is_run = model_run(model, inputs, ret_outputs, error);
+        model_free(model);
+    }
+    graph_free(&alone);
+    return is_run;
+}
+
+// --- writing ---------------------------------------------------------------------------------------------------------
 
 static void decide(struct optimizing *o)
 {
@@ -350,6 +391,8 @@ static bool write_model(struct optimizing *o)
         return true;
     if (!o->report.is_optimized)
         return onnx_model_write(o->file.model, &o->file, o->options->output, 0, o->error);
+    o->model.run_node = run_node;
+    o->model.run_context = o;
     if (!export_model(&o->model, &o->found.graph, &optimized, &counts, o->error))
         return false;
     o->report.folded_weights = counts.computed;

@@ -1,5 +1,5 @@
-// Computing what depends on weights only, by the reference backend: what the operators' definitions say, every
-// intermediate tensor rounded to its element type as a runtime would. Only the ancestors of the wanted tensor are
+// Computing what depends on weights only, by the reference backend (what the operators' definitions say, every
+// intermediate tensor rounded to its element type as a runtime would) or by what the model's owner has put in its place. Only the ancestors of the wanted tensor are
 // looked at, collected with a stack of their own and run in the graph's order: neither the depth nor the size of the
 // rest of the graph matters.
 #include "backends/reference/reference.h"
@@ -82,6 +82,8 @@ static bool run_ancestor(struct folding *f, struct ancestor *a, struct arena *re
     struct tensor_value *inputs = arena_array(f->arena, struct tensor_value, node->n_inputs + 1);
     for (uint32_t i = 0; i < node->n_inputs; i++)
         inputs[i] = value_of(f, graph_inputs(f->graph, a->node)[i]);
+    if (f->model->run_node)
+        return f->model->run_node(f->model->run_context, f->graph, a->node, inputs, a->outputs, results, &ignored);
     return reference_run_node(f->graph, a->node, inputs, a->outputs, results, &ignored);
 }
 

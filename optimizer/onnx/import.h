@@ -9,6 +9,7 @@
 // imported, and new nodes only where a rewrite changed something.
 #ifndef OPTIMIZER_ONNX_IMPORT_H
 #define OPTIMIZER_ONNX_IMPORT_H
+#include "backends/value.h"
 #include "graph/graph.h"
 #include "optimizer/onnx/model.h"
 
@@ -52,8 +53,13 @@ struct imported_origin {
     uint32_t node;      // the ONNX node that produces it as it stands, or NO_ORIGIN
     uint32_t output;
 };
+// Runs one node on given inputs, as reference_run_node does (backends/reference/reference.h).
+typedef bool run_node_fn(void *context, const struct graph *g, node_id n, const struct tensor_value *inputs,
+                         struct tensor_value *ret_outputs, struct arena *arena, struct error *error);
 struct imported_model {
     struct onnx_file *file;
+    run_node_fn *run_node;   // computes constants; NULL: the reference
+    void *run_context;
     struct arena arena;   // of the graph and everything below
     struct graph graph;
     VEC(struct imported_value) inputs;
