@@ -2,6 +2,7 @@
 #ifndef VERIFIER_COMMANDS_H
 #define VERIFIER_COMMANDS_H
 
+int command_explain(int argc, char **argv);
 int command_import(int argc, char **argv);
 int command_properties(int argc, char **argv);
 int command_rules(int argc, char **argv);

@@ -125,6 +125,12 @@ static logic_term apply(struct logic *l, const char *base, enum symbol_role role
     return find_term(l, (struct logic_node){false, symbol, result, n, arguments});
 }
 
+logic_term logic_apply(struct logic *l, uint32_t symbol, const logic_term *arguments)
+{
+    const struct logic_symbol *s = &l->symbols.items[symbol];
+    return find_term(l, (struct logic_node){false, symbol, s->result, s->n_arguments, arguments});
+}
+
 logic_term logic_predicate(struct logic *l, const char *name, logic_term argument)
 {
     return apply(l, name, ROLE_PREDICATE, 1, &argument, SORT_TRUTH, NULL);

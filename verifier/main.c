@@ -8,6 +8,7 @@ static const struct sub_command {
     const char *name, *summary;
     int (*run)(int argc, char **argv);
 } sub_commands[] = {
+    {"explain", "derive a rule from the properties, step by step", command_explain},
     {"import", "read TASO's protobuf rules", command_import},
     {"properties", "validate properties from the operators' definitions", command_properties},
     {"rules", "prove substitution rules for all shapes", command_rules},
