@@ -45,11 +45,12 @@ def build(name, options):
 
 def run_for_json(command, accepted):
     """Runs a command that takes --json, and gives what it wrote."""
-    with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        done = subprocess.run([*map(str, command), "--json", file.name], capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "report.json"
+        done = subprocess.run([*map(str, command), "--json", path], capture_output=True, text=True, check=False)
         if done.returncode not in accepted:
             raise RuntimeError(f"{pathlib.Path(command[0]).name} gave {done.returncode}: {done.stderr.strip()[-300:]}")
-        return json.load(file)
+        return json.loads(path.read_text(encoding="utf-8"))
 
 
 def spread(values, digits=2):
