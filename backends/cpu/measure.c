@@ -1,7 +1,8 @@
 // What a step costs: it is prepared alone, over random data, and run until its median is known.
 //
 // Policy: activations are as warm as the step itself leaves them, packed weights are cold (a model's weights push each
-// other out of the caches, and one layer's never stay); a sample is at least 50 µs (short steps without weights are
+// other out of the caches, and one layer's never stay): a step that is bound by reading them is prepared several times
+// and the copies take turns, as the layers of a model do; for other steps they are flushed; a sample is at least 50 µs (short steps without weights are
 // repeated in it); two runs warm up; samples much longer than the shortest are disturbances and do not count; sampling
 // ends when the median of the others is known to 2 %, or when the time for a step is spent.
 #include "backends/cpu/cpu_internal.h"
@@ -25,11 +26,15 @@
 #define DISTURBED 1.4         // times the shortest sample
 #define WORTH_COOLING 16384   // bytes of weights
 #define CACHE_LINE 64
+#define BOUND_BYTES_PER_SECOND 5e9      // a step that reads its weights faster than this is bound by that
+#define COLD_BYTES ((size_t)48 << 20)   // of copies of weights: more than the caches keep
+#define MOST_COPIES 48
 #define WANTED_UNCERTAINTY 0.02
 
 struct measurement {
     const struct cpu_kernel *kernel;
-    void *state;
+    int n_states, next;
+    void *states[MOST_COPIES];   // copies of the prepared step that take turns
     char **memory, *scratch, *weights;
     size_t weight_bytes;
 };
@@ -88,13 +93,15 @@ static void cool_memory(const char *bytes, size_t size)
 }
 #endif
 
-static bool time_runs(const struct measurement *s, int repeats, double *ret_seconds)
+static bool time_runs(struct measurement *s, int repeats, double *ret_seconds)
 {
     bool is_done = true;
-    cool_memory(s->weights, s->weight_bytes);
+    void *state = s->states[s->next++ % s->n_states];
+    if (s->n_states == 1)
+        cool_memory(s->weights, s->weight_bytes);
     double start = clock_seconds();
     for (int i = 0; i < repeats; i++)
-        is_done = s->kernel->run(s->state, s->memory, s->scratch) && is_done;
+        is_done = s->kernel->run(state, s->memory, s->scratch) && is_done;
     *ret_seconds = (clock_seconds() - start) / repeats;
     return is_done;
 }
@@ -130,12 +137,27 @@ static int repeats_for(const struct measurement *s, double once)
     return (int)(LEAST_SAMPLE_SECONDS / (once + 1e-8)) + 1;
 }
 
-static bool sample(const struct measurement *s, double budget, struct step_cost *ret_cost)
+// Copies for a step that is bound by its weights. One that cannot be prepared again is no harm.
+static void prepare_copies(struct measurement *s, const struct step_request *r, double seconds)
 {
-    double samples[MOST_SAMPLES], first, second, start = clock_seconds();
+    bool is_bound = s->weight_bytes && (double)s->weight_bytes > BOUND_BYTES_PER_SECOND * seconds;
+    size_t wanted = is_bound ? COLD_BYTES / s->weight_bytes + 1 : 1;
+    while ((size_t)s->n_states < wanted && s->n_states < MOST_COPIES) {
+        void *copy = s->kernel->prepare(r);
+        if (!copy)
+            return;
+        s->states[s->n_states++] = copy;
+    }
+}
+
+static bool sample(struct measurement *s, const struct step_request *r, double budget, struct step_cost *ret_cost)
+{
+    double samples[MOST_SAMPLES], first, second;
     size_t n = 0;
     if (!time_runs(s, 1, &first) || !time_runs(s, 1, &second))
         return false;
+    prepare_copies(s, r, first < second ? first : second);
+    double start = clock_seconds();
     int repeats = repeats_for(s, first < second ? first : second);
     while (n < MOST_SAMPLES && !is_known_well(samples, n)) {
         for (int i = 0; i < 4 && n < MOST_SAMPLES; i++)
@@ -163,18 +185,19 @@ bool cpu_measure(struct backend *backend, const struct plan *plan, const struct 
     s.memory = arena_array(&arena, char *, plan->memory.count + 1);
     give_memories(&s, plan, step, &arena);
     struct step_request r = {b, plan, step, s.memory, &arena, error};
-    s.state = s.kernel->prepare(&r);
-    bool is_done = s.state != NULL;
+    s.states[0] = s.kernel->prepare(&r);
+    bool is_done = s.states[0] != NULL;
+    s.n_states = is_done;
     if (is_done) {
-        s.scratch = arena_alloc(&arena, (s.kernel->scratch_bytes ? s.kernel->scratch_bytes(s.state) : 0) + 64, 64);
-        s.weight_bytes = s.kernel->weights ? s.kernel->weights(s.state, &s.weights) : 0;
+        s.scratch = arena_alloc(&arena, (s.kernel->scratch_bytes ? s.kernel->scratch_bytes(s.states[0]) : 0) + 64, 64);
+        s.weight_bytes = s.kernel->weights ? s.kernel->weights(s.states[0], &s.weights) : 0;
         if (s.weight_bytes < WORTH_COOLING)
             s.weight_bytes = 0;
-        is_done = sample(&s, b->base.options.seconds_per_step, ret_cost);
+        is_done = sample(&s, &r, b->base.options.seconds_per_step, ret_cost);
         if (!is_done)
             error_set_code(error, EXIT_INTERNAL, NULL, "the kernel %s failed", s.kernel->base.name);
-        if (s.kernel->free)
-            s.kernel->free(s.state);
+        for (int i = 0; s.kernel->free && i < s.n_states; i++)
+            s.kernel->free(s.states[i]);
     }
     arena_free(&arena);
     return is_done;
