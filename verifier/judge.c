@@ -203,6 +203,15 @@ struct test {
     void *context;
 };
 
+static bool has_cut_inputs(const struct instance *in)
+{
+    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++)
+        for (int a = 0; in->types[v] && a < in->types[v]->rank; a++)
+            if (in->types[v]->split[a])
+                return true;
+    return false;
+}
+
 static bool test_instance(void *context, struct instance *in)
 {
     struct test *t = context;
@@ -218,6 +227,7 @@ static bool test_instance(void *context, struct instance *in)
         t->result->was_cut_short = true;
     if (c == COMPARISON_EQUAL || c == COMPARISON_BOTH_ILL_TYPED)
         return !t->result->was_cut_short;
+    t->result->has_cut_inputs = has_cut_inputs(in);
     t->result->failures++;
     t->result->verdict = c == COMPARISON_UNDECIDED ? VERDICT_UNDECIDED : VERDICT_REFUTED;
     text_clear(&t->result->counterexample);

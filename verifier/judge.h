@@ -34,6 +34,7 @@ struct judgement {
     int max_rank;
     struct bounds bounds;
     bool needs_reals;             // laws were used that integers do not have
+    bool has_cut_inputs;          // REFUTED: the counterexample has inputs with split trees
     bool was_cut_short;           // the step limit was reached
     const char *doubt;            // TESTED: why it is no proof
     struct text counterexample;   // REFUTED, UNDECIDED; owned

@@ -83,7 +83,8 @@ static const char *certificate(const struct rule_report *report, struct arena *a
 static void try_entailment(struct judge *j, struct theory *theory, struct rule_report *report)
 {
     struct equation eq = equation_of_rule(report->rule);
-    bool is_refuted = report->first.verdict == VERDICT_REFUTED;
+    // An entailment speaks of inputs without split trees only.
+    bool is_refuted = report->first.verdict == VERDICT_REFUTED && !report->first.has_cut_inputs;
     if (!theory)
         return;
     report->entailment = theory_prove(theory, j, &eq, NULL);
