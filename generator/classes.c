@@ -1,5 +1,6 @@
 #include "generator/classes.h"
 
+#include "core/clock.h"
 #include "core/interrupt.h"
 #include "core/progress.h"
 #include "generator/class.h"
@@ -69,6 +70,7 @@ struct collector {
     const struct store *s;
     struct lookup lookup;
     int first, end;
+    uint64_t evaluated;    // terms
     member_list *slices;   // end - first
 };
 
@@ -94,6 +96,7 @@ static void evaluate_application(void *context, const struct combination *c)
     for (int i = 0; i < c->signature->n_outputs; i++)
         outputs[i] = arena_alloc(scratch, c->signature->outputs[i]->elements * sizeof(uint64_t), _Alignof(uint64_t));
     const uint64_t *b = c->arguments[1] == NO_TENSOR ? NULL : s->tensors.items[c->arguments[1]].data;
+    collector->evaluated += (uint64_t)c->signature->n_outputs;
     lookup_evaluate(&collector->lookup, c->signature, s->tensors.items[c->arguments[0]].data, b, outputs);
     for (int i = 0; i < c->signature->n_outputs; i++) {
         struct member m = {fingerprint_of(c->signature->outputs[i], outputs[i], scratch),
@@ -189,23 +192,32 @@ static void judge_slices(const struct store *s, struct collector *collectors, in
     mem_free(parts, (size_t)slices * sizeof *parts);
 }
 
+static void show_progress(struct progress *progress, uint64_t done, uint64_t terms)
+{
+    double elapsed = clock_seconds() - progress->started;
+    progress_update(progress, done, "%.2f million terms, %.2f million a second", 1e-6 * (double)terms,
+                    elapsed > 0 ? 1e-6 * (double)terms / elapsed : 0.0);
+}
+
 static void collect_members(const struct store *s, struct collector *collectors, struct progress *progress)
 {
-    uint64_t done = 0;
+    uint64_t done = 0, terms = 0;
 #pragma omp parallel
     {
         struct collector *own = &collectors[omp_get_thread_num()];
 #pragma omp for schedule(dynamic, 64)
         for (size_t i = 0; i < s->tensors.count; i++) {
+            uint64_t before = own->evaluated, done_now, terms_now;
             if (interrupt_requested())
                 continue;
             keep_stored_tensor(own, (uint32_t)i);
             store_visit(s, &own->lookup, s->max_ops, (uint32_t)i, evaluate_application, own);
-            uint64_t now;
 #pragma omp atomic capture
-            now = ++done;
+            done_now = ++done;
+#pragma omp atomic capture
+            terms_now = terms += own->evaluated - before;
             if (progress && omp_get_thread_num() == 0)
-                progress_update(progress, now, "%zu of %zu subgraphs extended", (size_t)now, s->tensors.count);
+                show_progress(progress, done_now, terms_now);
         }
     }
 }

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""taso-gen as a program: `test_taso_gen.py PROGRAM`. Equal bytes whatever the threads, memory and shards; resuming after a
+kill; one line for every bad input; the protobuf export against a reader of its own."""
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = sys.argv.pop(1)
+SPACE = """(family a
+  (inputs 3 (f32 3 3))
+  (operator (matmul _ _)) (operator (ewadd _ _)) (operator (relu _)) (operator (transpose :perm 1 0 _))
+  (operator (concat 1 _ _)) (operator (split 1 _)))
+(family b
+  (max-ops 2)
+  (inputs 2 (f32 1 2 5 4)) (inputs 2 (f32 2 2 3 3))
+  (constant (iconv :shape 2 2 3 3))
+  (operator (conv :pad 1 1 1 1 (_ _ 5 4) (_ _ 3 3))) (operator (ewadd _ _)) (operator (concat 0 _ _))
+  (operator (poolmax :kernel 3 3 :pad 1 1 1 1 (_ _ 5 4))))
+(family c
+  (max-ops 2)
+  (inputs 2 (f32 3 4)) (inputs 1 (f32))
+  (operator (smul _ ())) (operator (ewmul (_ _) _)) (operator (sigmoid (_ _))) (operator (reducesum :axes 1 _)))
+"""
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return value, at
+
+
+def fields(data):
+    """(field number, value) of a protobuf message: integers and byte strings only."""
+    at, found = 0, []
+    while at < len(data):
+        tag, at = varint(data, at)
+        value, at = varint(data, at)
+        if tag & 7 == 2:
+            value, at = data[at : at + value], at + value
+        found.append((tag >> 3, value))
+    return found
+
+
+class Job(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.dir = pathlib.Path(folder.name)
+        self.space = self.dir / "test.space"
+        self.space.write_text(SPACE)
+
+    def run_gen(self, *arguments, code=0):
+        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def find(self, name, *arguments):
+        path = self.dir / name
+        self.run_gen("--space", self.space, "--max-ops", 3, "-q", "-o", path, *arguments)
+        return path.read_bytes()
+
+    def test_same_bytes_whatever_the_way(self):
+        once = self.find("once.rules", "-j", 1)
+        self.assertGreater(once.count(b"(rule "), 50)
+        self.assertEqual(once, self.find("threads.rules", "-j", 3))
+        self.assertEqual(once, self.find("memory.rules", "--memory", "4M"))
+        for n in (2, 4):
+            parts = [self.dir / f"{i}-of-{n}.part" for i in range(1, n + 1)]
+            for i, part in enumerate(parts, 1):
+                self.run_gen("--space", self.space, "--max-ops", 3, "-q", "--shard", f"{i}/{n}", "-o", part)
+            merged = self.dir / f"merged-{n}.rules"
+            self.run_gen("merge", "-q", *reversed(parts), "-o", merged)
+            self.assertEqual(once, merged.read_bytes())
+        done = self.run_gen("merge", "-q", parts[0], "-o", self.dir / "less.rules", code=3)
+        self.assertIn("missing", done.stderr)
+        self.assertFalse((self.dir / "less.rules").exists())
+
+    def test_resumes_after_a_kill(self):
+        once = self.find("once.rules")
+        folder = self.dir / "checkpoint"
+        for delay in (0.02, 0.05, 0.1, 0.2):
+            process = subprocess.Popen(
+                [PROGRAM, "--space", self.space, "--max-ops", "3", "-q", "--checkpoint", folder, "-o",
+                 self.dir / "killed.rules"]
+            )
+            time.sleep(delay)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        self.assertEqual(once, self.find("resumed.rules", "--checkpoint", folder))
+        self.assertTrue(list(folder.glob("*.part")))
+        self.assertEqual(once, self.find("again.rules", "--checkpoint", folder))
+        done = self.run_gen("--space", self.space, "--max-ops", 2, "-q", "--checkpoint", folder, "-o",
+                            self.dir / "other.rules", code=3)
+        self.assertIn("other options", done.stderr)
+
+    def test_minimal_set_and_new_operators(self):
+        minimal = self.dir / "minimal.rules"
+        whole = self.find("whole.rules", "--minimal", minimal)
+        self.assertIn(b"derivable", whole)
+        self.assertNotIn(b" derivable)", minimal.read_bytes())
+        gelu = self.dir / "gelu.rules"
+        self.run_gen("--with", "gelu,transpose,concat", "--max-ops", 3, "-q", "-o", gelu)
+        self.assertIn("(gelu (transpose", gelu.read_text())
+        self.assertNotIn("matmul", gelu.read_text().split("\n\n", 1)[1])
+
+    def test_protobuf(self):
+        path = self.dir / "rules.pb"
+        self.find("pb.rules", "--families", "a", "--export-pb", path)
+        rules = [value for number, value in fields(path.read_bytes()) if number == 1]
+        self.assertGreater(len(rules), 10)
+        for rule in rules:
+            sources = [fields(value) for number, value in fields(rule) if number == 1]
+            targets = [fields(value) for number, value in fields(rule) if number == 2]
+            outputs = [dict(fields(value)) for number, value in fields(rule) if number == 3]
+            self.assertTrue(sources and targets and outputs)
+            for output in outputs:
+                self.assertLess(output[1], len(sources))
+                self.assertLess(output[2], len(targets))
+            for side in (sources, targets):
+                for i, operator in enumerate(side):
+                    for number, value in operator:
+                        if number == 2:
+                            operand = dict(fields(value))[1]
+                            self.assertTrue(operand < i or operand >> 63, "operators stand after what they read")
+
+    def test_bad_input(self):
+        cases = [
+            ("(family a", 3, "test.space:1:1"),
+            ("(family a (inputs 1 (f32 2)) (operator (mtmul _ _)))", 3, "test.space:1:41: unknown operator mtmul"),
+            ("(family a (inputs 1 (f32 2)) (operator (relu (2 x))))", 3, "expected a size or _"),
+            ("(family a (inputs 0 (f32 2)))", 3, "expected (inputs COUNT"),
+            ("(family a (operator (relu _)))", 3, "a family needs inputs and operators"),
+            ("(family a (inputs 1 (f32 2)) (constant (imatmul :shape 2 3)) (operator (relu _)))", 3, "ill-typed constant"),
+            ("", 3, "no family"),
+        ]
+        for text, code, expected in cases:
+            self.space.write_text(text)
+            done = self.run_gen("--space", self.space, "-o", self.dir / "bad.rules", code=code)
+            self.assertIn(expected, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertFalse((self.dir / "bad.rules").exists())
+        for arguments in (["--shard", "3/2"], ["--with", "nothing"], ["--families", "nothing"], ["--max-ops", "5"]):
+            self.run_gen(*arguments, "-q", "-o", self.dir / "bad.rules", code=2)
+        self.run_gen("merge", "-q", self.space, "-o", self.dir / "bad.rules", code=3)
+        self.run_gen(code=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
