@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #define MAX_DEPTH 12
+#define WIDE_STEPS 2                // a wide expansion is ranked like a chain that is so much longer
+#define WIDE_EXPANSION UINT32_MAX   // in place of a proposal's number
 
 void chains_init(struct chains *c, struct whole *w)
 {
@@ -39,10 +41,7 @@ static bool consider_match(void *context, const struct match *m)
     struct arena_mark arena = arena_mark(c->working.arena);
     struct graph_mark nodes = graph_mark(&c->working);
     tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
-    bool is_touching = false;
-    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
-        is_touching = is_touching || c->is_touched[m->nodes[i]];
-    if (!is_touching)
+    if (match_touch(m, c->touches) != c->touch)
         return true;
     c->w->result->statistics.matches++;
     if (!match_apply(m, &c->working, &c->w->scratch, old, new))
@@ -58,20 +57,22 @@ static bool consider_match(void *context, const struct match *m)
     return !whole_has_to_stop(c->w);
 }
 
-static void expand(struct chains *c, uint32_t id)
+// Queues the matches that are touched so.
+static void expand(struct chains *c, uint32_t id, enum touch touch)
 {
     const struct state *s = &c->space.states.items[id];
     if (s->depth >= MAX_DEPTH)
         return;
     c->expanding = id;
-    c->is_touched = state_mark_touched(&c->space, s);
+    c->touch = touch;
+    c->touches = state_mark_touched(&c->space, s);
     graph_copy(&c->working, &s->graph);
     match_index_init(&c->index, &s->graph);
     for (size_t i = 0; i < c->w->rules->rules.count; i++)
         if (!c->w->is_disabled[i])
             rule_match(c->w->rules->rules.items[i], &c->index, NO_NODE, &c->w->scratch, consider_match, c);
     match_index_free(&c->index);
-    mem_free_array(c->is_touched, s->graph.nodes.count + 1);
+    mem_free(c->touches, s->graph.nodes.count + 1);
     graph_free(&c->working);
 }
 
@@ -164,6 +165,24 @@ void chains_reduce(struct chains *c)
 // --- a step
 // -----------------------------------------------------------------------------------------------------------
 
+// Later, when chains of close matches did not come to anything: the matches that are touched widely.
+static void queue_wide_expansion(struct chains *c, uint32_t id)
+{
+    const struct state *s = &c->space.states.items[id];
+    double rank = s->change + (s->depth + WIDE_STEPS) * c->step_price;
+    queue_push(&c->queue,
+               &(struct candidate){
+                   .seconds = rank, .change = s->change, .parent = id, .proposal = WIDE_EXPANSION, .match = s->match});
+}
+
+// Counts as an expansion when there was something.
+static void expand_widely(struct chains *c, uint32_t id)
+{
+    uint64_t n_matches = c->w->result->statistics.matches;
+    expand(c, id, TOUCH_WIDE);
+    c->w->result->statistics.expanded += c->w->result->statistics.matches > n_matches;
+}
+
 // The region is priced in its new state: sums of estimates drift. What seems to be good, and is not when the whole
 // graph is priced, is as good as nothing.
 static bool try_state(struct chains *c, uint32_t parent, const struct candidate *next, struct movement *ret_movement)
@@ -185,8 +204,10 @@ static bool try_state(struct chains *c, uint32_t parent, const struct candidate 
             return true;
         c->space.states.items[id].change = 0;
     }
-    if (whole_is_within_alpha(c->w, change))
-        expand(c, id);
+    if (whole_is_within_alpha(c->w, change)) {
+        expand(c, id, TOUCH_CLOSE);
+        queue_wide_expansion(c, id);
+    }
     return false;
 }
 
@@ -211,7 +232,9 @@ bool chains_step(struct chains *c, bool *ret_is_adopted, struct movement *ret_mo
         return false;
     if (next->parent == NO_STATE)
         *ret_is_adopted = try_beginning(c, next, ret_movement);
-    else if (is_still_of_use(c, next))
+    else if (is_still_of_use(c, next) && next->proposal == WIDE_EXPANSION) {
+        expand_widely(c, next->parent);
+    } else if (is_still_of_use(c, next))
         *ret_is_adopted = try_state(c, next->parent, next, ret_movement);
     candidate_free(next);
     return true;

@@ -13,7 +13,8 @@ struct chains {
     uint32_t expanding;
     struct graph working;
     struct match_index index;
-    bool *is_touched;
+    uint8_t *touches;
+    enum touch touch;   // of the matches that are queued
 };
 void chains_init(struct chains *c, struct whole *w);
 void chains_free(struct chains *c);

@@ -8,7 +8,7 @@ struct reuse {
     VEC(struct search_step) steps;   // with `seconds_after` being the change by each
     VEC(uint32_t) ends;              // states that the chain ends in, in one region or another
     // while one step is replayed
-    const bool *is_touched;
+    const uint8_t *touches;
     struct graph working;
     struct match_index index;
     double change;
@@ -33,14 +33,6 @@ static bool is_same_change(const struct reuse *u, double x, double y)
 // --- replaying
 // --------------------------------------------------------------------------------------------------------
 
-static bool is_touching(const struct reuse *u, const struct match *m)
-{
-    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
-        if (u->is_touched[m->nodes[i]])
-            return true;
-    return false;
-}
-
 static bool take_same_match(void *context, const struct match *m)
 {
     struct reuse *u = context;
@@ -48,7 +40,7 @@ static bool take_same_match(void *context, const struct match *m)
     struct arena_mark arena = arena_mark(u->working.arena);
     struct graph_mark nodes = graph_mark(&u->working);
     tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
-    if (!is_touching(u, m))
+    if (match_touch(m, u->touches) == TOUCH_NONE)
         return true;
     if (match_apply(m, &u->working, &w->scratch, old, new) &&
         !graph_replacement_has_cycle(&u->working, m->rule->n_outputs, old, new)) {
@@ -64,8 +56,8 @@ static bool take_same_match(void *context, const struct match *m)
 static bool find_same_match(struct reuse *u, uint32_t state, const struct search_step *step)
 {
     const struct state *s = &u->space->states.items[state];
-    bool *is_touched = state_mark_touched(u->space, s);
-    u->is_touched = is_touched;
+    uint8_t *touches = state_mark_touched(u->space, s);
+    u->touches = touches;
     u->change = step->seconds_after;
     u->is_found = false;
     graph_copy(&u->working, &s->graph);
@@ -73,7 +65,7 @@ static bool find_same_match(struct reuse *u, uint32_t state, const struct search
     rule_match(step->rule, &u->index, NO_NODE, &u->space->w->scratch, take_same_match, u);
     match_index_free(&u->index);
     graph_free(&u->working);
-    mem_free_array(is_touched, s->graph.nodes.count + 1);
+    mem_free(touches, s->graph.nodes.count + 1);
     return u->is_found;
 }
 

@@ -214,20 +214,84 @@ double space_price_state(struct state_space *space, uint32_t id)
     return s->change;
 }
 
-bool *state_mark_touched(const struct state_space *space, const struct state *s)
+// Tensors of the region that a node reads which is not there any more.
+static bool *mark_left_tensors(const struct rewritten *r)
 {
-    size_t n_nodes = s->graph.nodes.count;
-    struct rewritten r = state_rewritten(space, s);
-    bool *is_new = mem_new_array(bool, n_nodes + 1), *is_touched = mem_new_array(bool, n_nodes + 1);
-    for (node_id n = 0; n < n_nodes; n++) {
-        is_new[n] = rewritten_node_of_region(&r, n) == NO_NODE;
-        is_touched[n] = is_new[n];
-        for (uint32_t i = 0; i < s->graph.nodes.items[n].n_inputs; i++)
-            if (is_new[s->graph.tensors.items[graph_inputs(&s->graph, n)[i]].producer])
-                is_touched[n] = true;
+    const struct graph *region = r->region;
+    bool *is_kept = mem_alloc_zero(region->nodes.count + 1), *is_left = mem_alloc_zero(region->tensors.count + 1);
+    for (node_id n = 0; n < r->graph->nodes.count; n++) {
+        node_id same = rewritten_node_of_region(r, n);
+        if (same != NO_NODE)
+            is_kept[same] = true;
     }
-    mem_free_array(is_new, n_nodes + 1);
-    return is_touched;
+    for (node_id n = 0; n < region->nodes.count; n++)
+        for (uint32_t i = 0; !is_kept[n] && i < region->nodes.items[n].n_inputs; i++)
+            is_left[graph_inputs(region, n)[i]] = true;
+    mem_free(is_kept, region->nodes.count + 1);
+    return is_left;
+}
+
+// What gained or lost a reader, unless it has many: it may be shared with another rewrite now, or die with one.
+static bool *mark_changed_tensors(const struct rewritten *r, const bool *is_new)
+{
+    const uint32_t many = 8;
+    const struct graph *g = r->graph;
+    bool *is_left = mark_left_tensors(r), *is_changed = mem_alloc_zero(g->tensors.count + 1);
+    uint32_t *n_readers = mem_alloc_zero((g->tensors.count + 1) * sizeof *n_readers);
+    for (node_id n = 0; n < g->nodes.count; n++)
+        for (uint32_t i = 0; i < g->nodes.items[n].n_inputs; i++) {
+            n_readers[graph_inputs(g, n)[i]]++;
+            is_changed[graph_inputs(g, n)[i]] |= is_new[n];
+        }
+    for (tensor_id t = 0; t < g->tensors.count; t++) {
+        bool is_less_read = r->stands_for[t] != NO_TENSOR && is_left[r->stands_for[t]];
+        is_changed[t] = (is_changed[t] || is_less_read) && n_readers[t] <= many;
+    }
+    mem_free(is_left, r->region->tensors.count + 1);
+    mem_free(n_readers, (g->tensors.count + 1) * sizeof *n_readers);
+    return is_changed;
+}
+
+static enum touch touch_of_node(const struct graph *g, node_id n, const bool *is_new, const bool *is_changed)
+{
+    const struct node *node = &g->nodes.items[n];
+    enum touch touch = is_new[n] ? TOUCH_CLOSE : TOUCH_NONE;
+    for (uint32_t i = 0; i < node->n_outputs; i++)
+        if (touch == TOUCH_NONE && is_changed[node->first_output + i])
+            touch = TOUCH_WIDE;
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
+        tensor_id t = graph_inputs(g, n)[i];
+        if (is_new[g->tensors.items[t].producer])
+            touch = TOUCH_CLOSE;
+        else if (touch == TOUCH_NONE && is_changed[t])
+            touch = TOUCH_WIDE;
+    }
+    return touch;
+}
+
+uint8_t *state_mark_touched(const struct state_space *space, const struct state *s)
+{
+    const struct graph *g = &s->graph;
+    struct rewritten r = state_rewritten(space, s);
+    bool *is_new = mem_new_array(bool, g->nodes.count + 1);
+    uint8_t *touches = mem_alloc_zero(g->nodes.count + 1);
+    for (node_id n = 0; n < g->nodes.count; n++)
+        is_new[n] = rewritten_node_of_region(&r, n) == NO_NODE;
+    bool *is_changed = mark_changed_tensors(&r, is_new);
+    for (node_id n = 0; n < g->nodes.count; n++)
+        touches[n] = (uint8_t)touch_of_node(g, n, is_new, is_changed);
+    mem_free(is_changed, g->tensors.count + 1);
+    mem_free_array(is_new, g->nodes.count + 1);
+    return touches;
+}
+
+enum touch match_touch(const struct match *m, const uint8_t *touches)
+{
+    uint8_t most = TOUCH_NONE;
+    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
+        if (touches[m->nodes[i]] > most)
+            most = touches[m->nodes[i]];
+    return (enum touch)most;
 }
 
 // --- following the whole graph

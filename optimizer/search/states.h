@@ -42,8 +42,11 @@ uint32_t space_make_state(struct state_space *space, uint32_t parent, const stru
                           bool *ret_is_new);
 double space_price_state(struct state_space *space, uint32_t state);   // its `change`, made known
 struct rewritten state_rewritten(const struct state_space *space, const struct state *s);
-// One flag per node (and one more, to be freed): did the chain make it, or does it read what the chain made?
-bool *state_mark_touched(const struct state_space *space, const struct state *s);
+// How a node is touched by the chain: closely, when the chain made it or it reads what the chain made; widely, when it
+// only reads or makes a tensor that gained or lost a reader.
+enum touch { TOUCH_NONE, TOUCH_WIDE, TOUCH_CLOSE };
+uint8_t *state_mark_touched(const struct state_space *space, const struct state *s);   // of every node, and one more
+enum touch match_touch(const struct match *m, const uint8_t *touches);                 // the closest of its nodes
 // After an adoption: sites move along or are lost, and with its last site a kind.
 void space_follow(struct state_space *space, const struct movement *m);
 bool *space_mark_sites(
