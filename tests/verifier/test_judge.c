@@ -129,7 +129,9 @@ static const char up_to_four[] = "(property p (equal (ewmul (ewmul " LESS(SIZE) 
 static const char newton[] = "(property p (equal (ewadd (ewmul " POWER_SUM("?x") " (ewmul " POWER_SUM("?x") " " POWER_SUM("?x") ")) (ewadd " POWER_SUM("(ewmul ?x (ewmul ?x ?x))") " " POWER_SUM("(ewmul ?x (ewmul ?x ?x))") ")) (ewadd (ewmul " POWER_SUM(
     "?x") " " POWER_SUM("(ewmul ?x ?x)") ") (ewadd (ewmul " POWER_SUM("?x") " " POWER_SUM("(ewmul ?x ?x)") ") "
                                                                                                            "(ewmul"
-                                                                                                           " " POWER_SUM("?x") " " POWER_SUM("(ewmul ?x ?x)") ")))))";
+                                                                                                           " " POWER_SUM("?x") " " POWER_SUM(
+                                                                                                               "(ewmul "
+                                                                                                               "?x ?x)") ")))))";
 
 static const struct {
     const char *text;

@@ -1,0 +1,138 @@
+// Entailment: what follows from a set of properties, and what a false, redundant or contradictory one does to it.
+#include "core/error.h"
+#include "core/sexp.h"
+#include "tests/support/check.h"
+#include "verifier/derivation.h"
+#include "verifier/prove.h"
+#include <string.h>
+
+struct fixture {
+    struct arena arena;
+    struct judge judge;
+    struct property_set properties;
+    struct axioms axioms;
+    struct theory *theory;
+};
+
+static void set_up(struct fixture *f, const char *properties)
+{
+    struct error error = {0};
+    arena_init(&f->arena);
+    judge_init(&f->judge);
+    property_set_init(&f->properties, &f->arena);
+    if (!property_set_parse(&f->properties, "test", properties, strlen(properties), &error))
+        fail_msg("%s", error.message);
+    axioms_make(&f->axioms, &f->properties, &f->judge);
+    f->theory = theory_make(&f->axioms, 200000);
+}
+
+static void tear_down(struct fixture *f)
+{
+    theory_free(f->theory);
+    axioms_free(&f->axioms);
+    property_set_free(&f->properties);
+    judge_free(&f->judge);
+    arena_free(&f->arena);
+}
+
+static struct rule *parse(struct fixture *f, const char *text)
+{
+    const struct sexp *list;
+    struct rule *rule;
+    struct error error = {0};
+    assert_true(sexp_parse(&f->arena, "test", text, strlen(text), &list, &error));
+    if (!rule_parse(&list->items[0], "test", &f->arena, &rule, &error))
+        fail_msg("%s", error.message);
+    return rule;
+}
+
+#define COMMUTES "(property commutes (equal (ewadd ?x ?y) (ewadd ?y ?x)))"
+#define ASSOCIATES "(property associates (equal (ewadd ?x (ewadd ?y ?z)) (ewadd (ewadd ?x ?y) ?z)))"
+
+static void proves_and_explains(void **state)
+{
+    struct fixture f;
+    struct derivation d;
+    set_up(&f, COMMUTES ASSOCIATES);
+    struct rule *rule = parse(&f, "(rule r (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd (ewadd ?z ?x) ?y)))");
+    struct equation eq = equation_of_rule(rule);
+    struct entailment e = theory_prove(f.theory, &f.judge, &eq, NULL);
+    assert_int_equal(e.status, ENTAILMENT_PROVED);
+    assert_int_equal(e.n_uses, 2);
+    assert_true(derivation_find(&d, &f.axioms, &f.judge, &eq, 0, &e, 1000));
+    assert_int_equal(d.steps.count, 3);
+    assert_null(d.steps.items[0].property);
+    derivation_free(&d);
+    assert_int_equal(theory_prove(f.theory, &f.judge, &eq, "associates").status, ENTAILMENT_UNKNOWN);
+    rule_free(rule);
+    tear_down(&f);
+}
+
+static void names_a_broken_property(void **state)
+{
+    struct fixture f;
+    struct rule_report report;
+    struct text reason = {0};
+    set_up(&f, "(property wrong (equal (matmul ?x ?y) (matmul ?y ?x)))" ASSOCIATES);
+    struct rule *rule = parse(&f, "(rule r (source (relu (matmul ?x ?y))) (target (relu (matmul ?y ?x))))");
+    prove_rule(&f.judge, f.theory, rule, &f.arena, &report);
+    assert_int_equal(report.outcome, RULE_BREAKS_A_PROPERTY);
+    rule_report_print_reason(&reason, &report);
+    assert_non_null(strstr(reason.chars, "one of these properties is false: wrong"));
+    text_free(&reason);
+    rule_report_free(&report);
+    rule_free(rule);
+    tear_down(&f);
+}
+
+static void finds_contradictions(void **state)
+{
+    struct fixture f;
+    struct entailment core;
+    set_up(&f, COMMUTES "(property first (equal (ewadd ?x ?y) ?x) (where (defined (ewadd ?x ?y))))");
+    assert_false(theory_is_consistent(f.theory, &core));
+    assert_int_equal(core.n_uses, 2);
+    tear_down(&f);
+    set_up(&f, COMMUTES ASSOCIATES);
+    assert_true(theory_is_consistent(f.theory, &core));
+    tear_down(&f);
+}
+
+static void finds_redundant_properties(void **state)
+{
+    struct fixture f;
+    set_up(&f, COMMUTES ASSOCIATES "(property rotates (equal (ewadd (ewadd ?x ?y) ?z) (ewadd (ewadd ?z ?x) ?y)))");
+    struct equation eq = equation_of_property(property_find(&f.properties, "rotates"));
+    assert_int_equal(theory_prove(f.theory, &f.judge, &eq, "rotates").status, ENTAILMENT_PROVED);
+    eq = equation_of_property(property_find(&f.properties, "commutes"));
+    assert_int_equal(theory_prove(f.theory, &f.judge, &eq, "commutes").status, ENTAILMENT_UNKNOWN);
+    tear_down(&f);
+}
+
+static void finds_conditions(void **state)
+{
+    struct fixture f;
+    struct rule_report report;
+    struct text printed = {0};
+    set_up(&f, COMMUTES);
+    struct rule *rule = parse(&f, "(rule r (source (matmul (concat 1 ?y ?x) (concat 0 ?z ?v)))"
+                                  " (target (matmul (concat 1 ?x ?y) (concat 0 ?v ?z))) (where (= (rank ?x) 2)))");
+    prove_rule(&f.judge, NULL, rule, &f.arena, &report);
+    assert_int_equal(report.outcome, RULE_PROVED_UNDER_CONDITIONS);
+    assert_int_equal(report.added.count, 1);
+    pattern_print_condition(&printed, &report.proved.pattern, &report.added.conditions[0]);
+    assert_string_equal(printed.chars, "(= (dim ?y 1) (dim ?z 0))");
+    text_free(&printed);
+    rule_report_free(&report);
+    rule_free(rule);
+    tear_down(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(proves_and_explains),        TEST(names_a_broken_property), TEST(finds_contradictions),
+        TEST(finds_redundant_properties), TEST(finds_conditions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
