@@ -118,7 +118,7 @@ static void search(struct optimizing *o)
     options.budget = o->options->budget;
     options.seconds = o->options->seconds;
     options.progress = o->options->progress;
-    options.validates = true;
+    options.validates = !o->options->is_validation_skipped;
     options.max_memory = (size_t)o->options->max_memory;
     options.n_disabled = o->options->without.count;
     options.disabled = o->options->without.items;

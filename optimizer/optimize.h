@@ -16,7 +16,7 @@ struct optimize_options {
     double alpha, seconds, tolerance, measure_seconds;
     const char *costs;            // cost database; NULL: in the user's cache folder
     struct option_list without;   // rules not to use
-    bool is_check_skipped, is_timing_skipped;
+    bool is_validation_skipped, is_check_skipped, is_timing_skipped;
     FILE *progress;
     const struct log *log;
 };

@@ -11,7 +11,7 @@
 struct arguments {
     struct optimize_options optimize;
     const char *json;
-    bool is_quiet, is_verbose, is_explained, is_checked, is_timed;
+    bool is_quiet, is_verbose, is_explained, is_validated, is_checked, is_timed;
 };
 
 #define FIELD(name) offsetof(struct arguments, name)
@@ -40,6 +40,8 @@ static const struct option_spec specs[] = {
      .help = "compute constant tensors of up to N elements at import"},
     {"tolerance", OPTION_REAL, FIELD(optimize.tolerance), .low = 0, .high = 1, .metavar = "X",
      .help = "largest allowed max|a - b| / max|a| of an output"},
+    {"validate", OPTION_FLAG, FIELD(is_validated),
+     .help = "compute entries of every rewritten tensor both ways, over a prime field, before it is rewritten"},
     {"check", OPTION_FLAG, FIELD(is_checked), .help = "compare the result with the original on random inputs"},
     {"measure", OPTION_FLAG, FIELD(is_timed),
      .help = "time both models, and keep the original unless the result is faster"},
@@ -97,6 +99,7 @@ static int run(struct arguments *a)
     struct error error = {.code = EXIT_BAD_INPUT}, of_report = {.code = EXIT_BAD_INPUT};
     struct log log = {stderr, program.name, a->is_quiet ? LOG_QUIET : a->is_verbose ? LOG_INFO : LOG_WARNING};
     struct printing printing = {a, &of_report, false};
+    a->optimize.is_validation_skipped = !a->is_validated;
     a->optimize.is_check_skipped = !a->is_checked;
     a->optimize.is_timing_skipped = !a->is_timed;
     a->optimize.progress = a->is_quiet ? NULL : stderr;
@@ -115,7 +118,8 @@ static const char *standard_rules(void)
 
 int main(int argc, char **argv)
 {
-    struct arguments arguments = {.optimize = optimize_standard_options, .is_checked = true, .is_timed = true};
+    struct arguments arguments = {
+        .optimize = optimize_standard_options, .is_validated = true, .is_checked = true, .is_timed = true};
     const char **positional = mem_new_array(const char *, argc);
     int count;
     bool wants_help;

@@ -146,7 +146,24 @@ def test_usage(folder):
 # --- kept -------------------------------------------------------------------------------------------------------------
 
 
+def test_wrong_rule(folder):
+    """A rule that is false is refuted before it is applied; without that, the check of the outputs fails."""
+    nodes = [helper.make_node("MatMul", ["x", "a"], ["p"]), helper.make_node("MatMul", ["p", "b"], ["y"])]
+    model = small_model(folder / "chain.onnx", nodes, [value("x", 64, 64)], [value("y", 64, 64)],
+                        [weights("a", 64, 64), weights("b", 64, 64)])
+    wrong, out = folder / "wrong.rules", folder / "wrong.onnx"
+    wrong.write_text("(rule drop (source (matmul (matmul ?x ?y) ?z)) (target (matmul ?x ?y)))\n")
+    done = run(OPT, model, "-o", out, "--rules", wrong, *QUICK[:-1])
+    expect(done.returncode == 0 and out.read_bytes() == model.read_bytes(), f"refuted: {done.returncode} {done.stderr}")
+    expect("REFUTED" in done.stdout and "drop" in done.stdout, f"the wrong rule is named: {done.stdout}")
+    out.unlink()
+    done = run(OPT, model, "-o", out, "--rules", wrong, "--no-validate", *QUICK)
+    expect(done.returncode == 1 and not out.exists(), f"the check fails: {done.returncode} {done.stderr}")
+    expect(len(done.stderr.strip().splitlines()) == 1, f"one line: {done.stderr}")
+
+
 def test_kept(folder):
+    test_wrong_rule(folder)
     nodes = [helper.make_node("Wondrous", ["xa"], ["w"], domain="example.org", name="wondrous"),
              helper.make_node("Relu", ["w"], ["r"])]
     model = products(folder / "opaque.onnx", nodes, [value("r", 1, 32)], ["example.org"])
