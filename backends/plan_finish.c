@@ -61,7 +61,7 @@ void planner_finish(struct planner *p)
     struct plan *plan = p->plan;
     keep_results_of_constants(p);
     if (plan->steps.count)
-        qsort(plan->steps.items, plan->steps.count, sizeof *plan->steps.items, compare_orders);
+        vec_sort(&plan->steps, compare_orders);
     drop_empty_steps(plan);
     for (memory_id m = 0; m < plan->memory.count; m++)
         plan->memory.items[m].first_step = plan->memory.items[m].last_step = UINT32_MAX;

@@ -2,6 +2,7 @@
 #ifndef CORE_VEC_H
 #define CORE_VEC_H
 #include "core/memory.h"
+#include <stdlib.h>
 
 #define VEC(T)                                                                                                         \
     struct {                                                                                                           \
@@ -18,6 +19,9 @@ void vec_grow(void *items_address, size_t *capacity, size_t item_size, size_t at
 #define vec_pop(v) ((v)->items[--(v)->count])
 #define vec_last(v) ((v)->items[(v)->count - 1])
 #define vec_clear(v) ((void)((v)->count = 0))
+// By qsort, which may not be given NULL: an empty vec has no items.
+#define vec_sort(v, compare)                                                                                           \
+    ((v)->count > 1 ? qsort((v)->items, (v)->count, sizeof *(v)->items, (compare)) : (void)0)
 #define vec_free(v)                                                                                                    \
     (mem_free((v)->items, (v)->capacity * sizeof(*(v)->items)), (void)((v)->items = NULL),                             \
      (void)((v)->count = (v)->capacity = 0))

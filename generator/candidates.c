@@ -140,7 +140,7 @@ static void sort_and_deduplicate(struct candidates *c)
 {
     size_t n = 0;
     if (c->rules.count)
-        qsort(c->rules.items, c->rules.count, sizeof *c->rules.items, compare_rules);
+        vec_sort(&c->rules, compare_rules);
     for (size_t i = 0; i < c->rules.count; i++)
         if (n == 0 || strcmp(c->rules.items[n - 1].body, c->rules.items[i].body) != 0)
             c->rules.items[n++] = c->rules.items[i];
@@ -155,7 +155,7 @@ static void join_over_groups(struct candidates *c)
         if (c->rules.items[i].over_groups)
             vec_push(&grouped, &c->rules.items[i]);
     if (grouped.count)
-        qsort(grouped.items, grouped.count, sizeof *grouped.items, compare_over_groups);
+        vec_sort(&grouped, compare_over_groups);
     for (size_t i = 0, end; i < grouped.count; i = end) {
         for (end = i + 1; end < grouped.count; end++)
             if (strcmp(grouped.items[i]->over_groups, grouped.items[end]->over_groups) != 0)

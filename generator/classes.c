@@ -145,7 +145,7 @@ static bool have_equal_fingerprints(const struct member *x, const struct member 
 
 static void judge_slice(const struct store *s, struct lookup *l, member_list *members, struct findings *f)
 {
-    qsort(members->items, members->count, sizeof *members->items, compare_members);
+    vec_sort(members, compare_members);
     f->counts.terms += members->count;
     for (size_t first = 0, end; first < members->count; first = end) {
         for (end = first + 1; end < members->count; end++)

@@ -379,7 +379,7 @@ static void judge_candidates(struct joining *j, uint64_t *ret_pruned)
     for (size_t i = 0; i < j->candidates.count; i++)
         j->candidates.items[i].n_nodes = count_nodes(j, &j->candidates.items[i]);
     if (j->candidates.count)
-        qsort(j->candidates.items, j->candidates.count, sizeof *j->candidates.items, compare_candidates);
+        vec_sort(&j->candidates, compare_candidates);
     for (size_t i = 0; i < j->candidates.count && !interrupt_requested(); i++)
         judge_candidate(j, &l, &j->candidates.items[i], ret_pruned);
     lookup_free(&l);

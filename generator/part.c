@@ -232,5 +232,5 @@ static int compare_parts(const void *a, const void *b)
 void part_list_sort(part_list *parts)
 {
     if (parts->count)
-        qsort(parts->items, parts->count, sizeof *parts->items, compare_parts);
+        vec_sort(parts, compare_parts);
 }

@@ -262,7 +262,7 @@ static void find_open_classes(const struct reduction *r, int level, open_list *r
     }
     mem_free(is_open, n * sizeof *is_open);
     if (ret_open->count)
-        qsort(ret_open->items, ret_open->count, sizeof *ret_open->items, compare_open);
+        vec_sort(ret_open, compare_open);
 }
 
 // --- laws that others derive

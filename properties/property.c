@@ -188,7 +188,7 @@ bool property_set_read_folder(struct property_set *set, const char *folder, stru
             vec_push(&names, arena_printf(set->arena, "%s/%s", folder, entry->d_name));
     closedir(d);
     if (names.count)
-        qsort(names.items, names.count, sizeof *names.items, compare_names);
+        vec_sort(&names, compare_names);
     for (size_t i = 0; i < names.count && is_read; i++)
         is_read = property_set_read(set, names.items[i], error);
     vec_free(&names);

@@ -48,7 +48,7 @@ static void collect_ancestors(struct folding *f, node_id last)
             vec_push(&stack, g->tensors.items[graph_inputs(g, n)[i]].producer);
     }
     vec_free(&stack);
-    qsort(f->ancestors.items, f->ancestors.count, sizeof *f->ancestors.items, by_order);
+    vec_sort(&f->ancestors, by_order);
 }
 
 static struct tensor_value value_of(const struct folding *f, tensor_id tensor)

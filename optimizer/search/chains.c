@@ -101,7 +101,7 @@ size_t chains_begin(struct chains *c)
         if (w->proposals.items[i].tried == NOT_TRIED && isfinite(w->proposals.items[i].change))
             vec_push(&untried, &w->proposals.items[i]);
     if (untried.count)
-        qsort(untried.items, untried.count, sizeof *untried.items, compare_changes);
+        vec_sort(&untried, compare_changes);
     size_t n = untried.count < left ? untried.count : left;
     for (size_t i = 0; i < n; i++) {
         const struct proposal *p = untried.items[i];

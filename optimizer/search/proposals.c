@@ -131,7 +131,7 @@ static void drop_costliest_proposals(struct whole *w)
         w->result->statistics.peak_queue = w->proposals.count;
     if (limit == 0 || w->proposals.count <= limit)
         return;
-    qsort(w->proposals.items, w->proposals.count, sizeof *w->proposals.items, compare_proposals);
+    vec_sort(&w->proposals, compare_proposals);
     w->result->statistics.dropped += w->proposals.count - limit;
     w->proposals.count = limit;
 }

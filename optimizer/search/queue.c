@@ -89,7 +89,7 @@ void queue_drop_costlier_half(struct queue *q)
 {
     size_t kept = q->heap.count / 2;
     if (q->heap.count)
-        qsort(q->heap.items, q->heap.count, sizeof *q->heap.items, compare_candidates);
+        vec_sort(&q->heap, compare_candidates);
     while (q->heap.count > kept) {
         candidate_free(vec_pop(&q->heap));
         q->dropped++;

@@ -222,7 +222,7 @@ static void sort_pairs(pair_list *list)
 {
     size_t n = 0;
     if (list->count)
-        qsort(list->items, list->count, sizeof *list->items, compare_pairs);
+        vec_sort(list, compare_pairs);
     for (size_t i = 0; i < list->count; i++)
         if (n == 0 || compare_pairs(&list->items[n - 1], &list->items[i]) != 0)
             list->items[n++] = list->items[i];
