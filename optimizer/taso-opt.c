@@ -125,10 +125,11 @@ int main(int argc, char **argv)
     bool wants_help;
     struct error error = {0};
     arguments.optimize.rules = standard_rules();
-    if (!options_parse(&program, argc - 1, argv + 1, &arguments, positional, &count, &wants_help, &error))
-        return fail(&error);
-    arguments.optimize.input = count ? positional[0] : NULL;
+    bool is_parsed = options_parse(&program, argc - 1, argv + 1, &arguments, positional, &count, &wants_help, &error);
+    arguments.optimize.input = is_parsed && count ? positional[0] : NULL;
     mem_free_array(positional, argc);
+    if (!is_parsed)
+        return fail(&error);
     if (wants_help) {
         options_print_help(stdout, &program, &arguments);
         return EXIT_DONE;
