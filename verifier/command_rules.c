@@ -47,6 +47,8 @@ static const struct program program = {
 };
 
 struct run {
+    int n_arenas;
+    struct arena *arenas;   // one per thread: what the reports point to
     struct options options;
     struct arena arena;
     struct rule_set set;
@@ -70,11 +72,12 @@ static void prove_all(struct run *run)
     int64_t n = (int64_t)run->set.rules.count, done = 0;
     double started = clock_seconds();
     int threads = run->options.threads ? (int)run->options.threads : omp_get_max_threads();
-    struct arena *arenas = arena_array(&run->arena, struct arena, threads);
+    run->n_arenas = threads;
+    run->arenas = arena_array(&run->arena, struct arena, threads);
     run->reports = arena_array(&run->arena, struct rule_report, n + 1);
     progress_start(&run->progress, run->options.quiet ? NULL : stderr, "rules", (uint64_t)n);
     for (int t = 0; t < threads; t++)
-        arena_init(&arenas[t]);
+        arena_init(&run->arenas[t]);
 #pragma omp parallel num_threads(threads)
     {
         struct judge judge;
@@ -85,7 +88,7 @@ static void prove_all(struct run *run)
         judge.instance_limit = (uint64_t)run->options.instances;
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < n; i++) {
-            prove_rule(&judge, theory, run->set.rules.items[i], &arenas[omp_get_thread_num()], &run->reports[i]);
+            prove_rule(&judge, theory, run->set.rules.items[i], &run->arenas[omp_get_thread_num()], &run->reports[i]);
 #pragma omp critical
             progress_update(&run->progress, (uint64_t)++done, NULL);
         }
@@ -293,6 +296,8 @@ int command_rules(int argc, char **argv)
         error_print(stderr, program.name, &error);
     rule_set_free(&run.set);
     property_set_free(&run.properties);
+    for (int t = 0; t < run.n_arenas; t++)
+        arena_free(&run.arenas[t]);
     arena_free(&run.arena);
     return is_done ? EXIT_DONE : (int)error.code;
 }
