@@ -221,7 +221,7 @@ static void prints_what_it_reads(void **state)
     for (size_t i = 0; i < rules.rules.count; i++) {
         struct text once = {0}, twice = {0};
         const struct sexp *list;
-        struct rule *again;
+        struct rule *again = NULL;
         struct error error = {0};
         rule_print(&once, rules.rules.items[i]);
         if (!sexp_parse(&a, "printed", once.chars, once.count, &list, &error) ||
