@@ -11,12 +11,13 @@
 #define LARGEST_WINDOW_SIZE 7
 
 enum class_flags {
-    HAS_SEGMENTS = 1,   // read at an offset, or along a part
-    HAS_WINDOW = 2,     // read at a place that depends on two indices, or outside of the tensor
-    HAS_GROUPS = 4,     // a division of one index
-    HAS_RESHAPE = 8,    // a division of a combination of indices
-    HAS_ORDER = 16,     // compared by order, or used as a number
-    HAS_PRODUCT = 32,   // multiplied over
+    HAS_SEGMENTS = 1,      // read at an offset, or along a part
+    HAS_WINDOW = 2,        // read at a place that depends on two indices, or outside of the tensor
+    HAS_GROUPS = 4,        // a division of one index
+    HAS_RESHAPE = 8,       // a division of a combination of indices
+    HAS_ORDER = 16,        // compared by order, or used as a number
+    HAS_FIXED_SIZE = 64,   // named by a number, or compared in another way than for equality
+    HAS_PRODUCT = 32,      // multiplied over
 };
 
 struct window_use {
@@ -616,18 +617,32 @@ static bool names_sizes(const struct pattern_node *node, int attribute)
     return false;
 }
 
-// An attribute that names sizes by numbers, or a condition that compares sizes in another way than for equality: then
-// sizes cannot be reduced freely, and those met are kept.
-static bool has_fixed_sizes(const struct equation *eq)
+static void flag_sizes_in_term(struct analysis *an, const struct attribute_term *t)
 {
+    bool is_size = t->kind == TERM_DIM || t->kind == TERM_DIMS;
+    const struct type *type = is_size ? an->in->types[t->value] : NULL;
+    for (int axis = 0; type && axis < type->rank; axis++)
+        if (t->kind == TERM_DIMS || constant_axis(t) < 0 || constant_axis(t) == axis)
+            flag(an, (uint32_t)t->value * MAX_RANK + (uint32_t)axis, HAS_FIXED_SIZE);
+    for (uint32_t i = 0; i < t->count; i++)
+        flag_sizes_in_term(an, t->operands[i]);
+}
+
+// Sizes that an attribute names by numbers, or that a condition compares in another way than for equality, cannot be
+// reduced freely: those met are kept.
+static void note_fixed_sizes(struct analysis *an)
+{
+    const struct equation *eq = an->in->equation;
     for (uint32_t i = 0; i < eq->n_conditions; i++)
-        if (compares_sizes(&eq->conditions[i]) && !is_equality_of_dims(&eq->conditions[i]))
-            return true;
-    for (size_t n = 0; n < eq->pattern->nodes.count; n++)
-        for (int i = 0; i < operator_n_attributes(eq->pattern->nodes.items[n].op); i++)
-            if (names_sizes(&eq->pattern->nodes.items[n], i))
-                return true;
-    return false;
+        if (compares_sizes(&eq->conditions[i]) && !is_equality_of_dims(&eq->conditions[i])) {
+            flag_sizes_in_term(an, eq->conditions[i].a);
+            flag_sizes_in_term(an, eq->conditions[i].b);
+        }
+    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
+        for (int i = 0; an->definitions[n] && i < operator_n_attributes(eq->pattern->nodes.items[n].op); i++)
+            for (size_t v = 0; names_sizes(&eq->pattern->nodes.items[n], i) && v < an->definitions[n]->extents.count;
+                 v++)
+                flag(an, an->first_item[n] + (uint32_t)v, HAS_FIXED_SIZE);
 }
 
 struct class_bound {
@@ -769,7 +784,6 @@ static void merge_bounds(struct analysis *an, struct bounds *b)
 {
     uint8_t labels[MAX_ITEMS] = {0}, flags[MAX_ITEMS] = {0};
     bool is_common = an->n_windows > 0 && has_one_window_alike(an);
-    bool is_fixed = has_fixed_sizes(an->in->equation);
     count_labels(an, labels);
     for (uint32_t i = 0; i < an->n_items; i++)
         flags[find_root(an, i)] |= an->flags[i];
@@ -784,6 +798,7 @@ static void merge_bounds(struct analysis *an, struct bounds *b)
             struct class_bound c =
                 bound_of_axis(an, item, labels, flags[find_root(an, item)], is_common, type->dim[axis]);
             uint8_t *size = &b->size[v][type->rank][axis];
+            bool is_fixed = flags[find_root(an, item)] & HAS_FIXED_SIZE;
             c.size = is_fixed && type->dim[axis] > c.size ? type->dim[axis] : c.size;
             *size = c.size > *size ? (uint8_t)c.size : *size;
             if (c.reason > b->reason[v][type->rank][axis])
@@ -804,6 +819,7 @@ void bounds_add(struct bounds *b, struct instance *in)
     if (!an->has_too_many) {
         note_nodes(an);
         note_equal_dims(an);
+        note_fixed_sizes(an);
         unite_outputs(an);
         merge_bounds(an, b);
         if (!b->doubt && has_folded_orbit(an))
