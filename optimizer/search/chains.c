@@ -31,8 +31,12 @@ static void queue_match(struct chains *c, const struct match *m, double change)
         c->w->result->statistics.too_costly++;
         return;
     }
-    double rank = total + (s->depth + 1) * c->step_price;
-    queue_push(&c->queue, &(struct candidate){.seconds = rank, .change = total, .parent = c->expanding, .match = *m});
+    double rank = total + (s->depth + 1) * c->step_price, least = whole_least_gain(c->w);
+    queue_push(&c->queue, &(struct candidate){.seconds = rank,
+                                              .change = total,
+                                              .least = least > s->least ? least : s->least,
+                                              .parent = c->expanding,
+                                              .match = *m});
 }
 
 static bool consider_match(void *context, const struct match *m)
@@ -76,11 +80,6 @@ static void expand(struct chains *c, uint32_t id, enum touch touch)
     graph_free(&c->working);
 }
 
-static bool is_improving(const struct chains *c, double change)
-{
-    return change < -1e-9 * c->w->seconds;
-}
-
 // --- the queue
 // --------------------------------------------------------------------------------------------------------
 
@@ -107,6 +106,7 @@ size_t chains_begin(struct chains *c)
         const struct proposal *p = untried.items[i];
         struct candidate next = {.seconds = p->change + c->step_price,
                                  .change = p->change,
+                                 .least = p->least,
                                  .parent = NO_STATE,
                                  .proposal = (uint32_t)(p - w->proposals.items),
                                  .match = p->match};
@@ -198,8 +198,9 @@ static bool try_state(struct chains *c, uint32_t parent, const struct candidate 
     }
     c->w->result->statistics.expanded++;
     c->space.states.items[id].is_expanded = true;
+    c->space.states.items[id].least = next->least;
     double change = space_price_state(&c->space, id);
-    if (is_improving(c, change)) {
+    if (change < -next->least) {
         if (chain_apply_everywhere(&c->space, id, ret_movement))
             return true;
         c->space.states.items[id].change = 0;

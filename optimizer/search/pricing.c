@@ -293,6 +293,7 @@ static double price(struct pricer *p, const struct rewrite *r, size_t n_words_be
         before = seconds_of(p, &local);
         memo_add(&p->memo, p->signature.items, n_words_before, before);
     }
+    p->before = before;
     double change = isfinite(before) ? seconds_after(p, r, &local) - before : INFINITY;
     graph_free(&local);
     arena_release(&p->arena, mark);
@@ -308,6 +309,7 @@ double pricer_change(struct pricer *p, const struct rewrite *r)
     write_members(p, r, &next);
     size_t n_words_before = p->signature.count;
     bool is_before_known = is_known(p, &before);
+    p->before = before;
     write_target(p, r, &next);
     if (!is_known(p, &change)) {
         change = price(p, r, n_words_before, is_before_known, before);

@@ -23,6 +23,7 @@ struct pricer {
     const struct cost_model *cost;
     struct memo memo;
     uint64_t asked, known, unpriced;
+    double before;   // seconds of the neighbourhood that was asked for last, as it was
     // while one rewrite is priced
     struct arena arena;
     uint32_t generation;

@@ -26,6 +26,12 @@ bool whole_is_within_alpha(const struct whole *w, double change)
     return w->seconds + change < w->options->alpha * w->seconds;
 }
 
+double whole_least_gain(const struct whole *w)
+{
+    double least = w->options->least_gain * w->pricer.before, smallest = 1e-9 * w->seconds;
+    return least > smallest ? least : smallest;
+}
+
 void proposal_set_change(const struct whole *w, struct proposal *p, double change)
 {
     p->change = change;
@@ -90,6 +96,7 @@ static bool has_touched_node(const struct whole *w, const struct match *m)
 static void propose(struct whole *w, const struct match *m, double change)
 {
     struct proposal p = {.match = *m, .number = w->arrived++, .tried = NOT_TRIED};
+    p.least = whole_least_gain(w);
     proposal_set_change(w, &p, change);
     vec_push(&w->proposals, p);
 }
@@ -157,7 +164,9 @@ void whole_price_proposals_near(struct whole *w, const bool *near)
         bool is_near = false;
         for (uint32_t j = 0; j < c->match.rule->n_source_nodes; j++)
             is_near = is_near || near[c->match.nodes[j]];
-        if (is_near)
+        if (is_near) {
             proposal_set_change(w, c, price_match(w, &c->match));
+            c->least = whole_least_gain(w);
+        }
     }
 }

@@ -7,6 +7,7 @@
 struct candidate {
     double seconds;      // by which it is ranked
     double change;       // estimated, since the beginning of its chain
+    double least;        // gain of the chain that counts
     uint64_t number;     // order of arrival
     uint32_t parent;     // number of the state that it was found in
     uint32_t proposal;   // the owner's number

@@ -5,8 +5,12 @@
 #include "core/progress.h"
 #include "optimizer/search/chains.h"
 
-const struct search_options search_standard_options = {
-    .alpha = 1.05, .budget = 1000, .max_candidates = 200000, .max_memory = (size_t)1 << 30, .validates = true};
+const struct search_options search_standard_options = {.alpha = 1.05,
+                                                       .least_gain = 0.001,
+                                                       .budget = 1000,
+                                                       .max_candidates = 200000,
+                                                       .max_memory = (size_t)1 << 30,
+                                                       .validates = true};
 
 struct search {
     struct whole whole;

@@ -31,7 +31,8 @@ struct search_options {
     double seconds;          // 0: no limit
     size_t max_candidates;   // queued at once; the worst are dropped first
     size_t max_memory;       // bytes that the search may hold, 0: no limit; the worst are dropped first
-    bool validates;          // checks each applied rewrite at its shapes (validate.h)
+    double least_gain;   // of a rewrite, as a share of what its neighbourhood costs: less is within the noise of costs
+    bool validates;      // checks each applied rewrite at its shapes (validate.h)
     size_t n_disabled;
     const char *const *disabled;   // names of rules not to be used
     FILE *progress;                // NULL: silent

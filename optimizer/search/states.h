@@ -11,6 +11,7 @@ struct state {
     tensor_id *stands_for;   // of every tensor, see region.h
     uint32_t kind, parent, depth;
     struct match match;       // by which it came from its parent; no rule: the region as it was found
+    double least;             // gain of the chain that counts: the most that any of its steps asks for
     double step_change;       // by which, as its neighbourhood was priced
     double seconds, change;   // of the region in this state, and against the region as it was found
     bool is_priced;           // are these two known?

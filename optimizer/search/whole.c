@@ -236,9 +236,9 @@ size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, struct m
 // --- descent
 // ----------------------------------------------------------------------------------------------------------
 
-static bool is_improving(const struct whole *w, const struct proposal *c)
+static bool is_improving(const struct proposal *c)
 {
-    return c->change < -1e-9 * w->seconds;
+    return c->change < -c->least;
 }
 
 static bool claim_nodes(bool *claimed, const struct match *m)
@@ -264,7 +264,7 @@ static void choose_apart(struct whole *w, proposal_list *ret_chosen)
     bool *claimed = mem_alloc_zero(w->graph.nodes.count + 1);
     size_t n = 0;
     for (size_t i = 0; i < w->proposals.count; i++)
-        if (is_improving(w, &w->proposals.items[i]))
+        if (is_improving(&w->proposals.items[i]))
             vec_push(ret_chosen, &w->proposals.items[i]);
     if (ret_chosen->count)
         vec_sort(ret_chosen, compare_pointed_proposals);

@@ -15,6 +15,7 @@
 struct proposal {
     struct match match;
     double change;     // estimated, in seconds; infinity: not to be applied
+    double least;      // gain that counts, in seconds
     int64_t rank;      // the change, rounded: sums of the same costs in another order are equal
     uint64_t number;   // order of arrival
     uint32_t tried;    // the site of the region in which a chain was begun with it, or NOT_TRIED
@@ -72,6 +73,7 @@ int proposal_compare(const struct proposal *x, const struct proposal *y);
 bool whole_allows(struct whole *w, const struct match *m, const struct graph *g);
 bool whole_has_to_stop(const struct whole *w);   // interrupted, or past the deadline
 void whole_show_progress(const struct whole *w);
+double whole_least_gain(const struct whole *w);   // that counts for the match that was priced last
 bool whole_is_within_alpha(const struct whole *w, double change);
 
 // --- edits
