@@ -47,7 +47,7 @@ static reference read_term(struct key_reader *r)
     memset(&node, 0, sizeof node);
     node.instance = r->key->bytes[r->at++];
     node.n_inputs = (uint8_t)r->sk->family->instances[node.instance].n_inputs;
-    for (int i = 0; i < node.n_inputs; i++)
+    for (int i = 0; i < node.n_inputs && i < 2; i++)
         node.inputs[i] = read_term(r);
     return add_node(r->sk, &node, byte - KEY_NODE);
 }
@@ -164,7 +164,7 @@ static reference copy_term(struct copying *c, reference r)
     if (!reference_is_node(r))
         return r;
     struct sketch_node node = c->from->nodes[reference_node(r)];
-    for (int i = 0; i < node.n_inputs; i++)
+    for (int i = 0; i < node.n_inputs && i < 2; i++)
         node.inputs[i] = copy_term(c, node.inputs[i]);
     return add_node(c->to, &node, reference_output(r));
 }
