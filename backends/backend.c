@@ -33,7 +33,7 @@ static bool is_known_step(const void *owner, uint32_t id, const void *key)
     return s->n_words == words->list.count && memcmp(s->words, words->list.items, s->n_words * sizeof *s->words) == 0;
 }
 
-// --- costs ----------------------------------------------------------------------------------------------------------
+// --- costs -----------------------------------------------------------------------------------------------------------
 
 // A guess for what cannot be measured: bytes at 10 GB/s and a launch.
 static struct step_cost guess_cost(const struct plan *plan, const struct step *step)
@@ -135,7 +135,7 @@ bool backend_estimate(struct backend *b, const struct graph *g, struct estimate 
     return is_done;
 }
 
-// --- explaining -----------------------------------------------------------------------------------------------------
+// --- explaining ------------------------------------------------------------------------------------------------------
 
 struct priced_step {
     const struct step *step;
@@ -181,7 +181,7 @@ bool backend_explain(struct backend *b, const struct graph *g, struct text *out,
     return is_done;
 }
 
-// --- models ---------------------------------------------------------------------------------------------------------
+// --- models ----------------------------------------------------------------------------------------------------------
 
 struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n_weights,
                               const struct tensor_value *weights, struct error *error)
@@ -220,7 +220,7 @@ void model_free(struct model *m)
         m->backend->methods->free_model(m);
 }
 
-// --- opening and closing --------------------------------------------------------------------------------------------
+// --- opening and closing ---------------------------------------------------------------------------------------------
 
 static bool open_costs(struct backend *b, struct error *error)
 {

@@ -72,7 +72,7 @@ struct model {
     struct backend *backend;
 };
 
-// --- cost -----------------------------------------------------------------------------------------------------------
+// --- cost ------------------------------------------------------------------------------------------------------------
 
 // False: the graph cannot be planned (opaque nodes), or a step failed on the device. Not for several threads at once.
 bool backend_estimate(struct backend *b, const struct graph *g, struct estimate *ret_estimate, struct error *error);
@@ -82,7 +82,7 @@ bool backend_step_cost(struct backend *b, const struct plan *plan, const struct 
 // One line per step with its cost, most expensive first; for people.
 bool backend_explain(struct backend *b, const struct graph *g, struct text *out, struct error *error);
 
-// --- running --------------------------------------------------------------------------------------------------------
+// --- running ---------------------------------------------------------------------------------------------------------
 
 // `weights` are found by the `index` attribute of weight leaves and must outlive the model (they are not copied).
 // NULL: error. A graph with opaque nodes is EXIT_UNSUPPORTED.
@@ -99,7 +99,7 @@ const struct plan *model_plan(const struct model *m);
 void model_free(struct model *m);
 void backend_close(struct backend *b);   // NULL is allowed
 
-// --- for devices ----------------------------------------------------------------------------------------------------
+// --- for devices -----------------------------------------------------------------------------------------------------
 
 // Sets up the common part: options with their standards filled in, and the cost database of `device`.
 bool backend_init(struct backend *b, const struct backend_methods *methods, const struct plan_target *target,

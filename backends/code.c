@@ -18,7 +18,7 @@ struct compiler {
 };
 #define NO_VALUE UINT16_MAX
 
-// --- indices --------------------------------------------------------------------------------------------------------
+// --- indices ---------------------------------------------------------------------------------------------------------
 
 static int place_of_variable(const struct compiler *c, int64_t variable)
 {
@@ -109,7 +109,7 @@ static uint16_t compile_read(struct compiler *c, const struct expr_node *n)
     return (uint16_t)c->n_reads++;
 }
 
-// --- values ---------------------------------------------------------------------------------------------------------
+// --- values ----------------------------------------------------------------------------------------------------------
 
 static uint16_t add_instruction(struct compiler *c, struct instruction instruction)
 {
@@ -213,7 +213,7 @@ static bool compile_stage(struct compiler *c, struct stage_code *ret_code)
     return true;
 }
 
-// --- what kind of code ----------------------------------------------------------------------------------------------
+// --- what kind of code -----------------------------------------------------------------------------------------------
 
 static bool is_single_precision(enum dtype dtype)
 {

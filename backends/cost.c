@@ -25,7 +25,7 @@ struct cost_database {
     size_t n_added;
 };
 
-// --- entries --------------------------------------------------------------------------------------------------------
+// --- entries ---------------------------------------------------------------------------------------------------------
 
 struct wanted {
     const char *device, *text;
@@ -86,7 +86,7 @@ size_t cost_database_count(const struct cost_database *costs)
     return costs->entries.count;
 }
 
-// --- reading --------------------------------------------------------------------------------------------------------
+// --- reading ---------------------------------------------------------------------------------------------------------
 
 static bool read_header(const struct sexp *s, const char *path, const char **ret_device, struct error *error)
 {
@@ -146,7 +146,7 @@ bool cost_database_open(struct cost_database **ret_costs, const char *path, cons
     return true;
 }
 
-// --- writing --------------------------------------------------------------------------------------------------------
+// --- writing ---------------------------------------------------------------------------------------------------------
 
 static int compare_entries(const void *a, const void *b)
 {

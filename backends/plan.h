@@ -26,7 +26,7 @@ struct words {
     VEC(int64_t) list;
 };
 
-// --- loops ----------------------------------------------------------------------------------------------------------
+// --- loops -----------------------------------------------------------------------------------------------------------
 
 #define LOOP_MAX_RANK (2 * MAX_RANK)
 struct loop_access {   // of a tensor, by the loop's variables
@@ -50,7 +50,7 @@ struct loop {
     struct loop_result *results;
 };
 
-// --- plans ----------------------------------------------------------------------------------------------------------
+// --- plans -----------------------------------------------------------------------------------------------------------
 
 enum memory_place {
     MEMORY_ARENA,      // at `offset` of the plan's arena while a run lasts
@@ -120,7 +120,7 @@ struct code_cache *code_cache_new(void);
 void code_cache_free(struct code_cache *cache);
 const struct code *code_cache_find(struct code_cache *cache, const struct graph *g, node_id node);   // never NULL
 
-// --- for claims -----------------------------------------------------------------------------------------------------
+// --- for claims ------------------------------------------------------------------------------------------------------
 
 const struct graph *planner_graph(const struct planner *p);
 bool planner_is_constant(const struct planner *p, tensor_id t);

@@ -30,7 +30,7 @@ static bool is_kept(const struct plan *plan, memory_id memory)
     return place == MEMORY_WEIGHT || place == MEMORY_CONSTANT;
 }
 
-// --- words ----------------------------------------------------------------------------------------------------------
+// --- words -----------------------------------------------------------------------------------------------------------
 
 static void spell_numbers(struct words *w, int n, const int64_t *numbers)
 {
@@ -102,7 +102,7 @@ void step_spell(const struct plan *plan, const struct step *s, struct words *ret
         spell_loop(ret_words, plan, &numbers, &s->loops[i]);
 }
 
-// --- text -----------------------------------------------------------------------------------------------------------
+// --- text ------------------------------------------------------------------------------------------------------------
 
 static void print_numbers(struct text *out, const char *open, const char *separator, const char *close, int n,
                           const int64_t *numbers)

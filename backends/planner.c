@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// --- steps and memory -----------------------------------------------------------------------------------------------
+// --- steps and memory ------------------------------------------------------------------------------------------------
 
 uint32_t planner_open_step(struct planner *p, const struct kernel *kernel, node_id node, bool is_constant)
 {
@@ -63,7 +63,7 @@ void planner_move_to_end(struct planner *p, uint32_t step)
     p->plan->steps.items[step].order = ++p->clock;
 }
 
-// --- tensors --------------------------------------------------------------------------------------------------------
+// --- tensors ---------------------------------------------------------------------------------------------------------
 
 const struct graph *planner_graph(const struct planner *p)
 {
@@ -167,7 +167,7 @@ struct step *planner_add_loops_step(struct planner *p, node_id node, const struc
     return &p->plan->steps.items[id];
 }
 
-// --- nodes ----------------------------------------------------------------------------------------------------------
+// --- nodes -----------------------------------------------------------------------------------------------------------
 
 static void plan_leaf(struct planner *p, const struct node *n)
 {
@@ -263,7 +263,7 @@ static void plan_node(struct planner *p, node_id id)
         plan_evaluation(p, id);
 }
 
-// --- whole graphs ---------------------------------------------------------------------------------------------------
+// --- whole graphs ----------------------------------------------------------------------------------------------------
 
 static bool can_plan(const struct graph *g, const struct node *n, char *ret_reason)
 {

@@ -37,8 +37,7 @@ static void add_tensor(const struct planner *p, struct cluster *c, tensor_id t)
     c->n_left[c->n_tensors++] = p->n_uses[t];
 }
 
-// --- choosing
-// ---------------------------------------------------------------------------------------------------------
+// --- choosing --------------------------------------------------------------------------------------------------------
 
 static bool may_take_epilogue(const struct planner *p, tensor_id t)
 {
@@ -129,8 +128,7 @@ static bool choose_cluster(const struct planner *p, tensor_id result, struct clu
     return true;
 }
 
-// --- the epilogue's loop
-// ----------------------------------------------------------------------------------------------
+// --- the epilogue's loop ---------------------------------------------------------------------------------------------
 
 static struct loop start_of_epilogue(struct planner *p, const struct step *step)
 {

@@ -8,7 +8,7 @@
 #define LOOP_ENOUGH_OPERANDS 24
 #define LOOP_ENOUGH_INSTRUCTIONS 120
 
-// --- building loops -------------------------------------------------------------------------------------------------
+// --- building loops --------------------------------------------------------------------------------------------------
 
 static void *grown(struct arena *a, const void *items, int count, int *capacity, size_t size)
 {
@@ -104,7 +104,7 @@ uint16_t planner_append_code(struct planner *p, struct loop *loop, const struct 
 #undef VALUE
 }
 
-// --- storing what a loop has computed -------------------------------------------------------------------------------
+// --- storing what a loop has computed --------------------------------------------------------------------------------
 
 static bool covers_domain(const struct loop *loop, const struct loop_access *access)
 {
@@ -146,8 +146,7 @@ void planner_store_value(struct planner *p, tensor_id t, enum layout layout)
     s->view = v;
 }
 
-// --- element-wise groups
-// ----------------------------------------------------------------------------------------------
+// --- element-wise groups ---------------------------------------------------------------------------------------------
 
 static bool has_domain(const struct loop *loop, const struct type *type)
 {
@@ -282,7 +281,7 @@ static void join_group(struct planner *p, node_id node, const struct stage_code 
     planner_move_to_end(p, group);
 }
 
-// --- stages ---------------------------------------------------------------------------------------------------------
+// --- stages ----------------------------------------------------------------------------------------------------------
 
 // The leading axes that all stages share, such that a stage reads another one only at its own place on them.
 static int shared_axes(const struct code *code)

@@ -16,8 +16,7 @@ void candidates_free(struct candidates *c)
     vec_free(&c->counts);
 }
 
-// --- from laws
-// --------------------------------------------------------------------------------------------------------
+// --- from laws -------------------------------------------------------------------------------------------------------
 
 // The texts of one direction of a law; empty where it is no rule. (What constants make alone is a law for deriving
 // only.)
@@ -107,8 +106,7 @@ void candidates_add(struct candidates *c, const struct reduction *r, struct fami
     vec_push(&c->counts, *counts);
 }
 
-// --- sorting and merging
-// ----------------------------------------------------------------------------------------------
+// --- sorting and merging ---------------------------------------------------------------------------------------------
 
 static int larger_side(const struct candidate_rule *r)
 {
@@ -173,8 +171,7 @@ void candidates_finish(struct candidates *c)
     sort_and_deduplicate(c);
 }
 
-// --- printing
-// ---------------------------------------------------------------------------------------------------------
+// --- printing --------------------------------------------------------------------------------------------------------
 
 static const char *root_name(const struct sketch *sk, reference root)
 {

@@ -34,8 +34,7 @@ void findings_add(struct findings *sum, const struct findings *part)
     sum->n_classes += part->n_classes;
 }
 
-// --- counting
-// ---------------------------------------------------------------------------------------------------------
+// --- counting --------------------------------------------------------------------------------------------------------
 
 static void count_one(void *context, const struct combination *c)
 {
@@ -61,8 +60,7 @@ void classes_count_terms(const struct store *s, uint64_t ret_counts[MAX_OPS + 1]
     ret_counts[s->max_ops] += last;
 }
 
-// --- collecting
-// -------------------------------------------------------------------------------------------------------
+// --- collecting ------------------------------------------------------------------------------------------------------
 
 typedef VEC(struct member) member_list;
 
@@ -119,8 +117,7 @@ static void keep_stored_tensor(struct collector *c, uint32_t i)
     keep_member(c, &m);
 }
 
-// --- classes
-// ----------------------------------------------------------------------------------------------------------
+// --- classes ---------------------------------------------------------------------------------------------------------
 
 static int compare_members(const void *a, const void *b)
 {

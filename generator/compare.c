@@ -21,8 +21,7 @@ void comparison_free(struct comparison *c)
     rule_set_free(&c->rules);
 }
 
-// --- a rule's terms in a family
-// ---------------------------------------------------------------------------------------
+// --- a rule's terms in a family --------------------------------------------------------------------------------------
 
 static bool has_attribute(const struct attribute_pattern *pattern, const struct attribute_value *value)
 {
@@ -104,8 +103,7 @@ static bool make_side(const struct family *f, const struct rule *rule, const ter
     return true;
 }
 
-// --- the comparison
-// ---------------------------------------------------------------------------------------------------
+// --- the comparison --------------------------------------------------------------------------------------------------
 
 // Shortcuts are no help and pairs of keys are deep: operators as in the rule, and some more on the way.
 static bool is_derived(const struct reduction *r, const struct rule *rule, int max_ops, bool *ret_is_sayable)

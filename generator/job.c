@@ -38,8 +38,7 @@ void job_free(struct job *job)
     arena_free(&job->arena);
 }
 
-// --- what to do
-// -------------------------------------------------------------------------------------------------------
+// --- what to do ------------------------------------------------------------------------------------------------------
 
 static bool stop_if_interrupted(struct error *error)
 {
@@ -109,8 +108,7 @@ static bool slices_of_shard(const struct job *job, size_t family, int *ret_first
     return true;
 }
 
-// --- checkpoints
-// ------------------------------------------------------------------------------------------------------
+// --- checkpoints -----------------------------------------------------------------------------------------------------
 
 static bool make_checkpoint_folder(const struct job *job, struct error *error)
 {
@@ -156,8 +154,7 @@ static bool save_part(struct job *job, const struct part *p, struct error *error
     return part_file_write(path, &job->header, p, 1, error);
 }
 
-// --- finding
-// ----------------------------------------------------------------------------------------------------------
+// --- finding ---------------------------------------------------------------------------------------------------------
 
 static bool is_covered(const part_list *parts, const char *family, int slice)
 {
@@ -257,8 +254,7 @@ static bool find_family(struct job *job, size_t i, part_list *parts, struct erro
     return is_done;
 }
 
-// --- reducing
-// ---------------------------------------------------------------------------------------------------------
+// --- reducing --------------------------------------------------------------------------------------------------------
 
 static bool gather_family(const struct job *job, const struct family *f, const part_list *parts,
                           struct findings *ret_findings, struct family_counts *counts, struct error *error)
@@ -313,8 +309,7 @@ static bool reduce_family(struct job *job, const struct family *f, const part_li
     return stop_if_interrupted(error);
 }
 
-// --- writing
-// ----------------------------------------------------------------------------------------------------------
+// --- writing ---------------------------------------------------------------------------------------------------------
 
 static bool write_rules(const struct job *job, const char *path, bool only_minimal, struct error *error)
 {

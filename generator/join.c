@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// --- terms and the nodes that they need
-// -------------------------------------------------------------------------------
+// --- terms and the nodes that they need ------------------------------------------------------------------------------
 
 struct joined {
     struct key key;
@@ -127,8 +126,7 @@ static bool are_two_outputs(const struct joined *a, const struct joined *b, int 
            !contains_term(&b->key, &a->key);
 }
 
-// --- the classes concerned
-// --------------------------------------------------------------------------------------------
+// --- the classes concerned -------------------------------------------------------------------------------------------
 
 static bool needs_more(const struct joined *target, const struct joined *source)
 {
@@ -245,8 +243,7 @@ static void add_renamed_targets(struct joining *j, uint32_t class)
     }
 }
 
-// --- candidates
-// -------------------------------------------------------------------------------------------------------
+// --- candidates ------------------------------------------------------------------------------------------------------
 
 static bool is_candidate(const void *owner, uint32_t id, const void *key)
 {
@@ -320,8 +317,7 @@ static void join_targets_of(struct joining *j, const struct joined *t1)
     vec_free(&others);
 }
 
-// --- judging
-// ----------------------------------------------------------------------------------------------------------
+// --- judging ---------------------------------------------------------------------------------------------------------
 
 static int count_nodes(const struct joining *j, const struct candidate *c)
 {

@@ -79,8 +79,7 @@ uint32_t member_leaves(const struct store *s, const struct member *m)
     return m->instance == MEMBER_LEAF ? 1u << m->arguments[0] : store_leaves_of(s, &c);
 }
 
-// --- renamings
-// --------------------------------------------------------------------------------------------------------
+// --- renamings -------------------------------------------------------------------------------------------------------
 
 struct renaming {
     const struct family *family;

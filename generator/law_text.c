@@ -25,8 +25,7 @@ static const char *name_of_variable(int v)
     return names[v];
 }
 
-// --- sizes as terms
-// ---------------------------------------------------------------------------------------------------
+// --- sizes as terms --------------------------------------------------------------------------------------------------
 
 static bool is_sum(const struct printing *p, int place, int a, int b)
 {
@@ -77,8 +76,7 @@ static int find_place(const struct printing *p, int kind, int owner, int attribu
     return -1;
 }
 
-// --- applications
-// -----------------------------------------------------------------------------------------------------
+// --- applications ----------------------------------------------------------------------------------------------------
 
 struct application {
     const struct instance *instance;
@@ -173,8 +171,7 @@ static void add_term(const struct printing *p, reference r)
     text_add(p->out, ")");
 }
 
-// --- the rule
-// ---------------------------------------------------------------------------------------------------------
+// --- the rule --------------------------------------------------------------------------------------------------------
 
 static void add_terms(const struct printing *p, const char *label, const reference *roots)
 {

@@ -17,8 +17,7 @@ bool part_header_equal(const struct part_header *a, const struct part_header *b)
            a->shortcuts == b->shortcuts;
 }
 
-// --- writing
-// ----------------------------------------------------------------------------------------------------------
+// --- writing ---------------------------------------------------------------------------------------------------------
 
 typedef VEC(uint8_t) byte_list;
 
@@ -95,8 +94,7 @@ bool part_file_write(const char *path, const struct part_header *header, const s
     return is_written;
 }
 
-// --- reading
-// ----------------------------------------------------------------------------------------------------------
+// --- reading ---------------------------------------------------------------------------------------------------------
 
 struct input {
     const uint8_t *at, *end;

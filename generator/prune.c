@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-// --- common subgraphs
-// -------------------------------------------------------------------------------------------------
+// --- common subgraphs ------------------------------------------------------------------------------------------------
 
 static void replace_reference(struct sketch *sk, reference old, reference new)
 {
@@ -96,7 +95,7 @@ bool prune_by_common_subgraph(const struct sketch *sk, struct lookup *l, struct 
     return false;
 }
 
-// --- renaming
+// --- renaming --------------------------------------------------------------------------------------------------------
 static bool arguments_agree(const struct sketch *sk, struct lookup *l, reference source, reference target)
 {
     struct sketch part = *sk;
@@ -131,7 +130,7 @@ bool prune_by_common_root(const struct sketch *sk, struct lookup *l)
     return false;
 }
 
-// --- renaming, and constants that could be anything
+// --- renaming, and constants that could be anything ------------------------------------------------------------------
 
 enum { MAX_OCCURRENCES = 10 };
 struct occurrences {

@@ -7,8 +7,7 @@
 
 enum { MAX_TRIES_PER_CLASS = 8, MAX_DERIVED_TERMS = 80, MAX_TERMS_AT_THE_END = 800 };
 
-// --- one class: its members of up to some level, and the parts they are connected to
-// ----------------------------------
+// --- one class: its members of up to some level, and the parts they are connected to ---------------------------------
 
 struct view {
     const struct reduction *r;
@@ -82,8 +81,7 @@ static void view_free(struct view *v)
     mem_free_array(v->parent, v->count);
 }
 
-// --- new laws
-// ---------------------------------------------------------------------------------------------------------
+// --- new laws --------------------------------------------------------------------------------------------------------
 
 static void add_rewrite(struct reduction *r, const struct law *law)
 {
@@ -209,8 +207,7 @@ static void resolve_class(struct reduction *r, struct lookup *l, uint32_t class,
     view_free(&v);
 }
 
-// --- levels
-// -----------------------------------------------------------------------------------------------------------
+// --- levels ----------------------------------------------------------------------------------------------------------
 
 static bool reaches_level(const struct reduction *r, uint32_t class, int level)
 {
@@ -265,8 +262,7 @@ static void find_open_classes(const struct reduction *r, int level, open_list *r
         vec_sort(ret_open, compare_open);
 }
 
-// --- laws that others derive
-// ------------------------------------------------------------------------------------------
+// --- laws that others derive -----------------------------------------------------------------------------------------
 
 static void use_law(struct reduction *r, uint32_t law, bool is_used)
 {

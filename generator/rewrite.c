@@ -27,8 +27,7 @@ bool key_pair(const struct key *a, const struct key *b, struct key *ret_pair)
     return true;
 }
 
-// --- terms as spans of bytes
-// ------------------------------------------------------------------------------------------
+// --- terms as spans of bytes -----------------------------------------------------------------------------------------
 
 struct span {
     const uint8_t *bytes;
@@ -118,8 +117,7 @@ void rewrite_rules_add(struct rewrite_rules *r, const struct key *source, const 
         add_direction(r, &(struct rewrite_rule){*target, *source, owner, false, true, is_conditional});
 }
 
-// --- matching
-// ---------------------------------------------------------------------------------------------------------
+// --- matching --------------------------------------------------------------------------------------------------------
 
 struct bindings {
     struct span of[MAX_LEAVES];   // bytes == NULL: not bound
@@ -173,8 +171,7 @@ static bool match_term(const struct family *f, const uint8_t *pattern, const uin
     return true;
 }
 
-// --- building
-// ---------------------------------------------------------------------------------------------------------
+// --- building --------------------------------------------------------------------------------------------------------
 
 struct building {
     const struct family *f;
@@ -315,8 +312,7 @@ void rewrite_visit(const struct rewrite_rules *r, const struct key *term, rewrit
     visit_steps(r, term, USABLE_ALL, visit, context);
 }
 
-// --- renaming
-// ---------------------------------------------------------------------------------------------------------
+// --- renaming --------------------------------------------------------------------------------------------------------
 
 static int compare_keys(const struct key *a, const struct key *b, int n)
 {
@@ -380,8 +376,7 @@ void keys_make_canonical(const struct family *family, struct key *keys, int n)
     memcpy(keys, m.best, sizeof *keys * (size_t)n);
 }
 
-// --- deriving
-// ---------------------------------------------------------------------------------------------------------
+// --- deriving --------------------------------------------------------------------------------------------------------
 
 struct search {
     const struct rewrite_rules *r;

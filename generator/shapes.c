@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-// --- places
-// -----------------------------------------------------------------------------------------------------------
+// --- places ----------------------------------------------------------------------------------------------------------
 
 static void add_place(struct shapes *s, struct size_place place)
 {
@@ -81,8 +80,7 @@ bool shapes_have_condition(const struct shapes *s)
     return false;
 }
 
-// --- evaluation
-// -------------------------------------------------------------------------------------------------------
+// --- evaluation ------------------------------------------------------------------------------------------------------
 
 struct tensor_value {
     struct type type;
@@ -273,8 +271,7 @@ static bool holds_on_reals(const struct sketch *sk, const struct shapes *s, cons
     return judge_evaluation(&e) == VERDICT_EQUAL;
 }
 
-// --- which sizes change together
-// --------------------------------------------------------------------------------------
+// --- which sizes change together -------------------------------------------------------------------------------------
 
 struct changing {
     const struct sketch *sk;

@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-// --- closures
-// ---------------------------------------------------------------------------------------------------------
+// --- closures --------------------------------------------------------------------------------------------------------
 
 static int closure_of_tensor(const struct store *s, uint32_t tensor, const uint32_t **ret_nodes)
 {
@@ -54,8 +53,7 @@ static bool repeat_a_value(const struct store *s, uint32_t a, uint32_t b)
     return false;
 }
 
-// --- applications of a level
-// ------------------------------------------------------------------------------------------
+// --- applications of a level -----------------------------------------------------------------------------------------
 
 struct visiting {
     const struct store *s;
@@ -157,8 +155,7 @@ void store_visit(const struct store *s, struct lookup *l, int level, uint32_t te
         visit_pairs_beside(&v, level, tensor);
 }
 
-// --- building
-// ---------------------------------------------------------------------------------------------------------
+// --- building --------------------------------------------------------------------------------------------------------
 
 static bool is_equal_value(const void *owner, uint32_t id, const void *key)
 {

@@ -6,8 +6,7 @@
 #include "operators/field.h"
 #include <string.h>
 
-// --- types
-// ------------------------------------------------------------------------------------------------------------
+// --- types -----------------------------------------------------------------------------------------------------------
 
 static void add_tree_text(struct text *out, const struct split_tree *tree)
 {
@@ -99,8 +98,7 @@ const struct gen_type *universe_type(struct universe *u, const struct type *type
     return found;
 }
 
-// --- signatures
-// -------------------------------------------------------------------------------------------------------
+// --- signatures ------------------------------------------------------------------------------------------------------
 
 static bool has_shape(const struct argument_pattern *pattern, const struct type *type)
 {
@@ -203,8 +201,7 @@ struct hash128 fingerprint_of(const struct gen_type *type, const uint64_t *data,
     return hash;
 }
 
-// --- lifetime
-// ---------------------------------------------------------------------------------------------------------
+// --- lifetime --------------------------------------------------------------------------------------------------------
 
 static bool make_constant(struct universe *u, int i, char *ret_reason)
 {

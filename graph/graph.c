@@ -42,8 +42,7 @@ void graph_copy(struct graph *ret_copy, const struct graph *g)
         table_insert(&ret_copy->by_structure, structure_hash(&g->nodes.items[n], graph_inputs(g, n)), n);
 }
 
-// --- hash-consing
-// -----------------------------------------------------------------------------------------------------
+// --- hash-consing ----------------------------------------------------------------------------------------------------
 
 static uint64_t attributes_hash(const struct operator* op, const struct attribute_value *attributes)
 {
@@ -110,8 +109,7 @@ static node_id append_node(struct graph *g, struct node n, const tensor_id *inpu
     return id;
 }
 
-// --- adding
-// -----------------------------------------------------------------------------------------------------------
+// --- adding ----------------------------------------------------------------------------------------------------------
 
 static const struct attribute_value *copy_attributes(struct graph *g, const struct operator* op,
                                                      const struct attribute_value *attributes)

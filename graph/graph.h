@@ -57,7 +57,7 @@ void graph_init(struct graph *g, struct arena *arena);   // `arena` must outlive
 void graph_free(struct graph *g);
 void graph_copy(struct graph *ret_copy, const struct graph *g);   // shares the arena
 
-// --- building
+// --- building --------------------------------------------------------------------------------------------------------
 // --------------------------------------------------------------------------------------------------------- Adds an
 // application (or finds it). `attributes` may be NULL for operators without; values are copied. False when the
 // application is ill-typed: the reason is graph_refusal(g). Attributes left to the input types (split sizes) are filled
@@ -82,8 +82,7 @@ struct graph_mark {
 struct graph_mark graph_mark(const struct graph *g);
 void graph_rollback(struct graph *g, struct graph_mark mark);
 
-// --- reading
-// ----------------------------------------------------------------------------------------------------------
+// --- reading ---------------------------------------------------------------------------------------------------------
 static inline const tensor_id *graph_inputs(const struct graph *g, node_id node)
 {
     const struct node *n = &g->nodes.items[node];
@@ -114,7 +113,7 @@ struct graph_uses {
 void graph_uses_init(struct graph_uses *ret_uses, const struct graph *g, const bool *live);   // live may be NULL: all
 void graph_uses_free(struct graph_uses *uses);
 
-// --- whole graphs
+// --- whole graphs ----------------------------------------------------------------------------------------------------
 // ----------------------------------------------------------------------------------------------------- The live part
 // of `g`, with tensor `old[i]` replaced by `new[i]` everywhere (outputs too). The new tensor inherits the old one's
 // value key. False when that would make a cycle. `ret_map` (may be NULL; one entry per tensor of g) tells where each

@@ -49,7 +49,7 @@ void graph_uses_free(struct graph_uses *uses)
     mem_free(uses->nodes, (uses->n_edges + 1) * sizeof *uses->nodes);
 }
 
-// --- replacement
+// --- replacement -----------------------------------------------------------------------------------------------------
 // ------------------------------------------------------------------------------------------------------ Depth-first
 // from the outputs with an explicit stack. A replaced tensor stands for its replacement, so the order of the result is
 // found anew; meeting a node that is still open means a cycle.
@@ -162,8 +162,7 @@ bool graph_replace(struct graph *ret_result, const struct graph *g, size_t n, co
     return is_acyclic;
 }
 
-// --- comparison
-// -------------------------------------------------------------------------------------------------------
+// --- comparison ------------------------------------------------------------------------------------------------------
 
 uint64_t graph_key(const struct graph *g)
 {

@@ -11,8 +11,7 @@ static const char *const approximate_names[] = {"none", "tanh", NULL};
 
 typedef expr curve(struct definition *d, const struct operator_call *call, expr x);
 
-// --- formulas
-// ---------------------------------------------------------------------------------------------------------
+// --- formulas --------------------------------------------------------------------------------------------------------
 
 static expr plus(struct definition *d, expr a, double b)
 {
@@ -133,8 +132,7 @@ static expr clip(struct definition *d, const struct operator_call *call, expr x)
     return x;
 }
 
-// --- operators
-// --------------------------------------------------------------------------------------------------------
+// --- operators -------------------------------------------------------------------------------------------------------
 
 static bool define_curve(struct definition *d, const struct operator_call *call, curve *formula)
 {

@@ -174,8 +174,7 @@ void evaluate_plan_field(const struct evaluation_plan *plan, uint64_t key, const
     evaluate(plan, domain_of_key(key), inputs, outputs, scratch);
 }
 
-// --- single entries
-// ---------------------------------------------------------------------------------------------------
+// --- single entries --------------------------------------------------------------------------------------------------
 
 #define MAX_ENTRY_VARIABLES 1024
 

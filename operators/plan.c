@@ -30,8 +30,7 @@ static int64_t floor_mod(int64_t a, int64_t b)
     return r < 0 ? r + b : r;
 }
 
-// --- ranges of index expressions
-// --------------------------------------------------------------------------------------
+// --- ranges of index expressions -------------------------------------------------------------------------------------
 
 #define UNBOUNDED ((int64_t)1 << 60)
 
@@ -80,8 +79,7 @@ static struct range range_of(const struct definition *d, expr e)
     }
 }
 
-// --- forms
-// ------------------------------------------------------------------------------------------------------------
+// --- forms -----------------------------------------------------------------------------------------------------------
 
 enum part { PART_LANE, PART_LOOP, PART_MIXED, PARTS };
 struct draft {
@@ -238,8 +236,7 @@ static bool is_linear_index(const struct stage *s, const struct form *f)
     return true;
 }
 
-// --- accesses
-// ---------------------------------------------------------------------------------------------------------
+// --- accesses --------------------------------------------------------------------------------------------------------
 
 static const struct type *type_of_tensor(const struct definition *d, int64_t tensor)
 {
@@ -349,8 +346,7 @@ static void plan_expr(struct planner *p, expr e)
     }
 }
 
-// --- lanes
-// ------------------------------------------------------------------------------------------------------------
+// --- lanes -----------------------------------------------------------------------------------------------------------
 
 void lanes_allocate(struct arena *a, const struct planned_stage *planned, struct lanes *lanes)
 {
@@ -471,8 +467,7 @@ int64_t form_loop_part(const struct lanes *lanes, const struct form *f)
     return value;
 }
 
-// --- plans
-// ------------------------------------------------------------------------------------------------------------
+// --- plans -----------------------------------------------------------------------------------------------------------
 
 // A stage of one block has its lanes filled once and for all.
 static void cache_lanes(struct planner *p, struct planned_stage *planned)

@@ -10,8 +10,7 @@
 
 #define INDEX_LIMIT 16   // random integers stay below: they are mostly indices
 
-// --- inputs
-// -----------------------------------------------------------------------------------------------------------
+// --- inputs ----------------------------------------------------------------------------------------------------------
 
 void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, size_t count, uint64_t seed,
                        struct arena *arena)
@@ -37,8 +36,7 @@ static struct tensor_value *allocate_outputs(const struct model *m, size_t n, st
     return outputs;
 }
 
-// --- comparing
-// --------------------------------------------------------------------------------------------------------
+// --- comparing -------------------------------------------------------------------------------------------------------
 
 bool model_record(struct model *m, const struct graph *g, size_t n_inputs, uint64_t seed, int rounds,
                   struct arena *arena, struct recording *ret_recording, struct error *error)
@@ -84,8 +82,7 @@ void recordings_compare(const struct recording *a, const struct recording *b, do
     }
 }
 
-// --- timing
-// -----------------------------------------------------------------------------------------------------------
+// --- timing ----------------------------------------------------------------------------------------------------------
 
 #define WARM_UP_RUNS 2
 #define LEAST_RUNS 11

@@ -5,8 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-// --- operators by kind
-// ------------------------------------------------------------------------------------------------
+// --- operators by kind -----------------------------------------------------------------------------------------------
 
 // Live nodes that run each time: neither leaves nor work on weights alone.
 static void count_operators(const struct graph *g, size_t *ret_counts)
@@ -30,8 +29,7 @@ static size_t sum_of(const size_t *counts)
     return sum;
 }
 
-// --- for a person
-// -----------------------------------------------------------------------------------------------------
+// --- for a person ----------------------------------------------------------------------------------------------------
 
 static void print_operators(struct text *out, const struct report *r)
 {
@@ -153,8 +151,7 @@ void report_print(struct text *out, const struct report *r, bool with_steps)
         text_printf(out, "wrote nothing: %s\n", r->kept_reason);
 }
 
-// --- JSON
-// -------------------------------------------------------------------------------------------------------------
+// --- JSON ------------------------------------------------------------------------------------------------------------
 
 static void add_key(struct text *out, const char *key)
 {

@@ -93,8 +93,7 @@ struct session {
     bool agrees;
 };
 
-// --- preparing
-// --------------------------------------------------------------------------------------------------------
+// --- preparing -------------------------------------------------------------------------------------------------------
 
 static bool import_subject(struct session *s, struct subject *subject, struct error *error)
 {
@@ -145,8 +144,7 @@ static void close_subject(struct subject *subject)
     arena_free(&subject->arena);
 }
 
-// --- comparing
-// --------------------------------------------------------------------------------------------------------
+// --- comparing -------------------------------------------------------------------------------------------------------
 
 static bool compare_subjects(struct session *s, struct error *error)
 {
@@ -164,8 +162,7 @@ static bool compare_subjects(struct session *s, struct error *error)
     return true;
 }
 
-// --- reporting
-// --------------------------------------------------------------------------------------------------------
+// --- reporting -------------------------------------------------------------------------------------------------------
 
 static void print_latency(const struct session *s, const struct subject *subject)
 {
@@ -326,8 +323,7 @@ static bool print_steps(struct session *s, const struct subject *subject, struct
     return is_done;
 }
 
-// --- the program
-// ------------------------------------------------------------------------------------------------------
+// --- the program -----------------------------------------------------------------------------------------------------
 
 static bool run_subjects(struct session *s, struct error *error)
 {

@@ -30,8 +30,7 @@ const struct property *property_find(const struct property_set *set, const char 
     return NULL;
 }
 
-// --- parsing
-// ----------------------------------------------------------------------------------------------------------
+// --- parsing ---------------------------------------------------------------------------------------------------------
 
 struct property_items {
     const struct sexp *comment, *equal, *where;
@@ -162,8 +161,7 @@ bool property_set_parse(struct property_set *set, const char *file, const char *
     return sexp_parse(set->arena, file, text, size, &list, error) && add_properties(set, list, file, error);
 }
 
-// --- folders
-// ----------------------------------------------------------------------------------------------------------
+// --- folders ---------------------------------------------------------------------------------------------------------
 
 static int compare_names(const void *a, const void *b)
 {
@@ -195,8 +193,7 @@ bool property_set_read_folder(struct property_set *set, const char *folder, stru
     return is_read;
 }
 
-// --- printing
-// ---------------------------------------------------------------------------------------------------------
+// --- printing --------------------------------------------------------------------------------------------------------
 
 void property_print(struct text *out, const struct property *p)
 {

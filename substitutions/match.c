@@ -7,8 +7,7 @@
 #include <assert.h>
 #include <string.h>
 
-// --- the index
-// --------------------------------------------------------------------------------------------------------
+// --- the index -------------------------------------------------------------------------------------------------------
 
 static void mark_weights(struct match_index *index)
 {
@@ -69,8 +68,7 @@ void match_index_free(struct match_index *index)
     graph_uses_free(&index->uses);
 }
 
-// --- attributes
-// -------------------------------------------------------------------------------------------------------
+// --- attributes ------------------------------------------------------------------------------------------------------
 
 struct matching {
     const struct rule *rule;
@@ -177,8 +175,7 @@ static bool has_exactly_the_attributes(struct matching *s, uint32_t pattern_node
     return true;
 }
 
-// --- the search
-// -------------------------------------------------------------------------------------------------------
+// --- the search ------------------------------------------------------------------------------------------------------
 
 static bool solve(struct matching *s, const struct goal *goal);
 static bool match_next_source(struct matching *s);
@@ -395,8 +392,7 @@ void rule_match(const struct rule *r, const struct match_index *index, node_id a
         solve_node(&s, first, anchor, NULL);
 }
 
-// --- applying
-// ---------------------------------------------------------------------------------------------------------
+// --- applying --------------------------------------------------------------------------------------------------------
 
 struct application {
     const struct match *m;

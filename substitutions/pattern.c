@@ -19,8 +19,7 @@ void pattern_free(struct pattern *p)
     vec_free(&p->terms);
 }
 
-// --- building
-// ---------------------------------------------------------------------------------------------------------
+// --- building --------------------------------------------------------------------------------------------------------
 
 static term_id find_or_add_term(struct pattern *p, struct term t)
 {
@@ -66,8 +65,7 @@ term_id pattern_add_node(struct pattern *p, const struct pattern_node *node, uin
     return find_or_add_term(p, (struct term){false, found, output});
 }
 
-// --- parsing
-// ----------------------------------------------------------------------------------------------------------
+// --- parsing ---------------------------------------------------------------------------------------------------------
 
 static bool find_or_add_name(const char **names, uint32_t *count, const struct sexp *s, const char *file,
                              struct arena *a, uint32_t *ret_index, struct error *error)
@@ -264,7 +262,7 @@ bool pattern_parse_term(struct pattern *p, const struct sexp *s, const char *fil
     return true;
 }
 
-// --- attribute values
+// --- attribute values ------------------------------------------------------------------------------------------------
 
 static bool evaluate_attribute(const struct attribute_pattern *pattern, const struct term_bindings *b, struct arena *a,
                                struct attribute_value *ret_value)
@@ -292,8 +290,7 @@ bool pattern_evaluate_attributes(const struct pattern_node *node, const struct t
     return true;
 }
 
-// --- conditions
-// -------------------------------------------------------------------------------------------------------
+// --- conditions ------------------------------------------------------------------------------------------------------
 
 static const char *const condition_heads[] = {
     [CONDITION_EQUAL] = "=",     [CONDITION_NOT_EQUAL] = "!=",    [CONDITION_LESS_EQUAL] = "<=",
@@ -367,8 +364,7 @@ bool condition_holds(const struct condition *c, const struct term_bindings *b, c
            entries_compare(c->kind, &x, &y);
 }
 
-// --- printing
-// ---------------------------------------------------------------------------------------------------------
+// --- printing --------------------------------------------------------------------------------------------------------
 
 void pattern_print_attribute_term(struct text *out, const struct pattern *p, const struct attribute_term *t)
 {

@@ -6,8 +6,7 @@
 #include "core/text.h"
 #include <string.h>
 
-// --- parsing
-// ----------------------------------------------------------------------------------------------------------
+// --- parsing ---------------------------------------------------------------------------------------------------------
 
 struct rule_items {
     const struct sexp *source, *target, *where, *proof;
@@ -169,8 +168,7 @@ void rule_free(struct rule *r)
     pattern_free(&r->pattern);
 }
 
-// --- printing
-// ---------------------------------------------------------------------------------------------------------
+// --- printing --------------------------------------------------------------------------------------------------------
 
 static void print_terms(struct text *out, const struct rule *r, const char *label, const term_id *terms)
 {
@@ -202,8 +200,7 @@ void rule_print(struct text *out, const struct rule *r)
     text_add(out, ")\n");
 }
 
-// --- sets
-// -------------------------------------------------------------------------------------------------------------
+// --- sets ------------------------------------------------------------------------------------------------------------
 
 void rule_set_init(struct rule_set *set, struct arena *arena)
 {

@@ -85,8 +85,7 @@ struct rule {
     unsigned line, column;   // where it was read
 };
 
-// --- patterns (also used by properties)
-// -------------------------------------------------------------------------------
+// --- patterns (also used by properties) ------------------------------------------------------------------------------
 void pattern_init(struct pattern *p);
 void pattern_free(struct pattern *p);
 // Parses one term into the pattern; names and attribute lists are allocated in `a`.
@@ -108,8 +107,7 @@ bool pattern_evaluate_attributes(const struct pattern_node *node, const struct t
 bool condition_holds(const struct condition *c, const struct term_bindings *b, const bool *is_weight,
                      struct arena *scratch);
 
-// --- rules
-// ------------------------------------------------------------------------------------------------------------
+// --- rules -----------------------------------------------------------------------------------------------------------
 struct rule_set {
     struct arena *arena;
     VEC(struct rule *) rules;

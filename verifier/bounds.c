@@ -93,8 +93,7 @@ static uint32_t item_of_tensor_axis(const struct analysis *an, uint32_t node, in
     return an->first_item[node] + d->stages[tensor - d->n_inputs].first_variable + (uint32_t)axis;
 }
 
-// --- index expressions
-// ------------------------------------------------------------------------------------------------
+// --- index expressions -----------------------------------------------------------------------------------------------
 
 struct affine_index {
     int n;
@@ -238,8 +237,7 @@ static void note_index(struct analysis *an, uint32_t node, const struct expr_nod
         add_window(an, node, axis, &f, item, size, read->b);
 }
 
-// --- scalar expressions
-// -----------------------------------------------------------------------------------------------
+// --- scalar expressions ----------------------------------------------------------------------------------------------
 
 static bool is_equality_test(const struct definition *d, const struct expr_node *select)
 {
@@ -310,8 +308,7 @@ static void note_expression(struct analysis *an, uint32_t node, expr e)
     }
 }
 
-// --- sums
-// -------------------------------------------------------------------------------------------------------------
+// --- sums ------------------------------------------------------------------------------------------------------------
 
 // Does every monomial of the expression have a factor whose place tells the index? A sum over an index that none tells
 // counts, so that the size itself becomes a coefficient.
@@ -453,8 +450,7 @@ static void count_sums_of_term(struct analysis *an, term_id term, uint8_t *sums)
     count_sums_of_tensor(an, t->index, d->n_inputs + d->outputs[t->output], sums);
 }
 
-// --- bounds of classes
-// ------------------------------------------------------------------------------------------------
+// --- bounds of classes -----------------------------------------------------------------------------------------------
 
 // Labels that one counterexample can need, by class: axes of the output, and sums, those in the arguments of functions
 // outside of the ring included.
@@ -537,8 +533,7 @@ static int number_of_segments(struct analysis *an, uint32_t class)
     return most;
 }
 
-// --- sizes in attributes and conditions
-// -------------------------------------------------------------------------------
+// --- sizes in attributes and conditions ------------------------------------------------------------------------------
 
 static int64_t constant_axis(const struct attribute_term *t)
 {
@@ -678,8 +673,7 @@ static struct class_bound bound_of_axis(struct analysis *an, uint32_t item, cons
     return (struct class_bound){an->is_operand[item] ? of_segment : of_segment * segments, BOUND_SEGMENTS, NULL};
 }
 
-// --- one instance
-// -----------------------------------------------------------------------------------------------------
+// --- one instance ----------------------------------------------------------------------------------------------------
 
 static void number_items(struct analysis *an)
 {

@@ -147,7 +147,7 @@ static bool print_all(const struct run *run)
     return failed == 0;
 }
 
-// --- the set as a theory
+// --- the set as a theory ---------------------------------------------------------------------------------------------
 
 static void print_uses(const char *what, const struct entailment *e)
 {

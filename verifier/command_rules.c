@@ -100,7 +100,7 @@ static void prove_all(struct run *run)
     run->seconds = clock_seconds() - started;
 }
 
-// --- SMT-LIB
+// --- SMT-LIB ---------------------------------------------------------------------------------------------------------
 
 #define MAX_OBLIGATIONS 64
 
@@ -135,8 +135,7 @@ static bool write_smt2(struct run *run, struct error *error)
     return is_written;
 }
 
-// --- output
-// -----------------------------------------------------------------------------------------------------------
+// --- output ----------------------------------------------------------------------------------------------------------
 
 static int compare_reports(const void *a, const void *b)
 {

@@ -27,8 +27,7 @@ struct atom_search {
     struct atom atoms[MAX_ATOMS];
 };
 
-// --- samples
-// ----------------------------------------------------------------------------------------------------------
+// --- samples ---------------------------------------------------------------------------------------------------------
 
 static bool take_sample(void *context, struct instance *in, enum comparison outcome)
 {
@@ -59,8 +58,7 @@ static void evaluate_atom(const struct atom_search *s, const struct condition *c
     }
 }
 
-// --- the vocabulary
-// ---------------------------------------------------------------------------------------------------
+// --- the vocabulary --------------------------------------------------------------------------------------------------
 
 static const struct attribute_term *make_term(struct atom_search *s, enum attribute_term_kind kind, int64_t value,
                                               const struct attribute_term *operand)
@@ -158,8 +156,7 @@ static void add_atoms(struct atom_search *s)
             add_dim_atoms(s, v, w);
 }
 
-// --- the search
-// -------------------------------------------------------------------------------------------------------
+// --- the search ------------------------------------------------------------------------------------------------------
 
 struct choice {
     uint32_t count, atoms[MAX_ADDED_CONDITIONS];

@@ -23,8 +23,7 @@ struct search {
     VEC(type_id) candidates[MAX_RULE_VARIABLES];
 };
 
-// --- what the equation asks for
-// ---------------------------------------------------------------------------------------
+// --- what the equation asks for --------------------------------------------------------------------------------------
 
 static uint32_t variables_of_attribute_term(const struct attribute_term *t)
 {
@@ -129,8 +128,7 @@ static void plan_levels(struct search *s)
     }
 }
 
-// --- candidate types
-// --------------------------------------------------------------------------------------------------
+// --- candidate types -------------------------------------------------------------------------------------------------
 
 static void add_cut_types(struct search *s, uint32_t variable, struct type type)
 {
@@ -181,8 +179,7 @@ static void add_candidates(struct search *s)
         }
 }
 
-// --- the search
-// -------------------------------------------------------------------------------------------------------
+// --- the search ------------------------------------------------------------------------------------------------------
 
 static bool type_nodes(struct search *s, uint32_t level)
 {

@@ -55,8 +55,7 @@ bool instance_type_node(struct instance *in, uint32_t node)
     return in->calls[node] != NULL;
 }
 
-// --- values
-// -----------------------------------------------------------------------------------------------------------
+// --- values ----------------------------------------------------------------------------------------------------------
 
 struct values {
     polynomial **symbolic[MAX_RULE_NODES];   // one array per output
@@ -117,8 +116,7 @@ static bool evaluate_symbolically(const struct instance *in, struct polynomial_p
     return true;
 }
 
-// --- numbers
-// ----------------------------------------------------------------------------------------------------------
+// --- numbers ---------------------------------------------------------------------------------------------------------
 
 // Small integers first, which read well in a counterexample; then positive reals, which logarithms take; then any.
 static double number_for(struct random *r, uint64_t seed)
@@ -201,8 +199,7 @@ static bool confirm(const struct instance *in, struct values *v, uint32_t pair, 
     return false;
 }
 
-// --- comparison
-// -------------------------------------------------------------------------------------------------------
+// --- comparison ------------------------------------------------------------------------------------------------------
 
 static enum comparison compare_types(const struct instance *in, uint32_t pair)
 {
@@ -291,8 +288,7 @@ enum comparison instance_compare(struct instance *in, struct polynomial_pool *po
     return ret_difference->kind;
 }
 
-// --- printing
-// ---------------------------------------------------------------------------------------------------------
+// --- printing --------------------------------------------------------------------------------------------------------
 
 void instance_print(struct text *out, const struct instance *in)
 {

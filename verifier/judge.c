@@ -33,8 +33,7 @@ void judgement_free(struct judgement *result)
     text_free(&result->counterexample);
 }
 
-// --- ranks
-// ------------------------------------------------------------------------------------------------------------
+// --- ranks -----------------------------------------------------------------------------------------------------------
 
 static int64_t largest_integer(const struct attribute_term *t)
 {
@@ -68,8 +67,7 @@ static int rank_to_test(const struct pattern *p)
     return rank < 4 ? 4 : rank > 6 ? 6 : (int)rank;
 }
 
-// --- exploring
-// --------------------------------------------------------------------------------------------------------
+// --- exploring -------------------------------------------------------------------------------------------------------
 
 #define MAX_KINDS 256
 
@@ -189,8 +187,7 @@ static void box_from_bounds(struct box *box, const struct bounds *b)
                     box->bound[v][r][a] = has_one_axis_in_full(b, r, a) || b->size[v][r][a] < 3 ? b->size[v][r][a] : 3;
 }
 
-// --- testing
-// ----------------------------------------------------------------------------------------------------------
+// --- testing ---------------------------------------------------------------------------------------------------------
 
 struct test {
     struct judge *j;
@@ -402,8 +399,7 @@ void judge_explore(struct judge *j, const struct equation *eq, bool (*visit)(voi
         }
 }
 
-// --- printing
-// ---------------------------------------------------------------------------------------------------------
+// --- printing --------------------------------------------------------------------------------------------------------
 
 static void print_bounds_of_variable(struct text *out, const struct equation *eq, const struct judgement *r, uint32_t v,
                                      int rank)

@@ -49,8 +49,7 @@ void sentence_list_free(struct sentence_list *list)
     vec_free(&list->items);
 }
 
-// --- symbols and terms
-// ------------------------------------------------------------------------------------------------
+// --- symbols and terms -----------------------------------------------------------------------------------------------
 
 static bool has_name(const void *owner, uint32_t id, const void *key)
 {
@@ -148,8 +147,7 @@ static logic_term list_constant(struct logic *l, const struct attribute_value *v
     return t;
 }
 
-// --- translation
-// ------------------------------------------------------------------------------------------------------
+// --- translation -----------------------------------------------------------------------------------------------------
 
 // One instance stands for all of its kind: it settles ranks and lengths.
 struct translation {
@@ -377,8 +375,7 @@ static struct sentence translate(struct translation *tr)
     return s;
 }
 
-// --- kinds
-// ------------------------------------------------------------------------------------------------------------
+// --- kinds -----------------------------------------------------------------------------------------------------------
 
 #define MAX_KINDS 256
 #define MAX_FACTS 64
@@ -502,8 +499,7 @@ bool logic_add_sentences(struct logic *l, struct judge *j, const struct equation
     return list->items.count > c.first && !c.has_failed;
 }
 
-// --- printing
-// ---------------------------------------------------------------------------------------------------------
+// --- printing --------------------------------------------------------------------------------------------------------
 
 void logic_print_term(struct text *out, const struct logic *l, logic_term term)
 {

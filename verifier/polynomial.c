@@ -10,8 +10,7 @@
 
 enum atom_kind { ATOM_VARIABLE, ATOM_FUNCTION, ATOM_MAXIMUM, ATOM_REAL, ATOM_LIMIT };
 
-// --- hash-consing
-// -----------------------------------------------------------------------------------------------------
+// --- hash-consing ----------------------------------------------------------------------------------------------------
 
 struct term_list {
     const struct polynomial_term *items;
@@ -162,8 +161,7 @@ void polynomial_pool_free(struct polynomial_pool *p)
     table_free(&p->by_atom);
 }
 
-// --- coefficients
-// -----------------------------------------------------------------------------------------------------
+// --- coefficients ----------------------------------------------------------------------------------------------------
 
 __extension__ typedef __int128 wide;
 
@@ -205,8 +203,7 @@ static void add_fractions(struct polynomial_pool *p, struct polynomial_term *ret
                      (wide)x->denominator * y->denominator);
 }
 
-// --- the ring
-// ---------------------------------------------------------------------------------------------------------
+// --- the ring --------------------------------------------------------------------------------------------------------
 
 static struct term_list terms_of(const struct polynomial_pool *p, polynomial a)
 {
@@ -359,8 +356,7 @@ static polynomial negate(struct polynomial_pool *p, polynomial a)
     return multiply(p, a, constant(p, -1, 1));
 }
 
-// --- functions
-// --------------------------------------------------------------------------------------------------------
+// --- functions -------------------------------------------------------------------------------------------------------
 
 static const struct polynomial_atom *as_single_atom(const struct polynomial_pool *p, polynomial a, uint8_t kind)
 {
@@ -565,8 +561,7 @@ polynomial polynomial_apply(struct polynomial_pool *p, enum scalar_function fn, 
     }
 }
 
-// --- printing
-// ---------------------------------------------------------------------------------------------------------
+// --- printing --------------------------------------------------------------------------------------------------------
 
 struct printer {
     struct text *out;

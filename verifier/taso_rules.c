@@ -8,8 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-// --- the wire format
-// --------------------------------------------------------------------------------------------------
+// --- the wire format -------------------------------------------------------------------------------------------------
 
 struct wire {
     const uint8_t *at, *end;
@@ -52,8 +51,7 @@ static bool take_field(struct wire *w, unsigned *ret_field, int64_t *ret_value, 
     return true;
 }
 
-// --- rules as TASO has them
-// -------------------------------------------------------------------------------------------
+// --- rules as TASO has them ------------------------------------------------------------------------------------------
 
 #define MAX_OPERATORS 16
 #define MAX_OPERATOR_INPUTS 8
@@ -171,8 +169,7 @@ static bool read_rule(struct wire w, struct taso_rule *ret_rule)
     return !w.is_bad && ret_rule->n_outputs > 0;
 }
 
-// --- rules as text
-// ----------------------------------------------------------------------------------------------------
+// --- rules as text ---------------------------------------------------------------------------------------------------
 
 struct writer {
     const struct taso_graph *graph;
@@ -362,8 +359,7 @@ static bool write_rule(const struct taso_rule *r, size_t number, struct text *ou
     return !source.unknown_type && !target.unknown_type;
 }
 
-// --- the file
-// ---------------------------------------------------------------------------------------------------------
+// --- the file --------------------------------------------------------------------------------------------------------
 
 static bool add_rule(struct rule_set *set, const struct taso_rule *r, size_t number, const char *path,
                      struct error *error)

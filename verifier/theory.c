@@ -28,8 +28,7 @@ static void assume(struct theory *t, Z3_ast formula)
         Z3_solver_assert(t->z3, t->solver, formula);
 }
 
-// --- Z3 terms
-// ---------------------------------------------------------------------------------------------------------
+// --- Z3 terms --------------------------------------------------------------------------------------------------------
 
 static Z3_sort sort_of(struct theory *t, logic_sort sort)
 {
@@ -84,8 +83,7 @@ static Z3_ast equality_of(struct theory *t, const struct logic_equality *e, cons
     return Z3_mk_eq(t->z3, term_of(t, e->left, variables), term_of(t, e->right, variables));
 }
 
-// --- axioms
-// -----------------------------------------------------------------------------------------------------------
+// --- axioms ----------------------------------------------------------------------------------------------------------
 
 static uint64_t variables_of(const struct logic *l, logic_term term)
 {
@@ -255,8 +253,7 @@ static void assert_new_structure(struct theory *t)
     }
 }
 
-// --- the solver
-// -------------------------------------------------------------------------------------------------------
+// --- the solver ------------------------------------------------------------------------------------------------------
 
 static void ignore_z3_error(Z3_context c, Z3_error_code e)
 {
@@ -321,8 +318,7 @@ void theory_free(struct theory *t)
     mem_free(t, sizeof *t);
 }
 
-// --- obligations
-// ------------------------------------------------------------------------------------------------------
+// --- obligations -----------------------------------------------------------------------------------------------------
 
 static void assert_obligation(struct theory *t, const struct sentence *s)
 {
@@ -443,8 +439,7 @@ bool theory_is_consistent(struct theory *t, struct entailment *ret_core)
     return is_consistent;
 }
 
-// --- SMT-LIB
-// ----------------------------------------------------------------------------------------------------------
+// --- SMT-LIB ---------------------------------------------------------------------------------------------------------
 
 static void mark_symbols(const struct logic *l, logic_term term, bool *used)
 {

@@ -36,8 +36,7 @@ void typing_trim(struct typing *t)
     typing_init(t);
 }
 
-// --- split trees and types
-// --------------------------------------------------------------------------------------------
+// --- split trees and types -------------------------------------------------------------------------------------------
 
 static bool is_tree(const void *owner, uint32_t id, const void *key)
 {
@@ -91,8 +90,7 @@ const struct type *typing_type(const struct typing *t, type_id id)
     return t->types.items[id];
 }
 
-// --- applications
-// -----------------------------------------------------------------------------------------------------
+// --- applications ----------------------------------------------------------------------------------------------------
 
 static void build_key(struct typing *t, const struct operator* op, const struct attribute_value *attributes,
                       uint32_t n_inputs, const type_id *inputs)

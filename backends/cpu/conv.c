@@ -38,7 +38,7 @@ static bool accepts_epilogue(const struct planner *p, const struct step *step, c
     return cpu_read_epilogue(planner_graph(p), step, loop, 1, &ignored);
 }
 
-// --- preparing ------------------------------------------------------------------------------------------------------
+// --- preparing -------------------------------------------------------------------------------------------------------
 
 static int64_t value_or(const struct attribute_value *value, int i, int64_t standard)
 {

@@ -19,7 +19,7 @@
 #define MEETINGS 64
 #define BUSY_SECONDS 2e-4
 
-// --- loops and evaluation as kernels --------------------------------------------------------------------------------
+// --- loops and evaluation as kernels ---------------------------------------------------------------------------------
 
 static void *prepare_loops(const struct step_request *r)
 {
@@ -72,7 +72,7 @@ static bool run_evaluation(void *state, char *const *memory, char *scratch)
 const struct cpu_kernel cpu_kernel_evaluate = {
     .base = {.name = "evaluate"}, .prepare = prepare_evaluation, .run = run_evaluation};
 
-// --- claims ---------------------------------------------------------------------------------------------------------
+// --- claims ----------------------------------------------------------------------------------------------------------
 
 static cpu_claim *const claims[OP_COUNT] = {
     [OP_CONV] = cpu_claim_conv,     [OP_MATMUL] = cpu_claim_matmul, [OP_POOLMAX] = cpu_claim_pool,
@@ -86,7 +86,7 @@ static bool claim(void *context, struct planner *p, node_id node)
     return of_operator && of_operator(p, node);
 }
 
-// --- models ---------------------------------------------------------------------------------------------------------
+// --- models ----------------------------------------------------------------------------------------------------------
 
 struct prepared_step {
     size_t number;   // in the plan
@@ -289,7 +289,7 @@ static const struct plan *plan_of(const struct model *m)
     return &((const struct cpu_model *)m)->plan;
 }
 
-// --- the device -----------------------------------------------------------------------------------------------------
+// --- the device ------------------------------------------------------------------------------------------------------
 
 static void close_cpu(struct backend *backend)
 {

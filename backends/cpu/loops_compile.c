@@ -6,7 +6,7 @@
 
 #define ENTRIES_IN_CACHE 32768
 
-// --- axes -----------------------------------------------------------------------------------------------------------
+// --- axes ------------------------------------------------------------------------------------------------------------
 
 struct axes {
     int n;
@@ -128,7 +128,7 @@ static void copy_accesses(struct compiled_loop *c, const struct loop *l, int n_s
     }
 }
 
-// --- modes ----------------------------------------------------------------------------------------------------------
+// --- modes -----------------------------------------------------------------------------------------------------------
 
 static bool is_plain_copy(const struct loop *l)
 {
@@ -157,7 +157,7 @@ static enum loop_mode mode_of(const struct compiled_loop *c, const struct loop *
     return suits_columns(c) ? LOOP_REDUCES_COLUMNS : LOOP_REDUCES_ROWS;
 }
 
-// --- instructions ---------------------------------------------------------------------------------------------------
+// --- instructions ----------------------------------------------------------------------------------------------------
 
 // The values of a phase that are one number for a whole block, not a vector.
 static bool is_uniform(const struct compiled_loop *c, uint16_t value)
@@ -242,7 +242,7 @@ static void compile_code(struct compiled_loop *c, const struct loop *l, const st
     }
 }
 
-// --- places of values -----------------------------------------------------------------------------------------------
+// --- places of values ------------------------------------------------------------------------------------------------
 
 static int last_use_of(const struct compiled_loop *c, uint16_t value)
 {
@@ -299,7 +299,7 @@ static void place_values(struct compiled_loop *c, struct arena *arena)
     c->n_slots += 5;
 }
 
-// --- loops ----------------------------------------------------------------------------------------------------------
+// --- loops -----------------------------------------------------------------------------------------------------------
 
 static double work_of(const struct compiled_loop *c)
 {

@@ -37,7 +37,7 @@ static float *slot_of(const struct running *r, int slot)
     return r->scratch + (size_t)slot * VECTOR_BLOCK;
 }
 
-// --- values ---------------------------------------------------------------------------------------------------------
+// --- values ----------------------------------------------------------------------------------------------------------
 
 static void load_vector(const struct running *r, const struct compiled_access *o, int64_t stride, float *z,
                         const char *from, int64_t n)
@@ -172,7 +172,7 @@ static void store_results(struct running *r, bool is_scalar_phase, int64_t n)
     }
 }
 
-// --- walking --------------------------------------------------------------------------------------------------------
+// --- walking ---------------------------------------------------------------------------------------------------------
 
 // Sets place[first .. first + n) to the index-th place of these axes in row-major order.
 static void go_to(struct running *r, int first, int n, int64_t index)
@@ -219,7 +219,7 @@ static struct blocks cut_into_blocks(const struct compiled_loop *c, int threads)
     return b;
 }
 
-// --- modes ----------------------------------------------------------------------------------------------------------
+// --- modes -----------------------------------------------------------------------------------------------------------
 
 static void map_block(struct running *r, int64_t n)
 {
@@ -327,7 +327,7 @@ static void run_blocks(struct running *r, const struct blocks *b, int64_t from, 
     }
 }
 
-// --- copies ---------------------------------------------------------------------------------------------------------
+// --- copies ----------------------------------------------------------------------------------------------------------
 
 // Rows from..to of the outermost axis that is long enough to be shared among threads.
 static void copy_part(struct running *r, int axis, int64_t from, int64_t to)
@@ -358,7 +358,7 @@ static int axis_to_share(const struct compiled_loop *c, int threads)
     return best;
 }
 
-// --- loops ----------------------------------------------------------------------------------------------------------
+// --- loops -----------------------------------------------------------------------------------------------------------
 
 static void start_running(struct running *r, const struct compiled_loops *loops, const struct compiled_loop *loop,
                           char *const *memory, const int64_t *shared, int thread)

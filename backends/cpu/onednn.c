@@ -44,8 +44,7 @@ void onednn_version(int *ret_major, int *ret_minor, int *ret_patch)
     *ret_patch = version->patch;
 }
 
-// --- post-operations
-// --------------------------------------------------------------------------------------------------
+// --- post-operations -------------------------------------------------------------------------------------------------
 
 static const dnnl_alg_kind_t algorithms[] = {
     [POSTOP_LINEAR] = dnnl_eltwise_linear,
@@ -138,7 +137,7 @@ static bool make_attributes(struct onednn_primitive *p, const struct postops *op
     return is_done;
 }
 
-// --- primitives -----------------------------------------------------------------------------------------------------
+// --- primitives ------------------------------------------------------------------------------------------------------
 
 static bool make_argument(struct onednn_primitive *p, int which, int arg, dnnl_query_t what, int index)
 {
@@ -285,7 +284,7 @@ size_t onednn_weights_bytes(const struct onednn_primitive *p)
     return bytes_of(p, dnnl_query_weights_md);
 }
 
-// --- running --------------------------------------------------------------------------------------------------------
+// --- running ---------------------------------------------------------------------------------------------------------
 
 bool onednn_pack_weights(struct onednn_primitive *p, const struct onednn_tensor *plain, const void *from, void *to)
 {

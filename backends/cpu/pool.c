@@ -85,8 +85,7 @@ const struct cpu_kernel cpu_kernel_pool = {
     .free = free_pool,
 };
 
-// --- local response normalization
-// -------------------------------------------------------------------------------------
+// --- local response normalization ------------------------------------------------------------------------------------
 
 bool cpu_claim_lrn(struct planner *p, node_id node)
 {

@@ -57,7 +57,7 @@ static bool is_times(const struct loop *l, uint16_t value, double factor, uint16
     return is_with_constant(l, value, FN_MUL, &constant, ret_x) && fabs((double)constant - factor) < 1e-6;
 }
 
-// --- patterns: each gives the value before it and what it is --------------------------------------------------------
+// --- patterns: each gives the value before it and what it is ---------------------------------------------------------
 
 // factor * x times constant + y, in either order.
 static bool has_factors(const struct loop *l, const struct instruction *product, double factor, uint16_t *ret_x,
@@ -195,7 +195,7 @@ static bool is_curve(const struct loop *l, uint16_t value, struct postop *ret_op
     return false;
 }
 
-// --- operands -------------------------------------------------------------------------------------------------------
+// --- operands --------------------------------------------------------------------------------------------------------
 
 static enum postop_operand shape_of_operand(const struct reader *r, int number)
 {
@@ -238,7 +238,7 @@ static bool is_with_operand(const struct reader *r, uint16_t value, struct posto
     return false;
 }
 
-// --- the chain ------------------------------------------------------------------------------------------------------
+// --- the chain -------------------------------------------------------------------------------------------------------
 
 static bool take_last(const struct reader *r, uint16_t value, struct postop *ret_op, uint16_t *ret_x)
 {

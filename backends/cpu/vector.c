@@ -20,7 +20,7 @@
 #define NAME_TEXT(x) TEXT_OF(x)
 #define EACH_ENTRY _Pragma("omp simd") for (int64_t i = 0; i < n; i++)
 
-// --- transcendental functions ---------------------------------------------------------------------------------------
+// --- transcendental functions ----------------------------------------------------------------------------------------
 
 static inline float float_from_bits(uint32_t bits)
 {
@@ -121,7 +121,7 @@ static inline float fast_log(float x)
     return x < 0 || x != x ? NAN : y;
 }
 
-// --- scalar functions -----------------------------------------------------------------------------------------------
+// --- scalar functions ------------------------------------------------------------------------------------------------
 
 // As operators/functions.def has them; <tgmath.h> makes its functions those of float, and these are faster.
 #undef exp
@@ -195,7 +195,7 @@ static void right_POW(float *z, const float *a, float b, int64_t n)
     }
 }
 
-// --- reductions -----------------------------------------------------------------------------------------------------
+// --- reductions ------------------------------------------------------------------------------------------------------
 
 static float sum_of_block(const float *a, int64_t n)
 {
@@ -245,7 +245,7 @@ static bool has_nan(const float *a, int64_t n)
 EXTREME_OF_BLOCK(max_of_block, >, -INFINITY)
 EXTREME_OF_BLOCK(min_of_block, <, INFINITY)
 
-// --- moving ---------------------------------------------------------------------------------------------------------
+// --- moving ----------------------------------------------------------------------------------------------------------
 
 static void fill_block(float *z, float value, int64_t n)
 {
@@ -304,7 +304,7 @@ static void store_other(enum dtype dtype, void *to, int64_t stride, const float 
     }
 }
 
-// --- the table ------------------------------------------------------------------------------------------------------
+// --- the table -------------------------------------------------------------------------------------------------------
 
 extern const struct vector_functions NAME_OF(VECTOR_VARIANT);
 const struct vector_functions NAME_OF(VECTOR_VARIANT) = {

@@ -9,7 +9,7 @@ struct fake_backend {
     struct fake_device device;
 };
 
-// --- planning: matrix products and convolutions take any epilogue ---------------------------------------------------
+// --- planning: matrix products and convolutions take any epilogue ----------------------------------------------------
 
 static bool accepts_any(const struct planner *p, const struct step *step, const struct loop *epilogue)
 {
@@ -33,7 +33,7 @@ static bool claim_anchor(void *context, struct planner *p, node_id node)
     return true;
 }
 
-// --- costs ----------------------------------------------------------------------------------------------------------
+// --- costs -----------------------------------------------------------------------------------------------------------
 
 static double distinct_bytes(const struct view *v)
 {
@@ -96,7 +96,7 @@ static bool measure(struct backend *b, const struct plan *plan, const struct ste
     return true;
 }
 
-// --- the device -----------------------------------------------------------------------------------------------------
+// --- the device ------------------------------------------------------------------------------------------------------
 
 static struct model *refuse_to_prepare(struct backend *b, const struct graph *g, size_t n_weights,
                                        const struct tensor_value *weights, struct error *error)

@@ -102,7 +102,7 @@ bool reference_run_node(const struct graph *g, node_id node, const struct tensor
     return reference_run_call(&call, inputs, (int)n->n_outputs, ret_outputs, arena, error);
 }
 
-// --- whole graphs ---------------------------------------------------------------------------------------------------
+// --- whole graphs ----------------------------------------------------------------------------------------------------
 
 struct leaf_values {
     size_t n_inputs, n_weights;

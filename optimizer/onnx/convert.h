@@ -66,7 +66,7 @@ bool list_of(struct conversion *c, const char *attribute, uint32_t input, const 
 bool is_weight(const struct conversion *c, tensor_id tensor);
 bool is_constant(struct conversion *c, tensor_id tensor);   // depends on weights only
 
-// --- building
+// --- building --------------------------------------------------------------------------------------------------------
 struct application {
     const struct operator* op;
     struct attribute_value values[MAX_ATTRIBUTES];

@@ -35,7 +35,7 @@ struct exporter {
     bool failed;       // sticky, with *error set
 };
 
-// --- export_names.c
+// --- export_names.c --------------------------------------------------------------------------------------------------
 bool name_set_has(const struct name_set *s, const char *name);
 bool name_set_add(struct name_set *s, const char *name);   // false: it is there already
 void name_set_free(struct name_set *s);
@@ -45,13 +45,13 @@ const char *fresh_name(struct exporter *x, const char *stem);
 const char *name_of(struct exporter *x, tensor_id tensor);
 const char *name_of_weight(struct exporter *x, size_t index);
 
-// --- export_match.c
+// --- export_match.c --------------------------------------------------------------------------------------------------
 // Is what the graph has at `tensor` still what import made of the node that `origin` names? Then ret_inputs (one per
 // input of that node) has the graph's tensor for each input that is no weight; NO_TENSOR for weights and omitted ones.
 bool match_origin(const struct exporter *x, tensor_id tensor, const struct imported_origin *origin,
                   tensor_id *ret_inputs);
 
-// --- export_nodes.c: all strings are copied or live in the arena
+// --- export_nodes.c: all strings are copied or live in the arena -----------------------------------------------------
 const struct onnx_graph *source_of(const struct exporter *x);
 const struct onnx_node *source_node(const struct exporter *x, uint32_t index);
 // An original node, with lists of inputs and outputs of its own, added to the new nodes.
@@ -74,9 +74,9 @@ const char *data_initializer(struct exporter *x, const struct type *type, const 
 const char *computed_initializer(struct exporter *x, tensor_id tensor, int rank, const int64_t *dim, const char *name);
 const char *cannot_export(struct exporter *x, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-// --- export_model.c: everything around the nodes
+// --- export_model.c: everything around the nodes ---------------------------------------------------------------------
 struct onnx_model *assemble_model(struct exporter *x);
 
-// --- export_rows.c: writes a node of the graph as new ONNX nodes.
+// --- export_rows.c: writes a node of the graph as new ONNX nodes. ----------------------------------------------------
 bool make_nodes(struct exporter *x, node_id node);
 #endif

@@ -25,7 +25,7 @@ struct importer {
     struct arena scratch;               // of one node's conversion
 };
 
-// --- names.c
+// --- names.c ---------------------------------------------------------------------------------------------------------
 struct named_value *name_find(const struct importer *im, const struct onnx_string *name);   // NULL: unknown
 struct named_value *name_enter(struct importer *im, const struct onnx_string *name);        // finds or adds
 void names_count_uses(struct importer *im);
@@ -33,7 +33,7 @@ void names_free(struct importer *im);
 // The outer values that subgraphs of `n` use, in order of first use, each once; allocated in the model's arena.
 const char **names_captured_by(struct importer *im, const struct onnx_node *n, uint32_t *ret_count);
 
-// --- types.c
+// --- types.c ---------------------------------------------------------------------------------------------------------
 // The type that ONNX states: bound symbols have their sizes, unknown parts are unknown.
 struct type type_from_onnx(const struct importer *im, const struct onnx_type *t);
 struct type type_of_tensor(const struct onnx_tensor *t);
@@ -41,11 +41,11 @@ struct type type_within_limits(struct type t);   // of unknown rank when it has 
 // The types of the model's inputs, with --shape options applied; fills im->symbols.
 bool bind_shapes(struct importer *im, struct type *ret_types);
 
-// --- weights.c
+// --- weights.c -------------------------------------------------------------------------------------------------------
 tensor_id weight_add(struct imported_model *m, struct imported_weight weight);
 struct imported_weight *weight_of(const struct imported_model *m, tensor_id tensor);   // NULL: no weight leaf
 
-// --- fold.c
+// --- fold.c ----------------------------------------------------------------------------------------------------------
 // The value of a tensor that depends on weights only, computed: elements in the model's arena, or NULL when it cannot
 // be.
 const void *evaluate_constant(struct imported_model *m, const struct graph *g, tensor_id tensor);

@@ -12,8 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-// --- weights and inputs
-// -----------------------------------------------------------------------------------------------
+// --- weights and inputs ----------------------------------------------------------------------------------------------
 
 const struct tensor_value *run_collect_weights(struct imported_model *m, const struct graph *g, struct error *error)
 {
@@ -62,8 +61,7 @@ struct tensor_value *run_make_inputs(const struct imported_model *m, uint64_t se
     return values;
 }
 
-// --- comparing
-// --------------------------------------------------------------------------------------------------------
+// --- comparing -------------------------------------------------------------------------------------------------------
 
 #define PIECE 1024
 
@@ -111,8 +109,7 @@ struct output_difference run_compare_outputs(const struct tensor_value *referenc
     return c.d;
 }
 
-// --- timing
-// -----------------------------------------------------------------------------------------------------------
+// --- timing ----------------------------------------------------------------------------------------------------------
 
 static bool time_once(const struct run_request *r, double *ret_seconds, struct error *error)
 {
@@ -140,8 +137,7 @@ bool run_time_side_by_side(const struct run_request *requests, size_t n, int64_t
     return is_done;
 }
 
-// --- saving
-// -----------------------------------------------------------------------------------------------------------
+// --- saving ----------------------------------------------------------------------------------------------------------
 
 static const char *numpy_type(enum dtype dtype)
 {

@@ -20,8 +20,7 @@ void chains_free(struct chains *c)
     queue_free(&c->queue);
 }
 
-// --- expansion
-// --------------------------------------------------------------------------------------------------------
+// --- expansion -------------------------------------------------------------------------------------------------------
 
 static void queue_match(struct chains *c, const struct match *m, double change)
 {
@@ -80,8 +79,7 @@ static void expand(struct chains *c, uint32_t id, enum touch touch)
     graph_free(&c->working);
 }
 
-// --- the queue
-// --------------------------------------------------------------------------------------------------------
+// --- the queue -------------------------------------------------------------------------------------------------------
 
 static int compare_changes(const void *a, const void *b)
 {
@@ -162,8 +160,7 @@ void chains_reduce(struct chains *c)
     memo_clear(&c->w->pricer.memo);
 }
 
-// --- a step
-// -----------------------------------------------------------------------------------------------------------
+// --- a step ----------------------------------------------------------------------------------------------------------
 
 // Later, when chains of close matches did not come to anything: the matches that are touched widely.
 static void queue_wide_expansion(struct chains *c, uint32_t id)

@@ -36,8 +36,7 @@ static bool is_known(struct pricer *p, double *ret_seconds)
     return is_found;
 }
 
-// --- members
-// ----------------------------------------------------------------------------------------------------------
+// --- members ---------------------------------------------------------------------------------------------------------
 
 static bool is_member(const struct pricer *p, node_id n)
 {
@@ -111,8 +110,7 @@ static bool is_weight(const struct rewrite *r, tensor_id t)
     return producer < r->n_before && r->index->is_weight[producer];
 }
 
-// --- the signature
-// ----------------------------------------------------------------------------------------------------
+// --- the signature ---------------------------------------------------------------------------------------------------
 
 static void write_word(struct pricer *p, int64_t word)
 {
@@ -201,8 +199,7 @@ static void write_target(struct pricer *p, const struct rewrite *r, tensor_id *n
     }
 }
 
-// --- the local graph
-// --------------------------------------------------------------------------------------------------
+// --- the local graph -------------------------------------------------------------------------------------------------
 
 // A tensor from beyond the border: a leaf, known before the graph runs where the original is.
 static tensor_id import_tensor(struct pricer *p, const struct rewrite *r, struct graph *local, tensor_id t)
@@ -260,8 +257,7 @@ static double seconds_after(struct pricer *p, const struct rewrite *r, struct gr
     return seconds;
 }
 
-// --- the whole
-// --------------------------------------------------------------------------------------------------------
+// --- the whole -------------------------------------------------------------------------------------------------------
 
 static void begin_generation(struct pricer *p, const struct graph *g)
 {

@@ -18,8 +18,7 @@ void whole_show_progress(const struct whole *w)
                     (size_t)w->result->statistics.matches);
 }
 
-// --- matching and pricing
-// ---------------------------------------------------------------------------------------------
+// --- matching and pricing --------------------------------------------------------------------------------------------
 
 bool whole_is_within_alpha(const struct whole *w, double change)
 {

@@ -14,8 +14,7 @@ void site_free(struct site *s)
     vec_free(&s->members);
 }
 
-// --- members
-// ----------------------------------------------------------------------------------------------------------
+// --- members ---------------------------------------------------------------------------------------------------------
 
 struct pair {
     tensor_id from, to;
@@ -92,8 +91,7 @@ static void collect_members(struct extraction *x, const struct match *m)
     ordering_free(&o);
 }
 
-// --- the graph
-// --------------------------------------------------------------------------------------------------------
+// --- the graph -------------------------------------------------------------------------------------------------------
 
 static bool has_from(const void *owner, uint32_t id, const void *key)
 {
@@ -203,8 +201,7 @@ void region_extract(const struct match_index *index, const struct match *m, size
     vec_free(&x.pairs);
 }
 
-// --- what is new
-// ------------------------------------------------------------------------------------------------------
+// --- what is new -----------------------------------------------------------------------------------------------------
 
 static bool is_same_operation(const struct node *x, const struct node *y)
 {
@@ -265,8 +262,7 @@ bool region_claim(const struct rewritten *r, const struct site *s, const struct 
     return is_free;
 }
 
-// --- grafting
-// ---------------------------------------------------------------------------------------------------------
+// --- grafting --------------------------------------------------------------------------------------------------------
 
 struct graft {
     const struct rewritten *r;

@@ -30,8 +30,7 @@ static bool is_same_change(const struct reuse *u, double x, double y)
     return fabs(x - y) <= 1e-12 * u->space->w->seconds;
 }
 
-// --- replaying
-// --------------------------------------------------------------------------------------------------------
+// --- replaying -------------------------------------------------------------------------------------------------------
 
 static bool take_same_match(void *context, const struct match *m)
 {
@@ -111,8 +110,7 @@ static void replay_everywhere(struct reuse *u)
     }
 }
 
-// --- applying
-// ---------------------------------------------------------------------------------------------------------
+// --- applying --------------------------------------------------------------------------------------------------------
 
 typedef VEC(struct edit) edit_list;
 

@@ -6,8 +6,7 @@
 
 #define REGION_NODES 48
 
-// --- kinds of regions
-// -------------------------------------------------------------------------------------------------
+// --- kinds of regions ------------------------------------------------------------------------------------------------
 
 static const struct graph *graph_of_kind(const struct state_space *space, const struct region_kind *k)
 {
@@ -132,8 +131,7 @@ uint32_t space_find_kind(struct state_space *space, const struct match *m, struc
     return found;
 }
 
-// --- states
-// -----------------------------------------------------------------------------------------------------------
+// --- states ----------------------------------------------------------------------------------------------------------
 
 struct rewritten state_rewritten(const struct state_space *space, const struct state *s)
 {
@@ -294,7 +292,7 @@ enum touch match_touch(const struct match *m, const uint8_t *touches)
     return (enum touch)most;
 }
 
-// --- following the whole graph
+// --- following the whole graph ---------------------------------------------------------------------------------------
 // ---
 
 static bool move_site(const struct movement *m, struct site *s)

@@ -24,8 +24,7 @@ void validator_free(struct validator *v)
     vec_free(&v->words);
 }
 
-// --- entries
-// ----------------------------------------------------------------------------------------------------------
+// --- entries ---------------------------------------------------------------------------------------------------------
 
 // Definitions of the nodes between the variables and the outputs, made when they are met.
 struct meaning {
@@ -115,8 +114,7 @@ static double cost_of_tensor(struct meaning *x, tensor_id t)
     return d ? definition_entry_cost(d, (int)tensor->output, costs) : 0;
 }
 
-// --- the comparison
-// ---------------------------------------------------------------------------------------------------
+// --- the comparison --------------------------------------------------------------------------------------------------
 
 // One between, the first entry, the last, and more between.
 static void choose_place(const struct type *t, struct random *random, int sample, int64_t *ret_index)
@@ -161,8 +159,7 @@ static enum verdict compare_sides(const struct match *m, const struct graph *wit
     return verdict;
 }
 
-// --- an instance
-// ------------------------------------------------------------------------------------------------------
+// --- an instance -----------------------------------------------------------------------------------------------------
 // The source graph alone, with a leaf for each variable: in the model a variable may stand for what another part of the
 // match computes, of which the rule knows nothing.
 
@@ -209,8 +206,7 @@ static enum verdict judge_anew(struct validator *v, const struct match *m, const
     return verdict;
 }
 
-// --- what was checked before
-// ------------------------------------------------------------------------------------------
+// --- what was checked before -----------------------------------------------------------------------------------------
 
 static void describe(struct validator *v, const struct match *m, const struct graph *g)
 {

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// --- moving on to a better graph
-// --------------------------------------------------------------------------------------
+// --- moving on to a better graph -------------------------------------------------------------------------------------
 
 void movement_free(struct movement *m)
 {
@@ -139,8 +138,7 @@ static void adopt(struct whole *w, struct graph *better, double seconds, const s
     mem_free_array(near, better->nodes.count + 1);
 }
 
-// --- edits
-// ------------------------------------------------------------------------------------------------------------
+// --- edits -----------------------------------------------------------------------------------------------------------
 
 static void add_pair(struct pairs *p, tensor_id old, tensor_id new)
 {
@@ -233,8 +231,7 @@ size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, struct m
     return 0;
 }
 
-// --- descent
-// ----------------------------------------------------------------------------------------------------------
+// --- descent ---------------------------------------------------------------------------------------------------------
 
 static bool is_improving(const struct proposal *c)
 {
@@ -320,8 +317,7 @@ bool whole_descend(struct whole *w, struct movement *ret_movement)
     }
 }
 
-// --- beginning and end
-// ------------------------------------------------------------------------------------------------
+// --- beginning and end -----------------------------------------------------------------------------------------------
 
 void whole_init(struct whole *w, const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,
                 const struct search_options *options, struct search_result *result)

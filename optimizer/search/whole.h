@@ -61,7 +61,7 @@ void whole_init(struct whole *w, const struct graph *g, const struct rule_set *r
                 const struct search_options *options, struct search_result *result);
 void whole_free(struct whole *w);
 
-// --- proposals
+// --- proposals -------------------------------------------------------------------------------------------------------
 // Adds the matches of all rules; only those at anchors among `near` and with a node among `touched`, when given.
 void whole_find_proposals(struct whole *w, const bool *near, const bool *touched);
 void whole_price_proposals_near(struct whole *w, const bool *near);   // anew, those with such a node
@@ -76,7 +76,7 @@ void whole_show_progress(const struct whole *w);
 double whole_least_gain(const struct whole *w);   // that counts for the match that was priced last
 bool whole_is_within_alpha(const struct whole *w, double change);
 
-// --- edits
+// --- edits -----------------------------------------------------------------------------------------------------------
 // Applies as many of the edits as make the graph cheaper: all, or else the first half of them, and so on. They must not
 // touch the same nodes. Gives the number applied; when it is not 0, `ret_movement` is to be freed.
 size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, struct movement *ret_movement);

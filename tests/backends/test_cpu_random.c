@@ -72,8 +72,7 @@ static bool add_node(struct maker *m, enum operator_id id, const struct argument
     return true;
 }
 
-// --- kinds of nodes
-// ---------------------------------------------------------------------------------------------------
+// --- kinds of nodes --------------------------------------------------------------------------------------------------
 
 static void add_unary(struct maker *m)
 {
@@ -283,8 +282,7 @@ static void agrees_on_random_graphs(void **state)
     print_message("%zu nodes\n", n_nodes);
 }
 
-// --- windows
-// ----------------------------------------------------------------------------------------------------------
+// --- windows ---------------------------------------------------------------------------------------------------------
 
 // One convolution or pooling with whatever attributes, often with an activation and an addition behind it.
 static void make_window_graph(struct maker *m, uint64_t seed)

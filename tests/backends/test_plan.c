@@ -140,7 +140,7 @@ static void estimates_are_sums_over_steps(void **state)
     drop(&f);
 }
 
-// --- memory ---------------------------------------------------------------------------------------------------------
+// --- memory ----------------------------------------------------------------------------------------------------------
 
 static void lays_memory_out_without_overlaps(void **state)
 {
@@ -183,7 +183,7 @@ static void lays_memory_out_without_overlaps(void **state)
     }
 }
 
-// --- the database ---------------------------------------------------------------------------------------------------
+// --- the database ----------------------------------------------------------------------------------------------------
 
 static void databases_survive_and_merge(void **state)
 {

@@ -17,8 +17,7 @@
 static const char *const standard_names[] = {"rnn:5", "attention:12", "inception:12", "inception:200",
                                              "inception:1250"};
 
-// --- synthetic graphs
-// -------------------------------------------------------------------------------------------------
+// --- synthetic graphs ------------------------------------------------------------------------------------------------
 
 struct builder {
     struct graph *g;
@@ -139,8 +138,7 @@ static bool add_synthetic(struct graph *g, const char *name)
     return false;
 }
 
-// --- measuring
-// --------------------------------------------------------------------------------------------------------
+// --- measuring -------------------------------------------------------------------------------------------------------
 
 static void print_rules(const struct search_result *r, const struct rule_set *rules)
 {

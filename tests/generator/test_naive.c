@@ -13,8 +13,7 @@
 
 enum { MAX_TENSORS = 24 };
 
-// --- graphs, naively
-// --------------------------------------------------------------------------------------------------
+// --- graphs, naively -------------------------------------------------------------------------------------------------
 
 struct naive_tensor {
     struct type type;
@@ -199,8 +198,7 @@ static void free_naive(struct naive *n)
     arena_free(&n->arena);
 }
 
-// --- sets of pairs
-// ----------------------------------------------------------------------------------------------------
+// --- sets of pairs ---------------------------------------------------------------------------------------------------
 
 struct pair {
     struct key keys[4];
@@ -306,8 +304,7 @@ static void find_pairs_fast(const struct family *family, const struct findings *
     sort_pairs(ret_pairs);
 }
 
-// --- two outputs
-// ------------------------------------------------------------------------------------------------------
+// --- two outputs -----------------------------------------------------------------------------------------------------
 
 static uint32_t leaves_of(const struct key *key)
 {
@@ -352,8 +349,7 @@ static void find_two_outputs_naively(const struct naive *n, pair_list *ret_pairs
     sort_pairs(ret_pairs);
 }
 
-// --- the comparison
-// ---------------------------------------------------------------------------------------------------
+// --- the comparison --------------------------------------------------------------------------------------------------
 
 static const struct {
     const char *name, *space;

@@ -19,8 +19,7 @@ static const char introduction[] =
     "out;\n"
     "a required integer stands first in the text of an application, without its name.\n";
 
-// --- pieces
-// -----------------------------------------------------------------------------------------------------------
+// --- pieces ----------------------------------------------------------------------------------------------------------
 
 static void describe_kind(struct text *out, const struct attribute *attribute)
 {
@@ -95,8 +94,7 @@ static void describe_in_a_section(struct text *out, const struct operator_call *
     text_add(out, "```\n");
 }
 
-// --- the page
-// ---------------------------------------------------------------------------------------------------------
+// --- the page --------------------------------------------------------------------------------------------------------
 
 struct page {
     struct arena arena;

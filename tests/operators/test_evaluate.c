@@ -12,8 +12,7 @@
 #define MAX_TENSORS 6
 #define MAX_SCOPE 12
 
-// --- the obvious evaluator
-// --------------------------------------------------------------------------------------------
+// --- the obvious evaluator -------------------------------------------------------------------------------------------
 
 struct naive {
     const struct definition *d;
@@ -128,8 +127,7 @@ static void evaluate_stage_naively(struct naive *v, const struct stage *s, doubl
     }
 }
 
-// --- random definitions
-// -----------------------------------------------------------------------------------------------
+// --- random definitions ----------------------------------------------------------------------------------------------
 
 enum palette {
     PALETTE_POLYNOMIAL,   // sums and products of small integers: exact in every domain
@@ -255,8 +253,7 @@ static void make_definition(struct definition *d, struct random *r, enum palette
     definition_finish(d);
 }
 
-// --- comparison
-// -------------------------------------------------------------------------------------------------------
+// --- comparison ------------------------------------------------------------------------------------------------------
 
 struct trial {
     struct arena arena;

@@ -65,8 +65,7 @@ static void reals_are_dyadic_rationals(void **state)
     assert_int_not_equal(field_from_real(INFINITY), field_from_real(-INFINITY));
 }
 
-// --- stand-ins
-// --------------------------------------------------------------------------------------------------------
+// --- stand-ins -------------------------------------------------------------------------------------------------------
 
 // The value of an element-wise operator on scalars.
 static uint64_t apply_operator(enum operator_id id, uint64_t key, uint64_t a, uint64_t b)

@@ -135,8 +135,7 @@ static void make_application(struct application *p, const struct operator* op)
             p->attributes[i] = random_attribute(p, &op->attributes[i]);
 }
 
-// --- what must hold
-// ---------------------------------------------------------------------------------------------------
+// --- what must hold --------------------------------------------------------------------------------------------------
 
 static void check_tree(const struct split_tree *tree, int64_t size)
 {

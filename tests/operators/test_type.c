@@ -90,8 +90,7 @@ static void sizes_are_counted(void **state)
     assert_int_equal(type_elements(&none), 0);
 }
 
-// --- split trees
-// ------------------------------------------------------------------------------------------------------
+// --- split trees -----------------------------------------------------------------------------------------------------
 
 static const struct split_tree *random_tree(struct arena *a, struct random *r, int depth)
 {

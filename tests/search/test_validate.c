@@ -16,8 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// --- single entries
-// ---------------------------------------------------------------------------------------------------
+// --- single entries --------------------------------------------------------------------------------------------------
 
 struct inputs {
     const struct definition *d;
@@ -94,8 +93,7 @@ static void single_entries_are_those_of_the_whole(void **state)
     arena_free(&a);
 }
 
-// --- verdicts
-// ---------------------------------------------------------------------------------------------------------
+// --- verdicts --------------------------------------------------------------------------------------------------------
 
 struct judging {
     struct validator validator;
@@ -140,8 +138,7 @@ static void right_rules_pass(void **state)
     arena_free(&scratch);
 }
 
-// --- a search with a wrong rule
-// ---------------------------------------------------------------------------------------
+// --- a search with a wrong rule --------------------------------------------------------------------------------------
 
 static double seconds_by_count(void *context, const struct graph *g)
 {

@@ -19,8 +19,7 @@
 
 #define ROUNDS 6
 
-// --- instances
-// --------------------------------------------------------------------------------------------------------
+// --- instances -------------------------------------------------------------------------------------------------------
 
 // "{a+b}" becomes the sum of the sizes that the letters stand for.
 static void write_with_sizes(struct text *out, const char *chars, size_t n, const int64_t *sizes)
@@ -57,8 +56,7 @@ static const struct sexp *read_instances(struct arena *a, struct random *random)
     return list;
 }
 
-// --- evaluation
-// -------------------------------------------------------------------------------------------------------
+// --- evaluation ------------------------------------------------------------------------------------------------------
 
 // The values of all outputs of a graph, leaves filled by their operator and number.
 static double *evaluate_graph(const struct graph *g, struct arena *a, uint64_t seed, uint64_t **ret_field,
@@ -113,8 +111,7 @@ static double *evaluate_graph(const struct graph *g, struct arena *a, uint64_t s
     return result;
 }
 
-// --- the test
-// ---------------------------------------------------------------------------------------------------------
+// --- the test --------------------------------------------------------------------------------------------------------
 
 struct checking {
     struct arena *a, *scratch;

@@ -22,8 +22,7 @@ static tensor_id any_tensor(struct builder *b)
     return (tensor_id)below(b, b->g->tensors.count);
 }
 
-// --- leaves
-// -----------------------------------------------------------------------------------------------------------
+// --- leaves ----------------------------------------------------------------------------------------------------------
 
 static const struct {
     int rank;
@@ -43,8 +42,7 @@ static void add_leaves(struct builder *b)
     }
 }
 
-// --- attributes
-// -------------------------------------------------------------------------------------------------------
+// --- attributes ------------------------------------------------------------------------------------------------------
 
 static void shuffle(struct builder *b, int64_t *ints, uint32_t n)
 {
@@ -124,8 +122,7 @@ static struct attribute_value random_value(struct builder *b, const struct attri
     return (struct attribute_value){count, count ? arena_copy_array(b->arena, ints, count) : NULL};
 }
 
-// --- single operators
-// -------------------------------------------------------------------------------------------------
+// --- single operators ------------------------------------------------------------------------------------------------
 
 static bool is_fit(const struct operator* op)
 {
@@ -151,8 +148,7 @@ static void add_random_operator(struct builder *b)
     graph_add(b->g, op, values, n, inputs, &node);
 }
 
-// --- sources of rules
-// -------------------------------------------------------------------------------------------------
+// --- sources of rules ------------------------------------------------------------------------------------------------
 
 static void draw_attribute_variables(struct builder *b, const struct rule *r, struct attribute_value *ret_values)
 {
@@ -230,8 +226,7 @@ static void add_source_of_any_rule(struct builder *b, const struct rule_set *rul
             return;
 }
 
-// --- the whole
-// --------------------------------------------------------------------------------------------------------
+// --- the whole -------------------------------------------------------------------------------------------------------
 
 static void add_outputs(struct builder *b)
 {
