@@ -28,6 +28,13 @@ static void assume(struct theory *t, Z3_ast formula)
         Z3_solver_assert(t->z3, t->solver, formula);
 }
 
+static bool assume_if_built(struct theory *t, Z3_ast formula)
+{
+    if (formula)
+        assume(t, formula);
+    return formula != NULL;
+}
+
 // --- Z3 terms --------------------------------------------------------------------------------------------------------
 
 static Z3_sort sort_of(struct theory *t, logic_sort sort)
@@ -67,7 +74,8 @@ static Z3_ast term_of(struct theory *t, logic_term term, const Z3_app *variables
     if (n.is_variable)
         return Z3_app_to_ast(t->z3, variables[n.index]);
     for (uint32_t i = 0; i < n.n_arguments; i++)
-        arguments[i] = term_of(t, n.arguments[i], variables);
+        if (!(arguments[i] = term_of(t, n.arguments[i], variables)))
+            return NULL;
     return Z3_mk_app(t->z3, function_of(t, n.index), n.n_arguments, arguments);
 }
 
@@ -80,7 +88,8 @@ static Z3_app variable_of(struct theory *t, uint32_t number, logic_sort sort)
 
 static Z3_ast equality_of(struct theory *t, const struct logic_equality *e, const Z3_app *variables)
 {
-    return Z3_mk_eq(t->z3, term_of(t, e->left, variables), term_of(t, e->right, variables));
+    Z3_ast left = term_of(t, e->left, variables), right = term_of(t, e->right, variables);
+    return left && right ? Z3_mk_eq(t->z3, left, right) : NULL;
 }
 
 // --- axioms ----------------------------------------------------------------------------------------------------------
@@ -320,16 +329,23 @@ void theory_free(struct theory *t)
 
 // --- obligations -----------------------------------------------------------------------------------------------------
 
-static void assert_obligation(struct theory *t, const struct sentence *s)
+// False when Z3 refuses to build a formula (terms whose sorts do not fit, or no resources left): then nothing is proved.
+static bool assert_obligation(struct theory *t, const struct sentence *s)
 {
-    Z3_ast goals[MAX_RULE_OUTPUTS];
-    for (size_t i = 0; i < s->truths.count; i++)
-        assume(t, term_of(t, s->truths.items[i], NULL));
-    for (size_t i = 0; i < s->equalities.count; i++)
-        assume(t, equality_of(t, &s->equalities.items[i], NULL));
-    for (size_t i = 0; i < s->goals.count; i++)
+    Z3_ast *goals = mem_new_array(Z3_ast, s->goals.count + 1);
+    bool is_stated = s->goals.count > 0;
+    for (size_t i = 0; i < s->truths.count && is_stated; i++)
+        is_stated = assume_if_built(t, term_of(t, s->truths.items[i], NULL));
+    for (size_t i = 0; i < s->equalities.count && is_stated; i++)
+        is_stated = assume_if_built(t, equality_of(t, &s->equalities.items[i], NULL));
+    for (size_t i = 0; i < s->goals.count && is_stated; i++) {
         goals[i] = equality_of(t, &s->goals.items[i], NULL);
-    assume(t, Z3_mk_not(t->z3, Z3_mk_and(t->z3, (unsigned)s->goals.count, goals)));
+        is_stated = goals[i] != NULL;
+    }
+    if (is_stated)
+        assume(t, Z3_mk_not(t->z3, Z3_mk_and(t->z3, (unsigned)s->goals.count, goals)));
+    mem_free_array(goals, s->goals.count + 1);
+    return is_stated;
 }
 
 static void add_use(struct entailment *e, const char *name)
@@ -380,8 +396,7 @@ struct entailment theory_prove(struct theory *t, struct judge *judge, const stru
     assert_new_structure(t);
     for (size_t i = 0; i < obligations.items.count && e.status == ENTAILMENT_PROVED; i++) {
         Z3_solver_push(t->z3, t->solver);
-        assert_obligation(t, &obligations.items.items[i]);
-        if (!check(t, without, &e))
+        if (!assert_obligation(t, &obligations.items.items[i]) || !check(t, without, &e))
             e.status = ENTAILMENT_UNKNOWN;
         Z3_solver_pop(t->z3, t->solver, 1);
     }
