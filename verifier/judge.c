@@ -15,7 +15,7 @@ const char *verdict_name(enum verdict verdict)
 
 void judge_init(struct judge *j)
 {
-    *j = (struct judge){.step_limit = 20000000, .instance_limit = UINT64_MAX};
+    *j = (struct judge){.step_limit = 100000000, .instance_limit = UINT64_MAX};
     typing_init(&j->typing);
     polynomial_pool_init(&j->pool);
     arena_init(&j->scratch);
@@ -143,11 +143,12 @@ static bool explore(struct judge *j, const struct equation *eq, const struct box
                             .box = box,
                             .wanted = WANTED_BOTH,
                             .attributes = attributes,
-                            .step_limit = j->step_limit / 20,
+                            .step_limit = j->step_limit / 4,
                             .visit = explore_instance,
                             .context = &ex};
     memset(ret_bounds, 0, sizeof *ret_bounds);
     enumerate_instances(&e);
+    j->steps += e.steps;
     return e.instances > 0;
 }
 
@@ -232,6 +233,11 @@ static bool test_instance(void *context, struct instance *in)
     return c == COMPARISON_UNDECIDED;
 }
 
+static uint64_t steps_left(const struct judge *j)
+{
+    return j->steps < j->step_limit ? j->step_limit - j->steps : 0;
+}
+
 static bool test_box(struct test *t, const struct box *box, const struct attribute_value *attributes,
                      enum wanted_sides wanted)
 {
@@ -241,12 +247,13 @@ static bool test_box(struct test *t, const struct box *box, const struct attribu
                             .box = box,
                             .wanted = wanted,
                             .attributes = attributes,
-                            .step_limit = t->j->step_limit,
+                            .step_limit = steps_left(t->j),
                             .visit = test_instance,
                             .context = t};
     bool goes_on = enumerate_instances(&e);
+    t->j->steps += e.steps;
     t->result->was_cut_short = t->result->was_cut_short || e.was_cut_short;
-    return goes_on;
+    return goes_on && !e.was_cut_short;
 }
 
 static bool test_both_ways(struct test *t, const struct box *box, const struct attribute_value *attributes)
@@ -339,6 +346,7 @@ static const char *find_doubt(struct judge *j, const struct equation *eq, const 
 
 static void test_equation(struct judge *j, const struct equation *eq, struct test *t, struct box *explored)
 {
+    j->steps = 0;
     t->j = j;
     t->equation = eq;
     t->result->max_rank = rank_to_test(eq->pattern);
@@ -390,7 +398,7 @@ void judge_explore(struct judge *j, const struct equation *eq, bool (*visit)(voi
                                     .scratch = &j->scratch,
                                     .box = &box,
                                     .wanted = WANTED_BOTH,
-                                    .step_limit = j->step_limit / 20,
+                                    .step_limit = j->step_limit / 4,
                                     .visit = visit,
                                     .context = context};
             enumerate_instances(&e);

@@ -21,7 +21,8 @@ struct judge {
     struct typing typing;
     struct polynomial_pool pool;
     struct arena scratch;
-    uint64_t step_limit;       // types tried per enumeration
+    uint64_t step_limit;       // types tried per equation
+    uint64_t steps;            // those of the equation being judged
     uint64_t instance_limit;   // instances compared per equation
     int fixed_bound;           // every size up to this instead of the argued bounds; 0: argued bounds
 };
