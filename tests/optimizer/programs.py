@@ -69,13 +69,14 @@ def check_execution(model, folder):
 
 def check_optimization(model, folder):
     fast, report = folder / f"fast-{model.name}", folder / f"{model.stem}.json"
-    done = run(OPT, model, "-o", fast, "--json", report, "--no-measure", *QUICK, *SHAPES.get(model.stem, []))
+    # The costs of a device on paper: measured ones differ from run to run, and so would what is tested.
+    done = run(OPT, model, "-o", fast, "--json", report, "--device", "fake", *QUICK, *SHAPES.get(model.stem, []))
     expect(done.returncode == 0, f"taso-opt {model.stem}: {done.returncode} {done.stderr.strip()}")
     if done.returncode:
         return
     onnx.checker.check_model(str(fast))
     told = json.loads(report.read_text())
-    expect(told["check"] == "passed" or not told["optimized"], f"{model.stem}: check {told['check']}")
+    expect(told["check"] == "skipped", f"{model.stem}: check {told['check']}")
     compared = run(ROOT / "scripts/compare-ort", model, fast)
     expect(compared.returncode == 0, f"compare-ort {model.stem}: {compared.stdout} {compared.stderr}")
     print(f"{model.stem}: {len(told['rewrites'])} rewrites, estimated speed-up "
