@@ -80,6 +80,14 @@ static bool is_same_site(const struct site *x, const struct site *y)
            (n == 0 || memcmp(x->tensors.items, y->tensors.items, n * sizeof *x->tensors.items) == 0);
 }
 
+static bool has_site(const struct region_kind *k, const struct site *site)
+{
+    for (size_t i = 0; i < k->sites.count; i++)
+        if (is_same_site(&k->sites.items[i], site))
+            return true;
+    return false;
+}
+
 // Takes the site, unless the kind has it already. Gives its number.
 static uint32_t add_site(struct state_space *space, struct region_kind *k, struct site *site, bool *ret_is_new)
 {
@@ -118,8 +126,9 @@ uint32_t space_find_kind(struct state_space *space, const struct match *m, struc
     struct site site;
     arena_init(&k->arena);
     region_extract(&space->w->index, m, REGION_NODES, &k->arena, &region, &site, ret_match);
+    // Equal regions elsewhere are searched anew: what an equal graph becomes was seen to be wrong at another site.
     uint32_t found = table_find(&space->by_region, graph_key(&region), is_same_region, space, &region);
-    if (found == TABLE_NONE) {
+    if (found == TABLE_NONE || !has_site(space->kinds.items[found], &site)) {
         found = add_kind(space, k, &region);
     } else {
         graph_free(&region);
