@@ -6,6 +6,7 @@
 
 enum { BAR_CELLS = 24 };
 static const double SECONDS_BETWEEN_FRAMES = 0.1, SECONDS_BETWEEN_LINES = 10;
+static const double SHARE_THAT_TELLS = 0.02;   // the first steps of long work are often its slowest
 
 static bool is_time_to_show(const struct progress *p, double now)
 {
@@ -38,7 +39,7 @@ static void show_share_and_estimate(const struct progress *p, uint64_t done, dou
     if (p->is_terminal)
         show_bar(p->out, share);
     fprintf(p->out, "%3.0f %%", 100 * share);
-    if (share > 0 && share < 1) {
+    if (share >= SHARE_THAT_TELLS && share < 1) {
         fputs(", about ", p->out);
         show_duration(p->out, elapsed * (1 - share) / share);
         fputs(" left", p->out);
