@@ -33,7 +33,12 @@ static uint64_t structure_hash(const struct node *n, const tensor_id *inputs);
 
 void graph_copy(struct graph *ret_copy, const struct graph *g)
 {
-    graph_init(ret_copy, g->arena);
+    graph_copy_apart(ret_copy, g, g->arena);
+}
+
+void graph_copy_apart(struct graph *ret_copy, const struct graph *g, struct arena *arena)
+{
+    graph_init(ret_copy, arena);
     COPY_VEC(&ret_copy->nodes, &g->nodes);
     COPY_VEC(&ret_copy->edges, &g->edges);
     COPY_VEC(&ret_copy->tensors, &g->tensors);

@@ -56,10 +56,11 @@ struct graph {
 void graph_init(struct graph *g, struct arena *arena);   // `arena` must outlive the graph
 void graph_free(struct graph *g);
 void graph_copy(struct graph *ret_copy, const struct graph *g);   // shares the arena
+// What is added to the copy goes to `arena`; what it has already stays where it is and is only read.
+void graph_copy_apart(struct graph *ret_copy, const struct graph *g, struct arena *arena);
 
 // --- building --------------------------------------------------------------------------------------------------------
-// --------------------------------------------------------------------------------------------------------- Adds an
-// application (or finds it). `attributes` may be NULL for operators without; values are copied. False when the
+// Adds an application (or finds it). `attributes` may be NULL for operators without; values are copied. False when the
 // application is ill-typed: the reason is graph_refusal(g). Attributes left to the input types (split sizes) are filled
 // in.
 bool graph_add(struct graph *g, const struct operator* op, const struct attribute_value *attributes, uint32_t n_inputs,
@@ -114,16 +115,20 @@ void graph_uses_init(struct graph_uses *ret_uses, const struct graph *g, const b
 void graph_uses_free(struct graph_uses *uses);
 
 // --- whole graphs ----------------------------------------------------------------------------------------------------
-// ----------------------------------------------------------------------------------------------------- The live part
-// of `g`, with tensor `old[i]` replaced by `new[i]` everywhere (outputs too). The new tensor inherits the old one's
-// value key. False when that would make a cycle. `ret_map` (may be NULL; one entry per tensor of g) tells where each
-// tensor went, NO_TENSOR where nowhere.
+// The live part of `g`, with tensor `old[i]` replaced by `new[i]` everywhere (outputs too). The new tensor inherits the
+// old one's value key. False when that would make a cycle. `ret_map` (may be NULL; one entry per tensor of g) tells
+// where each tensor went, NO_TENSOR where nowhere.
 bool graph_replace(struct graph *ret_result, const struct graph *g, size_t n, const tensor_id *old,
                    const tensor_id *new, tensor_id *ret_map);
 // Would that replacement (of at most 64 tensors) be refused? Looks only at what stands between old and new.
 bool graph_replacement_has_cycle(const struct graph *g, size_t n, const tensor_id *old, const tensor_id *new);
+// The same operator with the same attributes, whatever they read.
+bool node_is_same_operation(const struct node *x, const struct node *y);
 uint64_t graph_key(const struct graph *g);                        // of the live nodes and outputs
 bool graph_equal(const struct graph *a, const struct graph *b);   // same structure from the outputs down
+// As graph_equal, and tells of every node of `a` which one of `b` it is; their numbers need not be the same (NO_NODE:
+// no output depends on it).
+bool graph_pair(const struct graph *a, const struct graph *b, node_id *ret_partners);
 // Rebuilds types, order, uses and keys independently; the first violation is the error.
 bool graph_check(const struct graph *g, struct error *error);
 #endif

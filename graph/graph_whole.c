@@ -183,7 +183,7 @@ struct comparing {
     node_id *partner;   // of every node of a: its node in b, or NO_NODE
 };
 
-static bool is_same_operation(const struct node *x, const struct node *y)
+bool node_is_same_operation(const struct node *x, const struct node *y)
 {
     if (x->op != y->op || x->n_inputs != y->n_inputs || x->n_outputs != y->n_outputs)
         return false;
@@ -200,7 +200,7 @@ static bool pair_tensors(struct comparing *c, tensor_id x, tensor_id y)
         return false;
     if (c->partner[tx->producer] == NO_NODE) {
         c->partner[tx->producer] = ty->producer;
-        return is_same_operation(graph_producer(c->a, x), graph_producer(c->b, y));
+        return node_is_same_operation(graph_producer(c->a, x), graph_producer(c->b, y));
     }
     return c->partner[tx->producer] == ty->producer;
 }
@@ -217,11 +217,11 @@ static bool pair_inputs(struct comparing *c, node_id n)
 
 // Inputs of commutative nodes stand in the order of their value keys in both graphs, so position decides. Graphs whose
 // keys differ by history compare as different; that costs a duplicate and no soundness.
-bool graph_equal(const struct graph *a, const struct graph *b)
+bool graph_pair(const struct graph *a, const struct graph *b, node_id *ret_partners)
 {
     if (a->outputs.count != b->outputs.count)
         return false;
-    struct comparing c = {a, b, mem_new_array(node_id, a->nodes.count + 1)};
+    struct comparing c = {a, b, ret_partners};
     for (node_id n = 0; n < a->nodes.count; n++)
         c.partner[n] = NO_NODE;
     bool is_equal = true;
@@ -230,6 +230,13 @@ bool graph_equal(const struct graph *a, const struct graph *b)
     for (node_id n = (node_id)a->nodes.count; is_equal && n-- > 0;)
         if (c.partner[n] != NO_NODE)
             is_equal = pair_inputs(&c, n);
-    mem_free_array(c.partner, a->nodes.count + 1);
+    return is_equal;
+}
+
+bool graph_equal(const struct graph *a, const struct graph *b)
+{
+    node_id *partners = mem_new_array(node_id, a->nodes.count + 1);
+    bool is_equal = graph_pair(a, b, partners);
+    mem_free_array(partners, a->nodes.count + 1);
     return is_equal;
 }

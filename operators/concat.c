@@ -71,6 +71,7 @@ const struct operator operator_concat = {
     .summary = "tensors one behind the other on one axis",
     .min_inputs = 1,
     .max_inputs = VARIADIC,
+    .flags = OPERATOR_KEEPS_RANK,
     .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .is_required = true}},
     .define = define_concat,
 };

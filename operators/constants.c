@@ -97,6 +97,7 @@ static bool define_iconv(struct definition *d, const struct operator_call *call)
         .id = OP_##enumerator,                                                                                         \
         .name = #label,                                                                                                \
         .summary = text,                                                                                               \
+        .flags = OPERATOR_IS_OF_RULES,                                                                                 \
         .attributes = {[SHAPE] = {.name = "shape", .kind = ATTRIBUTE_INTS, .is_required = true},                       \
                        [DTYPE_OF] = {.name = "dtype", .kind = ATTRIBUTE_DTYPE, .standard = DTYPE_F32}},                \
         .define = define_##label,                                                                                      \

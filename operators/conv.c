@@ -76,6 +76,7 @@ const struct operator operator_conv = {
     .summary = "grouped, strided, dilated convolution with explicit pads",
     .min_inputs = 2,
     .max_inputs = 2,
+    .flags = OPERATOR_KEEPS_RANK,
     .attributes = {[STRIDE] = {.name = "stride", .kind = ATTRIBUTE_INTS},
                    [PAD] = {.name = "pad", .kind = ATTRIBUTE_INTS},
                    [DILATION] = {.name = "dilation", .kind = ATTRIBUTE_INTS},

@@ -54,6 +54,8 @@ void definition_free(struct definition *d)
 bool refuse(struct definition *d, const char *format, ...)
 {
     va_list arguments;
+    if (d->is_silent)
+        return false;
     va_start(arguments, format);
     vsnprintf(d->reason, sizeof d->reason, format, arguments);
     va_end(arguments);

@@ -84,6 +84,7 @@ struct definition {
     int stage_capacity;
     uint16_t outputs[MAX_OUTPUTS];   // stage of each output
     bool is_data_dependent;
+    bool is_silent;     // nobody asks for reasons
     char reason[200];   // why the application is ill-typed
 };
 

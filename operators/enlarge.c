@@ -34,6 +34,7 @@ const struct operator operator_enlarge = {
     .summary = "kernel padded with zeros to a larger kernel",
     .min_inputs = 1,
     .max_inputs = 1,
+    .flags = OPERATOR_IS_OF_RULES | OPERATOR_KEEPS_RANK,
     .attributes = {[KERNEL] = {.name = "kernel", .kind = ATTRIBUTE_INTS, .is_required = true}},
     .define = define_enlarge,
 };

@@ -46,12 +46,7 @@ static int64_t apply_through_double(enum scalar_function fn, double a, double b,
     return 0;
 }
 
-static int64_t divide(int64_t a, int64_t b)
-{
-    return b == 0 ? 0 : b == -1 ? (int64_t) - (uint64_t)a : a / b;
-}
-
-static int64_t power(int64_t base, int64_t exponent)
+static int64_t integer_power(int64_t base, int64_t exponent)
 {
     uint64_t result = 1, b = (uint64_t)base;
     if (exponent < 0)
@@ -65,41 +60,11 @@ static int64_t power(int64_t base, int64_t exponent)
 static inline int64_t apply(int domain, enum scalar_function fn, int64_t a, int64_t b, int64_t c)
 {
     switch (fn) {
-    case FN_ADD:
-        return (int64_t)((uint64_t)a + (uint64_t)b);
-    case FN_SUB:
-        return (int64_t)((uint64_t)a - (uint64_t)b);
-    case FN_MUL:
-        return (int64_t)((uint64_t)a * (uint64_t)b);
-    case FN_NEG:
-        return (int64_t) - (uint64_t)a;
-    case FN_DIV:
-        return divide(a, b);
-    case FN_FMOD:
-        return b == 0 || b == -1 ? 0 : a % b;
-    case FN_POW:
-        return power(a, b);
-    case FN_MAX:
-        return a > b ? a : b;
-    case FN_MIN:
-        return a < b ? a : b;
-    case FN_RELU:
-        return a > 0 ? a : 0;
-    case FN_ABS:
-        return a < 0 ? (int64_t) - (uint64_t)a : a;
-    case FN_LESS:
-        return a < b;
-    case FN_LESS_EQUAL:
-        return a <= b;
-    case FN_EQUAL:
-        return a == b;
-    case FN_WHERE:
-        return a ? b : c;
-    case FN_FLOOR:
-    case FN_CEIL:
-    case FN_ROUND:
-    case FN_TRUNC:
-        return a;
+#define INTEGER_FUNCTION(enumerator, c_expression)                                                                     \
+    case FN_##enumerator:                                                                                              \
+        return c_expression;
+#include "operators/integer_functions.def"
+#undef INTEGER_FUNCTION
     default:
         return apply_through_double(fn, (double)a, (double)b, (double)c);
     }

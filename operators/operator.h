@@ -50,6 +50,8 @@ enum operator_flags {
     OPERATOR_IS_LEAF = 4,          // a tensor of the graph, not a computation: input, weight
     OPERATOR_IS_OPAQUE = 8,        // no definition: typed by whoever makes the node
     OPERATOR_IS_VIEW = 16,         // the same entries in the same order: reshape
+    OPERATOR_IS_OF_RULES = 32,     // no imported model has it: only rules make it
+    OPERATOR_KEEPS_RANK = 64,      // all inputs and outputs have one rank
 };
 
 struct operator

@@ -46,6 +46,7 @@ const struct operator operator_slice = {
     .summary = "a regular range on each axis",
     .min_inputs = 1,
     .max_inputs = 1,
+    .flags = OPERATOR_KEEPS_RANK,
     .attributes = {[START] = {.name = "start", .kind = ATTRIBUTE_INTS},
                    [SIZE] = {.name = "size", .kind = ATTRIBUTE_INTS},
                    [STEP] = {.name = "step", .kind = ATTRIBUTE_INTS}},

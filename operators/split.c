@@ -91,6 +91,7 @@ const struct operator operator_split = {
     .summary = "consecutive parts on one axis, by sizes or by the split tree",
     .min_inputs = 1,
     .max_inputs = 1,
+    .flags = OPERATOR_KEEPS_RANK,
     .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .is_required = true},
                    [SIZES] = {.name = "sizes", .kind = ATTRIBUTE_INTS}},
     .define = define_split,

@@ -41,6 +41,7 @@ const struct operator operator_transpose = {
     .summary = "axes in another order",
     .min_inputs = 1,
     .max_inputs = 1,
+    .flags = OPERATOR_KEEPS_RANK,
     .attributes = {[PERM] = {.name = "perm", .kind = ATTRIBUTE_INTS, .is_required = true}},
     .define = define_transpose,
 };

@@ -1,0 +1,452 @@
+#include "operators/tape.h"
+
+#include "core/arena.h"
+#include "core/hash.h"
+#include "core/table.h"
+#include "core/vec.h"
+#include "operators/tape_code.h"
+#include <string.h>
+
+enum { MAX_TAPE_VALUES = 1 << 14, MAX_TAPE_OPERANDS = 1 << 18 };
+#define NO_VALUE UINT32_MAX
+
+// --- unrolling -------------------------------------------------------------------------------------------------------
+
+struct value {
+    bool is_constant;
+    uint8_t action, fn;
+    uint16_t level;          // 0: inputs and constants
+    uint32_t first, count;   // operands
+    uint64_t constant;
+    uint32_t number;   // in the tape
+};
+struct unrolling {
+    const struct definition *d;
+    struct field_domain domain;
+    VEC(struct value) values;
+    VEC(uint32_t) operands;
+    VEC(uint32_t) stack;       // of operands of sums that are being made
+    VEC(uint32_t) constants;   // among the values
+    int64_t *variables;
+    uint32_t first_of_input[MAX_TAPE_INPUTS];
+    uint32_t **stages;       // the values of the entries of each stage of `d` so far
+    struct table computed;   // values: what is computed twice is one
+    bool is_too_large;
+};
+
+static uint32_t add_value(struct unrolling *u, const struct value *value)
+{
+    if (u->values.count >= MAX_TAPE_VALUES || u->operands.count >= MAX_TAPE_OPERANDS)
+        u->is_too_large = true;
+    else
+        vec_push(&u->values, *value);
+    return (uint32_t)u->values.count - 1;
+}
+
+static uint32_t add_constant(struct unrolling *u, uint64_t constant)
+{
+    for (size_t i = 0; i < u->constants.count; i++)
+        if (u->values.items[u->constants.items[i]].constant == constant)
+            return u->constants.items[i];
+    uint32_t added = add_value(u, &(struct value){.is_constant = true, .constant = constant});
+    vec_push(&u->constants, added);
+    return added;
+}
+
+static bool is_constant(const struct unrolling *u, uint32_t value, uint64_t constant)
+{
+    return u->values.items[value].is_constant && u->values.items[value].constant == constant;
+}
+
+static bool is_equal_computation(const void *owner, uint32_t id, const void *key)
+{
+    const struct unrolling *u = owner;
+    const struct value *known = &u->values.items[id], *asked = key;
+    return known->action == asked->action && known->fn == asked->fn && known->count == asked->count &&
+           memcmp(&u->operands.items[known->first], &u->operands.items[asked->first],
+                  asked->count * sizeof *u->operands.items) == 0;
+}
+
+static uint32_t add_computed(struct unrolling *u, enum action action, enum scalar_function fn, const uint32_t *operands,
+                             uint32_t n)
+{
+    struct value value = {
+        .action = (uint8_t)action, .fn = (uint8_t)fn, .first = (uint32_t)u->operands.count, .count = n};
+    uint64_t hash = hash_bytes(operands, n * sizeof *operands, (uint64_t)action << 8 | fn);
+    for (uint32_t i = 0; i < n && !u->is_too_large; i++) {
+        uint16_t level = u->values.items[operands[i]].level;
+        value.level = level >= value.level ? level + 1 : value.level;
+        vec_push(&u->operands, operands[i]);
+    }
+    uint32_t found = u->is_too_large ? 0 : table_find(&u->computed, hash, is_equal_computation, u, &value);
+    if (u->is_too_large || found != TABLE_NONE) {
+        u->operands.count = value.first;
+        return found;
+    }
+    value.level = value.level ? value.level : 1;
+    uint32_t added = add_value(u, &value);
+    if (!u->is_too_large)
+        table_insert(&u->computed, hash, added);
+    return added;
+}
+
+static uint32_t unroll(struct unrolling *u, expr e);
+
+static int64_t index_at(struct unrolling *u, expr e)
+{
+    const struct expr_node *n = &u->d->nodes.items[e];
+    int64_t a;
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_INTEGER:
+        return n->value;
+    case EXPR_VARIABLE:
+        return u->variables[n->value];
+    case EXPR_INDEX_ADD:
+        return index_at(u, n->a) + index_at(u, n->b);
+    case EXPR_INDEX_MUL:
+        return index_at(u, n->a) * n->value;
+    case EXPR_INDEX_DIV:
+        a = index_at(u, n->a);
+        return a >= 0 ? a / n->value : -((-a + n->value - 1) / n->value);
+    default:
+        a = index_at(u, n->a) % n->value;
+        return a < 0 ? a + n->value : a;
+    }
+}
+
+static uint32_t unroll_read(struct unrolling *u, const struct expr_node *n)
+{
+    const struct definition *d = u->d;
+    int tensor = (int)n->value;
+    const struct type *t = tensor < d->n_inputs ? &d->inputs[tensor] : &d->stages[tensor - d->n_inputs].type;
+    int64_t offset = 0;
+    for (int i = 0; i < n->count; i++) {
+        int64_t index = index_at(u, d->indices.items[n->a + (expr)i]);
+        if (index < 0 || index >= t->dim[i])
+            return add_constant(u, n->b == OUTSIDE_LOWEST ? lowest(u->domain) : 0);
+        offset = offset * t->dim[i] + index;
+    }
+    return tensor < d->n_inputs ? u->first_of_input[tensor] + (uint32_t)offset
+                                : u->stages[tensor - d->n_inputs][offset];
+}
+
+static uint32_t apply_to_values(struct unrolling *u, enum scalar_function fn, const uint32_t *x)
+{
+    const struct value *v = u->values.items;
+    int arity = function_arity(fn);
+    bool are_constant = true;
+    for (int i = 0; i < arity; i++)
+        are_constant = are_constant && v[x[i]].is_constant;
+    if (are_constant)
+        return add_constant(u, apply(u->domain, fn, v[x[0]].constant, arity > 1 ? v[x[1]].constant : 0,
+                                     arity > 2 ? v[x[2]].constant : 0));
+    if (fn == FN_DIV && v[x[1]].is_constant)
+        return add_computed(u, ACTION_APPLY, FN_MUL,
+                            (uint32_t[]){x[0], add_constant(u, field_inverse(v[x[1]].constant))}, 2);
+    return add_computed(u, ACTION_APPLY, fn, x, (uint32_t)arity);
+}
+
+static uint32_t unroll_apply(struct unrolling *u, const struct expr_node *n)
+{
+    enum scalar_function fn = (enum scalar_function)n->fn;
+    int arity = function_arity(fn);
+    uint32_t x[3] = {unroll(u, n->a)};
+    x[1] = arity > 1 ? unroll(u, n->b) : x[0];
+    x[2] = arity > 2 ? unroll(u, n->c) : x[0];
+    return u->is_too_large ? 0 : apply_to_values(u, fn, x);
+}
+
+// Pushes what is reduced, two factors for each term of a sum: a term that is no product has the factor 1.
+static void push_terms(struct unrolling *u, enum scalar_function fn, expr e)
+{
+    const struct expr_node *n = &u->d->nodes.items[e];
+    if (n->kind == EXPR_REDUCE && n->fn == fn) {
+        for (int64_t i = 0; i < u->d->extents.items[n->value] && !u->is_too_large; i++) {
+            u->variables[n->value] = i;
+            push_terms(u, fn, n->a);
+        }
+        return;
+    }
+    bool is_product = fn == FN_ADD && n->kind == EXPR_APPLY && n->fn == FN_MUL;
+    uint32_t a = unroll(u, is_product ? n->a : e), b = is_product ? unroll(u, n->b) : a;
+    if (u->is_too_large || u->stack.count > MAX_TAPE_OPERANDS) {
+        u->is_too_large = true;
+        return;
+    }
+    if (fn == FN_ADD && (is_constant(u, a, 0) || is_constant(u, b, 0)))
+        return;
+    vec_push(&u->stack, a);
+    if (fn == FN_ADD)
+        vec_push(&u->stack, is_product ? b : add_constant(u, 1));
+}
+
+// The sum of a[i] * b[i], as a plain one where all factors b are 1.
+static uint32_t add_sum(struct unrolling *u, uint32_t *factors, uint32_t n)
+{
+    bool is_plain = true;
+    for (uint32_t i = 1; i < n; i += 2)
+        is_plain = is_plain && is_constant(u, factors[i], 1);
+    for (uint32_t i = 0; is_plain && i < n / 2; i++)
+        factors[i] = factors[2 * i];
+    return add_computed(u, is_plain ? ACTION_SUM : ACTION_PRODUCT_SUM, FN_ADD, factors, is_plain ? n / 2 : n);
+}
+
+static bool are_constant(const struct unrolling *u, const uint32_t *values, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!u->values.items[values[i]].is_constant)
+            return false;
+    return true;
+}
+
+// The sum of products of constants: how many entries a window has inside, say.
+static uint64_t sum_of_constants(const struct unrolling *u, const uint32_t *factors, uint32_t n)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i + 1 < n; i += 2)
+        sum = field_add(sum, field_mul(u->values.items[factors[i]].constant, u->values.items[factors[i + 1]].constant));
+    return sum;
+}
+
+static uint32_t unroll_reduce(struct unrolling *u, expr e, enum scalar_function fn)
+{
+    size_t mark = u->stack.count;
+    push_terms(u, fn, e);
+    uint32_t n = (uint32_t)(u->stack.count - mark), result = 0;
+    uint32_t *terms = u->stack.items + mark;
+    if (u->is_too_large)
+        return 0;
+    if (n == 0)
+        result = add_constant(u, fn == FN_ADD   ? 0
+                                 : fn == FN_MUL ? 1
+                                 : fn == FN_MAX ? lowest(u->domain)
+                                                : highest(u->domain));
+    else if (fn == FN_ADD && are_constant(u, terms, n))
+        result = add_constant(u, sum_of_constants(u, terms, n));
+    else
+        result = fn == FN_ADD ? add_sum(u, terms, n) : add_computed(u, ACTION_REDUCE, fn, terms, n);
+    u->stack.count = mark;
+    return result;
+}
+
+static uint32_t unroll(struct unrolling *u, expr e)
+{
+    const struct expr_node *n = &u->d->nodes.items[e];
+    if (u->is_too_large)
+        return 0;
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_REAL:
+        return add_constant(u, field_from_real(n->real));
+    case EXPR_READ:
+        return unroll_read(u, n);
+    case EXPR_APPLY:
+        return unroll_apply(u, n);
+    case EXPR_REDUCE:
+        return unroll_reduce(u, e, (enum scalar_function)n->fn);
+    case EXPR_SELECT:
+        return unroll(u, index_at(u, n->a) >= 0 ? n->b : n->c);
+    default:
+        return add_constant(u, field_from_int(index_at(u, n->a)));
+    }
+}
+
+static void unroll_stage(struct unrolling *u, int stage, struct arena *arena)
+{
+    const struct stage *s = &u->d->stages[stage];
+    int64_t elements = type_elements(&s->type), *index = &u->variables[s->first_variable];
+    u->is_too_large = u->is_too_large || elements > MAX_TAPE_VALUES;
+    if (u->is_too_large)
+        return;
+    u->stages[stage] = arena_array(arena, uint32_t, elements);
+    memset(index, 0, sizeof *index * (size_t)s->type.rank);
+    for (int64_t i = 0; i < elements && !u->is_too_large; i++) {
+        u->stages[stage][i] = unroll(u, s->body);
+        for (int axis = s->type.rank - 1; axis >= 0 && ++index[axis] == s->type.dim[axis]; axis--)
+            index[axis] = 0;
+    }
+}
+
+static bool add_inputs(struct unrolling *u)
+{
+    for (int i = 0; i < u->d->n_inputs; i++) {
+        int64_t elements = type_elements(&u->d->inputs[i]);
+        if (elements + (int64_t)u->values.count > MAX_TAPE_VALUES)
+            return false;
+        u->first_of_input[i] = (uint32_t)u->values.count;
+        for (int64_t k = 0; k < elements; k++)
+            vec_push(&u->values, (struct value){0});
+    }
+    return true;
+}
+
+// --- the tape --------------------------------------------------------------------------------------------------------
+
+struct ranked {
+    const struct value *value;
+    uint32_t id;
+};
+
+static bool is_computed(const struct value *v)
+{
+    return v->level > 0;
+}
+
+static int compare_ranked(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->value->level != y->value->level)
+        return x->value->level - y->value->level;
+    if (x->value->action != y->value->action)
+        return x->value->action - y->value->action;
+    if (x->value->fn != y->value->fn)
+        return x->value->fn - y->value->fn;
+    return x->id < y->id ? -1 : 1;
+}
+
+static void number_constants(struct unrolling *u, struct tape *t, struct arena *arena)
+{
+    uint64_t *constants = arena_array(arena, uint64_t, u->values.count - t->first_constant);
+    for (uint32_t i = t->first_constant; i < u->values.count; i++)
+        if (u->values.items[i].is_constant) {
+            u->values.items[i].number = t->first_constant + t->n_constants;
+            constants[t->n_constants++] = u->values.items[i].constant;
+        }
+    t->constants = constants;
+}
+
+static struct ranked *number_computed(struct unrolling *u, const struct tape *t, uint32_t *ret_n, struct arena *scratch)
+{
+    struct ranked *ranked = arena_array(scratch, struct ranked, u->values.count + 1);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < u->values.count; i++) {
+        if (i < t->first_constant)
+            u->values.items[i].number = i;
+        if (is_computed(&u->values.items[i]))
+            ranked[n++] = (struct ranked){&u->values.items[i], i};
+    }
+    qsort(ranked, n, sizeof *ranked, compare_ranked);
+    for (uint32_t i = 0; i < n; i++)
+        u->values.items[ranked[i].id].number = t->first_constant + t->n_constants + i;
+    *ret_n = n;
+    return ranked;
+}
+
+static bool belong_together(const struct value *x, const struct value *y)
+{
+    return x->level == y->level && x->action == y->action && x->fn == y->fn;
+}
+
+static void make_run(const struct unrolling *u, const struct ranked *ranked, uint32_t n, struct arena *arena,
+                     struct run *ret_run)
+{
+    const struct value *first = ranked[0].value;
+    uint32_t all = 0, *counts = arena_array(arena, uint32_t, n);
+    for (uint32_t i = 0; i < n; i++)
+        all += counts[i] = ranked[i].value->count;
+    uint16_t *operands = arena_array(arena, uint16_t, all);
+    *ret_run = (struct run){first->action, first->fn, first->number, n, counts, operands};
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < ranked[i].value->count; k++)
+            *operands++ = (uint16_t)u->values.items[u->operands.items[ranked[i].value->first + k]].number;
+}
+
+static void make_runs(const struct unrolling *u, struct tape *t, const struct ranked *ranked, uint32_t n,
+                      struct arena *arena)
+{
+    struct run *runs = arena_array(arena, struct run, n);
+    for (uint32_t first = 0, end; first < n; first = end) {
+        for (end = first + 1; end < n && belong_together(ranked[first].value, ranked[end].value);)
+            end++;
+        make_run(u, &ranked[first], end - first, arena, &runs[t->n_runs++]);
+    }
+    t->runs = runs;
+}
+
+struct unrolled_output {
+    size_t elements;
+    const uint32_t *values;
+};
+
+static void make_outputs(const struct unrolling *u, struct tape *t, const struct unrolled_output *unrolled,
+                         struct arena *arena)
+{
+    size_t *elements = arena_array(arena, size_t, t->n_outputs);
+    const uint16_t **outputs = arena_array(arena, const uint16_t *, t->n_outputs);
+    for (int i = 0; i < t->n_outputs; i++) {
+        elements[i] = unrolled[i].elements;
+        uint16_t *numbers = arena_array(arena, uint16_t, elements[i]);
+        for (size_t k = 0; k < elements[i]; k++)
+            numbers[k] = (uint16_t)u->values.items[unrolled[i].values[k]].number;
+        outputs[i] = numbers;
+    }
+    t->output_elements = elements;
+    t->outputs = outputs;
+}
+
+static const struct tape *make_tape(struct unrolling *u, int n_outputs, const struct unrolled_output *outputs,
+                                    struct arena *arena, struct arena *scratch)
+{
+    struct tape *t = arena_new(arena, struct tape);
+    uint32_t n;
+    *t = (struct tape){.domain = u->domain, .n_inputs = u->d->n_inputs, .n_outputs = n_outputs};
+    for (int i = 0; i < t->n_inputs; i++) {
+        t->input_elements[i] = (size_t)type_elements(&u->d->inputs[i]);
+        t->first_constant += (uint32_t)t->input_elements[i];
+    }
+    number_constants(u, t, arena);
+    const struct ranked *ranked = number_computed(u, t, &n, scratch);
+    t->n_values = t->first_constant + t->n_constants + n;
+    make_runs(u, t, ranked, n, arena);
+    make_outputs(u, t, outputs, arena);
+    return t;
+}
+
+static void unroll_definition(struct unrolling *u, const struct definition *d, struct arena *scratch,
+                              struct unrolled_output *ret_outputs)
+{
+    u->d = d;
+    u->variables = arena_array(scratch, int64_t, d->extents.count);
+    u->stages = arena_array(scratch, uint32_t *, d->n_stages);
+    for (int i = 0; i < d->n_stages; i++)
+        unroll_stage(u, i, scratch);
+    for (int i = 0; i < d->n_outputs; i++)
+        ret_outputs[i] =
+            (struct unrolled_output){(size_t)type_elements(definition_output(d, i)), u->stages[d->outputs[i]]};
+}
+
+static bool can_be_unrolled(const struct definition *const *d, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (d[i]->is_data_dependent || d[i]->n_inputs > MAX_TAPE_INPUTS)
+            return false;
+    return true;
+}
+
+const struct tape *tape_make_joint(const struct definition *const *d, int n, uint64_t key, struct arena *arena)
+{
+    const struct tape *tape = NULL;
+    if (!can_be_unrolled(d, n))
+        return NULL;
+    struct unrolling u = {.d = d[0], .domain = domain_of_key(key)};
+    struct arena scratch;
+    arena_init(&scratch);
+    struct unrolled_output *outputs = arena_array(&scratch, struct unrolled_output, n * MAX_OUTPUTS);
+    int n_outputs = 0;
+    u.is_too_large = !add_inputs(&u);
+    for (int i = 0; i < n; n_outputs += d[i++]->n_outputs)
+        unroll_definition(&u, d[i], &scratch, outputs + n_outputs);
+    if (!u.is_too_large)
+        tape = make_tape(&u, n_outputs, outputs, arena, &scratch);
+    vec_free(&u.values);
+    vec_free(&u.operands);
+    vec_free(&u.stack);
+    vec_free(&u.constants);
+    table_free(&u.computed);
+    arena_free(&scratch);
+    return tape;
+}
+
+const struct tape *tape_make(const struct definition *d, uint64_t key, struct arena *arena)
+{
+    return tape_make_joint(&d, 1, key, arena);
+}
