@@ -22,6 +22,23 @@ static void mark_weights(struct match_index *index)
     }
 }
 
+// A part of a graph that is searched by itself has leaves for weights that are computed outside of it: those from
+// FIRST_COMPUTED_WEIGHT on.
+static bool is_given(const struct match_index *index, node_id n)
+{
+    const struct graph *g = index->graph;
+    const struct node *node = &g->nodes.items[n];
+    if (node->op->id == OP_TRANSPOSE)
+        return index->is_given[g->tensors.items[graph_inputs(g, n)[0]].producer];
+    return node->op->id == OP_WEIGHT && node->attributes[0].ints[0] < FIRST_COMPUTED_WEIGHT;
+}
+
+static void mark_given(struct match_index *index)
+{
+    for (node_id n = 0; n < index->graph->nodes.count; n++)
+        index->is_given[n] = is_given(index, n);
+}
+
 static void mark_outputs(struct match_index *index)
 {
     for (size_t i = 0; i < index->graph->outputs.count; i++)
@@ -49,11 +66,13 @@ void match_index_init(struct match_index *ret_index, const struct graph *g)
     *ret_index = (struct match_index){.graph = g, .n_nodes = g->nodes.count};
     ret_index->is_live = mem_new_array(bool, g->nodes.count + 1);
     ret_index->is_weight = mem_new_array(bool, g->nodes.count + 1);
+    ret_index->is_given = mem_new_array(bool, g->nodes.count + 1);
     ret_index->nodes_by_op = mem_new_array(node_id, g->nodes.count + 1);
     ret_index->is_output = mem_alloc_zero(g->tensors.count + 1);
     graph_mark_live(g, ret_index->is_live);
     mark_outputs(ret_index);
     mark_weights(ret_index);
+    mark_given(ret_index);
     graph_uses_init(&ret_index->uses, g, ret_index->is_live);
     sort_nodes_by_operator(ret_index);
 }
@@ -63,6 +82,7 @@ void match_index_free(struct match_index *index)
     size_t n = index->n_nodes + 1;
     mem_free_array(index->is_live, n);
     mem_free_array(index->is_weight, n);
+    mem_free_array(index->is_given, n);
     mem_free_array(index->is_output, index->uses.n_tensors + 1);
     mem_free_array(index->nodes_by_op, n);
     graph_uses_free(&index->uses);
@@ -85,6 +105,25 @@ struct goal {
     tensor_id tensor;
     const struct goal *next;
 };
+
+static bool are_equal(const struct match_index *index, tensor_id a, tensor_id b)
+{
+    return a == b || (index->class_of && index->class_of[a] == index->class_of[b]);
+}
+
+// Goes once around the tensors of equal value; NO_TENSOR at the end.
+static tensor_id next_of_equal(const struct match_index *index, tensor_id t, tensor_id first)
+{
+    return index->next_equal && index->next_equal[t] != first ? index->next_equal[t] : NO_TENSOR;
+}
+
+static tensor_id bound_tensor(const struct matching *s, term_id term)
+{
+    const struct term *t = &s->rule->pattern.terms.items[term];
+    if (t->is_variable)
+        return s->m.variables[t->index];
+    return s->m.nodes[t->index] == NO_NODE ? NO_TENSOR : graph_output_of(s->g, s->m.nodes[t->index], t->output);
+}
 
 // Which attribute variables were bound while one node was matched, to be undone.
 struct trail {
@@ -143,13 +182,14 @@ static struct term_bindings bindings_of(const struct match *m, const struct grap
     return (struct term_bindings){types, m->attributes};
 }
 
-// What the pattern leaves to the input types (list attributes not given) made explicit as the graph has it.
-static bool resolve_attributes(struct matching *s, node_id n, struct attribute_value *values)
+// What the pattern leaves to the input types (list attributes not given) made explicit as they are for what was matched.
+static bool resolve_attributes(struct matching *s, uint32_t pattern_node, struct attribute_value *values)
 {
-    const struct node *node = &s->g->nodes.items[n];
+    const struct pattern_node *pattern = &s->rule->pattern.nodes.items[pattern_node];
+    const struct node *node = &s->g->nodes.items[s->m.nodes[pattern_node]];
     struct type *types = arena_array(s->scratch, struct type, node->n_inputs + 1);
     for (uint32_t i = 0; i < node->n_inputs; i++)
-        types[i] = *graph_type(s->g, graph_inputs(s->g, n)[i]);
+        types[i] = *graph_type(s->g, bound_tensor(s, pattern->inputs[i]));
     struct operator_call call = {node->op, (int)node->n_inputs, types, values};
     struct definition d;
     definition_init(&d, s->scratch, call.n_inputs, types);
@@ -167,7 +207,7 @@ static bool has_exactly_the_attributes(struct matching *s, uint32_t pattern_node
     struct attribute_value values[MAX_ATTRIBUTES];
     if (!pattern_evaluate_attributes(pattern, b, s->scratch, values))
         return false;
-    if (node->op->resolve && !resolve_attributes(s, s->m.nodes[pattern_node], values))
+    if (node->op->resolve && !resolve_attributes(s, pattern_node, values))
         return false;
     for (int i = 0; i < operator_n_attributes(node->op); i++)
         if (!attribute_value_equal(&values[i], &node->attributes[i]))
@@ -232,11 +272,18 @@ static bool solve_variable(struct matching *s, uint32_t variable, tensor_id tens
 {
     tensor_id *bound = &s->m.variables[variable];
     if (*bound != NO_TENSOR)
-        return *bound != tensor || solve(s, rest);
+        return !are_equal(s->index, *bound, tensor) || solve(s, rest);
     *bound = tensor;
     bool goes_on = solve(s, rest);
     *bound = NO_TENSOR;
     return goes_on;
+}
+
+static bool is_output_of(const struct matching *s, const struct term *t, tensor_id tensor)
+{
+    node_id n = s->m.nodes[t->index];
+    return t->output < s->g->nodes.items[n].n_outputs &&
+           are_equal(s->index, graph_output_of(s->g, n, t->output), tensor);
 }
 
 static bool solve(struct matching *s, const struct goal *goal)
@@ -246,19 +293,23 @@ static bool solve(struct matching *s, const struct goal *goal)
     const struct term *t = &s->rule->pattern.terms.items[goal->term];
     if (t->is_variable)
         return solve_variable(s, t->index, goal->tensor, goal->next);
-    const struct tensor *tensor = &s->g->tensors.items[goal->tensor];
-    if (tensor->output != t->output)
-        return true;
     if (s->m.nodes[t->index] != NO_NODE)
-        return s->m.nodes[t->index] != tensor->producer || solve(s, goal->next);
-    return solve_node(s, t->index, tensor->producer, goal->next);
+        return !is_output_of(s, t, goal->tensor) || solve(s, goal->next);
+    bool goes_on = true;
+    for (tensor_id x = goal->tensor; goes_on && x != NO_TENSOR; x = next_of_equal(s->index, x, goal->tensor)) {
+        const struct tensor *tensor = &s->g->tensors.items[x];
+        if (tensor->output == t->output)
+            goes_on = solve_node(s, t->index, tensor->producer, goal->next);
+    }
+    return goes_on;
 }
 
 typedef VEC(node_id) node_list;
 
 #define MAX_PARTNERS 32
 
-static void add_readers(const struct matching *s, tensor_id tensor, const struct operator* op, node_list *ret_nodes)
+static void add_readers_of_one(const struct matching *s, tensor_id tensor, const struct operator* op,
+                               node_list *ret_nodes)
 {
     const struct graph_uses *uses = &s->index->uses;
     for (uint32_t i = uses->first[tensor]; i < uses->first[tensor + 1]; i++) {
@@ -269,12 +320,10 @@ static void add_readers(const struct matching *s, tensor_id tensor, const struct
     }
 }
 
-static tensor_id bound_tensor(const struct matching *s, term_id term)
+static void add_readers(const struct matching *s, tensor_id tensor, const struct operator* op, node_list *ret_nodes)
 {
-    const struct term *t = &s->rule->pattern.terms.items[term];
-    if (t->is_variable)
-        return s->m.variables[t->index];
-    return s->m.nodes[t->index] == NO_NODE ? NO_TENSOR : graph_output_of(s->g, s->m.nodes[t->index], t->output);
+    for (tensor_id t = tensor; t != NO_TENSOR; t = next_of_equal(s->index, t, tensor))
+        add_readers_of_one(s, t, op, ret_nodes);
 }
 
 // Many readers of one tensor make as many pairs as the square of their number. Only those next to a node that is
@@ -340,19 +389,26 @@ static bool match_source_near_what_is_bound(struct matching *s, uint32_t pattern
     return is_anchored ? goes_on : match_source_anywhere(s, pattern_node);
 }
 
+static enum weight_kind kind_of_weight(const struct matching *s, tensor_id t)
+{
+    if (t == NO_TENSOR)
+        return NO_WEIGHT;
+    node_id producer = s->g->tensors.items[t].producer;
+    return s->index->is_given[producer] ? WEIGHT_GIVEN : s->index->is_weight[producer] ? WEIGHT_COMPUTED : NO_WEIGHT;
+}
+
 static bool holds_everywhere(struct matching *s)
 {
     const struct type *types[MAX_RULE_VARIABLES];
-    bool is_weight[MAX_RULE_VARIABLES] = {0};
+    enum weight_kind weights[MAX_RULE_VARIABLES] = {NO_WEIGHT};
     struct term_bindings b = bindings_of(&s->m, s->g, types);
     for (uint32_t i = 0; i < s->rule->n_source_nodes; i++)
         if (!has_exactly_the_attributes(s, i, &b))
             return false;
     for (uint32_t v = 0; v < s->rule->pattern.n_variables; v++)
-        is_weight[v] =
-            s->m.variables[v] != NO_TENSOR && s->index->is_weight[s->g->tensors.items[s->m.variables[v]].producer];
+        weights[v] = kind_of_weight(s, s->m.variables[v]);
     for (uint32_t i = 0; i < s->rule->n_conditions; i++)
-        if (!condition_holds(&s->rule->conditions[i], &b, is_weight, s->scratch))
+        if (!condition_holds(&s->rule->conditions[i], &b, weights, s->scratch))
             return false;
     return true;
 }

@@ -17,6 +17,7 @@ void pattern_free(struct pattern *p)
 {
     vec_free(&p->nodes);
     vec_free(&p->terms);
+    vec_free(&p->names);
 }
 
 // --- building --------------------------------------------------------------------------------------------------------
@@ -250,12 +251,46 @@ static bool parse_application(struct pattern *p, const struct sexp *s, const cha
     return true;
 }
 
+static bool find_named_term(const struct pattern *p, const struct sexp *s, term_id *ret_term)
+{
+    for (size_t i = 0; i < p->names.count; i++)
+        if (strcmp(p->names.items[i].name, s->text + 1) == 0) {
+            *ret_term = p->names.items[i].term;
+            return true;
+        }
+    return false;
+}
+
+static bool is_variable_of(const struct pattern *p, const struct sexp *s)
+{
+    for (uint32_t i = 0; i < p->n_variables; i++)
+        if (strcmp(p->variables[i], s->text + 1) == 0)
+            return true;
+    return false;
+}
+
+bool pattern_parse_name(struct pattern *p, const struct sexp *s, const char *file, struct arena *a, struct error *error)
+{
+    term_id term;
+    if (s->kind != SEXP_LIST || s->count != 2 || !is_tensor_variable(&s->items[0]))
+        return sexp_error(error, file, s, "expected (?name TERM)");
+    const struct sexp *name = &s->items[0];
+    if (name->text[1] == '\0' || is_variable_of(p, name) || find_named_term(p, name, &term))
+        return sexp_error(error, file, name, "%s is no new name", name->text);
+    if (!pattern_parse_term(p, &s->items[1], file, a, &term, error))
+        return false;
+    vec_push(&p->names, ((struct pattern_name){arena_string(a, name->text + 1), term}));
+    return true;
+}
+
 bool pattern_parse_term(struct pattern *p, const struct sexp *s, const char *file, struct arena *a, term_id *ret_term,
                         struct error *error)
 {
     uint32_t index;
     if (!is_tensor_variable(s))
         return parse_application(p, s, file, a, ret_term, error);
+    if (find_named_term(p, s, ret_term))
+        return true;
     if (!find_or_add_name(p->variables, &p->n_variables, s, file, a, &index, error))
         return false;
     *ret_term = pattern_add_variable(p, index);
@@ -295,8 +330,13 @@ bool pattern_evaluate_attributes(const struct pattern_node *node, const struct t
 static const char *const condition_heads[] = {
     [CONDITION_EQUAL] = "=",     [CONDITION_NOT_EQUAL] = "!=",    [CONDITION_LESS_EQUAL] = "<=",
     [CONDITION_LESS] = "<",      [CONDITION_DIVIDES] = "divides", [CONDITION_WEIGHT] = "weight",
-    [CONDITION_DTYPE] = "dtype",
+    [CONDITION_GIVEN] = "given", [CONDITION_DTYPE] = "dtype",
 };
+
+bool condition_is_of_variable(enum condition_kind kind)
+{
+    return kind == CONDITION_WEIGHT || kind == CONDITION_GIVEN || kind == CONDITION_DTYPE;
+}
 
 static bool parse_variable_condition(struct pattern *p, const struct sexp *s, const char *file, struct arena *a,
                                      struct condition *c, struct error *error)
@@ -322,7 +362,7 @@ bool pattern_parse_condition(struct pattern *p, const struct sexp *s, const char
     if (kind == n_kinds)
         return sexp_error(error, file, &s->items[0], "unknown condition %s", s->items[0].text);
     c.kind = (enum condition_kind)kind;
-    if (c.kind == CONDITION_WEIGHT || c.kind == CONDITION_DTYPE) {
+    if (condition_is_of_variable(c.kind)) {
         if (!parse_variable_condition(p, s, file, a, &c, error))
             return false;
     } else {
@@ -352,12 +392,14 @@ static bool entries_compare(enum condition_kind kind, const struct attribute_val
     return kind == CONDITION_NOT_EQUAL ? !is_all : is_all;
 }
 
-bool condition_holds(const struct condition *c, const struct term_bindings *b, const bool *is_weight,
+bool condition_holds(const struct condition *c, const struct term_bindings *b, const enum weight_kind *weights,
                      struct arena *scratch)
 {
     struct attribute_value x, y;
     if (c->kind == CONDITION_WEIGHT)
-        return is_weight && is_weight[c->variable];
+        return weights && weights[c->variable] != NO_WEIGHT;
+    if (c->kind == CONDITION_GIVEN)
+        return weights && weights[c->variable] == WEIGHT_GIVEN;
     if (c->kind == CONDITION_DTYPE)
         return b->tensors[c->variable] && b->tensors[c->variable]->dtype == c->dtype;
     return attribute_term_evaluate(c->a, b, scratch, &x) && attribute_term_evaluate(c->b, b, scratch, &y) &&
@@ -455,7 +497,7 @@ void pattern_print_term(struct text *out, const struct pattern *p, term_id term)
 void pattern_print_condition(struct text *out, const struct pattern *p, const struct condition *c)
 {
     text_printf(out, "(%s ", condition_heads[c->kind]);
-    if (c->kind == CONDITION_WEIGHT || c->kind == CONDITION_DTYPE) {
+    if (condition_is_of_variable(c->kind)) {
         text_printf(out, "?%s", p->variables[c->variable]);
         if (c->kind == CONDITION_DTYPE)
             text_printf(out, " %s", dtype_name(c->dtype));

@@ -9,18 +9,19 @@
 // --- parsing ---------------------------------------------------------------------------------------------------------
 
 struct rule_items {
-    const struct sexp *source, *target, *where, *proof;
+    const struct sexp *source, *let, *target, *where, *proof;
 };
 
 static bool take_item(struct rule_items *items, const struct sexp *s, const char *file, struct error *error)
 {
     const struct sexp **place = sexp_is_call(s, "source")   ? &items->source
+                                : sexp_is_call(s, "let")    ? &items->let
                                 : sexp_is_call(s, "target") ? &items->target
                                 : sexp_is_call(s, "where")  ? &items->where
                                 : sexp_is_call(s, "proof")  ? &items->proof
                                                             : NULL;
     if (!place)
-        return sexp_error(error, file, s, "expected (source ...), (target ...), (where ...) or (proof ...)");
+        return sexp_error(error, file, s, "expected (source ...), (let ...), (target ...), (where ...) or (proof ...)");
     if (*place)
         return sexp_error(error, file, s, "%s is given twice", s->items[0].text);
     *place = s;
@@ -48,6 +49,14 @@ static bool parse_terms(struct rule *r, const struct sexp *list, const char *fil
 {
     for (size_t i = 1; i < list->count; i++)
         if (!pattern_parse_term(&r->pattern, &list->items[i], file, a, &ret_terms[i - 1], error))
+            return false;
+    return true;
+}
+
+static bool parse_names(struct rule *r, const struct sexp *let, const char *file, struct arena *a, struct error *error)
+{
+    for (size_t i = 1; let && i < let->count; i++)
+        if (!pattern_parse_name(&r->pattern, &let->items[i], file, a, error))
             return false;
     return true;
 }
@@ -145,6 +154,8 @@ static bool parse_rule(struct rule *r, const struct sexp *s, const char *file, s
         return false;
     r->n_source_nodes = (uint32_t)r->pattern.nodes.count;
     uint32_t variables_of_source = r->pattern.n_variables;
+    if (!parse_names(r, items.let, file, a, error))
+        return false;
     if (!parse_terms(r, items.target, file, a, r->targets, error) || !parse_conditions(r, items.where, file, a, error))
         return false;
     r->proof = text_of_proof(items.proof, a);
@@ -161,6 +172,39 @@ bool rule_parse(const struct sexp *s, const char *file, struct arena *a, struct 
     }
     *ret_rule = r;
     return true;
+}
+
+size_t rule_set_filter(struct rule_set *set, bool (*is_kept)(const struct rule *r))
+{
+    size_t n_all = set->rules.count, n_kept = 0;
+    for (size_t i = 0; i < n_all; i++) {
+        struct rule *r = set->rules.items[i];
+        if (is_kept(r))
+            set->rules.items[n_kept++] = r;
+        else
+            rule_free(r);
+    }
+    set->rules.count = n_kept;
+    return n_all - n_kept;
+}
+
+bool rule_is_proved(const struct rule *r)
+{
+    return r->proof && (strstr(r->proof, "(definitions proved ") || strstr(r->proof, "(z3 proved"));
+}
+
+static bool has_differences(const struct pattern *p, size_t first, size_t end)
+{
+    for (size_t n = first; n < end; n++)
+        if (p->nodes.items[n].op->id == OP_SUB || p->nodes.items[n].op->id == OP_NEG)
+            return true;
+    return false;
+}
+
+bool rule_introduces_differences(const struct rule *r)
+{
+    return has_differences(&r->pattern, r->n_source_nodes, r->pattern.nodes.count) &&
+           !has_differences(&r->pattern, 0, r->n_source_nodes);
 }
 
 void rule_free(struct rule *r)

@@ -7,12 +7,15 @@
 //       (where (= (rank ?y) 2) (= (rank ?z) 2))
 //       (proof ...))
 //
+// Terms that are long or used often can be named between source and target, for what follows:
+//     (let (?sum (ewadd ?x ?y)) (?twice (ewadd ?sum ?sum)))
+//
 // ?x is a tensor variable; equal variables and equal subterms are one tensor. $s is an attribute variable: it stands
 // for the whole value of an attribute. The k-th source term is replaced by the k-th target term. An attribute that is
 // not given has its standard value, which the source must have too. A split without sizes cuts where its argument was
 // concatenated. All conditions under `where` must hold at a match; both sides are type-checked there too.
 //     conditions   (= a b) (!= a b) (<= a b) (< a b) (divides a b)   of attribute terms, (weight ?w): known before the
-//                  graph runs, (dtype ?x f32)
+//                  graph runs, (given ?w): a weight as the model has it, or transposed, (dtype ?x f32)
 // Whatever stands under `proof` is kept as text.
 //
 // All terms of a rule share one pool of hash-consed nodes, the source's first, each after what it reads.
@@ -27,7 +30,7 @@ struct sexp;
 struct text;
 
 #define MAX_RULE_VARIABLES 16
-#define MAX_RULE_NODES 24
+#define MAX_RULE_NODES 48
 #define MAX_RULE_OUTPUTS 8
 
 typedef uint32_t term_id;   // index into pattern.terms: a tensor of the pattern
@@ -49,12 +52,17 @@ struct pattern_node {
     uint32_t n_inputs;
     const term_id *inputs;
 };
+struct pattern_name {
+    const char *name;   // without the sigil
+    term_id term;
+};
 struct pattern {
     uint32_t n_variables, n_attribute_variables;
     const char *variables[MAX_RULE_VARIABLES];   // names without the sigil
     const char *attribute_variables[MAX_RULE_VARIABLES];
     VEC(struct pattern_node) nodes;
     VEC(struct term) terms;
+    VEC(struct pattern_name) names;   // of terms; only while a rule is read
 };
 
 enum condition_kind {
@@ -64,12 +72,13 @@ enum condition_kind {
     CONDITION_LESS,
     CONDITION_DIVIDES,
     CONDITION_WEIGHT,
+    CONDITION_GIVEN,
     CONDITION_DTYPE,
 };
 struct condition {
     enum condition_kind kind;
     const struct attribute_term *a, *b;   // of the comparisons
-    uint32_t variable;                    // WEIGHT, DTYPE
+    uint32_t variable;                    // WEIGHT, GIVEN, DTYPE
     enum dtype dtype;
 };
 
@@ -91,6 +100,9 @@ void pattern_free(struct pattern *p);
 // Parses one term into the pattern; names and attribute lists are allocated in `a`.
 bool pattern_parse_term(struct pattern *p, const struct sexp *s, const char *file, struct arena *a, term_id *ret_term,
                         struct error *error);
+// (?name TERM): the name, which must be new, stands for the term from here on.
+bool pattern_parse_name(struct pattern *p, const struct sexp *s, const char *file, struct arena *a,
+                        struct error *error);
 bool pattern_parse_attribute_term(struct pattern *p, const struct sexp *s, const char *file, struct arena *a,
                                   const struct attribute_term **ret_term, struct error *error);
 bool pattern_parse_condition(struct pattern *p, const struct sexp *s, const char *file, struct arena *a,
@@ -103,8 +115,11 @@ void pattern_print_condition(struct text *out, const struct pattern *p, const st
 // The attribute values of a node (operator_n_attributes of them), allocated in `a`. False: a term has no value.
 bool pattern_evaluate_attributes(const struct pattern_node *node, const struct term_bindings *b, struct arena *a,
                                  struct attribute_value *ret_values);
-// The condition at given bindings; `is_weight` has one flag per tensor variable, or is NULL: no variable is a weight.
-bool condition_holds(const struct condition *c, const struct term_bindings *b, const bool *is_weight,
+bool condition_is_of_variable(enum condition_kind kind);   // rather than of sizes and attributes
+// What the condition of a variable asks for: how its value comes about.
+enum weight_kind { NO_WEIGHT, WEIGHT_COMPUTED, WEIGHT_GIVEN };
+// The condition at these bindings; `weights` has one entry for each tensor variable, or is NULL: none is a weight.
+bool condition_holds(const struct condition *c, const struct term_bindings *b, const enum weight_kind *weights,
                      struct arena *scratch);
 
 // --- rules -----------------------------------------------------------------------------------------------------------
@@ -116,7 +131,14 @@ void rule_set_init(struct rule_set *set, struct arena *arena);
 void rule_set_free(struct rule_set *set);
 // Adds the rules of a file: a list of (rule ...) items. Every target variable must occur in the source.
 bool rule_set_read(struct rule_set *set, const char *path, struct error *error);
+// Frees and leaves out the others; gives their number.
+size_t rule_set_filter(struct rule_set *set, bool (*is_kept)(const struct rule *r));
 bool rule_parse(const struct sexp *s, const char *file, struct arena *a, struct rule **ret_rule, struct error *error);
-void rule_free(struct rule *r);                            // its vectors; the rest belongs to the arena
+void rule_free(struct rule *r);   // its vectors; the rest belongs to the arena
+// The certificate says that it holds for all sizes, by one of the two proofs: it was not only tested.
+bool rule_is_proved(const struct rule *r);
+// The target subtracts or negates and the source does not, as where products are saved (Strassen, Winograd): exact over
+// the reals, but what cancels there leaves its rounding behind.
+bool rule_introduces_differences(const struct rule *r);
 void rule_print(struct text *out, const struct rule *r);   // parse after print gives an equal rule
 #endif
