@@ -1,6 +1,7 @@
 #include "generator/candidates.h"
 
 #include "core/text.h"
+#include "generator/instances.h"
 #include "generator/law_text.h"
 #include <stdlib.h>
 #include <string.h>
@@ -25,18 +26,14 @@ struct printed {
     struct sketch sketch;
 };
 
-static void print_direction(const struct reduction *r, const struct law *law, struct arena *scratch,
-                            struct printed *ret_printed)
+static void print_direction(const struct law *law, struct calls *calls, struct printed *ret_printed)
 {
     ret_printed->sketch = law->sketch;
-    if (!law_text_add(&ret_printed->body, law, r->seed, false, scratch))
+    if (!law_text_add(&ret_printed->body, law_has_one_group(law) ? &ret_printed->over_groups : NULL, law, calls))
         text_clear(&ret_printed->body);
-    else if (law_has_one_group(law))
-        law_text_add(&ret_printed->over_groups, law, r->seed, true, scratch);
 }
 
-static bool make_reverse(const struct reduction *r, const struct law *law, struct arena *scratch,
-                         struct law *ret_reverse)
+static bool make_reverse(const struct law *law, struct calls *calls, struct law *ret_reverse)
 {
     struct law reverse = {.sketch = law->sketch, .is_derivable = law->is_derivable};
     for (int i = 0; i < law->sketch.n_outputs; i++) {
@@ -49,18 +46,25 @@ static bool make_reverse(const struct reduction *r, const struct law *law, struc
         return false;
     sketch_clean(&reverse.sketch);
     *ret_reverse = reverse;
-    return shapes_test(&ret_reverse->sketch, r->seed, scratch, &ret_reverse->shapes) == SHAPES_HOLD;
+    return shapes_test(&ret_reverse->sketch, calls, &ret_reverse->shapes) == SHAPES_HOLD;
 }
 
-static void print_law(const struct reduction *r, const struct law *law, struct arena *scratch,
-                      struct printed ret_printed[2])
+static void print_law(const struct law *law, struct calls *calls, struct printed ret_printed[2])
 {
     struct law reverse;
-    print_direction(r, law, scratch, &ret_printed[0]);
-    if (make_reverse(r, law, scratch, &reverse))
-        print_direction(r, &reverse, scratch, &ret_printed[1]);
+    print_direction(law, calls, &ret_printed[0]);
+    if (make_reverse(law, calls, &reverse))
+        print_direction(&reverse, calls, &ret_printed[1]);
     if (ret_printed[1].body.count && strcmp(ret_printed[0].body.chars, ret_printed[1].body.chars) == 0)
         text_clear(&ret_printed[1].body);
+}
+
+static uint32_t rank_of_sketch(const struct sketch *sk)
+{
+    int rank = 0;
+    for (int v = 0; v < sk->n_variables; v++)
+        rank = sk->variables[v].rank > rank ? sk->variables[v].rank : rank;
+    return (uint32_t)rank;
 }
 
 static void take_printed(struct candidates *c, const struct reduction *r, const struct law *law, struct printed *p)
@@ -74,6 +78,7 @@ static void take_printed(struct candidates *c, const struct reduction *r, const 
                      .operators = {(uint8_t)sketch_count_nodes(&p->sketch, p->sketch.source),
                                    (uint8_t)sketch_count_nodes(&p->sketch, p->sketch.target)},
                      .outputs = p->sketch.n_outputs,
+                     .ranks = 1u << rank_of_sketch(&p->sketch),
                      .is_derivable = law->is_derivable,
                      .sketch = p->sketch}));
     text_free(&p->body);
@@ -86,15 +91,13 @@ void candidates_add(struct candidates *c, const struct reduction *r, struct fami
     struct printed(*printed)[2] = mem_alloc_zero(n * sizeof *printed);
 #pragma omp parallel
     {
-        struct arena scratch;
-        arena_init(&scratch);
+        struct calls calls;
+        calls_init(&calls, r->seed, r->call_bytes);
 #pragma omp for schedule(dynamic, 4)
         for (size_t i = 0; i < n; i++) {
-            struct arena_mark mark = arena_mark(&scratch);
-            print_law(r, &r->laws.items[i], &scratch, printed[i]);
-            arena_release(&scratch, mark);
+            print_law(&r->laws.items[i], &calls, printed[i]);
         }
-        arena_free(&scratch);
+        calls_free(&calls);
     }
     for (size_t i = 0; i < n; i++) {
         counts->minimal += !r->laws.items[i].is_derivable;
@@ -142,6 +145,8 @@ static void sort_and_deduplicate(struct candidates *c)
     for (size_t i = 0; i < c->rules.count; i++)
         if (n == 0 || strcmp(c->rules.items[n - 1].body, c->rules.items[i].body) != 0)
             c->rules.items[n++] = c->rules.items[i];
+        else
+            c->rules.items[n - 1].ranks |= c->rules.items[i].ranks;
     c->rules.count = n;
 }
 
@@ -164,11 +169,58 @@ static void join_over_groups(struct candidates *c)
     vec_free(&grouped);
 }
 
+struct instance_order {
+    uint64_t hash;
+    struct candidate_rule *rule;
+};
+
+static int compare_instances(const void *a, const void *b)
+{
+    const struct instance_order *x = a, *y = b;
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return compare_rules(x->rule, y->rule);
+}
+
+static bool drop_if_instance(struct candidate_rule *special, struct candidate_rule *general)
+{
+    bool is_seen_there = general->body && (special->ranks & ~general->ranks) == 0;
+    if (special == general || !is_seen_there || !text_is_instance(general->body, special->body))
+        return false;
+    general->is_derivable = general->is_derivable && special->is_derivable;
+    special->body = NULL;
+    return true;
+}
+
+// A rule with attribute variables replaces those that it becomes with some values of them, if it was found for tensors of
+// their ranks too.
+static void drop_instances(struct candidates *c)
+{
+    VEC(struct instance_order) order = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < c->rules.count; i++)
+        vec_push(&order, ((struct instance_order){text_hash_of_instances(c->rules.items[i].body), &c->rules.items[i]}));
+    vec_sort(&order, compare_instances);
+    for (size_t i = 0, end; i < order.count; i = end) {
+        for (end = i + 1; end < order.count && order.items[end].hash == order.items[i].hash;)
+            end++;
+        for (size_t special = i; special < end; special++)
+            for (size_t k = i; k < end && order.items[special].rule->body; k++)
+                drop_if_instance(order.items[special].rule, order.items[k].rule);
+    }
+    vec_free(&order);
+    for (size_t i = 0; i < c->rules.count; i++)
+        if (c->rules.items[i].body)
+            c->rules.items[n++] = c->rules.items[i];
+    c->rules.count = n;
+}
+
 void candidates_finish(struct candidates *c)
 {
     sort_and_deduplicate(c);
     join_over_groups(c);
     sort_and_deduplicate(c);
+    drop_instances(c);
 }
 
 // --- printing --------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ struct candidate_rule {
     const char *over_groups;   // the same with the convolutions' groups as a variable, or NULL
     const char *family;        // the first that has it
     uint8_t operators[2], outputs;
+    uint32_t ranks;   // bit r: seen where the variable of highest rank had rank r
     bool is_derivable;
     struct sketch sketch;   // for other formats
 };

@@ -1,14 +1,22 @@
 #include "generator/class.h"
 
-#include <stdlib.h>
+#include "generator/inputs.h"
+#include "generator/sketch.h"
+#include "generator/term.h"
 #include <string.h>
 
+struct kept {
+    struct found_member found;
+    const struct member *member;
+};
 struct class
 {
     const struct store *s;
     struct lookup *l;
     const struct member *members;
     size_t count;
+    uint32_t support;   // the inputs that the value depends on
+    VEC(struct kept) kept;
 };
 
 // --- confirming ------------------------------------------------------------------------------------------------------
@@ -34,20 +42,61 @@ static struct content content_of(const struct class *c, const struct member *m)
     return (struct content){signature->outputs[m->output], outputs[m->output]};
 }
 
-// A fingerprint is not an identity: is the value of each member that of the first?
-static void confirm(const struct class *c, bool *ret_is_confirmed)
+// A fingerprint is not an identity: drops the terms whose value is not that of the first.
+static void confirm(struct class *c)
 {
     struct arena *scratch = &c->l->scratch;
     struct arena_mark mark = arena_mark(scratch);
-    struct content first = content_of(c, &c->members[0]);
-    for (size_t i = 0; i < c->count; i++) {
+    struct content first = content_of(c, c->kept.items[0].member);
+    size_t n = 0;
+    for (size_t i = 0; i < c->kept.count; i++) {
         struct arena_mark own = arena_mark(scratch);
-        struct content x = content_of(c, &c->members[i]);
-        ret_is_confirmed[i] =
-            x.type->plain == first.type->plain && memcmp(x.data, first.data, x.type->elements * sizeof *x.data) == 0;
+        struct content x = content_of(c, c->kept.items[i].member);
+        if (x.type->plain == first.type->plain && memcmp(x.data, first.data, x.type->elements * sizeof *x.data) == 0)
+            c->kept.items[n++] = c->kept.items[i];
         arena_release(scratch, own);
     }
     arena_release(scratch, mark);
+    c->kept.count = n;
+}
+
+// --- what the value depends on ---------------------------------------------------------------------------------------
+
+// Has the term another value when another input stands in this one's place? (One that is alone of its type cannot be
+// renamed, so it does not matter.)
+static bool depends_on(const struct class *c, const struct key *term, int input)
+{
+    const struct family *f = c->s->family;
+    const struct leaf *leaf = &f->leaves[input];
+    uint8_t order[MAX_LEAVES];
+    struct key other = *term;
+    struct sketch sketch;
+    if (leaf->end_alike - leaf->first_alike == 1)
+        return true;
+    for (int i = 0; i < MAX_LEAVES; i++)
+        order[i] = (uint8_t)i;
+    order[input] = (uint8_t)(input > leaf->first_alike ? input - 1 : input + 1);
+    key_rename(f, &other, order);
+    sketch_from_keys(&sketch, f, 1, term, &other);
+    return sketch_judge(&sketch, c->l) != VERDICT_EQUAL;
+}
+
+static uint32_t support_of_class(const struct class *c)
+{
+    uint32_t support = UINT32_MAX;
+    bool is_exact = false;
+    struct key term;
+    for (size_t i = 0; i < c->count; i++) {
+        support &= c->members[i].support;
+        is_exact = is_exact || c->members[i].has_exact_support;
+    }
+    if (is_exact)
+        return support;
+    key_of_member(c->s, &c->members[0], &term);
+    for (int i = 0; i < c->s->family->n_inputs; i++)
+        if (support >> i & 1 && !depends_on(c, &term, i))
+            support &= ~(1u << i);
+    return support;
 }
 
 // --- keeping ---------------------------------------------------------------------------------------------------------
@@ -60,32 +109,6 @@ static bool is_class_of_leaf(const struct class *c)
     return false;
 }
 
-static bool has_own_value_below(const struct class *c, const struct member *m)
-{
-    uint32_t closure[MAX_OPS];
-    int n = store_closure_of(c->s, m->arguments, closure);
-    for (int i = 0; i < n; i++) {
-        const struct node *node = &c->s->nodes.items[closure[i]];
-        for (uint32_t t = node->first_tensor; t < node->first_tensor + node->n_outputs; t++) {
-            const struct hash128 *fingerprint = &c->s->tensors.items[t].fingerprint;
-            if (fingerprint->high == m->fingerprint.high && fingerprint->low == m->fingerprint.low)
-                return true;
-        }
-    }
-    return false;
-}
-
-static uint8_t level_of(const struct store *s, const struct member *m)
-{
-    uint32_t closure[MAX_OPS];
-    return m->instance == MEMBER_LEAF ? 0 : (uint8_t)(store_closure_of(s, m->arguments, closure) + 1);
-}
-
-struct kept {
-    struct found_member found;
-    const struct member *member;
-};
-
 static int compare_kept(const void *a, const void *b)
 {
     const struct kept *x = a, *y = b;
@@ -94,51 +117,89 @@ static int compare_kept(const void *a, const void *b)
     return key_compare(&x->found.key, &y->found.key);
 }
 
-static size_t choose_members(const struct class *c, const bool *is_confirmed, struct kept *ret_kept)
+// Stored terms are there under all names.
+static bool is_first_of_its_renamings(const struct class *c, const struct member *m)
 {
-    bool is_of_leaf = is_class_of_leaf(c);
-    size_t n = 0;
-    for (size_t i = 0; i < c->count; i++) {
-        const struct member *m = &c->members[i];
-        bool is_detour = m->instance != MEMBER_LEAF && !is_of_leaf && has_own_value_below(c, m);
-        if (is_detour || !is_confirmed[i])
-            continue;
-        struct kept *kept = &ret_kept[n++];
-        *kept = (struct kept){{.level = level_of(c->s, m)}, m};
-        key_of_member(c->s, m, NULL, &kept->found.key);
-    }
-    qsort(ret_kept, n, sizeof *ret_kept, compare_kept);
-    return n;
+    return inputs_are_first(c->s->family, m->support);
 }
 
-static void add_members(const struct kept *kept, size_t n, struct findings *f)
+struct renaming_kept {
+    struct class *c;
+    struct kept kept;
+};
+
+static bool keep_renamed(void *context, const uint8_t *order)
 {
-    for (size_t i = 0; i < n; i++) {
-        struct found_member m = kept[i].found;
+    struct renaming_kept *r = context;
+    struct kept renamed = r->kept;
+    key_rename(r->c->s->family, &renamed.found.key, order);
+    vec_push(&r->c->kept, renamed);
+    return true;
+}
+
+// With each term all that it becomes when inputs are renamed that the class does not depend on.
+static void choose_members(struct class *c)
+{
+    bool is_of_leaf = is_class_of_leaf(c);
+    for (size_t i = 0; i < c->count; i++) {
+        const struct member *m = &c->members[i];
+        if (!is_first_of_its_renamings(c, m) || (m->is_detour && !is_of_leaf))
+            continue;
+        struct renaming_kept r = {c, {{.level = m->level}, m}};
+        key_of_member(c->s, m, &r.kept.found.key);
+        inputs_visit_alike(c->s->family, m->support, c->support, keep_renamed, &r);
+    }
+    if (c->kept.count)
+        vec_sort(&c->kept, compare_kept);
+}
+
+static void add_members(const struct class *c, struct findings *f)
+{
+    for (size_t i = 0; i < c->kept.count; i++) {
+        struct found_member m = c->kept.items[i].found;
         m.class = f->n_classes;
         vec_push(&f->members, m);
     }
     f->n_classes++;
 }
 
+static uint64_t count_terms(const struct class *c)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < c->count; i++)
+        if (is_first_of_its_renamings(c, &c->members[i]))
+            n += inputs_count_alike(c->s->family, c->members[i].support, c->support);
+    return n;
+}
+
+// Values are compared last, in the one class that is kept of all its renamings.
+static void keep_if_canonical(struct class *c, struct findings *f)
+{
+    uint64_t alike = inputs_count_alike(c->s->family, c->support, 0), n_terms = count_terms(c);
+    uint64_t pairs = n_terms * (n_terms - 1);
+    if (n_terms < 2)
+        return;
+    f->counts.classes += alike;
+    f->counts.pairs += alike * pairs;
+    choose_members(c);
+    size_t n = c->kept.count;
+    if (n == 0 || !key_is_canonical(c->s->family, &c->kept.items[0].found.key)) {
+        f->counts.renamed += alike * pairs;
+        return;
+    }
+    confirm(c);
+    f->counts.renamed += (alike - 1) * pairs;
+    f->counts.unconfirmed += n - c->kept.count;
+    f->counts.detours += pairs - (uint64_t)n * (n - 1);
+    if (c->kept.count > 1)
+        add_members(c, f);
+}
+
 void class_keep(const struct store *s, struct lookup *l, const struct member *members, size_t count, struct findings *f)
 {
-    struct class c = {s, l, members, count};
-    struct kept *kept = mem_new_array(struct kept, count);
-    bool *is_confirmed = mem_new_array(bool, count);
-    confirm(&c, is_confirmed);
-    for (size_t i = 0; i < count; i++)
-        f->counts.unconfirmed += !is_confirmed[i];
-    size_t n = choose_members(&c, is_confirmed, kept);
-    f->counts.classes++;
-    f->counts.pairs += count * (count - 1);
-    if (n == 0 || !member_is_canonical(s, kept[0].member)) {
-        f->counts.renamed += count * (count - 1);
-    } else {
-        f->counts.detours += count * (count - 1) - n * (n - 1);
-        if (n > 1)
-            add_members(kept, n, f);
-    }
-    mem_free_array(kept, count);
-    mem_free_array(is_confirmed, count);
+    struct class c = {.s = s, .l = l, .members = members, .count = count};
+    c.support = support_of_class(&c);
+    if (inputs_are_first(s->family, c.support))
+        keep_if_canonical(&c, f);
+    vec_free(&c.kept);
 }

@@ -2,6 +2,7 @@
 
 #include "core/arena.h"
 #include "core/text.h"
+#include "generator/derive.h"
 #include <string.h>
 
 enum { MAX_COMPARED_TERMS = 3000 };
@@ -116,7 +117,7 @@ static bool is_derived(const struct reduction *r, const struct rule *rule, int m
     int most = key_count_nodes(r->universe->family, &source), other = key_count_nodes(r->universe->family, &target);
     most = most > other ? most : other;
     most = most > max_ops ? most : max_ops;
-    return rewrite_derives(&r->rules, &source, &target, most + 2, MAX_COMPARED_TERMS, DERIVE_BY_ANY_RULES);
+    return derive_term(&r->rules, &source, &target, most + 2, MAX_COMPARED_TERMS, DERIVE_BY_ANY_RULES);
 }
 
 void comparison_with(struct comparison *c, const struct reduction *r, int max_ops)

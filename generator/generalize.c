@@ -37,8 +37,7 @@ static bool is_same_meaning(const char *name, const struct attribute_value *a, c
 struct generalizing {
     const struct sketch *sk;
     const struct shapes *s;
-    uint64_t seed;
-    struct arena *scratch;
+    struct trial *trial;
     struct attribute_places *p;
     int64_t base[MAX_SIZES];
 };
@@ -94,7 +93,7 @@ static enum verdict judge_with(const struct generalizing *g, uint64_t set, const
     for (int i = 0; i < g->p->n; i++)
         if (set >> i & 1)
             overrides[n++] = (struct attribute_override){g->p->places[i].node, g->p->places[i].attribute, *value};
-    return shapes_judge(g->sk, g->s, g->base, overrides, n, g->seed, g->scratch);
+    return trial_judge(g->trial, g->base, overrides, n);
 }
 
 static uint64_t places_like(const struct generalizing *g, int place)
@@ -163,12 +162,11 @@ static void generalize_place(const struct generalizing *g, int place)
     }
 }
 
-void generalize_attributes(const struct sketch *sk, const struct shapes *s, uint64_t seed, struct arena *scratch,
-                           struct attribute_places *ret_places)
+void generalize_attributes(struct trial *trial, struct attribute_places *ret_places)
 {
-    struct generalizing g = {sk, s, seed, scratch, ret_places, {0}};
-    for (int i = 0; i < s->n; i++)
-        g.base[i] = s->places[i].base;
+    struct generalizing g = {trial->sk, trial->shapes, trial, ret_places, {0}};
+    for (int i = 0; i < trial->shapes->n; i++)
+        g.base[i] = trial->shapes->places[i].base;
     find_places(&g);
     for (int i = 0; i < g.p->n; i++)
         if (g.p->places[i].variable < 0)

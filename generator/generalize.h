@@ -4,7 +4,7 @@
 // that keeps the rule true; when it holds at every other value that is well-typed, the set is one variable.
 #ifndef GENERATOR_GENERALIZE_H
 #define GENERATOR_GENERALIZE_H
-#include "generator/shapes.h"
+#include "generator/trial.h"
 
 enum { MAX_ATTRIBUTE_PLACES = 48 };
 struct attribute_place {
@@ -16,6 +16,5 @@ struct attribute_places {
     struct attribute_place places[MAX_ATTRIBUTE_PLACES];
     const char *names[MAX_ATTRIBUTE_PLACES];   // of the variables
 };
-void generalize_attributes(const struct sketch *sk, const struct shapes *s, uint64_t seed, struct arena *scratch,
-                           struct attribute_places *ret_places);
+void generalize_attributes(struct trial *trial, struct attribute_places *ret_places);
 #endif

@@ -165,16 +165,31 @@ static bool is_covered(const part_list *parts, const char *family, int slice)
     return false;
 }
 
-// How many slices fit into the memory that is left at once.
-static int slices_at_once(const struct job *job, uint64_t terms)
+static double mebibytes(double bytes)
 {
-    double bytes_of_term = 1.7 * sizeof(struct member);
-    double left = (double)job->options.memory - (double)mem_in_use();
+    return bytes / (1 << 20);
+}
+
+// How many slices fit into the memory that is left at once, but for a reserve (what every thread remembers, the program
+// itself). Every batch visits the whole level again, so there are no more than MAX_BATCHES: where not even that keeps
+// the bound, it is said.
+enum { MAX_BATCHES = 16 };
+static const double RESERVE = 0.3;
+
+static int slices_at_once(const struct job *job, const struct store *s)
+{
+    double bytes_of_term = 1.1 * sizeof(struct member), memory = (double)job->options.memory;
     if (job->options.memory == 0)
         return FINGERPRINT_SLICES;
-    double share = left / (bytes_of_term * (double)(terms + 1));
+    double bytes = bytes_of_term * (double)(s->tensors.count + classes_count_last_terms(s) + 1);
+    double taken = (double)mem_in_use();   // with how to evaluate the last level, which the visit has found out
+    double share = ((1 - RESERVE) * memory - taken) / bytes;
+    if (share < 1.0 / MAX_BATCHES)
+        log_warning(job->log, "%s: --memory %.1fM cannot be kept: this takes %.1fM", s->family->name, mebibytes(memory),
+                    mebibytes((taken + bytes / MAX_BATCHES) / (1 - RESERVE)));
     int slices = share >= 1 ? FINGERPRINT_SLICES : (int)(share * FINGERPRINT_SLICES);
-    return slices < 1 ? 1 : slices;
+    int least = FINGERPRINT_SLICES / MAX_BATCHES;
+    return slices < least ? least : slices;
 }
 
 struct family_work {
@@ -183,7 +198,7 @@ struct family_work {
     struct universe universe;
     struct store store;
     part_list *parts;
-    uint64_t terms[MAX_OPS + 1];
+    uint64_t terms[MAX_OPS + 1];   // stored ones, by level
 };
 
 static bool find_range(struct family_work *w, int first, int end, struct error *error)
@@ -201,10 +216,7 @@ static bool find_range(struct family_work *w, int first, int end, struct error *
 
 static bool find_slices(struct family_work *w, int first, int end, struct error *error)
 {
-    uint64_t all = 0;
-    for (int level = 0; level <= MAX_OPS; level++)
-        all += w->terms[level];
-    int step = slices_at_once(w->job, all);
+    int step = slices_at_once(w->job, &w->store);
     for (int at = first; at < end;) {
         int stop = at;
         while (stop < end && stop - at < step && !is_covered(w->parts, w->family->name, stop))
@@ -246,7 +258,8 @@ static bool find_family(struct job *job, size_t i, part_list *parts, struct erro
         return false;
     double start = clock_cpu_seconds();
     store_init(&w.store, &w.universe, max_ops_of(job, w.family));
-    classes_count_terms(&w.store, w.terms);
+    for (size_t tensor = 0; tensor < w.store.tensors.count; tensor++)
+        w.terms[w.store.tensors.items[tensor].level]++;
     bool is_done = stop_if_interrupted(error) && find_slices(&w, first, end, error);
     log_info(job->log, "%s: terms sorted into classes, %.1f CPU seconds", w.family->name, clock_cpu_seconds() - start);
     store_free(&w.store);
@@ -256,12 +269,13 @@ static bool find_family(struct job *job, size_t i, part_list *parts, struct erro
 
 // --- reducing --------------------------------------------------------------------------------------------------------
 
-static bool gather_family(const struct job *job, const struct family *f, const part_list *parts,
+// Takes the findings out of the parts.
+static bool gather_family(const struct job *job, const struct family *f, part_list *parts,
                           struct findings *ret_findings, struct family_counts *counts, struct error *error)
 {
     int covered = 0;
     for (size_t i = 0; i < parts->count; i++) {
-        const struct part *p = &parts->items[i];
+        struct part *p = &parts->items[i];
         if (strcmp(p->family, f->name) != 0)
             continue;
         if (p->first != covered)
@@ -270,15 +284,28 @@ static bool gather_family(const struct job *job, const struct family *f, const p
                              p->first < covered ? "there twice" : "missing");
         covered = p->end;
         memcpy(counts->terms, p->terms, sizeof counts->terms);
-        findings_add(ret_findings, &p->findings);
+        findings_move(ret_findings, &p->findings);
     }
     counts->classes = ret_findings->counts;
-    (void)job;
+    uint64_t stored = 0;
+    for (int level = 0; level < max_ops_of(job, f); level++)
+        stored += counts->terms[level];
+    counts->terms[max_ops_of(job, f)] = counts->classes.terms - stored;
     return covered == FINGERPRINT_SLICES ||
            error_set(error, NULL, 0, 0, "family %s: slices %d to %d are missing", f->name, covered, FINGERPRINT_SLICES);
 }
 
-static bool reduce_family(struct job *job, const struct family *f, const part_list *parts, struct error *error)
+// For every thread's memory of what it has evaluated: as much as is of use, or a sixteenth of what is left to all.
+static size_t bytes_of_calls(const struct job *job)
+{
+    size_t memory = (size_t)job->options.memory, used = mem_in_use(), most = (size_t)1 << 26, least = (size_t)1 << 20;
+    size_t share = memory > used ? (memory - used) / 16 / (size_t)omp_get_max_threads() : 0;
+    if (memory == 0 || share > most)
+        return most;
+    return share < least ? least : share;
+}
+
+static bool reduce_family(struct job *job, const struct family *f, part_list *parts, struct error *error)
 {
     struct family_counts counts = {.family = f->name};
     struct findings findings = {0};
@@ -291,7 +318,7 @@ static bool reduce_family(struct job *job, const struct family *f, const part_li
     int max_ops = max_ops_of(job, f);
     int shortcuts = job->header.shortcuts < max_ops ? (int)job->header.shortcuts : max_ops;
     double start = clock_cpu_seconds();
-    reduction_init(&r, &universe, &findings, (uint64_t)job->header.seed + 1);
+    reduction_init(&r, &universe, &findings, (uint64_t)job->header.seed + 1, bytes_of_calls(job));
     reduction_find_minimal(&r, max_ops);
     log_info(job->log, "%s: minimal set after %.1f CPU seconds", f->name, clock_cpu_seconds() - start);
     join_find_laws(&r, max_ops, &counts.joined, &counts.joined_pruned);
@@ -323,39 +350,74 @@ static bool write_rules(const struct job *job, const char *path, bool only_minim
     return is_written;
 }
 
-static bool reduce_and_write(struct job *job, part_list *parts, struct error *error)
+static bool start_reducing(struct job *job, struct error *error)
 {
-    part_list_sort(parts);
-    if (job->options.compare && !comparison_init(&job->comparison, &job->arena, job->options.compare, error))
-        return false;
-    for (size_t i = 0; i < job->space.families.count; i++)
-        if (!reduce_family(job, job->space.families.items[i], parts, error))
-            return false;
+    return !job->options.compare || comparison_init(&job->comparison, &job->arena, job->options.compare, error);
+}
+
+static bool write_all(struct job *job, struct error *error)
+{
     candidates_finish(&job->candidates);
     return write_rules(job, job->options.output, false, error) && write_rules(job, job->options.minimal, true, error) &&
            export_pb_write(job->options.export_pb, &job->candidates, error);
 }
 
-static bool find_all(struct job *job, part_list *parts, struct error *error)
+static bool start_finding(struct job *job, part_list *parts, struct error *error)
 {
-    if (!make_checkpoint_folder(job, error) || !read_checkpoint(job, parts, error))
+    return read_options(job, error) && make_checkpoint_folder(job, error) && read_checkpoint(job, parts, error);
+}
+
+// Family by family, so that the findings of one at a time are in memory.
+static bool find_and_reduce(struct job *job, part_list *parts, struct error *error)
+{
+    if (!start_finding(job, parts, error) || !start_reducing(job, error))
+        return false;
+    for (size_t i = 0; i < job->space.families.count; i++) {
+        if (!find_family(job, i, parts, error))
+            return false;
+        part_list_sort(parts);
+        if (!reduce_family(job, job->space.families.items[i], parts, error))
+            return false;
+    }
+    return write_all(job, error);
+}
+
+static bool find_shard(struct job *job, part_list *parts, struct error *error)
+{
+    if (!start_finding(job, parts, error))
         return false;
     for (size_t i = 0; i < job->space.families.count; i++)
         if (!find_family(job, i, parts, error))
             return false;
-    return true;
+    return part_file_write(job->options.output, &job->header, parts->items, parts->count, error);
+}
+
+// The reduction takes what it takes, which is known when it is done.
+static void say_whether_memory_was_kept(const struct job *job)
+{
+    double memory = (double)job->options.memory, peak = (double)mem_peak_resident();
+    if (memory > 0 && peak > memory)
+        log_warning(job->log, "--memory %.1fM was not kept: %.1fM were taken", mebibytes(memory), mebibytes(peak));
 }
 
 bool job_run(struct job *job, struct error *error)
 {
     part_list parts = {0};
-    bool is_done = read_options(job, error) && find_all(job, &parts, error);
-    if (is_done && job->options.shard)
-        is_done = part_file_write(job->options.output, &job->header, parts.items, parts.count, error);
-    else if (is_done)
-        is_done = reduce_and_write(job, &parts, error);
+    bool is_done = job->options.shard ? find_shard(job, &parts, error) : find_and_reduce(job, &parts, error);
     part_list_free(&parts);
+    say_whether_memory_was_kept(job);
     return is_done;
+}
+
+static bool reduce_parts(struct job *job, part_list *parts, struct error *error)
+{
+    if (!make_space(job, error) || !start_reducing(job, error))
+        return false;
+    part_list_sort(parts);
+    for (size_t i = 0; i < job->space.families.count; i++)
+        if (!reduce_family(job, job->space.families.items[i], parts, error))
+            return false;
+    return write_all(job, error);
 }
 
 bool job_merge(struct job *job, const char *const *paths, int n, struct error *error)
@@ -369,7 +431,7 @@ bool job_merge(struct job *job, const char *const *paths, int n, struct error *e
             is_good = error_set(error, paths[i], 0, 0, "a part of a job with other options than %s", paths[0]);
         job->header = is_good ? header : job->header;
     }
-    is_good = is_good && make_space(job, error) && reduce_and_write(job, &parts, error);
+    is_good = is_good && reduce_parts(job, &parts, error);
     part_list_free(&parts);
     return is_good;
 }

@@ -19,16 +19,19 @@ enum { MEMBER_LEAF = 0xffff };
 struct member {
     struct hash128 fingerprint;
     uint32_t arguments[2];
+    uint32_t support;   // the inputs that its value depends on, or more
     uint16_t instance;
     uint8_t output;
+    uint8_t level : 4;               // operators
+    uint8_t is_detour : 1;           // something that it is made of has its value
+    uint8_t has_exact_support : 1;   // nothing more
 };
 // A renaming maps leaf i to order[i], of equal type. Calls `visit` with each renaming of the leaves in `used` (the
 // others stay, and may be mapped to as well); the identity is the first. Stops when it returns false.
 typedef bool renaming_fn(void *context, const uint8_t order[MAX_LEAVES]);
 void renamings_visit(const struct family *family, uint32_t used, renaming_fn *visit, void *context);
-// `order` may be NULL: no renaming.
-void key_of_member(const struct store *s, const struct member *m, const uint8_t *order, struct key *ret_key);
+void key_of_member(const struct store *s, const struct member *m, struct key *ret_key);
 int key_compare(const struct key *a, const struct key *b);
-bool member_is_canonical(const struct store *s, const struct member *m);
-uint32_t member_leaves(const struct store *s, const struct member *m);
+int keys_compare(const struct key *a, const struct key *b, int n);   // of the first that differ
+uint64_t key_hash(const struct key *key);
 #endif

@@ -215,18 +215,28 @@ bool law_has_one_group(const struct law *law)
     return known > 0;
 }
 
-bool law_text_add(struct text *out, const struct law *law, uint64_t seed, bool is_group_variable, struct arena *scratch)
+static void print_law(struct printing *p, struct text *out, bool is_group_variable)
 {
-    struct printing p = {.out = out, .sk = &law->sketch, .s = &law->shapes, .is_group_variable = is_group_variable};
+    p->out = out;
+    p->is_group_variable = is_group_variable;
+    add_terms(p, "source", p->sk->source);
+    add_terms(p, "target", p->sk->target);
+    add_conditions(p);
+}
+
+bool law_text_add(struct text *out, struct text *over_groups, const struct law *law, struct calls *calls)
+{
+    struct printing p = {.sk = &law->sketch, .s = &law->shapes};
     if (law->sketch.n_variables > MAX_RULE_VARIABLES)
         return false;
+    struct trial trial;
+    trial_init(&trial, &law->sketch, &law->shapes, calls);
     for (int i = 0; i < law->shapes.n; i++)
         p.sizes[i] = law->shapes.places[i].base;
-    p.n_assignments =
-        1 + shapes_assignments(&law->sketch, &law->shapes, seed, scratch, ASSIGNMENTS, p.sizes + MAX_SIZES);
-    generalize_attributes(&law->sketch, &law->shapes, seed, scratch, &p.attributes);
-    add_terms(&p, "source", law->sketch.source);
-    add_terms(&p, "target", law->sketch.target);
-    add_conditions(&p);
+    p.n_assignments = 1 + shapes_assignments(&trial, ASSIGNMENTS, p.sizes + MAX_SIZES);
+    generalize_attributes(&trial, &p.attributes);
+    print_law(&p, out, false);
+    if (over_groups)
+        print_law(&p, over_groups, true);
     return true;
 }

@@ -8,9 +8,8 @@ struct text;
 
 // Do all attributes that are groups have one value?
 bool law_has_one_group(const struct law *law);
-// Adds "(source ...) (target ...) (where ...)" without the name of the rule. With `is_group_variable` the group of
-// convolutions is a variable too, which only makes sense where they all have one value.
+// Adds "(source ...) (target ...) (where ...)" without the name of the rule; to `over_groups`, unless NULL, the same with the
+// group of convolutions a variable too, which only makes sense where they all have one value.
 // False: the rule has more variables or outputs than a rule can have.
-bool law_text_add(struct text *out, const struct law *law, uint64_t seed, bool is_group_variable,
-                  struct arena *scratch);
+bool law_text_add(struct text *out, struct text *over_groups, const struct law *law, struct calls *calls);
 #endif

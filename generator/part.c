@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char MAGIC[] = "taso-gen part 1\n";
+static const char MAGIC[] = "taso-gen part 3\n";
 
 bool part_header_equal(const struct part_header *a, const struct part_header *b)
 {

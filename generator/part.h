@@ -15,7 +15,7 @@ struct part_header {
 struct part {
     char family[64];
     int first, end;                // slices
-    uint64_t terms[MAX_OPS + 1];   // of the whole family, by level
+    uint64_t terms[MAX_OPS + 1];   // of the whole family, by level; of the last level none
     struct findings findings;
 };
 bool part_header_equal(const struct part_header *a, const struct part_header *b);

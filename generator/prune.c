@@ -51,7 +51,7 @@ static bool type_of_reference(const struct sketch *sk, struct lookup *l, referen
         struct type type;
         reference below = n->inputs[i];
         if (reference_is_variable(below))
-            type = sk->variables[below];
+            type = sketch_type_of_variable(sk, below);
         else if (!reference_is_node(below))
             type = l->universe->constants[below - SKETCH_CONSTANT].type->type;
         else if (!type_of_reference(sk, l, below, &type))
@@ -71,7 +71,7 @@ static bool try_common_reference(const struct sketch *sk, struct lookup *l, refe
     struct type type;
     if (sk->n_variables == MAX_SKETCH_VARIABLES || !type_of_reference(sk, l, r, &type))
         return false;
-    general.variables[general.n_variables] = type_make(type.dtype, type.rank, type.dim);
+    general.variables[general.n_variables] = variable_type_of(&type);
     replace_reference(&general, r, general.n_variables++);
     if (!holds_and_is_directed(&general, l))
         return false;
@@ -95,7 +95,8 @@ bool prune_by_common_subgraph(const struct sketch *sk, struct lookup *l, struct 
     return false;
 }
 
-// --- renaming --------------------------------------------------------------------------------------------------------
+// --- common roots ----------------------------------------------------------------------------------------------------
+
 static bool arguments_agree(const struct sketch *sk, struct lookup *l, reference source, reference target)
 {
     struct sketch part = *sk;
@@ -194,7 +195,7 @@ static void unshare_nodes(struct sketch *sk)
 }
 
 // Some of the places where `old` stands get a fresh variable. Of a variable not all do: that would be the same rule.
-static bool try_splitting(const struct sketch *sk, struct lookup *l, reference old, const struct type *type,
+static bool try_splitting(const struct sketch *sk, struct lookup *l, reference old, const struct variable_type *type,
                           int max_ops, struct sketch *ret_general)
 {
     struct sketch general = *sk;
@@ -202,7 +203,7 @@ static bool try_splitting(const struct sketch *sk, struct lookup *l, reference o
     unshare_nodes(&general);
     find_occurrences(&general, old, &o);
     reference fresh = general.n_variables++;
-    general.variables[fresh] = type_make(type->dtype, type->rank, type->dim);
+    general.variables[fresh] = *type;
     unsigned places = (unsigned)o.count - (reference_is_variable(old) && o.count > 0);
     for (unsigned chosen = (1u << places) - 1; chosen > 0; chosen--) {
         if (!hold_with_choice(&general, l, &o, chosen, old, fresh))
@@ -225,10 +226,11 @@ bool prune_by_renaming(const struct sketch *sk, struct lookup *l, int max_ops, s
     for (reference v = 0; v < sk->n_variables; v++)
         if (try_splitting(sk, l, v, &sk->variables[v], max_ops, ret_general))
             return true;
-    for (int leaf = sk->family->n_inputs; leaf < sk->family->n_leaves; leaf++)
-        if (try_splitting(sk, l, (reference)(SKETCH_CONSTANT + leaf), &l->universe->constants[leaf].type->type, max_ops,
-                          ret_general))
+    for (int leaf = sk->family->n_inputs; leaf < sk->family->n_leaves; leaf++) {
+        struct variable_type type = variable_type_of(&l->universe->constants[leaf].type->type);
+        if (try_splitting(sk, l, (reference)(SKETCH_CONSTANT + leaf), &type, max_ops, ret_general))
             return true;
+    }
     return false;
 }
 

@@ -1,6 +1,7 @@
 #include "generator/reduce.h"
 
 #include "core/interrupt.h"
+#include "generator/derive.h"
 #include "generator/prune.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +11,13 @@ enum { MAX_TRIES_PER_CLASS = 8, MAX_DERIVED_TERMS = 80, MAX_TERMS_AT_THE_END = 8
 // --- one class: its members of up to some level, and the parts they are connected to ---------------------------------
 
 struct view {
-    const struct reduction *r;
+    struct reduction *r;
     const struct found_member *members;
-    uint32_t count;
+    uint32_t first, count;   // of the findings' members
+    uint32_t n_parts;
     struct table by_key;
-    uint32_t *parent;
     uint32_t current;
 };
-
-static uint64_t hash_of_key(const struct key *key)
-{
-    return hash_bytes(key->bytes, key->length, 0);
-}
 
 static bool is_member(const void *owner, uint32_t id, const void *key)
 {
@@ -29,56 +25,73 @@ static bool is_member(const void *owner, uint32_t id, const void *key)
     return key_compare(&v->members[id].key, key) == 0;
 }
 
-static uint32_t part_of(struct view *v, uint32_t i)
+uint32_t parts_find(struct parts *p, uint32_t member)
 {
-    while (v->parent[i] != i)
-        i = v->parent[i] = v->parent[v->parent[i]];
-    return i;
+    while (p->parent[member] != member)
+        member = p->parent[member] = p->parent[p->parent[member]];
+    return member;
 }
 
-static bool connect_reached(void *context, const struct key *term)
+static uint32_t part_of(const struct view *v, uint32_t i)
+{
+    return parts_find(&v->r->parts, v->first + i);
+}
+
+static void join_parts(struct parts *p, uint32_t i, uint32_t j)
+{
+    p->parent[parts_find(p, i)] = parts_find(p, j);
+}
+
+static void connect(struct view *v, uint32_t i, uint32_t j)
+{
+    v->n_parts -= part_of(v, i) != part_of(v, j);
+    join_parts(&v->r->parts, v->first + i, v->first + j);
+}
+
+static bool is_firm(const struct view *v, const struct rewrite_rule *rule, uint32_t i, uint32_t j)
+{
+    const struct family *f = v->r->universe->family;
+    return rule->is_reversible && !rule->is_conditional &&
+           key_inputs(f, &v->members[i].key) == key_inputs(f, &v->members[j].key);
+}
+
+static bool connect_reached(void *context, const struct rewrite_rule *rule, const struct key *term)
 {
     struct view *v = context;
-    uint32_t found = table_find(&v->by_key, hash_of_key(term), is_member, v, term);
-    if (found != TABLE_NONE)
-        v->parent[part_of(v, found)] = part_of(v, v->current);
+    uint32_t found = table_find(&v->by_key, key_hash(term), is_member, v, term);
+    if (found == TABLE_NONE)
+        return true;
+    connect(v, found, v->current);
+    if (is_firm(v, rule, found, v->current))
+        join_parts(&v->r->firm_parts, v->first + found, v->first + v->current);
     return true;
 }
 
-static uint32_t count_parts(struct view *v)
-{
-    uint32_t parts = 0;
-    for (uint32_t i = 0; i < v->count; i++)
-        parts += part_of(v, i) == i;
-    return parts;
-}
-
-static void connect_members(struct view *v)
+// By the rules from `first_rule` on.
+static void connect_members(struct view *v, size_t first_rule)
 {
     for (uint32_t i = 0; i < v->count; i++) {
         v->current = i;
         if (v->members[i].level > 0)
-            rewrite_visit(&v->r->rules, &v->members[i].key, connect_reached, v);
+            rewrite_visit(&v->r->rules, first_rule, &v->members[i].key, USABLE_ALL, connect_reached, v);
     }
 }
 
-static void view_init(struct view *v, const struct reduction *r, uint32_t class, int level)
+static void view_init(struct view *v, struct reduction *r, uint32_t class, int level)
 {
     uint32_t first = r->first_member.items[class], end = r->first_member.items[class + 1];
-    *v = (struct view){.r = r, .members = &r->findings->members.items[first]};
+    *v = (struct view){.r = r, .members = &r->findings->members.items[first], .first = first};
     while (first + v->count < end && v->members[v->count].level <= level)
         v->count++;
-    v->parent = mem_new_array(uint32_t, v->count);
     for (uint32_t i = 0; i < v->count; i++) {
-        v->parent[i] = i;
-        table_insert(&v->by_key, hash_of_key(&v->members[i].key), i);
+        v->n_parts += part_of(v, i) == first + i;
+        table_insert(&v->by_key, key_hash(&v->members[i].key), i);
     }
 }
 
 static void view_free(struct view *v)
 {
     table_free(&v->by_key);
-    mem_free_array(v->parent, v->count);
 }
 
 // --- new laws --------------------------------------------------------------------------------------------------------
@@ -114,9 +127,9 @@ static bool add_if_true(struct reduction *r, struct lookup *l, const struct sket
     struct law law = {.sketch = *sk};
     struct key key;
     key_of_sketch(sk, &key);
-    if (table_find(&r->failed, hash_of_key(&key), is_failed_key, r, &key) != TABLE_NONE)
+    if (table_find(&r->failed, key_hash(&key), is_failed_key, r, &key) != TABLE_NONE)
         return false;
-    enum shapes_verdict verdict = shapes_test(sk, r->seed, &l->scratch, &law.shapes);
+    enum shapes_verdict verdict = shapes_test(sk, &r->calls, &law.shapes);
     if (verdict == SHAPES_HOLD) {
         add_rewrite(r, &law);
         vec_push(&r->laws, law);
@@ -125,7 +138,7 @@ static bool add_if_true(struct reduction *r, struct lookup *l, const struct sket
     r->counts.false_sizes += verdict == SHAPES_FALSE_AT_OTHER_SIZES;
     r->counts.false_reals += verdict == SHAPES_FALSE_ON_REALS;
     r->counts.untested += verdict == SHAPES_NEVER_TESTED;
-    table_insert(&r->failed, hash_of_key(&key), (uint32_t)r->failed_keys.count);
+    table_insert(&r->failed, key_hash(&key), (uint32_t)r->failed_keys.count);
     vec_push(&r->failed_keys, key);
     return false;
 }
@@ -152,7 +165,7 @@ static bool try_pair(struct reduction *r, struct lookup *l, const struct found_m
     struct sketch sketch, general;
     *ret_is_new = false;
     r->counts.tried++;
-    if (rewrite_derives(&r->rules, &a->key, &b->key, max_ops + 1, MAX_DERIVED_TERMS, DERIVE_EQUATION)) {
+    if (derive_term(&r->rules, &a->key, &b->key, max_ops + 1, MAX_DERIVED_TERMS, DERIVE_EQUATION)) {
         r->counts.derived++;
         return true;
     }
@@ -170,7 +183,7 @@ struct failures {
     uint32_t a[MAX_TRIES_PER_CLASS], b[MAX_TRIES_PER_CLASS];
 };
 
-static bool has_failed(struct view *v, const struct failures *f, uint32_t i, uint32_t j)
+static bool has_failed(const struct view *v, const struct failures *f, uint32_t i, uint32_t j)
 {
     uint32_t x = part_of(v, i), y = part_of(v, j);
     for (int k = 0; k < f->count; k++) {
@@ -181,15 +194,17 @@ static bool has_failed(struct view *v, const struct failures *f, uint32_t i, uin
     return false;
 }
 
-static void resolve_class(struct reduction *r, struct lookup *l, uint32_t class, int level, int max_ops)
+// The class is connected already by the rules before `first_rule`.
+static void resolve_class(struct reduction *r, struct lookup *l, uint32_t class, int level, int max_ops,
+                          size_t first_rule)
 {
     struct view v;
     struct failures failures = {0};
     view_init(&v, r, class, level);
-    connect_members(&v);
-    uint32_t parts = count_parts(&v);
-    for (uint32_t j = 1; j < v.count && parts > 1; j++)
-        for (uint32_t i = 0; i < j && parts > 1 && failures.count < MAX_TRIES_PER_CLASS; i++) {
+    connect_members(&v, first_rule);
+    for (uint32_t j = 1; j < v.count && v.n_parts > 1; j++)
+        for (uint32_t i = 0; i < j && v.n_parts > 1 && failures.count < MAX_TRIES_PER_CLASS; i++) {
+            size_t n_rules = r->rules.rules.count;
             bool is_new;
             if (part_of(&v, i) == part_of(&v, j) || has_failed(&v, &failures, i, j))
                 continue;
@@ -198,12 +213,11 @@ static void resolve_class(struct reduction *r, struct lookup *l, uint32_t class,
                 failures.b[failures.count++] = j;
                 continue;
             }
-            v.parent[part_of(&v, j)] = part_of(&v, i);
+            connect(&v, i, j);
             if (is_new)
-                connect_members(&v);
-            parts = count_parts(&v);
+                connect_members(&v, n_rules);
         }
-    r->counts.open_classes += parts > 1;
+    r->counts.open_classes += v.n_parts > 1;
     view_free(&v);
 }
 
@@ -218,12 +232,12 @@ static bool reaches_level(const struct reduction *r, uint32_t class, int level)
     return false;
 }
 
-static bool is_in_parts(const struct reduction *r, uint32_t class, int level)
+static bool is_in_parts(struct reduction *r, uint32_t class, int level)
 {
     struct view v;
     view_init(&v, r, class, level);
-    connect_members(&v);
-    bool is_split = count_parts(&v) > 1;
+    connect_members(&v, 0);
+    bool is_split = v.n_parts > 1;
     view_free(&v);
     return is_split;
 }
@@ -245,7 +259,7 @@ static int compare_open(const void *a, const void *b)
 
 typedef VEC(struct open_class) open_list;
 
-static void find_open_classes(const struct reduction *r, int level, open_list *ret_open)
+static void find_open_classes(struct reduction *r, int level, open_list *ret_open)
 {
     uint32_t n = r->findings->n_classes;
     bool *is_open = mem_alloc_zero(n * sizeof *is_open);
@@ -280,7 +294,8 @@ static bool keys_of_law(const struct reduction *r, const struct sketch *sk, stru
     uint32_t taken = 0;
     for (int v = 0; v < sk->n_variables; v++) {
         int leaf = 0;
-        while (leaf < f->n_inputs && (taken & 1u << leaf || !type_equal(&f->leaves[leaf].type, &sk->variables[v])))
+        struct type type = sketch_type_of_variable(sk, v);
+        while (leaf < f->n_inputs && (taken & 1u << leaf || !type_equal(&f->leaves[leaf].type, &type)))
             leaf++;
         if (leaf == f->n_inputs)
             return false;
@@ -301,7 +316,7 @@ static void drop_derivable_laws(struct reduction *r, int max_ops)
             continue;
         use_law(r, i, false);
         r->laws.items[i].is_derivable =
-            rewrite_derives(&r->rules, &source, &target, max_ops + 1, MAX_TERMS_AT_THE_END, DERIVE_EQUATION);
+            derive_term(&r->rules, &source, &target, max_ops + 1, MAX_TERMS_AT_THE_END, DERIVE_EQUATION);
         if (!r->laws.items[i].is_derivable)
             use_law(r, i, true);
     }
@@ -314,19 +329,31 @@ void reduction_find_minimal(struct reduction *r, int max_ops)
     for (int level = 1; level <= max_ops; level++) {
         open_list open = {0};
         find_open_classes(r, level, &open);
+        size_t n_rules = r->rules.rules.count;
         r->counts.open_classes = 0;
         for (size_t i = 0; i < open.count && !interrupt_requested(); i++)
-            resolve_class(r, &l, open.items[i].class, level, max_ops);
+            resolve_class(r, &l, open.items[i].class, level, max_ops, n_rules);
         vec_free(&open);
     }
     drop_derivable_laws(r, max_ops);
     lookup_free(&l);
 }
 
-void reduction_init(struct reduction *r, struct universe *u, const struct findings *findings, uint64_t seed)
+static void parts_init(struct parts *p, size_t count)
 {
-    *r = (struct reduction){.universe = u, .findings = findings, .seed = seed};
+    *p = (struct parts){mem_new_array(uint32_t, count), count};
+    for (size_t i = 0; i < count; i++)
+        p->parent[i] = (uint32_t)i;
+}
+
+void reduction_init(struct reduction *r, struct universe *u, const struct findings *findings, uint64_t seed,
+                    size_t call_bytes)
+{
+    *r = (struct reduction){.universe = u, .findings = findings, .seed = seed, .call_bytes = call_bytes};
     rewrite_rules_init(&r->rules, u->family);
+    calls_init(&r->calls, seed, call_bytes);
+    parts_init(&r->parts, findings->members.count);
+    parts_init(&r->firm_parts, findings->members.count);
     for (size_t i = 0; i < findings->members.count; i++)
         if (i == 0 || findings->members.items[i].class != findings->members.items[i - 1].class)
             vec_push(&r->first_member, (uint32_t)i);
@@ -336,6 +363,9 @@ void reduction_init(struct reduction *r, struct universe *u, const struct findin
 void reduction_free(struct reduction *r)
 {
     rewrite_rules_free(&r->rules);
+    calls_free(&r->calls);
+    mem_free_array(r->parts.parent, r->parts.count);
+    mem_free_array(r->firm_parts.parent, r->firm_parts.count);
     vec_free(&r->laws);
     vec_free(&r->first_member);
     vec_free(&r->failed_keys);

@@ -23,18 +23,29 @@ struct reduce_counts {
     uint64_t untested;       // no two other assignments of sizes
     uint64_t open_classes;   // classes that stay in parts: what connects them is false, or needs an input more
 };
+// Which members of a class are known to be connected: forests over all members, a root stands for a part.
+struct parts {
+    uint32_t *parent;
+    size_t count;
+};
+uint32_t parts_find(struct parts *p, uint32_t member);
 struct reduction {
     struct universe *universe;
     const struct findings *findings;
     uint64_t seed;
+    size_t call_bytes;
     struct rewrite_rules rules;
+    struct calls calls;
+    // By all laws, and by steps in both directions, without conditions on sizes, between terms of equal inputs.
+    struct parts parts, firm_parts;
     VEC(struct law) laws;
     struct reduce_counts counts;
     VEC(uint32_t) first_member;   // of every class; one more ends the last
     struct table failed;
     VEC(struct key) failed_keys;
 };
-void reduction_init(struct reduction *r, struct universe *u, const struct findings *findings, uint64_t seed);
+void reduction_init(struct reduction *r, struct universe *u, const struct findings *findings, uint64_t seed,
+                    size_t call_bytes);   // call_bytes: as calls_init has it
 void reduction_free(struct reduction *r);
 void reduction_find_minimal(struct reduction *r, int max_ops);
 #endif

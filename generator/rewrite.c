@@ -1,7 +1,8 @@
 #include "generator/rewrite.h"
 
-#include "core/hash.h"
 #include <string.h>
+
+// --- rules -----------------------------------------------------------------------------------------------------------
 
 void rewrite_rules_init(struct rewrite_rules *r, const struct family *family)
 {
@@ -9,84 +10,22 @@ void rewrite_rules_init(struct rewrite_rules *r, const struct family *family)
     r->family = family;
 }
 
+static void free_root(struct rewrite_root *root)
+{
+    for (int argument = 0; root->rules.count && argument < 2; argument++) {
+        for (int head = 0; head < REWRITE_HEADS; head++)
+            vec_free(&root->heads[argument][head]);
+        mem_free_array(root->heads[argument], REWRITE_HEADS);
+    }
+    vec_free(&root->rules);
+}
+
 void rewrite_rules_free(struct rewrite_rules *r)
 {
     vec_free(&r->rules);
     for (int i = 0; i <= MAX_INSTANCES; i++)
         for (int j = 0; j < MAX_NODE_OUTPUTS; j++)
-            vec_free(&r->by_root[i][j]);
-}
-
-bool key_pair(const struct key *a, const struct key *b, struct key *ret_pair)
-{
-    if (2 + a->length + b->length > KEY_LENGTH)
-        return false;
-    *ret_pair = (struct key){(uint8_t)(2 + a->length + b->length), {KEY_NODE, PAIR_INSTANCE}};
-    memcpy(ret_pair->bytes + 2, a->bytes, a->length);
-    memcpy(ret_pair->bytes + 2 + a->length, b->bytes, b->length);
-    return true;
-}
-
-// --- terms as spans of bytes -----------------------------------------------------------------------------------------
-
-struct span {
-    const uint8_t *bytes;
-    int length;
-};
-
-static int length_of_term(const struct family *f, const uint8_t *bytes)
-{
-    if (bytes[0] < KEY_NODE)
-        return 1;
-    int length = 2, n = f->instances[bytes[1]].n_inputs;
-    for (int i = 0; i < n; i++)
-        length += length_of_term(f, bytes + length);
-    return length;
-}
-
-static bool is_equal_span(const struct span *a, const struct span *b)
-{
-    return a->length == b->length && memcmp(a->bytes, b->bytes, (size_t)a->length) == 0;
-}
-
-static struct span span_at(const struct family *f, const uint8_t *bytes)
-{
-    return (struct span){bytes, length_of_term(f, bytes)};
-}
-
-static int find_subterms(const struct family *f, const struct key *key, struct span *ret_spans)
-{
-    int n = 0;
-    for (int at = 0; at < key->length;) {
-        if (key->bytes[at] < KEY_NODE) {
-            at++;
-            continue;
-        }
-        struct span span = span_at(f, key->bytes + at);
-        int i = 0;
-        while (i < n && !is_equal_span(&ret_spans[i], &span))
-            i++;
-        if (i == n)
-            ret_spans[n++] = span;
-        at += 2;
-    }
-    return n;
-}
-
-// Outputs of one node count once: two subterms that differ in their first byte alone.
-int key_count_nodes(const struct family *family, const struct key *key)
-{
-    struct span spans[KEY_LENGTH];
-    int n = find_subterms(family, key, spans), different = 0;
-    for (int i = 0; i < n; i++) {
-        bool is_new = true;
-        for (int j = 0; j < i; j++)
-            if (spans[i].length == spans[j].length &&
-                memcmp(spans[i].bytes + 1, spans[j].bytes + 1, (size_t)spans[i].length - 1) == 0)
-                is_new = false;
-        different += is_new;
-    }
-    return different;
+            free_root(&r->roots[i][j]);
 }
 
 static uint32_t variables_of(const struct key *key)
@@ -101,29 +40,114 @@ static uint32_t variables_of(const struct key *key)
     return variables;
 }
 
+// What a term or a pattern begins with; `first_leaf` is how leaf 0 is written, less is a variable.
+static int head_at(const uint8_t *bytes, int first_leaf)
+{
+    if (bytes[0] >= KEY_NODE)
+        return 1 + MAX_LEAVES + bytes[1] * MAX_NODE_OUTPUTS + bytes[0] - KEY_NODE;
+    return bytes[0] < first_leaf ? ANY_HEAD : 1 + bytes[0] - first_leaf;
+}
+
+static void add_to_set(rule_set *set, size_t rule)
+{
+    while (set->count <= rule / 64)
+        vec_push(set, 0);
+    set->items[rule / 64] |= UINT64_C(1) << rule % 64;
+}
+
+static void add_to_root(struct rewrite_rules *r, struct rewrite_root *root, const struct rewrite_rule *rule)
+{
+    const uint8_t *arguments = rule->source.bytes + 2;
+    bool is_binary = r->family->instances[rule->source.bytes[1]].n_inputs == 2;
+    int heads[2] = {head_at(arguments, SKETCH_CONSTANT),
+                    is_binary ? head_at(arguments + rule->lengths[2], SKETCH_CONSTANT) : ANY_HEAD};
+    for (int i = 0; i < 2; i++) {
+        if (!root->rules.count)
+            root->heads[i] = mem_alloc_zero(REWRITE_HEADS * sizeof *root->heads[i]);
+        add_to_set(&root->heads[i][heads[i]], root->rules.count);
+    }
+    vec_push(&root->rules, (uint32_t)r->rules.count);
+}
+
 static void add_direction(struct rewrite_rules *r, const struct rewrite_rule *rule)
 {
-    uint32_t number = (uint32_t)r->rules.count;
-    vec_push(&r->rules, *rule);
-    vec_push(&r->by_root[rule->source.bytes[1]][rule->source.bytes[0] - KEY_NODE], number);
+    struct rewrite_rule added = *rule;
+    term_measure_lengths(r->family, added.source.bytes, 0, added.lengths);
+    add_to_root(r, &r->roots[added.source.bytes[1]][added.source.bytes[0] - KEY_NODE], &added);
+    vec_push(&r->rules, added);
 }
 
 void rewrite_rules_add(struct rewrite_rules *r, const struct key *source, const struct key *target, uint32_t owner,
                        bool is_conditional)
 {
     bool is_reversible = target->bytes[0] >= KEY_NODE && !(variables_of(source) & ~variables_of(target));
-    add_direction(r, &(struct rewrite_rule){*source, *target, owner, false, is_reversible, is_conditional});
+    add_direction(r, &(struct rewrite_rule){.source = *source,
+                                            .target = *target,
+                                            .owner = owner,
+                                            .is_reversible = is_reversible,
+                                            .is_conditional = is_conditional});
     if (is_reversible)
-        add_direction(r, &(struct rewrite_rule){*target, *source, owner, false, true, is_conditional});
+        add_direction(r, &(struct rewrite_rule){.source = *target,
+                                                .target = *source,
+                                                .owner = owner,
+                                                .is_reversible = true,
+                                                .is_conditional = is_conditional});
 }
 
 // --- matching --------------------------------------------------------------------------------------------------------
 
+enum { UNBOUND = 0xff };
+// Where in the term the terms start that variables stand for.
 struct bindings {
-    struct span of[MAX_LEAVES];   // bytes == NULL: not bound
+    uint8_t of[MAX_LEAVES];
+};
+// A pattern and a term side by side.
+struct matching {
+    const struct family *f;
+    const uint8_t *pattern, *pattern_lengths;
+    const struct measured *term;
+    struct bindings *bindings;
 };
 
-enum usable { USABLE_ALL, USABLE_ALL_REVERSIBLE, USABLE_UNCONDITIONAL, USABLE_REVERSIBLE };
+static bool match_term(const struct matching *m, int p, int t);
+
+static bool match_in_order(const struct matching *m, int p0, int p1, int t0, int t1)
+{
+    return match_term(m, p0, t0) && match_term(m, p1, t1);
+}
+
+static bool match_application(const struct matching *m, int p, int t)
+{
+    const uint8_t *term = m->term->key->bytes;
+    if (m->pattern[p] != term[t] || m->pattern[p + 1] != term[t + 1])
+        return false;
+    const struct instance *instance = &m->f->instances[m->pattern[p + 1]];
+    int p0 = p + 2, t0 = t + 2;
+    if (instance->n_inputs == 1)
+        return match_term(m, p0, t0);
+    int p1 = p0 + m->pattern_lengths[p0], t1 = t0 + m->term->lengths[t0];
+    if (!instance->is_commutative)
+        return match_in_order(m, p0, p1, t0, t1);
+    struct bindings before = *m->bindings;
+    if (match_in_order(m, p0, p1, t0, t1))
+        return true;
+    *m->bindings = before;
+    return match_in_order(m, p0, p1, t1, t0);
+}
+
+static bool match_term(const struct matching *m, int p, int t)
+{
+    uint8_t first = m->pattern[p];
+    if (first >= KEY_NODE)
+        return match_application(m, p, t);
+    if (first >= SKETCH_CONSTANT)
+        return first - SKETCH_CONSTANT == m->term->key->bytes[t];
+    uint8_t *bound = &m->bindings->of[first];
+    if (*bound != UNBOUND)
+        return term_is_equal(m->term, *bound, t);
+    *bound = (uint8_t)t;
+    return true;
+}
 
 static bool is_usable(const struct rewrite_rule *rule, enum usable usable)
 {
@@ -133,59 +157,24 @@ static bool is_usable(const struct rewrite_rule *rule, enum usable usable)
            (!must_be_reversible || rule->is_reversible);
 }
 
-static bool match_term(const struct family *f, const uint8_t *pattern, const uint8_t *term, struct bindings *b);
-
-static bool match_in_order(const struct family *f, const uint8_t *p0, const uint8_t *p1, const uint8_t *t0,
-                           const uint8_t *t1, struct bindings *b)
-{
-    return match_term(f, p0, t0, b) && match_term(f, p1, t1, b);
-}
-
-static bool match_application(const struct family *f, const uint8_t *pattern, const uint8_t *term, struct bindings *b)
-{
-    if (pattern[0] != term[0] || pattern[1] != term[1])
-        return false;
-    const struct instance *instance = &f->instances[pattern[1]];
-    const uint8_t *p0 = pattern + 2, *t0 = term + 2;
-    if (instance->n_inputs == 1)
-        return match_term(f, p0, t0, b);
-    const uint8_t *p1 = p0 + length_of_term(f, p0), *t1 = t0 + length_of_term(f, t0);
-    struct bindings before = *b;
-    if (match_in_order(f, p0, p1, t0, t1, b))
-        return true;
-    *b = before;
-    return instance->is_commutative && match_in_order(f, p0, p1, t1, t0, b);
-}
-
-static bool match_term(const struct family *f, const uint8_t *pattern, const uint8_t *term, struct bindings *b)
-{
-    if (pattern[0] >= KEY_NODE)
-        return match_application(f, pattern, term, b);
-    if (pattern[0] >= SKETCH_CONSTANT)
-        return pattern[0] - SKETCH_CONSTANT == term[0];
-    struct span *bound = &b->of[pattern[0]];
-    struct span span = span_at(f, term);
-    if (bound->bytes)
-        return is_equal_span(bound, &span);
-    *bound = span;
-    return true;
-}
-
 // --- building --------------------------------------------------------------------------------------------------------
 
+// A term replaced by another wherever it occurs.
+struct replacement {
+    int at;
+    struct key by;
+};
 struct building {
     const struct family *f;
-    const struct bindings *bindings;   // of a rule's target; NULL: the term's own leaves
+    const struct measured *term;
     int n_replaced;
-    const struct span *replaced[2];
-    const struct key *replacement[2];
-    const uint8_t *order;   // renaming, or NULL
+    struct replacement replaced[2];
     bool has_overflown;
 };
 
 static void add_bytes(struct building *w, struct key *key, const uint8_t *bytes, int length)
 {
-    if (w->has_overflown || key->length + length > KEY_LENGTH) {
+    if (key->length + length > KEY_LENGTH) {
         w->has_overflown = true;
         return;
     }
@@ -193,246 +182,187 @@ static void add_bytes(struct building *w, struct key *key, const uint8_t *bytes,
     key->length = (uint8_t)(key->length + length);
 }
 
-static void build_leaf(struct building *w, uint8_t leaf, struct key *key)
+// Adds the pattern at `pattern` with what its variables stand for; gives the pattern's length.
+static int add_pattern(struct building *w, const uint8_t *pattern, const struct bindings *bindings, struct key *key)
 {
-    if (w->bindings && leaf < SKETCH_CONSTANT) {
-        add_bytes(w, key, w->bindings->of[leaf].bytes, w->bindings->of[leaf].length);
+    if (pattern[0] < KEY_NODE) {
+        uint8_t constant = (uint8_t)(pattern[0] - SKETCH_CONSTANT), bound = bindings->of[pattern[0] % MAX_LEAVES];
+        if (pattern[0] >= SKETCH_CONSTANT)
+            add_bytes(w, key, &constant, 1);
+        else
+            add_bytes(w, key, w->term->key->bytes + bound, w->term->lengths[bound]);
+        return 1;
+    }
+    const struct instance *instance = &w->f->instances[pattern[1]];
+    add_bytes(w, key, pattern, 2);
+    int first = key->length, length = 2 + add_pattern(w, pattern + 2, bindings, key), second = key->length;
+    if (instance->n_inputs == 2 && !w->has_overflown)
+        length += add_pattern(w, pattern + length, bindings, key);
+    if (instance->is_commutative && !w->has_overflown)
+        term_sort_arguments(key->bytes + first, second - first, key->length - second);
+    return length;
+}
+
+static const struct replacement *replacement_at(const struct building *w, int at)
+{
+    for (int i = 0; i < w->n_replaced; i++)
+        if (term_is_equal(w->term, w->replaced[i].at, at))
+            return &w->replaced[i];
+    return NULL;
+}
+
+// Adds the term at `at` of the whole term with what is replaced in it.
+static void add_replaced(struct building *w, int at, struct key *key)
+{
+    const uint8_t *bytes = w->term->key->bytes + at;
+    const struct replacement *replacement = bytes[0] < KEY_NODE ? NULL : replacement_at(w, at);
+    if (replacement || bytes[0] < KEY_NODE) {
+        add_bytes(w, key, replacement ? replacement->by.bytes : bytes, replacement ? replacement->by.length : 1);
         return;
     }
-    uint8_t named = w->bindings ? leaf - SKETCH_CONSTANT : w->order ? w->order[leaf] : leaf;
-    add_bytes(w, key, &named, 1);
+    const struct instance *instance = &w->f->instances[bytes[1]];
+    add_bytes(w, key, bytes, 2);
+    int first = key->length;
+    add_replaced(w, at + 2, key);
+    int second = key->length;
+    if (instance->n_inputs == 2 && !w->has_overflown)
+        add_replaced(w, at + 2 + w->term->lengths[at + 2], key);
+    if (instance->is_commutative && !w->has_overflown)
+        term_sort_arguments(key->bytes + first, second - first, key->length - second);
 }
 
-static void build_term(struct building *w, const uint8_t *term, struct key *key)
+// --- steps -----------------------------------------------------------------------------------------------------------
+
+struct stepping {
+    const struct rewrite_rules *r;
+    const struct measured *term;
+    size_t first_rule;
+    enum usable usable;
+    rewrite_fn *visit;
+    void *context;
+};
+
+static bool visit_replaced(const struct stepping *s, const struct rewrite_rule *rule, struct building *w)
 {
-    if (term[0] < KEY_NODE) {
-        build_leaf(w, term[0], key);
-        return;
-    }
-    for (int i = 0; i < w->n_replaced; i++) {
-        struct span span = span_at(w->f, term);
-        if (is_equal_span(&span, w->replaced[i])) {
-            add_bytes(w, key, w->replacement[i]->bytes, w->replacement[i]->length);
-            return;
-        }
-    }
-    const struct instance *instance = &w->f->instances[term[1]];
-    struct key a = {0}, b = {0};
-    add_bytes(w, key, term, 2);
-    build_term(w, term + 2, &a);
-    if (instance->n_inputs == 2)
-        build_term(w, term + 2 + length_of_term(w->f, term + 2), &b);
-    bool is_swapped = instance->is_commutative && key_compare(&a, &b) > 0;
-    add_bytes(w, key, is_swapped ? b.bytes : a.bytes, is_swapped ? b.length : a.length);
-    add_bytes(w, key, is_swapped ? a.bytes : b.bytes, is_swapped ? a.length : b.length);
+    struct key reached = {0};
+    if (w->has_overflown)
+        return true;
+    if (w->replaced[0].at == 0)
+        return s->visit(s->context, rule, &w->replaced[0].by);
+    add_replaced(w, 0, &reached);
+    return w->has_overflown || s->visit(s->context, rule, &reached);
 }
 
-static bool build_replacement(const struct rewrite_rules *r, const uint8_t *target, const struct bindings *bindings,
-                              struct key *ret_key)
+static bool visit_rule(const struct stepping *s, const struct rewrite_rule *rule, int at)
 {
-    struct building w = {.f = r->family, .bindings = bindings};
-    ret_key->length = 0;
-    build_term(&w, target, ret_key);
-    return !w.has_overflown;
+    struct bindings bindings;
+    struct matching m = {s->r->family, rule->source.bytes, rule->lengths, s->term, &bindings};
+    memset(&bindings, UNBOUND, sizeof bindings);
+    if (!match_term(&m, 0, at))
+        return true;
+    struct building w;
+    w.f = s->r->family;
+    w.term = s->term;
+    w.n_replaced = 1;
+    w.has_overflown = false;
+    w.replaced[0].at = at;
+    w.replaced[0].by.length = 0;
+    add_pattern(&w, rule->target.bytes, &bindings, &w.replaced[0].by);
+    return visit_replaced(s, rule, &w);
 }
 
-static bool apply_rule(const struct rewrite_rules *r, const struct rewrite_rule *rule, const struct key *term,
-                       const struct span *at, const struct bindings *bindings, struct key *ret_term)
+static uint64_t word_of(const rule_set *set, size_t word)
 {
-    struct key replacement;
-    if (!build_replacement(r, rule->target.bytes, bindings, &replacement))
-        return false;
-    struct building whole = {.f = r->family, .n_replaced = 1, .replaced = {at}, .replacement = {&replacement}};
-    ret_term->length = 0;
-    build_term(&whole, term->bytes, ret_term);
-    return !whole.has_overflown;
+    return word < set->count ? set->items[word] : 0;
 }
 
-static bool apply_pair_rule(const struct rewrite_rules *r, const struct rewrite_rule *rule, const struct key *term,
-                            const struct span *u, const struct span *v, struct key *ret_term)
+static uint64_t rules_with(const struct rewrite_root *root, int first, int second, size_t word)
 {
-    struct bindings bindings = {0};
-    struct key first, second;
-    const uint8_t *p1 = rule->source.bytes + 2, *q1 = rule->target.bytes + 2;
-    const uint8_t *p2 = p1 + length_of_term(r->family, p1), *q2 = q1 + length_of_term(r->family, q1);
-    if (!match_term(r->family, p1, u->bytes, &bindings) || !match_term(r->family, p2, v->bytes, &bindings) ||
-        !build_replacement(r, q1, &bindings, &first) || !build_replacement(r, q2, &bindings, &second))
-        return false;
-    struct building whole = {.f = r->family, .n_replaced = 2, .replaced = {u, v}, .replacement = {&first, &second}};
-    ret_term->length = 0;
-    build_term(&whole, term->bytes, ret_term);
-    return !whole.has_overflown;
+    return (word_of(&root->heads[0][ANY_HEAD], word) | word_of(&root->heads[0][first], word)) &
+           (word_of(&root->heads[1][ANY_HEAD], word) | word_of(&root->heads[1][second], word));
 }
 
-static bool visit_single_rules(const struct rewrite_rules *r, const struct key *term, const struct span *at,
-                               enum usable usable, rewrite_fn *visit, void *context)
+static bool visit_rules_in_word(const struct stepping *s, const struct rewrite_root *root, size_t word, uint64_t rules,
+                                int at)
 {
-    unsigned instance = at->bytes[1], output = at->bytes[0] - KEY_NODE;
-    for (size_t j = 0; instance != PAIR_INSTANCE && j < r->by_root[instance][output].count; j++) {
-        const struct rewrite_rule *rule = &r->rules.items[r->by_root[instance][output].items[j]];
-        struct bindings bindings = {0};
-        struct key reached;
-        if (is_usable(rule, usable) && match_term(r->family, rule->source.bytes, at->bytes, &bindings) &&
-            apply_rule(r, rule, term, at, &bindings, &reached) && !visit(context, &reached))
+    for (; rules; rules &= rules - 1) {
+        uint32_t number = root->rules.items[64 * word + (size_t)__builtin_ctzll(rules)];
+        const struct rewrite_rule *rule = &s->r->rules.items[number];
+        if (number >= s->first_rule && is_usable(rule, s->usable) && !visit_rule(s, rule, at))
             return false;
     }
     return true;
 }
 
-static bool visit_pair_rules(const struct rewrite_rules *r, const struct key *term, const struct span *spans, int n,
-                             enum usable usable, rewrite_fn *visit, void *context)
+static size_t first_word_of(const struct stepping *s, const struct rewrite_root *root)
 {
-    for (size_t j = 0; j < r->by_root[PAIR_INSTANCE][0].count; j++) {
-        const struct rewrite_rule *rule = &r->rules.items[r->by_root[PAIR_INSTANCE][0].items[j]];
-        for (int u = 0; u < n && is_usable(rule, usable); u++)
-            for (int v = 0; v < n; v++) {
-                struct key reached;
-                if (u != v && apply_pair_rule(r, rule, term, &spans[u], &spans[v], &reached) &&
-                    !visit(context, &reached))
-                    return false;
-            }
-    }
-    return true;
+    size_t n = root->rules.count;
+    if (s->first_rule == 0)
+        return 0;
+    while (n > 0 && root->rules.items[n - 1] >= s->first_rule)
+        n--;
+    return n / 64;
 }
 
-static void visit_steps(const struct rewrite_rules *r, const struct key *term, enum usable usable, rewrite_fn *visit,
-                        void *context)
+static bool visit_rules_at(const struct stepping *s, int at)
 {
-    struct span spans[KEY_LENGTH];
-    int n = find_subterms(r->family, term, spans);
-    for (int i = 0; i < n; i++)
-        if (!visit_single_rules(r, term, &spans[i], usable, visit, context))
-            return;
-    if (n > 0 && spans[0].bytes[1] == PAIR_INSTANCE)
-        visit_pair_rules(r, term, spans, n, usable, visit, context);
-}
-
-void rewrite_visit(const struct rewrite_rules *r, const struct key *term, rewrite_fn *visit, void *context)
-{
-    visit_steps(r, term, USABLE_ALL, visit, context);
-}
-
-// --- renaming --------------------------------------------------------------------------------------------------------
-
-static int compare_keys(const struct key *a, const struct key *b, int n)
-{
-    for (int i = 0; i < n; i++) {
-        int order = key_compare(&a[i], &b[i]);
-        if (order)
-            return order;
-    }
-    return 0;
-}
-
-void key_rename(const struct family *family, struct key *key, const uint8_t *order)
-{
-    struct building w = {.f = family, .order = order};
-    struct key renamed = {0};
-    build_term(&w, key->bytes, &renamed);
-    *key = renamed;
-}
-
-struct minimizing {
-    const struct family *family;
-    int n;
-    const struct key *keys;
-    struct key best[8];
-};
-
-static bool keep_smaller(void *context, const uint8_t *order)
-{
-    struct minimizing *m = context;
-    struct building w = {.f = m->family, .order = order};
-    struct key renamed[8];
-    for (int i = 0; i < m->n; i++) {
-        renamed[i].length = 0;
-        build_term(&w, m->keys[i].bytes, &renamed[i]);
-    }
-    if (compare_keys(renamed, m->best, m->n) < 0)
-        memcpy(m->best, renamed, sizeof *renamed * (size_t)m->n);
-    return true;
-}
-
-uint32_t key_inputs(const struct family *family, const struct key *key)
-{
-    uint32_t inputs = 0;
-    for (int at = 0; at < key->length; at++) {
-        if (key->bytes[at] >= KEY_NODE)
-            at++;
-        else if (key->bytes[at] < family->n_inputs)
-            inputs |= 1u << key->bytes[at];
-    }
-    return inputs;
-}
-
-void keys_make_canonical(const struct family *family, struct key *keys, int n)
-{
-    struct minimizing m = {.family = family, .n = n, .keys = keys};
-    uint32_t used = 0;
-    memcpy(m.best, keys, sizeof *keys * (size_t)n);
-    for (int i = 0; i < n; i++)
-        used |= key_inputs(family, &keys[i]);
-    renamings_visit(family, used, keep_smaller, &m);
-    memcpy(keys, m.best, sizeof *keys * (size_t)n);
-}
-
-// --- deriving --------------------------------------------------------------------------------------------------------
-
-struct search {
-    const struct rewrite_rules *r;
-    int max_nodes, max_terms;
-    VEC(struct key) terms;   // of both sides
-    VEC(uint8_t) side;
-    struct table by_key;
-    bool is_met;
-    enum derivation what;
-    uint8_t current;
-};
-
-static bool is_equal_term(const void *owner, uint32_t id, const void *key)
-{
-    const struct search *s = owner;
-    return key_compare(&s->terms.items[id], key) == 0;
-}
-
-static enum usable usable_in(const struct search *s)
-{
-    if (s->what == DERIVE_BY_ANY_RULES)
-        return s->current == 1 ? USABLE_ALL_REVERSIBLE : USABLE_ALL;
-    return s->what == DERIVE_BY_RULES && s->current == 1 ? USABLE_REVERSIBLE : USABLE_UNCONDITIONAL;
-}
-
-static bool add_term(void *context, const struct key *term)
-{
-    struct search *s = context;
-    uint64_t hash = hash_bytes(term->bytes, term->length, 0);
-    uint32_t found = table_find(&s->by_key, hash, is_equal_term, s, term);
-    if (found != TABLE_NONE) {
-        s->is_met = s->is_met || s->side.items[found] != s->current;
-        return !s->is_met;
-    }
-    if (key_count_nodes(s->r->family, term) > s->max_nodes || (int)s->terms.count >= s->max_terms)
+    const uint8_t *bytes = s->term->key->bytes + at;
+    const struct rewrite_root *root = &s->r->roots[bytes[1]][bytes[0] - KEY_NODE];
+    const struct instance *instance = &s->r->family->instances[bytes[1]];
+    size_t n_words = (root->rules.count + 63) / 64;
+    if (bytes[1] == PAIR_INSTANCE || n_words == 0)
         return true;
-    table_insert(&s->by_key, hash, (uint32_t)s->terms.count);
-    vec_push(&s->terms, *term);
-    vec_push(&s->side, s->current);
+    int first = head_at(bytes + 2, 0);
+    int second = instance->n_inputs < 2 ? ANY_HEAD : head_at(bytes + 2 + s->term->lengths[at + 2], 0);
+    for (size_t word = first_word_of(s, root); word < n_words; word++) {
+        uint64_t rules = rules_with(root, first, second, word);
+        if (instance->is_commutative)
+            rules |= rules_with(root, second, first, word);
+        if (!visit_rules_in_word(s, root, word, rules, at))
+            return false;
+    }
     return true;
 }
 
-bool rewrite_derives(const struct rewrite_rules *r, const struct key *from, const struct key *to, int max_nodes,
-                     int max_terms, enum derivation what)
+// A rule of two outputs at two subterms.
+static bool visit_pair_rule(const struct stepping *s, const struct rewrite_rule *rule, int u, int v)
 {
-    struct search s = {.r = r, .max_nodes = max_nodes, .max_terms = max_terms, .what = what};
-    add_term(&s, from);
-    s.current = 1;
-    add_term(&s, to);
-    for (size_t i = 0; i < s.terms.count && !s.is_met; i++) {
-        struct key term = s.terms.items[i];
-        s.current = s.side.items[i];
-        visit_steps(r, &term, usable_in(&s), add_term, &s);
+    struct bindings bindings;
+    struct matching m = {s->r->family, rule->source.bytes, rule->lengths, s->term, &bindings};
+    memset(&bindings, UNBOUND, sizeof bindings);
+    if (!match_term(&m, 2, u) || !match_term(&m, 2 + rule->lengths[2], v))
+        return true;
+    struct building w = {.f = s->r->family, .term = s->term, .n_replaced = 2, .replaced = {{.at = u}, {.at = v}}};
+    const uint8_t *targets = rule->target.bytes + 2;
+    int length = add_pattern(&w, targets, &bindings, &w.replaced[0].by);
+    if (!w.has_overflown)
+        add_pattern(&w, targets + length, &bindings, &w.replaced[1].by);
+    return visit_replaced(s, rule, &w);
+}
+
+static bool visit_pair_rules(const struct stepping *s)
+{
+    const struct rewrite_root *root = &s->r->roots[PAIR_INSTANCE][0];
+    const struct measured *m = s->term;
+    for (size_t j = 0; j < root->rules.count; j++) {
+        const struct rewrite_rule *rule = &s->r->rules.items[root->rules.items[j]];
+        for (int u = 0; u < m->n_subterms && is_usable(rule, s->usable); u++)
+            for (int v = 0; v < m->n_subterms; v++)
+                if (u != v && !visit_pair_rule(s, rule, m->subterms[u], m->subterms[v]))
+                    return false;
     }
-    vec_free(&s.terms);
-    vec_free(&s.side);
-    table_free(&s.by_key);
-    return s.is_met;
+    return true;
+}
+
+void rewrite_visit(const struct rewrite_rules *r, size_t first_rule, const struct key *term, enum usable usable,
+                   rewrite_fn *visit, void *context)
+{
+    struct measured m;
+    struct stepping s = {r, &m, first_rule, usable, visit, context};
+    term_measure(r->family, term, &m);
+    for (int i = 0; i < m.n_subterms; i++)
+        if (!visit_rules_at(&s, m.subterms[i]))
+            return;
+    if (m.n_subterms > 0 && term->bytes[1] == PAIR_INSTANCE)
+        visit_pair_rules(&s);
 }

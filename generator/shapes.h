@@ -7,22 +7,26 @@
 // condition that the size is what it is.
 #ifndef GENERATOR_SHAPES_H
 #define GENERATOR_SHAPES_H
+#include "generator/calls.h"
 #include "generator/sketch.h"
 
 enum { MAX_SIZES = 64, MAX_WINDOW_SIZE = 3 };
 
+struct trial;
+
+enum size_kind { SIZE_OF_VARIABLE, SIZE_OF_CONSTANT, SIZE_OF_ATTRIBUTE };
 struct size_place {
-    enum { SIZE_OF_VARIABLE, SIZE_OF_CONSTANT, SIZE_OF_ATTRIBUTE } kind;
+    uint8_t kind;
     uint8_t owner;       // variable, leaf or node
     uint8_t attribute;   // ATTRIBUTE: its number
     uint8_t entry;       // axis, or entry of the list
-    int64_t base;
+    int32_t base;
 };
 struct shapes {
     int n;
     struct size_place places[MAX_SIZES];
-    int class_of[MAX_SIZES];    // -1: fixed
-    int64_t other[MAX_SIZES];   // of each class: a size other than the base at which the rule holds
+    int8_t class_of[MAX_SIZES];   // -1: fixed
+    int32_t other[MAX_SIZES];     // of each class: a size other than the base at which the rule holds
     int n_classes;
     bool needs_condition[MAX_SIZES];
 };
@@ -30,18 +34,8 @@ bool shapes_have_condition(const struct shapes *s);
 // What happened: the stages of the tests, for the counts.
 enum shapes_verdict { SHAPES_HOLD, SHAPES_FALSE_AT_OTHER_SIZES, SHAPES_FALSE_ON_REALS, SHAPES_NEVER_TESTED };
 
-enum shapes_verdict shapes_test(const struct sketch *sk, uint64_t seed, struct arena *scratch,
-                                struct shapes *ret_shapes);
-// The value of every size at the base and at `n` other, mixed assignments under which the rule is well-typed; gives how
-// many were found. ret_sizes[assignment * MAX_SIZES + place].
-int shapes_assignments(const struct sketch *sk, const struct shapes *s, uint64_t seed, struct arena *scratch, int n,
-                       int64_t *ret_sizes);
-// The verdict with given sizes, and with attributes of nodes overridden where `overrides` (may be NULL) has one.
-struct attribute_override {
-    uint8_t node, attribute;
-    struct attribute_value value;
-};
-enum verdict shapes_judge(const struct sketch *sk, const struct shapes *s, const int64_t *sizes,
-                          const struct attribute_override *overrides, int n_overrides, uint64_t seed,
-                          struct arena *scratch);
+enum shapes_verdict shapes_test(const struct sketch *sk, struct calls *calls, struct shapes *ret_shapes);
+// The value of every size at `n` other, mixed assignments under which the rule is well-typed and true; gives how many
+// were found. ret_sizes[assignment * MAX_SIZES + place].
+int shapes_assignments(struct trial *trial, int n, int64_t *ret_sizes);
 #endif

@@ -1,9 +1,10 @@
 #include "generator/shortcuts.h"
 
 #include "core/interrupt.h"
+#include "generator/derive.h"
 #include "generator/prune.h"
 
-enum { MAX_TARGETS = 2 };   // of one source
+enum { MAX_TARGETS = 2, MAX_SHRINKING_TERMS = 40 };   // of one source
 
 static bool is_pruned(const struct sketch *sk, struct lookup *l, int max_ops)
 {
@@ -16,6 +17,7 @@ typedef VEC(struct law) law_list;
 struct finding {
     const struct reduction *r;
     int max_ops;
+    struct calls *calls;
     uint64_t pairs, pruned;
     law_list laws;
 };
@@ -27,7 +29,7 @@ static void judge_shortcut(struct finding *f, struct lookup *l, const struct key
     sketch_from_keys(&law.sketch, f->r->universe->family, 1, source, target);
     if (is_pruned(&law.sketch, l, f->max_ops))
         f->pruned++;
-    else if (shapes_test(&law.sketch, f->r->seed, &l->scratch, &law.shapes) == SHAPES_HOLD)
+    else if (shapes_test(&law.sketch, f->calls, &law.shapes) == SHAPES_HOLD)
         vec_push(&f->laws, law);
 }
 
@@ -40,6 +42,8 @@ static void find_in_class(struct finding *f, struct lookup *l, uint32_t class)
     for (uint32_t s = first + 1; s < end && members[s].level <= f->max_ops; s++) {
         int targets = 0;
         uint32_t inputs = key_inputs(family, &members[s].key);
+        if (derive_smaller(&r->rules, &members[s].key, members[first].level, MAX_SHRINKING_TERMS))
+            continue;
         for (uint32_t t = first; t < s && members[t].level == members[first].level && targets < MAX_TARGETS; t++)
             if (members[t].level < members[s].level && !(key_inputs(family, &members[t].key) & ~inputs)) {
                 judge_shortcut(f, l, &members[s].key, &members[t].key);
@@ -55,14 +59,17 @@ void shortcuts_find(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint6
 #pragma omp parallel
     {
         struct lookup l;
+        struct calls calls;
         lookup_init(&l, r->universe);
+        calls_init(&calls, r->seed, r->call_bytes);
 #pragma omp for schedule(dynamic, 64)
         for (uint32_t class = 0; class < n; class ++) {
-            parts[class] = (struct finding){.r = r, .max_ops = max_ops};
+            parts[class] = (struct finding){.r = r, .max_ops = max_ops, .calls = &calls};
             if (!interrupt_requested())
                 find_in_class(&parts[class], &l, class);
         }
         lookup_free(&l);
+        calls_free(&calls);
     }
     *ret_pairs = *ret_pruned = 0;
     for (uint32_t class = 0; class < n; class ++) {

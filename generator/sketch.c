@@ -3,6 +3,25 @@
 #include <assert.h>
 #include <string.h>
 
+struct variable_type variable_type_of(const struct type *type)
+{
+    struct variable_type small = {.dtype = (uint8_t)type->dtype, .rank = (uint8_t)type->rank};
+    for (int i = 0; i < type->rank; i++) {
+        assert(type->dim[i] >= 0 && type->dim[i] <= UINT16_MAX);
+        small.dim[i] = (uint16_t)type->dim[i];
+    }
+    return small;
+}
+
+struct type sketch_type_of_variable(const struct sketch *sk, int variable)
+{
+    const struct variable_type *small = &sk->variables[variable];
+    struct type type = {.dtype = (enum dtype)small->dtype, .rank = small->rank};
+    for (int i = 0; i < small->rank; i++)
+        type.dim[i] = small->dim[i];
+    return type;
+}
+
 // --- from keys -------------------------------------------------------------------------------------------------------
 
 struct key_reader {
@@ -32,7 +51,7 @@ static reference read_leaf(struct key_reader *r, int leaf)
     if (r->variable_of_leaf[leaf] < 0) {
         assert(r->sk->n_variables < MAX_SKETCH_VARIABLES);
         r->variable_of_leaf[leaf] = r->sk->n_variables;
-        r->sk->variables[r->sk->n_variables++] = f->leaves[leaf].type;
+        r->sk->variables[r->sk->n_variables++] = variable_type_of(&f->leaves[leaf].type);
     }
     return (reference)r->variable_of_leaf[leaf];
 }
@@ -249,7 +268,8 @@ enum verdict sketch_judge(const struct sketch *sk, struct lookup *l)
     struct arena_mark mark = arena_mark(&l->scratch);
     enum verdict verdict = VERDICT_EQUAL;
     for (int v = 0; v < sk->n_variables; v++) {
-        j.variables[v].type = universe_type(l->universe, &sk->variables[v]);
+        struct type type = sketch_type_of_variable(sk, v);
+        j.variables[v].type = universe_type(l->universe, &type);
         j.variables[v].data = universe_random(l->universe, MAX_LEAVES + v);
     }
     for (int i = 0; i < sk->n_outputs && verdict == VERDICT_EQUAL; i++) {

@@ -16,6 +16,11 @@ enum {
 };
 typedef uint8_t reference;
 
+// A type at the enumeration's sizes, without split trees.
+struct variable_type {
+    uint8_t dtype, rank;
+    uint16_t dim[MAX_RANK];
+};
 struct sketch_node {
     uint16_t instance;
     uint8_t n_inputs;
@@ -25,7 +30,7 @@ struct sketch {
     const struct family *family;
     uint8_t n_variables, n_nodes, n_outputs;
     reference source[MAX_SKETCH_OUTPUTS], target[MAX_SKETCH_OUTPUTS];
-    struct type variables[MAX_SKETCH_VARIABLES];   // at the enumeration's sizes, without split trees
+    struct variable_type variables[MAX_SKETCH_VARIABLES];
     struct sketch_node nodes[MAX_SKETCH_NODES];
 };
 static inline bool reference_is_node(reference r)
@@ -38,12 +43,15 @@ static inline bool reference_is_variable(reference r)
 }
 static inline int reference_node(reference r)
 {
-    return (r - SKETCH_NODE) / MAX_NODE_OUTPUTS;
+    return (r - SKETCH_NODE) / MAX_NODE_OUTPUTS % MAX_SKETCH_NODES;   // in range for every byte
 }
 static inline int reference_output(reference r)
 {
     return (r - SKETCH_NODE) % MAX_NODE_OUTPUTS;
 }
+
+struct variable_type variable_type_of(const struct type *type);
+struct type sketch_type_of_variable(const struct sketch *sk, int variable);
 
 // From keys over one naming of the leaves. Variables are numbered in the order of first use.
 void sketch_from_keys(struct sketch *ret_sketch, const struct family *family, int n_outputs, const struct key *sources,

@@ -135,8 +135,12 @@ static bool add_inputs(struct reader *r, struct family *f, const struct sexp *s)
     for (int i = 0; i < f->n_inputs; i++)
         if (type_equal(&f->leaves[i].type, &type))
             return sexp_error(r->error, r->file, s, "inputs of this type are given twice");
-    for (int64_t i = 0; i < s->items[1].integer; i++)
-        f->leaves[f->n_leaves++] = (struct leaf){.type = type};
+    int end = f->n_leaves + (int)s->items[1].integer;
+    while (f->n_leaves < end)
+        f->leaves[f->n_leaves++] =
+            (struct leaf){.type = type, .first_alike = (uint8_t)f->n_inputs, .end_alike = (uint8_t)end};
+    for (int i = f->n_inputs + 1; i < end; i++)
+        f->following |= 1u << i;
     f->n_inputs = f->n_leaves;
     return true;
 }

@@ -38,12 +38,14 @@ struct instance {
 };
 struct leaf {
     bool is_constant;
-    struct type type;           // of an input
-    struct instance constant;   // of a constant
+    struct type type;                 // of an input
+    uint8_t first_alike, end_alike;   // of an input: the inputs of its type
+    struct instance constant;         // of a constant
 };
 struct family {
     const char *name;
     int max_ops, n_inputs, n_leaves, n_instances;
+    uint32_t following;                             // set of the inputs that are not the first of their type
     struct leaf leaves[MAX_LEAVES];                 // inputs, then constants; inputs of one type stand together
     struct instance instances[MAX_INSTANCES + 1];   // and the pair
 };

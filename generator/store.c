@@ -1,4 +1,4 @@
-#include "generator/store.h"
+#include "generator/inputs.h"
 
 #include <string.h>
 
@@ -32,6 +32,36 @@ uint32_t store_leaves_of(const struct store *s, const struct combination *c)
     return c->arguments[1] == NO_TENSOR ? leaves : leaves | s->tensors.items[c->arguments[1]].leaves;
 }
 
+uint32_t store_support_of(const struct store *s, const uint32_t *arguments)
+{
+    uint32_t support = s->tensors.items[arguments[0]].support;
+    return arguments[1] == NO_TENSOR ? support : support | s->tensors.items[arguments[1]].support;
+}
+
+static bool repeats_input(const struct store *s, const uint32_t *arguments)
+{
+    const struct tensor *a = &s->tensors.items[arguments[0]];
+    if (arguments[1] == NO_TENSOR)
+        return a->repeats_input;
+    const struct tensor *b = &s->tensors.items[arguments[1]];
+    return a->repeats_input || b->repeats_input || a->leaves & b->leaves & inputs_of_family(s->family);
+}
+
+// As x - x is, by which a product may be zero.
+static bool has_lost_all_inputs(const struct store *s, const struct tensor *t)
+{
+    return t->support == 0 && t->leaves & inputs_of_family(s->family);
+}
+
+bool store_keeps_support(const struct store *s, const uint32_t *arguments)
+{
+    const struct tensor *a = &s->tensors.items[arguments[0]];
+    if (arguments[1] == NO_TENSOR)
+        return !a->repeats_input;
+    const struct tensor *b = &s->tensors.items[arguments[1]];
+    return !(a->support & b->support) && !has_lost_all_inputs(s, a) && !has_lost_all_inputs(s, b);
+}
+
 static bool share_a_value(const struct store *s, const struct node *x, const struct node *y)
 {
     for (uint32_t i = x->first_tensor; i < x->first_tensor + x->n_outputs; i++)
@@ -58,43 +88,47 @@ static bool repeat_a_value(const struct store *s, uint32_t a, uint32_t b)
 struct visiting {
     const struct store *s;
     struct lookup *l;
+    bool is_last;
     combination_fn *visit;
     void *context;
 };
 
-static void visit_one(const struct visiting *v, int i, uint32_t a, uint32_t b)
+static bool is_wanted(const struct visiting *v, uint32_t a, uint32_t b)
 {
-    const struct instance *instance = &v->s->family->instances[i];
-    const struct tensor *x = &v->s->tensors.items[a], *y = b == NO_TENSOR ? NULL : &v->s->tensors.items[b];
-    if (instance->arguments[0].is_leaf && x->node != NO_NODE)
-        return;
-    if (y && instance->arguments[1].is_leaf && y->node != NO_NODE)
-        return;
-    struct combination c = {(uint32_t)i, {a, b}, lookup_signature(v->l, i, x->type, y ? y->type : NULL)};
-    if (c.signature->is_typed)
+    return !v->is_last || inputs_are_first(v->s->family, store_support_of(v->s, (uint32_t[]){a, b}));
+}
+
+static void visit_all(const struct visiting *v, const struct applications *all, uint32_t a, uint32_t b)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct combination c = {all->items[i].instance, {a, b}, all->items[i].signature, all, i};
         v->visit(v->context, &c);
+    }
 }
 
 static void visit_unary(const struct visiting *v, uint32_t a)
 {
-    for (int i = 0; i < v->s->family->n_instances; i++)
-        if (v->s->family->instances[i].n_inputs == 1)
-            visit_one(v, i, a, NO_TENSOR);
+    const struct tensor *x = &v->s->tensors.items[a];
+    int kind = x->node == NO_NODE ? 0 : FIRST_IS_NODE;
+    if (is_wanted(v, a, NO_TENSOR))
+        visit_all(v, lookup_applications(v->l, x->type, NULL, kind), a, NO_TENSOR);
+}
+
+static void visit_ordered_pair(const struct visiting *v, uint32_t a, uint32_t b)
+{
+    const struct tensor *x = &v->s->tensors.items[a], *y = &v->s->tensors.items[b];
+    int kind = (a > b ? SECOND_ORDER : 0) | (x->node == NO_NODE ? 0 : FIRST_IS_NODE) |
+               (y->node == NO_NODE ? 0 : SECOND_IS_NODE);
+    visit_all(v, lookup_applications(v->l, x->type, y->type, kind), a, b);
 }
 
 static void visit_pair(const struct visiting *v, uint32_t a, uint32_t b)
 {
-    uint32_t low = a < b ? a : b, high = a < b ? b : a;
-    if (v->s->tensors.items[b].is_final || repeat_a_value(v->s, a, b))
+    if (v->s->tensors.items[b].is_final || !is_wanted(v, a, b) || repeat_a_value(v->s, a, b))
         return;
-    for (int i = 0; i < v->s->family->n_instances; i++) {
-        const struct instance *instance = &v->s->family->instances[i];
-        if (instance->n_inputs != 2)
-            continue;
-        visit_one(v, i, low, high);
-        if (!instance->is_commutative && a != b)
-            visit_one(v, i, high, low);
-    }
+    visit_ordered_pair(v, a < b ? a : b, a < b ? b : a);
+    if (a != b)
+        visit_ordered_pair(v, a < b ? b : a, a < b ? a : b);
 }
 
 static void visit_pairs_with_leaves(const struct visiting *v, uint32_t a)
@@ -144,7 +178,7 @@ static void visit_pairs_beside(const struct visiting *v, int level, uint32_t a)
 void store_visit(const struct store *s, struct lookup *l, int level, uint32_t tensor, combination_fn *visit,
                  void *context)
 {
-    struct visiting v = {s, l, visit, context};
+    struct visiting v = {s, l, level == s->max_ops, visit, context};
     int own = s->tensors.items[tensor].level;
     if (s->tensors.items[tensor].is_final)
         return;
@@ -170,11 +204,19 @@ static void number_value(struct store *s, uint32_t tensor)
     struct tensor *t = &s->tensors.items[tensor];
     uint32_t found = table_find(&s->by_value, t->fingerprint.low, is_equal_value, s, t);
     if (found == TABLE_NONE) {
-        t->value = s->n_values++;
+        t->value = (uint32_t)s->supports.count;
+        vec_push(&s->supports, inputs_of_family(s->family));
         table_insert(&s->by_value, t->fingerprint.low, tensor);
     } else {
         t->value = s->tensors.items[found].value;
     }
+    s->supports.items[t->value] &= t->leaves;
+}
+
+static void set_supports(struct store *s)
+{
+    for (size_t i = 0; i < s->tensors.count; i++)
+        s->tensors.items[i].support = s->supports.items[s->tensors.items[i].value];
 }
 
 static void add_leaf(struct store *s, struct lookup *l, int i)
@@ -213,6 +255,7 @@ static void add_node(struct store *s, int level, const struct combination *c)
         struct tensor t = {.type = c->signature->outputs[i],
                            .node = (uint32_t)s->nodes.count,
                            .leaves = store_leaves_of(s, c),
+                           .repeats_input = repeats_input(s, c->arguments),
                            .output = (uint8_t)i,
                            .level = (uint8_t)level};
         t.data = arena_alloc(&s->data, t.type->elements * sizeof(uint64_t), _Alignof(uint64_t));
@@ -274,9 +317,10 @@ static void build_level(struct store *s, struct lookup *l, int level)
     evaluate_level(s, &list, first_node);
     for (uint32_t tensor = end; tensor < s->tensors.count; tensor++)
         number_value(s, tensor);
+    set_supports(s);
     for (uint32_t node = first_node; node < s->nodes.count; node++) {
         const struct node *n = &s->nodes.items[node];
-        uint32_t inputs = s->tensors.items[n->first_tensor].leaves & ((1u << s->family->n_inputs) - 1);
+        uint32_t inputs = s->tensors.items[n->first_tensor].leaves & inputs_of_family(s->family);
         bool is_final = inputs == 0 || repeats_a_value_below(s, n);
         for (uint32_t i = n->first_tensor; i < n->first_tensor + n->n_outputs; i++)
             s->tensors.items[i].is_final = is_final;
@@ -301,6 +345,7 @@ void store_init(struct store *s, struct universe *u, int max_ops)
     lookup_init(&l, u);
     for (int i = 0; i < u->family->n_leaves; i++)
         add_leaf(s, &l, i);
+    set_supports(s);
     for (int level = 1; level < max_ops; level++) {
         s->first_tensor[level] = (uint32_t)s->tensors.count;
         s->first_node[level] = (uint32_t)s->nodes.count;
@@ -319,6 +364,7 @@ void store_free(struct store *s)
     mem_free(s->level2_above, s->n_level2_above * sizeof *s->level2_above);
     vec_free(&s->tensors);
     vec_free(&s->nodes);
+    vec_free(&s->supports);
     table_free(&s->by_value);
     arena_free(&s->data);
 }

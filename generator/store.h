@@ -11,6 +11,9 @@
 // tensor of its closure or of its other output is *final*: it is a term (and so may be half of a substitution), but
 // nothing is built on it; and closures with a value in common are not joined. Final is a node without inputs too: what
 // only constants make is a constant.
+//
+// The *support* of a value is the set of inputs that it depends on: those that all terms of this value need, as a term
+// with x - x in it stands there with y - y too.
 #ifndef GENERATOR_STORE_H
 #define GENERATOR_STORE_H
 #include "generator/universe.h"
@@ -22,11 +25,12 @@ struct tensor {
     const struct gen_type *type;
     const uint64_t *data;
     struct hash128 fingerprint;
-    uint32_t value;    // tensors of equal value have one number
-    uint32_t node;     // NO_NODE: a leaf
-    uint32_t leaves;   // set of the leaves that it needs
+    uint32_t value;     // tensors of equal value have one number
+    uint32_t node;      // NO_NODE: a leaf
+    uint32_t leaves;    // set of the leaves that it needs
+    uint32_t support;   // of its value: a subset of these leaves
     uint8_t output, level;
-    bool is_final;
+    bool is_final, repeats_input;   // an input stands in its term twice
 };
 struct node {
     uint32_t first_tensor;
@@ -46,7 +50,7 @@ struct store {
     VEC(uint32_t) * level2_above;   // of every level-1 node: the level-2 nodes that need it
     size_t n_level2_above;
     struct table by_value;
-    uint32_t n_values;
+    VEC(uint32_t) supports;   // of each value
     struct arena data;
 };
 
@@ -54,16 +58,22 @@ struct store {
 struct combination {
     uint32_t instance, arguments[2];
     const struct signature *signature;
+    const struct applications *all;   // to these arguments: visited one after the other, this one ...
+    uint32_t place;                   // ... at this place
 };
 typedef void combination_fn(void *context, const struct combination *c);
 
 void store_init(struct store *s, struct universe *u, int max_ops);   // levels 0 .. max_ops - 1
 void store_free(struct store *s);
 // Visits every well-typed application of level `level` whose larger argument (by level, then by number) is `tensor`.
-// Each application of the level is visited for exactly one tensor. Allowed for levels up to max_ops.
+// Each application of the level is visited for exactly one tensor. Allowed for levels up to max_ops. Of level max_ops
+// only those whose arguments' supports together are first (inputs.h): the others are renamings of these.
 void store_visit(const struct store *s, struct lookup *l, int level, uint32_t tensor, combination_fn *visit,
                  void *context);
-// The set of leaves under an application, and whether one of the values is that of a leaf or below the application.
+// The set of inputs that the values of an application's arguments depend on.
+uint32_t store_support_of(const struct store *s, const uint32_t *arguments);
+// Does every application with one output depend on them too? False: maybe not, as they stand there more than once.
+bool store_keeps_support(const struct store *s, const uint32_t *arguments);
 uint32_t store_leaves_of(const struct store *s, const struct combination *c);
 // The nodes below an application, ascending; returns their number, at most MAX_OPS - 1.
 int store_closure_of(const struct store *s, const uint32_t *arguments, uint32_t *ret_nodes);

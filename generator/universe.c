@@ -2,8 +2,11 @@
 
 #include "core/random.h"
 #include "core/text.h"
+#include "generator/types.h"
 #include "operators/evaluate.h"
 #include "operators/field.h"
+#include "operators/tape.h"
+#include <assert.h>
 #include <string.h>
 
 // --- types -----------------------------------------------------------------------------------------------------------
@@ -20,7 +23,7 @@ static void add_tree_text(struct text *out, const struct split_tree *tree)
     }
 }
 
-static struct hash128 hash_of_type(const struct type *type)
+static struct hash128 hash_of_text(const struct type *type)
 {
     struct text text = {0};
     text_printf(&text, "%d", type->dtype);
@@ -31,13 +34,6 @@ static struct hash128 hash_of_type(const struct type *type)
     struct hash128 hash = hash_bytes_128(text.chars, text.count, 0);
     text_free(&text);
     return hash;
-}
-
-static const struct split_tree *copy_tree(struct arena *a, const struct split_tree *tree)
-{
-    if (!tree || tree == SPLIT_ANY)
-        return tree;
-    return split_tree_join(a, tree->left_size, copy_tree(a, tree->left), copy_tree(a, tree->right));
 }
 
 static const struct split_tree *without_any(struct arena *a, const struct split_tree *tree)
@@ -66,23 +62,20 @@ bool types_agree(const struct type *a, const struct type *b)
 static bool is_equal_type(const void *owner, uint32_t id, const void *key)
 {
     const struct universe *u = owner;
-    const struct type *type = key;
-    const struct type *known = &u->types.items[id]->type;
-    return type_equal(known, type) && type_equal_split(known, type);
+    return type_is_identical(&u->types.items[id]->type, key);
 }
 
 static const struct gen_type *intern_type(struct universe *u, const struct type *type)
 {
-    struct hash128 hash = hash_of_type(type);
-    uint32_t found = table_find(&u->by_type, hash.low, is_equal_type, u, type);
+    uint64_t hash = type_hash(type);
+    uint32_t found = table_find(&u->by_type, hash, is_equal_type, u, type);
     if (found != TABLE_NONE)
         return u->types.items[found];
     struct gen_type *added = arena_new(&u->arena, struct gen_type);
-    *added = (struct gen_type){*type, (uint32_t)u->types.count, (size_t)type_elements(type), hash, added};
-    for (int i = 0; i < type->rank; i++)
-        added->type.split[i] = copy_tree(&u->arena, type->split[i]);
+    *added = (struct gen_type){type_copy(&u->arena, type), (uint32_t)u->types.count, (size_t)type_elements(type),
+                               hash_of_text(type), added};
     vec_push(&u->types, added);
-    table_insert(&u->by_type, hash.low, added->number);
+    table_insert(&u->by_type, hash, added->number);
     struct type plain = *type;
     for (int i = 0; i < type->rank; i++)
         plain.split[i] = without_any(&u->arena, type->split[i]);
@@ -125,27 +118,90 @@ static bool have_allowed_outputs(const struct definition *d)
     return true;
 }
 
+// --- how to evaluate -------------------------------------------------------------------------------------------------
+
+static uint64_t hash_of_meaning(const struct definition *d)
+{
+    uint64_t hash = hash_bytes(d->nodes.items, d->nodes.count * sizeof *d->nodes.items, (uint64_t)d->n_stages);
+    hash = hash_bytes(d->indices.items, d->indices.count * sizeof *d->indices.items, hash);
+    return hash_bytes(d->extents.items, d->extents.count * sizeof *d->extents.items, hash);
+}
+
+static bool have_equal_stages(const struct definition *a, const struct definition *b)
+{
+    if (a->n_inputs != b->n_inputs || a->n_stages != b->n_stages || a->n_outputs != b->n_outputs)
+        return false;
+    for (int i = 0; i < a->n_inputs; i++)
+        if (!type_equal(&a->inputs[i], &b->inputs[i]))
+            return false;
+    for (int i = 0; i < a->n_stages; i++)
+        if (!type_equal(&a->stages[i].type, &b->stages[i].type) || a->stages[i].body != b->stages[i].body ||
+            a->stages[i].first_variable != b->stages[i].first_variable)
+            return false;
+    return memcmp(a->outputs, b->outputs, (size_t)a->n_outputs * sizeof *a->outputs) == 0;
+}
+
+// memcmp may not be given NULL, which an empty array is.
+static bool is_equal_memory(const void *a, const void *b, size_t size)
+{
+    return size == 0 || memcmp(a, b, size) == 0;
+}
+
+static bool have_equal_meaning(const void *owner, uint32_t id, const void *key)
+{
+    const struct universe *u = owner;
+    const struct definition *a = &u->meanings.items[id]->definition, *b = key;
+    return a->nodes.count == b->nodes.count && a->indices.count == b->indices.count &&
+           a->extents.count == b->extents.count && have_equal_stages(a, b) &&
+           is_equal_memory(a->nodes.items, b->nodes.items, a->nodes.count * sizeof *a->nodes.items) &&
+           is_equal_memory(a->indices.items, b->indices.items, a->indices.count * sizeof *a->indices.items) &&
+           is_equal_memory(a->extents.items, b->extents.items, a->extents.count * sizeof *a->extents.items);
+}
+
+static bool define(struct universe *u, const struct instance *in, const struct gen_type *a, const struct gen_type *b,
+                   struct meaning *m)
+{
+    m->inputs[0] = a->type;
+    m->inputs[1] = b ? b->type : (struct type){0};
+    definition_clear(&m->definition, in->n_inputs, m->inputs);
+    struct operator_call call = {in->op, in->n_inputs, m->inputs, in->attributes};
+    for (int i = 0; i < in->n_inputs; i++)
+        if (!fits_pattern(&in->arguments[i], &m->inputs[i]))
+            return false;
+    return operator_define(&m->definition, &call) && have_allowed_outputs(&m->definition);
+}
+
+static const struct meaning *find_or_make_meaning(struct universe *u, const struct instance *in,
+                                                  const struct gen_type *a, const struct gen_type *b)
+{
+    uint64_t hash = hash_of_meaning(&u->draft.definition);
+    uint32_t found = table_find(&u->by_meaning, hash, have_equal_meaning, u, &u->draft.definition);
+    if (found != TABLE_NONE)
+        return u->meanings.items[found];
+    struct meaning *m = arena_new(&u->arena, struct meaning);
+    definition_init(&m->definition, &u->arena, in->n_inputs, m->inputs);
+    define(u, in, a, b, m);
+    m->tape = tape_make(&m->definition, u->seed, &u->arena);
+    if (!m->tape)
+        m->plan = evaluation_plan_make(&m->definition, &u->arena);
+    table_insert(&u->by_meaning, hash, (uint32_t)u->meanings.count);
+    vec_push(&u->meanings, m);
+    return m;
+}
+
 static struct signature *make_signature(struct universe *u, int instance, const struct gen_type *a,
                                         const struct gen_type *b, uint64_t key)
 {
     const struct instance *in = &u->family->instances[instance];
     struct signature *s = arena_new(&u->arena, struct signature);
-    s->key = key;
-    s->n_inputs = in->n_inputs;
-    s->inputs[0] = a->type;
-    if (b)
-        s->inputs[1] = b->type;
-    for (int i = 0; i < in->n_inputs; i++)
-        if (!fits_pattern(&in->arguments[i], &s->inputs[i]))
-            return s;
-    struct operator_call call = {in->op, in->n_inputs, s->inputs, in->attributes};
-    definition_init(&s->definition, &u->arena, in->n_inputs, s->inputs);
-    s->is_typed = operator_define(&s->definition, &call) && have_allowed_outputs(&s->definition);
-    s->n_outputs = s->is_typed ? s->definition.n_outputs : 0;
-    if (s->is_typed)
-        s->plan = evaluation_plan_make(&s->definition, &u->arena);
+    struct arena_mark mark = arena_mark(&u->draft_arena);
+    *s = (struct signature){.key = key, .is_typed = define(u, in, a, b, &u->draft)};
+    s->n_outputs = s->is_typed ? u->draft.definition.n_outputs : 0;
     for (int i = 0; i < s->n_outputs; i++)
-        s->outputs[i] = intern_type(u, definition_output(&s->definition, i));
+        s->outputs[i] = intern_type(u, definition_output(&u->draft.definition, i));
+    if (s->is_typed)
+        s->meaning = find_or_make_meaning(u, in, a, b);
+    arena_release(&u->draft_arena, mark);
     return s;
 }
 
@@ -182,21 +238,142 @@ const struct signature *lookup_signature(struct lookup *l, int instance, const s
     return s;
 }
 
+// --- all applications to some types ----------------------------------------------------------------------------------
+
+struct joint_tape {
+    uint32_t count;
+    const struct meaning **parts;
+    const struct tape *tape;
+};
+
+static bool has_parts(const void *owner, uint32_t id, const void *key)
+{
+    const struct universe *u = owner;
+    const struct joint_tape *known = &u->joint_tapes.items[id], *asked = key;
+    return known->count == asked->count && memcmp(known->parts, asked->parts, asked->count * sizeof *asked->parts) == 0;
+}
+
+static const struct tape *make_joint_tape(struct universe *u, const struct joint_tape *joint)
+{
+    const struct definition *definitions[MAX_INSTANCES];
+    for (uint32_t i = 0; i < joint->count; i++) {
+        if (!joint->parts[i]->tape)
+            return NULL;
+        definitions[i] = &joint->parts[i]->definition;
+    }
+    return tape_make_joint(definitions, (int)joint->count, u->seed, &u->arena);
+}
+
+static const struct tape *find_or_make_joint(struct universe *u, const struct applications *all)
+{
+    const struct meaning *parts[MAX_INSTANCES];
+    struct joint_tape joint = {all->count, parts, NULL};
+    for (uint32_t i = 0; i < all->count; i++)
+        parts[i] = all->items[i].signature->meaning;
+    uint64_t hash = hash_bytes(parts, all->count * sizeof *parts, 0);
+    uint32_t found = table_find(&u->by_joint, hash, has_parts, u, &joint);
+    if (found != TABLE_NONE)
+        return u->joint_tapes.items[found].tape;
+    joint.parts = arena_copy_array(&u->arena, parts, all->count);
+    joint.tape = make_joint_tape(u, &joint);
+    table_insert(&u->by_joint, hash, (uint32_t)u->joint_tapes.count);
+    vec_push(&u->joint_tapes, joint);
+    return joint.tape;
+}
+
+static const struct tape *joint_tape_of(struct universe *u, const struct applications *all)
+{
+    const struct tape *tape;
+#pragma omp critical(universe)
+    tape = find_or_make_joint(u, all);
+    return tape;
+}
+
+static bool is_allowed(const struct instance *in, const struct gen_type *b, int kind)
+{
+    bool wants_leaf =
+        (kind & FIRST_IS_NODE && in->arguments[0].is_leaf) || (b && kind & SECOND_IS_NODE && in->arguments[1].is_leaf);
+    return in->n_inputs == (b ? 2 : 1) && !wants_leaf && !(kind & SECOND_ORDER && in->is_commutative);
+}
+
+static const struct applications *make_applications(struct lookup *l, const struct gen_type *a,
+                                                    const struct gen_type *b, int kind, uint64_t key)
+{
+    const struct family *f = l->universe->family;
+    struct typed_application found[MAX_INSTANCES];
+    struct applications all = {.key = key};
+    for (int i = 0; i < f->n_instances; i++) {
+        if (!is_allowed(&f->instances[i], b, kind))
+            continue;
+        const struct signature *s = lookup_signature(l, i, a, b);
+        if (s->is_typed) {
+            found[all.count++] = (struct typed_application){(uint32_t)i, all.n_outputs, s};
+            all.n_outputs += (uint32_t)s->n_outputs;
+        }
+    }
+    if (all.count) {
+        all.items = arena_copy_array(&l->kept, found, all.count);
+        all.tape = joint_tape_of(l->universe, &all);
+    }
+    return arena_copy(&l->kept, &all, sizeof all, _Alignof(struct applications));
+}
+
+static bool is_of_types(const void *owner, uint32_t id, const void *key)
+{
+    const struct lookup *l = owner;
+    return l->applications.items[id]->key == *(const uint64_t *)key;
+}
+
+const struct applications *lookup_applications(struct lookup *l, const struct gen_type *a, const struct gen_type *b,
+                                               int kind)
+{
+    uint64_t key = (uint64_t)kind << 56 | (uint64_t)a->number << 28 | (b ? b->number + 1 : 0);
+    uint64_t hash = (key ^ key >> 32) * UINT64_C(0x9fb21c651e98df25);
+    uint32_t found = table_find(&l->by_types, hash ^ hash >> 32, is_of_types, l, &key);
+    if (found != TABLE_NONE)
+        return l->applications.items[found];
+    const struct applications *made = make_applications(l, a, b, kind, key);
+    table_insert(&l->by_types, hash ^ hash >> 32, (uint32_t)l->applications.count);
+    vec_push(&l->applications, made);
+    return made;
+}
+
+// --- evaluation ------------------------------------------------------------------------------------------------------
+
+void lookup_evaluate_all(struct lookup *l, const struct applications *all, const uint64_t *a, const uint64_t *b,
+                         uint64_t *const *outputs)
+{
+    const uint64_t *inputs[2] = {a, b};
+    if (all->tape)
+        tape_run(all->tape, inputs, outputs, &l->scratch);
+    else
+        for (uint32_t i = 0; i < all->count; i++)
+            lookup_evaluate(l, all->items[i].signature, a, b, outputs + all->items[i].first_output);
+}
+
 void lookup_evaluate(struct lookup *l, const struct signature *s, const uint64_t *a, const uint64_t *b,
                      uint64_t *const *outputs)
 {
     const uint64_t *inputs[2] = {a, b};
-    evaluate_plan_field(s->plan, l->universe->seed, inputs, outputs, &l->scratch);
+    if (s->meaning->tape)
+        tape_run(s->meaning->tape, inputs, outputs, &l->scratch);
+    else
+        evaluate_plan_field(s->meaning->plan, l->universe->seed, inputs, outputs, &l->scratch);
+}
+
+struct hash128 fingerprint_in_place(const struct gen_type *type, uint64_t *data)
+{
+    static_assert(sizeof type->hash == FINGERPRINT_ROOM * sizeof *data, "the type's hash fits in front");
+    memcpy(data - FINGERPRINT_ROOM, &type->hash, sizeof type->hash);
+    return hash_bytes_128(data - FINGERPRINT_ROOM, (FINGERPRINT_ROOM + type->elements) * sizeof *data, 0);
 }
 
 struct hash128 fingerprint_of(const struct gen_type *type, const uint64_t *data, struct arena *scratch)
 {
     struct arena_mark mark = arena_mark(scratch);
-    size_t size = type->elements * sizeof *data;
-    uint64_t *buffer = arena_alloc(scratch, size + sizeof type->hash, _Alignof(uint64_t));
-    memcpy(buffer, &type->hash, sizeof type->hash);
-    memcpy(buffer + 2, data, size);
-    struct hash128 hash = hash_bytes_128(buffer, size + sizeof type->hash, 0);
+    uint64_t *buffer = arena_alloc(scratch, (FINGERPRINT_ROOM + type->elements) * sizeof *data, _Alignof(uint64_t));
+    memcpy(buffer + FINGERPRINT_ROOM, data, type->elements * sizeof *data);
+    struct hash128 hash = fingerprint_in_place(type, buffer + FINGERPRINT_ROOM);
     arena_release(scratch, mark);
     return hash;
 }
@@ -226,6 +403,8 @@ bool universe_init(struct universe *u, const struct family *family, uint64_t see
 {
     *u = (struct universe){.family = family, .seed = seed};
     arena_init(&u->arena);
+    arena_init(&u->draft_arena);
+    definition_init(&u->draft.definition, &u->draft_arena, 0, NULL);
     struct random stream = random_seed(seed);
     u->random = mem_new_array(uint64_t, RANDOM_ROWS * RANDOM_ROW);
     for (size_t i = 0; i < RANDOM_ROWS * RANDOM_ROW; i++)
@@ -238,14 +417,20 @@ bool universe_init(struct universe *u, const struct family *family, uint64_t see
 
 void universe_free(struct universe *u)
 {
-    for (size_t i = 0; i < u->signatures.count; i++)
-        definition_free(&u->signatures.items[i]->definition);
+    for (size_t i = 0; i < u->meanings.count; i++)
+        definition_free(&u->meanings.items[i]->definition);
+    definition_free(&u->draft.definition);
+    vec_free(&u->meanings);
     vec_free(&u->types);
     vec_free(&u->signatures);
     table_free(&u->by_type);
     table_free(&u->by_signature);
+    table_free(&u->by_meaning);
+    table_free(&u->by_joint);
+    vec_free(&u->joint_tapes);
     mem_free_array(u->random, RANDOM_ROWS * RANDOM_ROW);
     arena_free(&u->arena);
+    arena_free(&u->draft_arena);
 }
 
 const uint64_t *universe_random(const struct universe *u, int row)
@@ -256,6 +441,7 @@ const uint64_t *universe_random(const struct universe *u, int row)
 void lookup_init(struct lookup *l, struct universe *u)
 {
     *l = (struct lookup){.universe = u};
+    arena_init(&l->kept);
     arena_init(&l->scratch);
 }
 
@@ -263,5 +449,8 @@ void lookup_free(struct lookup *l)
 {
     table_free(&l->cache);
     vec_free(&l->seen);
+    table_free(&l->by_types);
+    vec_free(&l->applications);
+    arena_free(&l->kept);
     arena_free(&l->scratch);
 }

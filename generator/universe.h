@@ -1,7 +1,8 @@
 // The types and applications of one family, each defined once: what evaluation in bulk needs.
 //
 //   gen_type     a type with its split trees, interned: equal types are one pointer
-//   signature    (instance, argument types) with the result types and the definition, or the fact that it is ill-typed
+//   signature    (instance, argument types) with the result types, or the fact that it is ill-typed
+//   meaning      a definition and how to evaluate it: signatures that differ in split trees mostly share one
 //
 // A universe may be read and extended by many threads; each asks through a `lookup` of its own, which remembers what it
 // saw, so that the lock is taken once per signature and thread. Numbers of types are not the same in every run: no
@@ -25,30 +26,53 @@ struct gen_type {
 struct signature {
     uint64_t key;
     bool is_typed;
-    int n_inputs, n_outputs;
+    int n_outputs;
     const struct gen_type *outputs[MAX_NODE_OUTPUTS];
+    const struct meaning *meaning;
+};
+struct meaning {
     struct type inputs[2];
     struct definition definition;
+    const struct tape *tape;   // NULL: too large, there is a plan
     const struct evaluation_plan *plan;
 };
+struct joint_tape;
 struct universe {
     const struct family *family;
     uint64_t seed;
-    struct arena arena;
+    struct arena arena, draft_arena;
+    struct meaning draft;   // of the signature that is being made
     VEC(struct gen_type *) types;
     VEC(struct signature *) signatures;
-    struct table by_type, by_signature;
+    VEC(struct meaning *) meanings;
+    VEC(struct joint_tape) joint_tapes;
+    struct table by_type, by_signature, by_meaning, by_joint;
     uint64_t *random;   // RANDOM_ROWS rows of RANDOM_ROW field elements
     struct constant {
         const struct gen_type *type;   // NULL: an input, or ill-typed
         const uint64_t *data;
     } constants[MAX_LEAVES];
 };
+// The well-typed applications to arguments of two types, or of one. Together they are one tape, which computes what
+// they share (a convolution with and without an activation) once.
+struct typed_application {
+    uint32_t instance, first_output;   // among the outputs of all
+    const struct signature *signature;
+};
+struct applications {
+    uint64_t key;
+    const struct typed_application *items;
+    uint32_t count, n_outputs;
+    const struct tape *tape;   // NULL: too large, the signatures are evaluated one by one
+};
+// What decides, beside the types, which operators may be applied.
+enum application_kind { SECOND_ORDER = 1, FIRST_IS_NODE = 2, SECOND_IS_NODE = 4, APPLICATION_KINDS = 8 };
 struct lookup {
     struct universe *universe;
-    struct table cache;
+    struct table cache, by_types;
     VEC(const struct signature *) seen;
-    struct arena scratch;
+    VEC(const struct applications *) applications;
+    struct arena kept, scratch;
 };
 enum { RANDOM_ROWS = 2 * MAX_LEAVES, RANDOM_ROW = 8192 };
 
@@ -64,6 +88,12 @@ void lookup_free(struct lookup *l);
 // Never NULL. `b` is NULL for one argument. Argument patterns on shapes are part of being well-typed.
 const struct signature *lookup_signature(struct lookup *l, int instance, const struct gen_type *a,
                                          const struct gen_type *b);
+// SECOND_ORDER leaves commutative operators out; nodes are no arguments where leaves are wanted.
+const struct applications *lookup_applications(struct lookup *l, const struct gen_type *a, const struct gen_type *b,
+                                               int kind);
+// Evaluates all of them into arrays of the output types' elements.
+void lookup_evaluate_all(struct lookup *l, const struct applications *all, const uint64_t *a, const uint64_t *b,
+                         uint64_t *const *outputs);
 // Evaluates into arrays of the output types' elements.
 void lookup_evaluate(struct lookup *l, const struct signature *s, const uint64_t *a, const uint64_t *b,
                      uint64_t *const *outputs);
@@ -71,4 +101,7 @@ void lookup_evaluate(struct lookup *l, const struct signature *s, const uint64_t
 bool types_agree(const struct type *a, const struct type *b);
 // XXH3-128 over shape, split trees and contents.
 struct hash128 fingerprint_of(const struct gen_type *type, const uint64_t *data, struct arena *scratch);
+enum { FINGERPRINT_ROOM = 2 };
+// The same; overwrites the FINGERPRINT_ROOM numbers in front of `data`.
+struct hash128 fingerprint_in_place(const struct gen_type *type, uint64_t *data);
 #endif

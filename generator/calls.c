@@ -1,0 +1,368 @@
+#include "generator/calls.h"
+
+#include "core/hash.h"
+#include "core/random.h"
+#include "generator/types.h"
+#include "operators/evaluate.h"
+#include "operators/field.h"
+#include "operators/tape.h"
+#include <string.h>
+
+// A tape is made for a call that is evaluated so often: making one takes as long as some ten evaluations by a plan.
+enum { MAX_CALL_ELEMENTS = 1 << 20, USES_BEFORE_TAPE = 12 };
+#define NO_APPLICATION UINT32_MAX
+
+struct call {
+    uint64_t hash;
+    const struct call_setting *setting;
+    int n_inputs, n_outputs;
+    bool is_typed;
+    struct type inputs[2];
+    const struct call_type *input_types[2], *outputs[MAX_NODE_OUTPUTS];
+    struct definition definition;
+    uint32_t n_uses;
+    const struct tape *tape;   // NULL: there is none yet, or it would be too large
+    const struct evaluation_plan *plan;
+};
+struct call_application {
+    uint32_t setting;
+    call_value inputs[2], outputs;
+    struct call *call;
+};
+struct call_tensor {
+    const struct call_type *type;
+    uint32_t application;   // NO_APPLICATION: a variable
+    uint32_t variable;
+    const uint64_t *field;   // of an application's output; NULL: not asked for yet
+    const double *real;
+};
+
+void calls_init(struct calls *c, uint64_t seed, size_t max_bytes)
+{
+    memset(c, 0, sizeof *c);
+    c->seed = seed;
+    c->max_bytes = max_bytes;
+    arena_init(&c->kept);
+    arena_init(&c->scratch);
+}
+
+static void forget_calls(struct calls *c)
+{
+    for (size_t i = 0; i < c->calls.count; i++)
+        definition_free(&c->calls.items[i]->definition);
+    vec_free(&c->types);
+    vec_free(&c->settings);
+    vec_free(&c->calls);
+    vec_free(&c->applications);
+    vec_free(&c->values);
+    for (int i = 0; i < MAX_CALL_VARIABLES; i++)
+        vec_free(&c->of_variable[i]);
+    table_free(&c->by_type);
+    table_free(&c->by_setting);
+    table_free(&c->by_call);
+    table_free(&c->by_application);
+    arena_free(&c->kept);
+}
+
+void calls_limit(struct calls *c)
+{
+    if (c->kept.total < c->max_bytes)
+        return;
+    forget_calls(c);
+    arena_init(&c->kept);
+    c->epoch++;
+}
+
+void calls_free(struct calls *c)
+{
+    forget_calls(c);
+    arena_free(&c->scratch);
+    for (int i = 0; i < MAX_CALL_VARIABLES; i++) {
+        vec_free(&c->field_rows[i]);
+        vec_free(&c->real_rows[i]);
+    }
+}
+
+// --- types -----------------------------------------------------------------------------------------------------------
+
+static bool is_equal_type(const void *owner, uint32_t id, const void *key)
+{
+    const struct calls *c = owner;
+    return type_is_identical(&c->types.items[id]->type, key);
+}
+
+const struct call_type *calls_type(struct calls *c, const struct type *type)
+{
+    uint64_t hash = type_hash(type);
+    uint32_t found = table_find(&c->by_type, hash, is_equal_type, c, type);
+    if (found != TABLE_NONE)
+        return c->types.items[found];
+    struct call_type *added = arena_new(&c->kept, struct call_type);
+    *added = (struct call_type){type_copy(&c->kept, type), hash, (uint32_t)c->types.count, (size_t)type_elements(type)};
+    table_insert(&c->by_type, hash, (uint32_t)c->types.count);
+    vec_push(&c->types, added);
+    return added;
+}
+
+// --- settings --------------------------------------------------------------------------------------------------------
+
+static uint64_t hash_of_setting(const struct call_setting *s)
+{
+    uint64_t hash = (uint64_t)s->op->id;
+    for (int i = 0; i < operator_n_attributes(s->op); i++)
+        hash = hash_bytes(s->attributes[i].ints, s->attributes[i].count * sizeof *s->attributes[i].ints, hash);
+    return hash;
+}
+
+static bool is_equal_setting(const void *owner, uint32_t id, const void *key)
+{
+    const struct calls *c = owner;
+    const struct call_setting *known = c->settings.items[id], *asked = key;
+    if (known->op != asked->op)
+        return false;
+    for (int i = 0; i < operator_n_attributes(known->op); i++)
+        if (!attribute_value_equal(&known->attributes[i], &asked->attributes[i]))
+            return false;
+    return true;
+}
+
+static const struct attribute_value *keep_attributes(struct arena *a, const struct operator* op,
+                                                     const struct attribute_value *attributes)
+{
+    int n = operator_n_attributes(op);
+    struct attribute_value *kept = arena_array(a, struct attribute_value, n + 1);
+    for (int i = 0; i < n; i++) {
+        kept[i] = attributes[i];
+        if (attributes[i].count)
+            kept[i].ints = arena_copy_array(a, attributes[i].ints, attributes[i].count);
+    }
+    return kept;
+}
+
+const struct call_setting *calls_setting(struct calls *c, const struct operator* op,
+                                         const struct attribute_value *attributes)
+{
+    struct call_setting asked = {.op = op, .attributes = attributes};
+    asked.hash = hash_of_setting(&asked);
+    uint32_t found = table_find(&c->by_setting, asked.hash, is_equal_setting, c, &asked);
+    if (found != TABLE_NONE)
+        return c->settings.items[found];
+    struct call_setting *added = arena_new(&c->kept, struct call_setting);
+    *added = asked;
+    added->attributes = keep_attributes(&c->kept, op, attributes);
+    added->number = (uint32_t)c->settings.count;
+    table_insert(&c->by_setting, asked.hash, added->number);
+    vec_push(&c->settings, added);
+    return added;
+}
+
+// --- calls -----------------------------------------------------------------------------------------------------------
+
+static bool is_equal_call(const void *owner, uint32_t id, const void *key)
+{
+    const struct calls *c = owner;
+    const struct call *known = c->calls.items[id], *asked = key;
+    if (known->setting != asked->setting || known->n_inputs != asked->n_inputs)
+        return false;
+    for (int i = 0; i < known->n_inputs; i++)
+        if (known->input_types[i] != asked->input_types[i])
+            return false;
+    return true;
+}
+
+static bool has_allowed_results(struct calls *c, struct call *call)
+{
+    for (int i = 0; i < call->definition.n_outputs; i++) {
+        if (i == MAX_NODE_OUTPUTS || type_elements(definition_output(&call->definition, i)) > MAX_CALL_ELEMENTS)
+            return false;
+        call->outputs[i] = calls_type(c, definition_output(&call->definition, i));
+    }
+    return true;
+}
+
+static bool have_allowed_elements(const struct call *call)
+{
+    for (int i = 0; i < call->n_inputs; i++)
+        if (call->input_types[i]->elements > MAX_CALL_ELEMENTS)
+            return false;
+    return true;
+}
+
+static void define_call(struct calls *c, struct call *call)
+{
+    struct operator_call of = {call->setting->op, call->n_inputs, call->inputs, call->setting->attributes};
+    for (int i = 0; i < call->n_inputs; i++)
+        call->inputs[i] = call->input_types[i]->type;
+    definition_init(&call->definition, &c->kept, call->n_inputs, call->inputs);
+    call->is_typed =
+        have_allowed_elements(call) && operator_define(&call->definition, &of) && has_allowed_results(c, call);
+    call->n_outputs = call->is_typed ? call->definition.n_outputs : 0;
+    if (!call->is_typed)
+        definition_free(&call->definition);
+}
+
+static struct call *find_or_define(struct calls *c, const struct call_setting *setting, int n_inputs,
+                                   const call_value *inputs)
+{
+    struct call asked = {.hash = setting->hash, .setting = setting, .n_inputs = n_inputs};
+    for (int i = 0; i < n_inputs; i++) {
+        asked.input_types[i] = calls_type_of(c, inputs[i]);
+        asked.hash = hash_mix(asked.hash, asked.input_types[i]->number);
+    }
+    uint32_t found = table_find(&c->by_call, asked.hash, is_equal_call, c, &asked);
+    if (found != TABLE_NONE)
+        return c->calls.items[found];
+    struct call *added = arena_new(&c->kept, struct call);
+    *added = asked;
+    define_call(c, added);
+    table_insert(&c->by_call, asked.hash, (uint32_t)c->calls.count);
+    vec_push(&c->calls, added);
+    return added;
+}
+
+// --- values ----------------------------------------------------------------------------------------------------------
+
+const struct call_type *calls_type_of(const struct calls *c, call_value value)
+{
+    return c->values.items[value].type;
+}
+
+call_value calls_variable(struct calls *c, int variable, const struct type *type)
+{
+    const struct call_type *known = calls_type(c, type);
+    while (c->of_variable[variable].count <= known->number)
+        vec_push(&c->of_variable[variable], NO_CALL_VALUE);
+    call_value *value = &c->of_variable[variable].items[known->number];
+    if (*value == NO_CALL_VALUE) {
+        *value = (call_value)c->values.count;
+        vec_push(&c->values, ((struct call_tensor){known, NO_APPLICATION, (uint32_t)variable, NULL, NULL}));
+    }
+    return *value;
+}
+
+static bool is_equal_application(const void *owner, uint32_t id, const void *key)
+{
+    const struct calls *c = owner;
+    const struct call_application *known = &c->applications.items[id], *asked = key;
+    return known->setting == asked->setting && known->inputs[0] == asked->inputs[0] &&
+           known->inputs[1] == asked->inputs[1];
+}
+
+static void add_application(struct calls *c, struct call_application *a)
+{
+    a->outputs = a->call->is_typed ? (call_value)c->values.count : NO_CALL_VALUE;
+    for (int i = 0; i < a->call->n_outputs; i++)
+        vec_push(&c->values,
+                 ((struct call_tensor){a->call->outputs[i], (uint32_t)c->applications.count, 0, NULL, NULL}));
+    vec_push(&c->applications, *a);
+}
+
+call_value calls_apply(struct calls *c, const struct call_setting *setting, int n_inputs, const call_value *inputs)
+{
+    struct call_application asked = {setting->number, {NO_CALL_VALUE, NO_CALL_VALUE}, NO_CALL_VALUE, NULL};
+    for (int i = 0; i < n_inputs; i++)
+        asked.inputs[i] = inputs[i];
+    uint64_t hash = ((uint64_t)asked.inputs[0] << 32 | asked.inputs[1]) * UINT64_C(0x9fb21c651e98df25);
+    hash = (hash ^ hash >> 31) + setting->number * UINT64_C(0xd6e8feb86659fd93);
+    uint32_t found = table_find(&c->by_application, hash, is_equal_application, c, &asked);
+    if (found != TABLE_NONE)
+        return c->applications.items[found].outputs;
+    asked.call = find_or_define(c, setting, n_inputs, inputs);
+    table_insert(&c->by_application, hash, (uint32_t)c->applications.count);
+    add_application(c, &asked);
+    return asked.outputs;
+}
+
+// --- contents --------------------------------------------------------------------------------------------------------
+
+static struct random stream_of(const struct calls *c, uint32_t variable)
+{
+    return random_seed(hash_mix(c->seed, (uint64_t)variable));
+}
+
+// The first n values of a variable.
+static const uint64_t *field_row(struct calls *c, uint32_t variable, size_t n)
+{
+    if (c->field_rows[variable].count < n) {
+        struct random stream = stream_of(c, variable);
+        vec_clear(&c->field_rows[variable]);
+        for (size_t i = 0; i < n; i++)
+            vec_push(&c->field_rows[variable], random_below(&stream, FIELD_PRIME));
+    }
+    return c->field_rows[variable].items;
+}
+
+static const double *real_row(struct calls *c, uint32_t variable, size_t n)
+{
+    if (c->real_rows[variable].count < n) {
+        struct random stream = stream_of(c, variable);
+        vec_clear(&c->real_rows[variable]);
+        for (size_t i = 0; i < n; i++)
+            vec_push(&c->real_rows[variable], 2 * random_unit(&stream) - 1);
+    }
+    return c->real_rows[variable].items;
+}
+
+static const struct evaluation_plan *plan_of(struct calls *c, struct call *call)
+{
+    if (!call->plan)
+        call->plan = evaluation_plan_make(&call->definition, &c->kept);
+    return call->plan;
+}
+
+static void run_on_field(struct calls *c, struct call *call, const uint64_t *const *inputs, uint64_t *const *outputs)
+{
+    if (++call->n_uses == USES_BEFORE_TAPE)
+        call->tape = tape_make(&call->definition, c->seed, &c->kept);
+    if (call->tape)
+        tape_run(call->tape, inputs, outputs, &c->scratch);
+    else
+        evaluate_plan_field(plan_of(c, call), c->seed, inputs, outputs, &c->scratch);
+}
+
+// Inputs are asked for twice: only when all are computed do the rows of variables stay where they are.
+static void compute_field(struct calls *c, const struct call_application *a)
+{
+    const uint64_t *inputs[2] = {0};
+    uint64_t *outputs[MAX_NODE_OUTPUTS];
+    for (int i = 0; i < 2 * a->call->n_inputs; i++)
+        inputs[i % a->call->n_inputs] = calls_field(c, a->inputs[i % a->call->n_inputs]);
+    for (int i = 0; i < a->call->n_outputs; i++) {
+        outputs[i] = arena_alloc(&c->kept, a->call->outputs[i]->elements * sizeof(uint64_t), _Alignof(uint64_t));
+        c->values.items[a->outputs + (call_value)i].field = outputs[i];
+    }
+    run_on_field(c, a->call, inputs, outputs);
+}
+
+static void compute_reals(struct calls *c, const struct call_application *a)
+{
+    const double *inputs[2] = {0};
+    double *outputs[MAX_NODE_OUTPUTS];
+    for (int i = 0; i < 2 * a->call->n_inputs; i++)
+        inputs[i % a->call->n_inputs] = calls_reals(c, a->inputs[i % a->call->n_inputs]);
+    for (int i = 0; i < a->call->n_outputs; i++) {
+        outputs[i] = arena_alloc(&c->kept, a->call->outputs[i]->elements * sizeof(double), _Alignof(double));
+        c->values.items[a->outputs + (call_value)i].real = outputs[i];
+    }
+    evaluate_plan_f64(plan_of(c, a->call), inputs, outputs, &c->scratch);
+}
+
+const uint64_t *calls_field(struct calls *c, call_value value)
+{
+    const struct call_tensor *v = &c->values.items[value];
+    if (v->application == NO_APPLICATION)
+        return field_row(c, v->variable, v->type->elements);
+    if (!v->field)
+        compute_field(c, &c->applications.items[v->application]);
+    return v->field;
+}
+
+const double *calls_reals(struct calls *c, call_value value)
+{
+    const struct call_tensor *v = &c->values.items[value];
+    if (v->application == NO_APPLICATION)
+        return real_row(c, v->variable, v->type->elements);
+    if (!v->real)
+        compute_reals(c, &c->applications.items[v->application]);
+    return v->real;
+}

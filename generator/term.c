@@ -1,0 +1,196 @@
+#include "generator/term.h"
+
+#include <string.h>
+
+// --- measuring -------------------------------------------------------------------------------------------------------
+
+int term_measure_lengths(const struct family *family, const uint8_t *bytes, int at, uint8_t *ret_lengths)
+{
+    int length = 1;
+    if (bytes[at] >= KEY_NODE) {
+        int n = family->instances[bytes[at + 1]].n_inputs;
+        length = 2;
+        for (int i = 0; i < n; i++)
+            length += term_measure_lengths(family, bytes, at + length, ret_lengths);
+    }
+    ret_lengths[at] = (uint8_t)length;
+    return length;
+}
+
+bool term_is_equal(const struct measured *m, int a, int b)
+{
+    return a == b ||
+           (m->lengths[a] == m->lengths[b] && memcmp(m->key->bytes + a, m->key->bytes + b, (size_t)m->lengths[a]) == 0);
+}
+
+static void add_subterm(struct measured *m, int at)
+{
+    for (int i = 0; i < m->n_subterms; i++)
+        if (term_is_equal(m, m->subterms[i], at))
+            return;
+    m->subterms[m->n_subterms++] = (uint8_t)at;
+}
+
+void term_measure(const struct family *family, const struct key *key, struct measured *ret_measured)
+{
+    ret_measured->key = key;
+    ret_measured->n_subterms = 0;
+    term_measure_lengths(family, key->bytes, 0, ret_measured->lengths);
+    for (int at = 0; at < key->length; at++)
+        if (key->bytes[at] >= KEY_NODE)
+            add_subterm(ret_measured, at++);
+}
+
+// Outputs of one node count once: two subterms that differ in their first byte alone.
+int key_count_nodes(const struct family *family, const struct key *key)
+{
+    uint8_t lengths[KEY_LENGTH], starts[KEY_LENGTH];
+    int different = 0;
+    term_measure_lengths(family, key->bytes, 0, lengths);
+    for (int at = 0; at < key->length; at++) {
+        if (key->bytes[at] < KEY_NODE)
+            continue;
+        bool is_new = true;
+        for (int j = 0; j < different && is_new; j++)
+            is_new = lengths[starts[j]] != lengths[at] ||
+                     memcmp(key->bytes + at + 1, key->bytes + starts[j] + 1, (size_t)lengths[at] - 1) != 0;
+        starts[different] = (uint8_t)at++;
+        different += is_new;
+    }
+    return different;
+}
+
+uint32_t key_inputs(const struct family *family, const struct key *key)
+{
+    uint32_t inputs = 0;
+    for (int at = 0; at < key->length; at++) {
+        if (key->bytes[at] >= KEY_NODE)
+            at++;
+        else if (key->bytes[at] < family->n_inputs)
+            inputs |= 1u << key->bytes[at];
+    }
+    return inputs;
+}
+
+bool key_pair(const struct key *a, const struct key *b, struct key *ret_pair)
+{
+    if (2 + a->length + b->length > KEY_LENGTH)
+        return false;
+    *ret_pair = (struct key){(uint8_t)(2 + a->length + b->length), {KEY_NODE, PAIR_INSTANCE}};
+    memcpy(ret_pair->bytes + 2, a->bytes, a->length);
+    memcpy(ret_pair->bytes + 2 + a->length, b->bytes, b->length);
+    return true;
+}
+
+// --- renaming --------------------------------------------------------------------------------------------------------
+
+void term_sort_arguments(uint8_t *bytes, int first_length, int second_length)
+{
+    uint8_t *second = bytes + first_length, swapped[KEY_LENGTH];
+    int common = first_length < second_length ? first_length : second_length;
+    int order = memcmp(bytes, second, (size_t)common);
+    if (order < 0 || (order == 0 && first_length <= second_length))
+        return;
+    memcpy(swapped, bytes, (size_t)first_length);
+    memmove(bytes, second, (size_t)second_length);
+    memcpy(bytes + second_length, swapped, (size_t)first_length);
+}
+
+// Gives the length of the term at `bytes`, renamed in place: a renaming changes no length.
+static int rename_term(const struct family *family, uint8_t *bytes, const uint8_t *order)
+{
+    if (bytes[0] < KEY_NODE) {
+        bytes[0] = order[bytes[0]];
+        return 1;
+    }
+    const struct instance *instance = &family->instances[bytes[1]];
+    int first = rename_term(family, bytes + 2, order);
+    int second = instance->n_inputs == 2 ? rename_term(family, bytes + 2 + first, order) : 0;
+    if (instance->is_commutative)
+        term_sort_arguments(bytes + 2, first, second);
+    return 2 + first + second;
+}
+
+void key_rename(const struct family *family, struct key *key, const uint8_t *order)
+{
+    rename_term(family, key->bytes, order);
+}
+
+struct minimizing {
+    const struct family *family;
+    int n;
+    const struct key *keys;
+    struct key best[8];
+};
+
+static bool keep_smaller(void *context, const uint8_t *order)
+{
+    struct minimizing *m = context;
+    struct key renamed[8];
+    memcpy(renamed, m->keys, sizeof *renamed * (size_t)m->n);
+    for (int i = 0; i < m->n; i++)
+        key_rename(m->family, &renamed[i], order);
+    if (keys_compare(renamed, m->best, m->n) < 0)
+        memcpy(m->best, renamed, sizeof *renamed * (size_t)m->n);
+    return true;
+}
+
+void keys_make_canonical(const struct family *family, struct key *keys, int n)
+{
+    struct minimizing m = {.family = family, .n = n, .keys = keys};
+    uint32_t used = 0;
+    memcpy(m.best, keys, sizeof *keys * (size_t)n);
+    for (int i = 0; i < n; i++)
+        used |= key_inputs(family, &keys[i]);
+    renamings_visit(family, used, keep_smaller, &m);
+    memcpy(keys, m.best, sizeof *keys * (size_t)n);
+}
+
+struct comparing {
+    const struct family *family;
+    const struct key *key;
+    bool is_canonical;
+};
+
+static bool is_not_smaller(void *context, const uint8_t *order)
+{
+    struct comparing *c = context;
+    struct key renamed = *c->key;
+    key_rename(c->family, &renamed, order);
+    c->is_canonical = key_compare(&renamed, c->key) >= 0;
+    return c->is_canonical;
+}
+
+// Without commutative operators the smallest key is that in which the inputs of each type come in their order.
+static bool has_ordered_inputs(const struct family *f, const struct key *key)
+{
+    uint32_t seen = 0;
+    for (int at = 0; at < key->length; at++) {
+        int leaf = key->bytes[at];
+        if (leaf >= KEY_NODE) {
+            at++;
+        } else if (leaf < f->n_inputs) {
+            if (leaf > f->leaves[leaf].first_alike && !(seen >> (leaf - 1) & 1))
+                return false;
+            seen |= 1u << leaf;
+        }
+    }
+    return true;
+}
+
+static bool has_commutative_operator(const struct family *f, const struct key *key)
+{
+    for (int at = 0; at < key->length; at++)
+        if (key->bytes[at] >= KEY_NODE && f->instances[key->bytes[++at]].is_commutative)
+            return true;
+    return false;
+}
+
+bool key_is_canonical(const struct family *family, const struct key *key)
+{
+    struct comparing c = {family, key, true};
+    if (!has_commutative_operator(family, key))
+        return has_ordered_inputs(family, key);
+    renamings_visit(family, key_inputs(family, key), is_not_smaller, &c);
+    return c.is_canonical;
+}
