@@ -82,11 +82,25 @@ static bool parse_plain(struct property *p, const struct sexp *s, const char *fi
     return true;
 }
 
+// What is not in the equation has no value at which the condition could hold or not.
+static bool has_new_variable(const struct property *p, uint32_t n_variables, uint32_t n_attribute_variables,
+                             const struct sexp *item, const char *file, struct error *error)
+{
+    const struct pattern *q = &p->pattern;
+    if (q->n_variables > n_variables)
+        return !sexp_error(error, file, item, "?%s occurs on neither side", q->variables[n_variables]);
+    if (q->n_attribute_variables > n_attribute_variables)
+        return !sexp_error(error, file, item, "$%s occurs on neither side",
+                           q->attribute_variables[n_attribute_variables]);
+    return false;
+}
+
 static bool parse_where(struct property *p, const struct sexp *where, const char *file, struct arena *a,
                         struct error *error)
 {
     if (!where)
         return true;
+    uint32_t n_variables = p->pattern.n_variables, n_attribute_variables = p->pattern.n_attribute_variables;
     struct condition *conditions = arena_array(a, struct condition, where->count);
     p->conditions = conditions;
     for (size_t i = 1; i < where->count; i++) {
@@ -95,7 +109,7 @@ static bool parse_where(struct property *p, const struct sexp *where, const char
                          : sexp_is_call(item, "plain") ? parse_plain(p, item, file, a, error)
                                                        : pattern_parse_condition(&p->pattern, item, file, a,
                                                                                  &conditions[p->n_conditions++], error);
-        if (!is_parsed)
+        if (!is_parsed || has_new_variable(p, n_variables, n_attribute_variables, item, file, error))
             return false;
     }
     return true;

@@ -7,6 +7,7 @@
 #include "verifier/commands.h"
 #include "verifier/judge.h"
 #include "verifier/known.h"
+#include "verifier/sample.h"
 #include "verifier/theory.h"
 #include <inttypes.h>
 #include <omp.h>
@@ -15,14 +16,18 @@
 struct options {
     const char *folder;
     int64_t threads, bound;
-    int64_t steps;
-    bool all, quiet, bounds, theory;
+    int64_t steps, seed;
+    bool all, quiet, bounds, theory, recheck;
 };
 static const struct option_spec specs[] = {
     {"all", OPTION_FLAG, offsetof(struct options, all), .help = "validate every property, not only what changed"},
     {"bound", OPTION_INTEGER, offsetof(struct options, bound), .low = 0, .high = 8, .metavar = "N",
      .help = "test every size up to N instead of the argued bounds (0: the argued bounds)"},
     {"bounds", OPTION_FLAG, offsetof(struct options, bounds), .help = "print the bound of every axis and its reason"},
+    {"recheck", OPTION_FLAG, offsetof(struct options, recheck),
+     .help = "have Z3's real arithmetic decide a sample of the instances again, and all of sizes 2"},
+    {"seed", OPTION_INTEGER, offsetof(struct options, seed), .low = 0, .high = 1e15, .metavar = "N",
+     .help = "of that sample"},
     {"theory", OPTION_FLAG, offsetof(struct options, theory),
      .help = "look for contradictions, and for properties that follow from the others"},
     {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 1, .high = 4e9, .metavar = "N",
@@ -43,7 +48,9 @@ static const struct program program = {
 
 struct outcome {
     struct judgement judgement;
-    bool is_known;   // validated by an earlier run
+    bool is_known;          // validated by an earlier run
+    bool is_contradicted;   // Z3 says something else than the polynomials
+    uint64_t rechecked[RECHECK_VERDICTS];
     double seconds;
 };
 struct run {
@@ -58,17 +65,27 @@ struct run {
 
 static bool is_good(const struct outcome *o)
 {
-    return o->judgement.verdict == VERDICT_PROVED || o->judgement.verdict == VERDICT_TESTED;
+    return !o->is_contradicted && (o->judgement.verdict == VERDICT_PROVED || o->judgement.verdict == VERDICT_TESTED);
 }
 
-static void validate(struct run *run, struct judge *judge, size_t i)
+static void judge_and_recheck(struct run *run, struct judge *judge, struct recheck *recheck, const struct equation *eq,
+                              struct outcome *o)
+{
+    struct sample sample = {.recheck = recheck, .seed = (uint64_t)run->options.seed};
+    o->is_contradicted = !sample_equation(&sample, judge, eq, &o->judgement);
+    memcpy(o->rechecked, sample.counts, sizeof o->rechecked);
+}
+
+static void validate(struct run *run, struct judge *judge, struct recheck *recheck, size_t i)
 {
     const struct property *p = run->set.properties.items[i];
     struct outcome *o = &run->outcomes[i];
     struct equation eq = equation_of_property(p);
     double started = clock_seconds();
     o->is_known = !run->options.all && !run->options.bound && known_has(&run->known, p->content);
-    if (!o->is_known)
+    if (!o->is_known && recheck)
+        judge_and_recheck(run, judge, recheck, &eq, o);
+    else if (!o->is_known)
         judge_equation(judge, &eq, &o->judgement);
     o->seconds = clock_seconds() - started;
 }
@@ -83,16 +100,19 @@ static void validate_all(struct run *run)
 #pragma omp parallel num_threads(threads)
     {
         struct judge judge;
+        struct recheck *recheck = run->options.recheck ? recheck_make() : NULL;
         judge_init(&judge);
         judge.fixed_bound = (int)run->options.bound;
         judge.step_limit = run->options.bound ? (uint64_t)1 << 40 : judge.step_limit;
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < n; i++) {
-            validate(run, &judge, (size_t)i);
+            validate(run, &judge, recheck, (size_t)i);
 #pragma omp critical
             progress_update(&run->progress, (uint64_t)++done, NULL);
         }
         judge_free(&judge);
+        if (recheck)
+            recheck_free(recheck);
     }
     progress_end(&run->progress);
     run->seconds = clock_seconds() - started;
@@ -117,6 +137,9 @@ static void print_outcome(const struct run *run, size_t i)
         text_printf(&out, "%s: %s, %" PRIu64 " instances, %.0f ms%s%s%s\n", p->name, verdict_name(o->judgement.verdict),
                     o->judgement.instances, 1e3 * o->seconds, o->judgement.doubt ? " (" : "",
                     o->judgement.doubt ? o->judgement.doubt : "", o->judgement.doubt ? ")" : "");
+    if (o->is_contradicted)
+        text_printf(&out, "  %s:%u:%u: INTERNAL ERROR: Z3's real arithmetic disagrees with the polynomials\n", p->file,
+                    p->line, p->column);
     if (o->judgement.counterexample.count)
         text_printf(&out, "  %s:%u:%u: %s\n", p->file, p->line, p->column, o->judgement.counterexample.chars);
     if (run->options.bounds && !o->is_known) {
@@ -125,6 +148,20 @@ static void print_outcome(const struct run *run, size_t i)
     }
     fputs(out.chars, stdout);
     text_free(&out);
+}
+
+static void print_rechecked(const struct run *run)
+{
+    uint64_t counts[RECHECK_VERDICTS] = {0}, contradicted = 0;
+    for (size_t i = 0; i < run->set.properties.count; i++) {
+        contradicted += run->outcomes[i].is_contradicted;
+        for (int v = 0; v < RECHECK_VERDICTS; v++)
+            counts[v] += run->outcomes[i].rechecked[v];
+    }
+    printf("decided again by Z3: %" PRIu64 " instances are equal, %" PRIu64 " differ, %" PRIu64
+           " are beyond it, %" PRIu64 " have no values; it disagrees on %" PRIu64 " properties\n",
+           counts[RECHECK_EQUAL], counts[RECHECK_DIFFERENT], counts[RECHECK_UNKNOWN], counts[RECHECK_NOTHING],
+           contradicted);
 }
 
 static bool print_all(const struct run *run)
@@ -144,6 +181,8 @@ static bool print_all(const struct run *run)
     for (int i = 0; i < VERDICT_COUNT; i++)
         printf(", %" PRIu64 " %s", counts[i], verdict_name((enum verdict)i));
     printf("\n");
+    if (run->options.recheck)
+        print_rechecked(run);
     return failed == 0;
 }
 
@@ -225,7 +264,7 @@ static int run_on(struct run *run, const char *const *files, int count, struct e
 
 int command_properties(int argc, char **argv)
 {
-    struct run run = {.options = {.folder = PROPERTIES_FOLDER, .steps = 200000}};
+    struct run run = {.options = {.folder = PROPERTIES_FOLDER, .steps = 200000, .seed = 1, .recheck = true}};
     struct error error = {.code = EXIT_BAD_INPUT};
     const char *positional[256];
     int count;

@@ -13,8 +13,8 @@
 
 struct options {
     const char *output, *rejected, *folder, *smt2;
-    int64_t threads, bound, instances, steps;
-    bool quiet, bounds, z3;
+    int64_t threads, bound, instances, work, steps, slowest;
+    bool quiet, bounds, z3, tested;
 };
 static const struct option_spec specs[] = {
     {"output", OPTION_TEXT, offsetof(struct options, output), .letter = 'o', .metavar = "FILE",
@@ -25,6 +25,8 @@ static const struct option_spec specs[] = {
      .help = "test every size up to N instead of the argued bounds (0: the argued bounds)"},
     {"instances", OPTION_INTEGER, offsetof(struct options, instances), .low = 1, .high = 1e12, .metavar = "N",
      .help = "at most N instances for each rule; a rule that has more is tested and not proved"},
+    {"work", OPTION_INTEGER, offsetof(struct options, work), .low = 1, .high = 1e15, .metavar = "N",
+     .help = "handle at most N terms of polynomials for each rule; a rule that needs more is tested and not proved"},
     {"properties", OPTION_TEXT, offsetof(struct options, folder), .metavar = "FOLDER",
      .help = "where the *.properties files are"},
     {"z3", OPTION_FLAG, offsetof(struct options, z3), .help = "derive the rules from the properties too"},
@@ -34,7 +36,11 @@ static const struct option_spec specs[] = {
      .help = "steps of Z3 for each obligation, after which it is not proved"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
      .metavar = "N", .help = "threads (0: as many as cores)"},
+    {"tested", OPTION_FLAG, offsetof(struct options, tested),
+     .help = "write rules that are only tested among the proved ones"},
     {"bounds", OPTION_FLAG, offsetof(struct options, bounds), .help = "print the bound of every axis and its reason"},
+    {"slowest", OPTION_INTEGER, offsetof(struct options, slowest), .low = 0, .high = 1e9, .metavar = "N",
+     .help = "name the N rules that took longest, with the seconds, on stderr"},
     {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print totals only"},
     {0}};
 static const struct program program = {
@@ -67,6 +73,15 @@ static void make_axioms(struct run *run)
     judge_free(&judge);
 }
 
+// Types tried for one rule. Those of every node are written down, so that a large rule needs more of them before its
+// first instance is found.
+static uint64_t steps_for_rule(const struct rule *r)
+{
+    const uint64_t usual = 3000000, per_node = 400000;
+    uint64_t n_nodes = r->pattern.nodes.count;
+    return n_nodes * per_node > usual ? n_nodes * per_node : usual;
+}
+
 static void prove_all(struct run *run)
 {
     int64_t n = (int64_t)run->set.rules.count, done = 0;
@@ -84,11 +99,18 @@ static void prove_all(struct run *run)
         judge_init(&judge);
         struct theory *theory = run->options.z3 ? theory_make(&run->axioms, (unsigned)run->options.steps) : NULL;
         judge.fixed_bound = (int)run->options.bound;
-        judge.step_limit = 3000000;
         judge.instance_limit = (uint64_t)run->options.instances;
+        judge.work_limit = (uint64_t)run->options.work;
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < n; i++) {
+            double begun = clock_seconds();
+            judge.step_limit = steps_for_rule(run->set.rules.items[i]);
             prove_rule(&judge, theory, run->set.rules.items[i], &run->arenas[omp_get_thread_num()], &run->reports[i]);
+            run->reports[i].seconds = clock_seconds() - begun;
+            if (getenv("TT"))
+                fprintf(stderr, "TT %.3f z3 %.3f inst %lu %s %s terms %u\n", run->reports[i].seconds,
+                        run->reports[i].entailment.seconds, run->reports[i].first.instances,
+                        run->set.rules.items[i]->name, rule_outcome_name(run->reports[i].outcome), 0);
 #pragma omp critical
             progress_update(&run->progress, (uint64_t)++done, NULL);
         }
@@ -172,12 +194,17 @@ static void add_comment(struct text *out, const char *lines)
     }
 }
 
+static bool goes_with_proved(const struct run *run, const struct rule_report *report)
+{
+    return is_proved(report) || (run->options.tested && report->outcome == RULE_ONLY_TESTED);
+}
+
 static bool write_reports(struct run *run, const char *path, bool wants_proved, struct error *error)
 {
     const struct rule_report **sorted = sort_reports(run);
     struct text out = {0}, reason = {0};
     for (size_t i = 0; i < run->set.rules.count; i++) {
-        if (is_proved(sorted[i]) != wants_proved)
+        if (goes_with_proved(run, sorted[i]) != wants_proved)
             continue;
         if (!wants_proved) {
             text_clear(&reason);
@@ -207,13 +234,12 @@ static void print_report(const struct run *run, const struct rule_report *report
     const struct judgement *direct = report->has_direct ? &report->direct : &report->first;
     struct text out = {0};
     text_printf(&out, "%s: %s", report->rule->name, rule_outcome_name(report->outcome));
-    if (report->outcome == RULE_PROVED_UNDER_CONDITIONS)
-        for (uint32_t i = 0; i < report->added.count; i++) {
-            text_add(&out, " ");
-            pattern_print_condition(&out, &report->proved.pattern, &report->added.conditions[i]);
-        }
+    for (uint32_t i = 0; i < report->added.count; i++) {
+        text_add(&out, " ");
+        pattern_print_condition(&out, &report->proved.pattern, &report->added.conditions[i]);
+    }
     if (is_proved(report) && direct->verdict == VERDICT_TESTED)
-        text_printf(&out, " (only tested: %s)", direct->doubt);
+        text_printf(&out, " from the properties (tested: %s)", direct->doubt);
     if (report->has_entailment && report->entailment.status != ENTAILMENT_PROVED)
         text_add(&out, " (not derived from the properties)");
     text_add(&out, "\n");
@@ -230,26 +256,44 @@ static void print_report(const struct run *run, const struct rule_report *report
     text_free(&out);
 }
 
+static int compare_seconds(const void *a, const void *b)
+{
+    const struct rule_report *x = *(const struct rule_report *const *)a, *y = *(const struct rule_report *const *)b;
+    return x->seconds > y->seconds ? -1 : x->seconds < y->seconds;
+}
+
+static void print_slowest(struct run *run)
+{
+    size_t n = run->set.rules.count, wanted = (size_t)run->options.slowest;
+    const struct rule_report **sorted = sort_reports(run);
+    qsort(sorted, n, sizeof *sorted, compare_seconds);
+    for (size_t i = 0; i < n && i < wanted; i++)
+        fprintf(stderr, "%8.3f s, %6.3f of Z3, %7" PRIu64 " instances: %s: %s\n", sorted[i]->seconds,
+                sorted[i]->entailment.seconds,
+                sorted[i]->has_direct ? sorted[i]->direct.instances : sorted[i]->first.instances, sorted[i]->rule->name,
+                rule_outcome_name(sorted[i]->outcome));
+}
+
 static void print_all(const struct run *run)
 {
-    uint64_t counts[RULE_OUTCOMES] = {0}, tested = 0, derived = 0;
+    uint64_t counts[RULE_OUTCOMES] = {0}, direct = 0, derived = 0;
     double z3_seconds = 0;
     for (size_t i = 0; i < run->set.rules.count; i++) {
         const struct rule_report *report = &run->reports[i];
         counts[report->outcome]++;
         derived += report->has_entailment && report->entailment.status == ENTAILMENT_PROVED && is_proved(report);
         z3_seconds += report->entailment.seconds;
-        tested += is_proved(report) &&
-                  (report->has_direct ? report->direct.verdict : report->first.verdict) == VERDICT_TESTED;
+        direct += is_proved(report) &&
+                  (report->has_direct ? report->direct.verdict : report->first.verdict) == VERDICT_PROVED;
         if (!run->options.quiet)
             print_report(run, report);
     }
     printf("%zu rules in %.1f s:", run->set.rules.count, run->seconds);
     for (int i = 0; i < RULE_OUTCOMES; i++)
         printf("%s %" PRIu64 " %s", i ? "," : "", counts[i], rule_outcome_name((enum rule_outcome)i));
-    printf("\nof the proved ones %" PRIu64 " are only tested, and %" PRIu64
+    printf("\nof the proved ones %" PRIu64 " are from the definitions, and %" PRIu64
            " follow from the properties (%.1f s of Z3)\n",
-           tested, derived, z3_seconds);
+           direct, derived, z3_seconds);
 }
 
 static bool run_on(struct run *run, const char *path, struct error *error)
@@ -262,6 +306,7 @@ static bool run_on(struct run *run, const char *path, struct error *error)
     prove_all(run);
     bool is_written = write_all(run, error) && write_smt2(run, error);
     print_all(run);
+    print_slowest(run);
     for (size_t i = 0; i < run->set.rules.count; i++)
         rule_report_free(&run->reports[i]);
     if (run->options.z3)
@@ -271,7 +316,8 @@ static bool run_on(struct run *run, const char *path, struct error *error)
 
 int command_rules(int argc, char **argv)
 {
-    struct run run = {.options = {.instances = 20000, .z3 = true, .steps = 200000, .folder = PROPERTIES_FOLDER}};
+    struct run run = {
+        .options = {.instances = 20000, .work = 3000000, .z3 = true, .steps = 60000, .folder = PROPERTIES_FOLDER}};
     struct error error = {.code = EXIT_BAD_INPUT};
     const char *positional[256];
     int count;

@@ -4,6 +4,8 @@
 
 int command_explain(int argc, char **argv);
 int command_import(int argc, char **argv);
+int command_model(int argc, char **argv);
 int command_properties(int argc, char **argv);
 int command_rules(int argc, char **argv);
+int command_select(int argc, char **argv);
 #endif

@@ -20,7 +20,7 @@ struct atom {
 };
 struct atom_search {
     const struct equation *equation;
-    struct arena *arena;   // of what is found
+    struct arena *arena;   // of the samples and the vocabulary
     struct arena *scratch;
     struct sample_set good, bad;
     uint32_t n_atoms;
@@ -194,27 +194,52 @@ static void try_conjunctions(const struct atom_search *s, struct choice *path, u
     }
 }
 
-struct found_condition find_weakest_condition(struct judge *j, const struct equation *eq, struct arena *a)
+static const struct attribute_term *copy_term(const struct attribute_term *t, struct arena *a)
 {
-    struct atom_search *s = arena_new(a, struct atom_search);
+    struct attribute_term *copy = arena_copy_array(a, t, 1);
+    const struct attribute_term **operands = arena_array(a, const struct attribute_term *, t->count + 1);
+    for (uint32_t i = 0; i < t->count; i++)
+        operands[i] = copy_term(t->operands[i], a);
+    copy->operands = operands;
+    return copy;
+}
+
+static struct condition copy_equality(const struct condition *c, struct arena *a)
+{
+    struct condition copy = *c;
+    copy.a = copy_term(c->a, a);
+    copy.b = copy_term(c->b, a);
+    return copy;
+}
+
+static struct choice find_best_choice(struct atom_search *s)
+{
     struct choice best = {0};
-    struct found_condition found = {0};
     uint64_t all[SAMPLE_WORDS];
-    s->equation = eq;
-    s->arena = a;
-    s->scratch = &j->scratch;
-    judge_each_instance(j, eq, take_sample, s);
-    if (s->good.count == 0 || s->bad.count == 0)
-        return found;
-    add_atoms(s);
     memset(all, 0xff, sizeof all);
+    if (s->good.count == 0 || s->bad.count == 0)
+        return best;
+    add_atoms(s);
     for (uint32_t depth = 1; depth <= MAX_ADDED_CONDITIONS; depth++) {
         struct choice path = {0};
         try_conjunctions(s, &path, 0, depth, all, all, &best);
     }
-    found.count = best.count;
-    found.is_exact = best.met == s->good.count;
+    return best;
+}
+
+struct found_condition find_weakest_condition(struct judge *j, const struct equation *eq, struct arena *a)
+{
+    struct arena samples;   // megabytes of them
+    arena_init(&samples);
+    struct atom_search *s = arena_new(&samples, struct atom_search);
+    s->equation = eq;
+    s->arena = &samples;
+    s->scratch = &j->scratch;
+    judge_each_instance(j, eq, take_sample, s);
+    struct choice best = find_best_choice(s);
+    struct found_condition found = {.count = best.count, .is_exact = best.met == s->good.count};
     for (uint32_t i = 0; i < best.count; i++)
-        found.conditions[i] = s->atoms[best.atoms[i]].condition;
+        found.conditions[i] = copy_equality(&s->atoms[best.atoms[i]].condition, a);
+    arena_free(&samples);
     return found;
 }

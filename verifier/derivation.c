@@ -189,7 +189,7 @@ bool derivation_find(struct derivation *ret_derivation, const struct axioms *axi
     *ret_derivation = (struct derivation){0};
     logic_copy(&ret_derivation->logic, &axioms->logic);
     struct search s = {.l = &ret_derivation->logic, .axioms = axioms, .proof = proof, .limit = term_limit};
-    if (logic_add_sentences(s.l, judge, eq, false, &obligations)) {
+    if (obligations_find(s.l, judge, eq, false, &obligations)) {
         const struct logic_equality *ends = &obligations.items.items[0].goals.items[goal];
         visit(&s, ends->left, UINT32_MAX, NULL, 0);
         visit(&s, ends->right, UINT32_MAX, NULL, 1);

@@ -8,17 +8,23 @@ struct arena;
 
 // Which lists are tried for the attributes of windows (strides, pads, dilations, kernels).
 enum domain_extent {
-    DOMAIN_SOME,       // a few, for windows that are used alike on both sides, where one would do
-    DOMAIN_ONE_AXIS,   // all for one spatial axis, a few for two: spatial axes do not meet
-    DOMAIN_ALL,
+    DOMAIN_SOME,    // a few, which tell windows that are used alike on both sides from others
+    DOMAIN_ALIKE,   // two for each number of axes, for windows that are used alike, where one would do
+    DOMAIN_SMALL,   // all of a small range
+    DOMAIN_ALL,     // all of a range that leaves gaps between windows
 };
 
 struct domain {
     size_t count;
     const struct attribute_value *values;
-    uint32_t per_axis;   // of lists of windows: entries for each spatial axis; 0: no such list
-    uint32_t nodes;      // one bit for each node that has the variable as a whole attribute
-    bool is_complete;    // no other value can matter at the ranks considered (axes, permutations, choices)
+    uint32_t per_axis;    // of lists of windows: entries for each spatial axis; 0: no such list
+    bool goes_alone;      // of the others of this kind all but one are to have the first value of its length
+    bool goes_together;   // with the others of this kind only values of one place, counted modulo 2, are to be tried
+    node_set nodes;       // the nodes that have the variable as a whole attribute
+    bool goes_on;         // small numbers, of a range without an end
+    bool
+        is_complete;   // no other value can matter at the ranks considered: by what it is (axes, permutations, choices),
+                       // or by the arguments for windows and groups (docs/soundness.md, 2.3 and 2.4)
 };
 // Of the attribute variable `variable` of `p`, for tensors of ranks up to max_rank. Allocated in `a`.
 struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int max_rank, enum domain_extent extent,

@@ -1,65 +1,50 @@
 #include "verifier/enumerate.h"
 
+#include "verifier/relation.h"
+#include <math.h>
 #include <string.h>
 
-struct box box_uniform(int max_rank, int bound)
-{
-    struct box box = {.max_rank = max_rank};
-    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
-        for (int r = 0; r <= max_rank; r++)
-            for (int a = 0; a < MAX_RANK; a++)
-                box.bound[v][r][a] = (uint8_t)bound;
-    return box;
-}
+#define NO_NODE_OF_LEVEL UINT32_MAX
 
+// A relation to go through, or a variable that stands in none.
+struct level {
+    struct relation of;
+    uint32_t node;            // whose relation it is; NO_NODE_OF_LEVEL: a variable's
+    uint32_t shared, fresh;   // variables that are bound before, and by this level
+    struct row_index index;   // of the rows by the shared variables
+    node_set nodes;           // those to be typed when the level is bound: known then, and not before
+    uint32_t conditions;      // likewise
+};
 struct search {
     struct enumeration *e;
     struct instance in;
+    node_set required;   // nodes that must be well-typed
+    node_set tops;       // of these the ones that the search begins with, and what they are made of
+    node_set below_tops;
+    struct assignment_order order;
+    uint8_t ready[MAX_RULE_NODES];   // how many attribute variables are bound when the node's relation can be found
+    struct arena_mark marks[MAX_RULE_VARIABLES + 1];
+    struct relations relations;
+    struct arena *arena;   // of the relations
     uint32_t n_levels;
-    uint32_t variable_at[MAX_RULE_VARIABLES];    // the variable bound at each level
-    uint32_t nodes_at[MAX_RULE_VARIABLES + 1];   // nodes whose inputs are known after each level (0: before any)
-    uint32_t conditions_at[MAX_RULE_VARIABLES + 1];
-    uint32_t required;   // nodes that must be well-typed
+    struct level levels[MAX_RULE_VARIABLES + 1];
     VEC(type_id) candidates[MAX_RULE_VARIABLES];
 };
 
 // --- what the equation asks for --------------------------------------------------------------------------------------
 
-static uint32_t variables_of_attribute_term(const struct attribute_term *t)
-{
-    bool is_shape = t->kind == TERM_DIM || t->kind == TERM_DIMS || t->kind == TERM_RANK;
-    uint32_t variables = is_shape ? 1u << t->value : 0;
-    for (uint32_t i = 0; i < t->count; i++)
-        variables |= variables_of_attribute_term(t->operands[i]);
-    return variables;
-}
-
-static uint32_t variables_of_node(const struct pattern *p, uint32_t node)
-{
-    const struct pattern_node *n = &p->nodes.items[node];
-    uint32_t variables = 0;
-    for (uint32_t i = 0; i < n->n_inputs; i++) {
-        const struct term *t = &p->terms.items[n->inputs[i]];
-        variables |= t->is_variable ? 1u << t->index : variables_of_node(p, t->index);
-    }
-    for (int i = 0; i < operator_n_attributes(n->op); i++)
-        for (uint32_t j = 0; j < n->attributes[i].count; j++)
-            variables |= variables_of_attribute_term(n->attributes[i].terms[j]);
-    return variables;
-}
-
 static uint32_t variables_of_condition(const struct condition *c)
 {
-    if (c->kind == CONDITION_WEIGHT || c->kind == CONDITION_DTYPE)
+    if (condition_is_of_variable(c->kind))
         return 1u << c->variable;
-    return variables_of_attribute_term(c->a) | variables_of_attribute_term(c->b);
+    return equation_variables_of_term(c->a) | equation_variables_of_term(c->b);
 }
 
-static uint32_t required_nodes(const struct equation *eq, enum wanted_sides wanted)
+static node_set required_nodes(const struct equation *eq, enum wanted_sides wanted)
 {
-    uint32_t nodes = 0;
+    node_set nodes = 0;
     if (!eq->is_strong)
-        return eq->pattern->nodes.count == 32 ? UINT32_MAX : (1u << eq->pattern->nodes.count) - 1;
+        return ((node_set)1 << eq->pattern->nodes.count) - 1;
     for (uint32_t i = 0; i < eq->n_pairs; i++)
         nodes |= (wanted & WANTED_LEFT ? equation_nodes_of_term(eq->pattern, eq->left[i]) : 0) |
                  (wanted & WANTED_RIGHT ? equation_nodes_of_term(eq->pattern, eq->right[i]) : 0);
@@ -72,60 +57,13 @@ static uint32_t used_variables(const struct equation *eq)
 {
     uint32_t variables = 0;
     for (uint32_t i = 0; i < eq->pattern->nodes.count; i++)
-        variables |= variables_of_node(eq->pattern, i);
+        variables |= equation_variables_of_node(eq->pattern, i);
     for (uint32_t i = 0; i < eq->pattern->terms.count; i++)
         if (eq->pattern->terms.items[i].is_variable)
             variables |= 1u << eq->pattern->terms.items[i].index;
     for (uint32_t i = 0; i < eq->n_conditions; i++)
         variables |= variables_of_condition(&eq->conditions[i]);
     return variables;
-}
-
-// The variable that completes the most required nodes; among equals one that shares a node with what is bound.
-static uint32_t choose_next_variable(const struct search *s, uint32_t bound, uint32_t left)
-{
-    const struct pattern *p = s->e->equation->pattern;
-    uint32_t best = 0;
-    int best_score = -1;
-    for (uint32_t v = 0; v < p->n_variables; v++) {
-        int score = 0;
-        if (!(left >> v & 1))
-            continue;
-        for (uint32_t n = 0; n < p->nodes.count; n++) {
-            uint32_t of_node = variables_of_node(p, n);
-            if (!(s->required >> n & 1) || !(of_node >> v & 1))
-                continue;
-            score += (of_node & ~(bound | 1u << v)) == 0 ? 100 : 0;
-            score += of_node & bound ? 10 : 1;
-        }
-        if (score > best_score) {
-            best_score = score;
-            best = v;
-        }
-    }
-    return best;
-}
-
-static void plan_levels(struct search *s)
-{
-    const struct equation *eq = s->e->equation;
-    uint32_t left = used_variables(eq), bound = 0, nodes_done = 0, conditions_done = 0;
-    for (uint32_t level = 0;; level++) {
-        for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
-            if (!(nodes_done >> n & 1) && (variables_of_node(eq->pattern, n) & ~bound) == 0)
-                s->nodes_at[level] |= 1u << n;
-        for (uint32_t i = 0; i < eq->n_conditions && i < 32; i++)
-            if (!(conditions_done >> i & 1) && (variables_of_condition(&eq->conditions[i]) & ~bound) == 0)
-                s->conditions_at[level] |= 1u << i;
-        nodes_done |= s->nodes_at[level];
-        conditions_done |= s->conditions_at[level];
-        if (!left)
-            break;
-        uint32_t v = choose_next_variable(s, bound, left);
-        s->variable_at[s->n_levels++] = v;
-        bound |= 1u << v;
-        left &= ~(1u << v);
-    }
 }
 
 // --- candidate types -------------------------------------------------------------------------------------------------
@@ -141,64 +79,262 @@ static void add_cut_types(struct search *s, uint32_t variable, struct type type)
         }
 }
 
+static int next_size(uint32_t sizes, int64_t above)
+{
+    uint32_t left = sizes & ~((2u << above) - 1);
+    return left ? __builtin_ctz(left) : 0;
+}
+
 static void add_types_of_rank(struct search *s, uint32_t variable, enum dtype dtype, int rank)
 {
-    const uint8_t *bound = s->e->box->bound[variable][rank];
+    const uint32_t *sizes = s->e->box->sizes[variable][rank];
     struct type type = {.dtype = dtype, .rank = rank};
     for (int i = 0; i < rank; i++) {
-        type.dim[i] = 1;
-        if (bound[i] == 0)
+        type.dim[i] = next_size(sizes[i], 0);
+        if (type.dim[i] == 0)
             return;
     }
-    if (rank == 0 && bound[0] == 0)
+    if (rank == 0 && sizes[0] == 0)
         return;
     for (;;) {
         vec_push(&s->candidates[variable], typing_add(s->e->typing, &type));
         if (s->e->box->has_split_trees && !(s->e->equation->plain >> variable & 1))
             add_cut_types(s, variable, type);
         int i = rank;
-        while (i > 0 && type.dim[i - 1] == bound[i - 1])
-            type.dim[--i] = 1;
+        while (i > 0 && next_size(sizes[i - 1], type.dim[i - 1]) == 0) {
+            type.dim[i - 1] = next_size(sizes[i - 1], 0);
+            i--;
+        }
         if (i == 0)
             return;
-        type.dim[i - 1]++;
+        type.dim[i - 1] = next_size(sizes[i - 1], type.dim[i - 1]);
     }
+}
+
+// Conditions that speak of nothing but the variable hold of its types or do not, whatever the others are.
+static bool is_of_variable_alone(const struct condition *c, uint32_t variable)
+{
+    return !condition_is_of_variable(c->kind) && variables_of_condition(c) == 1u << variable &&
+           attribute_variables_of_term(c->a) == 0 && attribute_variables_of_term(c->b) == 0;
+}
+
+static bool may_have_type(struct search *s, uint32_t variable, type_id type)
+{
+    const struct equation *eq = s->e->equation;
+    bool holds = true;
+    struct arena_mark mark = arena_mark(s->e->scratch);
+    instance_bind(&s->in, variable, type);
+    struct term_bindings b = instance_bindings(&s->in);
+    for (uint32_t i = 0; i < eq->n_conditions && holds; i++)
+        if (is_of_variable_alone(&eq->conditions[i], variable))
+            holds = condition_holds(&eq->conditions[i], &b, NULL, s->e->scratch);
+    instance_bind(&s->in, variable, NO_TYPE);
+    arena_release(s->e->scratch, mark);
+    return holds;
+}
+
+static void filter_candidates(struct search *s, uint32_t variable)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->candidates[variable].count; i++)
+        if (may_have_type(s, variable, s->candidates[variable].items[i]))
+            s->candidates[variable].items[kept++] = s->candidates[variable].items[i];
+    s->candidates[variable].count = kept;
+}
+
+static void add_candidates_of(struct search *s, uint32_t variable)
+{
+    const struct box *box = s->e->box;
+    for (int rank = box->min_rank; rank <= box->max_rank; rank++) {
+        add_types_of_rank(s, variable, DTYPE_F32, rank);
+        if (box->has_other_dtypes) {
+            add_types_of_rank(s, variable, DTYPE_BOOL, rank);
+            add_types_of_rank(s, variable, DTYPE_I64, rank);
+        }
+    }
+    filter_candidates(s, variable);
+    s->relations.of_variable[variable] = (struct relation){.variables = 1u << variable,
+                                                           .width = 1,
+                                                           .count = (uint32_t)s->candidates[variable].count,
+                                                           .rows = s->candidates[variable].items};
 }
 
 static void add_candidates(struct search *s)
 {
-    const struct box *box = s->e->box;
-    for (uint32_t level = 0; level < s->n_levels; level++)
-        for (int rank = box->min_rank; rank <= box->max_rank; rank++) {
-            uint32_t v = s->variable_at[level];
-            add_types_of_rank(s, v, DTYPE_F32, rank);
-            if (box->has_other_dtypes) {
-                add_types_of_rank(s, v, DTYPE_BOOL, rank);
-                add_types_of_rank(s, v, DTYPE_I64, rank);
-            }
+    uint32_t variables = used_variables(s->e->equation);
+    for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++)
+        if (variables >> v & 1)
+            add_candidates_of(s, v);
+}
+
+// --- the order of the search -----------------------------------------------------------------------------------------
+
+// Nodes that must be well-typed and are no inputs of others: their relations say most. Where one is too large to be
+// written down, those of its inputs do.
+static void collect_sources(struct search *s, uint32_t node, node_set *ret_nodes)
+{
+    const struct pattern *p = s->e->equation->pattern;
+    if (relations_of_node(&s->relations, node)) {
+        *ret_nodes |= (node_set)1 << node;
+        return;
+    }
+    for (uint32_t i = 0; i < p->nodes.items[node].n_inputs; i++) {
+        const struct term *t = &p->terms.items[p->nodes.items[node].inputs[i]];
+        if (!t->is_variable)
+            collect_sources(s, t->index, ret_nodes);
+    }
+}
+
+static node_set nodes_of(const struct pattern *p, uint32_t node)
+{
+    node_set nodes = (node_set)1 << node;
+    for (uint32_t i = 0; i < p->nodes.items[node].n_inputs; i++)
+        nodes |= equation_nodes_of_term(p, p->nodes.items[node].inputs[i]);
+    return nodes;
+}
+
+static node_set find_inner_nodes(const struct search *s)
+{
+    const struct pattern *p = s->e->equation->pattern;
+    node_set inner = 0;
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        for (uint32_t i = 0; (s->required >> n & 1) && i < p->nodes.items[n].n_inputs; i++) {
+            const struct term *t = &p->terms.items[p->nodes.items[n].inputs[i]];
+            inner |= t->is_variable ? 0 : (node_set)1 << t->index;
         }
+    return inner;
+}
+
+// Do no attributes of the node and of what it is made of depend on types?
+static bool has_settled_attributes(const struct pattern *p, uint32_t node)
+{
+    bool are_settled = equation_variables_of_attributes(&p->nodes.items[node]) == 0;
+    for (uint32_t i = 0; i < p->nodes.items[node].n_inputs && are_settled; i++) {
+        const struct term *t = &p->terms.items[p->nodes.items[node].inputs[i]];
+        are_settled = t->is_variable || has_settled_attributes(p, t->index);
+    }
+    return are_settled;
+}
+
+// Where attributes depend on types a relation is found row by row: it is left out when others have its variables.
+static node_set find_tops(const struct search *s)
+{
+    const struct pattern *p = s->e->equation->pattern;
+    node_set outer = s->required & ~find_inner_nodes(s), tops = 0;
+    uint32_t variables = 0;
+    for (int wants_settled = 1; wants_settled >= 0; wants_settled--)
+        for (uint32_t n = 0; n < p->nodes.count; n++) {
+            uint32_t of_node = equation_variables_of_node(p, n);
+            if (!(outer >> n & 1) || has_settled_attributes(p, n) != wants_settled)
+                continue;
+            if (!wants_settled && (of_node & ~variables) == 0)
+                continue;
+            tops |= (node_set)1 << n;
+            variables |= of_node;
+        }
+    return tops;
+}
+
+// How much a relation leaves open for each variable that it would bind, those bound before having random types.
+static double openness(const struct search *s, const struct relation *of, uint32_t bound)
+{
+    double rows = log(of->count + 1.0);
+    for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++)
+        if ((of->variables & bound) >> v & 1)
+            rows -= log(s->relations.of_variable[v].count + 1.0);
+    return rows / __builtin_popcount(of->variables & ~bound);
+}
+
+static const struct relation *choose_next_relation(struct search *s, node_set sources, uint32_t variables,
+                                                   uint32_t bound, uint32_t *ret_node)
+{
+    const struct relation *best = NULL;
+    for (uint32_t n = 0; n < s->e->equation->pattern->nodes.count; n++) {
+        const struct relation *of = sources >> n & 1 ? s->relations.of_node[n] : NULL;
+        if (of && (of->variables & ~bound) && (!best || openness(s, of, bound) < openness(s, best, bound))) {
+            best = of;
+            *ret_node = n;
+        }
+    }
+    for (uint32_t v = 0; v < MAX_RULE_VARIABLES && !best; v++)
+        if ((variables & ~bound) >> v & 1)
+            best = &s->relations.of_variable[v];
+    return best;
+}
+
+static void index_level(struct search *s, struct level *level, uint32_t bound)
+{
+    uint8_t columns[MAX_RULE_VARIABLES], n = 0, column = 0;
+    level->shared = level->of.variables & bound;
+    level->fresh = level->of.variables & ~bound;
+    for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++) {
+        if (level->shared >> v & 1)
+            columns[n++] = column;
+        column = (uint8_t)(column + (level->of.variables >> v & 1));
+    }
+    row_index_make(&level->index, s->arena, level->of.rows, level->of.width, level->of.count, n, columns);
+}
+
+static void note_what_is_known(struct search *s, struct level *level, uint32_t bound, node_set *nodes,
+                               uint32_t *conditions)
+{
+    const struct equation *eq = s->e->equation;
+    level->nodes = level->conditions = 0;
+    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
+        if (!(*nodes >> n & 1) && (equation_variables_of_node(eq->pattern, n) & ~bound) == 0)
+            level->nodes |= (node_set)1 << n;
+    for (uint32_t i = 0; i < eq->n_conditions && i < 32; i++)
+        if (!(*conditions >> i & 1) && (variables_of_condition(&eq->conditions[i]) & ~bound) == 0)
+            level->conditions |= 1u << i;
+    *nodes |= level->nodes;
+    *conditions |= level->conditions;
+}
+
+// The first level binds nothing: what no variable changes is known there.
+static void plan_levels(struct search *s)
+{
+    uint32_t variables = used_variables(s->e->equation), bound = 0, conditions = 0;
+    node_set nodes = 0, sources = 0;
+    for (uint32_t n = 0; s->tops >> n; n++)
+        if (s->tops >> n & 1)
+            collect_sources(s, n, &sources);
+    s->levels[0] = (struct level){0};
+    note_what_is_known(s, &s->levels[0], bound, &nodes, &conditions);
+    for (s->n_levels = 1; variables & ~bound; s->n_levels++) {
+        struct level *level = &s->levels[s->n_levels];
+        uint32_t node = NO_NODE_OF_LEVEL;
+        *level = (struct level){.of = *choose_next_relation(s, sources, variables, bound, &node), .node = node};
+        index_level(s, level, bound);
+        bound |= level->of.variables;
+        note_what_is_known(s, level, bound, &nodes, &conditions);
+        if (node != NO_NODE_OF_LEVEL)
+            level->nodes &= ~((node_set)1 << node);
+    }
 }
 
 // --- the search ------------------------------------------------------------------------------------------------------
 
-static bool type_nodes(struct search *s, uint32_t level)
+static bool type_nodes(struct search *s, node_set nodes)
 {
-    for (uint32_t n = 0; s->nodes_at[level] >> n; n++)
-        if ((s->nodes_at[level] >> n & 1) && !instance_type_node(&s->in, n) && (s->required >> n & 1))
+    for (uint32_t n = 0; nodes >> n; n++)
+        if ((nodes >> n & 1) && !instance_type_node(&s->in, n) && (s->required >> n & 1))
             return false;
     return true;
 }
 
-static bool conditions_hold(struct search *s, uint32_t level)
+static bool conditions_hold(struct search *s, uint32_t conditions)
 {
-    const bool is_weight[MAX_RULE_VARIABLES] = {true, true, true, true, true, true, true, true,
-                                                true, true, true, true, true, true, true, true};
+    enum weight_kind weights[MAX_RULE_VARIABLES];
+    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
+        weights[v] = WEIGHT_GIVEN;
+    if (!conditions)
+        return true;
     struct term_bindings b = instance_bindings(&s->in);
     struct arena_mark mark = arena_mark(s->e->scratch);
     bool hold = true;
-    for (uint32_t i = 0; hold && s->conditions_at[level] >> i; i++)
-        if (s->conditions_at[level] >> i & 1)
-            hold = condition_holds(&s->e->equation->conditions[i], &b, is_weight, s->e->scratch);
+    for (uint32_t i = 0; hold && i < 32 && conditions >> i; i++)
+        if (conditions >> i & 1)
+            hold = condition_holds(&s->e->equation->conditions[i], &b, weights, s->e->scratch);
     arena_release(s->e->scratch, mark);
     return hold;
 }
@@ -214,86 +350,180 @@ static bool has_required_outputs(const struct search *s)
     return true;
 }
 
-static bool search_level(struct search *s, uint32_t level)
+static bool search_levels_from(struct search *s, uint32_t number);
+
+static void bind_row(struct search *s, const struct level *level, uint32_t row)
+{
+    const type_id *types = level->of.rows + (size_t)row * level->of.width;
+    for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++)
+        if (level->of.variables >> v & 1)
+            instance_bind(&s->in, v, *types++);
+}
+
+static void unbind_level(struct search *s, const struct level *level)
+{
+    for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++)
+        if (level->fresh >> v & 1)
+            instance_bind(&s->in, v, NO_TYPE);
+}
+
+static bool search_rows(struct search *s, uint32_t number)
+{
+    const struct level *level = &s->levels[number];
+    type_id key[MAX_RULE_VARIABLES];
+    uint32_t n = 0;
+    bool goes_on = true;
+    for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++)
+        if (level->shared >> v & 1)
+            key[n++] = s->in.variables[v];
+    for (uint32_t row = row_index_first(&level->index, key); row != NO_ROW && goes_on && !s->e->was_cut_short;
+         row = row_index_next(&level->index, row, key)) {
+        if (++s->e->steps > s->e->step_limit) {
+            s->e->was_cut_short = true;
+            break;
+        }
+        bind_row(s, level, row);
+        if (level->node != NO_NODE_OF_LEVEL)
+            s->in.calls[level->node] = level->of.calls[row];
+        goes_on = search_levels_from(s, number);
+    }
+    unbind_level(s, level);
+    return goes_on;
+}
+
+// The level is bound: types what is known by it, and goes on.
+static bool search_levels_from(struct search *s, uint32_t number)
 {
     struct enumeration *e = s->e;
-    if (!type_nodes(s, level) || !conditions_hold(s, level))
+    if (!type_nodes(s, s->levels[number].nodes) || !conditions_hold(s, s->levels[number].conditions))
         return true;
-    if (level == s->n_levels) {
-        if (!has_required_outputs(s))
-            return true;
-        e->instances++;
-        return e->visit(e->context, &s->in);
-    }
-    uint32_t v = s->variable_at[level];
-    for (size_t i = 0; i < s->candidates[v].count; i++) {
-        if (++e->steps > e->step_limit) {
-            e->was_cut_short = true;
-            return true;
+    if (number + 1 < s->n_levels)
+        return search_rows(s, number + 1);
+    if (!has_required_outputs(s))
+        return true;
+    e->instances++;
+    return e->visit(e->context, &s->in);
+}
+
+// --- attributes ------------------------------------------------------------------------------------------------------
+//
+// A relation depends on the attributes of a node and of what it is made of. It is found as soon as these are bound and
+// serves all assignments that begin alike; when it is empty there is none.
+
+static void note_when_ready(struct search *s)
+{
+    const struct pattern *p = s->e->equation->pattern;
+    for (uint32_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        uint32_t variables = assignment_variables_of_node(node), depth = 0;
+        for (uint32_t i = 0; i < s->order.n; i++)
+            depth = variables >> s->order.variables[i] & 1 ? i + 1 : depth;
+        for (uint32_t i = 0; i < node->n_inputs; i++) {
+            const struct term *t = &p->terms.items[node->inputs[i]];
+            if (!t->is_variable && s->ready[t->index] > depth)
+                depth = s->ready[t->index];
         }
-        instance_bind(&s->in, v, s->candidates[v].items[i]);
-        if (!search_level(s, level + 1))
-            return false;
-        if (e->was_cut_short)
-            break;
+        s->ready[n] = (uint8_t)depth;
     }
-    instance_bind(&s->in, v, NO_TYPE);
+}
+
+static uint64_t steps_left(const struct enumeration *e)
+{
+    return e->steps < e->step_limit ? e->step_limit - e->steps : 0;
+}
+
+// False: nothing is well-typed.
+static bool find_relation_early(struct search *s, uint32_t node)
+{
+    struct relations *r = &s->relations;
+    r->steps = 0;
+    r->step_limit = steps_left(s->e);
+    const struct relation *of = relations_of_node(r, node);
+    s->e->steps += r->steps;
+    s->e->was_cut_short = s->e->was_cut_short || s->e->steps > s->e->step_limit;
+    return !s->e->was_cut_short && (!of || of->count > 0);
+}
+
+static bool begin_assignment(void *context, const struct attribute_value *attributes, uint32_t depth)
+{
+    struct search *s = context;
+    s->marks[depth] = arena_mark(s->arena);
+    if (depth > 0)
+        s->in.attributes[s->order.variables[depth - 1]] = attributes[s->order.variables[depth - 1]];
+    for (uint32_t n = 0; n < s->e->equation->pattern->nodes.count; n++)
+        if (s->ready[n] == depth) {
+            instance_settle_attributes(&s->in, n, s->arena);
+            s->relations.was_tried[n] = false;
+        }
+    for (uint32_t n = 0; s->below_tops >> n; n++)
+        if (s->ready[n] == depth && (s->below_tops >> n & 1) && !find_relation_early(s, n))
+            return false;
     return true;
 }
 
-struct attribute_search {
-    uint32_t n;
-    struct domain domains[MAX_RULE_VARIABLES];
-    struct attribute_value values[MAX_RULE_VARIABLES];
-    bool (*visit)(void *context, const struct attribute_value *attributes);
-    void *context;
-};
-
-// Two lists of one window speak of different numbers of spatial axes: ill-typed for all tensors.
-static bool has_lists_for_other_ranks(const struct attribute_search *s, uint32_t variable)
+static void end_assignment(void *context, uint32_t depth)
 {
-    const struct domain *d = &s->domains[variable];
-    for (uint32_t v = 0; d->per_axis && v < variable; v++) {
-        const struct domain *other = &s->domains[v];
-        if (other->per_axis && (other->nodes & d->nodes) &&
-            s->values[v].count * d->per_axis != s->values[variable].count * other->per_axis)
-            return true;
-    }
-    return false;
-}
-
-static bool search_attributes(struct attribute_search *s, uint32_t variable)
-{
-    if (variable == s->n)
-        return s->visit(s->context, s->values);
-    for (size_t i = 0; i < s->domains[variable].count; i++) {
-        s->values[variable] = s->domains[variable].values[i];
-        if (has_lists_for_other_ranks(s, variable))
-            continue;
-        if (!search_attributes(s, variable + 1))
-            return false;
-    }
-    return true;
-}
-
-bool enumerate_attributes(const struct equation *eq, int max_rank, enum domain_extent extent, struct arena *scratch,
-                          bool (*visit)(void *context, const struct attribute_value *attributes), void *context)
-{
-    struct attribute_search s = {.n = eq->pattern->n_attribute_variables, .visit = visit, .context = context};
-    struct arena_mark mark = arena_mark(scratch);
-    for (uint32_t v = 0; v < s.n; v++)
-        s.domains[v] = domain_of_variable(eq->pattern, v, max_rank, extent, scratch);
-    bool goes_on = search_attributes(&s, 0);
-    arena_release(scratch, mark);
-    return goes_on;
+    struct search *s = context;
+    arena_release(s->arena, s->marks[depth]);
 }
 
 static bool search_with_attributes(void *context, const struct attribute_value *attributes)
 {
     struct search *s = context;
-    for (uint32_t v = 0; v < s->e->equation->pattern->n_attribute_variables; v++)
-        s->in.attributes[v] = attributes[v];
-    return !s->e->was_cut_short && search_level(s, 0);
+    (void)attributes;
+    if (s->e->was_cut_short)
+        return false;
+    struct arena_mark mark = arena_mark(s->arena);
+    plan_levels(s);
+    bool goes_on = search_levels_from(s, 0);
+    arena_release(s->arena, mark);
+    return goes_on && !s->e->was_cut_short;
+}
+
+static bool search_with_given(struct search *s, const struct attribute_value *attributes)
+{
+    bool goes_on = true, begins = true;
+    uint32_t depth = 0;
+    for (; begins && depth <= s->order.n; depth++)
+        begins = begin_assignment(s, attributes, depth);
+    if (begins)
+        goes_on = search_with_attributes(s, attributes);
+    end_assignment(s, 0);
+    return goes_on;
+}
+
+static bool search_all(struct search *s)
+{
+    const struct enumeration *e = s->e;
+    struct attribute_walk walk = {.equation = e->equation,
+                                  .max_rank = e->box->max_rank,
+                                  .extent = e->box->extent,
+                                  .scratch = e->scratch,
+                                  .begin = begin_assignment,
+                                  .end = end_assignment,
+                                  .visit = search_with_attributes,
+                                  .context = s};
+    if (e->attributes)
+        return search_with_given(s, e->attributes);
+    return assignment_visit_all(&walk, 1, &s->required, &s->order);
+}
+
+bool enumerate_attributes(const struct attribute_walk *walk)
+{
+    const struct equation *eq = walk->equation;
+    struct assignment_order order = assignment_order_by_number(eq->pattern);
+    node_set sets[] = {required_nodes(eq, WANTED_LEFT), required_nodes(eq, WANTED_RIGHT)};
+    return assignment_visit_all(walk, eq->is_strong ? 2 : 1, sets, &order);
+}
+
+static void plan_search(struct search *s)
+{
+    s->order = assignment_order_by_node(s->e->equation->pattern);
+    note_when_ready(s);
+    s->tops = find_tops(s);
+    for (uint32_t n = 0; s->tops >> n; n++)
+        if (s->tops >> n & 1)
+            s->below_tops |= nodes_of(s->e->equation->pattern, n);
 }
 
 bool enumerate_instances(struct enumeration *e)
@@ -301,12 +531,13 @@ bool enumerate_instances(struct enumeration *e)
     struct search s = {.e = e, .required = required_nodes(e->equation, e->wanted)};
     e->steps = e->instances = 0;
     e->was_cut_short = false;
+    s.arena = &e->typing->rows;
+    s.relations.in = &s.in;
+    s.relations.arena = s.arena;
     instance_init(&s.in, e->equation, e->typing, e->scratch);
-    plan_levels(&s);
     add_candidates(&s);
-    bool goes_on = e->attributes ? search_with_attributes(&s, e->attributes)
-                                 : enumerate_attributes(e->equation, e->box->max_rank, e->box->extent, e->scratch,
-                                                        search_with_attributes, &s);
+    plan_search(&s);
+    bool goes_on = search_all(&s);
     for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++)
         vec_free(&s.candidates[v]);
     return goes_on || e->was_cut_short;

@@ -26,16 +26,45 @@ struct equation equation_of_property(const struct property *p)
                              .is_strong = true};
 }
 
-uint32_t equation_nodes_of_term(const struct pattern *p, term_id term)
+node_set equation_nodes_of_term(const struct pattern *p, term_id term)
 {
     const struct term *t = &p->terms.items[term];
     if (t->is_variable)
         return 0;
     const struct pattern_node *n = &p->nodes.items[t->index];
-    uint32_t nodes = 1u << t->index;
+    node_set nodes = (node_set)1 << t->index;
     for (uint32_t i = 0; i < n->n_inputs; i++)
         nodes |= equation_nodes_of_term(p, n->inputs[i]);
     return nodes;
+}
+
+uint32_t equation_variables_of_term(const struct attribute_term *t)
+{
+    bool is_shape = t->kind == TERM_DIM || t->kind == TERM_DIMS || t->kind == TERM_RANK;
+    uint32_t variables = is_shape ? 1u << t->value : 0;
+    for (uint32_t i = 0; i < t->count; i++)
+        variables |= equation_variables_of_term(t->operands[i]);
+    return variables;
+}
+
+uint32_t equation_variables_of_attributes(const struct pattern_node *node)
+{
+    uint32_t variables = 0;
+    for (int i = 0; i < operator_n_attributes(node->op); i++)
+        for (uint32_t j = 0; j < node->attributes[i].count; j++)
+            variables |= equation_variables_of_term(node->attributes[i].terms[j]);
+    return variables;
+}
+
+uint32_t equation_variables_of_node(const struct pattern *p, uint32_t node)
+{
+    const struct pattern_node *n = &p->nodes.items[node];
+    uint32_t variables = equation_variables_of_attributes(n);
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        const struct term *t = &p->terms.items[n->inputs[i]];
+        variables |= t->is_variable ? 1u << t->index : equation_variables_of_node(p, t->index);
+    }
+    return variables;
 }
 
 bool pattern_looks_at_split_trees(const struct pattern *p)

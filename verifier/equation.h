@@ -19,10 +19,18 @@ struct equation {
     bool is_strong;
 };
 
+// A set of a pattern's nodes, one bit each.
+typedef uint64_t node_set;
+_Static_assert(MAX_RULE_NODES < 64, "a node_set has a bit for each node");
+
 struct equation equation_of_rule(const struct rule *r);
 struct equation equation_of_property(const struct property *p);
-// One bit per node: those that the term is made of.
-uint32_t equation_nodes_of_term(const struct pattern *p, term_id term);
+// The nodes that the term is made of.
+node_set equation_nodes_of_term(const struct pattern *p, term_id term);
+// One bit per tensor variable: those whose sizes or ranks are mentioned, and those that the node depends on at all.
+uint32_t equation_variables_of_term(const struct attribute_term *t);
+uint32_t equation_variables_of_attributes(const struct pattern_node *node);
+uint32_t equation_variables_of_node(const struct pattern *p, uint32_t node);
 // A split without sizes anywhere: only then do the split trees of inputs matter to what is well-typed.
 bool pattern_looks_at_split_trees(const struct pattern *p);
 #endif

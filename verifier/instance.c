@@ -36,18 +36,36 @@ type_id instance_term_type(const struct instance *in, term_id term)
     return call && t->output < call->n_outputs ? call->outputs[t->output] : NO_TYPE;
 }
 
+bool instance_attributes(const struct instance *in, uint32_t node, struct attribute_value *ret_values)
+{
+    const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
+    struct term_bindings b = instance_bindings(in);
+    if (!in->settled[node])
+        return pattern_evaluate_attributes(n, &b, in->scratch, ret_values);
+    memcpy(ret_values, in->settled[node], sizeof *ret_values * (size_t)operator_n_attributes(n->op));
+    return true;
+}
+
+void instance_settle_attributes(struct instance *in, uint32_t node, struct arena *a)
+{
+    const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
+    struct term_bindings b = instance_bindings(in);
+    struct attribute_value *values = arena_array(a, struct attribute_value, MAX_ATTRIBUTES);
+    bool is_settled = equation_variables_of_attributes(n) == 0 && pattern_evaluate_attributes(n, &b, a, values);
+    in->settled[node] = is_settled ? values : NULL;
+}
+
 bool instance_type_node(struct instance *in, uint32_t node)
 {
     const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
     struct attribute_value attributes[MAX_ATTRIBUTES];
     type_id inputs[MAX_RULE_VARIABLES];
-    struct term_bindings b = instance_bindings(in);
     struct arena_mark mark = arena_mark(in->scratch);
     in->calls[node] = NULL;
     bool has_inputs = true;
     for (uint32_t i = 0; i < n->n_inputs && has_inputs; i++)
         has_inputs = (inputs[i] = instance_term_type(in, n->inputs[i])) != NO_TYPE;
-    if (has_inputs && pattern_evaluate_attributes(n, &b, in->scratch, attributes)) {
+    if (has_inputs && instance_attributes(in, node, attributes)) {
         const struct typed_call *call = typing_apply(in->typing, n->op, attributes, n->n_inputs, inputs);
         in->calls[node] = call->is_typed ? call : NULL;
     }
@@ -62,12 +80,12 @@ struct values {
     double **numbers[MAX_RULE_NODES];
     polynomial *symbolic_inputs[MAX_RULE_VARIABLES];
     double *number_inputs[MAX_RULE_VARIABLES];
-    uint32_t nodes;   // those evaluated
+    node_set nodes;   // those evaluated
 };
 
-static uint32_t nodes_of_pairs(const struct equation *eq)
+static node_set nodes_of_pairs(const struct equation *eq)
 {
-    uint32_t nodes = 0;
+    node_set nodes = 0;
     for (uint32_t i = 0; i < eq->n_pairs; i++)
         nodes |= equation_nodes_of_term(eq->pattern, eq->left[i]) | equation_nodes_of_term(eq->pattern, eq->right[i]);
     return nodes;

@@ -1,7 +1,8 @@
 #include "verifier/judge.h"
 
 #include "core/hash.h"
-#include "verifier/domain.h"
+#include "verifier/doubts.h"
+#include "verifier/ranks.h"
 #include <string.h>
 
 const char *verdict_name(enum verdict verdict)
@@ -15,7 +16,7 @@ const char *verdict_name(enum verdict verdict)
 
 void judge_init(struct judge *j)
 {
-    *j = (struct judge){.step_limit = 100000000, .instance_limit = UINT64_MAX};
+    *j = (struct judge){.step_limit = 100000000, .instance_limit = UINT64_MAX, .work_limit = UINT64_MAX};
     typing_init(&j->typing);
     polynomial_pool_init(&j->pool);
     arena_init(&j->scratch);
@@ -33,43 +34,9 @@ void judgement_free(struct judgement *result)
     text_free(&result->counterexample);
 }
 
-// --- ranks -----------------------------------------------------------------------------------------------------------
-
-static int64_t largest_integer(const struct attribute_term *t)
-{
-    int64_t largest = t->kind == TERM_INTEGER ? t->value : 0;
-    for (uint32_t i = 0; i < t->count; i++) {
-        int64_t n = largest_integer(t->operands[i]);
-        largest = n > largest ? n : largest;
-    }
-    return largest;
-}
-
-static int64_t largest_axis_named(const struct pattern *p)
-{
-    int64_t largest = 0;
-    for (size_t n = 0; n < p->nodes.count; n++) {
-        const struct pattern_node *node = &p->nodes.items[n];
-        int axis = operator_find_attribute(node->op, "axis");
-        for (uint32_t j = 0; axis >= 0 && j < node->attributes[axis].count; j++) {
-            int64_t named = largest_integer(node->attributes[axis].terms[j]);
-            largest = named > largest ? named : largest;
-        }
-    }
-    return largest;
-}
-
-// A rank at which every axis named is a leading one that nothing else tells from its neighbours, and the last two axes
-// are others; one rank more only adds another such axis.
-static int rank_to_test(const struct pattern *p)
-{
-    int64_t rank = largest_axis_named(p) + 3;
-    return rank < 4 ? 4 : rank > 6 ? 6 : (int)rank;
-}
-
 // --- exploring -------------------------------------------------------------------------------------------------------
 
-#define MAX_KINDS 256
+#define MAX_KINDS 1024
 
 // Instances whose definitions have the same structure (formulas without the sizes in them) are alike: a few of each
 // kind are analysed, the first ones and those without a size of 1.
@@ -83,17 +50,6 @@ struct exploration {
     struct kind kinds[MAX_KINDS];
 };
 
-static uint64_t structure_of_definition(const struct definition *d, uint64_t hash)
-{
-    for (size_t i = 0; i < d->nodes.count; i++) {
-        const struct expr_node *n = &d->nodes.items[i];
-        uint64_t shape = (uint64_t)n->kind << 56 ^ (uint64_t)n->fn << 48 ^ (uint64_t)n->count << 40;
-        uint64_t operands = (uint64_t)n->a << 40 ^ (uint64_t)n->b << 20 ^ n->c;
-        hash = hash_mix(hash, shape ^ operands ^ (n->kind == EXPR_VARIABLE ? (uint64_t)n->value << 8 : 0));
-    }
-    return hash;
-}
-
 static uint64_t structure_of_instance(struct instance *in, bool *ret_has_ones)
 {
     uint64_t hash = 0;
@@ -105,7 +61,7 @@ static uint64_t structure_of_instance(struct instance *in, bool *ret_has_ones)
     }
     for (size_t n = 0; n < in->equation->pattern->nodes.count; n++)
         if (in->calls[n])
-            hash = structure_of_definition(typing_definition(in->typing, in->calls[n]), hash);
+            hash = hash_mix(hash, typing_structure(in->typing, in->calls[n]));
     return hash;
 }
 
@@ -124,6 +80,8 @@ static bool explore_instance(void *context, struct instance *in)
 {
     struct exploration *ex = context;
     bool has_ones;
+    if (!bounds_note_types(ex->bounds, in))
+        return true;
     struct kind *kind = find_kind(ex, structure_of_instance(in, &has_ones));
     if (!kind)
         ex->bounds->doubt = "too many kinds of instances";
@@ -132,9 +90,14 @@ static bool explore_instance(void *context, struct instance *in)
     return true;
 }
 
+static uint64_t steps_left(const struct judge *j)
+{
+    return j->steps < j->step_limit ? j->step_limit - j->steps : 0;
+}
+
 // Fills the bounds from the instances of a box; false when there are none.
 static bool explore(struct judge *j, const struct equation *eq, const struct box *box,
-                    const struct attribute_value *attributes, struct bounds *ret_bounds)
+                    const struct attribute_value *attributes, uint64_t step_limit, struct bounds *ret_bounds)
 {
     struct exploration ex = {.bounds = ret_bounds};
     struct enumeration e = {.equation = eq,
@@ -143,16 +106,18 @@ static bool explore(struct judge *j, const struct equation *eq, const struct box
                             .box = box,
                             .wanted = WANTED_BOTH,
                             .attributes = attributes,
-                            .step_limit = j->step_limit / 4,
+                            .step_limit = step_limit,
                             .visit = explore_instance,
                             .context = &ex};
     memset(ret_bounds, 0, sizeof *ret_bounds);
     enumerate_instances(&e);
     j->steps += e.steps;
+    if (e.was_cut_short)
+        ret_bounds->doubt = "too many types: the search for kinds of instances was cut short";
     return e.instances > 0;
 }
 
-// The smallest uniform box with an instance. Split trees and other element types are tried when nothing else has one.
+// The smallest uniform box with an instance, each tried with half of the steps that are left. Split trees and other element types are tried when nothing else has one.
 static int find_box(struct judge *j, const struct equation *eq, int max_rank, struct box *ret_box,
                     struct bounds *ret_bounds)
 {
@@ -161,34 +126,44 @@ static int find_box(struct judge *j, const struct equation *eq, int max_rank, st
         for (int size = 2; size <= 6; size++) {
             if ((attempt & 1) && !may_need_trees)
                 continue;
-            *ret_box = box_uniform(max_rank, size);
+            *ret_box = box_to_explore(eq, max_rank, size);
             ret_box->has_split_trees = attempt & 1;
             ret_box->has_other_dtypes = attempt & 2;
-            if (explore(j, eq, ret_box, NULL, ret_bounds))
+            if (explore(j, eq, ret_box, NULL, steps_left(j) / 2, ret_bounds))
                 return size;
         }
     *ret_box = box_uniform(max_rank, 2);
     return 0;
 }
 
-// Windows on different spatial axes do not meet: where they are used differently the first axis is tested in full, and
-// the others up to 3.
-static bool has_one_axis_in_full(const struct bounds *b, int rank, int axis)
+// Where spatial axes are apart one of them, `full`, is tested in full, and the others at two sizes and at one at which there
+// are instances.
+#define ALL_AXES (-1)
+static uint32_t sizes_to_test(const struct bounds *b, int v, int rank, int axis, int full)
 {
-    return !b->has_other_windows || rank < 4 || axis < 3;
+    bool is_spatial = b->has_other_windows && rank >= 4 && axis >= 2 && b->reason[v][rank][axis] >= BOUND_KERNEL;
+    uint32_t of_others = 1u << 1 | 1u << 3 | b->met[v][rank][axis];
+    return is_spatial && full != ALL_AXES && axis != full ? of_others : b->sizes[v][rank][axis];
 }
 
 // Sizes by what was argued; a type that exploring never met in a well-typed instance is left at the explored size.
-static void box_from_bounds(struct box *box, const struct bounds *b)
+static void box_from_bounds(struct box *box, const struct bounds *b, int full)
 {
     for (int v = 0; v < MAX_RULE_VARIABLES; v++)
         for (int r = 0; r <= box->max_rank; r++)
             for (int a = 0; a < r; a++)
-                if (b->size[v][r][a])
-                    box->bound[v][r][a] = has_one_axis_in_full(b, r, a) || b->size[v][r][a] < 3 ? b->size[v][r][a] : 3;
+                if (b->sizes[v][r][a])
+                    box->sizes[v][r][a] = sizes_to_test(b, v, r, a, full);
 }
 
 // --- testing ---------------------------------------------------------------------------------------------------------
+
+// Values of an attribute variable, bit by bit, for lists of each length by entry: those tried, and those at which there
+// were instances.
+#define MAX_TRIED_LENGTH 4
+struct tries {
+    uint32_t tried[MAX_TRIED_LENGTH + 1][MAX_TRIED_LENGTH], met[MAX_TRIED_LENGTH + 1][MAX_TRIED_LENGTH];
+};
 
 struct test {
     struct judge *j;
@@ -196,8 +171,12 @@ struct test {
     struct judgement *result;
     const struct box *explored;   // a uniform box with instances, of sizes up to
     int explored_size;            // 0: none was found
-    bool only_one_sided;          // instances in which both sides are well-typed were compared already
+    bool axes_are_apart;          // what is read on one spatial axis has nothing to do with the others
+    bool has_more_pairs;          // of attributes on two axes than are tried
+    struct tries tries[MAX_RULE_VARIABLES];
+    bool only_one_sided;   // instances in which both sides are well-typed were compared already
     judge_visit_fn *visit;
+    bool (*visit_only)(void *context, struct instance *in);   // nothing is compared
     void *context;
 };
 
@@ -214,9 +193,17 @@ static bool test_instance(void *context, struct instance *in)
 {
     struct test *t = context;
     struct difference difference;
+    if (t->visit_only)
+        return has_cut_inputs(in) || t->visit_only(t->context, in);
+    if (t->j->listener && !t->visit && !has_cut_inputs(in))
+        t->j->listener(t->j->listening, in);
     enum comparison c = instance_compare(in, &t->j->pool, &difference);
     if (t->only_one_sided && c == COMPARISON_EQUAL)
         return true;
+    if (c == COMPARISON_UNDECIDED && t->j->pool.work > t->j->pool.work_limit) {
+        t->result->was_cut_short = true;
+        return false;
+    }
     t->result->instances++;
     t->result->needs_reals = t->result->needs_reals || difference.needs_reals;
     if (t->visit)
@@ -231,11 +218,6 @@ static bool test_instance(void *context, struct instance *in)
     text_clear(&t->result->counterexample);
     instance_print_difference(&t->result->counterexample, in, &t->j->pool, &difference);
     return c == COMPARISON_UNDECIDED;
-}
-
-static uint64_t steps_left(const struct judge *j)
-{
-    return j->steps < j->step_limit ? j->step_limit - j->steps : 0;
 }
 
 static bool test_box(struct test *t, const struct box *box, const struct attribute_value *attributes,
@@ -271,48 +253,213 @@ static void merge_bounds(struct bounds *all, const struct bounds *more)
     for (int v = 0; v < MAX_RULE_VARIABLES; v++)
         for (int r = 0; r <= MAX_RANK; r++)
             for (int a = 0; a < MAX_RANK; a++) {
-                if (more->size[v][r][a] > all->size[v][r][a])
-                    all->size[v][r][a] = more->size[v][r][a];
+                all->sizes[v][r][a] |= more->sizes[v][r][a];
                 if (more->reason[v][r][a] > all->reason[v][r][a])
                     all->reason[v][r][a] = more->reason[v][r][a];
             }
     all->has_window = all->has_window || more->has_window;
     all->has_other_windows = all->has_other_windows || more->has_other_windows;
+    all->axes_meet = all->axes_meet || more->axes_meet;
+    all->largest_extent = all->largest_extent > more->largest_extent ? all->largest_extent : more->largest_extent;
     all->doubt = all->doubt ? all->doubt : more->doubt;
+}
+
+// Windows that reach far, and more groups than two, have no instances at small sizes: an assignment may not be passed
+// over for that.
+static bool explore_for_test(struct test *t, const struct attribute_value *attributes, struct box *box,
+                             struct bounds *ret_bounds)
+{
+    const struct pattern *p = t->equation->pattern;
+    bool is_found =
+        !pattern_reshapes_to_variables(p) && explore(t->j, t->equation, box, attributes, steps_left(t->j), ret_bounds);
+    if (!is_found) {
+        box_add_sizes_of_attributes(box, p, attributes);
+        is_found = explore(t->j, t->equation, box, attributes, steps_left(t->j), ret_bounds);
+    }
+    for (int size = 3; pattern_has_windows(p) && size <= 7 && !is_found; size += 2) {
+        box_add_spatial_sizes(box, size);
+        is_found = explore(t->j, t->equation, box, attributes, steps_left(t->j), ret_bounds);
+    }
+    return is_found;
+}
+
+static bool test_fixed_bound(struct test *t, const struct box *explored, const struct attribute_value *attributes)
+{
+    struct box box = box_uniform(4, t->j->fixed_bound);
+    box.has_split_trees = explored->has_split_trees;
+    box.has_other_dtypes = explored->has_other_dtypes;
+    return test_both_ways(t, &box, attributes);
+}
+
+static bool test_sizes(struct test *t, const struct attribute_value *attributes)
+{
+    struct box box = *t->explored;
+    struct bounds bounds;
+    bool is_found = explore_for_test(t, attributes, &box, &bounds);
+    if (t->j->fixed_bound)
+        return test_fixed_bound(t, &box, attributes);
+    if (!is_found)
+        return test_both_ways(t, &box, attributes);
+    merge_bounds(&t->result->bounds, &bounds);
+    bool are_apart = bounds.has_other_windows && t->axes_are_apart;
+    box_from_bounds(&box, &bounds, are_apart ? 2 : ALL_AXES);
+    if (!test_both_ways(t, &box, attributes))
+        return false;
+    if (!are_apart)
+        return true;
+    box_from_bounds(&box, &bounds, 3);
+    return test_both_ways(t, &box, attributes);
+}
+
+static void note_values(struct test *t, const struct attribute_value *attributes, bool has_instances)
+{
+    for (uint32_t v = 0; v < t->equation->pattern->n_attribute_variables; v++)
+        for (uint32_t i = 0; attributes[v].count <= MAX_TRIED_LENGTH && i < attributes[v].count; i++) {
+            int64_t value = attributes[v].ints[i];
+            uint32_t bit = value >= 0 && value < 32 ? 1u << value : 0;
+            t->tries[v].tried[attributes[v].count][i] |= bit;
+            t->tries[v].met[attributes[v].count][i] |= has_instances ? bit : 0;
+        }
 }
 
 // One assignment of the attributes: explores small sizes, then tests up to the bounds that these argue for.
 static bool test_attributes(void *context, const struct attribute_value *attributes)
 {
     struct test *t = context;
-    struct box box = *t->explored;
+    uint64_t before = t->result->instances;
+    bool goes_on = test_sizes(t, attributes);
+    note_values(t, attributes, t->result->instances > before);
+    return goes_on;
+}
+
+static enum domain_extent extent_to_test(const struct test *t)
+{
+    if (t->j->fixed_bound)
+        return DOMAIN_SMALL;
+    if (t->result->bounds.has_other_windows ||
+        (t->result->bounds.has_window && equation_has_conditions_on_windows(t->equation)))
+        return DOMAIN_ALL;
+    return t->result->bounds.has_window ? DOMAIN_ALIKE : DOMAIN_SOME;
+}
+
+static struct attribute_walk walk_over_attributes(struct test *t)
+{
+    return (struct attribute_walk){.equation = t->equation,
+                                   .max_rank = t->result->max_rank,
+                                   .extent = extent_to_test(t),
+                                   .scratch = &t->j->scratch,
+                                   .visit = test_attributes,
+                                   .context = t};
+}
+
+#define MAX_WINDOW_LIST (2 * MAX_RANK)
+struct center {
+    struct test *test;
+    uint64_t tries, most_tries;
+    bool is_found;
+    struct attribute_value values[MAX_RULE_VARIABLES];
+    int64_t ints[MAX_RULE_VARIABLES][MAX_WINDOW_LIST];
+};
+
+static bool take_center(void *context, const struct attribute_value *attributes)
+{
+    struct center *c = context;
     struct bounds bounds;
-    bool is_found = explore(t->j, t->equation, &box, attributes, &bounds);
-    if (!is_found && t->explored_size < 3 && t->result->bounds.has_window) {
-        box = box_uniform(box.max_rank, 3);
-        box.has_split_trees = t->explored->has_split_trees;
-        box.has_other_dtypes = t->explored->has_other_dtypes;
-        is_found = explore(t->j, t->equation, &box, attributes, &bounds);
+    struct box box = *c->test->explored;
+    c->is_found = explore_for_test(c->test, attributes, &box, &bounds);
+    for (uint32_t v = 0; c->is_found && v < c->test->equation->pattern->n_attribute_variables; v++) {
+        c->values[v] = (struct attribute_value){attributes[v].count, c->ints[v]};
+        for (uint32_t i = 0; i < attributes[v].count && i < MAX_WINDOW_LIST; i++)
+            c->ints[v][i] = attributes[v].ints[i];
     }
-    if (t->j->fixed_bound) {
-        bool has_other_dtypes = box.has_other_dtypes, has_split_trees = box.has_split_trees;
-        box = box_uniform(4, t->j->fixed_bound);
-        box.has_split_trees = has_split_trees;
-        box.has_other_dtypes = has_other_dtypes;
-    } else if (is_found) {
-        merge_bounds(&t->result->bounds, &bounds);
-        box_from_bounds(&box, &bounds);
+    return !c->is_found && ++c->tries < c->most_tries && c->test->j->steps < c->test->j->step_limit;
+}
+
+// The first attributes of windows on two axes that have instances; or the last ones, if they are found soon: one center
+// is enough.
+#define MOST_TRIES_BACKWARDS 32
+static bool find_center(struct test *t, bool backwards, struct center *ret_center)
+{
+    struct attribute_walk w = walk_over_attributes(t);
+    *ret_center = (struct center){.test = t, .most_tries = backwards ? MOST_TRIES_BACKWARDS : UINT64_MAX};
+    w.visit = take_center;
+    w.context = ret_center;
+    w.min_axes = 2;
+    w.backwards = backwards;
+    enumerate_attributes(&w);
+    return ret_center->is_found;
+}
+
+// With attributes on one axis that have instances all those of the other.
+static bool test_across_centers(struct test *t)
+{
+    struct attribute_walk w = walk_over_attributes(t);
+    for (int i = 0; i < 2; i++) {
+        struct center center;
+        bool is_found = find_center(t, i, &center);
+        w.center = is_found ? center.values : NULL;
+        w.max_axes = is_found ? 0 : 1;
+        w.min_axes = i ? 2 : 0;
+        if ((is_found || i == 0) && !enumerate_attributes(&w))
+            return false;
     }
-    return test_both_ways(t, &box, attributes);
+    return true;
+}
+
+// How many lists of windows on two axes there are, all attributes together.
+static uint64_t count_pairs(const struct test *t)
+{
+    const struct pattern *p = t->equation->pattern;
+    struct arena_mark mark = arena_mark(&t->j->scratch);
+    uint64_t pairs = 1;
+    for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
+        struct domain d = domain_of_variable(p, v, t->result->max_rank, DOMAIN_ALL, &t->j->scratch);
+        uint64_t of_variable = 0;
+        for (size_t i = 0; d.per_axis && i < d.count; i++)
+            of_variable += d.values[i].count == 2 * d.per_axis;
+        pairs *= of_variable ? of_variable : 1;
+    }
+    arena_release(&t->j->scratch, mark);
+    return pairs;
+}
+
+// Axes are apart when no condition and no position ties them, and each side is a product of what each axis contributes.
+static bool has_axes_apart(const struct test *t)
+{
+    return !t->result->bounds.axes_meet && !equation_ties_axes(t->equation) && !equation_reads_twice(t->equation);
+}
+
+// Most of what is false is so at a few attributes, which are tested first, within a part of the steps.
+#define STEPS_OF_SOME 10
+static bool test_some_attributes(struct test *t)
+{
+    struct attribute_walk some = walk_over_attributes(t);
+    uint64_t limit = t->j->step_limit;
+    some.extent = DOMAIN_SOME;
+    t->j->step_limit = limit / STEPS_OF_SOME;
+    bool goes_on = enumerate_attributes(&some), has_no_steps = t->j->steps >= t->j->step_limit;
+    t->j->step_limit = limit;
+    t->j->steps = 0;
+    t->result->was_cut_short = t->result->was_cut_short && !has_no_steps;
+    return goes_on || has_no_steps;
+}
+
+#define MOST_PAIRS 1200
+static bool test_attributes_everywhere(struct test *t)
+{
+    struct attribute_walk w = walk_over_attributes(t);
+    t->axes_are_apart = has_axes_apart(t);
+    bool has_many_pairs = w.extent == DOMAIN_ALL && count_pairs(t) > MOST_PAIRS;
+    t->has_more_pairs = has_many_pairs && !t->axes_are_apart;
+    if (w.extent == DOMAIN_ALL && !test_some_attributes(t))
+        return false;
+    return has_many_pairs ? test_across_centers(t) : enumerate_attributes(&w);
 }
 
 static void test_everywhere(struct test *t)
 {
     const struct equation *eq = t->equation;
-    enum domain_extent extent = t->j->fixed_bound                     ? DOMAIN_ALL
-                                : t->result->bounds.has_other_windows ? DOMAIN_ONE_AXIS
-                                                                      : DOMAIN_SOME;
-    if (!enumerate_attributes(eq, t->result->max_rank, extent, &t->j->scratch, test_attributes, t))
+    if (!test_attributes_everywhere(t))
         return;
     if (!eq->is_strong && !pattern_looks_at_split_trees(eq->pattern))
         return;
@@ -326,36 +473,86 @@ static bool has_complete_domains(const struct equation *eq, int max_rank, struct
     struct arena_mark mark = arena_mark(a);
     bool is_complete = true;
     for (uint32_t v = 0; v < eq->pattern->n_attribute_variables; v++)
-        is_complete = is_complete && domain_of_variable(eq->pattern, v, max_rank, true, a).is_complete;
+        is_complete = is_complete && domain_of_variable(eq->pattern, v, max_rank, DOMAIN_ALL, a).is_complete;
     arena_release(a, mark);
     return is_complete;
 }
 
-static const char *find_doubt(struct judge *j, const struct equation *eq, const struct judgement *r)
+// Is the largest value tried the only one that there were instances at? Then larger ones would have had some, too.
+static bool has_only_the_last_value(const struct tries *tries)
 {
+    for (int length = 1; length <= MAX_TRIED_LENGTH; length++)
+        for (int i = 0; i < length; i++) {
+            uint32_t met = tries->met[length][i], tried = tries->tried[length][i];
+            if (met && met != tried && met == 1u << (31 - __builtin_clz(tried)))
+                return true;
+        }
+    return false;
+}
+
+static bool has_too_few_values(const struct test *t)
+{
+    struct arena_mark mark = arena_mark(&t->j->scratch);
+    bool has_too_few = false;
+    for (uint32_t v = 0; v < t->equation->pattern->n_attribute_variables; v++) {
+        struct domain d = domain_of_variable(t->equation->pattern, v, t->result->max_rank, DOMAIN_SOME, &t->j->scratch);
+        has_too_few = has_too_few || (d.goes_on && has_only_the_last_value(&t->tries[v]));
+    }
+    arena_release(&t->j->scratch, mark);
+    return has_too_few;
+}
+
+#define LARGEST_EXTENT 5   // strides of 6 are tried
+static bool has_free_strides(const struct pattern *p)
+{
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        int stride = operator_find_attribute(p->nodes.items[n].op, "stride");
+        for (uint32_t j = 0; stride >= 0 && j < p->nodes.items[n].attributes[stride].count; j++)
+            if (attribute_variables_of_term(p->nodes.items[n].attributes[stride].terms[j]))
+                return true;
+    }
+    return false;
+}
+
+static const char *find_doubt(const struct test *t)
+{
+    const struct equation *eq = t->equation;
+    const struct judgement *r = t->result;
     if (r->was_cut_short)
         return "too many instances: the search was cut short";
-    if (j->fixed_bound)
+    if (t->j->fixed_bound)
         return "tested up to the bound that was asked for";
+    if (ranks_are_too_few(eq))
+        return "an axis is named that only larger ranks tell from the others";
+    if (pattern_is_too_large_for_parts(eq->pattern))
+        return "parts that a reshape names have one entry";
     if (r->bounds.doubt)
         return r->bounds.doubt;
-    if (!has_complete_domains(eq, r->max_rank, &j->scratch) && !r->bounds.has_window)
+    if (t->has_more_pairs)
+        return "attributes of windows on two axes have too many values";
+    if (r->bounds.has_other_windows && r->bounds.largest_extent > LARGEST_EXTENT && has_free_strides(eq->pattern))
+        return "windows are larger than the strides that are tried";
+    if (has_too_few_values(t))
+        return "an attribute has instances at the largest value only that is tried";
+    if (!has_complete_domains(eq, r->max_rank, &t->j->scratch))
         return "attribute values are tried up to small ones";
-    return NULL;
+    return equation_find_doubt(eq, r->max_rank);
 }
 
 static void test_equation(struct judge *j, const struct equation *eq, struct test *t, struct box *explored)
 {
     j->steps = 0;
+    j->pool.work_limit = j->work_limit < UINT64_MAX - j->pool.work ? j->pool.work + j->work_limit : UINT64_MAX;
     t->j = j;
     t->equation = eq;
-    t->result->max_rank = rank_to_test(eq->pattern);
+    t->result->max_rank = ranks_to_test(eq);
     t->explored_size = find_box(j, eq, t->result->max_rank, explored, &t->result->bounds);
     t->explored = explored;
+    j->steps = 0;   // those of the tests are counted by themselves
     test_everywhere(t);
 }
 
-void judge_equation(struct judge *j, const struct equation *eq, struct judgement *ret_result)
+static void judge_within_limits(struct judge *j, const struct equation *eq, struct judgement *ret_result)
 {
     struct box explored;
     *ret_result = (struct judgement){.verdict = VERDICT_PROVED};
@@ -364,13 +561,26 @@ void judge_equation(struct judge *j, const struct equation *eq, struct judgement
     test_equation(j, eq, &t, &explored);
     if (ret_result->verdict != VERDICT_PROVED)
         return;
-    if (t.explored_size == 0) {
+    if (t.explored_size == 0 || ret_result->instances == 0) {
         ret_result->verdict = VERDICT_VACUOUS;
         return;
     }
-    ret_result->doubt = find_doubt(j, eq, ret_result);
+    ret_result->doubt = find_doubt(&t);
     if (ret_result->doubt)
         ret_result->verdict = VERDICT_TESTED;
+}
+
+#define PATIENCE 2   // times the steps, for an equation of which they found no instance
+
+void judge_equation(struct judge *j, const struct equation *eq, struct judgement *ret_result)
+{
+    judge_within_limits(j, eq, ret_result);
+    if (ret_result->verdict != VERDICT_VACUOUS || !ret_result->was_cut_short)
+        return;
+    judgement_free(ret_result);
+    j->step_limit *= PATIENCE;
+    judge_within_limits(j, eq, ret_result);
+    j->step_limit /= PATIENCE;
 }
 
 void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit_fn *visit, void *context)
@@ -382,15 +592,26 @@ void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit
     judgement_free(&scratch);
 }
 
-void judge_explore(struct judge *j, const struct equation *eq, bool (*visit)(void *context, struct instance *in),
+void judge_visit_instances(struct judge *j, const struct equation *eq,
+                           bool (*visit)(void *context, struct instance *in), void *context)
+{
+    struct judgement scratch = {0};
+    struct box explored;
+    struct test t = {.result = &scratch, .visit_only = visit, .context = context};
+    typing_trim(&j->typing);
+    test_equation(j, eq, &t, &explored);
+    judgement_free(&scratch);
+}
+
+bool judge_explore(struct judge *j, const struct equation *eq, bool (*visit)(void *context, struct instance *in),
                    void *context)
 {
-    bool may_need_trees = pattern_looks_at_split_trees(eq->pattern);
+    bool was_cut_short = false, may_need_trees = pattern_looks_at_split_trees(eq->pattern);
     for (int attempt = 0; attempt < 4; attempt++)
         for (int size = 2; size <= 6; size++) {
             if ((attempt & 1) && !may_need_trees)
                 continue;
-            struct box box = box_uniform(rank_to_test(eq->pattern), size);
+            struct box box = box_uniform(ranks_to_test(eq), size);
             box.has_split_trees = attempt & 1;
             box.has_other_dtypes = attempt & 2;
             struct enumeration e = {.equation = eq,
@@ -398,25 +619,41 @@ void judge_explore(struct judge *j, const struct equation *eq, bool (*visit)(voi
                                     .scratch = &j->scratch,
                                     .box = &box,
                                     .wanted = WANTED_BOTH,
-                                    .step_limit = j->step_limit / 4,
+                                    .step_limit = j->step_limit,
                                     .visit = visit,
                                     .context = context};
             enumerate_instances(&e);
+            was_cut_short = was_cut_short || e.was_cut_short;
             if (e.instances > 0)
-                return;
+                return !was_cut_short;
         }
+    return false;
 }
 
 // --- printing --------------------------------------------------------------------------------------------------------
 
+static void print_sizes(struct text *out, uint32_t sizes)
+{
+    int largest = 31 - __builtin_clz(sizes);
+    if (sizes == SIZES_UP_TO(largest)) {
+        text_printf(out, largest == 1 ? "1" : "1..%d", largest);
+        return;
+    }
+    for (int n = 1; n <= largest; n++)
+        if (sizes >> n & 1)
+            text_printf(out, n == 1 ? "%d" : " %d", n);
+}
+
 static void print_bounds_of_variable(struct text *out, const struct equation *eq, const struct judgement *r, uint32_t v,
                                      int rank)
 {
-    const uint8_t *size = r->bounds.size[v][rank], *reason = r->bounds.reason[v][rank];
-    for (int axis = 0; axis < rank; axis++)
-        if (size[axis])
-            text_printf(out, "  ?%s of rank %d, axis %d: 1..%d (%s)\n", eq->pattern->variables[v], rank, axis,
-                        size[axis], bound_reason_text((enum bound_reason)reason[axis]));
+    for (int axis = 0; axis < rank; axis++) {
+        if (!r->bounds.sizes[v][rank][axis])
+            continue;
+        text_printf(out, "  ?%s of rank %d, axis %d: ", eq->pattern->variables[v], rank, axis);
+        print_sizes(out, r->bounds.sizes[v][rank][axis]);
+        text_printf(out, " (%s)\n", bound_reason_text((enum bound_reason)r->bounds.reason[v][rank][axis]));
+    }
 }
 
 void judgement_print_bounds(struct text *out, const struct equation *eq, const struct judgement *r)

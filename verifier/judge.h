@@ -24,7 +24,11 @@ struct judge {
     uint64_t step_limit;       // types tried per equation
     uint64_t steps;            // those of the equation being judged
     uint64_t instance_limit;   // instances compared per equation
+    uint64_t work_limit;       // terms of polynomials handled per equation
     int fixed_bound;           // every size up to this instead of the argued bounds; 0: argued bounds
+    // Told of every instance without split trees that judge_equation compares, before it is compared. NULL: nobody.
+    void (*listener)(void *context, struct instance *in);
+    void *listening;
 };
 void judge_init(struct judge *j);
 void judge_free(struct judge *j);
@@ -49,7 +53,10 @@ void judgement_print_bounds(struct text *out, const struct equation *eq, const s
 // Every instance within the bounds, with its outcome, for who wants to find conditions. False: stop.
 typedef bool judge_visit_fn(void *context, struct instance *in, enum comparison outcome);
 void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit_fn *visit, void *context);
-// Well-typed instances of all kinds (ranks, lengths of attributes), at small sizes.
-void judge_explore(struct judge *j, const struct equation *eq, bool (*visit)(void *context, struct instance *in),
+// The instances without split trees that judge_equation would compare if none of them failed. False: stop.
+void judge_visit_instances(struct judge *j, const struct equation *eq,
+                           bool (*visit)(void *context, struct instance *in), void *context);
+// Well-typed instances of all kinds (ranks, lengths of attributes), at small sizes. False: the search was cut short.
+bool judge_explore(struct judge *j, const struct equation *eq, bool (*visit)(void *context, struct instance *in),
                    void *context);
 #endif

@@ -39,13 +39,18 @@ void logic_copy(struct logic *ret_copy, const struct logic *l)
     copy_table(&ret_copy->by_node, &l->by_node);
 }
 
+static void sentence_free(struct sentence *s)
+{
+    vec_free(&s->truths);
+    vec_free(&s->equalities);
+    vec_free(&s->facts);
+    vec_free(&s->goals);
+}
+
 void sentence_list_free(struct sentence_list *list)
 {
-    for (size_t i = 0; i < list->items.count; i++) {
-        vec_free(&list->items.items[i].truths);
-        vec_free(&list->items.items[i].equalities);
-        vec_free(&list->items.items[i].goals);
-    }
+    for (size_t i = 0; i < list->items.count; i++)
+        sentence_free(&list->items.items[i]);
     vec_free(&list->items);
 }
 
@@ -154,7 +159,7 @@ struct translation {
     struct logic *l;
     struct instance *in;
     bool is_axiom;
-    bool is_too_long;   // a list or an application beyond what is supported
+    bool cannot_be_stated;   // sides of different ranks, or a list or an application beyond what is supported
     uint32_t n_variables;
     logic_sort sorts[2 * MAX_RULE_VARIABLES];
     logic_term tensors[MAX_RULE_VARIABLES], lists[MAX_RULE_VARIABLES];   // by number; NO_TERM: not used yet
@@ -208,7 +213,7 @@ static logic_term translate_list(struct translation *tr, const struct attribute_
     logic_term operands[MAX_LOGIC_ARGUMENTS];
     uint32_t n = 0;
     if (!attribute_term_evaluate(t, &b, tr->in->scratch, &value) || t->count + 1 > MAX_LOGIC_ARGUMENTS) {
-        tr->is_too_long = true;
+        tr->cannot_be_stated = true;
         return list_constant(tr->l, &(struct attribute_value){0});
     }
     if (is_settled(t))
@@ -253,7 +258,7 @@ static logic_term translate_attribute(struct translation *tr, uint32_t node, int
     if (p->count == 1)
         return translate_list(tr, p->terms[0]);
     if (p->count > MAX_LOGIC_ARGUMENTS) {
-        tr->is_too_long = true;
+        tr->cannot_be_stated = true;
         return list_constant(tr->l, &value);
     }
     for (uint32_t i = 0; i < p->count; i++)
@@ -299,7 +304,7 @@ static logic_term translate_tensor(struct translation *tr, term_id term)
     uint32_t count = 0, symbol;
     int n_attributes = operator_n_attributes(n->op);
     if ((uint32_t)n_attributes + n->n_inputs > MAX_LOGIC_ARGUMENTS) {
-        tr->is_too_long = true;
+        tr->cannot_be_stated = true;
         return 0;
     }
     for (int i = 0; i < n_attributes; i++)
@@ -322,7 +327,7 @@ static void translate_condition(struct translation *tr, const struct condition *
                                         [CONDITION_LESS] = "less",
                                         [CONDITION_DIVIDES] = "divides"};
     struct text name = {0};
-    if (c->kind == CONDITION_WEIGHT)
+    if (c->kind == CONDITION_WEIGHT || c->kind == CONDITION_GIVEN)
         return;
     if (c->kind == CONDITION_DTYPE) {
         text_printf(&name, "is-%s", dtype_name(c->dtype));
@@ -339,7 +344,7 @@ static void translate_condition(struct translation *tr, const struct condition *
     } else if (c->kind != CONDITION_EQUAL)
         vec_push(&s->truths, apply(tr->l, names[c->kind], ROLE_PREDICATE, 2, sides, SORT_TRUTH, NULL));
     else
-        tr->is_too_long = true;
+        tr->cannot_be_stated = true;
 }
 
 static void assume_what_a_match_checks(struct translation *tr, struct sentence *s)
@@ -359,6 +364,8 @@ static struct sentence translate(struct translation *tr)
     struct sentence s = {.name = arena_string(&tr->l->arena, eq->name)};
     for (uint32_t i = 0; i < eq->n_pairs; i++) {
         struct logic_equality goal = {translate_tensor(tr, eq->left[i]), translate_tensor(tr, eq->right[i])};
+        bool is_of_one_sort = tr->l->nodes.items[goal.left].sort == tr->l->nodes.items[goal.right].sort;
+        tr->cannot_be_stated = tr->cannot_be_stated || !is_of_one_sort;
         vec_push(&s.goals, goal);
     }
     for (uint32_t i = 0; i < eq->n_conditions; i++)
@@ -375,128 +382,26 @@ static struct sentence translate(struct translation *tr)
     return s;
 }
 
-// --- kinds -----------------------------------------------------------------------------------------------------------
-
-#define MAX_KINDS 256
-#define MAX_FACTS 64
-
-// Attributes of the pattern's nodes that have had one value at all instances of a kind so far. What typing makes equal
-// (groups computed from different tensors) is told to the prover, which knows no sizes.
-struct attribute_facts {
-    size_t sentence;
-    uint32_t n;
-    struct {
-        uint32_t node;
-        int attribute;
-        logic_term term;
-    } items[MAX_FACTS];
-    uint64_t equal[MAX_FACTS];   // one bit for each item that has been equal to this one
-};
-
-struct collection {
-    struct logic *l;
-    bool is_axiom;
-    struct sentence_list *list;
-    size_t first;   // of this equation's sentences
-    uint32_t n_kinds;
-    uint64_t kinds[MAX_KINDS];
-    struct attribute_facts *facts[MAX_KINDS];   // of obligations
-    bool has_failed;
-};
-
-// Ranks of all terms and lengths of all attributes.
-static uint64_t kind_of_instance(const struct instance *in)
+bool logic_translate(struct logic *l, struct instance *in, bool is_axiom, struct sentence *ret_sentence,
+                     struct attribute_terms *ret_attributes)
 {
     const struct pattern *p = in->equation->pattern;
-    uint64_t kind = 0;
-    for (term_id t = 0; t < p->terms.count; t++) {
-        type_id type = instance_term_type(in, t);
-        kind = hash_mix(kind, type == NO_TYPE ? 99 : (uint64_t)typing_type(in->typing, type)->rank);
-    }
-    for (uint32_t n = 0; n < p->nodes.count; n++)
-        for (int i = 0; in->calls[n] && i < operator_n_attributes(p->nodes.items[n].op); i++)
-            kind = hash_mix(kind, in->calls[n]->attributes[i].count);
-    for (uint32_t v = 0; v < p->n_attribute_variables; v++)
-        kind = hash_mix(kind, in->attributes[v].count);
-    return kind;
-}
-
-static void begin_facts(struct translation *tr, struct attribute_facts *facts)
-{
-    const struct pattern *p = tr->in->equation->pattern;
-    for (uint32_t n = 0; n < p->nodes.count; n++)
-        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op) && facts->n < MAX_FACTS; i++) {
-            if (p->nodes.items[n].attributes[i].count == 0)
-                continue;
-            facts->items[facts->n].node = n;
-            facts->items[facts->n].attribute = i;
-            facts->items[facts->n].term = translate_attribute(tr, n, i);
-            facts->equal[facts->n++] = UINT64_MAX;
-        }
-}
-
-static void update_facts(struct attribute_facts *facts, const struct instance *in)
-{
-    for (uint32_t i = 0; i < facts->n; i++)
-        for (uint32_t j = 0; j < i; j++) {
-            const struct attribute_value *x = &in->calls[facts->items[i].node]->attributes[facts->items[i].attribute];
-            const struct attribute_value *y = &in->calls[facts->items[j].node]->attributes[facts->items[j].attribute];
-            if (!attribute_value_equal(x, y))
-                facts->equal[i] &= ~((uint64_t)1 << j);
-        }
-}
-
-static void end_facts(struct collection *c, const struct attribute_facts *facts)
-{
-    struct sentence *s = &c->list->items.items[facts->sentence];
-    for (uint32_t i = 0; i < facts->n; i++)
-        for (uint32_t j = 0; j < i; j++) {
-            logic_term x = facts->items[i].term, y = facts->items[j].term;
-            struct logic_equality equality = {x, y};
-            if ((facts->equal[i] >> j & 1) && x != y && c->l->nodes.items[x].sort == c->l->nodes.items[y].sort)
-                vec_push(&s->equalities, equality);
-        }
-}
-
-static bool collect_kind(void *context, struct instance *in)
-{
-    struct collection *c = context;
-    uint64_t kind = kind_of_instance(in);
-    for (uint32_t i = 0; i < c->n_kinds; i++)
-        if (c->kinds[i] == kind) {
-            if (!c->is_axiom)
-                update_facts(c->facts[i], in);
-            return true;
-        }
-    if (c->n_kinds == MAX_KINDS)
-        return false;
-    c->kinds[c->n_kinds++] = kind;
     struct arena_mark mark = arena_mark(in->scratch);
-    struct translation tr = {.l = c->l, .in = in, .is_axiom = c->is_axiom};
+    struct translation tr = {.l = l, .in = in, .is_axiom = is_axiom};
     memset(tr.tensors, 0xff, sizeof tr.tensors);
     memset(tr.lists, 0xff, sizeof tr.lists);
     struct sentence s = translate(&tr);
-    c->has_failed = c->has_failed || tr.is_too_long;
-    vec_push(&c->list->items, s);
-    if (!c->is_axiom) {
-        struct attribute_facts *facts = arena_new(&c->l->arena, struct attribute_facts);
-        facts->sentence = c->list->items.count - 1;
-        begin_facts(&tr, facts);
-        update_facts(facts, in);
-        c->facts[c->n_kinds - 1] = facts;
-    }
+    for (uint32_t n = 0; ret_attributes && n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
+            if (p->nodes.items[n].attributes[i].count && ret_attributes->n < MAX_ATTRIBUTE_TERMS)
+                ret_attributes->items[ret_attributes->n++] =
+                    (struct attribute_term_of_node){n, i, translate_attribute(&tr, n, i)};
     arena_release(in->scratch, mark);
-    return true;
-}
-
-bool logic_add_sentences(struct logic *l, struct judge *j, const struct equation *eq, bool is_axiom,
-                         struct sentence_list *list)
-{
-    struct collection c = {.l = l, .is_axiom = is_axiom, .list = list, .first = list->items.count};
-    judge_explore(j, eq, collect_kind, &c);
-    for (uint32_t i = 0; !is_axiom && !eq->is_strong && i < c.n_kinds; i++)
-        end_facts(&c, c.facts[i]);
-    return list->items.count > c.first && !c.has_failed;
+    if (tr.cannot_be_stated)
+        sentence_free(&s);
+    else
+        *ret_sentence = s;
+    return !tr.cannot_be_stated;
 }
 
 // --- printing --------------------------------------------------------------------------------------------------------

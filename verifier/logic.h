@@ -41,13 +41,19 @@ struct logic {
 struct logic_equality {
     logic_term left, right;
 };
-// assumptions (truths and equalities) imply all goals, for all variables.
+// Two attributes that were equal at all instances of the equation: typing and conditions make them so.
+struct fact {
+    logic_term left, right;
+    const char *text;   // as in a rule
+};
+// assumptions (truths, equalities and, of obligations, facts) imply all goals, for all variables.
 struct sentence {
     const char *name;   // of the equation
     uint32_t n_variables;
     const logic_sort *variables;
     VEC(logic_term) truths;
     VEC(struct logic_equality) equalities;
+    VEC(struct fact) facts;
     VEC(struct logic_equality) goals;
 };
 struct sentence_list {
@@ -57,10 +63,21 @@ struct sentence_list {
 void logic_init(struct logic *l);
 void logic_free(struct logic *l);
 void logic_copy(struct logic *ret_copy, const struct logic *l);   // shares what `l` has in its arena, which must stay
-// Adds the sentences of an equation. As an axiom its variables are universal; as an obligation they are constants,
-// plain, with every term of the equation defined. False: it has no well-typed instance at small sizes.
-bool logic_add_sentences(struct logic *l, struct judge *j, const struct equation *eq, bool is_axiom,
-                         struct sentence_list *list);
+// The attributes of an equation's nodes that it states, as terms.
+#define MAX_ATTRIBUTE_TERMS 64
+struct attribute_terms {
+    uint32_t n;
+    struct attribute_term_of_node {
+        uint32_t node;
+        int attribute;
+        logic_term term;
+    } items[MAX_ATTRIBUTE_TERMS];
+};
+// The sentence of all instances that have the ranks and lengths of this one, whose nodes are all typed. As an axiom its
+// variables are universal; as an obligation they are constants, plain, with every term of the equation defined. False:
+// it cannot be stated. `ret_attributes` may be NULL.
+bool logic_translate(struct logic *l, struct instance *in, bool is_axiom, struct sentence *ret_sentence,
+                     struct attribute_terms *ret_attributes);
 void sentence_list_free(struct sentence_list *list);
 // The term `symbol` of these arguments, of which there are as many as it takes.
 logic_term logic_apply(struct logic *l, uint32_t symbol, const logic_term *arguments);

@@ -10,8 +10,10 @@ static const struct sub_command {
 } sub_commands[] = {
     {"explain", "derive a rule from the properties, step by step", command_explain},
     {"import", "read TASO's protobuf rules", command_import},
+    {"model", "compare two models: by rules, over a prime field, in numbers", command_model},
     {"properties", "validate properties from the operators' definitions", command_properties},
     {"rules", "prove substitution rules for all shapes", command_rules},
+    {"select", "choose the proved rules that a search is worth", command_select},
 };
 #define N_SUB_COMMANDS (sizeof sub_commands / sizeof *sub_commands)
 

@@ -30,6 +30,7 @@ static polynomial find_or_add(struct polynomial_pool *p, const struct polynomial
 {
     struct term_list key = {terms, count};
     uint64_t hash = hash_bytes(terms, count * sizeof *terms, count);
+    p->work += count + 1;
     uint32_t found = table_find(&p->by_terms, hash, has_terms, p, &key);
     if (found != TABLE_NONE)
         return found;
@@ -128,8 +129,17 @@ static void add_fixed_polynomials(struct polynomial_pool *p)
 
 void polynomial_pool_init(struct polynomial_pool *p)
 {
-    *p = (struct polynomial_pool){0};
+    *p = (struct polynomial_pool){.work_limit = UINT64_MAX};
     add_fixed_polynomials(p);
+}
+
+// Clearing takes as long as a table is large: one that an earlier instance made large is given back.
+static void empty_table(struct table *t)
+{
+    if (t->capacity > 1024 && t->count < t->capacity / 16)
+        table_free(t);
+    else
+        table_clear(t);
 }
 
 void polynomial_pool_clear(struct polynomial_pool *p)
@@ -140,9 +150,9 @@ void polynomial_pool_clear(struct polynomial_pool *p)
     vec_clear(&p->monomials);
     vec_clear(&p->atoms);
     vec_clear(&p->sets);
-    table_clear(&p->by_terms);
-    table_clear(&p->by_atoms);
-    table_clear(&p->by_atom);
+    empty_table(&p->by_terms);
+    empty_table(&p->by_atoms);
+    empty_table(&p->by_atom);
     p->has_overflowed = p->needs_reals = false;
     add_fixed_polynomials(p);
 }
@@ -201,6 +211,12 @@ static void add_fractions(struct polynomial_pool *p, struct polynomial_term *ret
     else
         set_fraction(p, ret, (wide)x->numerator * y->denominator + (wide)y->numerator * x->denominator,
                      (wide)x->denominator * y->denominator);
+}
+
+static bool has_work_left(struct polynomial_pool *p)
+{
+    p->has_overflowed = p->has_overflowed || p->work > p->work_limit;
+    return !p->has_overflowed;
 }
 
 // --- the ring --------------------------------------------------------------------------------------------------------
@@ -263,6 +279,8 @@ polynomial polynomial_sum(struct polynomial_pool *p, const polynomial *items, si
     uint32_t n = 0;
     if (count == 1)
         return items[0];
+    if (!has_work_left(p))
+        return POLYNOMIAL_ZERO;
     if (count == 2)
         return add(p, items[0], items[1]);
     for (size_t i = 0; i < count; i++)
@@ -337,7 +355,7 @@ static polynomial multiply(struct polynomial_pool *p, polynomial a, polynomial b
         b = t;
     }
     polynomial sum = POLYNOMIAL_ZERO;
-    for (uint32_t i = 0; i < p->polynomials.items[b].count; i++)
+    for (uint32_t i = 0; i < p->polynomials.items[b].count && has_work_left(p); i++)
         sum = add(p, sum, multiply_by_term(p, a, terms_of(p, b).items[i]));
     return sum;
 }
@@ -531,6 +549,8 @@ polynomial polynomial_variable(struct polynomial_pool *p, uint32_t number)
 polynomial polynomial_apply(struct polynomial_pool *p, enum scalar_function fn, polynomial a, polynomial b,
                             polynomial c)
 {
+    if (!has_work_left(p))
+        return POLYNOMIAL_ZERO;
     switch (fn) {
     case FN_ADD:
         return add(p, a, b);

@@ -43,11 +43,12 @@ struct polynomial_pool {
     VEC(polynomial) sets;   // the sorted members of all MAX atoms
     struct table by_terms, by_atoms, by_atom;
     VEC(struct polynomial_term) scratch;
-    bool has_overflowed;   // a coefficient did not fit: whatever was computed since is worthless
-    bool needs_reals;      // a law was used that integers do not have (fractions, division)
+    bool has_overflowed;         // a coefficient did not fit: whatever was computed since is worthless
+    uint64_t work, work_limit;   // terms handled since polynomial_pool_init; beyond the limit everything overflows
+    bool needs_reals;            // a law was used that integers do not have (fractions, division)
 };
 
-void polynomial_pool_init(struct polynomial_pool *p);
+void polynomial_pool_init(struct polynomial_pool *p);    // without a limit
 void polynomial_pool_clear(struct polynomial_pool *p);   // forgets all polynomials and both flags, keeps the memory
 void polynomial_pool_free(struct polynomial_pool *p);
 

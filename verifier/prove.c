@@ -5,11 +5,9 @@
 const char *rule_outcome_name(enum rule_outcome outcome)
 {
     static const char *const names[RULE_OUTCOMES] = {
-        [RULE_PROVED] = "proved",
-        [RULE_PROVED_UNDER_CONDITIONS] = "proved under conditions",
-        [RULE_REFUTED] = "refuted",
-        [RULE_NOT_PROVED] = "not proved",
-        [RULE_BREAKS_A_PROPERTY] = "false, but it follows from the properties",
+        [RULE_PROVED] = "proved",           [RULE_PROVED_UNDER_CONDITIONS] = "proved under conditions",
+        [RULE_ONLY_TESTED] = "only tested", [RULE_REFUTED] = "refuted",
+        [RULE_NOT_PROVED] = "not proved",   [RULE_BREAKS_A_PROPERTY] = "false, but it follows from the properties",
     };
     return names[outcome];
 }
@@ -36,20 +34,28 @@ static bool is_positive(const struct judgement *result)
     return result->verdict == VERDICT_PROVED || result->verdict == VERDICT_TESTED;
 }
 
+// Tests that are no proof of their own do where the properties prove the rule.
+static enum rule_outcome outcome_of_positive(const struct judgement *result, const struct rule_report *report,
+                                             enum rule_outcome proved)
+{
+    bool is_derived = report->has_entailment && report->entailment.status == ENTAILMENT_PROVED;
+    return result->verdict == VERDICT_PROVED || is_derived ? proved : RULE_ONLY_TESTED;
+}
+
 static int largest_bound(const struct judgement *result)
 {
-    int largest = 1;
+    uint32_t sizes = 2;
     for (int v = 0; v < MAX_RULE_VARIABLES; v++)
         for (int r = 0; r <= MAX_RANK; r++)
             for (int axis = 0; axis < r; axis++)
-                largest = result->bounds.size[v][r][axis] > largest ? result->bounds.size[v][r][axis] : largest;
-    return largest;
+                sizes |= result->bounds.sizes[v][r][axis];
+    return 31 - __builtin_clz(sizes);
 }
 
-static void print_uses(struct text *out, const struct entailment *e)
+static void print_names(struct text *out, const char *const *names, uint32_t n)
 {
-    for (uint32_t i = 0; i < e->n_uses; i++)
-        text_printf(out, " %s", e->uses[i]);
+    for (uint32_t i = 0; i < n; i++)
+        text_printf(out, " %s", names[i]);
 }
 
 static void print_entailment(struct text *out, const struct entailment *e)
@@ -59,7 +65,12 @@ static void print_entailment(struct text *out, const struct entailment *e)
     text_printf(out, " (z3 %s", statuses[e->status]);
     if (e->status == ENTAILMENT_PROVED) {
         text_add(out, " (uses");
-        print_uses(out, e);
+        print_names(out, e->uses, e->n_uses);
+        text_add(out, ")");
+    }
+    if (e->status == ENTAILMENT_PROVED && e->n_facts) {
+        text_add(out, " (typing");
+        print_names(out, e->facts, e->n_facts);
         text_add(out, ")");
     }
     text_add(out, ")");
@@ -80,25 +91,20 @@ static const char *certificate(const struct rule_report *report, struct arena *a
     return text;
 }
 
-static void try_entailment(struct judge *j, struct theory *theory, struct rule_report *report)
+// Judges an equation and, from the instances that were compared, derives it from the properties.
+static void judge_and_derive(struct judge *j, struct theory *theory, const struct rule *r, struct judgement *ret_result,
+                             struct rule_report *report)
 {
-    struct equation eq = equation_of_rule(report->rule);
-    // An entailment speaks of inputs without split trees only.
-    bool is_refuted = report->first.verdict == VERDICT_REFUTED && !report->first.has_cut_inputs;
-    if (!theory)
-        return;
-    report->entailment = theory_prove(theory, j, &eq, NULL);
-    report->has_entailment = true;
-    if (is_refuted && report->entailment.status == ENTAILMENT_PROVED) {
-        report->outcome = RULE_BREAKS_A_PROPERTY;
-        return;
-    }
-    eq = equation_of_rule(&report->proved);
-    if (report->has_direct)
-        report->entailment = theory_prove(theory, j, &eq, NULL);
+    struct equation eq = equation_of_rule(r);
+    if (theory)
+        theory_listen(theory, j, &eq);
+    judge_equation(j, &eq, ret_result);
+    if (theory)
+        report->entailment = theory_prove_heard(theory, j, ret_result);
+    report->has_entailment = theory != NULL;
 }
 
-static void try_under_conditions(struct judge *j, struct arena *a, struct rule_report *report)
+static void try_under_conditions(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
 {
     struct equation eq = equation_of_rule(&report->proved);
     report->added = find_weakest_condition(j, &eq, a);
@@ -106,39 +112,65 @@ static void try_under_conditions(struct judge *j, struct arena *a, struct rule_r
     if (report->added.count == 0)
         return;
     add_conditions(&report->proved, &report->added, a);
-    eq = equation_of_rule(&report->proved);
-    judge_equation(j, &eq, &report->direct);
+    judge_and_derive(j, theory, &report->proved, &report->direct, report);
     report->has_direct = true;
     if (is_positive(&report->direct))
-        report->outcome = RULE_PROVED_UNDER_CONDITIONS;
+        report->outcome = outcome_of_positive(&report->direct, report, RULE_PROVED_UNDER_CONDITIONS);
+}
+
+// The counterexample is one of the instances that were heard, and an entailment speaks of inputs without split trees only.
+static bool follows_and_is_false(const struct rule_report *report)
+{
+    return report->first.verdict == VERDICT_REFUTED && !report->first.has_cut_inputs && report->has_entailment &&
+           report->entailment.status == ENTAILMENT_PROVED;
 }
 
 void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, struct arena *a,
                 struct rule_report *ret_report)
 {
     *ret_report = (struct rule_report){.rule = r, .proved = *r, .outcome = RULE_NOT_PROVED};
-    struct equation eq = equation_of_rule(r);
-    judge_equation(j, &eq, &ret_report->first);
+    judge_and_derive(j, theory, r, &ret_report->first, ret_report);
     if (is_positive(&ret_report->first))
-        ret_report->outcome = RULE_PROVED;
+        ret_report->outcome = outcome_of_positive(&ret_report->first, ret_report, RULE_PROVED);
+    else if (follows_and_is_false(ret_report))
+        ret_report->outcome = RULE_BREAKS_A_PROPERTY;
     else if (ret_report->first.verdict == VERDICT_REFUTED || ret_report->first.verdict == VERDICT_UNDECIDED)
-        try_under_conditions(j, a, ret_report);
+        try_under_conditions(j, theory, a, ret_report);
     if (ret_report->outcome == RULE_REFUTED && ret_report->first.verdict == VERDICT_UNDECIDED)
         ret_report->outcome = RULE_NOT_PROVED;
-    try_entailment(j, theory, ret_report);
     ret_report->proved.proof = certificate(ret_report, a);
+}
+
+static const struct judgement *tested_of(const struct rule_report *report)
+{
+    return report->has_direct ? &report->direct : &report->first;
+}
+
+// What was tested may have conditions, without which the rule is false.
+static void print_test(struct text *out, const struct rule_report *report)
+{
+    text_printf(out, "%llu instances, and no proof: %s", (unsigned long long)tested_of(report)->instances,
+                tested_of(report)->doubt);
+    if (report->added.count)
+        text_printf(out, "\n  without conditions %s", report->first.counterexample.chars);
 }
 
 void rule_report_print_reason(struct text *out, const struct rule_report *report)
 {
     if (report->first.verdict == VERDICT_VACUOUS)
-        text_add(out, "source and target are never well-typed together at the sizes tried");
+        text_add(out, report->first.was_cut_short
+                          ? "no instance was found within the limits"
+                          : "source and target are never well-typed together at the sizes tried");
+    else if (report->outcome == RULE_ONLY_TESTED)
+        print_test(out, report);
     else if (report->first.counterexample.count)
         text_add(out, report->first.counterexample.chars);
     else
         text_add(out, rule_outcome_name(report->outcome));
     if (report->outcome == RULE_BREAKS_A_PROPERTY) {
-        text_add(out, "\n    one of these properties is false:");
-        print_uses(out, &report->entailment);
+        const struct entailment *e = &report->entailment;
+        text_add(out, e->n_uses ? "\n    one of these properties is false:"
+                                : "\n    no property was used: what is assumed of all operators is false");
+        print_names(out, e->uses, e->n_uses);
     }
 }

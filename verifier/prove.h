@@ -7,6 +7,7 @@
 enum rule_outcome {
     RULE_PROVED,
     RULE_PROVED_UNDER_CONDITIONS,
+    RULE_ONLY_TESTED,         // no counterexample within limits that are no proof, and not derived from the properties
     RULE_REFUTED,             // false as it stands, and no condition of the vocabulary helps
     RULE_NOT_PROVED,          // no counterexample, and no proof
     RULE_BREAKS_A_PROPERTY,   // it follows from the properties and is false: one of those used is
@@ -24,6 +25,7 @@ struct rule_report {
     bool has_direct;                // `direct` was made
     struct entailment entailment;   // of the rule as it stands when that is refuted, else of the proved one
     bool has_entailment;
+    double seconds;   // of one core, that the rule took; no verdict depends on it
 };
 void rule_report_free(struct rule_report *report);
 // `a` holds the conditions and the certificate that were made. `theory` may be NULL: no entailment is tried.

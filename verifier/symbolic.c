@@ -49,6 +49,7 @@ static polynomial evaluate_read(const struct evaluation *ev, const struct expr_n
         }
         offset = offset * type->dim[i] + place;
     }
+    ev->pool->work++;
     return ev->data[n->value][offset];
 }
 
@@ -117,7 +118,7 @@ static void evaluate_stage(struct evaluation *ev, const struct stage *s, polynom
     int64_t *place = &ev->variables[s->first_variable];
     for (int i = 0; i < s->type.rank; i++)
         place[i] = 0;
-    for (int64_t linear = 0; linear < elements; linear++) {
+    for (int64_t linear = 0; linear < elements && !ev->pool->has_overflowed; linear++) {
         result[linear] = evaluate_scalar(ev, s->body);
         for (int i = s->type.rank - 1; i >= 0 && ++place[i] == s->type.dim[i]; i--)
             place[i] = 0;

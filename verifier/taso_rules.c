@@ -5,6 +5,7 @@
 #include "core/file.h"
 #include "core/sexp.h"
 #include "core/text.h"
+#include "substitutions/taso_format.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -56,32 +57,6 @@ static bool take_field(struct wire *w, unsigned *ret_field, int64_t *ret_value, 
 #define MAX_OPERATORS 16
 #define MAX_OPERATOR_INPUTS 8
 #define N_PARAMETERS 16
-
-enum taso_operator {
-    TASO_CONV = 3,
-    TASO_POOL_MAX = 6,
-    TASO_POOL_AVG = 7,
-    TASO_RELU = 8,
-    TASO_SIGMOID = 9,
-    TASO_TANH = 10,
-    TASO_CONCAT = 12,
-    TASO_SPLIT = 13,
-    TASO_ADD = 16,
-    TASO_MUL = 17,
-    TASO_MATMUL = 18,
-    TASO_SCALE = 19,
-};
-enum taso_parameter {
-    PARAMETER_KERNEL_H = 4,
-    PARAMETER_KERNEL_W = 5,
-    PARAMETER_STRIDE_H = 6,
-    PARAMETER_STRIDE_W = 7,
-    PARAMETER_PAD = 8,
-    PARAMETER_ACTIVATION = 9,
-    PARAMETER_NUM_DIM = 10,
-    PARAMETER_AXIS = 11,
-};
-enum { PAD_SAME = 0, ACTIVATION_RELU_OF_TASO = 2 };
 
 struct taso_tensor {
     int64_t op, output;   // op < 0: variable -op

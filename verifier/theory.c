@@ -1,6 +1,7 @@
 #include "verifier/theory.h"
 
 #include "core/clock.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,9 @@ struct theory {
     VEC(Z3_func_decl) functions;   // by symbol
     VEC(Z3_ast) literals;          // one for each name of an axiom
     VEC(const char *) names;
+    VEC(Z3_ast) fact_literals;   // of the facts of the obligation that is asserted
+    struct sentence_list obligations;
+    struct obligations heard;
     bool is_collecting;   // assumptions go to `collected`, not to the solver
     VEC(Z3_ast) collected;
     size_t structural;   // symbols whose structural axioms were asserted
@@ -26,13 +30,6 @@ static void assume(struct theory *t, Z3_ast formula)
         vec_push(&t->collected, formula);
     else
         Z3_solver_assert(t->z3, t->solver, formula);
-}
-
-static bool assume_if_built(struct theory *t, Z3_ast formula)
-{
-    if (formula)
-        assume(t, formula);
-    return formula != NULL;
 }
 
 // --- Z3 terms --------------------------------------------------------------------------------------------------------
@@ -74,8 +71,7 @@ static Z3_ast term_of(struct theory *t, logic_term term, const Z3_app *variables
     if (n.is_variable)
         return Z3_app_to_ast(t->z3, variables[n.index]);
     for (uint32_t i = 0; i < n.n_arguments; i++)
-        if (!(arguments[i] = term_of(t, n.arguments[i], variables)))
-            return NULL;
+        arguments[i] = term_of(t, n.arguments[i], variables);
     return Z3_mk_app(t->z3, function_of(t, n.index), n.n_arguments, arguments);
 }
 
@@ -88,11 +84,13 @@ static Z3_app variable_of(struct theory *t, uint32_t number, logic_sort sort)
 
 static Z3_ast equality_of(struct theory *t, const struct logic_equality *e, const Z3_app *variables)
 {
-    Z3_ast left = term_of(t, e->left, variables), right = term_of(t, e->right, variables);
-    return left && right ? Z3_mk_eq(t->z3, left, right) : NULL;
+    assert(t->logic.nodes.items[e->left].sort == t->logic.nodes.items[e->right].sort);
+    return Z3_mk_eq(t->z3, term_of(t, e->left, variables), term_of(t, e->right, variables));
 }
 
 // --- axioms ----------------------------------------------------------------------------------------------------------
+
+#define MAX_ASSUMPTIONS 64   // of an axiom; one with more is left out
 
 static uint64_t variables_of(const struct logic *l, logic_term term)
 {
@@ -140,11 +138,11 @@ static unsigned find_patterns(struct theory *t, const struct sentence *s, const 
 
 static Z3_ast body_of(struct theory *t, const struct sentence *s, const Z3_app *variables)
 {
-    Z3_ast assumed[32], goals[MAX_RULE_OUTPUTS];
+    Z3_ast assumed[MAX_ASSUMPTIONS], goals[MAX_RULE_OUTPUTS];
     unsigned n = 0;
-    for (size_t i = 0; i < s->truths.count && n < 32; i++)
+    for (size_t i = 0; i < s->truths.count; i++)
         assumed[n++] = term_of(t, s->truths.items[i], variables);
-    for (size_t i = 0; i < s->equalities.count && n < 32; i++)
+    for (size_t i = 0; i < s->equalities.count; i++)
         assumed[n++] = equality_of(t, &s->equalities.items[i], variables);
     for (size_t i = 0; i < s->goals.count; i++)
         goals[i] = equality_of(t, &s->goals.items[i], variables);
@@ -170,7 +168,7 @@ static void assert_axiom(struct theory *t, const struct sentence *s)
     for (uint32_t i = 0; i < s->n_variables; i++)
         variables[i] = variable_of(t, i, s->variables[i]);
     unsigned n = find_patterns(t, s, variables, patterns);
-    if (n == 0)
+    if (n == 0 || s->truths.count + s->equalities.count > MAX_ASSUMPTIONS)
         return;
     Z3_ast body = body_of(t, s, variables);
     Z3_ast axiom = Z3_mk_forall_const(t->z3, 0, s->n_variables, variables, n, patterns, body);
@@ -293,7 +291,7 @@ void axioms_make(struct axioms *ret_axioms, const struct property_set *propertie
     logic_init(&ret_axioms->logic);
     for (size_t i = 0; i < properties->properties.count; i++) {
         struct equation eq = equation_of_property(properties->properties.items[i]);
-        logic_add_sentences(&ret_axioms->logic, judge, &eq, true, &ret_axioms->sentences);
+        obligations_find(&ret_axioms->logic, judge, &eq, true, &ret_axioms->sentences);
     }
 }
 
@@ -324,60 +322,87 @@ void theory_free(struct theory *t)
     vec_free(&t->literals);
     vec_free(&t->names);
     vec_free(&t->collected);
+    vec_free(&t->fact_literals);
     mem_free(t, sizeof *t);
 }
 
 // --- obligations -----------------------------------------------------------------------------------------------------
 
-// False when Z3 refuses to build a formula (terms whose sorts do not fit, or no resources left): then nothing is proved.
-static bool assert_obligation(struct theory *t, const struct sentence *s)
+static bool is_in(const char *const *names, uint32_t n, const char *name)
 {
-    Z3_ast *goals = mem_new_array(Z3_ast, s->goals.count + 1);
-    bool is_stated = s->goals.count > 0;
-    for (size_t i = 0; i < s->truths.count && is_stated; i++)
-        is_stated = assume_if_built(t, term_of(t, s->truths.items[i], NULL));
-    for (size_t i = 0; i < s->equalities.count && is_stated; i++)
-        is_stated = assume_if_built(t, equality_of(t, &s->equalities.items[i], NULL));
-    for (size_t i = 0; i < s->goals.count && is_stated; i++) {
-        goals[i] = equality_of(t, &s->goals.items[i], NULL);
-        is_stated = goals[i] != NULL;
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+// The facts that a proof relies on; or all of them, each behind a literal.
+static void assert_facts(struct theory *t, const struct sentence *s, const struct entailment *proof)
+{
+    vec_clear(&t->fact_literals);
+    for (size_t i = 0; i < s->facts.count; i++) {
+        const struct fact *fact = &s->facts.items[i];
+        struct logic_equality sides = {fact->left, fact->right};
+        Z3_ast equality = equality_of(t, &sides, NULL);
+        char name[32];
+        snprintf(name, sizeof name, "fact-%zu", i);
+        Z3_ast literal = Z3_mk_const(t->z3, Z3_mk_string_symbol(t->z3, name), sort_of(t, SORT_TRUTH));
+        vec_push(&t->fact_literals, literal);
+        if (!proof)
+            assume(t, Z3_mk_implies(t->z3, literal, equality));
+        else if (is_in(proof->facts, proof->n_facts, fact->text))
+            assume(t, equality);
     }
-    if (is_stated)
-        assume(t, Z3_mk_not(t->z3, Z3_mk_and(t->z3, (unsigned)s->goals.count, goals)));
-    mem_free_array(goals, s->goals.count + 1);
-    return is_stated;
 }
 
-static void add_use(struct entailment *e, const char *name)
+static void assert_obligation(struct theory *t, const struct sentence *s, const struct entailment *proof)
 {
-    for (uint32_t i = 0; i < e->n_uses; i++)
-        if (strcmp(e->uses[i], name) == 0)
-            return;
-    if (e->n_uses < sizeof e->uses / sizeof *e->uses)
-        e->uses[e->n_uses++] = name;
+    Z3_ast goals[MAX_RULE_OUTPUTS];
+    for (size_t i = 0; i < s->truths.count; i++)
+        assume(t, term_of(t, s->truths.items[i], NULL));
+    for (size_t i = 0; i < s->equalities.count; i++)
+        assume(t, equality_of(t, &s->equalities.items[i], NULL));
+    assert_facts(t, s, proof);
+    for (size_t i = 0; i < s->goals.count; i++)
+        goals[i] = equality_of(t, &s->goals.items[i], NULL);
+    assume(t, Z3_mk_not(t->z3, Z3_mk_and(t->z3, (unsigned)s->goals.count, goals)));
 }
 
-static void collect_uses(struct theory *t, struct entailment *e)
+static void add_name(const char **names, uint32_t *n, size_t capacity, const char *name)
+{
+    if (!is_in(names, *n, name) && *n < capacity)
+        names[(*n)++] = name;
+}
+
+static void collect_uses(struct theory *t, const struct sentence *obligation, struct entailment *e)
 {
     Z3_ast_vector core = Z3_solver_get_unsat_core(t->z3, t->solver);
     Z3_ast_vector_inc_ref(t->z3, core);
-    for (unsigned i = 0; i < Z3_ast_vector_size(t->z3, core); i++)
+    for (unsigned i = 0; i < Z3_ast_vector_size(t->z3, core); i++) {
+        Z3_ast literal = Z3_ast_vector_get(t->z3, core, i);
         for (size_t k = 0; k < t->literals.count; k++)
-            if (Z3_is_eq_ast(t->z3, t->literals.items[k], Z3_ast_vector_get(t->z3, core, i)))
-                add_use(e, t->names.items[k]);
+            if (Z3_is_eq_ast(t->z3, t->literals.items[k], literal))
+                add_name(e->uses, &e->n_uses, sizeof e->uses / sizeof *e->uses, t->names.items[k]);
+        for (size_t k = 0; obligation && k < t->fact_literals.count; k++)
+            if (Z3_is_eq_ast(t->z3, t->fact_literals.items[k], literal))
+                add_name(e->facts, &e->n_facts, sizeof e->facts / sizeof *e->facts, obligation->facts.items[k].text);
+    }
     Z3_ast_vector_dec_ref(t->z3, core);
 }
 
-static bool check(struct theory *t, const char *without, struct entailment *e)
+// `obligation` is the one that is asserted, when its facts may be used; else NULL.
+static bool check(struct theory *t, const char *without, const struct sentence *obligation, struct entailment *e)
 {
     VEC(Z3_ast) assumed = {0};
     for (size_t i = 0; i < t->literals.count; i++)
         if (!without || strcmp(without, t->names.items[i]) != 0)
             vec_push(&assumed, t->literals.items[i]);
+    for (size_t i = 0; obligation && i < t->fact_literals.count; i++)
+        vec_push(&assumed, t->fact_literals.items[i]);
     Z3_lbool result = Z3_solver_check_assumptions(t->z3, t->solver, (unsigned)assumed.count, assumed.items);
     vec_free(&assumed);
     if (result == Z3_L_FALSE && e)
-        collect_uses(t, e);
+        collect_uses(t, obligation, e);
     return result == Z3_L_FALSE;
 }
 
@@ -386,26 +411,64 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq, const char *without)
+// Without facts first, so that a proof names only those that it needs.
+static bool prove_obligation(struct theory *t, const struct sentence *s, const char *without, struct entailment *e)
 {
-    struct sentence_list obligations = {0};
-    struct entailment e = {.status = ENTAILMENT_PROVED};
+    Z3_solver_push(t->z3, t->solver);
+    assert_obligation(t, s, NULL);
+    bool is_proved = check(t, without, NULL, e) || (s->facts.count && check(t, without, s, e));
+    Z3_solver_pop(t->z3, t->solver, 1);
+    return is_proved;
+}
+
+static struct entailment prove_obligations(struct theory *t, bool are_stated, const char *without)
+{
+    struct entailment e = {.status = are_stated ? ENTAILMENT_PROVED : ENTAILMENT_UNSTATED};
     double started = clock_seconds();
-    if (!logic_add_sentences(&t->logic, judge, eq, false, &obligations))
-        e.status = ENTAILMENT_UNSTATED;
     assert_new_structure(t);
-    for (size_t i = 0; i < obligations.items.count && e.status == ENTAILMENT_PROVED; i++) {
-        Z3_solver_push(t->z3, t->solver);
-        if (!assert_obligation(t, &obligations.items.items[i]) || !check(t, without, &e))
+    for (size_t i = 0; i < t->obligations.items.count && e.status == ENTAILMENT_PROVED; i++)
+        if (!prove_obligation(t, &t->obligations.items.items[i], without, &e))
             e.status = ENTAILMENT_UNKNOWN;
-        Z3_solver_pop(t->z3, t->solver, 1);
-    }
-    e.obligations = (uint32_t)obligations.items.count;
+    e.obligations = (uint32_t)t->obligations.items.count;
     e.seconds = clock_seconds() - started;
     if (e.n_uses)
         qsort(e.uses, e.n_uses, sizeof *e.uses, compare_names);
-    sentence_list_free(&obligations);
+    sentence_list_free(&t->obligations);
+    t->obligations = (struct sentence_list){0};
     return e;
+}
+
+struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq, const char *without)
+{
+    bool are_stated = obligations_find(&t->logic, judge, eq, false, &t->obligations);
+    return prove_obligations(t, are_stated, without);
+}
+
+static void hear(void *context, struct instance *in)
+{
+    obligations_hear(context, in);
+}
+
+void theory_listen(struct theory *t, struct judge *judge, const struct equation *eq)
+{
+    obligations_begin(&t->heard, &t->logic, eq, false, &t->obligations);
+    judge->listener = hear;
+    judge->listening = &t->heard;
+}
+
+static bool hear_more(void *context, struct instance *in)
+{
+    obligations_hear(context, in);
+    return true;
+}
+
+struct entailment theory_prove_heard(struct theory *t, struct judge *judge, const struct judgement *heard)
+{
+    judge->listener = NULL;
+    if (heard->verdict == VERDICT_TESTED)
+        obligations_drop_facts(&t->heard);
+    bool are_all = !heard->was_cut_short || judge_explore(judge, t->heard.equation, hear_more, &t->heard);
+    return prove_obligations(t, obligations_end(&t->heard) && are_all, NULL);
 }
 
 static Z3_ast named_constant(struct theory *t, const char *name, logic_sort sort)
@@ -449,7 +512,7 @@ bool theory_is_consistent(struct theory *t, struct entailment *ret_core)
     Z3_solver_assert(t->z3, t->solver, Z3_mk_and(t->z3, 5, differ));
     assert_applications(t, 0);
     assert_applications(t, 1);
-    bool is_consistent = !check(t, NULL, ret_core);
+    bool is_consistent = !check(t, NULL, NULL, ret_core);
     Z3_solver_pop(t->z3, t->solver, 1);
     return is_consistent;
 }
@@ -479,14 +542,6 @@ static void mark_symbols_of(const struct logic *l, const struct sentence *s, boo
     }
 }
 
-static bool is_used(const struct entailment *e, const char *name)
-{
-    for (uint32_t i = 0; i < e->n_uses; i++)
-        if (strcmp(e->uses[i], name) == 0)
-            return true;
-    return false;
-}
-
 // The axioms that the proof used, what holds of the operators in them, the assumptions, and the goal denied.
 static void collect_formulas(struct theory *t, const struct axioms *axioms, const struct entailment *proof,
                              const struct sentence *obligation)
@@ -496,7 +551,7 @@ static void collect_formulas(struct theory *t, const struct axioms *axioms, cons
     t->is_collecting = true;
     vec_clear(&t->collected);
     for (size_t i = 0; i < axioms->sentences.items.count; i++)
-        if (is_used(proof, axioms->sentences.items.items[i].name)) {
+        if (is_in(proof->uses, proof->n_uses, axioms->sentences.items.items[i].name)) {
             assert_axiom(t, &axioms->sentences.items.items[i]);
             mark_symbols_of(&t->logic, &axioms->sentences.items.items[i], used);
         }
@@ -506,7 +561,7 @@ static void collect_formulas(struct theory *t, const struct axioms *axioms, cons
             assert_structure(t, (uint32_t)i);
             assert_comparisons(t, (uint32_t)i);
         }
-    assert_obligation(t, obligation);
+    assert_obligation(t, obligation, proof);
     t->is_collecting = false;
     mem_free_array(used, n);
 }
@@ -524,7 +579,7 @@ uint32_t theory_print_smt2(struct theory *t, struct judge *judge, const struct a
 {
     struct sentence_list obligations = {0};
     uint32_t count = 0;
-    logic_add_sentences(&t->logic, judge, eq, false, &obligations);
+    obligations_find(&t->logic, judge, eq, false, &obligations);
     assert_new_structure(t);
     for (size_t i = 0; i < obligations.items.count && count < capacity; i++) {
         collect_formulas(t, axioms, proof, &obligations.items.items[i]);

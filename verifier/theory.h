@@ -5,7 +5,7 @@
 #ifndef VERIFIER_THEORY_H
 #define VERIFIER_THEORY_H
 #include "properties/property.h"
-#include "verifier/logic.h"
+#include "verifier/obligations.h"
 
 struct theory;
 
@@ -20,7 +20,7 @@ void axioms_free(struct axioms *axioms);
 enum entailment_status {
     ENTAILMENT_PROVED,
     ENTAILMENT_UNKNOWN,
-    ENTAILMENT_UNSTATED,   // the equation could not be put into first-order terms
+    ENTAILMENT_UNSTATED,   // no first-order sentence: the sides have different ranks somewhere, or a list is too long
 };
 struct entailment {
     enum entailment_status status;
@@ -28,6 +28,8 @@ struct entailment {
     uint32_t obligations;   // one for each combination of ranks
     uint32_t n_uses;
     const char *uses[64];   // names of the properties in the proofs
+    uint32_t n_facts;
+    const char *facts[16];   // what typing makes equal, and the proofs rely on (obligations.h)
 };
 
 // The axioms must outlive the theory.
@@ -35,6 +37,9 @@ struct theory *theory_make(const struct axioms *axioms, unsigned step_limit);
 void theory_free(struct theory *t);
 // Does the equation, as an obligation, follow? `without` (may be NULL): a property that must not be used.
 struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq, const char *without);
+// The same in two steps, about the instances that the judge compares between them. One at a time.
+void theory_listen(struct theory *t, struct judge *judge, const struct equation *eq);
+struct entailment theory_prove_heard(struct theory *t, struct judge *judge, const struct judgement *heard);
 // Is x = y, for two different tensors of one rank, not provable? (An equational theory always has a trivial model: this
 // is what consistency means.) Looked for among all operators applied to x and y; false: ret_core names who is to blame.
 bool theory_is_consistent(struct theory *t, struct entailment *ret_core);

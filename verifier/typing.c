@@ -8,7 +8,9 @@ void typing_init(struct typing *t)
 {
     *t = (struct typing){0};
     arena_init(&t->arena);
+    arena_init(&t->rows);
     definition_init(&t->scratch, &t->arena, 0, NULL);
+    t->scratch.is_silent = true;
 }
 
 void typing_free(struct typing *t)
@@ -20,17 +22,20 @@ void typing_free(struct typing *t)
     vec_free(&t->types);
     vec_free(&t->trees);
     vec_free(&t->calls);
+    vec_free(&t->pairs);
     vec_free(&t->key);
     table_free(&t->by_type);
     table_free(&t->by_tree);
     table_free(&t->by_call);
+    table_free(&t->by_pairs);
     arena_free(&t->arena);
+    arena_free(&t->rows);
 }
 
 void typing_trim(struct typing *t)
 {
-    const size_t limit = (size_t)64 << 20;
-    if (t->arena.total < limit && t->calls.count < 200000)
+    const size_t limit = (size_t)128 << 20;
+    if (t->arena.total < limit)
         return;
     typing_free(t);
     typing_init(t);
@@ -158,6 +163,83 @@ static void type_outputs(struct typing *t, struct typed_call *call)
     mem_free(ids, call->n_outputs * sizeof *ids);
 }
 
+static bool is_well_typed(struct typing *t, const struct operator* op, const struct attribute_value *attributes,
+                          uint32_t n_inputs, const type_id *inputs)
+{
+    struct type types[MAX_TYPED_INPUTS];
+    for (uint32_t i = 0; i < n_inputs; i++)
+        types[i] = *t->types.items[inputs[i]];
+    struct operator_call asked = {op, (int)n_inputs, types, attributes};
+    struct arena_mark mark = arena_mark(&t->arena);
+    definition_clear(&t->scratch, asked.n_inputs, asked.inputs);
+    bool is_typed = operator_define(&t->scratch, &asked);
+    arena_release(&t->arena, mark);
+    return is_typed;
+}
+
+static bool is_key_of_pairs(const void *owner, uint32_t id, const void *key)
+{
+    const struct typing *t = owner;
+    const struct typed_pairs *pairs = t->pairs.items[id];
+    (void)key;
+    return pairs->key_length == t->key.count &&
+           memcmp(pairs->key, t->key.items, t->key.count * sizeof *pairs->key) == 0;
+}
+
+static bool has_other_rank(const struct typing *t, uint32_t n_inputs, const type_id *inputs)
+{
+    for (uint32_t i = 1; i < n_inputs; i++)
+        if (t->types.items[inputs[i]]->rank != t->types.items[inputs[0]]->rank)
+            return true;
+    return false;
+}
+
+static void find_pairs(struct typing *t, struct typed_pairs *ret_pairs, const struct operator* op,
+                       const struct attribute_value *attributes, uint32_t n_inputs, uint32_t n_left,
+                       const type_id *lefts, uint32_t n_right, const type_id *rights)
+{
+    VEC(struct typed_pair) found = {0};
+    type_id inputs[MAX_TYPED_INPUTS];
+    bool keeps_rank = op->flags & (OPERATOR_KEEPS_RANK | OPERATOR_IS_ELEMENTWISE);
+    for (uint32_t i = 0; i < n_left; i++)
+        for (uint32_t j = 0; j < n_right; j++) {
+            if (n_inputs > 1)
+                memcpy(inputs, lefts + (size_t)i * (n_inputs - 1), (n_inputs - 1) * sizeof *inputs);
+            inputs[n_inputs - 1] = rights[j];
+            if ((keeps_rank && has_other_rank(t, n_inputs, inputs)) ||
+                !is_well_typed(t, op, attributes, n_inputs, inputs))
+                continue;
+            struct typed_pair pair = {i, j, typing_apply(t, op, attributes, n_inputs, inputs)};
+            vec_push(&found, pair);
+        }
+    vec_reserve(&found, 1);
+    ret_pairs->items = arena_copy_array(&t->arena, found.items, found.count);
+    ret_pairs->count = (uint32_t)found.count;
+    vec_free(&found);
+}
+
+const struct typed_pairs *typing_apply_all(struct typing *t, const struct operator* op,
+                                           const struct attribute_value *attributes, uint32_t n_inputs, uint32_t n_left,
+                                           const type_id *lefts, uint32_t n_right, const type_id *rights)
+{
+    build_key(t, op, attributes, n_right, rights);
+    for (uint32_t i = 0; i < n_left * (n_inputs - 1); i++)
+        vec_push(&t->key, (int64_t)lefts[i]);
+    vec_push(&t->key, (int64_t)n_inputs);
+    vec_push(&t->key, (int64_t)n_left);
+    uint64_t hash = hash_bytes(t->key.items, t->key.count * sizeof *t->key.items, t->key.count);
+    uint32_t found = table_find(&t->by_pairs, hash, is_key_of_pairs, t, NULL);
+    if (found != TABLE_NONE)
+        return t->pairs.items[found];
+    struct typed_pairs *pairs = arena_new(&t->arena, struct typed_pairs);
+    pairs->key_length = (uint32_t)t->key.count;
+    pairs->key = arena_copy_array(&t->arena, t->key.items, t->key.count);
+    find_pairs(t, pairs, op, attributes, n_inputs, n_left, lefts, n_right, rights);
+    vec_push(&t->pairs, pairs);
+    table_insert(&t->by_pairs, hash, (uint32_t)t->pairs.count - 1);
+    return pairs;
+}
+
 const struct typed_call *typing_apply(struct typing *t, const struct operator* op,
                                       const struct attribute_value *attributes, uint32_t n_inputs,
                                       const type_id *inputs)
@@ -193,4 +275,24 @@ const struct definition *typing_definition(struct typing *t, const struct typed_
     assert(is_typed);
     (void)is_typed;
     return known->definition;
+}
+
+static uint64_t structure_of_definition(const struct definition *d)
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < d->nodes.count; i++) {
+        const struct expr_node *n = &d->nodes.items[i];
+        uint64_t shape = (uint64_t)n->kind << 56 ^ (uint64_t)n->fn << 48 ^ (uint64_t)n->count << 40;
+        uint64_t operands = (uint64_t)n->a << 40 ^ (uint64_t)n->b << 20 ^ n->c;
+        hash = hash_mix(hash, shape ^ operands ^ (n->kind == EXPR_VARIABLE ? (uint64_t)n->value << 8 : 0));
+    }
+    return hash;
+}
+
+uint64_t typing_structure(struct typing *t, const struct typed_call *call)
+{
+    struct typed_call *known = (struct typed_call *)call;
+    if (!known->structure)
+        known->structure = structure_of_definition(typing_definition(t, call)) | 1;
+    return known->structure;
 }

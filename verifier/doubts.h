@@ -1,0 +1,19 @@
+// What no bound is argued for, seen in the text of an equation: arithmetic that small numbers do not tell from other
+// arithmetic (docs/soundness.md, section 2.5).
+#ifndef VERIFIER_DOUBTS_H
+#define VERIFIER_DOUBTS_H
+#include "verifier/equation.h"
+
+// Why tests at small sizes and small values of attributes prove nothing; NULL: they may.
+const char *equation_find_doubt(const struct equation *eq, int max_rank);
+// Are there conditions that speak of attributes of windows?
+bool equation_has_conditions_on_windows(const struct equation *eq);
+// Does a condition on sizes or on attributes of windows ask something of several axes together?
+bool equation_ties_axes(const struct equation *eq);
+// The attribute variables that stand in attributes of windows, one bit each.
+uint32_t pattern_variables_of_windows(const struct pattern *p);
+// Does a side of a pair read a tensor variable in two ways?
+bool equation_reads_twice(const struct equation *eq);
+// Does the term mention sizes of tensors?
+bool attribute_term_mentions_sizes(const struct attribute_term *t);
+#endif

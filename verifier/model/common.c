@@ -1,0 +1,375 @@
+#include "verifier/model/common.h"
+
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/text.h"
+#include <string.h>
+
+// --- contents --------------------------------------------------------------------------------------------------------
+
+static bool is_content(const void *owner, uint32_t id, const void *key)
+{
+    const struct content *x = (const struct content *)owner + id, *y = key;
+    return x->size == y->size && type_equal(&x->value.type, &y->value.type) &&
+           (x->size == 0 || memcmp(x->bytes, y->bytes, x->size) == 0);
+}
+
+static struct content content_of(const void *bytes, size_t size, const struct type *type)
+{
+    uint64_t hash = hash_mix(hash_bytes(type->dim, sizeof *type->dim * (size_t)(type->rank > 0 ? type->rank : 0), 0),
+                             (uint64_t)type->dtype);
+    return (struct content){
+        .hash = hash_mix(hash, hash_bytes(bytes, size, 0)), .bytes = bytes, .size = size, .value.type = *type};
+}
+
+// The type's unused dimensions are not cleared: types are compared by type_equal, bytes by content.
+static uint32_t number_of_weight(struct common_graph *c, const struct content *content)
+{
+    uint32_t found = table_find(&c->weight_by_content, content->hash, is_content, c->weights.items, content);
+    if (found != TABLE_NONE)
+        return found;
+    table_insert(&c->weight_by_content, content->hash, (uint32_t)c->weights.count);
+    vec_push(&c->weights, *content);
+    return (uint32_t)c->weights.count - 1;
+}
+
+static uint32_t number_of_opaque(struct common_graph *c, const struct content *content)
+{
+    uint32_t found = table_find(&c->opaque_by_content, content->hash, is_content, c->opaques.items, content);
+    if (found != TABLE_NONE)
+        return found;
+    table_insert(&c->opaque_by_content, content->hash, (uint32_t)c->opaques.count);
+    vec_push(&c->opaques, *content);
+    return (uint32_t)c->opaques.count - 1;
+}
+
+// Strings and sparse tensors are compared as they are encoded, without their names.
+static struct content encoded_weight(struct common_graph *c, const struct imported_weight *w)
+{
+    struct onnx_bytes bytes = {0};
+    if (w->tensor) {
+        struct onnx_tensor nameless = *w->tensor;
+        nameless.name = nameless.doc_string = (struct onnx_string){0};
+        bytes = onnx_message_encode(&c->arena, &onnx_tensor_descriptor, &nameless);
+    } else if (w->sparse) {
+        struct onnx_sparse_tensor nameless = *w->sparse;
+        struct onnx_tensor values = *nameless.values;
+        values.name = values.doc_string = (struct onnx_string){0};
+        nameless.values = &values;
+        bytes = onnx_message_encode(&c->arena, &onnx_sparse_tensor_descriptor, &nameless);
+    }
+    return content_of(bytes.at, bytes.size, &w->type);
+}
+
+static bool has_numbers(const struct imported_weight *w)
+{
+    return !w->sparse && type_is_known(&w->type) && dtype_size(w->type.dtype) > 0;
+}
+
+static bool add_weight(struct common_graph *c, struct imported_model *m, size_t index, tensor_id *ret_tensor,
+                       struct error *error)
+{
+    const struct imported_weight *w = &m->weights.items[index];
+    struct content content;
+    if (has_numbers(w)) {
+        const void *data;
+        if (!imported_weight_data(m, index, &data, error))
+            return false;
+        content = content_of(data, type_bytes(&w->type), &w->type);
+        content.value.data = (void *)(uintptr_t)data;
+    } else
+        content = encoded_weight(c, w);
+    *ret_tensor = graph_add_leaf(&c->graph, operators[OP_WEIGHT], number_of_weight(c, &content), &w->type);
+    return true;
+}
+
+tensor_id common_graph_find_weight(struct common_graph *c, const struct tensor_value *value)
+{
+    struct content content = content_of(value->data, type_bytes(&value->type), &value->type);
+    uint32_t found = table_find(&c->weight_by_content, content.hash, is_content, c->weights.items, &content);
+    return found == TABLE_NONE ? NO_TENSOR : graph_add_leaf(&c->graph, operators[OP_WEIGHT], found, &value->type);
+}
+
+// --- opaque nodes ----------------------------------------------------------------------------------------------------
+
+static bool is_random(const struct onnx_node *n)
+{
+    static const char *const names[] = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
+                                        "Multinomial",  "Bernoulli",        "Dropout"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (onnx_string_is(&n->op_type, names[i]))
+            return true;
+    return false;
+}
+
+static void add_encoded(struct text *out, struct arena *a, const struct onnx_descriptor *d, const void *message)
+{
+    struct onnx_bytes bytes = onnx_message_encode(a, d, message);
+    text_printf(out, "%zu:", bytes.size);
+    text_add_n(out, (const char *)bytes.at, bytes.size);
+}
+
+// Which optional inputs and outputs are there.
+static void add_presence(struct text *out, const struct onnx_strings *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        text_add(out, names->items[i].size ? "+" : "-");
+    text_add(out, ";");
+}
+
+static void add_functions(struct text *out, struct arena *a, const struct onnx_model *model)
+{
+    for (size_t i = 0; i < model->functions.count; i++)
+        add_encoded(out, a, &onnx_function_descriptor, model->functions.items[i]);
+}
+
+static void add_opsets(struct text *out, const struct onnx_model *model)
+{
+    for (size_t i = 0; i < model->opsets.count; i++) {
+        const struct onnx_opset *opset = model->opsets.items[i];
+        text_printf(out, "%s=%lld;", opset->domain.size ? opset->domain.text : "", (long long)opset->version);
+    }
+}
+
+// What stands in other files is not in the message.
+static bool add_payload(void *context, void *message)
+{
+    struct text *out = context;
+    const struct onnx_tensor *t = message;
+    if (t->external.size)
+        text_printf(out, "%016llx;", (unsigned long long)hash_bytes(t->external.at, t->external.size, 0));
+    return true;
+}
+
+static void add_payloads(struct text *out, const struct onnx_node *n)
+{
+    onnx_message_visit(&onnx_node_descriptor, (void *)(uintptr_t)n, &onnx_tensor_descriptor, add_payload, out);
+}
+
+// All that decides what the node makes of its inputs.
+static void describe_opaque(struct text *out, struct common_graph *c, const struct imported_model *m, node_id node)
+{
+    const struct node *n = &m->graph.nodes.items[node];
+    const struct imported_opaque *o = &m->opaques.items[n->attributes[0].ints[0]];
+    const struct onnx_node *source = m->file->model->graph->nodes.items[o->node];
+    struct onnx_node bare = {.m = source->m, .op_type = source->op_type, .attributes = source->attributes};
+    bare.domain = source->domain;
+    bare.overload = source->overload;
+    add_encoded(out, &c->arena, &onnx_node_descriptor, &bare);
+    add_payloads(out, source);
+    add_presence(out, &source->inputs);
+    add_presence(out, &source->outputs);
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        type_print(out, graph_type(&m->graph, n->first_output + i));
+    add_functions(out, &c->arena, m->file->model);
+    add_opsets(out, m->file->model);
+    if (is_random(source))
+        text_printf(out, "#%u", o->node);
+}
+
+static node_id add_opaque(struct common_graph *c, const struct imported_model *m, node_id node, const tensor_id *inputs)
+{
+    const struct node *n = &m->graph.nodes.items[node];
+    struct type nothing = {0}, *types = arena_array(&c->arena, struct type, n->n_outputs + 1);
+    struct text text = {0};
+    describe_opaque(&text, c, m, node);
+    struct content content = content_of(arena_copy(&c->arena, text.chars, text.count, 1), text.count, &nothing);
+    text_free(&text);
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        types[i] = *graph_type(&m->graph, n->first_output + i);
+    return graph_add_opaque(&c->graph, number_of_opaque(c, &content), n->n_inputs, inputs, n->n_outputs, types);
+}
+
+// --- pairing ---------------------------------------------------------------------------------------------------------
+
+static const struct imported_value *value_named(const struct imported_value *values, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(values[i].name, name) == 0)
+            return &values[i];
+    return NULL;
+}
+
+// For every value of a, its partner's place in b.
+static void pair_values(const struct imported_value *a, const struct imported_value *b, size_t n, size_t *ret_partner,
+                        bool *ret_by_position)
+{
+    bool has_names = true;
+    for (size_t i = 0; i < n; i++)
+        has_names = has_names && value_named(b, n, a[i].name);
+    for (size_t i = 0; i < n; i++)
+        ret_partner[i] = has_names ? (size_t)(value_named(b, n, a[i].name) - b) : i;
+    *ret_by_position = *ret_by_position || !has_names;
+}
+
+static bool check_pairs(const struct common_graph *c, const char *what, const struct imported_value *a,
+                        const struct imported_value *b, size_t n, const size_t *partner, struct error *error)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct type *x = graph_type(&c->sides[0].model->graph, a[i].tensor);
+        const struct type *y = graph_type(&c->sides[1].model->graph, b[partner[i]].tensor);
+        struct text text = {0};
+        if (type_equal(x, y))
+            continue;
+        type_print(&text, x);
+        text_add(&text, " and ");
+        type_print(&text, y);
+        error_set_code(error, EXIT_UNSUPPORTED, c->sides[1].model->file->path,
+                       "the models cannot be compared: %s %s has the types %s", what, a[i].name, text.chars);
+        text_free(&text);
+        return false;
+    }
+    return true;
+}
+
+static bool check_count(const struct common_graph *c, const char *what, size_t n, size_t m, struct error *error)
+{
+    return n == m || error_set_code(error, EXIT_UNSUPPORTED, c->sides[1].model->file->path,
+                                    "the models cannot be compared: %zu %s and %zu", n, what, m);
+}
+
+// --- copying ---------------------------------------------------------------------------------------------------------
+
+static bool copy_node(struct common_graph *c, struct common_side *side, node_id n, struct error *error)
+{
+    const struct graph *g = &side->model->graph;
+    const struct node *node = &g->nodes.items[n];
+    tensor_id inputs[MAX_OUTPUTS], *many = inputs;
+    node_id added = NO_NODE;
+    if (node->n_inputs > MAX_OUTPUTS)
+        many = arena_array(&c->arena, tensor_id, node->n_inputs);
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        many[i] = side->tensors[graph_inputs(g, n)[i]];
+    if (node->op->id == OP_INPUT)
+        return true;
+    if (node->op->id == OP_WEIGHT)
+        return add_weight(c, side->model, (size_t)node->attributes[0].ints[0], &side->tensors[node->first_output],
+                          error);
+    if (node->op->flags & OPERATOR_IS_OPAQUE)
+        added = add_opaque(c, side->model, n, many);
+    else if (!graph_add(&c->graph, node->op, node->attributes, node->n_inputs, many, &added))
+        return error_set_code(error, EXIT_INTERNAL, side->model->file->path, "%s cannot be added again: %s",
+                              node->op->name, graph_refusal(&c->graph));
+    c->n_opaque += (node->op->flags & OPERATOR_IS_OPAQUE) != 0;
+    for (uint32_t i = 0; i < node->n_outputs; i++)
+        side->tensors[node->first_output + i] = graph_output_of(&c->graph, added, i);
+    return true;
+}
+
+static bool copy_side(struct common_graph *c, struct common_side *side, struct error *error)
+{
+    const struct graph *g = &side->model->graph;
+    bool *live = mem_alloc_zero(g->nodes.count + 1), is_done = true;
+    graph_mark_live(g, live);
+    for (node_id n = 0; is_done && n < g->nodes.count; n++)
+        if (live[n])
+            is_done = copy_node(c, side, n, error);
+    mem_free(live, g->nodes.count + 1);
+    return is_done;
+}
+
+static void add_inputs(struct common_graph *c, const size_t *partner)
+{
+    const struct imported_model *a = c->sides[0].model, *b = c->sides[1].model;
+    for (size_t i = 0; i < c->n_inputs; i++) {
+        tensor_id x = a->inputs.items[i].tensor, y = b->inputs.items[partner[i]].tensor;
+        tensor_id leaf = graph_add_leaf(&c->graph, operators[OP_INPUT], (int64_t)i, graph_type(&a->graph, x));
+        c->sides[0].tensors[x] = leaf;
+        c->sides[1].tensors[y] = leaf;
+    }
+}
+
+static void note_outputs(struct common_graph *c, const size_t *partner)
+{
+    for (int s = 0; s < 2; s++) {
+        struct common_side *side = &c->sides[s];
+        side->outputs = arena_array(&c->arena, tensor_id, c->n_outputs + 1);
+        for (size_t i = 0; i < c->n_outputs; i++)
+            side->outputs[i] = side->tensors[side->model->outputs.items[s ? partner[i] : i].tensor];
+    }
+}
+
+static void mark_live(struct common_graph *c, struct common_side *side)
+{
+    side->is_live = arena_array(&c->arena, bool, c->n_nodes + 1);
+    for (size_t i = 0; i < c->n_outputs; i++)
+        graph_add_output(&c->graph, side->outputs[i]);
+    graph_mark_live(&c->graph, side->is_live);
+    vec_clear(&c->graph.outputs);
+}
+
+static void start_side(struct common_graph *c, int s, struct imported_model *m)
+{
+    size_t n = m->graph.tensors.count;
+    c->sides[s].model = m;
+    c->sides[s].tensors = arena_array(&c->arena, tensor_id, n + 1);
+    for (size_t t = 0; t < n; t++)
+        c->sides[s].tensors[t] = NO_TENSOR;
+}
+
+static bool make(struct common_graph *c, struct imported_model *a, struct imported_model *b, struct error *error)
+{
+    c->n_inputs = a->inputs.count;
+    c->n_outputs = a->outputs.count;
+    size_t *inputs = arena_array(&c->arena, size_t, c->n_inputs + 1);
+    size_t *outputs = arena_array(&c->arena, size_t, c->n_outputs + 1);
+    if (!check_count(c, "inputs", c->n_inputs, b->inputs.count, error) ||
+        !check_count(c, "outputs", c->n_outputs, b->outputs.count, error))
+        return false;
+    pair_values(a->inputs.items, b->inputs.items, c->n_inputs, inputs, &c->has_other_names);
+    pair_values(a->outputs.items, b->outputs.items, c->n_outputs, outputs, &c->has_other_names);
+    if (!check_pairs(c, "input", a->inputs.items, b->inputs.items, c->n_inputs, inputs, error) ||
+        !check_pairs(c, "output", a->outputs.items, b->outputs.items, c->n_outputs, outputs, error))
+        return false;
+    add_inputs(c, inputs);
+    if (!copy_side(c, &c->sides[0], error) || !copy_side(c, &c->sides[1], error))
+        return false;
+    note_outputs(c, outputs);
+    c->n_nodes = c->graph.nodes.count;
+    mark_live(c, &c->sides[0]);
+    mark_live(c, &c->sides[1]);
+    return true;
+}
+
+bool common_graph_make(struct common_graph *c, struct imported_model *a, struct imported_model *b, struct error *error)
+{
+    *c = (struct common_graph){0};
+    arena_init(&c->arena);
+    graph_init(&c->graph, &c->arena);
+    start_side(c, 0, a);
+    start_side(c, 1, b);
+    if (make(c, a, b, error))
+        return true;
+    common_graph_free(c);
+    return false;
+}
+
+void common_graph_free(struct common_graph *c)
+{
+    graph_free(&c->graph);
+    vec_free(&c->weights);
+    vec_free(&c->opaques);
+    table_free(&c->weight_by_content);
+    table_free(&c->opaque_by_content);
+    arena_free(&c->arena);
+}
+
+// --- names -----------------------------------------------------------------------------------------------------------
+
+const char *common_graph_name(const struct common_graph *c, int side, tensor_id t)
+{
+    const struct common_side *s = &c->sides[side];
+    const struct graph *g = &s->model->graph;
+    for (tensor_id x = 0; x < g->tensors.count; x++) {
+        const struct imported_origin *origin =
+            s->tensors[x] == t ? imported_model_find_origin(s->model, g->tensors.items[x].value) : NULL;
+        if (origin)
+            return origin->name;
+    }
+    return NULL;
+}
+
+const char *common_graph_output_name(const struct common_graph *c, size_t output)
+{
+    return c->sides[0].model->outputs.items[output].name;
+}

@@ -1,0 +1,45 @@
+// Two models as one graph, so that what they have in common is one node.
+//
+//   input leaves    the models' inputs, paired by name, or by position where the names are not the same
+//   weight leaves   numbered by content: equal elements of equal type are one leaf
+//   opaque nodes    numbered by what the node is (its encoded message, types, functions), so that one that reads equal
+//                   tensors makes equal ones; what draws random numbers equals nothing but its counterpart in the order
+//   other nodes     hash-consed by operator, attributes and inputs
+#ifndef VERIFIER_MODEL_COMMON_H
+#define VERIFIER_MODEL_COMMON_H
+#include "optimizer/onnx/import.h"
+
+struct common_side {
+    struct imported_model *model;
+    tensor_id *tensors;   // of every live tensor of the model's graph: where it is here; NO_TENSOR for others
+    tensor_id *outputs;   // n_outputs
+    bool *is_live;        // of the first n_nodes nodes of the common graph: does an output of this model need it?
+};
+struct content {
+    uint64_t hash;
+    const void *bytes;
+    size_t size;
+    struct tensor_value value;   // of a weight; without data where its elements are no numbers known to us
+};
+struct common_graph {
+    struct arena arena;
+    struct graph graph;
+    struct common_side sides[2];
+    size_t n_inputs, n_outputs, n_nodes;   // n_nodes: the models'; what is added by rules stands behind
+    bool has_other_names;                  // inputs or outputs are paired by position
+    size_t n_opaque;
+    VEC(struct content) weights, opaques;
+    struct table weight_by_content, opaque_by_content;
+};
+
+// False: the models cannot be compared (EXIT_UNSUPPORTED: other numbers or types of inputs or outputs), or a weight
+// cannot be read. The models must outlive the graph.
+bool common_graph_make(struct common_graph *c, struct imported_model *a, struct imported_model *b, struct error *error);
+void common_graph_free(struct common_graph *c);
+// The leaf of a weight with these elements; NO_TENSOR: neither model has one.
+tensor_id common_graph_find_weight(struct common_graph *c, const struct tensor_value *value);
+// The name that a model gives to a tensor that it has; NULL: none.
+const char *common_graph_name(const struct common_graph *c, int side, tensor_id t);
+// A deterministic name of the k-th output, for messages.
+const char *common_graph_output_name(const struct common_graph *c, size_t output);
+#endif
