@@ -2,7 +2,9 @@
 #include "backends/backend.h"
 
 #include "backends/cost.h"
+#include "backends/layout.h"
 #include "core/arena.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "core/hash.h"
@@ -36,7 +38,7 @@ static bool is_known_step(const void *owner, uint32_t id, const void *key)
 // --- costs -----------------------------------------------------------------------------------------------------------
 
 // A guess for what cannot be measured: bytes at 10 GB/s and a launch.
-static struct step_cost guess_cost(const struct plan *plan, const struct step *step)
+static double guess_seconds(const struct step *step)
 {
     double bytes = 0;
     for (int i = 0; i < step->n_operands; i++)
@@ -54,29 +56,75 @@ static struct step_cost guess_cost(const struct plan *plan, const struct step *s
     if (step->node != NO_NODE && step->n_operands >= 2)
         flops += 2 * (double)view_elements(&step->operands[0]) * (double)view_elements(&step->operands[1]) /
                  (double)(1 + step->operands[0].dim[0]);
-    (void)plan;
-    return (struct step_cost){2e-6 + bytes / 1e10 + flops / 1e11, 0, true};
+    return 2e-6 + bytes / 1e10 + flops / 1e11;
+}
+
+// What the database knows of a step.
+struct step_key {
+    struct text text;
+    int n_parts;
+};
+
+static bool recall(struct backend *b, const struct step_key *key, struct step_cost *ret_cost)
+{
+    bool is_known = cost_database_find(b->costs, key->text.chars, ret_cost);
+    if (is_known)
+        ret_cost->seconds *= key->n_parts;
+    return is_known;
+}
+
+// A database that was written with the step's own text serves, too.
+static bool recall_by_text(struct backend *b, const struct plan *plan, const struct step *step,
+                           struct step_cost *ret_cost)
+{
+    struct step_key exact = {{0}, 1};
+    step_print(&exact.text, plan, step);
+    bool is_known = recall(b, &exact, ret_cost);
+    text_free(&exact.text);
+    return is_known;
+}
+
+static bool measure(struct backend *b, const struct plan *plan, const struct step *step, const struct step_key *key,
+                    struct step_cost *ret_cost, struct error *error)
+{
+    double started = clock_seconds();
+    bool is_measured = b->methods->measure(b, plan, step, ret_cost, error);
+    b->measured.seconds += clock_seconds() - started;
+    b->measured.n_steps++;
+    if (!is_measured)
+        return false;
+    log_debug(b->options.log, "measured %.3g s: %s", ret_cost->seconds, key->text.chars);
+    ret_cost->seconds /= key->n_parts;
+    cost_database_add(b->costs, key->text.chars, ret_cost);
+    return recall(b, key, ret_cost);
+}
+
+static void guess(struct backend *b, const struct plan *plan, const struct step *step, const struct step_key *key,
+                  struct step_cost *ret_cost)
+{
+    double seconds = b->methods->guess ? b->methods->guess(b, plan, step) : guess_seconds(step);
+    *ret_cost = (struct step_cost){.seconds = seconds, .is_guessed = true};
+    log_debug(b->options.log, "guessed %.3g s: %s", ret_cost->seconds, key->text.chars);
 }
 
 static bool find_or_measure(struct backend *b, const struct plan *plan, const struct step *step,
                             struct step_cost *ret_cost, struct error *error)
 {
-    struct text text = {0};
+    struct step_key key = {{0}, 1};
     bool is_known = true;
-    step_print(&text, plan, step);
-    if (!cost_database_find(b->costs, text.chars, ret_cost)) {
-        if (b->options.never_measures) {
-            *ret_cost = guess_cost(plan, step);
-            log_debug(b->options.log, "guessed %.3g s: %s", ret_cost->seconds, text.chars);
-        } else {
-            is_known = b->methods->measure(b, plan, step, ret_cost, error);
-            if (is_known)
-                cost_database_add(b->costs, text.chars, ret_cost);
-            if (is_known)
-                log_debug(b->options.log, "measured %.3g s: %s", ret_cost->seconds, text.chars);
-        }
+    if (b->methods->has_exact_costs)
+        step_print(&key.text, plan, step);
+    else
+        key.n_parts = step_print_key(&key.text, plan, step);
+    if (!recall(b, &key, ret_cost) && !recall_by_text(b, plan, step, ret_cost)) {
+        if (b->options.only_recalls)
+            is_known = error_set_code(error, EXIT_UNSUPPORTED, NULL, "a step's cost is not known");
+        else if (b->options.never_measures)
+            guess(b, plan, step, &key, ret_cost);
+        else
+            is_known = measure(b, plan, step, &key, ret_cost, error);
     }
-    text_free(&text);
+    text_free(&key.text);
     return is_known;
 }
 
@@ -101,22 +149,38 @@ bool backend_step_cost(struct backend *b, const struct plan *plan, const struct 
     return true;
 }
 
-static bool make_plan(struct backend *b, const struct graph *g, struct arena *arena, struct plan *ret_plan,
-                      struct error *error)
+bool backend_layouts(struct backend *b, const struct graph *g, struct arena *arena, const uint8_t **ret_layouts,
+                     struct error *error)
+{
+    uint8_t *layouts = NULL;
+    if (b->policy == LAYOUTS_BEST && b->target.layouts && !layouts_find(b, g, arena, &layouts, NULL, error))
+        return false;
+    if (b->policy == LAYOUTS_PLAIN) {
+        layouts = arena_array(arena, uint8_t, g->tensors.count + 1);
+        memset(layouts, LAYOUT_ROWS, g->tensors.count);
+    }
+    *ret_layouts = layouts;
+    return true;
+}
+
+static bool make_plan(struct backend *b, const struct graph *g, const uint8_t *layouts, struct arena *arena,
+                      struct plan *ret_plan, struct error *error)
 {
     char reason[200];
-    if (!plan_make(ret_plan, g, &b->target, b->codes, arena, reason))
+    struct plan_request request = {g, &b->target, b->codes, layouts, arena};
+    if (!plan_make(ret_plan, &request, reason))
         return error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s", reason);
     return true;
 }
 
-bool backend_estimate(struct backend *b, const struct graph *g, struct estimate *ret_estimate, struct error *error)
+bool backend_estimate_with(struct backend *b, const struct graph *g, const uint8_t *layouts,
+                           struct estimate *ret_estimate, struct error *error)
 {
     struct arena arena;
     struct plan plan = {0};
     struct estimate sum = {0};
     arena_init(&arena);
-    bool is_done = make_plan(b, g, &arena, &plan, error);
+    bool is_done = make_plan(b, g, layouts, &arena, &plan, error);
     for (size_t i = 0; is_done && i < plan.steps.count; i++) {
         struct step_cost cost;
         if (plan.steps.items[i].is_constant)
@@ -129,6 +193,44 @@ bool backend_estimate(struct backend *b, const struct graph *g, struct estimate 
     }
     if (is_done)
         *ret_estimate = sum;
+    if (plan.graph)
+        plan_free(&plan);
+    arena_free(&arena);
+    return is_done;
+}
+
+bool backend_estimate(struct backend *b, const struct graph *g, struct estimate *ret_estimate, struct error *error)
+{
+    struct arena arena;
+    uint8_t *best;
+    const uint8_t *layouts;
+    bool is_done, is_searched = b->policy == LAYOUTS_BEST && b->target.layouts;
+    arena_init(&arena);
+    if (is_searched)
+        is_done = layouts_find(b, g, &arena, &best, ret_estimate, error);
+    else
+        is_done =
+            backend_layouts(b, g, &arena, &layouts, error) && backend_estimate_with(b, g, layouts, ret_estimate, error);
+    arena_free(&arena);
+    return is_done;
+}
+
+bool backend_visit_steps(struct backend *b, const struct graph *g, visit_step_fn *visit, void *context,
+                         struct error *error)
+{
+    struct arena arena;
+    struct plan plan = {0};
+    const uint8_t *layouts;
+    arena_init(&arena);
+    bool is_done = backend_layouts(b, g, &arena, &layouts, error) && make_plan(b, g, layouts, &arena, &plan, error);
+    for (size_t i = 0; is_done && i < plan.steps.count; i++) {
+        struct step_cost cost;
+        if (plan.steps.items[i].is_constant)
+            continue;
+        is_done = backend_step_cost(b, &plan, &plan.steps.items[i], &cost, error);
+        if (is_done)
+            visit(context, &plan, &plan.steps.items[i], &cost);
+    }
     if (plan.graph)
         plan_free(&plan);
     arena_free(&arena);
@@ -150,12 +252,14 @@ static int compare_prices(const void *a, const void *b)
     return (x->step > y->step) - (x->step < y->step);
 }
 
-bool backend_explain(struct backend *b, const struct graph *g, struct text *out, struct error *error)
+static bool list_steps(struct backend *b, const struct graph *g, bool only_guesses, struct text *out,
+                       struct error *error)
 {
     struct arena arena;
     struct plan plan = {0};
     arena_init(&arena);
-    bool is_done = make_plan(b, g, &arena, &plan, error);
+    const uint8_t *layouts;
+    bool is_done = backend_layouts(b, g, &arena, &layouts, error) && make_plan(b, g, layouts, &arena, &plan, error);
     struct priced_step *priced = is_done ? arena_array(&arena, struct priced_step, plan.steps.count + 1) : NULL;
     size_t n = 0;
     for (size_t i = 0; is_done && i < plan.steps.count; i++) {
@@ -163,12 +267,16 @@ bool backend_explain(struct backend *b, const struct graph *g, struct text *out,
             continue;
         priced[n].step = &plan.steps.items[i];
         is_done = backend_step_cost(b, &plan, priced[n].step, &priced[n].cost, error);
-        n++;
+        n += !only_guesses || priced[n].cost.is_guessed;
     }
     if (is_done && n)
         qsort(priced, n, sizeof *priced, compare_prices);
     for (size_t i = 0; is_done && i < n; i++) {
-        text_printf(out, "%10.2f us %5.1f%%  ", priced[i].cost.seconds * 1e6, priced[i].cost.spread * 100);
+        text_printf(out, "%10.2f us ", priced[i].cost.seconds * 1e6);
+        if (priced[i].cost.is_guessed)
+            text_add(out, "guessed ");
+        else
+            text_printf(out, "%5.1f%%  ", priced[i].cost.spread * 100);
         step_print(out, &plan, priced[i].step);
         text_add(out, "   ;");
         for (node_id node = priced[i].step->first_node; node != NO_NODE; node = plan.next_node[node])
@@ -181,17 +289,60 @@ bool backend_explain(struct backend *b, const struct graph *g, struct text *out,
     return is_done;
 }
 
+bool backend_explain(struct backend *b, const struct graph *g, struct text *out, struct error *error)
+{
+    return list_steps(b, g, false, out, error);
+}
+
+bool backend_list_guesses(struct backend *b, const struct graph *g, struct text *out, struct error *error)
+{
+    return list_steps(b, g, true, out, error);
+}
+
 // --- models ----------------------------------------------------------------------------------------------------------
 
 struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n_weights,
                               const struct tensor_value *weights, struct error *error)
 {
-    return b->methods->prepare(b, g, n_weights, weights, error);
+    struct arena arena;
+    const uint8_t *layouts;
+    arena_init(&arena);
+    struct model *m = backend_layouts(b, g, &arena, &layouts, error)
+                          ? backend_prepare_with(b, g, layouts, n_weights, weights, error)
+                          : NULL;
+    arena_free(&arena);
+    return m;
+}
+
+struct model *backend_prepare_with(struct backend *b, const struct graph *g, const uint8_t *layouts, size_t n_weights,
+                                   const struct tensor_value *weights, struct error *error)
+{
+    if (b->methods->prepare)
+        return b->methods->prepare(b, g, layouts, n_weights, weights, error);
+    error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s is not here: its costs are known, but nothing can be run on it",
+                   b->device);
+    return NULL;
+}
+
+bool backend_can_run(const struct backend *b)
+{
+    return b->methods->prepare != NULL;
 }
 
 bool model_run(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, struct error *error)
 {
     return m->backend->methods->run(m, inputs, outputs, error);
+}
+
+bool model_time(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, double *ret_seconds,
+                struct error *error)
+{
+    if (m->backend->methods->time)
+        return m->backend->methods->time(m, inputs, outputs, ret_seconds, error);
+    double start = clock_seconds();
+    bool is_done = model_run(m, inputs, outputs, error);
+    *ret_seconds = clock_seconds() - start;
+    return is_done;
 }
 
 bool model_profile(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs,
@@ -247,6 +398,7 @@ bool backend_init(struct backend *b, const struct backend_methods *methods, cons
     if (!open_costs(b, error))
         return false;
     b->codes = code_cache_new();
+    b->layout_memory = layout_memory_new();
     b->memory = mem_alloc_zero(sizeof *b->memory);
     arena_init(&b->memory->arena);
     return true;
@@ -259,6 +411,7 @@ void backend_finish(struct backend *b)
         log_warning(b->options.log, "%s: %s", error.file, error.message);
     cost_database_free(b->costs);
     code_cache_free(b->codes);
+    layout_memory_free(b->layout_memory);
     vec_free(&b->memory->steps);
     vec_free(&b->memory->words.list);
     table_free(&b->memory->table);

@@ -7,15 +7,19 @@
 #include "core/hash.h"
 #include "core/sexp.h"
 #include "core/text.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define FORMAT_VERSION 1
+#define SECONDS_FORMAT "%.4e"
+#define SPREAD_FORMAT "%.3f"
 
 struct cost_entry {
-    const char *device, *text;
+    const char *device, *text, *choice;
     double seconds, spread;
+    bool is_doubtful;
 };
 struct cost_database {
     struct arena arena;
@@ -50,20 +54,31 @@ static uint32_t find_entry(const struct cost_database *costs, const char *device
     return table_find(&costs->table, entry_hash(device, text), is_entry, costs, &wanted);
 }
 
-static void put_entry(struct cost_database *costs, const char *device, const char *text, double seconds, double spread,
+// So that a cost just measured is the same as when it is read again, and searches that use it are, too.
+static double as_written(double value, const char *format)
+{
+    char written[32];
+    snprintf(written, sizeof written, format, value);
+    return strtod(written, NULL);
+}
+
+static void put_entry(struct cost_database *costs, const char *device, const char *text, const struct step_cost *cost,
                       bool replaces)
 {
     uint32_t id = find_entry(costs, device, text);
-    if (id != TABLE_NONE && !replaces)
+    if (id != TABLE_NONE && !replaces && !costs->entries.items[id].is_doubtful)
         return;
     if (id == TABLE_NONE) {
         id = (uint32_t)costs->entries.count;
-        vec_push(&costs->entries,
-                 ((struct cost_entry){arena_string(&costs->arena, device), arena_string(&costs->arena, text), 0, 0}));
+        struct cost_entry fresh = {.device = arena_string(&costs->arena, device),
+                                   .text = arena_string(&costs->arena, text)};
+        vec_push(&costs->entries, fresh);
         table_insert(&costs->table, entry_hash(device, text), id);
     }
-    costs->entries.items[id].seconds = seconds;
-    costs->entries.items[id].spread = spread;
+    costs->entries.items[id].seconds = as_written(cost->seconds, SECONDS_FORMAT);
+    costs->entries.items[id].spread = as_written(cost->spread, SPREAD_FORMAT);
+    costs->entries.items[id].is_doubtful = cost->is_doubtful;
+    costs->entries.items[id].choice = arena_string(&costs->arena, cost->choice);
 }
 
 bool cost_database_find(const struct cost_database *costs, const char *text, struct step_cost *ret_cost)
@@ -71,14 +86,21 @@ bool cost_database_find(const struct cost_database *costs, const char *text, str
     uint32_t id = find_entry(costs, costs->device, text);
     if (id == TABLE_NONE)
         return false;
-    *ret_cost = (struct step_cost){costs->entries.items[id].seconds, costs->entries.items[id].spread, false};
+    const struct cost_entry *e = &costs->entries.items[id];
+    *ret_cost = (struct step_cost){.seconds = e->seconds, .spread = e->spread, .is_doubtful = e->is_doubtful};
+    snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s", e->choice);
     return true;
 }
 
 void cost_database_add(struct cost_database *costs, const char *text, const struct step_cost *cost)
 {
-    put_entry(costs, costs->device, text, cost->seconds, cost->spread, true);
-    costs->n_added++;
+    put_entry(costs, costs->device, text, cost, true);
+    costs->n_added += !cost->is_doubtful;
+}
+
+const char *cost_database_device(const struct cost_database *costs, size_t entry)
+{
+    return costs->entries.items[entry].device;
 }
 
 size_t cost_database_count(const struct cost_database *costs)
@@ -107,11 +129,16 @@ static bool is_number(const struct sexp *s)
 static bool read_entry(struct cost_database *costs, const struct sexp *s, const char *path, const char *device,
                        struct error *error)
 {
-    bool is_sound = s->kind == SEXP_LIST && s->count == 3 && s->items[0].kind == SEXP_STRING &&
-                    is_number(&s->items[1]) && is_number(&s->items[2]);
+    struct step_cost cost = {0};
+    bool is_sound = s->kind == SEXP_LIST && (s->count == 3 || (s->count == 4 && s->items[3].kind == SEXP_STRING)) &&
+                    s->items[0].kind == SEXP_STRING && is_number(&s->items[1]) && is_number(&s->items[2]);
     if (!is_sound || !device)
         return sexp_error(error, path, s, "expected (\"step\" seconds spread) after a header");
-    put_entry(costs, device, s->items[0].text, s->items[1].real, s->items[2].real, false);
+    cost.seconds = s->items[1].real;
+    cost.spread = s->items[2].real;
+    if (s->count == 4)
+        snprintf(cost.choice, sizeof cost.choice, "%s", s->items[3].text);
+    put_entry(costs, device, s->items[0].text, &cost, false);
     return true;
 }
 
@@ -155,17 +182,27 @@ static int compare_entries(const void *a, const void *b)
     return by_device ? by_device : strcmp(x->text, y->text);
 }
 
+static struct cost_entry *sort_entries_to_keep(const struct cost_database *costs, size_t *ret_count,
+                                               struct arena *arena)
+{
+    struct cost_entry *sorted = arena_array(arena, struct cost_entry, costs->entries.count + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < costs->entries.count; i++)
+        if (!costs->entries.items[i].is_doubtful)
+            sorted[count++] = costs->entries.items[i];
+    qsort(sorted, count, sizeof *sorted, compare_entries);
+    *ret_count = count;
+    return sorted;
+}
+
 static void print_entries(struct text *out, const struct cost_database *costs)
 {
     struct arena scratch;
     const char *device = "";
+    size_t count;
     arena_init(&scratch);
-    struct cost_entry *sorted = arena_array(&scratch, struct cost_entry, costs->entries.count + 1);
-    if (costs->entries.count) {
-        memcpy(sorted, costs->entries.items, costs->entries.count * sizeof *sorted);
-        qsort(sorted, costs->entries.count, sizeof *sorted, compare_entries);
-    }
-    for (size_t i = 0; i < costs->entries.count; i++) {
+    struct cost_entry *sorted = sort_entries_to_keep(costs, &count, &scratch);
+    for (size_t i = 0; i < count; i++) {
         if (i == 0 || strcmp(device, sorted[i].device) != 0) {
             device = sorted[i].device;
             text_printf(out, "(costs %d ", FORMAT_VERSION);
@@ -174,7 +211,12 @@ static void print_entries(struct text *out, const struct cost_database *costs)
         }
         text_add(out, "(");
         text_add_quoted(out, sorted[i].text);
-        text_printf(out, " %.4e %.3f)\n", sorted[i].seconds, sorted[i].spread);
+        text_printf(out, " " SECONDS_FORMAT " " SPREAD_FORMAT, sorted[i].seconds, sorted[i].spread);
+        if (*sorted[i].choice) {
+            text_add(out, " ");
+            text_add_quoted(out, sorted[i].choice);
+        }
+        text_add(out, ")\n");
     }
     arena_free(&scratch);
 }

@@ -33,6 +33,7 @@ struct loop_access {   // of a tensor, by the loop's variables
     memory_id memory;
     enum dtype dtype;
     int64_t offset, stride[LOOP_MAX_RANK];
+    int block, block_variable;   // as of views; no access has blocks in the loops of a finished plan's loops kernel
 };
 struct loop_result {
     uint16_t value;
@@ -65,6 +66,7 @@ struct plan_memory {
     int64_t elements, index;
     size_t offset;
     uint32_t first_step, last_step;   // of plan->steps: when the entries must exist (ARENA)
+    tensor_id chooser;                // the choice (below) that its arrangement depends on, or NO_TENSOR
 };
 struct kernel {
     const char *name;
@@ -74,8 +76,12 @@ struct kernel {
 };
 struct step {
     const struct kernel *kernel;
-    node_id node;         // the operator that the kernel serves; NO_NODE: loops of any origin
-    node_id first_node;   // all nodes that the step computes: this, then plan->next_node[...]; NO_NODE: a copy
+    node_id node;               // the operator that the kernel serves; NO_NODE: loops of any origin
+    node_id first_node;         // all nodes that the step computes: this, then plan->next_node[...]; NO_NODE: a copy
+    node_id owner;              // the operator that was being planned when the step was opened; NO_NODE: an output
+    tensor_id copied;           // of which the step is a copy in another layout, for all who want it; or NO_TENSOR
+    enum layout copied_to;      // the first of those alike; LAYOUT_ANY: a copy for an output of the graph
+    uint32_t piece, n_pieces;   // of an operator that takes several steps: the number of this one
     int n_operands, n_results, n_loops;
     struct view *operands, *results;
     struct loop *loops;   // the loops kernel: run one after the other; others: at most one, the epilogue
@@ -84,6 +90,28 @@ struct step {
     bool is_constant;
     bool is_pinned;   // while planning: some other step reads a result, so the step must stay where it is
 };
+
+// --- layouts ---------------------------------------------------------------------------------------------------------
+//
+// Some steps can write their result in several layouts: each such tensor is a choice. What a step is depends on the
+// choices of the memories that it touches, and which copies are made of a tensor depends on its own choice and on those
+// of the tensors for which copies were requested. Nothing else in a plan depends on choices (layout.h).
+
+struct layout_choice {
+    tensor_id tensor;
+    unsigned mask;   // LAYOUT_BIT of each that the step can write
+    enum layout layout;
+};
+struct layout_request {   // of somebody who reads a tensor, and may have it copied
+    tensor_id tensor;
+    tensor_id requester;   // whose choice decides which layout is wanted; it need not be a choice
+    node_id node;          // that wants it; NO_NODE: the graph, as an output
+    bool needs_copy;
+    enum layout copy;     // which: the first of those alike; LAYOUT_ANY: one for an output of the graph
+    enum layout wanted;   // LAYOUT_ANY: it takes the tensor as it stands, if it can
+    struct view view;     // how it stands
+};
+
 struct plan {
     const struct graph *graph;
     struct arena *arena;      // of everything below
@@ -91,6 +119,19 @@ struct plan {
     VEC(struct plan_memory) memory;
     node_id *next_node;   // of every node: the next one of the same step, or NO_NODE
     size_t arena_bytes;
+    VEC(struct layout_choice) choices;
+    VEC(struct layout_request) requests;
+};
+
+// In which layouts (LAYOUT_BIT) a device can write results; LAYOUT_ROWS need not be said. An operator that lists channels
+// last is one on images, one that lists columns is one on matrices.
+struct layout_support {
+    unsigned of_operator[OP_COUNT];   // of what it claims
+    unsigned of_loops_on_images;      // loops and other claims, for tensors between operators on images
+    unsigned of_loops_on_matrices;    // loops, for what operators on matrices read
+    // A step costs at least this share of what it costs in the layouts that suit it best of those tried; 0: nothing is
+    // known, all are tried that may matter.
+    double least_share;
 };
 
 // What a backend says about itself to the planner.
@@ -99,20 +140,35 @@ struct plan_target {
     // Makes the node a step of its own (with planner_* below), or gives false to leave it to its definition.
     bool (*claim)(void *context, struct planner *p, node_id node);
     void *context;
+    const struct layout_support *layouts;   // NULL: no choices
 };
 struct code_cache;
 
-// Plans the live part of a graph. The plan's vectors are owned (plan_free), the rest is in `arena`. False: an opaque
-// node or unknown type stands in the way; `ret_reason` (may be NULL, 200 characters) says which.
-bool plan_make(struct plan *ret_plan, const struct graph *g, const struct plan_target *target, struct code_cache *codes,
-               struct arena *arena, char *ret_reason);
+// What is to be known to plan. `layouts` has one enum layout for each tensor: that of the plan if there is a choice and
+// it is among those possible; LAYOUT_ANY, or NULL for all, leaves it to the standard: channels last between operators on
+// images, row-major elsewhere.
+struct plan_request {
+    const struct graph *graph;
+    const struct plan_target *target;
+    struct code_cache *codes;
+    const uint8_t *layouts;
+    struct arena *arena;   // of what the plan has; its vectors are owned (plan_free)
+    bool is_traced;        // plan->requests is filled: only who chooses layouts wants to know
+};
+
+// Plans the live part of a graph. False: an opaque node or unknown type stands in the way; `ret_reason` (may be NULL,
+// 200 characters) says which.
+bool plan_make(struct plan *ret_plan, const struct plan_request *request, char *ret_reason);
 void plan_free(struct plan *plan);
 // Offsets of all ARENA memories, such that none overlaps another that lives at the same time; only for running.
 void plan_lay_out_memory(struct plan *plan);
 // What a step costs depends on: kernel, operator and attributes, dimensions, element types, strides, what is constant,
-// the code of its loops. Equal words, equal text, equal work; the text is for databases, the words for speed.
+// the code of its loops. Equal words, equal text, equal work; the text is for people, the words for speed.
 void step_spell(const struct plan *plan, const struct step *step, struct words *ret_words);
 void step_print(struct text *out, const struct plan *plan, const struct step *step);
+// By what databases know a step: the same for element-wise loops that read, compute and write the same in another order.
+// Gives the number of parts that the step has; of those with the same key, each part is taken to cost the same.
+int step_print_key(struct text *out, const struct plan *plan, const struct step *step);
 void plan_print(struct text *out, const struct plan *plan);   // for people: one line per step
 
 // Codes of applications, found by operator, attributes and input types; shared by many plans.
@@ -124,12 +180,21 @@ const struct code *code_cache_find(struct code_cache *cache, const struct graph 
 
 const struct graph *planner_graph(const struct planner *p);
 bool planner_is_constant(const struct planner *p, tensor_id t);
+// The layouts that the target lists for the operator of the node; of loops, for one that is not listed.
+unsigned planner_layouts(const struct planner *p, node_id node);
+// The layout in which to write the tensor: LAYOUT_ROWS or one of `mask` that suits its type. Called once for a tensor;
+// its memory is to be allocated by planner_allocate_chosen.
+enum layout planner_choose(struct planner *p, tensor_id t, unsigned mask, enum layout standard);
+struct view planner_allocate_chosen(struct planner *p, tensor_id t, const struct type *type, enum layout layout);
 // The tensor as it stands (stored now if it was only a value inside of a loop, in `layout` if that may be chosen).
 struct view planner_view(struct planner *p, tensor_id t, enum layout layout);
 // Without any effect; false when the tensor is not stored yet.
 bool planner_peek(const struct planner *p, tensor_id t, struct view *ret_view);
 // The tensor with exactly these strides, copied when it stands otherwise.
 struct view planner_dense(struct planner *p, tensor_id t, enum layout layout);
+// The same for whoever wants this only because the tensor does not stand in a way that would also do: what is done with
+// it depends on how the tensor stands.
+struct view planner_dense_instead(struct planner *p, tensor_id t, enum layout layout);
 struct view planner_copy(struct planner *p, const struct view *source, enum dtype dtype, enum layout layout);
 // Fresh memory for a result of a step, dense.
 struct view planner_allocate(struct planner *p, const struct type *type, enum layout layout);
@@ -139,9 +204,13 @@ struct step *planner_add_step(struct planner *p, const struct kernel *kernel, no
                               const struct view *operands, int n_results, const struct view *results);
 // A step of the loops kernel that computes the only output of `node`; the caller adds loops with planner_add_loop.
 struct step *planner_add_loops_step(struct planner *p, node_id node, const struct view *result);
+// The same in several steps, which cost what they cost each: piece 0 of n_pieces is made by planner_add_loops_step.
+struct step *planner_add_piece(struct planner *p, node_id node, const struct view *result, uint32_t piece);
 struct loop *planner_add_loop(struct planner *p, struct step *step, int rank, int n_reduced, const int64_t *dim);
 uint16_t loop_add_operand(struct planner *p, struct loop *loop, const struct loop_access *access);
 uint16_t loop_add_instruction(struct planner *p, struct loop *loop, struct instruction instruction);
 void loop_add_result(struct planner *p, struct loop *loop, uint16_t value, const struct loop_access *to);
 struct loop_access access_of_view(const struct view *v);   // variable i runs over axis i
+// For whoever runs an epilogue as a loop: the same loop, over more variables where something stands in blocks.
+struct loop *loop_copy_without_blocks(const struct loop *l, struct arena *arena);
 #endif

@@ -63,6 +63,9 @@ void planner_finish(struct planner *p)
     if (plan->steps.count)
         vec_sort(&plan->steps, compare_orders);
     drop_empty_steps(plan);
+    for (size_t i = 0; i < plan->steps.count; i++)
+        for (int k = 0; plan->steps.items[i].kernel == p->target->loops && k < plan->steps.items[i].n_loops; k++)
+            loop_split_blocks(&plan->steps.items[i].loops[k]);
     for (memory_id m = 0; m < plan->memory.count; m++)
         plan->memory.items[m].first_step = plan->memory.items[m].last_step = UINT32_MAX;
     for (uint32_t i = 0; i < plan->steps.count; i++)

@@ -10,10 +10,14 @@
 uint32_t planner_open_step(struct planner *p, const struct kernel *kernel, node_id node, bool is_constant)
 {
     uint32_t id = (uint32_t)p->plan->steps.count;
-    vec_push(
-        &p->plan->steps,
-        ((struct step){
-            .kernel = kernel, .node = node, .first_node = NO_NODE, .order = ++p->clock, .is_constant = is_constant}));
+    vec_push(&p->plan->steps, ((struct step){.kernel = kernel,
+                                             .node = node,
+                                             .first_node = NO_NODE,
+                                             .owner = p->node,
+                                             .copied = NO_TENSOR,
+                                             .n_pieces = 1,
+                                             .order = ++p->clock,
+                                             .is_constant = is_constant}));
     if (id >= p->last_node_capacity) {
         size_t capacity = p->last_node_capacity ? 2 * p->last_node_capacity : 64;
         node_id *grown = arena_alloc(p->arena, capacity * sizeof *grown, _Alignof(node_id));
@@ -39,7 +43,8 @@ void planner_attach_node(struct planner *p, uint32_t step, node_id node)
 memory_id planner_add_memory(struct planner *p, enum dtype dtype, int64_t elements, uint32_t writer)
 {
     memory_id id = (memory_id)p->plan->memory.count;
-    vec_push(&p->plan->memory, ((struct plan_memory){.place = MEMORY_ARENA, .dtype = dtype, .elements = elements}));
+    vec_push(&p->plan->memory,
+             ((struct plan_memory){.place = MEMORY_ARENA, .dtype = dtype, .elements = elements, .chooser = NO_TENSOR}));
     if (id >= p->writers_capacity) {
         size_t capacity = p->writers_capacity ? 2 * p->writers_capacity : 64;
         uint32_t *grown = arena_alloc(p->arena, capacity * sizeof *grown, _Alignof(uint32_t));
@@ -79,8 +84,13 @@ struct view planner_view(struct planner *p, tensor_id t, enum layout layout)
 {
     if (p->tensors[t].standing == TENSOR_IN_LOOP)
         planner_store_value(p, t, layout);
-    planner_pin_writer(p, p->tensors[t].view.memory);
-    return p->tensors[t].view;
+    const struct view *v = &p->tensors[t].view;
+    planner_pin_writer(p, v->memory);
+    if (p->is_traced && !p->tensors[t].is_constant)
+        vec_push(&p->plan->requests,
+                 ((struct layout_request){
+                     .tensor = t, .requester = p->requester, .node = p->node, .wanted = LAYOUT_ANY, .view = *v}));
+    return *v;
 }
 
 bool planner_peek(const struct planner *p, tensor_id t, struct view *ret_view)
@@ -96,35 +106,95 @@ struct view planner_allocate(struct planner *p, const struct type *type, enum la
     return view_dense(planner_add_memory(p, type->dtype, type_elements(type), NO_STEP), type, layout);
 }
 
-struct view planner_copy(struct planner *p, const struct view *source, enum dtype dtype, enum layout layout)
+// A step that copies between two views of equal dimensions, the latter in memory of its own.
+static void add_copy_step(struct planner *p, const struct view *source, const struct view *copy)
 {
     bool is_constant =
         p->plan->memory.items[source->memory].place == MEMORY_WEIGHT ||
         (p->writers[source->memory] != NO_STEP && p->plan->steps.items[p->writers[source->memory]].is_constant);
     planner_pin_writer(p, source->memory);
-    struct type type = type_make(dtype, source->rank, source->dim);
-    struct view copy = planner_allocate(p, &type, layout);
     uint32_t id = planner_open_step(p, p->target->loops, NO_NODE, is_constant);
-    p->writers[copy.memory] = id;
+    p->writers[copy->memory] = id;
     struct step *s = &p->plan->steps.items[id];
     struct loop *loop = planner_add_loop(p, s, source->rank, 0, source->dim);
-    struct loop_access from = access_of_view(source), to = access_of_view(&copy);
+    struct loop_access from = access_of_view(source), to = access_of_view(copy);
     loop_add_result(p, loop, loop_add_operand(p, loop, &from), &to);
+}
+
+struct view planner_copy(struct planner *p, const struct view *source, enum dtype dtype, enum layout layout)
+{
+    struct type type = type_make(dtype, source->rank, source->dim);
+    struct view copy = planner_allocate(p, &type, layout);
+    add_copy_step(p, source, &copy);
     return copy;
+}
+
+// Of another element type, at the same places of its own memory; the source fills its memory.
+static struct view planner_copy_like(struct planner *p, const struct view *source, enum dtype dtype)
+{
+    struct view copy = *source;
+    copy.dtype = dtype;
+    copy.memory = planner_add_memory(p, dtype, view_elements(source), NO_STEP);
+    p->plan->memory.items[copy.memory].chooser = p->plan->memory.items[source->memory].chooser;
+    add_copy_step(p, source, &copy);
+    return copy;
+}
+
+// The same place with the strides of the layout, which it has: those of axes of size 1 may differ, and whoever reads it
+// is to have one text.
+static struct view with_strides_of(const struct view *v, enum layout layout)
+{
+    struct type type = type_make(v->dtype, v->rank, v->dim);
+    struct view dense = view_dense(v->memory, &type, layout);
+    dense.offset = v->offset;
+    return dense;
+}
+
+static enum layout first_alike(const struct view *v, enum layout layout)
+{
+    struct type type = type_make(v->dtype, v->rank, v->dim);
+    struct view dense = view_dense(NO_MEMORY, &type, layout);
+    for (enum layout l = 0; l < layout; l++)
+        if (layout_suits(l, &type) && view_has_layout(&dense, l))
+            return l;
+    return layout;
+}
+
+static struct view copy_of_tensor(struct planner *p, tensor_id t, const struct view *v, enum layout layout)
+{
+    struct tensor_copy *copy = p->tensors[t].copies;
+    while (copy && !view_has_layout(&copy->view, layout))
+        copy = copy->next;
+    if (!copy) {
+        copy = arena_new(p->arena, struct tensor_copy);
+        *copy = (struct tensor_copy){planner_copy(p, v, v->dtype, layout), p->tensors[t].copies};
+        struct step *step = &p->plan->steps.items[p->writers[copy->view.memory]];
+        step->copied = t;
+        step->copied_to = first_alike(v, layout);
+        p->tensors[t].copies = copy;
+    }
+    planner_pin_writer(p, copy->view.memory);
+    return with_strides_of(&copy->view, layout);
 }
 
 struct view planner_dense(struct planner *p, tensor_id t, enum layout layout)
 {
     struct view v = planner_view(p, t, layout);
-    struct tensor_state *s = &p->tensors[t];
-    if (view_has_layout(&v, layout))
-        return v;
-    if (!s->has_copy[layout]) {
-        s->copies[layout] = planner_copy(p, &v, v.dtype, layout);
-        s->has_copy[layout] = true;
+    bool needs_copy = !view_has_layout(&v, layout);
+    if (p->is_traced && !p->tensors[t].is_constant) {
+        struct layout_request *request = &p->plan->requests.items[p->plan->requests.count - 1];
+        request->wanted = layout;
+        request->needs_copy = needs_copy;
+        request->copy = needs_copy ? first_alike(&v, layout) : layout;
     }
-    planner_pin_writer(p, s->copies[layout].memory);
-    return s->copies[layout];
+    return !needs_copy ? with_strides_of(&v, layout) : copy_of_tensor(p, t, &v, layout);
+}
+
+struct view planner_dense_instead(struct planner *p, tensor_id t, enum layout layout)
+{
+    struct view v = planner_dense(p, t, layout);
+    p->plan->memory.items[v.memory].chooser = p->plan->memory.items[p->tensors[t].view.memory].chooser;
+    return v;
 }
 
 static void bind_output(struct planner *p, tensor_id t, const struct view *result)
@@ -132,8 +202,7 @@ static void bind_output(struct planner *p, tensor_id t, const struct view *resul
     const struct type *type = graph_type(p->g, t);
     struct view v = *result;
     if (v.dtype != type->dtype)
-        v = planner_copy(p, result, type->dtype,
-                         view_has_layout(result, LAYOUT_ROWS) ? LAYOUT_ROWS : LAYOUT_CHANNELS_LAST);
+        v = planner_copy_like(p, result, type->dtype);
     p->tensors[t].standing = TENSOR_STORED;
     p->tensors[t].view = v;
     p->tensors[t].step = p->writers[v.memory];
@@ -167,6 +236,15 @@ struct step *planner_add_loops_step(struct planner *p, node_id node, const struc
     return &p->plan->steps.items[id];
 }
 
+struct step *planner_add_piece(struct planner *p, node_id node, const struct view *result, uint32_t piece)
+{
+    bool is_constant = p->tensors[p->g->nodes.items[node].first_output].is_constant;
+    uint32_t id = planner_open_step(p, p->target->loops, NO_NODE, is_constant);
+    p->plan->steps.items[id].piece = piece;
+    p->writers[result->memory] = id;
+    return &p->plan->steps.items[id];
+}
+
 // --- nodes -----------------------------------------------------------------------------------------------------------
 
 static void plan_leaf(struct planner *p, const struct node *n)
@@ -194,7 +272,7 @@ static void plan_reshape(struct planner *p, const struct node *n, tensor_id from
     const struct type *type = graph_type(p->g, n->first_output);
     struct view v, source = planner_view(p, from, LAYOUT_ROWS);
     if (!view_reshape(&source, type->rank, type->dim, &v)) {
-        source = planner_dense(p, from, LAYOUT_ROWS);
+        source = planner_dense_instead(p, from, LAYOUT_ROWS);
         v = view_dense(source.memory, type, LAYOUT_ROWS);
         v.offset = source.offset;
     }
@@ -204,16 +282,24 @@ static void plan_reshape(struct planner *p, const struct node *n, tensor_id from
 static void plan_views(struct planner *p, const struct node *n, tensor_id from, const struct code *code)
 {
     struct view source = planner_view(p, from, LAYOUT_ANY);
+    bool reads_blocks = source.block != 0;
+    for (uint32_t i = 0; i < n->n_outputs && reads_blocks; i++) {
+        const struct stage_code *stage = &code->stages[code->outputs[i]];
+        reads_blocks = planner_can_read_blocks(&stage->reads[0], &source, stage->type.dim);
+    }
+    if (source.block && !reads_blocks)
+        source = planner_dense_instead(p, from, LAYOUT_CHANNELS_LAST);
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         const struct stage_code *stage = &code->stages[code->outputs[i]];
-        const struct affine_read *read = &stage->reads[0];
-        struct view v = {.memory = source.memory, .dtype = source.dtype, .rank = stage->type.rank};
+        struct loop_access access = planner_access_of_read(&stage->reads[0], &source);
+        struct view v = {.memory = source.memory,
+                         .dtype = source.dtype,
+                         .rank = stage->type.rank,
+                         .offset = access.offset,
+                         .block = access.block,
+                         .block_axis = access.block_variable};
         memcpy(v.dim, stage->type.dim, sizeof v.dim);
-        v.offset = source.offset;
-        for (int a = 0; a < source.rank; a++)
-            v.offset += read->base[a] * source.stride[a];
-        for (int k = 0; k < read->n_terms; k++)
-            v.stride[read->terms[k].variable] += read->terms[k].coefficient * source.stride[read->terms[k].axis];
+        memcpy(v.stride, access.stride, sizeof v.stride);
         bind_view(p, n->first_output + i, &v);
     }
 }
@@ -319,6 +405,15 @@ static bool can_be_output(const struct planner *p, const struct view *v)
            v->offset == 0 && m->elements == view_elements(v) && view_has_layout(v, LAYOUT_ROWS);
 }
 
+static void note_copy_for_output(struct planner *p, tensor_id t)
+{
+    if (!p->is_traced || p->tensors[t].is_constant)
+        return;
+    struct layout_request *request = &p->plan->requests.items[p->plan->requests.count - 1];
+    request->needs_copy = true;
+    request->copy = LAYOUT_ANY;
+}
+
 static void plan_outputs(struct planner *p)
 {
     for (size_t i = 0; i < p->g->outputs.count; i++) {
@@ -327,15 +422,19 @@ static void plan_outputs(struct planner *p)
         if (!can_be_output(p, &v)) {
             v = planner_copy(p, &v, v.dtype, LAYOUT_ROWS);
             p->plan->steps.items[p->writers[v.memory]].is_constant = false;
+            p->plan->steps.items[p->writers[v.memory]].copied = t;
+            p->plan->steps.items[p->writers[v.memory]].copied_to = LAYOUT_ANY;
+            note_copy_for_output(p, t);
         }
         p->plan->memory.items[v.memory].place = MEMORY_OUTPUT;
         p->plan->memory.items[v.memory].index = (int64_t)i;
     }
 }
 
-bool plan_make(struct plan *ret_plan, const struct graph *g, const struct plan_target *target, struct code_cache *codes,
-               struct arena *arena, char *ret_reason)
+bool plan_make(struct plan *ret_plan, const struct plan_request *request, char *ret_reason)
 {
+    const struct graph *g = request->graph;
+    struct arena *arena = request->arena;
     bool *live = arena_array(arena, bool, g->nodes.count + 1);
     graph_mark_live(g, live);
     for (node_id id = 0; id < g->nodes.count; id++)
@@ -343,18 +442,26 @@ bool plan_make(struct plan *ret_plan, const struct graph *g, const struct plan_t
             return false;
     struct plan plan = {.graph = g, .arena = arena, .next_node = arena_array(arena, node_id, g->nodes.count + 1)};
     struct planner p = {.g = g,
-                        .target = target,
-                        .codes = codes,
+                        .target = request->target,
+                        .codes = request->codes,
                         .plan = &plan,
                         .arena = arena,
                         .tensors = arena_array(arena, struct tensor_state, g->tensors.count + 1),
                         .n_uses = arena_array(arena, uint32_t, g->tensors.count + 1),
-                        .is_planned = arena_array(arena, bool, g->nodes.count + 1)};
+                        .is_planned = arena_array(arena, bool, g->nodes.count + 1),
+                        .layouts = request->layouts,
+                        .is_traced = request->is_traced && request->target->layouts};
     graph_uses_init(&p.uses, g, live);
     look_over_graph(&p, live);
-    for (node_id id = 0; id < g->nodes.count; id++)
+    planner_mark_images(&p, live);
+    for (node_id id = 0; id < g->nodes.count; id++) {
+        p.node = id;
+        p.requester = g->nodes.items[id].first_output;
         if (live[id] && !p.is_planned[id])
             plan_node(&p, id);
+    }
+    p.node = NO_NODE;
+    p.requester = NO_TENSOR;
     plan_outputs(&p);
     planner_finish(&p);
     graph_uses_free(&p.uses);
@@ -366,4 +473,6 @@ void plan_free(struct plan *plan)
 {
     vec_free(&plan->steps);
     vec_free(&plan->memory);
+    vec_free(&plan->choices);
+    vec_free(&plan->requests);
 }

@@ -8,12 +8,15 @@
 enum tensor_standing { TENSOR_ABSENT, TENSOR_STORED, TENSOR_IN_LOOP };
 struct tensor_state {
     enum tensor_standing standing;
-    uint32_t step;    // that makes it (STORED: the step whose memory it views); NO_STEP: a leaf
-    uint16_t value;   // IN_LOOP: of the step's only loop
-    bool is_constant;
-    bool has_copy[LAYOUT_COUNT];
+    uint32_t step;                           // that makes it (STORED: the step whose memory it views); NO_STEP: a leaf
+    uint16_t value;                          // IN_LOOP: of the step's only loop
+    bool is_constant, is_image, is_matrix;   // is_image: see planner_images.c; is_matrix: a matrix product reads it
     struct view view;
-    struct view copies[LAYOUT_COUNT];
+    struct tensor_copy *copies;
+};
+struct tensor_copy {
+    struct view view;
+    struct tensor_copy *next;
 };
 struct planner {
     const struct graph *g;
@@ -30,6 +33,10 @@ struct planner {
     uint32_t *writers;   // of every memory: the step that made it
     size_t writers_capacity;
     uint32_t clock;
+    const uint8_t *layouts;   // of tensors, or NULL
+    bool is_traced;           // requests are noted
+    node_id node;             // being planned
+    tensor_id requester;      // its first output, or what stands for it (plan.h, struct layout_request)
 };
 
 // A new step at the end. Never keep the pointer over another step's making: use its number.
@@ -38,6 +45,16 @@ void planner_attach_node(struct planner *p, uint32_t step, node_id node);
 void planner_pin_writer(struct planner *p, memory_id memory);
 memory_id planner_add_memory(struct planner *p, enum dtype dtype, int64_t elements, uint32_t writer);
 void planner_move_to_end(struct planner *p, uint32_t step);
+
+// Can the read be made of a tensor that stands in blocks, for results of these dimensions? Else it is to be copied.
+bool planner_can_read_blocks(const struct affine_read *read, const struct view *v, const int64_t *dim);
+// How the tensor stands for a loop that reads it so.
+struct view planner_view_for_read(struct planner *p, tensor_id t, const struct affine_read *read, const int64_t *dim);
+
+// planner_images.c: marks the tensors that stand between operators on images, and those that matrix products read.
+void planner_mark_images(struct planner *p, const bool *live);
+// plan_blocks.c: gives a loop that reads or writes blocks one more axis, until none of its accesses has blocks.
+void loop_split_blocks(struct loop *l);
 
 // planner_loops.c
 struct loop_access planner_access_of_read(const struct affine_read *read, const struct view *v);

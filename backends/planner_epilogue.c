@@ -166,17 +166,27 @@ static bool is_full(const struct view *v, const struct view *result)
     return v->rank == result->rank;
 }
 
+static enum layout layout_of_result(const struct view *result)
+{
+    for (enum layout l = 0; l < LAYOUT_COUNT; l++)
+        if (view_has_layout(result, l))
+            return l;
+    return LAYOUT_ROWS;
+}
+
 static struct loop_access access_of_operand(struct planner *p, tensor_id t, const struct affine_read *read,
                                             const struct view *result, bool is_trial)
 {
     struct view v = expected_view(p, t, result);
-    enum layout layout = view_has_layout(result, LAYOUT_ROWS) ? LAYOUT_ROWS : LAYOUT_CHANNELS_LAST;
-    if (is_full(&v, result) && !is_trial)
-        v = planner_dense(p, t, layout);
-    else if (is_full(&v, result))
+    if (is_full(&v, result) && !is_trial) {
+        v = planner_dense(p, t, layout_of_result(result));
+    } else if (is_full(&v, result)) {
         memcpy(v.stride, result->stride, sizeof v.stride);
-    else if (!is_trial)
-        v = planner_view(p, t, LAYOUT_ANY);
+        v.block = result->block;
+        v.block_axis = result->block_axis;
+    } else if (!is_trial) {
+        v = planner_view_for_read(p, t, read, result->dim);
+    }
     return planner_access_of_read(read, &v);
 }
 
@@ -215,7 +225,7 @@ static void bind_cluster(struct planner *p, uint32_t step, const struct cluster 
     planner_move_to_end(p, step);
 }
 
-static bool try_epilogue_of(struct planner *p, tensor_id t)
+static bool try_epilogue_of(struct planner *p, node_id node, tensor_id t)
 {
     struct cluster c;
     if (!may_take_epilogue(p, t) || !choose_cluster(p, t, &c))
@@ -228,7 +238,9 @@ static bool try_epilogue_of(struct planner *p, tensor_id t)
         return false;
     struct loop *loop = arena_new(p->arena, struct loop);
     *loop = start_of_epilogue(p, &p->plan->steps.items[id]);
+    p->requester = p->plan->memory.items[result.memory].chooser;
     extend_epilogue(p, loop, &c, &result, false);
+    p->requester = p->g->nodes.items[node].first_output;
     p->plan->steps.items[id].loops = loop;
     p->plan->steps.items[id].n_loops = 1;
     bind_cluster(p, id, &c);
@@ -239,7 +251,7 @@ bool planner_join_epilogue(struct planner *p, node_id node)
 {
     const struct node *n = &p->g->nodes.items[node];
     for (uint32_t i = n->n_inputs; i-- > 0;)
-        if (try_epilogue_of(p, graph_inputs(p->g, node)[i]))
+        if (try_epilogue_of(p, node, graph_inputs(p->g, node)[i]))
             return true;
     return false;
 }

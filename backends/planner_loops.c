@@ -57,19 +57,51 @@ struct loop *planner_add_loop(struct planner *p, struct step *step, int rank, in
 
 struct loop_access access_of_view(const struct view *v)
 {
-    struct loop_access access = {.memory = v->memory, .dtype = v->dtype, .offset = v->offset};
+    struct loop_access access = {.memory = v->memory,
+                                 .dtype = v->dtype,
+                                 .offset = v->offset,
+                                 .block = v->block,
+                                 .block_variable = v->block_axis};
     memcpy(access.stride, v->stride, sizeof v->stride[0] * (size_t)v->rank);
     return access;
 }
 
+// Whole blocks, from the beginning of one on, along one variable of the result.
+bool planner_can_read_blocks(const struct affine_read *read, const struct view *v, const int64_t *dim)
+{
+    int variable = -1;
+    for (int i = 0; i < read->n_terms; i++) {
+        if (read->terms[i].axis != v->block_axis)
+            continue;
+        if (variable >= 0 || read->terms[i].coefficient != 1)
+            return false;
+        variable = read->terms[i].variable;
+    }
+    for (int i = 0; i < read->n_terms; i++)
+        if (read->terms[i].variable == variable && read->terms[i].axis != v->block_axis)
+            return false;
+    return variable >= 0 && dim[variable] % v->block == 0 && read->base[v->block_axis] % v->block == 0;
+}
+
 struct loop_access planner_access_of_read(const struct affine_read *read, const struct view *v)
 {
-    struct loop_access access = {.memory = v->memory, .dtype = v->dtype, .offset = v->offset};
+    struct loop_access access = {.memory = v->memory, .dtype = v->dtype, .offset = v->offset, .block = v->block};
     for (int a = 0; a < v->rank; a++)
-        access.offset += read->base[a] * v->stride[a];
-    for (int i = 0; i < read->n_terms; i++)
+        access.offset += read->base[a] / (v->block && a == v->block_axis ? v->block : 1) * v->stride[a];
+    for (int i = 0; i < read->n_terms; i++) {
         access.stride[read->terms[i].variable] += read->terms[i].coefficient * v->stride[read->terms[i].axis];
+        if (v->block && read->terms[i].axis == v->block_axis)
+            access.block_variable = read->terms[i].variable;
+    }
     return access;
+}
+
+struct view planner_view_for_read(struct planner *p, tensor_id t, const struct affine_read *read, const int64_t *dim)
+{
+    struct view v = planner_view(p, t, LAYOUT_ANY);
+    if (v.block && !planner_can_read_blocks(read, &v, dim))
+        v = planner_dense_instead(p, t, LAYOUT_CHANNELS_LAST);
+    return v;
 }
 
 // So that equal work has equal text, whatever order the graph had.
@@ -111,34 +143,51 @@ static bool covers_domain(const struct loop *loop, const struct loop_access *acc
     for (int i = 0; i < loop->rank; i++)
         if (loop->dim[i] != 1 && access->stride[i] <= 0)
             return false;
-    return true;
+    return access->block == 0;
 }
 
-// Dense, its axes in the order of the first operand that has all of them.
-static struct view result_like_operands(struct planner *p, const struct loop *loop, enum dtype dtype)
+// Dense strides with the axes in the order of the first operand that has all of them; row-major when none has.
+static struct view view_like_operands(const struct planner *p, const struct loop *loop, enum dtype dtype,
+                                      bool *ret_depends)
 {
     struct type type = type_make(dtype, loop->rank, loop->dim);
-    struct view result = planner_allocate(p, &type, LAYOUT_ROWS);
+    struct view result = view_dense(NO_MEMORY, &type, LAYOUT_ROWS), dense;
+    *ret_depends = false;
     for (int i = 0; i < loop->n_operands; i++) {
-        struct view like = result, dense;
+        struct view like = result;
+        *ret_depends |= p->plan->memory.items[loop->operands[i].memory].chooser != NO_TENSOR;
         memcpy(like.stride, loop->operands[i].stride, sizeof like.stride[0] * (size_t)loop->rank);
-        if (!covers_domain(loop, &loop->operands[i]) || !view_dense_like(&like, &dense))
-            continue;
-        memcpy(result.stride, dense.stride, sizeof result.stride);
-        break;
+        if (covers_domain(loop, &loop->operands[i]) && view_dense_like(&like, &dense))
+            return dense;
     }
     return result;
 }
 
+static enum layout layout_of_view(const struct view *v, unsigned mask)
+{
+    for (enum layout l = 0; l < LAYOUT_COUNT; l++)
+        if (((mask | LAYOUT_BIT(LAYOUT_ROWS)) & LAYOUT_BIT(l)) && view_has_layout(v, l))
+            return l;
+    return LAYOUT_ROWS;
+}
+
+// A choice where there is one. Else what it becomes must not depend on choices: not on what a reader wants in this plan,
+// nor on how operands stand that are choices.
 void planner_store_value(struct planner *p, tensor_id t, enum layout layout)
 {
     struct tensor_state *s = &p->tensors[t];
     const struct type *type = graph_type(p->g, t);
-    struct view v;
-    if (layout == LAYOUT_ANY)
-        v = result_like_operands(p, &p->plan->steps.items[s->step].loops[0], type->dtype);
-    else
-        v = planner_allocate(p, type, layout);
+    bool depends;
+    struct view like = view_like_operands(p, &p->plan->steps.items[s->step].loops[0], type->dtype, &depends), v;
+    unsigned mask = planner_layouts(p, p->g->tensors.items[t].producer);
+    if (mask) {
+        v = planner_allocate_chosen(
+            p, t, type, planner_choose(p, t, mask, layout == LAYOUT_ANY ? layout_of_view(&like, mask) : layout));
+    } else {
+        v = planner_allocate(p, type, layout == LAYOUT_ANY || p->target->layouts ? LAYOUT_ROWS : layout);
+        if (layout == LAYOUT_ANY && !depends)
+            memcpy(v.stride, like.stride, sizeof v.stride);
+    }
     struct loop_access to = access_of_view(&v);
     loop_add_result(p, &p->plan->steps.items[s->step].loops[0], s->value, &to);
     p->writers[v.memory] = s->step;
@@ -174,7 +223,8 @@ static bool would_be_too_large(const struct loop *a, const struct loop *b, const
 
 static bool is_same_access(const struct loop_access *a, const struct loop_access *b, int rank)
 {
-    return a->memory == b->memory && a->offset == b->offset && a->dtype == b->dtype &&
+    return a->memory == b->memory && a->offset == b->offset && a->dtype == b->dtype && a->block == b->block &&
+           a->block_variable == b->block_variable &&
            memcmp(a->stride, b->stride, sizeof a->stride[0] * (size_t)rank) == 0;
 }
 
@@ -259,7 +309,7 @@ static void join_group(struct planner *p, node_id node, const struct stage_code 
         if (is_inside[i])
             reads[i] = p->tensors[t].value;
         else
-            views[i] = planner_view(p, t, LAYOUT_ANY);
+            views[i] = planner_view_for_read(p, t, &stage->reads[i], stage->type.dim);
     }
     // A tensor of the group read at other places had to be stored, which pinned the group.
     if (group == NO_STEP || p->plan->steps.items[group].is_pinned)
@@ -269,7 +319,7 @@ static void join_group(struct planner *p, node_id node, const struct stage_code 
         if (is_inside[i] && p->tensors[t].step == group && p->tensors[t].standing == TENSOR_IN_LOOP)
             continue;
         if (is_inside[i])
-            views[i] = planner_view(p, t, LAYOUT_ANY);
+            views[i] = planner_view_for_read(p, t, &stage->reads[i], stage->type.dim);
         struct loop_access access = planner_access_of_read(&stage->reads[i], &views[i]);
         reads[i] = operand_once(p, &p->plan->steps.items[group].loops[0], &access);
     }
@@ -313,8 +363,11 @@ static bool plan_stages(struct planner *p, node_id node, const struct code *code
 {
     const struct node *n = &p->g->nodes.items[node];
     struct view *views = arena_array(p->arena, struct view, code->n_inputs + code->n_stages);
-    for (int i = 0; i < code->n_inputs; i++)
+    for (int i = 0; i < code->n_inputs; i++) {
         views[i] = planner_view(p, graph_inputs(p->g, node)[i], LAYOUT_ANY);
+        if (views[i].block)
+            views[i] = planner_dense_instead(p, graph_inputs(p->g, node)[i], LAYOUT_CHANNELS_LAST);
+    }
     uint32_t id = planner_open_step(p, p->target->loops, node, p->tensors[n->first_output].is_constant);
     for (int i = 0; i < code->n_stages; i++) {
         const struct stage_code *stage = &code->stages[i];

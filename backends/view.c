@@ -11,18 +11,70 @@ static void strides_in_order(struct view *v, const int *order)
     }
 }
 
+const char *layout_name(enum layout layout)
+{
+    static const char *const names[] = {"rows", "last", "blocks8", "blocks16", "columns", "middle", "any"};
+    return names[layout];
+}
+
+int layout_block(enum layout layout)
+{
+    return layout == LAYOUT_BLOCKS_OF_8 ? 8 : layout == LAYOUT_BLOCKS_OF_16 ? 16 : 0;
+}
+
+bool layout_suits(enum layout layout, const struct type *type)
+{
+    int block = layout_block(layout);
+    if (block)
+        return type->rank >= 3 && type->dim[1] > 0 && type->dim[1] % block == 0;
+    return layout == LAYOUT_ROWS || (layout == LAYOUT_CHANNELS_LAST && type->rank >= 3) ||
+           (layout == LAYOUT_COLUMNS && type->rank >= 2) || (layout == LAYOUT_MIDDLE_SWAPPED && type->rank == 4);
+}
+
+// The order of axes in memory, outermost first, as row-major order with one axis moved behind another.
+static void order_of_axes(enum layout layout, int rank, int *ret_order)
+{
+    int moved = layout == LAYOUT_COLUMNS ? rank - 2 : 1;
+    int behind = layout == LAYOUT_MIDDLE_SWAPPED ? 2 : rank - 1, n = 0;
+    bool is_moved = layout != LAYOUT_ROWS && moved < behind;
+    for (int i = 0; i < rank; i++) {
+        if (!is_moved || i != moved)
+            ret_order[n++] = i;
+        if (is_moved && i == behind)
+            ret_order[n++] = moved;
+    }
+}
+
+// Where there is one block, or nothing stands behind the channels, blocks are no different from a plain arrangement.
+static void put_in_blocks(struct view *v, int block)
+{
+    int64_t behind = 1;
+    for (int i = 2; i < v->rank; i++)
+        behind *= v->dim[i];
+    if (v->dim[1] == block || behind == 1)
+        return;
+    int64_t stride = block;
+    for (int i = v->rank - 1; i >= 2; i--) {
+        v->stride[i] = stride;
+        stride *= v->dim[i];
+    }
+    v->stride[1] = stride;
+    v->block = block;
+    v->block_axis = 1;
+}
+
 struct view view_dense(memory_id memory, const struct type *type, enum layout layout)
 {
     struct view v = {.memory = memory, .dtype = type->dtype, .rank = type->rank};
-    int order[MAX_RANK], n = 0;
+    int order[MAX_RANK], block = layout_block(layout);
     memcpy(v.dim, type->dim, sizeof v.dim);
-    bool is_last = layout == LAYOUT_CHANNELS_LAST && type->rank >= 3;
-    for (int i = 0; i < type->rank; i++)
-        if (!is_last || i != 1)
-            order[n++] = i;
-    if (is_last)
-        order[n++] = 1;
+    if (layout_suits(layout, type))
+        order_of_axes(block ? LAYOUT_CHANNELS_LAST : layout, type->rank, order);
+    else
+        order_of_axes(LAYOUT_ROWS, type->rank, order);
     strides_in_order(&v, order);
+    if (block && layout_suits(layout, type))
+        put_in_blocks(&v, block);
     return v;
 }
 
@@ -30,6 +82,8 @@ bool view_has_layout(const struct view *v, enum layout layout)
 {
     struct type type = type_make(v->dtype, v->rank, v->dim);
     struct view dense = view_dense(v->memory, &type, layout);
+    if (dense.block != v->block || dense.block_axis != v->block_axis)
+        return false;
     for (int i = 0; i < v->rank; i++)
         if (v->dim[i] != 1 && v->stride[i] != dense.stride[i])
             return false;
@@ -71,7 +125,7 @@ bool view_reshape(const struct view *v, int rank, const int64_t *dim, struct vie
     struct run runs[MAX_RANK];
     struct view result = *v;
     result.rank = rank;
-    if (view_elements(v) == 0)
+    if (view_elements(v) == 0 || v->block)
         return false;
     int r = merge_axes(v, runs) - 1;
     for (int i = rank - 1; i >= 0; i--) {
@@ -94,6 +148,8 @@ bool view_reshape(const struct view *v, int rank, const int64_t *dim, struct vie
 bool view_dense_like(const struct view *v, struct view *ret_dense)
 {
     int order[MAX_RANK];
+    if (v->block)
+        return false;
     for (int i = 0; i < v->rank; i++) {
         int at = i;
         for (; at > 0 && v->stride[order[at - 1]] < v->stride[i]; at--)
@@ -107,5 +163,25 @@ bool view_dense_like(const struct view *v, struct view *ret_dense)
         if (v->dim[i] != 1 && v->stride[i] != dense.stride[i])
             return false;
     *ret_dense = dense;
+    return true;
+}
+
+bool view_split_blocks(const struct view *v, struct view *ret_view)
+{
+    struct view split = *v;
+    if (v->block && v->rank == MAX_RANK)
+        return false;
+    if (v->block) {
+        int at = v->block_axis;
+        memmove(&split.dim[at + 1], &v->dim[at], sizeof v->dim[0] * (size_t)(v->rank - at));
+        memmove(&split.stride[at + 1], &v->stride[at], sizeof v->stride[0] * (size_t)(v->rank - at));
+        split.rank++;
+        split.dim[at] = v->dim[at] / v->block;
+        split.stride[at] = v->stride[at];
+        split.dim[at + 1] = v->block;
+        split.stride[at + 1] = 1;
+        split.block = split.block_axis = 0;
+    }
+    *ret_view = split;
     return true;
 }

@@ -1,4 +1,4 @@
-// Convolution: channels last, weights packed once into what the library prefers, bias and activations fused.
+// Convolution: in any layout of images, weights packed once into what the library prefers, bias and activations fused.
 #include "backends/cpu/cpu_internal.h"
 #include "core/arena.h"
 #include "core/error.h"
@@ -15,6 +15,25 @@ struct prepared_conv {
     struct cpu_fallback *fallback;   // instead of the primitive, or NULL
 };
 
+#define PLAIN_CHANNELS 4   // so few of the source do not fill a block: it stays row-major when the result has blocks
+
+// Blocks of channels are taken where each group has whole ones, or each channel is a group.
+static unsigned layouts_of_conv(struct planner *p, node_id node)
+{
+    const struct graph *g = planner_graph(p);
+    int64_t groups = cpu_attribute_int(&g->nodes.items[node], "group");
+    int64_t to = graph_type(g, g->nodes.items[node].first_output)->dim[1];
+    int64_t from = graph_type(g, graph_inputs(g, node)[0])->dim[1];
+    unsigned mask = planner_layouts(p, node);
+    for (enum layout l = 0; l < LAYOUT_COUNT; l++) {
+        int block = layout_block(l);
+        bool is_first = groups == 1 && from <= PLAIN_CHANNELS, is_depthwise = groups == from && groups == to;
+        if (block && !is_depthwise && (to / groups % block || (from / groups % block && !is_first)))
+            mask &= ~LAYOUT_BIT(l);
+    }
+    return mask;
+}
+
 bool cpu_claim_conv(struct planner *p, node_id node)
 {
     const struct graph *g = planner_graph(p);
@@ -24,10 +43,11 @@ bool cpu_claim_conv(struct planner *p, node_id node)
     bool has_entries = type_elements(graph_type(g, inputs[0])) && type_elements(graph_type(g, inputs[1]));
     if (!cpu_is_computed_in_f32(type.dtype) || type.rank > 5 || !has_entries)
         return false;
-    struct view operands[2] = {cpu_view_in_f32(p, inputs[0], LAYOUT_CHANNELS_LAST),
-                               cpu_view_in_f32(p, inputs[1], LAYOUT_ROWS)};
+    enum layout layout = planner_choose(p, n->first_output, layouts_of_conv(p, node), LAYOUT_CHANNELS_LAST);
+    enum layout source = layout_suits(layout, graph_type(g, inputs[0])) ? layout : LAYOUT_ROWS;
+    struct view operands[2] = {cpu_view_in_f32(p, inputs[0], source), cpu_view_in_f32(p, inputs[1], LAYOUT_ROWS)};
     type.dtype = DTYPE_F32;
-    struct view result = planner_allocate(p, &type, LAYOUT_CHANNELS_LAST);
+    struct view result = planner_allocate_chosen(p, n->first_output, &type, layout);
     planner_add_step(p, &cpu_kernel_conv.base, node, 2, operands, 1, &result);
     return true;
 }
@@ -77,7 +97,9 @@ static void make_primitive(struct prepared_conv *c, const struct step_request *r
 {
     const struct node *n = &r->plan->graph->nodes.items[r->step->node];
     struct onednn_window window = window_of(n, &c->weights);
-    struct onednn_tensor source = cpu_tensor_of_view(&c->source), target = cpu_tensor_of_view(&c->target);
+    int block = c->source.block ? c->source.block : c->target.block;
+    struct onednn_tensor source = cpu_tensor_of_image(&c->source, block),
+                         target = cpu_tensor_of_image(&c->target, block);
     struct onednn_tensor bias = {.rank = 1, .dim = {c->target.dim[1]}, .stride = {1}}, weights;
     c->plain_weights = weights = tensor_of_weights(&c->weights, cpu_attribute_int(n, "group"));
     weights.is_free = true;

@@ -2,19 +2,19 @@
 
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/loops.h"
+#include "backends/cpu/yardstick.h"
 #include "backends/reference/reference.h"
 #include "core/arena.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/log.h"
-#include "core/statistics.h"
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 // Part of what costs depend on: to be raised when kernels get faster or slower, so that old costs are not believed.
-#define KERNEL_REVISION 2
+#define KERNEL_REVISION 4
 // Parallel regions without work that are timed before the first measurement, and what is too long for one.
 #define MEETINGS 64
 #define BUSY_SECONDS 2e-4
@@ -85,6 +85,21 @@ static bool claim(void *context, struct planner *p, node_id node)
     cpu_claim *of_operator = claims[planner_graph(p)->nodes.items[node].op->id];
     return of_operator && of_operator(p, node);
 }
+
+// --- layouts ---------------------------------------------------------------------------------------------------------
+
+#define IMAGES(block) (LAYOUT_BIT(LAYOUT_CHANNELS_LAST) | LAYOUT_BIT(LAYOUT_BLOCKS_OF_##block))
+#define LAYOUTS(block)                                                                                                 \
+    {                                                                                                                  \
+        .of_operator = {[OP_CONV] = IMAGES(block),                                                                     \
+                        [OP_POOLMAX] = IMAGES(block),                                                                  \
+                        [OP_POOLAVG] = IMAGES(block),                                                                  \
+                        [OP_LRN] = IMAGES(block),                                                                      \
+                        [OP_MATMUL] = LAYOUT_BIT(LAYOUT_COLUMNS) | LAYOUT_BIT(LAYOUT_MIDDLE_SWAPPED)},                 \
+        .of_loops_on_images = IMAGES(block), .of_loops_on_matrices = LAYOUT_BIT(LAYOUT_COLUMNS), .least_share = 0.9,   \
+    }
+
+static const struct layout_support layouts_of_8 = LAYOUTS(8), layouts_of_16 = LAYOUTS(16);
 
 // --- models ----------------------------------------------------------------------------------------------------------
 
@@ -206,7 +221,7 @@ static bool prepare_steps(struct cpu_model *m, struct cpu_backend *b, struct err
     return true;
 }
 
-static struct model *prepare(struct backend *backend, const struct graph *g, size_t n_weights,
+static struct model *prepare(struct backend *backend, const struct graph *g, const uint8_t *layouts, size_t n_weights,
                              const struct tensor_value *weights, struct error *error)
 {
     struct cpu_backend *b = (struct cpu_backend *)backend;
@@ -215,7 +230,8 @@ static struct model *prepare(struct backend *backend, const struct graph *g, siz
     m->base.backend = backend;
     arena_init(&m->arena);
     omp_set_num_threads(b->threads);
-    m->has_plan = plan_make(&m->plan, g, &backend->target, backend->codes, &m->arena, reason);
+    struct plan_request request = {g, &backend->target, backend->codes, layouts, &m->arena};
+    m->has_plan = plan_make(&m->plan, &request, reason);
     if (!m->has_plan)
         error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s", reason);
     else
@@ -295,6 +311,7 @@ static void close_cpu(struct backend *backend)
 {
     struct cpu_backend *b = (struct cpu_backend *)backend;
     backend_finish(backend);
+    yardstick_free(b->yardstick);
     onednn_close(b->onednn);
     mem_free(b, sizeof *b);
 }
@@ -347,28 +364,38 @@ static int count_cores(void)
 
 // Threads that wait for each other by spinning are at the mercy of whoever else runs: one that lost its processor keeps
 // all others waiting for a time slice.
-void cpu_warn_when_busy(struct cpu_backend *b)
+static bool meet_slowly(const struct cpu_backend *b)
 {
-    double seconds[MEETINGS];
-    if (b->has_looked_around)
-        return;
-    b->has_looked_around = true;
+    double start = clock_seconds();
     for (int i = 0; b->threads > 1 && i < MEETINGS; i++) {
-        double start = clock_seconds();
 #pragma omp parallel num_threads(b->threads)
         (void)omp_get_thread_num();
-        seconds[i] = clock_seconds() - start;
+        if (clock_seconds() - start > MEETINGS * BUSY_SECONDS)
+            return true;
     }
-    if (b->threads > 1 && sample_summarize(seconds, MEETINGS).mean > BUSY_SECONDS)
+    return false;
+}
+
+bool cpu_is_busy(struct cpu_backend *b)
+{
+    bool is_busy = meet_slowly(b);
+    if (is_busy && !b->has_warned)
         log_warning(b->base.options.log,
-                    "this machine is busy: times of %d threads mean little; try --threads 1 or OMP_WAIT_POLICY=passive",
+                    "this machine is busy: times of %d threads mean little, and costs measured now are not kept; try "
+                    "--threads 1 or OMP_WAIT_POLICY=passive",
                     b->threads);
+    b->has_warned = b->has_warned || is_busy;
+    return is_busy;
 }
 
 struct backend *cpu_backend_open(const struct backend_options *options, struct error *error)
 {
-    static const struct plan_target target = {
-        .loops = &cpu_kernel_loops.base, .evaluate = &cpu_kernel_evaluate.base, .claim = claim};
+    struct plan_target target = {
+        .loops = &cpu_kernel_loops.base,
+        .evaluate = &cpu_kernel_evaluate.base,
+        .claim = claim,
+        .layouts = onednn_block_of_channels() == 16 ? &layouts_of_16 : &layouts_of_8,
+    };
     char device[256];
     struct cpu_backend *b = mem_alloc_zero(sizeof *b);
     b->threads = options->threads > 0 ? options->threads : count_cores();

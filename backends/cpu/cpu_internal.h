@@ -5,12 +5,15 @@
 #include "backends/cpu/onednn.h"
 #include "backends/cpu/vector.h"
 
+struct yardstick;
+
 struct cpu_backend {
     struct backend base;
     struct onednn *onednn;
     const struct vector_functions *vector;
     int threads;
-    bool has_looked_around;   // cpu_warn_when_busy
+    bool has_warned;               // cpu_is_busy
+    struct yardstick *yardstick;   // NULL before its first use
 };
 
 // One step of one model being prepared.
@@ -33,7 +36,7 @@ struct cpu_kernel {
 };
 
 extern const struct cpu_kernel cpu_kernel_loops, cpu_kernel_evaluate, cpu_kernel_conv, cpu_kernel_pool,
-    cpu_kernel_linear, cpu_kernel_matmul, cpu_kernel_gather, cpu_kernel_lrn;
+    cpu_kernel_linear, cpu_kernel_matmul, cpu_kernel_row, cpu_kernel_gather, cpu_kernel_lrn;
 
 // Claims (see plan.h), one per operator that has a kernel or a better arrangement of loops than its definition.
 typedef bool cpu_claim(struct planner *p, node_id node);
@@ -53,6 +56,8 @@ static inline bool is_kept_memory(const struct plan *plan, memory_id memory)
 bool cpu_is_computed_in_f32(enum dtype dtype);
 struct view cpu_view_in_f32(struct planner *p, tensor_id t, enum layout layout);   // dense in that layout
 struct onednn_tensor cpu_tensor_of_view(const struct view *v);
+// The same for an image of a step whose images stand in blocks of that size (0: they do not), where they can.
+struct onednn_tensor cpu_tensor_of_image(const struct view *v, int block);
 const struct attribute_value *cpu_attribute(const struct node *n, const char *name);
 int64_t cpu_attribute_int(const struct node *n, const char *name);
 
@@ -73,8 +78,8 @@ struct cpu_fallback;
 struct cpu_fallback *cpu_fallback_prepare(const struct step_request *r);
 bool cpu_fallback_run(const struct cpu_fallback *f, char *const *memory);
 
-// Once, before measuring: says when other programs disturb the threads.
-void cpu_warn_when_busy(struct cpu_backend *b);
+// Whether other programs disturb the threads just now. Warns once if they do.
+bool cpu_is_busy(struct cpu_backend *b);
 bool cpu_measure(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
                  struct error *error);
 #endif

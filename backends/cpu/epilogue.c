@@ -16,11 +16,34 @@ struct view cpu_view_in_f32(struct planner *p, tensor_id t, enum layout layout)
     return planner_copy(p, &v, DTYPE_F32, layout);
 }
 
+// A part of an image has the strides of the whole, which for a batch of one differ from dense strides in nothing but the
+// batch's. The library's fast kernels compare all strides. An image of one pixel stands both ways: as it was made.
+static struct view with_dense_strides(const struct view *v)
+{
+    struct type type = type_make(v->dtype, v->rank, v->dim);
+    struct view rows = view_dense(v->memory, &type, LAYOUT_ROWS);
+    struct view last = view_dense(v->memory, &type, LAYOUT_CHANNELS_LAST);
+    size_t size = (size_t)v->rank * sizeof *v->stride;
+    if (memcmp(v->stride, rows.stride, size) == 0 || memcmp(v->stride, last.stride, size) == 0)
+        return *v;
+    return view_has_layout(v, LAYOUT_CHANNELS_LAST) ? last : view_has_layout(v, LAYOUT_ROWS) ? rows : *v;
+}
+
 struct onednn_tensor cpu_tensor_of_view(const struct view *v)
 {
+    struct view dense = with_dense_strides(v);
     struct onednn_tensor t = {.rank = v->rank};
-    memcpy(t.dim, v->dim, sizeof v->dim);
-    memcpy(t.stride, v->stride, sizeof v->stride);
+    memcpy(t.dim, dense.dim, sizeof dense.dim);
+    memcpy(t.stride, dense.stride, sizeof dense.stride);
+    return t;
+}
+
+// An image of one block stands as if channels were last.
+struct onednn_tensor cpu_tensor_of_image(const struct view *v, int block)
+{
+    struct onednn_tensor t = cpu_tensor_of_view(v);
+    if (block && v->dim[1] % block == 0 && view_has_layout(v, block == 16 ? LAYOUT_BLOCKS_OF_16 : LAYOUT_BLOCKS_OF_8))
+        t.block = block;
     return t;
 }
 

@@ -19,15 +19,18 @@ struct cpu_fallback *cpu_fallback_prepare(const struct step_request *r)
     f->node = &r->plan->graph->nodes.items[r->step->node];
     f->step = r->step;
     if (r->step->n_loops) {
-        struct step epilogue = {.n_loops = 1, .loops = r->step->loops};
+        struct step epilogue = {.n_loops = 1, .loops = loop_copy_without_blocks(&r->step->loops[0], r->arena)};
         f->epilogue = loops_compile(&epilogue, r->backend->vector, r->backend->threads, r->arena);
     }
     return f;
 }
 
 // Between a view and a dense tensor of its shape, whichever way.
-static void copy_view(const struct view *v, char *strided, char *dense, bool is_to_dense)
+static void copy_view(const struct view *plain, char *strided, char *dense, bool is_to_dense)
 {
+    struct view split;
+    view_split_blocks(plain, &split);
+    const struct view *v = &split;
     int64_t size = (int64_t)dtype_size(v->dtype), there[MAX_RANK] = {size}, here[MAX_RANK] = {size},
             dim[MAX_RANK] = {1};
     int64_t stride = size;

@@ -1,11 +1,11 @@
 // Matrix products.
 //
 //   linear   x[M,K] · w[K,N], w a weight: packed once, with bias and activations fused by the library. All batch axes
-//   of
-//            x are rows.
+//            of x are rows.
 //   matmul   x[b...,M,K] · y[b...,K,N] of any two tensors: one product per batch index, all of them over the threads
 //            when there are enough; transposed operands and any batch strides as they are; the epilogue runs on each
-//            product while it is in the cache.
+//            product while it is in the cache. The result may be row- or column-major, or stand so that exchanging its
+//            middle axes (the heads of an attention) makes it row-major.
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/loops.h"
 #include "core/arena.h"
@@ -28,6 +28,8 @@ struct prepared_linear {
 static bool has_unit_stride(const struct view *v)
 {
     int last = v->rank - 1;
+    if (v->block)
+        return false;
     return (v->stride[last] == 1 && (v->stride[last - 1] >= v->dim[last] || v->dim[last - 1] == 1)) ||
            (v->stride[last - 1] == 1 && (v->stride[last] >= v->dim[last - 1] || v->dim[last] == 1));
 }
@@ -40,6 +42,12 @@ static struct view as_rows(const struct view *v)
     bool is_view = view_reshape(v, 2, dim, &rows);
     rows.rank = is_view ? 2 : 0;
     return rows;
+}
+
+static struct view dense_instead(struct planner *p, tensor_id t)
+{
+    return graph_type(planner_graph(p), t)->dtype == DTYPE_F32 ? planner_dense_instead(p, t, LAYOUT_ROWS)
+                                                               : cpu_view_in_f32(p, t, LAYOUT_ROWS);
 }
 
 // The left operand as a matrix whose rows (or columns) are contiguous, copied when it is not.
@@ -56,7 +64,7 @@ static struct view rows_of_source(struct planner *p, tensor_id t)
             return rows;
         }
     }
-    v = cpu_view_in_f32(p, t, LAYOUT_ROWS);
+    v = dense_instead(p, t);
     return as_rows(&v);
 }
 
@@ -72,8 +80,9 @@ static bool claim_linear(struct planner *p, node_id node)
     if (!has_unit_stride(&operands[1]))
         operands[1] = cpu_view_in_f32(p, inputs[1], LAYOUT_ROWS);
     type.dtype = DTYPE_F32;
-    struct view result = planner_allocate(p, &type, LAYOUT_ROWS);
-    planner_add_step(p, &cpu_kernel_linear.base, node, 2, operands, 1, &result);
+    struct view result = planner_allocate_chosen(p, n->first_output, &type, LAYOUT_ROWS);
+    bool is_row = operands[0].dim[0] == 1 && type_elements(&type) > 0;
+    planner_add_step(p, is_row ? &cpu_kernel_row.base : &cpu_kernel_linear.base, node, 2, operands, 1, &result);
     return true;
 }
 
@@ -167,7 +176,7 @@ struct prepared_matmul {
     bool has_relu;
     const struct vector_functions *vector;
     struct compiled_loops *epilogue;   // or NULL
-    char x_transposed, y_transposed;
+    char x_transposed, y_transposed, z_transposed;
     int64_t x_leading, y_leading, z_leading;
 };
 
@@ -179,10 +188,10 @@ static struct view matrix_operand(struct planner *p, tensor_id t)
         if (has_unit_stride(&v))
             return v;
     }
-    return cpu_view_in_f32(p, t, LAYOUT_ROWS);
+    return dense_instead(p, t);
 }
 
-static bool claim_product(struct planner *p, node_id node)
+static bool claim_product(struct planner *p, node_id node, enum layout layout)
 {
     const struct graph *g = planner_graph(p);
     const struct node *n = &g->nodes.items[node];
@@ -190,7 +199,7 @@ static bool claim_product(struct planner *p, node_id node)
     struct view operands[2] = {matrix_operand(p, graph_inputs(g, node)[0]),
                                matrix_operand(p, graph_inputs(g, node)[1])};
     type.dtype = DTYPE_F32;
-    struct view result = planner_allocate(p, &type, LAYOUT_ROWS);
+    struct view result = planner_allocate_chosen(p, n->first_output, &type, layout);
     planner_add_step(p, &cpu_kernel_matmul.base, node, 2, operands, 1, &result);
     return true;
 }
@@ -204,7 +213,10 @@ bool cpu_claim_matmul(struct planner *p, node_id node)
     if (!cpu_is_computed_in_f32(graph_type(g, n->first_output)->dtype) || x->dim[x->rank - 1] == 0)
         return false;
     bool is_weight = planner_is_constant(p, inputs[1]) && !planner_is_constant(p, inputs[0]);
-    return y->rank == 2 && is_weight ? claim_linear(p, node) : claim_product(p, node);
+    bool is_linear = y->rank == 2 && is_weight;
+    unsigned mask = planner_layouts(p, node) & ~(is_linear ? LAYOUT_BIT(LAYOUT_MIDDLE_SWAPPED) : 0);
+    enum layout layout = planner_choose(p, n->first_output, mask, LAYOUT_ROWS);
+    return is_linear && layout == LAYOUT_ROWS ? claim_linear(p, node) : claim_product(p, node, layout);
 }
 
 static bool accepts_any_epilogue(const struct planner *p, const struct step *step, const struct loop *loop)
@@ -248,7 +260,7 @@ static void *prepare_matmul(const struct step_request *r)
     s->vector = r->backend->vector;
     s->has_relu = cpu_attribute_int(n, "act") != 0;
     s->epilogue = compile_epilogue(r, s->n_batch);
-    s->z_leading = s->n;
+    set_orientation(&s->z, &s->z_transposed, &s->z_leading);
     set_orientation(&s->x, &s->x_transposed, &s->x_leading);
     set_orientation(&s->y, &s->y_transposed, &s->y_leading);
     return s;
@@ -262,25 +274,41 @@ static void places_of_product(const struct prepared_matmul *s, int64_t product, 
     }
 }
 
-static const float *operand_at(const struct view *v, const struct prepared_matmul *s, char *const *memory,
-                               const int64_t *place)
+static float *matrix_at(const struct view *v, const struct prepared_matmul *s, char *const *memory,
+                        const int64_t *place)
 {
     int64_t offset = 0;
     for (int i = 0; v->rank == s->z.rank && i < s->n_batch; i++)
         offset += place[i] * v->stride[i];
-    return (const float *)(const void *)address_of_view(memory, v) + offset;
+    return (float *)(void *)address_of_view(memory, v) + offset;
+}
+
+static char opposite(char transposed)
+{
+    return transposed == 'N' ? 'T' : 'N';
+}
+
+// A column-major result is the row-major one of the transposed operands, exchanged.
+static bool multiply(const struct prepared_matmul *s, const float *x, const float *y, float *z)
+{
+    dnnl_status_t status = s->z_transposed == 'N'
+                               ? dnnl_sgemm(s->x_transposed, s->y_transposed, s->m, s->n, s->k, 1, x, s->x_leading, y,
+                                            s->y_leading, 0, z, s->z_leading)
+                               : dnnl_sgemm(opposite(s->y_transposed), opposite(s->x_transposed), s->n, s->m, s->k, 1,
+                                            y, s->y_leading, x, s->x_leading, 0, z, s->z_leading);
+    return status == dnnl_success;
 }
 
 static bool run_product(const struct prepared_matmul *s, char *const *memory, int64_t product)
 {
     int64_t place[MAX_RANK];
     places_of_product(s, product, place);
-    float *z = (float *)(void *)address_of_view(memory, &s->z) + product * s->m * s->n;
-    bool is_done =
-        dnnl_sgemm(s->x_transposed, s->y_transposed, s->m, s->n, s->k, 1, operand_at(&s->x, s, memory, place),
-                   s->x_leading, operand_at(&s->y, s, memory, place), s->y_leading, 0, z, s->z_leading) == dnnl_success;
-    if (s->has_relu)
-        s->vector->apply[FN_RELU](z, z, NULL, NULL, s->m * s->n);
+    float *z = matrix_at(&s->z, s, memory, place);
+    bool is_plain = s->z_transposed == 'N';
+    int64_t rows = is_plain ? s->m : s->n, columns = is_plain ? s->n : s->m;
+    bool is_done = multiply(s, matrix_at(&s->x, s, memory, place), matrix_at(&s->y, s, memory, place), z);
+    for (int64_t i = 0; s->has_relu && i < rows; i++)
+        s->vector->apply[FN_RELU](z + i * s->z_leading, z + i * s->z_leading, NULL, NULL, columns);
     return is_done;
 }
 

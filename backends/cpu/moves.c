@@ -1,5 +1,5 @@
-// Operators that only move entries but are no view: concatenation and padding as loops of copies, gathering as its own
-// kernel.
+// Operators that only move entries but are no view: concatenation as one step of copies for each input, padding as loops
+// of copies, gathering as its own kernel.
 #include "backends/cpu/cpu_internal.h"
 #include "core/arena.h"
 #include "operators/elements.h"
@@ -8,7 +8,7 @@
 
 // --- concat ----------------------------------------------------------------------------------------------------------
 
-static enum layout layout_for_concat(struct planner *p, node_id node)
+static bool has_channels_last(const struct planner *p, node_id node)
 {
     const struct graph *g = planner_graph(p);
     const struct node *n = &g->nodes.items[node];
@@ -16,9 +16,21 @@ static enum layout layout_for_concat(struct planner *p, node_id node)
         struct view v;
         if (planner_peek(p, graph_inputs(g, node)[i], &v) && v.rank >= 3 && !view_has_layout(&v, LAYOUT_ROWS) &&
             view_has_layout(&v, LAYOUT_CHANNELS_LAST))
-            return LAYOUT_CHANNELS_LAST;
+            return true;
     }
-    return LAYOUT_ROWS;
+    return false;
+}
+
+// In blocks only where each input has whole ones.
+static unsigned layouts_of_concat(const struct planner *p, node_id node, int64_t axis)
+{
+    const struct graph *g = planner_graph(p);
+    unsigned mask = planner_layouts(p, node);
+    for (uint32_t i = 0; i < g->nodes.items[node].n_inputs; i++)
+        for (enum layout l = 0; l < LAYOUT_COUNT; l++)
+            if (axis == 1 && layout_block(l) && !layout_suits(l, graph_type(g, graph_inputs(g, node)[i])))
+                mask &= ~LAYOUT_BIT(l);
+    return mask;
 }
 
 bool cpu_claim_concat(struct planner *p, node_id node)
@@ -30,19 +42,22 @@ bool cpu_claim_concat(struct planner *p, node_id node)
     struct view views[64], result;
     if (n->n_inputs > 64)
         return false;
-    enum layout layout = layout_for_concat(p, node);
+    enum layout standard = has_channels_last(p, node) ? LAYOUT_CHANNELS_LAST : LAYOUT_ROWS;
+    enum layout layout = planner_choose(p, n->first_output, layouts_of_concat(p, node, axis), standard);
     for (uint32_t i = 0; i < n->n_inputs; i++)
         views[i] = planner_view(p, graph_inputs(g, node)[i], layout);
-    result = planner_allocate(p, type, layout);
-    struct step *step = planner_add_loops_step(p, node, &result);
+    result = planner_allocate_chosen(p, n->first_output, type, layout);
     struct loop_access to = access_of_view(&result);
+    bool is_along_blocks = result.block && axis == result.block_axis;
     for (uint32_t i = 0; i < n->n_inputs; i++) {
+        struct step *step = i ? planner_add_piece(p, node, &result, i) : planner_add_loops_step(p, node, &result);
+        step->n_pieces = n->n_inputs;
         if (view_elements(&views[i])) {
             struct loop *loop = planner_add_loop(p, step, views[i].rank, 0, views[i].dim);
             struct loop_access from = access_of_view(&views[i]);
             loop_add_result(p, loop, loop_add_operand(p, loop, &from), &to);
         }
-        to.offset += views[i].dim[axis] * result.stride[axis];
+        to.offset += views[i].dim[axis] / (is_along_blocks ? result.block : 1) * result.stride[axis];
     }
     return true;
 }
@@ -59,7 +74,11 @@ bool cpu_claim_pad(struct planner *p, node_id node)
     if (type->dtype != DTYPE_F32 || (mode >= 0 && n->attributes[mode].ints[0] != 0))
         return false;
     struct view inner = planner_view(p, graph_inputs(g, node)[0], LAYOUT_ANY);
-    struct view result = planner_allocate(p, type, LAYOUT_ROWS);
+    if (inner.block)
+        inner = planner_dense_instead(p, graph_inputs(g, node)[0], LAYOUT_CHANNELS_LAST);
+    unsigned mask = planner_layouts(p, node) & LAYOUT_BIT(LAYOUT_CHANNELS_LAST);
+    struct view result =
+        planner_allocate_chosen(p, n->first_output, type, planner_choose(p, n->first_output, mask, LAYOUT_ROWS));
     struct loop_access from, to = access_of_view(&result);
     struct step *step = planner_add_loops_step(p, node, &result);
     struct loop *fill = planner_add_loop(p, step, type->rank, 0, type->dim);

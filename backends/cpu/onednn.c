@@ -36,6 +36,18 @@ void onednn_close(struct onednn *o)
     mem_free(o, sizeof *o);
 }
 
+int onednn_block_of_channels(void)
+{
+    return (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core ? 16 : 8;
+}
+
+dnnl_format_tag_t onednn_tag(const struct onednn_tensor *t)
+{
+    static const dnnl_format_tag_t tags[2][3] = {{dnnl_nCw8c, dnnl_nChw8c, dnnl_nCdhw8c},
+                                                 {dnnl_nCw16c, dnnl_nChw16c, dnnl_nCdhw16c}};
+    return t->is_free ? dnnl_format_tag_any : tags[t->block == 16][t->rank - 3];
+}
+
 void onednn_version(int *ret_major, int *ret_minor, int *ret_patch)
 {
     const dnnl_version_t *version = dnnl_version();
@@ -86,6 +98,7 @@ static struct onednn_tensor tensor_of_operand(const struct postops *ops, const s
                                               const struct onednn_tensor *target)
 {
     struct onednn_tensor t = *target;
+    t.block = op->operand == OPERAND_FULL ? target->block : 0;
     for (int i = t.rank - 1; op->operand != OPERAND_FULL && i >= 0; i--) {
         bool is_kept = op->operand == OPERAND_CHANNEL && i == ops->channel_axis;
         t.dim[i] = is_kept ? target->dim[i] : 1;

@@ -2,7 +2,7 @@
 // tensors with strides. What differs between oneDNN 2 and 3 is in onednn_v2.c and onednn_v3.c.
 #ifndef BACKENDS_CPU_ONEDNN_H
 #define BACKENDS_CPU_ONEDNN_H
-#include "backends/cpu/postops.h"
+#include "backends/postops.h"
 #include "backends/view.h"
 #include <stddef.h>
 
@@ -14,6 +14,7 @@ struct onednn_tensor {
     int rank;
     int64_t dim[ONEDNN_MAX_RANK], stride[ONEDNN_MAX_RANK];
     bool is_free;   // the library chooses the layout (weights that are packed once)
+    int block;   // axis 1 stands in blocks of 8 or 16, dense, of a tensor of rank 3 to 5; strides do not count. 0: no
 };
 struct onednn_window {   // of convolution and pooling; spatial axes
     int64_t kernel[ONEDNN_MAX_RANK], stride[ONEDNN_MAX_RANK], dilation[ONEDNN_MAX_RANK], pad_begin[ONEDNN_MAX_RANK],
@@ -28,6 +29,7 @@ struct onednn_lrn {   // across channels: x / (bias + alpha / size * (sum of squ
 
 struct onednn *onednn_open(void);   // NULL: the library refuses this processor
 void onednn_close(struct onednn *o);
+int onednn_block_of_channels(void);   // that its kernels for this processor prefer
 void onednn_version(int *ret_major, int *ret_minor, int *ret_patch);
 
 // NULL: the library cannot do this. `bias` may be NULL. With groups, weights have a leading group axis.

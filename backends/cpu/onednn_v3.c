@@ -4,8 +4,8 @@
 onednn_desc onednn_desc_make(const struct onednn_tensor *t)
 {
     dnnl_memory_desc_t desc = NULL;
-    dnnl_status_t status = t->is_free
-                               ? dnnl_memory_desc_create_with_tag(&desc, t->rank, t->dim, dnnl_f32, dnnl_format_tag_any)
+    dnnl_status_t status = t->is_free || t->block
+                               ? dnnl_memory_desc_create_with_tag(&desc, t->rank, t->dim, dnnl_f32, onednn_tag(t))
                                : dnnl_memory_desc_create_with_strides(&desc, t->rank, t->dim, dnnl_f32, t->stride);
     return status == dnnl_success ? desc : NULL;
 }

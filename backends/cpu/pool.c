@@ -1,4 +1,4 @@
-// Pooling and local response normalization, channels last.
+// Pooling and local response normalization, in any layout of images.
 #include "backends/cpu/cpu_internal.h"
 #include "core/arena.h"
 
@@ -15,9 +15,10 @@ bool cpu_claim_pool(struct planner *p, node_id node)
     struct type type = *graph_type(g, n->first_output);
     if (!cpu_is_computed_in_f32(type.dtype) || type.rank > 5 || cpu_attribute_int(n, "act") != 0)
         return false;
-    struct view source = cpu_view_in_f32(p, graph_inputs(g, node)[0], LAYOUT_CHANNELS_LAST);
+    enum layout layout = planner_choose(p, n->first_output, planner_layouts(p, node), LAYOUT_CHANNELS_LAST);
+    struct view source = cpu_view_in_f32(p, graph_inputs(g, node)[0], layout);
     type.dtype = DTYPE_F32;
-    struct view result = planner_allocate(p, &type, LAYOUT_CHANNELS_LAST);
+    struct view result = planner_allocate_chosen(p, n->first_output, &type, layout);
     planner_add_step(p, &cpu_kernel_pool.base, node, 1, &source, 1, &result);
     return true;
 }
@@ -49,7 +50,9 @@ static void *prepare_pool(const struct step_request *r)
         w.pad_begin[i] = value_or(cpu_attribute(n, "pad"), i, 0);
         w.pad_end[i] = value_or(cpu_attribute(n, "pad"), spatial + i, 0);
     }
-    struct onednn_tensor source = cpu_tensor_of_view(&s->source), target = cpu_tensor_of_view(&s->target);
+    int block = s->source.block ? s->source.block : s->target.block;
+    struct onednn_tensor source = cpu_tensor_of_image(&s->source, block),
+                         target = cpu_tensor_of_image(&s->target, block);
     s->primitive = onednn_pooling(r->backend->onednn, kind_of(n), &source, &target, &w);
     if (!s->primitive)
         s->fallback = cpu_fallback_prepare(r);
@@ -94,8 +97,9 @@ bool cpu_claim_lrn(struct planner *p, node_id node)
     const struct type *type = graph_type(g, n->first_output);
     if (type->dtype != DTYPE_F32 || type->rank != 4 || cpu_attribute_int(n, "size") % 2 == 0)
         return false;
-    struct view source = planner_dense(p, graph_inputs(g, node)[0], LAYOUT_CHANNELS_LAST);
-    struct view result = planner_allocate(p, type, LAYOUT_CHANNELS_LAST);
+    enum layout layout = planner_choose(p, n->first_output, planner_layouts(p, node), LAYOUT_CHANNELS_LAST);
+    struct view source = planner_dense(p, graph_inputs(g, node)[0], layout);
+    struct view result = planner_allocate_chosen(p, n->first_output, type, layout);
     planner_add_step(p, &cpu_kernel_lrn.base, node, 1, &source, 1, &result);
     return true;
 }
@@ -113,7 +117,9 @@ static void *prepare_lrn(const struct step_request *r)
                              real_attribute(n, "bias")};
     s->source = r->step->operands[0];
     s->target = r->step->results[0];
-    struct onednn_tensor source = cpu_tensor_of_view(&s->source), target = cpu_tensor_of_view(&s->target);
+    int block = s->source.block ? s->source.block : s->target.block;
+    struct onednn_tensor source = cpu_tensor_of_image(&s->source, block),
+                         target = cpu_tensor_of_image(&s->target, block);
     s->primitive = onednn_lrn(r->backend->onednn, &source, &target, &lrn);
     if (!s->primitive)
         s->fallback = cpu_fallback_prepare(r);

@@ -245,6 +245,54 @@ static bool has_nan(const float *a, int64_t n)
 EXTREME_OF_BLOCK(max_of_block, >, -INFINITY)
 EXTREME_OF_BLOCK(min_of_block, <, INFINITY)
 
+// --- sums of rows ------------------------------------------------------------------------------------------------------
+
+#define STREAMS 8
+#define LINE 16     // floats
+#define AHEAD 128   // floats
+
+// In one order for every column, so that equal columns have equal sums, in the last line too.
+static inline float sum_of_streams(const float *factor, const float *const *row, int64_t column)
+{
+    float a = factor[0] * row[0][column] + factor[1] * row[1][column];
+    float b = factor[2] * row[2][column] + factor[3] * row[3][column];
+    float c = factor[4] * row[4][column] + factor[5] * row[5][column];
+    float d = factor[6] * row[6][column] + factor[7] * row[7][column];
+    return (a + b) + (c + d);
+}
+
+static void add_rows_apart(float *restrict z, const float *x, const float *w, int64_t apart, int64_t n)
+{
+    const float *row[STREAMS];
+    float factor[STREAMS];
+    int64_t i = 0;
+    for (int j = 0; j < STREAMS; j++) {
+        row[j] = w + j * apart * n;
+        factor[j] = x[j * apart];
+    }
+    for (; i + LINE <= n; i += LINE) {
+        for (int j = 0; j < STREAMS; j++)
+            __builtin_prefetch(row[j] + i + AHEAD);
+        _Pragma("omp simd") for (int64_t lane = i; lane < i + LINE; lane++) z[lane] +=
+            sum_of_streams(factor, row, lane);
+    }
+    for (; i < n; i++)
+        z[i] += sum_of_streams(factor, row, i);
+}
+
+static void combine_rows(float *restrict z, const float *x, const float *w, int64_t rows, int64_t n)
+{
+    int64_t apart = rows / STREAMS;
+    memset(z, 0, (size_t)n * sizeof *z);
+    for (int64_t i = 0; i < apart; i++)
+        add_rows_apart(z, x + i, w + i * n, apart, n);
+    for (int64_t i = apart * STREAMS; i < rows; i++) {
+        const float *row = w + i * n;
+        const float factor = x[i];
+        _Pragma("omp simd") for (int64_t j = 0; j < n; j++) z[j] += factor * row[j];
+    }
+}
+
 // --- moving ----------------------------------------------------------------------------------------------------------
 
 static void fill_block(float *z, float value, int64_t n)
@@ -325,6 +373,7 @@ const struct vector_functions NAME_OF(VECTOR_VARIANT) = {
     .max = max_of_block,
     .min = min_of_block,
     .product = product_of_block,
+    .combine_rows = combine_rows,
     .fill = fill_block,
     .load = load_block,
     .store = store_block,

@@ -24,6 +24,9 @@ struct vector_functions {
     void (*fill)(float *z, float value, int64_t n);
     void (*load)(float *z, const float *from, int64_t stride, int64_t n);   // z[i] = from[i * stride]
     void (*store)(float *to, int64_t stride, const float *a, int64_t n);    // to[i * stride] = a[i]
+    // z[j] = sum(i) x[i] * w[i * n + j] for i below `rows`. Reads w in several streams and ahead of use: one core gets
+    // twice as much from memory that way as from one stream. z should stay in the nearest cache.
+    void (*combine_rows)(float *z, const float *x, const float *w, int64_t rows, int64_t n);
     // Between element types: f16, bf16 and bool.
     void (*load_as)(enum dtype dtype, float *z, const void *from, int64_t stride, int64_t n);
     void (*store_as)(enum dtype dtype, void *to, int64_t stride, const float *a, int64_t n);

@@ -1,7 +1,7 @@
 // Epilogues as a library of fused kernels knows them: a chain of curves and of operations with another tensor, each
 // applied to the result so far.
-#ifndef BACKENDS_CPU_POSTOPS_H
-#define BACKENDS_CPU_POSTOPS_H
+#ifndef BACKENDS_POSTOPS_H
+#define BACKENDS_POSTOPS_H
 #include "backends/plan.h"
 
 enum postop_kind {
@@ -40,6 +40,6 @@ struct postops {
 };
 
 // Reads the chain off the epilogue's code. False when it is no such chain, or an operand is neither one number, nor one
-// dense vector along the channel axis, nor of the result's shape and strides.
+// dense vector along the channel axis, nor of the result's shape and strides, or not of its element type.
 bool postops_from_epilogue(const struct loop *epilogue, int channel_axis, struct postops *ret_ops);
 #endif

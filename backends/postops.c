@@ -1,5 +1,5 @@
 // From the result back to operand 0: each step takes one pattern off the end of the expression.
-#include "backends/cpu/postops.h"
+#include "backends/postops.h"
 
 #include <math.h>
 #include <string.h>
@@ -201,7 +201,7 @@ static enum postop_operand shape_of_operand(const struct reader *r, int number)
 {
     const struct loop_access *a = &r->loop->operands[number], *result = &r->loop->results[0].to;
     bool is_scalar = true, is_channel = true, is_full = true;
-    if (a->dtype != DTYPE_F32)
+    if (a->dtype != result->dtype)
         return OPERAND_NONE;
     for (int i = 0; i < r->loop->rank; i++) {
         if (r->loop->dim[i] == 1)
@@ -210,6 +210,8 @@ static enum postop_operand shape_of_operand(const struct reader *r, int number)
         is_channel = is_channel && a->stride[i] == (i == r->channel_axis);
         is_full = is_full && a->stride[i] == result->stride[i];
     }
+    is_channel = is_channel && !a->block;
+    is_full = is_full && a->block == result->block && a->block_variable == result->block_variable;
     return is_scalar ? OPERAND_SCALAR : is_channel ? OPERAND_CHANNEL : is_full ? OPERAND_FULL : OPERAND_NONE;
 }
 
