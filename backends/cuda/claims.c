@@ -1,0 +1,98 @@
+// What is claimed beside the libraries' steps: concatenation as loops of copies, and all that loops do not express as
+// kernels from its definition.
+#include "backends/cuda/internal.h"
+#include "core/arena.h"
+
+#define MOST_CONCATENATED 64
+
+// Images that stand with their channels last stay so.
+static enum layout layout_like_inputs(struct planner *p, node_id node)
+{
+    const struct graph *g = planner_graph(p);
+    const struct node *n = &g->nodes.items[node];
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        struct view v;
+        if (planner_peek(p, graph_inputs(g, node)[i], &v) && v.rank >= 3 && !view_has_layout(&v, LAYOUT_ROWS) &&
+            view_has_layout(&v, LAYOUT_CHANNELS_LAST))
+            return LAYOUT_CHANNELS_LAST;
+    }
+    return LAYOUT_ROWS;
+}
+
+static bool claim_concat(const struct cuda_backend *b, struct planner *p, node_id node)
+{
+    const struct graph *g = planner_graph(p);
+    const struct node *n = &g->nodes.items[node];
+    int64_t axis = cuda_attribute(n, "axis")->ints[0];
+    struct view views[MOST_CONCATENATED];
+    if (n->n_inputs > MOST_CONCATENATED)
+        return false;
+    enum layout layout = planner_choose(p, n->first_output, planner_layouts(p, node), layout_like_inputs(p, node));
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        views[i] = planner_view(p, graph_inputs(g, node)[i], layout);
+    struct view result = planner_allocate_chosen(p, n->first_output, graph_type(g, n->first_output), layout);
+    struct step *step = planner_add_loops_step(p, node, &result);
+    struct loop_access to = access_of_view(&result);
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        if (view_elements(&views[i])) {
+            struct loop *loop = planner_add_loop(p, step, views[i].rank, 0, views[i].dim);
+            struct loop_access from = access_of_view(&views[i]);
+            loop_add_result(p, loop, loop_add_operand(p, loop, &from), &to);
+        }
+        to.offset += views[i].dim[axis] * result.stride[axis];
+    }
+    return true;
+}
+
+static bool accepts_behind_definition(const struct planner *p, const struct step *step, const struct loop *loop)
+{
+    struct arena arena;
+    struct definition d;
+    arena_init(&arena);
+    bool is_accepted = graph_define(planner_graph(p), step->node, &d, &arena) && d.n_stages == 1 &&
+                       definition_is_in_single_precision(&d);
+    definition_free(&d);
+    arena_free(&arena);
+    return is_accepted;
+}
+
+const struct kernel cuda_kernel_definition = {.name = "definition", .accepts_epilogue = accepts_behind_definition};
+
+// Pooling, gathering and all else that loops do not express: operands as they stand.
+static bool claim_definition(struct planner *p, node_id node)
+{
+    const struct graph *g = planner_graph(p);
+    const struct node *n = &g->nodes.items[node];
+    struct view operands[MOST_CONCATENATED], results[MAX_OUTPUTS];
+    if (n->n_inputs > MOST_CONCATENATED)
+        return false;
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        operands[i] = planner_view(p, graph_inputs(g, node)[i], LAYOUT_ANY);
+    for (uint32_t i = 0; i < n->n_outputs; i++) {
+        tensor_id t = n->first_output + i;
+        enum layout layout = planner_choose(p, t, planner_layouts(p, node), layout_like_inputs(p, node));
+        results[i] = planner_allocate_chosen(p, t, graph_type(g, t), layout);
+    }
+    planner_add_step(p, &cuda_kernel_definition, node, (int)n->n_inputs, operands, (int)n->n_outputs, results);
+    return true;
+}
+
+// --- all claims ------------------------------------------------------------------------------------------------------
+
+static cuda_claim_operator *const claims[OP_COUNT] = {
+    [OP_CONV] = cuda_claim_conv, [OP_MATMUL] = cuda_claim_product, [OP_CONCAT] = claim_concat};
+
+bool cuda_claim(void *context, struct planner *p, node_id node)
+{
+    const struct cuda_backend *b = context;
+    const struct graph *g = planner_graph(p);
+    cuda_claim_operator *claim = claims[g->nodes.items[node].op->id];
+    if (claim && claim(b, p, node))
+        return true;
+    return code_cache_find(b->base.codes, g, node)->kind == CODE_NONE && claim_definition(p, node);
+}
+
+const struct attribute_value *cuda_attribute(const struct node *n, const char *name)
+{
+    return &n->attributes[operator_find_attribute(n->op, name)];
+}

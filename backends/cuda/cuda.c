@@ -1,0 +1,180 @@
+// Opening the device, or what is known of one that is not here.
+#include "backends/cuda/cuda.h"
+
+#include "backends/cost.h"
+#include "backends/cuda/internal.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include <stdio.h>
+#include <string.h>
+
+// Parts of what costs depend on: to be raised when generated kernels get faster or slower, or measuring changes.
+#define KERNEL_REVISION 1
+#define POLICY_REVISION 1
+
+const struct kernel cuda_kernel_loops = {.name = "loops"}, cuda_kernel_evaluate = {.name = "evaluate"};
+
+static void close_cuda(struct backend *backend)
+{
+    struct cuda_backend *b = (struct cuda_backend *)backend;
+    backend_finish(backend);
+    kernel_cache_free(b->kernels);
+    if (b->zeros)
+        b->api->release(b->gpu, b->zeros);
+    if (b->gpu)
+        b->api->close(b->gpu);
+    mem_free(b, sizeof *b);
+}
+
+static const struct backend_methods methods = {
+    .name = "cuda",
+    .measure = cuda_measure,
+    .guess = cuda_guess,
+    .prepare = cuda_prepare,
+    .run = cuda_run,
+    .time = cuda_time,
+    .profile = cuda_profile,
+    .plan_of = cuda_plan_of,
+    .free_model = cuda_free_model,
+    .close = close_cuda,
+};
+static const struct backend_methods methods_on_paper = {.name = "cuda", .guess = cuda_guess, .close = close_cuda};
+
+// --- names of devices ------------------------------------------------------------------------------------------------
+
+// The header of the device's costs: everything that they depend on, and what guesses need.
+static void describe_device(const struct cuda_backend *b, const struct backend_options *options, char *ret_text,
+                            size_t size)
+{
+    const struct gpu_information *i = &b->information;
+    char versions[128];
+    b->api->describe(versions, sizeof versions);
+    snprintf(ret_text, size, "%s, %s, %d multiprocessors, %.0f GB/s, %.0f GFLOP/s, %s, kernels %d, policy %d%s",
+             i->name, i->architecture, i->multiprocessors, i->bytes_per_second / 1e9, i->flops_per_second / 1e9,
+             versions, KERNEL_REVISION, POLICY_REVISION, options->allows_tf32 ? ", tf32" : "");
+}
+
+static bool read_description(const char *text, struct gpu_information *ret_information)
+{
+    struct gpu_information i = {.multiprocessors = 0};
+    double bytes, flops;
+    const char *comma = strchr(text, ',');
+    if (!comma || (size_t)(comma - text) >= sizeof i.name ||
+        sscanf(comma, ", %15[a-z0-9_], %d multiprocessors, %lf GB/s, %lf GFLOP/s", i.architecture, &i.multiprocessors,
+               &bytes, &flops) != 4 ||
+        !(bytes > 0) || !(flops > 0))
+        return false;
+    memcpy(i.name, text, (size_t)(comma - text));
+    i.bytes_per_second = bytes * 1e9;
+    i.flops_per_second = flops * 1e9;
+    *ret_information = i;
+    return true;
+}
+
+static bool is_with_tf32(const char *device)
+{
+    static const char ending[] = ", tf32";
+    size_t n = strlen(device);
+    return n >= sizeof ending && strcmp(device + n - (sizeof ending - 1), ending) == 0;
+}
+
+// --- opening ---------------------------------------------------------------------------------------------------------
+
+// Images may stand either way everywhere; matrices that lie the other way cost a library nothing.
+#define IMAGES LAYOUT_BIT(LAYOUT_CHANNELS_LAST)
+static const struct layout_support layouts = {
+    .of_operator = {[OP_CONV] = IMAGES, [OP_POOLMAX] = IMAGES, [OP_POOLAVG] = IMAGES},
+    .of_loops_on_images = IMAGES,
+    .least_share = 0.3,
+};
+
+struct plan_target cuda_plan_target(struct cuda_backend *b)
+{
+    return (struct plan_target){.loops = &cuda_kernel_loops,
+                                .evaluate = &cuda_kernel_evaluate,
+                                .claim = cuda_claim,
+                                .context = b,
+                                .layouts = &layouts};
+}
+
+static bool open_parts(struct cuda_backend *b, const struct backend_options *options, struct error *error)
+{
+    char device[256];
+    struct plan_target target = cuda_plan_target(b);
+    describe_device(b, options, device, sizeof device);
+    b->kernels = kernel_cache_new(b->api, b->gpu, b->information.architecture);
+    b->zeros = cuda_allocate(b, ZERO_BYTES, error);
+    return b->zeros && b->api->fill(b->gpu, b->zeros, 0, ZERO_BYTES) &&
+           backend_init(&b->base, &methods, &target, options, device, error);
+}
+
+struct backend *cuda_backend_open_on(const struct gpu_api *api, const struct backend_options *options,
+                                     struct error *error)
+{
+    char reason[GPU_REASON_SIZE];
+    struct gpu *gpu = api->open(0, reason);
+    if (!gpu) {
+        error_set_code(error, EXIT_UNSUPPORTED, NULL, "no GPU: %s", reason);
+        return NULL;
+    }
+    struct cuda_backend *b = mem_alloc_zero(sizeof *b);
+    b->api = api;
+    b->gpu = gpu;
+    api->get_information(gpu, &b->information);
+    if (open_parts(b, options, error))
+        return &b->base;
+    kernel_cache_free(b->kernels);
+    if (b->zeros)
+        api->release(gpu, b->zeros);
+    api->close(gpu);
+    mem_free(b, sizeof *b);
+    return NULL;
+}
+
+// The first device of this kind in the file.
+static bool find_device(const char *path, bool allows_tf32, char *ret_device, size_t size,
+                        struct gpu_information *ret_information, const char *why_none_is_here, struct error *error)
+{
+    struct cost_database *costs;
+    bool is_found = false;
+    if (!cost_database_open(&costs, path, "", error))
+        return false;
+    for (size_t i = 0; !is_found && i < cost_database_count(costs); i++) {
+        const char *device = cost_database_device(costs, i);
+        if (is_with_tf32(device) != allows_tf32 || !read_description(device, ret_information))
+            continue;
+        snprintf(ret_device, size, "%s", device);
+        is_found = true;
+    }
+    cost_database_free(costs);
+    return is_found || error_set_code(error, EXIT_UNSUPPORTED, path, "no costs of a GPU%s are in the file, and %s",
+                                      allows_tf32 ? " with tf32" : "", why_none_is_here);
+}
+
+static struct backend *open_on_paper(const struct backend_options *options, struct error *error)
+{
+    char device[256], reason[GPU_REASON_SIZE];
+    struct backend_options chosen = *options;
+    struct cuda_backend *b = mem_alloc_zero(sizeof *b);
+    struct plan_target target = cuda_plan_target(b);
+    chosen.never_measures = true;
+    snprintf(reason, sizeof reason, "%.*s", GPU_REASON_SIZE - 1, error->message);
+    if (find_device(options->cost_file, options->allows_tf32, device, sizeof device, &b->information, reason, error) &&
+        backend_init(&b->base, &methods_on_paper, &target, &chosen, device, error))
+        return &b->base;
+    mem_free(b, sizeof *b);
+    return NULL;
+}
+
+struct backend *cuda_backend_open(const struct backend_options *options, struct error *error)
+{
+    char reason[GPU_REASON_SIZE];
+    const struct gpu_api *api = gpu_load(reason);
+    struct backend *b = api ? cuda_backend_open_on(api, options, error) : NULL;
+    if (b)
+        return b;
+    if (!api)
+        error_set_code(error, EXIT_UNSUPPORTED, NULL, "no GPU: %s", reason);
+    bool has_file = options->cost_file && *options->cost_file;
+    return has_file && error->code == EXIT_UNSUPPORTED ? open_on_paper(options, error) : NULL;
+}

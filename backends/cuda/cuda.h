@@ -1,0 +1,17 @@
+// The device "cuda": an NVIDIA GPU. Convolutions and matrix products by its libraries, everything else by kernels made
+// from the operators' definitions; whole models as one captured graph.
+//
+// All planning, all kernel text and all estimates are made here without CUDA; what drives the GPU is a plugin (gpu.h).
+#ifndef BACKENDS_CUDA_CUDA_H
+#define BACKENDS_CUDA_CUDA_H
+#include "backends/backend.h"
+
+struct gpu_api;
+
+// Where there is no GPU, but options->cost_file has costs of one, those are used: such a device prices graphs and
+// cannot run them (backend_can_run). NULL: neither is there (EXIT_UNSUPPORTED, one line), or the file is malformed.
+struct backend *cuda_backend_open(const struct backend_options *options, struct error *error);
+// The same on a given plugin.
+struct backend *cuda_backend_open_on(const struct gpu_api *api, const struct backend_options *options,
+                                     struct error *error);
+#endif

@@ -1,0 +1,102 @@
+// What the files of the device share.
+#ifndef BACKENDS_CUDA_INTERNAL_H
+#define BACKENDS_CUDA_INTERNAL_H
+#include "backends/backend.h"
+#include "backends/cuda/gpu.h"
+#include "backends/cuda/kernels.h"
+
+struct kernel_cache;
+
+struct cuda_backend {
+    struct backend base;
+    const struct gpu_api *api;
+    struct gpu *gpu;   // NULL: only costs are here
+    struct gpu_information information;
+    struct kernel_cache *kernels;
+    void *zeros;   // for biases that are not there
+};
+#define ZERO_BYTES ((size_t)1 << 20)
+
+// --- library steps (library.c) ---------------------------------------------------------------------------------------
+
+// A convolution or matrix product with its epilogue, as the plugin is asked for it.
+struct library_step {
+    bool is_conv, has_zero_bias;
+    struct gpu_conv conv;
+    struct gpu_product product;
+    struct view x, y, z;
+    const struct loop_access *bias, *residual;   // of the step's epilogue; NULL: none
+};
+extern const struct kernel cuda_kernel_conv, cuda_kernel_product, cuda_kernel_loops, cuda_kernel_definition,
+    cuda_kernel_evaluate;
+bool cuda_is_library_step(const struct step *step);
+// False: the library does not take such a step, a generated kernel has to.
+bool library_step_read(const struct plan *plan, const struct step *step, bool allows_tf32,
+                       struct library_step *ret_step);
+
+// How such a device is planned for; it may be one that is not open (b->base.codes and options are used).
+struct plan_target cuda_plan_target(struct cuda_backend *b);
+// Claims (plan.h); the context is the device.
+bool cuda_claim(void *context, struct planner *p, node_id node);
+typedef bool cuda_claim_operator(const struct cuda_backend *b, struct planner *p, node_id node);
+cuda_claim_operator cuda_claim_conv, cuda_claim_product;
+const struct attribute_value *cuda_attribute(const struct node *n, const char *name);
+
+// --- prepared steps (steps.c) ----------------------------------------------------------------------------------------
+
+struct launch {
+    struct gpu_kernel *kernel;   // of the kernel cache
+    unsigned blocks, threads;
+    int n_pointers;
+    const struct kernel_pointer *pointers;
+};
+struct prepared_step {
+    size_t number;   // in the plan
+    int n_launches;
+    struct launch *launches;
+    struct gpu_plan *plan;   // else launches
+    struct library_step library;
+    size_t scratch_bytes;
+};
+// Where memories of a plan are on the device; `scratch` is shared by all steps.
+struct addresses {
+    char **memory;
+    char *scratch;
+};
+#define CHOICE_GENERATED "generated"   // of a library step: no library, a kernel from the definition
+
+// `choice` as in a step's cost. Everything but the plan is in `arena`. False: error.
+bool step_prepare(struct cuda_backend *b, const struct plan *plan, const struct step *step, const char *choice,
+                  struct arena *arena, struct prepared_step *ret_step, struct error *error);
+bool step_launch(struct cuda_backend *b, const struct prepared_step *s, const struct addresses *at);
+void step_release(struct cuda_backend *b, struct prepared_step *s);
+// Kernels for a step as text, for one machine.
+bool step_generate(const struct plan *plan, const struct step *step, const char *prelude, struct arena *arena,
+                   struct generated_kernels *ret_kernels);
+
+// --- machine code (kernel_cache.c) -----------------------------------------------------------------------------------
+
+struct kernel_cache *kernel_cache_new(const struct gpu_api *api, struct gpu *gpu, const char *architecture);
+void kernel_cache_free(struct kernel_cache *cache);
+// Loaded code for a text: from memory, from the cache folder, or compiled now. NULL: error.
+struct gpu_kernel *kernel_cache_find(struct kernel_cache *cache, const char *text, struct error *error);
+
+// --- models (model.c), costs (measure.c, roofline.c) -----------------------------------------------------------------
+
+struct model *cuda_prepare(struct backend *b, const struct graph *g, const uint8_t *layouts, size_t n_weights,
+                           const struct tensor_value *weights, struct error *error);
+bool cuda_run(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, struct error *error);
+bool cuda_time(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, double *ret_seconds,
+               struct error *error);
+bool cuda_profile(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, double *ret_seconds,
+                  struct error *error);
+const struct plan *cuda_plan_of(const struct model *m);
+void cuda_free_model(struct model *m);
+bool cuda_measure(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
+                  struct error *error);
+double cuda_guess(const struct backend *b, const struct plan *plan, const struct step *step);
+
+// Memory of the device, with anything in it; NULL: error.
+char *cuda_allocate(struct cuda_backend *b, size_t bytes, struct error *error);
+bool cuda_synchronize(struct cuda_backend *b, struct error *error);
+#endif

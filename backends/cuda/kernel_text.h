@@ -1,0 +1,54 @@
+// The text of one kernel, being written.
+//
+// Kernels are C that both CUDA and a plain C compiler take, in words that the prelude of a machine (gpu.h) gives:
+//     real, index          the types to compute in and to count in
+//     KERNEL(parameters)   before the body;  ENTRY(arguments) behind it
+//     block, n_blocks      which of how many
+//     THREADS(t) { ... }   every thread t of 0 .. BLOCK - 1 does that; then SYNC; makes what they wrote visible
+//     SHARED               of a block's threads
+//     REDUCE(array, f)     array[0] becomes all BLOCK entries joined by f; synchronized before and after
+//     INFINITE, half_to_real(h), half_from_real(r), bfloat_to_real(h), bfloat_from_real(r)
+// so that kernels are tested without a GPU. Names in the text: a0, a1, ... are what the kernel reads and writes; i0, ...
+// places on axes, r0, ... places on reduced ones.
+#ifndef BACKENDS_CUDA_KERNEL_TEXT_H
+#define BACKENDS_CUDA_KERNEL_TEXT_H
+#include "backends/plan.h"
+#include "core/text.h"
+
+#define KERNEL_MAX_POINTERS 96
+#define KERNEL_SCRATCH (NO_MEMORY - 1)   // the memory that steps share for what lives in one step only
+
+enum real_kind { REAL_F32, REAL_F64, REAL_I64 };
+struct kernel_pointer {
+    memory_id memory;
+    enum dtype dtype;
+    int64_t offset;   // in elements
+    bool is_written;
+};
+struct kernel_text {
+    struct text body;
+    enum real_kind real;
+    bool has_wide_index;
+    uint64_t functions;   // a bit for each scalar function that the body calls
+    int threads, n_names, n_pointers;
+    int64_t blocks;
+    struct kernel_pointer pointers[KERNEL_MAX_POINTERS];
+};
+
+const char *kernel_type_of(enum dtype dtype);   // as C has it; halves are 16-bit integers
+// The number of a pointer to there; false when there are too many.
+bool kernel_add_pointer(struct kernel_text *k, struct kernel_pointer pointer, int *ret_number);
+int kernel_new_name(struct kernel_text *k);   // a number that no name in the text has yet
+// "f_add(a, b)" etc., and notes that the function is used.
+void kernel_add_call(struct kernel_text *k, struct text *out, enum scalar_function fn, const char *a, const char *b,
+                     const char *c);
+void kernel_add_constant(struct text *out, double value);
+void kernel_add_identity(struct kernel_text *k, struct text *out, enum scalar_function fn);   // of a reduction
+// An element at `place` as a real, and a real as an element.
+void kernel_add_load(struct text *out, int pointer, enum dtype dtype, const char *place);
+void kernel_add_store(struct text *out, const struct kernel_text *k, int pointer, enum dtype dtype, const char *place,
+                      const char *value);
+// The whole text: types, the machine's prelude, functions, the kernel.
+void kernel_text_finish(const struct kernel_text *k, const char *prelude, struct text *out);
+void kernel_text_free(struct kernel_text *k);
+#endif

@@ -1,0 +1,352 @@
+// What a step costs on the device.
+//
+// Policy (revision POLICY_REVISION in cuda.c): random data; activations as warm as the step itself leaves them; weights
+// in several copies that take turns, more than the cache holds, as the layers of a model do. Launches are captured, as
+// many as take 200 µs, and the graph is launched twice to warm up; then samples until the median is known to 2 %. Of a
+// library's engines the first CANDIDATES are tried with a few samples each and the best is measured; its words are kept
+// with the cost, so that the same one runs in models. A kernel of fixed work before and after tells whether the clock
+// changed by more than CLOCK_DRIFT: then all is done again.
+#include "backends/cuda/internal.h"
+#include "core/arena.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/random.h"
+#include "core/statistics.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SAMPLE_SECONDS 2e-4
+#define MOST_LAUNCHES 256
+#define LEAST_SAMPLES 7
+#define MOST_SAMPLES 200
+#define TRIAL_SAMPLES 5
+#define WANTED_UNCERTAINTY 0.02
+#define CANDIDATES 10
+#define MOST_COPIES 32
+#define MOST_COPIED_BYTES ((size_t)1 << 30)
+#define CLOCK_DRIFT 0.05
+#define MOST_ATTEMPTS 3
+#define BLOCK_BYTES ((size_t)1 << 20)
+
+struct measurement {
+    struct cuda_backend *b;
+    const struct plan *plan;
+    const struct step *step;
+    struct arena arena;
+    int n_copies;
+    struct addresses at[MOST_COPIES];
+    VEC(char *) owned;
+    struct error *error;
+};
+
+// --- memory ----------------------------------------------------------------------------------------------------------
+
+static char *random_block(const struct plan_memory *memory, struct arena *arena)
+{
+    struct tensor_value block;
+    struct random random = random_seed(1);
+    int64_t n = (int64_t)(BLOCK_BYTES / dtype_size(memory->dtype));
+    n = memory->elements < n ? memory->elements : n;
+    block.type = type_make(memory->dtype, 1, &n);
+    block.data = arena_alloc(arena, BLOCK_BYTES, 64);
+    value_fill_random(&block, &random, 2);
+    return block.data;
+}
+
+static char *make_memory(struct measurement *m, memory_id id)
+{
+    const struct plan_memory *memory = &m->plan->memory.items[id];
+    size_t bytes = mem_product((size_t)memory->elements, dtype_size(memory->dtype));
+    char *device = cuda_allocate(m->b, bytes, m->error);
+    struct arena_mark mark = arena_mark(&m->arena);
+    if (!device)
+        return NULL;
+    vec_push(&m->owned, device);
+    char *block = random_block(memory, &m->arena);
+    bool is_filled = true;
+    for (size_t at = 0; is_filled && at < bytes; at += BLOCK_BYTES)
+        is_filled =
+            m->b->api->upload(m->b->gpu, device + at, block, bytes - at < BLOCK_BYTES ? bytes - at : BLOCK_BYTES);
+    is_filled = is_filled && cuda_synchronize(m->b, m->error);
+    arena_release(&m->arena, mark);
+    return is_filled ? device : NULL;
+}
+
+static bool is_kept(const struct plan *plan, memory_id memory)
+{
+    enum memory_place place = plan->memory.items[memory].place;
+    return place == MEMORY_WEIGHT || place == MEMORY_CONSTANT;
+}
+
+static bool give_memory(struct measurement *m, memory_id id)
+{
+    for (int i = 0; i < m->n_copies; i++) {
+        if (m->at[i].memory[id])
+            continue;
+        bool is_own = i == 0 || is_kept(m->plan, id);
+        m->at[i].memory[id] = is_own ? make_memory(m, id) : m->at[0].memory[id];
+        if (!m->at[i].memory[id])
+            return false;
+    }
+    return true;
+}
+
+static bool give_memories(struct measurement *m)
+{
+    const struct step *s = m->step;
+    bool is_done = true;
+    for (int i = 0; is_done && i < s->n_operands; i++)
+        is_done = give_memory(m, s->operands[i].memory);
+    for (int i = 0; is_done && i < s->n_results; i++)
+        is_done = give_memory(m, s->results[i].memory);
+    for (int l = 0; is_done && l < s->n_loops; l++) {
+        for (int i = 0; is_done && i < s->loops[l].n_operands; i++)
+            is_done = give_memory(m, s->loops[l].operands[i].memory);
+        for (int i = 0; is_done && i < s->loops[l].n_results; i++)
+            is_done = give_memory(m, s->loops[l].results[i].to.memory);
+    }
+    return is_done;
+}
+
+static size_t bytes_of_weights(const struct measurement *m)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < m->step->n_operands; i++) {
+        const struct plan_memory *memory = &m->plan->memory.items[m->step->operands[i].memory];
+        if (is_kept(m->plan, m->step->operands[i].memory))
+            bytes += (size_t)memory->elements * dtype_size(memory->dtype);
+    }
+    return bytes;
+}
+
+static int count_copies(const struct measurement *m)
+{
+    size_t bytes = bytes_of_weights(m), wanted;
+    if (bytes == 0)
+        return 1;
+    wanted = 2 * m->b->information.cache_bytes / bytes + 1;
+    while (wanted > 1 && (wanted > MOST_COPIES || wanted * bytes > MOST_COPIED_BYTES))
+        wanted--;
+    return (int)wanted;
+}
+
+// --- time ------------------------------------------------------------------------------------------------------------
+
+static bool fail(const struct measurement *m)
+{
+    return error_set_code(m->error, EXIT_INTERNAL, NULL, "the kernel %s failed", m->step->kernel->name);
+}
+
+static bool launch_in_turns(const struct measurement *m, const struct prepared_step *s, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!step_launch(m->b, s, &m->at[i % m->n_copies]))
+            return false;
+    return true;
+}
+
+// Seconds of n launches, or of a graph of them.
+static bool time_launches(const struct measurement *m, const struct prepared_step *s, struct gpu_graph *graph, int n,
+                          double *ret_seconds)
+{
+    const struct gpu_api *api = m->b->api;
+    api->note_moment(m->b->gpu, 0);
+    if (!(graph ? api->launch_graph(m->b->gpu, graph) : launch_in_turns(m, s, n)))
+        return fail(m);
+    api->note_moment(m->b->gpu, 1);
+    return cuda_synchronize(m->b, m->error) && (api->seconds_between(m->b->gpu, 0, 1, ret_seconds) || fail(m));
+}
+
+static struct gpu_graph *capture(const struct measurement *m, const struct prepared_step *s, int n)
+{
+    char reason[GPU_REASON_SIZE];
+    if (!m->b->api->begin_capture(m->b->gpu, reason))
+        return NULL;
+    bool is_whole = launch_in_turns(m, s, n);
+    struct gpu_graph *graph = m->b->api->end_capture(m->b->gpu, reason);
+    if (is_whole || !graph)
+        return graph;
+    m->b->api->free_graph(graph);
+    return NULL;
+}
+
+static bool is_known_well(const double *samples, size_t n)
+{
+    double sorted[MOST_SAMPLES];
+    if (n < LEAST_SAMPLES)
+        return false;
+    memcpy(sorted, samples, n * sizeof *sorted);
+    sample_summarize(sorted, n);
+    return sample_median_uncertainty(sorted, n) < WANTED_UNCERTAINTY;
+}
+
+static bool take_samples(const struct measurement *m, const struct prepared_step *s, size_t most,
+                         struct step_cost *ret_cost)
+{
+    double samples[MOST_SAMPLES], once;
+    size_t n = 0;
+    if (!time_launches(m, s, NULL, 1, &once) || !time_launches(m, s, NULL, 1, &once))
+        return false;
+    int launches = (int)fmin(MOST_LAUNCHES, fmax(m->n_copies, ceil(SAMPLE_SECONDS / (once + 1e-7))));
+    struct gpu_graph *graph = capture(m, s, launches);
+    bool is_done = time_launches(m, s, graph, launches, &once) && time_launches(m, s, graph, launches, &once);
+    double start = clock_seconds();
+    while (is_done && n < most && !is_known_well(samples, n)) {
+        is_done = time_launches(m, s, graph, launches, &samples[n]);
+        samples[n++] /= launches;
+        if (n >= LEAST_SAMPLES && clock_seconds() - start > m->b->base.options.seconds_per_step)
+            break;
+    }
+    if (graph)
+        m->b->api->free_graph(graph);
+    if (!is_done)
+        return false;
+    struct sample_summary summary = sample_summarize(samples, n);
+    ret_cost->seconds = summary.median;
+    ret_cost->spread = summary.spread;
+    return true;
+}
+
+static bool time_choice(const struct measurement *m, const char *choice, size_t most, struct step_cost *ret_cost)
+{
+    struct prepared_step s;
+    struct arena arena;
+    arena_init(&arena);
+    bool is_done = step_prepare(m->b, m->plan, m->step, choice, &arena, &s, m->error);
+    if (is_done) {
+        snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s",
+                 s.plan                          ? m->b->api->choice_of(s.plan)
+                 : cuda_is_library_step(m->step) ? CHOICE_GENERATED
+                                                 : "");
+        is_done = take_samples(m, &s, most, ret_cost);
+        step_release(m->b, &s);
+    }
+    arena_free(&arena);
+    return is_done;
+}
+
+// --- choices ---------------------------------------------------------------------------------------------------------
+
+static int list_choices(const struct measurement *m, struct gpu_choice *ret_choices)
+{
+    struct library_step s;
+    char reason[GPU_REASON_SIZE];
+    int n = 0;
+    if (!cuda_is_library_step(m->step)) {
+        ret_choices[0].text[0] = '\0';
+        return 1;
+    }
+    if (library_step_read(m->plan, m->step, m->b->base.options.allows_tf32, &s))
+        n = s.is_conv ? m->b->api->conv_choices(m->b->gpu, m->b->information.architecture, &s.conv, CANDIDATES,
+                                                ret_choices, reason)
+                      : m->b->api->product_choices(m->b->gpu, &s.product, CANDIDATES, ret_choices, reason);
+    bool is_refused = n == 0;
+    if (is_refused)
+        ret_choices[n++].text[0] = '\0';   // perhaps without its epilogue
+    if (is_refused || (s.is_conv && s.conv.groups > 1))
+        snprintf(ret_choices[n++].text, GPU_CHOICE_SIZE, CHOICE_GENERATED);
+    return n;
+}
+
+// One that fails is no candidate.
+static bool find_best(const struct measurement *m, struct gpu_choice *ret_best)
+{
+    struct gpu_choice choices[CANDIDATES + 2];
+    int n = list_choices(m, choices), best = -1;
+    double least = INFINITY;
+    for (int i = 0; i < n && n > 1; i++) {
+        struct step_cost cost;
+        if (time_choice(m, choices[i].text, TRIAL_SAMPLES, &cost) && cost.seconds < least) {
+            least = cost.seconds;
+            best = i;
+        }
+    }
+    *ret_best = choices[best < 0 ? 0 : best];
+    return best >= 0 || n == 1;
+}
+
+// --- the clock -------------------------------------------------------------------------------------------------------
+
+// A loop of fixed work on data in the cache: what it takes depends on the clock alone.
+static bool time_sentinel(const struct measurement *m, double *ret_seconds)
+{
+    struct kernel_text k = {.threads = 256, .blocks = 1};
+    struct text text = {0};
+    int pointer;
+    kernel_add_pointer(&k, (struct kernel_pointer){0, DTYPE_F32, 0, true}, &pointer);
+    text_add(&k.body, "THREADS(t) {\nreal v = a0[t];\nfor (int i = 0; i < 4096; i++) v = v * (real)0.5 + (real)1;\n"
+                      "a0[t] = v;\n}\n");
+    kernel_text_finish(&k, m->b->api->prelude, &text);
+    struct gpu_kernel *kernel = kernel_cache_find(m->b->kernels, text.chars, m->error);
+    void *addresses[] = {m->at[0].scratch};
+    bool is_done = kernel != NULL;
+    for (int i = 0; is_done && i < 3; i++) {
+        m->b->api->note_moment(m->b->gpu, 0);
+        is_done = m->b->api->launch(m->b->gpu, kernel, 1, 256, 1, addresses);
+        m->b->api->note_moment(m->b->gpu, 1);
+        is_done =
+            is_done && cuda_synchronize(m->b, m->error) && m->b->api->seconds_between(m->b->gpu, 0, 1, ret_seconds);
+    }
+    text_free(&text);
+    kernel_text_free(&k);
+    return is_done;
+}
+
+static bool measure_steadily(const struct measurement *m, struct step_cost *ret_cost)
+{
+    struct gpu_choice best;
+    double before, after;
+    if (!find_best(m, &best))
+        return false;
+    for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+        if (!time_sentinel(m, &before) || !time_choice(m, best.text, MOST_SAMPLES, ret_cost) ||
+            !time_sentinel(m, &after))
+            return false;
+        if (fabs(after - before) <= CLOCK_DRIFT * before)
+            return true;
+    }
+    log_warning(m->b->base.options.log, "the device's clock is not steady: %.3g and %.3g s for the same work", before,
+                after);
+    return true;
+}
+
+// --- the whole -------------------------------------------------------------------------------------------------------
+
+// Enough for any step: a library's workspace, or the unrounded stages of the largest definition.
+static bool give_scratch(struct measurement *m)
+{
+    struct prepared_step s;
+    struct arena arena;
+    arena_init(&arena);
+    bool is_done = step_prepare(m->b, m->plan, m->step, cuda_is_library_step(m->step) ? CHOICE_GENERATED : "", &arena,
+                                &s, m->error);
+    size_t bytes = is_done && s.scratch_bytes > GPU_WORKSPACE_BYTES ? s.scratch_bytes : GPU_WORKSPACE_BYTES;
+    if (is_done)
+        step_release(m->b, &s);
+    arena_free(&arena);
+    char *scratch = is_done ? cuda_allocate(m->b, bytes, m->error) : NULL;
+    for (int i = 0; i < m->n_copies; i++)
+        m->at[i].scratch = scratch;
+    if (scratch)
+        vec_push(&m->owned, scratch);
+    return scratch != NULL;
+}
+
+bool cuda_measure(struct backend *backend, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
+                  struct error *error)
+{
+    struct measurement m = {.b = (struct cuda_backend *)backend, .plan = plan, .step = step, .error = error};
+    arena_init(&m.arena);
+    m.n_copies = count_copies(&m);
+    for (int i = 0; i < m.n_copies; i++)
+        m.at[i].memory = arena_array(&m.arena, char *, plan->memory.count + 1);
+    *ret_cost = (struct step_cost){0};
+    bool is_done = give_memories(&m) && give_scratch(&m) && measure_steadily(&m, ret_cost);
+    for (size_t i = 0; i < m.owned.count; i++)
+        m.b->api->release(m.b->gpu, m.owned.items[i]);
+    vec_free(&m.owned);
+    arena_free(&m.arena);
+    return is_done;
+}

@@ -1,0 +1,319 @@
+// Whole models: weights uploaded once, one arena, one stream; the first run launches step by step, later ones launch
+// what was captured of it as one graph.
+#include "backends/cuda/internal.h"
+#include "core/arena.h"
+#include "core/error.h"
+#include <string.h>
+
+struct cuda_model {
+    struct model base;
+    struct arena arena;
+    struct plan plan;
+    bool has_plan, has_run;
+    struct addresses at;
+    char *working;   // the plan's arena
+    char **blocks;   // all other allocations, of every memory; NULL where there is none
+    size_t n_steps;
+    struct prepared_step *steps;
+    struct gpu_graph *graph;   // NULL until captured
+};
+
+// --- memory ----------------------------------------------------------------------------------------------------------
+
+char *cuda_allocate(struct cuda_backend *b, size_t bytes, struct error *error)
+{
+    char reason[GPU_REASON_SIZE];
+    char *memory = b->api->allocate(b->gpu, bytes ? bytes : 1, reason);
+    if (!memory)
+        error_set_code(error, EXIT_UNSUPPORTED, NULL, "%zu bytes cannot be had on the device: %s", bytes, reason);
+    return memory;
+}
+
+bool cuda_synchronize(struct cuda_backend *b, struct error *error)
+{
+    char reason[GPU_REASON_SIZE];
+    return b->api->synchronize(b->gpu, reason) ||
+           error_set_code(error, EXIT_INTERNAL, NULL, "the device failed: %s", reason);
+}
+
+static bool place_memory(struct cuda_model *m, struct cuda_backend *b, memory_id id, size_t n_weights,
+                         const struct tensor_value *weights, struct error *error)
+{
+    const struct plan_memory *memory = &m->plan.memory.items[id];
+    size_t bytes = mem_product((size_t)memory->elements, dtype_size(memory->dtype));
+    if (memory->place == MEMORY_ARENA) {
+        m->at.memory[id] = m->working + memory->offset;
+        return true;
+    }
+    bool is_weight = memory->place == MEMORY_WEIGHT;
+    if (is_weight && (memory->index < 0 || (uint64_t)memory->index >= n_weights || !weights[memory->index].data ||
+                      type_bytes(&weights[memory->index].type) != bytes))
+        return error_set_code(error, EXIT_UNSUPPORTED, NULL, "weight %lld has no value", (long long)memory->index);
+    m->at.memory[id] = m->blocks[id] = cuda_allocate(b, bytes, error);
+    if (!m->blocks[id])
+        return false;
+    return !is_weight || b->api->upload(b->gpu, m->blocks[id], weights[memory->index].data, bytes) ||
+           error_set_code(error, EXIT_INTERNAL, NULL, "weights cannot be uploaded");
+}
+
+static bool place_memories(struct cuda_model *m, struct cuda_backend *b, size_t n_weights,
+                           const struct tensor_value *weights, struct error *error)
+{
+    m->at.memory = arena_array(&m->arena, char *, m->plan.memory.count + 1);
+    m->blocks = arena_array(&m->arena, char *, m->plan.memory.count + 1);
+    m->working = cuda_allocate(b, m->plan.arena_bytes, error);
+    for (memory_id i = 0; m->working && i < m->plan.memory.count; i++)
+        if (!place_memory(m, b, i, n_weights, weights, error))
+            return false;
+    return m->working != NULL;
+}
+
+// Weights that were only read by steps done once.
+static void release_used_weights(struct cuda_model *m, struct cuda_backend *b)
+{
+    bool *is_read = arena_array(&m->arena, bool, m->plan.memory.count + 1);
+    for (size_t i = 0; i < m->plan.steps.count; i++) {
+        const struct step *s = &m->plan.steps.items[i];
+        if (s->is_constant)
+            continue;
+        for (int k = 0; k < s->n_operands; k++)
+            is_read[s->operands[k].memory] = true;
+        for (int l = 0; l < s->n_loops; l++)
+            for (int k = 0; k < s->loops[l].n_operands; k++)
+                is_read[s->loops[l].operands[k].memory] = true;
+    }
+    for (memory_id i = 0; i < m->plan.memory.count; i++)
+        if (m->plan.memory.items[i].place == MEMORY_WEIGHT && !is_read[i] && m->blocks[i]) {
+            b->api->release(b->gpu, m->blocks[i]);
+            m->blocks[i] = NULL;
+        }
+}
+
+// --- preparing -------------------------------------------------------------------------------------------------------
+
+// The engine that was measured to be the best; measured now when it is not known and may be.
+static bool choose(struct cuda_backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
+                   struct error *error)
+{
+    *ret_cost = (struct step_cost){0};
+    return step->is_constant || !cuda_is_library_step(step) || backend_step_cost(&b->base, plan, step, ret_cost, error);
+}
+
+static bool run_constants(struct cuda_model *m, struct cuda_backend *b, struct error *error)
+{
+    for (size_t i = 0; i < m->n_steps; i++)
+        if (m->plan.steps.items[m->steps[i].number].is_constant && !step_launch(b, &m->steps[i], &m->at))
+            return error_set_code(error, EXIT_INTERNAL, NULL, "a step on weights failed");
+    return cuda_synchronize(b, error);
+}
+
+static void drop_constants(struct cuda_model *m, struct cuda_backend *b)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->n_steps; i++) {
+        if (m->plan.steps.items[m->steps[i].number].is_constant)
+            step_release(b, &m->steps[i]);
+        else
+            m->steps[n++] = m->steps[i];
+    }
+    m->n_steps = n;
+}
+
+static bool prepare_steps(struct cuda_model *m, struct cuda_backend *b, struct error *error)
+{
+    size_t scratch_bytes = 0;
+    m->steps = arena_array(&m->arena, struct prepared_step, m->plan.steps.count + 1);
+    for (size_t i = 0; i < m->plan.steps.count; i++) {
+        struct step_cost cost;
+        struct prepared_step *s = &m->steps[m->n_steps];
+        const struct step *step = &m->plan.steps.items[i];
+        if (!choose(b, &m->plan, step, &cost, error) ||
+            !step_prepare(b, &m->plan, step, cost.choice, &m->arena, s, error))
+            return false;
+        m->n_steps++;
+        scratch_bytes = s->scratch_bytes > scratch_bytes ? s->scratch_bytes : scratch_bytes;
+    }
+    m->at.scratch = cuda_allocate(b, scratch_bytes, error);
+    return m->at.scratch && run_constants(m, b, error);
+}
+
+struct model *cuda_prepare(struct backend *backend, const struct graph *g, const uint8_t *layouts, size_t n_weights,
+                           const struct tensor_value *weights, struct error *error)
+{
+    struct cuda_backend *b = (struct cuda_backend *)backend;
+    struct cuda_model *m = mem_alloc_zero(sizeof *m);
+    char reason[200];
+    m->base.backend = backend;
+    arena_init(&m->arena);
+    struct plan_request request = {g, &backend->target, backend->codes, layouts, &m->arena};
+    m->has_plan = plan_make(&m->plan, &request, reason);
+    if (!m->has_plan)
+        error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s", reason);
+    else
+        plan_lay_out_memory(&m->plan);
+    if (m->has_plan && place_memories(m, b, n_weights, weights, error) && prepare_steps(m, b, error)) {
+        drop_constants(m, b);
+        release_used_weights(m, b);
+        return &m->base;
+    }
+    cuda_free_model(&m->base);
+    return NULL;
+}
+
+void cuda_free_model(struct model *model)
+{
+    struct cuda_model *m = (struct cuda_model *)model;
+    struct cuda_backend *b = (struct cuda_backend *)model->backend;
+    if (m->graph)
+        b->api->free_graph(m->graph);
+    for (size_t i = 0; i < m->n_steps; i++)
+        step_release(b, &m->steps[i]);
+    for (memory_id i = 0; m->blocks && i < m->plan.memory.count; i++)
+        if (m->blocks[i])
+            b->api->release(b->gpu, m->blocks[i]);
+    if (m->at.scratch)
+        b->api->release(b->gpu, m->at.scratch);
+    if (m->working)
+        b->api->release(b->gpu, m->working);
+    if (m->has_plan)
+        plan_free(&m->plan);
+    arena_free(&m->arena);
+    mem_free(m, sizeof *m);
+}
+
+// --- running ---------------------------------------------------------------------------------------------------------
+
+static bool is_sound(const struct plan_memory *memory, const struct tensor_value *value, const char *what,
+                     struct error *error)
+{
+    if (value->data && value->type.dtype == memory->dtype && type_elements(&value->type) == memory->elements)
+        return true;
+    return error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s %lld is missing or of another type", what,
+                          (long long)memory->index);
+}
+
+static bool upload_inputs(const struct cuda_model *m, const struct tensor_value *inputs, struct error *error)
+{
+    struct cuda_backend *b = (struct cuda_backend *)m->base.backend;
+    for (memory_id i = 0; i < m->plan.memory.count; i++) {
+        const struct plan_memory *memory = &m->plan.memory.items[i];
+        if (memory->place != MEMORY_INPUT)
+            continue;
+        const struct tensor_value *value = &inputs[memory->index];
+        if (!is_sound(memory, value, "input", error))
+            return false;
+        if (!b->api->upload(b->gpu, m->at.memory[i], value->data, type_bytes(&value->type)))
+            return error_set_code(error, EXIT_INTERNAL, NULL, "inputs cannot be uploaded");
+    }
+    return true;
+}
+
+static bool download_outputs(const struct cuda_model *m, struct tensor_value *outputs, struct error *error)
+{
+    struct cuda_backend *b = (struct cuda_backend *)m->base.backend;
+    for (memory_id i = 0; i < m->plan.memory.count; i++) {
+        const struct plan_memory *memory = &m->plan.memory.items[i];
+        if (memory->place != MEMORY_OUTPUT)
+            continue;
+        struct tensor_value *value = &outputs[memory->index];
+        if (!is_sound(memory, value, "output", error))
+            return false;
+        if (!b->api->download(b->gpu, value->data, m->at.memory[i], type_bytes(&value->type)))
+            return error_set_code(error, EXIT_INTERNAL, NULL, "outputs cannot be downloaded");
+    }
+    return cuda_synchronize(b, error);
+}
+
+static bool launch_steps(const struct cuda_model *m, struct error *error)
+{
+    struct cuda_backend *b = (struct cuda_backend *)m->base.backend;
+    for (size_t i = 0; i < m->n_steps; i++)
+        if (!step_launch(b, &m->steps[i], &m->at))
+            return error_set_code(error, EXIT_INTERNAL, NULL, "the kernel %s failed",
+                                  m->plan.steps.items[m->steps[i].number].kernel->name);
+    return true;
+}
+
+// A device that cannot capture goes on step by step.
+static void capture(struct cuda_model *m, struct cuda_backend *b)
+{
+    char reason[GPU_REASON_SIZE];
+    struct error ignored;
+    if (m->n_steps == 0 || !b->api->begin_capture(b->gpu, reason))
+        return;
+    bool is_whole = launch_steps(m, &ignored);
+    struct gpu_graph *graph = b->api->end_capture(b->gpu, reason);
+    if (is_whole)
+        m->graph = graph;
+    else if (graph)
+        b->api->free_graph(graph);
+}
+
+static bool launch_all(struct cuda_model *m, struct error *error)
+{
+    struct cuda_backend *b = (struct cuda_backend *)m->base.backend;
+    if (m->graph)
+        return b->api->launch_graph(b->gpu, m->graph) ||
+               error_set_code(error, EXIT_INTERNAL, NULL, "the captured model cannot be launched");
+    if (!launch_steps(m, error))
+        return false;
+    if (m->has_run)
+        return true;
+    m->has_run = true;
+    bool is_sound = cuda_synchronize(b, error);
+    if (is_sound)
+        capture(m, b);
+    return is_sound;
+}
+
+bool cuda_run(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs, struct error *error)
+{
+    struct cuda_model *m = (struct cuda_model *)model;
+    return upload_inputs(m, inputs, error) && launch_all(m, error) && download_outputs(m, outputs, error);
+}
+
+bool cuda_time(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
+               double *ret_seconds, struct error *error)
+{
+    struct cuda_model *m = (struct cuda_model *)model;
+    struct cuda_backend *b = (struct cuda_backend *)model->backend;
+    if (!upload_inputs(m, inputs, error) || !cuda_synchronize(b, error))
+        return false;
+    b->api->note_moment(b->gpu, 0);
+    if (!launch_all(m, error))
+        return false;
+    b->api->note_moment(b->gpu, 1);
+    return download_outputs(m, outputs, error) &&
+           (b->api->seconds_between(b->gpu, 0, 1, ret_seconds) ||
+            error_set_code(error, EXIT_INTERNAL, NULL, "the device's clock failed"));
+}
+
+// Step by step, so gaps between short kernels count: those of the graph are smaller.
+bool cuda_profile(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
+                  double *ret_seconds, struct error *error)
+{
+    struct cuda_model *m = (struct cuda_model *)model;
+    struct cuda_backend *b = (struct cuda_backend *)model->backend;
+    memset(ret_seconds, 0, m->plan.steps.count * sizeof *ret_seconds);
+    if (!upload_inputs(m, inputs, error))
+        return false;
+    for (size_t first = 0; first < m->n_steps; first += GPU_MOMENTS - 1) {
+        size_t n = m->n_steps - first < GPU_MOMENTS - 1 ? m->n_steps - first : GPU_MOMENTS - 1;
+        b->api->note_moment(b->gpu, 0);
+        for (size_t i = 0; i < n; i++) {
+            if (!step_launch(b, &m->steps[first + i], &m->at))
+                return error_set_code(error, EXIT_INTERNAL, NULL, "a step failed");
+            b->api->note_moment(b->gpu, (int)i + 1);
+        }
+        if (!cuda_synchronize(b, error))
+            return false;
+        for (size_t i = 0; i < n; i++)
+            b->api->seconds_between(b->gpu, (int)i, (int)i + 1, &ret_seconds[m->steps[first + i].number]);
+    }
+    return download_outputs(m, outputs, error);
+}
+
+const struct plan *cuda_plan_of(const struct model *m)
+{
+    return &((const struct cuda_model *)m)->plan;
+}

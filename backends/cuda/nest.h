@@ -1,0 +1,26 @@
+// Axes that a kernel runs over, and the strides of its tensors along them.
+#ifndef BACKENDS_CUDA_NEST_H
+#define BACKENDS_CUDA_NEST_H
+#include "backends/plan.h"
+#include "core/text.h"
+
+struct arena;
+
+struct nest {
+    char letter;   // of the places on the axes in the text: i0, i1, ...
+    int n, n_accesses;
+    int64_t dim[LOOP_MAX_RANK];
+    int64_t *stride[LOOP_MAX_RANK];   // of every access
+};
+// Axes first .. first + n of a loop; the accesses are its operands, then its results.
+struct nest nest_of_loop(const struct loop *loop, int first, int n, char letter, struct arena *arena);
+// Drops axes of size 1, puts the axes in order of falling strides of access `leading`, and joins neighbours that every
+// access goes through as through one.
+void nest_simplify(struct nest *nest, int leading);
+int64_t nest_places(const struct nest *nest);
+int64_t nest_reach(const struct nest *nest, int access);   // the farthest offset
+// "const index i2 = place % 7; ..." from the variable `linear`.
+void nest_add_places(const struct nest *nest, struct text *out, const char *linear);
+// " + i0 * 42 + i1" for an access.
+void nest_add_offset(const struct nest *nest, struct text *out, int access);
+#endif

@@ -1,0 +1,147 @@
+// One step of a plan made ready: a library's plan, or generated kernels.
+#include "backends/cuda/internal.h"
+#include "core/arena.h"
+#include "core/error.h"
+#include <string.h>
+
+// --- generated kernels -----------------------------------------------------------------------------------------------
+
+bool step_generate(const struct plan *plan, const struct step *step, const char *prelude, struct arena *arena,
+                   struct generated_kernels *ret_kernels)
+{
+    struct definition d;
+    if (step->kernel == &cuda_kernel_loops)
+        return kernels_from_loops(step, prelude, arena, ret_kernels);
+    bool is_done = graph_define(plan->graph, step->node, &d, arena) &&
+                   kernels_from_definition(&d, step, prelude, arena, ret_kernels);
+    definition_free(&d);
+    return is_done;
+}
+
+static bool load_kernels(struct cuda_backend *b, const struct generated_kernels *kernels, struct arena *arena,
+                         struct prepared_step *s, struct error *error)
+{
+    s->n_launches = (int)kernels->list.count;
+    s->launches = arena_array(arena, struct launch, s->n_launches + 1);
+    s->scratch_bytes = kernels->scratch_bytes;
+    for (int i = 0; i < s->n_launches; i++) {
+        const struct generated_kernel *k = &kernels->list.items[i];
+        struct gpu_kernel *kernel = kernel_cache_find(b->kernels, k->text, error);
+        if (!kernel)
+            return false;
+        s->launches[i] = (struct launch){kernel, k->blocks, k->threads, k->n_pointers, k->pointers};
+    }
+    return true;
+}
+
+static bool prepare_generated(struct cuda_backend *b, const struct plan *plan, const struct step *step,
+                              struct arena *arena, struct prepared_step *s, struct error *error)
+{
+    struct generated_kernels kernels = {.scratch_bytes = 0};
+    bool is_done = step_generate(plan, step, b->api->prelude, arena, &kernels);
+    if (!is_done)
+        error_set_code(error, EXIT_UNSUPPORTED, NULL, "no kernel can be made for %s",
+                       step->node == NO_NODE ? "a copy" : plan->graph->nodes.items[step->node].op->name);
+    else
+        is_done = load_kernels(b, &kernels, arena, s, error);
+    vec_free(&kernels.list);
+    return is_done;
+}
+
+// --- steps -----------------------------------------------------------------------------------------------------------
+
+static struct gpu_plan *plan_library(struct cuda_backend *b, const struct library_step *s, const char *choice)
+{
+    char reason[GPU_REASON_SIZE];
+    return s->is_conv ? b->api->plan_conv(b->gpu, &s->conv, choice, reason)
+                      : b->api->plan_product(b->gpu, &s->product, choice, reason);
+}
+
+// Where the library does it alone but not with its epilogue, that is a kernel of its own behind it.
+static bool prepare_apart(struct cuda_backend *b, const struct step *step, struct arena *arena, struct prepared_step *s,
+                          struct error *error)
+{
+    struct library_step bare = s->library;
+    struct step epilogue = {.n_loops = step->n_loops, .loops = step->loops};
+    struct generated_kernels kernels = {.scratch_bytes = 0};
+    bare.has_zero_bias = bare.conv.has_bias = bare.product.has_bias = false;
+    bare.conv.has_residual = bare.product.has_residual = false;
+    bare.conv.activation = bare.product.activation = GPU_NO_ACTIVATION;
+    bare.bias = bare.residual = NULL;
+    if (!step->n_loops || !(s->plan = plan_library(b, &bare, "")))
+        return false;
+    s->library = bare;
+    bool is_done =
+        kernels_from_loops(&epilogue, b->api->prelude, arena, &kernels) && load_kernels(b, &kernels, arena, s, error);
+    vec_free(&kernels.list);
+    if (!is_done)
+        step_release(b, s);
+    return is_done;
+}
+
+bool step_prepare(struct cuda_backend *b, const struct plan *plan, const struct step *step, const char *choice,
+                  struct arena *arena, struct prepared_step *ret_step, struct error *error)
+{
+    struct prepared_step s = {.number = (size_t)(step - plan->steps.items)};
+    if (cuda_is_library_step(step) && strcmp(choice, CHOICE_GENERATED) != 0 &&
+        library_step_read(plan, step, b->base.options.allows_tf32, &s.library)) {
+        s.plan = plan_library(b, &s.library, choice);
+        if (!s.plan && *choice)
+            s.plan = plan_library(b, &s.library, "");
+        if (!s.plan)
+            prepare_apart(b, step, arena, &s, error);
+        s.scratch_bytes = s.plan ? GPU_WORKSPACE_BYTES : 0;
+    }
+    if (!s.plan && !prepare_generated(b, plan, step, arena, &s, error))
+        return false;
+    *ret_step = s;
+    return true;
+}
+
+static char *address_of(const struct addresses *at, memory_id memory, int64_t offset, enum dtype dtype)
+{
+    char *base = memory == KERNEL_SCRATCH ? at->scratch : at->memory[memory];
+    return base + offset * (int64_t)dtype_size(dtype);
+}
+
+static const void *address_of_access(const struct addresses *at, const struct loop_access *a)
+{
+    return a ? address_of(at, a->memory, a->offset, a->dtype) : NULL;
+}
+
+static char *address_of_view(const struct addresses *at, const struct view *v)
+{
+    return address_of(at, v->memory, v->offset, v->dtype);
+}
+
+static bool launch_library(struct cuda_backend *b, const struct prepared_step *s, const struct addresses *at)
+{
+    const struct library_step *l = &s->library;
+    struct gpu_operands operands = {.x = address_of_view(at, &l->x),
+                                    .y = address_of_view(at, &l->y),
+                                    .z = address_of_view(at, &l->z),
+                                    .bias = l->has_zero_bias ? b->zeros : address_of_access(at, l->bias),
+                                    .residual = address_of_access(at, l->residual),
+                                    .workspace = at->scratch};
+    return b->api->run(b->gpu, s->plan, &operands);
+}
+
+bool step_launch(struct cuda_backend *b, const struct prepared_step *s, const struct addresses *at)
+{
+    bool is_done = !s->plan || launch_library(b, s, at);
+    for (int i = 0; is_done && i < s->n_launches; i++) {
+        const struct launch *l = &s->launches[i];
+        void *addresses[KERNEL_MAX_POINTERS];
+        for (int k = 0; k < l->n_pointers; k++)
+            addresses[k] = address_of(at, l->pointers[k].memory, l->pointers[k].offset, l->pointers[k].dtype);
+        is_done = b->api->launch(b->gpu, l->kernel, l->blocks, l->threads, l->n_pointers, addresses);
+    }
+    return is_done;
+}
+
+void step_release(struct cuda_backend *b, struct prepared_step *s)
+{
+    if (s->plan)
+        b->api->free_plan(s->plan);
+    s->plan = NULL;
+}
