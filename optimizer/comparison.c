@@ -59,6 +59,16 @@ bool model_record(struct model *m, const struct graph *g, size_t n_inputs, uint6
     return is_run;
 }
 
+#define TOLERANCE_OF_HALVES 1e-2
+
+double comparison_tolerance(const struct graph *g, double wanted)
+{
+    for (tensor_id t = 0; t < g->tensors.count; t++)
+        if (graph_type(g, t)->dtype == DTYPE_F16 || graph_type(g, t)->dtype == DTYPE_BF16)
+            return fmax(wanted, TOLERANCE_OF_HALVES);
+    return wanted;
+}
+
 // The worst of all rounds; one round in which the output varies is enough to trust it.
 static void merge_round(struct output_comparison *c, const struct tensor_value *a, const struct tensor_value *b)
 {
@@ -97,11 +107,7 @@ struct timing {
 
 static bool time_one(struct timing *t, int which, double *ret_seconds, struct error *error)
 {
-    double started = clock_seconds();
-    if (!model_run(t->models[which], t->inputs, t->outputs[which], error))
-        return false;
-    *ret_seconds = clock_seconds() - started;
-    return true;
+    return model_time(t->models[which], t->inputs, t->outputs[which], ret_seconds, error);
 }
 
 // One run of each, the first by turns.

@@ -32,6 +32,8 @@ struct recording {
 // `g` is the model's graph, or one with the same inputs and outputs. False: the device failed.
 bool model_record(struct model *m, const struct graph *g, size_t n_inputs, uint64_t seed, int rounds,
                   struct arena *arena, struct recording *ret_recording, struct error *error);
+// The tolerance that is wanted, or a larger one for graphs with 16-bit numbers.
+double comparison_tolerance(const struct graph *g, double wanted);
 void recordings_compare(const struct recording *a, const struct recording *b, double tolerance,
                         output_comparisons *ret_outputs);
 

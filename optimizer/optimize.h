@@ -11,16 +11,29 @@ struct optimize_options {
     const char *input, *output;   // output NULL: nothing is written
     const char *rules;            // file of substitutions
     int device;                   // index into optimize_devices
+    int layout;                   // index into optimize_layouts: how rewriting and choosing layouts go together
     struct option_list shapes;    // NAME=1,3,224,224 or SYMBOL=8
-    int64_t fold_limit, budget, max_memory, threads, seed, rounds;
+    int64_t fold_limit, budget, patience, max_memory, threads, seed, rounds;
+    int64_t finalists;        // searches whose results are timed against each other, 1 to 3
+    int64_t search_threads;   // 0: all cores. The result does not depend on it
     double alpha, seconds, tolerance, measure_seconds;
     const char *costs;            // cost database; NULL: in the user's cache folder
     struct option_list without;   // rules not to use
+    int64_t max_rule_ops;         // rules with more operators on either side are not used; 0: no limit
+    bool only_proved;   // rules whose certificate does not say that they were proved for all sizes are not used
+    bool allows_tf32;
     bool is_validation_skipped, is_check_skipped, is_timing_skipped;
+    bool has_pictures;   // the report tells the steps of both graphs
     FILE *progress;
     const struct log *log;
 };
 extern const char *const optimize_devices[];   // "cpu", "fake", "cuda", NULL
+// "joint", the standard: each candidate is priced with the best layouts around the change, beginning with what
+// sequential comes to where that is better than the original. "standard": rewritten with the layouts that a device gives
+// by rule.
+// "sequential": rewritten with row-major layouts, then the best are chosen. "graph-only": row-major throughout.
+// "layout-only": nothing is rewritten.
+extern const char *const optimize_layouts[];
 extern const struct optimize_options optimize_standard_options;
 
 // Prints nothing; `print` is called once with the finished report, which is gone afterwards. When the check fails,

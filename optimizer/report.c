@@ -3,6 +3,7 @@
 #include "core/text.h"
 #include "substitutions/match.h"
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 // --- operators by kind -----------------------------------------------------------------------------------------------
@@ -72,17 +73,39 @@ static void print_time(struct text *out, const char *label, const struct sample_
                 1e3 * s->quartile1, 1e3 * s->quartile3, s->count);
 }
 
+double report_estimate_error(const struct report *r, int which)
+{
+    double estimated = which ? r->seconds_with_layouts : r->search->seconds_before;
+    double measured = which ? r->time_after.median : r->time_before.median;
+    return r->is_timed && measured > 0 ? estimated / measured - 1 : 0;
+}
+
+// An estimate that is far off has decided what was rewritten.
+static void print_estimate_errors(struct text *out, const struct report *r)
+{
+    static const char *const names[] = {"estimate before", "estimate after"};
+    for (int i = 0; i < 2; i++) {
+        double error = report_estimate_error(r, i);
+        if (fabs(error) > REPORT_LARGE_ERROR)
+            text_printf(out, "  %-22s %+9.0f %%    OFF what was measured by more than %.0f %%\n", names[i], 1e2 * error,
+                        1e2 * REPORT_LARGE_ERROR);
+    }
+}
+
 static void print_times(struct text *out, const struct report *r)
 {
     const struct search_result *s = r->search;
     text_printf(out, "time\n  %-22s %9.3f ms\n  %-22s %9.3f ms\n", "estimated before", 1e3 * s->seconds_before,
                 "estimated after", 1e3 * s->seconds_after);
+    if (r->seconds_with_layouts != s->seconds_after)
+        text_printf(out, "  %-22s %9.3f ms\n", "with its best layouts", 1e3 * r->seconds_with_layouts);
     if (!r->is_timed)
         return;
     print_time(out, "measured before", &r->time_before);
     print_time(out, "measured after", &r->time_after);
     text_printf(out, "  %-22s %9.3f x    (95 %% interval %.3f to %.3f, %s)\n", "speed-up", r->speedup, r->speedup_low,
                 r->speedup_high, r->is_interleaved ? "interleaved" : "one after the other");
+    print_estimate_errors(out, r);
 }
 
 static const char *const verdict_names[] = {
@@ -91,6 +114,11 @@ static const char *const verdict_names[] = {
     [CHECK_UNTRUSTWORTHY] = "untrustworthy",
     [CHECK_SKIPPED] = "skipped",
 };
+
+const char *check_verdict_name(enum check_verdict verdict)
+{
+    return verdict_names[verdict];
+}
 
 static void print_check(struct text *out, const struct report *r)
 {
@@ -111,19 +139,25 @@ static void print_check(struct text *out, const struct report *r)
 static void print_search(struct text *out, const struct report *r)
 {
     const struct search_result *s = r->search;
-    const char *end = s->statistics.is_interrupted   ? "interrupted"
-                      : s->statistics.is_out_of_time ? "out of time"
-                      : s->statistics.is_exhausted   ? "nothing left to try"
-                                                     : "budget used";
+    const char *end = s->statistics.is_interrupted       ? "interrupted"
+                      : s->statistics.is_out_of_time     ? "out of time"
+                      : s->statistics.is_exhausted       ? "nothing left to try"
+                      : s->statistics.is_out_of_patience ? "nothing better for long"
+                                                         : "budget used";
     text_printf(out,
                 "search                   %.2f s, %s: %" PRIu64 " graphs expanded, %" PRIu64 " matches, %" PRIu64
                 " queued, %" PRIu64 " duplicates, %" PRIu64 " dropped\n",
                 s->statistics.seconds, end, s->statistics.expanded, s->statistics.matches, s->statistics.queued,
                 s->statistics.duplicates, s->statistics.dropped);
+    if (r->n_finalists > 1)
+        text_printf(out, "                         %zu finalists timed; the best: %s\n", r->n_finalists, r->slant);
     text_printf(out,
                 "                         %" PRIu64 " regions, %" PRIu64 " more equal to one of them; %" PRIu64
                 " of %" PRIu64 " costs were known\n",
                 s->statistics.regions, s->statistics.repeated, s->statistics.remembered, s->statistics.priced);
+    if (r->n_steps_measured)
+        text_printf(out, "                         %" PRIu64 " steps were measured for it, in %.2f s\n",
+                    r->n_steps_measured, r->seconds_measuring);
     text_printf(out, "validated                %" PRIu64 " applications of rules, each at its shapes",
                 s->statistics.validated);
     if (s->statistics.not_validated)
@@ -236,10 +270,16 @@ static void add_times(struct text *out, const struct report *r)
 {
     add_real(out, "estimated_seconds_before", r->search->seconds_before);
     add_real(out, "estimated_seconds_after", r->search->seconds_after);
+    add_string(out, "layout", r->layout_strategy);
+    add_real(out, "estimated_seconds_with_layouts", r->seconds_with_layouts);
+    add_count(out, "finalists", r->n_finalists);
+    add_string(out, "slant", r->slant);
     if (!r->is_timed)
         return;
     add_summary(out, "measured_seconds_before", &r->time_before);
     add_summary(out, "measured_seconds_after", &r->time_after);
+    add_real(out, "estimate_error_before", report_estimate_error(r, 0));
+    add_real(out, "estimate_error_after", report_estimate_error(r, 1));
     add_real(out, "speedup", r->speedup);
     add_real(out, "speedup_low", r->speedup_low);
     add_real(out, "speedup_high", r->speedup_high);
@@ -266,32 +306,38 @@ static void add_check(struct text *out, const struct report *r)
     text_add(out, "]");
 }
 
+// How far the search had come, and the estimated cost of the best graph from there on.
+static void add_course(struct text *out, const struct search_result *s)
+{
+    add_key(out, "course");
+    text_add(out, "[");
+    for (size_t i = 0; i < s->course.count; i++) {
+        text_add(out, i ? ", {" : "{");
+        add_count(out, "expanded", s->course.items[i].expanded);
+        add_real(out, "elapsed", s->course.items[i].elapsed);
+        add_real(out, "estimated_seconds", s->course.items[i].seconds);
+        text_add(out, "}");
+    }
+    text_add(out, "]");
+}
+
 static void add_search(struct text *out, const struct report *r)
 {
     const struct search_result *s = r->search;
     add_key(out, "search");
     text_add(out, "{");
     add_real(out, "seconds", s->statistics.seconds);
-    add_count(out, "expanded", s->statistics.expanded);
-    add_count(out, "matches", s->statistics.matches);
-    add_count(out, "queued", s->statistics.queued);
-    add_count(out, "peak_queue", s->statistics.peak_queue);
-    add_count(out, "duplicates", s->statistics.duplicates);
-    add_count(out, "cyclic", s->statistics.cyclic);
-    add_count(out, "ill_typed", s->statistics.ill_typed);
-    add_count(out, "too_costly", s->statistics.too_costly);
-    add_count(out, "dropped", s->statistics.dropped);
+#define PRINT_COUNT(field, name) add_count(out, name, s->statistics.field);
+    SEARCH_COUNTS(PRINT_COUNT)
+#undef PRINT_COUNT
     add_count(out, "adopted", s->statistics.adopted);
-    add_count(out, "regions", s->statistics.regions);
-    add_count(out, "regions_repeated", s->statistics.repeated);
-    add_count(out, "costs_asked", s->statistics.priced);
-    add_count(out, "costs_known", s->statistics.remembered);
-    add_count(out, "validated", s->statistics.validated);
-    add_count(out, "not_validated", s->statistics.not_validated);
+    add_count(out, "peak_queue", s->statistics.peak_queue);
     add_count(out, "rules_refuted", s->refuted.count);
     add_bool(out, "interrupted", s->statistics.is_interrupted);
     add_bool(out, "out_of_time", s->statistics.is_out_of_time);
     add_bool(out, "exhausted", s->statistics.is_exhausted);
+    add_bool(out, "out_of_patience", s->statistics.is_out_of_patience);
+    add_course(out, s);
     text_add(out, "}");
 }
 
@@ -313,6 +359,8 @@ void report_print_json(struct text *out, const struct report *r)
     add_count(out, "identities_removed", r->import.identities);
     add_count(out, "normalizations_folded", r->import.normalizations);
     add_count(out, "opaque_nodes", r->import.opaque);
+    add_count(out, "steps_measured", r->n_steps_measured);
+    add_real(out, "seconds_measuring", r->seconds_measuring);
     add_count(out, "peak_memory_bytes", r->peak_memory);
     add_real(out, "seconds", r->seconds);
     text_add(out, "}\n");

@@ -5,6 +5,7 @@
 #include "optimizer/search/search.h"
 #include <stdbool.h>
 
+struct graph_steps;
 struct text;
 
 enum check_verdict { CHECK_PASSED, CHECK_FAILED, CHECK_UNTRUSTWORTHY, CHECK_SKIPPED };
@@ -12,8 +13,13 @@ enum check_verdict { CHECK_PASSED, CHECK_FAILED, CHECK_UNTRUSTWORTHY, CHECK_SKIP
 struct report {
     const char *input, *output, *device;
     const struct graph *before, *after;
+    const struct graph_steps *steps_before, *steps_after;   // NULL: not known
     const struct search_result *search;
     const struct rule_set *rules;
+    const char *slant;    // of the search whose result was the fastest
+    size_t n_finalists;   // different results of searches with different slants
+    const char *layout_strategy;
+    double seconds_with_layouts;   // estimated for the result, with the layouts that the strategy gives it
     struct {
         size_t folded, identities, normalizations, opaque;
     } import;
@@ -25,11 +31,18 @@ struct report {
     bool is_timed, is_interleaved;
     struct sample_summary time_before, time_after;   // seconds of one run of the whole graph
     double speedup, speedup_low, speedup_high;       // median of the interleaved ratios, and its 95 % interval
+    uint64_t n_steps_measured;                       // that the cost database lacked
+    double seconds_measuring;                        // them
     bool is_optimized;                               // the output is the optimized model, not the original
     const char *kept_reason;                         // why it is the original; NULL otherwise
     size_t peak_memory;                              // bytes
     double seconds;                                  // of the whole program
 };
+// By how much the sum of step costs is off what was measured, as a share of that; [0] of the original, [1] of the
+// result. 0 when nothing was timed.
+double report_estimate_error(const struct report *r, int which);
+#define REPORT_LARGE_ERROR 0.15   // is told
+const char *check_verdict_name(enum check_verdict verdict);
 void report_print(struct text *out, const struct report *r, bool with_steps);
 void report_print_json(struct text *out, const struct report *r);
 #endif

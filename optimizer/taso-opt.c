@@ -6,11 +6,12 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "optimizer/optimize.h"
-#include <unistd.h>
+#include "optimizer/report/pages.h"
+#include "optimizer/standard_rules.h"
 
 struct arguments {
     struct optimize_options optimize;
-    const char *json;
+    const char *json, *html, *dot;
     bool is_quiet, is_verbose, is_explained, is_validated, is_checked, is_timed;
 };
 
@@ -20,16 +21,28 @@ static const struct option_spec specs[] = {
      .help = "where the optimized model goes; without it nothing is written"},
     {"rules", OPTION_TEXT, FIELD(optimize.rules), .metavar = "FILE", .help = "the substitutions"},
     {"without", OPTION_LIST, FIELD(optimize.without), .metavar = "RULE", .help = "do not use this rule (repeatable)"},
+    {"only-proved", OPTION_FLAG, FIELD(optimize.only_proved),
+     .help = "use only rules with a certificate that they hold for all sizes, not those that were tested up to some"},
+    {"max-rule-ops", OPTION_INTEGER, FIELD(optimize.max_rule_ops), .low = 0, .high = 1e9, .metavar = "N",
+     .help = "use no rule with more than N operators on either side; 0: no limit"},
     {"device", OPTION_CHOICE, FIELD(optimize.device), .choices = optimize_devices, .metavar = "DEVICE",
      .help = "what to optimize for"},
     {"threads", OPTION_INTEGER, FIELD(optimize.threads), .low = 0, .high = 1024, .metavar = "N",
      .help = "threads that the model will run on; 0: all cores"},
+    {"search-threads", OPTION_INTEGER, FIELD(optimize.search_threads), .low = 0, .high = 1024, .metavar = "N",
+     .help = "threads that the search itself uses; 0: all cores; the result is the same for any number"},
+    {"layout", OPTION_CHOICE, FIELD(optimize.layout), .choices = optimize_layouts, .metavar = "STRATEGY",
+     .help = "how rewriting and choosing the layouts of tensors go together: joint, standard (by rule), sequential, "
+             "graph-only, layout-only"},
     {"shape", OPTION_LIST, FIELD(optimize.shapes), .metavar = "NAME=1,3,224,224",
      .help = "the shape of an input, or SYMBOL=8 for a symbolic dimension (repeatable)"},
     {"alpha", OPTION_REAL, FIELD(optimize.alpha), .low = 1, .high = 100, .metavar = "X",
      .help = "keep graphs that cost up to X times the best so far"},
     {"budget", OPTION_INTEGER, FIELD(optimize.budget), .low = 0, .high = 1e9, .metavar = "N",
      .help = "graphs to expand"},
+    {"patience", OPTION_INTEGER, FIELD(optimize.patience), .low = 0, .high = 1e9, .metavar = "N",
+     .help = "end the search when N graphs in a row were expanded, or five times as many matches priced, without a "
+             "better one; 0: no limit"},
     {"time", OPTION_REAL, FIELD(optimize.seconds), .low = 0, .high = 1e9, .metavar = "SECONDS",
      .help = "stop the search after this time; 0: no limit"},
     {"max-memory", OPTION_INTEGER, FIELD(optimize.max_memory), .is_size = true, .low = 0, .high = 1e15,
@@ -40,6 +53,7 @@ static const struct option_spec specs[] = {
      .help = "compute constant tensors of up to N elements at import"},
     {"tolerance", OPTION_REAL, FIELD(optimize.tolerance), .low = 0, .high = 1, .metavar = "X",
      .help = "largest allowed max|a - b| / max|a| of an output"},
+    {"tf32", OPTION_FLAG, FIELD(optimize.allows_tf32), .help = "products of f32 on tensor cores that drop bits (cuda)"},
     {"validate", OPTION_FLAG, FIELD(is_validated),
      .help = "compute entries of every rewritten tensor both ways, over a prime field, before it is rewritten"},
     {"check", OPTION_FLAG, FIELD(is_checked), .help = "compare the result with the original on random inputs"},
@@ -47,9 +61,14 @@ static const struct option_spec specs[] = {
      .help = "time both models, and keep the original unless the result is faster"},
     {"measure-seconds", OPTION_REAL, FIELD(optimize.measure_seconds), .low = 0, .high = 1e6, .metavar = "SECONDS",
      .help = "for how long to time both models"},
+    {"finalists", OPTION_INTEGER, FIELD(optimize.finalists), .low = 1, .high = 3, .metavar = "N",
+     .help = "search N times, with different slants, and keep what is fastest when timed as a whole"},
     {"seed", OPTION_INTEGER, FIELD(optimize.seed), .low = 0, .high = 1e15, .metavar = "N",
      .help = "of the random inputs"},
     {"json", OPTION_TEXT, FIELD(json), .metavar = "FILE", .help = "write the report as JSON too"},
+    {"html", OPTION_TEXT, FIELD(html), .metavar = "FILE",
+     .help = "write the report as a page with both graphs to zoom into"},
+    {"dot", OPTION_TEXT, FIELD(dot), .metavar = "FILE", .help = "write both graphs for Graphviz"},
     {"explain", OPTION_FLAG, FIELD(is_explained), .help = "list every rewrite in order with its estimated gain"},
     {"quiet", OPTION_FLAG, FIELD(is_quiet), .letter = 'q', .help = "print errors only"},
     {"verbose", OPTION_FLAG, FIELD(is_verbose), .letter = 'v', .help = "say more on the way"},
@@ -72,6 +91,19 @@ struct printing {
     bool is_failed;
 };
 
+typedef void print_fn(struct text *out, const struct report *r);
+
+// The first failure is kept.
+static void write_report(struct printing *p, const char *file, print_fn *print, const struct report *r)
+{
+    struct text text = {0};
+    if (!file || p->is_failed)
+        return;
+    print(&text, r);
+    p->is_failed = !file_write_text(file, text.chars, text.count, p->error);
+    text_free(&text);
+}
+
 static void print_report(void *context, const struct report *r)
 {
     struct printing *p = context;
@@ -79,13 +111,11 @@ static void print_report(void *context, const struct report *r)
     if (!p->arguments->is_quiet) {
         report_print(&text, r, p->arguments->is_explained);
         fputs(text.chars, stdout);
-        text_clear(&text);
-    }
-    if (p->arguments->json) {
-        report_print_json(&text, r);
-        p->is_failed = !file_write_text(p->arguments->json, text.chars, text.count, p->error);
     }
     text_free(&text);
+    write_report(p, p->arguments->json, report_print_json, r);
+    write_report(p, p->arguments->html, report_print_html, r);
+    write_report(p, p->arguments->dot, report_print_dot, r);
 }
 
 static int fail(const struct error *error)
@@ -102,18 +132,13 @@ static int run(struct arguments *a)
     a->optimize.is_validation_skipped = !a->is_validated;
     a->optimize.is_check_skipped = !a->is_checked;
     a->optimize.is_timing_skipped = !a->is_timed;
+    a->optimize.has_pictures = a->html || a->dot;
     a->optimize.progress = a->is_quiet ? NULL : stderr;
     a->optimize.log = &log;
     interrupt_install();
     if (!optimize_model(&a->optimize, print_report, &printing, &error))
         return fail(&error);
     return printing.is_failed ? fail(&of_report) : EXIT_DONE;
-}
-
-// Beside the sources while they are there, else where they were installed.
-static const char *standard_rules(void)
-{
-    return access(RULES_BUILT, R_OK) == 0 ? RULES_BUILT : RULES_INSTALLED;
 }
 
 int main(int argc, char **argv)
@@ -124,7 +149,7 @@ int main(int argc, char **argv)
     int count;
     bool wants_help;
     struct error error = {0};
-    arguments.optimize.rules = standard_rules();
+    arguments.optimize.rules = standard_rules_file();
     bool is_parsed = options_parse(&program, argc - 1, argv + 1, &arguments, positional, &count, &wants_help, &error);
     arguments.optimize.input = is_parsed && count ? positional[0] : NULL;
     mem_free_array(positional, argc);

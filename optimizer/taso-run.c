@@ -1,6 +1,7 @@
 // taso-run: runs one model or two on a device; prints latencies, measured in turns, and how far the outputs of the
 // second model are from those of the first.
 #include "backends/cpu/cpu.h"
+#include "backends/cuda/cuda.h"
 #include "core/arena.h"
 #include "core/error.h"
 #include "core/file.h"
@@ -15,16 +16,19 @@
 
 #define NAME "taso-run"
 
-enum device { DEVICE_CPU };
-static const char *const devices[] = {"cpu", NULL};
+enum device { DEVICE_CPU, DEVICE_CUDA };
+static const char *const devices[] = {"cpu", "cuda", NULL};
+
+// By enum layout_policy.
+static const char *const layouts[] = {"standard", "best", "plain", NULL};
 
 struct options {
-    int device;
+    int device, layout;
     struct option_list shapes;
     int64_t threads, warmup, repeats, seed, integers, fold_limit;
     double tolerance;
     const char *costs, *json, *save;
-    bool explain, estimate, plan, profile, verbose;
+    bool explain, estimate, plan, profile, measure_costs, tf32, verbose;
 };
 static const struct options standard_options = {
     .warmup = 3, .repeats = 30, .seed = 1, .integers = 2, .fold_limit = IMPORT_FOLD_LIMIT, .tolerance = 1e-5};
@@ -32,6 +36,9 @@ static const struct options standard_options = {
 static const struct option_spec option_specs[] = {
     {"device", OPTION_CHOICE, offsetof(struct options, device), .choices = devices, .metavar = "NAME",
      .help = "where to run"},
+    {"layout", OPTION_CHOICE, offsetof(struct options, layout), .choices = layouts, .metavar = "POLICY",
+     .help =
+         "layouts of tensors: standard (by rule), best (by the costs of steps, measured where unknown), plain (NCHW)"},
     {"shape", OPTION_LIST, offsetof(struct options, shapes), .metavar = "NAME=DIMS",
      .help = "shape of an input (data=1,3,224,224), or a symbolic dimension (batch=8)"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .low = 0, .high = 1024, .metavar = "N",
@@ -52,6 +59,10 @@ static const struct option_spec option_specs[] = {
     {"profile", OPTION_FLAG, offsetof(struct options, profile),
      .help = "print the time of every step within the model, beside its cost"},
     {"plan", OPTION_FLAG, offsetof(struct options, plan), .help = "print the steps in order"},
+    {"measure-costs", OPTION_FLAG, offsetof(struct options, measure_costs),
+     .help = "only find or measure the cost of every step, and keep them in the cost database"},
+    {"tf32", OPTION_FLAG, offsetof(struct options, tf32),
+     .help = "products of f32 on tensor cores that drop bits (cuda)"},
     {"costs", OPTION_TEXT, offsetof(struct options, costs), .metavar = "FILE",
      .help = "cost database, instead of the one in the cache folder"},
     {"json", OPTION_TEXT, offsetof(struct options, json), .metavar = "FILE", .help = "write the report there as JSON"},
@@ -350,13 +361,45 @@ static bool report(struct session *s, struct error *error)
     return (!s->options.save || save_values(s, error)) && (!s->options.json || write_json(s, error));
 }
 
+// What is guessed is listed: a database that lacks a step is not silent about it.
+static bool print_price(struct session *s, struct subject *subject, struct error *error)
+{
+    struct text text = {0};
+    bool is_done =
+        backend_estimate(s->backend, &subject->imported.graph, &subject->estimate, error) &&
+        (!s->options.explain || backend_explain(s->backend, &subject->imported.graph, &text, error)) &&
+        (!subject->estimate.n_guessed || backend_list_guesses(s->backend, &subject->imported.graph, &text, error));
+    if (is_done)
+        printf("%s\n%s  estimate %.3f ms in %u steps (%u guessed)\n", subject->path, text.chars ? text.chars : "",
+               subject->estimate.seconds * 1e3, subject->estimate.n_steps, subject->estimate.n_guessed);
+    text_free(&text);
+    return is_done;
+}
+
+static bool price_subjects(struct session *s, struct error *error)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (!import_subject(s, &s->subjects[i], error) || !print_price(s, &s->subjects[i], error)) {
+            name_file_in_error(&s->subjects[i], error);
+            return false;
+        }
+    s->agrees = true;
+    return true;
+}
+
 static bool run_session(struct session *s, struct error *error)
 {
-    struct backend_options options = {
-        .threads = (int)s->options.threads, .cost_file = s->options.costs, .log = &s->log};
-    s->backend = cpu_backend_open(&options, error);
+    struct backend_options options = {.threads = (int)s->options.threads,
+                                      .cost_file = s->options.costs,
+                                      .allows_tf32 = s->options.tf32,
+                                      .log = &s->log};
+    s->backend =
+        s->options.device == DEVICE_CUDA ? cuda_backend_open(&options, error) : cpu_backend_open(&options, error);
     if (!s->backend)
         return false;
+    s->backend->policy = (enum layout_policy)s->options.layout;
+    if (s->options.measure_costs || !backend_can_run(s->backend))
+        return price_subjects(s, error);
     for (size_t i = 0; i < s->n; i++)
         if (!import_subject(s, &s->subjects[i], error) || !prepare_subject(s, &s->subjects[i], error)) {
             name_file_in_error(&s->subjects[i], error);

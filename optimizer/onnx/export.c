@@ -227,7 +227,7 @@ static bool write_node(struct exporter *x, node_id n)
         keep_opaque(x, n);
         return true;
     }
-    if (keep_original(x, n))
+    if (!is_divided_further(x, n) && keep_original(x, n))
         return true;
     return is_worth_computing(x, n) ? compute_constant(x, n) : make_nodes(x, n);
 }
@@ -254,6 +254,9 @@ static void begin(struct exporter *x)
     x->uses = arena_array(x->arena, uint32_t, g->tensors.count + 1);
     x->is_wanted = arena_array(x->arena, bool, g->tensors.count + 1);
     x->tensor_names = arena_array(x->arena, const char *, g->tensors.count + 1);
+    x->divided_by = arena_array(x->arena, node_id, g->tensors.count + 1);
+    for (tensor_id t = 0; t < g->tensors.count; t++)
+        x->divided_by[t] = NO_NODE;
     x->is_weight_wanted = arena_array(x->arena, bool, x->model->weights.count + 1);
     x->weight_names = arena_array(x->arena, const char *, x->model->weights.count + 1);
     graph_mark_live(g, x->live);

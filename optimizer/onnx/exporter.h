@@ -17,13 +17,14 @@ struct exporter {
     struct imported_model *model;
     const struct graph *graph;
     struct error *error;
-    struct arena *arena;          // of the result
-    bool *live;                   // of every node of the graph
-    bool *is_constant;            // of every node: depends on weights only
-    uint32_t *uses;               // of every tensor: reads by live nodes, and outputs
-    bool *is_wanted;              // of every tensor
-    const char **tensor_names;    // of every tensor; NULL: none yet
-    bool *is_weight_wanted;       // of every weight
+    struct arena *arena;         // of the result
+    bool *live;                  // of every node of the graph
+    bool *is_constant;           // of every node: depends on weights only
+    uint32_t *uses;              // of every tensor: reads by live nodes, and outputs
+    bool *is_wanted;             // of every tensor
+    const char **tensor_names;   // of every tensor; NULL: none yet
+    node_id *divided_by;      // of every tensor: the split that is written as a part of the one that makes it, NO_NODE
+    bool *is_weight_wanted;   // of every weight
     const char **weight_names;    // of every weight; NULL: none yet
     struct name_set taken;        // names of the new model
     struct name_set node_names;   // taken, of nodes
@@ -79,4 +80,5 @@ struct onnx_model *assemble_model(struct exporter *x);
 
 // --- export_rows.c: writes a node of the graph as new ONNX nodes. ----------------------------------------------------
 bool make_nodes(struct exporter *x, node_id node);
+bool is_divided_further(const struct exporter *x, node_id split);   // (make_parts.c)
 #endif

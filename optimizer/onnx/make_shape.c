@@ -10,22 +10,6 @@ bool make_with_axis(struct making *m, const struct row *row)
     return true;
 }
 
-bool make_split(struct making *m, const struct row *row)
-{
-    const struct attribute_value *sizes = attribute_of(m, "sizes");
-    bool is_input = opset_of(m) >= 13;
-    const char *names[2] = {input_name(m, 0), NULL};
-    if (is_input)
-        names[1] = list_initializer(m, sizes->count, sizes->ints);
-    struct onnx_node *n = emit(m->x, row->onnx, is_input ? 2 : 1, names, NULL);
-    for (uint32_t i = 0; i < m->node->n_outputs; i++)
-        add_output(m->x, n, name_of(m->x, m->node->first_output + i));
-    set_int_attribute(m->x, n, "axis", int_of(m, "axis"));
-    if (!is_input)
-        set_ints_attribute(m->x, n, "split", sizes->count, sizes->ints);
-    return true;
-}
-
 bool make_transpose(struct making *m, const struct row *row)
 {
     const struct attribute_value *perm = attribute_of(m, "perm");

@@ -40,6 +40,7 @@ bool make_cast(struct making *m, const struct row *row);
 bool make_channel_norm(struct making *m, const struct row *row);
 bool make_clip(struct making *m, const struct row *row);
 bool make_conv(struct making *m, const struct row *row);
+bool make_concat(struct making *m, const struct row *row);
 bool make_cumulative_sum(struct making *m, const struct row *row);
 bool make_curve(struct making *m, const struct row *row);
 bool make_elementwise(struct making *m, const struct row *row);

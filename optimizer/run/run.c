@@ -1,7 +1,6 @@
 #include "optimizer/run/run.h"
 
 #include "core/arena.h"
-#include "core/clock.h"
 #include "core/error.h"
 #include "core/file.h"
 #include "core/hash.h"
@@ -113,10 +112,7 @@ struct output_difference run_compare_outputs(const struct tensor_value *referenc
 
 static bool time_once(const struct run_request *r, double *ret_seconds, struct error *error)
 {
-    double start = clock_seconds();
-    bool is_done = model_run(r->model, r->inputs, r->outputs, error);
-    *ret_seconds = clock_seconds() - start;
-    return is_done;
+    return model_time(r->model, r->inputs, r->outputs, ret_seconds, error);
 }
 
 bool run_time_side_by_side(const struct run_request *requests, size_t n, int64_t warmup, int64_t repeats,

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 
 #define MAX_DEPTH 12
-#define WIDE_STEPS 2                // a wide expansion is ranked like a chain that is so much longer
-#define WIDE_EXPANSION UINT32_MAX   // in place of a proposal's number
+#define WIDE_STEPS 2   // a wide expansion is ranked like a chain that is so much longer
+// In place of a proposal's number:
+#define WIDE_EXPANSION UINT32_MAX
+#define WAITING_END (UINT32_MAX - 1)
 
 void chains_init(struct chains *c, struct whole *w)
 {
@@ -30,7 +32,7 @@ static void queue_match(struct chains *c, const struct match *m, double change)
         c->w->result->statistics.too_costly++;
         return;
     }
-    double rank = total + (s->depth + 1) * c->step_price, least = whole_least_gain(c->w);
+    double rank = total - s->credit + (s->depth + 1) * c->step_price, least = whole_least_gain(c->w);
     queue_push(&c->queue, &(struct candidate){.seconds = rank,
                                               .change = total,
                                               .least = least > s->least ? least : s->least,
@@ -38,25 +40,22 @@ static void queue_match(struct chains *c, const struct match *m, double change)
                                               .match = *m});
 }
 
+static void take_priced(void *context, const struct match *m, size_t tag, enum outcome outcome, double change)
+{
+    struct chains *c = context;
+    c->w->result->statistics.ill_typed += outcome == OUTCOME_ILL_TYPED;
+    c->w->result->statistics.cyclic += outcome == OUTCOME_CYCLIC;
+    if (outcome == OUTCOME_PRICED)
+        queue_match(c, m, change);
+}
+
 static bool consider_match(void *context, const struct match *m)
 {
     struct chains *c = context;
-    struct arena_mark arena = arena_mark(c->working.arena);
-    struct graph_mark nodes = graph_mark(&c->working);
-    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
-    if (match_touch(m, c->touches) != c->touch)
-        return true;
-    c->w->result->statistics.matches++;
-    if (!match_apply(m, &c->working, &c->w->scratch, old, new))
-        c->w->result->statistics.ill_typed++;
-    else if (graph_replacement_has_cycle(&c->working, m->rule->n_outputs, old, new))
-        c->w->result->statistics.cyclic++;
-    else {
-        struct rewrite r = {&c->working, nodes.nodes, &c->index, m, old, new};
-        queue_match(c, m, pricer_change(&c->w->pricer, &r));
+    if (match_touch(m, c->touches) == c->touch) {
+        c->w->result->statistics.matches++;
+        batch_add(&c->w->batch, m, 0);
     }
-    graph_rollback(&c->working, nodes);
-    arena_release(c->working.arena, arena);
     return !whole_has_to_stop(c->w);
 }
 
@@ -64,19 +63,23 @@ static bool consider_match(void *context, const struct match *m)
 static void expand(struct chains *c, uint32_t id, enum touch touch)
 {
     const struct state *s = &c->space.states.items[id];
+    struct match_index index;
+    size_t n = s->graph.nodes.count;
     if (s->depth >= MAX_DEPTH)
         return;
     c->expanding = id;
     c->touch = touch;
     c->touches = state_mark_touched(&c->space, s);
-    graph_copy(&c->working, &s->graph);
-    match_index_init(&c->index, &s->graph);
-    for (size_t i = 0; i < c->w->rules->rules.count; i++)
-        if (!c->w->is_disabled[i])
-            rule_match(c->w->rules->rules.items[i], &c->index, NO_NODE, &c->w->scratch, consider_match, c);
-    match_index_free(&c->index);
-    mem_free(c->touches, s->graph.nodes.count + 1);
-    graph_free(&c->working);
+    bool *is_touched = mem_new_array(bool, n + 1);
+    for (node_id i = 0; i < n; i++)
+        is_touched[i] = c->touches[i] == touch;
+    match_index_init(&index, &s->graph);
+    batch_begin(&c->w->batch, &index, take_priced, c);
+    rule_index_match(&c->w->rule_index, &index, c->w->is_disabled, is_touched, &c->w->scratch, consider_match, c);
+    batch_end(&c->w->batch);
+    match_index_free(&index);
+    mem_free_array(is_touched, n + 1);
+    mem_free(c->touches, n + 1);
 }
 
 // --- the queue -------------------------------------------------------------------------------------------------------
@@ -166,7 +169,7 @@ void chains_reduce(struct chains *c)
 static void queue_wide_expansion(struct chains *c, uint32_t id)
 {
     const struct state *s = &c->space.states.items[id];
-    double rank = s->change + (s->depth + WIDE_STEPS) * c->step_price;
+    double rank = s->change - s->credit + (s->depth + WIDE_STEPS) * c->step_price;
     queue_push(&c->queue,
                &(struct candidate){
                    .seconds = rank, .change = s->change, .parent = id, .proposal = WIDE_EXPANSION, .match = s->match});
@@ -178,6 +181,62 @@ static void expand_widely(struct chains *c, uint32_t id)
     uint64_t n_matches = c->w->result->statistics.matches;
     expand(c, id, TOUCH_WIDE);
     c->w->result->statistics.expanded += c->w->result->statistics.matches > n_matches;
+}
+
+// Only steps that add to what is promised are gone on with sooner, so that no promise holds the search for ever.
+static void note_promise(struct chains *c, uint32_t id)
+{
+    struct state *s = &c->space.states.items[id];
+    double before = c->space.states.items[s->parent].promise;
+    s->promise = space_promise_of(&c->space, id);
+    s->credit = s->promise > before * (1 + 1e-9) ? s->promise : 0;
+}
+
+// The gain was none when the whole graph was priced. What surrounds the region is why, so other gains in it are as wrong.
+static void note_error(struct chains *c, const struct state *s)
+{
+    struct region_kind *k = c->space.kinds.items[s->kind];
+    double error = c->w->refused - s->change;
+    if (error > 0 && isfinite(error) && (k->error == 0 || error < k->error))
+        k->error = error;
+}
+
+static bool apply_if_better(struct chains *c, uint32_t id, double least, struct movement *ret_movement)
+{
+    struct state *s = &c->space.states.items[id];
+    bool is_likely = s->change + c->space.kinds.items[s->kind]->error < -least;
+    if (is_likely && chain_apply_everywhere(&c->space, id, ret_movement))
+        return true;
+    s = &c->space.states.items[id];
+    if (is_likely)
+        note_error(c, s);
+    s->change = 0;
+    return false;
+}
+
+// A chain has become cheaper, but what its parent promised is more, and this step added nothing to that: it would be
+// lost. So the end waits until the others that promise more have been tried.
+static bool has_to_wait(struct chains *c, uint32_t id)
+{
+    struct state *s = &c->space.states.items[id];
+    const struct state *parent = &c->space.states.items[s->parent];
+    if (parent->credit <= -s->change)
+        return false;
+    s->promise = space_promise_of(&c->space, id);
+    return s->promise <= parent->promise;
+}
+
+// Ranked like what is next of the parent, without its promise.
+static void queue_end(struct chains *c, uint32_t id)
+{
+    const struct state *s = &c->space.states.items[id];
+    double rank = s->change + (s->depth - 1 + WIDE_STEPS) * c->step_price;
+    queue_push(&c->queue, &(struct candidate){.seconds = rank,
+                                              .change = s->change,
+                                              .least = s->least,
+                                              .parent = id,
+                                              .proposal = WAITING_END,
+                                              .match = s->match});
 }
 
 // The region is priced in its new state: sums of estimates drift. What seems to be good, and is not when the whole
@@ -197,12 +256,14 @@ static bool try_state(struct chains *c, uint32_t parent, const struct candidate 
     c->space.states.items[id].is_expanded = true;
     c->space.states.items[id].least = next->least;
     double change = space_price_state(&c->space, id);
-    if (change < -next->least) {
-        if (chain_apply_everywhere(&c->space, id, ret_movement))
-            return true;
-        c->space.states.items[id].change = 0;
+    if (change < -next->least && has_to_wait(c, id)) {
+        queue_end(c, id);
+        return false;
     }
+    if (change < -next->least && apply_if_better(c, id, next->least, ret_movement))
+        return true;
     if (whole_is_within_alpha(c->w, change)) {
+        note_promise(c, id);
         expand(c, id, TOUCH_CLOSE);
         queue_wide_expansion(c, id);
     }
@@ -230,10 +291,46 @@ bool chains_step(struct chains *c, bool *ret_is_adopted, struct movement *ret_mo
         return false;
     if (next->parent == NO_STATE)
         *ret_is_adopted = try_beginning(c, next, ret_movement);
-    else if (is_still_of_use(c, next) && next->proposal == WIDE_EXPANSION) {
+    else if (is_still_of_use(c, next) && next->proposal == WIDE_EXPANSION)
         expand_widely(c, next->parent);
-    } else if (is_still_of_use(c, next))
+    else if (is_still_of_use(c, next) && next->proposal == WAITING_END)
+        *ret_is_adopted = apply_if_better(c, next->parent, next->least, ret_movement);
+    else if (is_still_of_use(c, next))
         *ret_is_adopted = try_state(c, next->parent, next, ret_movement);
     candidate_free(next);
     return true;
+}
+
+static const struct candidate *best_waiting_end(const struct chains *c)
+{
+    const struct candidate *best = NULL;
+    for (size_t i = 0; i < c->queue.heap.count; i++) {
+        const struct candidate *e = c->queue.heap.items[i];
+        bool is_better =
+            !best || e->seconds < best->seconds || (e->seconds == best->seconds && e->number < best->number);
+        if (e->proposal == WAITING_END && e->parent != NO_STATE && is_better)
+            best = e;
+    }
+    return best;
+}
+
+static bool is_other(void *context, const struct candidate *e)
+{
+    const uint64_t *number = context;
+    return e->number != *number;
+}
+
+bool chains_end(struct chains *c, struct movement *ret_movement)
+{
+    const struct candidate *best;
+    while ((best = best_waiting_end(c)) != NULL) {
+        uint64_t number = best->number;
+        uint32_t state = best->parent;
+        double least = best->least;
+        bool is_of_use = is_still_of_use(c, best);
+        queue_keep(&c->queue, is_other, &number);
+        if (is_of_use && apply_if_better(c, state, least, ret_movement))
+            return true;
+    }
+    return false;
 }

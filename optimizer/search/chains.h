@@ -11,8 +11,6 @@ struct chains {
     double step_price;   // what a step of a chain is held to cost: short chains go first
     // while a state is expanded
     uint32_t expanding;
-    struct graph working;
-    struct match_index index;
     uint8_t *touches;
     enum touch touch;   // of the matches that are queued
 };
@@ -28,4 +26,7 @@ void chains_reduce(struct chains *c);
 // Tries the next one. False: nothing is left. *ret_is_adopted: the whole graph became a better one, and what stands in
 // ret_movement is to be followed.
 bool chains_step(struct chains *c, bool *ret_is_adopted, struct movement *ret_movement);
+// When nothing comes of what promised more: adopts the best of the chains that had become cheaper and waited for what promised more.
+// False: none is left.
+bool chains_end(struct chains *c, struct movement *ret_movement);
 #endif

@@ -2,11 +2,16 @@
 // steps for it were measured to take. Work on weights alone costs nothing: it is done once, before the graph runs.
 #ifndef OPTIMIZER_SEARCH_COST_MODEL_H
 #define OPTIMIZER_SEARCH_COST_MODEL_H
+#include <stddef.h>
 
 struct graph;
 
 struct cost_model {
     double (*graph_seconds)(void *context, const struct graph *g);   // infinity: the device cannot run it
     void *context;
+    // Contexts for more threads, one each, to be used at the same time. With these, NaN says that something would have
+    // to be measured; then the first context is asked, while nobody else works. Costs do not depend on who is asked.
+    size_t n_workers;
+    void *const *workers;
 };
 #endif

@@ -9,22 +9,27 @@ enum { ROUNDS = 3, MAX_READERS = 32 };
 
 void ordering_free(struct ordering *o)
 {
-    table_free(&o->places);
+    vec_free(&o->places);
     vec_free(&o->nodes);
     vec_free(&o->colors);
     vec_free(&o->next_colors);
     vec_free(&o->missing);
-    vec_free(&o->is_listed);
+    vec_free(&o->ready);
 }
 
-static bool is_at(const void *owner, uint32_t id, const void *key)
-{
-    return ((const struct ordering *)owner)->nodes.items[id] == *(const node_id *)key;
-}
+#define NO_PLACE UINT32_MAX
 
 static uint32_t place_of(const struct ordering *o, node_id n)
 {
-    return table_find(&o->places, n, is_at, o, &n);
+    bool is_listed = n < o->places.count && o->places.items[n].generation == o->generation;
+    return is_listed ? o->places.items[n].place : NO_PLACE;
+}
+
+static void set_place(struct ordering *o, node_id n, uint32_t place)
+{
+    while (o->places.count <= n)
+        vec_push(&o->places, ((struct node_place){0}));
+    o->places.items[n] = (struct node_place){o->generation, place};
 }
 
 static uint64_t color_of_type(const struct type *t)
@@ -36,7 +41,9 @@ static uint64_t color_of_type(const struct type *t)
 static uint64_t color_of_leaf(const struct match_index *index, tensor_id t)
 {
     const struct graph *g = index->graph;
-    return hash_mix(color_of_type(graph_type(g, t)), index->is_weight[g->tensors.items[t].producer]);
+    node_id producer = g->tensors.items[t].producer;
+    uint64_t kind = (uint64_t)index->is_weight[producer] + index->is_given[producer];
+    return hash_mix(color_of_type(graph_type(g, t)), kind);
 }
 
 static uint64_t first_color(const struct graph *g, node_id n)
@@ -59,8 +66,8 @@ static uint64_t color_of_inputs(const struct ordering *o, const struct match_ind
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         tensor_id t = graph_inputs(g, n)[i];
         uint32_t place = place_of(o, g->tensors.items[t].producer);
-        uint64_t color = place == TABLE_NONE ? color_of_leaf(index, t)
-                                             : hash_mix(o->colors.items[place], g->tensors.items[t].output);
+        uint64_t color =
+            place == NO_PLACE ? color_of_leaf(index, t) : hash_mix(o->colors.items[place], g->tensors.items[t].output);
         h = node->op->flags & OPERATOR_IS_COMMUTATIVE ? h + hash_mix(color, 1) : hash_mix(h, color);
     }
     return h;
@@ -75,7 +82,7 @@ static uint64_t color_of_readers(const struct ordering *o, const struct match_in
         return 1;
     for (uint32_t i = first[0]; i < first[node->n_outputs]; i++) {
         uint32_t place = place_of(o, index->uses.nodes[i]);
-        h += place == TABLE_NONE ? 2 : hash_mix(o->colors.items[place], 3);
+        h += place == NO_PLACE ? 2 : hash_mix(o->colors.items[place], 3);
     }
     return h;
 }
@@ -100,7 +107,7 @@ static void color_nodes(struct ordering *o, const struct match_index *index, con
     }
     for (uint32_t i = 0; m && i < m->rule->n_source_nodes; i++) {
         uint32_t place = place_of(o, m->nodes[i]);
-        if (place != TABLE_NONE)
+        if (place != NO_PLACE)
             o->colors.items[place] = hash_mix(o->colors.items[place], i);
     }
     for (int round = 0; round < ROUNDS; round++)
@@ -110,14 +117,15 @@ static void color_nodes(struct ordering *o, const struct match_index *index, con
 static void count_missing_inputs(struct ordering *o, const struct graph *g)
 {
     vec_clear(&o->missing);
-    vec_clear(&o->is_listed);
+    vec_clear(&o->ready);
     for (size_t i = 0; i < o->nodes.count; i++) {
         uint32_t missing = 0;
         node_id n = o->nodes.items[i];
         for (uint32_t j = 0; j < g->nodes.items[n].n_inputs; j++)
-            missing += place_of(o, g->tensors.items[graph_inputs(g, n)[j]].producer) != TABLE_NONE;
+            missing += place_of(o, g->tensors.items[graph_inputs(g, n)[j]].producer) != NO_PLACE;
         vec_push(&o->missing, missing);
-        vec_push(&o->is_listed, false);
+        if (missing == 0)
+            vec_push(&o->ready, (uint32_t)i);
     }
 }
 
@@ -125,43 +133,48 @@ static void note_listed(struct ordering *o, const struct match_index *index, siz
 {
     const struct node *node = &index->graph->nodes.items[o->nodes.items[i]];
     const uint32_t *first = index->uses.first + node->first_output;
-    o->is_listed.items[i] = true;
     for (uint32_t j = first[0]; j < first[node->n_outputs]; j++) {
         uint32_t place = place_of(o, index->uses.nodes[j]);
-        if (place != TABLE_NONE)
-            o->missing.items[place]--;
+        if (place != NO_PLACE && --o->missing.items[place] == 0)
+            vec_push(&o->ready, place);
     }
 }
 
 // Of equal colours the earlier node comes first.
-static size_t least_ready(const struct ordering *o)
+static bool is_before(const struct ordering *o, uint32_t a, uint32_t b)
 {
-    size_t least = SIZE_MAX;
-    for (size_t i = 0; i < o->nodes.count; i++) {
-        if (o->is_listed.items[i] || o->missing.items[i])
-            continue;
-        if (least == SIZE_MAX || o->colors.items[i] < o->colors.items[least] ||
-            (o->colors.items[i] == o->colors.items[least] && o->nodes.items[i] < o->nodes.items[least]))
+    if (o->colors.items[a] != o->colors.items[b])
+        return o->colors.items[a] < o->colors.items[b];
+    return o->nodes.items[a] < o->nodes.items[b];
+}
+
+static size_t take_least_ready(struct ordering *o)
+{
+    size_t least = 0;
+    for (size_t i = 1; i < o->ready.count; i++)
+        if (is_before(o, o->ready.items[i], o->ready.items[least]))
             least = i;
-    }
-    return least;
+    size_t taken = o->ready.items[least];
+    o->ready.items[least] = vec_last(&o->ready);
+    o->ready.count--;
+    return taken;
 }
 
 void order_nodes(struct ordering *o, const struct match_index *index, const struct match *m, node_id *nodes,
                  size_t count)
 {
     vec_clear(&o->nodes);
-    table_clear(&o->places);
+    o->generation++;
     for (size_t i = 0; i < count; i++) {
         vec_push(&o->nodes, nodes[i]);
-        table_insert(&o->places, nodes[i], (uint32_t)i);
+        set_place(o, nodes[i], (uint32_t)i);
     }
     if (count == 0)
         return;
     color_nodes(o, index, m);
     count_missing_inputs(o, index->graph);
     for (size_t i = 0; i < count; i++) {
-        size_t least = least_ready(o);
+        size_t least = take_least_ready(o);
         nodes[i] = o->nodes.items[least];
         note_listed(o, index, least);
     }

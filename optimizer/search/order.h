@@ -3,16 +3,19 @@
 // surroundings do not tell apart; then the lists may differ, and an equal part goes unrecognized.)
 #ifndef OPTIMIZER_SEARCH_ORDER_H
 #define OPTIMIZER_SEARCH_ORDER_H
-#include "core/table.h"
 #include "core/vec.h"
 #include "substitutions/match.h"
 
+struct node_place {
+    uint32_t generation, place;
+};
 struct ordering {
-    struct table places;   // node -> its place in `nodes`
+    uint32_t generation;             // of the places that are valid
+    VEC(struct node_place) places;   // of every node up to the last one that was listed
     VEC(node_id) nodes;
     VEC(uint64_t) colors, next_colors;
     VEC(uint32_t) missing;   // how many of its inputs are not listed yet
-    VEC(bool) is_listed;
+    VEC(uint32_t) ready;     // not listed, and nothing is missing
 };
 void ordering_free(struct ordering *o);
 // Puts the nodes (different, no leaves) into that order, which is topological. The match (may be NULL) tells its nodes

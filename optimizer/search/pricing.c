@@ -5,45 +5,49 @@
 
 #define STEPS_UP 2     // what the matched nodes read: producers that a backend may fuse into them
 #define STEPS_DOWN 3   // their readers: bias, residual, activation
+#define WIDER 2        // times so many, where a rewrite is priced widely
 #define MAX_WORDS ((size_t)1 << 23)
 #define MAX_READERS 8   // a tensor with more readers is a border
 
 enum { WORD_LEAF = -1, WORD_BEFORE = -2, WORD_AFTER = -3 };
 
+void scribe_init(struct scribe *s)
+{
+    *s = (struct scribe){0};
+    arena_init(&s->arena);
+}
+
+void scribe_free(struct scribe *s)
+{
+    arena_free(&s->arena);
+    vec_free(&s->is_member);
+    vec_free(&s->places);
+    vec_free(&s->members);
+    vec_free(&s->signature);
+    ordering_free(&s->ordering);
+}
+
 void pricer_init(struct pricer *p, const struct cost_model *cost)
 {
     *p = (struct pricer){.cost = cost};
     memo_init(&p->memo, MAX_WORDS);
-    arena_init(&p->arena);
+    scribe_init(&p->scribe);
 }
 
 void pricer_free(struct pricer *p)
 {
     memo_free(&p->memo);
-    arena_free(&p->arena);
-    vec_free(&p->is_member);
-    vec_free(&p->places);
-    vec_free(&p->members);
-    vec_free(&p->signature);
-    ordering_free(&p->ordering);
-}
-
-static bool is_known(struct pricer *p, double *ret_seconds)
-{
-    bool is_found = memo_find(&p->memo, p->signature.items, p->signature.count, ret_seconds);
-    p->asked++;
-    p->known += is_found;
-    return is_found;
+    scribe_free(&p->scribe);
 }
 
 // --- members ---------------------------------------------------------------------------------------------------------
 
-static bool is_member(const struct pricer *p, node_id n)
+static bool is_member(const struct scribe *p, node_id n)
 {
     return p->is_member.items[n] == p->generation;
 }
 
-static void add_member(struct pricer *p, const struct graph *g, node_id n)
+static void add_member(struct scribe *p, const struct graph *g, node_id n)
 {
     if (is_member(p, n) || (g->nodes.items[n].op->flags & OPERATOR_IS_LEAF))
         return;
@@ -51,7 +55,7 @@ static void add_member(struct pricer *p, const struct graph *g, node_id n)
     vec_push(&p->members, n);
 }
 
-static void grow_up(struct pricer *p, const struct graph *g)
+static void grow_up(struct scribe *p, const struct graph *g)
 {
     size_t end = p->members.count;
     for (size_t i = 0; i < end; i++) {
@@ -61,7 +65,7 @@ static void grow_up(struct pricer *p, const struct graph *g)
     }
 }
 
-static void add_readers(struct pricer *p, const struct rewrite *r, tensor_id t)
+static void add_readers(struct scribe *p, const struct rewrite *r, tensor_id t)
 {
     const struct graph_uses *uses = &r->index->uses;
     uint32_t first = uses->first[t], end = uses->first[t + 1];
@@ -69,7 +73,7 @@ static void add_readers(struct pricer *p, const struct rewrite *r, tensor_id t)
         add_member(p, r->g, uses->nodes[i]);
 }
 
-static void grow_down(struct pricer *p, const struct rewrite *r)
+static void grow_down(struct scribe *p, const struct rewrite *r)
 {
     size_t end = p->members.count;
     for (size_t i = 0; i < end; i++) {
@@ -79,23 +83,42 @@ static void grow_down(struct pricer *p, const struct rewrite *r)
     }
 }
 
-static void collect_members(struct pricer *p, const struct rewrite *r)
+static void add_variables(struct scribe *p, const struct rewrite *r)
 {
-    const struct match *m = r->match;
-    vec_clear(&p->members);
-    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
-        add_member(p, r->g, m->nodes[i]);
-    for (uint32_t v = 0; v < m->rule->pattern.n_variables; v++)
-        if (m->variables[v] != NO_TENSOR)
-            add_member(p, r->g, r->g->tensors.items[m->variables[v]].producer);
-    for (int step = 0; step < STEPS_DOWN; step++)
-        grow_down(p, r);
-    for (int step = 0; step < STEPS_UP; step++)
-        grow_up(p, r->g);
-    order_nodes(&p->ordering, r->index, m, p->members.items, p->members.count);
+    for (uint32_t v = 0; v < r->match->rule->pattern.n_variables; v++)
+        if (r->match->variables[v] != NO_TENSOR)
+            add_member(p, r->g, r->g->tensors.items[r->match->variables[v]].producer);
 }
 
-static bool is_read_outside(const struct pricer *p, const struct rewrite *r, tensor_id t)
+// What the new nodes read of those that are there already.
+static void add_what_is_read(struct scribe *p, const struct rewrite *r)
+{
+    for (node_id n = (node_id)r->n_before; n < r->g->nodes.count; n++)
+        for (uint32_t i = 0; i < r->g->nodes.items[n].n_inputs; i++) {
+            node_id producer = r->g->tensors.items[graph_inputs(r->g, n)[i]].producer;
+            if (producer < r->n_before)
+                add_member(p, r->g, producer);
+        }
+}
+
+static void collect_members(struct scribe *p, const struct rewrite *r)
+{
+    vec_clear(&p->members);
+    for (size_t i = 0; i < r->n_nodes; i++)
+        add_member(p, r->g, r->nodes[i]);
+    if (r->match)
+        add_variables(p, r);
+    else
+        add_what_is_read(p, r);
+    int times = r->is_wide ? WIDER : 1;
+    for (int step = 0; step < STEPS_DOWN * times; step++)
+        grow_down(p, r);
+    for (int step = 0; step < STEPS_UP * times; step++)
+        grow_up(p, r->g);
+    order_nodes(&p->ordering, r->index, r->match, p->members.items, p->members.count);
+}
+
+static bool is_read_outside(const struct scribe *p, const struct rewrite *r, tensor_id t)
 {
     const struct graph_uses *uses = &r->index->uses;
     for (uint32_t i = uses->first[t]; i < uses->first[t + 1]; i++)
@@ -112,22 +135,22 @@ static bool is_weight(const struct rewrite *r, tensor_id t)
 
 // --- the signature ---------------------------------------------------------------------------------------------------
 
-static void write_word(struct pricer *p, int64_t word)
+static void write_word(struct scribe *p, int64_t word)
 {
     vec_push(&p->signature, word);
 }
 
-static bool is_placed(const struct pricer *p, tensor_id t)
+static bool is_placed(const struct scribe *p, tensor_id t)
 {
     return p->places.items[t].generation == p->generation;
 }
 
-static void set_place(struct pricer *p, tensor_id t, tensor_id where)
+static void set_place(struct scribe *p, tensor_id t, tensor_id where)
 {
     p->places.items[t] = (struct place){p->generation, where};
 }
 
-static void write_tensor(struct pricer *p, const struct rewrite *r, tensor_id t, tensor_id *next)
+static void write_tensor(struct scribe *p, const struct rewrite *r, tensor_id t, tensor_id *next)
 {
     const struct type *type = graph_type(r->g, t);
     if (is_placed(p, t)) {
@@ -144,7 +167,7 @@ static void write_tensor(struct pricer *p, const struct rewrite *r, tensor_id t,
 }
 
 // The inputs of a commutative node are written as they were met; of two that are new here, what they are decides.
-static bool has_swapped_leaves(const struct pricer *p, const struct rewrite *r, node_id n)
+static bool has_swapped_leaves(const struct scribe *p, const struct rewrite *r, node_id n)
 {
     const tensor_id *inputs = graph_inputs(r->g, n);
     if (!(r->g->nodes.items[n].op->flags & OPERATOR_IS_COMMUTATIVE))
@@ -156,7 +179,7 @@ static bool has_swapped_leaves(const struct pricer *p, const struct rewrite *r, 
     return n < r->n_before && order_is_swapped(r->index, inputs[0], inputs[1]);
 }
 
-static void write_node(struct pricer *p, const struct rewrite *r, node_id n, tensor_id *next)
+static void write_node(struct scribe *p, const struct rewrite *r, node_id n, tensor_id *next)
 {
     const struct node *node = &r->g->nodes.items[n];
     int n_attributes = operator_n_attributes(node->op);
@@ -174,7 +197,7 @@ static void write_node(struct pricer *p, const struct rewrite *r, node_id n, ten
         set_place(p, node->first_output + i, (*next)++);
 }
 
-static void write_members(struct pricer *p, const struct rewrite *r, tensor_id *next)
+static void write_members(struct scribe *p, const struct rewrite *r, tensor_id *next)
 {
     vec_clear(&p->signature);
     for (size_t i = 0; i < p->members.count; i++)
@@ -188,12 +211,12 @@ static void write_members(struct pricer *p, const struct rewrite *r, tensor_id *
     }
 }
 
-static void write_target(struct pricer *p, const struct rewrite *r, tensor_id *next)
+static void write_target(struct scribe *p, const struct rewrite *r, tensor_id *next)
 {
     write_word(p, WORD_AFTER);
     for (node_id n = (node_id)r->n_before; n < r->g->nodes.count; n++)
         write_node(p, r, n, next);
-    for (uint32_t i = 0; i < r->match->rule->n_outputs; i++) {
+    for (size_t i = 0; i < r->n_tensors; i++) {
         write_tensor(p, r, r->old[i], next);
         write_tensor(p, r, r->new[i], next);
     }
@@ -202,7 +225,7 @@ static void write_target(struct pricer *p, const struct rewrite *r, tensor_id *n
 // --- the local graph -------------------------------------------------------------------------------------------------
 
 // A tensor from beyond the border: a leaf, known before the graph runs where the original is.
-static tensor_id import_tensor(struct pricer *p, const struct rewrite *r, struct graph *local, tensor_id t)
+static tensor_id import_tensor(struct scribe *p, const struct rewrite *r, struct graph *local, tensor_id t)
 {
     if (!is_placed(p, t)) {
         const struct operator* op = operators[is_weight(r, t) ? OP_WEIGHT : OP_INPUT];
@@ -211,7 +234,7 @@ static tensor_id import_tensor(struct pricer *p, const struct rewrite *r, struct
     return p->places.items[t].tensor;
 }
 
-static void copy_node(struct pricer *p, const struct rewrite *r, struct graph *local, node_id n)
+static void copy_node(struct scribe *p, const struct rewrite *r, struct graph *local, node_id n)
 {
     const struct node *node = &r->g->nodes.items[n];
     tensor_id *inputs = arena_array(&p->arena, tensor_id, node->n_inputs + 1);
@@ -222,7 +245,7 @@ static void copy_node(struct pricer *p, const struct rewrite *r, struct graph *l
         set_place(p, node->first_output + i, graph_output_of(local, copy, i));
 }
 
-static void copy_members(struct pricer *p, const struct rewrite *r, struct graph *local)
+static void copy_members(struct scribe *p, const struct rewrite *r, struct graph *local)
 {
     for (size_t i = 0; i < p->members.count; i++)
         copy_node(p, r, local, p->members.items[i]);
@@ -234,32 +257,28 @@ static void copy_members(struct pricer *p, const struct rewrite *r, struct graph
     }
 }
 
-static double seconds_of(const struct pricer *p, const struct graph *g)
+static double seconds_after(struct scribe *p, const struct rewrite *r, struct graph *local,
+                            const struct cost_model *cost, void *context)
 {
-    return p->cost->graph_seconds(p->cost->context, g);
-}
-
-static double seconds_after(struct pricer *p, const struct rewrite *r, struct graph *local)
-{
-    uint32_t n = r->match->rule->n_outputs;
-    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    size_t n = r->n_tensors;
+    tensor_id *old = arena_array(&p->arena, tensor_id, n + 1), *new = arena_array(&p->arena, tensor_id, n + 1);
     struct graph after;
     for (node_id node = (node_id)r->n_before; node < r->g->nodes.count; node++)
         copy_node(p, r, local, node);
-    for (uint32_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         old[i] = import_tensor(p, r, local, r->old[i]);
         new[i] = import_tensor(p, r, local, r->new[i]);
     }
     if (!graph_replace(&after, local, n, old, new, NULL))
         return INFINITY;
-    double seconds = seconds_of(p, &after);
+    double seconds = cost->graph_seconds(context, &after);
     graph_free(&after);
     return seconds;
 }
 
 // --- the whole -------------------------------------------------------------------------------------------------------
 
-static void begin_generation(struct pricer *p, const struct graph *g)
+static void begin_generation(struct scribe *p, const struct graph *g)
 {
     while (p->is_member.count < g->nodes.count)
         vec_push(&p->is_member, 0);
@@ -269,48 +288,88 @@ static void begin_generation(struct pricer *p, const struct graph *g)
 }
 
 // Members stay members: their marks are moved to the new generation, in which no tensor is placed yet.
-static void forget_places(struct pricer *p)
+static void forget_places(struct scribe *p)
 {
     p->generation++;
     for (size_t i = 0; i < p->members.count; i++)
         p->is_member.items[p->members.items[i]] = p->generation;
 }
 
-// The first `n_words_before` words of the signature describe the neighbourhood as it is.
-static double price(struct pricer *p, const struct rewrite *r, size_t n_words_before, bool is_before_known,
-                    double before)
+void scribe_describe(struct scribe *s, const struct rewrite *r)
 {
-    struct arena_mark mark = arena_mark(&p->arena);
+    tensor_id next = 0;
+    begin_generation(s, r->g);
+    collect_members(s, r);
+    write_members(s, r, &next);
+    s->n_words_before = s->signature.count;
+    write_target(s, r, &next);
+}
+
+struct price scribe_price(struct scribe *s, const struct rewrite *r, const struct cost_model *cost, void *context,
+                          double before)
+{
+    struct arena_mark mark = arena_mark(&s->arena);
     struct graph local;
-    forget_places(p);
-    graph_init(&local, &p->arena);
-    copy_members(p, r, &local);
-    if (!is_before_known) {
-        before = seconds_of(p, &local);
-        memo_add(&p->memo, p->signature.items, n_words_before, before);
-    }
-    p->before = before;
-    double change = isfinite(before) ? seconds_after(p, r, &local) - before : INFINITY;
+    forget_places(s);
+    graph_init(&local, &s->arena);
+    copy_members(s, r, &local);
+    if (isnan(before))
+        before = cost->graph_seconds(context, &local);
+    struct price price = {before, isinf(before) ? INFINITY : NAN};
+    if (isfinite(before))
+        price.change = seconds_after(s, r, &local, cost, context) - before;
     graph_free(&local);
-    arena_release(&p->arena, mark);
-    return change;
+    arena_release(&s->arena, mark);
+    return price;
+}
+
+struct rewrite rewrite_of_match(const struct graph *g, size_t n_before, const struct match_index *index,
+                                const struct match *m, const tensor_id *old, const tensor_id *new)
+{
+    return (struct rewrite){.g = g,
+                            .n_before = n_before,
+                            .index = index,
+                            .match = m,
+                            .n_nodes = m->rule->n_source_nodes,
+                            .nodes = m->nodes,
+                            .n_tensors = m->rule->n_outputs,
+                            .old = old,
+                            .new = new};
+}
+
+// --- what was priced before ------------------------------------------------------------------------------------------
+
+struct price pricer_recall(const struct pricer *p, const int64_t *words, size_t n_words_before, size_t n_words)
+{
+    struct price price = {NAN, NAN};
+    double known;
+    if (memo_find(&p->memo, words, n_words_before, &known))
+        price.before = known;
+    if (memo_find(&p->memo, words, n_words, &known))
+        price.change = known;
+    return price;
+}
+
+void pricer_note(struct pricer *p, const int64_t *words, size_t n_words_before, size_t n_words, struct price price)
+{
+    struct price known = pricer_recall(p, words, n_words_before, n_words);
+    p->asked += 2;
+    p->known += !isnan(known.before) + !isnan(known.change);
+    p->before = price.before;
+    if (isnan(known.before))
+        memo_add(&p->memo, words, n_words_before, price.before);
+    if (isnan(known.change))
+        memo_add(&p->memo, words, n_words, price.change);
+    p->unpriced += !isfinite(price.change);
 }
 
 double pricer_change(struct pricer *p, const struct rewrite *r)
 {
-    double before = 0, change;
-    tensor_id next = 0;
-    begin_generation(p, r->g);
-    collect_members(p, r);
-    write_members(p, r, &next);
-    size_t n_words_before = p->signature.count;
-    bool is_before_known = is_known(p, &before);
-    p->before = before;
-    write_target(p, r, &next);
-    if (!is_known(p, &change)) {
-        change = price(p, r, n_words_before, is_before_known, before);
-        memo_add(&p->memo, p->signature.items, p->signature.count, change);
-    }
-    p->unpriced += !isfinite(change);
-    return change;
+    struct scribe *s = &p->scribe;
+    scribe_describe(s, r);
+    struct price price = pricer_recall(p, s->signature.items, s->n_words_before, s->signature.count);
+    if (isnan(price.before) || isnan(price.change))
+        price = scribe_price(s, r, p->cost, p->cost->context, price.before);
+    pricer_note(p, s->signature.items, s->n_words_before, s->signature.count, price);
+    return price.change;
 }

@@ -19,19 +19,26 @@ struct place {
     uint32_t generation;   // valid when it is the pricer's
     tensor_id tensor;
 };
-struct pricer {
-    const struct cost_model *cost;
-    struct memo memo;
-    uint64_t asked, known, unpriced;
-    double before;   // seconds of the neighbourhood that was asked for last, as it was
-    // while one rewrite is priced
+// Writes neighbourhoods down, and makes graphs of them: one for each thread.
+struct scribe {
     struct arena arena;
     uint32_t generation;
     VEC(uint32_t) is_member;    // of every node: the generation in which it was one
     VEC(struct place) places;   // of every tensor: where it is in the local graph
     VEC(node_id) members;
-    word_list signature;
     struct ordering ordering;
+    word_list signature;     // of the rewrite that was described last; its beginning is the neighbourhood as it is
+    size_t n_words_before;   // of that beginning
+};
+void scribe_init(struct scribe *s);
+void scribe_free(struct scribe *s);
+
+struct pricer {
+    const struct cost_model *cost;
+    struct memo memo;
+    uint64_t asked, known, unpriced;
+    double before;   // seconds of the neighbourhood that was asked for last, as it was
+    struct scribe scribe;
 };
 void pricer_init(struct pricer *p, const struct cost_model *cost);
 void pricer_free(struct pricer *p);
@@ -42,9 +49,27 @@ struct rewrite {
     const struct graph *g;
     size_t n_before;
     const struct match_index *index;
-    const struct match *match;
+    const struct match *match;   // NULL: not of one rule
+    size_t n_nodes;              // that it takes away
+    const node_id *nodes;
+    size_t n_tensors;
     const tensor_id *old, *new;
+    bool is_wide;   // priced with more of what surrounds it: slower, and seldom wrong about what is fused
 };
+struct rewrite rewrite_of_match(const struct graph *g, size_t n_before, const struct match_index *index,
+                                const struct match *m, const tensor_id *old, const tensor_id *new);
 // The difference in seconds; infinity when the cost model cannot price it.
 double pricer_change(struct pricer *p, const struct rewrite *r);
+
+// The same in steps, for several threads. A price is what the neighbourhood costs as it is and what the rewrite changes.
+struct price {
+    double before, change;   // NaN: not known
+};
+void scribe_describe(struct scribe *s, const struct rewrite *r);
+// Of the rewrite described last, from its graph; `context` is one of the cost model's.
+struct price scribe_price(struct scribe *s, const struct rewrite *r, const struct cost_model *cost, void *context,
+                          double before);
+// What is remembered of a description. Reads only: for several threads at once while nobody notes anything.
+struct price pricer_recall(const struct pricer *p, const int64_t *words, size_t n_words_before, size_t n_words);
+void pricer_note(struct pricer *p, const int64_t *words, size_t n_words_before, size_t n_words, struct price price);
 #endif

@@ -13,8 +13,9 @@ bool whole_has_to_stop(const struct whole *w)
 
 void whole_show_progress(const struct whole *w)
 {
-    progress_update(w->progress, w->result->statistics.expanded, "best %.3f ms of %.3f, %zu to try, %zu matches",
-                    1e3 * w->seconds, 1e3 * w->result->seconds_before, w->proposals.count,
+    progress_update(w->progress, w->result->statistics.expanded,
+                    "best %.3f ms of %.3f, %zu graphs expanded, %zu queued, %zu matches", 1e3 * w->seconds,
+                    1e3 * w->result->seconds_before, (size_t)w->result->statistics.expanded, *w->n_queued,
                     (size_t)w->result->statistics.matches);
 }
 
@@ -66,24 +67,6 @@ bool whole_allows(struct whole *w, const struct match *m, const struct graph *g)
     return verdict == VERDICT_EQUAL || verdict == VERDICT_TOO_COSTLY;
 }
 
-// The estimated change of a match, infinity for one that cannot be applied.
-static double price_match(struct whole *w, const struct match *m)
-{
-    struct arena_mark arena = arena_mark(w->working.arena);
-    struct graph_mark nodes = graph_mark(&w->working);
-    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
-    double change = INFINITY;
-    if (!match_apply(m, &w->working, &w->scratch, old, new))
-        w->result->statistics.ill_typed++;
-    else if (graph_replacement_has_cycle(&w->working, m->rule->n_outputs, old, new))
-        w->result->statistics.cyclic++;
-    else
-        change = pricer_change(&w->pricer, &(struct rewrite){&w->working, nodes.nodes, &w->index, m, old, new});
-    graph_rollback(&w->working, nodes);
-    arena_release(w->working.arena, arena);
-    return change;
-}
-
 static bool has_touched_node(const struct whole *w, const struct match *m)
 {
     for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
@@ -100,18 +83,30 @@ static void propose(struct whole *w, const struct match *m, double change)
     vec_push(&w->proposals, p);
 }
 
-static bool add_proposal(void *context, const struct match *m)
+static void count_outcome(struct whole *w, enum outcome outcome)
+{
+    w->result->statistics.ill_typed += outcome == OUTCOME_ILL_TYPED;
+    w->result->statistics.cyclic += outcome == OUTCOME_CYCLIC;
+}
+
+static void take_new(void *context, const struct match *m, size_t tag, enum outcome outcome, double change)
 {
     struct whole *w = context;
-    if (w->touched && !has_touched_node(w, m))
-        return true;
-    w->result->statistics.matches++;
-    double change = price_match(w, m);
+    count_outcome(w, outcome);
     if (whole_is_within_alpha(w, change))
         propose(w, m, change);
     else
         w->result->statistics.too_costly += isfinite(change);
     whole_show_progress(w);
+}
+
+static bool add_proposal(void *context, const struct match *m)
+{
+    struct whole *w = context;
+    if (!w->touched || has_touched_node(w, m)) {
+        w->result->statistics.matches++;
+        batch_add(&w->batch, m, 0);
+    }
     return !whole_has_to_stop(w);
 }
 
@@ -142,30 +137,33 @@ static void drop_costliest_proposals(struct whole *w)
     w->proposals.count = limit;
 }
 
-// Matches of all rules; only at anchors among `near` and with a node among `touched`, when given.
-void whole_find_proposals(struct whole *w, const bool *near, const bool *touched)
+void whole_find_proposals(struct whole *w, const bool *touched)
 {
     w->touched = touched;
-    for (size_t i = 0; i < w->rules->rules.count && !whole_has_to_stop(w); i++) {
-        const struct rule *r = w->rules->rules.items[i];
-        enum operator_id op = r->pattern.nodes.items[r->pattern.terms.items[r->sources[0]].index].op->id;
-        for (uint32_t j = w->index.first_of_op[op]; !w->is_disabled[i] && j < w->index.first_of_op[op + 1]; j++)
-            if (!near || near[w->index.nodes_by_op[j]])
-                rule_match(r, &w->index, w->index.nodes_by_op[j], &w->scratch, add_proposal, w);
-    }
+    batch_begin(&w->batch, &w->index, take_new, w);
+    rule_index_match(&w->rule_index, &w->index, w->is_disabled, touched, &w->scratch, add_proposal, w);
+    batch_end(&w->batch);
     drop_costliest_proposals(w);
+}
+
+static void take_again(void *context, const struct match *m, size_t tag, enum outcome outcome, double change)
+{
+    struct whole *w = context;
+    count_outcome(w, outcome);
+    proposal_set_change(w, &w->proposals.items[tag], change);
+    w->proposals.items[tag].least = whole_least_gain(w);
 }
 
 void whole_price_proposals_near(struct whole *w, const bool *near)
 {
+    batch_begin(&w->batch, &w->index, take_again, w);
     for (size_t i = 0; i < w->proposals.count; i++) {
-        struct proposal *c = &w->proposals.items[i];
+        const struct match *m = &w->proposals.items[i].match;
         bool is_near = false;
-        for (uint32_t j = 0; j < c->match.rule->n_source_nodes; j++)
-            is_near = is_near || near[c->match.nodes[j]];
-        if (is_near) {
-            proposal_set_change(w, c, price_match(w, &c->match));
-            c->least = whole_least_gain(w);
-        }
+        for (uint32_t j = 0; j < m->rule->n_source_nodes; j++)
+            is_near = is_near || near[m->nodes[j]];
+        if (is_near)
+            batch_add(&w->batch, m, i);
     }
+    batch_end(&w->batch);
 }

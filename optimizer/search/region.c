@@ -119,9 +119,10 @@ static tensor_id import_tensor(struct extraction *x, tensor_id t)
     tensor_id moved = find_moved(x, t);
     if (moved != NO_TENSOR)
         return moved;
-    bool is_weight = x->index->is_weight[x->g->tensors.items[t].producer];
-    moved = graph_add_leaf(x->region, operators[is_weight ? OP_WEIGHT : OP_INPUT], (int64_t)x->region->nodes.count,
-                           graph_type(x->g, t));
+    node_id producer = x->g->tensors.items[t].producer;
+    bool is_weight = x->index->is_weight[producer], is_computed = is_weight && !x->index->is_given[producer];
+    int64_t number = (int64_t)x->region->nodes.count + (is_computed ? FIRST_COMPUTED_WEIGHT : 0);
+    moved = graph_add_leaf(x->region, operators[is_weight ? OP_WEIGHT : OP_INPUT], number, graph_type(x->g, t));
     note_moved(x, t, moved);
     return moved;
 }
@@ -201,17 +202,101 @@ void region_extract(const struct match_index *index, const struct match *m, size
     vec_free(&x.pairs);
 }
 
-// --- what is new -----------------------------------------------------------------------------------------------------
+// --- equal regions ---------------------------------------------------------------------------------------------------
 
-static bool is_same_operation(const struct node *x, const struct node *y)
+static void renumber_tensors(const struct graph *known, const struct graph *region, const node_id *partners,
+                             struct site *s)
 {
-    if (x->op != y->op || x->n_inputs != y->n_inputs || x->n_outputs != y->n_outputs)
+    tensor_id *there = mem_new_array(tensor_id, s->tensors.count + 1);
+    memcpy(there, s->tensors.items, s->tensors.count * sizeof *there);
+    for (node_id n = 0; n < known->nodes.count; n++)
+        for (uint32_t i = 0; i < known->nodes.items[n].n_outputs; i++)
+            s->tensors.items[graph_output_of(known, n, i)] = there[graph_output_of(region, partners[n], i)];
+    mem_free_array(there, s->tensors.count + 1);
+}
+
+static void renumber_match(const struct graph *known, const struct graph *region, const node_id *partners,
+                           struct match *m)
+{
+    struct match moved = *m;
+    for (node_id n = 0; n < known->nodes.count; n++) {
+        for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
+            if (m->nodes[i] == partners[n])
+                moved.nodes[i] = n;
+        for (uint32_t v = 0; v < m->rule->pattern.n_variables; v++)
+            if (m->variables[v] != NO_TENSOR && region->tensors.items[m->variables[v]].producer == partners[n])
+                moved.variables[v] = graph_output_of(known, n, region->tensors.items[m->variables[v]].output);
+    }
+    *m = moved;
+}
+
+// Is the pairing one to one?
+static bool is_permutation(const node_id *partners, size_t n)
+{
+    bool *is_taken = mem_alloc_zero(n + 1);
+    bool is_one = true;
+    for (size_t i = 0; is_one && i < n; i++) {
+        is_one = partners[i] != NO_NODE && !is_taken[partners[i]];
+        is_taken[is_one ? partners[i] : n] = true;
+    }
+    mem_free(is_taken, n + 1);
+    return is_one;
+}
+
+bool region_renumber(const struct graph *known, const struct graph *region, struct site *s, struct match *m)
+{
+    size_t n = known->nodes.count;
+    if (n != region->nodes.count || known->tensors.count != region->tensors.count)
         return false;
-    for (int i = 0; i < operator_n_attributes(x->op); i++)
-        if (!attribute_value_equal(&x->attributes[i], &y->attributes[i]))
+    node_id *partners = mem_new_array(node_id, n + 1);
+    bool is_equal = graph_pair(known, region, partners) && is_permutation(partners, n);
+    if (is_equal) {
+        renumber_tensors(known, region, partners, s);
+        renumber_match(known, region, partners, m);
+    }
+    mem_free_array(partners, n + 1);
+    return is_equal;
+}
+
+static bool reads_at_site(const struct graph *region, const struct site *s, const struct graph *g, node_id n,
+                          node_id there, bool is_swapped)
+{
+    const tensor_id *inputs = graph_inputs(region, n), *found = graph_inputs(g, there);
+    for (uint32_t i = 0; i < region->nodes.items[n].n_inputs; i++)
+        if (s->tensors.items[inputs[i]] != found[is_swapped ? 1 - i : i])
             return false;
     return true;
 }
+
+static bool is_node_at(const struct graph *region, const struct site *s, const struct graph *g, node_id n)
+{
+    const struct node *node = &region->nodes.items[n];
+    if (node->n_outputs == 0)
+        return true;
+    bool is_leaf = node->op->flags & OPERATOR_IS_LEAF;
+    node_id there = g->tensors.items[s->tensors.items[node->first_output]].producer;
+    for (uint32_t i = 0; i < node->n_outputs; i++) {
+        tensor_id t = s->tensors.items[node->first_output + i];
+        bool is_it = is_leaf || (g->tensors.items[t].producer == there && g->tensors.items[t].output == i);
+        if (!is_it || !type_equal(graph_type(g, t), graph_type(region, node->first_output + i)))
+            return false;
+    }
+    if (is_leaf)
+        return true;
+    return node_is_same_operation(node, &g->nodes.items[there]) &&
+           (reads_at_site(region, s, g, n, there, false) ||
+            ((node->op->flags & OPERATOR_IS_COMMUTATIVE) && reads_at_site(region, s, g, n, there, true)));
+}
+
+bool region_is_at(const struct graph *region, const struct site *s, const struct graph *g)
+{
+    bool is_there = s->tensors.count == region->tensors.count;
+    for (node_id n = 0; is_there && n < region->nodes.count; n++)
+        is_there = is_node_at(region, s, g, n);
+    return is_there;
+}
+
+// --- what is new -----------------------------------------------------------------------------------------------------
 
 static bool reads_what_stands_for(const struct rewritten *r, node_id n, node_id of_region, bool is_swapped)
 {
@@ -230,7 +315,7 @@ node_id rewritten_node_of_region(const struct rewritten *r, node_id n)
     if (first == NO_TENSOR || r->region->tensors.items[first].output != 0)
         return NO_NODE;
     node_id same = r->region->tensors.items[first].producer;
-    if (!is_same_operation(node, &r->region->nodes.items[same]))
+    if (!node_is_same_operation(node, &r->region->nodes.items[same]))
         return NO_NODE;
     for (uint32_t i = 0; i < node->n_outputs; i++)
         if (r->stands_for[node->first_output + i] != first + i)
@@ -240,25 +325,34 @@ node_id rewritten_node_of_region(const struct rewritten *r, node_id n)
     return is_read ? same : NO_NODE;
 }
 
-bool region_claim(const struct rewritten *r, const struct site *s, const struct graph *g, bool *claimed)
+size_t region_list_replaced(const struct rewritten *r, const struct site *s, const struct graph *g, node_id *ret_nodes)
 {
     bool *is_kept = mem_alloc_zero(r->region->nodes.count + 1);
-    bool is_free = true;
+    size_t count = 0;
     for (node_id n = 0; n < r->graph->nodes.count; n++) {
         node_id same = rewritten_node_of_region(r, n);
         if (same != NO_NODE)
             is_kept[same] = true;
     }
-    for (int marking = 0; marking < 2 && is_free; marking++)
-        for (node_id n = 0; n < r->region->nodes.count; n++) {
-            const struct node *node = &r->region->nodes.items[n];
-            if (is_kept[n] || node->n_outputs == 0 || (node->op->flags & OPERATOR_IS_LEAF))
-                continue;
-            node_id there = g->tensors.items[s->tensors.items[node->first_output]].producer;
-            is_free = is_free && (marking || !claimed[there]);
-            claimed[there] = claimed[there] || marking;
-        }
+    for (node_id n = 0; n < r->region->nodes.count; n++) {
+        const struct node *node = &r->region->nodes.items[n];
+        if (!is_kept[n] && node->n_outputs > 0 && !(node->op->flags & OPERATOR_IS_LEAF))
+            ret_nodes[count++] = g->tensors.items[s->tensors.items[node->first_output]].producer;
+    }
     mem_free(is_kept, r->region->nodes.count + 1);
+    return count;
+}
+
+bool region_claim(const struct rewritten *r, const struct site *s, const struct graph *g, bool *claimed)
+{
+    node_id *nodes = mem_new_array(node_id, r->region->nodes.count + 1);
+    size_t count = region_list_replaced(r, s, g, nodes);
+    bool is_free = true;
+    for (size_t i = 0; i < count; i++)
+        is_free = is_free && !claimed[nodes[i]];
+    for (size_t i = 0; is_free && i < count; i++)
+        claimed[nodes[i]] = true;
+    mem_free_array(nodes, r->region->nodes.count + 1);
     return is_free;
 }
 
@@ -333,7 +427,7 @@ bool region_graft(const struct rewritten *r, const struct site *s, struct graph 
 {
     struct graph_mark before = graph_mark(g);
     struct graft x = {r, s, g, mem_new_array(tensor_id, r->graph->tensors.count + 1), 0, ret_old, ret_new};
-    bool is_typed = true;
+    bool is_typed = region_is_at(r->region, s, g);
     for (node_id n = 0; is_typed && n < r->graph->nodes.count; n++)
         is_typed = graft_node(&x, n);
     for (size_t i = 0; is_typed && i < r->graph->outputs.count; i++)

@@ -43,7 +43,7 @@ static bool take_same_match(void *context, const struct match *m)
         return true;
     if (match_apply(m, &u->working, &w->scratch, old, new) &&
         !graph_replacement_has_cycle(&u->working, m->rule->n_outputs, old, new)) {
-        struct rewrite r = {&u->working, nodes.nodes, &u->index, m, old, new};
+        struct rewrite r = rewrite_of_match(&u->working, nodes.nodes, &u->index, m, old, new);
         u->is_found = is_same_change(u, pricer_change(&w->pricer, &r), u->change);
         u->match = *m;
     }
@@ -141,17 +141,28 @@ static bool apply_ends(struct reuse *u, struct movement *ret_movement)
         rewritten[i] = state_rewritten(u->space, &u->space->states.items[u->ends.items[i]]);
         list_edits(u, &rewritten[i], u->ends.items[i], claimed, &edits);
     }
-    bool is_adopted = whole_apply(w, edits.items, edits.count, ret_movement) > 0;
+    bool is_adopted = whole_apply(w, edits.items, edits.count, FIRST_SURE, ret_movement) > 0;
     mem_free(claimed, n_nodes + 1);
     mem_free_array(rewritten, u->ends.count);
     vec_free(&edits);
     return is_adopted;
 }
 
+// Where it was found, priced widely and then as a whole: what is wrong there need not be looked for elsewhere.
+static bool is_good_at_first_site(struct reuse *u)
+{
+    struct whole *w = u->space->w;
+    const struct state *s = &u->space->states.items[u->found];
+    struct rewritten r = state_rewritten(u->space, s);
+    struct edit edit = {.rewritten = &r, .site = &u->space->kinds.items[s->kind]->sites.items[0]};
+    edit.change = w->refused = space_price_state_widely(u->space, u->found);
+    return edit.change < 0 && whole_would_gain(w, &edit);
+}
+
 bool chain_apply_everywhere(struct state_space *space, uint32_t state, struct movement *ret_movement)
 {
-    struct reuse u = {.space = space};
-    if (!is_allowed(&u, state))
+    struct reuse u = {.space = space, .found = state};
+    if (!is_allowed(&u, state) || !is_good_at_first_site(&u))
         return false;
     list_steps(&u, &space->states.items[state]);
     vec_push(&u.ends, state);

@@ -5,9 +5,12 @@
 #include "core/progress.h"
 #include "optimizer/search/chains.h"
 
+#define MATCHES_PER_GRAPH 5
+
 const struct search_options search_standard_options = {.alpha = 1.05,
                                                        .least_gain = 0.001,
                                                        .budget = 1000,
+                                                       .patience = 400,
                                                        .max_candidates = 200000,
                                                        .max_memory = (size_t)1 << 30,
                                                        .validates = true};
@@ -18,22 +21,42 @@ struct search {
     const struct search_options *options;
     struct search_result *result;
     double started;
-    size_t memory_before;   // in use when the search began
+    uint64_t adopted_at;     // as many were expanded
+    uint64_t matches_then;   // and as many matches priced
+    size_t memory_before;    // in use when the search began
     struct progress progress;
 };
+
+// By graphs expanded, and by matches: where each graph has many, it takes fewer of them to see that nothing comes.
+static bool is_out_of_patience(const struct search *s)
+{
+    uint64_t patience = (uint64_t)s->options->patience;
+    return patience && (s->result->statistics.expanded >= s->adopted_at + patience ||
+                        s->result->statistics.matches >= s->matches_then + MATCHES_PER_GRAPH * patience);
+}
 
 static bool has_to_stop(struct search *s)
 {
     struct search_result *r = s->result;
     r->statistics.is_interrupted = interrupt_requested();
     r->statistics.is_out_of_time = !r->statistics.is_interrupted && whole_has_to_stop(&s->whole);
-    return r->statistics.is_interrupted || r->statistics.is_out_of_time ||
+    r->statistics.is_out_of_patience = is_out_of_patience(s);
+    return r->statistics.is_interrupted || r->statistics.is_out_of_time || r->statistics.is_out_of_patience ||
            r->statistics.expanded >= (uint64_t)s->options->budget;
+}
+
+static void note_point(struct search *s)
+{
+    struct search_point point = {s->result->statistics.expanded, clock_seconds() - s->started, s->whole.seconds};
+    vec_push(&s->result->course, point);
 }
 
 static void follow(struct search *s, struct movement *m)
 {
     s->result->statistics.adopted++;
+    s->adopted_at = s->result->statistics.expanded;
+    s->matches_then = s->result->statistics.matches;
+    note_point(s);
     chains_follow(&s->chains, m);
     movement_free(m);
 }
@@ -55,19 +78,16 @@ static void bound_memory(struct search *s)
         chains_reduce(&s->chains);
 }
 
-static void run(struct search *s)
+// False: stopped before all chains were tried.
+static bool search_on(struct search *s)
 {
     struct movement m;
     bool is_adopted = true, is_left = true;
-    if (has_to_stop(s))
-        return;
-    s->result->statistics.expanded++;
-    whole_find_proposals(&s->whole, NULL, NULL);
     while (is_left && !has_to_stop(s)) {
         if (is_adopted) {
             descend(s);
             if (has_to_stop(s))
-                return;
+                return false;
             chains_begin(&s->chains);
         }
         is_left = chains_step(&s->chains, &is_adopted, &m) || chains_begin(&s->chains) > 0;
@@ -76,7 +96,24 @@ static void run(struct search *s)
         bound_memory(s);
         whole_show_progress(&s->whole);
     }
-    s->result->statistics.is_exhausted = !is_left;
+    return !is_left;
+}
+
+static void run(struct search *s)
+{
+    struct movement m;
+    bool is_adopted;
+    if (has_to_stop(s))
+        return;
+    s->result->statistics.expanded++;
+    whole_find_proposals(&s->whole, NULL);
+    s->matches_then = s->result->statistics.matches;
+    do {
+        s->result->statistics.is_exhausted = search_on(s);
+        is_adopted = chains_end(&s->chains, &m);
+        if (is_adopted)
+            follow(s, &m);
+    } while (is_adopted);
 }
 
 static void count_applications(struct search *s)
@@ -117,18 +154,13 @@ void search_graph(const struct graph *g, const struct rule_set *rules, const str
     s.whole.deadline = options->seconds > 0 ? s.started + options->seconds : 0;
     s.whole.progress = &s.progress;
     chains_init(&s.chains, &s.whole);
+    s.whole.n_queued = &s.chains.queue.heap.count;
     ret_result->seconds_before = s.whole.seconds;
+    note_point(&s);
     run(&s);
+    note_point(&s);
     progress_end(&s.progress);
     finish(&s);
     chains_free(&s.chains);
     whole_free(&s.whole);
-}
-
-void search_result_free(struct search_result *result)
-{
-    graph_free(&result->graph);
-    vec_free(&result->steps);
-    vec_free(&result->applications);
-    vec_free(&result->refuted);
 }

@@ -1,15 +1,14 @@
 // The cost-based backtracking search of the TASO paper (Section 5, Algorithm 2), for graphs of any size.
 //
 // The paper keeps a queue of whole graphs, expands the cheapest by every match of every rule, and queues what costs
-// less than alpha times the best. On a large model most matches have nothing to do with each other, and every subset of
-// them, in every order, is a graph of its own. Here only what belongs together is searched together:
+// less than alpha times the best. On a large model most matches have nothing to do with each other, and every
+// subset of them, in every order, is a graph of its own. Here only what belongs together is searched together:
 //   1. descent   of all matches that make the graph cheaper, the best that do not overlap are applied at once; then
 //                what is near the changes is matched anew, until nothing improves
-//   2. chains    a rewrite that improves nothing by itself may lead to one that does. A chain of rewrites, each
-//   touching
-//                what the former ones changed, is tried within a region around its beginning, best first, as Algorithm
-//                2 does with graphs; alpha bounds what it may cost on the way. A chain that ends cheaper is applied to
-//                the whole graph wherever the same region occurs, and descent resumes
+//   2. chains    a rewrite that improves nothing by itself may lead to one that does. A chain of rewrites, each of
+//                which touches what the former ones changed, is tried within a region around its beginning, best
+//                first, as Algorithm 2 does with graphs; alpha bounds what it may cost on the way. A chain that ends
+//                cheaper is applied to the whole graph wherever the same region occurs, and descent resumes
 // If a set of rewrites makes a graph cheaper, then so does one of its connected parts: little is lost, and the work
 // depends on the number of matches instead of that of their subsets.
 //
@@ -28,6 +27,8 @@ struct error;
 struct search_options {
     double alpha;            // >= 1
     int64_t budget;          // graphs and regions that are expanded
+    int64_t patience;        // of these in a row that make nothing better, or five times as many matches, after which
+                             // it ends; 0: no limit
     double seconds;          // 0: no limit
     size_t max_candidates;   // queued at once; the worst are dropped first
     size_t max_memory;       // bytes that the search may hold, 0: no limit; the worst are dropped first
@@ -35,32 +36,65 @@ struct search_options {
     bool validates;      // checks each applied rewrite at its shapes (validate.h)
     size_t n_disabled;
     const char *const *disabled;   // names of rules not to be used
+    size_t max_rule_operators;     // rules with more operators on either side are not used; 0: no limit
     FILE *progress;                // NULL: silent
 };
-extern const struct search_options search_standard_options;   // alpha 1.05, budget 1000, no time limit
+extern const struct search_options search_standard_options;   // alpha 1.05, budget 1000, patience 400, no time limit
 
 struct search_step {
     const struct rule *rule;
     double seconds_after;   // estimated cost of the whole graph after it
 };
+struct search_point {   // of the course of a search
+    uint64_t expanded;
+    double elapsed;   // seconds since it began
+    double seconds;   // estimated cost of the best graph from here on
+};
+// What is counted and can be added up, and how reports call it.
+#define SEARCH_COUNTS(COUNT)                                                                                           \
+    COUNT(expanded, "expanded")                                                                                        \
+    COUNT(matches, "matches")                                                                                          \
+    COUNT(queued, "queued")                                                                                            \
+    COUNT(duplicates, "duplicates")                                                                                    \
+    COUNT(cyclic, "cyclic")                                                                                            \
+    COUNT(ill_typed, "ill_typed")                                                                                      \
+    COUNT(too_costly, "too_costly")                                                                                    \
+    COUNT(dropped, "dropped")                                                                                          \
+    COUNT(regions, "regions")             /* that were searched */                                                     \
+    COUNT(repeated, "regions_repeated")   /* and those that were equal to one of them */                               \
+    COUNT(priced, "costs_asked")          /* costs asked for */                                                        \
+    COUNT(remembered, "costs_known")      /* and those that were known */                                              \
+    COUNT(validated, "validated")         /* different applications of rules that were checked */                      \
+    COUNT(not_validated, "not_validated") /* and those that would take too long */
+
+struct search_statistics {
+#define COUNT_FIELD(field, name) uint64_t field;
+    SEARCH_COUNTS(COUNT_FIELD)
+#undef COUNT_FIELD
+    uint64_t adopted;   // times that the best graph became a better one
+    uint64_t peak_queue;
+    double seconds;
+    bool is_interrupted, is_out_of_time, is_exhausted;   // exhausted: nothing was left to expand
+    bool is_out_of_patience;
+};
 struct search_result {
     struct graph graph;                     // the best graph, in the arena of the original
     double seconds_before, seconds_after;   // estimated
     VEC(struct search_step) steps;          // from the original to the best graph
+    VEC(struct search_point) course;        // the beginning, every better graph, the end
     VEC(uint64_t) applications;             // for each rule: how often in `steps`
     VEC(const struct rule *) refuted;       // found wrong by validation, and not used any more
-    struct {
-        uint64_t expanded, matches, queued, duplicates, cyclic, ill_typed, too_costly, dropped, peak_queue;
-        uint64_t adopted;                    // times that the best graph became a better one
-        uint64_t regions, repeated;          // regions searched, and those that were equal to one of them
-        uint64_t validated, not_validated;   // different applications checked, and those that would take too long
-        uint64_t priced, remembered;         // costs asked for, and those that were known
-        double seconds;
-        bool is_interrupted, is_out_of_time, is_exhausted;   // exhausted: nothing was left to expand
-    } statistics;
+    struct search_statistics statistics;
 };
 // `rules` in a fixed order. Gives a result in every case; free it with search_result_free.
 void search_graph(const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,
                   const struct search_options *options, struct search_result *ret_result);
 void search_result_free(struct search_result *result);
+// Of two searches one after the other: `last` began with the graph that `first` gave, and gets its rewrites and its
+// course in front of its own, told as if they had been priced like those of `last`: the original costs
+// `seconds_before`.
+void search_result_put_in_front(struct search_result *last, const struct search_result *first, double seconds_before);
+// Adds the counts of another search, and the rules that it found wrong.
+void search_result_add_statistics(struct search_result *result, const struct search_result *other);
+void search_result_add_refuted(struct search_result *result, const struct search_result *other);
 #endif

@@ -2,6 +2,7 @@
 #include "optimizer/search/states.h"
 
 #include "core/hash.h"
+#include <math.h>
 #include <string.h>
 
 #define REGION_NODES 48
@@ -35,6 +36,7 @@ void space_forget_kind(struct state_space *space, uint32_t kind)
     for (size_t i = 0; i < k->sites.count; i++)
         site_free(&k->sites.items[i]);
     vec_free(&k->sites);
+    vec_free(&k->node_seconds);
     arena_free(&k->arena);
     k->is_gone = true;
 }
@@ -80,14 +82,6 @@ static bool is_same_site(const struct site *x, const struct site *y)
            (n == 0 || memcmp(x->tensors.items, y->tensors.items, n * sizeof *x->tensors.items) == 0);
 }
 
-static bool has_site(const struct region_kind *k, const struct site *site)
-{
-    for (size_t i = 0; i < k->sites.count; i++)
-        if (is_same_site(&k->sites.items[i], site))
-            return true;
-    return false;
-}
-
 // Takes the site, unless the kind has it already. Gives its number.
 static uint32_t add_site(struct state_space *space, struct region_kind *k, struct site *site, bool *ret_is_new)
 {
@@ -126,9 +120,9 @@ uint32_t space_find_kind(struct state_space *space, const struct match *m, struc
     struct site site;
     arena_init(&k->arena);
     region_extract(&space->w->index, m, REGION_NODES, &k->arena, &region, &site, ret_match);
-    // Equal regions elsewhere are searched anew: what an equal graph becomes was seen to be wrong at another site.
     uint32_t found = table_find(&space->by_region, graph_key(&region), is_same_region, space, &region);
-    if (found == TABLE_NONE || !has_site(space->kinds.items[found], &site)) {
+    const struct graph *known = found == TABLE_NONE ? NULL : graph_of_kind(space, space->kinds.items[found]);
+    if (!known || !region_renumber(known, &region, &site, ret_match)) {
         found = add_kind(space, k, &region);
     } else {
         graph_free(&region);
@@ -207,18 +201,51 @@ uint32_t space_make_state(struct state_space *space, uint32_t parent_id, const s
     return found;
 }
 
+#define MAX_REPLACED 64   // tensors at once
+
+// Grafted into the whole graph, as far as its neighbourhood goes, and taken back: a region alone is wrong about what a
+// backend fuses across its border.
+static double price_at_site(struct whole *w, const struct rewritten *r, const struct site *site, bool is_wide)
+{
+    struct arena_mark arena = arena_mark(w->working.arena);
+    struct graph_mark before = graph_mark(&w->working);
+    size_t most = r->region->tensors.count + 1;
+    tensor_id *old = mem_new_array(tensor_id, most), *new = mem_new_array(tensor_id, most);
+    node_id *nodes = mem_new_array(node_id, most);
+    struct rewrite rewrite = {&w->working, before.nodes, &w->index, .nodes = nodes, .old = old, .new = new};
+    rewrite.is_wide = is_wide;
+    double change = INFINITY;
+    rewrite.n_nodes = region_list_replaced(r, site, &w->working, nodes);
+    if (region_graft(r, site, &w->working, &rewrite.n_tensors, old, new) && rewrite.n_tensors <= MAX_REPLACED &&
+        !graph_replacement_has_cycle(&w->working, rewrite.n_tensors, old, new))
+        change = pricer_change(&w->pricer, &rewrite);
+    graph_rollback(&w->working, before);
+    arena_release(w->working.arena, arena);
+    mem_free_array(old, most);
+    mem_free_array(new, most);
+    mem_free_array(nodes, most);
+    return change;
+}
+
+static double price_at_first_site(struct state_space *space, uint32_t id, bool is_wide)
+{
+    const struct state *s = &space->states.items[id];
+    struct rewritten r = state_rewritten(space, s);
+    return price_at_site(space->w, &r, &space->kinds.items[s->kind]->sites.items[0], is_wide);
+}
+
 double space_price_state(struct state_space *space, uint32_t id)
 {
     struct state *s = &space->states.items[id];
-    uint32_t root = space->kinds.items[s->kind]->root;
-    if (!s->is_priced) {
-        if (id != root)
-            space_price_state(space, root);
-        s->seconds = space->w->cost->graph_seconds(space->w->cost->context, &s->graph);
-        s->change = s->seconds - (id == root ? s->seconds : space->states.items[root].seconds);
-        s->is_priced = true;
-    }
+    if (!s->is_priced)
+        s->change = price_at_first_site(space, id, false);
+    s->is_priced = true;
     return s->change;
+}
+
+double space_price_state_widely(struct state_space *space, uint32_t id)
+{
+    return price_at_first_site(space, id, true);
 }
 
 // Tensors of the region that a node reads which is not there any more.
@@ -302,7 +329,6 @@ enum touch match_touch(const struct match *m, const uint8_t *touches)
 }
 
 // --- following the whole graph ---------------------------------------------------------------------------------------
-// ---
 
 static bool move_site(const struct movement *m, struct site *s)
 {

@@ -10,20 +10,24 @@ struct state {
     struct graph graph;
     tensor_id *stands_for;   // of every tensor, see region.h
     uint32_t kind, parent, depth;
-    struct match match;       // by which it came from its parent; no rule: the region as it was found
-    double least;             // gain of the chain that counts: the most that any of its steps asks for
-    double step_change;       // by which, as its neighbourhood was priced
-    double seconds, change;   // of the region in this state, and against the region as it was found
-    bool is_priced;           // are these two known?
-    bool is_expanded;         // its matches are or were queued
+    struct match match;   // by which it came from its parent; no rule: the region as it was found
+    double least;         // gain of the chain that counts: the most that any of its steps asks for
+    double promise;       // seconds that may still be gained, see promise.c
+    double credit;        // the promise, if it is more than its parent has: by so much sooner it is gone on with
+    double step_change;   // by which, as its neighbourhood was priced
+    double change;        // in seconds, against the region as it was found, where it was found first
+    bool is_priced;       // is it known?
+    bool is_expanded;     // its matches are or were queued
 };
 struct region_kind {
     struct arena arena;   // of all its states
     uint32_t root;        // the state that it is found in
     uint32_t winner;      // the state that was applied to the whole graph, or NO_STATE
     bool is_gone;         // no site is left, and no state
+    double error;         // the least by which a gain that was estimated in it was too large; 0: none was
     VEC(struct site) sites;
     VEC(uint32_t) states;
+    VEC(double) node_seconds;   // of each node of the region alone; NaN where nobody asked
 };
 struct state_space {
     struct whole *w;
@@ -42,6 +46,8 @@ uint32_t space_find_kind(struct state_space *space, const struct match *m, struc
 uint32_t space_make_state(struct state_space *space, uint32_t parent, const struct match *m, double step_change,
                           bool *ret_is_new);
 double space_price_state(struct state_space *space, uint32_t state);   // its `change`, made known
+double space_price_state_widely(struct state_space *space, uint32_t state);
+double space_promise_of(struct state_space *space, uint32_t state);
 struct rewritten state_rewritten(const struct state_space *space, const struct state *s);
 // How a node is touched by the chain: closely, when the chain made it or it reads what the chain made; widely, when it
 // only reads or makes a tensor that gained or lost a reader.

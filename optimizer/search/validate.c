@@ -189,6 +189,34 @@ static void make_instance(struct graph *instance, const struct match *m, const s
     }
 }
 
+// --- a match ---------------------------------------------------------------------------------------------------------
+// What a rule says of its source graph says nothing of other nodes: the match must be one.
+
+static bool reads_terms(const struct graph *g, const struct match *m, const struct pattern_node *pattern, node_id n,
+                        bool is_swapped)
+{
+    for (uint32_t i = 0; i < pattern->n_inputs; i++)
+        if (tensor_of_term(g, m, pattern->inputs[is_swapped ? 1 - i : i]) != graph_inputs(g, n)[i])
+            return false;
+    return true;
+}
+
+static bool is_match_in(const struct match *m, const struct graph *g)
+{
+    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++) {
+        const struct pattern_node *pattern = &m->rule->pattern.nodes.items[i];
+        const struct node *node = m->nodes[i] < g->nodes.count ? &g->nodes.items[m->nodes[i]] : NULL;
+        if (!node || node->op != pattern->op || node->n_inputs != pattern->n_inputs)
+            return false;
+        if (!reads_terms(g, m, pattern, m->nodes[i], false) &&
+            !((node->op->flags & OPERATOR_IS_COMMUTATIVE) && reads_terms(g, m, pattern, m->nodes[i], true)))
+            return false;
+    }
+    return true;
+}
+
+// --- an application --------------------------------------------------------------------------------------------------
+
 static enum verdict judge_anew(struct validator *v, const struct match *m, const struct graph *g)
 {
     struct arena_mark mark = arena_mark(&v->arena), scratch = arena_mark(v->scratch);
@@ -235,6 +263,8 @@ static void describe(struct validator *v, const struct match *m, const struct gr
 enum verdict validator_judge(struct validator *v, const struct match *m, const struct graph *g)
 {
     double known;
+    if (!is_match_in(m, g))
+        return VERDICT_NO_MATCH;
     describe(v, m, g);
     if (memo_find(&v->memo, v->words.items, v->words.count, &known)) {
         v->repeated++;

@@ -77,37 +77,40 @@ static void move_proposals(struct whole *w, const struct movement *v)
     w->proposals.count = kept;
 }
 
+typedef VEC(node_id) node_list;
+
+static void add_near(node_id n, bool *near, node_list *found)
+{
+    if (near[n])
+        return;
+    near[n] = true;
+    vec_push(found, n);
+}
+
+static void add_neighbours(const struct whole *w, node_id n, bool *near, node_list *found)
+{
+    const struct node *node = &w->graph.nodes.items[n];
+    const uint32_t *first = w->index.uses.first + node->first_output;
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        add_near(w->graph.tensors.items[graph_inputs(&w->graph, n)[i]].producer, near, found);
+    for (uint32_t i = first[0]; i < first[node->n_outputs]; i++)
+        add_near(w->index.uses.nodes[i], near, found);
+}
+
 // Nodes from which a changed one can be reached in a few steps along edges, in either direction.
 static void mark_near(const struct whole *w, const bool *is_changed, bool *near)
 {
     const int steps = 6;
-    const struct graph *g = &w->graph;
-    VEC(node_id) found = {0};
-    for (node_id n = 0; n < g->nodes.count; n++) {
-        near[n] = is_changed[n];
-        if (near[n])
-            vec_push(&found, n);
+    node_list found = {0};
+    for (node_id n = 0; n < w->graph.nodes.count; n++) {
+        near[n] = false;
+        if (is_changed[n])
+            add_near(n, near, &found);
     }
     size_t first = 0;
-    for (int step = 0; step < steps; step++) {
-        size_t end = found.count;
-        for (; first < end; first++) {
-            const struct node *node = &g->nodes.items[found.items[first]];
-            for (uint32_t i = 0; i < node->n_inputs; i++) {
-                node_id above = g->tensors.items[g->edges.items[node->first_input + i]].producer;
-                if (!near[above]) {
-                    near[above] = true;
-                    vec_push(&found, above);
-                }
-            }
-            uint32_t *reader = w->index.uses.first + node->first_output;
-            for (uint32_t i = reader[0]; i < reader[node->n_outputs]; i++)
-                if (!near[w->index.uses.nodes[i]]) {
-                    near[w->index.uses.nodes[i]] = true;
-                    vec_push(&found, w->index.uses.nodes[i]);
-                }
-        }
-    }
+    for (int step = 0; step < steps; step++)
+        for (size_t end = found.count; first < end; first++)
+            add_neighbours(w, found.items[first], near, &found);
     vec_free(&found);
 }
 
@@ -134,7 +137,7 @@ static void adopt(struct whole *w, struct graph *better, double seconds, const s
     move_proposals(w, v);
     mark_near(w, v->is_changed, near);
     whole_price_proposals_near(w, near);
-    whole_find_proposals(w, near, v->is_changed);
+    whole_find_proposals(w, v->is_changed);
     mem_free_array(near, better->nodes.count + 1);
 }
 
@@ -193,39 +196,74 @@ static bool is_gain(double before, double after, double estimated_change, size_t
     return gain > least * before && (n == 1 || gain >= -least_of_many * estimated_change);
 }
 
-static bool try_edits(struct whole *w, const struct edit *edits, size_t n, struct movement *ret_movement)
-{
+// The graph with some edits made, and what it costs.
+struct trial {
     struct graph with_targets, better;
-    struct pairs pairs = {0};
+    struct pairs pairs;
+    tensor_id *map;   // from the one to the other
+    bool is_made, is_gain;
+    double seconds;
+};
+
+static void make_trial(struct whole *w, const struct edit *edits, size_t n, struct trial *ret)
+{
     double estimated = 0;
-    bool is_adopted = false;
-    graph_copy(&with_targets, &w->graph);
+    *ret = (struct trial){0};
+    w->refused = INFINITY;
+    graph_copy(&ret->with_targets, &w->graph);
     for (size_t i = 0; i < n; i++)
-        if (make_edit(w, &edits[i], &with_targets, &pairs))
+        if (make_edit(w, &edits[i], &ret->with_targets, &ret->pairs))
             estimated += edits[i].change;
-    tensor_id *map = mem_new_array(tensor_id, with_targets.tensors.count + 1);
-    if (pairs.old.count &&
-        graph_replace(&better, &with_targets, pairs.old.count, pairs.old.items, pairs.new.items, map)) {
-        double seconds = w->cost->graph_seconds(w->cost->context, &better);
-        is_adopted = is_gain(w->seconds, seconds, estimated, n);
-        if (is_adopted) {
-            note_movement(&with_targets, w->graph.nodes.count, &better, &pairs, map, ret_movement);
-            list_steps(w, edits, n, w->seconds, seconds);
-            adopt(w, &better, seconds, ret_movement);
-        } else {
-            graph_free(&better);
-        }
-    }
-    mem_free_array(map, with_targets.tensors.count + 1);
-    graph_free(&with_targets);
-    vec_free(&pairs.old);
-    vec_free(&pairs.new);
-    return is_adopted;
+    ret->map = mem_new_array(tensor_id, ret->with_targets.tensors.count + 1);
+    ret->is_made = ret->pairs.old.count && graph_replace(&ret->better, &ret->with_targets, ret->pairs.old.count,
+                                                         ret->pairs.old.items, ret->pairs.new.items, ret->map);
+    if (!ret->is_made)
+        return;
+    ret->seconds = w->cost->graph_seconds(w->cost->context, &ret->better);
+    ret->is_gain = is_gain(w->seconds, ret->seconds, estimated, n);
+    w->refused = ret->seconds - w->seconds;
 }
 
-size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, struct movement *ret_movement)
+static void free_trial(struct trial *t, bool is_adopted)
 {
-    for (; n > 0; n /= 2)
+    mem_free_array(t->map, t->with_targets.tensors.count + 1);
+    if (t->is_made && !is_adopted)
+        graph_free(&t->better);
+    graph_free(&t->with_targets);
+    vec_free(&t->pairs.old);
+    vec_free(&t->pairs.new);
+}
+
+bool whole_would_gain(struct whole *w, const struct edit *e)
+{
+    struct trial t;
+    make_trial(w, e, 1, &t);
+    free_trial(&t, false);
+    return t.is_gain;
+}
+
+static bool try_edits(struct whole *w, const struct edit *edits, size_t n, struct movement *ret_movement)
+{
+    struct trial t;
+    make_trial(w, edits, n, &t);
+    if (t.is_gain) {
+        note_movement(&t.with_targets, w->graph.nodes.count, &t.better, &t.pairs, t.map, ret_movement);
+        list_steps(w, edits, n, w->seconds, t.seconds);
+        adopt(w, &t.better, t.seconds, ret_movement);
+    }
+    free_trial(&t, t.is_gain);
+    return t.is_gain;
+}
+
+size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, enum trust first, struct movement *ret_movement)
+{
+    if (first == FIRST_DOUBTFUL && n > 1 && !whole_would_gain(w, &edits[0]))
+        return 0;
+    if (n == 0 || try_edits(w, edits, n, ret_movement))
+        return n;
+    if (first == FIRST_UNTRIED && n > 1 && !whole_would_gain(w, &edits[0]))
+        return 0;
+    for (n /= 2; n > 0; n /= 2)
         if (try_edits(w, edits, n, ret_movement))
             return n;
     return 0;
@@ -273,7 +311,8 @@ static void choose_apart(struct whole *w, proposal_list *ret_chosen)
     mem_free(claimed, w->graph.nodes.count + 1);
 }
 
-static size_t apply_proposals(struct whole *w, const proposal_list *chosen, struct movement *ret_movement)
+static size_t apply_proposals(struct whole *w, const proposal_list *chosen, enum trust first,
+                              struct movement *ret_movement)
 {
     size_t n = chosen->count;
     struct edit *edits = mem_new_array(struct edit, n);
@@ -285,7 +324,7 @@ static size_t apply_proposals(struct whole *w, const proposal_list *chosen, stru
         steps[i] = (struct search_step){c->match.rule, c->change};
         edits[i] = (struct edit){.match = &matches[i], .change = c->change, .n_steps = 1, .steps = &steps[i]};
     }
-    size_t applied = whole_apply(w, edits, n, ret_movement);
+    size_t applied = whole_apply(w, edits, n, first, ret_movement);
     mem_free_array(edits, n);
     mem_free_array(steps, n);
     mem_free_array(matches, n);
@@ -305,16 +344,49 @@ static void correct_estimates(struct whole *w, const struct proposal *wrong)
 
 bool whole_descend(struct whole *w, struct movement *ret_movement)
 {
-    for (;;) {
+    for (enum trust first = FIRST_UNTRIED;; first = FIRST_DOUBTFUL) {
         proposal_list chosen = {0};
         choose_apart(w, &chosen);
-        size_t n = chosen.count, applied = n ? apply_proposals(w, &chosen, ret_movement) : 0;
+        size_t n = chosen.count, applied = n ? apply_proposals(w, &chosen, first, ret_movement) : 0;
         if (n && !applied)
             correct_estimates(w, chosen.items[0]);
         vec_free(&chosen);
         if (applied || n == 0 || whole_has_to_stop(w))
             return applied > 0;
     }
+}
+
+// --- rules -----------------------------------------------------------------------------------------------------------
+
+static size_t count_target_operators(const struct rule *r)
+{
+    const struct pattern *p = &r->pattern;
+    VEC(term_id) left = {0};
+    bool *is_counted = mem_alloc_zero(p->nodes.count + 1);
+    size_t n = 0;
+    for (uint32_t i = 0; i < r->n_outputs; i++)
+        vec_push(&left, r->targets[i]);
+    while (left.count) {
+        const struct term *t = &p->terms.items[vec_pop(&left)];
+        if (t->is_variable || is_counted[t->index])
+            continue;
+        is_counted[t->index] = true;
+        n++;
+        for (uint32_t i = 0; i < p->nodes.items[t->index].n_inputs; i++)
+            vec_push(&left, p->nodes.items[t->index].inputs[i]);
+    }
+    vec_free(&left);
+    mem_free(is_counted, p->nodes.count + 1);
+    return n;
+}
+
+static bool is_rule_wanted(const struct rule *r, const struct search_options *options)
+{
+    size_t most = options->max_rule_operators;
+    for (size_t i = 0; i < options->n_disabled; i++)
+        if (strcmp(r->name, options->disabled[i]) == 0)
+            return false;
+    return most == 0 || (r->n_source_nodes <= most && count_target_operators(r) <= most);
 }
 
 // --- beginning and end -----------------------------------------------------------------------------------------------
@@ -324,13 +396,13 @@ void whole_init(struct whole *w, const struct graph *g, const struct rule_set *r
 {
     *w = (struct whole){.rules = rules, .options = options, .cost = cost, .result = result};
     pricer_init(&w->pricer, cost);
+    batch_init(&w->batch, &w->pricer);
     arena_init(&w->scratch);
     validator_init(&w->validator, &w->scratch);
     w->is_disabled = mem_alloc_zero(rules->rules.count + 1);
     for (size_t i = 0; i < rules->rules.count; i++)
-        for (size_t j = 0; j < options->n_disabled; j++)
-            if (strcmp(rules->rules.items[i]->name, options->disabled[j]) == 0)
-                w->is_disabled[i] = true;
+        w->is_disabled[i] = !is_rule_wanted(rules->rules.items[i], options);
+    rule_index_init(&w->rule_index, rules);
     graph_replace(&w->graph, g, 0, NULL, NULL, NULL);
     w->seconds = cost->graph_seconds(cost->context, &w->graph);
     w->grain = isfinite(w->seconds) && w->seconds > 0 ? 1e-9 * w->seconds : 1;
@@ -342,8 +414,10 @@ void whole_free(struct whole *w)
     forget_index(w);
     graph_free(&w->graph);
     vec_free(&w->proposals);
+    batch_free(&w->batch);
     pricer_free(&w->pricer);
     validator_free(&w->validator);
     arena_free(&w->scratch);
+    rule_index_free(&w->rule_index);
     mem_free(w->is_disabled, w->rules->rules.count + 1);
 }

@@ -1,14 +1,16 @@
-// The whole graph while it is being improved: the best one so far, every match in it with an estimated change in cost,
-// and the making of a better one by many edits at once.
+// The whole graph while it is being improved: the best one so far, every match in it with an estimated change in
+// cost, and the making of a better one by many edits at once.
 //
 // After an adoption only what is near the change is matched and priced anew; all other matches move along.
 #ifndef OPTIMIZER_SEARCH_WHOLE_H
 #define OPTIMIZER_SEARCH_WHOLE_H
 #include "core/progress.h"
+#include "optimizer/search/batch.h"
 #include "optimizer/search/pricing.h"
 #include "optimizer/search/region.h"
 #include "optimizer/search/search.h"
 #include "optimizer/search/validate.h"
+#include "substitutions/rule_index.h"
 
 #define NOT_TRIED UINT32_MAX
 
@@ -35,18 +37,22 @@ struct whole {
     const struct cost_model *cost;
     struct search_result *result;
     struct pricer pricer;
+    struct batch batch;
     struct validator validator;
     struct arena scratch;
+    struct rule_index rule_index;
     bool *is_disabled;   // of every rule
     struct graph graph, working;
     struct match_index index;
     double seconds;   // of the graph, priced as a whole
+    double refused;   // change of the whole graph by the edit that was last tried alone and made nothing better
     double grain;     // of ranks, in seconds
     VEC(struct proposal) proposals;
     uint64_t arrived;
     const bool *touched;   // while matching: only matches with such a node
     double deadline;       // on the monotonic clock; 0: none
     struct progress *progress;
+    const size_t *n_queued;   // of chains, for the progress
 };
 // What became of the graph before: where its tensors and nodes are now, if they still are what they were (NO_TENSOR,
 // NO_NODE: gone or replaced), and which nodes are new or read something new.
@@ -62,8 +68,8 @@ void whole_init(struct whole *w, const struct graph *g, const struct rule_set *r
 void whole_free(struct whole *w);
 
 // --- proposals -------------------------------------------------------------------------------------------------------
-// Adds the matches of all rules; only those at anchors among `near` and with a node among `touched`, when given.
-void whole_find_proposals(struct whole *w, const bool *near, const bool *touched);
+// Adds the matches of all rules; only those with a node among `touched`, when given.
+void whole_find_proposals(struct whole *w, const bool *touched);
 void whole_price_proposals_near(struct whole *w, const bool *near);   // anew, those with such a node
 void proposal_set_change(const struct whole *w, struct proposal *p, double change);
 // The better one first. Of equal ones, that on earlier tensors: so a commutative match is taken in the same order
@@ -77,9 +83,14 @@ double whole_least_gain(const struct whole *w);   // that counts for the match t
 bool whole_is_within_alpha(const struct whole *w, double change);
 
 // --- edits -----------------------------------------------------------------------------------------------------------
-// Applies as many of the edits as make the graph cheaper: all, or else the first half of them, and so on. They must not
-// touch the same nodes. Gives the number applied; when it is not 0, `ret_movement` is to be freed.
-size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, struct movement *ret_movement);
+// Applies as many of the edits as make the graph cheaper: all, or else the first half of them, and so on. They must
+// not touch the same nodes. Where the first alone makes nothing better, no fewer than all are tried; that is found
+// out when all have failed, before all are tried, or is known. Gives the number applied; when it is not 0,
+// `ret_movement` is to be freed.
+enum trust { FIRST_UNTRIED, FIRST_DOUBTFUL, FIRST_SURE };
+size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, enum trust first,
+                   struct movement *ret_movement);
+bool whole_would_gain(struct whole *w, const struct edit *e);   // alone
 void movement_free(struct movement *m);
 // Applies the best improving proposals that do not overlap, all at once. False: none improves any more.
 bool whole_descend(struct whole *w, struct movement *ret_movement);

@@ -1,0 +1,58 @@
+#include "core/text.h"
+#include "optimizer/report.h"
+#include "optimizer/report/pages.h"
+#include "optimizer/report/picture.h"
+
+// Quoted as the DOT language has it; names of operators and types need no escapes, names of models may.
+static void add_quoted(struct text *out, const char *chars)
+{
+    text_add(out, "\"");
+    for (; *chars; chars++) {
+        if (*chars == '"' || *chars == '\\')
+            text_add(out, "\\");
+        text_add_n(out, chars, 1);
+    }
+    text_add(out, "\"");
+}
+
+static void print_node(struct text *out, const struct picture *p, size_t i, const char *side)
+{
+    const struct picture_node *shown = &p->nodes.items[i];
+    const struct node *n = &p->graph->nodes.items[shown->node];
+    text_printf(out, "    %s%zu [label=\"%s", side, i, n->op->name);
+    for (uint32_t j = 0; j < n->n_outputs; j++) {
+        text_add(out, "\\n");
+        type_print(out, graph_type(p->graph, n->first_output + j));
+    }
+    if (shown->seconds > 0)
+        text_printf(out, "\\n%.4g ms", 1e3 * shown->seconds);
+    text_printf(out, "\"%s];\n",
+                !shown->is_changed ? ""
+                : side[0] == 'b'   ? ", fillcolor=\"#f6c9a8\""
+                                   : ", fillcolor=\"#b5e0b5\"");
+}
+
+static void print_graph(struct text *out, const struct picture *p, const char *side, const char *label)
+{
+    text_printf(out, "  subgraph cluster_%s {\n    label=\"%s\";\n", side, label);
+    for (size_t i = 0; i < p->nodes.count; i++)
+        print_node(out, p, i, side);
+    for (size_t i = 0; i < p->edges.count; i++)
+        text_printf(out, "    %s%u -> %s%u;\n", side, p->edges.items[i].from, side, p->edges.items[i].to);
+    text_add(out, "  }\n");
+}
+
+void report_print_dot(struct text *out, const struct report *r)
+{
+    struct picture before, after;
+    picture_make(&before, r->before, r->after, r->steps_before);
+    picture_make(&after, r->after, r->before, r->steps_after);
+    text_add(out, "digraph ");
+    add_quoted(out, r->input);
+    text_add(out, " {\n  node [shape=box, style=filled, fillcolor=\"#eeeeee\", fontname=\"sans-serif\"];\n");
+    print_graph(out, &before, "before", "before");
+    print_graph(out, &after, "after", "after");
+    text_add(out, "}\n");
+    picture_free(&before);
+    picture_free(&after);
+}

@@ -1,0 +1,150 @@
+#include "optimizer/search/batch.h"
+
+#include "core/team.h"
+#include <math.h>
+#include <string.h>
+
+enum { BATCH_ENTRIES = 256 };
+
+static void init_worker(struct batch_worker *w, void *context)
+{
+    *w = (struct batch_worker){.context = context};
+    scribe_init(&w->scribe);
+    arena_init(&w->arena);
+    arena_init(&w->scratch);
+}
+
+static void forget_graph(struct batch_worker *w)
+{
+    if (w->has_graph)
+        graph_free(&w->working);
+    w->has_graph = false;
+}
+
+static void free_worker(struct batch_worker *w)
+{
+    forget_graph(w);
+    scribe_free(&w->scribe);
+    arena_free(&w->arena);
+    arena_free(&w->scratch);
+}
+
+void batch_init(struct batch *b, struct pricer *pricer)
+{
+    const struct cost_model *cost = pricer->cost;
+    *b = (struct batch){.pricer = pricer, .n_workers = cost->n_workers ? cost->n_workers : 1};
+    b->workers = mem_new_array(struct batch_worker, b->n_workers);
+    for (size_t i = 0; i < b->n_workers; i++)
+        init_worker(&b->workers[i], cost->n_workers ? cost->workers[i] : cost->context);
+    b->team = team_new(b->n_workers);
+    b->entries = mem_alloc_zero(BATCH_ENTRIES * sizeof *b->entries);
+}
+
+void batch_free(struct batch *b)
+{
+    team_free(b->team);
+    for (size_t i = 0; i < b->n_workers; i++)
+        free_worker(&b->workers[i]);
+    mem_free_array(b->workers, b->n_workers);
+    for (size_t i = 0; i < BATCH_ENTRIES; i++)
+        vec_free(&b->entries[i].words);
+    mem_free(b->entries, BATCH_ENTRIES * sizeof *b->entries);
+}
+
+// --- one match -------------------------------------------------------------------------------------------------------
+
+static void keep_words(struct batch_entry *e, const struct scribe *s)
+{
+    vec_clear(&e->words);
+    vec_reserve(&e->words, s->signature.count);
+    memcpy(e->words.items, s->signature.items, s->signature.count * sizeof *e->words.items);
+    e->words.count = s->signature.count;
+    e->n_words_before = s->n_words_before;
+}
+
+static void price_rewrite(const struct batch *b, struct batch_worker *w, struct batch_entry *e, const struct rewrite *r,
+                          void *context)
+{
+    struct scribe *s = &w->scribe;
+    scribe_describe(s, r);
+    keep_words(e, s);
+    e->price = pricer_recall(b->pricer, s->signature.items, s->n_words_before, s->signature.count);
+    if (isnan(e->price.before) || isnan(e->price.change))
+        e->price = scribe_price(s, r, b->pricer->cost, context, e->price.before);
+}
+
+// Applies the match to the worker's copy, prices it, and takes it back.
+static void price_entry(const struct batch *b, struct batch_worker *w, struct batch_entry *e, void *context)
+{
+    if (!w->has_graph)
+        graph_copy_apart(&w->working, b->index->graph, &w->arena);
+    w->has_graph = true;
+    struct arena_mark arena = arena_mark(&w->arena);
+    struct graph_mark nodes = graph_mark(&w->working);
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    e->outcome = OUTCOME_PRICED;
+    if (!match_apply(&e->match, &w->working, &w->scratch, old, new)) {
+        e->outcome = OUTCOME_ILL_TYPED;
+    } else if (graph_replacement_has_cycle(&w->working, e->match.rule->n_outputs, old, new)) {
+        e->outcome = OUTCOME_CYCLIC;
+    } else {
+        struct rewrite r = rewrite_of_match(&w->working, nodes.nodes, b->index, &e->match, old, new);
+        price_rewrite(b, w, e, &r, context);
+    }
+    graph_rollback(&w->working, nodes);
+    arena_release(&w->arena, arena);
+}
+
+// --- all of them -----------------------------------------------------------------------------------------------------
+
+// A worker's share is always the same, whoever does it: what it has learned of costs on the way, and so what it
+// finds to be unknown, does not depend on chance.
+static void price_share(void *context, size_t worker, size_t member)
+{
+    struct batch *b = context;
+    for (size_t i = worker; i < b->n_entries; i += b->n_workers)
+        price_entry(b, &b->workers[worker], &b->entries[i], b->workers[worker].context);
+}
+
+// In the order of the entries. What nobody could price is priced now, by measuring.
+static void visit_entries(struct batch *b)
+{
+    for (size_t i = 0; i < b->n_entries; i++) {
+        struct batch_entry *e = &b->entries[i];
+        if (e->outcome == OUTCOME_PRICED && (isnan(e->price.before) || isnan(e->price.change)))
+            price_entry(b, &b->workers[0], e, b->pricer->cost->context);
+        if (e->outcome == OUTCOME_PRICED)
+            pricer_note(b->pricer, e->words.items, e->n_words_before, e->words.count, e->price);
+        b->visit(b->context, &e->match, e->tag, e->outcome, e->outcome == OUTCOME_PRICED ? e->price.change : INFINITY);
+    }
+}
+
+static void flush(struct batch *b)
+{
+    team_share(b->team, b->n_entries < b->n_workers ? b->n_entries : b->n_workers, price_share, b);
+    visit_entries(b);
+    b->n_entries = 0;
+}
+
+void batch_begin(struct batch *b, const struct match_index *index, batch_visit_fn *visit, void *context)
+{
+    b->index = index;
+    b->visit = visit;
+    b->context = context;
+}
+
+void batch_add(struct batch *b, const struct match *m, size_t tag)
+{
+    struct batch_entry *e = &b->entries[b->n_entries++];
+    e->match = *m;
+    e->tag = tag;
+    if (b->n_entries == BATCH_ENTRIES)
+        flush(b);
+}
+
+void batch_end(struct batch *b)
+{
+    flush(b);
+    for (size_t i = 0; i < b->n_workers; i++)
+        forget_graph(&b->workers[i]);
+}

@@ -1,0 +1,47 @@
+// Prices many matches of one graph, on several threads. What comes of it, and in which order, does not depend on their
+// number: prices are computed apart and then noted in the order in which the matches were given.
+#ifndef OPTIMIZER_SEARCH_BATCH_H
+#define OPTIMIZER_SEARCH_BATCH_H
+#include "optimizer/search/pricing.h"
+
+struct team;
+
+enum outcome { OUTCOME_PRICED, OUTCOME_ILL_TYPED, OUTCOME_CYCLIC };
+
+struct batch_entry {
+    struct match match;
+    size_t tag;
+    enum outcome outcome;
+    struct price price;
+    word_list words;   // the description, when it was not known
+    size_t n_words_before;
+};
+struct batch_worker {
+    void *context;   // of the cost model
+    struct scribe scribe;
+    struct arena arena, scratch;   // of what is added to `working`, and while it is
+    struct graph working;          // a copy of the graph, when it has one
+    bool has_graph;
+};
+// What became of a match; pricer->before is what its neighbourhood costs. `change` is infinity unless it was priced.
+typedef void batch_visit_fn(void *context, const struct match *m, size_t tag, enum outcome outcome, double change);
+
+struct batch {
+    struct pricer *pricer;
+    size_t n_workers;
+    struct batch_worker *workers;   // the first one with the cost model's first context
+    struct team *team;              // of as many
+    const struct match_index *index;
+    batch_visit_fn *visit;
+    void *context;
+    size_t n_entries;
+    struct batch_entry *entries;
+};
+void batch_init(struct batch *b, struct pricer *pricer);
+void batch_free(struct batch *b);
+// Matches of the index's graph, which stays as it is until batch_end. They are visited before that returns; attribute
+// values of a match need to live until then.
+void batch_begin(struct batch *b, const struct match_index *index, batch_visit_fn *visit, void *context);
+void batch_add(struct batch *b, const struct match *m, size_t tag);
+void batch_end(struct batch *b);
+#endif

@@ -1,0 +1,88 @@
+// The result of a search, and of two searches as one.
+#include "optimizer/search/search.h"
+
+#include <string.h>
+
+void search_result_free(struct search_result *result)
+{
+    graph_free(&result->graph);
+    vec_free(&result->steps);
+    vec_free(&result->course);
+    vec_free(&result->applications);
+    vec_free(&result->refuted);
+}
+
+// --- counts ----------------------------------------------------------------------------------------------------------
+
+void search_result_add_refuted(struct search_result *result, const struct search_result *other)
+{
+    for (size_t i = 0; i < other->refuted.count; i++) {
+        bool is_known = false;
+        for (size_t j = 0; j < result->refuted.count; j++)
+            is_known = is_known || result->refuted.items[j] == other->refuted.items[i];
+        if (!is_known)
+            vec_push(&result->refuted, other->refuted.items[i]);
+    }
+}
+
+void search_result_add_statistics(struct search_result *result, const struct search_result *other)
+{
+    struct search_statistics *sum = &result->statistics;
+    const struct search_statistics *more = &other->statistics;
+#define ADD_COUNT(field, name) sum->field += more->field;
+    SEARCH_COUNTS(ADD_COUNT)
+#undef ADD_COUNT
+    sum->peak_queue = more->peak_queue > sum->peak_queue ? more->peak_queue : sum->peak_queue;
+    sum->seconds += more->seconds;
+    search_result_add_refuted(result, other);
+}
+
+// --- one after the other ---------------------------------------------------------------------------------------------
+
+// As if what `first` did had been priced like `last`: from what the original costs there to what `last` began with.
+static double map_seconds(double seconds, const struct search_result *first, const struct search_result *last,
+                          double seconds_before)
+{
+    double fallen = first->seconds_before - first->seconds_after;
+    double share = fallen == 0 ? 1 : (first->seconds_before - seconds) / fallen;
+    return seconds_before + share * (last->seconds_before - seconds_before);
+}
+
+static void put_course_in_front(struct search_result *last, const struct search_result *first, double seconds_before)
+{
+    VEC(struct search_point) course = {0};
+    for (size_t i = 0; i + 1 < first->course.count; i++) {
+        struct search_point point = first->course.items[i];
+        point.seconds = map_seconds(point.seconds, first, last, seconds_before);
+        vec_push(&course, point);
+    }
+    for (size_t i = 1; i < last->course.count; i++) {
+        struct search_point point = last->course.items[i];
+        point.expanded += first->statistics.expanded;
+        point.elapsed += first->statistics.seconds;
+        vec_push(&course, point);
+    }
+    if (course.count)
+        course.items[0].seconds = seconds_before;
+    vec_free(&last->course);
+    memcpy(&last->course, &course, sizeof last->course);
+}
+
+void search_result_put_in_front(struct search_result *last, const struct search_result *first, double seconds_before)
+{
+    VEC(struct search_step) steps = {0};
+    for (size_t i = 0; i < first->steps.count; i++) {
+        struct search_step step = first->steps.items[i];
+        step.seconds_after = map_seconds(step.seconds_after, first, last, seconds_before);
+        vec_push(&steps, step);
+    }
+    for (size_t i = 0; i < last->steps.count; i++)
+        vec_push(&steps, last->steps.items[i]);
+    put_course_in_front(last, first, seconds_before);
+    vec_free(&last->steps);
+    memcpy(&last->steps, &steps, sizeof last->steps);
+    for (size_t i = 0; i < last->applications.count; i++)
+        last->applications.items[i] += first->applications.items[i];
+    last->statistics.adopted += first->statistics.adopted;
+    last->seconds_before = seconds_before;
+}
