@@ -56,7 +56,8 @@ static inline double share_of_tolerance(const struct tensor_value *got, const st
 
 // Two runs on different inputs, outputs poisoned: the second must not see anything of the first. `allowed` multiplies
 // the tolerance, for deep graphs.
-static inline void check_model(struct backend *device, const struct graph *g, uint64_t seed, double allowed)
+static inline void check_model_with(struct backend *device, const struct graph *g, const uint8_t *layouts,
+                                    uint64_t seed, double allowed)
 {
     struct arena arena;
     struct error error = {0};
@@ -65,7 +66,7 @@ static inline void check_model(struct backend *device, const struct graph *g, ui
     struct random random = random_seed(seed);
     arena_init(&arena);
     fill_leaves(g, operators[OP_WEIGHT], weights, &arena, &random);
-    struct model *m = backend_prepare(device, g, MOST_LEAVES, weights, &error);
+    struct model *m = backend_prepare_with(device, g, layouts, MOST_LEAVES, weights, &error);
     if (!m)
         fail_msg("%s", error.message);
     model_allocate_outputs(m, got, &arena);
@@ -90,5 +91,26 @@ static inline void check_model(struct backend *device, const struct graph *g, ui
     }
     model_free(m);
     arena_free(&arena);
+}
+
+static inline void check_model(struct backend *device, const struct graph *g, uint64_t seed, double allowed)
+{
+    check_model_with(device, g, NULL, seed, allowed);
+}
+
+static inline const uint8_t *random_layouts(const struct graph *g, struct arena *arena, uint64_t seed)
+{
+    struct random random = random_seed(seed);
+    uint8_t *layouts = arena_array(arena, uint8_t, g->tensors.count + 1);
+    for (tensor_id t = 0; t < g->tensors.count; t++)
+        layouts[t] = (uint8_t)random_below(&random, LAYOUT_COUNT);
+    return layouts;
+}
+
+static inline const uint8_t *same_layouts(const struct graph *g, struct arena *arena, enum layout layout)
+{
+    uint8_t *layouts = arena_array(arena, uint8_t, g->tensors.count + 1);
+    memset(layouts, layout, g->tensors.count);
+    return layouts;
 }
 #endif

@@ -107,6 +107,12 @@ static const char *const conformance_graphs[] = {
     "(graph " X1("(f32 4 40)") W1("(f32 10 7)") "(let (a b) (split 1 :sizes 10 30 x)) (let z (matmul a w)) (output z))",
     "(graph " X1("(f32 1 40)") W1("(f32 30 7)") "(let (a b) (split 1 :sizes 10 30 x)) (let m (matmul b w))"
                                                 "(let s (sigmoid m)) (let z (ewmul s s)) (output z))",
+    "(graph " X1("(f32 1 37)") W2("(f32 37 133)", "(f32 133)") "(let m (matmul x w)) (let b (broadcast :shape 1 133 v))"
+                                                               "(let a (ewadd m b)) (let z (gelu a)) (output z m))",
+    "(graph " X1("(f32 1 1 30)") W1("(f32 4200 30)") "(let t (transpose :perm 1 0 w)) (let z (matmul :act relu x t))"
+                                                     "(let s (softmax 2 z)) (output z s))",
+    "(graph " X1("(f32 1 3)") W1("(f32 3 70000)") "(let z (matmul x w)) (output z))",
+    "(graph " X1("(f16 1 16)") W1("(f16 16 9)") "(let z (matmul x w)) (output z))",
     "(graph " X2("(f32 3 2 5 16)", "(f32 3 2 16 7)") "(let z (matmul x y)) (output z))",
     "(graph " X2("(f32 3 2 5 16)", "(f32 3 2 7 16)")
         W1("(f32)") "(let t (transpose :perm 0 1 3 2 y)) (let m (matmul x t))"

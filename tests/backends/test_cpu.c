@@ -1,5 +1,7 @@
 // The device "cpu" against the reference, on random values: every kernel and fusion, outputs poisoned before each run.
 #include "backends/cpu/cpu.h"
+#include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/yardstick.h"
 #include "core/sexp.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
@@ -22,6 +24,9 @@ static void check_text(struct backend *cpu, const char *text, uint64_t seed)
     arena_init(&arena);
     assert_true(read_graph(text, &g, &arena));
     check_model(cpu, &g, seed, 1);
+    for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++)
+        check_model_with(cpu, &g, same_layouts(&g, &arena, layout), seed, 1);
+    check_model_with(cpu, &g, random_layouts(&g, &arena, seed), seed, 1);
     graph_free(&g);
     arena_free(&arena);
 }
@@ -36,6 +41,21 @@ static void agrees_with_the_reference(void **state)
             check_text(cpu, conformance_graphs[i], i + 1);
         backend_close(cpu);
     }
+}
+
+// The first rows of an image with one more row than is read: to the library it must look like an image of its own.
+static void part_of_an_image_has_dense_strides(void **state)
+{
+    struct view rows = {.dtype = DTYPE_F32, .rank = 4, .dim = {1, 8, 5, 6}, .stride = {8 * 6 * 6, 1, 6 * 8, 8}};
+    struct onednn_tensor t = cpu_tensor_of_view(&rows);
+    assert_int_equal(t.stride[0], 8 * 5 * 6);
+    assert_int_equal(t.stride[1], 1);
+    assert_int_equal(t.stride[2], 6 * 8);
+    assert_int_equal(t.stride[3], 8);
+    struct view pixel = {.dtype = DTYPE_F32, .rank = 4, .dim = {1, 8, 1, 1}, .stride = {8, 1, 8, 8}};
+    assert_int_equal(cpu_tensor_of_view(&pixel).stride[2], 8);
+    rows.dim[0] = 2;
+    assert_int_equal(cpu_tensor_of_view(&rows).stride[0], 8 * 6 * 6);
 }
 
 static void measures_steps(void **state)
@@ -66,8 +86,50 @@ static void measures_steps(void **state)
     arena_free(&arena);
 }
 
+// Steps that are bound by their weights are measured for one speed of memory, that of the database.
+static void keeps_the_usual_speed_of_memory(void **state)
+{
+    char folder[] = "/tmp/taso-XXXXXX", file[64];
+    double usual[2];
+    assert_non_null(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/costs", folder);
+    for (int i = 0; i < 2; i++) {
+        struct error error = {0};
+        struct backend_options options = {.threads = 1, .cost_file = file};
+        struct backend *cpu = cpu_backend_open(&options, &error);
+        assert_non_null(cpu);
+        struct yardstick *y = yardstick_of((struct cpu_backend *)cpu);
+        assert_ptr_equal(y, yardstick_of((struct cpu_backend *)cpu));
+        usual[i] = yardstick_usual(y);
+        assert_true(usual[i] > 0 && yardstick_read(y) > 0);
+        backend_close(cpu);
+    }
+    assert_true(fabs(usual[0] - usual[1]) <= 1e-4 * usual[0]);
+    assert_int_equal(remove(file), 0);
+    assert_int_equal(remove(folder), 0);
+}
+
+// Where weights blow up what is rounded, a column that is summed in another order would stand out in a softmax.
+static void equal_columns_have_equal_sums(void **state)
+{
+    enum { ROWS = 83, COLUMNS = 1000 };
+    static float x[ROWS], w[ROWS * COLUMNS], z[COLUMNS];
+    struct random random = random_seed(1);
+    for (int row = 0; row < ROWS; row++) {
+        float weight = (float)random_normal(&random);
+        x[row] = (float)random_normal(&random);
+        for (int column = 0; column < COLUMNS; column++)
+            w[row * COLUMNS + column] = weight;
+    }
+    vector_functions_best()->combine_rows(z, x, w, ROWS, COLUMNS);
+    for (int column = 1; column < COLUMNS; column++)
+        assert_memory_equal(&z[column], &z[0], sizeof z[0]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(agrees_with_the_reference), TEST(measures_steps)};
+    const struct CMUnitTest tests[] = {TEST(agrees_with_the_reference), TEST(part_of_an_image_has_dense_strides),
+                                       TEST(measures_steps), TEST(keeps_the_usual_speed_of_memory),
+                                       TEST(equal_columns_have_equal_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,7 +104,8 @@ static void plans_steps(void **state)
         struct text text = {0};
         char reason[200] = "";
         read_graph(&f, plans[i].graph);
-        if (!plan_make(&f.plan, &f.g, &f.fake->target, f.fake->codes, &f.arena, reason))
+        struct plan_request request = {&f.g, &f.fake->target, f.fake->codes, NULL, &f.arena};
+        if (!plan_make(&f.plan, &request, reason))
             fail_msg("%s", reason);
         summarize(&text, &f.plan);
         if (strcmp(text.chars, plans[i].steps) != 0)
@@ -183,6 +184,67 @@ static void lays_memory_out_without_overlaps(void **state)
     }
 }
 
+// --- keys ------------------------------------------------------------------------------------------------------------
+
+#define SUMS(body)                                                                                                     \
+    "(graph (let x (input 0) (f32 2 3)) (let y (input 1) (f32 2 3)) (let w (weight 0) (f32 2 3))" body " (output r))"
+
+// The key of the only step; gives its number of parts.
+static int key_of(const char *body, struct text *ret_key, struct text *ret_exact)
+{
+    struct fixture f;
+    char reason[200];
+    read_graph(&f, body);
+    struct plan_request request = {&f.g, &f.fake->target, f.fake->codes, NULL, &f.arena};
+    assert_true(plan_make(&f.plan, &request, reason));
+    assert_int_equal(f.plan.steps.count, 1);
+    int n_parts = step_print_key(ret_key, &f.plan, &f.plan.steps.items[0]);
+    step_print(ret_exact, &f.plan, &f.plan.steps.items[0]);
+    drop(&f);
+    return n_parts;
+}
+
+static void expect_keys(const char *a, const char *b, bool is_equal, int n_parts)
+{
+    struct text keys[2] = {{0}}, exact[2] = {{0}};
+    assert_int_equal(key_of(a, &keys[0], &exact[0]), n_parts);
+    key_of(b, &keys[1], &exact[1]);
+    assert_string_not_equal(exact[0].chars, exact[1].chars);
+    if (is_equal)
+        assert_string_equal(keys[0].chars, keys[1].chars);
+    else
+        assert_string_not_equal(keys[0].chars, keys[1].chars);
+    for (int i = 0; i < 2; i++) {
+        text_free(&keys[i]);
+        text_free(&exact[i]);
+    }
+}
+
+static void loops_alike_have_one_key(void **state)
+{
+    const char *sum = SUMS("(let a (ewadd x y)) (let r (ewadd a w))");
+    const char *mixed = SUMS("(let a (ewmul x y)) (let r (ewadd a w))");
+    expect_keys(sum, SUMS("(let a (ewadd x w)) (let r (ewadd y a))"), true, 1);
+    expect_keys(mixed, SUMS("(let a (ewadd x y)) (let r (ewmul a w))"), true, 1);
+    expect_keys(mixed, sum, false, 1);
+    expect_keys(sum, SUMS("(let a (ewadd x y)) (let r (ewadd a x))"), false, 1);
+    expect_keys(sum, SUMS("(let a (ewadd x w)) (let r (ewadd a w))"), false, 1);
+    expect_keys(SUMS("(let a (relu x)) (let r (ewadd a w))"), SUMS("(let a (ewadd x w)) (let r (relu a))"), true, 1);
+}
+
+#define FIVE "(let a (ewadd x y)) (let b (ewmul a x)) (let c (ewadd b w)) (let d (ewadd c y)) (let e (ewadd d b))"
+
+// Long sums are taken to cost the same for each part; short ones and those with costlier functions are not.
+static void long_sums_share_a_key(void **state)
+{
+    const char *nine = SUMS(FIVE "(let f (ewadd e a)) (let g (ewadd f x)) (let h (ewadd g y)) (let r (ewadd h w))");
+    expect_keys(nine, SUMS(FIVE "(let f (ewmul e a)) (let g (ewmul f x)) (let h (ewadd g y)) (let r (ewadd h w))"),
+                true, 13);
+    expect_keys(nine, SUMS(FIVE "(let f (ewadd e a)) (let g (ewadd f x)) (let r (ewadd g y))"), true, 13);
+    expect_keys(nine, SUMS(FIVE "(let f (ewadd e a)) (let g (ewadd f x)) (let r (exp g))"), false, 13);
+    expect_keys(nine, SUMS(FIVE "(let r (ewadd e w))"), false, 13);
+}
+
 // --- the database ----------------------------------------------------------------------------------------------------
 
 static void databases_survive_and_merge(void **state)
@@ -195,9 +257,9 @@ static void databases_survive_and_merge(void **state)
     snprintf(path, sizeof path, "%s/c.costs", folder);
     assert_true(cost_database_open(&a, path, "one", &error));
     assert_true(cost_database_open(&b, path, "two", &error));
-    cost_database_add(a, "x", &(struct step_cost){1.5e-3, 0.25, false});
-    cost_database_add(b, "x", &(struct step_cost){2.5e-3, 0.125, false});
-    cost_database_add(b, "say \"y\"", &(struct step_cost){1, 0, false});
+    cost_database_add(a, "x", &(struct step_cost){.seconds = 1.5e-3, .spread = 0.25});
+    cost_database_add(b, "x", &(struct step_cost){.seconds = 2.5e-3, .spread = 0.125});
+    cost_database_add(b, "say \"y\"", &(struct step_cost){.seconds = 1});
     assert_true(cost_database_write(a, &error));
     assert_true(cost_database_write(b, &error));
     cost_database_free(a);
@@ -206,6 +268,9 @@ static void databases_survive_and_merge(void **state)
     assert_int_equal(cost_database_count(a), 3);
     assert_true(cost_database_find(a, "x", &cost));
     assert_true(cost.seconds == 1.5e-3 && cost.spread == 0.25);
+    cost_database_add(a, "z", &(struct step_cost){.seconds = 1.0 / 3, .spread = 1.0 / 3});
+    assert_true(cost_database_find(a, "z", &cost));
+    assert_true(cost.seconds == 0.33333 && cost.spread == 0.333);   // as it would be read again
     assert_false(cost_database_find(a, "say \"y\"", &cost));
     cost_database_free(a);
     assert_true(file_write_text(path, "(costs 1 \"d\")\n(x 1 2)\n", 22, &error));
@@ -215,10 +280,44 @@ static void databases_survive_and_merge(void **state)
     rmdir(folder);
 }
 
+// What was measured on a busy machine serves this run, is not written, and takes nothing from what the file has.
+static void doubtful_costs_are_not_kept(void **state)
+{
+    char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
+    struct error error = {0};
+    struct cost_database *costs;
+    struct step_cost cost;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/c.costs", folder);
+    for (int is_doubtful = 0; is_doubtful < 2; is_doubtful++) {
+        assert_true(cost_database_open(&costs, path, "one", &error));
+        cost_database_add(costs, "y", &(struct step_cost){.seconds = 3, .is_doubtful = true});
+        assert_true(cost_database_find(costs, "y", &cost) && cost.seconds == 3);
+        cost_database_add(costs, "x", &(struct step_cost){.seconds = 1 + is_doubtful, .is_doubtful = is_doubtful});
+        assert_true(cost_database_find(costs, "x", &cost) && cost.seconds == 1 + is_doubtful);
+        if (is_doubtful)
+            cost_database_add(costs, "z", &(struct step_cost){.seconds = 4});
+        assert_true(cost_database_write(costs, &error));
+        cost_database_free(costs);
+    }
+    assert_true(cost_database_open(&costs, path, "one", &error));
+    assert_int_equal(cost_database_count(costs), 2);
+    assert_true(cost_database_find(costs, "x", &cost) && cost.seconds == 1);
+    assert_true(cost_database_find(costs, "z", &cost) && cost.seconds == 4);
+    cost_database_free(costs);
+    unlink(path);
+    rmdir(folder);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(plans_steps), TEST(refuses_opaque_nodes),
-                                       TEST(estimates_are_sums_over_steps), TEST(lays_memory_out_without_overlaps),
-                                       TEST(databases_survive_and_merge)};
+    const struct CMUnitTest tests[] = {TEST(plans_steps),
+                                       TEST(refuses_opaque_nodes),
+                                       TEST(estimates_are_sums_over_steps),
+                                       TEST(lays_memory_out_without_overlaps),
+                                       TEST(loops_alike_have_one_key),
+                                       TEST(long_sums_share_a_key),
+                                       TEST(databases_survive_and_merge),
+                                       TEST(doubtful_costs_are_not_kept)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char *const standard_names[] = {"rnn:5", "attention:12", "inception:12", "inception:200",
                                              "inception:1250"};
@@ -157,19 +158,22 @@ static double measured_seconds(void *context, const struct graph *g)
 static void search_and_print(const char *name, const struct graph *g, const struct rule_set *rules)
 {
     struct error error = {0};
-    struct backend_options device = {.cost_file = getenv("COSTS"), .threads = 1, .never_measures = getenv("GUESS") != NULL};
+    struct backend_options device = {
+        .cost_file = getenv("COSTS"), .threads = 1, .never_measures = getenv("GUESS") != NULL};
     struct backend *cpu = device.cost_file ? cpu_backend_open(&device, &error) : NULL;
-    const struct cost_model cost = {cpu ? measured_seconds : made_up_seconds, cpu};
+    const struct cost_model cost = {cpu ? measured_seconds : made_up_seconds, cpu, 0, NULL};
     struct search_options options = search_standard_options;
     struct search_result r;
     if (getenv("BUDGET"))
         options.budget = atoll(getenv("BUDGET"));
+    clock_t started = clock();   // of the processor: other programs do not count
     search_graph(g, rules, &cost, &options, &r);
+    double seconds = (double)(clock() - started) / CLOCKS_PER_SEC;
     printf(
         "%-24s %6zu -> %6zu nodes, %9.3f -> %9.3f ms (%5.1f %%), %7.3f s, %llu expanded, %llu matches, %llu adopted, "
         "%llu/%llu regions repeated, %llu/%llu prices known, %llu duplicates, %llu cyclic, %zu MiB\n",
         name, g->nodes.count, r.graph.nodes.count, 1e3 * r.seconds_before, 1e3 * r.seconds_after,
-        100 * (r.seconds_before / r.seconds_after - 1), r.statistics.seconds, (unsigned long long)r.statistics.expanded,
+        100 * (r.seconds_before / r.seconds_after - 1), seconds, (unsigned long long)r.statistics.expanded,
         (unsigned long long)r.statistics.matches, (unsigned long long)r.statistics.adopted,
         (unsigned long long)r.statistics.repeated, (unsigned long long)(r.statistics.regions + r.statistics.repeated),
         (unsigned long long)r.statistics.remembered, (unsigned long long)r.statistics.priced,
@@ -177,7 +181,12 @@ static void search_and_print(const char *name, const struct graph *g, const stru
         mem_peak_resident() >> 20);
     if (getenv("RULES"))
         print_rules(&r, rules);
-    if (getenv("EXPLAIN")) { struct text t = {0}; backend_explain(cpu, &r.graph, &t, &error); puts(t.chars); text_free(&t); }
+    if (getenv("EXPLAIN")) {
+        struct text t = {0};
+        backend_explain(cpu, &r.graph, &t, &error);
+        puts(t.chars);
+        text_free(&t);
+    }
     search_result_free(&r);
     backend_close(cpu);
 }
@@ -220,7 +229,7 @@ int main(int argc, char **argv)
     arena_init(&a);
     rule_set_init(&rules, &a);
     bool is_fine =
-        rule_set_read(&rules, getenv("TASO_RULES") ? getenv("TASO_RULES") : "substitutions/starter.rules", &error);
+        rule_set_read(&rules, getenv("TASO_RULES") ? getenv("TASO_RULES") : "substitutions/taso.rules", &error);
     int n_standard = (int)(sizeof standard_names / sizeof *standard_names);
     for (int i = 0; is_fine && i < (argc > 1 ? argc - 1 : n_standard); i++)
         is_fine = measure(argc > 1 ? argv[i + 1] : standard_names[i], &rules, &error);

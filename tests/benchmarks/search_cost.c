@@ -1,6 +1,8 @@
 #include "tests/benchmarks/search_cost.h"
 
+#include "core/hash.h"
 #include "core/memory.h"
+#include "core/random.h"
 #include "graph/graph.h"
 #include <string.h>
 
@@ -46,7 +48,31 @@ static bool reads_a_value(const struct graph *g, node_id n, const bool *is_value
     return false;
 }
 
-double made_up_seconds(void *context, const struct graph *g)
+// What an operator costs depends on its attributes and on the shapes that it reads.
+static uint64_t key_of_step(const struct graph *g, node_id n)
+{
+    const struct node *node = &g->nodes.items[n];
+    uint64_t key = node->op->id;
+    for (int i = 0; i < operator_n_attributes(node->op); i++)
+        for (uint32_t j = 0; j < node->attributes[i].count; j++)
+            key = hash_mix(key, (uint64_t)node->attributes[i].ints[j]);
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
+        const struct type *t = graph_type(g, graph_inputs(g, n)[i]);
+        for (int axis = 0; axis < t->rank; axis++)
+            key = hash_mix(key, (uint64_t)t->dim[axis]);
+    }
+    return key;
+}
+
+static double factor_of(const struct random_prices *prices, const struct graph *g, node_id n)
+{
+    if (!prices)
+        return 1;
+    struct random random = random_seed(random_keyed(prices->seed, key_of_step(g, n)));
+    return prices->low + (prices->high - prices->low) * random_unit(&random);
+}
+
+static double sum_of_steps(const struct random_prices *prices, const struct graph *g)
 {
     double seconds = 0;
     bool *live = mem_new_array(bool, g->nodes.count + 1), *is_value = mem_new_array(bool, g->nodes.count + 1);
@@ -55,9 +81,19 @@ double made_up_seconds(void *context, const struct graph *g)
         const struct operator* op = g->nodes.items[n].op;
         is_value[n] = op->id == OP_INPUT || (op->flags & OPERATOR_IS_OPAQUE) || reads_a_value(g, n, is_value);
         if (live[n] && is_value[n])
-            seconds += node_seconds(g, n);
+            seconds += node_seconds(g, n) * factor_of(prices, g, n);
     }
     mem_free_array(live, g->nodes.count + 1);
     mem_free_array(is_value, g->nodes.count + 1);
     return seconds;
+}
+
+double made_up_seconds(void *context, const struct graph *g)
+{
+    return sum_of_steps(NULL, g);
+}
+
+double seconds_at_random_prices(void *context, const struct graph *g)
+{
+    return sum_of_steps(context, g);
 }

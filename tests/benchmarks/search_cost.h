@@ -3,6 +3,14 @@
 #ifndef TESTS_BENCHMARKS_SEARCH_COST_H
 #define TESTS_BENCHMARKS_SEARCH_COST_H
 #include "optimizer/search/cost_model.h"
+#include <stdint.h>
 
 double made_up_seconds(void *context, const struct graph *g);
+
+// The same with a random factor for every operator at its attributes and shapes: prices as some machine may have them.
+struct random_prices {
+    uint64_t seed;
+    double low, high;   // of the factors
+};
+double seconds_at_random_prices(void *context, const struct graph *g);   // `context` is a struct random_prices
 #endif

@@ -102,6 +102,8 @@ static void progress_is_quiet_and_then_speaks(void **state)
     assert_int_equal(ftell(out), 0);
     p.shown -= 60;
     p.started = clock_seconds() - 60;
+    progress_update(&p, 1, NULL);
+    p.shown -= 60;
     progress_update(&p, 50, "best %.1f ms", 2.5);
     progress_update(&p, 51, NULL);
     progress_end(&p);
@@ -110,7 +112,7 @@ static void progress_is_quiet_and_then_speaks(void **state)
     rewind(out);
     assert_int_equal(fread(printed, 1, size, out), size);
     fclose(out);
-    assert_string_equal(printed, "searching:  25 %, about 3 min 00 s left  best 2.5 ms\n");
+    assert_string_equal(printed, "searching:   0 %\nsearching:  25 %, about 3 min 00 s left  best 2.5 ms\n");
     mem_free(printed, size + 1);
 }
 

@@ -2,6 +2,7 @@
 """taso-gen as a program: `test_taso_gen.py PROGRAM`. Equal bytes whatever the threads, memory and shards; resuming after a
 kill; one line for every bad input; the protobuf export against a reader of its own."""
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -101,6 +102,24 @@ class Job(unittest.TestCase):
         done = self.run_gen("--space", self.space, "--max-ops", 2, "-q", "--checkpoint", folder, "-o",
                             self.dir / "other.rules", code=3)
         self.assertIn("other options", done.stderr)
+
+    def test_a_full_disk_loses_nothing_that_was_finished(self):
+        once = self.find("once.rules")
+        folder = self.dir / "checkpoint"
+
+        def limit_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
+
+        full = subprocess.run(
+            [PROGRAM, "--space", self.space, "--max-ops", "3", "-q", "--checkpoint", folder, "-o", self.dir / "full.rules"],
+            capture_output=True, text=True, check=False, preexec_fn=limit_files,
+        )
+        self.assertEqual(full.returncode, 3, full.stderr)
+        self.assertEqual(full.stderr.count("\n"), 1, full.stderr)
+        self.assertFalse((self.dir / "full.rules").exists())
+        self.assertEqual([path for path in folder.iterdir() if path.suffix != ".part"], [])
+        self.assertEqual(once, self.find("resumed.rules", "--checkpoint", folder))
 
     def test_minimal_set_and_new_operators(self):
         minimal = self.dir / "minimal.rules"

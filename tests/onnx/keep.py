@@ -211,6 +211,33 @@ def test_case(tool, folder, case):
             require(a.shape == b.shape and np.allclose(a, b, rtol=1e-5, atol=1e-6), f"other values with {options}")
 
 
+def nested_parts(opset):
+    """Splits of parts, one of which has another reader, and concatenations of concatenations."""
+    sizes = {"a,b": [6, 2], "c,d": [3, 3], "e,f": [1, 1]}
+    nodes, initializers = [], []
+    for whole, parts in zip("xab", sizes):
+        as_input = opset >= 13
+        nodes.append(node("Split", f"{whole},{whole}_sizes" if as_input else whole, parts, axis=1,
+                          **({} if as_input else {"split": sizes[parts]})))
+        initializers += [integers(f"{whole}_sizes", *sizes[parts])] if as_input else []
+    nodes += [node("Relu", "b", "g"), node("Concat", "d,e", "h", axis=1), node("Concat", "c,h", "i", axis=1),
+              node("Concat", "i,f", "j", axis=1)]
+    return model(nodes, [value("x", (2, 8))], [value("g", (2, 2)), value("j", (2, 8))], initializers, opset=opset)
+
+
+def test_parts(tool, folder):
+    """Written anew, what is nested is written as one node, unless something else reads the parts."""
+    for opset in (11, 17):
+        m = nested_parts(opset)
+        require(operators(passes(tool, folder, m)) == operators(m), "as they are, they stay")
+        anew = passes(tool, folder, m, "--anew")
+        onnx.checker.check_model(anew)
+        require(operators(anew) == ["Concat", "Relu", "Split", "Split"], f"{operators(anew)}")
+        require(sorted(len(n.output) for n in anew.graph.node if n.op_type == "Split") == [2, 3], "parts of the splits")
+        for a, b in zip(outputs_of(m), outputs_of(anew)):
+            require(np.array_equal(a, b), "other values")
+
+
 def test_shapes(tool, folder):
     nodes = [node("Relu", "x", "a"), node("MatMul", "a,w", "y")]
     m = model(nodes, [value("x", ("batch", 3))], [value("y", ("batch", 5))], [weight("w", 3, 5)])
@@ -238,6 +265,7 @@ def main():
                 failures += 1
                 print(f"{case.__name__}: {e}")
         test_shapes(tool, folder)
+        test_parts(tool, folder)
     print(f"{len(CASES) - failures} of {len(CASES)} cases hold")
     sys.exit(1 if failures else 0)
 

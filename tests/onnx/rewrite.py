@@ -1,7 +1,7 @@
 """Rewrites small models at random places and asks ONNX Runtime whether they still compute the same.
 
 `rewrite.py ROOT PATH/onnx_rewrite PATH/onnx_pass [SEEDS]`: builds small models with scripts/build-models, passes each
-through import and export (as it is, and written anew), then applies substitutions/starter.rules at random, with SEEDS
+through import and export (as it is, and written anew), then applies substitutions/taso.rules at random, with SEEDS
 seeds (3).
 """
 import pathlib
@@ -62,7 +62,7 @@ def complaint_about(command, target, values, expected):
 def main():
     root, rewriter, passer = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
     seeds = int(sys.argv[4]) if len(sys.argv) > 4 else 3
-    rules = root / "substitutions/starter.rules"
+    rules = root / "substitutions/taso.rules"
     failures = count = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)

@@ -80,7 +80,7 @@ def count_table(executed, bound):
 
 
 def main():
-    build = pathlib.Path(sys.argv[1]).resolve()
+    build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build").resolve()
     executed = verdicts_of_execution(build)
     bound = verdicts_of_execution(build, "--bind")
     not_run, failed, summary = verdicts_of_writing(build)

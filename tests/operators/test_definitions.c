@@ -190,6 +190,73 @@ static void formulas_read_as_listed(void **state)
         check_row(&formulas[i], print_formula);
 }
 
+// Each operator that says that it keeps ranks, at two of them.
+static const char *const calls_that_keep_rank[] = {
+    "(concat 0 ((f32 3)) ((f32 2)))",     "(concat 1 ((f32 2 3)) ((f32 2 4)))",
+    "(split 0 :sizes 1 2 ((f32 3)))",     "(split 1 :sizes 1 2 ((f32 2 3)))",
+    "(transpose :perm 0 ((f32 3)))",      "(transpose :perm 1 0 ((f32 3 2)))",
+    "(slice :start 1 :size 2 ((f32 3)))", "(slice :start 1 0 :size 2 1 ((f32 3 1)))",
+    "(pad :pads 1 0 ((f32 3)))",          "(pad :pads 1 0 0 0 ((f32 3 1)))",
+    "(conv ((f32 1 2 5)) ((f32 3 2 3)))", "(conv :stride 2 1 ((f32 1 2 5 5)) ((f32 3 2 3 3)))",
+    "(poolmax :kernel 3 ((f32 1 2 5)))",  "(poolmax :kernel 3 3 ((f32 1 2 5 5)))",
+    "(poolavg :kernel 3 ((f32 1 2 5)))",  "(poolavg :kernel 3 3 ((f32 1 2 5 5)))",
+    "(enlarge :kernel 3 ((f32 1 2 1)))",  "(enlarge :kernel 3 3 ((f32 1 2 1 1)))",
+    "(merge 2 2 ((f32 4 2 1)))",          "(merge 2 2 ((f32 4 2 1 1)))",
+};
+
+// False: refused.
+static bool has_one_rank(const struct operator_call *call, struct arena *a)
+{
+    struct definition d;
+    definition_init(&d, a, call->n_inputs, call->inputs);
+    bool is_typed = operator_define(&d, call);
+    for (int i = 0; is_typed && i < call->n_inputs; i++)
+        assert_int_equal(call->inputs[i].rank, call->inputs[0].rank);
+    for (int i = 0; is_typed && i < d.n_outputs; i++)
+        assert_int_equal(definition_output(&d, i)->rank, call->inputs[0].rank);
+    definition_free(&d);
+    return is_typed;
+}
+
+static void check_at_other_ranks(const struct operator_call *call, struct arena *a)
+{
+    for (int i = 0; i < call->n_inputs; i++)
+        for (int rank = 0; rank <= 5; rank++)
+            for (int64_t size = 1; size <= 3; size++) {
+                struct type *inputs = arena_copy_array(a, call->inputs, (size_t)call->n_inputs);
+                struct operator_call other = *call;
+                for (int axis = inputs[i].rank; axis < rank; axis++)
+                    inputs[i].dim[axis] = size;
+                inputs[i].rank = rank;
+                other.inputs = inputs;
+                has_one_rank(&other, a);
+            }
+}
+
+static void ranks_are_kept_where_that_is_said(void **state)
+{
+    bool was_tried[OP_COUNT] = {0};
+    for (size_t i = 0; i < COUNT_OF(calls_that_keep_rank); i++) {
+        struct arena a;
+        struct error error = {0};
+        struct typed_call c;
+        const struct sexp *list;
+        const char *text = calls_that_keep_rank[i];
+        arena_init(&a);
+        assert_true(sexp_parse(&a, "row", text, strlen(text), &list, &error));
+        if (!typed_call_parse(&a, &list->items[0], text, &c, &error))
+            fail_msg("%s: %s", text, error.message);
+        assert_true(c.call.op->flags & OPERATOR_KEEPS_RANK);
+        if (!has_one_rank(&c.call, &a))
+            fail_msg("%s is refused", text);
+        check_at_other_ranks(&c.call, &a);
+        was_tried[c.call.op->id] = true;
+        arena_free(&a);
+    }
+    for (int i = 0; i < OP_COUNT; i++)
+        assert_int_equal(was_tried[i], (operators[i]->flags & OPERATOR_KEEPS_RANK) != 0);
+}
+
 static void names_and_ids_agree(void **state)
 {
     for (int i = 0; i < OP_COUNT; i++) {
@@ -207,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(types_and_trees_are_as_listed),
         TEST(formulas_read_as_listed),
+        TEST(ranks_are_kept_where_that_is_said),
         TEST(names_and_ids_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,8 +6,11 @@
 #include "operators/definition.h"
 #include "operators/evaluate.h"
 #include "operators/field.h"
+#include "operators/operator.h"
+#include "operators/tape.h"
 #include "tests/support/check.h"
 #include <math.h>
+#include <string.h>
 
 #define MAX_TENSORS 6
 #define MAX_SCOPE 12
@@ -389,12 +392,90 @@ static void residues_agree_with_reals_on_polynomials(void **state)
         compare_field_with_reals(seed);
 }
 
+// Gives whether there is a tape.
+static bool compare_tape_with_plan(uint64_t seed)
+{
+    struct trial t;
+    const struct tape *tape = NULL;
+    if (trial_start(&t, seed, seed % 2 ? PALETTE_REAL : PALETTE_POLYNOMIAL))
+        tape = tape_make(&t.d, seed, &t.arena);
+    if (tape) {
+        struct random r = random_seed(seed + 1);
+        int64_t n = type_elements(definition_output(&t.d, 0));
+        uint64_t *wanted = arena_array(&t.arena, uint64_t, n), *got = arena_array(&t.arena, uint64_t, n), *inputs[3];
+        for (int i = 0; i < t.d.n_inputs; i++) {
+            inputs[i] = arena_array(&t.arena, uint64_t, type_elements(&t.inputs[i]));
+            for (int64_t j = 0; j < type_elements(&t.inputs[i]); j++)
+                inputs[i][j] = random_below(&r, FIELD_PRIME);
+        }
+        evaluate_field(&t.d, seed, (const uint64_t *const *)inputs, &wanted, &t.arena);
+        tape_run(tape, (const uint64_t *const *)inputs, &got, &t.arena);
+        for (int64_t i = 0; i < n; i++)
+            if (wanted[i] != got[i])
+                fail_at(&t, seed, i, (double)wanted[i], (double)got[i]);
+    }
+    trial_end(&t);
+    return tape != NULL;
+}
+
+// Convolutions with and without an activation share their sums, which a joint tape makes once.
+static void a_joint_tape_gives_what_its_parts_give(void **state)
+{
+    enum { PARTS = 3, IMAGE = 2 * 4 * 3, KERNEL = 2 * 2 * 3 * 3 };
+    static const char *const activations[PARTS] = {"none", "relu", "none"};
+    static const int64_t pads[PARTS][4] = {{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 0, 1, 2}};
+    const struct type types[2] = {type_make(DTYPE_F32, 4, (int64_t[]){1, 2, 4, 3}),
+                                  type_make(DTYPE_F32, 4, (int64_t[]){2, 2, 3, 3})};
+    const struct operator* conv = operator_find("conv");
+    struct definition parts[PARTS];
+    const struct definition *all[PARTS];
+    uint64_t image[IMAGE], kernel[KERNEL], wanted[2 * IMAGE], got[PARTS][2 * IMAGE];
+    const uint64_t *inputs[] = {image, kernel};
+    struct arena arena;
+    arena_init(&arena);
+    for (int i = 0; i < PARTS; i++) {
+        struct attribute_value *values = arena_array(&arena, struct attribute_value, MAX_ATTRIBUTES);
+        operator_standard_attributes(conv, &arena, values);
+        int64_t *activation = arena_array(&arena, int64_t, 1);
+        *activation = strcmp(activations[i], "relu") == 0;
+        values[operator_find_attribute(conv, "pad")] = (struct attribute_value){4, pads[i]};
+        values[operator_find_attribute(conv, "act")] = (struct attribute_value){1, activation};
+        definition_init(&parts[i], &arena, 2, types);
+        assert_true(operator_define(&parts[i], &(struct operator_call){conv, 2, types, values}));
+        all[i] = &parts[i];
+    }
+    struct random r = random_seed(7);
+    for (int i = 0; i < IMAGE; i++)
+        image[i] = random_below(&r, FIELD_PRIME);
+    for (int i = 0; i < KERNEL; i++)
+        kernel[i] = random_below(&r, FIELD_PRIME);
+    const struct tape *tape = tape_make_joint(all, PARTS, 5, &arena);
+    assert_non_null(tape);
+    uint64_t *outputs[PARTS] = {got[0], got[1], got[2]}, *output = wanted;
+    tape_run(tape, inputs, outputs, &arena);
+    for (int i = 0; i < PARTS; i++) {
+        evaluate_field(&parts[i], 5, inputs, &output, &arena);
+        size_t elements = (size_t)type_elements(definition_output(&parts[i], 0));
+        assert_memory_equal(wanted, got[i], elements * sizeof *wanted);
+        definition_free(&parts[i]);
+    }
+    arena_free(&arena);
+}
+
+static void tapes_give_what_the_evaluator_gives(void **state)
+{
+    int n_tapes = 0;
+    for (uint64_t seed = 1; seed <= 4000; seed++)
+        n_tapes += compare_tape_with_plan(seed);
+    assert_true(n_tapes > 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(reals_are_as_the_obvious_evaluator_says),
-        TEST(integers_agree_with_reals),
-        TEST(residues_agree_with_reals_on_polynomials),
+        TEST(reals_are_as_the_obvious_evaluator_says),  TEST(integers_agree_with_reals),
+        TEST(residues_agree_with_reals_on_polynomials), TEST(tapes_give_what_the_evaluator_gives),
+        TEST(a_joint_tape_gives_what_its_parts_give),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,13 @@
 models   each small benchmark model runs within 1e-5 of ONNX Runtime, and is optimized to a model on which ONNX Runtime
          agrees with the original
 usage    wrong command lines and files: the documented exit code, one line, nothing written
+layouts  every way of choosing layouts gives the same values, and the costs are in the order in which they must be
 kept     what is not understood is kept: opaque nodes, names, and models whose outputs say nothing
 """
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,7 +20,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 ROOT, OPT, RUN = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-QUICK = ["--budget", "60", "--measure-seconds", "0.2", "--quiet"]
+QUICK = ["--budget", "60", "--measure-seconds", "0.2", "--threads", "1", "--quiet"]
 TOLERANCE = 1e-5
 failures = []
 
@@ -131,6 +133,7 @@ def test_usage(folder):
         ([model, "-o", out, "--rules", folder / "bad.rules"], 3), ([model, "-o", out, "--rules", folder / "none"], 3),
         ([folder, "-o", out], 3), ([model, "-o", out, "--device", "cuda"], 4),
         ([model, "-o", folder / "no/such/folder.onnx", *QUICK], 3),
+        ([model, "--html", folder / "no/such/page.html", *QUICK], 3), ([model, "--max-rule-ops", "-1"], 2),
     ]
     for arguments, code in cases:
         done = run(OPT, *arguments)
@@ -145,6 +148,37 @@ def test_usage(folder):
 
 
 # --- kept -------------------------------------------------------------------------------------------------------------
+
+
+def negations(path):
+    """-(-(x . 0)), whose values say nothing."""
+    nodes = [helper.make_node("MatMul", ["x", "a"], ["p"]), helper.make_node("Neg", ["p"], ["q"]),
+             helper.make_node("Neg", ["q"], ["y"])]
+    zeros = numpy_helper.from_array(np.zeros((64, 32), np.float32), "a")
+    return small_model(path, nodes, [value("x", 4, 64)], [value("y", 4, 32)], [zeros])
+
+
+def priced_too_high(model, costs):
+    """Costs by which every step of the model takes 1,000 seconds: however busy this machine is, a rewrite pays."""
+    done = run(RUN, model, "--measure-costs", "--costs", costs, "--threads", "1")
+    expect(done.returncode == 0, f"taso-run --measure-costs: {done.returncode} {done.stderr}")
+    costs.write_text(re.sub(r'" [\d.e+-]+ [\d.e+-]+', '" 1e3 1e3', costs.read_text()))
+    return costs
+
+
+def test_estimate_errors(folder):
+    """An estimate that is far off is told of, in the report and as JSON; which ones are does not matter here."""
+    model, report = products(folder / "priced.onnx"), folder / "priced.json"
+    costs = priced_too_high(model, folder / "priced.costs")
+    done = run(OPT, model, "--costs", costs, "--json", report, *QUICK[:-1])
+    expect(done.returncode == 0, f"priced: {done.returncode} {done.stderr}")
+    told, n_off = json.loads(report.read_text()), 0
+    expect("speedup" in told, "a rewrite was found and timed")
+    for which, key in (("before", "estimated_seconds_before"), ("after", "estimated_seconds_with_layouts")):
+        error = told[key] / told[f"measured_seconds_{which}"]["median"] - 1
+        expect(abs(told[f"estimate_error_{which}"] - error) <= 1e-9 * (1 + abs(error)), f"error of the estimate {which}")
+        n_off += abs(error) > 0.15
+    expect(done.stdout.count("OFF what was measured") == n_off, f"{n_off} estimates are off: {done.stdout}")
 
 
 def test_wrong_rule(folder):
@@ -163,8 +197,89 @@ def test_wrong_rule(folder):
     expect(len(done.stderr.strip().splitlines()) == 1, f"one line: {done.stderr}")
 
 
+def test_only_proved(folder):
+    """--only-proved believes certificates alone, and of these not what was only tested."""
+    model, rules, report = negations(folder / "proved.onnx"), folder / "certified.rules", folder / "report.json"
+    for proof, code, is_used in (
+        ("", 2, False),
+        ("(proof (z3 unknown) (definitions tested (ranks 0 4)))", 2, False),
+        ("(proof (z3 unknown) (definitions proved (ranks 0 4)))", 0, True),
+        ("(proof (z3 proved (uses p)) (definitions tested (ranks 0 4)))", 0, True),
+    ):
+        rules.write_text(f"(rule negation-twice (source (neg (neg ?x))) (target ?x) {proof})\n")
+        report.unlink(missing_ok=True)
+        done = run(OPT, model, "--rules", rules, "--only-proved", "--device", "fake", "--json", report, *QUICK)
+        expect(done.returncode == code, f"{proof}: {done.returncode} {done.stderr}")
+        expect(is_used == (report.exists() and bool(json.loads(report.read_text())["rewrites"])), f"{proof}: used?")
+        expect(code == 0 or "no rule has a certificate" in done.stderr, f"{proof}: {done.stderr}")
+
+
+def costs_of_products(folder):
+    """Costs by which two products together cost 1 % more than apart, and three together 2 %."""
+    costs = folder / "products.costs"
+    for width in (32, 64, 96):
+        model = small_model(folder / f"product{width}.onnx", [helper.make_node("MatMul", ["x", "w"], ["y"])],
+                            [value("x", 1, 64)], [value("y", 1, width)], [weights("w", 64, width)])
+        done = run(RUN, model, "--measure-costs", "--costs", costs, "--threads", "1")
+        expect(done.returncode == 0, f"taso-run --measure-costs: {done.returncode} {done.stderr}")
+    price = {32: "1e3", 64: "2.02e3", 96: "3.06e3"}
+    costs.write_text(re.sub(r'(f32\[64x(\d+)\].*") [\d.e+-]+ ', lambda m: f"{m[1]} {price[int(m[2])]} ",
+                            costs.read_text()))
+    return costs
+
+
+def test_finalists(folder):
+    """What estimates hold for slightly worse is found as well, and the models themselves decide."""
+    model, report = products(folder / "products.onnx"), folder / "finalists.json"
+    costs = costs_of_products(folder)
+    for finalists in (1, 3):
+        done = run(OPT, model, "--json", report, "--costs", costs, "--layout", "standard",
+                   "--finalists", finalists, *QUICK)
+        expect(done.returncode == 0, f"finalists: {done.returncode} {done.stderr}")
+        told = json.loads(report.read_text())
+        expect((told["finalists"] > 1) == (finalists > 1), f"{finalists} finalists: {told}")
+        expect(bool(told["rewrites"]) == (told["slant"] != "as estimated"), f"the slant of the best: {told}")
+
+
+def test_lost_digits(folder):
+    """A rule that is true, but leaves rounding errors of 1e9 where 1 is wanted, is done without."""
+    nodes = [helper.make_node("Mul", ["x", "a"], ["y"]), helper.make_node("Mul", ["x", "b"], ["z"])]
+    huge = numpy_helper.from_array(np.full((64, 64), 1e9, np.float32), "b")
+    model = small_model(folder / "scales.onnx", nodes, [value("x", 64, 64)], [value("y", 64, 64), value("z", 64, 64)],
+                        [weights("a", 64, 64), huge])
+    rules, out = folder / "differences.rules", folder / "differences.onnx"
+    rules.write_text("(rule by-differences (source (ewmul ?x ?y) (ewmul ?x ?z))"
+                     " (target (sub (ewmul ?x (ewadd ?y ?z)) (ewmul ?x ?z)) (ewmul ?x ?z)))\n")
+    arguments = [OPT, model, "-o", out, "--rules", rules, "--costs", priced_too_high(model, folder / "scales.costs"),
+                 *QUICK[:-1]]
+    done = run(*arguments, "--no-validate")
+    expect(done.returncode == 1 and not out.exists(), f"the check fails: {done.returncode} {done.stderr}")
+    done = run(*arguments)
+    expect(done.returncode == 0 and out.read_bytes() == model.read_bytes(), f"kept: {done.returncode} {done.stderr}")
+    expect("without the 1 rules that subtract" in done.stderr, f"that it was searched again is said: {done.stderr}")
+
+
+def test_unstable(folder):
+    """(x + 1e9) - 1e9 has no digits of x: rewritten it differs, and the model stays as it is."""
+    nodes = [helper.make_node("Add", ["x", "a"], ["p"]), helper.make_node("Add", ["p", "b"], ["y"])]
+    huge = [numpy_helper.from_array(np.full((64, 64), sign * 1e9, np.float32), w) for w, sign in (("a", 1), ("b", -1))]
+    model = small_model(folder / "unstable.onnx", nodes, [value("x", 64, 64)], [value("y", 64, 64)], huge)
+    rules, out, report = (folder / f"unstable.{name}" for name in ("rules", "fast.onnx", "json"))
+    rules.write_text("(rule associate (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd ?x (ewadd ?y ?z))))\n")
+    done = run(OPT, model, "-o", out, "--rules", rules, "--json", report, "--costs",
+               priced_too_high(model, folder / "unstable.costs"), *QUICK)
+    told = json.loads(report.read_text())
+    expect(done.returncode == 0 and out.read_bytes() == model.read_bytes(), f"kept: {done.returncode} {done.stderr}")
+    expect(told["check"] == "failed" and "rounded" in (told["kept_reason"] or ""), f"the reason is told: {told}")
+
+
 def test_kept(folder):
     test_wrong_rule(folder)
+    test_unstable(folder)
+    test_lost_digits(folder)
+    test_estimate_errors(folder)
+    test_only_proved(folder)
+    test_finalists(folder)
     nodes = [helper.make_node("Wondrous", ["xa"], ["w"], domain="example.org", name="wondrous"),
              helper.make_node("Relu", ["w"], ["r"])]
     model = products(folder / "opaque.onnx", nodes, [value("r", 1, 32)], ["example.org"])
@@ -176,12 +291,10 @@ def test_kept(folder):
     expect("Wondrous" in kinds and told["opaque_nodes"] >= 1, f"the unknown operator is kept: {kinds}")
     expect([o.name for o in graph.output] == ["xa", "xb", "xc", "r"], "outputs keep their names and order")
 
-    constant = small_model(folder / "constant.onnx",
-                           [helper.make_node("MatMul", ["x", "a"], ["p"]), helper.make_node("MatMul", ["x", "b"], ["q"]),
-                            helper.make_node("Add", ["p", "q"], ["y"])],
-                           [value("x", 4, 64)], [value("y", 4, 32)],
-                           [numpy_helper.from_array(np.zeros((64, 32), np.float32), w) for w in "ab"])
-    done = run(OPT, constant, "-o", fast, "--json", report, "--no-measure", *QUICK)
+    constant, rules = negations(folder / "constant.onnx"), folder / "negations.rules"
+    rules.write_text("(rule negation-twice (source (neg (neg ?x))) (target ?x))\n")
+    done = run(OPT, constant, "-o", fast, "--json", report, "--no-measure", "--rules", rules, "--costs",
+               priced_too_high(constant, folder / "high.costs"), *QUICK)
     told = json.loads(report.read_text())
     expect(done.returncode == 0 and told["rewrites"], f"constant: {done.returncode} {done.stderr} {told}")
     expect("random weights" in (told["check_reason"] or ""), f"constant outputs are not trusted: {told['check_reason']}")
@@ -197,10 +310,72 @@ def test_kept(folder):
     expect(fast.read_bytes() == before, "nothing to rewrite: the original comes back byte by byte")
 
 
+# --- layouts ----------------------------------------------------------------------------------------------------------
+
+def images(path):
+    """A convolution, then two beside each other that are concatenated and pooled."""
+    conv = [helper.make_node("Conv", [x, w], [y], pads=[1, 1, 1, 1] if w == "w3" else [0, 0, 0, 0])
+            for x, w, y in (("x", "w0", "a"), ("ra", "w1", "b"), ("ra", "w3", "c"))]
+    nodes = [conv[0], helper.make_node("Relu", ["a"], ["ra"]), conv[1], conv[2],
+             helper.make_node("Concat", ["b", "c"], ["d"], axis=1),
+             helper.make_node("MaxPool", ["d"], ["y"], kernel_shape=[2, 2], strides=[2, 2])]
+    return small_model(path, nodes, [value("x", 1, 3, 24, 24)], [value("y", 1, 64, 12, 12)],
+                       [weights("w0", 32, 3, 1, 1), weights("w1", 32, 32, 1, 1), weights("w3", 32, 32, 3, 3)])
+
+
+def test_layouts(folder):
+    model, costs = images(folder / "images.onnx"), folder / "costs"
+    session, told = session_of(model), {}
+    for policy in ("standard", "best", "plain"):
+        saved = folder / policy
+        saved.mkdir()
+        done = run(RUN, model, "--layout", policy, "--costs", costs, "--threads", "1", "-n", "3", "--save", saved)
+        expect(done.returncode == 0, f"{policy}: {done.returncode} {done.stderr}")
+        wanted = session.run(None, {"x": np.load(saved / "input_0.npy")})[0]
+        difference = relative_difference(wanted, np.load(saved / "output_0.npy"))
+        expect(difference <= TOLERANCE, f"{policy}: outputs differ by {difference}")
+    for strategy in ("layout-only", "graph-only", "sequential", "joint", "standard"):
+        report, fast = folder / f"{strategy}.json", folder / f"{strategy}.onnx"
+        done = run(OPT, model, "-o", fast, "--layout", strategy, "--device", "fake", "--json", report, *QUICK)
+        expect(done.returncode == 0, f"{strategy}: {done.returncode} {done.stderr}")
+        told[strategy] = json.loads(report.read_text())
+        expect(told[strategy]["layout"] == strategy, f"{strategy}: reported as {told[strategy]['layout']}")
+    plain = told["graph-only"]["estimated_seconds_before"]
+    final = {strategy: of["estimated_seconds_with_layouts"] for strategy, of in told.items()}
+    expect(final["layout-only"] <= plain and final["graph-only"] <= plain, f"no worse than {plain}: {final}")
+    expect(final["sequential"] <= final["graph-only"], f"layouts chosen afterwards do not cost more: {final}")
+    expect(final["joint"] <= final["layout-only"] * (1 + 1e-9), f"rewriting as well does not cost more: {final}")
+    expect(not told["layout-only"]["rewrites"], "layout-only rewrites nothing")
+    joint_is_never_worse(folder)
+
+
+def search_only(model, report, strategy, *options):
+    done = run(OPT, model, "--device", "fake", "--layout", strategy, "--json", report, "--quiet", *options)
+    expect(done.returncode == 0, f"{model.stem}, {strategy}: {done.returncode} {done.stderr}")
+    return json.loads(report.read_text())
+
+
+def joint_is_never_worse(folder):
+    """On a device of computed costs, at the standard budget; and on some of the models better."""
+    names = ["squeezenet", "nasrnn", "bert-taso-corrected", "resnext50-taso"]
+    built = run(ROOT / "scripts/build-models", "--small", "--out", folder, *names)
+    expect(built.returncode == 0, f"build-models: {built.stderr}")
+    better = []
+    for model in sorted(folder.glob("*-small.onnx")):
+        told = {strategy: search_only(model, folder / "report.json", strategy) for strategy in ("sequential", "joint")}
+        final = {strategy: of["estimated_seconds_with_layouts"] for strategy, of in told.items()}
+        expect(final["joint"] <= final["sequential"] * (1 + 1e-12), f"{model.stem}: joint is worse: {final}")
+        better += [model.stem] if final["joint"] < 0.999 * final["sequential"] else []
+        again = search_only(model, folder / "report.json", "joint", "--search-threads", "3")
+        alike = [(of["rewrites"], of["estimated_seconds_after"], of["search"]["matches"]) for of in (told["joint"], again)]
+        expect(alike[0] == alike[1], f"{model.stem}: threads change what is found")
+    expect(better, "joint is better than sequential on some")
+
+
 with tempfile.TemporaryDirectory() as temporary:
     CACHE = pathlib.Path(temporary) / "cache"
     place = pathlib.Path(temporary) / "place"
     place.mkdir()
-    {"models": test_models, "usage": test_usage, "kept": test_kept}[sys.argv[4]](place)
+    {"models": test_models, "usage": test_usage, "kept": test_kept, "layouts": test_layouts}[sys.argv[4]](place)
 print(f"{len(failures)} failures")
 sys.exit(bool(failures))

@@ -5,6 +5,7 @@ compare-ort tells equal, different, constant and unreadable models apart; malfor
     test_models.py ROOT"""
 
 import filecmp
+import json
 import os
 import pathlib
 import subprocess
@@ -62,6 +63,14 @@ def comparisons_tell_models_apart(scripts, folder):
         assert run(scripts / "compare-ort", a, b) == expected, (a, b)
 
 
+def comparisons_load_models_several_times(scripts, folder):
+    model, report = folder / "first" / "nasrnn-small.onnx", folder / "times.json"
+    assert run(scripts / "compare-ort", model, model, "--time", 0, "--json", report) == AGREES
+    told = json.loads(report.read_text(encoding="utf-8"))["time"]
+    low, high = told["ratio_interval"]
+    assert told["loads"] >= 12 and told["pairs"] >= 4 * told["loads"] and low <= told["ratio"][1] <= high, told
+
+
 def large_models_have_the_same_weights(scripts, folder):
     size = ("--gigabytes", 0.001, "--width", 100)
     for name, *options in (("inline", "--inline"), ("external",)):
@@ -84,6 +93,7 @@ def main():
         folder = pathlib.Path(name)
         models_are_good_and_the_same_again(scripts, folder)
         comparisons_tell_models_apart(scripts, folder)
+        comparisons_load_models_several_times(scripts, folder)
         large_models_have_the_same_weights(scripts, folder)
         malformed_models_fail_a_careless_program(scripts, folder)
 

@@ -11,6 +11,7 @@
 #include "tests/support/check.h"
 #include "tests/support/graph_values.h"
 #include "tests/support/random_graph.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +37,7 @@ static double made_up_seconds(void *context, const struct graph *g)
     return seconds;
 }
 
-static const struct cost_model made_up_cost = {made_up_seconds, NULL};
+static const struct cost_model made_up_cost = {made_up_seconds, NULL, 0, NULL};
 
 static const struct {
     const char *graph, *best;   // best: the kinds of computing nodes left, in order
@@ -162,7 +163,7 @@ static uint64_t search_random_graph(uint64_t seed)
 {
     struct fixture f;
     struct random random = random_seed(seed);
-    struct cost_model cost = {seconds_at_random_prices, &seed};
+    struct cost_model cost = {seconds_at_random_prices, &seed, 0, NULL};
     struct search_options options = search_standard_options;
     struct search_result result;
     struct field_values before, after;
@@ -199,6 +200,62 @@ static void keeps_the_values_of_random_graphs(void **state)
     assert_true(n_steps > 60);
 }
 
+struct forgetful {
+    uint64_t seed;
+    bool is_forgetful;   // knows two graphs of three
+};
+
+static double seconds_if_known(void *context, const struct graph *g)
+{
+    struct forgetful *f = context;
+    if (f->is_forgetful && graph_key(g) % 3 == 0)
+        return NAN;
+    return seconds_at_random_prices(&f->seed, g);
+}
+
+// Everything that the search tells but the time it took.
+static void search_on_threads(uint64_t seed, size_t n_workers, bool is_forgetful, struct text *ret_text)
+{
+    struct fixture f;
+    struct random random = random_seed(seed);
+    struct forgetful main = {.seed = seed}, others[4];
+    void *workers[4];
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        others[i] = (struct forgetful){seed, is_forgetful};
+        workers[i] = &others[i];
+    }
+    struct cost_model cost = {seconds_if_known, &main, n_workers, workers};
+    struct search_options options = search_standard_options;
+    struct search_result r;
+    set_up(&f, "(graph)");
+    options.budget = 40;
+    options.alpha = 2;
+    random_graph_fill(&f.g, &f.rules, &random, 24);
+    search_graph(&f.g, &f.rules, &cost, &options, &r);
+    graph_print(ret_text, &r.graph);
+    for (size_t i = 0; i < r.steps.count; i++)
+        text_printf(ret_text, "%s %.17g\n", r.steps.items[i].rule->name, r.steps.items[i].seconds_after);
+    text_printf(ret_text, "%zu %zu %zu %zu %zu\n", (size_t)r.statistics.expanded, (size_t)r.statistics.matches,
+                (size_t)r.statistics.queued, (size_t)r.statistics.cyclic, (size_t)r.statistics.remembered);
+    search_result_free(&r);
+    tear_down(&f);
+}
+
+static void threads_change_nothing(void **state)
+{
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct text alone = {0}, together = {0};
+        search_on_threads(seed, 0, false, &alone);
+        for (size_t n = 1; n <= 4; n++) {
+            search_on_threads(seed, n, n % 2 == 0, &together);
+            assert_string_equal(alone.chars, together.chars);
+            text_clear(&together);
+        }
+        text_free(&alone);
+        text_free(&together);
+    }
+}
+
 // ((x + w) + tanh x) + v, twenty times over: that w + v can be known before the graph runs shows only after a step that
 // gains nothing. It is found in one block and used in all.
 static void finds_a_chain_once_and_uses_it_everywhere(void **state)
@@ -223,6 +280,79 @@ static void finds_a_chain_once_and_uses_it_everywhere(void **state)
     tear_down(&f);
 }
 
+// (x l) w1, ..., (x l) w6: each is as good as x (l wi), whose product of weights costs nothing; but x l is gained only
+// when all six are led away from it.
+static void leads_all_readers_away(void **state)
+{
+    struct text text = {0};
+    struct fixture f;
+    struct search_result result;
+    struct search_options options = search_standard_options;
+    text_add(&text, "(graph (let x (input 0) (f32 8 8)) (let l (weight 0) (f32 8 8)) (let p (matmul x l))");
+    for (int i = 1; i <= 6; i++)
+        text_printf(&text, "(let w%d (weight %d) (f32 8 8)) (let q%d (matmul p w%d)) (let r%d (tanh q%d))", i, i, i, i,
+                    i, i);
+    text_add(&text, "(output r1 r2 r3 r4 r5 r6))");
+    set_up(&f, text.chars);
+    const char *const names[] = {"matmul-share-left", "matmul-strassen"};
+    options.disabled = names;
+    options.n_disabled = COUNT_OF(names);
+    options.budget = 60;
+    search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+    assert_true(result.seconds_after < result.seconds_before - 1e-6);
+    text_free(&text);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+// A part that tanh reads has to be copied out of what it was split from.
+static double seconds_with_copies(void *context, const struct graph *g)
+{
+    double seconds = made_up_seconds(context, g);
+    struct match_index index;
+    struct arena a;
+    arena_init(&a);
+    match_index_init(&index, g);
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        if (!index.is_live[n] || index.is_weight[n] || node->op->id != OP_TANH)
+            continue;
+        seconds += graph_producer(g, graph_inputs(g, n)[0])->op->id == OP_SPLIT ? 8.5e-7 : 0;
+    }
+    match_index_free(&index);
+    arena_free(&a);
+    return seconds;
+}
+
+// As above. When x (l w1) has been made, it may share x with x l, which gains a little; but then x l stays for ever.
+static void small_gains_wait_for_large_promises(void **state)
+{
+    struct text text = {0};
+    struct fixture f;
+    struct search_result result;
+    struct search_options options = search_standard_options;
+    struct cost_model cost = {seconds_with_copies, NULL, 0, NULL};
+    const char *const names[] = {"matmul-strassen"};
+    text_add(&text, "(graph (let x (input 0) (f32 8 8)) (let l (weight 0) (f32 8 8)) (let p (matmul x l))");
+    for (int i = 1; i <= 3; i++)
+        text_printf(&text, "(let w%d (weight %d) (f32 8 8)) (let q%d (matmul p w%d)) (let r%d (tanh q%d))", i, i, i, i,
+                    i, i);
+    text_add(&text, "(output r1 r2 r3))");
+    set_up(&f, text.chars);
+    options.disabled = names;
+    options.n_disabled = COUNT_OF(names);
+    search_graph(&f.g, &f.rules, &cost, &options, &result);
+    assert_true(result.seconds_after < result.seconds_before - 1.9e-6);
+    // Stopped while the small gain waits, it is not lost.
+    search_result_free(&result);
+    options.budget = 4;
+    search_graph(&f.g, &f.rules, &cost, &options, &result);
+    assert_true(result.seconds_after < result.seconds_before);
+    text_free(&text);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
 // With next to no memory allowed the search tries less, and still ends well.
 static void keeps_within_its_memory(void **state)
 {
@@ -240,6 +370,77 @@ static void keeps_within_its_memory(void **state)
     tear_down(&f);
 }
 
+// A sum of eight different inputs: associating them gains nothing, in very many ways.
+static void search_a_long_sum(int64_t patience, struct search_result *ret_result, struct fixture *f)
+{
+    struct text text = {0};
+    struct search_options options = search_standard_options;
+    options.patience = patience;
+    text_add(&text, "(graph (let x0 (input 0) (f32 4 4)) (let s0 (tanh x0))");
+    for (int i = 1; i < 8; i++)
+        text_printf(&text, "(let x%d (input %d) (f32 4 4)) (let s%d (ewadd s%d x%d))", i, i, i, i - 1, i);
+    text_add(&text, "(output s7))");
+    set_up(f, text.chars);
+    search_graph(&f->g, &f->rules, &made_up_cost, &options, ret_result);
+    text_free(&text);
+}
+
+// Of graphs that have many matches fewer are expanded in vain than patience allows for.
+static void loses_patience_by_matches_too(void **state)
+{
+    for (int64_t patience = 10; patience <= 40; patience *= 2) {
+        struct fixture f;
+        struct search_result result;
+        search_a_long_sum(patience, &result, &f);
+        assert_true(result.statistics.is_out_of_patience);
+        assert_true(result.statistics.matches >= 5 * (uint64_t)patience);
+        assert_true(result.statistics.expanded < (uint64_t)patience);
+        search_result_free(&result);
+        tear_down(&f);
+    }
+}
+
+// A device on which rewrites of a part seem to gain, and none of the whole does.
+struct deceiver {
+    size_t least_nodes;   // of the whole
+    int n_whole;          // times that it was asked for that
+};
+
+static double deceiving_seconds(void *context, const struct graph *g)
+{
+    struct deceiver *d = context;
+    if (g->nodes.count < d->least_nodes)
+        return made_up_seconds(NULL, g);
+    d->n_whole++;
+    return 1;
+}
+
+// Twenty equal rewrites that gain nothing: all together and one alone say so, and the chain that begins with one. The
+// original is priced, too.
+static void asks_no_more_where_the_first_gains_nothing(void **state)
+{
+    struct text text = {0};
+    struct fixture f;
+    struct search_result result;
+    struct search_options options = search_standard_options;
+    struct deceiver deceiver = {.least_nodes = 16};
+    const struct cost_model cost = {deceiving_seconds, &deceiver, 0, NULL};
+    options.budget = 2;
+    text_add(&text, "(graph (let x0 (input 0) (f32 8 4))");
+    for (int i = 0; i < 20; i++)
+        text_printf(&text,
+                    "(let a%d (transpose :perm 1 0 x%d)) (let b%d (transpose :perm 1 0 a%d)) (let x%d (tanh b%d))", i,
+                    i, i, i, i + 1, i);
+    text_add(&text, "(output x20))");
+    set_up(&f, text.chars);
+    search_graph(&f.g, &f.rules, &cost, &options, &result);
+    assert_int_equal(result.steps.count, 0);
+    assert_int_equal(deceiver.n_whole, 4);
+    text_free(&text);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
 static void uses_no_disabled_rule(void **state)
 {
     const char *const names[] = {"matmul-share-left", "matmul-relu"};
@@ -253,6 +454,24 @@ static void uses_no_disabled_rule(void **state)
     assert_int_equal(result.steps.count, 0);
     search_result_free(&result);
     tear_down(&f);
+}
+
+// relu(transpose(transpose x)): the rule that takes both away has a source of two operators.
+static void uses_no_rule_that_is_too_large(void **state)
+{
+    for (size_t most = 0; most <= 2; most++) {
+        struct fixture f;
+        struct search_result result;
+        struct text kinds = {0};
+        struct search_options options = search_standard_options;
+        options.max_rule_operators = most;
+        set_up(&f, cases[3].graph);
+        search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+        assert_string_equal(kinds_of_nodes(&result.graph, &kinds), most == 1 ? "transpose transpose relu" : "relu");
+        text_free(&kinds);
+        search_result_free(&result);
+        tear_down(&f);
+    }
 }
 
 static void queue_gives_the_cheapest_and_drops_the_costliest(void **state)
@@ -282,9 +501,15 @@ int main(void)
         TEST(gives_the_same_graph_again),
         TEST(keeps_the_original_with_no_budget),
         TEST(keeps_the_values_of_random_graphs),
+        TEST(threads_change_nothing),
         TEST(finds_a_chain_once_and_uses_it_everywhere),
+        TEST(leads_all_readers_away),
+        TEST(small_gains_wait_for_large_promises),
         TEST(keeps_within_its_memory),
+        TEST(loses_patience_by_matches_too),
+        TEST(asks_no_more_where_the_first_gains_nothing),
         TEST(uses_no_disabled_rule),
+        TEST(uses_no_rule_that_is_too_large),
         TEST(queue_gives_the_cheapest_and_drops_the_costliest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,6 +138,54 @@ static void right_rules_pass(void **state)
     arena_free(&scratch);
 }
 
+// The right nodes in wrong places: the rule says nothing of them.
+static bool judge_turned(void *context, const struct match *m)
+{
+    struct judging *j = context;
+    struct match turned = *m;
+    turned.nodes[0] = m->nodes[1];
+    turned.nodes[1] = m->nodes[0];
+    assert_int_equal(validator_judge(&j->validator, m, j->g), VERDICT_EQUAL);
+    assert_int_equal(validator_judge(&j->validator, &turned, j->g), VERDICT_NO_MATCH);
+    turned = *m;
+    turned.variables[0] = m->variables[1];
+    assert_int_equal(validator_judge(&j->validator, &turned, j->g), VERDICT_NO_MATCH);
+    return true;
+}
+
+static void what_is_no_match_does_not_pass(void **state)
+{
+    struct arena a, scratch;
+    struct rule_set rules;
+    struct rule *rule;
+    struct graph g;
+    struct match_index index;
+    struct judging j = {.g = &g};
+    const struct sexp *list;
+    struct error error = {0};
+    arena_init(&a);
+    arena_init(&scratch);
+    rule_set_init(&rules, &a);
+    validator_init(&j.validator, &scratch);
+    graph_init(&g, &a);
+    const char text[] = "(rule r (source (matmul (matmul ?x ?y) ?z)) (target (matmul ?x (matmul ?y ?z))))"
+                        "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let z (input 2) (f32 4 4))"
+                        " (let p (matmul x y)) (let q (matmul p z)) (output q))";
+    assert_true(sexp_parse(&a, "text", text, strlen(text), &list, &error));
+    assert_true(rule_parse(&list->items[0], "text", &a, &rule, &error));
+    vec_push(&rules.rules, rule);
+    assert_true(graph_parse(&list->items[1], "text", &g, &error));
+    match_index_init(&index, &g);
+    rule_match(rule, &index, NO_NODE, &scratch, judge_turned, &j);
+    assert_int_equal(j.validator.checked, 1);
+    match_index_free(&index);
+    validator_free(&j.validator);
+    graph_free(&g);
+    rule_set_free(&rules);
+    arena_free(&a);
+    arena_free(&scratch);
+}
+
 // --- a search with a wrong rule --------------------------------------------------------------------------------------
 
 static double seconds_by_count(void *context, const struct graph *g)
@@ -165,7 +213,7 @@ static void search_with_wrong_rule(bool validates, size_t *ret_steps, size_t *re
     struct rule *rule;
     struct error error = {0};
     const struct sexp *list;
-    struct cost_model cost = {seconds_by_count, NULL};
+    struct cost_model cost = {seconds_by_count, NULL, 0, NULL};
     struct search_options options = search_standard_options;
     struct search_result result;
     arena_init(&a);
@@ -202,6 +250,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(single_entries_are_those_of_the_whole),
         TEST(right_rules_pass),
+        TEST(what_is_no_match_does_not_pass),
         TEST(the_search_refutes_wrong_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,10 @@ RULES = {
     "not closed": ("(rule a (source (relu ?x))", "1:"),
     "unknown condition": ("(rule a (source (relu ?x)) (target ?x) (where (odd ?x)))", "1:48: unknown condition odd"),
     "cyclic": ("(rule a (source (relu " * 300 + "?x" + ")" * 900, "1:"),
+    "defined by itself": (
+        "(rule a (source (relu ?x)) (let (?y (relu ?z)) (?z (relu ?y))) (target ?y))", "1:49: ?z is no new name"),
+    "unknown attribute": ("(rule a (source (relu :foo 3 ?x)) (target ?x))", "1:23: relu has no attribute foo"),
+    "a large number": ("(rule a (source (concat 99999999999999999999 ?x ?y)) (target ?x))", "1:25: integer does not fit"),
     "a name as a term": ("(rule a (source (relu a)) (target ?x))", "1:23: expected an application"),
     "nothing but a word": ("rule", "1:1: expected (rule NAME"),
     "binary": ("(rule \x01)", "1:7:"),
@@ -27,6 +31,11 @@ RULES = {
 PROPERTIES = {
     "unknown operator": ("(property a (equal (frobnicate ?x) ?x))", "1:21: unknown operator frobnicate"),
     "one side": ("(property a (equal ?x))", "1:13: a property needs (equal LEFT RIGHT)"),
+    "wrong arity": ("(property a (equal (relu ?x ?y) ?x))", "1:20: relu does not take 2 arguments"),
+    "unbound variable": (
+        "(property a (equal ?x ?x)\n (where (defined (relu ?q))))", "2:9: ?q occurs on neither side"),
+    "unbound attribute": ("(property a (equal ?x ?x) (where (= $s 1)))", "1:34: $s occurs on neither side"),
+    "nested without end": ("(property a (equal " + "(relu " * 1000, "1:1208: lists are nested more than 200 deep"),
     "a guard without a term": ("(property a (equal ?x ?x) (where (defined)))", "1:34: expected (defined TERM)"),
     "given twice": ("(property a (equal ?x ?x) (equal ?x ?x))", "1:27: equal is given twice"),
     "the same name": ("(property a (equal ?x ?x))\n(property a (equal ?x ?x))", "2:1: a property named a was read before"),
@@ -46,17 +55,24 @@ def complaint(program, command, path, text, expected):
     return "output was written" if output.exists() else None
 
 
-def check_long_line(program, folder):
-    """A line of 100 MB is read or refused, in bounded time."""
-    path = folder / "long.rules"
-    with path.open("w", encoding="utf-8") as out:
-        out.write("(rule a (source (relu ?x)) (target ")
-        for _ in range(100):
-            out.write("?" + "x" * (1 << 20) + " ")
-        out.write("))")
-    ran = subprocess.run([program, "rules", str(path)], capture_output=True, text=True, timeout=120, check=False)
-    found = re.search(r":\d+:\d+: ", ran.stderr[:4096])
-    return None if ran.returncode == 3 and found else f"exit code {ran.returncode}: {ran.stderr[:300]}"
+LONG_LINES = {
+    "terms": ("rules", "(rule a (source (relu ?x)) (target ", ("?" + "x" * (1 << 20) + " ") * 100 + "))"),
+    "one word": ("rules", "(rule ", "x" * 100_000_000),
+    "parentheses": ("rules", "", "(" * 100_000_000),
+    "guards": ("properties", "(property a (equal ?x ?x) (where ", "(defined ?x) " * 1_000_000),
+    "a comment": ("properties", "; ", "x" * 100_000_000 + "\n(property a (equal (relux ?x) ?x))"),
+}
+
+
+def check_long_lines(program, folder):
+    """A line of 100 MB (13 MB of guards) is refused, in bounded time."""
+    for case, (command, start, rest) in LONG_LINES.items():
+        path = folder / f"long.{command}"
+        path.write_text(start + rest, encoding="utf-8")
+        ran = subprocess.run([program, command, str(path)], capture_output=True, text=True, timeout=120, check=False)
+        found = re.search(r":\d+:\d+: ", ran.stderr[:4096])
+        is_fine = ran.returncode == 3 and found and ran.stderr.count("\n") == 1
+        yield case, None if is_fine else f"exit code {ran.returncode}: {ran.stderr[:300]}"
 
 
 def main():
@@ -69,9 +85,9 @@ def main():
                 reason = complaint(program, command, folder / f"bad.{command}", text, expected)
                 failures += reason is not None
                 print(f"{command}, {case}: {reason or 'ok'}")
-        reason = check_long_line(program, folder)
-        failures += reason is not None
-        print(f"100 MB line: {reason or 'ok'}")
+        for case, reason in check_long_lines(program, folder):
+            failures += reason is not None
+            print(f"long line of {case}: {reason or 'ok'}")
     return 1 if failures else 0
 
 

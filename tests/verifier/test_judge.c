@@ -25,6 +25,17 @@ static const struct {
     {"(rule aligned-blocks (source (matmul (concat 1 ?y ?x) (concat 0 ?z ?v)))"
      " (target (matmul (concat 1 ?x ?y) (concat 0 ?v ?z))) (where (= (rank ?x) 2) (= (dim ?y 1) (dim ?z 0))))",
      VERDICT_PROVED, NULL},
+    // Copies stand one behind the other: these positions go together whatever the sizes.
+    {"(rule copies (source (matmul (concat 1 ?x (concat 1 ?x ?x)) ?y)) (target (matmul (concat 1 (concat 1 ?x ?x) ?x) "
+     "?y)))",
+     VERDICT_PROVED, NULL},
+    {"(rule copied-blocks (source (matmul (concat 1 (concat 1 ?y ?y) ?x) (concat 0 (concat 0 ?z ?z) ?v)))"
+     " (target (matmul (concat 1 ?x (concat 1 ?y ?y)) (concat 0 ?v (concat 0 ?z ?z)))))",
+     VERDICT_REFUTED, "different values"},
+    {"(rule copies-and-others (source (matmul (concat 1 (concat 1 ?y ?y) ?x) (concat 0 ?z ?v)))"
+     " (target (matmul (concat 1 ?x (concat 1 ?y ?y)) (concat 0 ?v ?z)))"
+     " (where (= (rank ?y) 2) (= (dim ?x 1) (dim ?v 0))))",
+     VERDICT_TESTED, NULL},
     {"(rule of-one-group (source (concat 1 (conv :group $g ?x ?y) (conv :group $g ?x ?z)))"
      " (target (conv :group $g ?x (concat 0 ?y ?z))))",
      VERDICT_REFUTED, "$g = 2"},
@@ -37,7 +48,30 @@ static const struct {
     // SAME at stride 2 on an even size pads (0, 1) for 3x3 and nothing for 1x1: the window starts elsewhere.
     {"(rule enlarge-same (source (conv :stride 2 2 ?x ?k)) (target (conv :stride 2 2 :pad 0 0 1 1 ?x"
      " (enlarge :kernel 3 3 ?k))) (where (= (dim ?k 2) 1) (= (dim ?k 3) 1)))",
-     VERDICT_REFUTED, "different values"},
+     VERDICT_REFUTED, "the sides have different"},
+    // Groups named by a number: false when the two halves have other numbers of filters, or of channels.
+    {"(rule halves (source (conv :group 4 (concat 1 ?x ?y) (concat 0 ?z ?w)))"
+     " (target (concat 1 (conv :group 2 ?x ?z) (conv :group 2 ?y ?w))))",
+     VERDICT_REFUTED, "the sides have different"},
+    // Windows that differ along the second spatial axis only, and there from 4 places on.
+    {"(rule uneven (source (poolmax :kernel 1 1 :stride 1 3 ?x)) (target (poolmax :kernel 1 1 :stride 1 4 ?x)))",
+     VERDICT_REFUTED, "different types"},
+    // Dilations make no difference at sizes that are too small for two places of a window.
+    {"(rule dilated (source (conv :pad 0 0 0 0 :dilation $d ?x ?k)) (target (conv :pad 0 0 0 0 :dilation 1 1 ?x ?k)))",
+     VERDICT_REFUTED, "different types"},
+    {"(rule dilated-pool (source (poolavg :kernel $k :stride $s :pad $p :dilation $d ?x))"
+     " (target (poolavg :kernel $k :stride $s :pad $p :dilation 1 1 ?x)))",
+     VERDICT_REFUTED, "different types"},
+    {"(rule dilated-enlarged (source (conv :pad $p :dilation $d ?x (enlarge :kernel 3 3 ?k)))"
+     " (target (conv :pad $p :dilation 1 1 ?x (enlarge :kernel 3 3 ?k))))",
+     VERDICT_REFUTED, "different types"},
+    // A condition that ties the two spatial axes to each other, and one that speaks of the first alone.
+    {"(rule dilated-square (source (conv :dilation 2 2 ?x ?k)) (target (conv ?x ?k)) (where (= (dim ?k 2) (dim ?k "
+     "3))))",
+     VERDICT_REFUTED, "different types"},
+    {"(rule strided (source (conv :stride $s ?x ?k)) (target (conv :stride 1 1 ?x ?k))"
+     " (where (= (dim ?x 2) (dim ?k 2))))",
+     VERDICT_REFUTED, "different types"},
     {"(rule broadcasting (source (ewmul (broadcast :shape $s ?x) (broadcast :shape $s ?y)))"
      " (target (broadcast :shape $s (ewmul ?x ?y))) (where (= (rank ?x) (rank ?y))))",
      VERDICT_PROVED, NULL},
@@ -119,6 +153,35 @@ static void judges_properties(void **state)
     arena_free(&arena);
 }
 
+// What was cut short before the first instance is not even tested.
+static void proves_nothing_without_instances(void **state)
+{
+    struct judge judge;
+    struct arena arena;
+    const struct sexp *list;
+    struct rule *rule;
+    struct error error = {0};
+    struct judgement result;
+    const char *text = "(rule r (source (matmul ?x (matmul ?y ?z))) (target (matmul ?z ?x)))";
+    judge_init(&judge);
+    arena_init(&arena);
+    assert_true(sexp_parse(&arena, "test", text, strlen(text), &list, &error));
+    assert_true(rule_parse(&list->items[0], "test", &arena, &rule, &error));
+    struct equation eq = equation_of_rule(rule);
+    judge.step_limit = 10;
+    judge_equation(&judge, &eq, &result);
+    assert_int_equal(result.verdict, VERDICT_VACUOUS);
+    assert_true(result.was_cut_short);
+    judgement_free(&result);
+    judge.step_limit = 100000000;
+    judge_equation(&judge, &eq, &result);
+    assert_int_equal(result.verdict, VERDICT_REFUTED);
+    judgement_free(&result);
+    rule_free(rule);
+    judge_free(&judge);
+    arena_free(&arena);
+}
+
 // (n - 1) (n - 2) (n - 3) (n - 4) = 0 for the size n of an axis: true up to 4, false at 5.
 #define SIZE "(reducesum :axes 0 :keepdims 0 (iewmul :shape (dim ?x 0)))"
 #define LESS(a) "(sub " a " (iewmul :shape))"
@@ -171,6 +234,7 @@ static void tests_sizes_that_matter(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(judges_rules), TEST(judges_properties), TEST(tests_sizes_that_matter)};
+    const struct CMUnitTest tests[] = {TEST(judges_rules), TEST(judges_properties), TEST(tests_sizes_that_matter),
+                                       TEST(proves_nothing_without_instances)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

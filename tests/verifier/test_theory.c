@@ -85,6 +85,59 @@ static void names_a_broken_property(void **state)
     tear_down(&f);
 }
 
+// On small images a kernel of 3x3 has room only without dilation: that must not become a fact of typing.
+static void assumes_nothing_of_small_sizes(void **state)
+{
+    struct fixture f;
+    struct rule_report report;
+    set_up(&f, COMMUTES);
+    struct rule *rule = parse(&f, "(rule r (source (conv :stride 1 1 :pad $p :dilation $d ?x (enlarge :kernel 3 3 ?k)))"
+                                  " (target (conv :stride 1 1 :pad $p :dilation 1 1 ?x (enlarge :kernel 3 3 ?k))))");
+    struct equation eq = equation_of_rule(rule);
+    assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status, ENTAILMENT_UNKNOWN);
+    prove_rule(&f.judge, f.theory, rule, &f.arena, &report);
+    assert_int_equal(report.outcome, RULE_PROVED_UNDER_CONDITIONS);
+    assert_non_null(strstr(report.proved.proof, "(z3 proved (uses) (typing (= (list 1 1) $d)))"));
+    rule_report_free(&report);
+    rule_free(rule);
+    tear_down(&f);
+}
+
+// Typing makes the number of groups a quotient of channels, which is said.
+static void names_facts_of_typing(void **state)
+{
+    struct fixture f;
+    struct rule_report report;
+    set_up(&f, COMMUTES);
+    struct rule *rule =
+        parse(&f, "(rule r (source (conv :group $g ?x ?k)) (target (conv :group (/ (dim ?x 1) (dim ?k 1)) ?x ?k)))");
+    prove_rule(&f.judge, f.theory, rule, &f.arena, &report);
+    assert_int_equal(report.outcome, RULE_PROVED);
+    assert_non_null(strstr(report.proved.proof, "(typing (= $g (/ (dim ?x 1) (dim ?k 1))))"));
+    rule_report_free(&report);
+    rule_free(rule);
+    tear_down(&f);
+}
+
+// Where no bound is known tests alone prove nothing; with a derivation they do.
+static void does_not_take_tests_for_proofs(void **state)
+{
+    static const char *const properties[] = {
+        COMMUTES, COMMUTES "(property p (equal (reduceprod :axes 0 (neg (neg ?x))) (reduceprod :axes 0 ?x)))"};
+    for (int i = 0; i < 2; i++) {
+        struct fixture f;
+        struct rule_report report;
+        set_up(&f, properties[i]);
+        struct rule *rule =
+            parse(&f, "(rule r (source (reduceprod :axes 0 (neg (neg ?x)))) (target (reduceprod :axes 0 ?x)))");
+        prove_rule(&f.judge, f.theory, rule, &f.arena, &report);
+        assert_int_equal(report.outcome, i == 0 ? RULE_ONLY_TESTED : RULE_PROVED);
+        rule_report_free(&report);
+        rule_free(rule);
+        tear_down(&f);
+    }
+}
+
 static void finds_contradictions(void **state)
 {
     struct fixture f;
@@ -128,11 +181,33 @@ static void finds_conditions(void **state)
     tear_down(&f);
 }
 
+// Z3 builds no equation between tensors of different ranks.
+static void states_nothing_of_other_ranks(void **state)
+{
+    struct fixture f;
+    set_up(&f, COMMUTES);
+    struct rule *rule =
+        parse(&f, "(rule r (source (reducesum :axes 0 :keepdims $k ?x)) (target (reducesum :axes 0 :keepdims 0 ?x)))");
+    struct equation eq = equation_of_rule(rule);
+    assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status, ENTAILMENT_UNSTATED);
+    rule_free(rule);
+    rule = parse(&f, "(rule s (source (ewadd ?x ?y)) (target (ewadd ?y ?x)))");
+    eq = equation_of_rule(rule);
+    assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status, ENTAILMENT_PROVED);
+    rule_free(rule);
+    tear_down(&f);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(proves_and_explains),        TEST(names_a_broken_property), TEST(finds_contradictions),
-        TEST(finds_redundant_properties), TEST(finds_conditions),
-    };
+    const struct CMUnitTest tests[] = {TEST(proves_and_explains),
+                                       TEST(names_a_broken_property),
+                                       TEST(finds_contradictions),
+                                       TEST(finds_redundant_properties),
+                                       TEST(finds_conditions),
+                                       TEST(states_nothing_of_other_ranks),
+                                       TEST(assumes_nothing_of_small_sizes),
+                                       TEST(names_facts_of_typing),
+                                       TEST(does_not_take_tests_for_proofs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

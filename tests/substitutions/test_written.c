@@ -1,4 +1,4 @@
-// Every starter rule, applied wherever it matches in graphs of random sizes: the outputs must not change, over the
+// Every rule that somebody wrote, applied wherever it matches in graphs of random sizes: the outputs must not change, over the
 // prime field and over doubles.
 #include "core/arena.h"
 #include "core/error.h"
@@ -176,7 +176,7 @@ static void read_rules(struct rule_set *rules, struct arena *a)
 {
     struct error error = {0};
     rule_set_init(rules, a);
-    if (!rule_set_read(rules, getenv("TASO_RULES"), &error))
+    if (!rule_set_read(rules, getenv("TASO_WRITTEN"), &error))
         fail_msg("%s:%u:%u: %s", error.file, error.line, error.column, error.message);
 }
 
@@ -253,6 +253,55 @@ static void leaves_integers_alone(void **state)
     arena_free(&a);
 }
 
+// What the model gives, transposed or not, but nothing computed from it: sums of quarters are not divided into quarters.
+static void tells_given_weights_from_computed_ones(void **state)
+{
+    static const char text[] =
+        "(rule r (source (matmul ?x ?y)) (target (matmul (neg (neg ?x)) ?y)) (where (given ?y)))"
+        "(graph (let x (input 0) (f32 2 2)) (let w (weight 0) (f32 2 2)) (let m (matmul x w)) (output m))"
+        "(graph (let x (input 0) (f32 2 2)) (let w (weight 0) (f32 2 2)) (let t (transpose :perm 1 0 w))"
+        " (let m (matmul x t)) (output m))"
+        "(graph (let x (input 0) (f32 2 2)) (let w (weight 0) (f32 2 2)) (let t (neg w)) (let m (matmul x t)) (output "
+        "m))"
+        "(graph (let x (input 0) (f32 2 2)) (let y (input 1) (f32 2 2)) (let m (matmul x y)) (output m))"
+        "(graph (let x (input 0) (f32 2 2)) (let w (weight 1073741824) (f32 2 2)) (let m (matmul x w)) (output m))";
+    static const int matches[] = {1, 1, 0, 0, 0};
+    struct arena a;
+    const struct sexp *list;
+    struct rule *rule;
+    struct error error = {0};
+    arena_init(&a);
+    assert_true(sexp_parse(&a, "test", text, strlen(text), &list, &error));
+    assert_true(rule_parse(&list->items[0], "test", &a, &rule, &error));
+    for (size_t i = 0; i < COUNT_OF(matches); i++)
+        assert_int_equal(count_matches(rule, &list->items[i + 1], &a), matches[i]);
+    rule_free(rule);
+    arena_free(&a);
+}
+
+// A name stands for its term wherever it is used, in later names too.
+static void replaces_names_by_their_terms(void **state)
+{
+    static const char text[] =
+        "(rule r (source (relu ?x)) (let (?y (neg ?x)) (?z (ewadd ?y ?x))) (target (ewadd ?z ?y)))";
+    struct arena a;
+    const struct sexp *list;
+    struct rule *rule;
+    struct error error = {0};
+    struct text printed = {0};
+    arena_init(&a);
+    assert_true(sexp_parse(&a, "test", text, strlen(text), &list, &error));
+    assert_true(rule_parse(&list->items[0], "test", &a, &rule, &error));
+    rule_print(&printed, rule);
+    assert_string_equal(printed.chars,
+                        "(rule r\n  (source (relu ?x))\n  (target (ewadd (ewadd (neg ?x) ?x) (neg ?x))))\n");
+    assert_int_equal(rule->pattern.nodes.count, 4);
+    assert_int_equal(rule->n_source_nodes, 1);
+    text_free(&printed);
+    rule_free(rule);
+    arena_free(&a);
+}
+
 static const struct {
     const char *text, *message;
     unsigned column;
@@ -265,6 +314,10 @@ static const struct {
     {"(rule r (source (matmul ?x ?y)) (target (matmul :act $a ?x ?y)))", "$a is no whole attribute of the source", 1},
     {"(rule r (source (relu ?x)) (target ?x) (where (> 1 2)))", "unknown condition >", 48},
     {"(rule r (source (relu ?x)) (target ?x) (where (= (dim x 1) 2)))", "expected a tensor variable such as ?x", 55},
+    {"(rule r (source (relu ?x)) (let (?x (neg ?x))) (target ?x))", "?x is no new name", 34},
+    {"(rule r (source (relu ?x)) (let (?y (neg ?x)) (?y ?x)) (target ?y))", "?y is no new name", 48},
+    {"(rule r (source (relu ?x)) (let (y (neg ?x))) (target ?x))", "expected (?name TERM)", 33},
+    {"(rule r (source (relu ?x)) (let (?y (neg ?z))) (target ?y))", "?z does not occur in the source", 1},
     {"(rule r (source (relu (input 3))) (target ?x))", "input stands for no computation: use a variable", 23},
 };
 
@@ -288,6 +341,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(prints_what_it_reads),
+        TEST(tells_given_weights_from_computed_ones),
+        TEST(replaces_names_by_their_terms),
         TEST(names_the_place_of_errors),
         TEST(keeps_all_values),
         TEST(leaves_integers_alone),

@@ -1,0 +1,238 @@
+// The best layouts are the best: against all of them, on random graphs under random costs; and the solver alone.
+#include "backends/assignment.h"
+#include "backends/fake/fake.h"
+#include "backends/layout.h"
+#include "tests/backends/random_graphs.h"
+#include <stdlib.h>
+
+// --- the solver ------------------------------------------------------------------------------------------------------
+
+#define MOST_VARIABLES 9
+struct puzzle {
+    size_t n_variables, n_tables;
+    int n_values[MOST_VARIABLES];
+    struct cost_table tables[24];
+};
+
+static void make_puzzle(struct puzzle *p, struct random *random, struct arena *arena)
+{
+    *p = (struct puzzle){.n_variables = 1 + random_below(random, MOST_VARIABLES)};
+    p->n_tables = 1 + random_below(random, 2 * p->n_variables);
+    for (size_t i = 0; i < p->n_variables; i++)
+        p->n_values[i] = 1 + (int)random_below(random, 4);
+    for (size_t i = 0; i < p->n_tables; i++) {
+        uint32_t *variables = arena_array(arena, uint32_t, MOST_VARIABLES);
+        size_t entries = 1, wanted = random_below(random, 4);
+        int n = 0;
+        for (uint32_t v = 0; v < p->n_variables && (size_t)n < wanted; v++)
+            if (random_below(random, p->n_variables) < wanted) {
+                variables[n++] = v;
+                entries *= (size_t)p->n_values[v];
+            }
+        double *seconds = arena_array(arena, double, entries);
+        for (size_t k = 0; k < entries; k++)
+            seconds[k] = (double)random_below(random, 1000);
+        p->tables[i] = (struct cost_table){n, variables, seconds};
+    }
+}
+
+static double sum_at(const struct puzzle *p, const int *values)
+{
+    double sum = 0;
+    for (size_t i = 0; i < p->n_tables; i++) {
+        size_t at = 0;
+        for (int k = 0; k < p->tables[i].n; k++) {
+            uint32_t v = p->tables[i].variables[k];
+            at = at * (size_t)p->n_values[v] + (size_t)values[v];
+        }
+        sum += p->tables[i].seconds[at];
+    }
+    return sum;
+}
+
+static bool next_values(const struct puzzle *p, int *values)
+{
+    for (size_t i = 0; i < p->n_variables; i++) {
+        if (++values[i] < p->n_values[i])
+            return true;
+        values[i] = 0;
+    }
+    return false;
+}
+
+static void finds_the_least_sum(void **state)
+{
+    struct random random = random_seed(3);
+    for (int round = 0; round < 600; round++) {
+        struct arena arena;
+        struct puzzle p;
+        int values[MOST_VARIABLES] = {0}, found[MOST_VARIABLES];
+        double least = INFINITY;
+        arena_init(&arena);
+        make_puzzle(&p, &random, &arena);
+        do {
+            double sum = sum_at(&p, values);
+            least = sum < least ? sum : least;
+        } while (next_values(&p, values));
+        // small tables only: branches are needed
+        size_t most_entries = round % 3 == 0 ? 4 : round % 3 == 1 ? 16 : ASSIGNMENT_STANDARD_ENTRIES;
+        double sum = assignment_find(p.n_variables, p.n_values, p.n_tables, p.tables, most_entries, &arena, found);
+        assert_true(sum == least);
+        assert_true(sum_at(&p, found) == least);
+        arena_free(&arena);
+    }
+}
+
+// --- whole graphs ----------------------------------------------------------------------------------------------------
+
+#define MOST_ASSIGNMENTS 5000
+
+static struct backend *open_device(uint64_t scatter, double least_share)
+{
+    struct error error = {0};
+    struct fake_device device = {.has_layouts = true, .scatter = scatter, .least_share = least_share};
+    struct backend *fake = fake_backend_open(&device, &error);
+    assert_non_null(fake);
+    return fake;
+}
+
+static void read_choices(struct backend *fake, struct maker *m, struct plan *ret_plan)
+{
+    struct plan_request request = {&m->g, &fake->target, fake->codes, NULL, &m->arena};
+    char reason[200];
+    if (!plan_make(ret_plan, &request, reason))
+        fail_msg("%s", reason);
+}
+
+static double count_assignments(const struct plan *plan)
+{
+    double n = 1;
+    for (size_t i = 0; i < plan->choices.count; i++)
+        n *= __builtin_popcount(plan->choices.items[i].mask);
+    return n;
+}
+
+static double seconds_with(struct backend *fake, const struct graph *g, const uint8_t *layouts)
+{
+    struct error error = {0};
+    struct estimate estimate;
+    assert_true(backend_estimate_with(fake, g, layouts, &estimate, &error));
+    return estimate.seconds;
+}
+
+static bool next_layouts(const struct plan *plan, uint8_t *layouts)
+{
+    for (size_t i = 0; i < plan->choices.count; i++) {
+        const struct layout_choice *c = &plan->choices.items[i];
+        for (int l = layouts[c->tensor] + 1; l < LAYOUT_COUNT; l++)
+            if (c->mask & LAYOUT_BIT(l)) {
+                layouts[c->tensor] = (uint8_t)l;
+                return true;
+            }
+        layouts[c->tensor] = (uint8_t)__builtin_ctz(c->mask);
+    }
+    return false;
+}
+
+static double least_by_trying_all(struct backend *fake, struct maker *m, const struct plan *plan)
+{
+    uint8_t *layouts = arena_array(&m->arena, uint8_t, m->g.tensors.count + 1);
+    double least = INFINITY;
+    memset(layouts, LAYOUT_ANY, m->g.tensors.count);
+    for (size_t i = 0; i < plan->choices.count; i++)
+        layouts[plan->choices.items[i].tensor] = (uint8_t)__builtin_ctz(plan->choices.items[i].mask);
+    do {
+        double seconds = seconds_with(fake, &m->g, layouts);
+        least = seconds < least ? seconds : least;
+    } while (next_layouts(plan, layouts));
+    return least;
+}
+
+static bool is_about(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+static void check_graph(struct backend *fake, struct maker *m, uint64_t seed, size_t *count, size_t *improved)
+{
+    struct plan plan;
+    struct error error = {0};
+    uint8_t *layouts;
+    struct estimate estimate;
+    read_choices(fake, m, &plan);
+    double n = count_assignments(&plan);
+    if (n > 1 && n <= MOST_ASSIGNMENTS) {
+        if (!layouts_find(fake, &m->g, &m->arena, &layouts, &estimate, &error))
+            fail_msg("seed %llu: %s", (unsigned long long)seed, error.message);
+        double found = seconds_with(fake, &m->g, layouts), least = least_by_trying_all(fake, m, &plan);
+        if (!is_about(found, least) || !is_about(estimate.seconds, found))
+            fail_msg("seed %llu: %.9g s found (tables: %.9g), %.9g is possible", (unsigned long long)seed, found,
+                     estimate.seconds, least);
+        *improved += layouts != NULL;
+        (*count)++;
+    }
+    plan_free(&plan);
+}
+
+static void nothing_is_better(void **state)
+{
+    const char *first = getenv("TASO_TEST_SEED");
+    uint64_t from = first ? strtoull(first, NULL, 10) : 1, to = first ? from + 1 : 3001;
+    size_t count = 0, improved = 0;
+    for (uint64_t seed = from; seed < to; seed++) {
+        struct backend *fake = open_device(seed, 0);
+        struct maker m;
+        make_graph(&m, seed);
+        check_graph(fake, &m, seed, &count, &improved);
+        drop_graph(&m);
+        make_window_graph(&m, seed);
+        check_graph(fake, &m, seed, &count, &improved);
+        drop_graph(&m);
+        backend_close(fake);
+    }
+    print_message("%zu graphs, better than standard layouts on %zu\n", count, improved);
+    assert_true(first || improved > 50);
+}
+
+// --- what was looked at before ---------------------------------------------------------------------------------------
+
+#define MUCH 2   // what was not looked at is taken to cost so many times more: mostly wrong
+
+static double best_seconds(struct backend *fake, struct maker *m)
+{
+    struct error error = {0};
+    struct estimate estimate;
+    uint8_t *layouts;
+    if (!layouts_find(fake, &m->g, &m->arena, &layouts, &estimate, &error))
+        fail_msg("%s", error.message);
+    return estimate.seconds;
+}
+
+// Costs scatter by far more than is taken to be possible for what was not looked at. Even so each graph has one cost,
+// for a device that has looked at many others, and at this one, as for a fresh one.
+static void costs_do_not_depend_on_the_past(void **state)
+{
+    size_t counts[2] = {0};
+    struct backend *used = open_device(1, MUCH);
+    for (uint64_t seed = 1; seed < 400; seed++)
+        for (int i = 0; i < 2; i++) {
+            struct backend *fresh = open_device(1, MUCH);
+            struct maker m;
+            (i ? make_window_graph : make_graph)(&m, seed);
+            double a = best_seconds(used, &m), b = best_seconds(fresh, &m), c = best_seconds(used, &m);
+            if (a != b || c != b)
+                fail_msg("seed %llu: %.17g s, %.17g s and %.17g s", (unsigned long long)seed, a, b, c);
+            counts[i] += b > 0;
+            drop_graph(&m);
+            backend_close(fresh);
+        }
+    backend_close(used);
+    assert_true(counts[0] > 100 && counts[1] > 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(finds_the_least_sum), TEST(nothing_is_better),
+                                       TEST(costs_do_not_depend_on_the_past)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

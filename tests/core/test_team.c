@@ -1,0 +1,58 @@
+// Every item is done once, by members that do one at a time, job after job; and a job without a thread to share it.
+#include "core/memory.h"
+#include "core/team.h"
+#include "tests/support/check.h"
+#include <stdatomic.h>
+#include <string.h>
+
+enum { MEMBERS = 4, ITEMS = 300, JOBS = 400 };
+
+struct job {
+    atomic_int times[ITEMS];
+    atomic_int busy[MEMBERS];
+    atomic_int n_clashes;
+};
+
+static void do_item(void *context, size_t item, size_t member)
+{
+    struct job *job = context;
+    if (member >= MEMBERS || atomic_fetch_add(&job->busy[member], 1) != 0)
+        atomic_fetch_add(&job->n_clashes, 1);
+    atomic_fetch_add(&job->times[item], 1);
+    atomic_fetch_sub(&job->busy[member], 1);
+}
+
+static void check_jobs_of(size_t n_members)
+{
+    struct team *team = team_new(n_members);
+    for (size_t n = 0; n < JOBS; n++) {
+        struct job job = {0};
+        size_t count = n % ITEMS;
+        team_share(team, count, do_item, &job);
+        assert_int_equal(job.n_clashes, 0);
+        for (size_t i = 0; i < ITEMS; i++)
+            assert_int_equal(job.times[i], i < count);
+    }
+    team_free(team);
+}
+
+static void every_item_is_done_once(void **state)
+{
+    check_jobs_of(1);
+    check_jobs_of(2);
+    check_jobs_of(MEMBERS);
+}
+
+static void a_team_without_a_job_ends(void **state)
+{
+    team_free(team_new(MEMBERS));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(every_item_is_done_once),
+        TEST(a_team_without_a_job_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""The device "cuda" as a user without a GPU meets it: `check_device.py TASO_RUN TASO_OPT [PLUGIN]`.
+
+One line and exit code 4 whatever is missing; everything else works; costs of a GPU that is not here are used.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+except ImportError:
+    sys.exit(77)
+
+DONE, BAD_INPUT, UNSUPPORTED = 0, 3, 4
+DEVICE = "NVIDIA H200, sm_90, 132 multiprocessors, 4800 GB/s, 66900 GFLOP/s, CUDA 13.0, kernels 1, policy 1"
+
+
+def run(tool, *arguments, plugin=None):
+    environment = dict(os.environ, OMP_WAIT_POLICY="passive", CUDA_VISIBLE_DEVICES="")
+    if plugin:
+        environment["TASO_CUDA_PLUGIN"] = str(plugin)
+    return subprocess.run([tool, *map(str, arguments)], capture_output=True, text=True, env=environment)
+
+
+def save_model(path):
+    """Two products of one input, which one product of concatenated weights replaces."""
+    random = np.random.default_rng(1)
+    weights = [numpy_helper.from_array(random.normal(size=(64, 64)).astype("f4"), name) for name in ("v", "w")]
+    nodes = [
+        helper.make_node("MatMul", ["x", "v"], ["a"]),
+        helper.make_node("MatMul", ["x", "w"], ["b"]),
+        helper.make_node("Mul", ["a", "b"], ["c"]),
+        helper.make_node("Tanh", ["c"], ["z"]),
+    ]
+    inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, (8, 64))]
+    outputs = [helper.make_tensor_value_info("z", TensorProto.FLOAT, (8, 64))]
+    graph = helper.make_graph(nodes, "pair", inputs, outputs, weights)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    return path
+
+
+def expect_refusal(done, *words):
+    assert done.returncode == UNSUPPORTED, (done.returncode, done.stderr)
+    assert len(done.stderr.splitlines()) == 1 and all(w in done.stderr for w in words), done.stderr
+
+
+def what_is_missing_is_said(tools, model, folder, plugin):
+    other = folder / "other.so"
+    other.write_bytes(b"no library")
+    for tool in tools:
+        expect_refusal(run(tool, model, "--device", "cuda", plugin=folder / "none.so"), "no GPU", "none.so")
+        expect_refusal(run(tool, model, "--device", "cuda", plugin=other), "no GPU", "cannot be loaded")
+        if plugin:
+            expect_refusal(run(tool, model, "--device", "cuda", plugin=plugin), "no GPU")
+
+
+def all_else_works(tools, model, folder, plugin):
+    done = run(tools[0], model, "--costs", "", "--repeats", 1, plugin=plugin or folder / "none.so")
+    assert done.returncode == DONE, done.stderr
+
+
+def write_costs(path, entries, device=DEVICE):
+    lines = [f'(costs 1 "{device}")']
+    path.write_text("\n".join(lines + [f'({json.dumps(text)} {cost} 0.01 "engine")' for text, cost in entries]) + "\n")
+    return path
+
+
+def costs_serve_without_the_device(tools, model, folder, plugin):
+    missing = folder / "none.so"
+    costs = write_costs(folder / "h200.costs", [("something else", 1e-3)])
+    done = run(tools[0], model, "--device", "cuda", "--costs", costs, plugin=missing)
+    assert done.returncode == DONE and done.stdout.count(" guessed ") >= 2 and "guessed)" in done.stdout, done.stdout
+    steps = [line.split("guessed ", 1)[1].split("   ;")[0] for line in done.stdout.splitlines() if "us guessed " in line]
+    write_costs(costs, [(step, 1e-3) for step in steps])
+    done = run(tools[0], model, "--device", "cuda", "--costs", costs, plugin=missing)
+    assert f"estimate {len(steps)}.000 ms" in done.stdout and "(0 guessed)" in done.stdout, done.stdout
+    done = run(tools[1], model, "--device", "cuda", "--costs", costs, "-o", folder / "fast.onnx", plugin=missing)
+    assert done.returncode == DONE and "are guessed" in done.stderr, done.stderr
+    optimized = onnx.load(folder / "fast.onnx")
+    assert sum(node.op_type == "MatMul" for node in optimized.graph.node) == 1, optimized.graph.node
+    assert "check                    passed" in done.stdout, done.stdout
+
+
+def files_without_a_gpu_are_refused(tools, model, folder, plugin):
+    missing = folder / "none.so"
+    costs = write_costs(folder / "cpu.costs", [("x", 1)], "a processor, avx2, 2 threads")
+    expect_refusal(run(tools[0], model, "--device", "cuda", "--costs", costs, plugin=missing), "no costs of a GPU", "no GPU")
+    write_costs(costs, [("x", 1)])
+    expect_refusal(run(tools[0], model, "--device", "cuda", "--tf32", "--costs", costs, plugin=missing), "tf32")
+    costs.write_text("(costs 1 nonsense")
+    done = run(tools[0], model, "--device", "cuda", "--costs", costs, plugin=missing)
+    assert done.returncode == BAD_INPUT and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def main():
+    tools, plugin = sys.argv[1:3], sys.argv[3] if len(sys.argv) > 3 else None
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        model = save_model(folder / "pair.onnx")
+        for test in [
+            what_is_missing_is_said,
+            all_else_works,
+            costs_serve_without_the_device,
+            files_without_a_gpu_are_refused,
+        ]:
+            test(tools, model, folder, plugin)
+            print("passed:", test.__name__)
+
+
+main()

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""The programs on an emulated GPU: `check_programs.py ROOT TASO_RUN TASO_OPT PLUGIN`.
+
+Models of every kind give what they give on the processor; costs are measured, kept, and used; the optimizer checks and
+times its result on the device.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import onnx
+except ImportError:
+    sys.exit(77)
+
+TOLERANCE = 2e-5
+MODELS = ["squeezenet", "bert", "nasrnn"]
+
+
+def run(tool, *arguments, plugin):
+    environment = dict(os.environ, OMP_WAIT_POLICY="passive", TASO_CUDA_PLUGIN=str(plugin))
+    done = subprocess.run([tool, *map(str, arguments)], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, (arguments, done.returncode, done.stderr)
+    return done
+
+
+def outputs_on(tool, model, device, folder, plugin):
+    folder.mkdir(parents=True)
+    run(tool, model, "--device", device, "--costs", "", "--warmup", 1, "--repeats", 2, "--save", folder, plugin=plugin)
+    return [np.load(path).astype("f8") for path in sorted(folder.glob("output_*.npy"))]
+
+
+def models_agree_with_the_processor(root, tools, folder, plugin):
+    models = folder / "models"
+    subprocess.run([root / "scripts/build-models", "--small", "--out", models, *MODELS], check=True, capture_output=True)
+    for model in sorted(models.glob("*.onnx")):
+        wanted = outputs_on(tools[0], model, "cpu", folder / model.stem / "cpu", plugin)
+        found = outputs_on(tools[0], model, "cuda", folder / model.stem / "cuda", plugin)
+        assert len(found) == len(wanted) > 0
+        for a, b in zip(wanted, found):
+            difference = np.abs(a - b).max() / np.abs(a).max()
+            assert difference <= TOLERANCE, f"{model.name}: off by {difference}"
+
+
+def costs_are_measured_and_used(root, tools, folder, plugin):
+    model, costs = folder / "models/nasrnn-small.onnx", folder / "emulated.costs"
+    done = run(tools[0], model, "--device", "cuda", "--measure-costs", "--costs", costs, plugin=plugin)
+    assert "(0 guessed)" in done.stdout, done.stdout
+    text = costs.read_text()
+    assert text.startswith('(costs 1 "processor, c, 1 multiprocessors') and '"engine 1"' in text, text[:500]
+    again = run(tools[0], model, "--device", "cuda", "--costs", costs, plugin=folder / "none.so")
+    assert done.stdout.splitlines()[-1] == again.stdout.splitlines()[-1], again.stdout
+
+
+def negations(path):
+    """-(-(x . w))."""
+    nodes = [onnx.helper.make_node("MatMul", ["x", "w"], ["p"]), onnx.helper.make_node("Neg", ["p"], ["q"]),
+             onnx.helper.make_node("Neg", ["q"], ["y"])]
+    x, y = (onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [4, 16]) for name in "xy")
+    weights = onnx.numpy_helper.from_array(np.eye(16, dtype=np.float32) + 1, "w")
+    onnx.save(onnx.helper.make_model(onnx.helper.make_graph(nodes, "negations", [x], [y], [weights]), ir_version=8,
+                                     opset_imports=[onnx.helper.make_opsetid("", 17)]), path)
+
+
+def results_are_checked_on_the_device(root, tools, folder, plugin):
+    """All that the model does is priced at 1,000 seconds: however busy this machine is, the rewrite pays."""
+    model, fast, rules, costs = (folder / f"negations.{name}" for name in ("onnx", "fast.onnx", "rules", "costs"))
+    negations(model)
+    rules.write_text("(rule negation-twice (source (neg (neg ?x))) (target ?x))\n")
+    run(tools[0], model, "--device", "cuda", "--measure-costs", "--costs", costs, plugin=plugin)
+    costs.write_text(re.sub(r'" [\d.e+-]+ [\d.e+-]+', '" 1e3 1e3', costs.read_text()))
+    arguments = ["--device", "cuda", "--costs", costs, "--rules", rules, "--measure-seconds", 0.2]
+    done = run(tools[1], model, "-o", fast, *arguments, plugin=plugin)
+    assert "negation-twice" in done.stdout and "check                    passed" in done.stdout, done.stdout
+    onnx.checker.check_model(onnx.load(fast))
+
+
+def main():
+    root, tools, plugin = pathlib.Path(sys.argv[1]), sys.argv[2:4], sys.argv[4]
+    with tempfile.TemporaryDirectory() as folder:
+        for test in [
+            models_agree_with_the_processor,
+            costs_are_measured_and_used,
+            results_are_checked_on_the_device,
+        ]:
+            test(root, tools, pathlib.Path(folder), plugin)
+            print("passed:", test.__name__, flush=True)
+
+
+main()

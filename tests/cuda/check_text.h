@@ -1,0 +1,27 @@
+// Graphs in text form on a device, against the reference.
+#ifndef TESTS_CUDA_CHECK_TEXT_H
+#define TESTS_CUDA_CHECK_TEXT_H
+#include "core/sexp.h"
+#include "tests/backends/check_model.h"
+
+static inline bool read_graph(const char *text, struct graph *g, struct arena *arena, struct error *error)
+{
+    const struct sexp *list;
+    graph_init(g, arena);
+    return sexp_parse(arena, "test", text, strlen(text), &list, error) &&
+           graph_parse(&list->items[0], "test", g, error);
+}
+
+static inline void check_text(struct backend *device, const char *text, uint64_t seed, double allowed)
+{
+    struct arena arena;
+    struct graph g;
+    struct error error = {0};
+    arena_init(&arena);
+    if (!read_graph(text, &g, &arena, &error))
+        fail_msg("%s\n%s", text, error.message);
+    check_model(device, &g, seed, allowed);
+    graph_free(&g);
+    arena_free(&arena);
+}
+#endif

@@ -1,0 +1,14 @@
+// A GPU that is this processor: the plugin's table (backends/cuda/gpu.h) with kernels compiled as C by $TASO_CC and run
+// thread by thread, libraries written as plain loops, captures recorded and played back. Memory is poisoned when it is
+// allocated and exactly as large as asked, so that sanitizers see a kernel that reads or writes outside of it.
+//
+// Convolutions with more groups than one have no engine here, so that kernels from definitions take their place, and
+// products no gelu, so that it is done behind them.
+#ifndef TESTS_CUDA_EMULATED_GPU_H
+#define TESTS_CUDA_EMULATED_GPU_H
+#include "backends/cuda/gpu.h"
+
+extern const struct gpu_api emulated_gpu;
+// The prelude alone, for tests of kernel text.
+extern const char emulated_prelude[];
+#endif

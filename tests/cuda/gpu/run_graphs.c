@@ -1,0 +1,203 @@
+// `run_graphs [--costs FILE] [--tf32] [--type f16] [--repeats N] GRAPH...`: runs graphs in text form (graph/text.h) on a
+// GPU with random weights, and writes a line of JSON for each: the time of the whole graph, captured, the sum of its
+// steps' measured costs, and what it has. Costs are kept in FILE.
+#include "backends/cuda/cuda.h"
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/file.h"
+#include "core/random.h"
+#include "core/sexp.h"
+#include "core/statistics.h"
+#include "core/text.h"
+#include "graph/text.h"
+#include "operators/elements.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WARM_UP_RUNS 5
+
+struct running {
+    struct backend *backend;
+    const char *type;   // in place of f32; NULL: as it is
+    size_t repeats;
+    struct arena arena;   // of one graph
+    struct graph g;
+    struct error error;
+};
+struct leaves {
+    size_t n;
+    struct tensor_value *values;
+};
+
+// --- the graph -------------------------------------------------------------------------------------------------------
+
+static const char *text_of_graph(struct running *r, const struct file_map *map)
+{
+    struct text text = {0};
+    const char *at = arena_string_n(&r->arena, (const char *)map->bytes, map->size);
+    for (const char *next; r->type && (next = strstr(at, "f32")); at = next + 3) {
+        text_add_n(&text, at, (size_t)(next - at));
+        text_add(&text, r->type);
+    }
+    text_add(&text, at);
+    const char *result = arena_string(&r->arena, text.chars);
+    text_free(&text);
+    return result;
+}
+
+static bool open_graph(struct running *r, const char *path)
+{
+    struct file_map map;
+    const struct sexp *list;
+    graph_init(&r->g, &r->arena);
+    if (!file_map_open(&map, path, &r->error))
+        return false;
+    const char *text = text_of_graph(r, &map);
+    file_map_close(&map);
+    return sexp_parse(&r->arena, path, text, strlen(text), &list, &r->error) && list->count &&
+           graph_parse(&list->items[0], path, &r->g, &r->error);
+}
+
+// --- values ----------------------------------------------------------------------------------------------------------
+
+// Normal numbers of about the size that keeps a product's result as large as its operand; one block of them, repeated.
+static void fill(struct tensor_value *v, struct random *random)
+{
+    enum dtype dtype = v->type.dtype;
+    size_t size = dtype_size(dtype), n = (size_t)type_elements(&v->type), block = n < 65536 ? n : 65536;
+    double *numbers = mem_new_array(double, block + 1);
+    double fan_in = v->type.rank > 1 ? (double)n / (double)v->type.dim[v->type.rank == 2] : 1;
+    struct tensor_value start = {type_make(dtype, 1, &(int64_t){(int64_t)block}), v->data};
+    value_fill_random(&start, random, 2);
+    if (dtype_is_float(dtype)) {
+        elements_to_reals(dtype, v->data, block, numbers);
+        for (size_t i = 0; i < block; i++)
+            numbers[i] = fabs(numbers[i]) * sqrt(1 / fmax(1, fan_in)) * (i % 2 ? 1 : -1);
+        elements_from_reals(dtype, numbers, block, v->data);
+    }
+    for (size_t at = block; at < n; at += block)
+        memcpy((char *)v->data + at * size, v->data, (n - at < block ? n - at : block) * size);
+    mem_free_array(numbers, block + 1);
+}
+
+static struct leaves fill_leaves(struct running *r, const struct operator* op, uint64_t seed)
+{
+    struct leaves leaves = {0, arena_array(&r->arena, struct tensor_value, r->g.nodes.count + 1)};
+    struct random random = random_seed(seed);
+    for (node_id n = 0; n < r->g.nodes.count; n++) {
+        const struct node *node = &r->g.nodes.items[n];
+        if (node->op != op || node->attributes[0].ints[0] < 0 ||
+            (uint64_t)node->attributes[0].ints[0] >= r->g.nodes.count)
+            continue;
+        size_t index = (size_t)node->attributes[0].ints[0];
+        leaves.values[index].type = *graph_type(&r->g, node->first_output);
+        leaves.values[index].data = value_allocate(&r->arena, &leaves.values[index].type);
+        fill(&leaves.values[index], &random);
+        leaves.n = index + 1 > leaves.n ? index + 1 : leaves.n;
+    }
+    return leaves;
+}
+
+static double largest_entry(const struct tensor_value *v)
+{
+    double largest = 0, entry;
+    for (int64_t i = 0; i < type_elements(&v->type); i++) {
+        elements_to_reals(v->type.dtype, (const char *)v->data + (size_t)i * dtype_size(v->type.dtype), 1, &entry);
+        largest = isfinite(entry) ? fmax(largest, fabs(entry)) : INFINITY;
+    }
+    return largest;
+}
+
+// --- running ---------------------------------------------------------------------------------------------------------
+
+static bool time_model(struct running *r, struct model *m, const struct tensor_value *inputs,
+                       struct tensor_value *outputs, struct sample_summary *ret_summary)
+{
+    double *samples = arena_array(&r->arena, double, r->repeats + 1), ignored;
+    for (int i = 0; i < WARM_UP_RUNS; i++)
+        if (!model_time(m, inputs, outputs, &ignored, &r->error))
+            return false;
+    for (size_t i = 0; i < r->repeats; i++)
+        if (!model_time(m, inputs, outputs, &samples[i], &r->error))
+            return false;
+    *ret_summary = sample_summarize(samples, r->repeats);
+    return true;
+}
+
+static void print_line(const struct running *r, const char *path, struct model *m, const struct estimate *e,
+                       const struct sample_summary *s, double largest)
+{
+    const char *slash = strrchr(path, '/');
+    printf(
+        "{\"graph\": \"%s\", \"type\": \"%s\", \"device\": \"%s\", \"seconds\": %.6g, \"spread\": %.3f, "
+        "\"sum_of_costs\": %.6g, \"steps\": %u, \"guessed\": %u, \"working_bytes\": %zu, \"largest_output\": %.6g}\n",
+        slash ? slash + 1 : path, r->type ? r->type : "f32", r->backend->device, s->median, s->spread, e->seconds,
+        e->n_steps, e->n_guessed, model_plan(m)->arena_bytes, isfinite(largest) ? largest : -1);
+    fflush(stdout);
+}
+
+static bool run_graph(struct running *r, const char *path)
+{
+    struct estimate estimate;
+    struct sample_summary summary;
+    double largest = 0;
+    if (!open_graph(r, path) || !backend_estimate(r->backend, &r->g, &estimate, &r->error))
+        return false;
+    struct leaves weights = fill_leaves(r, operators[OP_WEIGHT], 1), inputs = fill_leaves(r, operators[OP_INPUT], 2);
+    struct model *m = backend_prepare(r->backend, &r->g, weights.n, weights.values, &r->error);
+    if (!m)
+        return false;
+    struct tensor_value *outputs = arena_array(&r->arena, struct tensor_value, r->g.outputs.count + 1);
+    model_allocate_outputs(m, outputs, &r->arena);
+    bool is_run = time_model(r, m, inputs.values, outputs, &summary);
+    for (size_t i = 0; is_run && i < r->g.outputs.count; i++)
+        largest = fmax(largest, largest_entry(&outputs[i]));
+    if (is_run)
+        print_line(r, path, m, &estimate, &summary, largest);
+    model_free(m);
+    return is_run;
+}
+
+static const char *value_of(int argc, char **argv, int *at)
+{
+    return *at + 1 < argc ? argv[++*at] : "";
+}
+
+int main(int argc, char **argv)
+{
+    struct running r = {.repeats = 50};
+    struct backend_options options = {.cost_file = "", .seconds_per_step = 0.02};
+    bool is_failed = false;
+    int first = 1;
+    for (; first < argc && strncmp(argv[first], "--", 2) == 0; first++) {
+        if (strcmp(argv[first], "--costs") == 0)
+            options.cost_file = value_of(argc, argv, &first);
+        else if (strcmp(argv[first], "--type") == 0)
+            r.type = value_of(argc, argv, &first);
+        else if (strcmp(argv[first], "--repeats") == 0)
+            r.repeats = (size_t)strtoul(value_of(argc, argv, &first), NULL, 10);
+        else if (strcmp(argv[first], "--tf32") == 0)
+            options.allows_tf32 = true;
+    }
+    if (r.repeats < 1)
+        r.repeats = 1;
+    r.backend = cuda_backend_open(&options, &r.error);
+    if (!r.backend || !backend_can_run(r.backend)) {
+        fprintf(stderr, "run_graphs: %s\n", r.backend ? "no GPU" : r.error.message);
+        backend_close(r.backend);
+        return 77;
+    }
+    for (int i = first; i < argc; i++) {
+        arena_init(&r.arena);
+        if (!run_graph(&r, argv[i])) {
+            error_print(stderr, argv[i], &r.error);
+            is_failed = true;
+        }
+        graph_free(&r.g);
+        arena_free(&r.arena);
+    }
+    backend_close(r.backend);
+    return is_failed;
+}

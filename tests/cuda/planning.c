@@ -1,0 +1,63 @@
+#include "tests/cuda/planning.h"
+
+#include "core/hash.h"
+#include <string.h>
+
+void kernel_texts_init(struct kernel_texts *texts)
+{
+    *texts = (struct kernel_texts){.table = {0}};
+    arena_init(&texts->arena);
+}
+
+void kernel_texts_free(struct kernel_texts *texts)
+{
+    vec_free(&texts->list);
+    table_free(&texts->table);
+    arena_free(&texts->arena);
+}
+
+static bool is_text(const void *owner, uint32_t id, const void *key)
+{
+    return strcmp(((const struct kernel_texts *)owner)->list.items[id], key) == 0;
+}
+
+static void add_text(struct kernel_texts *texts, const char *text)
+{
+    uint64_t hash = hash_string(text);
+    if (table_find(&texts->table, hash, is_text, texts, text) != TABLE_NONE)
+        return;
+    table_insert(&texts->table, hash, (uint32_t)texts->list.count);
+    vec_push(&texts->list, arena_string(&texts->arena, text));
+}
+
+bool kernel_texts_add_step(struct kernel_texts *texts, const struct plan *plan, const struct step *step,
+                           const char *prelude)
+{
+    struct generated_kernels kernels = {.scratch_bytes = 0};
+    struct arena arena;
+    arena_init(&arena);
+    bool is_made = step_generate(plan, step, prelude, &arena, &kernels);
+    for (size_t i = 0; is_made && i < kernels.list.count; i++)
+        add_text(texts, kernels.list.items[i].text);
+    vec_free(&kernels.list);
+    arena_free(&arena);
+    return is_made;
+}
+
+bool plan_for_cuda(const struct graph *g, bool allows_tf32, visit_planned_step *visit, void *context)
+{
+    struct cuda_backend b = {.base.options.allows_tf32 = allows_tf32, .base.codes = code_cache_new()};
+    struct plan_target target = cuda_plan_target(&b);
+    struct arena arena;
+    struct plan plan;
+    arena_init(&arena);
+    struct plan_request request = {.graph = g, .target = &target, .codes = b.base.codes, .arena = &arena};
+    bool is_planned = plan_make(&plan, &request, NULL);
+    for (size_t i = 0; is_planned && i < plan.steps.count; i++)
+        visit(context, &plan, &plan.steps.items[i]);
+    if (is_planned)
+        plan_free(&plan);
+    arena_free(&arena);
+    code_cache_free(b.base.codes);
+    return is_planned;
+}

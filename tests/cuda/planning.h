@@ -1,0 +1,23 @@
+// Planning for the device "cuda" without one: steps, and the distinct kernels and library calls that they come to.
+#ifndef TESTS_CUDA_PLANNING_H
+#define TESTS_CUDA_PLANNING_H
+#include "backends/cuda/internal.h"
+#include "core/arena.h"
+#include "core/table.h"
+#include "core/vec.h"
+
+struct kernel_texts {   // each once
+    struct arena arena;
+    struct table table;
+    VEC(const char *) list;
+};
+void kernel_texts_init(struct kernel_texts *texts);
+void kernel_texts_free(struct kernel_texts *texts);
+
+// Calls `visit` for every step of the graph's plan. False: it cannot be planned.
+typedef void visit_planned_step(void *context, const struct plan *plan, const struct step *step);
+bool plan_for_cuda(const struct graph *g, bool allows_tf32, visit_planned_step *visit, void *context);
+// Adds the kernels that a step is generated as; false: none can be made.
+bool kernel_texts_add_step(struct kernel_texts *texts, const struct plan *plan, const struct step *step,
+                           const char *prelude);
+#endif

@@ -1,0 +1,233 @@
+// The plugin without a GPU: every kernel of the conformance graphs compiles for every architecture, the same text gives
+// the same bytes, and cuDNN has engines for what it is asked.
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/sexp.h"
+#include "graph/text.h"
+#include "tests/cuda/graphs.h"
+#include "tests/cuda/planning.h"
+#include "tests/support/check.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const architectures[] = {"sm_90", "sm_80", "sm_100", "sm_120", "sm_75"};
+#define EVERY_FEW 12   // kernels are compiled for all architectures; the others for the first
+
+static const struct gpu_api *open_plugin(void)
+{
+    char reason[GPU_REASON_SIZE];
+    const struct gpu_api *api = gpu_load(reason);
+    if (!api)
+        fail_msg("%s", reason);
+    return api;
+}
+
+static void add_kernels(void *context, const struct plan *plan, const struct step *step)
+{
+    struct kernel_texts *texts = context;
+    assert_true(kernel_texts_add_step(texts, plan, step, open_plugin()->prelude));
+}
+
+static void add_graph(struct kernel_texts *texts, const char *text)
+{
+    struct arena arena;
+    struct graph g;
+    struct error error = {0};
+    const struct sexp *list;
+    arena_init(&arena);
+    graph_init(&g, &arena);
+    assert_true(sexp_parse(&arena, "test", text, strlen(text), &list, &error));
+    assert_true(graph_parse(&list->items[0], "test", &g, &error));
+    assert_true(plan_for_cuda(&g, false, add_kernels, texts));
+    graph_free(&g);
+    arena_free(&arena);
+}
+
+static uint64_t compile(const struct gpu_api *api, const char *text, const char *architecture)
+{
+    char reason[GPU_REASON_SIZE];
+    void *code;
+    size_t size;
+    if (!api->compile(text, architecture, &code, &size, reason))
+        fail_msg("%s: %s\n%s", architecture, reason, text);
+    assert_true(size > 100);
+    uint64_t hash = hash_bytes(code, size, 0);
+    api->free_code(code);
+    return hash;
+}
+
+static void compiles_every_kernel(void **state)
+{
+    const struct gpu_api *api = open_plugin();
+    struct kernel_texts texts;
+    kernel_texts_init(&texts);
+    for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
+        add_graph(&texts, conformance_graphs[i]);
+    for (size_t i = 0; i < COUNT_OF(cuda_graphs); i++)
+        add_graph(&texts, cuda_graphs[i]);
+    assert_true(texts.list.count > 100);
+    for (size_t i = 0; i < texts.list.count; i++)
+        for (size_t a = 0; a < (i % EVERY_FEW == 0 ? COUNT_OF(architectures) : 1); a++)
+            compile(api, texts.list.items[i], architectures[a]);
+    kernel_texts_free(&texts);
+}
+
+static void gives_the_same_bytes(void **state)
+{
+    const struct gpu_api *api = open_plugin();
+    struct kernel_texts texts;
+    kernel_texts_init(&texts);
+    add_graph(&texts, UNARY("softmax 1", "(f32 70 1100)"));
+    uint64_t first = compile(api, texts.list.items[0], "sm_90");
+    assert_true(first == compile(api, texts.list.items[0], "sm_90"));
+    assert_true(first != compile(api, texts.list.items[0], "sm_80"));
+    kernel_texts_free(&texts);
+}
+
+static void says_what_does_not_compile(void **state)
+{
+    char reason[GPU_REASON_SIZE] = "";
+    void *code;
+    size_t size;
+    assert_false(open_plugin()->compile("no kernel", "sm_90", &code, &size, reason));
+    assert_non_null(strstr(reason, "error"));
+    assert_null(strchr(reason, '\n'));
+}
+
+// --- convolutions ----------------------------------------------------------------------------------------------------
+
+static void lay_out(struct gpu_tensor *t, bool is_last)
+{
+    int order[GPU_MAX_RANK] = {0, 1, 2, 3}, last[GPU_MAX_RANK] = {0, 2, 3, 1};
+    int64_t stride = 1;
+    t->rank = 4;
+    t->alignment = 16;
+    for (int i = 3; i >= 0; i--) {
+        int axis = is_last ? last[i] : order[i];
+        t->stride[axis] = stride;
+        stride *= t->dim[axis];
+    }
+}
+
+static struct gpu_conv conv_of(enum gpu_type type, bool is_last, int64_t channels, int64_t groups)
+{
+    struct gpu_conv c = {.type = type, .stride = {1, 1}, .dilation = {1, 1}, .pad_begin = {1, 1}, .pad_end = {1, 1}};
+    c.groups = groups;
+    c.x = c.z = (struct gpu_tensor){.dim = {2, channels, 28, 28}};
+    c.w = (struct gpu_tensor){.dim = {channels, channels / groups, 3, 3}};
+    lay_out(&c.x, is_last);
+    lay_out(&c.w, is_last);
+    lay_out(&c.z, is_last);
+    return c;
+}
+
+static void has_engines(void **state)
+{
+    const struct gpu_api *api = open_plugin();
+    char reason[GPU_REASON_SIZE];
+    struct gpu_choice choices[8];
+    for (int type = GPU_F32; type <= GPU_BF16; type++)
+        for (int is_last = type != GPU_F32; is_last <= 1; is_last++)
+            for (int fused = 0; fused < 8; fused++)
+                for (int64_t groups = 1; groups <= 64; groups *= 8) {
+                    struct gpu_conv c = conv_of((enum gpu_type)type, is_last, 64, groups);
+                    c.has_bias = fused != 0;   // the backend gives zeros where there is none
+                    c.has_residual = fused & 2;
+                    c.activation = fused & 4 ? GPU_RELU : GPU_NO_ACTIVATION;
+                    int n = api->conv_choices(NULL, "sm_90", &c, 8, choices, reason);
+                    if (n == 0)
+                        fail_msg("type %d, channels last %d, fused %d, %d groups: %s", type, is_last, fused,
+                                 (int)groups, reason);
+                    assert_memory_equal(choices[0].text, "engine ", 7);
+                }
+}
+
+// A line of convolutions.txt, for a type and its layout.
+static bool read_conv(const char *line, enum gpu_type type, bool allows_tf32, struct gpu_conv *ret_conv)
+{
+    bool is_last = type != GPU_F32 || allows_tf32;
+    struct gpu_conv c = {.type = type, .allows_tf32 = allows_tf32};
+    long long x[4], w[4], z[4], s[2], d[2], begin[2], end[2], groups;
+    if (sscanf(line,
+               "%lldx%lldx%lldx%lld %lldx%lldx%lldx%lld %lldx%lldx%lldx%lld stride %lld,%lld dilation %lld,%lld begin "
+               "%lld,%lld end %lld,%lld groups %lld",
+               &x[0], &x[1], &x[2], &x[3], &w[0], &w[1], &w[2], &w[3], &z[0], &z[1], &z[2], &z[3], &s[0], &s[1], &d[0],
+               &d[1], &begin[0], &begin[1], &end[0], &end[1], &groups) != 21)
+        return false;
+    for (int i = 0; i < 4; i++) {
+        c.x.dim[i] = x[i];
+        c.w.dim[i] = w[i];
+        c.z.dim[i] = z[i];
+        c.stride[i % 2] = s[i % 2];
+        c.dilation[i % 2] = d[i % 2];
+        c.pad_begin[i % 2] = begin[i % 2];
+        c.pad_end[i % 2] = end[i % 2];
+    }
+    c.groups = groups;
+    c.has_bias = strstr(line, " bias");
+    c.has_residual = strstr(line, " residual");
+    c.activation = strstr(line, " relu") ? GPU_RELU : GPU_NO_ACTIVATION;
+    lay_out(&c.x, is_last);
+    lay_out(&c.w, is_last);
+    lay_out(&c.z, is_last);
+    *ret_conv = c;
+    return true;
+}
+
+static void check_line(const struct gpu_api *api, const char *line)
+{
+    static const struct {
+        enum gpu_type type;
+        bool allows_tf32;
+    } ways[] = {{GPU_F32, false}, {GPU_F32, true}, {GPU_F16, true}, {GPU_BF16, true}};
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        struct gpu_conv c;
+        struct gpu_choice choice;
+        char reason[GPU_REASON_SIZE];
+        assert_true(read_conv(line, ways[i].type, ways[i].allows_tf32, &c));
+        if (!api->conv_choices(NULL, "sm_90", &c, 1, &choice, reason))
+            fail_msg("way %zu of %s: %s", i, line, reason);
+    }
+}
+
+static void plans_the_convolutions_of_the_models(void **state)
+{
+    const struct gpu_api *api = open_plugin();
+    FILE *f = fopen(getenv("TASO_CONVOLUTIONS"), "r");
+    char line[512];
+    int n = 0;
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (*line == '#')
+            continue;
+        check_line(api, line);
+        n++;
+    }
+    fclose(f);
+    assert_true(n > 200);
+}
+
+static void refuses_with_a_reason(void **state)
+{
+    char reason[GPU_REASON_SIZE] = "";
+    struct gpu_choice choice;
+    struct gpu_conv c = conv_of(GPU_F32, false, 64, 1);
+    assert_int_equal(open_plugin()->conv_choices(NULL, "sm_1", &c, 1, &choice, reason), 0);
+    assert_non_null(strstr(reason, "sm_1"));
+    c.z.dim[2] = 5;
+    assert_int_equal(open_plugin()->conv_choices(NULL, "sm_90", &c, 1, &choice, reason), 0);
+    assert_non_null(strstr(reason, "cuDNN"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(compiles_every_kernel),
+                                       TEST(gives_the_same_bytes),
+                                       TEST(says_what_does_not_compile),
+                                       TEST(has_engines),
+                                       TEST(plans_the_convolutions_of_the_models),
+                                       TEST(refuses_with_a_reason)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

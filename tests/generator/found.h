@@ -1,0 +1,45 @@
+// What the generator finds in a space, up to the classes of equal terms.
+#ifndef TESTS_GENERATOR_FOUND_H
+#define TESTS_GENERATOR_FOUND_H
+#include "core/error.h"
+#include "generator/reduce.h"
+#include "tests/support/check.h"
+#include <string.h>
+
+struct found {
+    struct arena arena;
+    struct space space;
+    const struct family *family;
+    struct universe universe;
+    struct store store;
+    struct findings findings;
+    struct reduction reduction;
+};
+
+static void find_fast(struct found *f, const char *text, int max_ops)
+{
+    struct error error;
+    char reason[200];
+    memset(f, 0, sizeof *f);
+    arena_init(&f->arena);
+    space_init(&f->space, &f->arena);
+    if (!space_parse(&f->space, "test", text, strlen(text), &error))
+        fail_msg("%s", error.message);
+    f->family = f->space.families.items[0];
+    assert_true(universe_init(&f->universe, f->family, 7, reason));
+    store_init(&f->store, &f->universe, max_ops);
+    assert_true(classes_find(&f->store, 0, 400, NULL, &f->findings));
+    assert_true(classes_find(&f->store, 400, FINGERPRINT_SLICES, NULL, &f->findings));
+    reduction_init(&f->reduction, &f->universe, &f->findings, 8, 1 << 22);
+}
+
+static void free_fast(struct found *f)
+{
+    reduction_free(&f->reduction);
+    findings_free(&f->findings);
+    store_free(&f->store);
+    universe_free(&f->universe);
+    space_free(&f->space);
+    arena_free(&f->arena);
+}
+#endif

@@ -1,0 +1,35 @@
+#include "generator/instances.h"
+#include "tests/support/check.h"
+
+static const struct {
+    const char *general, *special;
+    bool is_instance;
+} cases[] = {
+    {"(split0 $axis (concat $axis ?x ?y))", "(split0 1 (concat 1 ?x ?y))", true},
+    {"(split0 $axis (concat $axis ?x ?y))", "(split0 1 (concat 0 ?x ?y))", false},
+    {"(split0 1 (concat 1 ?x ?y))", "(split0 $axis (concat $axis ?x ?y))", false},
+    {"(split0 $axis (concat $axis ?x ?y))", "(split1 1 (concat 1 ?x ?y))", false},
+    {"(conv :pad $pad :act $act ?x ?y)", "(conv :pad 1 1 1 1 :act relu ?x ?y)", true},
+    {"(conv :pad $pad :act $act ?x ?y)", "(conv :pad 1 1 1 1 :act $act ?x ?y)", true},
+    {"(conv :pad $pad ?x ?y)", "(conv :pad 1 1 1 1 :act relu ?x ?y)", false},
+    {"(f :act $act (g :act $act2 ?x))", "(f :act $act (g :act $act ?x))", true},
+    {"(f :act $act (g :act $act ?x))", "(f :act $act (g :act $act2 ?x))", false},
+    {"(split0 $axis ?x)", "(split0 (dim ?x 1) ?x)", false},
+    {"(f $axis ?x)", "(f 1 ?x) (where (= (dim ?x 2) 1))", false},
+};
+
+static void instances_have_values_for_all_variables(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        if (text_is_instance(cases[i].general, cases[i].special) != cases[i].is_instance)
+            fail_msg("%s and %s", cases[i].general, cases[i].special);
+        if (cases[i].is_instance)
+            assert_true(text_hash_of_instances(cases[i].general) == text_hash_of_instances(cases[i].special));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(instances_have_values_for_all_variables)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

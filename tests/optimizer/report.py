@@ -1,0 +1,200 @@
+"""The pages that taso-opt writes: `report.py ROOT TASO-OPT`. What they say is compared with the JSON report; where there
+is a Chromium, a page is opened in it and its buttons are pressed."""
+import html.parser
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT, OPT = pathlib.Path(sys.argv[1]), sys.argv[2]
+MODELS = ["bert", "squeezenet", "nasrnn"]
+VOID = {"meta", "br"}
+
+
+class Page(html.parser.HTMLParser):
+    """Which elements there are, whether they nest, and the text of table cells by the table's id."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.elements, self.tables, self.cell = [], [], {}, None
+        self.feed(text)
+        assert not self.open, f"left open: {self.open}"
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.elements.append((tag, attributes, [a.get("id") for _, a in self.open]))
+        if tag not in VOID:
+            self.open.append((tag, attributes))
+        if tag == "table":
+            self.tables[attributes["id"]] = []
+        elif tag == "tr":
+            self.table().append([])
+        elif tag in ("td", "th"):
+            self.cell = ""
+
+    def handle_startendtag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes), [a.get("id") for _, a in self.open]))
+
+    def handle_endtag(self, tag):
+        opened, _ = self.open.pop()
+        assert opened == tag, f"</{tag}> ends <{opened}>"
+        if tag in ("td", "th"):
+            self.table()[-1].append(self.cell)
+            self.cell = None
+
+    def handle_data(self, data):
+        if self.cell is not None:
+            self.cell += data
+
+    def table(self):
+        return next(self.tables[a["id"]] for tag, a in reversed(self.open) if tag == "table")
+
+    def nodes(self, side):
+        return [a["class"].split() for tag, a, above in self.elements if tag == "g" and side in above]
+
+
+def check_self_contained(text, page):
+    for tag, attributes, _ in page.elements:
+        assert not {"src", "href", "srcset"} & set(attributes), f"<{tag}> refers to something: {attributes}"
+        assert tag not in ("link", "iframe", "img", "object"), tag
+    assert not re.search(r"https?://|url\(|@import", text)
+
+
+def check_graphs(page, told):
+    for side in ("before", "after"):
+        nodes = page.nodes(side)
+        operators = [n for n in nodes if "leaf" not in n]
+        assert len(operators) == sum(told[f"operators_{side}"].values()), side
+        assert any("c" in n for n in nodes) == bool(told["rewrites"]), f"what has changed is not marked {side}"
+        assert not all("c" in n for n in nodes), f"everything is marked {side}"
+
+
+def check_tables(page, told):
+    rules = {row[0]: int(row[1]) for row in page.tables["rules"][1:]}
+    assert rules == told["rules_applied"]
+    assert [row[1] for row in page.tables["rewrites"][1:]] == [step["rule"] for step in told["rewrites"]]
+    for column, key in ((2, "estimated_seconds_before"), (4, "estimated_seconds_after")):
+        rows = page.tables["costs"][1:]
+        total = sum(float(row[column]) for row in rows)
+        assert abs(total - 1e3 * told[key]) <= 1e-4 * len(rows), (key, total)
+    steps = page.tables["steps"][1:]
+    assert any(re.fullmatch(r"[\w, ]+ -> [\w, ]+", row[3]) for row in steps), "no step tells its layouts"
+    total = sum(float(row[1]) for row in steps)
+    assert abs(total - 1e3 * told["estimated_seconds_after"]) <= 1e-4 * len(steps)
+
+
+def check_course(page, told):
+    course = told["search"]["course"]
+    seconds = [point["estimated_seconds"] for point in course]
+    assert seconds == sorted(seconds, reverse=True) and len(course) == told["search"]["adopted"] + 2
+    assert seconds[0] == told["estimated_seconds_before"] and seconds[-1] == told["estimated_seconds_after"]
+    line = next(a["points"] for tag, a, _ in page.elements if tag == "polyline")
+    heights = [float(point.split(",")[1]) for point in line.split()]
+    assert heights == sorted(heights) and len(heights) == 2 * len(course) - 1
+
+
+def check_dot(text, page, told):
+    assert text.startswith("digraph ") and text.count("{") == text.count("}") == 3
+    for side in ("before", "after"):
+        n_nodes = len(re.findall(rf"^    {side}\d+ \[", text, re.M))
+        assert n_nodes == len(page.nodes(side)), side
+        for a, b in re.findall(rf"{side}(\d+) -> {side}(\d+);", text):
+            assert int(a) < n_nodes and int(b) < n_nodes
+    if shutil.which("dot"):
+        subprocess.run(["dot", "-Tsvg"], input=text, text=True, check=True, stdout=subprocess.DEVNULL)
+
+
+# Presses every button of the first graph, turns the wheel, and writes down what came of it.
+PRESSING = """<script>
+const said = [], panel = document.querySelector(".graph"), svg = panel.querySelector("svg");
+const width = () => Number(svg.getAttribute("viewBox").split(" ")[2]);
+const press = action => panel.querySelector(`[data-action=${action}]`).click();
+press("whole"); const whole = width();
+press("in"); said.push(width() < whole);
+press("out"); press("out"); said.push(width() > whole);
+press("whole"); said.push(width() === whole);
+press("next"); said.push(svg.querySelectorAll(".n.c.here").length === 1);
+svg.dispatchEvent(new WheelEvent("wheel", { deltaY: -100, clientX: 200, clientY: 400, cancelable: true }));
+said.push(width() !== 900);
+document.body.dataset.said = said.join(" ");
+</script>"""
+
+
+def check_in_browser(path):
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not browser:
+        print("no chromium: pages are not opened")
+        return
+    pressed = path.with_name("pressed.html")
+    pressed.write_text(path.read_text(encoding="utf-8").replace("</body>", PRESSING + "</body>"), encoding="utf-8")
+    profile = path.with_name("profile")
+    done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
+                           "--dump-dom", pressed.as_uri()], capture_output=True, text=True, check=False, timeout=90)
+    if "</html>" not in done.stdout:
+        print("chromium does not run here:", done.stderr.strip().splitlines()[-1:])
+        return
+    assert 'data-ready="yes"' in done.stdout, "the script of the page did not run to its end"
+    assert re.search(r'data-said="true true true true true"', done.stdout), re.findall(r'data-said="[^"]*"', done.stdout)
+
+
+def check_progress(model):
+    """On a terminal a bar shows the best cost and how many graphs were expanded and are queued."""
+    try:
+        ours, its = os.openpty()
+    except OSError as error:
+        print("no terminals here, so that no bar is looked at:", error)
+        return
+    done = subprocess.run([OPT, model, "--device", "fake", "--budget", "100000", "--time", "1"], stderr=its,
+                          stdout=subprocess.DEVNULL, check=True)
+    os.close(its)
+    shown = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            shown += chunk
+    except OSError:   # the other end is closed
+        pass
+    os.close(ours)
+    assert done.returncode == 0
+    assert re.search(rb"search: \[#*\.*\].*best [\d.]+ ms of [\d.]+, \d+ graphs expanded, \d+ queued", shown), shown
+
+
+def check_threads(model):
+    """The search finds the same, on any number of threads."""
+    found = []
+    for threads in (1, 2, 3):
+        fast, report = model.with_name(f"fast{threads}.onnx"), model.with_name(f"fast{threads}.json")
+        subprocess.run([OPT, model, "-o", fast, "--device", "fake", "--quiet", "--budget", "100", "--search-threads",
+                        str(threads), "--json", report], check=True)
+        told = json.loads(report.read_text())
+        counts = {key: n for key, n in told["search"].items() if key not in ("seconds", "course")}
+        found.append((fast.read_bytes(), told["rewrites"], counts))
+    assert found[0][1] and found[0] == found[1] == found[2]
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        subprocess.run([ROOT / "scripts/build-models", "--small", "--out", folder, *MODELS], check=True)
+        for model in MODELS:
+            page, dot, report = (folder / f"{model}.{kind}" for kind in ("html", "dot", "json"))
+            subprocess.run([OPT, folder / f"{model}-small.onnx", "--device", "fake", "--quiet", "--html", page, "--dot", dot,
+                            "--json", report, "--budget", "60"], check=True)
+            text, told = page.read_text(encoding="utf-8"), json.loads(report.read_text())
+            parsed = Page(text)
+            check_self_contained(text, parsed)
+            check_graphs(parsed, told)
+            check_tables(parsed, told)
+            check_course(parsed, told)
+            check_dot(dot.read_text(encoding="utf-8"), parsed, told)
+            print(f"{model}: {len(parsed.nodes('before'))} nodes, {len(told['rewrites'])} rewrites")
+        check_threads(folder / "squeezenet-small.onnx")
+        check_progress(folder / "squeezenet-small.onnx")
+        check_in_browser(folder / "squeezenet.html")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+// `search_models RULES FIRST END MODEL...`: searches imported models at random prices, one run for each seed from FIRST
+// up to END, and compares all entries of all outputs with the original's over the prime field. Prices are what measured
+// costs may be on some machine: each step's by its arithmetic and memory traffic, times a random factor of 0.3 to 2.
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/memory.h"
+#include "core/random.h"
+#include "optimizer/onnx/import.h"
+#include "optimizer/search/search.h"
+#include "tests/benchmarks/search_cost.h"
+#include "tests/support/graph_values.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct run {
+    struct arena arena;
+    struct rule_set rules;
+    uint64_t first, end;
+    uint64_t n_steps, n_repeated, n_wrong;
+};
+
+static bool has_opaque(const struct graph *g)
+{
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (g->nodes.items[n].op->flags & OPERATOR_IS_OPAQUE)
+            return true;
+    return false;
+}
+
+static void search_at_prices_of(struct run *r, const char *model, const struct graph *g,
+                                const struct field_values *before, uint64_t seed)
+{
+    struct random_prices prices = {.seed = seed, .low = 0.3, .high = 2};
+    struct cost_model cost = {seconds_at_random_prices, &prices, 0, NULL};
+    struct search_options options = search_standard_options;
+    struct search_result result;
+    struct field_values after;
+    struct error error = {0};
+    struct arena scratch;
+    arena_init(&scratch);
+    options.budget = 100;
+    options.validates = seed % 2;   // which must not be what keeps the values
+    search_graph(g, &r->rules, &cost, &options, &result);
+    bool is_sound = graph_check(&result.graph, &error);
+    graph_values(&after, &result.graph, 1, &scratch);
+    if (!is_sound || !field_values_equal(before, &after)) {
+        printf("%s, prices %llu: the search changed values\n", model, (unsigned long long)seed);
+        r->n_wrong++;
+    }
+    r->n_steps += result.steps.count;
+    r->n_repeated += result.statistics.repeated;
+    field_values_free(&after);
+    search_result_free(&result);
+    arena_free(&scratch);
+}
+
+static bool search_model(struct run *r, const char *path, struct error *error)
+{
+    struct onnx_file file;
+    struct imported_model model;
+    struct import_options options = {.fold_limit = IMPORT_FOLD_LIMIT};
+    struct field_values before;
+    struct arena scratch;
+    if (!onnx_file_open(&file, path, error))
+        return false;
+    bool is_read = import_model(&model, &file, &options, error);
+    if (is_read && !has_opaque(&model.graph)) {
+        arena_init(&scratch);
+        graph_values(&before, &model.graph, 1, &scratch);
+        arena_free(&scratch);
+        for (uint64_t seed = r->first; seed < r->end; seed++)
+            search_at_prices_of(r, path, &model.graph, &before, seed);
+        field_values_free(&before);
+    }
+    if (is_read)
+        imported_model_free(&model);
+    onnx_file_close(&file);
+    return is_read;
+}
+
+int main(int argc, char **argv)
+{
+    struct run r = {0};
+    struct error error = {.code = EXIT_BAD_INPUT};
+    if (argc < 5) {
+        fprintf(stderr, "usage: search_models RULES FIRST END MODEL...\n");
+        return EXIT_USAGE;
+    }
+    arena_init(&r.arena);
+    rule_set_init(&r.rules, &r.arena);
+    r.first = strtoull(argv[2], NULL, 10);
+    r.end = strtoull(argv[3], NULL, 10);
+    bool is_fine = rule_set_read(&r.rules, argv[1], &error);
+    for (int i = 4; is_fine && i < argc; i++)
+        is_fine = search_model(&r, argv[i], &error);
+    rule_set_free(&r.rules);
+    arena_free(&r.arena);
+    if (!is_fine) {
+        error_print(stderr, "search_models", &error);
+        return (int)error.code;
+    }
+    printf("%llu rewrites, %llu regions met again\n", (unsigned long long)r.n_steps, (unsigned long long)r.n_repeated);
+    return r.n_wrong || r.n_steps == 0 || r.n_repeated == 0 || mem_in_use() ? EXIT_CHECK_FAILED : EXIT_DONE;
+}

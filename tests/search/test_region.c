@@ -1,0 +1,132 @@
+// Equal regions whose nodes are listed in another order: what holds of one is turned to the order of the other, and
+// nothing is grafted where a region does not stand.
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/sexp.h"
+#include "graph/text.h"
+#include "optimizer/search/region.h"
+#include "tests/support/check.h"
+#include <stdlib.h>
+#include <string.h>
+
+// The same graph but for the order of a and b, so that the tensors of each have the numbers of the other.
+static const char a_first[] = "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let a (tanh x)) (let b "
+                              "(relu y)) (let p (matmul a b)) (output p))";
+static const char b_first[] = "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let b (relu y)) (let a "
+                              "(tanh x)) (let p (matmul a b)) (output p))";
+
+struct fixture {
+    struct arena arena;
+    struct rule_set rules;
+    struct graph known, region;
+    struct site site;     // of `region`, in itself
+    struct match match;   // the tanh in `region`
+};
+
+static void parse_graph(struct fixture *f, const char *text, struct graph *ret_graph)
+{
+    const struct sexp *list;
+    struct error error = {0};
+    graph_init(ret_graph, &f->arena);
+    assert_true(sexp_parse(&f->arena, "graph", text, strlen(text), &list, &error));
+    assert_true(graph_parse(&list->items[0], "graph", ret_graph, &error));
+}
+
+static const struct rule *parse_rule(struct fixture *f, const char *text)
+{
+    struct rule *rule;
+    const struct sexp *list;
+    struct error error = {0};
+    assert_true(sexp_parse(&f->arena, "rule", text, strlen(text), &list, &error));
+    assert_true(rule_parse(&list->items[0], "rule", &f->arena, &rule, &error));
+    vec_push(&f->rules.rules, rule);
+    return rule;
+}
+
+static node_id find_node(const struct graph *g, enum operator_id op)
+{
+    node_id n = 0;
+    while (g->nodes.items[n].op->id != op)
+        n++;
+    return n;
+}
+
+static void set_up(struct fixture *f)
+{
+    *f = (struct fixture){0};
+    arena_init(&f->arena);
+    rule_set_init(&f->rules, &f->arena);
+    parse_graph(f, a_first, &f->known);
+    parse_graph(f, b_first, &f->region);
+    for (tensor_id t = 0; t < f->region.tensors.count; t++)
+        vec_push(&f->site.tensors, t);
+    for (node_id n = 2; n < f->region.nodes.count; n++)
+        vec_push(&f->site.members, n);
+    f->match.rule = parse_rule(f, "(rule r (source (tanh ?x)) (target (tanh ?x)))");
+    f->match.nodes[0] = find_node(&f->region, OP_TANH);
+    f->match.variables[0] = graph_inputs(&f->region, f->match.nodes[0])[0];
+}
+
+static void tear_down(struct fixture *f)
+{
+    site_free(&f->site);
+    graph_free(&f->known);
+    graph_free(&f->region);
+    rule_set_free(&f->rules);
+    arena_free(&f->arena);
+}
+
+static void an_equal_region_is_renumbered(void **state)
+{
+    struct fixture f;
+    set_up(&f);
+    assert_true(graph_equal(&f.known, &f.region));
+    assert_true(region_is_at(&f.region, &f.site, &f.region));
+    assert_false(region_is_at(&f.known, &f.site, &f.region));
+    assert_true(region_renumber(&f.known, &f.region, &f.site, &f.match));
+    assert_true(region_is_at(&f.known, &f.site, &f.region));
+    assert_int_equal(f.match.nodes[0], find_node(&f.known, OP_TANH));
+    assert_int_equal(f.match.variables[0], graph_inputs(&f.known, f.match.nodes[0])[0]);
+    tear_down(&f);
+}
+
+static void another_region_is_not(void **state)
+{
+    struct fixture f;
+    struct graph other;
+    set_up(&f);
+    parse_graph(&f,
+                "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let b (relu x)) (let a (tanh y)) (let "
+                "p (matmul a b)) (output p))",
+                &other);
+    assert_false(region_renumber(&other, &f.region, &f.site, &f.match));
+    assert_true(region_is_at(&f.region, &f.site, &f.region));
+    graph_free(&other);
+    tear_down(&f);
+}
+
+static void nothing_is_grafted_elsewhere(void **state)
+{
+    struct fixture f;
+    size_t count;
+    tensor_id old[8], new[8], stands_for[8];
+    set_up(&f);
+    for (tensor_id t = 0; t < f.known.tensors.count; t++)
+        stands_for[t] = t;
+    struct rewritten unchanged = {&f.known, &f.known, stands_for};
+    assert_false(region_graft(&unchanged, &f.site, &f.region, &count, old, new));
+    assert_true(region_renumber(&f.known, &f.region, &f.site, &f.match));
+    assert_true(region_graft(&unchanged, &f.site, &f.region, &count, old, new));
+    assert_int_equal(count, 0);
+    tear_down(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_equal_region_is_renumbered),
+        TEST(another_region_is_not),
+        TEST(nothing_is_grafted_elsewhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

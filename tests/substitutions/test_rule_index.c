@@ -1,0 +1,156 @@
+// The index visits the matches that trying every rule everywhere finds, in the same order; with some nodes touched, it
+// leaves out no match that has one.
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/random.h"
+#include "substitutions/rule_index.h"
+#include "tests/support/check.h"
+#include "tests/support/parse_rules.h"
+#include "tests/support/random_graph.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { GRAPHS = 400 };
+
+struct found {
+    const bool *touched;   // NULL: all matches are noted
+    VEC(struct match) matches;
+};
+
+static bool has_touched_node(const bool *touched, const struct match *m)
+{
+    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
+        if (touched[m->nodes[i]])
+            return true;
+    return false;
+}
+
+static bool note_match(void *context, const struct match *m)
+{
+    struct found *f = context;
+    if (!f->touched || has_touched_node(f->touched, m))
+        vec_push(&f->matches, *m);
+    return true;
+}
+
+static void try_everywhere(const struct rule_set *rules, const struct match_index *index, const bool *is_disabled,
+                           struct arena *scratch, struct found *f)
+{
+    for (size_t i = 0; i < rules->rules.count; i++)
+        if (!is_disabled[i])
+            rule_match(rules->rules.items[i], index, NO_NODE, scratch, note_match, f);
+}
+
+static bool is_same_match(const struct match *a, const struct match *b)
+{
+    return a->rule == b->rule && memcmp(a->nodes, b->nodes, sizeof a->nodes) == 0 &&
+           memcmp(a->variables, b->variables, sizeof a->variables) == 0;
+}
+
+static void check_same_matches(const struct found *wanted, const struct found *got, uint64_t seed)
+{
+    for (size_t i = 0; i < wanted->matches.count && i < got->matches.count; i++)
+        if (!is_same_match(&wanted->matches.items[i], &got->matches.items[i]))
+            fail_msg("graph %llu: match %zu is of %s instead of %s", (unsigned long long)seed, i,
+                     got->matches.items[i].rule->name, wanted->matches.items[i].rule->name);
+    assert_int_equal(got->matches.count, wanted->matches.count);
+}
+
+static size_t compare(const struct rule_index *x, const struct match_index *index, const bool *is_disabled,
+                      const bool *touched, uint64_t seed)
+{
+    struct arena scratch;
+    struct found wanted = {.touched = touched}, got = {.touched = touched};
+    arena_init(&scratch);
+    try_everywhere(x->rules, index, is_disabled, &scratch, &wanted);
+    rule_index_match(x, index, is_disabled, touched, &scratch, note_match, &got);
+    check_same_matches(&wanted, &got, seed);
+    size_t n = wanted.matches.count;
+    vec_free(&wanted.matches);
+    vec_free(&got.matches);
+    arena_free(&scratch);
+    return n;
+}
+
+static size_t compare_on_graph(const struct rule_index *x, const bool *is_disabled, uint64_t seed)
+{
+    struct arena a;
+    struct graph g;
+    struct match_index index;
+    struct random random = random_seed(seed);
+    arena_init(&a);
+    graph_init(&g, &a);
+    random_graph_fill(&g, x->rules, &random, 16);
+    match_index_init(&index, &g);
+    bool *touched = arena_array(&a, bool, g.nodes.count);
+    touched[random_below(&random, g.nodes.count)] = true;
+    size_t n = compare(x, &index, is_disabled, NULL, seed) + compare(x, &index, is_disabled, touched, seed);
+    match_index_free(&index);
+    graph_free(&g);
+    arena_free(&a);
+    return n;
+}
+
+static void compare_on_graphs(const struct rule_set *rules, size_t least)
+{
+    struct rule_index x;
+    size_t n = 0;
+    bool *is_disabled = mem_alloc_zero(rules->rules.count + 1);
+    rule_index_init(&x, rules);
+    for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
+        is_disabled[seed % rules->rules.count] = true;
+        n += compare_on_graph(&x, is_disabled, seed);
+        is_disabled[seed % rules->rules.count] = false;
+    }
+    if (n < least)
+        fail_msg("only %zu matches were compared", n);
+    rule_index_free(&x);
+    mem_free(is_disabled, rules->rules.count + 1);
+}
+
+static void compare_with_rules_of(const char *path, size_t least)
+{
+    struct arena a;
+    struct rule_set rules;
+    struct error error = {0};
+    arena_init(&a);
+    rule_set_init(&rules, &a);
+    assert_true(rule_set_read(&rules, path, &error));
+    compare_on_graphs(&rules, least);
+    rule_set_free(&rules);
+    arena_free(&a);
+}
+
+static void finds_what_trying_everywhere_finds(void **state)
+{
+    compare_with_rules_of(getenv("TASO_WRITTEN"), 1000);
+    compare_with_rules_of(getenv("TASO_RULES"), 1000);
+}
+
+// Sources of several terms: linked by a tensor that both read, by one that reads the other, by a detour, and not at all.
+static const char several_terms[] = "(rule both-read (source (relu ?x) (tanh ?x)) (target (relu ?x) (tanh ?x)))"
+                                    "(rule detour (source (relu (ewadd ?x ?y)) (tanh (ewmul ?y ?z))) (target (relu "
+                                    "(ewadd ?y ?x)) (tanh (ewmul ?z ?y))))"
+                                    "(rule apart (source (relu ?x) (tanh ?y)) (target (relu ?x) (tanh ?y)))"
+                                    "(rule second-input (source (ewadd ?x (relu ?y))) (target (ewadd (relu ?y) ?x)))";
+
+static void finds_sources_of_several_terms(void **state)
+{
+    struct arena a;
+    struct rule_set rules;
+    arena_init(&a);
+    rule_set_init(&rules, &a);
+    parse_rules(&rules, &a, several_terms);
+    compare_on_graphs(&rules, 100);
+    rule_set_free(&rules);
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(finds_what_trying_everywhere_finds),
+        TEST(finds_sources_of_several_terms),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,21 @@
+#include "tests/support/parse_rules.h"
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/sexp.h"
+#include "substitutions/rule.h"
+#include "tests/support/check.h"
+#include <string.h>
+
+void parse_rules(struct rule_set *set, struct arena *a, const char *text)
+{
+    struct error error = {0};
+    const struct sexp *list;
+    assert_true(sexp_parse(a, "rules", text, strlen(text), &list, &error));
+    for (size_t i = 0; i < list->count; i++) {
+        struct rule *rule;
+        if (!rule_parse(&list->items[i], "rules", a, &rule, &error))
+            fail_msg("%u:%u: %s", error.line, error.column, error.message);
+        vec_push(&set->rules, rule);
+    }
+}

@@ -1,0 +1,10 @@
+// Rules that a test has in its own text.
+#ifndef TESTS_SUPPORT_PARSE_RULES_H
+#define TESTS_SUPPORT_PARSE_RULES_H
+
+struct arena;
+struct rule_set;
+
+// Adds the rules of a text without a mistake; the test fails at one.
+void parse_rules(struct rule_set *set, struct arena *a, const char *text);
+#endif

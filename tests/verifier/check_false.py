@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""What is false is not proved: `check_false.py TASO-VERIFY RULES`.
+
+Every rule of the file is false. None may come out as proved, and those that are true under conditions only under the
+ones listed here.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+CONDITIONS = {
+    "broadcast-wrong-end": ["(= (dim ?x 0) 1)"],
+    "conv-all-transposed": ["(= (dim ?x 2) (dim ?k 2))", "(= (dim ?x 3) (dim ?k 3))"],
+    "conv-enlarge-any-dilation": ["(= (product $d) 1)"],
+    "conv-enlarge-drops-stride": ["(= (product $s) 1)"],
+    "conv-enlarged-dilated": ["(= (product $d) 1)"],
+    "conv-enlarged-unpadded": ["(= (dim ?x 2) (dim ?k 2))", "(= (dim ?x 2) (dim ?k 3))"],
+    "conv-center-of-kernel": ["(= (dim ?x 3) 1)"],
+    "conv-dilation-at-equal-batch": ["(= (dim ?x 0) 1)"],
+    "conv-dilation-five": ["(= (dim ?k 2) 1)", "(= (dim ?k 3) 1)"],
+    "conv-dilation-of-three-by-one": ["(= (dim ?k 3) 1)"],
+    "conv-dilation-second-axis": ["(= (dim ?k 3) 1)"],
+    "conv-dilation-swapped": ["(= (dim ?k 2) 1)", "(= (dim ?k 3) 1)"],
+    "conv-dilation-three": ["(= (dim ?k 2) 1)", "(= (dim ?k 3) 1)"],
+    "conv-kernel-transposed": ["(= (dim ?k 2) 1)", "(= (dim ?k 3) 1)"],
+    "conv-dilated-center-of-kernel": ["(= (dim ?x 3) 1)"],
+    "conv-merge-pairs": ["(= $g 2)"],
+    "conv-pads-first-axis-turned": ["(= (sum $p) 0)"],
+    "conv-pads-of-first-axis": ["(= (sum $p) 0)"],
+    "conv-pads-turned": ["(= (sum $p) 0)"],
+    "conv-stride-of-first-axis": ["(= (dim ?x 3) (dim ?k 3))"],
+    "conv-stride-second-axis": ["(= (dim ?x 3) (dim ?k 3))"],
+    "pool-every-entry-is-read": ["(= (product $s) 1)"],
+    "pool-max-of-neg": ["(= (product $k) 1)"],
+    "pool-of-relu-drops-stride": ["(= (product $s) 1)"],
+    "pool-one-by-one-max-is-mean": ["(= $k 1)"],
+    "pool-stride-of-second": ["(= (dim ?x 3) 1)"],
+    "pool-strides-of-small-images": ["(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
+    "pool-transposed": ["(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
+    "conv-identity-dilated": ["(= (product $d) 1)"],
+    "conv-of-conv-swapped": ["(= (dim ?x 1) 1)"],
+    "conv-pads-any": ["(= (rank ?x) 3)"],
+    "conv-stride-variable": ["(= (dim ?x 2) (dim ?k 2))", "(= (dim ?x 3) (dim ?k 3))"],
+    "exp-of-reduced-sum": ["(= (dim ?x 0) 1)"],
+    "matmul-blocks-tripled": ["(= (dim ?x 1) (dim ?z 0))"],
+    "matmul-blocks-unaligned": ["(= (dim ?y 1) (dim ?z 0))"],
+    "matmul-commutes-with-transpose": ["(= (dims ?x) (dims ?y))", "(= (dim ?x 0) 1)"],
+    "matmul-scale-per-row": ["(= (dim ?x 1) 1)"],
+    "max-and-min": ["(= (dim ?x 0) 1)"],
+    "max-of-products": ["(= (dim ?x 0) 1)"],
+    "max-of-sum-and-sum-of-max": ["(= (dim ?x 0) 1)"],
+    "pool-counted": ["(= (sum $p) 0)"],
+    "pool-counted-at-stride-one": ["(= (sum $p) 0)"],
+    "pool-max-dilated-relu": ["(= (product $k) 1)"],
+    "pool-of-relu": ["(= (product $k) 1)"],
+    "reduce-keeps": ["(= $k 0)"],
+    "reduce-max-of-sum": ["(= (dim ?x 0) 1)"],
+    "reduce-mean-is-sum": ["(= (sum $a) 0)", "(= (dim ?x 0) 1)"],
+    "reduce-newton-up-to-four": ["(= (dim ?x 0) 1)"],
+    "reduce-of-product": ["(= (dim ?x 0) 1)"],
+    "reduce-other-axis": ["(= (dim ?x 0) 1)", "(= (dim ?x 1) 1)"],
+    "relu-of-mean": ["(= (dim ?x 0) 1)"],
+    "relu-of-reduced-sum": ["(= (dim ?x 0) 1)"],
+    "reshape-as-transpose": ["(= (dim ?x 0) 1)"],
+    "reshape-merges-columns": ["(= (dim ?x 1) 1)"],
+    "reshape-of-columns": ["(= (dim ?x 0) 1)"],
+    "reshape-of-concat": ["(= (dim ?x 0) 1)"],
+    "slice-any": ["(= $a 0)"],
+    "softmax-other-axis": ["(= (dim ?x 0) 1)", "(= (dim ?x 1) 1)"],
+    "sums-of-functions-differ": ["(= (dim ?x 0) 1)"],
+    "transpose-composed-wrong": ["(= $p $q)"],
+    "transpose-cycles": ["(= (dim ?x 0) 1)", "(= (dim ?x 1) 1)", "(= (dim ?x 2) 1)"],
+    "transpose-square": ["(= (dim ?x 0) 1)", "(= (dim ?x 1) 1)"],
+}
+
+
+def main():
+    taso_verify, rules = sys.argv[1:]
+    names = re.findall(r"^\(rule (\S+)", pathlib.Path(rules).read_text(), re.MULTILINE)
+    assert len(names) == len(set(names)) > 60
+    with tempfile.TemporaryDirectory() as folder:
+        proved = pathlib.Path(folder) / "proved.rules"
+        command = [taso_verify, "rules", rules, "-o", str(proved)]
+        run = subprocess.run(command, capture_output=True, text=True)
+        assert run.returncode == 0, run.stdout + run.stderr
+        written = re.findall(r"^\(rule (\S+)", proved.read_text(), re.MULTILINE)
+        rejected = re.findall(r"^\(rule (\S+)", pathlib.Path(f"{proved}.rejected").read_text(), re.MULTILINE)
+    assert sorted(written + rejected) == sorted(names)
+    added = dict(re.findall(r"^(\S+): proved(?: under conditions)?(.*)$", run.stdout, re.MULTILINE))
+    assert sorted(added) == sorted(written)
+    for name in written:
+        conditions = re.findall(r"\(= (?:[^()]|\([^()]*\))*\)", added[name])
+        assert conditions == CONDITIONS.get(name), f"{name} is false, and proved where {conditions}"
+
+
+main()

@@ -1,0 +1,261 @@
+#!/usr/bin/env python3
+"""`taso-verify model` as a user runs it: `check_model.py TASO-VERIFY TASO-OPT`.
+
+Models that are equal by structure, by rules, over the prime field, in numbers alone; and models that are not.
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+except ImportError:
+    sys.exit(77)
+
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+def constant(name, *shape, seed=0, scale=0.25):
+    values = numpy.random.default_rng(seed).standard_normal(shape) * scale
+    return numpy_helper.from_array(values.astype(numpy.float32), name)
+
+
+def model(nodes, weights, inputs=None, outputs=None, opset=17):
+    inputs = inputs or [("x", FLOAT, [4, 8])]
+    outputs = outputs or [("y", FLOAT, None)]
+    graph = helper.make_graph(
+        nodes,
+        "test",
+        [helper.make_tensor_value_info(*i) for i in inputs],
+        [helper.make_tensor_value_info(*o) for o in outputs],
+        weights,
+    )
+    imports = [helper.make_opsetid("", opset), helper.make_opsetid("own", 1)]
+    return helper.make_model(graph, opset_imports=imports, ir_version=9)
+
+
+def node(op, inputs, output, **attributes):
+    return helper.make_node(op, inputs.split(), output.split(), **attributes)
+
+
+def two_heads(perturbed=None, names=("x", "y", "z"), is_reordered=False, place=(3, 5)):
+    """Two matrix products that share x, which rules join."""
+    x, y, z = names
+    weights = [constant("w1", 8, 8, seed=1), constant("w2", 8, 8, seed=2)]
+    if perturbed is not None:
+        values = numpy_helper.to_array(weights[1]).copy()
+        values[place] += perturbed
+        weights[1] = numpy_helper.from_array(values, "w2")
+    left = [node("MatMul", f"{x} w1", "a"), node("Relu", "a", y)]
+    right = [node("MatMul", f"{x} w2", "b"), node("Tanh", "b", z)]
+    nodes = right + left if is_reordered else left + right
+    if is_reordered:
+        weights.reverse()
+    return model(nodes, weights, [(x, FLOAT, [4, 8])], [(y, FLOAT, [4, 8]), (z, FLOAT, [4, 8])])
+
+
+def summed_products():
+    weights = [constant(f"w{i}", 8, 8, seed=i) for i in (1, 2, 3)]
+    nodes = [node("MatMul", f"x w{i}", f"p{i}") for i in (1, 2, 3)]
+    nodes += [node("Add", "p1 p2", "s"), node("Add", "s p3", "t"), node("Relu", "t", "y")]
+    return model(nodes, weights)
+
+
+def joined_heads():
+    w1, w2 = (numpy_helper.to_array(constant("", 8, 8, seed=s)) for s in (1, 2))
+    weight = numpy_helper.from_array(numpy.concatenate([w1, w2], axis=1), "w")
+    nodes = [
+        node("MatMul", "x w", "both"),
+        node("Split", "both sizes", "a b", axis=1),
+        node("Relu", "a", "y"),
+        node("Tanh", "b", "z"),
+    ]
+    sizes = numpy_helper.from_array(numpy.array([8, 8], numpy.int64), "sizes")
+    return model(nodes, [weight, sizes], None, [("y", FLOAT, [4, 8]), ("z", FLOAT, [4, 8])])
+
+
+def cubes(is_factored):
+    """x^3 + 3 x^2 + 3 x + 1 and (x + 1)^3: equal as polynomials, by none of the rules."""
+    one, three = (numpy_helper.from_array(numpy.float32(v), n) for v, n in ((1, "one"), (3, "three")))
+    nodes = [node("Add", "x one", "s"), node("Mul", "s s", "s2"), node("Mul", "s2 s", "y")]
+    if not is_factored:
+        nodes = [
+            node("Mul", "x x", "x2"),
+            node("Mul", "x2 x", "x3"),
+            node("Mul", "x2 three", "t2"),
+            node("Mul", "x three", "t1"),
+            node("Add", "x3 t2", "u"),
+            node("Add", "u t1", "v"),
+            node("Add", "v one", "y"),
+        ]
+    return model(nodes, [one, three])
+
+
+def rounded(is_folded):
+    """x / 3 and x times the float nearest to 1/3."""
+    value = numpy.float32(1) / numpy.float32(3) if is_folded else numpy.float32(3)
+    return model([node("Mul" if is_folded else "Div", "x c", "y")], [numpy_helper.from_array(value, "c")])
+
+
+def own_operator(after, extra=0.0, strength=1.0):
+    """An operator that nobody knows, around which the models are compared."""
+    weights = [constant("w", 8, 8, seed=3), numpy_helper.from_array(numpy.float32(1 + extra), "c")]
+    nodes = [
+        node("MatMul", "x w", "a"),
+        helper.make_node("Strange", ["a"], ["b"], domain="own", strength=strength),
+        node(after, "b", "r"),
+        node("Mul", "r c", "y"),
+    ]
+    made = model(nodes, weights)
+    made.graph.value_info.append(helper.make_tensor_value_info("b", FLOAT, [4, 8]))
+    return made
+
+
+def gathered(perturbed=False):
+    table = numpy_helper.to_array(constant("t", 6, 8, seed=4)).copy()
+    table[5, 7] += 0.5 * perturbed
+    nodes = [node("Gather", "t i", "a"), node("Add", "a a", "y")]
+    return model(nodes, [numpy_helper.from_array(table, "t")], [("i", INT64, [64])], [("y", FLOAT, [64, 8])])
+
+
+def symbolic():
+    return model([node("Relu", "x", "y")], [], [("x", FLOAT, ["n", 8])])
+
+
+def constant_output():
+    zero = numpy_helper.from_array(numpy.float32(0), "zero")
+    return model([node("Mul", "x zero", "a"), node("Add", "a a", "y")], [zero])
+
+
+CASES = [
+    # name, first model, second model, arguments, exit code, what must be said
+    ("itself", two_heads(), two_heads(), [], 0, ["2 of 2 outputs are equal by structure", "the models are equal"]),
+    ("another order", two_heads(), two_heads(is_reordered=True), [], 0, ["2 of 2 outputs are equal by structure"]),
+    ("other names", two_heads(), two_heads(names=("in", "p", "q")), [], 0, ["paired by position", "2 of 2 outputs"]),
+    ("joined products", two_heads(), joined_heads(), [], 0, ["equal by structure and rules", "nothing is left"]),
+    ("without rules", two_heads(), joined_heads(), ["--no-rewrite"], 0, ["field:   2 of 2", "over the prime field"]),
+    ("the wrong half", joined_heads(), two_heads(0.5), [], 1, ["output z: differs in 4 of 32 entries, first at [0,5]"]),
+    ("one weight", two_heads(), two_heads(0.5), [], 1, ["1 of 2 outputs are equal by", "the models differ"]),
+    ("one weight, where", two_heads(), two_heads(0.5, place=(0, 7)), [], 1, ["first at [0,7]", "only in"]),
+    ("a cube", cubes(True), cubes(False), [], 0, ["field:   1 of 1 other outputs", "equal in all 32 entries"]),
+    ("too costly", cubes(True), cubes(False), ["--operations", "3"], 0, ["needs more than", "in numbers alone"]),
+    ("rounding", rounded(True), rounded(False), [], 0, ["field:   0 of 1", "in numbers alone"]),
+    ("rounding, strictly", rounded(True), rounded(False), ["--tolerance", "0"], 1, ["the models differ"]),
+    ("no numbers", rounded(True), rounded(False), ["--no-numbers"], 1, ["not found to be equal"]),
+    ("own operator", own_operator("Relu"), own_operator("Relu"), [], 0, ["equal by structure", "numbers: 2 of 2"]),
+    ("behind it", own_operator("Relu"), own_operator("Abs"), [], 1, ["numbers: 1 of 2", "the models differ"]),
+    ("its attribute", own_operator("Relu"), own_operator("Relu", strength=2.0), [], 1, ["not found to be equal"]),
+    ("around it", own_operator("Relu"), own_operator("Relu", extra=0.5), [], 1, ["the models differ"]),
+    ("indices", gathered(), gathered(), [], 0, ["equal by structure"]),
+    ("a table", gathered(), gathered(True), [], 1, ["the models differ"]),
+    ("no shape", symbolic(), symbolic(), [], 0, ["not run: the type of an input is not known"]),
+    ("a shape", symbolic(), symbolic(), ["--shape", "n=3"], 0, ["numbers: 1 of 1"]),
+    ("a shape of neither", symbolic(), symbolic(), ["--shape", "m=3"], 2, ["names no input and no symbolic dimension"]),
+    ("constant", constant_output(), constant_output(), [], 0, ["says nothing"]),
+    ("other inputs", two_heads(), gathered(), [], 4, ["cannot be compared: 2 outputs and 1"]),
+    ("other types", gathered(), cubes(True), [], 4, ["cannot be compared: input i has the types"]),
+]
+
+
+def run(program, first, second, *arguments):
+    command = [program, "model", str(first), str(second), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def complaint(ran, code, expected):
+    if ran.returncode != code:
+        return f"exit code {ran.returncode}, not {code}"
+    missing = [text for text in expected if text not in ran.stdout + ran.stderr]
+    if missing:
+        return f"does not say {missing}"
+    return "more than one line of error" if code > 1 and len(ran.stderr.strip().splitlines()) != 1 else None
+
+
+def check_cases(program, folder):
+    failures = 0
+    for name, a, b, arguments, code, expected in CASES:
+        onnx.save(a, folder / "a.onnx")
+        onnx.save(b, folder / "b.onnx")
+        ran = run(program, folder / "a.onnx", folder / "b.onnx", *arguments)
+        reason = complaint(ran, code, expected)
+        failures += reason is not None
+        print(f"{name}: {reason or 'ok'}{chr(10) + ran.stdout + ran.stderr if reason else ''}")
+    return failures
+
+
+def check_files(program, folder):
+    """What cannot be read ends with exit code 3, and a wrong command line with 2."""
+    onnx.save(two_heads(), folder / "a.onnx")
+    (folder / "broken.onnx").write_bytes((folder / "a.onnx").read_bytes()[:200])
+    (folder / "text.onnx").write_text("no model at all\n")
+    failures = 0
+    for name, arguments, code, expected in (
+        ("a file that ends early", [folder / "a.onnx", folder / "broken.onnx"], 3, "broken.onnx"),
+        ("text", [folder / "text.onnx", folder / "a.onnx"], 3, "text.onnx"),
+        ("no such file", [folder / "a.onnx", folder / "none.onnx"], 3, "none.onnx"),
+        ("no such rules", [folder / "a.onnx", folder / "a.onnx", "--rules", folder / "none.rules"], 3, "none.rules"),
+        ("one model", [folder / "a.onnx"], 2, "expected two models"),
+        ("an unknown option", [folder / "a.onnx", folder / "a.onnx", "--frobnicate"], 2, "frobnicate"),
+    ):
+        command = [program, "model", *map(str, arguments)]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        reason = complaint(ran, code, [expected])
+        failures += reason is not None
+        print(f"{name}: {reason or 'ok'} {ran.stderr if reason else ''}")
+    return failures
+
+
+def check_only_proved(program, folder):
+    """--only-proved takes a rule by what its certificate says, and says so when none is left."""
+    rule = "(rule sums-commute (source (ewadd ?x ?y)) (target (ewadd ?y ?x)) (proof {}))"
+    onnx.save(two_heads(), folder / "a.onnx")
+    onnx.save(joined_heads(), folder / "b.onnx")
+    rules, failures = folder / "one.rules", 0
+    for certificate, code, expected in (
+        ("(definitions proved (ranks 0 4))", 0, "over the prime field"),
+        ("(z3 proved (uses ewadd-commutes)) (definitions tested (ranks 0 4))", 0, "over the prime field"),
+        ("(z3 unknown) (definitions tested (ranks 0 4))", 2, "no rule has a certificate"),
+        ("(generated (family matrices))", 2, "no rule has a certificate"),
+    ):
+        rules.write_text(rule.format(certificate))
+        ran = run(program, folder / "a.onnx", folder / "b.onnx", "--rules", str(rules), "--only-proved")
+        reason = complaint(ran, code, [expected])
+        failures += reason is not None
+        print(f"only proved, {certificate}: {reason or 'ok'} {ran.stdout + ran.stderr if reason else ''}")
+    ran = run(program, folder / "a.onnx", folder / "b.onnx", "--only-proved")
+    reason = complaint(ran, 0, ["equal by structure and rules"])
+    print(f"only proved, of those that are shipped: {reason or 'ok'} {ran.stdout + ran.stderr if reason else ''}")
+    return failures + (reason is not None)
+
+
+def check_optimized(program, taso_opt, folder):
+    """What taso-opt makes is equal to what it was given, by rules; the same models give the same text."""
+    onnx.save(summed_products(), folder / "a.onnx")
+    command = [taso_opt, str(folder / "a.onnx"), "-o", str(folder / "b.onnx"), "--device", "fake", "--quiet"]
+    subprocess.run(command, check=True)
+    before, after = ([n.op_type for n in onnx.load(folder / name).graph.node] for name in ("a.onnx", "b.onnx"))
+    if before == after:
+        print("optimized: taso-opt changed nothing, so that this test says nothing")
+        return 1
+    ran = [run(program, folder / "a.onnx", folder / "b.onnx", "-j", threads) for threads in ("1", "2")]
+    reason = complaint(ran[0], 0, ["1 of 1 outputs are equal by structure and rules"])
+    if ran[0].stdout.splitlines()[0] != ran[1].stdout.splitlines()[0]:
+        reason = "depends on the number of threads"
+    print(f"optimized: {reason or 'ok'} {ran[0].stdout + ran[0].stderr if reason else ''}")
+    return reason is not None
+
+
+def main():
+    program, taso_opt = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        failures = check_cases(program, folder) + check_files(program, folder) + check_only_proved(program, folder)
+        failures += check_optimized(program, taso_opt, folder)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,144 @@
+// The search for instances joins relations; here it is held against trying every type of every variable.
+#include "core/error.h"
+#include "core/sexp.h"
+#include "tests/support/check.h"
+#include "verifier/enumerate.h"
+#include <string.h>
+
+static const char *const rules[] = {
+    "(rule a (source (matmul (matmul ?x ?y) ?z)) (target (matmul ?x (matmul ?y ?z))))",
+    "(rule b (source (ewadd (matmul ?x ?y) (matmul ?x ?z))) (target (matmul ?x (ewadd ?y ?z))))",
+    "(rule c (source (concat 1 (conv :group 2 ?x ?y) (conv :group 2 ?x ?z))) (target (conv :group 2 ?x (concat 0 ?y "
+    "?z))))",
+    "(rule d (source (conv :group (dim ?x 1) ?x ?y)) (target (conv :group (dim ?x 1) ?x ?y)))",
+    "(rule e (source (ewmul ?x (iewmul :shape (dims ?x)))) (target ?x))",
+    "(rule f (source (split0 1 (concat 1 ?x ?y)) (relu ?z)) (target ?x (relu ?z)))",
+    "(rule g (source (matmul (concat (- (rank ?x) 1) ?x ?z) (concat (- (rank ?y) 2) ?y ?w)))"
+    " (target (ewadd (matmul ?x ?y) (matmul ?z ?w))) (where (= (rank ?x) 2) (= (dim ?x 1) (dim ?y 0))))",
+    // Lists of windows that speak of different numbers of axes, of one tensor and of two.
+    "(rule h (source (conv :stride $s :pad $p :dilation $d (relu ?x) ?y)) (target (relu (conv :pad $p ?x ?y))))",
+    "(rule i (source (poolmax :kernel $k :stride $s :act $a (poolmax :kernel $l ?x))) (target (poolmax :kernel $l "
+    "?x)))",
+    "(rule j (source (conv :stride $s (concat $a ?x (iconv :shape 2 2 1)) ?y)) (target (conv ?x ?y)))",
+    "(rule k (source (conv :stride $s :pad $p ?x (concat $a ?y ?z))) (target (conv :stride $s ?x (concat $a ?z "
+    "?y))))",
+};
+
+// Sums of what was met, so that the order does not matter and a double counts twice.
+struct met {
+    uint64_t count, sum;
+};
+
+static bool meet(void *context, struct instance *in)
+{
+    struct met *met = context;
+    uint64_t hash = 17;
+    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++)
+        for (int a = 0; a <= in->types[v]->rank; a++)
+            hash = hash * 31 + (uint64_t)(a == in->types[v]->rank ? 7 : in->types[v]->dim[a]);
+    for (uint32_t v = 0; v < in->equation->pattern->n_attribute_variables; v++)
+        for (uint32_t i = 0; i < in->attributes[v].count; i++)
+            hash = hash * 31 + (uint64_t)in->attributes[v].ints[i] + v;
+    met->count++;
+    met->sum += hash * hash;
+    return true;
+}
+
+static bool is_instance(struct instance *in)
+{
+    const struct equation *eq = in->equation;
+    struct term_bindings b = instance_bindings(in);
+    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
+        if (!instance_type_node(in, n))
+            return false;
+    for (term_id t = 0; t < eq->pattern->terms.count; t++)
+        if (instance_term_type(in, t) == NO_TYPE)
+            return false;
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (!condition_holds(&eq->conditions[i], &b, NULL, in->scratch))
+            return false;
+    return true;
+}
+
+static void try_all_types(struct instance *in, uint32_t variable, int max_rank, struct met *met);
+
+static void try_all_attributes(struct instance *in, uint32_t variable, int max_rank, struct met *met, struct arena *a)
+{
+    const struct pattern *p = in->equation->pattern;
+    if (variable == p->n_attribute_variables) {
+        for (uint32_t n = 0; n < p->nodes.count; n++)
+            instance_settle_attributes(in, n, a);
+        try_all_types(in, 0, max_rank, met);
+        return;
+    }
+    struct domain domain = domain_of_variable(p, variable, max_rank, DOMAIN_SMALL, a);
+    for (size_t i = 0; i < domain.count; i++) {
+        in->attributes[variable] = domain.values[i];
+        try_all_attributes(in, variable + 1, max_rank, met, a);
+    }
+}
+
+static void try_all_types(struct instance *in, uint32_t variable, int max_rank, struct met *met)
+{
+    if (variable == in->equation->pattern->n_variables) {
+        if (is_instance(in))
+            meet(met, in);
+        return;
+    }
+    for (int rank = 0; rank <= max_rank; rank++)
+        for (uint32_t sizes = 0; sizes < 1u << rank; sizes++) {
+            struct type type = {.dtype = DTYPE_F32, .rank = rank};
+            for (int a = 0; a < rank; a++)
+                type.dim[a] = 1 + (sizes >> a & 1);
+            instance_bind(in, variable, typing_add(in->typing, &type));
+            try_all_types(in, variable + 1, max_rank, met);
+        }
+}
+
+static void finds_what_trying_all_finds(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(rules); i++) {
+        struct arena arena, scratch;
+        struct typing typing;
+        struct error error = {0};
+        const struct sexp *list;
+        struct rule *rule;
+        arena_init(&arena);
+        arena_init(&scratch);
+        typing_init(&typing);
+        assert_true(sexp_parse(&arena, "test", rules[i], strlen(rules[i]), &list, &error));
+        if (!rule_parse(&list->items[0], "test", &arena, &rule, &error))
+            fail_msg("%s: %s", rules[i], error.message);
+        struct equation eq = equation_of_rule(rule);
+        struct box box = box_uniform(3, 2);
+        box.extent = DOMAIN_SMALL;
+        struct met joined = {0}, tried = {0};
+        struct enumeration e = {.equation = &eq,
+                                .typing = &typing,
+                                .scratch = &scratch,
+                                .box = &box,
+                                .wanted = WANTED_BOTH,
+                                .step_limit = 100000000,
+                                .visit = meet,
+                                .context = &joined};
+        assert_true(enumerate_instances(&e));
+        assert_false(e.was_cut_short);
+        struct instance in;
+        instance_init(&in, &eq, &typing, &scratch);
+        try_all_attributes(&in, 0, box.max_rank, &tried, &arena);
+        if (tried.count == 0)
+            fail_msg("%s: no instances", rules[i]);
+        assert_int_equal(joined.count, tried.count);
+        assert_int_equal(joined.sum, tried.sum);
+        rule_free(rule);
+        typing_free(&typing);
+        arena_free(&scratch);
+        arena_free(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(finds_what_trying_all_finds)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
