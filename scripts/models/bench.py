@@ -1,23 +1,29 @@
 """Builds models with weights, optimizes each with taso-opt, and compares the original with the result side by side: in
-taso's own executor (as taso-opt measured it) and in ONNX Runtime with all its optimizations on both. Prints a table and,
-with --markdown, writes it with the machine it was measured on. A model on which something fails is a row that says so, and the
-exit code is 1."""
+taso's own executor (as taso-opt measured it) and in ONNX Runtime with all its optimizations on both. Each model is searched
+three times: with an empty cost database, with what that has measured, and, to be timed, with all finalists. Prints a
+table beside what TASO and Tensat published. Results are kept in FOLDER/results.json, model by model: what is there is not
+measured again, so a run can be made in pieces; remove the file to begin anew. A model on which something fails is a line
+that says so, and the exit code is 1."""
 
 import argparse
-import datetime
 import json
 import os
 import pathlib
-import platform
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-STANDARD = ["nasrnn", "bert", "squeezenet", "inception-v3", "resnet50", "resnext50", "mobilenetv2", "vgg19", "nasnet-a",
-            "vit", "llama-block"]
-COLUMNS = ["model", "nodes", "rewrites", "search s", "estimated", "own: before ms", "after ms", "speed-up",
-           "ORT: before ms", "after ms", "speed-up", "ORT difference"]
+STANDARD = ["nasrnn", "squeezenet", "bert-taso", "bert-taso-corrected", "resnext50-taso", "inception-v3", "nasnet-a",
+            "vgg19", "mobilenetv2", "efficientnet-b0", "resnet50", "resnext50", "bert", "vit", "gpt2", "llama"]
+# Speed-up in percent by TASO and by Tensat on an NVIDIA T4, both from the Tensat paper (Yang et al., MLSys 2021).
+PUBLISHED = {"bert-taso": (8.5, 9.2), "bert-taso-corrected": (8.5, 9.2), "resnext50-taso": (5.5, 8.8),
+             "nasnet-a": (1.9, 7.3), "nasrnn": (45.4, 68.9), "inception-v3": (6.3, 10.0), "squeezenet": (6.7, 24.5),
+             "vgg19": (8.9, 8.9)}
+SHAPES = {"gpt2": ["--shape", "input_ids=1,64"]}   # of inputs whose dimensions are symbolic
+SEARCH = ["--no-check", "--no-measure"]
+COLUMNS = ["model", "nodes", "search: warm s", "cold s", "MiB", "rewrites", "estimated %", "own %", "ONNX Runtime %",
+           "TASO, Tensat %", "before ms", "estimate off", "after ms", "estimate off"]
 
 
 def parse_arguments():
@@ -25,22 +31,26 @@ def parse_arguments():
         prog="bench-models", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", metavar="NAME", nargs="*", default=STANDARD, help="models (default: %(default)s)")
     parser.add_argument("--small", action="store_true", help="the small variants")
-    parser.add_argument("--folder", metavar="DIR", type=pathlib.Path, default=ROOT / "build/bench",
-                        help="for the models (default: %(default)s)")
+    parser.add_argument("--folder", metavar="FOLDER", type=pathlib.Path, default=ROOT / "build/bench",
+                        help="for results, and for models that --models does not have (default: %(default)s)")
+    parser.add_argument("--models", metavar="DIR", type=pathlib.Path, help="a folder that has models already")
     parser.add_argument("--program", metavar="FILE", default=ROOT / "build/optimizer/taso-opt", help="taso-opt")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="for both (default: %(default)s)")
     parser.add_argument("--seconds", type=float, default=5, help="of timing for each (default: %(default)s)")
     parser.add_argument("--option", metavar="OPTION", action="append", default=[], help="more options for taso-opt")
     parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the table to this file")
+    parser.add_argument("--only-tell", action="store_true", help="measure nothing, print what was measured")
     return parser.parse_args()
 
 
-def build(name, options):
-    path = options.folder / f"{name}{'-small' if options.small else ''}.onnx"
-    if not path.exists():
+def find_or_build(name, options):
+    file = f"{name}{'-small' if options.small else ''}.onnx"
+    if options.models and (options.models / file).exists():
+        return options.models / file
+    if not (options.folder / file).exists():
         command = [ROOT / "scripts/build-models", "--out", options.folder, name] + (["--small"] if options.small else [])
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return path
+    return options.folder / file
 
 
 def run_for_json(command, accepted):
@@ -53,58 +63,90 @@ def run_for_json(command, accepted):
         return json.loads(path.read_text(encoding="utf-8"))
 
 
-def spread(values, digits=2):
-    low, median, high = values
-    return f"{median:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
-
-
-def own_columns(report):
-    before, after = report["estimated_seconds_before"], report["estimated_seconds_after"]
-    row = [sum(report["operators_before"].values()), len(report["rewrites"]), f"{report['search']['seconds']:.1f}",
-           f"{before / after:.3f}"]
-    if "speedup" not in report:
-        return row + ["-"] * 3
-    times = [f"{1e3 * report[f'measured_seconds_{which}']['median']:.2f}" for which in ("before", "after")]
-    return row + times + [spread([report["speedup_low"], report["speedup"], report["speedup_high"]], 3)]
-
-
-def ort_columns(comparison):
-    worst = max(output["difference"] for output in comparison["outputs"].values())
-    times = comparison["time"]
-    return [f"{times[f'milliseconds_{which}'][1]:.2f}" for which in "ab"] + [spread(times["ratio"], 3), f"{worst:.1e}"]
-
-
 def measure(name, options):
-    model = build(name, options)
-    fast = model.with_name(model.stem + "-fast.onnx")
-    report = run_for_json([options.program, model, "-o", fast, "--threads", options.threads, "--measure-seconds",
-                           options.seconds, *options.option], {0})
-    comparison = run_for_json([ROOT / "scripts/compare-ort", model, fast, "--threads", options.threads, "--time",
-                               options.seconds], {0, 5})
-    return [name, *own_columns(report), *ort_columns(comparison)], report["device"]
+    model = find_or_build(name, options)
+    fast, costs = options.folder / f"{model.stem}-fast.onnx", options.folder / f"{model.stem}.costs"
+    costs.unlink(missing_ok=True)
+    shapes = SHAPES.get(name, [])
+    taso = [options.program, model, "--threads", options.threads, "--costs", costs, "--quiet", *shapes, *options.option]
+    cold, warm = (run_for_json([*taso, *SEARCH], {0}) for _ in range(2))
+    timed = run_for_json([*taso, "-o", fast, "--measure-seconds", options.seconds], {0})
+    comparison = run_for_json([ROOT / "scripts/compare-ort", model, fast, *shapes, "--threads", options.threads, "--time",
+                               options.seconds], {0, 5}) if timed["optimized"] else None
+    fast.unlink(missing_ok=True)
+    return {"cold": cold["search"]["seconds"], "steps": cold["steps_measured"], "warm": warm["search"]["seconds"],
+            "memory": warm["peak_memory_bytes"], "report": timed, "ort": comparison}
 
 
-def table_of(rows):
+# --- telling ----------------------------------------------------------------------------------------------------------
+
+def percent(ratios):
+    """Of a ratio with its interval: low, itself, high."""
+    low, ratio, high = (100 * (ratio - 1) for ratio in ratios)
+    return f"{ratio:+.1f} ({low:+.1f} to {high:+.1f})"
+
+
+def own_gain(report):
+    return percent([report[key] for key in ("speedup_low", "speedup", "speedup_high")]) if "speedup" in report else "nothing found"
+
+
+def ort_gain(comparison):
+    if not comparison:
+        return "the original is kept"
+    times = comparison["time"]
+    low, high = times["ratio_interval"]
+    return percent([low, times["ratio"][1], high])
+
+
+def times_and_errors(report):
+    cells = []
+    for which in ("before", "after"):
+        if "speedup" in report:
+            cells += [f"{1e3 * report[f'measured_seconds_{which}']['median']:.2f}",
+                      f"{100 * report[f'estimate_error_{which}']:+.0f} %"]
+        else:
+            cells += ["-", "-"]
+    return cells
+
+
+def row_of(name, result):
+    report = result["report"]
+    gain = report["estimated_seconds_before"] / report["estimated_seconds_with_layouts"]
+    published = PUBLISHED.get(name)
+    return [name, sum(report["operators_before"].values()), f"{result['warm']:.1f}", f"{result['cold']:.1f}",
+            f"{result['memory'] / 2**20:.0f}", len(report["rewrites"]), f"{100 * (gain - 1):+.1f}", own_gain(report),
+            ort_gain(result["ort"]), f"{published[0]}, {published[1]}" if published else "-", *times_and_errors(report)]
+
+
+def rules_of(name, result):
+    rules = sorted(result["report"]["rules_applied"].items(), key=lambda rule: -rule[1])
+    return f"- {name}: " + (", ".join(f"{rule} {n}" for rule, n in rules) or "none")
+
+
+def text_of(results, names):
+    done = [name for name in names if name in results]
     lines = ["| " + " | ".join(COLUMNS) + " |", "|---" + "|---:" * (len(COLUMNS) - 1) + "|"]
-    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows])
+    lines += ["| " + " | ".join(map(str, row_of(name, results[name]))) + " |" for name in done]
+    return "\n".join(lines + ["", "Rules used, and how often:", ""] + [rules_of(name, results[name]) for name in done])
 
 
 def main():
     options = parse_arguments()
-    rows, failures, device = [], [], platform.processor()
-    for name in options.names:
+    options.folder.mkdir(parents=True, exist_ok=True)
+    kept, failures = options.folder / f"results{'-small' if options.small else ''}.json", []
+    results = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    for name in [name for name in options.names if name not in results and not options.only_tell]:
         try:
-            row, device = measure(name, options)
-            rows.append(row)
-            print(" ".join(f"{column}={value}" for column, value in zip(COLUMNS, row)), flush=True)
+            results[name] = measure(name, options)
+            kept.write_text(json.dumps(results), encoding="utf-8")
+            print(" ".join(f"{column}={value}" for column, value in zip(COLUMNS, row_of(name, results[name]))), flush=True)
         except (RuntimeError, subprocess.CalledProcessError) as error:
             failures.append(f"{name}: {error}")
             print(failures[-1], file=sys.stderr, flush=True)
-    text = table_of(rows) + "".join(f"\n\nFailed: {failure}" for failure in failures)
+    text = text_of(results, options.names) + "".join(f"\n\nFailed: {failure}" for failure in failures)
     print(text)
     if options.markdown:
-        heading = f"Measured {datetime.date.today()} on {device}, {options.threads} threads, by `scripts/bench-models`."
-        options.markdown.write_text(f"{heading}\n\n{text}\n", encoding="utf-8")
+        options.markdown.write_text(f"Measured by `scripts/bench-models`, {options.threads} threads.\n\n{text}\n", encoding="utf-8")
     return 1 if failures else 0
 
 

@@ -1,7 +1,9 @@
 """Runs two models in ONNX Runtime, all of its optimizations on, on the same seeded inputs, and reports for each output
 the largest difference, max|a-b| / max|a|. An output that is constant, zero, not finite, or the same for every input
 proves nothing and is called untrustworthy. With --time, both are timed in turns: the ratio of each pair of neighbours,
-its median and its quartiles.
+its median with a 95 % interval, and its quartiles. Where weights come to lie in memory makes a session faster or slower
+by percents for as long as it lives, so both models are loaded anew again and again, first one and then the other first,
+until the interval, which is that of the loads' medians, is narrow enough or the time is over.
 
 Exit codes: 0 all outputs agree; 1 some output differs; 2 wrong usage; 3 a model that cannot be read or run; 5 no output
 differs, but some are untrustworthy."""
@@ -9,6 +11,7 @@ differs, but some are untrustworthy."""
 import argparse
 import itertools
 import json
+import os
 import sys
 import time
 
@@ -17,7 +20,8 @@ import numpy as np
 from models.runtime import random_inputs, run, session_of
 
 SEEDS = (1, 2)
-WARM_UP, LEAST_PAIRS, MOST_PAIRS = 3, 7, 400
+WARM_UP, LEAST_PAIRS, SECONDS_OF_PAIRS = 2, 4, 0.4   # of each load
+LEAST_LOADS = 12
 AGREES, DIFFERS, UNTRUSTWORTHY = "agrees", "DIFFERS", "untrustworthy"
 EXIT_DIFFERS, EXIT_UNREADABLE, EXIT_UNTRUSTWORTHY = 1, 3, 5
 
@@ -39,7 +43,10 @@ def parse_arguments():
                         help="the shape of an input with symbolic dimensions (default: batches 1, others 16)")
     parser.add_argument("--tolerance", type=float, default=1e-5, help="largest difference (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=1, help="threads of ONNX Runtime (default: %(default)s)")
-    parser.add_argument("--time", metavar="SECONDS", type=float, help="time both in turns for so long")
+    parser.add_argument("--time", metavar="SECONDS", type=float,
+                        help=f"time both in turns for so long at most, loading included, but {LEAST_LOADS} loads at least")
+    parser.add_argument("--precision", metavar="X", type=float, default=0.005,
+                        help="how far from the median the interval may reach (default: %(default)s)")
     parser.add_argument("--json", metavar="FILE", help="write the results to this file too")
     return parser.parse_args()
 
@@ -108,27 +115,68 @@ def seconds_of(session, inputs):
     return time.perf_counter() - start
 
 
-def time_in_turns(a, b, inputs, seconds):
+def time_in_turns(a, b, inputs):
     """Two columns of seconds, one row per pair of neighbouring runs; which one is first alternates."""
     for session in (a, b) * WARM_UP:
         run(session, inputs)
-    pairs, end = [], time.perf_counter() + seconds
-    while len(pairs) < LEAST_PAIRS or (len(pairs) < MOST_PAIRS and time.perf_counter() < end):
+    pairs, end = [], time.perf_counter() + SECONDS_OF_PAIRS
+    while len(pairs) < LEAST_PAIRS or time.perf_counter() < end:
         order = ((0, a), (1, b)) if len(pairs) % 2 else ((1, b), (0, a))
         taken = {which: seconds_of(session, inputs) for which, session in order}
         pairs.append((taken[0], taken[1]))
     return np.array(pairs)
 
 
+def time_load(options, shapes, first):
+    sessions = {which: session_of((options.a, options.b)[which], options.threads) for which in (first, 1 - first)}
+    return time_in_turns(sessions[0], sessions[1], random_inputs(sessions[0], SEEDS[0], shapes))
+
+
+def medians_of(loads):
+    return np.array([np.median(load[:, 0] / load[:, 1]) for load in loads])
+
+
+def is_known_well(loads, precision):
+    medians = medians_of(loads)
+    low, high = interval_of_median(medians)
+    return len(loads) >= LEAST_LOADS and max(high / np.median(medians) - 1, 1 - low / np.median(medians)) <= precision
+
+
+def time_loads(options, shapes):
+    """The pairs of each load."""
+    loads, end = [], time.perf_counter() + options.time
+    while len(loads) < LEAST_LOADS or (time.perf_counter() < end and not is_known_well(loads, options.precision)):
+        loads.append(time_load(options, shapes, len(loads) % 2))
+    return loads
+
+
+def stay_on_cores(n):
+    """Not to be moved from core to core."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:n])
+
+
 def quartiles(values):
     return [float(q) for q in np.percentile(values, (25, 50, 75))]
 
 
-def report_times(pairs, threads):
+def interval_of_median(values):
+    """Between which of the sorted values the median of all lies with 95 % confidence, whatever their distribution."""
+    values = np.sort(values)
+    reach = 0.98 * np.sqrt(len(values))
+    low, high = (len(values) - 1) / 2 - reach, (len(values) - 1) / 2 + reach
+    return [float(values[max(int(low), 0)]), float(values[min(int(np.ceil(high)), len(values) - 1)])]
+
+
+def report_times(loads, threads):
+    pairs = np.concatenate(loads)
+    medians = medians_of(loads)
     results = {
         "milliseconds_a": quartiles(pairs[:, 0] * 1e3),
         "milliseconds_b": quartiles(pairs[:, 1] * 1e3),
-        "ratio": quartiles(pairs[:, 0] / pairs[:, 1]),
+        "ratio": quartiles(medians),
+        "ratio_interval": interval_of_median(medians),
+        "loads": len(loads),
         "pairs": len(pairs),
         "threads": threads,
     }
@@ -136,7 +184,9 @@ def report_times(pairs, threads):
         low, median, high = results[f"milliseconds_{which}"]
         print(f"{which.upper()}: {median:.3f} ms (quartiles {low:.3f} to {high:.3f})")
     low, median, high = results["ratio"]
-    print(f"A / B: {median:.3f} (quartiles {low:.3f} to {high:.3f}; {len(pairs)} pairs, {threads} threads)")
+    least, most = results["ratio_interval"]
+    print(f"A / B: {median:.3f} ({least:.3f} to {most:.3f} with 95 % confidence; quartiles {low:.3f} to {high:.3f}; "
+          f"{len(pairs)} pairs in {len(loads)} loads, {threads} threads)")
     return results
 
 
@@ -159,8 +209,9 @@ def compare(options):
     outputs = compare_outputs(a, b, shapes, options.tolerance)
     results = {"outputs": report_outputs(outputs)}
     if options.time is not None:
-        pairs = time_in_turns(a, b, random_inputs(a, SEEDS[0], shapes), options.time)
-        results["time"] = report_times(pairs, options.threads)
+        del a, b
+        stay_on_cores(options.threads)
+        results["time"] = report_times(time_loads(options, shapes), options.threads)
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(results, file, indent=2)
