@@ -71,10 +71,10 @@ def results_are_checked_on_the_device(root, tools, folder, plugin):
     model, fast, rules, costs = (folder / f"negations.{name}" for name in ("onnx", "fast.onnx", "rules", "costs"))
     negations(model)
     rules.write_text("(rule negation-twice (source (neg (neg ?x))) (target ?x))\n")
-    run(tools[0], model, "--device", "cuda", "--measure-costs", "--costs", costs, plugin=plugin)
+    arguments = ["--device", "cuda", "--layout", "standard", "--costs", costs]
+    run(tools[0], model, "--measure-costs", *arguments, plugin=plugin)
     costs.write_text(re.sub(r'" [\d.e+-]+ [\d.e+-]+', '" 1e3 1e3', costs.read_text()))
-    arguments = ["--device", "cuda", "--costs", costs, "--rules", rules, "--measure-seconds", 0.2]
-    done = run(tools[1], model, "-o", fast, *arguments, plugin=plugin)
+    done = run(tools[1], model, "-o", fast, "--rules", rules, "--measure-seconds", 0.2, *arguments, plugin=plugin)
     assert "negation-twice" in done.stdout and "check                    passed" in done.stdout, done.stdout
     onnx.checker.check_model(onnx.load(fast))
 
