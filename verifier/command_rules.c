@@ -107,10 +107,6 @@ static void prove_all(struct run *run)
             judge.step_limit = steps_for_rule(run->set.rules.items[i]);
             prove_rule(&judge, theory, run->set.rules.items[i], &run->arenas[omp_get_thread_num()], &run->reports[i]);
             run->reports[i].seconds = clock_seconds() - begun;
-            if (getenv("TT"))
-                fprintf(stderr, "TT %.3f z3 %.3f inst %lu %s %s terms %u\n", run->reports[i].seconds,
-                        run->reports[i].entailment.seconds, run->reports[i].first.instances,
-                        run->set.rules.items[i]->name, rule_outcome_name(run->reports[i].outcome), 0);
 #pragma omp critical
             progress_update(&run->progress, (uint64_t)++done, NULL);
         }

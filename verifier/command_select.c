@@ -20,7 +20,7 @@ static const struct option_spec specs[] = {
     {"dropped", OPTION_TEXT, offsetof(struct options, dropped), .metavar = "FILE",
      .help = "the names of the others, with the reason"},
     {"written", OPTION_TEXT, offsetof(struct options, written), .metavar = "FILE",
-     .help = "rules that somebody wrote: kept, unless they never match or follow from others"},
+     .help = "rules that somebody wrote: they are kept, and what follows from them goes"},
     {"coincidences", OPTION_INTEGER, offsetof(struct options, coincidences), .low = 0, .high = 1000, .metavar = "N",
      .help = "drop rules whose source reads tensors more than N times more often than there are tensors"},
     {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 0, .high = 100, .metavar = "N",

@@ -40,6 +40,11 @@ struct selecting {
     bool is_made[OP_COUNT][OP_COUNT + 1];
 };
 
+static bool may_be_dropped(const struct candidate *c)
+{
+    return c->use == RULE_IS_KEPT && !c->is_written;
+}
+
 // --- what a rule is good for -----------------------------------------------------------------------------------------
 
 // Subsets of the rule's variables that contain those that have to be weights.
@@ -105,8 +110,6 @@ static const struct rule *for_weights(const struct rule *r, uint32_t weights, st
 static enum rule_use judge_use(struct candidate *c, uint32_t *ret_weights)
 {
     *ret_weights = 0;
-    if (c->is_written)
-        return RULE_IS_KEPT;
     if (c->examples.items.count == 0)
         return RULE_HAS_NO_EXAMPLE;
     enum work_order order = compare_sides(c, ret_weights);
@@ -168,7 +171,7 @@ static void judge_candidate(struct selecting *s, struct candidate *c, struct typ
 {
     uint32_t weights;
     c->use = c->is_written ? RULE_IS_KEPT : judge_form(c->rule, s->options->max_coincidences);
-    if (c->use != RULE_IS_KEPT)
+    if (c->is_written || c->use != RULE_IS_KEPT)
         return;
     work_out(c, typing);
     c->use = judge_use(c, &weights);
@@ -278,7 +281,7 @@ static void drop_what_cannot_match(struct selecting *s)
                 is_new = note_what_is_made(s, s->candidates[i].rule) || is_new;
     }
     for (size_t i = 0; i < s->n; i++)
-        if (s->candidates[i].use == RULE_IS_KEPT && !can_match(s, s->candidates[i].rule)) {
+        if (may_be_dropped(&s->candidates[i]) && !can_match(s, s->candidates[i].rule)) {
             s->candidates[i].use = RULE_NEVER_MATCHES;
             examples_free(&s->candidates[i].examples);
         }
@@ -308,8 +311,7 @@ static bool never_costs_more(struct looking *l, const struct graph *g)
 static bool is_as_good_as_target(void *context, const struct graph *g)
 {
     struct looking *l = context;
-    return graph_equal(g, &l->candidate->examples.items.items[l->example].target) ||
-           (!l->candidate->is_written && never_costs_more(l, g));
+    return graph_equal(g, &l->candidate->examples.items.items[l->example].target) || never_costs_more(l, g);
 }
 
 static bool is_derived(const struct selecting *s, const struct candidate *c, const struct rule *const *rules, size_t n)
@@ -326,12 +328,14 @@ static bool is_derived(const struct selecting *s, const struct candidate *c, con
     return is_derived;
 }
 
-// The kept ones other than `except`.
+// The kept ones other than this one that may stand in its place: nothing that was only tested does for what is proved.
 static size_t collect_kept(const struct selecting *s, size_t end, size_t except, const struct rule **ret_rules)
 {
+    bool wants_proved = rule_is_proved(s->candidates[except].rule);
     size_t n = 0;
     for (size_t i = 0; i < end; i++)
-        if (s->candidates[i].use == RULE_IS_KEPT && i != except)
+        if (s->candidates[i].use == RULE_IS_KEPT && i != except &&
+            (!wants_proved || rule_is_proved(s->candidates[i].rule)))
             ret_rules[n++] = s->candidates[i].rule;
     return n;
 }
@@ -340,11 +344,10 @@ static void drop_what_follows(struct selecting *s)
 {
     const struct rule **rules = mem_new_array(const struct rule *, s->n + 1);
     for (size_t i = 0; i < s->n; i++)
-        if (s->candidates[i].use == RULE_IS_KEPT &&
-            is_derived(s, &s->candidates[i], rules, collect_kept(s, i, i, rules)))
+        if (may_be_dropped(&s->candidates[i]) && is_derived(s, &s->candidates[i], rules, collect_kept(s, i, i, rules)))
             s->candidates[i].use = RULE_IS_DERIVED;
     for (size_t i = s->n; i-- > 0;)
-        if (s->candidates[i].use == RULE_IS_KEPT &&
+        if (may_be_dropped(&s->candidates[i]) &&
             is_derived(s, &s->candidates[i], rules, collect_kept(s, s->n, i, rules)))
             s->candidates[i].use = RULE_IS_DERIVED;
     mem_free_array(rules, s->n + 1);
@@ -380,7 +383,7 @@ void selection_make(struct selection *s, const struct rule_set *set)
         struct candidate *c = &all.candidates[i];
         s->uses[c->number] = c->use;
         s->rules[c->number] = c->rule;
-        if (c->use == RULE_IS_KEPT || c->use == RULE_IS_DERIVED)
+        if (!c->is_written && (c->use == RULE_IS_KEPT || c->use == RULE_IS_DERIVED))
             examples_free(&c->examples);
     }
     mem_free(all.candidates, (all.n + 1) * sizeof *all.candidates);

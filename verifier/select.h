@@ -12,8 +12,8 @@
 //      rules lead to its target, or to something no worse in any measure. Rules are looked at from the smallest to the
 //      largest; then each that was kept once more, the largest first, against all others: of two that say the same the
 //      general one stays.
-// Of rules that somebody wrote, knowing what they are good for, only 3 and 4 are asked, and of 4 that exactly the target
-// is reached.
+//      A rule that is proved follows from proved ones only.
+// Rules that somebody wrote, knowing what they are good for, are kept; the others are asked whether they follow from them.
 #ifndef VERIFIER_SELECT_H
 #define VERIFIER_SELECT_H
 #include "substitutions/rule.h"

@@ -10,6 +10,8 @@
 #define SHARES "(rule shares (source (ewadd (matmul ?x ?y) (matmul ?x ?z))) (target (matmul ?x (ewadd ?y ?z))))"
 #define TWICE "(rule twice (source (transpose :perm 1 0 (transpose :perm 1 0 ?x))) (target ?x))"
 #define MERGES "(rule merges (source (relu (relu ?x))) (target (relu ?x)))"
+#define PROVED "(proof (z3 unknown) (definitions proved (ranks 0 4) (sizes 1 2) (instances 9)))"
+#define TESTED "(proof (z3 unknown) (definitions tested (ranks 0 4) (sizes 1 2) (instances 9)))"
 
 struct expected {
     const char *text;   // of the generated rules
@@ -48,6 +50,19 @@ static const struct expected cases[] = {
      "(rule general (source (concat $i (relu ?x) (relu ?y))) (target (relu (concat $i ?x ?y))))"
      "(rule moves (source (relu (transpose :perm 1 0 ?x))) (target (transpose :perm 1 0 (relu ?x))))",
      {RULE_IS_DERIVED, RULE_IS_KEPT, RULE_IS_KEPT}},
+    // What was written stays, also when it follows from others or nothing makes what it matches.
+    {TWICE,
+     "(rule four (source (transpose :perm 1 0 (transpose :perm 1 0 (transpose :perm 1 0 (transpose :perm 1 0 ?x)))))"
+     " (target ?x))"
+     "(rule enlarged (source (conv :pad 1 1 1 1 ?x (enlarge :kernel 3 3 ?y))) (target (conv ?x ?y)))",
+     {RULE_IS_KEPT, RULE_IS_KEPT, RULE_IS_KEPT}},
+    // One that was only tested does not stand for one that is proved, and the other way round it does.
+    {"(rule special (source (concat 0 (relu ?x) (relu ?y))) (target (relu (concat 0 ?x ?y)))" PROVED ")",
+     "(rule general (source (concat $i (relu ?x) (relu ?y))) (target (relu (concat $i ?x ?y)))" TESTED ")",
+     {RULE_IS_KEPT, RULE_IS_KEPT}},
+    {"(rule special (source (concat 0 (relu ?x) (relu ?y))) (target (relu (concat 0 ?x ?y)))" TESTED ")",
+     "(rule general (source (concat $i (relu ?x) (relu ?y))) (target (relu (concat $i ?x ?y)))" PROVED ")",
+     {RULE_IS_DERIVED, RULE_IS_KEPT}},
 };
 
 static void read_into(struct rule_set *set, const char *text)
