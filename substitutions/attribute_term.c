@@ -208,6 +208,16 @@ bool attribute_term_evaluate(const struct attribute_term *t, const struct term_b
     return true;
 }
 
+const struct attribute_term *attribute_term_make(enum attribute_term_kind kind, int64_t value,
+                                                 const struct attribute_term *operand, struct arena *a)
+{
+    struct attribute_term *t = arena_new(a, struct attribute_term);
+    const struct attribute_term **operands = arena_array(a, const struct attribute_term *, 1);
+    operands[0] = operand;
+    *t = (struct attribute_term){kind, value, operand != NULL, operands};
+    return t;
+}
+
 bool attribute_term_equal(const struct attribute_term *a, const struct attribute_term *b)
 {
     if (a == b)

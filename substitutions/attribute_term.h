@@ -57,6 +57,9 @@ struct term_bindings {
 // The value, its ints allocated in `a`. False: no value, or a variable is not bound.
 bool attribute_term_evaluate(const struct attribute_term *t, const struct term_bindings *b, struct arena *a,
                              struct attribute_value *ret_value);
+// A term of at most one operand (NULL: none), which is kept.
+const struct attribute_term *attribute_term_make(enum attribute_term_kind kind, int64_t value,
+                                                 const struct attribute_term *operand, struct arena *a);
 bool attribute_term_equal(const struct attribute_term *a, const struct attribute_term *b);
 bool attribute_term_mentions_variable(const struct attribute_term *t, int64_t variable);   // an attribute variable
 const char *attribute_term_head(enum attribute_term_kind kind);   // "+", "dim", ...; NULL for INTEGER and VARIABLE

@@ -1,5 +1,6 @@
 #include "verifier/conditions.h"
 
+#include "verifier/ranks.h"
 #include <string.h>
 
 #define MAX_SAMPLES 2048
@@ -26,6 +27,22 @@ struct atom_search {
     uint32_t n_atoms;
     struct atom atoms[MAX_ATOMS];
 };
+
+struct condition condition_equal(const struct attribute_term *x, const struct attribute_term *y)
+{
+    return (struct condition){.kind = CONDITION_EQUAL, .a = x, .b = y};
+}
+
+void rule_add_conditions(struct rule *r, const struct found_condition *added, struct arena *a)
+{
+    uint32_t n = r->n_conditions + added->count;
+    struct condition *conditions = arena_array(a, struct condition, n + 1);
+    if (r->n_conditions)
+        memcpy(conditions, r->conditions, r->n_conditions * sizeof *conditions);
+    memcpy(conditions + r->n_conditions, added->conditions, added->count * sizeof *conditions);
+    r->conditions = conditions;
+    r->n_conditions = n;
+}
 
 // --- samples ---------------------------------------------------------------------------------------------------------
 
@@ -60,24 +77,14 @@ static void evaluate_atom(const struct atom_search *s, const struct condition *c
 
 // --- the vocabulary --------------------------------------------------------------------------------------------------
 
-static const struct attribute_term *make_term(struct atom_search *s, enum attribute_term_kind kind, int64_t value,
-                                              const struct attribute_term *operand)
+static const struct attribute_term *integer_term(struct arena *a, int64_t value)
 {
-    struct attribute_term *t = arena_new(s->arena, struct attribute_term);
-    const struct attribute_term **operands = arena_array(s->arena, const struct attribute_term *, 1);
-    operands[0] = operand;
-    *t = (struct attribute_term){kind, value, operand != NULL, operands};
-    return t;
+    return attribute_term_make(TERM_INTEGER, value, NULL, a);
 }
 
-static const struct attribute_term *integer_term(struct atom_search *s, int64_t value)
+static const struct attribute_term *dim_term(struct arena *a, uint32_t variable, int axis)
 {
-    return make_term(s, TERM_INTEGER, value, NULL);
-}
-
-static const struct attribute_term *dim_term(struct atom_search *s, uint32_t variable, int axis)
-{
-    return make_term(s, TERM_DIM, variable, integer_term(s, axis));
+    return attribute_term_make(TERM_DIM, variable, integer_term(a, axis), a);
 }
 
 static void add_equality(struct atom_search *s, const struct attribute_term *a, const struct attribute_term *b)
@@ -85,7 +92,7 @@ static void add_equality(struct atom_search *s, const struct attribute_term *a, 
     if (s->n_atoms == MAX_ATOMS)
         return;
     struct atom *atom = &s->atoms[s->n_atoms];
-    atom->condition = (struct condition){.kind = CONDITION_EQUAL, .a = a, .b = b};
+    atom->condition = condition_equal(a, b);
     evaluate_atom(s, &atom->condition, &s->bad, atom->bad);
     evaluate_atom(s, &atom->condition, &s->good, atom->good);
     bool excludes_some = false, allows_some = false;
@@ -118,13 +125,13 @@ static void add_attribute_atoms(struct atom_search *s)
 {
     const struct pattern *p = s->equation->pattern;
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
-        const struct attribute_term *variable = make_term(s, TERM_VARIABLE, v, NULL);
+        const struct attribute_term *variable = attribute_term_make(TERM_VARIABLE, v, NULL, s->arena);
         for (int64_t value = 0; value < 3 && !is_list(s, v); value++)
-            add_equality(s, variable, integer_term(s, value));
-        add_equality(s, make_term(s, TERM_SUM, 0, variable), integer_term(s, 0));
-        add_equality(s, make_term(s, TERM_PRODUCT, 0, variable), integer_term(s, 1));
+            add_equality(s, variable, integer_term(s->arena, value));
+        add_equality(s, attribute_term_make(TERM_SUM, 0, variable, s->arena), integer_term(s->arena, 0));
+        add_equality(s, attribute_term_make(TERM_PRODUCT, 0, variable, s->arena), integer_term(s->arena, 1));
         for (uint32_t w = 0; w < v; w++)
-            add_equality(s, make_term(s, TERM_VARIABLE, w, NULL), variable);
+            add_equality(s, attribute_term_make(TERM_VARIABLE, w, NULL, s->arena), variable);
     }
 }
 
@@ -133,10 +140,10 @@ static void add_dim_atoms(struct atom_search *s, uint32_t v, uint32_t w)
     int rank_of_v = largest_rank(s, v), rank_of_w = largest_rank(s, w);
     if (v == w)
         for (int a = 0; a < rank_of_v; a++)
-            add_equality(s, dim_term(s, v, a), integer_term(s, 1));
+            add_equality(s, dim_term(s->arena, v, a), integer_term(s->arena, 1));
     for (int a = 0; a < rank_of_v; a++)
         for (int b = v == w ? a + 1 : 0; b < rank_of_w; b++)
-            add_equality(s, dim_term(s, v, a), dim_term(s, w, b));
+            add_equality(s, dim_term(s->arena, v, a), dim_term(s->arena, w, b));
 }
 
 static void add_atoms(struct atom_search *s)
@@ -144,12 +151,14 @@ static void add_atoms(struct atom_search *s)
     uint32_t n = s->equation->pattern->n_variables;
     for (uint32_t v = 0; v < n; v++)
         for (int rank = 0; rank <= largest_rank(s, v); rank++)
-            add_equality(s, make_term(s, TERM_RANK, v, NULL), integer_term(s, rank));
+            add_equality(s, attribute_term_make(TERM_RANK, v, NULL, s->arena), integer_term(s->arena, rank));
     add_attribute_atoms(s);
     for (uint32_t v = 0; v < n; v++)
         for (uint32_t w = v + 1; w < n; w++) {
-            add_equality(s, make_term(s, TERM_RANK, v, NULL), make_term(s, TERM_RANK, w, NULL));
-            add_equality(s, make_term(s, TERM_DIMS, v, NULL), make_term(s, TERM_DIMS, w, NULL));
+            add_equality(s, attribute_term_make(TERM_RANK, v, NULL, s->arena),
+                         attribute_term_make(TERM_RANK, w, NULL, s->arena));
+            add_equality(s, attribute_term_make(TERM_DIMS, v, NULL, s->arena),
+                         attribute_term_make(TERM_DIMS, w, NULL, s->arena));
         }
     for (uint32_t v = 0; v < n; v++)
         for (uint32_t w = v; w < n; w++)
@@ -159,7 +168,7 @@ static void add_atoms(struct atom_search *s)
 // --- the search ------------------------------------------------------------------------------------------------------
 
 struct choice {
-    uint32_t count, atoms[MAX_ADDED_CONDITIONS];
+    uint32_t count, atoms[MAX_SEARCHED_CONDITIONS];
     uint32_t met;   // good samples
 };
 
@@ -220,7 +229,7 @@ static struct choice find_best_choice(struct atom_search *s)
     if (s->good.count == 0 || s->bad.count == 0)
         return best;
     add_atoms(s);
-    for (uint32_t depth = 1; depth <= MAX_ADDED_CONDITIONS; depth++) {
+    for (uint32_t depth = 1; depth <= MAX_SEARCHED_CONDITIONS; depth++) {
         struct choice path = {0};
         try_conjunctions(s, &path, 0, depth, all, all, &best);
     }
@@ -241,5 +250,44 @@ struct found_condition find_weakest_condition(struct judge *j, const struct equa
     for (uint32_t i = 0; i < best.count; i++)
         found.conditions[i] = copy_equality(&s->atoms[best.atoms[i]].condition, a);
     arena_free(&samples);
+    return found;
+}
+
+// --- ranks -----------------------------------------------------------------------------------------------------------
+
+// (= (dim ?x 3) 1)
+static bool asks_for_one(const struct condition *c, uint32_t variable, int axis)
+{
+    return c->kind == CONDITION_EQUAL && c->a->kind == TERM_DIM && c->a->value == variable &&
+           c->a->operands[0]->kind == TERM_INTEGER && c->a->operands[0]->value == axis && c->b->kind == TERM_INTEGER &&
+           c->b->value == 1;
+}
+
+static bool is_asked_for_one(const struct equation *eq, uint32_t variable, int axis)
+{
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (asks_for_one(&eq->conditions[i], variable, axis))
+            return true;
+    return false;
+}
+
+static void add_found(struct found_condition *found, const struct attribute_term *x, const struct attribute_term *y)
+{
+    if (found->count < MAX_ADDED_CONDITIONS)
+        found->conditions[found->count++] = condition_equal(x, y);
+}
+
+struct found_condition find_condition_on_ranks(const struct equation *eq, struct arena *a)
+{
+    struct found_condition found = {0};
+    uint32_t tensors = tensors_of_open_rank(eq);
+    for (uint32_t v = 0; v < eq->pattern->n_variables; v++) {
+        if (!(tensors >> v & 1))
+            continue;
+        add_found(&found, attribute_term_make(TERM_RANK, v, NULL, a), integer_term(a, 4));
+        for (int axis = 2; axis < 4; axis++)
+            if (!is_asked_for_one(eq, v, axis) && is_asked_for_one(eq, v, 5 - axis))
+                add_found(&found, dim_term(a, v, axis), integer_term(a, 1));
+    }
     return found;
 }

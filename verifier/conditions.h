@@ -7,13 +7,20 @@
 #define VERIFIER_CONDITIONS_H
 #include "verifier/judge.h"
 
-#define MAX_ADDED_CONDITIONS 3
+#define MAX_SEARCHED_CONDITIONS 3   // in one conjunction
+#define MAX_ADDED_CONDITIONS 12
 
 struct found_condition {
     uint32_t count;   // 0: none was found
     struct condition conditions[MAX_ADDED_CONDITIONS];
     bool is_exact;   // every good instance that was looked at meets it
 };
+struct condition condition_equal(const struct attribute_term *x, const struct attribute_term *y);
+// The rule gets a list of conditions of its own, in `a`.
+void rule_add_conditions(struct rule *r, const struct found_condition *added, struct arena *a);
 // Conditions are allocated in `a`. The equation failed at some instance.
 struct found_condition find_weakest_condition(struct judge *j, const struct equation *eq, struct arena *a);
+// What the equation says of the spatial axes that it names, said of images alone: tensors of open rank have rank 4, and
+// those of which one spatial axis is asked to be 1 have both so. Gives only what is new.
+struct found_condition find_condition_on_ranks(const struct equation *eq, struct arena *a);
 #endif

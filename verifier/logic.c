@@ -44,6 +44,7 @@ static void sentence_free(struct sentence *s)
     vec_free(&s->truths);
     vec_free(&s->equalities);
     vec_free(&s->facts);
+    vec_free(&s->choices);
     vec_free(&s->goals);
 }
 
@@ -320,6 +321,40 @@ static logic_term translate_tensor(struct translation *tr, term_id term)
     return result;
 }
 
+// Is the variable alone an attribute of a window, which has no negative entries?
+static bool is_attribute_of_window(const struct pattern *p, uint32_t variable)
+{
+    static const char *const names[] = {"stride", "pad", "dilation", "kernel"};
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            int attribute = operator_find_attribute(p->nodes.items[n].op, names[i]);
+            if (attribute < 0 || p->nodes.items[n].attributes[attribute].count != 1)
+                continue;
+            const struct attribute_term *t = p->nodes.items[n].attributes[attribute].terms[0];
+            if (t->kind == TERM_VARIABLE && t->value == variable)
+                return true;
+        }
+    return false;
+}
+
+// A product of strides, dilations or kernels that is 1 says that all are 1, a sum of pads that is 0 that all are 0.
+static void say_what_all_entries_are(struct translation *tr, const struct condition *c, struct sentence *s)
+{
+    bool is_product = c->a->kind == TERM_PRODUCT;
+    if (c->kind != CONDITION_EQUAL || (!is_product && c->a->kind != TERM_SUM) || c->b->kind != TERM_INTEGER ||
+        c->b->value != is_product || c->a->operands[0]->kind != TERM_VARIABLE)
+        return;
+    uint32_t variable = (uint32_t)c->a->operands[0]->value;
+    int64_t entries[2 * MAX_RANK];
+    struct attribute_value all = {tr->in->attributes[variable].count, entries};
+    if (!is_attribute_of_window(tr->in->equation->pattern, variable) || all.count > 2 * MAX_RANK)
+        return;
+    for (uint32_t i = 0; i < all.count; i++)
+        entries[i] = is_product;
+    struct logic_equality equality = {list_variable(tr, variable), list_constant(tr->l, &all)};
+    vec_push(&s->equalities, equality);
+}
+
 static void translate_condition(struct translation *tr, const struct condition *c, struct sentence *s)
 {
     static const char *const names[] = {[CONDITION_NOT_EQUAL] = "differ",
@@ -338,6 +373,8 @@ static void translate_condition(struct translation *tr, const struct condition *
     if (is_settled(c->a) && is_settled(c->b))
         return;
     logic_term sides[2] = {translate_list(tr, c->a), translate_list(tr, c->b)};
+    if (!tr->is_axiom)
+        say_what_all_entries_are(tr, c, s);
     if (c->kind == CONDITION_EQUAL && tr->l->nodes.items[sides[0]].sort == tr->l->nodes.items[sides[1]].sort) {
         struct logic_equality equality = {sides[0], sides[1]};
         vec_push(&s->equalities, equality);
@@ -356,6 +393,36 @@ static void assume_what_a_match_checks(struct translation *tr, struct sentence *
     for (uint32_t v = 0; v < eq->pattern->n_variables; v++)
         if (tr->tensors[v] != NO_TERM)
             vec_push(&s->truths, logic_predicate(tr->l, "plain", tr->tensors[v]));
+}
+
+static void assume_a_choice(struct translation *tr, const struct attribute *attribute, uint32_t variable,
+                            struct sentence *s)
+{
+    struct choice choice = {.term = list_variable(tr, variable)};
+    while (attribute->choices[choice.n_values]) {
+        if (choice.n_values == MAX_CHOICES)
+            return;
+        struct attribute_value value = {1, &(int64_t){choice.n_values}};
+        choice.values[choice.n_values++] = list_constant(tr->l, &value);
+    }
+    vec_push(&s->choices, choice);
+}
+
+// A node is well-typed with the names that its operator has and with no others.
+static void assume_choices(struct translation *tr, struct sentence *s)
+{
+    const struct pattern *p = tr->in->equation->pattern;
+    uint32_t known = 0;
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
+            const struct attribute *attribute = &p->nodes.items[n].op->attributes[i];
+            const struct attribute_pattern *value = &p->nodes.items[n].attributes[i];
+            if (attribute->kind != ATTRIBUTE_CHOICE || value->count != 1 || value->terms[0]->kind != TERM_VARIABLE ||
+                (known >> value->terms[0]->value & 1))
+                continue;
+            known |= 1u << value->terms[0]->value;
+            assume_a_choice(tr, attribute, (uint32_t)value->terms[0]->value, s);
+        }
 }
 
 static struct sentence translate(struct translation *tr)
@@ -377,6 +444,8 @@ static struct sentence translate(struct translation *tr)
             vec_push(&s.truths, logic_predicate(tr->l, "plain", tensor_variable(tr, v)));
     if (!tr->is_axiom && !eq->is_strong)
         assume_what_a_match_checks(tr, &s);
+    if (!tr->is_axiom && !eq->is_strong)
+        assume_choices(tr, &s);
     s.n_variables = tr->n_variables;
     s.variables = arena_copy_array(&tr->l->arena, tr->sorts, tr->n_variables + 1);
     return s;

@@ -16,6 +16,7 @@ typedef uint16_t logic_sort;
 #define SORT_LIST(length) ((logic_sort)(16 + (length)))
 
 #define MAX_LOGIC_ARGUMENTS 16
+#define MAX_CHOICES 4   // of more names nothing is said
 
 enum symbol_role { ROLE_OPERATOR, ROLE_LIST, ROLE_CONSTANT, ROLE_PREDICATE };
 struct logic_symbol {
@@ -46,7 +47,13 @@ struct fact {
     logic_term left, right;
     const char *text;   // as in a rule
 };
-// assumptions (truths, equalities and, of obligations, facts) imply all goals, for all variables.
+// An attribute that is one of few names: it has one of the values 0 to `n_values` - 1.
+struct choice {
+    logic_term term;
+    uint32_t n_values;
+    logic_term values[MAX_CHOICES];
+};
+// assumptions (truths, equalities and, of obligations, facts and choices) imply all goals, for all variables.
 struct sentence {
     const char *name;   // of the equation
     uint32_t n_variables;
@@ -54,6 +61,7 @@ struct sentence {
     VEC(logic_term) truths;
     VEC(struct logic_equality) equalities;
     VEC(struct fact) facts;
+    VEC(struct choice) choices;
     VEC(struct logic_equality) goals;
 };
 struct sentence_list {

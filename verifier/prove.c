@@ -1,5 +1,6 @@
 #include "verifier/prove.h"
 
+#include "verifier/sufficient.h"
 #include <string.h>
 
 const char *rule_outcome_name(enum rule_outcome outcome)
@@ -16,17 +17,6 @@ void rule_report_free(struct rule_report *report)
 {
     judgement_free(&report->first);
     judgement_free(&report->direct);
-}
-
-static void add_conditions(struct rule *r, const struct found_condition *added, struct arena *a)
-{
-    uint32_t n = r->n_conditions + added->count;
-    struct condition *conditions = arena_array(a, struct condition, n + 1);
-    if (r->n_conditions)
-        memcpy(conditions, r->conditions, r->n_conditions * sizeof *conditions);
-    memcpy(conditions + r->n_conditions, added->conditions, added->count * sizeof *conditions);
-    r->conditions = conditions;
-    r->n_conditions = n;
 }
 
 static bool is_positive(const struct judgement *result)
@@ -91,17 +81,46 @@ static const char *certificate(const struct rule_report *report, struct arena *a
     return text;
 }
 
+static void judge_and_listen(struct judge *j, struct theory *theory, const struct equation *eq,
+                             struct judgement *ret_result)
+{
+    if (theory)
+        theory_listen(theory, j, eq);
+    judge_equation(j, eq, ret_result);
+}
+
+// Tests that are no proof do where the properties prove a rule, and a part of them tells as well what is false: the
+// others are left out then. False: neither proved nor refuted yet.
+#define PART_OF_TESTS 8
+static bool judge_in_part(struct judge *j, struct theory *theory, const struct equation *eq,
+                          struct judgement *ret_result, struct entailment *ret_entailment)
+{
+    struct judge whole = *j;
+    j->step_limit /= PART_OF_TESTS;
+    j->instance_limit /= PART_OF_TESTS;
+    j->work_limit /= PART_OF_TESTS;
+    judge_and_listen(j, theory, eq, ret_result);
+    j->step_limit = whole.step_limit;
+    j->instance_limit = whole.instance_limit;
+    j->work_limit = whole.work_limit;
+    *ret_entailment = theory_prove_heard(theory, j, ret_result);
+    return ret_result->verdict == VERDICT_PROVED || ret_result->verdict == VERDICT_REFUTED ||
+           (ret_result->verdict == VERDICT_TESTED && ret_entailment->status == ENTAILMENT_PROVED);
+}
+
 // Judges an equation and, from the instances that were compared, derives it from the properties.
 static void judge_and_derive(struct judge *j, struct theory *theory, const struct rule *r, struct judgement *ret_result,
                              struct rule_report *report)
 {
     struct equation eq = equation_of_rule(r);
+    report->has_entailment = theory != NULL;
+    if (theory && judge_in_part(j, theory, &eq, ret_result, &report->entailment))
+        return;
     if (theory)
-        theory_listen(theory, j, &eq);
-    judge_equation(j, &eq, ret_result);
+        judgement_free(ret_result);
+    judge_and_listen(j, theory, &eq, ret_result);
     if (theory)
         report->entailment = theory_prove_heard(theory, j, ret_result);
-    report->has_entailment = theory != NULL;
 }
 
 static void try_under_conditions(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
@@ -111,11 +130,51 @@ static void try_under_conditions(struct judge *j, struct theory *theory, struct 
     report->outcome = RULE_REFUTED;
     if (report->added.count == 0)
         return;
-    add_conditions(&report->proved, &report->added, a);
+    rule_add_conditions(&report->proved, &report->added, a);
     judge_and_derive(j, theory, &report->proved, &report->direct, report);
     report->has_direct = true;
     if (is_positive(&report->direct))
         report->outcome = outcome_of_positive(&report->direct, report, RULE_PROVED_UNDER_CONDITIONS);
+}
+
+static void append_conditions(struct found_condition *all, const struct found_condition *more)
+{
+    for (uint32_t i = 0; i < more->count && all->count < MAX_ADDED_CONDITIONS; i++)
+        all->conditions[all->count++] = more->conditions[i];
+}
+
+// Judges what could only be tested anew with more conditions, which stay when it is proved with them.
+static void try_with_more(struct judge *j, struct theory *theory, struct arena *a, const struct found_condition *more,
+                          struct rule_report *report)
+{
+    struct rule_report before = *report;
+    if (more->count == 0 || more->count + report->added.count > MAX_ADDED_CONDITIONS)
+        return;
+    rule_add_conditions(&report->proved, more, a);
+    append_conditions(&report->added, more);
+    judge_and_derive(j, theory, &report->proved, &report->direct, report);
+    if (is_positive(&report->direct))
+        report->outcome = outcome_of_positive(&report->direct, report, RULE_PROVED_UNDER_CONDITIONS);
+    if (report->outcome == RULE_PROVED_UNDER_CONDITIONS) {
+        report->has_direct = true;
+        judgement_free(&before.direct);
+        return;
+    }
+    judgement_free(&report->direct);
+    *report = before;
+}
+
+// A rule that names the axes of images is often only meant for images; what the tests did not get to may need conditions
+// that they did not ask for.
+static void try_what_was_tested(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
+{
+    struct equation eq = equation_of_rule(&report->proved);
+    struct found_condition on_ranks = find_condition_on_ranks(&eq, a);
+    try_with_more(j, theory, a, &on_ranks, report);
+    if (report->outcome != RULE_ONLY_TESTED || !theory)
+        return;
+    struct found_condition sufficient = find_sufficient_condition(j, theory, &report->proved, a);
+    try_with_more(j, theory, a, &sufficient, report);
 }
 
 // The counterexample is one of the instances that were heard, and an entailment speaks of inputs without split trees only.
@@ -138,6 +197,8 @@ void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, st
         try_under_conditions(j, theory, a, ret_report);
     if (ret_report->outcome == RULE_REFUTED && ret_report->first.verdict == VERDICT_UNDECIDED)
         ret_report->outcome = RULE_NOT_PROVED;
+    if (ret_report->outcome == RULE_ONLY_TESTED)
+        try_what_was_tested(j, theory, a, ret_report);
     ret_report->proved.proof = certificate(ret_report, a);
 }
 

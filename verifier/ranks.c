@@ -77,14 +77,29 @@ bool pattern_has_windows(const struct pattern *p)
     return false;
 }
 
-// Is there a list with an entry for each axis, or each spatial axis?
-static bool has_list_of_known_length(const struct pattern *p)
+// The tensors that stand in one term with this one, or with one that does.
+static uint32_t tensors_connected_with(const struct pattern *p, uint32_t variable)
+{
+    uint32_t connected = 1u << variable, before = 0;
+    while (connected != before) {
+        before = connected;
+        for (uint32_t n = 0; n < p->nodes.count; n++) {
+            uint32_t of_node = equation_variables_of_node(p, n);
+            connected |= of_node & connected ? of_node : 0;
+        }
+    }
+    return connected;
+}
+
+// Is there a list with an entry for each axis, or each spatial axis, of one of the tensors?
+static bool has_list_of_known_length(const struct pattern *p, uint32_t tensors)
 {
     static const char *const names[] = {"stride", "pad", "dilation", "kernel", "shape", "perm"};
     for (size_t n = 0; n < p->nodes.count; n++)
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
             int attribute = operator_find_attribute(p->nodes.items[n].op, names[i]);
-            if (attribute >= 0 && p->nodes.items[n].attributes[attribute].count > 1)
+            bool has_length = attribute >= 0 && p->nodes.items[n].attributes[attribute].count > 1;
+            if (has_length && (equation_variables_of_node(p, (uint32_t)n) & tensors))
                 return true;
         }
     return false;
@@ -115,8 +130,56 @@ int ranks_to_test(const struct equation *eq)
     return rank > LARGEST_RANK ? LARGEST_RANK : (int)rank;
 }
 
+// (= (rank ?x) 4), a rank that is tried.
+static bool fixes_rank_of(const struct condition *c, int64_t variable)
+{
+    return c->kind == CONDITION_EQUAL && c->a->kind == TERM_RANK && c->a->value == variable &&
+           c->b->kind == TERM_INTEGER && c->b->value <= 4;
+}
+
+static bool has_fixed_rank(const struct equation *eq, int64_t variable)
+{
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (fixes_rank_of(&eq->conditions[i], variable))
+            return true;
+    return false;
+}
+
+// Tensors of which the term names the size of a spatial axis.
+static uint32_t tensors_with_named_axis(const struct attribute_term *t)
+{
+    uint32_t tensors = t->kind == TERM_DIM && largest_integer_of_term(t->operands[0]) >= 2 ? 1u << t->value : 0;
+    for (uint32_t i = 0; i < t->count; i++)
+        tensors |= tensors_with_named_axis(t->operands[i]);
+    return tensors;
+}
+
+static uint32_t tensors_with_axis_named_in_attributes(const struct pattern *p)
+{
+    uint32_t tensors = 0;
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
+            for (uint32_t j = 0; j < p->nodes.items[n].attributes[i].count; j++)
+                tensors |= tensors_with_named_axis(p->nodes.items[n].attributes[i].terms[j]);
+    return tensors;
+}
+
+uint32_t tensors_of_open_rank(const struct equation *eq)
+{
+    uint32_t tensors = 0;
+    if (!pattern_has_windows(eq->pattern))
+        return 0;
+    tensors = tensors_with_axis_named_in_attributes(eq->pattern);
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (!condition_is_of_variable(eq->conditions[i].kind))
+            tensors |= tensors_with_named_axis(eq->conditions[i].a) | tensors_with_named_axis(eq->conditions[i].b);
+    for (uint32_t v = 0; v < eq->pattern->n_variables; v++)
+        if (has_fixed_rank(eq, v) || has_list_of_known_length(eq->pattern, tensors_connected_with(eq->pattern, v)))
+            tensors &= ~(1u << v);
+    return tensors;
+}
+
 bool ranks_are_too_few(const struct equation *eq)
 {
-    bool has_any_rank = pattern_has_windows(eq->pattern) && !has_list_of_known_length(eq->pattern);
-    return rank_that_tells_axes(eq) > LARGEST_RANK || (has_any_rank && largest_axis_in_terms(eq) >= 2);
+    return rank_that_tells_axes(eq) > LARGEST_RANK || tensors_of_open_rank(eq);
 }

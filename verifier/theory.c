@@ -1,6 +1,7 @@
 #include "verifier/theory.h"
 
 #include "core/clock.h"
+#include "verifier/ranks.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -355,6 +356,16 @@ static void assert_facts(struct theory *t, const struct sentence *s, const struc
     }
 }
 
+static void assert_choice(struct theory *t, const struct choice *choice)
+{
+    Z3_ast cases[MAX_CHOICES];
+    for (uint32_t i = 0; i < choice->n_values; i++) {
+        struct logic_equality is_value = {choice->term, choice->values[i]};
+        cases[i] = equality_of(t, &is_value, NULL);
+    }
+    assume(t, Z3_mk_or(t->z3, choice->n_values, cases));
+}
+
 static void assert_obligation(struct theory *t, const struct sentence *s, const struct entailment *proof)
 {
     Z3_ast goals[MAX_RULE_OUTPUTS];
@@ -362,6 +373,8 @@ static void assert_obligation(struct theory *t, const struct sentence *s, const 
         assume(t, term_of(t, s->truths.items[i], NULL));
     for (size_t i = 0; i < s->equalities.count; i++)
         assume(t, equality_of(t, &s->equalities.items[i], NULL));
+    for (size_t i = 0; i < s->choices.count; i++)
+        assert_choice(t, &s->choices.items[i]);
     assert_facts(t, s, proof);
     for (size_t i = 0; i < s->goals.count; i++)
         goals[i] = equality_of(t, &s->goals.items[i], NULL);
@@ -440,7 +453,7 @@ static struct entailment prove_obligations(struct theory *t, bool are_stated, co
 
 struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq, const char *without)
 {
-    bool are_stated = obligations_find(&t->logic, judge, eq, false, &t->obligations);
+    bool are_stated = obligations_find(&t->logic, judge, eq, false, &t->obligations) && !ranks_are_too_few(eq);
     return prove_obligations(t, are_stated, without);
 }
 
@@ -467,8 +480,16 @@ struct entailment theory_prove_heard(struct theory *t, struct judge *judge, cons
     judge->listener = NULL;
     if (heard->verdict == VERDICT_TESTED)
         obligations_drop_facts(&t->heard);
-    bool are_all = !heard->was_cut_short || judge_explore(judge, t->heard.equation, hear_more, &t->heard);
+    bool are_all = !ranks_are_too_few(t->heard.equation) &&
+                   (!heard->was_cut_short || judge_explore(judge, t->heard.equation, hear_more, &t->heard));
     return prove_obligations(t, obligations_end(&t->heard) && are_all, NULL);
+}
+
+struct entailment theory_prove_explored(struct theory *t, struct judge *judge, const struct equation *eq)
+{
+    struct judgement nothing_heard = {.verdict = VERDICT_TESTED, .was_cut_short = true};
+    theory_listen(t, judge, eq);
+    return theory_prove_heard(t, judge, &nothing_heard);
 }
 
 static Z3_ast named_constant(struct theory *t, const char *name, logic_sort sort)

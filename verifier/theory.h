@@ -40,6 +40,8 @@ struct entailment theory_prove(struct theory *t, struct judge *judge, const stru
 // The same in two steps, about the instances that the judge compares between them. One at a time.
 void theory_listen(struct theory *t, struct judge *judge, const struct equation *eq);
 struct entailment theory_prove_heard(struct theory *t, struct judge *judge, const struct judgement *heard);
+// About small instances of all kinds alone, without facts.
+struct entailment theory_prove_explored(struct theory *t, struct judge *judge, const struct equation *eq);
 // Is x = y, for two different tensors of one rank, not provable? (An equational theory always has a trivial model: this
 // is what consistency means.) Looked for among all operators applied to x and y; false: ret_core names who is to blame.
 bool theory_is_consistent(struct theory *t, struct entailment *ret_core);

@@ -11,6 +11,19 @@ import sys
 import tempfile
 
 CONDITIONS = {
+    "all-axes-of-product-one": ["(= (dim ?x 1) 1)"],
+    "choice-associates": ["(= $a 0)"],
+    "choice-identity-forgets-activation": ["(= $b 1)"],
+    "choice-inside": ["(= $a $b)"],
+    "choice-of-padding": ["(= $c 1)"],
+    "choice-of-sum": ["(= $a 0)"],
+    "entry-beside-large-identity": ["(= (product $d) 1)"],
+    "entry-identity-strided": ["(= (product $s) 1)"],
+    "rank-of-another-list": ["(= (rank ?k) 4)"],
+    "rank-of-another-tensor": ["(= (rank ?k) 4)"],
+    "rank-open-dilation": ["(= (rank ?k) 4)"],
+    "rank-open-dilation-of-sum": ["(= (rank ?k) 4)"],
+    "rank-three-of-one-entry": ["(= (dim ?k 3) 1)"],
     "broadcast-wrong-end": ["(= (dim ?x 0) 1)"],
     "conv-all-transposed": ["(= (dim ?x 2) (dim ?k 2))", "(= (dim ?x 3) (dim ?k 3))"],
     "conv-enlarge-any-dilation": ["(= (product $d) 1)"],
@@ -32,6 +45,7 @@ CONDITIONS = {
     "conv-pads-turned": ["(= (sum $p) 0)"],
     "conv-stride-of-first-axis": ["(= (dim ?x 3) (dim ?k 3))"],
     "conv-stride-second-axis": ["(= (dim ?x 3) (dim ?k 3))"],
+    "pool-counted-at-one-end": ["(= (sum $p) 0)"],
     "pool-every-entry-is-read": ["(= (product $s) 1)"],
     "pool-max-of-neg": ["(= (product $k) 1)"],
     "pool-of-relu-drops-stride": ["(= (product $s) 1)"],

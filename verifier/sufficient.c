@@ -1,0 +1,128 @@
+#include "verifier/sufficient.h"
+
+#include "verifier/ranks.h"
+#include <string.h>
+
+#define MAX_GROUPS 8
+#define MAX_OF_GROUP 3
+
+// What goes together: a kernel of one entry is three conditions.
+struct group {
+    uint32_t count;
+    struct condition conditions[MAX_OF_GROUP];
+};
+struct groups {
+    struct arena *arena;
+    uint32_t count;
+    struct group items[MAX_GROUPS];
+};
+
+static void add_group(struct groups *g, const struct group *group)
+{
+    if (g->count < MAX_GROUPS && group->count)
+        g->items[g->count++] = *group;
+}
+
+static const struct attribute *attribute_of_variable(const struct pattern *p, uint32_t variable)
+{
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
+            const struct attribute_pattern *value = &p->nodes.items[n].attributes[i];
+            if (value->count == 1 && value->terms[0]->kind == TERM_VARIABLE && value->terms[0]->value == variable)
+                return &p->nodes.items[n].op->attributes[i];
+        }
+    return NULL;
+}
+
+// Activations that may have to be one.
+static void add_equal_choices(struct groups *g, const struct pattern *p)
+{
+    for (uint32_t v = 0; v < p->n_attribute_variables; v++)
+        for (uint32_t w = 0; w < v; w++) {
+            const struct attribute *of_v = attribute_of_variable(p, v), *of_w = attribute_of_variable(p, w);
+            if (!of_v || !of_w || of_v->kind != ATTRIBUTE_CHOICE || of_v->choices != of_w->choices)
+                continue;
+            struct group equal = {1,
+                                  {condition_equal(attribute_term_make(TERM_VARIABLE, v, NULL, g->arena),
+                                                   attribute_term_make(TERM_VARIABLE, w, NULL, g->arena))}};
+            add_group(g, &equal);
+            break;
+        }
+}
+
+static void add_no_dilation(struct groups *g, const struct pattern *p)
+{
+    for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
+        const struct attribute *of_v = attribute_of_variable(p, v);
+        if (!of_v || strcmp(of_v->name, "dilation") != 0)
+            continue;
+        const struct attribute_term *variable = attribute_term_make(TERM_VARIABLE, v, NULL, g->arena);
+        struct group none = {1,
+                             {condition_equal(attribute_term_make(TERM_PRODUCT, 0, variable, g->arena),
+                                              attribute_term_make(TERM_INTEGER, 1, NULL, g->arena))}};
+        add_group(g, &none);
+    }
+}
+
+static void add_kernel_of_one_entry(struct groups *g, uint32_t variable)
+{
+    const struct attribute_term *one = attribute_term_make(TERM_INTEGER, 1, NULL, g->arena);
+    struct group group = {1,
+                          {condition_equal(attribute_term_make(TERM_RANK, variable, NULL, g->arena),
+                                           attribute_term_make(TERM_INTEGER, 4, NULL, g->arena))}};
+    for (int64_t axis = 2; axis < 4; axis++) {
+        const struct attribute_term *number = attribute_term_make(TERM_INTEGER, axis, NULL, g->arena);
+        group.conditions[group.count++] =
+            condition_equal(attribute_term_make(TERM_DIM, variable, number, g->arena), one);
+    }
+    add_group(g, &group);
+}
+
+// Kernels that are enlarged.
+static void add_small_kernels(struct groups *g, const struct pattern *p)
+{
+    uint32_t known = 0;
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        const struct term *input = node->n_inputs ? &p->terms.items[node->inputs[0]] : NULL;
+        if (node->op->id != OP_ENLARGE || !input->is_variable || (known >> input->index & 1))
+            continue;
+        known |= 1u << input->index;
+        add_kernel_of_one_entry(g, input->index);
+    }
+}
+
+static struct found_condition join_groups(const struct groups *g, uint32_t kept)
+{
+    struct found_condition all = {0};
+    for (uint32_t i = 0; i < g->count; i++)
+        for (uint32_t j = 0; (kept >> i & 1) && j < g->items[i].count && all.count < MAX_ADDED_CONDITIONS; j++)
+            all.conditions[all.count++] = g->items[i].conditions[j];
+    return all;
+}
+
+static bool suffices(struct judge *j, struct theory *theory, const struct rule *r, const struct groups *g,
+                     uint32_t kept)
+{
+    struct rule with = *r;
+    struct found_condition conditions = join_groups(g, kept);
+    rule_add_conditions(&with, &conditions, g->arena);
+    struct equation eq = equation_of_rule(&with);
+    return theory_prove_explored(theory, j, &eq).status == ENTAILMENT_PROVED;
+}
+
+struct found_condition find_sufficient_condition(struct judge *j, struct theory *theory, const struct rule *r,
+                                                 struct arena *a)
+{
+    struct groups g = {.arena = a};
+    add_equal_choices(&g, &r->pattern);
+    add_small_kernels(&g, &r->pattern);
+    add_no_dilation(&g, &r->pattern);
+    uint32_t kept = (1u << g.count) - 1;
+    if (g.count == 0 || !suffices(j, theory, r, &g, kept))
+        return (struct found_condition){0};
+    for (uint32_t i = g.count; i-- > 0;)
+        if (suffices(j, theory, r, &g, kept & ~(1u << i)))
+            kept &= ~(1u << i);
+    return join_groups(&g, kept);
+}

@@ -1,0 +1,14 @@
+// Conditions under which a rule follows from the properties, when no counterexample says which ones it needs.
+//
+// A rule that could only be tested may well be false where the tests did not get to: activations that differ, windows
+// that are dilated on one side, a kernel that is not the single entry that it would have to be. What such a rule usually
+// lacks is assumed all at once; if the properties then suffice, whatever they do without goes again.
+#ifndef VERIFIER_SUFFICIENT_H
+#define VERIFIER_SUFFICIENT_H
+#include "verifier/conditions.h"
+#include "verifier/theory.h"
+
+// Conditions that are allocated in `a`; count 0: none were found.
+struct found_condition find_sufficient_condition(struct judge *j, struct theory *theory, const struct rule *r,
+                                                 struct arena *a);
+#endif
