@@ -101,6 +101,15 @@ static bool read_rules(struct optimizing *o)
     return !o->options->only_proved || keep_proved_rules(o);
 }
 
+static void tell_of_unbound_inputs(const struct optimizing *o)
+{
+    if (o->model.n_unbound > 0)
+        log_warning(o->options->log,
+                    "%s: %zu of %zu inputs have sizes that are not known, and what depends on them is kept as it is: "
+                    "--shape gives them",
+                    o->options->input, o->model.n_unbound, o->model.inputs.count);
+}
+
 static bool open_model(struct optimizing *o)
 {
     const struct optimize_options *options = o->options;
@@ -108,7 +117,10 @@ static bool open_model(struct optimizing *o)
                                     .shape_count = options->shapes.count,
                                     .fold_limit = options->fold_limit,
                                     .log = options->log};
-    return import_model(&o->model, &o->file, &import, o->error);
+    if (!import_model(&o->model, &o->file, &import, o->error))
+        return false;
+    tell_of_unbound_inputs(o);
+    return true;
 }
 
 // --- constants -------------------------------------------------------------------------------------------------------
@@ -169,6 +181,22 @@ static void decide(struct optimizing *o)
     r->is_optimized = r->kept_reason == NULL;
 }
 
+static bool write_original(struct optimizing *o)
+{
+    return onnx_model_write(o->file.model, &o->file, o->options->output, 0, o->error);
+}
+
+// What the model's operator set has no form for is no reason to leave the user without a model.
+static bool write_original_instead(struct optimizing *o)
+{
+    if (o->error->code != EXIT_UNSUPPORTED)
+        return false;
+    o->report.kept_reason = arena_printf(&o->model.arena, "the result cannot be written: %s", o->error->message);
+    o->report.is_optimized = false;
+    *o->error = (struct error){0};
+    return write_original(o);
+}
+
 static bool write_model(struct optimizing *o)
 {
     struct onnx_model *optimized;
@@ -176,11 +204,11 @@ static bool write_model(struct optimizing *o)
     if (!o->options->output)
         return true;
     if (!o->report.is_optimized)
-        return onnx_model_write(o->file.model, &o->file, o->options->output, 0, o->error);
+        return write_original(o);
     o->model.run_node = run_node;
     o->model.run_context = o;
     if (!export_model(&o->model, &o->found.graph, &optimized, &counts, o->error))
-        return false;
+        return write_original_instead(o);
     o->report.folded_weights = counts.computed;
     return onnx_model_write(optimized, &o->file, o->options->output, 0, o->error);
 }

@@ -20,7 +20,7 @@ static const struct option_spec specs[] = {
     {"output", OPTION_TEXT, FIELD(optimize.output), .letter = 'o', .metavar = "FILE",
      .help = "where the optimized model goes; without it nothing is written"},
     {"rules", OPTION_TEXT, FIELD(optimize.rules), .metavar = "FILE", .help = "the substitutions"},
-    {"without", OPTION_LIST, FIELD(optimize.without), .metavar = "RULE", .help = "do not use this rule (repeatable)"},
+    {"without", OPTION_LIST, FIELD(optimize.without), .metavar = "RULE", .help = "do not use this rule"},
     {"only-proved", OPTION_FLAG, FIELD(optimize.only_proved),
      .help = "use only rules with a certificate that they hold for all sizes, not those that were tested up to some"},
     {"max-rule-ops", OPTION_INTEGER, FIELD(optimize.max_rule_ops), .low = 0, .high = 1e9, .metavar = "N",
@@ -35,7 +35,7 @@ static const struct option_spec specs[] = {
      .help = "how rewriting and choosing the layouts of tensors go together: joint, standard (by rule), sequential, "
              "graph-only, layout-only"},
     {"shape", OPTION_LIST, FIELD(optimize.shapes), .metavar = "NAME=1,3,224,224",
-     .help = "the shape of an input, or SYMBOL=8 for a symbolic dimension (repeatable)"},
+     .help = "the shape of an input, or SYMBOL=8 for a symbolic dimension"},
     {"alpha", OPTION_REAL, FIELD(optimize.alpha), .low = 1, .high = 100, .metavar = "X",
      .help = "keep graphs that cost up to X times the best so far"},
     {"budget", OPTION_INTEGER, FIELD(optimize.budget), .low = 0, .high = 1e9, .metavar = "N",

@@ -4,6 +4,7 @@
 #include "optimizer/onnx/importer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,23 +122,31 @@ static const struct onnx_shape *declared_shape(const struct importer *im, size_t
     return shape && shape->dimensions.count <= MAX_RANK ? shape : NULL;
 }
 
-static void learn_symbol(struct importer *im, const struct onnx_string *name, int64_t size)
+// The types of other values follow from the symbols in their shapes, so a symbol has one size.
+static bool learn_symbol(struct importer *im, const struct onnx_string *name, int64_t size)
 {
-    if (name->size && size_of_symbol(im, name) < 0)
+    int64_t known = size_of_symbol(im, name);
+    if (name->size && known < 0)
         vec_push(&im->symbols, ((struct bound_symbol){name, size}));
+    return known < 0 || known == size ||
+           error_set_code(im->error, EXIT_USAGE, NULL,
+                          "--shape: the symbolic dimension %s is given two sizes, %" PRId64 " and %" PRId64, name->text,
+                          known, size);
 }
 
 // `--shape batch=8` gives a symbolic dimension its size.
-static void bind_symbol(struct importer *im, struct binding *b, size_t input)
+static bool bind_symbol(struct importer *im, struct binding *b, size_t input)
 {
     const struct onnx_shape *shape = declared_shape(im, input);
     for (size_t i = 0; shape && b->rank == 1 && i < shape->dimensions.count; i++) {
         const struct onnx_dimension *d = shape->dimensions.items[i];
-        if (!ONNX_HAS(d, 1) && d->symbol.size && is_for(b, &d->symbol)) {
-            learn_symbol(im, &d->symbol, b->dim[0]);
-            b->is_used = true;
-        }
+        if (ONNX_HAS(d, 1) || !d->symbol.size || !is_for(b, &d->symbol))
+            continue;
+        if (!learn_symbol(im, &d->symbol, b->dim[0]))
+            return false;
+        b->is_used = true;
     }
+    return true;
 }
 
 static bool bind_one(struct importer *im, struct binding *b, struct type *types)
@@ -148,25 +157,48 @@ static bool bind_one(struct importer *im, struct binding *b, struct type *types)
             return bind_input(im, b, &types[i]);
     }
     for (size_t i = 0; i < im->source->inputs.count; i++)
-        bind_symbol(im, b, i);
+        if (!bind_symbol(im, b, i))
+            return false;
     return b->is_used || bad_binding(im, b, "names no input and no symbolic dimension of the model");
 }
 
-// What a bound input says of symbols holds for the other inputs too.
-static void spread_symbols(struct importer *im, struct type *types)
+static bool learn_symbols_of_input(struct importer *im, size_t input, const struct type *type)
 {
-    for (size_t i = 0; i < im->source->inputs.count; i++) {
-        const struct onnx_shape *shape = declared_shape(im, i);
-        for (int k = 0; shape && types[i].rank != RANK_UNKNOWN && k < types[i].rank; k++)
-            if (types[i].dim[k] >= 0)
-                learn_symbol(im, &((const struct onnx_dimension *)shape->dimensions.items[k])->symbol, types[i].dim[k]);
+    const struct onnx_shape *shape = declared_shape(im, input);
+    for (int k = 0; shape && type->rank != RANK_UNKNOWN && k < type->rank; k++) {
+        const struct onnx_dimension *d = shape->dimensions.items[k];
+        if (type->dim[k] >= 0 && !learn_symbol(im, &d->symbol, type->dim[k]))
+            return false;
     }
+    return true;
+}
+
+// What a bound input says of symbols holds for the other inputs too.
+static bool spread_symbols(struct importer *im, struct type *types)
+{
+    for (size_t i = 0; i < im->source->inputs.count; i++)
+        if (!learn_symbols_of_input(im, i, &types[i]))
+            return false;
     for (size_t i = 0; i < im->source->inputs.count; i++) {
         const struct onnx_shape *shape = declared_shape(im, i);
         for (int k = 0; shape && types[i].rank != RANK_UNKNOWN && k < types[i].rank; k++)
             if (types[i].dim[k] < 0)
                 types[i].dim[k] = dimension_of(im, shape->dimensions.items[k]);
     }
+    return true;
+}
+
+// What was of known rank before and is too large now, --shape made so.
+static bool limit_types(struct importer *im, struct type *types)
+{
+    for (size_t i = 0; i < im->source->inputs.count; i++) {
+        struct type limited = type_within_limits(types[i]);
+        if (limited.rank != types[i].rank)
+            return error_set_code(im->error, EXIT_USAGE, NULL, "--shape: input %s would be larger than any memory",
+                                  ((const struct onnx_value_info *)im->source->inputs.items[i])->name.text);
+        types[i] = limited;
+    }
+    return true;
 }
 
 bool bind_shapes(struct importer *im, struct type *ret_types)
@@ -178,8 +210,5 @@ bool bind_shapes(struct importer *im, struct type *ret_types)
         if (!parse_binding(im, im->options->shapes[i], &b) || !bind_one(im, &b, ret_types))
             return false;
     }
-    spread_symbols(im, ret_types);
-    for (size_t i = 0; i < im->source->inputs.count; i++)
-        ret_types[i] = type_within_limits(ret_types[i]);
-    return true;
+    return spread_symbols(im, ret_types) && limit_types(im, ret_types);
 }

@@ -124,6 +124,8 @@ def products(path, extra_nodes=(), extra_outputs=(), domains=()):
 
 def test_usage(folder):
     model, out = products(folder / "model.onnx"), folder / "out.onnx"
+    unbound = small_model(folder / "unbound.onnx", [helper.make_node("Add", ["x", "y"], ["z"])],
+                          [value("x", "batch", 8), value("y", "batch", 8)], [value("z", "batch", 8)])
     (folder / "bad.rules").write_text("(rule r\n  (source (relux ?x)) (target ?x))\n")
     (folder / "empty.onnx").write_bytes(b"")
     cases = [
@@ -134,6 +136,10 @@ def test_usage(folder):
         ([folder, "-o", out], 3), ([model, "-o", out, "--device", "cuda"], 4),
         ([model, "-o", folder / "no/such/folder.onnx", *QUICK], 3),
         ([model, "--html", folder / "no/such/page.html", *QUICK], 3), ([model, "--max-rule-ops", "-1"], 2),
+        ([unbound, "-o", out, "--shape", "batch=2", "--shape", "batch=3"], 2),
+        ([unbound, "-o", out, "--shape", "x=2,8", "--shape", "y=3,8"], 2),
+        ([unbound, "-o", out, "--shape", "x=2,8", "--shape", "batch=3"], 2),
+        ([unbound, "-o", out, "--shape", "batch=99999999999999"], 2),
     ]
     for arguments, code in cases:
         done = run(OPT, *arguments)
@@ -277,7 +283,22 @@ def test_unstable(folder):
     expect(told["check"] == "failed" and "rounded" in (told["kept_reason"] or ""), f"the reason is told: {told}")
 
 
+def test_unwritable(folder):
+    """A result that the model's operator set has no form for leaves the original."""
+    model, rules, out = folder / "old.onnx", folder / "newer.rules", folder / "old-fast.onnx"
+    nodes = [helper.make_node("Neg", ["x"], ["p"]), helper.make_node("Neg", ["p"], ["y"])]
+    graph = helper.make_graph(nodes, "old", [value("x", 64, 64)], [value("y", 64, 64)])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 6)], ir_version=3), model)
+    rules.write_text("(rule by-abs (source (neg (neg ?x))) (target (sub (abs ?x) (sub (abs ?x) ?x))))\n")
+    arguments = [OPT, model, "-o", out, "--rules", rules, *priced_too_high(model, folder / "old.costs"), *QUICK[:-1]]
+    done = run(*arguments, "--no-measure", "--no-check")
+    expect(done.returncode == 0 and out.exists() and out.read_bytes() == model.read_bytes(),
+           f"an unwritable result: {done.returncode} {done.stderr}")
+    expect("needs operator set 7" in done.stdout, f"the reason is told: {done.stdout}")
+
+
 def test_kept(folder):
+    test_unwritable(folder)
     test_wrong_rule(folder)
     test_unstable(folder)
     test_lost_digits(folder)
@@ -305,7 +326,8 @@ def test_kept(folder):
 
     unbound = small_model(folder / "unbound.onnx", [helper.make_node("Relu", ["x"], ["y"])],
                           [value("x", "batch", 8)], [value("y", "batch", 8)])
-    done = run(OPT, unbound, "-o", fast, *QUICK)
+    done = run(OPT, unbound, "-o", fast, *QUICK[:-1])
+    expect("1 of 1 inputs" in done.stderr and "--shape" in done.stderr, f"unbound: the user is told: {done.stderr}")
     dimension = onnx.load(fast).graph.input[0].type.tensor_type.shape.dim[0]
     expect(done.returncode == 0 and dimension.dim_param == "batch", f"unbound: {done.returncode} {done.stderr}")
 

@@ -20,7 +20,7 @@ struct options {
 static const struct option_spec specs[] = {
     {"rules", OPTION_TEXT, offsetof(struct options, rules), .metavar = "FILE", .help = "proved substitutions"},
     {"shape", OPTION_LIST, offsetof(struct options, shapes), .metavar = "NAME=1,3,224,224",
-     .help = "the shape of an input, or SYMBOL=8 for a symbolic dimension (repeatable); for both models"},
+     .help = "the shape of an input, or SYMBOL=8 for a symbolic dimension; for both models"},
     {"rewrite", OPTION_FLAG, offsetof(struct options, rewrite), .help = "use the rules; structure alone otherwise"},
     {"only-proved", OPTION_FLAG, offsetof(struct options, only_proved),
      .help = "of the rules only those whose certificate says that they are proved for all sizes"},
