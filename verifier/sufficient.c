@@ -3,7 +3,7 @@
 #include "verifier/ranks.h"
 #include <string.h>
 
-#define MAX_GROUPS 8
+#define MAX_GROUPS 12
 #define MAX_OF_GROUP 3
 
 // What goes together: a kernel of one entry is three conditions.
@@ -50,17 +50,30 @@ static void add_equal_choices(struct groups *g, const struct pattern *p)
         }
 }
 
-static void add_no_dilation(struct groups *g, const struct pattern *p)
+static void add_product_of_one(struct groups *g, const struct pattern *p, const char *name)
 {
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
         const struct attribute *of_v = attribute_of_variable(p, v);
-        if (!of_v || strcmp(of_v->name, "dilation") != 0)
+        if (!of_v || strcmp(of_v->name, name) != 0)
             continue;
         const struct attribute_term *variable = attribute_term_make(TERM_VARIABLE, v, NULL, g->arena);
         struct group none = {1,
                              {condition_equal(attribute_term_make(TERM_PRODUCT, 0, variable, g->arena),
                                               attribute_term_make(TERM_INTEGER, 1, NULL, g->arena))}};
         add_group(g, &none);
+    }
+}
+
+// The first of their names: no activation, padding that does not count.
+static void add_first_choices(struct groups *g, const struct pattern *p)
+{
+    for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
+        const struct attribute *of_v = attribute_of_variable(p, v);
+        struct group first = {1,
+                              {condition_equal(attribute_term_make(TERM_VARIABLE, v, NULL, g->arena),
+                                               attribute_term_make(TERM_INTEGER, 0, NULL, g->arena))}};
+        if (of_v && of_v->kind == ATTRIBUTE_CHOICE)
+            add_group(g, &first);
     }
 }
 
@@ -117,7 +130,9 @@ struct found_condition find_sufficient_condition(struct judge *j, struct theory 
     struct groups g = {.arena = a};
     add_equal_choices(&g, &r->pattern);
     add_small_kernels(&g, &r->pattern);
-    add_no_dilation(&g, &r->pattern);
+    add_product_of_one(&g, &r->pattern, "dilation");
+    add_first_choices(&g, &r->pattern);
+    add_product_of_one(&g, &r->pattern, "stride");
     uint32_t kept = (1u << g.count) - 1;
     if (g.count == 0 || !suffices(j, theory, r, &g, kept))
         return (struct found_condition){0};
