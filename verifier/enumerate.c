@@ -452,7 +452,7 @@ static bool begin_assignment(void *context, const struct attribute_value *attrib
         s->in.attributes[s->order.variables[depth - 1]] = attributes[s->order.variables[depth - 1]];
     for (uint32_t n = 0; n < s->e->equation->pattern->nodes.count; n++)
         if (s->ready[n] == depth) {
-            instance_settle_attributes(&s->in, n, s->arena);
+            instance_settle_attributes(&s->in, n);
             s->relations.was_tried[n] = false;
         }
     for (uint32_t n = 0; s->below_tops >> n; n++)

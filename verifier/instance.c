@@ -14,6 +14,8 @@ void instance_init(struct instance *in, const struct equation *eq, struct typing
         in->variables[i] = NO_TYPE;
         in->attributes[i] = UNBOUND_ATTRIBUTE;
     }
+    for (int i = 0; i < MAX_RULE_NODES; i++)
+        in->heads[i] = NO_HEAD;
 }
 
 void instance_bind(struct instance *in, uint32_t variable, type_id type)
@@ -36,41 +38,49 @@ type_id instance_term_type(const struct instance *in, term_id term)
     return call && t->output < call->n_outputs ? call->outputs[t->output] : NO_TYPE;
 }
 
-bool instance_attributes(const struct instance *in, uint32_t node, struct attribute_value *ret_values)
+static bool evaluate_head(const struct instance *in, uint32_t node, head_id *ret_head)
 {
     const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
+    struct attribute_value values[MAX_ATTRIBUTES];
     struct term_bindings b = instance_bindings(in);
-    if (!in->settled[node])
-        return pattern_evaluate_attributes(n, &b, in->scratch, ret_values);
-    memcpy(ret_values, in->settled[node], sizeof *ret_values * (size_t)operator_n_attributes(n->op));
+    struct arena_mark mark = arena_mark(in->scratch);
+    bool has_values = pattern_evaluate_attributes(n, &b, in->scratch, values);
+    if (has_values)
+        *ret_head = typing_head(in->typing, n->op, values);
+    arena_release(in->scratch, mark);
+    return has_values;
+}
+
+bool instance_head(const struct instance *in, uint32_t node, head_id *ret_head)
+{
+    if (in->heads[node] == NO_HEAD)
+        return evaluate_head(in, node, ret_head);
+    *ret_head = in->heads[node];
     return true;
 }
 
-void instance_settle_attributes(struct instance *in, uint32_t node, struct arena *a)
+void instance_settle_attributes(struct instance *in, uint32_t node)
 {
     const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
-    struct term_bindings b = instance_bindings(in);
-    struct attribute_value *values = arena_array(a, struct attribute_value, MAX_ATTRIBUTES);
-    bool is_settled = equation_variables_of_attributes(n) == 0 && pattern_evaluate_attributes(n, &b, a, values);
-    in->settled[node] = is_settled ? values : NULL;
+    head_id head;
+    bool is_settled = equation_variables_of_attributes(n) == 0 && evaluate_head(in, node, &head);
+    in->heads[node] = is_settled ? head : NO_HEAD;
 }
 
 bool instance_type_node(struct instance *in, uint32_t node)
 {
     const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
-    struct attribute_value attributes[MAX_ATTRIBUTES];
     type_id inputs[MAX_RULE_VARIABLES];
-    struct arena_mark mark = arena_mark(in->scratch);
+    head_id head;
     in->calls[node] = NULL;
-    bool has_inputs = true;
-    for (uint32_t i = 0; i < n->n_inputs && has_inputs; i++)
-        has_inputs = (inputs[i] = instance_term_type(in, n->inputs[i])) != NO_TYPE;
-    if (has_inputs && instance_attributes(in, node, attributes)) {
-        const struct typed_call *call = typing_apply(in->typing, n->op, attributes, n->n_inputs, inputs);
-        in->calls[node] = call->is_typed ? call : NULL;
-    }
-    arena_release(in->scratch, mark);
-    return in->calls[node] != NULL;
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if ((inputs[i] = instance_term_type(in, n->inputs[i])) == NO_TYPE)
+            return false;
+    if (!instance_head(in, node, &head))
+        return false;
+    const struct typed_call *call = typing_apply(in->typing, head, n->n_inputs, inputs);
+    in->calls[node] = call->is_typed ? call : NULL;
+    return call->is_typed;
 }
 
 // --- values ----------------------------------------------------------------------------------------------------------

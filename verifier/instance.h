@@ -15,17 +15,17 @@ struct instance {
     const struct type *types[MAX_RULE_VARIABLES];   // of the variables; NULL: not bound yet
     type_id variables[MAX_RULE_VARIABLES];
     struct attribute_value attributes[MAX_RULE_VARIABLES];
-    const struct typed_call *calls[MAX_RULE_NODES];          // NULL: not typed, or ill-typed
-    const struct attribute_value *settled[MAX_RULE_NODES];   // attributes that no type changes; NULL: evaluate them
+    const struct typed_call *calls[MAX_RULE_NODES];   // NULL: not typed, or ill-typed
+    head_id heads[MAX_RULE_NODES];                    // with attributes that no type changes; NO_HEAD: evaluate them
 };
 
 void instance_init(struct instance *in, const struct equation *eq, struct typing *typing, struct arena *scratch);
 void instance_bind(struct instance *in, uint32_t variable, type_id type);
 struct term_bindings instance_bindings(const struct instance *in);
-// The attribute variables of the node are bound: evaluates its attributes, into `a`, when they depend on nothing else.
-void instance_settle_attributes(struct instance *in, uint32_t node, struct arena *a);
-// The attributes of a node, those not settled allocated in the scratch arena. False: a term has no value.
-bool instance_attributes(const struct instance *in, uint32_t node, struct attribute_value *ret_values);
+// The attribute variables of the node are bound: evaluates its attributes when they depend on nothing else.
+void instance_settle_attributes(struct instance *in, uint32_t node);
+// The node's operator with its attributes. False: a term has no value.
+bool instance_head(const struct instance *in, uint32_t node, head_id *ret_head);
 // Types a node whose inputs were typed; false (and calls[node] NULL) when it is ill-typed.
 bool instance_type_node(struct instance *in, uint32_t node);
 // The type of a term whose nodes were typed; NO_TYPE: ill-typed.

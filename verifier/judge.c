@@ -45,10 +45,20 @@ struct kind {
     int analysed, without_ones;
 };
 struct exploration {
+    const struct judge *hears;   // its listener hears the instances; NULL: nobody does
     struct bounds *bounds;
     int n_kinds;
     struct kind kinds[MAX_KINDS];
 };
+
+static bool has_cut_inputs(const struct instance *in)
+{
+    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++)
+        for (int a = 0; in->types[v] && a < in->types[v]->rank; a++)
+            if (in->types[v]->split[a])
+                return true;
+    return false;
+}
 
 static uint64_t structure_of_instance(struct instance *in, bool *ret_has_ones)
 {
@@ -80,6 +90,8 @@ static bool explore_instance(void *context, struct instance *in)
 {
     struct exploration *ex = context;
     bool has_ones;
+    if (ex->hears && !has_cut_inputs(in))
+        ex->hears->listener(ex->hears->listening, in);
     if (!bounds_note_types(ex->bounds, in))
         return true;
     struct kind *kind = find_kind(ex, structure_of_instance(in, &has_ones));
@@ -99,7 +111,8 @@ static uint64_t steps_left(const struct judge *j)
 static bool explore(struct judge *j, const struct equation *eq, const struct box *box,
                     const struct attribute_value *attributes, uint64_t step_limit, struct bounds *ret_bounds)
 {
-    struct exploration ex = {.bounds = ret_bounds};
+    struct exploration ex = {.hears = j->listener && j->listens_to_search && !attributes ? j : NULL,
+                             .bounds = ret_bounds};
     struct enumeration e = {.equation = eq,
                             .typing = &j->typing,
                             .scratch = &j->scratch,
@@ -119,8 +132,9 @@ static bool explore(struct judge *j, const struct equation *eq, const struct box
 
 // The smallest uniform box with an instance, each tried with half of the steps that are left. Split trees and other element types are tried when nothing else has one.
 static int find_box(struct judge *j, const struct equation *eq, int max_rank, struct box *ret_box,
-                    struct bounds *ret_bounds)
+                    struct bounds *ret_bounds, bool *ret_saw_all)
 {
+    *ret_saw_all = true;
     bool may_need_trees = pattern_looks_at_split_trees(eq->pattern);
     for (int attempt = 0; attempt < 4; attempt++)
         for (int size = 2; size <= 6; size++) {
@@ -129,7 +143,9 @@ static int find_box(struct judge *j, const struct equation *eq, int max_rank, st
             *ret_box = box_to_explore(eq, max_rank, size);
             ret_box->has_split_trees = attempt & 1;
             ret_box->has_other_dtypes = attempt & 2;
-            if (explore(j, eq, ret_box, NULL, steps_left(j) / 2, ret_bounds))
+            bool is_found = explore(j, eq, ret_box, NULL, steps_left(j) / 2, ret_bounds);
+            *ret_saw_all = *ret_saw_all && !ret_bounds->doubt;
+            if (is_found)
                 return size;
         }
     *ret_box = box_uniform(max_rank, 2);
@@ -174,19 +190,39 @@ struct test {
     bool axes_are_apart;          // what is read on one spatial axis has nothing to do with the others
     bool has_more_pairs;          // of attributes on two axes than are tried
     struct tries tries[MAX_RULE_VARIABLES];
-    bool only_one_sided;   // instances in which both sides are well-typed were compared already
+    uint64_t assignments, all_assignments;   // of the attributes: begun; there are, where there may be many, else 0
+    uint64_t work_before;                    // when the first of these began
+    uint64_t share, share_end;               // of the work that one assignment may take, if not 0; where it is used up
+    bool was_left_early;                     // the assignment, for that
+    bool only_one_sided;                     // instances in which both sides are well-typed were compared already
     judge_visit_fn *visit;
     bool (*visit_only)(void *context, struct instance *in);   // nothing is compared
     void *context;
 };
 
-static bool has_cut_inputs(const struct instance *in)
+// What part of its limits a test has used up.
+static double part_used(const struct test *t)
 {
-    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++)
-        for (int a = 0; in->types[v] && a < in->types[v]->rank; a++)
-            if (in->types[v]->split[a])
-                return true;
-    return false;
+    double work = (double)(t->j->pool.work - t->work_before) / (double)t->j->work_limit;
+    double steps = (double)t->j->steps / (double)t->j->step_limit;
+    return work > steps ? work : steps;
+}
+
+// Would the assignments that are left, if they cost what those before did, exceed the limits by far? Later ones cost less
+// as a rule, down to a sixth.
+#define PART_TO_JUDGE_BY (1.0 / 8)
+#define TIMES_THE_LIMITS 6
+static bool is_hopeless(const struct test *t)
+{
+    if (t->all_assignments == 0 || t->share || t->visit || t->visit_only)
+        return false;
+    double used = part_used(t);
+    return used > PART_TO_JUDGE_BY && used / (double)t->assignments * (double)t->all_assignments > TIMES_THE_LIMITS;
+}
+
+static bool has_used_its_share(const struct test *t)
+{
+    return t->share && t->j->pool.work >= t->share_end;
 }
 
 static bool test_instance(void *context, struct instance *in)
@@ -208,10 +244,12 @@ static bool test_instance(void *context, struct instance *in)
     t->result->needs_reals = t->result->needs_reals || difference.needs_reals;
     if (t->visit)
         return t->visit(t->context, in, c);
-    if (t->result->instances >= t->j->instance_limit)
+    if (t->result->instances >= t->j->instance_limit || is_hopeless(t))
         t->result->was_cut_short = true;
-    if (c == COMPARISON_EQUAL || c == COMPARISON_BOTH_ILL_TYPED)
-        return !t->result->was_cut_short;
+    if (c == COMPARISON_EQUAL || c == COMPARISON_BOTH_ILL_TYPED) {
+        t->was_left_early = has_used_its_share(t);
+        return !t->result->was_cut_short && !t->was_left_early;
+    }
     t->result->has_cut_inputs = has_cut_inputs(in);
     t->result->failures++;
     t->result->verdict = c == COMPARISON_UNDECIDED ? VERDICT_UNDECIDED : VERDICT_REFUTED;
@@ -327,9 +365,13 @@ static bool test_attributes(void *context, const struct attribute_value *attribu
 {
     struct test *t = context;
     uint64_t before = t->result->instances;
-    bool goes_on = test_sizes(t, attributes);
+    t->assignments++;
+    t->share_end = t->j->pool.work + t->share;
+    t->was_left_early = false;
+    t->result->was_cut_short = t->result->was_cut_short || is_hopeless(t);
+    bool goes_on = !t->result->was_cut_short && test_sizes(t, attributes);
     note_values(t, attributes, t->result->instances > before);
-    return goes_on;
+    return goes_on || (t->was_left_early && !t->result->was_cut_short);
 }
 
 static enum domain_extent extent_to_test(const struct test *t)
@@ -429,22 +471,41 @@ static bool has_axes_apart(const struct test *t)
     return !t->result->bounds.axes_meet && !equation_ties_axes(t->equation) && !equation_reads_twice(t->equation);
 }
 
-// Most of what is false is so at a few attributes, which are tested first, within a part of the steps.
-#define STEPS_OF_SOME 10
+#define MOST_PAIRS 1200
+static bool count_assignment(void *context, const struct attribute_value *attributes)
+{
+    uint64_t *count = context;
+    (void)attributes;
+    return ++*count < MOST_PAIRS;
+}
+
+// Of windows on two axes that are not apart only some pairs are tried.
+static uint64_t count_assignments(struct attribute_walk w)
+{
+    uint64_t count = 0;
+    w.visit = count_assignment;
+    w.context = &count;
+    enumerate_attributes(&w);
+    return count;
+}
+
+// Most of what is false is so at a few attributes, which are tested first, within a part of the limits that they share.
+#define PARTS_OF_LIMITS 10
 static bool test_some_attributes(struct test *t)
 {
     struct attribute_walk some = walk_over_attributes(t);
     uint64_t limit = t->j->step_limit;
     some.extent = DOMAIN_SOME;
-    t->j->step_limit = limit / STEPS_OF_SOME;
+    t->j->step_limit = limit / PARTS_OF_LIMITS;
+    t->share = t->j->work_limit / PARTS_OF_LIMITS / (count_assignments(some) + 1) + 1;
     bool goes_on = enumerate_attributes(&some), has_no_steps = t->j->steps >= t->j->step_limit;
     t->j->step_limit = limit;
-    t->j->steps = 0;
+    t->j->steps = t->share = t->assignments = 0;
+    t->work_before = t->j->pool.work;
     t->result->was_cut_short = t->result->was_cut_short && !has_no_steps;
     return goes_on || has_no_steps;
 }
 
-#define MOST_PAIRS 1200
 static bool test_attributes_everywhere(struct test *t)
 {
     struct attribute_walk w = walk_over_attributes(t);
@@ -453,6 +514,7 @@ static bool test_attributes_everywhere(struct test *t)
     t->has_more_pairs = has_many_pairs && !t->axes_are_apart;
     if (w.extent == DOMAIN_ALL && !test_some_attributes(t))
         return false;
+    t->all_assignments = w.extent == DOMAIN_ALL ? count_assignments(w) : 0;
     return has_many_pairs ? test_across_centers(t) : enumerate_attributes(&w);
 }
 
@@ -546,7 +608,7 @@ static void test_equation(struct judge *j, const struct equation *eq, struct tes
     t->j = j;
     t->equation = eq;
     t->result->max_rank = ranks_to_test(eq);
-    t->explored_size = find_box(j, eq, t->result->max_rank, explored, &t->result->bounds);
+    t->explored_size = find_box(j, eq, t->result->max_rank, explored, &t->result->bounds, &t->result->saw_all_kinds);
     t->explored = explored;
     j->steps = 0;   // those of the tests are counted by themselves
     test_everywhere(t);

@@ -26,9 +26,11 @@ struct judge {
     uint64_t instance_limit;   // instances compared per equation
     uint64_t work_limit;       // terms of polynomials handled per equation
     int fixed_bound;           // every size up to this instead of the argued bounds; 0: argued bounds
-    // Told of every instance without split trees that judge_equation compares, before it is compared. NULL: nobody.
+    // Told of every instance without split trees that judge_equation compares, before that, and of those of
+    // its search for small ones if asked to be. NULL: nobody.
     void (*listener)(void *context, struct instance *in);
     void *listening;
+    bool listens_to_search;
 };
 void judge_init(struct judge *j);
 void judge_free(struct judge *j);
@@ -41,6 +43,7 @@ struct judgement {
     bool needs_reals;             // laws were used that integers do not have
     bool has_cut_inputs;          // REFUTED: the counterexample has inputs with split trees
     bool was_cut_short;           // the step limit was reached
+    bool saw_all_kinds;           // the search for small instances was not: the listener heard of each kind
     const char *doubt;            // TESTED: why it is no proof
     struct text counterexample;   // REFUTED, UNDECIDED; owned
 };

@@ -249,7 +249,7 @@ static const struct relation *apply_by_groups(struct relations *r, uint32_t node
     if (!has_steps_left(r, (uint64_t)of_left.count * of_right.count / PAIRS_PER_STEP))
         return NULL;
     const struct typed_pairs *pairs =
-        typing_apply_all(r->in->typing, n->op, r->in->settled[node], n->n_inputs, of_left.count,
+        typing_apply_all(r->in->typing, r->in->heads[node], n->n_inputs, of_left.count,
                          types_of_groups(r, left, &of_left), of_right.count, types_of_groups(r, right, &of_right));
     bool fits = true;
     for (uint32_t i = 0; i < pairs->count && fits; i++)
@@ -261,10 +261,10 @@ static const struct typed_call *apply_to_row(struct relations *r, uint32_t node,
                                              uint32_t row)
 {
     const struct pattern_node *n = &r->in->equation->pattern->nodes.items[node];
-    struct attribute_value attributes[MAX_ATTRIBUTES];
-    if (!instance_attributes(r->in, node, attributes))
+    head_id head;
+    if (!instance_head(r->in, node, &head))
         return NULL;
-    return typing_apply(r->in->typing, n->op, attributes, n->n_inputs, row_of(all, row) + all->width);
+    return typing_apply(r->in->typing, head, n->n_inputs, row_of(all, row) + all->width);
 }
 
 static void bind_row(struct instance *in, const struct partial *p, uint32_t row)
@@ -334,7 +334,7 @@ static const struct relation *solve(struct relations *r, uint32_t node)
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         if (!partial_of_term(r, n->inputs[i], &next))
             return NULL;
-        if (i + 1 == n->n_inputs && r->in->settled[node] && !(all.variables & next.variables))
+        if (i + 1 == n->n_inputs && r->in->heads[node] != NO_HEAD && !(all.variables & next.variables))
             return apply_by_groups(r, node, &all, &next);
         if (!join(r, &all, &next, &all))
             return NULL;

@@ -467,6 +467,7 @@ void theory_listen(struct theory *t, struct judge *judge, const struct equation 
     obligations_begin(&t->heard, &t->logic, eq, false, &t->obligations);
     judge->listener = hear;
     judge->listening = &t->heard;
+    judge->listens_to_search = true;
 }
 
 static bool hear_more(void *context, struct instance *in)
@@ -478,10 +479,12 @@ static bool hear_more(void *context, struct instance *in)
 struct entailment theory_prove_heard(struct theory *t, struct judge *judge, const struct judgement *heard)
 {
     judge->listener = NULL;
+    judge->listens_to_search = false;
     if (heard->verdict == VERDICT_TESTED)
         obligations_drop_facts(&t->heard);
-    bool are_all = !ranks_are_too_few(t->heard.equation) &&
-                   (!heard->was_cut_short || judge_explore(judge, t->heard.equation, hear_more, &t->heard));
+    bool are_all =
+        !ranks_are_too_few(t->heard.equation) && (!heard->was_cut_short || heard->saw_all_kinds ||
+                                                  judge_explore(judge, t->heard.equation, hear_more, &t->heard));
     return prove_obligations(t, obligations_end(&t->heard) && are_all, NULL);
 }
 

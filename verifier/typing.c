@@ -8,8 +8,9 @@ void typing_init(struct typing *t)
 {
     *t = (struct typing){0};
     arena_init(&t->arena);
+    arena_init(&t->temporary);
     arena_init(&t->rows);
-    definition_init(&t->scratch, &t->arena, 0, NULL);
+    definition_init(&t->scratch, &t->temporary, 0, NULL);
     t->scratch.is_silent = true;
 }
 
@@ -21,21 +22,27 @@ void typing_free(struct typing *t)
     definition_free(&t->scratch);
     vec_free(&t->types);
     vec_free(&t->trees);
+    vec_free(&t->heads);
+    vec_free(&t->questions);
     vec_free(&t->calls);
     vec_free(&t->pairs);
     vec_free(&t->key);
     table_free(&t->by_type);
     table_free(&t->by_tree);
-    table_free(&t->by_call);
+    table_free(&t->by_head);
+    table_free(&t->by_question);
     table_free(&t->by_pairs);
     arena_free(&t->arena);
+    arena_free(&t->temporary);
     arena_free(&t->rows);
 }
 
+#define MOST_BYTES ((size_t)16 << 20)
+#define MOST_QUESTIONS ((size_t)1 << 14)
+
 void typing_trim(struct typing *t)
 {
-    const size_t limit = (size_t)128 << 20;
-    if (t->arena.total < limit)
+    if (t->arena.total < MOST_BYTES && t->questions.count < MOST_QUESTIONS)
         return;
     typing_free(t);
     typing_init(t);
@@ -95,32 +102,18 @@ const struct type *typing_type(const struct typing *t, type_id id)
     return t->types.items[id];
 }
 
-// --- applications ----------------------------------------------------------------------------------------------------
+// --- heads -----------------------------------------------------------------------------------------------------------
 
-static void build_key(struct typing *t, const struct operator* op, const struct attribute_value *attributes,
-                      uint32_t n_inputs, const type_id *inputs)
-{
-    vec_clear(&t->key);
-    vec_push(&t->key, (int64_t)op->id);
-    for (int i = 0; i < operator_n_attributes(op); i++) {
-        vec_push(&t->key, (int64_t)attributes[i].count);
-        for (uint32_t j = 0; j < attributes[i].count; j++)
-            vec_push(&t->key, attributes[i].ints[j]);
-    }
-    for (uint32_t i = 0; i < n_inputs; i++)
-        vec_push(&t->key, (int64_t)inputs[i]);
-}
-
-static bool is_call(const void *owner, uint32_t id, const void *key)
+static bool is_head(const void *owner, uint32_t id, const void *key)
 {
     const struct typing *t = owner;
-    const struct typed_call *call = t->calls.items[id];
+    const struct typed_head *head = &t->heads.items[id];
     (void)key;
-    return call->key_length == t->key.count && memcmp(call->key, t->key.items, t->key.count * sizeof *call->key) == 0;
+    return head->key_length == t->key.count && memcmp(head->key, t->key.items, t->key.count * sizeof *head->key) == 0;
 }
 
-static struct attribute_value *keep_attributes(struct typing *t, const struct operator* op,
-                                               const struct attribute_value *attributes)
+static const struct attribute_value *keep_attributes(struct typing *t, const struct operator* op,
+                                                     const struct attribute_value *attributes)
 {
     int n = operator_n_attributes(op);
     struct attribute_value *kept = arena_array(&t->arena, struct attribute_value, n + 1);
@@ -132,48 +125,135 @@ static struct attribute_value *keep_attributes(struct typing *t, const struct op
     return kept;
 }
 
-static struct operator_call operator_call_of(struct typing *t, const struct typed_call *call)
+// The head with the key that was built.
+static head_id find_or_add_head(struct typing *t, const struct operator* op, const struct attribute_value *attributes)
 {
-    struct type *inputs = arena_array(&t->arena, struct type, call->n_inputs + 1);
-    for (uint32_t i = 0; i < call->n_inputs; i++)
-        inputs[i] = *t->types.items[call->inputs[i]];
-    return (struct operator_call){call->op, (int)call->n_inputs, inputs, call->attributes};
+    uint64_t hash = hash_bytes(t->key.items, t->key.count * sizeof *t->key.items, t->key.count);
+    uint32_t found = table_find(&t->by_head, hash, is_head, t, NULL);
+    if (found != TABLE_NONE)
+        return found;
+    struct typed_head head = {.key = arena_copy_array(&t->arena, t->key.items, t->key.count),
+                              .key_length = (uint32_t)t->key.count,
+                              .op = op,
+                              .attributes = keep_attributes(t, op, attributes)};
+    vec_push(&t->heads, head);
+    table_insert(&t->by_head, hash, (uint32_t)t->heads.count - 1);
+    return (uint32_t)t->heads.count - 1;
 }
 
-static void type_outputs(struct typing *t, struct typed_call *call)
+head_id typing_head(struct typing *t, const struct operator* op, const struct attribute_value *attributes)
 {
-    struct arena_mark mark = arena_mark(&t->arena);
-    struct operator_call asked = operator_call_of(t, call);
-    struct type outputs[MAX_OUTPUTS];
-    definition_clear(&t->scratch, asked.n_inputs, asked.inputs);
-    call->is_typed = operator_define(&t->scratch, &asked);
-    call->n_outputs = call->is_typed ? (uint32_t)t->scratch.n_outputs : 0;
-    type_id *ids = call->n_outputs ? mem_new_array(type_id, call->n_outputs) : NULL;
-    for (uint32_t i = 0; i < call->n_outputs; i++)
-        outputs[i] = *definition_output(&t->scratch, (int)i);
-    // Trees made by the definition stand behind the mark: they are copied to the heap of canonical trees before it is
-    // released only when they are new, so the mark is released only when nothing new was kept.
-    size_t kept = t->trees.count + t->types.count;
-    for (uint32_t i = 0; i < call->n_outputs; i++)
-        ids[i] = typing_add(t, &outputs[i]);
-    if (kept == t->trees.count + t->types.count)
-        arena_release(&t->arena, mark);
-    if (call->n_outputs)
-        call->outputs = arena_copy_array(&t->arena, ids, call->n_outputs);
-    mem_free(ids, call->n_outputs * sizeof *ids);
+    vec_clear(&t->key);
+    vec_push(&t->key, (int64_t)op->id);
+    for (int i = 0; i < operator_n_attributes(op); i++) {
+        vec_push(&t->key, (int64_t)attributes[i].count);
+        for (uint32_t j = 0; j < attributes[i].count; j++)
+            vec_push(&t->key, attributes[i].ints[j]);
+    }
+    return find_or_add_head(t, op, attributes);
 }
 
-static bool is_well_typed(struct typing *t, const struct operator* op, const struct attribute_value *attributes,
-                          uint32_t n_inputs, const type_id *inputs)
+// With the inputs that a question has no room for.
+static head_id head_with_inputs(struct typing *t, head_id head, uint32_t n, const type_id *inputs)
 {
-    struct type types[MAX_TYPED_INPUTS];
+    struct typed_head of = t->heads.items[head];
+    vec_clear(&t->key);
+    vec_push(&t->key, -1);
+    vec_push(&t->key, (int64_t)head);
+    for (uint32_t i = 0; i < n; i++)
+        vec_push(&t->key, (int64_t)inputs[i]);
+    return find_or_add_head(t, of.op, of.attributes);
+}
+
+// --- applications ----------------------------------------------------------------------------------------------------
+
+static bool is_question(const void *owner, uint32_t id, const void *key)
+{
+    const struct typed_question *x = &((const struct typing *)owner)->questions.items[id], *y = key;
+    return x->head == y->head && x->n_inputs == y->n_inputs && memcmp(x->inputs, y->inputs, sizeof x->inputs) == 0;
+}
+
+static uint64_t hash_question(const struct typed_question *q)
+{
+    const uint64_t odd = 0x9E3779B97F4A7C15u;
+    uint64_t hash = ((uint64_t)q->head << 32 | q->n_inputs) * odd;
+    for (int i = 0; i < INPUTS_OF_QUESTION; i += 2) {
+        hash ^= hash >> 29 ^ ((uint64_t)q->inputs[i] << 32 | q->inputs[i + 1]);
+        hash *= odd;
+    }
+    return hash ^ hash >> 32;
+}
+
+// Types in `ret_inputs`, which the call reads.
+static struct operator_call operator_call_of(const struct typing *t, head_id head, uint32_t n_inputs,
+                                             const type_id *inputs, struct type *ret_inputs)
+{
+    const struct typed_head *of = &t->heads.items[head];
     for (uint32_t i = 0; i < n_inputs; i++)
-        types[i] = *t->types.items[inputs[i]];
-    struct operator_call asked = {op, (int)n_inputs, types, attributes};
-    struct arena_mark mark = arena_mark(&t->arena);
+        ret_inputs[i] = *t->types.items[inputs[i]];
+    return (struct operator_call){of->op, (int)n_inputs, ret_inputs, of->attributes};
+}
+
+static const struct typed_call *keep_call(struct typing *t, const struct typed_head *head, uint32_t n_inputs,
+                                          const type_id *inputs)
+{
+    struct typed_call *call = arena_new(&t->arena, struct typed_call);
+    type_id *outputs = arena_array(&t->arena, type_id, t->scratch.n_outputs + 1);
+    *call = (struct typed_call){.is_typed = true,
+                                .n_inputs = n_inputs,
+                                .n_outputs = (uint32_t)t->scratch.n_outputs,
+                                .inputs = n_inputs ? arena_copy_array(&t->arena, inputs, n_inputs) : NULL,
+                                .outputs = outputs,
+                                .attributes = head->attributes,
+                                .op = head->op};
+    for (uint32_t i = 0; i < call->n_outputs; i++)
+        outputs[i] = typing_add(t, definition_output(&t->scratch, (int)i));
+    vec_push(&t->calls, call);
+    return call;
+}
+
+static const struct typed_call *answer(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
+{
+    static const struct typed_call ill_typed = {0};
+    struct type types[MAX_TYPED_INPUTS];
+    struct arena_mark mark = arena_mark(&t->temporary);
+    struct operator_call asked = operator_call_of(t, head, n_inputs, inputs, types);
     definition_clear(&t->scratch, asked.n_inputs, asked.inputs);
     bool is_typed = operator_define(&t->scratch, &asked);
-    arena_release(&t->arena, mark);
+    const struct typed_call *call = is_typed ? keep_call(t, &t->heads.items[head], n_inputs, inputs) : &ill_typed;
+    arena_release(&t->temporary, mark);
+    return call;
+}
+
+const struct typed_call *typing_apply(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
+{
+    uint32_t n_short = n_inputs < INPUTS_OF_QUESTION ? n_inputs : INPUTS_OF_QUESTION;
+    struct typed_question q = {.head = head, .n_inputs = n_inputs};
+    for (uint32_t i = 0; i < n_short; i++)
+        q.inputs[i] = inputs[i];
+    if (n_inputs > n_short)
+        q.head = head_with_inputs(t, head, n_inputs - n_short, inputs + n_short);
+    uint64_t hash = hash_question(&q);
+    uint32_t found = table_find(&t->by_question, hash, is_question, t, &q);
+    if (found != TABLE_NONE)
+        return t->questions.items[found].answer;
+    q.answer = answer(t, head, n_inputs, inputs);
+    vec_push(&t->questions, q);
+    table_insert(&t->by_question, hash, (uint32_t)t->questions.count - 1);
+    return q.answer;
+}
+
+// --- applications of many to many ------------------------------------------------------------------------------------
+
+// Not remembered: most are ill-typed.
+static bool is_well_typed(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
+{
+    struct type types[MAX_TYPED_INPUTS];
+    struct operator_call asked = operator_call_of(t, head, n_inputs, inputs, types);
+    struct arena_mark mark = arena_mark(&t->temporary);
+    definition_clear(&t->scratch, asked.n_inputs, asked.inputs);
+    bool is_typed = operator_define(&t->scratch, &asked);
+    arena_release(&t->temporary, mark);
     return is_typed;
 }
 
@@ -194,22 +274,20 @@ static bool has_other_rank(const struct typing *t, uint32_t n_inputs, const type
     return false;
 }
 
-static void find_pairs(struct typing *t, struct typed_pairs *ret_pairs, const struct operator* op,
-                       const struct attribute_value *attributes, uint32_t n_inputs, uint32_t n_left,
-                       const type_id *lefts, uint32_t n_right, const type_id *rights)
+static void find_pairs(struct typing *t, struct typed_pairs *ret_pairs, head_id head, uint32_t n_inputs,
+                       uint32_t n_left, const type_id *lefts, uint32_t n_right, const type_id *rights)
 {
     VEC(struct typed_pair) found = {0};
     type_id inputs[MAX_TYPED_INPUTS];
-    bool keeps_rank = op->flags & (OPERATOR_KEEPS_RANK | OPERATOR_IS_ELEMENTWISE);
+    bool keeps_rank = t->heads.items[head].op->flags & (OPERATOR_KEEPS_RANK | OPERATOR_IS_ELEMENTWISE);
     for (uint32_t i = 0; i < n_left; i++)
         for (uint32_t j = 0; j < n_right; j++) {
             if (n_inputs > 1)
                 memcpy(inputs, lefts + (size_t)i * (n_inputs - 1), (n_inputs - 1) * sizeof *inputs);
             inputs[n_inputs - 1] = rights[j];
-            if ((keeps_rank && has_other_rank(t, n_inputs, inputs)) ||
-                !is_well_typed(t, op, attributes, n_inputs, inputs))
+            if ((keeps_rank && has_other_rank(t, n_inputs, inputs)) || !is_well_typed(t, head, n_inputs, inputs))
                 continue;
-            struct typed_pair pair = {i, j, typing_apply(t, op, attributes, n_inputs, inputs)};
+            struct typed_pair pair = {i, j, typing_apply(t, head, n_inputs, inputs)};
             vec_push(&found, pair);
         }
     vec_reserve(&found, 1);
@@ -218,15 +296,17 @@ static void find_pairs(struct typing *t, struct typed_pairs *ret_pairs, const st
     vec_free(&found);
 }
 
-const struct typed_pairs *typing_apply_all(struct typing *t, const struct operator* op,
-                                           const struct attribute_value *attributes, uint32_t n_inputs, uint32_t n_left,
+const struct typed_pairs *typing_apply_all(struct typing *t, head_id head, uint32_t n_inputs, uint32_t n_left,
                                            const type_id *lefts, uint32_t n_right, const type_id *rights)
 {
-    build_key(t, op, attributes, n_right, rights);
-    for (uint32_t i = 0; i < n_left * (n_inputs - 1); i++)
-        vec_push(&t->key, (int64_t)lefts[i]);
+    vec_clear(&t->key);
+    vec_push(&t->key, (int64_t)head);
     vec_push(&t->key, (int64_t)n_inputs);
     vec_push(&t->key, (int64_t)n_left);
+    for (uint32_t i = 0; i < n_right; i++)
+        vec_push(&t->key, (int64_t)rights[i]);
+    for (uint32_t i = 0; i < n_left * (n_inputs - 1); i++)
+        vec_push(&t->key, (int64_t)lefts[i]);
     uint64_t hash = hash_bytes(t->key.items, t->key.count * sizeof *t->key.items, t->key.count);
     uint32_t found = table_find(&t->by_pairs, hash, is_key_of_pairs, t, NULL);
     if (found != TABLE_NONE)
@@ -234,33 +314,13 @@ const struct typed_pairs *typing_apply_all(struct typing *t, const struct operat
     struct typed_pairs *pairs = arena_new(&t->arena, struct typed_pairs);
     pairs->key_length = (uint32_t)t->key.count;
     pairs->key = arena_copy_array(&t->arena, t->key.items, t->key.count);
-    find_pairs(t, pairs, op, attributes, n_inputs, n_left, lefts, n_right, rights);
+    find_pairs(t, pairs, head, n_inputs, n_left, lefts, n_right, rights);
     vec_push(&t->pairs, pairs);
     table_insert(&t->by_pairs, hash, (uint32_t)t->pairs.count - 1);
     return pairs;
 }
 
-const struct typed_call *typing_apply(struct typing *t, const struct operator* op,
-                                      const struct attribute_value *attributes, uint32_t n_inputs,
-                                      const type_id *inputs)
-{
-    build_key(t, op, attributes, n_inputs, inputs);
-    uint64_t hash = hash_bytes(t->key.items, t->key.count * sizeof *t->key.items, t->key.count);
-    uint32_t found = table_find(&t->by_call, hash, is_call, t, NULL);
-    if (found != TABLE_NONE)
-        return t->calls.items[found];
-    struct typed_call *call = arena_new(&t->arena, struct typed_call);
-    call->op = op;
-    call->n_inputs = n_inputs;
-    call->key_length = (uint32_t)t->key.count;
-    call->key = arena_copy_array(&t->arena, t->key.items, t->key.count);
-    call->inputs = n_inputs ? arena_copy_array(&t->arena, inputs, n_inputs) : NULL;
-    call->attributes = keep_attributes(t, op, attributes);
-    type_outputs(t, call);
-    vec_push(&t->calls, call);
-    table_insert(&t->by_call, hash, (uint32_t)t->calls.count - 1);
-    return call;
-}
+// --- definitions -----------------------------------------------------------------------------------------------------
 
 const struct definition *typing_definition(struct typing *t, const struct typed_call *call)
 {
@@ -268,7 +328,10 @@ const struct definition *typing_definition(struct typing *t, const struct typed_
     assert(call->is_typed);
     if (known->definition)
         return known->definition;
-    struct operator_call asked = operator_call_of(t, call);
+    struct type *inputs = arena_array(&t->arena, struct type, call->n_inputs + 1);
+    for (uint32_t i = 0; i < call->n_inputs; i++)
+        inputs[i] = *t->types.items[call->inputs[i]];
+    struct operator_call asked = {call->op, (int)call->n_inputs, inputs, call->attributes};
     known->definition = arena_new(&t->arena, struct definition);
     definition_init(known->definition, &t->arena, asked.n_inputs, asked.inputs);
     bool is_typed = operator_define(known->definition, &asked);

@@ -1,5 +1,6 @@
 // Typed applications, remembered: which types an operator gives for which input types and attributes. The search for
-// instances asks the same question many times. Types are numbered, so that a question is a short key.
+// instances asks the same question many times. Types are numbered, and so are operators with their attributes (heads), so
+// that a question is a few numbers. Most answers are no: those take no more room than the question.
 #ifndef VERIFIER_TYPING_H
 #define VERIFIER_TYPING_H
 #include "core/arena.h"
@@ -11,10 +12,11 @@ typedef uint32_t type_id;
 #define NO_TYPE UINT32_MAX
 #define MAX_TYPED_INPUTS 16
 
+typedef uint32_t head_id;
+#define NO_HEAD UINT32_MAX
+
 struct typed_call {
-    const int64_t *key;   // operator, attributes, inputs
-    uint32_t key_length;
-    bool is_typed;
+    bool is_typed;   // false: nothing else is known
     uint32_t n_inputs, n_outputs;
     const type_id *inputs, *outputs;
     const struct attribute_value *attributes;
@@ -31,14 +33,31 @@ struct typed_pairs {
         const struct typed_call *call;
     } * items;
 };
+#define INPUTS_OF_QUESTION 4   // of more, the others belong to the head
+
+struct typed_question {
+    head_id head;
+    uint32_t n_inputs;
+    type_id inputs[INPUTS_OF_QUESTION];
+    const struct typed_call *answer;
+};
+struct typed_head {
+    const int64_t *key;
+    uint32_t key_length;
+    const struct operator* op;
+    const struct attribute_value *attributes;
+};
 struct typing {
     struct arena arena;
-    struct arena rows;   // of the search that goes on; kept between searches, as is its memory
+    struct arena temporary;   // of the definition being typed
+    struct arena rows;        // of the search that goes on; kept between searches, as is its memory
     VEC(const struct type *) types;
     VEC(const struct split_tree *) trees;
-    VEC(struct typed_call *) calls;
+    VEC(struct typed_head) heads;
+    VEC(struct typed_question) questions;
+    VEC(struct typed_call *) calls;   // the well-typed ones
     VEC(struct typed_pairs *) pairs;
-    struct table by_type, by_tree, by_call, by_pairs;
+    struct table by_type, by_tree, by_head, by_question, by_pairs;
     VEC(int64_t) key;
     struct definition scratch;
 };
@@ -49,13 +68,12 @@ void typing_free(struct typing *t);
 void typing_trim(struct typing *t);
 type_id typing_add(struct typing *t, const struct type *type);
 const struct type *typing_type(const struct typing *t, type_id id);
+// The number of an operator with attributes; valid until typing_trim.
+head_id typing_head(struct typing *t, const struct operator* op, const struct attribute_value *attributes);
 // Never NULL; valid until typing_trim.
-const struct typed_call *typing_apply(struct typing *t, const struct operator* op,
-                                      const struct attribute_value *attributes, uint32_t n_inputs,
-                                      const type_id *inputs);
+const struct typed_call *typing_apply(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs);
 // `lefts` has n_left tuples of n_inputs - 1 types, `rights` the last inputs. In ascending order; valid until typing_trim.
-const struct typed_pairs *typing_apply_all(struct typing *t, const struct operator* op,
-                                           const struct attribute_value *attributes, uint32_t n_inputs, uint32_t n_left,
+const struct typed_pairs *typing_apply_all(struct typing *t, head_id head, uint32_t n_inputs, uint32_t n_left,
                                            const type_id *lefts, uint32_t n_right, const type_id *rights);
 // The meaning of a typed call, made on first use.
 const struct definition *typing_definition(struct typing *t, const struct typed_call *call);

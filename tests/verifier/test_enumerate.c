@@ -67,7 +67,7 @@ static void try_all_attributes(struct instance *in, uint32_t variable, int max_r
     const struct pattern *p = in->equation->pattern;
     if (variable == p->n_attribute_variables) {
         for (uint32_t n = 0; n < p->nodes.count; n++)
-            instance_settle_attributes(in, n, a);
+            instance_settle_attributes(in, n);
         try_all_types(in, 0, max_rank, met);
         return;
     }
