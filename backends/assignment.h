@@ -18,7 +18,6 @@ struct cost_table {
     const uint32_t *variables;   // distinct
     const double *seconds;       // by the values of the variables, those of the last one next to each other
 };
-#define ASSIGNMENT_MOST_VALUES 256   // of a variable
 #define ASSIGNMENT_STANDARD_ENTRIES ((size_t)1 << 16)
 
 // `n_values` of each variable; `ret_values` one of these for each. Of equal sums the one with small values first is

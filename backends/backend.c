@@ -149,8 +149,9 @@ bool backend_step_cost(struct backend *b, const struct plan *plan, const struct 
     return true;
 }
 
-bool backend_layouts(struct backend *b, const struct graph *g, struct arena *arena, const uint8_t **ret_layouts,
-                     struct error *error)
+// The layouts of all tensors by the policy, in `arena`; NULL where they are the standard ones.
+static bool layouts_by_policy(struct backend *b, const struct graph *g, struct arena *arena,
+                              const uint8_t **ret_layouts, struct error *error)
 {
     uint8_t *layouts = NULL;
     if (b->policy == LAYOUTS_BEST && b->target.layouts && !layouts_find(b, g, arena, &layouts, NULL, error))
@@ -209,8 +210,8 @@ bool backend_estimate(struct backend *b, const struct graph *g, struct estimate 
     if (is_searched)
         is_done = layouts_find(b, g, &arena, &best, ret_estimate, error);
     else
-        is_done =
-            backend_layouts(b, g, &arena, &layouts, error) && backend_estimate_with(b, g, layouts, ret_estimate, error);
+        is_done = layouts_by_policy(b, g, &arena, &layouts, error) &&
+                  backend_estimate_with(b, g, layouts, ret_estimate, error);
     arena_free(&arena);
     return is_done;
 }
@@ -222,7 +223,7 @@ bool backend_visit_steps(struct backend *b, const struct graph *g, visit_step_fn
     struct plan plan = {0};
     const uint8_t *layouts;
     arena_init(&arena);
-    bool is_done = backend_layouts(b, g, &arena, &layouts, error) && make_plan(b, g, layouts, &arena, &plan, error);
+    bool is_done = layouts_by_policy(b, g, &arena, &layouts, error) && make_plan(b, g, layouts, &arena, &plan, error);
     for (size_t i = 0; is_done && i < plan.steps.count; i++) {
         struct step_cost cost;
         if (plan.steps.items[i].is_constant)
@@ -259,7 +260,7 @@ static bool list_steps(struct backend *b, const struct graph *g, bool only_guess
     struct plan plan = {0};
     arena_init(&arena);
     const uint8_t *layouts;
-    bool is_done = backend_layouts(b, g, &arena, &layouts, error) && make_plan(b, g, layouts, &arena, &plan, error);
+    bool is_done = layouts_by_policy(b, g, &arena, &layouts, error) && make_plan(b, g, layouts, &arena, &plan, error);
     struct priced_step *priced = is_done ? arena_array(&arena, struct priced_step, plan.steps.count + 1) : NULL;
     size_t n = 0;
     for (size_t i = 0; is_done && i < plan.steps.count; i++) {
@@ -307,7 +308,7 @@ struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n
     struct arena arena;
     const uint8_t *layouts;
     arena_init(&arena);
-    struct model *m = backend_layouts(b, g, &arena, &layouts, error)
+    struct model *m = layouts_by_policy(b, g, &arena, &layouts, error)
                           ? backend_prepare_with(b, g, layouts, n_weights, weights, error)
                           : NULL;
     arena_free(&arena);

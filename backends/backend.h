@@ -106,9 +106,6 @@ bool backend_estimate(struct backend *b, const struct graph *g, struct estimate 
 // With given layouts, whatever the policy (plan_request).
 bool backend_estimate_with(struct backend *b, const struct graph *g, const uint8_t *layouts,
                            struct estimate *ret_estimate, struct error *error);
-// The layouts of all tensors by the policy, in `arena`; NULL where they are the standard ones.
-bool backend_layouts(struct backend *b, const struct graph *g, struct arena *arena, const uint8_t **ret_layouts,
-                     struct error *error);
 // The cost of one step of a plan made for this backend: from memory, the database, or measured now.
 bool backend_step_cost(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
                        struct error *error);

@@ -40,7 +40,7 @@ void planner_attach_node(struct planner *p, uint32_t step, node_id node)
     p->last_node[step] = node;
 }
 
-memory_id planner_add_memory(struct planner *p, enum dtype dtype, int64_t elements, uint32_t writer)
+static memory_id add_memory(struct planner *p, enum dtype dtype, int64_t elements)
 {
     memory_id id = (memory_id)p->plan->memory.count;
     vec_push(&p->plan->memory,
@@ -53,11 +53,11 @@ memory_id planner_add_memory(struct planner *p, enum dtype dtype, int64_t elemen
         p->writers = grown;
         p->writers_capacity = capacity;
     }
-    p->writers[id] = writer;
+    p->writers[id] = NO_STEP;
     return id;
 }
 
-void planner_pin_writer(struct planner *p, memory_id memory)
+static void pin_writer(struct planner *p, memory_id memory)
 {
     if (p->writers[memory] != NO_STEP)
         p->plan->steps.items[p->writers[memory]].is_pinned = true;
@@ -85,7 +85,7 @@ struct view planner_view(struct planner *p, tensor_id t, enum layout layout)
     if (p->tensors[t].standing == TENSOR_IN_LOOP)
         planner_store_value(p, t, layout);
     const struct view *v = &p->tensors[t].view;
-    planner_pin_writer(p, v->memory);
+    pin_writer(p, v->memory);
     if (p->is_traced && !p->tensors[t].is_constant)
         vec_push(&p->plan->requests,
                  ((struct layout_request){
@@ -103,7 +103,7 @@ bool planner_peek(const struct planner *p, tensor_id t, struct view *ret_view)
 
 struct view planner_allocate(struct planner *p, const struct type *type, enum layout layout)
 {
-    return view_dense(planner_add_memory(p, type->dtype, type_elements(type), NO_STEP), type, layout);
+    return view_dense(add_memory(p, type->dtype, type_elements(type)), type, layout);
 }
 
 // A step that copies between two views of equal dimensions, the latter in memory of its own.
@@ -112,7 +112,7 @@ static void add_copy_step(struct planner *p, const struct view *source, const st
     bool is_constant =
         p->plan->memory.items[source->memory].place == MEMORY_WEIGHT ||
         (p->writers[source->memory] != NO_STEP && p->plan->steps.items[p->writers[source->memory]].is_constant);
-    planner_pin_writer(p, source->memory);
+    pin_writer(p, source->memory);
     uint32_t id = planner_open_step(p, p->target->loops, NO_NODE, is_constant);
     p->writers[copy->memory] = id;
     struct step *s = &p->plan->steps.items[id];
@@ -134,7 +134,7 @@ static struct view planner_copy_like(struct planner *p, const struct view *sourc
 {
     struct view copy = *source;
     copy.dtype = dtype;
-    copy.memory = planner_add_memory(p, dtype, view_elements(source), NO_STEP);
+    copy.memory = add_memory(p, dtype, view_elements(source));
     p->plan->memory.items[copy.memory].chooser = p->plan->memory.items[source->memory].chooser;
     add_copy_step(p, source, &copy);
     return copy;
@@ -173,7 +173,7 @@ static struct view copy_of_tensor(struct planner *p, tensor_id t, const struct v
         step->copied_to = first_alike(v, layout);
         p->tensors[t].copies = copy;
     }
-    planner_pin_writer(p, copy->view.memory);
+    pin_writer(p, copy->view.memory);
     return with_strides_of(&copy->view, layout);
 }
 
@@ -251,7 +251,7 @@ static void plan_leaf(struct planner *p, const struct node *n)
 {
     const struct type *type = graph_type(p->g, n->first_output);
     bool is_weight = n->op == operators[OP_WEIGHT];
-    memory_id memory = planner_add_memory(p, type->dtype, type_elements(type), NO_STEP);
+    memory_id memory = add_memory(p, type->dtype, type_elements(type));
     p->plan->memory.items[memory].place = is_weight ? MEMORY_WEIGHT : MEMORY_INPUT;
     p->plan->memory.items[memory].index = n->attributes[0].ints[0];
     struct tensor_state *s = &p->tensors[n->first_output];

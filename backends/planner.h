@@ -42,8 +42,6 @@ struct planner {
 // A new step at the end. Never keep the pointer over another step's making: use its number.
 uint32_t planner_open_step(struct planner *p, const struct kernel *kernel, node_id node, bool is_constant);
 void planner_attach_node(struct planner *p, uint32_t step, node_id node);
-void planner_pin_writer(struct planner *p, memory_id memory);
-memory_id planner_add_memory(struct planner *p, enum dtype dtype, int64_t elements, uint32_t writer);
 void planner_move_to_end(struct planner *p, uint32_t step);
 
 // Can the read be made of a tensor that stands in blocks, for results of these dimensions? Else it is to be copied.

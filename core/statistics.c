@@ -20,7 +20,7 @@ static double mean_of(const double *samples, size_t count)
     return sum / (double)count;
 }
 
-double sample_quantile(const double *sorted, size_t count, double q)
+static double quantile(const double *sorted, size_t count, double q)
 {
     assert(count > 0 && q >= 0 && q <= 1);
     double position = q * (double)(count - 1);
@@ -38,9 +38,9 @@ struct sample_summary sample_summarize(double *samples, size_t count)
     struct sample_summary s = {
         .count = count,
         .minimum = samples[0],
-        .quartile1 = sample_quantile(samples, count, 0.25),
-        .median = sample_quantile(samples, count, 0.5),
-        .quartile3 = sample_quantile(samples, count, 0.75),
+        .quartile1 = quantile(samples, count, 0.25),
+        .median = quantile(samples, count, 0.5),
+        .quartile3 = quantile(samples, count, 0.75),
         .maximum = samples[count - 1],
         .mean = mean_of(samples, count),
     };
@@ -56,6 +56,6 @@ double sample_median_uncertainty(const double *sorted, size_t count)
     double half = 0.98 * sqrt((double)count), middle = 0.5 * (double)(count - 1);
     double low = floor(middle - half), high = ceil(middle + half), last = (double)(count - 1);
     double width = sorted[(size_t)(high > last ? last : high)] - sorted[(size_t)(low < 0 ? 0 : low)];
-    double median = sample_quantile(sorted, count, 0.5);
+    double median = quantile(sorted, count, 0.5);
     return median != 0 ? 0.5 * width / fabs(median) : 0;
 }

@@ -10,7 +10,6 @@ struct sample_summary {
 };
 // Sorts `samples` in place. Quantiles by linear interpolation (type 7 of Hyndman and Fan 1996). count > 0.
 struct sample_summary sample_summarize(double *samples, size_t count);
-double sample_quantile(const double *sorted, size_t count, double q);
 // Half-width of an approximate 95 % confidence interval of the median, from order statistics, as a share of the median.
 double sample_median_uncertainty(const double *sorted, size_t count);
 #endif

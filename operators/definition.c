@@ -373,37 +373,3 @@ double definition_flops(const struct definition *d)
         flops += (double)type_elements(&d->stages[i].type) * count_scalar_operations(d, d->stages[i].body);
     return flops;
 }
-
-// Does the value not depend on any tensor?
-static bool is_free_of_data(const struct definition *d, expr e)
-{
-    const struct expr_node *n = &d->nodes.items[e];
-    switch ((enum expr_kind)n->kind) {
-    case EXPR_REAL:
-    case EXPR_SCALAR_OF:
-        return true;
-    case EXPR_APPLY:
-        return is_free_of_data(d, n->a) && (function_arity(n->fn) < 2 || is_free_of_data(d, n->b)) &&
-               (function_arity(n->fn) < 3 || is_free_of_data(d, n->c));
-    case EXPR_REDUCE:
-        return is_free_of_data(d, n->a);
-    case EXPR_SELECT:
-        return is_free_of_data(d, n->b) && is_free_of_data(d, n->c);
-    default:
-        return false;
-    }
-}
-
-bool definition_is_polynomial(const struct definition *d)
-{
-    if (d->is_data_dependent)
-        return false;
-    for (size_t i = 0; i < d->nodes.count; i++) {
-        const struct expr_node *n = &d->nodes.items[i];
-        bool is_ring = n->fn == FN_ADD || n->fn == FN_SUB || n->fn == FN_MUL || n->fn == FN_NEG ||
-                       (n->fn == FN_DIV && n->kind == EXPR_APPLY && is_free_of_data(d, n->b));
-        if ((n->kind == EXPR_APPLY && !is_ring) || (n->kind == EXPR_REDUCE && n->fn != FN_ADD))
-            return false;
-    }
-    return true;
-}

@@ -62,7 +62,6 @@ struct expr_node {
     double real;
 };
 
-#define MAX_STAGES 12
 #define MAX_OUTPUTS 64
 
 struct stage {
@@ -135,7 +134,6 @@ const struct type *definition_output(const struct definition *d, int output);
 // takes the meet of those axes' trees; one whose variable does not occur, along which the stage is constant, fits any
 // split (SPLIT_ANY). Called once by operator_define; axes whose tree was set keep it.
 void definition_finish(struct definition *d);
-double definition_flops(const struct definition *d);         // scalar operations, a multiply-add counting as two
-bool definition_is_polynomial(const struct definition *d);   // sums, products and divisions by known numbers only
+double definition_flops(const struct definition *d);   // scalar operations, a multiply-add counting as two
 void definition_print(struct text *out, const struct definition *d, const char *const *input_names);
 #endif

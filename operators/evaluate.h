@@ -29,8 +29,6 @@ void evaluate_field(const struct definition *d, uint64_t key, const uint64_t *co
 const struct evaluation_plan *evaluation_plan_make(const struct definition *d, struct arena *arena);
 void evaluate_plan_f64(const struct evaluation_plan *plan, const double *const *inputs, double *const *outputs,
                        struct arena *scratch);
-void evaluate_plan_i64(const struct evaluation_plan *plan, const int64_t *const *inputs, int64_t *const *outputs,
-                       struct arena *scratch);
 void evaluate_plan_field(const struct evaluation_plan *plan, uint64_t key, const uint64_t *const *inputs,
                          uint64_t *const *outputs, struct arena *scratch);
 #endif

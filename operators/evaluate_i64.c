@@ -77,9 +77,3 @@ void evaluate_i64(const struct definition *d, const int64_t *const *inputs, int6
 {
     evaluate_once(d, 0, inputs, outputs, scratch);
 }
-
-void evaluate_plan_i64(const struct evaluation_plan *plan, const int64_t *const *inputs, int64_t *const *outputs,
-                       struct arena *scratch)
-{
-    evaluate(plan, 0, inputs, outputs, scratch);
-}

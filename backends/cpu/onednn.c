@@ -274,13 +274,6 @@ void onednn_free(struct onednn_primitive *p)
     mem_free(p, sizeof *p);
 }
 
-const char *onednn_implementation(const struct onednn_primitive *p)
-{
-    const char *name = "";
-    dnnl_primitive_desc_query(p->desc, dnnl_query_impl_info_str, 0, &name);
-    return name;
-}
-
 static size_t bytes_of(const struct onednn_primitive *p, dnnl_query_t what)
 {
     onednn_desc desc = p ? dnnl_primitive_desc_query_md(p->desc, what, 0) : NULL;

@@ -45,7 +45,6 @@ struct onednn_primitive *onednn_pooling(struct onednn *o, enum onednn_pooling ki
 struct onednn_primitive *onednn_lrn(struct onednn *o, const struct onednn_tensor *source,
                                     const struct onednn_tensor *target, const struct onednn_lrn *lrn);
 void onednn_free(struct onednn_primitive *p);
-const char *onednn_implementation(const struct onednn_primitive *p);
 
 // 0 for NULL.
 size_t onednn_scratch_bytes(const struct onednn_primitive *p);

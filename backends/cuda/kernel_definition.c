@@ -72,7 +72,7 @@ bool definition_is_in_single_precision(const struct definition *d)
     return d->n_stages > 0 && real_of(d) == REAL_F32;
 }
 
-bool definition_has_kernels(const struct definition *d)
+static bool has_kernels(const struct definition *d)
 {
     for (int i = 0; i < d->n_inputs + d->n_stages; i++)
         if (!dtype_has_numbers(type_of_tensor(d, i)->dtype))
@@ -474,7 +474,7 @@ static const struct view *place_tensors(const struct definition *d, const struct
 bool kernels_from_definition(const struct definition *d, const struct step *step, const char *prelude,
                              struct arena *arena, struct generated_kernels *ret_kernels)
 {
-    if (!definition_has_kernels(d) || (step->n_loops && (d->n_stages != 1 || real_of(d) != REAL_F32)))
+    if (!has_kernels(d) || (step->n_loops && (d->n_stages != 1 || real_of(d) != REAL_F32)))
         return false;
     enum real_kind real = real_of(d);
     struct writing w = {.arena = arena, .d = d, .names = arena_array(arena, int, d->nodes.count + 1)};

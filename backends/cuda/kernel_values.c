@@ -93,7 +93,8 @@ const char *loop_values_type(const struct loop_values *v)
 
 // --- text ------------------------------------------------------------------------------------------------------------
 
-void loop_values_place(const struct loop_values *v, struct text *out, int access)
+// "0 + i0 * 3 + i1"
+static void add_place(const struct loop_values *v, struct text *out, int access)
 {
     text_add(out, "0");
     for (int i = 0; i < v->n_nests; i++)
@@ -103,7 +104,7 @@ void loop_values_place(const struct loop_values *v, struct text *out, int access
 void loop_values_load(const struct loop_values *v, struct text *out, int operand)
 {
     struct text place = {0};
-    loop_values_place(v, &place, operand);
+    add_place(v, &place, operand);
     if (v->raw_type)
         text_printf(out, "a%d[%s]", v->pointers[operand], place.chars);
     else
@@ -149,7 +150,7 @@ void loop_values_store(struct loop_values *v)
         struct text place = {0};
         char value[24];
         int pointer = v->pointers[loop->n_operands + i];
-        loop_values_place(v, &place, loop->n_operands + i);
+        add_place(v, &place, loop->n_operands + i);
         snprintf(value, sizeof value, "v%d", *name_of(v, loop->results[i].value));
         if (v->raw_type)
             text_printf(&v->k->body, "a%d[%s] = %s;\n", pointer, place.chars, value);

@@ -26,7 +26,6 @@ void loop_values_enter(struct loop_values *v, int n_nests, const struct nest *co
 void loop_values_bind(struct loop_values *v, uint16_t value, int name);   // the variable v`name` holds it
 int loop_values_use(struct loop_values *v, uint16_t value);               // its name, after writing what makes it
 void loop_values_store(struct loop_values *v);                            // all results
-void loop_values_place(const struct loop_values *v, struct text *out, int access);   // "0 + i0 * 3 + i1"
 void loop_values_load(const struct loop_values *v, struct text *out, int operand);   // "(real)(a0[...])"
 const char *loop_values_type(const struct loop_values *v);
 // What the loop has to be computed in, and how far its indices go.

@@ -26,8 +26,7 @@ bool kernels_from_loops(const struct step *step, const char *prelude, struct are
 // epilogue. False: an element type without numbers, or too many tensors.
 bool kernels_from_definition(const struct definition *d, const struct step *step, const char *prelude,
                              struct arena *arena, struct generated_kernels *ret_kernels);
-// Is there a formula, and are its values reals of single precision (so that epilogues can follow)?
-bool definition_has_kernels(const struct definition *d);
+// Are its values reals of single precision (so that epilogues can follow)?
 bool definition_is_in_single_precision(const struct definition *d);
 
 // Does no loop read or write what another one writes? Two that fill boxes of one tensor are known to be apart when their

@@ -81,14 +81,6 @@ int64_t nest_places(const struct nest *nest)
     return places;
 }
 
-int64_t nest_reach(const struct nest *nest, int access)
-{
-    int64_t reach = 0;
-    for (int i = 0; i < nest->n; i++)
-        reach += magnitude(nest->stride[i][access]) * (nest->dim[i] - 1);
-    return reach;
-}
-
 void nest_add_places(const struct nest *nest, struct text *out, const char *linear)
 {
     int64_t behind = 1;

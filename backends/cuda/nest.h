@@ -18,7 +18,6 @@ struct nest nest_of_loop(const struct loop *loop, int first, int n, char letter,
 // access goes through as through one.
 void nest_simplify(struct nest *nest, int leading);
 int64_t nest_places(const struct nest *nest);
-int64_t nest_reach(const struct nest *nest, int access);   // the farthest offset
 // "const index i2 = place % 7; ..." from the variable `linear`.
 void nest_add_places(const struct nest *nest, struct text *out, const char *linear);
 // " + i0 * 42 + i1" for an access.

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct onnx_string text_of(struct exporter *x, const char *text)
+static struct onnx_string text_of(struct exporter *x, const char *text)
 {
     return (struct onnx_string){arena_string(x->arena, text), strlen(text)};
 }

@@ -247,5 +247,4 @@ bool onnx_message_visit(const struct onnx_descriptor *d, void *message, const st
 
 bool onnx_string_is(const struct onnx_string *s, const char *text);
 bool onnx_bytes_are(const struct onnx_bytes *b, const char *text);
-const char *onnx_entry_value(const struct onnx_list *entries, const char *key);   // NULL when absent
 #endif

@@ -26,13 +26,3 @@ bool onnx_node_has_standard_domain(const struct onnx_node *n)
 {
     return n->domain.size == 0 || onnx_string_is(&n->domain, "ai.onnx");
 }
-
-bool onnx_node_has_subgraphs(const struct onnx_node *n)
-{
-    for (size_t i = 0; i < n->attributes.count; i++) {
-        const struct onnx_attribute *a = n->attributes.items[i];
-        if (a->g || a->graphs.count)
-            return true;
-    }
-    return false;
-}

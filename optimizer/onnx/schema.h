@@ -57,7 +57,6 @@ struct onnx_message {
 };
 #define ONNX_HAS(message, number) (((message)->m.has >> (number)) & 1u)
 #define ONNX_SET(message, number) ((void)((message)->m.has |= UINT32_C(1) << (number)))
-#define ONNX_CLEAR(message, number) ((void)((message)->m.has &= ~(UINT32_C(1) << (number))))
 
 enum onnx_field_kind {
     ONNX_FIELD_INT,

@@ -40,13 +40,3 @@ bool onnx_bytes_are(const struct onnx_bytes *b, const char *text)
 {
     return b->size == strlen(text) && (b->size == 0 || memcmp(b->at, text, b->size) == 0);
 }
-
-const char *onnx_entry_value(const struct onnx_list *entries, const char *key)
-{
-    for (size_t i = 0; i < entries->count; i++) {
-        const struct onnx_entry *entry = entries->items[i];
-        if (onnx_string_is(&entry->key, key))
-            return entry->value.text ? entry->value.text : "";
-    }
-    return NULL;
-}

@@ -2,8 +2,6 @@
 // remaining size is always computed as end - at, so that no sum can overflow.
 #include "optimizer/onnx/wire.h"
 
-#include "core/file.h"
-
 #include <string.h>
 
 static const uint8_t CONTINUES = 0x80;
@@ -104,16 +102,6 @@ uint64_t wire_load64(const uint8_t *bytes)
     return wire_load32(bytes) | (uint64_t)wire_load32(bytes + 4) << 32;
 }
 
-static void put_into_file(void *target, const void *bytes, size_t size)
-{
-    file_write(target, bytes, size);
-}
-
-struct wire_sink wire_sink_to_file(struct file_writer *writer)
-{
-    return (struct wire_sink){put_into_file, writer};
-}
-
 size_t wire_size_varint(uint64_t value)
 {
     size_t size = 1;
@@ -152,10 +140,4 @@ void wire_put_fixed32(const struct wire_sink *sink, uint32_t value)
 {
     uint8_t bytes[4] = {(uint8_t)value, (uint8_t)(value >> 8), (uint8_t)(value >> 16), (uint8_t)(value >> 24)};
     wire_put_bytes(sink, bytes, sizeof bytes);
-}
-
-void wire_put_fixed64(const struct wire_sink *sink, uint64_t value)
-{
-    wire_put_fixed32(sink, (uint32_t)value);
-    wire_put_fixed32(sink, (uint32_t)(value >> 32));
 }

@@ -7,8 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct file_writer;
-
 enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 
 struct wire_range {
@@ -37,7 +35,6 @@ struct wire_sink {
     void (*put)(void *target, const void *bytes, size_t size);
     void *target;
 };
-struct wire_sink wire_sink_to_file(struct file_writer *writer);
 
 #define WIRE_MAX_VARINT 10
 size_t wire_size_varint(uint64_t value);
@@ -45,6 +42,5 @@ size_t wire_size_key(uint32_t number);
 void wire_put_varint(const struct wire_sink *sink, uint64_t value);
 void wire_put_key(const struct wire_sink *sink, uint32_t number, enum wire_type type);
 void wire_put_fixed32(const struct wire_sink *sink, uint32_t value);
-void wire_put_fixed64(const struct wire_sink *sink, uint64_t value);
 void wire_put_bytes(const struct wire_sink *sink, const void *bytes, size_t size);
 #endif

@@ -9,7 +9,6 @@
 #define UNARY(op, type) "(graph " X1(type) "(let z (" op " x)) (output z))"
 #define BINARY(op, type) "(graph " X2(type, type) "(let z (" op " x y)) (output z))"
 // the named operators, each on one block and a bit, and on odd shapes
-#define BIAS_FOR(shape, channels, n) "(let b (broadcast :shape " shape " (reshape :shape " channels " w" n ")))"
 
 static const char *const conformance_graphs[] = {
     UNARY("relu", "(f32 3 700)"),
