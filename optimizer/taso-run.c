@@ -35,7 +35,7 @@ static const struct options standard_options = {
 
 static const struct option_spec option_specs[] = {
     {"device", OPTION_CHOICE, offsetof(struct options, device), .choices = devices, .metavar = "NAME",
-     .help = "where to run"},
+     .help = "where to run: cpu, cuda"},
     {"layout", OPTION_CHOICE, offsetof(struct options, layout), .choices = layouts, .metavar = "POLICY",
      .help =
          "layouts of tensors: standard (by rule), best (by the costs of steps, measured where unknown), plain (NCHW)"},

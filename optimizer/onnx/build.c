@@ -89,6 +89,21 @@ const int64_t *ints_attribute(const struct conversion *c, const char *name, uint
     return a ? a->ints.items : NULL;
 }
 
+bool list_within(struct conversion *c, const char *name, int n, int64_t standard, int64_t low, int64_t high,
+                 int64_t *ret_items)
+{
+    uint32_t count;
+    const int64_t *items = ints_attribute(c, name, &count);
+    if (count != 0 && count != (uint32_t)n)
+        return cannot(c, "%s has %u entries", name, count);
+    for (int i = 0; i < n; i++) {
+        ret_items[i] = count ? items[i] : standard;
+        if (ret_items[i] < low || ret_items[i] > high)
+            return cannot(c, "%s is out of range", name);
+    }
+    return true;
+}
+
 bool text_attribute_is(const struct conversion *c, const char *name, const char *text, const char *standard)
 {
     const struct onnx_attribute *a = onnx_node_find(c->node, name);

@@ -10,16 +10,7 @@ struct transposed {
 
 static bool read_list(struct conversion *c, const char *name, int n, int64_t standard, int64_t *ret_items)
 {
-    uint32_t count;
-    const int64_t *items = ints_attribute(c, name, &count);
-    if (count != 0 && count != (uint32_t)n)
-        return cannot(c, "%s has %u entries", name, count);
-    for (int i = 0; i < n; i++) {
-        ret_items[i] = count ? items[i] : standard;
-        if (ret_items[i] < 0 || ret_items[i] > 1 << 20)
-            return cannot(c, "%s is out of range", name);
-    }
-    return true;
+    return list_within(c, name, n, standard, 0, 1 << 20, ret_items);
 }
 
 // The pads of the transposed convolution, which cut its result.

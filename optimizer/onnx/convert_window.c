@@ -12,16 +12,7 @@ struct windows {
 
 static bool read_list(struct conversion *c, const char *name, int n, int64_t standard, int64_t *ret_items)
 {
-    uint32_t count;
-    const int64_t *items = ints_attribute(c, name, &count);
-    if (count != 0 && count != (uint32_t)n)
-        return cannot(c, "%s has %u entries", name, count);
-    for (int i = 0; i < n; i++) {
-        ret_items[i] = count ? items[i] : standard;
-        if (ret_items[i] < -MAX_ELEMENTS || ret_items[i] > MAX_ELEMENTS)
-            return cannot(c, "%s is out of range", name);
-    }
-    return true;
+    return list_within(c, name, n, standard, -MAX_ELEMENTS, MAX_ELEMENTS, ret_items);
 }
 
 static int64_t reach(const struct windows *w, int a)

@@ -107,7 +107,6 @@ static const struct onnx_blobs *typed_field(const struct onnx_tensor *t, const s
     return (const struct onnx_blobs *)((const char *)t + row->field);
 }
 
-// Calls for each record of the field; both uses below walk in the same order.
 static const char *next_record(struct wire_range *rest, const struct type_row *row, struct wire_record *ret_record)
 {
     const char *reason = wire_read_record(rest, ret_record);
@@ -117,8 +116,29 @@ static const char *next_record(struct wire_range *rest, const struct type_row *r
     return reason;
 }
 
-static const char *count_in_record(const struct type_row *row, const struct wire_record *record, size_t *count)
+// Gives the reason why the record is refused, or NULL.
+typedef const char *record_fn(const struct type_row *row, const struct wire_record *record, void *state);
+
+static const char *visit_records(const struct onnx_tensor *t, const struct type_row *row, record_fn *visit, void *state)
 {
+    const struct onnx_blobs *runs = typed_field(t, row);
+    for (size_t i = 0; i < runs->count; i++) {
+        struct wire_range rest = {runs->items[i].at, runs->items[i].at + runs->items[i].size};
+        while (rest.at < rest.end) {
+            struct wire_record record;
+            const char *reason = next_record(&rest, row, &record);
+            if (!reason)
+                reason = visit(row, &record, state);
+            if (reason)
+                return reason;
+        }
+    }
+    return NULL;
+}
+
+static const char *count_in_record(const struct type_row *row, const struct wire_record *record, void *state)
+{
+    size_t *count = state;
     size_t size = (size_t)(record->bytes.end - record->bytes.at), packed = 0;
     if (row->carrier == CARRIER_NONE || record->type != WIRE_BYTES) {
         *count += 1;
@@ -132,21 +152,11 @@ static const char *count_in_record(const struct type_row *row, const struct wire
 
 static const char *count_typed(const struct onnx_tensor *t, const struct type_row *row, size_t *ret_count)
 {
-    const struct onnx_blobs *runs = typed_field(t, row);
     size_t count = 0;
-    for (size_t i = 0; i < runs->count; i++) {
-        struct wire_range rest = {runs->items[i].at, runs->items[i].at + runs->items[i].size};
-        while (rest.at < rest.end) {
-            struct wire_record record;
-            const char *reason = next_record(&rest, row, &record);
-            if (!reason)
-                reason = count_in_record(row, &record, &count);
-            if (reason)
-                return reason;
-        }
-    }
-    *ret_count = count;
-    return NULL;
+    const char *reason = visit_records(t, row, count_in_record, &count);
+    if (!reason)
+        *ret_count = count;
+    return reason;
 }
 
 static uint8_t *put_number(uint8_t *out, uint64_t value, unsigned width)
@@ -156,8 +166,9 @@ static uint8_t *put_number(uint8_t *out, uint64_t value, unsigned width)
     return out;
 }
 
-static const char *decode_record(const struct type_row *row, const struct wire_record *record, uint8_t **out)
+static const char *decode_record(const struct type_row *row, const struct wire_record *record, void *state)
 {
+    uint8_t **out = state;
     struct wire_range rest = record->bytes;
     size_t size = (size_t)(rest.end - rest.at);
     if (record->type != WIRE_BYTES) {
@@ -182,19 +193,7 @@ static const char *decode_record(const struct type_row *row, const struct wire_r
 
 static const char *decode_typed(const struct onnx_tensor *t, const struct type_row *row, uint8_t *out)
 {
-    const struct onnx_blobs *runs = typed_field(t, row);
-    for (size_t i = 0; i < runs->count; i++) {
-        struct wire_range rest = {runs->items[i].at, runs->items[i].at + runs->items[i].size};
-        while (rest.at < rest.end) {
-            struct wire_record record;
-            const char *reason = next_record(&rest, row, &record);
-            if (!reason)
-                reason = decode_record(row, &record, &out);
-            if (reason)
-                return reason;
-        }
-    }
-    return NULL;
+    return visit_records(t, row, decode_record, &out);
 }
 
 // ---- checks ----

@@ -131,10 +131,8 @@ static size_t walk_with(const char *path)
 {
     struct arena a;
     struct rule_set rules;
-    struct error error = {0};
     arena_init(&a);
-    rule_set_init(&rules, &a);
-    assert_true(rule_set_read(&rules, path, &error));
+    read_rules(&rules, &a, path);
     uint64_t *applications = arena_array(&a, uint64_t, rules.rules.count);
     for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
         const struct rule *culprit = walk_from(seed, &rules, applications);

@@ -1,7 +1,6 @@
 // The index visits the matches that trying every rule everywhere finds, in the same order; with some nodes touched, it
 // leaves out no match that has one.
 #include "core/arena.h"
-#include "core/error.h"
 #include "core/random.h"
 #include "substitutions/rule_index.h"
 #include "tests/support/check.h"
@@ -112,10 +111,8 @@ static void compare_with_rules_of(const char *path, size_t least)
 {
     struct arena a;
     struct rule_set rules;
-    struct error error = {0};
     arena_init(&a);
-    rule_set_init(&rules, &a);
-    assert_true(rule_set_read(&rules, path, &error));
+    read_rules(&rules, &a, path);
     compare_on_graphs(&rules, least);
     rule_set_free(&rules);
     arena_free(&a);

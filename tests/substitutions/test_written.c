@@ -12,6 +12,7 @@
 #include "operators/field.h"
 #include "substitutions/match.h"
 #include "tests/support/check.h"
+#include "tests/support/parse_rules.h"
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -172,14 +173,6 @@ static int count_matches(const struct rule *rule, const struct sexp *graph_text,
     return c.matches;
 }
 
-static void read_rules(struct rule_set *rules, struct arena *a)
-{
-    struct error error = {0};
-    rule_set_init(rules, a);
-    if (!rule_set_read(rules, getenv("TASO_WRITTEN"), &error))
-        fail_msg("%s:%u:%u: %s", error.file, error.line, error.column, error.message);
-}
-
 static void keeps_all_values(void **state)
 {
     struct random random = random_seed(42);
@@ -187,7 +180,7 @@ static void keeps_all_values(void **state)
         struct arena a;
         struct rule_set rules;
         arena_init(&a);
-        read_rules(&rules, &a);
+        read_rules(&rules, &a, getenv("TASO_WRITTEN"));
         const struct sexp *instances = read_instances(&a, &random);
         for (size_t i = 0; i < rules.rules.count; i++) {
             int n_instances = 0;
@@ -214,7 +207,7 @@ static void prints_what_it_reads(void **state)
     struct arena a;
     struct rule_set rules;
     arena_init(&a);
-    read_rules(&rules, &a);
+    read_rules(&rules, &a, getenv("TASO_WRITTEN"));
     for (size_t i = 0; i < rules.rules.count; i++) {
         struct text once = {0}, twice = {0};
         const struct sexp *list;
@@ -235,22 +228,42 @@ static void prints_what_it_reads(void **state)
     arena_free(&a);
 }
 
+// A rule, and what stands behind it in the text.
+struct example {
+    struct arena arena;
+    const struct sexp *list;
+    struct rule *rule;
+};
+
+static void example_begin(struct example *x, const char *text)
+{
+    struct error error = {0};
+    arena_init(&x->arena);
+    assert_true(sexp_parse(&x->arena, "test", text, strlen(text), &x->list, &error));
+    assert_true(rule_parse(&x->list->items[0], "test", &x->arena, &x->rule, &error));
+}
+
+static void example_end(struct example *x)
+{
+    rule_free(x->rule);
+    arena_free(&x->arena);
+}
+
+static int count_in_graph(struct example *x, size_t graph)
+{
+    return count_matches(x->rule, &x->list->items[graph], &x->arena);
+}
+
 static void leaves_integers_alone(void **state)
 {
     static const char text[] = "(rule r (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd ?x (ewadd ?y ?z))))"
                                "(graph (let x (input 0) (i64 3)) (let y (ewadd x x)) (let z (ewadd y x)) (output z))"
                                "(graph (let x (input 0) (f32 3)) (let y (ewadd x x)) (let z (ewadd y x)) (output z))";
-    struct arena a;
-    const struct sexp *list;
-    struct rule *rule;
-    struct error error = {0};
-    arena_init(&a);
-    assert_true(sexp_parse(&a, "test", text, strlen(text), &list, &error));
-    assert_true(rule_parse(&list->items[0], "test", &a, &rule, &error));
-    assert_int_equal(count_matches(rule, &list->items[1], &a), 0);
-    assert_true(count_matches(rule, &list->items[2], &a) > 0);
-    rule_free(rule);
-    arena_free(&a);
+    struct example x;
+    example_begin(&x, text);
+    assert_int_equal(count_in_graph(&x, 1), 0);
+    assert_true(count_in_graph(&x, 2) > 0);
+    example_end(&x);
 }
 
 // What the model gives, transposed or not, but nothing computed from it: sums of quarters are not divided into quarters.
@@ -266,17 +279,11 @@ static void tells_given_weights_from_computed_ones(void **state)
         "(graph (let x (input 0) (f32 2 2)) (let y (input 1) (f32 2 2)) (let m (matmul x y)) (output m))"
         "(graph (let x (input 0) (f32 2 2)) (let w (weight 1073741824) (f32 2 2)) (let m (matmul x w)) (output m))";
     static const int matches[] = {1, 1, 0, 0, 0};
-    struct arena a;
-    const struct sexp *list;
-    struct rule *rule;
-    struct error error = {0};
-    arena_init(&a);
-    assert_true(sexp_parse(&a, "test", text, strlen(text), &list, &error));
-    assert_true(rule_parse(&list->items[0], "test", &a, &rule, &error));
+    struct example x;
+    example_begin(&x, text);
     for (size_t i = 0; i < COUNT_OF(matches); i++)
-        assert_int_equal(count_matches(rule, &list->items[i + 1], &a), matches[i]);
-    rule_free(rule);
-    arena_free(&a);
+        assert_int_equal(count_in_graph(&x, i + 1), matches[i]);
+    example_end(&x);
 }
 
 // A name stands for its term wherever it is used, in later names too.
@@ -284,22 +291,16 @@ static void replaces_names_by_their_terms(void **state)
 {
     static const char text[] =
         "(rule r (source (relu ?x)) (let (?y (neg ?x)) (?z (ewadd ?y ?x))) (target (ewadd ?z ?y)))";
-    struct arena a;
-    const struct sexp *list;
-    struct rule *rule;
-    struct error error = {0};
+    struct example x;
     struct text printed = {0};
-    arena_init(&a);
-    assert_true(sexp_parse(&a, "test", text, strlen(text), &list, &error));
-    assert_true(rule_parse(&list->items[0], "test", &a, &rule, &error));
-    rule_print(&printed, rule);
+    example_begin(&x, text);
+    rule_print(&printed, x.rule);
     assert_string_equal(printed.chars,
                         "(rule r\n  (source (relu ?x))\n  (target (ewadd (ewadd (neg ?x) ?x) (neg ?x))))\n");
-    assert_int_equal(rule->pattern.nodes.count, 4);
-    assert_int_equal(rule->n_source_nodes, 1);
+    assert_int_equal(x.rule->pattern.nodes.count, 4);
+    assert_int_equal(x.rule->n_source_nodes, 1);
     text_free(&printed);
-    rule_free(rule);
-    arena_free(&a);
+    example_end(&x);
 }
 
 static const struct {

@@ -19,3 +19,11 @@ void parse_rules(struct rule_set *set, struct arena *a, const char *text)
         vec_push(&set->rules, rule);
     }
 }
+
+void read_rules(struct rule_set *ret_set, struct arena *a, const char *path)
+{
+    struct error error = {0};
+    rule_set_init(ret_set, a);
+    if (!rule_set_read(ret_set, path, &error))
+        fail_msg("%s:%u:%u: %s", error.file, error.line, error.column, error.message);
+}

@@ -1,4 +1,4 @@
-// Rules that a test has in its own text.
+// Rules that a test has in its own text, or in a file.
 #ifndef TESTS_SUPPORT_PARSE_RULES_H
 #define TESTS_SUPPORT_PARSE_RULES_H
 
@@ -7,4 +7,6 @@ struct rule_set;
 
 // Adds the rules of a text without a mistake; the test fails at one.
 void parse_rules(struct rule_set *set, struct arena *a, const char *text);
+// The rules of a file, as a new set in `a`.
+void read_rules(struct rule_set *ret_set, struct arena *a, const char *path);
 #endif
