@@ -4,6 +4,7 @@
 #include "tests/support/check.h"
 #include "verifier/derivation.h"
 #include "verifier/prove.h"
+#include "verifier/sufficient.h"
 #include <string.h>
 
 struct fixture {
@@ -220,6 +221,36 @@ static void finds_conditions(void **state)
     tear_down(&f);
 }
 
+// Of all that such rules usually lack one condition is kept when it suffices, and none when nothing does.
+static void finds_what_suffices(void **state)
+{
+    static const struct {
+        const char *text, *condition;
+    } rules[] = {
+        {"(rule r (source (ewadd (matmul :act $a ?x ?y) (matmul :act $b ?x ?y)))"
+         " (target (ewadd (matmul :act $a ?x ?y) (matmul :act $a ?x ?y))))",
+         "(= $b $a)"},
+        {"(rule r (source (conv :stride $s :dilation $d ?x ?k)) (target (conv :stride $s :dilation 1 1 ?x ?k)))",
+         "(= (product $d) 1)"},
+        {"(rule r (source (matmul :act $a ?x ?y)) (target (matmul :act $a ?y ?x)))", NULL},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        struct fixture f;
+        struct text printed = {0};
+        set_up(&f, COMMUTES);
+        struct rule *rule = parse(&f, rules[i].text);
+        struct found_condition found = find_sufficient_condition(&f.judge, f.theory, rule, &f.arena);
+        assert_int_equal(found.count, rules[i].condition != NULL);
+        if (found.count)
+            pattern_print_condition(&printed, &rule->pattern, &found.conditions[0]);
+        if (found.count)
+            assert_string_equal(printed.chars, rules[i].condition);
+        text_free(&printed);
+        rule_free(rule);
+        tear_down(&f);
+    }
+}
+
 // Z3 builds no equation between tensors of different ranks.
 static void states_nothing_of_other_ranks(void **state)
 {
@@ -244,6 +275,7 @@ int main(void)
                                        TEST(finds_contradictions),
                                        TEST(finds_redundant_properties),
                                        TEST(finds_conditions),
+                                       TEST(finds_what_suffices),
                                        TEST(states_nothing_of_other_ranks),
                                        TEST(assumes_nothing_of_small_sizes),
                                        TEST(names_facts_of_typing),
