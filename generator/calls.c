@@ -11,23 +11,28 @@
 // A tape is made for a call that is evaluated so often: making one takes as long as some ten evaluations by a plan.
 enum { MAX_CALL_ELEMENTS = 1 << 20, USES_BEFORE_TAPE = 12 };
 #define NO_APPLICATION UINT32_MAX
+#define NO_TYPE UINT32_MAX
+
+// What tells calls apart, by numbers.
+struct call_key {
+    uint32_t setting, types[2];
+};
 
 struct call {
-    uint64_t hash;
+    uint32_t number;
     const struct call_setting *setting;
     int n_inputs, n_outputs;
     bool is_typed;
     struct type inputs[2];
     const struct call_type *input_types[2], *outputs[MAX_NODE_OUTPUTS];
-    struct definition definition;
     uint32_t n_uses;
-    const struct tape *tape;   // NULL: there is none yet, or it would be too large
+    const struct tape *tape;         // NULL: there is none yet, or it would be too large
+    struct definition *definition;   // NULL: not asked for since the values were forgotten
     const struct evaluation_plan *plan;
 };
 struct call_application {
-    uint32_t setting;
     call_value inputs[2], outputs;
-    struct call *call;
+    uint32_t call;
 };
 struct call_tensor {
     const struct call_type *type;
@@ -37,45 +42,71 @@ struct call_tensor {
     const double *real;
 };
 
+static void start_draft(struct calls *c)
+{
+    definition_init(&c->draft, &c->kept, 0, NULL);
+    c->draft.is_silent = true;
+}
+
 void calls_init(struct calls *c, uint64_t seed, size_t max_bytes)
 {
     memset(c, 0, sizeof *c);
     c->seed = seed;
     c->max_bytes = max_bytes;
+    arena_init(&c->lasting);
+    arena_init(&c->of_calls);
     arena_init(&c->kept);
     arena_init(&c->scratch);
+    start_draft(c);
 }
 
-static void forget_calls(struct calls *c)
+static void forget_values(struct calls *c)
 {
-    for (size_t i = 0; i < c->calls.count; i++)
-        definition_free(&c->calls.items[i]->definition);
-    vec_free(&c->types);
-    vec_free(&c->settings);
-    vec_free(&c->calls);
+    for (size_t i = 0; i < c->calls.count; i++) {
+        struct call *call = c->calls.items[i];
+        if (call->definition)
+            definition_free(call->definition);
+        call->definition = NULL;
+        call->plan = NULL;
+    }
     vec_free(&c->applications);
     vec_free(&c->values);
     for (int i = 0; i < MAX_CALL_VARIABLES; i++)
         vec_free(&c->of_variable[i]);
-    table_free(&c->by_type);
-    table_free(&c->by_setting);
-    table_free(&c->by_call);
     table_free(&c->by_application);
     arena_free(&c->kept);
 }
 
+static void forget_calls(struct calls *c)
+{
+    forget_values(c);
+    vec_free(&c->calls);
+    vec_free(&c->call_keys);
+    table_free(&c->by_call);
+    arena_free(&c->of_calls);
+}
+
 void calls_limit(struct calls *c)
 {
-    if (c->kept.total < c->max_bytes)
+    if (c->kept.total + c->of_calls.total < c->max_bytes)
         return;
-    forget_calls(c);
-    arena_init(&c->kept);
-    c->epoch++;
+    if (c->of_calls.total < c->max_bytes / 2) {
+        forget_values(c);
+    } else {
+        forget_calls(c);
+        c->epoch++;
+    }
 }
 
 void calls_free(struct calls *c)
 {
     forget_calls(c);
+    vec_free(&c->types);
+    vec_free(&c->settings);
+    table_free(&c->by_type);
+    table_free(&c->by_setting);
+    definition_free(&c->draft);
+    arena_free(&c->lasting);
     arena_free(&c->scratch);
     for (int i = 0; i < MAX_CALL_VARIABLES; i++) {
         vec_free(&c->field_rows[i]);
@@ -97,8 +128,9 @@ const struct call_type *calls_type(struct calls *c, const struct type *type)
     uint32_t found = table_find(&c->by_type, hash, is_equal_type, c, type);
     if (found != TABLE_NONE)
         return c->types.items[found];
-    struct call_type *added = arena_new(&c->kept, struct call_type);
-    *added = (struct call_type){type_copy(&c->kept, type), hash, (uint32_t)c->types.count, (size_t)type_elements(type)};
+    struct call_type *added = arena_new(&c->lasting, struct call_type);
+    *added =
+        (struct call_type){type_copy(&c->lasting, type), hash, (uint32_t)c->types.count, (size_t)type_elements(type)};
     table_insert(&c->by_type, hash, (uint32_t)c->types.count);
     vec_push(&c->types, added);
     return added;
@@ -147,9 +179,9 @@ const struct call_setting *calls_setting(struct calls *c, const struct operator*
     uint32_t found = table_find(&c->by_setting, asked.hash, is_equal_setting, c, &asked);
     if (found != TABLE_NONE)
         return c->settings.items[found];
-    struct call_setting *added = arena_new(&c->kept, struct call_setting);
+    struct call_setting *added = arena_new(&c->lasting, struct call_setting);
     *added = asked;
-    added->attributes = keep_attributes(&c->kept, op, attributes);
+    added->attributes = keep_attributes(&c->lasting, op, attributes);
     added->number = (uint32_t)c->settings.count;
     table_insert(&c->by_setting, asked.hash, added->number);
     vec_push(&c->settings, added);
@@ -161,21 +193,16 @@ const struct call_setting *calls_setting(struct calls *c, const struct operator*
 static bool is_equal_call(const void *owner, uint32_t id, const void *key)
 {
     const struct calls *c = owner;
-    const struct call *known = c->calls.items[id], *asked = key;
-    if (known->setting != asked->setting || known->n_inputs != asked->n_inputs)
-        return false;
-    for (int i = 0; i < known->n_inputs; i++)
-        if (known->input_types[i] != asked->input_types[i])
-            return false;
-    return true;
+    return memcmp(&c->call_keys.items[id], key, sizeof(struct call_key)) == 0;
 }
 
 static bool has_allowed_results(struct calls *c, struct call *call)
 {
-    for (int i = 0; i < call->definition.n_outputs; i++) {
-        if (i == MAX_NODE_OUTPUTS || type_elements(definition_output(&call->definition, i)) > MAX_CALL_ELEMENTS)
+    const struct definition *d = call->definition;
+    for (int i = 0; i < d->n_outputs; i++) {
+        if (i == MAX_NODE_OUTPUTS || type_elements(definition_output(d, i)) > MAX_CALL_ELEMENTS)
             return false;
-        call->outputs[i] = calls_type(c, definition_output(&call->definition, i));
+        call->outputs[i] = calls_type(c, definition_output(d, i));
     }
     return true;
 }
@@ -188,36 +215,60 @@ static bool have_allowed_elements(const struct call *call)
     return true;
 }
 
-static void define_call(struct calls *c, struct call *call)
+// Two thirds of the calls that are asked for are ill-typed: what they take is used again.
+static bool make_definition(struct calls *c, struct call *call)
 {
     struct operator_call of = {call->setting->op, call->n_inputs, call->inputs, call->setting->attributes};
-    for (int i = 0; i < call->n_inputs; i++)
-        call->inputs[i] = call->input_types[i]->type;
-    definition_init(&call->definition, &c->kept, call->n_inputs, call->inputs);
-    call->is_typed =
-        have_allowed_elements(call) && operator_define(&call->definition, &of) && has_allowed_results(c, call);
-    call->n_outputs = call->is_typed ? call->definition.n_outputs : 0;
-    if (!call->is_typed)
-        definition_free(&call->definition);
+    definition_clear(&c->draft, call->n_inputs, call->inputs);
+    if (!operator_define(&c->draft, &of))
+        return false;
+    call->definition = arena_new(&c->kept, struct definition);
+    *call->definition = c->draft;
+    start_draft(c);
+    return true;
 }
 
-static struct call *find_or_define(struct calls *c, const struct call_setting *setting, int n_inputs,
-                                   const call_value *inputs)
+static void define_call(struct calls *c, struct call *call)
 {
-    struct call asked = {.hash = setting->hash, .setting = setting, .n_inputs = n_inputs};
-    for (int i = 0; i < n_inputs; i++) {
-        asked.input_types[i] = calls_type_of(c, inputs[i]);
-        asked.hash = hash_mix(asked.hash, asked.input_types[i]->number);
-    }
-    uint32_t found = table_find(&c->by_call, asked.hash, is_equal_call, c, &asked);
+    for (int i = 0; i < call->n_inputs; i++)
+        call->inputs[i] = call->input_types[i]->type;
+    call->is_typed = have_allowed_elements(call) && make_definition(c, call) && has_allowed_results(c, call);
+    call->n_outputs = call->is_typed ? call->definition->n_outputs : 0;
+}
+
+static const struct definition *definition_of(struct calls *c, struct call *call)
+{
+    if (!call->definition)
+        make_definition(c, call);
+    return call->definition;
+}
+
+const struct call *calls_find(struct calls *c, const struct call_setting *setting, int n_inputs,
+                              const struct call_type *const *inputs)
+{
+    struct call_key key = {setting->number, {NO_TYPE, NO_TYPE}};
+    for (int i = 0; i < n_inputs; i++)
+        key.types[i] = inputs[i]->number;
+    uint64_t hash = hash_mix((uint64_t)key.types[0] << 32 | key.types[1], key.setting);
+    uint32_t found = table_find(&c->by_call, hash, is_equal_call, c, &key);
     if (found != TABLE_NONE)
         return c->calls.items[found];
-    struct call *added = arena_new(&c->kept, struct call);
-    *added = asked;
+    struct call *added = arena_new(&c->of_calls, struct call);
+    added->number = (uint32_t)c->calls.count;
+    added->setting = setting;
+    added->n_inputs = n_inputs;
+    for (int i = 0; i < n_inputs; i++)
+        added->input_types[i] = inputs[i];
     define_call(c, added);
-    table_insert(&c->by_call, asked.hash, (uint32_t)c->calls.count);
+    table_insert(&c->by_call, hash, added->number);
     vec_push(&c->calls, added);
+    vec_push(&c->call_keys, key);
     return added;
+}
+
+const struct call_type *const *calls_results(const struct call *call)
+{
+    return call->is_typed ? call->outputs : NULL;
 }
 
 // --- values ----------------------------------------------------------------------------------------------------------
@@ -227,15 +278,14 @@ const struct call_type *calls_type_of(const struct calls *c, call_value value)
     return c->values.items[value].type;
 }
 
-call_value calls_variable(struct calls *c, int variable, const struct type *type)
+call_value calls_variable(struct calls *c, int variable, const struct call_type *type)
 {
-    const struct call_type *known = calls_type(c, type);
-    while (c->of_variable[variable].count <= known->number)
+    while (c->of_variable[variable].count <= type->number)
         vec_push(&c->of_variable[variable], NO_CALL_VALUE);
-    call_value *value = &c->of_variable[variable].items[known->number];
+    call_value *value = &c->of_variable[variable].items[type->number];
     if (*value == NO_CALL_VALUE) {
         *value = (call_value)c->values.count;
-        vec_push(&c->values, ((struct call_tensor){known, NO_APPLICATION, (uint32_t)variable, NULL, NULL}));
+        vec_push(&c->values, ((struct call_tensor){type, NO_APPLICATION, (uint32_t)variable, NULL, NULL}));
     }
     return *value;
 }
@@ -244,32 +294,23 @@ static bool is_equal_application(const void *owner, uint32_t id, const void *key
 {
     const struct calls *c = owner;
     const struct call_application *known = &c->applications.items[id], *asked = key;
-    return known->setting == asked->setting && known->inputs[0] == asked->inputs[0] &&
-           known->inputs[1] == asked->inputs[1];
+    return known->call == asked->call && known->inputs[0] == asked->inputs[0] && known->inputs[1] == asked->inputs[1];
 }
 
-static void add_application(struct calls *c, struct call_application *a)
+call_value calls_apply(struct calls *c, const struct call *call, const call_value *inputs)
 {
-    a->outputs = a->call->is_typed ? (call_value)c->values.count : NO_CALL_VALUE;
-    for (int i = 0; i < a->call->n_outputs; i++)
-        vec_push(&c->values,
-                 ((struct call_tensor){a->call->outputs[i], (uint32_t)c->applications.count, 0, NULL, NULL}));
-    vec_push(&c->applications, *a);
-}
-
-call_value calls_apply(struct calls *c, const struct call_setting *setting, int n_inputs, const call_value *inputs)
-{
-    struct call_application asked = {setting->number, {NO_CALL_VALUE, NO_CALL_VALUE}, NO_CALL_VALUE, NULL};
-    for (int i = 0; i < n_inputs; i++)
+    struct call_application asked = {{NO_CALL_VALUE, NO_CALL_VALUE}, (call_value)c->values.count, call->number};
+    for (int i = 0; i < call->n_inputs; i++)
         asked.inputs[i] = inputs[i];
     uint64_t hash = ((uint64_t)asked.inputs[0] << 32 | asked.inputs[1]) * UINT64_C(0x9fb21c651e98df25);
-    hash = (hash ^ hash >> 31) + setting->number * UINT64_C(0xd6e8feb86659fd93);
+    hash = (hash ^ hash >> 31) + call->number * UINT64_C(0xd6e8feb86659fd93);
     uint32_t found = table_find(&c->by_application, hash, is_equal_application, c, &asked);
     if (found != TABLE_NONE)
         return c->applications.items[found].outputs;
-    asked.call = find_or_define(c, setting, n_inputs, inputs);
     table_insert(&c->by_application, hash, (uint32_t)c->applications.count);
-    add_application(c, &asked);
+    for (int i = 0; i < call->n_outputs; i++)
+        vec_push(&c->values, ((struct call_tensor){call->outputs[i], (uint32_t)c->applications.count, 0, NULL, NULL}));
+    vec_push(&c->applications, asked);
     return asked.outputs;
 }
 
@@ -306,14 +347,14 @@ static const double *real_row(struct calls *c, uint32_t variable, size_t n)
 static const struct evaluation_plan *plan_of(struct calls *c, struct call *call)
 {
     if (!call->plan)
-        call->plan = evaluation_plan_make(&call->definition, &c->kept);
+        call->plan = evaluation_plan_make(definition_of(c, call), &c->kept);
     return call->plan;
 }
 
 static void run_on_field(struct calls *c, struct call *call, const uint64_t *const *inputs, uint64_t *const *outputs)
 {
     if (++call->n_uses == USES_BEFORE_TAPE)
-        call->tape = tape_make(&call->definition, c->seed, &c->kept);
+        call->tape = tape_make(definition_of(c, call), c->seed, &c->of_calls);
     if (call->tape)
         tape_run(call->tape, inputs, outputs, &c->scratch);
     else
@@ -323,28 +364,30 @@ static void run_on_field(struct calls *c, struct call *call, const uint64_t *con
 // Inputs are asked for twice: only when all are computed do the rows of variables stay where they are.
 static void compute_field(struct calls *c, const struct call_application *a)
 {
+    struct call *call = c->calls.items[a->call];
     const uint64_t *inputs[2] = {0};
     uint64_t *outputs[MAX_NODE_OUTPUTS];
-    for (int i = 0; i < 2 * a->call->n_inputs; i++)
-        inputs[i % a->call->n_inputs] = calls_field(c, a->inputs[i % a->call->n_inputs]);
-    for (int i = 0; i < a->call->n_outputs; i++) {
-        outputs[i] = arena_alloc(&c->kept, a->call->outputs[i]->elements * sizeof(uint64_t), _Alignof(uint64_t));
+    for (int i = 0; i < 2 * call->n_inputs; i++)
+        inputs[i % call->n_inputs] = calls_field(c, a->inputs[i % call->n_inputs]);
+    for (int i = 0; i < call->n_outputs; i++) {
+        outputs[i] = arena_alloc(&c->kept, call->outputs[i]->elements * sizeof(uint64_t), _Alignof(uint64_t));
         c->values.items[a->outputs + (call_value)i].field = outputs[i];
     }
-    run_on_field(c, a->call, inputs, outputs);
+    run_on_field(c, call, inputs, outputs);
 }
 
 static void compute_reals(struct calls *c, const struct call_application *a)
 {
+    struct call *call = c->calls.items[a->call];
     const double *inputs[2] = {0};
     double *outputs[MAX_NODE_OUTPUTS];
-    for (int i = 0; i < 2 * a->call->n_inputs; i++)
-        inputs[i % a->call->n_inputs] = calls_reals(c, a->inputs[i % a->call->n_inputs]);
-    for (int i = 0; i < a->call->n_outputs; i++) {
-        outputs[i] = arena_alloc(&c->kept, a->call->outputs[i]->elements * sizeof(double), _Alignof(double));
+    for (int i = 0; i < 2 * call->n_inputs; i++)
+        inputs[i % call->n_inputs] = calls_reals(c, a->inputs[i % call->n_inputs]);
+    for (int i = 0; i < call->n_outputs; i++) {
+        outputs[i] = arena_alloc(&c->kept, call->outputs[i]->elements * sizeof(double), _Alignof(double));
         c->values.items[a->outputs + (call_value)i].real = outputs[i];
     }
-    evaluate_plan_f64(plan_of(c, a->call), inputs, outputs, &c->scratch);
+    evaluate_plan_f64(plan_of(c, call), inputs, outputs, &c->scratch);
 }
 
 const uint64_t *calls_field(struct calls *c, call_value value)

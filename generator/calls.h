@@ -7,7 +7,8 @@
 //   value          a number: of a variable at some type, or of an output of a call on values. Its contents are computed
 //                  when they are asked for, once in each domain
 //
-// All of them stay good until calls_limit says that they are gone.
+// Types and settings stay good. Values do until calls_limit is asked the next time, calls until it says that they are
+// gone: what is known of a call (types, a tape) takes little and lasts, what evaluates it a few times takes more.
 #ifndef GENERATOR_CALLS_H
 #define GENERATOR_CALLS_H
 #include "core/arena.h"
@@ -29,19 +30,22 @@ struct call_setting {
     uint32_t number;
 };
 typedef uint32_t call_value;
-#define NO_CALL_VALUE UINT32_MAX
+#define NO_CALL_VALUE UINT32_MAX   // where there is no such argument
 
 struct call;
+struct call_key;
 struct call_application;
 struct call_tensor;
 struct calls {
     uint64_t seed;   // of variables and functions
     size_t max_bytes;
-    uint32_t epoch;   // how often all was forgotten
-    struct arena kept, scratch;
+    uint32_t epoch;   // how often the calls were forgotten
+    struct arena lasting, of_calls, kept, scratch;
+    struct definition draft;
     VEC(struct call_type *) types;
     VEC(struct call_setting *) settings;
     VEC(struct call *) calls;
+    VEC(struct call_key) call_keys;
     VEC(struct call_application) applications;
     VEC(struct call_tensor) values;
     VEC(call_value) of_variable[MAX_CALL_VARIABLES];   // by the type's number
@@ -51,16 +55,19 @@ struct calls {
 };
 void calls_init(struct calls *c, uint64_t seed, size_t max_bytes);   // max_bytes: for calls_limit
 void calls_free(struct calls *c);
-// Forgets all when it takes more memory than asked for, which the epoch tells.
+// Forgets the values, or, which the epoch tells, calls and values, when all takes more memory than asked for.
 void calls_limit(struct calls *c);
 const struct call_type *calls_type(struct calls *c, const struct type *type);
 const struct call_setting *calls_setting(struct calls *c, const struct operator* op,
                                          const struct attribute_value *attributes);
 // The tensor of a variable at a type without split trees.
-call_value calls_variable(struct calls *c, int variable, const struct type *type);
-// The first output, the others follow it; NO_CALL_VALUE: ill-typed. `inputs` may hold NO_CALL_VALUE beyond the last.
+call_value calls_variable(struct calls *c, int variable, const struct call_type *type);
 // Arguments and results of more than a million elements are ill-typed here.
-call_value calls_apply(struct calls *c, const struct call_setting *setting, int n_inputs, const call_value *inputs);
+const struct call *calls_find(struct calls *c, const struct call_setting *setting, int n_inputs,
+                              const struct call_type *const *inputs);
+const struct call_type *const *calls_results(const struct call *call);   // NULL: ill-typed
+// Of a call that is well-typed: the first output, the others follow it.
+call_value calls_apply(struct calls *c, const struct call *call, const call_value *inputs);
 const struct call_type *calls_type_of(const struct calls *c, call_value value);
 // The contents. Those of variables are good until the next one is asked for.
 const uint64_t *calls_field(struct calls *c, call_value value);

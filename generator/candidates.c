@@ -46,7 +46,7 @@ static bool make_reverse(const struct law *law, struct calls *calls, struct law 
         return false;
     sketch_clean(&reverse.sketch);
     *ret_reverse = reverse;
-    return shapes_test(&ret_reverse->sketch, calls, &ret_reverse->shapes) == SHAPES_HOLD;
+    return shapes_test(&ret_reverse->sketch, calls, EVIDENCE_DERIVED, &ret_reverse->shapes) == SHAPES_HOLD;
 }
 
 static void print_law(const struct law *law, struct calls *calls, struct printed ret_printed[2])
@@ -89,16 +89,9 @@ void candidates_add(struct candidates *c, const struct reduction *r, struct fami
 {
     size_t n = r->laws.count, before = c->rules.count;
     struct printed(*printed)[2] = mem_alloc_zero(n * sizeof *printed);
-#pragma omp parallel
-    {
-        struct calls calls;
-        calls_init(&calls, r->seed, r->call_bytes);
-#pragma omp for schedule(dynamic, 4)
-        for (size_t i = 0; i < n; i++) {
-            print_law(&r->laws.items[i], &calls, printed[i]);
-        }
-        calls_free(&calls);
-    }
+#pragma omp parallel for schedule(dynamic, 4)
+    for (size_t i = 0; i < n; i++)
+        print_law(&r->laws.items[i], reduction_calls(r), printed[i]);
     for (size_t i = 0; i < n; i++) {
         counts->minimal += !r->laws.items[i].is_derivable;
         for (int direction = 0; direction < 2; direction++)

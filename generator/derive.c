@@ -1,25 +1,26 @@
 #include "generator/derive.h"
 
-#include "core/hash.h"
-#include "core/table.h"
+#include "core/memory.h"
+#include <string.h>
 
+// A term that was reached, from the side 0 or 1.
+struct reached {
+    uint64_t hash;
+    uint8_t side;
+    struct key key;
+};
+// Searches are short and there are many: one block of memory holds the terms and a table of them.
 struct search {
     const struct rewrite_rules *r;
-    int max_nodes, max_terms;
-    VEC(struct key) terms;   // of both sides
-    VEC(uint8_t) side;
-    struct table by_key;
+    int max_nodes, max_terms, n_terms;
+    struct reached *terms;
+    uint32_t *slots;   // linear probing: a term's number + 1; 0: empty
+    size_t n_slots;    // a power of two, at least twice the terms
     bool is_met;
     int wanted_nodes;   // a term of so few operators is met too
     enum derivation what;
-    uint8_t current;
+    uint8_t current;   // side
 };
-
-static bool is_equal_term(const void *owner, uint32_t id, const void *key)
-{
-    const struct search *s = owner;
-    return key_compare(&s->terms.items[id], key) == 0;
-}
 
 static enum usable usable_in(const struct search *s)
 {
@@ -28,38 +29,56 @@ static enum usable usable_in(const struct search *s)
     return s->what == DERIVE_BY_RULES && s->current == 1 ? USABLE_REVERSIBLE : USABLE_UNCONDITIONAL;
 }
 
+// Where the term stands, or the empty slot where it would.
+static uint32_t *slot_of(const struct search *s, uint64_t hash, const struct key *term)
+{
+    size_t i = hash & (s->n_slots - 1);
+    while (s->slots[i]) {
+        const struct reached *known = &s->terms[s->slots[i] - 1];
+        if (known->hash == hash && key_compare(&known->key, term) == 0)
+            break;
+        i = (i + 1) & (s->n_slots - 1);
+    }
+    return &s->slots[i];
+}
+
 static bool add_term(void *context, const struct rewrite_rule *rule, const struct key *term)
 {
     struct search *s = context;
     (void)rule;
     uint64_t hash = key_hash(term);
-    uint32_t found = table_find(&s->by_key, hash, is_equal_term, s, term);
-    if (found != TABLE_NONE) {
-        s->is_met = s->is_met || s->side.items[found] != s->current;
+    uint32_t *slot = slot_of(s, hash, term);
+    if (*slot) {
+        s->is_met = s->is_met || s->terms[*slot - 1].side != s->current;
         return !s->is_met;
     }
-    if ((int)s->terms.count >= s->max_terms)
+    if (s->n_terms >= s->max_terms || key_has_more_nodes(s->r->family, term, s->max_nodes))
         return true;
-    int n_nodes = key_count_nodes(s->r->family, term);
-    if (n_nodes > s->max_nodes)
-        return true;
-    s->is_met = s->is_met || n_nodes <= s->wanted_nodes;
-    table_insert(&s->by_key, hash, (uint32_t)s->terms.count);
-    vec_push(&s->terms, *term);
-    vec_push(&s->side, s->current);
+    s->is_met = s->is_met || !key_has_more_nodes(s->r->family, term, s->wanted_nodes);
+    struct reached *added = &s->terms[s->n_terms++];
+    added->hash = hash;
+    added->side = s->current;
+    added->key = *term;
+    *slot = (uint32_t)s->n_terms;
     return true;
+}
+
+static void search_init(struct search *s)
+{
+    for (s->n_slots = 64; s->n_slots < 2 * (size_t)s->max_terms;)
+        s->n_slots *= 2;
+    s->terms = mem_new_array(struct reached, s->max_terms);
+    s->slots = mem_alloc_zero(s->n_slots * sizeof *s->slots);
 }
 
 static bool search(struct search *s)
 {
-    for (size_t i = 0; i < s->terms.count && !s->is_met; i++) {
-        struct key term = s->terms.items[i];
-        s->current = s->side.items[i];
-        rewrite_visit(s->r, 0, &term, usable_in(s), add_term, s);
+    for (int i = 0; i < s->n_terms && !s->is_met; i++) {
+        s->current = s->terms[i].side;
+        rewrite_visit(s->r, 0, &s->terms[i].key, usable_in(s), add_term, s);
     }
-    vec_free(&s->terms);
-    vec_free(&s->side);
-    table_free(&s->by_key);
+    mem_free_array(s->terms, s->max_terms);
+    mem_free_array(s->slots, s->n_slots);
     return s->is_met;
 }
 
@@ -67,6 +86,7 @@ bool derive_term(const struct rewrite_rules *r, const struct key *from, const st
                  int max_terms, enum derivation what)
 {
     struct search s = {.r = r, .max_nodes = max_nodes, .max_terms = max_terms, .wanted_nodes = -1, .what = what};
+    search_init(&s);
     add_term(&s, NULL, from);
     s.current = 1;
     add_term(&s, NULL, to);
@@ -77,6 +97,7 @@ bool derive_smaller(const struct rewrite_rules *r, const struct key *from, int n
 {
     struct search s = {.r = r, .max_terms = max_terms, .wanted_nodes = n_nodes, .what = DERIVE_BY_RULES};
     s.max_nodes = key_count_nodes(r->family, from);
+    search_init(&s);
     add_term(&s, NULL, from);
     return search(&s);
 }

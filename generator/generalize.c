@@ -3,6 +3,7 @@
 #include "core/arena.h"
 #include <string.h>
 
+enum { MAX_VALUES_TO_TRY = 5 };
 // Values to try for attributes of these names, beside those of the rule.
 static const struct values_to_try {
     const char *name;
@@ -10,7 +11,7 @@ static const struct values_to_try {
     struct {
         uint32_t count;
         int64_t ints[4];
-    } values[5];
+    } values[MAX_VALUES_TO_TRY];
 } tables[] = {
     {"stride", 4, {{2, {1, 1}}, {2, {2, 2}}, {2, {2, 1}}, {2, {1, 3}}}},
     {"pad", 5, {{4, {0, 0, 0, 0}}, {4, {1, 1, 1, 1}}, {4, {0, 1, 2, 0}}, {4, {1, 0, 1, 0}}, {4, {0, 2, 0, 1}}}},
@@ -40,6 +41,7 @@ struct generalizing {
     struct trial *trial;
     struct attribute_places *p;
     int64_t base[MAX_SIZES];
+    const struct call_setting *settings[MAX_ATTRIBUTE_PLACES][MAX_VALUES_TO_TRY];   // NULL: not looked up yet
 };
 
 static const struct values_to_try *table_of(const char *name)
@@ -86,13 +88,28 @@ static void find_places(struct generalizing *g)
     }
 }
 
-static enum verdict judge_with(const struct generalizing *g, uint64_t set, const struct attribute_value *value)
+// Of the node with another value at the place. Sizes among its attributes stay what they are.
+static const struct call_setting *setting_with(struct generalizing *g, int place, int value)
 {
-    struct attribute_override overrides[MAX_ATTRIBUTE_PLACES];
+    const struct instance *in = instance_at(g, place);
+    const struct values_to_try *table = table_of(attribute_at(g, place)->name);
+    struct attribute_value values[MAX_ATTRIBUTES];
+    if (g->settings[place][value])
+        return g->settings[place][value];
+    memcpy(values, in->attributes, sizeof *values * (size_t)operator_n_attributes(in->op));
+    values[g->p->places[place].attribute] =
+        (struct attribute_value){table->values[value].count, table->values[value].ints};
+    return g->settings[place][value] = calls_setting(g->trial->calls, in->op, values);
+}
+
+// `set` has one attribute of a node at most, as all are named alike.
+static enum verdict judge_with(struct generalizing *g, uint64_t set, int value)
+{
+    struct setting_override overrides[MAX_ATTRIBUTE_PLACES];
     int n = 0;
     for (int i = 0; i < g->p->n; i++)
         if (set >> i & 1)
-            overrides[n++] = (struct attribute_override){g->p->places[i].node, g->p->places[i].attribute, *value};
+            overrides[n++] = (struct setting_override){g->p->places[i].node, setting_with(g, i, value)};
     return trial_judge(g->trial, g->base, overrides, n);
 }
 
@@ -115,13 +132,13 @@ static bool has_place_in_source(const struct generalizing *g, uint64_t set)
     return false;
 }
 
-// The least set with the place that may change to `value`; 0: none.
-static uint64_t find_set(const struct generalizing *g, int place, const struct attribute_value *value)
+// The least set with the place that may change to the value; 0: none.
+static uint64_t find_set(struct generalizing *g, int place, int value)
 {
     uint64_t set = places_like(g, place), own = UINT64_C(1) << place;
     if (judge_with(g, own, value) == VERDICT_EQUAL)
         return own;
-    if (judge_with(g, set, value) != VERDICT_EQUAL)
+    if (set == own || judge_with(g, set, value) != VERDICT_EQUAL)
         return 0;
     for (int i = 0; i < g->p->n; i++)
         if (set >> i & 1 && i != place && judge_with(g, set & ~(UINT64_C(1) << i), value) == VERDICT_EQUAL)
@@ -129,13 +146,11 @@ static uint64_t find_set(const struct generalizing *g, int place, const struct a
     return set;
 }
 
-static bool holds_at_all_values(const struct generalizing *g, uint64_t set, const struct values_to_try *table)
+static bool holds_at_all_values(struct generalizing *g, uint64_t set, const struct values_to_try *table)
 {
-    for (int i = 0; i < table->n; i++) {
-        struct attribute_value value = {table->values[i].count, table->values[i].ints};
-        if (judge_with(g, set, &value) == VERDICT_UNEQUAL)
+    for (int i = 0; i < table->n; i++)
+        if (judge_with(g, set, i) == VERDICT_UNEQUAL)
             return false;
-    }
     return true;
 }
 
@@ -147,13 +162,13 @@ static void make_variable(const struct generalizing *g, uint64_t set, const char
     g->p->names[g->p->n_variables++] = name;
 }
 
-static void generalize_place(const struct generalizing *g, int place)
+static void generalize_place(struct generalizing *g, int place)
 {
     const struct attribute *attribute = attribute_at(g, place);
     const struct values_to_try *table = table_of(attribute->name);
     for (int i = 0; i < table->n; i++) {
         struct attribute_value value = {table->values[i].count, table->values[i].ints};
-        uint64_t set = is_same_meaning(attribute->name, &value, value_at(g, place)) ? 0 : find_set(g, place, &value);
+        uint64_t set = is_same_meaning(attribute->name, &value, value_at(g, place)) ? 0 : find_set(g, place, i);
         if (!set)
             continue;
         if (has_place_in_source(g, set) && holds_at_all_values(g, set, table))

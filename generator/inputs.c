@@ -18,6 +18,8 @@ uint64_t inputs_count_alike(const struct family *f, uint32_t set, uint32_t fixed
     uint64_t ways = 1;
     for (int first = 0; first < f->n_inputs; first = f->leaves[first].end_alike) {
         uint32_t alike = inputs_between(first, f->leaves[first].end_alike);
+        if ((set & alike) == (fixed & alike))
+            continue;
         int n_fixed = __builtin_popcount(fixed & alike);
         ways *= choose(__builtin_popcount(alike) - n_fixed, __builtin_popcount(set & alike) - n_fixed);
     }

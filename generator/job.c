@@ -170,6 +170,16 @@ static double mebibytes(double bytes)
     return bytes / (1 << 20);
 }
 
+// As soon as it is known, as what is left of the job may take long.
+static void say_if_memory_is_exceeded(struct job *job, const struct family *f)
+{
+    double memory = (double)job->options.memory, peak = memory > 0 ? (double)mem_peak_resident() : 0;
+    if (peak > memory && !job->is_memory_exceeded)
+        log_warning(job->log, "%s: --memory %.1fM is not kept: %.1fM are taken", f->name, mebibytes(memory),
+                    mebibytes(peak));
+    job->is_memory_exceeded = job->is_memory_exceeded || peak > memory;
+}
+
 // How many slices fit into the memory that is left at once, but for a reserve (what every thread remembers, the program
 // itself). Every batch visits the whole level again, so there are no more than MAX_BATCHES: where not even that keeps
 // the bound, it is said.
@@ -262,6 +272,7 @@ static bool find_family(struct job *job, size_t i, part_list *parts, struct erro
         w.terms[w.store.tensors.items[tensor].level]++;
     bool is_done = stop_if_interrupted(error) && find_slices(&w, first, end, error);
     log_info(job->log, "%s: terms sorted into classes, %.1f CPU seconds", w.family->name, clock_cpu_seconds() - start);
+    say_if_memory_is_exceeded(job, w.family);
     store_free(&w.store);
     universe_free(&w.universe);
     return is_done;
@@ -321,9 +332,11 @@ static bool reduce_family(struct job *job, const struct family *f, part_list *pa
     reduction_init(&r, &universe, &findings, (uint64_t)job->header.seed + 1, bytes_of_calls(job));
     reduction_find_minimal(&r, max_ops);
     log_info(job->log, "%s: minimal set after %.1f CPU seconds", f->name, clock_cpu_seconds() - start);
+    say_if_memory_is_exceeded(job, f);
     join_find_laws(&r, max_ops, &counts.joined, &counts.joined_pruned);
     shortcuts_find(&r, shortcuts, &counts.shortcuts, &counts.shortcuts_pruned);
     log_info(job->log, "%s: all laws after %.1f CPU seconds", f->name, clock_cpu_seconds() - start);
+    say_if_memory_is_exceeded(job, f);
     counts.reduced = r.counts;
     if (job->options.compare)
         comparison_with(&job->comparison, &r, max_ops);

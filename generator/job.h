@@ -20,7 +20,8 @@ struct job_options {
 struct job {
     struct job_options options;
     struct log *log;
-    FILE *progress_out;   // NULL: none
+    FILE *progress_out;        // NULL: none
+    bool is_memory_exceeded;   // said already
     struct arena arena;
     struct part_header header;
     struct space space;

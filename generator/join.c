@@ -211,7 +211,7 @@ static void judge_candidate(struct joining *j, struct lookup *l, const struct ca
         return;
     }
     prune_generalize(&law.sketch, l, j->max_ops);
-    if (shapes_test(&law.sketch, &j->r->calls, &law.shapes) == SHAPES_HOLD)
+    if (shapes_test(&law.sketch, reduction_calls(j->r), EVIDENCE_NONE, &law.shapes) == SHAPES_HOLD)
         add_law(j->r, &law);
     else
         j->r->counts.false_sizes++;

@@ -6,14 +6,12 @@
 #include "substitutions/rule.h"
 #include <string.h>
 
-enum { ASSIGNMENTS = 3 };
-
 struct printing {
     struct text *out;
     const struct sketch *sk;
     const struct shapes *s;
     struct attribute_places attributes;
-    int64_t sizes[(ASSIGNMENTS + 1) * MAX_SIZES];   // the base, then other assignments
+    int64_t sizes[(MAX_ASSIGNMENTS + 1) * MAX_SIZES];   // the base, then other assignments
     int n_assignments;
     bool is_group_variable;
 };
@@ -233,7 +231,8 @@ bool law_text_add(struct text *out, struct text *over_groups, const struct law *
     trial_init(&trial, &law->sketch, &law->shapes, calls);
     for (int i = 0; i < law->shapes.n; i++)
         p.sizes[i] = law->shapes.places[i].base;
-    p.n_assignments = 1 + shapes_assignments(&trial, ASSIGNMENTS, p.sizes + MAX_SIZES);
+    for (p.n_assignments = 1; p.n_assignments <= law->shapes.n_assignments; p.n_assignments++)
+        shapes_sizes(&law->shapes, p.n_assignments - 1, p.sizes + p.n_assignments * MAX_SIZES);
     generalize_attributes(&trial, &p.attributes);
     print_law(&p, out, false);
     if (over_groups)

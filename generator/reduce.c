@@ -3,6 +3,7 @@
 #include "core/interrupt.h"
 #include "generator/derive.h"
 #include "generator/prune.h"
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,7 +130,7 @@ static bool add_if_true(struct reduction *r, struct lookup *l, const struct sket
     key_of_sketch(sk, &key);
     if (table_find(&r->failed, key_hash(&key), is_failed_key, r, &key) != TABLE_NONE)
         return false;
-    enum shapes_verdict verdict = shapes_test(sk, &r->calls, &law.shapes);
+    enum shapes_verdict verdict = shapes_test(sk, reduction_calls(r), EVIDENCE_NONE, &law.shapes);
     if (verdict == SHAPES_HOLD) {
         add_rewrite(r, &law);
         vec_push(&r->laws, law);
@@ -278,13 +279,6 @@ static void find_open_classes(struct reduction *r, int level, open_list *ret_ope
 
 // --- laws that others derive -----------------------------------------------------------------------------------------
 
-static void use_law(struct reduction *r, uint32_t law, bool is_used)
-{
-    for (size_t i = 0; i < r->rules.rules.count; i++)
-        if (r->rules.rules.items[i].owner == law)
-            r->rules.rules.items[i].is_off = !is_used;
-}
-
 // The terms of a law over the leaves of the family, when it has enough of them.
 static bool keys_of_law(const struct reduction *r, const struct sketch *sk, struct key *ret_source,
                         struct key *ret_target)
@@ -314,11 +308,11 @@ static void drop_derivable_laws(struct reduction *r, int max_ops)
         struct key source, target;
         if (!keys_of_law(r, &r->laws.items[i].sketch, &source, &target))
             continue;
-        use_law(r, i, false);
+        rewrite_rules_use(&r->rules, i, false);
         r->laws.items[i].is_derivable =
             derive_term(&r->rules, &source, &target, max_ops + 1, MAX_TERMS_AT_THE_END, DERIVE_EQUATION);
         if (!r->laws.items[i].is_derivable)
-            use_law(r, i, true);
+            rewrite_rules_use(&r->rules, i, true);
     }
 }
 
@@ -339,6 +333,11 @@ void reduction_find_minimal(struct reduction *r, int max_ops)
     lookup_free(&l);
 }
 
+struct calls *reduction_calls(const struct reduction *r)
+{
+    return &r->calls[omp_get_thread_num()];
+}
+
 static void parts_init(struct parts *p, size_t count)
 {
     *p = (struct parts){mem_new_array(uint32_t, count), count};
@@ -349,9 +348,11 @@ static void parts_init(struct parts *p, size_t count)
 void reduction_init(struct reduction *r, struct universe *u, const struct findings *findings, uint64_t seed,
                     size_t call_bytes)
 {
-    *r = (struct reduction){.universe = u, .findings = findings, .seed = seed, .call_bytes = call_bytes};
+    *r = (struct reduction){.universe = u, .findings = findings, .n_calls = omp_get_max_threads()};
     rewrite_rules_init(&r->rules, u->family);
-    calls_init(&r->calls, seed, call_bytes);
+    r->calls = mem_new_array(struct calls, r->n_calls);
+    for (int i = 0; i < r->n_calls; i++)
+        calls_init(&r->calls[i], seed, call_bytes);
     parts_init(&r->parts, findings->members.count);
     parts_init(&r->firm_parts, findings->members.count);
     for (size_t i = 0; i < findings->members.count; i++)
@@ -363,7 +364,9 @@ void reduction_init(struct reduction *r, struct universe *u, const struct findin
 void reduction_free(struct reduction *r)
 {
     rewrite_rules_free(&r->rules);
-    calls_free(&r->calls);
+    for (int i = 0; i < r->n_calls; i++)
+        calls_free(&r->calls[i]);
+    mem_free_array(r->calls, r->n_calls);
     mem_free_array(r->parts.parent, r->parts.count);
     mem_free_array(r->firm_parts.parent, r->firm_parts.count);
     vec_free(&r->laws);

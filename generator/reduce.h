@@ -32,10 +32,9 @@ uint32_t parts_find(struct parts *p, uint32_t member);
 struct reduction {
     struct universe *universe;
     const struct findings *findings;
-    uint64_t seed;
-    size_t call_bytes;
     struct rewrite_rules rules;
-    struct calls calls;
+    struct calls *calls;   // of every thread
+    int n_calls;
     // By all laws, and by steps in both directions, without conditions on sizes, between terms of equal inputs.
     struct parts parts, firm_parts;
     VEC(struct law) laws;
@@ -45,7 +44,8 @@ struct reduction {
     VEC(struct key) failed_keys;
 };
 void reduction_init(struct reduction *r, struct universe *u, const struct findings *findings, uint64_t seed,
-                    size_t call_bytes);   // call_bytes: as calls_init has it
+                    size_t call_bytes);   // call_bytes: of every thread, as calls_init has it
 void reduction_free(struct reduction *r);
+struct calls *reduction_calls(const struct reduction *r);   // of the thread that asks
 void reduction_find_minimal(struct reduction *r, int max_ops);
 #endif

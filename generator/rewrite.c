@@ -12,11 +12,14 @@ void rewrite_rules_init(struct rewrite_rules *r, const struct family *family)
 
 static void free_root(struct rewrite_root *root)
 {
+    for (int usable = 0; usable < USABLE_COUNT; usable++)
+        vec_free(&root->usable[usable]);
     for (int argument = 0; root->rules.count && argument < 2; argument++) {
         for (int head = 0; head < REWRITE_HEADS; head++)
             vec_free(&root->heads[argument][head]);
         mem_free_array(root->heads[argument], REWRITE_HEADS);
     }
+    vec_free(&root->sources);
     vec_free(&root->rules);
 }
 
@@ -55,25 +58,58 @@ static void add_to_set(rule_set *set, size_t rule)
     set->items[rule / 64] |= UINT64_C(1) << rule % 64;
 }
 
+static struct rewrite_root *root_of(struct rewrite_rules *r, const struct rewrite_rule *rule)
+{
+    return &r->roots[rule->source.bytes[1]][rule->source.bytes[0] - KEY_NODE];
+}
+
+static bool is_usable(const struct rewrite_rule *rule, enum usable usable)
+{
+    bool may_be_conditional = usable == USABLE_ALL || usable == USABLE_ALL_REVERSIBLE;
+    bool must_be_reversible = usable == USABLE_REVERSIBLE || usable == USABLE_ALL_REVERSIBLE;
+    return (may_be_conditional || !rule->is_conditional) && (!must_be_reversible || rule->is_reversible);
+}
+
+static void use_rule(struct rewrite_rules *r, const struct rewrite_rule *rule, bool is_used)
+{
+    struct rewrite_root *root = root_of(r, rule);
+    for (int usable = 0; usable < USABLE_COUNT; usable++) {
+        rule_set *set = &root->usable[usable];
+        while (set->count <= rule->place / 64)
+            vec_push(set, 0);
+        set->items[rule->place / 64] &= ~(UINT64_C(1) << rule->place % 64);
+        if (is_used && is_usable(rule, (enum usable)usable))
+            set->items[rule->place / 64] |= UINT64_C(1) << rule->place % 64;
+    }
+}
+
 static void add_to_root(struct rewrite_rules *r, struct rewrite_root *root, const struct rewrite_rule *rule)
 {
     const uint8_t *arguments = rule->source.bytes + 2;
     bool is_binary = r->family->instances[rule->source.bytes[1]].n_inputs == 2;
+    uint8_t lengths[KEY_LENGTH];
+    term_measure_lengths(r->family, arguments, 0, lengths);
     int heads[2] = {head_at(arguments, SKETCH_CONSTANT),
-                    is_binary ? head_at(arguments + rule->lengths[2], SKETCH_CONSTANT) : ANY_HEAD};
+                    is_binary ? head_at(arguments + lengths[0], SKETCH_CONSTANT) : ANY_HEAD};
     for (int i = 0; i < 2; i++) {
         if (!root->rules.count)
             root->heads[i] = mem_alloc_zero(REWRITE_HEADS * sizeof *root->heads[i]);
         add_to_set(&root->heads[i][heads[i]], root->rules.count);
     }
+    struct short_source source = {0};
+    if (rule->source.length <= SHORT_SOURCE)
+        memcpy(source.bytes, rule->source.bytes, rule->source.length);
+    vec_push(&root->sources, source);
     vec_push(&root->rules, (uint32_t)r->rules.count);
 }
 
 static void add_direction(struct rewrite_rules *r, const struct rewrite_rule *rule)
 {
     struct rewrite_rule added = *rule;
-    term_measure_lengths(r->family, added.source.bytes, 0, added.lengths);
-    add_to_root(r, &r->roots[added.source.bytes[1]][added.source.bytes[0] - KEY_NODE], &added);
+    struct rewrite_root *root = root_of(r, rule);
+    added.place = (uint32_t)root->rules.count;
+    add_to_root(r, root, &added);
+    use_rule(r, &added, true);
     vec_push(&r->rules, added);
 }
 
@@ -94,6 +130,21 @@ void rewrite_rules_add(struct rewrite_rules *r, const struct key *source, const 
                                                 .is_conditional = is_conditional});
 }
 
+void rewrite_rules_use(struct rewrite_rules *r, uint32_t owner, bool is_used)
+{
+    const struct rewrite_rule *rules = r->rules.items;
+    size_t first = 0, end = r->rules.count;
+    while (first < end) {
+        size_t middle = (first + end) / 2;
+        if (rules[middle].owner < owner)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    for (; first < r->rules.count && rules[first].owner == owner; first++)
+        use_rule(r, &rules[first], is_used);
+}
+
 // --- matching --------------------------------------------------------------------------------------------------------
 
 enum { UNBOUND = 0xff };
@@ -101,60 +152,63 @@ enum { UNBOUND = 0xff };
 struct bindings {
     uint8_t of[MAX_LEAVES];
 };
-// A pattern and a term side by side.
+// A pattern, read from its beginning to its end, beside a term.
 struct matching {
     const struct family *f;
-    const uint8_t *pattern, *pattern_lengths;
+    const uint8_t *pattern;   // what is left of it
     const struct measured *term;
-    struct bindings *bindings;
+    struct bindings bindings;
 };
 
-static bool match_term(const struct matching *m, int p, int t);
+static bool match_term(struct matching *m, int t);
 
-static bool match_in_order(const struct matching *m, int p0, int p1, int t0, int t1)
+static bool match_in_order(struct matching *m, int t0, int t1)
 {
-    return match_term(m, p0, t0) && match_term(m, p1, t1);
+    return match_term(m, t0) && match_term(m, t1);
 }
 
-static bool match_application(const struct matching *m, int p, int t)
+// What comes after the head of an application.
+static bool match_arguments(struct matching *m, const struct instance *instance, int t)
 {
-    const uint8_t *term = m->term->key->bytes;
-    if (m->pattern[p] != term[t] || m->pattern[p + 1] != term[t + 1])
-        return false;
-    const struct instance *instance = &m->f->instances[m->pattern[p + 1]];
-    int p0 = p + 2, t0 = t + 2;
     if (instance->n_inputs == 1)
-        return match_term(m, p0, t0);
-    int p1 = p0 + m->pattern_lengths[p0], t1 = t0 + m->term->lengths[t0];
+        return match_term(m, t);
+    int second = t + m->term->lengths[t];
     if (!instance->is_commutative)
-        return match_in_order(m, p0, p1, t0, t1);
-    struct bindings before = *m->bindings;
-    if (match_in_order(m, p0, p1, t0, t1))
+        return match_in_order(m, t, second);
+    struct bindings before = m->bindings;
+    const uint8_t *pattern = m->pattern;
+    if (match_in_order(m, t, second))
         return true;
-    *m->bindings = before;
-    return match_in_order(m, p0, p1, t1, t0);
+    m->bindings = before;
+    m->pattern = pattern;
+    return match_in_order(m, second, t);
 }
 
-static bool match_term(const struct matching *m, int p, int t)
+static bool match_term(struct matching *m, int t)
 {
-    uint8_t first = m->pattern[p];
-    if (first >= KEY_NODE)
-        return match_application(m, p, t);
+    const uint8_t *term = m->term->key->bytes + t;
+    uint8_t first = *m->pattern++;
+    if (first >= KEY_NODE) {
+        if (first != term[0] || *m->pattern != term[1])
+            return false;
+        return match_arguments(m, &m->f->instances[*m->pattern++], t + 2);
+    }
     if (first >= SKETCH_CONSTANT)
-        return first - SKETCH_CONSTANT == m->term->key->bytes[t];
-    uint8_t *bound = &m->bindings->of[first];
+        return first - SKETCH_CONSTANT == term[0];
+    uint8_t *bound = &m->bindings.of[first];
     if (*bound != UNBOUND)
         return term_is_equal(m->term, *bound, t);
     *bound = (uint8_t)t;
     return true;
 }
 
-static bool is_usable(const struct rewrite_rule *rule, enum usable usable)
+static void start_matching(struct matching *m, const struct family *f, const uint8_t *pattern,
+                           const struct measured *term)
 {
-    bool may_be_conditional = usable == USABLE_ALL || usable == USABLE_ALL_REVERSIBLE;
-    bool must_be_reversible = usable == USABLE_REVERSIBLE || usable == USABLE_ALL_REVERSIBLE;
-    return !rule->is_off && (may_be_conditional || !rule->is_conditional) &&
-           (!must_be_reversible || rule->is_reversible);
+    m->f = f;
+    m->pattern = pattern;
+    m->term = term;
+    memset(&m->bindings, UNBOUND, sizeof m->bindings);
 }
 
 // --- building --------------------------------------------------------------------------------------------------------
@@ -253,12 +307,14 @@ static bool visit_replaced(const struct stepping *s, const struct rewrite_rule *
     return w->has_overflown || s->visit(s->context, rule, &reached);
 }
 
-static bool visit_rule(const struct stepping *s, const struct rewrite_rule *rule, int at)
+// The rule at `place` of the root, which is that of the term at `at`.
+static bool visit_rule(const struct stepping *s, const struct rewrite_root *root, size_t place, int at)
 {
-    struct bindings bindings;
-    struct matching m = {s->r->family, rule->source.bytes, rule->lengths, s->term, &bindings};
-    memset(&bindings, UNBOUND, sizeof bindings);
-    if (!match_term(&m, 0, at))
+    const struct rewrite_rule *rule = &s->r->rules.items[root->rules.items[place]];
+    const uint8_t *source = root->sources.items[place].bytes;
+    struct matching m;
+    start_matching(&m, s->r->family, (source[0] ? source : rule->source.bytes) + 2, s->term);
+    if (!match_arguments(&m, &s->r->family->instances[s->term->key->bytes[at + 1]], at + 2))
         return true;
     struct building w;
     w.f = s->r->family;
@@ -267,7 +323,7 @@ static bool visit_rule(const struct stepping *s, const struct rewrite_rule *rule
     w.has_overflown = false;
     w.replaced[0].at = at;
     w.replaced[0].by.length = 0;
-    add_pattern(&w, rule->target.bytes, &bindings, &w.replaced[0].by);
+    add_pattern(&w, rule->target.bytes, &m.bindings, &w.replaced[0].by);
     return visit_replaced(s, rule, &w);
 }
 
@@ -285,23 +341,21 @@ static uint64_t rules_with(const struct rewrite_root *root, int first, int secon
 static bool visit_rules_in_word(const struct stepping *s, const struct rewrite_root *root, size_t word, uint64_t rules,
                                 int at)
 {
-    for (; rules; rules &= rules - 1) {
-        uint32_t number = root->rules.items[64 * word + (size_t)__builtin_ctzll(rules)];
-        const struct rewrite_rule *rule = &s->r->rules.items[number];
-        if (number >= s->first_rule && is_usable(rule, s->usable) && !visit_rule(s, rule, at))
+    for (; rules; rules &= rules - 1)
+        if (!visit_rule(s, root, 64 * word + (size_t)__builtin_ctzll(rules), at))
             return false;
-    }
     return true;
 }
 
-static size_t first_word_of(const struct stepping *s, const struct rewrite_root *root)
+// The place of the first rule that is to be visited.
+static size_t first_place_of(const struct stepping *s, const struct rewrite_root *root)
 {
     size_t n = root->rules.count;
     if (s->first_rule == 0)
         return 0;
     while (n > 0 && root->rules.items[n - 1] >= s->first_rule)
         n--;
-    return n / 64;
+    return n;
 }
 
 static bool visit_rules_at(const struct stepping *s, int at)
@@ -314,10 +368,13 @@ static bool visit_rules_at(const struct stepping *s, int at)
         return true;
     int first = head_at(bytes + 2, 0);
     int second = instance->n_inputs < 2 ? ANY_HEAD : head_at(bytes + 2 + s->term->lengths[at + 2], 0);
-    for (size_t word = first_word_of(s, root); word < n_words; word++) {
+    size_t place = first_place_of(s, root);
+    uint64_t is_asked = ~UINT64_C(0) << place % 64;
+    for (size_t word = place / 64; word < n_words; word++, is_asked = ~UINT64_C(0)) {
         uint64_t rules = rules_with(root, first, second, word);
         if (instance->is_commutative)
             rules |= rules_with(root, second, first, word);
+        rules &= is_asked & root->usable[s->usable].items[word];
         if (!visit_rules_in_word(s, root, word, rules, at))
             return false;
     }
@@ -327,16 +384,15 @@ static bool visit_rules_at(const struct stepping *s, int at)
 // A rule of two outputs at two subterms.
 static bool visit_pair_rule(const struct stepping *s, const struct rewrite_rule *rule, int u, int v)
 {
-    struct bindings bindings;
-    struct matching m = {s->r->family, rule->source.bytes, rule->lengths, s->term, &bindings};
-    memset(&bindings, UNBOUND, sizeof bindings);
-    if (!match_term(&m, 2, u) || !match_term(&m, 2 + rule->lengths[2], v))
+    struct matching m;
+    start_matching(&m, s->r->family, rule->source.bytes + 2, s->term);
+    if (!match_in_order(&m, u, v))
         return true;
     struct building w = {.f = s->r->family, .term = s->term, .n_replaced = 2, .replaced = {{.at = u}, {.at = v}}};
     const uint8_t *targets = rule->target.bytes + 2;
-    int length = add_pattern(&w, targets, &bindings, &w.replaced[0].by);
+    int length = add_pattern(&w, targets, &m.bindings, &w.replaced[0].by);
     if (!w.has_overflown)
-        add_pattern(&w, targets + length, &bindings, &w.replaced[1].by);
+        add_pattern(&w, targets + length, &m.bindings, &w.replaced[1].by);
     return visit_replaced(s, rule, &w);
 }
 
@@ -346,7 +402,8 @@ static bool visit_pair_rules(const struct stepping *s)
     const struct measured *m = s->term;
     for (size_t j = 0; j < root->rules.count; j++) {
         const struct rewrite_rule *rule = &s->r->rules.items[root->rules.items[j]];
-        for (int u = 0; u < m->n_subterms && is_usable(rule, s->usable); u++)
+        bool may_be_used = root->usable[s->usable].items[j / 64] >> j % 64 & 1;
+        for (int u = 0; u < m->n_subterms && may_be_used; u++)
             for (int v = 0; v < m->n_subterms; v++)
                 if (u != v && !visit_pair_rule(s, rule, m->subterms[u], m->subterms[v]))
                     return false;

@@ -10,20 +10,27 @@
 #include "generator/sketch.h"
 #include "generator/term.h"
 
-enum { ANY_HEAD = 0, REWRITE_HEADS = 1 + MAX_LEAVES + (MAX_INSTANCES + 1) * MAX_NODE_OUTPUTS };
+enum { SHORT_SOURCE = 24, ANY_HEAD = 0, REWRITE_HEADS = 1 + MAX_LEAVES + (MAX_INSTANCES + 1) * MAX_NODE_OUTPUTS };
 
 struct rewrite_rule {
-    struct key source, target;     // all variables of the target occur in the source, which is no leaf
-    uint8_t lengths[KEY_LENGTH];   // of the terms of the source, by where they start
-    uint32_t owner;                // the caller's number
-    bool is_off;                   // not to be used
-    bool is_reversible;            // the other direction is a rule too
-    bool is_conditional;           // true at some sizes only: derives nothing
+    struct key source, target;   // all variables of the target occur in the source, which is no leaf
+    uint32_t owner;              // the caller's number
+    uint32_t place;              // among the rules with its root
+    bool is_reversible;          // the other direction is a rule too
+    bool is_conditional;         // true at some sizes only: derives nothing
 };
+// Which rules a step may take.
+enum usable { USABLE_ALL, USABLE_ALL_REVERSIBLE, USABLE_UNCONDITIONAL, USABLE_REVERSIBLE, USABLE_COUNT };
 typedef VEC(uint64_t) rule_set;   // bit i: the i-th of the rules with one root
+// Most sources are short. Those of the rules with one root stand side by side, as they are what is read most.
+struct short_source {
+    uint8_t bytes[SHORT_SOURCE];   // the first one is 0 where the source is longer
+};
 struct rewrite_root {
     VEC(uint32_t) rules;   // ascending
-    rule_set *heads[2];    // of each argument, by what it begins with: REWRITE_HEADS sets; NULL: no rule yet
+    VEC(struct short_source) sources;
+    rule_set usable[USABLE_COUNT];
+    rule_set *heads[2];   // of each argument, by what it begins with: REWRITE_HEADS sets; NULL: no rule yet
 };
 struct rewrite_rules {
     const struct family *family;
@@ -35,9 +42,9 @@ void rewrite_rules_free(struct rewrite_rules *r);
 // Adds source -> target, and the other direction where it is a rule.
 void rewrite_rules_add(struct rewrite_rules *r, const struct key *source, const struct key *target, uint32_t owner,
                        bool is_conditional);
+// From now on the rules of this owner are used, or not. Owners were added in ascending order.
+void rewrite_rules_use(struct rewrite_rules *r, uint32_t owner, bool is_used);
 
-// Which rules a step may take.
-enum usable { USABLE_ALL, USABLE_ALL_REVERSIBLE, USABLE_UNCONDITIONAL, USABLE_REVERSIBLE };
 // Calls `visit` for every term that one step by `rule` reaches; stops when it returns false.
 typedef bool rewrite_fn(void *context, const struct rewrite_rule *rule, const struct key *term);
 // Of the rules those from `first_rule` on.

@@ -83,6 +83,7 @@ bool shapes_have_condition(const struct shapes *s)
 struct changing {
     struct shapes *s;
     struct trial *trial;
+    enum evidence evidence;
     int64_t base[MAX_SIZES];
 };
 
@@ -226,10 +227,24 @@ static bool join_class(struct changing *c, int place, uint64_t set, int64_t valu
     return true;
 }
 
+// What was taken to be true is so at this change, at the next size and at 1.
+static bool is_confirmed(const struct changing *c, uint64_t set, int64_t value)
+{
+    if (c->evidence != EVIDENCE_DERIVED)
+        return true;
+    c->trial->is_trusting = false;
+    bool is_true = judge_change(c, set, value) == VERDICT_EQUAL && judge_change(c, set, value + 1) != VERDICT_UNEQUAL &&
+                   judge_change(c, set, 1) != VERDICT_UNEQUAL;
+    c->trial->is_trusting = true;
+    return is_true;
+}
+
 static bool find_class(struct changing *c, int place)
 {
     int64_t value;
     uint64_t set = find_set(c, place, &value);
+    if (set && !is_confirmed(c, set, value))
+        return false;
     if (set && join_class(c, place, set, value))
         return true;
     bool is_refuted_alone = is_refuted(c, UINT64_C(1) << place, c->s->places[place].base);
@@ -240,46 +255,102 @@ static bool find_class(struct changing *c, int place)
     return is_window_size(c->s, place);
 }
 
-int shapes_assignments(struct trial *trial, int n, int64_t *ret_sizes)
+// --- mixed assignments -----------------------------------------------------------------------------------------------
+
+void shapes_sizes(const struct shapes *s, int assignment, int64_t *ret_sizes)
 {
-    const struct shapes *s = trial->shapes;
-    struct random stream = random_seed(trial->calls->seed);
-    int found = 0;
-    for (int attempt = 0; attempt < 8 * n && found < n; attempt++) {
-        int64_t *sizes = ret_sizes + found * MAX_SIZES;
-        int64_t extra[MAX_SIZES];
-        for (int i = 0; i < s->n_classes; i++)
-            extra[i] = attempt == 0 ? 1 : (int64_t)random_below(&stream, 3);
-        for (int i = 0; i < s->n; i++) {
-            int class = s->class_of[i];
-            int64_t base = s->places[i].base;
-            int64_t step = class < 0 ? 0 : s->other[class] ? s->other[class] - base : base;
-            sizes[i] = class < 0 ? base : base + extra[class] * step;
-        }
-        found += trial_judge(trial, sizes, NULL, 0) == VERDICT_EQUAL;
+    for (int i = 0; i < s->n; i++) {
+        int class = s->class_of[i];
+        int64_t base = s->places[i].base;
+        int64_t step = class < 0 ? 0 : s->other[class] ? s->other[class] - base : base;
+        ret_sizes[i] = class < 0 ? base : base + s->steps[assignment][class] * step;
     }
-    return found;
 }
 
-enum shapes_verdict shapes_test(const struct sketch *sk, struct calls *calls, struct shapes *ret_shapes)
+struct assigning {
+    struct trial *trial;
+    struct shapes *s;
+    struct random stream;
+    int attempts;
+    bool is_refuted;   // by some assignment that was tried
+};
+
+// Until there are `n`, out of eight times as many attempts since the first.
+static void find_assignments(struct assigning *a, int n)
+{
+    struct shapes *s = a->s;
+    int64_t sizes[MAX_SIZES];
+    for (; a->attempts < 8 * n && s->n_assignments < n; a->attempts++) {
+        for (int i = 0; i < s->n_classes; i++)
+            s->steps[s->n_assignments][i] = a->attempts == 0 ? 1 : (uint8_t)random_below(&a->stream, 3);
+        shapes_sizes(s, s->n_assignments, sizes);
+        enum verdict verdict = trial_judge(a->trial, sizes, NULL, 0);
+        a->is_refuted = a->is_refuted || verdict == VERDICT_UNEQUAL;
+        s->n_assignments += verdict == VERDICT_EQUAL;
+    }
+}
+
+static bool hold_on_reals(struct trial *trial, const struct shapes *s)
+{
+    int64_t sizes[MAX_SIZES];
+    for (int i = 0; i < s->n_assignments; i++) {
+        shapes_sizes(s, i, sizes);
+        if (!trial_holds_on_reals(trial, sizes))
+            return false;
+    }
+    return true;
+}
+
+static enum shapes_verdict test_assignments(struct trial *trial, struct shapes *s, bool *ret_is_refuted)
+{
+    struct assigning a = {.trial = trial, .s = s, .stream = random_seed(trial->calls->seed)};
+    find_assignments(&a, 2);
+    *ret_is_refuted = a.is_refuted;
+    if (s->n_assignments < 2 && s->n > 0)
+        return SHAPES_NEVER_TESTED;
+    if (!hold_on_reals(trial, s))
+        return SHAPES_FALSE_ON_REALS;
+    find_assignments(&a, MAX_ASSIGNMENTS);   // one more for who reads them
+    return SHAPES_HOLD;
+}
+
+// --- the test --------------------------------------------------------------------------------------------------------
+
+static bool find_classes(struct changing *c)
+{
+    bool are_found = true;
+    c->trial->is_trusting = c->evidence != EVIDENCE_NONE;
+    for (int i = 0; i < c->s->n && are_found; i++)
+        are_found = c->s->class_of[i] >= 0 || find_class(c, i);
+    c->trial->is_trusting = false;
+    return are_found;
+}
+
+// ret_is_refuted: something was taken to be true that is not.
+static enum shapes_verdict test(const struct sketch *sk, struct calls *calls, enum evidence evidence,
+                                struct shapes *ret_shapes, bool *ret_is_refuted)
 {
     struct trial trial;
-    struct changing c = {ret_shapes, &trial, {0}};
+    struct changing c = {.s = ret_shapes, .trial = &trial, .evidence = evidence};
+    *ret_is_refuted = false;
     find_places(sk, ret_shapes);
-    trial_init(&trial, sk, ret_shapes, calls);
     for (int i = 0; i < ret_shapes->n; i++)
         c.base[i] = ret_shapes->places[i].base;
+    trial_init(&trial, sk, ret_shapes, calls);
     if (!trial_holds_on_reals(&trial, c.base))
         return SHAPES_FALSE_ON_REALS;
-    for (int i = 0; i < ret_shapes->n; i++)
-        if (ret_shapes->class_of[i] < 0 && !find_class(&c, i))
-            return SHAPES_FALSE_AT_OTHER_SIZES;
-    int64_t sizes[2 * MAX_SIZES];
-    int found = shapes_assignments(&trial, 2, sizes);
-    if (found < 2 && ret_shapes->n > 0)
-        return SHAPES_NEVER_TESTED;
-    for (int i = 0; i < found; i++)
-        if (!trial_holds_on_reals(&trial, sizes + i * MAX_SIZES))
-            return SHAPES_FALSE_ON_REALS;
-    return SHAPES_HOLD;
+    if (find_classes(&c))
+        return test_assignments(&trial, ret_shapes, ret_is_refuted);
+    *ret_is_refuted = true;
+    return SHAPES_FALSE_AT_OTHER_SIZES;
+}
+
+enum shapes_verdict shapes_test(const struct sketch *sk, struct calls *calls, enum evidence evidence,
+                                struct shapes *ret_shapes)
+{
+    bool is_refuted;
+    enum shapes_verdict verdict = test(sk, calls, evidence, ret_shapes, &is_refuted);
+    if (evidence != EVIDENCE_NONE && is_refuted)
+        verdict = test(sk, calls, EVIDENCE_NONE, ret_shapes, &is_refuted);
+    return verdict;
 }

@@ -10,7 +10,7 @@
 #include "generator/calls.h"
 #include "generator/sketch.h"
 
-enum { MAX_SIZES = 64, MAX_WINDOW_SIZE = 3 };
+enum { MAX_SIZES = 64, MAX_WINDOW_SIZE = 3, MAX_ASSIGNMENTS = 3 };
 
 struct trial;
 
@@ -29,13 +29,20 @@ struct shapes {
     int32_t other[MAX_SIZES];     // of each class: a size other than the base at which the rule holds
     int n_classes;
     bool needs_condition[MAX_SIZES];
+    // Mixed assignments at which the rule holds: how many steps from its base to its other size each class goes.
+    int n_assignments;
+    uint8_t steps[MAX_ASSIGNMENTS][MAX_SIZES];
 };
 bool shapes_have_condition(const struct shapes *s);
 // What happened: the stages of the tests, for the counts.
 enum shapes_verdict { SHAPES_HOLD, SHAPES_FALSE_AT_OTHER_SIZES, SHAPES_FALSE_ON_REALS, SHAPES_NEVER_TESTED };
 
-enum shapes_verdict shapes_test(const struct sketch *sk, struct calls *calls, struct shapes *ret_shapes);
-// The value of every size at `n` other, mixed assignments under which the rule is well-typed and true; gives how many
-// were found. ret_sizes[assignment * MAX_SIZES + place].
-int shapes_assignments(struct trial *trial, int n, int64_t *ret_sizes);
+// An equation that tested rules derive, or that was tested in the other direction, is true where these are: which sizes
+// belong together is decided by types alone, and confirmed at three changes of each class and at the mixed assignments.
+// Where one of them refutes it, all is judged as if nothing were known.
+enum evidence { EVIDENCE_NONE, EVIDENCE_DERIVED };
+enum shapes_verdict shapes_test(const struct sketch *sk, struct calls *calls, enum evidence evidence,
+                                struct shapes *ret_shapes);
+// The value of every size at a mixed assignment.
+void shapes_sizes(const struct shapes *s, int assignment, int64_t *ret_sizes);
 #endif

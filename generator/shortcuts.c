@@ -17,7 +17,6 @@ typedef VEC(struct law) law_list;
 struct finding {
     const struct reduction *r;
     int max_ops;
-    struct calls *calls;
     uint64_t pairs, pruned;
     law_list laws;
 };
@@ -29,7 +28,7 @@ static void judge_shortcut(struct finding *f, struct lookup *l, const struct key
     sketch_from_keys(&law.sketch, f->r->universe->family, 1, source, target);
     if (is_pruned(&law.sketch, l, f->max_ops))
         f->pruned++;
-    else if (shapes_test(&law.sketch, f->calls, &law.shapes) == SHAPES_HOLD)
+    else if (shapes_test(&law.sketch, reduction_calls(f->r), EVIDENCE_DERIVED, &law.shapes) == SHAPES_HOLD)
         vec_push(&f->laws, law);
 }
 
@@ -59,17 +58,14 @@ void shortcuts_find(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint6
 #pragma omp parallel
     {
         struct lookup l;
-        struct calls calls;
         lookup_init(&l, r->universe);
-        calls_init(&calls, r->seed, r->call_bytes);
 #pragma omp for schedule(dynamic, 64)
         for (uint32_t class = 0; class < n; class ++) {
-            parts[class] = (struct finding){.r = r, .max_ops = max_ops, .calls = &calls};
+            parts[class] = (struct finding){.r = r, .max_ops = max_ops};
             if (!interrupt_requested())
                 find_in_class(&parts[class], &l, class);
         }
         lookup_free(&l);
-        calls_free(&calls);
     }
     *ret_pairs = *ret_pruned = 0;
     for (uint32_t class = 0; class < n; class ++) {

@@ -60,6 +60,18 @@ int key_count_nodes(const struct family *family, const struct key *key)
     return different;
 }
 
+// Mostly no node stands twice, and there are few: then nothing is compared.
+bool key_has_more_nodes(const struct family *family, const struct key *key, int n_nodes)
+{
+    int places = 0;
+    for (int at = 0; at < key->length; at++)
+        if (key->bytes[at] >= KEY_NODE) {
+            places++;
+            at++;
+        }
+    return places > n_nodes && key_count_nodes(family, key) > n_nodes;
+}
+
 uint32_t key_inputs(const struct family *family, const struct key *key)
 {
     uint32_t inputs = 0;

@@ -8,9 +8,11 @@ enum { MAX_VARIABLE_ELEMENTS = 1 << 20 };
 struct judging {
     struct trial *t;
     const int64_t *sizes;
-    const struct attribute_override *overrides;
+    const struct setting_override *overrides;
     int n_overrides;
-    call_value variables[MAX_SKETCH_VARIABLES], constants[MAX_LEAVES], nodes[MAX_SKETCH_NODES];
+    const struct call_type *variables[MAX_SKETCH_VARIABLES];
+    const struct call *constants[MAX_LEAVES], *nodes[MAX_SKETCH_NODES];
+    call_value values[MAX_SKETCH_NODES];
 };
 
 // --- settings --------------------------------------------------------------------------------------------------------
@@ -50,9 +52,6 @@ static const struct call_setting *setting_at(const struct judging *j, int kind, 
         values[a] = in->attributes[a];
         if (place >= 0)
             values[a].ints = sizes_from(j, place, &in->attributes[a]);
-        for (int i = 0; kind == SIZE_OF_ATTRIBUTE && i < j->n_overrides; i++)
-            if (j->overrides[i].node == owner && j->overrides[i].attribute == a)
-                values[a] = j->overrides[i].value;
     }
     const struct call_setting *setting = calls_setting(j->t->calls, in->op, values);
     arena_release(&j->t->calls->scratch, mark);
@@ -66,113 +65,173 @@ static const struct instance *instance_of(const struct trial *t, int node)
 
 static const struct call_setting *setting_of_node(const struct judging *j, int node)
 {
-    bool is_overridden = false;
     for (int i = 0; i < j->n_overrides; i++)
-        is_overridden = is_overridden || j->overrides[i].node == node;
-    if (j->t->fixed[node] && !is_overridden)
+        if (j->overrides[i].node == node)
+            return j->overrides[i].setting;
+    if (j->t->fixed[node])
         return j->t->fixed[node];
     return setting_at(j, SIZE_OF_ATTRIBUTE, node, instance_of(j->t, node));
 }
 
-static void look_up_settings(struct trial *t)
+static const struct call_setting *fixed_setting(const struct trial *t, int node)
 {
-    for (int i = 0; i < t->sk->n_nodes; i++) {
-        const struct instance *in = instance_of(t, i);
-        bool is_fixed = !holds_sizes(t->shapes, SIZE_OF_ATTRIBUTE, i);
-        t->fixed[i] = is_fixed ? calls_setting(t->calls, in->op, in->attributes) : NULL;
+    const struct instance *in = instance_of(t, node);
+    return holds_sizes(t->shapes, SIZE_OF_ATTRIBUTE, node) ? NULL : calls_setting(t->calls, in->op, in->attributes);
+}
+
+// Nodes stand after what they read.
+static void find_order(struct trial *t)
+{
+    const struct sketch *sk = t->sk;
+    struct sketch seen = *sk;
+    uint32_t ordered = 0;
+    int n = 0;
+    for (int output = 0; output < sk->n_outputs; output++) {
+        seen.n_outputs = (uint8_t)(output + 1);
+        uint32_t nodes = sketch_reach(&seen, sk->source).nodes | sketch_reach(&seen, sk->target).nodes;
+        for (int i = 0; i < sk->n_nodes; i++)
+            if (nodes & ~ordered & 1u << i)
+                t->order[n++] = (uint8_t)i;
+        ordered |= nodes;
+        t->n_until[output] = (uint8_t)n;
     }
-    t->epoch = t->calls->epoch;
 }
 
 void trial_init(struct trial *t, const struct sketch *sk, const struct shapes *shapes, struct calls *calls)
 {
-    *t = (struct trial){.sk = sk, .shapes = shapes, .calls = calls};
+    *t = (struct trial){.sk = sk, .shapes = shapes, .calls = calls, .epoch = calls->epoch};
     for (int v = 0; v < sk->n_variables; v++) {
         int place = find_place(shapes, SIZE_OF_VARIABLE, v, 0);
         t->first_place[v] = (uint8_t)(place < 0 ? shapes->n : place);
     }
-    look_up_settings(t);
+    for (int i = 0; i < sk->n_nodes; i++)
+        t->fixed[i] = fixed_setting(t, i);
+    find_order(t);
 }
 
-// --- terms -----------------------------------------------------------------------------------------------------------
+// --- types -----------------------------------------------------------------------------------------------------------
 
-static call_value value_of_variable(struct judging *j, int variable)
+// NULL: of too many elements.
+static const struct call_type *type_at_sizes(const struct trial *t, int variable, const int64_t *dim)
 {
-    const struct trial *t = j->t;
     struct type type = sketch_type_of_variable(t->sk, variable);
-    if (j->variables[variable] != NO_CALL_VALUE)
-        return j->variables[variable];
-    for (int axis = 0; axis < type.rank && t->first_place[variable] + axis < t->shapes->n; axis++)
-        type.dim[axis] = j->sizes[t->first_place[variable] + axis];
-    if (type_elements(&type) > MAX_VARIABLE_ELEMENTS)
-        return NO_CALL_VALUE;
-    return j->variables[variable] = calls_variable(t->calls, variable, &type);
+    memcpy(type.dim, dim, sizeof *dim * (size_t)type.rank);
+    return type_elements(&type) > MAX_VARIABLE_ELEMENTS ? NULL : calls_type(t->calls, &type);
 }
 
-static call_value value_of_constant(struct judging *j, int leaf)
+static const struct call_type *type_of_variable(struct judging *j, int variable)
+{
+    struct trial *t = j->t;
+    const struct variable_type *base = &t->sk->variables[variable];
+    int64_t dim[MAX_RANK], sum = 0;
+    for (int axis = 0; axis < base->rank; axis++) {
+        int place = t->first_place[variable] + axis;
+        dim[axis] = place < t->shapes->n ? j->sizes[place] : base->dim[axis];
+        sum += dim[axis];
+    }
+    struct trial_variable *known = &t->types[variable][sum % TRIAL_MEMORY];
+    if (!known->type || memcmp(known->dim, dim, sizeof *dim * base->rank) != 0) {
+        memcpy(known->dim, dim, sizeof *dim * base->rank);
+        known->type = type_at_sizes(t, variable, dim);
+    }
+    return j->variables[variable] = known->type;
+}
+
+static const struct call *call_of_constant(struct judging *j, int leaf)
 {
     const struct instance *in = &j->t->sk->family->leaves[leaf].constant;
-    if (j->constants[leaf] == NO_CALL_VALUE)
-        j->constants[leaf] = calls_apply(j->t->calls, setting_at(j, SIZE_OF_CONSTANT, leaf, in), 0, NULL);
+    if (!j->constants[leaf])
+        j->constants[leaf] = calls_find(j->t->calls, setting_at(j, SIZE_OF_CONSTANT, leaf, in), 0, NULL);
     return j->constants[leaf];
 }
 
-// NO_CALL_VALUE: ill-typed.
-static call_value value_of(struct judging *j, reference r)
+// NULL: ill-typed.
+static const struct call_type *type_of(struct judging *j, reference r)
 {
     if (reference_is_variable(r))
-        return value_of_variable(j, r);
-    if (!reference_is_node(r))
-        return value_of_constant(j, r - SKETCH_CONSTANT);
-    int node = reference_node(r);
-    const struct sketch_node *n = &j->t->sk->nodes[node];
-    if (j->nodes[node] == NO_CALL_VALUE) {
-        call_value inputs[2] = {NO_CALL_VALUE, NO_CALL_VALUE};
-        for (int i = 0; i < n->n_inputs; i++)
-            if ((inputs[i] = value_of(j, n->inputs[i])) == NO_CALL_VALUE)
-                return NO_CALL_VALUE;
-        j->nodes[node] = calls_apply(j->t->calls, setting_of_node(j, node), n->n_inputs, inputs);
-    }
-    return j->nodes[node] == NO_CALL_VALUE ? NO_CALL_VALUE : j->nodes[node] + (call_value)reference_output(r);
+        return j->variables[r] ? j->variables[r] : type_of_variable(j, r);
+    const struct call *call =
+        reference_is_node(r) ? j->nodes[reference_node(r)] : call_of_constant(j, r - SKETCH_CONSTANT);
+    const struct call_type *const *results = calls_results(call);
+    return results ? results[reference_is_node(r) ? reference_output(r) : 0] : NULL;
 }
 
-struct outputs {
-    call_value source[MAX_SKETCH_OUTPUTS], target[MAX_SKETCH_OUTPUTS];
-};
+static bool find_call(struct judging *j, int node)
+{
+    const struct sketch_node *n = &j->t->sk->nodes[node];
+    struct trial_call asked = {.setting = setting_of_node(j, node)};
+    uint32_t hash = asked.setting->number;
+    for (int i = 0; i < n->n_inputs; i++) {
+        if (!(asked.inputs[i] = type_of(j, n->inputs[i])))
+            return false;
+        hash = 5 * hash + asked.inputs[i]->number;
+    }
+    struct trial_call *known = &j->t->lately[node][hash % TRIAL_MEMORY];
+    if (!known->call || known->setting != asked.setting || known->inputs[0] != asked.inputs[0] ||
+        known->inputs[1] != asked.inputs[1]) {
+        *known = asked;
+        known->call = calls_find(j->t->calls, asked.setting, n->n_inputs, asked.inputs);
+    }
+    j->nodes[node] = known->call;
+    return calls_results(known->call) != NULL;
+}
 
 // A rule does not apply where the types of its sides differ.
-static enum verdict judge_types(struct judging *j, struct outputs *ret_outputs)
+static enum verdict judge_types_of_output(struct judging *j, int output)
 {
-    const struct sketch *sk = j->t->sk;
-    for (int i = 0; i < sk->n_outputs; i++) {
-        call_value x = value_of(j, sk->source[i]), y = x == NO_CALL_VALUE ? x : value_of(j, sk->target[i]);
-        if (y == NO_CALL_VALUE)
+    const struct trial *t = j->t;
+    for (int i = output ? t->n_until[output - 1] : 0; i < t->n_until[output]; i++)
+        if (!find_call(j, t->order[i]))
             return VERDICT_ILL_TYPED;
-        const struct type *a = &calls_type_of(j->t->calls, x)->type, *b = &calls_type_of(j->t->calls, y)->type;
-        if (a != b && !type_equal(a, b))
-            return VERDICT_ILL_TYPED;
-        if (a != b && !types_agree(a, b))
-            return VERDICT_UNEQUAL;
-        ret_outputs->source[i] = x;
-        ret_outputs->target[i] = y;
-    }
-    return VERDICT_EQUAL;
+    const struct call_type *x = type_of(j, t->sk->source[output]), *y = type_of(j, t->sk->target[output]);
+    if (!x || !y || (x != y && !type_equal(&x->type, &y->type)))
+        return VERDICT_ILL_TYPED;
+    return x == y || types_agree(&x->type, &y->type) ? VERDICT_EQUAL : VERDICT_UNEQUAL;
 }
 
-static enum verdict judge_at(struct trial *t, const int64_t *sizes, const struct attribute_override *overrides,
-                             int n_overrides, struct outputs *ret_outputs)
+static void forget_calls(struct trial *t)
 {
-    struct judging j = {.t = t, .sizes = sizes, .overrides = overrides, .n_overrides = n_overrides};
-    memset(j.variables, 0xff, sizeof *j.variables * t->sk->n_variables);
-    memset(j.constants, 0xff, sizeof j.constants);
-    memset(j.nodes, 0xff, sizeof *j.nodes * t->sk->n_nodes);
-    calls_limit(t->calls);
-    if (t->epoch != t->calls->epoch)
-        look_up_settings(t);
-    return judge_types(&j, ret_outputs);
+    memset(t->lately, 0, sizeof t->lately);
+    t->epoch = t->calls->epoch;
+}
+
+static enum verdict judge_types(struct judging *j)
+{
+    const struct sketch *sk = j->t->sk;
+    enum verdict verdict = VERDICT_EQUAL;
+    memset(j->variables, 0, sizeof *j->variables * sk->n_variables);
+    memset(j->constants, 0, sizeof *j->constants * (size_t)sk->family->n_leaves);
+    calls_limit(j->t->calls);
+    if (j->t->epoch != j->t->calls->epoch)
+        forget_calls(j->t);
+    for (int i = 0; verdict == VERDICT_EQUAL && i < sk->n_outputs; i++)
+        verdict = judge_types_of_output(j, i);
+    return verdict;
 }
 
 // --- contents --------------------------------------------------------------------------------------------------------
+
+static call_value value_of(struct judging *j, reference r)
+{
+    struct calls *c = j->t->calls;
+    if (reference_is_variable(r))
+        return calls_variable(c, r, j->variables[r]);
+    if (!reference_is_node(r))
+        return calls_apply(c, j->constants[r - SKETCH_CONSTANT], NULL);
+    return j->values[reference_node(r)] + (call_value)reference_output(r);
+}
+
+static void make_values(struct judging *j)
+{
+    const struct trial *t = j->t;
+    for (int i = 0; i < t->n_until[t->sk->n_outputs - 1]; i++) {
+        const struct sketch_node *n = &t->sk->nodes[t->order[i]];
+        call_value inputs[2];
+        for (int k = 0; k < n->n_inputs; k++)
+            inputs[k] = value_of(j, n->inputs[k]);
+        j->values[t->order[i]] = calls_apply(t->calls, j->nodes[t->order[i]], inputs);
+    }
+}
 
 static bool have_equal_contents(struct calls *c, call_value x, call_value y)
 {
@@ -195,22 +254,32 @@ static bool have_close_contents(struct calls *c, call_value x, call_value y)
     return true;
 }
 
-enum verdict trial_judge(struct trial *t, const int64_t *sizes, const struct attribute_override *overrides,
+enum verdict trial_judge(struct trial *t, const int64_t *sizes, const struct setting_override *overrides,
                          int n_overrides)
 {
-    struct outputs o;
-    enum verdict verdict = judge_at(t, sizes, overrides, n_overrides, &o);
-    for (int i = 0; verdict == VERDICT_EQUAL && i < t->sk->n_outputs; i++)
-        if (!have_equal_contents(t->calls, o.source[i], o.target[i]))
-            verdict = VERDICT_UNEQUAL;
-    return verdict;
+    struct judging j;
+    j.t = t;
+    j.sizes = sizes;
+    j.overrides = overrides;
+    j.n_overrides = n_overrides;
+    enum verdict verdict = judge_types(&j);
+    if (verdict != VERDICT_EQUAL || t->is_trusting)
+        return verdict;
+    make_values(&j);
+    for (int i = 0; i < t->sk->n_outputs; i++)
+        if (!have_equal_contents(t->calls, value_of(&j, t->sk->source[i]), value_of(&j, t->sk->target[i])))
+            return VERDICT_UNEQUAL;
+    return VERDICT_EQUAL;
 }
 
 bool trial_holds_on_reals(struct trial *t, const int64_t *sizes)
 {
-    struct outputs o;
-    bool holds = judge_at(t, sizes, NULL, 0, &o) == VERDICT_EQUAL;
-    for (int i = 0; holds && i < t->sk->n_outputs; i++)
-        holds = have_close_contents(t->calls, o.source[i], o.target[i]);
-    return holds;
+    struct judging j = {.t = t, .sizes = sizes};
+    if (judge_types(&j) != VERDICT_EQUAL)
+        return false;
+    make_values(&j);
+    for (int i = 0; i < t->sk->n_outputs; i++)
+        if (!have_close_contents(t->calls, value_of(&j, t->sk->source[i]), value_of(&j, t->sk->target[i])))
+            return false;
+    return true;
 }

@@ -8,6 +8,9 @@
 
 #define SCALAR uint64_t
 #define DOMAIN struct field_domain
+#define LAZY_SUM field_wide
+#define LAZY_PRODUCTS FIELD_LAZY_PRODUCTS
+#define reduce_lazily field_reduce_wide
 
 #include "operators/evaluate.inc"
 

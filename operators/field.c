@@ -18,9 +18,28 @@ static uint64_t square_times(uint64_t a, int times)
     return a;
 }
 
+// Euclid's algorithm gives k with k p = -1 modulo a, and the inverse is (k p + 1) / a. For a below 2^16, other than 0.
+static uint64_t inverse_of_small(uint64_t a)
+{
+    int64_t x = 0, next = 1;
+    uint64_t rest = FIELD_PRIME % a;
+    for (uint64_t larger = a, smaller = rest; smaller;) {
+        uint64_t quotient = larger / smaller, remainder = larger % smaller;
+        int64_t before = x;
+        x = next;
+        next = before - (int64_t)quotient * next;
+        larger = smaller;
+        smaller = remainder;
+    }
+    uint64_t k = (uint64_t)(x > 0 ? (int64_t)a - x : -x) % a;
+    return FIELD_PRIME / a * k + (rest * k + 1) / a;
+}
+
 // By Fermat a^(p - 2), and p - 2 = 2^61 - 3 is in binary 59 ones, then 01. ones[k] is a to the power of 2^k ones.
 uint64_t field_inverse(uint64_t a)
 {
+    if (a > 0 && a >> 16 == 0)
+        return inverse_of_small(a);
     uint64_t ones[6] = {a};
     for (int k = 0; k < 5; k++)
         ones[k + 1] = field_mul(square_times(ones[k], 1 << k), ones[k]);

@@ -4,28 +4,18 @@
 #include "operators/tape_code.h"
 #include <string.h>
 
-__extension__ typedef unsigned __int128 wide;
-
-enum { MAX_LAZY_PRODUCTS = 32 };
-
-static uint64_t reduce_wide(wide x)
-{
-    uint64_t folded = ((uint64_t)x & FIELD_PRIME) + ((uint64_t)(x >> 61) & FIELD_PRIME) + (uint64_t)(x >> 122);
-    return field_reduce(folded);
-}
-
-// Factors are below 2^61, so up to 32 products fit and are reduced once. Two sums are made side by side, as an addition
+// Factors are below 2^61, so many products fit and are reduced once. Two sums are made side by side, as an addition
 // has to wait for the one before it.
 static uint64_t sum_products_of(const uint16_t *o, uint32_t n, const uint64_t *v)
 {
-    wide even = 0, odd = 0;
+    field_wide even = 0, odd = 0;
     for (uint32_t k = 0; k + 1 < n; k += 2, o += 4) {
-        even += (wide)v[o[0]] * v[o[1]];
-        odd += (wide)v[o[2]] * v[o[3]];
+        even += (field_wide)v[o[0]] * v[o[1]];
+        odd += (field_wide)v[o[2]] * v[o[3]];
     }
     if (n % 2)
-        even += (wide)v[o[0]] * v[o[1]];
-    return reduce_wide(even + odd);
+        even += (field_wide)v[o[0]] * v[o[1]];
+    return field_reduce_wide(even + odd);
 }
 
 static void sum_products(const struct run *r, uint64_t *v)
@@ -34,7 +24,7 @@ static void sum_products(const struct run *r, uint64_t *v)
     for (uint32_t i = 0; i < r->n; i++) {
         uint64_t sum = 0;
         for (uint32_t left = r->counts[i] / 2; left > 0;) {
-            uint32_t n = left < MAX_LAZY_PRODUCTS ? left : MAX_LAZY_PRODUCTS;
+            uint32_t n = left < FIELD_LAZY_PRODUCTS ? left : FIELD_LAZY_PRODUCTS;
             sum = field_add(sum, sum_products_of(o, n, v));
             o += 2 * n;
             left -= n;
@@ -47,10 +37,10 @@ static void sum_values(const struct run *r, uint64_t *v)
 {
     const uint16_t *o = r->operands;
     for (uint32_t i = 0; i < r->n; i++) {
-        wide lazy = 0;
+        field_wide lazy = 0;
         for (uint32_t k = 0; k < r->counts[i]; k++)
             lazy += v[*o++];
-        v[r->first + i] = reduce_wide(lazy);
+        v[r->first + i] = field_reduce_wide(lazy);
     }
 }
 

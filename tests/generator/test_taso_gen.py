@@ -85,6 +85,14 @@ class Job(unittest.TestCase):
         self.assertIn("missing", done.stderr)
         self.assertFalse((self.dir / "less.rules").exists())
 
+    def test_says_early_that_memory_is_not_kept(self):
+        arguments = ("--space", self.space, "--max-ops", 2, "-o", self.dir / "early.rules")
+        said = self.run_gen(*arguments, "--memory", "1M").stderr
+        self.assertLess(said.index("is not kept"), said.index("terms sorted into classes", said.index("sorted") + 1))
+        self.assertEqual(said.count("is not kept"), 1)
+        self.assertIn("was not kept", said)
+        self.assertNotIn("kept", self.run_gen(*arguments, "--memory", "4G").stderr)
+
     def test_resumes_after_a_kill(self):
         once = self.find("once.rules")
         folder = self.dir / "checkpoint"

@@ -417,6 +417,36 @@ static bool compare_tape_with_plan(uint64_t seed)
     return tape != NULL;
 }
 
+// More products than are summed before they are reduced, each as large as can be.
+static void long_sums_are_reduced_in_time(void **state)
+{
+    enum { ROWS = 2, TERMS = 3 * FIELD_LAZY_PRODUCTS + 5, COLUMNS = 3 };
+    const struct type types[2] = {type_make(DTYPE_F32, 2, (int64_t[]){ROWS, TERMS}),
+                                  type_make(DTYPE_F32, 2, (int64_t[]){TERMS, COLUMNS})};
+    uint64_t x[ROWS * TERMS], y[TERMS * COLUMNS], got[ROWS * COLUMNS], *output = got;
+    const struct operator* matmul = operator_find("matmul");
+    struct attribute_value values[MAX_ATTRIBUTES];
+    struct definition d;
+    struct arena arena;
+    arena_init(&arena);
+    operator_standard_attributes(matmul, &arena, values);
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        x[i] = FIELD_PRIME - 1 - i % 7;
+    for (size_t i = 0; i < sizeof y / sizeof *y; i++)
+        y[i] = FIELD_PRIME - 1 - i % 5;
+    definition_init(&d, &arena, 2, types);
+    assert_true(operator_define(&d, &(struct operator_call){matmul, 2, types, values}));
+    evaluate_field(&d, 1, (const uint64_t *const[]){x, y}, &output, &arena);
+    for (int i = 0; i < ROWS * COLUMNS; i++) {
+        uint64_t sum = 0;
+        for (int k = 0; k < TERMS; k++)
+            sum = field_add(sum, field_mul(x[i / COLUMNS * TERMS + k], y[k * COLUMNS + i % COLUMNS]));
+        assert_int_equal(got[i], sum);
+    }
+    definition_free(&d);
+    arena_free(&arena);
+}
+
 // Convolutions with and without an activation share their sums, which a joint tape makes once.
 static void a_joint_tape_gives_what_its_parts_give(void **state)
 {
@@ -472,8 +502,11 @@ static void tapes_give_what_the_evaluator_gives(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(reals_are_as_the_obvious_evaluator_says),  TEST(integers_agree_with_reals),
-        TEST(residues_agree_with_reals_on_polynomials), TEST(tapes_give_what_the_evaluator_gives),
+        TEST(reals_are_as_the_obvious_evaluator_says),
+        TEST(integers_agree_with_reals),
+        TEST(residues_agree_with_reals_on_polynomials),
+        TEST(tapes_give_what_the_evaluator_gives),
+        TEST(long_sums_are_reduced_in_time),
         TEST(a_joint_tape_gives_what_its_parts_give),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,8 +29,13 @@ static void arithmetic_is_that_of_wide_integers(void **state)
         assert_int_equal(field_reduce(any), any % FIELD_PRIME);
         assert_int_equal(field_mul(a, field_inverse(a)), a != 0);
     }
+    for (uint64_t a = 1; a < 1 << 17; a++)
+        assert_int_equal(field_mul(a, field_inverse(a)), 1);
     assert_int_equal(field_reduce(UINT64_MAX), UINT64_MAX % FIELD_PRIME);
     assert_int_equal(field_inverse(0), 0);
+    wide most = (wide)(FIELD_PRIME - 1) * (FIELD_PRIME - 1), sum = FIELD_LAZY_PRODUCTS * most;
+    assert_int_equal(field_reduce_wide(sum), sum % FIELD_PRIME);
+    assert_int_equal(field_reduce_wide(sum - 1), (sum - 1) % FIELD_PRIME);
     assert_int_equal(field_power(3, 5), 243);
     assert_int_equal(field_power(7, 0), 1);
 }
