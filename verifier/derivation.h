@@ -1,7 +1,8 @@
 // A derivation as a person would write it: a chain of terms from the source to the target, each step one property.
 //
 // Z3 says which properties a proof used; with these as rewrite rules, in both directions, at every place of a term, a
-// breadth-first search from both ends finds a shortest chain. Guards are not looked at again: Z3 has met them.
+// breadth-first search from both ends finds a shortest chain. Guards are not looked at again: Z3 has met them. A
+// proof by cases (an activation that is none or relu) has no chain.
 #ifndef VERIFIER_DERIVATION_H
 #define VERIFIER_DERIVATION_H
 #include "verifier/theory.h"
