@@ -239,7 +239,7 @@ static void queue_end(struct chains *c, uint32_t id)
                                               .match = s->match});
 }
 
-// The region is priced in its new state: sums of estimates drift. What seems to be good, and is not when the whole
+// The region is priced in its new state: sums of estimates drift. One step changes what its match does. What seems to be good, and is not when the whole
 // graph is priced, is as good as nothing.
 static bool try_state(struct chains *c, uint32_t parent, const struct candidate *next, struct movement *ret_movement)
 {
@@ -255,6 +255,8 @@ static bool try_state(struct chains *c, uint32_t parent, const struct candidate 
     c->w->result->statistics.expanded++;
     c->space.states.items[id].is_expanded = true;
     c->space.states.items[id].least = next->least;
+    if (c->space.states.items[parent].parent == NO_STATE)
+        space_set_change(&c->space, id, next->change);
     double change = space_price_state(&c->space, id);
     if (change < -next->least && has_to_wait(c, id)) {
         queue_end(c, id);

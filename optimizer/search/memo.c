@@ -38,10 +38,15 @@ static uint64_t hash_of_words(const int64_t *words, size_t count)
     return hash_bytes(words, count * sizeof *words, count);
 }
 
-bool memo_find(const struct memo *m, const int64_t *words, size_t count, double *ret_value)
+static uint32_t find_entry(const struct memo *m, const int64_t *words, size_t count)
 {
     struct key k = {words, count};
-    uint32_t found = table_find(&m->by_words, hash_of_words(words, count), has_words, m, &k);
+    return table_find(&m->by_words, hash_of_words(words, count), has_words, m, &k);
+}
+
+bool memo_find(const struct memo *m, const int64_t *words, size_t count, double *ret_value)
+{
+    uint32_t found = find_entry(m, words, count);
     if (found == TABLE_NONE)
         return false;
     *ret_value = m->entries.items[found].value;
@@ -57,4 +62,13 @@ void memo_add(struct memo *m, const int64_t *words, size_t count, double value)
     vec_reserve(&m->words, m->words.count + count);
     memcpy(m->words.items + m->words.count, words, count * sizeof *words);
     m->words.count += count;
+}
+
+void memo_set(struct memo *m, const int64_t *words, size_t count, double value)
+{
+    uint32_t found = find_entry(m, words, count);
+    if (found == TABLE_NONE)
+        memo_add(m, words, count, value);
+    else
+        m->entries.items[found].value = value;
 }

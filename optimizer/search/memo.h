@@ -21,5 +21,6 @@ void memo_init(struct memo *m, size_t max_words);
 void memo_free(struct memo *m);
 void memo_clear(struct memo *m);
 bool memo_find(const struct memo *m, const int64_t *words, size_t count, double *ret_value);
+void memo_set(struct memo *m, const int64_t *words, size_t count, double value);   // also where there is one
 void memo_add(struct memo *m, const int64_t *words, size_t count, double value);   // the caller knows that it is absent
 #endif

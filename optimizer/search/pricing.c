@@ -7,7 +7,9 @@
 #define STEPS_DOWN 3   // their readers: bias, residual, activation
 #define WIDER 2        // times so many, where a rewrite is priced widely
 #define MAX_WORDS ((size_t)1 << 23)
-#define MAX_READERS 8   // a tensor with more readers is a border
+#define MAX_READERS 8        // a tensor with more readers is a border
+#define MAX_PATH_NODES 128   // looked at, at most, for a path that leads back in
+#define NO_READER UINT32_MAX
 
 enum { WORD_LEAF = -1, WORD_BEFORE = -2, WORD_AFTER = -3 };
 
@@ -23,6 +25,8 @@ void scribe_free(struct scribe *s)
     vec_free(&s->is_member);
     vec_free(&s->places);
     vec_free(&s->members);
+    vec_free(&s->path.is_seen);
+    vec_free(&s->path.nodes);
     vec_free(&s->signature);
     ordering_free(&s->ordering);
 }
@@ -101,6 +105,64 @@ static void add_what_is_read(struct scribe *p, const struct rewrite *r)
         }
 }
 
+static void see(struct scribe *p, node_id n, uint32_t reader)
+{
+    if (p->path.is_seen.items[n] == p->path.generation)
+        return;
+    p->path.is_seen.items[n] = p->path.generation;
+    vec_push(&p->path.nodes, ((struct path_node){n, reader}));
+}
+
+static void add_path(struct scribe *p, const struct graph *g, uint32_t last)
+{
+    for (; last != NO_READER; last = p->path.nodes.items[last].reader)
+        add_member(p, g, p->path.nodes.items[last].node);
+}
+
+// Is there a member that this node depends on, not before `first`? The nodes on a shortest way to it become members.
+static void add_way_back(struct scribe *p, const struct rewrite *r, node_id from, node_id first)
+{
+    p->path.generation++;
+    vec_clear(&p->path.nodes);
+    see(p, from, NO_READER);
+    for (uint32_t i = 0; i < p->path.nodes.count && i < MAX_PATH_NODES; i++) {
+        node_id n = p->path.nodes.items[i].node;
+        for (uint32_t j = 0; j < r->g->nodes.items[n].n_inputs; j++) {
+            node_id producer = r->g->tensors.items[graph_inputs(r->g, n)[j]].producer;
+            if (is_member(p, producer)) {
+                add_path(p, r->g, i);
+                return;
+            }
+            if (producer > first && !r->index->is_weight[producer])
+                see(p, producer, i);
+        }
+    }
+}
+
+static node_id first_member(const struct scribe *p)
+{
+    node_id first = NO_NODE;
+    for (size_t i = 0; i < p->members.count; i++)
+        first = p->members.items[i] < first ? p->members.items[i] : first;
+    return first;
+}
+
+// Two loops with something else between them, that reads the one and is read by the other, cannot be one. Nodes are in
+// topological order, so what stands before the first member depends on none.
+static void add_paths(struct scribe *p, const struct rewrite *r)
+{
+    node_id first = first_member(p);
+    size_t end = p->members.count;
+    for (size_t i = 0; i < end; i++) {
+        node_id n = p->members.items[i];
+        for (uint32_t j = 0; j < r->g->nodes.items[n].n_inputs; j++) {
+            node_id producer = r->g->tensors.items[graph_inputs(r->g, n)[j]].producer;
+            if (producer > first && !is_member(p, producer) && !r->index->is_weight[producer])
+                add_way_back(p, r, producer, first);
+        }
+    }
+}
+
 static void collect_members(struct scribe *p, const struct rewrite *r)
 {
     vec_clear(&p->members);
@@ -115,6 +177,7 @@ static void collect_members(struct scribe *p, const struct rewrite *r)
         grow_down(p, r);
     for (int step = 0; step < STEPS_UP * times; step++)
         grow_up(p, r->g);
+    add_paths(p, r);
     order_nodes(&p->ordering, r->index, r->match, p->members.items, p->members.count);
 }
 
@@ -282,6 +345,8 @@ static void begin_generation(struct scribe *p, const struct graph *g)
 {
     while (p->is_member.count < g->nodes.count)
         vec_push(&p->is_member, 0);
+    while (p->path.is_seen.count < g->nodes.count)
+        vec_push(&p->path.is_seen, 0);
     while (p->places.count < g->tensors.count)
         vec_push(&p->places, ((struct place){0}));
     p->generation++;
@@ -355,6 +420,7 @@ void pricer_note(struct pricer *p, const int64_t *words, size_t n_words_before, 
     struct price known = pricer_recall(p, words, n_words_before, n_words);
     p->asked += 2;
     p->known += !isnan(known.before) + !isnan(known.change);
+    p->work += (isnan(known.before) ? n_words_before : 0) + (isnan(known.change) ? n_words : 0);
     p->before = price.before;
     if (isnan(known.before))
         memo_add(&p->memo, words, n_words_before, price.before);
@@ -372,4 +438,10 @@ double pricer_change(struct pricer *p, const struct rewrite *r)
         price = scribe_price(s, r, p->cost, p->cost->context, price.before);
     pricer_note(p, s->signature.items, s->n_words_before, s->signature.count, price);
     return price.change;
+}
+
+void pricer_correct(struct pricer *p, const struct rewrite *r, double change)
+{
+    scribe_describe(&p->scribe, r);
+    memo_set(&p->memo, p->scribe.signature.items, p->scribe.signature.count, change);
 }

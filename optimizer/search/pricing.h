@@ -1,8 +1,9 @@
 // Cost by difference: what a rewrite changes is priced on the part of the graph around it.
 //
 // A backend fuses neighbouring operators, so the cost of a node depends on what stands next to it, but on nothing far
-// away. The neighbourhood of a rewrite is the matched nodes with some steps of readers and of what they read; the
-// tensors at its border become leaves and outputs. The difference of its cost before and after is an estimate; a graph
+// away. The neighbourhood of a rewrite is the matched nodes with some steps of readers and of what they read, and where
+// a path leads out of them and back in, that path: it decides what may be fused. The tensors at its border become leaves
+// and outputs. The difference of its cost before and after is an estimate; a graph
 // that the search takes as its best is priced as a whole.
 //
 // Models repeat themselves, and neighbourhoods do even more: each is written down as a list of words (operators,
@@ -19,6 +20,10 @@ struct place {
     uint32_t generation;   // valid when it is the pricer's
     tensor_id tensor;
 };
+struct path_node {
+    node_id node;
+    uint32_t reader;   // which of the nodes seen before reads it
+};
 // Writes neighbourhoods down, and makes graphs of them: one for each thread.
 struct scribe {
     struct arena arena;
@@ -26,6 +31,11 @@ struct scribe {
     VEC(uint32_t) is_member;    // of every node: the generation in which it was one
     VEC(struct place) places;   // of every tensor: where it is in the local graph
     VEC(node_id) members;
+    struct {
+        uint32_t generation;
+        VEC(uint32_t) is_seen;   // of every node: the generation in which it was
+        VEC(struct path_node) nodes;
+    } path;
     struct ordering ordering;
     word_list signature;     // of the rewrite that was described last; its beginning is the neighbourhood as it is
     size_t n_words_before;   // of that beginning
@@ -37,6 +47,7 @@ struct pricer {
     const struct cost_model *cost;
     struct memo memo;
     uint64_t asked, known, unpriced;
+    uint64_t work;   // words of what was not known: about what pricing it took
     double before;   // seconds of the neighbourhood that was asked for last, as it was
     struct scribe scribe;
 };
@@ -60,6 +71,8 @@ struct rewrite rewrite_of_match(const struct graph *g, size_t n_before, const st
                                 const struct match *m, const tensor_id *old, const tensor_id *new);
 // The difference in seconds; infinity when the cost model cannot price it.
 double pricer_change(struct pricer *p, const struct rewrite *r);
+// From now on that is what such a rewrite changes in such a neighbourhood: who priced the whole graph knows better.
+void pricer_correct(struct pricer *p, const struct rewrite *r, double change);
 
 // The same in steps, for several threads. A price is what the neighbourhood costs as it is and what the rewrite changes.
 struct price {

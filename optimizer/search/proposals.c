@@ -35,6 +35,7 @@ double whole_least_gain(const struct whole *w)
 void proposal_set_change(const struct whole *w, struct proposal *p, double change)
 {
     p->change = change;
+    p->is_sure = false;
     p->rank = isfinite(change) && fabs(change) < w->grain * 1e15 ? llround(change / w->grain) : INT64_MAX;
 }
 

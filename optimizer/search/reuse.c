@@ -126,6 +126,7 @@ static void list_edits(struct reuse *u, const struct rewritten *r, uint32_t stat
             vec_push(ret_edits, ((struct edit){.rewritten = r,
                                                .site = &k->sites.items[i],
                                                .change = change,
+                                               .least = s->least,
                                                .n_steps = u->steps.count,
                                                .steps = u->steps.items}));
 }
@@ -141,7 +142,7 @@ static bool apply_ends(struct reuse *u, struct movement *ret_movement)
         rewritten[i] = state_rewritten(u->space, &u->space->states.items[u->ends.items[i]]);
         list_edits(u, &rewritten[i], u->ends.items[i], claimed, &edits);
     }
-    bool is_adopted = whole_apply(w, edits.items, edits.count, FIRST_SURE, ret_movement) > 0;
+    bool is_adopted = whole_apply(w, edits.items, edits.count, ret_movement) > 0;
     mem_free(claimed, n_nodes + 1);
     mem_free_array(rewritten, u->ends.count);
     vec_free(&edits);
@@ -155,6 +156,7 @@ static bool is_good_at_first_site(struct reuse *u)
     const struct state *s = &u->space->states.items[u->found];
     struct rewritten r = state_rewritten(u->space, s);
     struct edit edit = {.rewritten = &r, .site = &u->space->kinds.items[s->kind]->sites.items[0]};
+    edit.least = s->least;
     edit.change = w->refused = space_price_state_widely(u->space, u->found);
     return edit.change < 0 && whole_would_gain(w, &edit);
 }

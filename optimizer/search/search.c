@@ -6,11 +6,12 @@
 #include "optimizer/search/chains.h"
 
 #define MATCHES_PER_GRAPH 5
+#define WORDS_PER_GRAPH 1250   // of descriptions that were priced
 
 const struct search_options search_standard_options = {.alpha = 1.05,
                                                        .least_gain = 0.001,
                                                        .budget = 1000,
-                                                       .patience = 400,
+                                                       .patience = 800,
                                                        .max_candidates = 200000,
                                                        .max_memory = (size_t)1 << 30,
                                                        .validates = true};
@@ -23,16 +24,19 @@ struct search {
     double started;
     uint64_t adopted_at;     // as many were expanded
     uint64_t matches_then;   // and as many matches priced
+    uint64_t work_then;      // and so much work done for it
     size_t memory_before;    // in use when the search began
     struct progress progress;
 };
 
-// By graphs expanded, and by matches: where each graph has many, it takes fewer of them to see that nothing comes.
+// By graphs expanded, by matches, and by what it takes to price these: where each graph has many, or their
+// neighbourhoods are large, it takes fewer of them to see that nothing comes.
 static bool is_out_of_patience(const struct search *s)
 {
     uint64_t patience = (uint64_t)s->options->patience;
     return patience && (s->result->statistics.expanded >= s->adopted_at + patience ||
-                        s->result->statistics.matches >= s->matches_then + MATCHES_PER_GRAPH * patience);
+                        s->result->statistics.matches >= s->matches_then + MATCHES_PER_GRAPH * patience ||
+                        s->whole.pricer.work >= s->work_then + WORDS_PER_GRAPH * patience);
 }
 
 static bool has_to_stop(struct search *s)
@@ -51,11 +55,18 @@ static void note_point(struct search *s)
     vec_push(&s->result->course, point);
 }
 
+// Patience begins anew.
+static void note_better(struct search *s)
+{
+    s->adopted_at = s->result->statistics.expanded;
+    s->matches_then = s->result->statistics.matches;
+    s->work_then = s->whole.pricer.work;
+}
+
 static void follow(struct search *s, struct movement *m)
 {
     s->result->statistics.adopted++;
-    s->adopted_at = s->result->statistics.expanded;
-    s->matches_then = s->result->statistics.matches;
+    note_better(s);
     note_point(s);
     chains_follow(&s->chains, m);
     movement_free(m);
@@ -107,7 +118,7 @@ static void run(struct search *s)
         return;
     s->result->statistics.expanded++;
     whole_find_proposals(&s->whole, NULL);
-    s->matches_then = s->result->statistics.matches;
+    note_better(s);
     do {
         s->result->statistics.is_exhausted = search_on(s);
         is_adopted = chains_end(&s->chains, &m);

@@ -27,8 +27,8 @@ struct error;
 struct search_options {
     double alpha;            // >= 1
     int64_t budget;          // graphs and regions that are expanded
-    int64_t patience;        // of these in a row that make nothing better, or five times as many matches, after which
-                             // it ends; 0: no limit
+    int64_t patience;        // of these in a row that make nothing better, or five times as many matches, or 1250 times
+                             // as many words of descriptions to price, after which it ends; 0: no limit
     double seconds;          // 0: no limit
     size_t max_candidates;   // queued at once; the worst are dropped first
     size_t max_memory;       // bytes that the search may hold, 0: no limit; the worst are dropped first
@@ -39,7 +39,7 @@ struct search_options {
     size_t max_rule_operators;     // rules with more operators on either side are not used; 0: no limit
     FILE *progress;                // NULL: silent
 };
-extern const struct search_options search_standard_options;   // alpha 1.05, budget 1000, patience 400, no time limit
+extern const struct search_options search_standard_options;   // alpha 1.05, budget 1000, patience 800, no time limit
 
 struct search_step {
     const struct rule *rule;

@@ -236,11 +236,15 @@ static double price_at_first_site(struct state_space *space, uint32_t id, bool i
 
 double space_price_state(struct state_space *space, uint32_t id)
 {
-    struct state *s = &space->states.items[id];
-    if (!s->is_priced)
-        s->change = price_at_first_site(space, id, false);
-    s->is_priced = true;
-    return s->change;
+    if (!space->states.items[id].is_priced)
+        space_set_change(space, id, price_at_first_site(space, id, false));
+    return space->states.items[id].change;
+}
+
+void space_set_change(struct state_space *space, uint32_t id, double change)
+{
+    space->states.items[id].change = change;
+    space->states.items[id].is_priced = true;
 }
 
 double space_price_state_widely(struct state_space *space, uint32_t id)

@@ -46,6 +46,7 @@ uint32_t space_find_kind(struct state_space *space, const struct match *m, struc
 uint32_t space_make_state(struct state_space *space, uint32_t parent, const struct match *m, double step_change,
                           bool *ret_is_new);
 double space_price_state(struct state_space *space, uint32_t state);   // its `change`, made known
+void space_set_change(struct state_space *space, uint32_t state, double change);
 double space_price_state_widely(struct state_space *space, uint32_t state);
 double space_promise_of(struct state_space *space, uint32_t state);
 struct rewritten state_rewritten(const struct state_space *space, const struct state *s);

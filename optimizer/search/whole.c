@@ -189,11 +189,12 @@ static void list_steps(struct whole *w, const struct edit *edits, size_t n, doub
         }
 }
 
-static bool is_gain(double before, double after, double estimated_change, size_t n)
+// Is what was estimated, and each rewrite has to gain, a gain of the whole, too?
+static bool is_gain(double before, double after, double estimated_change, double least, size_t n)
 {
-    const double least = 1e-9, least_of_many = 0.25;
+    const double smallest = 1e-9, least_of_many = 0.25;
     double gain = before - after;
-    return gain > least * before && (n == 1 || gain >= -least_of_many * estimated_change);
+    return gain > smallest * before && gain >= least && (n == 1 || gain >= -least_of_many * estimated_change);
 }
 
 // The graph with some edits made, and what it costs.
@@ -207,20 +208,22 @@ struct trial {
 
 static void make_trial(struct whole *w, const struct edit *edits, size_t n, struct trial *ret)
 {
-    double estimated = 0;
+    double estimated = 0, least = 0;
     *ret = (struct trial){0};
     w->refused = INFINITY;
     graph_copy(&ret->with_targets, &w->graph);
     for (size_t i = 0; i < n; i++)
-        if (make_edit(w, &edits[i], &ret->with_targets, &ret->pairs))
+        if (make_edit(w, &edits[i], &ret->with_targets, &ret->pairs)) {
             estimated += edits[i].change;
+            least += edits[i].least;
+        }
     ret->map = mem_new_array(tensor_id, ret->with_targets.tensors.count + 1);
     ret->is_made = ret->pairs.old.count && graph_replace(&ret->better, &ret->with_targets, ret->pairs.old.count,
                                                          ret->pairs.old.items, ret->pairs.new.items, ret->map);
     if (!ret->is_made)
         return;
     ret->seconds = w->cost->graph_seconds(w->cost->context, &ret->better);
-    ret->is_gain = is_gain(w->seconds, ret->seconds, estimated, n);
+    ret->is_gain = is_gain(w->seconds, ret->seconds, estimated, least, n);
     w->refused = ret->seconds - w->seconds;
 }
 
@@ -255,15 +258,26 @@ static bool try_edits(struct whole *w, const struct edit *edits, size_t n, struc
     return t.is_gain;
 }
 
-size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, enum trust first, struct movement *ret_movement)
+static bool looks_the_same(const struct edit *x, const struct edit *y)
 {
-    if (first == FIRST_DOUBTFUL && n > 1 && !whole_would_gain(w, &edits[0]))
-        return 0;
-    if (n == 0 || try_edits(w, edits, n, ret_movement))
-        return n;
-    if (first == FIRST_UNTRIED && n > 1 && !whole_would_gain(w, &edits[0]))
-        return 0;
-    for (n /= 2; n > 0; n /= 2)
+    return x->change == y->change && (!x->match || x->match->rule == y->match->rule);
+}
+
+// About half of them. Those that look the same stay together where that leaves some and leaves some out: a graph of
+// equal layers stays one, and what was found of a layer holds for the others.
+static size_t fewer_edits(const struct edit *edits, size_t n)
+{
+    size_t half = n / 2, less = half, more = half;
+    while (less > 0 && looks_the_same(&edits[less - 1], &edits[less]))
+        less--;
+    while (more > 0 && more < n && looks_the_same(&edits[more - 1], &edits[more]))
+        more++;
+    return less > 0 ? less : more < n ? more : half;
+}
+
+size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, struct movement *ret_movement)
+{
+    for (; n > 0; n = fewer_edits(edits, n))
         if (try_edits(w, edits, n, ret_movement))
             return n;
     return 0;
@@ -311,7 +325,7 @@ static void choose_apart(struct whole *w, proposal_list *ret_chosen)
     mem_free(claimed, w->graph.nodes.count + 1);
 }
 
-static size_t apply_proposals(struct whole *w, const proposal_list *chosen, enum trust first,
+static size_t apply_proposals(struct whole *w, const proposal_list *chosen, bool all_or_none,
                               struct movement *ret_movement)
 {
     size_t n = chosen->count;
@@ -322,36 +336,82 @@ static size_t apply_proposals(struct whole *w, const proposal_list *chosen, enum
         const struct proposal *c = chosen->items[i];
         matches[i] = c->match;
         steps[i] = (struct search_step){c->match.rule, c->change};
-        edits[i] = (struct edit){.match = &matches[i], .change = c->change, .n_steps = 1, .steps = &steps[i]};
+        edits[i] = (struct edit){
+            .match = &matches[i], .change = c->change, .least = c->least, .n_steps = 1, .steps = &steps[i]};
     }
-    size_t applied = whole_apply(w, edits, n, first, ret_movement);
+    size_t applied = all_or_none ? n * try_edits(w, edits, n, ret_movement) : whole_apply(w, edits, n, ret_movement);
     mem_free_array(edits, n);
     mem_free_array(steps, n);
     mem_free_array(matches, n);
     return applied;
 }
 
-// The best proposal made nothing better, alone and priced as a whole: it was estimated wrongly, and so were those that
-// look like it. They may still begin a chain.
-static void correct_estimates(struct whole *w, const struct proposal *wrong)
+static void correct_price(struct whole *w, const struct match *m, double change)
 {
-    const struct rule *rule = wrong->match.rule;
-    int64_t rank = wrong->rank;
-    for (size_t i = 0; i < w->proposals.count; i++)
-        if (w->proposals.items[i].match.rule == rule && w->proposals.items[i].rank == rank)
-            proposal_set_change(w, &w->proposals.items[i], 0);
+    struct arena_mark arena = arena_mark(w->working.arena);
+    struct graph_mark nodes = graph_mark(&w->working);
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    if (match_apply(m, &w->working, &w->scratch, old, new)) {
+        struct rewrite r = rewrite_of_match(&w->working, nodes.nodes, &w->index, m, old, new);
+        pricer_correct(&w->pricer, &r, change);
+    }
+    graph_rollback(&w->working, nodes);
+    arena_release(w->working.arena, arena);
 }
 
+// What the proposal changes alone in the whole graph is from now on the estimate of those that look like it, here and
+// in graphs to come. What gains nothing may still begin a chain. False: it gains nothing.
+static bool make_sure(struct whole *w, const struct proposal *p)
+{
+    const struct rule *rule = p->match.rule;
+    int64_t rank = p->rank;
+    struct edit edit = {.match = &p->match, .change = p->change, .least = p->least};
+    double change = whole_would_gain(w, &edit) ? w->refused : 0;
+    for (size_t i = 0; i < w->proposals.count; i++) {
+        struct proposal *other = &w->proposals.items[i];
+        if (other->match.rule == rule && other->rank == rank && !other->is_sure) {
+            correct_price(w, &other->match, change);
+            proposal_set_change(w, other, change);
+            other->is_sure = true;
+        }
+    }
+    return change < 0;
+}
+
+// False: some of them gain nothing.
+static bool make_all_sure(struct whole *w, proposal_list *chosen)
+{
+    bool is_good = true;
+    for (size_t i = 0; i < chosen->count && !whole_has_to_stop(w); i++)
+        if (!chosen->items[i]->is_sure)
+            is_good = make_sure(w, chosen->items[i]) && is_good;
+    vec_sort(chosen, compare_pointed_proposals);
+    return is_good;
+}
+
+// What was sure in one graph need not be so in the next.
+static bool make_all_sure_again(struct whole *w, proposal_list *chosen)
+{
+    for (size_t i = 0; i < chosen->count; i++)
+        chosen->items[i]->is_sure = false;
+    return make_all_sure(w, chosen);
+}
+
+// All that improves at once. Where that does not make the graph cheaper, some of the estimates are wrong: each kind of
+// proposal is priced alone, before what is left is tried again.
 bool whole_descend(struct whole *w, struct movement *ret_movement)
 {
-    for (enum trust first = FIRST_UNTRIED;; first = FIRST_DOUBTFUL) {
+    for (;;) {
         proposal_list chosen = {0};
         choose_apart(w, &chosen);
-        size_t n = chosen.count, applied = n ? apply_proposals(w, &chosen, first, ret_movement) : 0;
-        if (n && !applied)
-            correct_estimates(w, chosen.items[0]);
+        size_t n = chosen.count, applied = n ? apply_proposals(w, &chosen, true, ret_movement) : 0;
+        bool is_wrong = n && !applied && !make_all_sure(w, &chosen);
+        if (n && !applied && !is_wrong) {
+            applied = apply_proposals(w, &chosen, false, ret_movement);
+            is_wrong = !applied && !make_all_sure_again(w, &chosen);
+        }
         vec_free(&chosen);
-        if (applied || n == 0 || whole_has_to_stop(w))
+        if (!is_wrong || whole_has_to_stop(w))
             return applied > 0;
     }
 }

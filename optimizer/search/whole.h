@@ -21,6 +21,7 @@ struct proposal {
     int64_t rank;      // the change, rounded: sums of the same costs in another order are equal
     uint64_t number;   // order of arrival
     uint32_t tried;    // the site of the region in which a chain was begun with it, or NOT_TRIED
+    bool is_sure;      // the change is that of the whole graph, of a match that looks the same
 };
 // A change of the whole graph: a match, or what a region has become.
 struct edit {
@@ -28,6 +29,7 @@ struct edit {
     const struct rewritten *rewritten;   // at this site
     const struct site *site;
     double change;   // estimated
+    double least;    // gain that counts, of the whole graph as of the neighbourhood
     size_t n_steps;
     const struct search_step *steps;   // with `seconds_after` being each step's estimated change
 };
@@ -45,7 +47,7 @@ struct whole {
     struct graph graph, working;
     struct match_index index;
     double seconds;   // of the graph, priced as a whole
-    double refused;   // change of the whole graph by the edit that was last tried alone and made nothing better
+    double refused;   // change of the whole graph by the edits that were last tried
     double grain;     // of ranks, in seconds
     VEC(struct proposal) proposals;
     uint64_t arrived;
@@ -83,13 +85,10 @@ double whole_least_gain(const struct whole *w);   // that counts for the match t
 bool whole_is_within_alpha(const struct whole *w, double change);
 
 // --- edits -----------------------------------------------------------------------------------------------------------
-// Applies as many of the edits as make the graph cheaper: all, or else the first half of them, and so on. They must
-// not touch the same nodes. Where the first alone makes nothing better, no fewer than all are tried; that is found
-// out when all have failed, before all are tried, or is known. Gives the number applied; when it is not 0,
-// `ret_movement` is to be freed.
-enum trust { FIRST_UNTRIED, FIRST_DOUBTFUL, FIRST_SURE };
-size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, enum trust first,
-                   struct movement *ret_movement);
+// Applies as many of the edits as make the graph cheaper: all, or else about the first half of them, and so on; of
+// edits that look the same all or none, as far as that goes. They must not touch the same nodes. Gives the number
+// applied; when it is not 0, `ret_movement` is to be freed.
+size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, struct movement *ret_movement);
 bool whole_would_gain(struct whole *w, const struct edit *e);   // alone
 void movement_free(struct movement *m);
 // Applies the best improving proposals that do not overlap, all at once. False: none improves any more.

@@ -6,6 +6,7 @@
 #include "core/text.h"
 #include "graph/graph.h"
 #include "graph/text.h"
+#include "optimizer/search/pricing.h"
 #include "optimizer/search/queue.h"
 #include "optimizer/search/search.h"
 #include "tests/support/check.h"
@@ -400,6 +401,60 @@ static void loses_patience_by_matches_too(void **state)
     }
 }
 
+// A sum of seven inputs, each made of twelve: associating has large surroundings.
+static void loses_patience_by_work_too(void **state)
+{
+    struct text text = {0};
+    struct fixture f;
+    struct search_result result;
+    struct search_options options = search_standard_options;
+    options.patience = 20;
+    text_add(&text, "(graph");
+    for (int i = 0; i < 7; i++) {
+        for (int j = 0; j < 12; j++)
+            text_printf(&text, "(let i%d_%d (input %d) (f32 1 1 1 1 1 2))", i, j, 12 * i + j);
+        text_printf(&text, "(let x%d (concat 5", i);
+        for (int j = 0; j < 12; j++)
+            text_printf(&text, " i%d_%d", i, j);
+        text_printf(&text, "))");
+        text_printf(&text, i ? "(let s%d (ewadd s%d x%d))" : "(let s0 (tanh x0))", i, i - 1, i);
+    }
+    text_add(&text, "(output s6))");
+    set_up(&f, text.chars);
+    search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+    assert_true(result.statistics.is_out_of_patience);
+    assert_true(result.statistics.expanded < 20);
+    assert_true(result.statistics.matches < 5 * 20);
+    text_free(&text);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+// What a part of the graph may be fused into depends on a path that leads out of it and back in, however long.
+static void what_lies_between_is_near(void **state)
+{
+    struct text text = {0};
+    struct fixture f;
+    struct match_index index;
+    struct scribe scribe;
+    text_add(&text,
+             "(graph (let x (input 0) (f32 4 4)) (let w (weight 0) (f32 4 4)) (let a (tanh x)) (let p0 (matmul a w))");
+    for (int i = 1; i <= 9; i++)
+        text_printf(&text, "(let p%d (matmul p%d w))", i, i - 1);
+    text_add(&text, "(let y (ewadd a p9)) (output y))");
+    set_up(&f, text.chars);
+    match_index_init(&index, &f.g);
+    scribe_init(&scribe);
+    node_id a = f.g.tensors.items[graph_inputs(&f.g, (node_id)f.g.nodes.count - 1)[0]].producer;
+    struct rewrite rewrite = {.g = &f.g, .n_before = f.g.nodes.count, .index = &index, .n_nodes = 1, .nodes = &a};
+    scribe_describe(&scribe, &rewrite);
+    assert_int_equal(scribe.members.count, 12);
+    scribe_free(&scribe);
+    match_index_free(&index);
+    text_free(&text);
+    tear_down(&f);
+}
+
 // A device on which rewrites of a part seem to gain, and none of the whole does.
 struct deceiver {
     size_t least_nodes;   // of the whole
@@ -415,8 +470,8 @@ static double deceiving_seconds(void *context, const struct graph *g)
     return 1;
 }
 
-// Twenty equal rewrites that gain nothing: all together and one alone say so, and the chain that begins with one. The
-// original is priced, too.
+// Twenty equal rewrites that gain nothing: all together and one alone say so, and the chain that begins with one is
+// told. The original is priced, too.
 static void asks_no_more_where_the_first_gains_nothing(void **state)
 {
     struct text text = {0};
@@ -435,7 +490,59 @@ static void asks_no_more_where_the_first_gains_nothing(void **state)
     set_up(&f, text.chars);
     search_graph(&f.g, &f.rules, &cost, &options, &result);
     assert_int_equal(result.steps.count, 0);
-    assert_int_equal(deceiver.n_whole, 4);
+    assert_int_equal(deceiver.n_whole, 3);
+    text_free(&text);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+// In the whole, two transpositions in a row save what three reshapes cost; parts do not show it.
+static double seconds_saved_by_transposing(void *context, const struct graph *g)
+{
+    struct deceiver *d = context;
+    double seconds = 1;
+    if (g->nodes.count < d->least_nodes)
+        return made_up_seconds(NULL, g);
+    d->n_whole++;
+    for (node_id n = 0; n < g->nodes.count; n++)
+        seconds += 1e-6 * ((g->nodes.items[n].op->id == OP_RESHAPE) - 1.5 * (g->nodes.items[n].op->id == OP_TRANSPOSE));
+    return seconds;
+}
+
+// `to` is an element-wise function of `from`, of so many operators.
+static void add_chain(struct text *out, char from, char to, int number, int length)
+{
+    text_printf(out, "(let %c%d_0 (tanh %c%d))", to, number, from, number);
+    for (int i = 1; i < length; i++)
+        text_printf(out, "(let %c%d_%d (%s %c%d_%d))", to, number, i, i % 2 ? "sigmoid" : "tanh", to, number, i - 1);
+    text_printf(out, "(let %c%d (exp %c%d_%d))", to, number, to, number, length - 1);
+}
+
+// Ten rewrites that gain and ten that only seem to, in turns. The original is priced, all rewrites together, one of each
+// kind, and then those that gain; the others, which are near enough to be estimated anew, are not believed again.
+static void believes_no_part_that_the_whole_refutes(void **state)
+{
+    struct text text = {0};
+    struct fixture f;
+    struct search_result result;
+    struct search_options options = search_standard_options;
+    struct deceiver deceiver = {.least_nodes = 30};
+    const struct cost_model cost = {seconds_saved_by_transposing, &deceiver, 0, NULL};
+    options.budget = 3;
+    text_add(&text, "(graph (let x0 (input 0) (f32 8 4))");
+    for (int i = 0; i < 10; i++) {
+        const char *shape = i % 2 ? "8 4" : "4 8";
+        add_chain(&text, 'x', 'a', i, 4);
+        text_printf(&text, "(let s%d (transpose :perm 1 0 a%d)) (let t%d (transpose :perm 1 0 s%d))", i, i, i, i);
+        add_chain(&text, 't', 'c', i, 6);
+        text_printf(&text, "(let r%d (reshape :shape 32 c%d)) (let x%d (reshape :shape %s r%d))", i, i, i + 1, shape,
+                    i);
+    }
+    text_add(&text, "(output x10))");
+    set_up(&f, text.chars);
+    search_graph(&f.g, &f.rules, &cost, &options, &result);
+    assert_int_equal(result.steps.count, 10);
+    assert_int_equal(deceiver.n_whole, 5);
     text_free(&text);
     search_result_free(&result);
     tear_down(&f);
@@ -508,6 +615,9 @@ int main(void)
         TEST(keeps_within_its_memory),
         TEST(loses_patience_by_matches_too),
         TEST(asks_no_more_where_the_first_gains_nothing),
+        TEST(believes_no_part_that_the_whole_refutes),
+        TEST(what_lies_between_is_near),
+        TEST(loses_patience_by_work_too),
         TEST(uses_no_disabled_rule),
         TEST(uses_no_rule_that_is_too_large),
         TEST(queue_gives_the_cheapest_and_drops_the_costliest),
