@@ -175,7 +175,8 @@ static void find_shapes(struct finding *f)
     } tries[] = {{1 << 2 | 1 << 3 | 1 << 5, 40000, 15000},
                  {1 << 2 | 1 << 3 | 1 << 5, 1000000, 200000},
                  {SIZES_UP_TO(4), 1000000, 200000},
-                 {SIZES_UP_TO(6), 1000000, 200000}};
+                 {SIZES_UP_TO(6), 1000000, 200000},
+                 {SIZES_UP_TO(4), 8000000, 4000000}};
     for (size_t i = 0; i < sizeof tries / sizeof *tries && f->n_cases == 0; i++) {
         struct box box = box_of_sizes(tries[i].sizes);
         find_in_box(f, &box, tries[i].step_limit, tries[i].steps_per_assignment);
