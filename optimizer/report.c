@@ -177,12 +177,12 @@ void report_print(struct text *out, const struct report *r, bool with_steps)
     print_check(out, r);
     print_search(out, r);
     text_printf(out, "memory                   %.0f MiB at its peak\n", (double)r->peak_memory / 1048576);
-    if (r->is_optimized)
+    if (!r->output)
+        text_printf(out, "wrote nothing: %s\n", r->is_optimized ? "no file was named (-o)" : r->kept_reason);
+    else if (r->is_optimized)
         text_printf(out, "wrote %s\n", r->output);
-    else if (r->output)
-        text_printf(out, "wrote %s: the original model, because %s\n", r->output, r->kept_reason);
     else
-        text_printf(out, "wrote nothing: %s\n", r->kept_reason);
+        text_printf(out, "wrote %s: the original model, because %s\n", r->output, r->kept_reason);
 }
 
 // --- JSON ------------------------------------------------------------------------------------------------------------

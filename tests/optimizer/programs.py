@@ -189,6 +189,8 @@ def test_estimate_errors(folder):
         expect(abs(told[f"estimate_error_{which}"] - error) <= 1e-9 * (1 + abs(error)), f"error of the estimate {which}")
         n_off += abs(error) > 0.15
     expect(done.stdout.count("OFF what was measured") == n_off, f"{n_off} estimates are off: {done.stdout}")
+    reason = told["kept_reason"] or "no file was named (-o)"
+    expect(done.stdout.endswith(f"wrote nothing: {reason}\n"), f"what was written: {done.stdout}")
 
 
 def test_wrong_rule(folder):
