@@ -153,20 +153,26 @@ static void judges_properties(void **state)
     arena_free(&arena);
 }
 
+static struct rule *parse_rule(struct arena *a, const char *text)
+{
+    const struct sexp *list;
+    struct rule *rule;
+    struct error error = {0};
+    assert_true(sexp_parse(a, "test", text, strlen(text), &list, &error));
+    assert_true(rule_parse(&list->items[0], "test", a, &rule, &error));
+    return rule;
+}
+
 // What was cut short before the first instance is not even tested.
 static void proves_nothing_without_instances(void **state)
 {
     struct judge judge;
     struct arena arena;
-    const struct sexp *list;
-    struct rule *rule;
-    struct error error = {0};
     struct judgement result;
     const char *text = "(rule r (source (matmul ?x (matmul ?y ?z))) (target (matmul ?z ?x)))";
     judge_init(&judge);
     arena_init(&arena);
-    assert_true(sexp_parse(&arena, "test", text, strlen(text), &list, &error));
-    assert_true(rule_parse(&list->items[0], "test", &arena, &rule, &error));
+    struct rule *rule = parse_rule(&arena, text);
     struct equation eq = equation_of_rule(rule);
     judge.step_limit = 10;
     judge_equation(&judge, &eq, &result);
@@ -189,17 +195,13 @@ static void keeps_the_center_of_windows(void **state)
 {
     struct judge judge;
     struct arena arena;
-    const struct sexp *list;
-    struct rule *rule;
-    struct error error = {0};
     struct judgement result;
     const char *text = "(rule r (source (poolmax :kernel $k :stride $s :pad $p (poolmax :kernel 2 2 :dilation $d ?x)))"
                        " (target (poolmax :kernel $k :stride $s :pad $p (poolmax :kernel 2 2 :dilation $d"
                        " (poolmax :kernel 1 1 ?x)))))";
     judge_init(&judge);
     arena_init(&arena);
-    assert_true(sexp_parse(&arena, "test", text, strlen(text), &list, &error));
-    assert_true(rule_parse(&list->items[0], "test", &arena, &rule, &error));
+    struct rule *rule = parse_rule(&arena, text);
     struct equation eq = equation_of_rule(rule);
     judge.step_limit = 400000;
     judge.instance_limit = 2500;
