@@ -46,6 +46,12 @@ static void write_place_in_scope(struct layout_search *s, const struct layout_pa
     write_word(s, -1);
 }
 
+static void write_memory(struct layout_search *s, const struct layout_part *part, memory_id memory)
+{
+    write_place_in_scope(s, part, layout_choice_of_memory(s, memory));
+    write_word(s, s->plan.memory.items[memory].has_parts);
+}
+
 static void write_step(struct layout_search *s, const struct layout_part *part, const struct step *step)
 {
     struct words *words = &s->b->layout_memory->step;
@@ -54,14 +60,14 @@ static void write_step(struct layout_search *s, const struct layout_part *part, 
     for (size_t i = 0; i < words->list.count; i++)
         write_word(s, words->list.items[i]);
     for (int i = 0; i < step->n_operands; i++)
-        write_place_in_scope(s, part, layout_choice_of_memory(s, step->operands[i].memory));
+        write_memory(s, part, step->operands[i].memory);
     for (int i = 0; i < step->n_results; i++)
-        write_place_in_scope(s, part, layout_choice_of_memory(s, step->results[i].memory));
+        write_memory(s, part, step->results[i].memory);
     for (int l = 0; l < step->n_loops; l++) {
         for (int i = 0; i < step->loops[l].n_operands; i++)
-            write_place_in_scope(s, part, layout_choice_of_memory(s, step->loops[l].operands[i].memory));
+            write_memory(s, part, step->loops[l].operands[i].memory);
         for (int i = 0; i < step->loops[l].n_results; i++)
-            write_place_in_scope(s, part, layout_choice_of_memory(s, step->loops[l].results[i].to.memory));
+            write_memory(s, part, step->loops[l].results[i].to.memory);
     }
 }
 
@@ -103,7 +109,8 @@ static void write_request(struct layout_search *s, const struct layout_part *par
         write_word(s, v->dim[i]);
         write_word(s, v->stride[i]);
     }
-    write_place_in_scope(s, part, layout_choice_of_memory(s, v->memory));
+    write_memory(s, part, v->memory);
+    write_word(s, r->takes_parts ? v->offset : -1);
     if (part->kind == PART_COPIES) {
         write_word(s, count_outputs(s, r));
         return;

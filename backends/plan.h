@@ -11,6 +11,7 @@
 //   - operators whose definitions are affine become loops (code.h); element-wise neighbours of one shape are one loop;
 //   - anchors (convolution, matrix product, ...), claimed by the backend, take element-wise epilogues that it accepts;
 //   - all other operators run by their definitions (the evaluate kernel), so that everything runs;
+//   - what is concatenated is written where it belongs by who makes it, if the backend can (planner_parts.c);
 //   - what depends on weights alone is marked constant: done once, before the first run, at no cost.
 #ifndef BACKENDS_PLAN_H
 #define BACKENDS_PLAN_H
@@ -67,11 +68,14 @@ struct plan_memory {
     size_t offset;
     uint32_t first_step, last_step;   // of plan->steps: when the entries must exist (ARENA)
     tensor_id chooser;                // the choice (below) that its arrangement depends on, or NO_TENSOR
+    bool has_parts;                   // several steps may write it, each its part: a concatenation (planner_parts.c)
 };
 struct kernel {
     const char *name;
     // May the epilogue (an element-wise loop over the step's result, which is its operand 0) be part of this step?
-    // NULL: never. Operands of the full shape will be given in the layout of the result.
+    // NULL: never. Operands of the full shape will be given in the layout of the result. Asked again when the result of
+    // the epilogue can be written within that of a concatenation: then such operands have their own strides, and the
+    // answer must not depend on layouts.
     bool (*accepts_epilogue)(const struct planner *p, const struct step *step, const struct loop *epilogue);
 };
 struct step {
@@ -109,6 +113,7 @@ struct layout_request {   // of somebody who reads a tensor, and may have it cop
     bool needs_copy;
     enum layout copy;     // which: the first of those alike; LAYOUT_ANY: one for an output of the graph
     enum layout wanted;   // LAYOUT_ANY: it takes the tensor as it stands, if it can
+    bool takes_parts;     // and as a part of a tensor in that layout
     struct view view;     // how it stands
 };
 
@@ -139,6 +144,9 @@ struct plan_target {
     const struct kernel *loops, *evaluate;
     // Makes the node a step of its own (with planner_* below), or gives false to leave it to its definition.
     bool (*claim)(void *context, struct planner *p, node_id node);
+    // Can the step made for the node write its result there, within the result of a concatenation? Asked of all operators
+    // but leaves, views and concatenations; the memory is not known yet. NULL: concatenations copy.
+    bool (*writes_part)(void *context, const struct planner *p, node_id node, const struct view *part);
     void *context;
     const struct layout_support *layouts;   // NULL: no choices
 };
@@ -195,6 +203,8 @@ struct view planner_dense(struct planner *p, tensor_id t, enum layout layout);
 // The same for whoever wants this only because the tensor does not stand in a way that would also do: what is done with
 // it depends on how the tensor stands.
 struct view planner_dense_instead(struct planner *p, tensor_id t, enum layout layout);
+// The tensor with these strides, or as it stands when it is a run of channels of a tensor that has them (view_is_part).
+struct view planner_dense_or_part(struct planner *p, tensor_id t, enum layout layout);
 struct view planner_copy(struct planner *p, const struct view *source, enum dtype dtype, enum layout layout);
 // Fresh memory for a result of a step, dense.
 struct view planner_allocate(struct planner *p, const struct type *type, enum layout layout);
@@ -206,6 +216,9 @@ struct step *planner_add_step(struct planner *p, const struct kernel *kernel, no
 struct step *planner_add_loops_step(struct planner *p, node_id node, const struct view *result);
 // The same in several steps, which cost what they cost each: piece 0 of n_pieces is made by planner_add_loops_step.
 struct step *planner_add_piece(struct planner *p, node_id node, const struct view *result, uint32_t piece);
+// Concatenation: nothing for inputs that were written in place, copies for the others. False: there are too many.
+#define PLANNER_MOST_CONCATENATED 64
+bool planner_claim_concat(struct planner *p, node_id node, enum layout standard);
 struct loop *planner_add_loop(struct planner *p, struct step *step, int rank, int n_reduced, const int64_t *dim);
 uint16_t loop_add_operand(struct planner *p, struct loop *loop, const struct loop_access *access);
 uint16_t loop_add_instruction(struct planner *p, struct loop *loop, struct instruction instruction);

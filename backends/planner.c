@@ -57,6 +57,12 @@ static memory_id add_memory(struct planner *p, enum dtype dtype, int64_t element
     return id;
 }
 
+void planner_note_writer(struct planner *p, memory_id memory, uint32_t step)
+{
+    if (!p->plan->memory.items[memory].has_parts)
+        p->writers[memory] = step;
+}
+
 static void pin_writer(struct planner *p, memory_id memory)
 {
     if (p->writers[memory] != NO_STEP)
@@ -86,6 +92,8 @@ struct view planner_view(struct planner *p, tensor_id t, enum layout layout)
         planner_store_value(p, t, layout);
     const struct view *v = &p->tensors[t].view;
     pin_writer(p, v->memory);
+    if (p->plan->memory.items[v->memory].has_parts && p->tensors[t].step != NO_STEP)
+        p->plan->steps.items[p->tensors[t].step].is_pinned = true;
     if (p->is_traced && !p->tensors[t].is_constant)
         vec_push(&p->plan->requests,
                  ((struct layout_request){
@@ -197,7 +205,24 @@ struct view planner_dense_instead(struct planner *p, tensor_id t, enum layout la
     return v;
 }
 
-static void bind_output(struct planner *p, tensor_id t, const struct view *result)
+struct view planner_dense_or_part(struct planner *p, tensor_id t, enum layout layout)
+{
+    struct view v = planner_view(p, t, layout);
+    size_t first = p->plan->requests.count;
+    if (!view_has_layout(&v, layout) && !view_is_part(&v, layout))
+        v = planner_dense_instead(p, t, layout);
+    else if (view_has_layout(&v, layout))
+        v = with_strides_of(&v, layout);
+    for (size_t i = first ? first - 1 : 0; p->is_traced && !p->tensors[t].is_constant && i < p->plan->requests.count;
+         i++) {
+        p->plan->requests.items[i].wanted = layout;
+        p->plan->requests.items[i].takes_parts = true;
+    }
+    return v;
+}
+
+// By that step.
+static void bind_output(struct planner *p, tensor_id t, const struct view *result, uint32_t step)
 {
     const struct type *type = graph_type(p->g, t);
     struct view v = *result;
@@ -205,7 +230,7 @@ static void bind_output(struct planner *p, tensor_id t, const struct view *resul
         v = planner_copy_like(p, result, type->dtype);
     p->tensors[t].standing = TENSOR_STORED;
     p->tensors[t].view = v;
-    p->tensors[t].step = p->writers[v.memory];
+    p->tensors[t].step = v.memory == result->memory ? step : p->writers[v.memory];
 }
 
 struct step *planner_add_step(struct planner *p, const struct kernel *kernel, node_id node, int n_operands,
@@ -220,9 +245,9 @@ struct step *planner_add_step(struct planner *p, const struct kernel *kernel, no
     s->results = n_results ? arena_copy_array(p->arena, results, n_results) : NULL;
     planner_attach_node(p, id, node);
     for (int i = 0; i < n_results; i++)
-        p->writers[results[i].memory] = id;
+        planner_note_writer(p, results[i].memory, id);
     for (uint32_t i = 0; i < n->n_outputs; i++)
-        bind_output(p, n->first_output + i, &results[i]);
+        bind_output(p, n->first_output + i, &results[i], id);
     return &p->plan->steps.items[id];
 }
 
@@ -231,8 +256,8 @@ struct step *planner_add_loops_step(struct planner *p, node_id node, const struc
     const struct node *n = &p->g->nodes.items[node];
     uint32_t id = planner_open_step(p, p->target->loops, node, p->tensors[n->first_output].is_constant);
     planner_attach_node(p, id, node);
-    p->writers[result->memory] = id;
-    bind_output(p, n->first_output, result);
+    planner_note_writer(p, result->memory, id);
+    bind_output(p, n->first_output, result, id);
     return &p->plan->steps.items[id];
 }
 
@@ -241,7 +266,7 @@ struct step *planner_add_piece(struct planner *p, node_id node, const struct vie
     bool is_constant = p->tensors[p->g->nodes.items[node].first_output].is_constant;
     uint32_t id = planner_open_step(p, p->target->loops, NO_NODE, is_constant);
     p->plan->steps.items[id].piece = piece;
-    p->writers[result->memory] = id;
+    planner_note_writer(p, result->memory, id);
     return &p->plan->steps.items[id];
 }
 
@@ -401,8 +426,9 @@ static bool can_be_output(const struct planner *p, const struct view *v)
 {
     const struct plan_memory *m = &p->plan->memory.items[v->memory];
     uint32_t writer = p->writers[v->memory];
-    return m->place == MEMORY_ARENA && writer != NO_STEP && !p->plan->steps.items[writer].is_constant &&
-           v->offset == 0 && m->elements == view_elements(v) && view_has_layout(v, LAYOUT_ROWS);
+    bool is_made = m->has_parts || (writer != NO_STEP && !p->plan->steps.items[writer].is_constant);
+    return m->place == MEMORY_ARENA && is_made && v->offset == 0 && m->elements == view_elements(v) &&
+           view_has_layout(v, LAYOUT_ROWS);
 }
 
 static void note_copy_for_output(struct planner *p, tensor_id t)
@@ -454,9 +480,10 @@ bool plan_make(struct plan *ret_plan, const struct plan_request *request, char *
     graph_uses_init(&p.uses, g, live);
     look_over_graph(&p, live);
     planner_mark_images(&p, live);
+    planner_find_parts(&p, live);
     for (node_id id = 0; id < g->nodes.count; id++) {
         p.node = id;
-        p.requester = g->nodes.items[id].first_output;
+        p.requester = planner_requester(&p, id);
         if (live[id] && !p.is_planned[id])
             plan_node(&p, id);
     }

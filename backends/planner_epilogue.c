@@ -212,6 +212,21 @@ static void extend_epilogue(struct planner *p, struct loop *loop, struct cluster
     loop->results[0].value = c->values[c->n_nodes];
 }
 
+// What has become of the result is a part of something else: the step writes it there, if it can with this epilogue.
+static void move_to_part(struct planner *p, struct step *step, tensor_id t)
+{
+    struct view part = planner_part(p, t), *at = arena_copy_array(p->arena, &part, 1);
+    struct step moved = *step;
+    struct loop loop = step->loops[0];
+    loop.operands = arena_copy_array(p->arena, loop.operands, loop.n_operands);
+    loop.results = arena_copy_array(p->arena, loop.results, loop.n_results);
+    loop.operands[0] = loop.results[0].to = access_of_view(&part);
+    moved.results = at;
+    moved.loops = arena_copy_array(p->arena, &loop, 1);
+    if (step->kernel->accepts_epilogue(p, &moved, moved.loops))
+        *step = moved;
+}
+
 static void bind_cluster(struct planner *p, uint32_t step, const struct cluster *c)
 {
     for (int i = 0; i < c->n_nodes; i++) {
@@ -219,8 +234,11 @@ static void bind_cluster(struct planner *p, uint32_t step, const struct cluster 
         p->is_planned[c->nodes[i]] = true;
     }
     struct tensor_state *z = &p->tensors[c->tensors[c->n_nodes]];
+    struct step *s = &p->plan->steps.items[step];
+    if (planner_may_move_to_part(p, s->node, c->tensors[c->n_nodes]))
+        move_to_part(p, s, c->tensors[c->n_nodes]);
     z->standing = TENSOR_STORED;
-    z->view = p->tensors[c->tensors[0]].view;
+    z->view = s->results[0];
     z->step = step;
     planner_move_to_end(p, step);
 }
@@ -240,7 +258,7 @@ static bool try_epilogue_of(struct planner *p, node_id node, tensor_id t)
     *loop = start_of_epilogue(p, &p->plan->steps.items[id]);
     p->requester = p->plan->memory.items[result.memory].chooser;
     extend_epilogue(p, loop, &c, &result, false);
-    p->requester = p->g->nodes.items[node].first_output;
+    p->requester = planner_requester(p, node);
     p->plan->steps.items[id].loops = loop;
     p->plan->steps.items[id].n_loops = 1;
     bind_cluster(p, id, &c);

@@ -42,7 +42,7 @@ unsigned planner_layouts(const struct planner *p, node_id node)
                                            : 0;
 }
 
-enum layout planner_choose(struct planner *p, tensor_id t, unsigned mask, enum layout standard)
+static enum layout choose(struct planner *p, tensor_id t, unsigned mask, enum layout standard)
 {
     const struct type *type = graph_type(p->g, t);
     mask |= LAYOUT_BIT(LAYOUT_ROWS);
@@ -58,9 +58,33 @@ enum layout planner_choose(struct planner *p, tensor_id t, unsigned mask, enum l
     return layout;
 }
 
+// When the first of its parts is about to be written.
+static void open_whole(struct planner *p, struct tensor_whole *whole, enum layout standard)
+{
+    tensor_id z = whole->tensor;
+    whole->is_open = true;
+    whole->layout = choose(p, z, planner_layouts(p, p->g->tensors.items[z].producer), standard);
+    whole->view = planner_allocate(p, graph_type(p->g, z), whole->layout);
+    p->plan->memory.items[whole->view.memory].chooser = z;
+    p->plan->memory.items[whole->view.memory].has_parts = true;
+}
+
+enum layout planner_choose(struct planner *p, tensor_id t, unsigned mask, enum layout standard)
+{
+    struct tensor_whole *whole = planner_whole_of(p, t);
+    if (!whole)
+        return choose(p, t, mask, standard);
+    if (!whole->is_open)
+        open_whole(p, whole, standard);
+    return whole->layout;
+}
+
 struct view planner_allocate_chosen(struct planner *p, tensor_id t, const struct type *type, enum layout layout)
 {
+    const struct tensor_whole *whole = planner_whole_of(p, t);
+    if (p->tensors[t].part && type->dtype == graph_type(p->g, t)->dtype)
+        return planner_part(p, t);
     struct view v = planner_allocate(p, type, layout);
-    p->plan->memory.items[v.memory].chooser = p->tensors[t].is_constant ? NO_TENSOR : t;
+    p->plan->memory.items[v.memory].chooser = p->tensors[t].is_constant ? NO_TENSOR : whole ? whole->tensor : t;
     return v;
 }

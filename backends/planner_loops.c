@@ -180,7 +180,7 @@ void planner_store_value(struct planner *p, tensor_id t, enum layout layout)
     bool depends;
     struct view like = view_like_operands(p, &p->plan->steps.items[s->step].loops[0], type->dtype, &depends), v;
     unsigned mask = planner_layouts(p, p->g->tensors.items[t].producer);
-    if (mask) {
+    if (mask || planner_whole_of(p, t)) {
         v = planner_allocate_chosen(
             p, t, type, planner_choose(p, t, mask, layout == LAYOUT_ANY ? layout_of_view(&like, mask) : layout));
     } else {
@@ -190,7 +190,7 @@ void planner_store_value(struct planner *p, tensor_id t, enum layout layout)
     }
     struct loop_access to = access_of_view(&v);
     loop_add_result(p, &p->plan->steps.items[s->step].loops[0], s->value, &to);
-    p->writers[v.memory] = s->step;
+    planner_note_writer(p, v.memory, s->step);
     s->standing = TENSOR_STORED;
     s->view = v;
 }
@@ -359,6 +359,18 @@ static int shared_axes(const struct code *code)
     return code->n_stages > 1 ? shared : 0;
 }
 
+// An output that is a part stands where it belongs.
+static struct view allocate_stage(struct planner *p, node_id node, const struct code *code, int stage)
+{
+    const struct node *n = &p->g->nodes.items[node];
+    const struct type *type = &code->stages[stage].type;
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        if (code->outputs[i] == stage && p->tensors[n->first_output + i].part)
+            return planner_allocate_chosen(p, n->first_output + i, type,
+                                           planner_choose(p, n->first_output + i, 0, LAYOUT_ROWS));
+    return planner_allocate(p, type, LAYOUT_ROWS);
+}
+
 static bool plan_stages(struct planner *p, node_id node, const struct code *code)
 {
     const struct node *n = &p->g->nodes.items[node];
@@ -382,8 +394,8 @@ static bool plan_stages(struct planner *p, node_id node, const struct code *code
             reads[r] = loop_add_operand(p, loop, &access);
         }
         uint16_t value = planner_append_code(p, loop, stage, reads);
-        *result = planner_allocate(p, &stage->type, LAYOUT_ROWS);
-        p->writers[result->memory] = id;
+        *result = allocate_stage(p, node, code, i);
+        planner_note_writer(p, result->memory, id);
         struct loop_access to = access_of_view(result);
         loop_add_result(p, loop, value, &to);
     }

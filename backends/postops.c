@@ -197,10 +197,20 @@ static bool is_curve(const struct loop *l, uint16_t value, struct postop *ret_op
 
 // --- operands --------------------------------------------------------------------------------------------------------
 
+// The stride that the axis would have if the tensor had no gaps, its axes in the same order.
+static int64_t dense_stride(const struct loop *l, const struct loop_access *a, int axis)
+{
+    int64_t stride = 1;
+    for (int i = 0; i < l->rank; i++)
+        if (l->dim[i] != 1 && a->stride[i] < a->stride[axis])
+            stride *= l->dim[i];
+    return stride;
+}
+
 static enum postop_operand shape_of_operand(const struct reader *r, int number)
 {
     const struct loop_access *a = &r->loop->operands[number], *result = &r->loop->results[0].to;
-    bool is_scalar = true, is_channel = true, is_full = true;
+    bool is_scalar = true, is_channel = true, is_full = true, is_dense = !a->block && !result->block;
     if (a->dtype != result->dtype)
         return OPERAND_NONE;
     for (int i = 0; i < r->loop->rank; i++) {
@@ -209,9 +219,10 @@ static enum postop_operand shape_of_operand(const struct reader *r, int number)
         is_scalar = is_scalar && a->stride[i] == 0;
         is_channel = is_channel && a->stride[i] == (i == r->channel_axis);
         is_full = is_full && a->stride[i] == result->stride[i];
+        is_dense = is_dense && a->stride[i] == dense_stride(r->loop, result, i);
     }
     is_channel = is_channel && !a->block;
-    is_full = is_full && a->block == result->block && a->block_variable == result->block_variable;
+    is_full = is_dense || (is_full && a->block == result->block && a->block_variable == result->block_variable);
     return is_scalar ? OPERAND_SCALAR : is_channel ? OPERAND_CHANNEL : is_full ? OPERAND_FULL : OPERAND_NONE;
 }
 

@@ -90,6 +90,31 @@ bool view_has_layout(const struct view *v, enum layout layout)
     return true;
 }
 
+// As if axis 1 had as many entries as its neighbour's stride has room for.
+bool view_is_part(const struct view *v, enum layout layout)
+{
+    struct type type = type_make(v->dtype, v->rank, v->dim);
+    int64_t unit = 16 / (int64_t)dtype_size(v->dtype), room = 1;
+    if (v->rank < 3 || v->block || (layout != LAYOUT_ROWS && layout != LAYOUT_CHANNELS_LAST) || v->offset % unit)
+        return false;
+    int next =
+        layout == LAYOUT_ROWS ? 0 : v->rank - 1;   // of the axes outside of the channels, the first that has a stride
+    while (layout == LAYOUT_CHANNELS_LAST && next > 1 && v->dim[next] == 1)
+        next--;
+    next = layout == LAYOUT_CHANNELS_LAST && next == 1 ? 0 : next;
+    for (int i = 2; i < v->rank; i++)
+        room *= layout == LAYOUT_ROWS ? v->dim[i] : 1;
+    if (v->dim[next] == 1 || v->stride[next] % room || v->stride[next] / room < v->dim[1] ||
+        (layout == LAYOUT_CHANNELS_LAST && v->stride[next] % unit))
+        return false;
+    type.dim[1] = v->stride[next] / room;
+    struct view whole = view_dense(v->memory, &type, layout);
+    for (int i = 0; i < v->rank; i++)
+        if (v->dim[i] != 1 && v->stride[i] != whole.stride[i])
+            return false;
+    return true;
+}
+
 int64_t view_elements(const struct view *v)
 {
     int64_t elements = 1;

@@ -1,9 +1,9 @@
-// What is claimed beside the libraries' steps: concatenation as loops of copies, and all that loops do not express as
-// kernels from its definition.
+// What is claimed beside the libraries' steps: concatenation, and all that loops do not express as kernels from its
+// definition.
 #include "backends/cuda/internal.h"
 #include "core/arena.h"
 
-#define MOST_CONCATENATED 64
+#define MOST_INPUTS 64
 
 // Images that stand with their channels last stay so.
 static enum layout layout_like_inputs(struct planner *p, node_id node)
@@ -21,27 +21,7 @@ static enum layout layout_like_inputs(struct planner *p, node_id node)
 
 static bool claim_concat(const struct cuda_backend *b, struct planner *p, node_id node)
 {
-    const struct graph *g = planner_graph(p);
-    const struct node *n = &g->nodes.items[node];
-    int64_t axis = cuda_attribute(n, "axis")->ints[0];
-    struct view views[MOST_CONCATENATED];
-    if (n->n_inputs > MOST_CONCATENATED)
-        return false;
-    enum layout layout = planner_choose(p, n->first_output, planner_layouts(p, node), layout_like_inputs(p, node));
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        views[i] = planner_view(p, graph_inputs(g, node)[i], layout);
-    struct view result = planner_allocate_chosen(p, n->first_output, graph_type(g, n->first_output), layout);
-    struct step *step = planner_add_loops_step(p, node, &result);
-    struct loop_access to = access_of_view(&result);
-    for (uint32_t i = 0; i < n->n_inputs; i++) {
-        if (view_elements(&views[i])) {
-            struct loop *loop = planner_add_loop(p, step, views[i].rank, 0, views[i].dim);
-            struct loop_access from = access_of_view(&views[i]);
-            loop_add_result(p, loop, loop_add_operand(p, loop, &from), &to);
-        }
-        to.offset += views[i].dim[axis] * result.stride[axis];
-    }
-    return true;
+    return planner_claim_concat(p, node, layout_like_inputs(p, node));
 }
 
 static bool accepts_behind_definition(const struct planner *p, const struct step *step, const struct loop *loop)
@@ -63,8 +43,8 @@ static bool claim_definition(struct planner *p, node_id node)
 {
     const struct graph *g = planner_graph(p);
     const struct node *n = &g->nodes.items[node];
-    struct view operands[MOST_CONCATENATED], results[MAX_OUTPUTS];
-    if (n->n_inputs > MOST_CONCATENATED)
+    struct view operands[MOST_INPUTS], results[MAX_OUTPUTS];
+    if (n->n_inputs > MOST_INPUTS)
         return false;
     for (uint32_t i = 0; i < n->n_inputs; i++)
         operands[i] = planner_view(p, graph_inputs(g, node)[i], LAYOUT_ANY);
@@ -90,6 +70,15 @@ bool cuda_claim(void *context, struct planner *p, node_id node)
     if (claim && claim(b, p, node))
         return true;
     return code_cache_find(b->base.codes, g, node)->kind == CODE_NONE && claim_definition(p, node);
+}
+
+// Generated kernels write anywhere.
+bool cuda_writes_part(void *context, const struct planner *p, node_id node, const struct view *part)
+{
+    const struct operator* op = planner_graph(p)->nodes.items[node].op;
+    return op == operators[OP_CONV]     ? cuda_conv_writes_part(part)
+           : op == operators[OP_MATMUL] ? cuda_product_writes_part(p, node, part)
+                                        : true;
 }
 
 const struct attribute_value *cuda_attribute(const struct node *n, const char *name)

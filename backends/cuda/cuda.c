@@ -93,6 +93,7 @@ struct plan_target cuda_plan_target(struct cuda_backend *b)
     return (struct plan_target){.loops = &cuda_kernel_loops,
                                 .evaluate = &cuda_kernel_evaluate,
                                 .claim = cuda_claim,
+                                .writes_part = cuda_writes_part,
                                 .context = b,
                                 .layouts = &layouts};
 }

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GPU_API_VERSION 1
+#define GPU_API_VERSION 2
 #define GPU_ENTRY "taso_gpu_api"   // const struct gpu_api *taso_gpu_api(void)
 #define GPU_REASON_SIZE 512
 #define GPU_MAX_RANK 8
@@ -53,7 +53,7 @@ struct gpu_product {
     enum gpu_type type;
     bool allows_tf32;
     int64_t m, n, k, batches;
-    struct gpu_matrix x, y, z;   // z and a residual: column_stride 1, and equal strides
+    struct gpu_matrix x, y, z, residual;   // of the last two column_stride is 1
     bool has_bias, has_residual;
     enum gpu_activation activation;
 };

@@ -74,6 +74,17 @@ static bool read_epilogue(const struct graph *g, const struct step *step, const 
     return at == ops.n && (!fused.residual || is_aligned(fused.residual)) && (!fused.bias || is_aligned(fused.bias));
 }
 
+// The full operand of an epilogue.
+static struct view view_of_access(const struct loop_access *a, const struct view *result)
+{
+    struct view v = *result;
+    v.memory = a->memory;
+    v.offset = a->offset;
+    v.dtype = a->dtype;
+    memcpy(v.stride, a->stride, sizeof v.stride[0] * (size_t)v.rank);
+    return v;
+}
+
 static const struct loop *epilogue_of(const struct step *step)
 {
     return step->n_loops ? &step->loops[0] : NULL;
@@ -99,16 +110,27 @@ bool cuda_claim_conv(const struct cuda_backend *b, struct planner *p, node_id no
         return false;
     enum layout layout = planner_choose(p, n->first_output, planner_layouts(p, node),
                                         layout_of_images(type->dtype, b->base.options.allows_tf32));
-    struct view operands[2] = {planner_dense(p, inputs[0], layout), planner_dense(p, inputs[1], layout)};
+    struct view operands[2] = {planner_dense_or_part(p, inputs[0], layout), planner_dense(p, inputs[1], layout)};
     struct view result = planner_allocate_chosen(p, n->first_output, type, layout);
     planner_add_step(p, &cuda_kernel_conv, node, 2, operands, 1, &result);
     return true;
 }
 
+// Where channels stand last, pixels of the whole must begin at addresses that suit an engine.
+bool cuda_conv_writes_part(const struct view *part)
+{
+    return view_has_layout(part, LAYOUT_ROWS) || view_has_layout(part, LAYOUT_CHANNELS_LAST)
+               ? alignment_of(part) == 16
+               : view_is_part(part, LAYOUT_ROWS) || view_is_part(part, LAYOUT_CHANNELS_LAST);
+}
+
+// Fused engines want a residual to stand exactly as the result.
 static bool accepts_behind_conv(const struct planner *p, const struct step *step, const struct loop *loop)
 {
-    struct fused ignored;
-    return read_epilogue(planner_graph(p), step, loop, 1, false, &ignored);
+    struct fused fused;
+    return read_epilogue(planner_graph(p), step, loop, 1, false, &fused) &&
+           (!fused.residual ||
+            memcmp(fused.residual->stride, loop->results[0].to.stride, sizeof fused.residual->stride) == 0);
 }
 
 // A signal is an image one row high: the library knows no less.
@@ -223,9 +245,32 @@ bool cuda_claim_product(const struct cuda_backend *b, struct planner *p, node_id
         return false;
     struct view operands[2] = {matrix_operand(p, inputs[0], s.m, s.k, s.batches),
                                matrix_operand(p, inputs[1], s.k, s.n, s.batches)};
-    struct view result = planner_allocate(p, type, LAYOUT_ROWS);
+    enum layout layout = planner_choose(p, n->first_output, 0, LAYOUT_ROWS);
+    struct view result = planner_allocate_chosen(p, n->first_output, type, layout);
     planner_add_step(p, &cuda_kernel_product, node, 2, operands, 1, &result);
     return true;
+}
+
+// Of the result or a residual.
+static bool as_rows(const struct view *v, const struct shape_of_product *s, struct gpu_matrix *ret)
+{
+    if (!as_matrices(v, s->m, s->n, s->batches, ret) || (ret->column_stride != 1 && s->n > 1))
+        return false;
+    ret->column_stride = 1;
+    if (s->m == 1)
+        ret->row_stride = s->n;
+    return true;
+}
+
+// Rows must begin at addresses that are no worse than those of a result that stands alone.
+bool cuda_product_writes_part(const struct planner *p, node_id node, const struct view *part)
+{
+    const struct graph *g = planner_graph(p);
+    const tensor_id *inputs = graph_inputs(g, node);
+    struct shape_of_product s = shape_of(graph_type(g, inputs[0]), graph_type(g, inputs[1]));
+    int64_t unit = 16 / (int64_t)dtype_size(part->dtype);
+    struct gpu_matrix m;
+    return as_rows(part, &s, &m) && alignment_of(part) == 16 && (m.row_stride % unit == 0 || s.n % unit != 0);
 }
 
 static bool accepts_behind_product(const struct planner *p, const struct step *step, const struct loop *loop)
@@ -243,16 +288,18 @@ static bool read_product(const struct plan *plan, const struct step *step, bool 
     if (!find_type(s->z.dtype, &product->type) ||
         !read_epilogue(plan->graph, step, epilogue_of(step), s->z.rank - 1, true, &fused) ||
         !as_matrices(&s->x, shape.m, shape.k, shape.batches, &product->x) ||
-        !as_matrices(&s->y, shape.k, shape.n, shape.batches, &product->y) ||
-        !as_matrices(&s->z, shape.m, shape.n, shape.batches, &product->z))
+        !as_matrices(&s->y, shape.k, shape.n, shape.batches, &product->y) || !as_rows(&s->z, &shape, &product->z))
         return false;
+    if (fused.residual) {
+        struct view residual = view_of_access(fused.residual, &s->z);
+        if (!as_rows(&residual, &shape, &product->residual))
+            return false;
+    }
     product->allows_tf32 = allows_tf32;
     product->m = shape.m;
     product->n = shape.n;
     product->k = shape.k;
     product->batches = shape.batches;
-    product->z.row_stride = shape.n;
-    product->z.column_stride = 1;
     s->bias = fused.bias;
     s->residual = fused.residual;
     product->has_bias = fused.bias != NULL;

@@ -24,16 +24,24 @@ static bool accepts_any(const struct planner *p, const struct step *step, const 
 static const struct kernel kernel_loops = {.name = "loops"}, kernel_evaluate = {.name = "evaluate"},
                            kernel_anchor = {.name = "anchor", .accepts_epilogue = accepts_any};
 
+static bool writes_any_part(void *context, const struct planner *p, node_id node, const struct view *part)
+{
+    return true;
+}
+
 static bool claim_anchor(void *context, struct planner *p, node_id node)
 {
+    const struct fake_backend *b = context;
     const struct graph *g = planner_graph(p);
     const struct node *n = &g->nodes.items[node];
+    if (n->op == operators[OP_CONCAT] && b->device.has_parts)
+        return planner_claim_concat(p, node, LAYOUT_ROWS);
     if (n->op != operators[OP_MATMUL] && n->op != operators[OP_CONV])
         return false;
-    enum layout layout = LAYOUT_ROWS;
+    enum layout layout = planner_choose(p, n->first_output, 0, LAYOUT_ROWS);
     struct view operands[2] = {planner_view(p, graph_inputs(g, node)[0], LAYOUT_ANY),
                                planner_view(p, graph_inputs(g, node)[1], LAYOUT_ANY)};
-    struct view result = planner_allocate(p, graph_type(g, n->first_output), layout);
+    struct view result = planner_allocate_chosen(p, n->first_output, graph_type(g, n->first_output), layout);
     planner_add_step(p, &kernel_anchor, node, 2, operands, 1, &result);
     return true;
 }
@@ -41,11 +49,14 @@ static bool claim_anchor(void *context, struct planner *p, node_id node)
 // Images are read in the layout in which the result is written, where they can be; matrices as they stand.
 static bool claim_with_layouts(void *context, struct planner *p, node_id node)
 {
+    const struct fake_backend *b = context;
     const struct graph *g = planner_graph(p);
     const struct node *n = &g->nodes.items[node];
     const struct type *type = graph_type(g, n->first_output);
     bool is_image = n->op == operators[OP_CONV] || n->op == operators[OP_POOLMAX];
     struct view operands[2];
+    if (n->op == operators[OP_CONCAT] && b->device.has_parts)
+        return planner_claim_concat(p, node, LAYOUT_CHANNELS_LAST);
     if (!is_image && n->op != operators[OP_MATMUL])
         return false;
     enum layout layout =
@@ -53,7 +64,9 @@ static bool claim_with_layouts(void *context, struct planner *p, node_id node)
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         tensor_id t = graph_inputs(g, node)[i];
         bool suits = i == 0 && layout_suits(layout, graph_type(g, t));
-        operands[i] = is_image ? planner_dense(p, t, suits ? layout : LAYOUT_ROWS) : planner_view(p, t, LAYOUT_ANY);
+        operands[i] = suits && is_image && b->device.has_parts ? planner_dense_or_part(p, t, layout)
+                      : is_image                               ? planner_dense(p, t, suits ? layout : LAYOUT_ROWS)
+                                                               : planner_view(p, t, LAYOUT_ANY);
         if (!is_image && operands[i].block)
             operands[i] = planner_dense_instead(p, t, LAYOUT_CHANNELS_LAST);
     }
@@ -175,7 +188,8 @@ struct backend *fake_backend_open(const struct fake_device *device, struct error
     static const unsigned images = LAYOUT_BIT(LAYOUT_CHANNELS_LAST) | LAYOUT_BIT(LAYOUT_BLOCKS_OF_8);
     static const unsigned matrices = LAYOUT_BIT(LAYOUT_COLUMNS) | LAYOUT_BIT(LAYOUT_MIDDLE_SWAPPED);
     struct fake_backend *b = mem_alloc_zero(sizeof *b);
-    struct plan_target target = {.loops = &kernel_loops, .evaluate = &kernel_evaluate, .claim = claim_anchor};
+    struct plan_target target = {
+        .loops = &kernel_loops, .evaluate = &kernel_evaluate, .claim = claim_anchor, .context = b};
     b->device = *device;
     if (device->flops_per_second <= 0) {
         b->device.seconds_per_launch = 1e-5;
@@ -188,6 +202,8 @@ struct backend *fake_backend_open(const struct fake_device *device, struct error
         .of_loops_on_matrices = LAYOUT_BIT(LAYOUT_COLUMNS),
         .least_share = device->least_share,
     };
+    if (device->has_parts)
+        target.writes_part = writes_any_part;
     if (device->has_layouts) {
         target.claim = claim_with_layouts;
         target.layouts = &b->layouts;

@@ -271,6 +271,67 @@ static inline void make_graph(struct maker *m, uint64_t seed)
         graph_add_output(&m->g, pick_tensor(m));
 }
 
+// --- concatenations --------------------------------------------------------------------------------------------------
+
+// Of several tensors, perhaps one twice, perhaps concatenations themselves.
+static inline void add_wide_concat(struct maker *m)
+{
+    tensor_id inputs[5] = {pick_tensor(m)};
+    const struct type *type = graph_type(&m->g, inputs[0]);
+    uint32_t n = 1, wanted = 2 + (uint32_t)pick(m, 4);
+    if (type->rank == 0)
+        return;
+    int64_t axis = pick(m, 3) || type->rank < 2 ? pick(m, type->rank) : 1;
+    for (int attempt = 0; attempt < 12 && n < wanted; attempt++) {
+        tensor_id t = pick_tensor(m);
+        const struct type *other = graph_type(&m->g, t);
+        bool suits = other->rank == type->rank && other->dtype == type->dtype;
+        for (int i = 0; i < type->rank && suits; i++)
+            suits = i == axis || other->dim[i] == type->dim[i];
+        if (suits)
+            inputs[n++] = t;
+    }
+    struct arguments a = {0};
+    give(&a, "axis", 1, &axis);
+    if (n > 1)
+        add_node(m, OP_CONCAT, &a, n, inputs);
+}
+
+static inline void add_same_window(struct maker *m)
+{
+    tensor_id inputs[2] = {pick_tensor(m)};
+    const struct type *t = graph_type(&m->g, inputs[0]);
+    struct arguments a = {0};
+    if (t->rank != 4 || m->n_weights >= MOST_LEAVES - 1)
+        return;
+    give(&a, "pad", 4, (int64_t[]){1, 1, 1, 1});
+    if (pick(m, 4) == 0) {
+        give(&a, "kernel", 2, (int64_t[]){3, 3});
+        add_node(m, OP_POOLMAX, &a, 1, inputs);
+        return;
+    }
+    inputs[1] = add_leaf(m, true, 4, (int64_t[]){8 + 8 * pick(m, 2), t->dim[1], 3, 3});
+    add_node(m, OP_CONV, &a, 2, inputs);
+}
+
+// As in networks whose layers see what all those before them made.
+static inline void make_concat_graph(struct maker *m, uint64_t seed)
+{
+    static void (*const kinds[])(struct maker *) = {add_unary,       add_binary,      add_wide_concat, add_wide_concat,
+                                                    add_wide_concat, add_same_window, add_same_window, add_cut,
+                                                    add_reduction,   add_matmul};
+    *m = (struct maker){.random = random_seed(seed)};
+    arena_init(&m->arena);
+    graph_init(&m->g, &m->arena);
+    keep(m, add_leaf(m, false, 4, (int64_t[]){1 + pick(m, 2), 8, 4, 8}));
+    keep(m, add_leaf(m, false, 2, (int64_t[]){1 + pick(m, 9), 8 * (1 + pick(m, 8))}));
+    int64_t wanted = 5 + pick(m, 25);
+    for (int attempt = 0; attempt < 200 && m->n < wanted; attempt++)
+        kinds[pick(m, COUNT_OF(kinds))](m);
+    for (int64_t i = 0, n = 1 + pick(m, 3); i < n; i++)
+        graph_add_output(&m->g, pick_tensor(m));
+}
+
 // --- windows ---------------------------------------------------------------------------------------------------------
 
 // One convolution or pooling with whatever attributes, often with an activation and an addition behind it.

@@ -87,10 +87,11 @@ static void finds_the_least_sum(void **state)
 
 #define MOST_ASSIGNMENTS 5000
 
-static struct backend *open_device(uint64_t scatter, double least_share)
+static struct backend *open_device(uint64_t scatter, double least_share, bool has_parts)
 {
     struct error error = {0};
-    struct fake_device device = {.has_layouts = true, .scatter = scatter, .least_share = least_share};
+    struct fake_device device = {
+        .has_layouts = true, .has_parts = has_parts, .scatter = scatter, .least_share = least_share};
     struct backend *fake = fake_backend_open(&device, &error);
     assert_non_null(fake);
     return fake;
@@ -174,24 +175,35 @@ static void check_graph(struct backend *fake, struct maker *m, uint64_t seed, si
     plan_free(&plan);
 }
 
-static void nothing_is_better(void **state)
+static void look_for_better(bool has_parts)
 {
     const char *first = getenv("TASO_TEST_SEED");
     uint64_t from = first ? strtoull(first, NULL, 10) : 1, to = first ? from + 1 : 3001;
     size_t count = 0, improved = 0;
     for (uint64_t seed = from; seed < to; seed++) {
-        struct backend *fake = open_device(seed, 0);
+        struct backend *fake = open_device(seed, 0, has_parts);
         struct maker m;
         make_graph(&m, seed);
         check_graph(fake, &m, seed, &count, &improved);
         drop_graph(&m);
-        make_window_graph(&m, seed);
+        (has_parts ? make_concat_graph : make_window_graph)(&m, seed);
         check_graph(fake, &m, seed, &count, &improved);
         drop_graph(&m);
         backend_close(fake);
     }
     print_message("%zu graphs, better than standard layouts on %zu\n", count, improved);
     assert_true(first || improved > 50);
+}
+
+static void nothing_is_better(void **state)
+{
+    look_for_better(false);
+}
+
+// Where steps write into the results of concatenations.
+static void nothing_is_better_with_parts(void **state)
+{
+    look_for_better(true);
 }
 
 // --- what was looked at before ---------------------------------------------------------------------------------------
@@ -210,13 +222,13 @@ static double best_seconds(struct backend *fake, struct maker *m)
 
 // Costs scatter by far more than is taken to be possible for what was not looked at. Even so each graph has one cost,
 // for a device that has looked at many others, and at this one, as for a fresh one.
-static void costs_do_not_depend_on_the_past(void **state)
+static void check_costs(bool has_parts)
 {
     size_t counts[2] = {0};
-    struct backend *used = open_device(1, MUCH);
+    struct backend *used = open_device(1, MUCH, has_parts);
     for (uint64_t seed = 1; seed < 400; seed++)
         for (int i = 0; i < 2; i++) {
-            struct backend *fresh = open_device(1, MUCH);
+            struct backend *fresh = open_device(1, MUCH, has_parts);
             struct maker m;
             (i ? make_window_graph : make_graph)(&m, seed);
             double a = best_seconds(used, &m), b = best_seconds(fresh, &m), c = best_seconds(used, &m);
@@ -230,9 +242,15 @@ static void costs_do_not_depend_on_the_past(void **state)
     assert_true(counts[0] > 100 && counts[1] > 100);
 }
 
+static void costs_do_not_depend_on_the_past(void **state)
+{
+    check_costs(false);
+    check_costs(true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(finds_the_least_sum), TEST(nothing_is_better),
-                                       TEST(costs_do_not_depend_on_the_past)};
+                                       TEST(nothing_is_better_with_parts), TEST(costs_do_not_depend_on_the_past)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

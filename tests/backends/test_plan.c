@@ -20,7 +20,7 @@ struct fixture {
     struct plan plan;
 };
 
-static void read_graph(struct fixture *f, const char *text)
+static void read_graph_for(const struct fake_device *device, struct fixture *f, const char *text)
 {
     struct error error = {0};
     const struct sexp *list;
@@ -30,8 +30,13 @@ static void read_graph(struct fixture *f, const char *text)
     if (!sexp_parse(&f->arena, "test", text, strlen(text), &list, &error) ||
         !graph_parse(&list->items[0], "test", &f->g, &error))
         fail_msg("%s", error.message);
-    f->fake = fake_backend_open(&(struct fake_device){0}, &error);
+    f->fake = fake_backend_open(device, &error);
     assert_non_null(f->fake);
+}
+
+static void read_graph(struct fixture *f, const char *text)
+{
+    read_graph_for(&(struct fake_device){0}, f, text);
 }
 
 static void drop(struct fixture *f)
@@ -111,6 +116,82 @@ static void plans_steps(void **state)
         if (strcmp(text.chars, plans[i].steps) != 0)
             plan_print(&text, &f.plan);
         assert_string_equal(text.chars, plans[i].steps);
+        text_free(&text);
+        drop(&f);
+    }
+}
+
+// --- concatenations --------------------------------------------------------------------------------------------------
+
+#define MATRICES(body)                                                                                                 \
+    "(graph (let x (input 0) (f32 4 8)) (let y (input 1) (f32 4 8)) (let w (weight 0) (f32 8 8)) (let v (weight 1) "   \
+    "(f32 8 8))" body ")"
+
+static const struct {
+    const char *graph, *steps;
+    int n_copies;   // by the steps of concatenations
+} concatenations[] = {
+    // everybody writes its part, through epilogues too, and the output is where they write
+    {MATRICES("(let a (matmul x w)) (let b (relu a)) (let c (matmul x v)) (let z (concat 1 b c)) (output z)"),
+     "matmul relu | matmul", 0},
+    {MATRICES("(let a (exp x)) (let b (softmax 1 y)) (let z (concat 0 a b)) (let t (tanh z)) (output t)"),
+     "exp | softmax | tanh", 0},
+    {MATRICES("(let m (matmul x w)) (let n (matmul y v)) (let s (ewadd m n)) (let a (relu s)) (let b (exp x))"
+              "(let z (concat 1 a b)) (output z)"),
+     "matmul | matmul ewadd relu | exp", 0},
+    // inputs, weights, outputs, and what is given twice are copied
+    {MATRICES("(let a (exp x)) (let z (concat 1 y a)) (output z)"), "exp | concat", 1},
+    {MATRICES("(let a (exp x)) (let z (concat 0 a w)) (output z)"), "exp | concat", 1},
+    {MATRICES("(let a (exp x)) (let b (tanh y)) (let z (concat 1 a b a)) (output z)"), "exp | tanh | concat", 1},
+    {MATRICES("(let a (exp x)) (let b (tanh y)) (let z (concat 1 a b)) (output z a)"), "exp | tanh | concat", 1},
+    {MATRICES("(let t (transpose :perm 1 0 x)) (let a (exp x)) (let e (exp t)) (let u (transpose :perm 1 0 e))"
+              "(let z (concat 0 u a)) (output z)"),
+     "exp | exp | concat", 1},
+    // one of two places
+    {MATRICES("(let a (exp x)) (let b (tanh y)) (let c (concat 1 a b)) (let d (concat 1 b a)) (output c d)"),
+     "exp | tanh | concat", 2},
+    // within one another, on other axes, and beginnings of others
+    {MATRICES("(let a (exp x)) (let b (tanh y)) (let c (concat 1 a b)) (let d (matmul x w)) (let e (concat 1 d c))"
+              "(output e)"),
+     "exp | tanh | matmul", 0},
+    {MATRICES("(let a (exp x)) (let b (tanh y)) (let c (concat 1 a b)) (let d (concat 1 b b)) (let e (concat 0 d c))"
+              "(output e)"),
+     "exp | tanh | concat | concat", 2},
+    {MATRICES("(let a (exp x)) (let b (tanh y)) (let c (concat 1 a b)) (let d (softmax 1 c)) (let e (concat 1 a b d))"
+              "(output e)"),
+     "exp | tanh | softmax", 0},
+    // neighbours are too few to be written one by one
+    {"(graph (let x (input 0) (f32 9 1)) (let a (exp x)) (let b (tanh x)) (let z (concat 1 a b)) (output z))",
+     "exp | tanh | concat", 2},
+    // a group of loops writes several parts
+    {MATRICES("(let a (exp x)) (let b (tanh a)) (let z (concat 1 b a)) (output z)"), "exp tanh", 0},
+};
+
+static int count_copies(const struct plan *plan)
+{
+    int n = 0;
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const struct step *s = &plan->steps.items[i];
+        n += s->node != NO_NODE && plan->graph->nodes.items[s->node].op == operators[OP_CONCAT] ? s->n_loops : 0;
+    }
+    return n;
+}
+
+static void writes_parts_in_place(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(concatenations); i++) {
+        struct fixture f;
+        struct text text = {0};
+        char reason[200] = "";
+        read_graph_for(&(struct fake_device){.has_parts = true}, &f, concatenations[i].graph);
+        struct plan_request request = {&f.g, &f.fake->target, f.fake->codes, NULL, &f.arena};
+        if (!plan_make(&f.plan, &request, reason))
+            fail_msg("%s", reason);
+        summarize(&text, &f.plan);
+        if (strcmp(text.chars, concatenations[i].steps) != 0 || count_copies(&f.plan) != concatenations[i].n_copies)
+            plan_print(&text, &f.plan);
+        assert_string_equal(text.chars, concatenations[i].steps);
+        assert_int_equal(count_copies(&f.plan), concatenations[i].n_copies);
         text_free(&text);
         drop(&f);
     }
@@ -312,6 +393,7 @@ static void doubtful_costs_are_not_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(plans_steps),
+                                       TEST(writes_parts_in_place),
                                        TEST(refuses_opaque_nodes),
                                        TEST(estimates_are_sums_over_steps),
                                        TEST(lays_memory_out_without_overlaps),

@@ -209,7 +209,7 @@ static void run_product(const struct gpu_product *p, const struct gpu_operands *
                     sum += get(p->type, o->x, place_in(&p->x, b, i, k)) * get(p->type, o->y, place_in(&p->y, b, k, j));
                 int64_t at = place_in(&p->z, b, i, j);
                 sum += p->has_bias ? get(p->type, o->bias, j) : 0;
-                sum += p->has_residual ? get(p->type, o->residual, at) : 0;
+                sum += p->has_residual ? get(p->type, o->residual, place_in(&p->residual, b, i, j)) : 0;
                 put(p->type, o->z, at, activate(p->activation, sum));
             }
 }

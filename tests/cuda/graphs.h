@@ -48,6 +48,40 @@ static const char *const cuda_graphs[] = {
     "(graph " X2("(f32 2 3 4)", "(f32 2 3 5)") "(let z (concat 2 x y)) (output z))",
     "(graph " X2("(i64 7)", "(i64 4)") "(let z (concat 0 x y)) (output z))",
     "(graph " X1("(f32 30 20)") W1("(f32 20 30)") "(let t (transpose :perm 1 0 x)) (let z (concat 0 t w)) (output z))",
+    // written in place: a block of an Inception, residuals and halves, products into columns and batches, layers that
+    // see what all those before them made, outputs of which one is part of another
+    "(graph " X1("(f32 2 8 9 9)")
+        W2("(f32 8 8 3 3)", "(f32 16 8 1 1)") "(let a (conv :pad 1 1 1 1 x w)) (let b (relu a)) (let c (conv x v))"
+                                              "(let p (poolmax :kernel 3 3 :pad 1 1 1 1 x)) (let t (tanh p))"
+                                              "(let z (concat 1 b c t)) (let s (sigmoid z)) (output s))",
+    "(graph " X1("(f16 2 16 9 9)") W2(
+        "(f16 16 16 3 3)", "(f16 16)") "(let c (conv :pad 1 1 1 1 x w)) (let r (reshape :shape 16 1 1 v))"
+                                       "(let b (broadcast :shape 2 16 9 9 r)) (let d (ewadd c b)) (let s (ewadd d x))"
+                                       "(let a (relu s)) (let e (conv :pad 1 1 1 1 a w)) (let z (concat 1 a e a))"
+                                       "(output z))",
+    "(graph " X1("(f32 2 8 9 9)") W1("(f32 8 8 3 3)") "(let c (conv :pad 1 1 1 1 x w)) (let s (ewadd c x))"
+                                                      "(let a (relu s)) (let b (silu c)) (let z (concat 2 a b))"
+                                                      "(let y (conv :pad 1 1 1 1 z w)) (output y))",
+    "(graph " X2("(f32 6 16)", "(f32 6 8)")
+        W2("(f32 16 8)",
+           "(f32 8)") "(let m (matmul x w)) (let b (broadcast :shape 6 8 v)) (let d (ewadd m b))"
+                      "(let r (ewadd d y)) (let a (relu r)) (let u (neg w)) (let n (matmul x u)) (let g (ewadd n b))"
+                      "(let h (gelu :approximate tanh g)) (let s (softmax 1 y))"
+                      "(let z (concat 1 a h s)) (let q (concat 0 z z)) (output q))",
+    "(graph " X2("(f32 3 4 8)", "(f32 3 8 8)") "(let a (matmul x y)) (let e (exp x)) (let z (concat 2 a e))"
+                                               "(let f (concat 2 e a)) (let d (concat 1 z f)) (output d))",
+    "(graph " X2("(f32 1 8)", "(f32 9 8)") W1("(f32 8 8)") "(let a (matmul x w)) (let b (matmul y w))"
+                                                           "(let z (concat 0 a b)) (let t (tanh z)) (output t))",
+    "(graph " X1("(f16 2 16 6 6)")
+        W2("(f16 16 16 3 3)", "(f16 16 32 3 3)") "(let a (conv :pad 1 1 1 1 :act relu x w)) (let b (tanh x))"
+                                                 "(let c (concat 1 a b)) (let d (conv :pad 1 1 1 1 c v))"
+                                                 "(let e (relu d)) (let f (concat 1 a b e)) (let (g h) (split 1 :sizes "
+                                                 "32 16 f)) (let i (conv :pad 1 1 1 1 g v)) (let j (conv h w))"
+                                                 "(output f i j))",
+    "(graph " X2("(f32 4 16)", "(f32 4 8)") "(let a (exp x)) (let b (neg y)) (let c (concat 1 a b))"
+                                            "(let d (concat 1 b c)) (output c d b))",
+    "(graph " X1("(i64 6 20)") "(let a (neg x)) (let b (ewmul x x)) (let z (concat 0 a b)) (let g (gather z a))"
+                               "(output z))",
     // from definitions, with something behind them
     "(graph " X1(
         "(f32 2 7 9 9)") "(let p (poolmax :kernel 3 3 :stride 2 2 :pad 1 1 1 1 x)) (let z (tanh p)) (output z))",

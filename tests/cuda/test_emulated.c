@@ -44,6 +44,9 @@ static void agrees_with_channels_last(void **state)
     for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
         if (strstr(conformance_graphs[i], "(conv "))
             check_text(device, conformance_graphs[i], i + 1, 2);
+    for (size_t i = 0; i < COUNT_OF(cuda_graphs); i++)
+        if (strstr(cuda_graphs[i], "(concat ") && strstr(cuda_graphs[i], "(conv "))
+            check_text(device, cuda_graphs[i], i + 1, 2);
     backend_close(device);
 }
 
@@ -53,6 +56,20 @@ static void agrees_on_random_graphs(void **state)
     for (uint64_t seed = 1; seed <= 12; seed++) {
         struct maker m;
         make_graph(&m, seed);
+        check_model_with(device, &m.g, random_layouts(&m.g, &m.arena, seed), seed, 20);
+        drop_graph(&m);
+    }
+    backend_close(device);
+}
+
+// Written in place, in all layouts.
+static void agrees_on_concatenations(void **state)
+{
+    struct backend *device = open_device(false);
+    for (uint64_t seed = 1; seed <= 16; seed++) {
+        struct maker m;
+        make_concat_graph(&m, seed);
+        check_model(device, &m.g, seed, 20);
         check_model_with(device, &m.g, random_layouts(&m.g, &m.arena, seed), seed, 20);
         drop_graph(&m);
     }
@@ -117,6 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(agrees_with_the_reference), TEST(agrees_on_its_own_graphs),
                                        TEST(agrees_with_channels_last), TEST(agrees_on_random_graphs),
-                                       TEST(agrees_on_random_windows),  TEST(measures_and_keeps_engines)};
+                                       TEST(agrees_on_concatenations),  TEST(agrees_on_random_windows),
+                                       TEST(measures_and_keeps_engines)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,7 +97,8 @@ static void says_what_does_not_compile(void **state)
 
 // --- convolutions ----------------------------------------------------------------------------------------------------
 
-static void lay_out(struct gpu_tensor *t, bool is_last)
+// As the first channels of a tensor that has `others` more.
+static void lay_out_within(struct gpu_tensor *t, bool is_last, int64_t others)
 {
     int order[GPU_MAX_RANK] = {0, 1, 2, 3}, last[GPU_MAX_RANK] = {0, 2, 3, 1};
     int64_t stride = 1;
@@ -106,8 +107,13 @@ static void lay_out(struct gpu_tensor *t, bool is_last)
     for (int i = 3; i >= 0; i--) {
         int axis = is_last ? last[i] : order[i];
         t->stride[axis] = stride;
-        stride *= t->dim[axis];
+        stride *= t->dim[axis] + (axis == 1 ? others : 0);
     }
+}
+
+static void lay_out(struct gpu_tensor *t, bool is_last)
+{
+    lay_out_within(t, is_last, 0);
 }
 
 static struct gpu_conv conv_of(enum gpu_type type, bool is_last, int64_t channels, int64_t groups)
@@ -188,6 +194,11 @@ static void check_line(const struct gpu_api *api, const char *line)
         assert_true(read_conv(line, ways[i].type, ways[i].allows_tf32, &c));
         if (!api->conv_choices(NULL, "sm_90", &c, 1, &choice, reason))
             fail_msg("way %zu of %s: %s", i, line, reason);
+        c.x.dim[0] = c.z.dim[0] = 2;
+        lay_out_within(&c.x, i > 0, 64);
+        lay_out_within(&c.z, i > 0, 32);
+        if (!api->conv_choices(NULL, "sm_90", &c, 1, &choice, reason))
+            fail_msg("way %zu of %s, within larger tensors: %s", i, line, reason);
     }
 }
 

@@ -14,7 +14,7 @@
 struct product_plan {
     struct gpu_plan base;
     cublasLtMatmulDesc_t what;
-    cublasLtMatrixLayout_t first, second, result;   // of y, of x, of z and the residual
+    cublasLtMatrixLayout_t first, second, residual, result;   // of y, of x; without a residual that is z
     cublasLtMatmulAlgo_t algorithm;
     size_t workspace;
     bool has_bias, has_residual;
@@ -88,6 +88,8 @@ static void free_product(struct gpu_plan *base)
         cublasLtMatrixLayoutDestroy(p->first);
     if (p->second)
         cublasLtMatrixLayoutDestroy(p->second);
+    if (p->residual)
+        cublasLtMatrixLayoutDestroy(p->residual);
     if (p->result)
         cublasLtMatrixLayoutDestroy(p->result);
     free(p);
@@ -102,6 +104,8 @@ static struct product_plan *describe(const struct gpu_product *product, char *re
     if (product->batches <= INT32_MAX && describe_product(product, &p->what) &&
         describe_matrix(product, &product->y, product->k, product->n, &p->first) &&
         describe_matrix(product, &product->x, product->m, product->k, &p->second) &&
+        describe_matrix(product, product->has_residual ? &product->residual : &product->z, product->m, product->n,
+                        &p->residual) &&
         describe_matrix(product, &product->z, product->m, product->n, &p->result))
         return p;
     plugin_fail(ret_reason, "cuBLASLt cannot describe the product");
@@ -136,7 +140,7 @@ static int list_algorithms(struct gpu *gpu, const struct gpu_product *product, c
     if (cublasLtMatmulPreferenceCreate(&preference) != CUBLAS_STATUS_SUCCESS)
         return 0;
     if (!set_preferences(product, preference) ||
-        cublasLtMatmulAlgoGetHeuristic(gpu->cublas, p->what, p->first, p->second, p->result, p->result, preference,
+        cublasLtMatmulAlgoGetHeuristic(gpu->cublas, p->what, p->first, p->second, p->residual, p->result, preference,
                                        most, ret_results, &n) != CUBLAS_STATUS_SUCCESS)
         n = 0;
     cublasLtMatmulPreferenceDestroy(preference);
@@ -186,8 +190,8 @@ static bool run_product(struct gpu *gpu, const struct gpu_plan *base, const stru
                                                       sizeof o->bias) != CUBLAS_STATUS_SUCCESS)
         return false;
     return cublasLtMatmul(gpu->cublas, p->what, &alpha, o->y, p->first, o->x, p->second, &beta,
-                          p->has_residual ? o->residual : o->z, p->result, o->z, p->result, &p->algorithm, o->workspace,
-                          p->workspace, gpu->stream) == CUBLAS_STATUS_SUCCESS;
+                          p->has_residual ? o->residual : o->z, p->residual, o->z, p->result, &p->algorithm,
+                          o->workspace, p->workspace, gpu->stream) == CUBLAS_STATUS_SUCCESS;
 }
 
 static bool choose(struct gpu *gpu, const struct gpu_product *product, struct product_plan *p, const char *choice)
@@ -195,7 +199,7 @@ static bool choose(struct gpu *gpu, const struct gpu_product *product, struct pr
     cublasLtMatmulHeuristicResult_t result;
     if (choice && *choice) {
         if (!find_algorithm(choice, &p->algorithm) ||
-            cublasLtMatmulAlgoCheck(gpu->cublas, p->what, p->first, p->second, p->result, p->result, &p->algorithm,
+            cublasLtMatmulAlgoCheck(gpu->cublas, p->what, p->first, p->second, p->residual, p->result, &p->algorithm,
                                     &result) != CUBLAS_STATUS_SUCCESS ||
             result.workspaceSize > GPU_WORKSPACE_BYTES)
             return false;
