@@ -26,51 +26,43 @@ static bool has_terms(const void *owner, uint32_t id, const void *key)
            (r.count == 0 || memcmp(p->terms.items + r.first, list->items, r.count * sizeof *list->items) == 0);
 }
 
-static polynomial find_or_add(struct polynomial_pool *p, const struct polynomial_term *terms, uint32_t count)
+static polynomial add_new(struct polynomial_pool *p, const struct polynomial_term *terms, uint32_t count)
 {
-    struct term_list key = {terms, count};
-    uint64_t hash = hash_bytes(terms, count * sizeof *terms, count);
-    p->work += count + 1;
-    uint32_t found = table_find(&p->by_terms, hash, has_terms, p, &key);
-    if (found != TABLE_NONE)
-        return found;
     struct pool_range range = {(uint32_t)p->terms.count, count};
     vec_reserve(&p->terms, p->terms.count + count);
     if (count)
         memcpy(p->terms.items + p->terms.count, terms, count * sizeof *terms);
     p->terms.count += count;
     vec_push(&p->polynomials, range);
-    table_insert(&p->by_terms, hash, (uint32_t)p->polynomials.count - 1);
     return (uint32_t)p->polynomials.count - 1;
 }
 
-struct atom_list {
-    const uint32_t *items;
-    uint32_t count;
-};
-
-static bool has_atoms(const void *owner, uint32_t id, const void *key)
+// What is one atom is found by that.
+static bool is_atom(const struct polynomial_pool *p, const struct polynomial_term *t, uint32_t *ret_atom)
 {
-    const struct polynomial_pool *p = owner;
-    const struct atom_list *list = key;
-    struct pool_range r = p->monomials.items[id];
-    return r.count == list->count &&
-           (r.count == 0 || memcmp(p->atoms_of.items + r.first, list->items, r.count * sizeof *list->items) == 0);
+    uint32_t factors[MOST_FACTORS];
+    if (t->numerator != 1 || t->denominator != 1 || monomial_factors(&p->monomials, t->monomial, factors) != 1)
+        return false;
+    *ret_atom = factors[0];
+    return true;
 }
 
-static uint32_t find_or_add_monomial(struct polynomial_pool *p, const uint32_t *atoms, uint32_t count)
+static polynomial find_or_add(struct polynomial_pool *p, const struct polynomial_term *terms, uint32_t count)
 {
-    struct atom_list key = {atoms, count};
-    uint64_t hash = hash_bytes(atoms, count * sizeof *atoms, count);
-    uint32_t found = table_find(&p->by_atoms, hash, has_atoms, p, &key);
+    uint32_t atom;
+    p->work += count + 1;
+    if (count == 0)
+        return POLYNOMIAL_ZERO;
+    if (count == 1 && is_atom(p, terms, &atom))
+        return p->of_atoms.items[atom];
+    struct term_list key = {terms, count};
+    uint64_t hash = hash_bytes(terms, count * sizeof *terms, count);
+    uint32_t found = table_find(&p->by_terms, hash, has_terms, p, &key);
     if (found != TABLE_NONE)
         return found;
-    struct pool_range range = {(uint32_t)p->atoms_of.count, count};
-    for (uint32_t i = 0; i < count; i++)
-        vec_push(&p->atoms_of, atoms[i]);
-    vec_push(&p->monomials, range);
-    table_insert(&p->by_atoms, hash, (uint32_t)p->monomials.count - 1);
-    return (uint32_t)p->monomials.count - 1;
+    polynomial added = add_new(p, terms, count);
+    table_insert(&p->by_terms, hash, added);
+    return added;
 }
 
 struct atom_key {
@@ -99,30 +91,38 @@ static uint64_t hash_atom(const struct atom_key *k)
     return hash_mix(hash, hash_bytes(&k->atom.real, sizeof k->atom.real, 0));
 }
 
+static polynomial add_atom(struct polynomial_pool *p, struct polynomial_atom atom)
+{
+    uint32_t id = (uint32_t)p->atoms.count;
+    struct polynomial_term term = {monomial_of_atom(&p->monomials, id), 1, 1};
+    vec_push(&p->atoms, atom);
+    vec_push(&p->of_atoms, add_new(p, &term, 1));
+    return vec_last(&p->of_atoms);
+}
+
 // The polynomial that is one atom.
 static polynomial atom_as_polynomial(struct polynomial_pool *p, struct atom_key key)
 {
     uint64_t hash = hash_atom(&key);
     uint32_t id = table_find(&p->by_atom, hash, is_same_atom, p, &key);
-    if (id == TABLE_NONE) {
-        if (key.atom.kind == ATOM_MAXIMUM) {
-            key.atom.a = (uint32_t)p->sets.count;
-            for (uint32_t i = 0; i < key.atom.b; i++)
-                vec_push(&p->sets, key.members[i]);
-        }
-        id = (uint32_t)p->atoms.count;
-        vec_push(&p->atoms, key.atom);
-        table_insert(&p->by_atom, hash, id);
+    p->work += 2;
+    if (id != TABLE_NONE)
+        return p->of_atoms.items[id];
+    if (key.atom.kind == ATOM_MAXIMUM) {
+        key.atom.a = (uint32_t)p->sets.count;
+        for (uint32_t i = 0; i < key.atom.b; i++)
+            vec_push(&p->sets, key.members[i]);
     }
-    struct polynomial_term term = {find_or_add_monomial(p, &id, 1), 1, 1};
-    return find_or_add(p, &term, 1);
+    table_insert(&p->by_atom, hash, (uint32_t)p->atoms.count);
+    return add_atom(p, key.atom);
 }
 
 static void add_fixed_polynomials(struct polynomial_pool *p)
 {
-    find_or_add(p, NULL, 0);
-    struct polynomial_term one = {find_or_add_monomial(p, NULL, 0), 1, 1};
-    find_or_add(p, &one, 1);
+    struct polynomial_term one = {MONOMIAL_ONE, 1, 1};
+    add_new(p, NULL, 0);
+    uint64_t hash = hash_bytes(&one, sizeof one, 1);
+    table_insert(&p->by_terms, hash, add_new(p, &one, 1));
     atom_as_polynomial(p, (struct atom_key){{.kind = ATOM_LIMIT, .a = 0}, NULL});
     atom_as_polynomial(p, (struct atom_key){{.kind = ATOM_LIMIT, .a = 1}, NULL});
 }
@@ -146,12 +146,13 @@ void polynomial_pool_clear(struct polynomial_pool *p)
 {
     vec_clear(&p->terms);
     vec_clear(&p->polynomials);
-    vec_clear(&p->atoms_of);
-    vec_clear(&p->monomials);
+    monomial_pool_clear(&p->monomials);
     vec_clear(&p->atoms);
+    vec_clear(&p->of_atoms);
+    vec_clear(&p->variables);
     vec_clear(&p->sets);
+    vec_clear(&p->open);
     empty_table(&p->by_terms);
-    empty_table(&p->by_atoms);
     empty_table(&p->by_atom);
     p->has_overflowed = p->needs_reals = false;
     add_fixed_polynomials(p);
@@ -161,13 +162,14 @@ void polynomial_pool_free(struct polynomial_pool *p)
 {
     vec_free(&p->terms);
     vec_free(&p->polynomials);
-    vec_free(&p->atoms_of);
-    vec_free(&p->monomials);
+    monomial_pool_free(&p->monomials);
     vec_free(&p->atoms);
+    vec_free(&p->of_atoms);
+    vec_free(&p->variables);
     vec_free(&p->sets);
-    vec_free(&p->scratch);
+    vec_free(&p->open);
+    vec_free(&p->sorted);
     table_free(&p->by_terms);
-    table_free(&p->by_atoms);
     table_free(&p->by_atom);
 }
 
@@ -199,7 +201,7 @@ static void set_fraction(struct polynomial_pool *p, struct polynomial_term *t, w
         numerator = denominator = 1;
     }
     t->numerator = (int64_t)numerator;
-    t->denominator = (uint32_t)denominator;
+    t->denominator = (int64_t)denominator;
 }
 
 static void add_fractions(struct polynomial_pool *p, struct polynomial_term *ret, const struct polynomial_term *x,
@@ -234,8 +236,8 @@ static polynomial add(struct polynomial_pool *p, polynomial a, polynomial b)
     if (b == POLYNOMIAL_ZERO)
         return a;
     struct term_list x = terms_of(p, a), y = terms_of(p, b);
-    vec_reserve(&p->scratch, x.count + y.count);
-    struct polynomial_term *out = p->scratch.items;
+    vec_reserve(&p->sorted, x.count + y.count);
+    struct polynomial_term *out = p->sorted.items;
     uint32_t i = 0, j = 0, n = 0;
     while (i < x.count && j < y.count) {
         if (x.items[i].monomial != y.items[j].monomial) {
@@ -253,10 +255,40 @@ static polynomial add(struct polynomial_pool *p, polynomial a, polynomial b)
     return find_or_add(p, out, n);
 }
 
-static int compare_monomials(const void *a, const void *b)
+static uint32_t end_of_run(const struct polynomial_term *terms, uint32_t from, uint32_t n)
 {
-    const struct polynomial_term *x = a, *y = b;
-    return x->monomial < y->monomial ? -1 : x->monomial > y->monomial;
+    uint32_t end = from + 1;
+    while (end < n && terms[end - 1].monomial <= terms[end].monomial)
+        end++;
+    return end;
+}
+
+static void merge_runs(const struct polynomial_term *from, uint32_t i, uint32_t middle, uint32_t end,
+                       struct polynomial_term *to)
+{
+    uint32_t j = middle;
+    for (uint32_t k = i; k < end; k++)
+        to[k] = j == end || (i < middle && from[i].monomial <= from[j].monomial) ? from[i++] : from[j++];
+}
+
+// By merging what is sorted already, which is all as a rule. Gives what was sorted, or a copy.
+static struct polynomial_term *sort_terms(struct polynomial_pool *p, struct polynomial_term *terms, uint32_t n)
+{
+    if (n == 0 || end_of_run(terms, 0, n) == n)
+        return terms;
+    vec_reserve(&p->sorted, n);
+    struct polynomial_term *from = terms, *to = p->sorted.items;
+    while (end_of_run(from, 0, n) < n) {
+        for (uint32_t begin = 0, end; begin < n; begin = end) {
+            uint32_t middle = end_of_run(from, begin, n);
+            end = middle < n ? end_of_run(from, middle, n) : n;
+            merge_runs(from, begin, middle, end, to);
+        }
+        struct polynomial_term *other = from;
+        from = to;
+        to = other;
+    }
+    return from;
 }
 
 // Sorted terms with equal monomials combined and zeros left out.
@@ -274,77 +306,63 @@ static uint32_t combine_terms(struct polynomial_pool *p, struct polynomial_term 
     return kept && terms[kept - 1].numerator == 0 ? kept - 1 : kept;
 }
 
+size_t polynomial_sum_begin(const struct polynomial_pool *p)
+{
+    return p->open.count;
+}
+
+void polynomial_sum_add(struct polynomial_pool *p, polynomial a)
+{
+    struct term_list x = terms_of(p, a);
+    vec_reserve(&p->open, p->open.count + x.count);
+    for (uint32_t i = 0; i < x.count; i++)
+        p->open.items[p->open.count++] = x.items[i];
+}
+
+static struct polynomial_term multiply_terms(struct polynomial_pool *p, const struct polynomial_term *x,
+                                             const struct polynomial_term *y)
+{
+    struct polynomial_term product = {x->monomial, 1, 1};
+    p->has_overflowed |= !monomial_multiply(&p->monomials, x->monomial, y->monomial, &product.monomial);
+    if (x->numerator != 1 || x->denominator != 1 || y->numerator != 1 || y->denominator != 1)
+        set_fraction(p, &product, (wide)x->numerator * y->numerator, (wide)x->denominator * y->denominator);
+    return product;
+}
+
+void polynomial_sum_add_product(struct polynomial_pool *p, polynomial a, polynomial b)
+{
+    struct term_list x = terms_of(p, a), y = terms_of(p, b);
+    uint64_t count = (uint64_t)x.count * y.count;
+    p->work += count + (x.count < y.count ? x.count : y.count);
+    if (!has_work_left(p))
+        return;
+    vec_reserve(&p->open, p->open.count + count);
+    for (uint32_t j = 0; j < y.count; j++)
+        for (uint32_t i = 0; i < x.count; i++)
+            p->open.items[p->open.count++] = multiply_terms(p, &x.items[i], &y.items[j]);
+}
+
+polynomial polynomial_sum_end(struct polynomial_pool *p, size_t begin)
+{
+    uint32_t n = (uint32_t)(p->open.count - begin);
+    struct polynomial_term *terms = sort_terms(p, p->open.items + begin, n);
+    n = combine_terms(p, terms, n);
+    p->open.count = begin;
+    return has_work_left(p) ? find_or_add(p, terms, n) : POLYNOMIAL_ZERO;
+}
+
 polynomial polynomial_sum(struct polynomial_pool *p, const polynomial *items, size_t count)
 {
-    uint32_t n = 0;
     if (count == 1)
         return items[0];
     if (!has_work_left(p))
         return POLYNOMIAL_ZERO;
     if (count == 2)
         return add(p, items[0], items[1]);
+    size_t begin = polynomial_sum_begin(p);
     for (size_t i = 0; i < count; i++)
-        n += p->polynomials.items[items[i]].count;
-    vec_reserve(&p->scratch, n);
-    n = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct term_list x = terms_of(p, items[i]);
-        if (x.count)
-            memcpy(p->scratch.items + n, x.items, x.count * sizeof *x.items);
-        n += x.count;
-    }
-    if (n)
-        qsort(p->scratch.items, n, sizeof *p->scratch.items, compare_monomials);
-    n = combine_terms(p, p->scratch.items, n);
-    return find_or_add(p, p->scratch.items, n);
-}
-
-static uint32_t multiply_monomials(struct polynomial_pool *p, uint32_t a, uint32_t b)
-{
-    struct pool_range x = p->monomials.items[a], y = p->monomials.items[b];
-    if (x.count == 0)
-        return b;
-    if (y.count == 0)
-        return a;
-    uint32_t atoms[64], i = 0, j = 0, n = 0;
-    if (x.count + y.count > 64) {
-        p->has_overflowed = true;
-        return a;
-    }
-    const uint32_t *of_x = p->atoms_of.items + x.first, *of_y = p->atoms_of.items + y.first;
-    while (i < x.count || j < y.count)
-        atoms[n++] = j == y.count || (i < x.count && of_x[i] <= of_y[j]) ? of_x[i++] : of_y[j++];
-    return find_or_add_monomial(p, atoms, n);
-}
-
-static struct polynomial_term multiply_terms(struct polynomial_pool *p, struct polynomial_term x,
-                                             struct polynomial_term y)
-{
-    struct polynomial_term product;
-    product.monomial = multiply_monomials(p, x.monomial, y.monomial);
-    set_fraction(p, &product, (wide)x.numerator * y.numerator, (wide)x.denominator * y.denominator);
-    return product;
-}
-
-static void sort_terms(struct polynomial_term *terms, uint32_t n)
-{
-    for (uint32_t i = 1; i < n; i++) {
-        struct polynomial_term t = terms[i];
-        uint32_t j = i;
-        for (; j > 0 && terms[j - 1].monomial > t.monomial; j--)
-            terms[j] = terms[j - 1];
-        terms[j] = t;
-    }
-}
-
-static polynomial multiply_by_term(struct polynomial_pool *p, polynomial a, struct polynomial_term factor)
-{
-    uint32_t n = p->polynomials.items[a].count;
-    vec_reserve(&p->scratch, n);
-    for (uint32_t i = 0; i < n; i++)
-        p->scratch.items[i] = multiply_terms(p, terms_of(p, a).items[i], factor);
-    sort_terms(p->scratch.items, n);
-    return find_or_add(p, p->scratch.items, n);
+        polynomial_sum_add(p, items[i]);
+    return polynomial_sum_end(p, begin);
 }
 
 static polynomial multiply(struct polynomial_pool *p, polynomial a, polynomial b)
@@ -354,15 +372,14 @@ static polynomial multiply(struct polynomial_pool *p, polynomial a, polynomial b
         a = b;
         b = t;
     }
-    polynomial sum = POLYNOMIAL_ZERO;
-    for (uint32_t i = 0; i < p->polynomials.items[b].count && has_work_left(p); i++)
-        sum = add(p, sum, multiply_by_term(p, a, terms_of(p, b).items[i]));
-    return sum;
+    size_t begin = polynomial_sum_begin(p);
+    polynomial_sum_add_product(p, a, b);
+    return polynomial_sum_end(p, begin);
 }
 
 static polynomial constant(struct polynomial_pool *p, wide numerator, wide denominator)
 {
-    struct polynomial_term t = {.monomial = 0};
+    struct polynomial_term t = {.monomial = MONOMIAL_ONE};
     if (numerator == 0)
         return POLYNOMIAL_ZERO;
     set_fraction(p, &t, denominator < 0 ? -numerator : numerator, denominator < 0 ? -denominator : denominator);
@@ -379,19 +396,17 @@ static polynomial negate(struct polynomial_pool *p, polynomial a)
 static const struct polynomial_atom *as_single_atom(const struct polynomial_pool *p, polynomial a, uint8_t kind)
 {
     struct term_list x = terms_of(p, a);
-    if (x.count != 1 || x.items[0].numerator != 1 || x.items[0].denominator != 1)
+    uint32_t atom;
+    if (x.count != 1 || !is_atom(p, &x.items[0], &atom) || p->atoms.items[atom].kind != kind)
         return NULL;
-    struct pool_range m = p->monomials.items[x.items[0].monomial];
-    if (m.count != 1 || p->atoms.items[p->atoms_of.items[m.first]].kind != kind)
-        return NULL;
-    return &p->atoms.items[p->atoms_of.items[m.first]];
+    return &p->atoms.items[atom];
 }
 
 static bool is_constant(const struct polynomial_pool *p, polynomial a, struct polynomial_term *ret)
 {
     struct term_list x = terms_of(p, a);
-    *ret = (struct polynomial_term){0, 1, 0};
-    if (x.count == 1 && p->monomials.items[x.items[0].monomial].count == 0)
+    *ret = (struct polynomial_term){MONOMIAL_ONE, 0, 1};
+    if (x.count == 1 && x.items[0].monomial == MONOMIAL_ONE)
         *ret = x.items[0];
     return x.count == 0 || ret->numerator != 0;
 }
@@ -458,17 +473,25 @@ static void fold_constants(const struct polynomial_pool *p, struct members *m)
     m->count = kept;
 }
 
-static polynomial maximum(struct polynomial_pool *p, polynomial a, polynomial b)
+polynomial polynomial_maximum(struct polynomial_pool *p, const polynomial *items, size_t count)
 {
-    struct members m = {0};
-    add_members_of(p, &m, a);
-    add_members_of(p, &m, b);
+    struct members m;
+    m.count = 0;
+    if (!has_work_left(p))
+        return POLYNOMIAL_ZERO;
+    for (size_t i = 0; i < count; i++)
+        add_members_of(p, &m, items[i]);
     fold_constants(p, &m);
     if (m.count == 0)
         return POLYNOMIAL_LOWEST;
     if (m.count == 1)
         return m.items[0];
     return atom_as_polynomial(p, (struct atom_key){{.kind = ATOM_MAXIMUM, .b = m.count}, m.items});
+}
+
+static polynomial maximum(struct polynomial_pool *p, polynomial a, polynomial b)
+{
+    return polynomial_maximum(p, (polynomial[]){a, b}, 2);
 }
 
 static polynomial minimum(struct polynomial_pool *p, polynomial a, polynomial b)
@@ -518,11 +541,9 @@ static polynomial reciprocal(struct polynomial_pool *p, polynomial a)
     p->needs_reals = true;
     if (x.count > 1)
         return multiply(p, result, apply_uninterpreted(p, FN_RECIPROCAL, multiply(p, a, result), 0, 0));
-    struct pool_range m = p->monomials.items[leading.monomial];
-    for (uint32_t i = 0; i < m.count; i++) {
-        uint32_t atom = p->atoms_of.items[m.first + i];
-        struct polynomial_term t = {find_or_add_monomial(p, &atom, 1), 1, 1};
-        polynomial inverse = apply_uninterpreted(p, FN_RECIPROCAL, find_or_add(p, &t, 1), 0, 0);
+    uint32_t factors[MOST_FACTORS], n = monomial_factors(&p->monomials, leading.monomial, factors);
+    for (uint32_t i = 0; i < n; i++) {
+        polynomial inverse = apply_uninterpreted(p, FN_RECIPROCAL, p->of_atoms.items[factors[i]], 0, 0);
         result = multiply(p, result, inverse);
     }
     return result;
@@ -543,7 +564,10 @@ polynomial polynomial_from_real(struct polynomial_pool *p, double value)
 
 polynomial polynomial_variable(struct polynomial_pool *p, uint32_t number)
 {
-    return atom_as_polynomial(p, (struct atom_key){{.kind = ATOM_VARIABLE, .a = number}, NULL});
+    while (p->variables.count <= number)
+        vec_push(&p->variables,
+                 add_atom(p, (struct polynomial_atom){.kind = ATOM_VARIABLE, .a = (uint32_t)p->variables.count}));
+    return p->variables.items[number];
 }
 
 polynomial polynomial_apply(struct polynomial_pool *p, enum scalar_function fn, polynomial a, polynomial b,
@@ -628,17 +652,17 @@ static void print_atom(const struct printer *to, uint32_t id)
 
 static void print_term(const struct printer *to, const struct polynomial_term *t, bool is_first)
 {
-    struct pool_range m = to->p->monomials.items[t->monomial];
+    uint32_t factors[MOST_FACTORS], n = monomial_factors(&to->p->monomials, t->monomial, factors);
     int64_t size = t->numerator < 0 ? -t->numerator : t->numerator;
     text_add(to->out, t->numerator < 0 ? (is_first ? "-" : " - ") : (is_first ? "" : " + "));
-    bool has_coefficient = size != 1 || t->denominator != 1 || m.count == 0;
+    bool has_coefficient = size != 1 || t->denominator != 1 || n == 0;
     if (has_coefficient)
         text_printf(to->out, "%" PRId64, size);
     if (t->denominator != 1)
-        text_printf(to->out, "/%" PRIu32, t->denominator);
-    for (uint32_t i = 0; i < m.count; i++) {
+        text_printf(to->out, "/%" PRId64, t->denominator);
+    for (uint32_t i = 0; i < n; i++) {
         text_add(to->out, i || has_coefficient ? " " : "");
-        print_atom(to, to->p->atoms_of.items[m.first + i]);
+        print_atom(to, factors[i]);
     }
 }
 

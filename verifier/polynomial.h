@@ -16,15 +16,15 @@
 #include "core/table.h"
 #include "core/vec.h"
 #include "operators/definition.h"
+#include "verifier/monomial.h"
 
 typedef uint32_t polynomial;   // its number in the pool
 
 enum { POLYNOMIAL_ZERO, POLYNOMIAL_ONE, POLYNOMIAL_LOWEST, POLYNOMIAL_HIGHEST };
 
 struct polynomial_term {
-    uint32_t monomial;
-    uint32_t denominator;
-    int64_t numerator;
+    monomial monomial;
+    int64_t numerator, denominator;
 };
 struct pool_range {
     uint32_t first, count;
@@ -37,13 +37,15 @@ struct polynomial_atom {
 struct polynomial_pool {
     VEC(struct polynomial_term) terms;
     VEC(struct pool_range) polynomials;
-    VEC(uint32_t) atoms_of;   // the sorted atoms of all monomials
-    VEC(struct pool_range) monomials;
+    struct monomial_pool monomials;
     VEC(struct polynomial_atom) atoms;
-    VEC(polynomial) sets;   // the sorted members of all MAX atoms
-    struct table by_terms, by_atoms, by_atom;
-    VEC(struct polynomial_term) scratch;
-    bool has_overflowed;         // a coefficient did not fit: whatever was computed since is worthless
+    VEC(polynomial) of_atoms;    // what is one atom
+    VEC(polynomial) variables;   // those made so far, by number
+    VEC(polynomial) sets;        // the sorted members of all MAX atoms
+    struct table by_terms, by_atom;
+    VEC(struct polynomial_term) open;     // of sums that have been begun, one behind the other
+    VEC(struct polynomial_term) sorted;   // scratch
+    bool has_overflowed;                  // a coefficient did not fit: whatever was computed since is worthless
     uint64_t work, work_limit;   // terms handled since polynomial_pool_init; beyond the limit everything overflows
     bool needs_reals;            // a law was used that integers do not have (fractions, division)
 };
@@ -57,6 +59,12 @@ polynomial polynomial_variable(struct polynomial_pool *p, uint32_t number);
 polynomial polynomial_apply(struct polynomial_pool *p, enum scalar_function fn, polynomial a, polynomial b,
                             polynomial c);   // operands beyond the function's arity are ignored
 polynomial polynomial_sum(struct polynomial_pool *p, const polynomial *items, size_t count);
+polynomial polynomial_maximum(struct polynomial_pool *p, const polynomial *items, size_t count);
+// A sum term by term, which makes no polynomials on the way. What was begun last is ended first.
+size_t polynomial_sum_begin(const struct polynomial_pool *p);
+void polynomial_sum_add(struct polynomial_pool *p, polynomial a);
+void polynomial_sum_add_product(struct polynomial_pool *p, polynomial a, polynomial b);
+polynomial polynomial_sum_end(struct polynomial_pool *p, size_t begin);   // takes what `begin` gave
 bool polynomial_is_integer(const struct polynomial_pool *p, polynomial a, int64_t *ret_value);
 
 struct text;

@@ -1,15 +1,42 @@
+// Most of the time goes into sums of products of entries, as a convolution is. So the sums of an expression are taken term by
+// term, and where its reads go is worked out once for each read: places that are sums of indices times numbers become one such
+// sum, but for axes that may be left.
 #include "verifier/symbolic.h"
 
 #include "core/arena.h"
 #include <assert.h>
 
+struct step {
+    uint32_t variable;
+    int64_t factor;
+};
+struct linear_index {
+    int64_t base;
+    uint32_t n;
+    struct step *steps;
+};
+struct checked_axis {
+    bool is_linear;
+    struct linear_index place;
+    expr index;   // if it is not linear
+    int64_t dim, stride;
+};
+struct read_plan {
+    struct linear_index offset;   // of all axes that need no check
+    uint32_t n_checked;
+    struct checked_axis *checked;
+};
+
 struct evaluation {
     const struct definition *d;
     struct polynomial_pool *pool;
     struct arena *arena;
-    const polynomial **data;   // of every tensor, inputs then stages
+    const polynomial **data;          // of every tensor, inputs then stages
+    const struct read_plan **plans;   // of every node that reads
     int64_t *variables;
 };
+
+// --- indices ---------------------------------------------------------------------------------------------------------
 
 static int64_t evaluate_index(const struct evaluation *ev, expr e)
 {
@@ -35,23 +62,140 @@ static int64_t evaluate_index(const struct evaluation *ev, expr e)
     }
 }
 
-static polynomial evaluate_scalar(struct evaluation *ev, expr e);
-
-static polynomial evaluate_read(const struct evaluation *ev, const struct expr_node *n)
+static uint32_t count_variables(const struct definition *d, expr e)
 {
-    const struct type *type = stage_type((struct definition *)ev->d, (int)n->value);
-    int64_t offset = 0;
-    for (int i = 0; i < n->count; i++) {
-        int64_t place = evaluate_index(ev, ev->d->indices.items[n->a + (expr)i]);
-        if (place < 0 || place >= type->dim[i]) {
+    const struct expr_node *n = &d->nodes.items[e];
+    return n->kind == EXPR_INDEX_ADD   ? count_variables(d, n->a) + count_variables(d, n->b)
+           : n->kind == EXPR_INDEX_MUL ? count_variables(d, n->a)
+                                       : n->kind == EXPR_VARIABLE;
+}
+
+// False: it divides.
+static bool add_index(const struct definition *d, expr e, int64_t factor, struct linear_index *to)
+{
+    const struct expr_node *n = &d->nodes.items[e];
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_INTEGER:
+        to->base += factor * n->value;
+        return true;
+    case EXPR_VARIABLE:
+        to->steps[to->n++] = (struct step){(uint32_t)n->value, factor};
+        return true;
+    case EXPR_INDEX_ADD:
+        return add_index(d, n->a, factor, to) && add_index(d, n->b, factor, to);
+    case EXPR_INDEX_MUL:
+        return add_index(d, n->a, factor * n->value, to);
+    default:
+        return false;
+    }
+}
+
+static bool is_always_inside(const struct definition *d, const struct linear_index *place, int64_t dim)
+{
+    int64_t lowest = place->base, highest = place->base;
+    for (uint32_t i = 0; i < place->n; i++) {
+        int64_t reach = place->steps[i].factor * (d->extents.items[place->steps[i].variable] - 1);
+        *(reach < 0 ? &lowest : &highest) += reach;
+    }
+    return lowest >= 0 && highest < dim;
+}
+
+static void add_to_offset(struct linear_index *offset, const struct linear_index *place, int64_t stride)
+{
+    offset->base += place->base * stride;
+    for (uint32_t i = 0; i < place->n; i++)
+        offset->steps[offset->n++] = (struct step){place->steps[i].variable, place->steps[i].factor * stride};
+}
+
+static const struct read_plan *plan_read(const struct evaluation *ev, const struct expr_node *n)
+{
+    const struct definition *d = ev->d;
+    const struct type *type = stage_type((struct definition *)d, (int)n->value);
+    struct read_plan *plan = arena_new(ev->arena, struct read_plan);
+    uint32_t n_variables = 0;
+    int64_t stride = 1;
+    for (int i = 0; i < n->count; i++)
+        n_variables += count_variables(d, d->indices.items[n->a + (expr)i]);
+    plan->checked = arena_array(ev->arena, struct checked_axis, n->count + 1);
+    plan->offset.steps = arena_array(ev->arena, struct step, n_variables + 1);
+    for (int i = n->count - 1; i >= 0; stride *= type->dim[i--]) {
+        struct checked_axis axis = {.index = d->indices.items[n->a + (expr)i], .dim = type->dim[i], .stride = stride};
+        axis.place.steps = arena_array(ev->arena, struct step, count_variables(d, axis.index) + 1);
+        axis.is_linear = add_index(d, axis.index, 1, &axis.place);
+        if (axis.is_linear && (n->b == OUTSIDE_NEVER || is_always_inside(d, &axis.place, axis.dim)))
+            add_to_offset(&plan->offset, &axis.place, stride);
+        else
+            plan->checked[plan->n_checked++] = axis;
+    }
+    return plan;
+}
+
+static void plan_reads(struct evaluation *ev)
+{
+    ev->plans = arena_array(ev->arena, const struct read_plan *, ev->d->nodes.count + 1);
+    for (expr e = 0; e < ev->d->nodes.count; e++)
+        if (ev->d->nodes.items[e].kind == EXPR_READ)
+            ev->plans[e] = plan_read(ev, &ev->d->nodes.items[e]);
+}
+
+static int64_t evaluate_linear(const struct evaluation *ev, const struct linear_index *place)
+{
+    int64_t at = place->base;
+    for (uint32_t i = 0; i < place->n; i++)
+        at += ev->variables[place->steps[i].variable] * place->steps[i].factor;
+    return at;
+}
+
+static polynomial evaluate_read(const struct evaluation *ev, expr e)
+{
+    const struct expr_node *n = &ev->d->nodes.items[e];
+    const struct read_plan *plan = ev->plans[e];
+    int64_t offset = evaluate_linear(ev, &plan->offset);
+    for (uint32_t i = 0; i < plan->n_checked; i++) {
+        const struct checked_axis *axis = &plan->checked[i];
+        int64_t place = axis->is_linear ? evaluate_linear(ev, &axis->place) : evaluate_index(ev, axis->index);
+        if (place < 0 || place >= axis->dim) {
             assert(n->b != OUTSIDE_NEVER);
             return n->b == OUTSIDE_LOWEST ? POLYNOMIAL_LOWEST : POLYNOMIAL_ZERO;
         }
-        offset = offset * type->dim[i] + place;
+        offset += place * axis->stride;
     }
+    assert(offset >= 0 && offset < type_elements(stage_type((struct definition *)ev->d, (int)n->value)));
     ev->pool->work++;
     return ev->data[n->value][offset];
 }
+
+// --- sums ------------------------------------------------------------------------------------------------------------
+
+static polynomial evaluate_scalar(struct evaluation *ev, expr e);
+
+static void add_terms(struct evaluation *ev, expr e);
+
+static void add_terms_of_sum(struct evaluation *ev, const struct expr_node *n)
+{
+    int64_t extent = ev->d->extents.items[n->value];
+    size_t begin = polynomial_sum_begin(ev->pool);
+    for (int64_t t = 0; t < extent; t++) {
+        ev->variables[n->value] = t;
+        add_terms(ev, n->a);
+    }
+    ev->pool->work += extent > 1 ? polynomial_sum_begin(ev->pool) - begin + 1 : 0;
+}
+
+// Adds the terms of the expression to the sum that was begun last.
+static void add_terms(struct evaluation *ev, expr e)
+{
+    const struct expr_node *n = &ev->d->nodes.items[e];
+    if (n->kind == EXPR_REDUCE && n->fn == FN_ADD)
+        add_terms_of_sum(ev, n);
+    else if (n->kind == EXPR_APPLY && n->fn == FN_MUL) {
+        polynomial a = evaluate_scalar(ev, n->a), b = evaluate_scalar(ev, n->b);
+        polynomial_sum_add_product(ev->pool, a, b);
+    } else
+        polynomial_sum_add(ev->pool, evaluate_scalar(ev, e));
+}
+
+// --- scalars ---------------------------------------------------------------------------------------------------------
 
 static polynomial identity_of(enum scalar_function fn)
 {
@@ -61,23 +205,35 @@ static polynomial identity_of(enum scalar_function fn)
                           : POLYNOMIAL_HIGHEST;
 }
 
+static polynomial combine(struct evaluation *ev, enum scalar_function fn, const polynomial *values, size_t count)
+{
+    polynomial result = identity_of(fn);
+    if (fn == FN_MAX)
+        return polynomial_maximum(ev->pool, values, count);
+    for (size_t i = 0; i < count; i++)
+        result = polynomial_apply(ev->pool, fn, result, values[i], 0);
+    return result;
+}
+
 static polynomial evaluate_reduce(struct evaluation *ev, const struct expr_node *n)
 {
-    enum scalar_function fn = (enum scalar_function)n->fn;
     int64_t extent = ev->d->extents.items[n->value];
     struct arena_mark mark = arena_mark(ev->arena);
-    polynomial *values = arena_array(ev->arena, polynomial, extent + 1), result = identity_of(fn);
+    polynomial *values = arena_array(ev->arena, polynomial, extent + 1);
     for (int64_t t = 0; t < extent; t++) {
         ev->variables[n->value] = t;
         values[t] = evaluate_scalar(ev, n->a);
     }
-    if (fn == FN_ADD)
-        result = polynomial_sum(ev->pool, values, (size_t)extent);
-    else
-        for (int64_t t = 0; t < extent; t++)
-            result = polynomial_apply(ev->pool, fn, result, values[t], 0);
+    polynomial result = combine(ev, (enum scalar_function)n->fn, values, (size_t)extent);
     arena_release(ev->arena, mark);
     return result;
+}
+
+static polynomial evaluate_sum(struct evaluation *ev, const struct expr_node *n)
+{
+    size_t begin = polynomial_sum_begin(ev->pool);
+    add_terms_of_sum(ev, n);
+    return polynomial_sum_end(ev->pool, begin);
 }
 
 static polynomial evaluate_apply(struct evaluation *ev, const struct expr_node *n)
@@ -97,11 +253,11 @@ static polynomial evaluate_scalar(struct evaluation *ev, expr e)
     case EXPR_REAL:
         return polynomial_from_real(ev->pool, n->real);
     case EXPR_READ:
-        return evaluate_read(ev, n);
+        return evaluate_read(ev, e);
     case EXPR_APPLY:
         return evaluate_apply(ev, n);
     case EXPR_REDUCE:
-        return evaluate_reduce(ev, n);
+        return n->fn == FN_ADD ? evaluate_sum(ev, n) : evaluate_reduce(ev, n);
     case EXPR_SELECT:
         return evaluate_scalar(ev, evaluate_index(ev, n->a) >= 0 ? n->b : n->c);
     case EXPR_SCALAR_OF:
@@ -111,6 +267,8 @@ static polynomial evaluate_scalar(struct evaluation *ev, expr e)
         return POLYNOMIAL_ZERO;
     }
 }
+
+// --- stages ----------------------------------------------------------------------------------------------------------
 
 static void evaluate_stage(struct evaluation *ev, const struct stage *s, polynomial *result)
 {
@@ -142,6 +300,7 @@ bool evaluate_symbolic(const struct definition *d, struct polynomial_pool *pool,
         return false;
     ev.variables = arena_array(scratch, int64_t, d->extents.count + 1);
     ev.data = arena_array(scratch, const polynomial *, d->n_inputs + d->n_stages);
+    plan_reads(&ev);
     for (int i = 0; i < d->n_inputs; i++)
         ev.data[i] = inputs[i];
     for (int i = 0; i < d->n_stages; i++) {

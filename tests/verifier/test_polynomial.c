@@ -73,6 +73,29 @@ static void notices_overflow(void **state)
     polynomial_pool_free(&p);
 }
 
+// (a + b + c)^2 d as one sum of products and multiplied out in steps, in the other order.
+static void sums_products_term_by_term(void **state)
+{
+    struct polynomial_pool p;
+    polynomial_pool_init(&p);
+    polynomial square = POLYNOMIAL_ZERO, sum = POLYNOMIAL_ZERO, d = polynomial_variable(&p, 3);
+    for (uint32_t i = 3; i-- > 0;)
+        sum = apply2(&p, FN_ADD, sum, polynomial_variable(&p, i));
+    square = apply2(&p, FN_MUL, d, apply2(&p, FN_MUL, sum, sum));
+    size_t begin = polynomial_sum_begin(&p);
+    for (uint32_t i = 0; i < 3; i++)
+        for (uint32_t j = 3; j-- > 0;)
+            polynomial_sum_add_product(&p, apply2(&p, FN_MUL, polynomial_variable(&p, i), d),
+                                       polynomial_variable(&p, j));
+    assert_int_equal(polynomial_sum_end(&p, begin), square);
+    begin = polynomial_sum_begin(&p);
+    polynomial_sum_add(&p, square);
+    polynomial_sum_add(&p, apply1(&p, FN_NEG, square));
+    polynomial_sum_add(&p, d);
+    assert_int_equal(polynomial_sum_end(&p, begin), d);
+    polynomial_pool_free(&p);
+}
+
 static void print_name(struct text *out, const void *context, uint32_t number)
 {
     text_printf(out, "%c", "xyz"[number]);
@@ -94,8 +117,8 @@ static void prints_polynomials(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(has_the_laws_of_a_ring), TEST(keeps_fractions_exact), TEST(takes_maxima_as_sets),
-        TEST(notices_overflow),       TEST(prints_polynomials),
+        TEST(has_the_laws_of_a_ring), TEST(keeps_fractions_exact),      TEST(takes_maxima_as_sets),
+        TEST(notices_overflow),       TEST(sums_products_term_by_term), TEST(prints_polynomials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
