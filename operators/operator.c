@@ -118,7 +118,7 @@ static bool check_attribute(struct definition *d, const struct operator* op, int
     return true;
 }
 
-static bool check_call(struct definition *d, const struct operator_call *call)
+bool operator_check_call(struct definition *d, const struct operator_call *call)
 {
     const struct operator* op = call->op;
     if (!op->define)
@@ -131,20 +131,25 @@ static bool check_call(struct definition *d, const struct operator_call *call)
     for (int i = 0; i < call->n_inputs; i++)
         if (!type_has_allowed_size(&call->inputs[i]))
             return refuse(d, "input %d of %s is too large", i + 1, op->name);
-    for (int i = 0; i < operator_n_attributes(op); i++)
+    for (int i = 0, n = operator_n_attributes(op); i < n; i++)
         if (!check_attribute(d, op, i, &call->attributes[i]))
             return false;
     return true;
 }
 
-bool operator_define(struct definition *d, const struct operator_call *call)
+bool operator_define_checked(struct definition *d, const struct operator_call *call)
 {
     assert(d->inputs == call->inputs && d->n_inputs == call->n_inputs);
-    if (!check_call(d, call) || !call->op->define(d, call))
+    if (!call->op->define(d, call))
         return false;
     for (int i = 0; i < d->n_stages; i++)
         if (!type_has_allowed_size(&d->stages[i].type))
             return refuse(d, "the result of %s is too large", call->op->name);
     definition_finish(d);
     return true;
+}
+
+bool operator_define(struct definition *d, const struct operator_call *call)
+{
+    return operator_check_call(d, call) && operator_define_checked(d, call);
 }

@@ -65,10 +65,10 @@ struct operator
     struct attribute attributes[MAX_ATTRIBUTES];
     // Builds the definition from d->inputs and the attributes, or refuses with a reason. Arity, known input types and
     // attribute lengths of scalars have been checked. Must depend on nothing else.
-    bool (*define)(struct definition *d, const struct operator_call *call);
+    bool (*define)(struct definition * d, const struct operator_call *call);
     // After a successful define: makes explicit in `ret_attributes` (a copy of the call's) what was left to the input
     // types. Values are allocated in d->arena. NULL: nothing ever is.
-    void (*resolve)(struct definition *d, const struct operator_call *call, struct attribute_value *ret_attributes);
+    void (*resolve)(struct definition * d, const struct operator_call *call, struct attribute_value *ret_attributes);
 };
 
 extern const struct operator* const operators[OP_COUNT];
@@ -79,6 +79,10 @@ int operator_find_attribute(const struct operator* op, const char *name);   // i
 // Types and meaning of an application. On success the definition is finished (split trees derived) and its outputs
 // typed. On refusal d->reason says why. `d` was initialised or cleared with call->inputs.
 bool operator_define(struct definition *d, const struct operator_call *call);
+// In two steps, for who asks the same of many calls: what does not depend on how inputs and attributes fit together (each
+// type is known and not too large, each attribute is in its range), and the rest.
+bool operator_check_call(struct definition *d, const struct operator_call *call);
+bool operator_define_checked(struct definition *d, const struct operator_call *call);
 
 int64_t call_int(const struct operator_call *call, int attribute);
 double call_real(const struct operator_call *call, int attribute);

@@ -117,9 +117,9 @@ bool type_has_allowed_size(const struct type *t)
 {
     int64_t elements = 1;
     for (int i = 0; i < t->rank; i++) {
-        if (t->dim[i] < 0 || t->dim[i] > MAX_ELEMENTS || (t->dim[i] > 0 && elements > MAX_ELEMENTS / t->dim[i]))
+        int64_t dim = t->dim[i] == 0 ? 1 : t->dim[i];
+        if (dim < 0 || __builtin_mul_overflow(elements, dim, &elements) || elements > MAX_ELEMENTS)
             return false;
-        elements *= t->dim[i] > 0 ? t->dim[i] : 1;
     }
     return true;
 }

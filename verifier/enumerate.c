@@ -1,5 +1,6 @@
 #include "verifier/enumerate.h"
 
+#include "verifier/rank_classes.h"
 #include "verifier/relation.h"
 #include <math.h>
 #include <string.h>
@@ -142,10 +143,12 @@ static void filter_candidates(struct search *s, uint32_t variable)
     s->candidates[variable].count = kept;
 }
 
-static void add_candidates_of(struct search *s, uint32_t variable)
+static void add_candidates_of(struct search *s, uint32_t variable, uint16_t ranks)
 {
     const struct box *box = s->e->box;
     for (int rank = box->min_rank; rank <= box->max_rank; rank++) {
+        if (!(ranks >> rank & 1))
+            continue;
         add_types_of_rank(s, variable, DTYPE_F32, rank);
         if (box->has_other_dtypes) {
             add_types_of_rank(s, variable, DTYPE_BOOL, rank);
@@ -159,12 +162,29 @@ static void add_candidates_of(struct search *s, uint32_t variable)
                                                            .rows = s->candidates[variable].items};
 }
 
+// Other ranks than lists of windows ask for are ill-typed, whatever the sizes are.
 static void add_candidates(struct search *s)
 {
+    const struct pattern *p = s->e->equation->pattern;
     uint32_t variables = used_variables(s->e->equation);
+    struct rank_classes classes;
+    struct ranks_left left;
+    rank_classes_make(&classes, &left, p, s->required);
+    for (uint32_t n = 0; s->e->attributes && n < p->nodes.count; n++)
+        if ((s->required >> n & 1) && s->in.heads[n] != NO_HEAD)
+            ranks_left_restrict_node(&left, &classes, p, n, typing_attributes(s->e->typing, s->in.heads[n]));
     for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++)
         if (variables >> v & 1)
-            add_candidates_of(s, v);
+            add_candidates_of(s, v, left.of_class[classes.class_of_variable[v]]);
+}
+
+static void bind_given_attributes(struct search *s)
+{
+    const struct pattern *p = s->e->equation->pattern;
+    for (uint32_t v = 0; s->e->attributes && v < p->n_attribute_variables; v++)
+        s->in.attributes[v] = s->e->attributes[v];
+    for (uint32_t n = 0; s->e->attributes && n < p->nodes.count; n++)
+        instance_settle_attributes(&s->in, n);
 }
 
 // --- the order of the search -----------------------------------------------------------------------------------------
@@ -535,6 +555,7 @@ bool enumerate_instances(struct enumeration *e)
     s.relations.in = &s.in;
     s.relations.arena = s.arena;
     instance_init(&s.in, e->equation, e->typing, e->scratch);
+    bind_given_attributes(&s);
     add_candidates(&s);
     plan_search(&s);
     bool goes_on = search_all(&s);

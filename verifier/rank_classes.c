@@ -48,16 +48,19 @@ static uint16_t ranks_of_axes(uint32_t axes)
     return axes + 2 < 16 ? (uint16_t)(1u << (axes + 2)) : 0;
 }
 
+static const struct window_list {
+    const char *name;
+    uint32_t per_axis;
+} window_lists[] = {{"pad", 2}, {"stride", 1}, {"dilation", 1}, {"kernel", 1}};
+#define N_WINDOW_LISTS (sizeof window_lists / sizeof *window_lists)
+
 static uint16_t ranks_of_written_lists(const struct pattern_node *node)
 {
-    static const char *const per_axis[] = {"stride", "dilation", "kernel"};
     uint16_t ranks = UINT16_MAX;
-    uint32_t length = written_length(node, "pad");
-    if (length)
-        ranks &= ranks_of_axes(length / 2);
-    for (size_t i = 0; i < sizeof per_axis / sizeof *per_axis; i++)
-        if ((length = written_length(node, per_axis[i])) != 0)
-            ranks &= ranks_of_axes(length);
+    for (size_t i = 0; i < N_WINDOW_LISTS; i++) {
+        uint32_t length = written_length(node, window_lists[i].name);
+        ranks &= length ? ranks_of_axes(length / window_lists[i].per_axis) : UINT16_MAX;
+    }
     return ranks;
 }
 
@@ -86,6 +89,8 @@ void rank_classes_make(struct rank_classes *ret_classes, struct ranks_left *ret_
     for (uint32_t n = 0; n < p->nodes.count; n++)
         if ((nodes >> n & 1) && keeps_rank(&p->nodes.items[n]))
             unite_inputs(&m, n);
+    for (uint8_t v = 0; v < MAX_RULE_VARIABLES; v++)
+        ret_classes->class_of_variable[v] = find(&m, (uint8_t)(MAX_RULE_NODES + v));
     for (uint32_t n = 0; n < p->nodes.count; n++) {
         const struct pattern_node *node = &p->nodes.items[n];
         ret_classes->class_of_node[n] = find(&m, (uint8_t)n);
@@ -100,6 +105,18 @@ void ranks_left_restrict(struct ranks_left *left, const struct rank_classes *cla
     for (uint32_t n = 0; (nodes & classes->nodes) >> n; n++)
         if ((nodes & classes->nodes) >> n & 1)
             left->of_class[classes->class_of_node[n]] &= ranks_of_axes(axes);
+}
+
+void ranks_left_restrict_node(struct ranks_left *left, const struct rank_classes *classes, const struct pattern *p,
+                              uint32_t node, const struct attribute_value *attributes)
+{
+    const struct operator* op = p->nodes.items[node].op;
+    for (size_t i = 0; keeps_rank(&p->nodes.items[node]) && i < N_WINDOW_LISTS; i++) {
+        int attribute = operator_find_attribute(op, window_lists[i].name);
+        uint32_t length = attribute >= 0 ? attributes[attribute].count : 0;
+        if (length)
+            ranks_left_restrict(left, classes, (node_set)1 << node, length / window_lists[i].per_axis);
+    }
 }
 
 bool ranks_left_are_any(const struct ranks_left *left, const struct rank_classes *classes)

@@ -153,6 +153,11 @@ head_id typing_head(struct typing *t, const struct operator* op, const struct at
     return find_or_add_head(t, op, attributes);
 }
 
+const struct attribute_value *typing_attributes(const struct typing *t, head_id head)
+{
+    return t->heads.items[head].attributes;
+}
+
 // With the inputs that a question has no room for.
 static head_id head_with_inputs(struct typing *t, head_id head, uint32_t n, const type_id *inputs)
 {
@@ -212,20 +217,28 @@ static const struct typed_call *keep_call(struct typing *t, const struct typed_h
     return call;
 }
 
+// Into the scratch definition, whose arena goes back to the mark when it was read.
+static bool define(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs, struct type *types)
+{
+    struct operator_call asked = operator_call_of(t, head, n_inputs, inputs, types);
+    definition_clear(&t->scratch, asked.n_inputs, asked.inputs);
+    return operator_define(&t->scratch, &asked);
+}
+
 static const struct typed_call *answer(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
 {
     static const struct typed_call ill_typed = {0};
     struct type types[MAX_TYPED_INPUTS];
     struct arena_mark mark = arena_mark(&t->temporary);
-    struct operator_call asked = operator_call_of(t, head, n_inputs, inputs, types);
-    definition_clear(&t->scratch, asked.n_inputs, asked.inputs);
-    bool is_typed = operator_define(&t->scratch, &asked);
+    bool is_typed = define(t, head, n_inputs, inputs, types);
     const struct typed_call *call = is_typed ? keep_call(t, &t->heads.items[head], n_inputs, inputs) : &ill_typed;
     arena_release(&t->temporary, mark);
     return call;
 }
 
-const struct typed_call *typing_apply(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
+// NULL: not asked yet.
+static const struct typed_call *find_answer(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs,
+                                            struct typed_question *ret_question, uint64_t *ret_hash)
 {
     uint32_t n_short = n_inputs < INPUTS_OF_QUESTION ? n_inputs : INPUTS_OF_QUESTION;
     struct typed_question q = {.head = head, .n_inputs = n_inputs};
@@ -233,28 +246,42 @@ const struct typed_call *typing_apply(struct typing *t, head_id head, uint32_t n
         q.inputs[i] = inputs[i];
     if (n_inputs > n_short)
         q.head = head_with_inputs(t, head, n_inputs - n_short, inputs + n_short);
-    uint64_t hash = hash_question(&q);
-    uint32_t found = table_find(&t->by_question, hash, is_question, t, &q);
-    if (found != TABLE_NONE)
-        return t->questions.items[found].answer;
-    q.answer = answer(t, head, n_inputs, inputs);
+    *ret_question = q;
+    *ret_hash = hash_question(&q);
+    uint32_t found = table_find(&t->by_question, *ret_hash, is_question, t, &q);
+    return found == TABLE_NONE ? NULL : t->questions.items[found].answer;
+}
+
+static const struct typed_call *remember(struct typing *t, struct typed_question q, uint64_t hash)
+{
     vec_push(&t->questions, q);
     table_insert(&t->by_question, hash, (uint32_t)t->questions.count - 1);
     return q.answer;
 }
 
+const struct typed_call *typing_apply(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
+{
+    struct typed_question q;
+    uint64_t hash;
+    const struct typed_call *known = find_answer(t, head, n_inputs, inputs, &q, &hash);
+    if (known)
+        return known;
+    q.answer = answer(t, head, n_inputs, inputs);
+    return remember(t, q, hash);
+}
+
 // --- applications of many to many ------------------------------------------------------------------------------------
 
-// Not remembered: most are ill-typed.
-static bool is_well_typed(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
+// The call of the scratch definition, which is well-typed.
+static const struct typed_call *remember_typed(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
 {
-    struct type types[MAX_TYPED_INPUTS];
-    struct operator_call asked = operator_call_of(t, head, n_inputs, inputs, types);
-    struct arena_mark mark = arena_mark(&t->temporary);
-    definition_clear(&t->scratch, asked.n_inputs, asked.inputs);
-    bool is_typed = operator_define(&t->scratch, &asked);
-    arena_release(&t->temporary, mark);
-    return is_typed;
+    struct typed_question q;
+    uint64_t hash;
+    const struct typed_call *known = find_answer(t, head, n_inputs, inputs, &q, &hash);
+    if (known)
+        return known;
+    q.answer = keep_call(t, &t->heads.items[head], n_inputs, inputs);
+    return remember(t, q, hash);
 }
 
 static bool is_key_of_pairs(const void *owner, uint32_t id, const void *key)
@@ -274,22 +301,67 @@ static bool has_other_rank(const struct typing *t, uint32_t n_inputs, const type
     return false;
 }
 
-static void find_pairs(struct typing *t, struct typed_pairs *ret_pairs, head_id head, uint32_t n_inputs,
-                       uint32_t n_left, const type_id *lefts, uint32_t n_right, const type_id *rights)
+struct pairing {
+    head_id head;
+    uint32_t n_inputs, n_left, n_right;
+    const type_id *lefts, *rights;
+    bool is_checked;   // operator_check_call holds of all pairs
+};
+
+static void take_left(const struct pairing *p, uint32_t i, type_id *inputs)
+{
+    if (p->n_inputs > 1)
+        memcpy(inputs, p->lefts + (size_t)i * (p->n_inputs - 1), (p->n_inputs - 1) * sizeof *inputs);
+}
+
+// It asks the same of each input, whatever the others are.
+static bool check_all(struct typing *t, const struct pairing *p)
+{
+    type_id inputs[MAX_TYPED_INPUTS];
+    struct type types[MAX_TYPED_INPUTS];
+    bool are_good = p->n_left > 0 && p->n_right > 0;
+    for (uint32_t i = 0; are_good && i < p->n_left + p->n_right; i++) {
+        take_left(p, i < p->n_left ? i : 0, inputs);
+        inputs[p->n_inputs - 1] = p->rights[i < p->n_left ? 0 : i - p->n_left];
+        struct operator_call asked = operator_call_of(t, p->head, p->n_inputs, inputs, types);
+        definition_clear(&t->scratch, asked.n_inputs, asked.inputs);
+        are_good = operator_check_call(&t->scratch, &asked);
+    }
+    return are_good;
+}
+
+static bool define_pair(struct typing *t, const struct pairing *p, const struct operator_call *asked)
+{
+    definition_clear(&t->scratch, asked->n_inputs, asked->inputs);
+    return p->is_checked ? operator_define_checked(&t->scratch, asked) : operator_define(&t->scratch, asked);
+}
+
+// What is ill-typed is not remembered, as most is.
+static void find_pairs(struct typing *t, struct pairing *p, struct typed_pairs *ret_pairs)
 {
     VEC(struct typed_pair) found = {0};
     type_id inputs[MAX_TYPED_INPUTS];
-    bool keeps_rank = t->heads.items[head].op->flags & (OPERATOR_KEEPS_RANK | OPERATOR_IS_ELEMENTWISE);
-    for (uint32_t i = 0; i < n_left; i++)
-        for (uint32_t j = 0; j < n_right; j++) {
-            if (n_inputs > 1)
-                memcpy(inputs, lefts + (size_t)i * (n_inputs - 1), (n_inputs - 1) * sizeof *inputs);
-            inputs[n_inputs - 1] = rights[j];
-            if ((keeps_rank && has_other_rank(t, n_inputs, inputs)) || !is_well_typed(t, head, n_inputs, inputs))
+    struct type types[MAX_TYPED_INPUTS];
+    uint32_t last = p->n_inputs - 1;
+    bool keeps_rank = t->heads.items[p->head].op->flags & (OPERATOR_KEEPS_RANK | OPERATOR_IS_ELEMENTWISE);
+    p->is_checked = check_all(t, p);
+    for (uint32_t i = 0; i < p->n_left; i++) {
+        take_left(p, i, inputs);
+        struct operator_call asked = operator_call_of(t, p->head, last, inputs, types);
+        asked.n_inputs = (int)p->n_inputs;
+        for (uint32_t j = 0; j < p->n_right; j++) {
+            struct arena_mark mark = arena_mark(&t->temporary);
+            inputs[last] = p->rights[j];
+            if (keeps_rank && has_other_rank(t, p->n_inputs, inputs))
                 continue;
-            struct typed_pair pair = {i, j, typing_apply(t, head, n_inputs, inputs)};
-            vec_push(&found, pair);
+            types[last] = *t->types.items[p->rights[j]];
+            if (define_pair(t, p, &asked)) {
+                struct typed_pair pair = {i, j, remember_typed(t, p->head, p->n_inputs, inputs)};
+                vec_push(&found, pair);
+            }
+            arena_release(&t->temporary, mark);
         }
+    }
     vec_reserve(&found, 1);
     ret_pairs->items = arena_copy_array(&t->arena, found.items, found.count);
     ret_pairs->count = (uint32_t)found.count;
@@ -314,7 +386,9 @@ const struct typed_pairs *typing_apply_all(struct typing *t, head_id head, uint3
     struct typed_pairs *pairs = arena_new(&t->arena, struct typed_pairs);
     pairs->key_length = (uint32_t)t->key.count;
     pairs->key = arena_copy_array(&t->arena, t->key.items, t->key.count);
-    find_pairs(t, pairs, head, n_inputs, n_left, lefts, n_right, rights);
+    struct pairing pairing = {
+        .head = head, .n_inputs = n_inputs, .n_left = n_left, .n_right = n_right, .lefts = lefts, .rights = rights};
+    find_pairs(t, &pairing, pairs);
     vec_push(&t->pairs, pairs);
     table_insert(&t->by_pairs, hash, (uint32_t)t->pairs.count - 1);
     return pairs;

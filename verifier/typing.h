@@ -70,6 +70,7 @@ type_id typing_add(struct typing *t, const struct type *type);
 const struct type *typing_type(const struct typing *t, type_id id);
 // The number of an operator with attributes; valid until typing_trim.
 head_id typing_head(struct typing *t, const struct operator* op, const struct attribute_value *attributes);
+const struct attribute_value *typing_attributes(const struct typing *t, head_id head);
 // Never NULL; valid until typing_trim.
 const struct typed_call *typing_apply(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs);
 // `lefts` has n_left tuples of n_inputs - 1 types, `rights` the last inputs. In ascending order; valid until typing_trim.
