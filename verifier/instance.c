@@ -295,6 +295,14 @@ static enum comparison compare_values(struct instance *in, struct polynomial_poo
     return COMPARISON_EQUAL;
 }
 
+bool instance_has_values_on_both_sides(const struct instance *in)
+{
+    for (uint32_t i = 0; i < in->equation->n_pairs; i++)
+        if (compare_types(in, i) != COMPARISON_EQUAL)
+            return false;
+    return true;
+}
+
 enum comparison instance_compare(struct instance *in, struct polynomial_pool *pool, struct difference *ret_difference)
 {
     uint32_t pairs_to_compare = 0;

@@ -51,6 +51,8 @@ struct difference {
     bool has_polynomials, needs_reals;
     const char *reason;   // UNDECIDED
 };
+// Both sides of every pair are well-typed, and of one type.
+bool instance_has_values_on_both_sides(const struct instance *in);
 // All nodes were typed. Compares every pair; the first one that is not equal is reported. `pool` is cleared first and
 // its polynomials are valid until the next comparison.
 enum comparison instance_compare(struct instance *in, struct polynomial_pool *pool, struct difference *ret_difference);

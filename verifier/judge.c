@@ -231,11 +231,11 @@ static bool test_instance(void *context, struct instance *in)
     struct difference difference;
     if (t->visit_only)
         return has_cut_inputs(in) || t->visit_only(t->context, in);
+    if (t->only_one_sided && instance_has_values_on_both_sides(in))
+        return true;
     if (t->j->listener && !t->visit && !has_cut_inputs(in))
         t->j->listener(t->j->listening, in);
     enum comparison c = instance_compare(in, &t->j->pool, &difference);
-    if (t->only_one_sided && c == COMPARISON_EQUAL)
-        return true;
     if (c == COMPARISON_UNDECIDED && t->j->pool.work > t->j->pool.work_limit) {
         t->result->was_cut_short = true;
         return false;
@@ -369,6 +369,8 @@ static bool test_attributes(void *context, const struct attribute_value *attribu
     t->share_end = t->j->pool.work + t->share;
     t->was_left_early = false;
     t->result->was_cut_short = t->result->was_cut_short || is_hopeless(t);
+    if (t->j->fixed_bound)
+        typing_trim(&t->j->typing);   // of so many assignments
     bool goes_on = !t->result->was_cut_short && test_sizes(t, attributes);
     note_values(t, attributes, t->result->instances > before);
     return goes_on || (t->was_left_early && !t->result->was_cut_short);
