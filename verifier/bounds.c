@@ -63,13 +63,47 @@ static int64_t extent_to_test(const struct analysis *an, const struct window_use
     return is_free && w->extent_of_sum < LARGEST_KERNEL ? LARGEST_KERNEL : w->extent_of_sum;
 }
 
+// How far what a tensor is made of lies apart in the inputs: places that one of its entries reads, and between what two
+// neighbours read.
+struct span {
+    int64_t places, stride;
+};
+
+static struct span farther(struct span x, struct span y)
+{
+    return (struct span){x.places > y.places ? x.places : y.places, x.stride > y.stride ? x.stride : y.stride};
+}
+
+// Windows of windows: a step of the outer one is a stride of the inner one, whatever axes they are on.
+static struct span span_of_window(const struct analysis *an, const struct window_use *w, struct span below)
+{
+    int64_t stride = w->stride > 0 ? w->stride : -w->stride;
+    return (struct span){(extent_to_test(an, w) - 1) * w->dilation * below.stride + below.places,
+                         (stride > 1 ? stride : 1) * below.stride};
+}
+
+static struct span span_of_node(const struct analysis *an, uint32_t node, const struct span *of_nodes)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    struct span below = {1, 1};
+    for (uint32_t i = 0; i < p->nodes.items[node].n_inputs; i++) {
+        const struct term *t = &p->terms.items[p->nodes.items[node].inputs[i]];
+        below = t->is_variable ? below : farther(below, of_nodes[t->index]);
+    }
+    struct span span = below;
+    for (int i = 0; i < an->n_windows; i++)
+        if (an->windows[i].node == node)
+            span = farther(span, span_of_window(an, &an->windows[i], below));
+    return span;
+}
+
 static int64_t window_size_to_test(const struct analysis *an)
 {
+    struct span of_nodes[MAX_RULE_NODES];
     int64_t largest = 3;
-    for (int i = 0; i < an->n_windows; i++) {
-        const struct window_use *w = &an->windows[i];
-        int64_t reach = (extent_to_test(an, w) - 1) * w->dilation + 1;
-        int64_t size = reach + 2 * (w->stride > 0 ? w->stride : -w->stride);
+    for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++) {
+        of_nodes[n] = span_of_node(an, n, of_nodes);
+        int64_t size = of_nodes[n].places + 2 * of_nodes[n].stride;
         largest = size > largest ? size : largest;
     }
     return largest;
