@@ -72,6 +72,7 @@ CONDITIONS = {
     "reduce-keeps": ["(= $k 0)"],
     "reduce-max-of-sum": ["(= (dim ?x 0) 1)"],
     "reduce-mean-is-sum": ["(= (sum $a) 0)", "(= (dim ?x 0) 1)"],
+    "reduce-mean-of-square": ["(= (sum $a) 0)", "(= (dim ?x 0) 1)"],
     "reduce-newton-up-to-four": ["(= (dim ?x 0) 1)"],
     "reduce-of-product": ["(= (dim ?x 0) 1)"],
     "reduce-other-axis": ["(= (dim ?x 0) 1)", "(= (dim ?x 1) 1)"],
