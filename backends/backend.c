@@ -177,11 +177,10 @@ static bool make_plan(struct backend *b, const struct graph *g, const uint8_t *l
 bool backend_estimate_with(struct backend *b, const struct graph *g, const uint8_t *layouts,
                            struct estimate *ret_estimate, struct error *error)
 {
-    struct arena arena;
+    struct arena_mark mark = arena_mark(b->scratch);
     struct plan plan = {0};
     struct estimate sum = {0};
-    arena_init(&arena);
-    bool is_done = make_plan(b, g, layouts, &arena, &plan, error);
+    bool is_done = make_plan(b, g, layouts, b->scratch, &plan, error);
     for (size_t i = 0; is_done && i < plan.steps.count; i++) {
         struct step_cost cost;
         if (plan.steps.items[i].is_constant)
@@ -196,23 +195,22 @@ bool backend_estimate_with(struct backend *b, const struct graph *g, const uint8
         *ret_estimate = sum;
     if (plan.graph)
         plan_free(&plan);
-    arena_free(&arena);
+    arena_release(b->scratch, mark);
     return is_done;
 }
 
 bool backend_estimate(struct backend *b, const struct graph *g, struct estimate *ret_estimate, struct error *error)
 {
-    struct arena arena;
+    struct arena_mark mark = arena_mark(b->scratch);
     uint8_t *best;
     const uint8_t *layouts;
     bool is_done, is_searched = b->policy == LAYOUTS_BEST && b->target.layouts;
-    arena_init(&arena);
     if (is_searched)
-        is_done = layouts_find(b, g, &arena, &best, ret_estimate, error);
+        is_done = layouts_find(b, g, b->scratch, &best, ret_estimate, error);
     else
-        is_done = layouts_by_policy(b, g, &arena, &layouts, error) &&
+        is_done = layouts_by_policy(b, g, b->scratch, &layouts, error) &&
                   backend_estimate_with(b, g, layouts, ret_estimate, error);
-    arena_free(&arena);
+    arena_release(b->scratch, mark);
     return is_done;
 }
 
@@ -402,6 +400,8 @@ bool backend_init(struct backend *b, const struct backend_methods *methods, cons
     b->layout_memory = layout_memory_new();
     b->memory = mem_alloc_zero(sizeof *b->memory);
     arena_init(&b->memory->arena);
+    b->scratch = mem_alloc_zero(sizeof *b->scratch);
+    arena_init(b->scratch);
     return true;
 }
 
@@ -417,6 +417,8 @@ void backend_finish(struct backend *b)
     vec_free(&b->memory->words.list);
     table_free(&b->memory->table);
     arena_free(&b->memory->arena);
+    arena_free(b->scratch);
+    mem_free(b->scratch, sizeof *b->scratch);
     mem_free(b->memory, sizeof *b->memory);
 }
 

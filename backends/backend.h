@@ -90,6 +90,7 @@ struct backend {
     struct cost_database *costs;
     struct step_memory *memory;   // costs of steps met so far
     struct layout_memory *layout_memory;
+    struct arena *scratch;   // of estimates, kept for its memory
     struct {
         uint64_t n_steps;
         double seconds;   // that it took

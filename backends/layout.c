@@ -198,11 +198,6 @@ static bool is_standard(const struct layout_search *s, const int *values)
 
 static void free_search(struct layout_search *s)
 {
-    for (size_t i = 0; i < s->parts.count; i++) {
-        vec_free(&s->parts.items[i].scope);
-        vec_free(&s->parts.items[i].steps);
-        vec_free(&s->parts.items[i].requests);
-    }
     vec_free(&s->parts);
     if (s->plan.graph)
         plan_free(&s->plan);

@@ -32,11 +32,17 @@ struct layout_memory {
 enum part_kind { PART_STEPS, PART_NEED, PART_COPIES };
 #define LAYOUT_SLOTS (LAYOUT_COUNT + 1)   // a layout, or LAYOUT_ANY: a copy for an output of the graph
 
+struct number_list {   // in the search's arena
+    uint32_t *items;
+    size_t count, capacity;
+};
 struct layout_part {
     enum part_kind kind;
-    VEC(uint32_t) scope;      // numbers of choices
-    VEC(uint32_t) steps;      // of the standard plan
-    VEC(uint32_t) requests;   // of the standard plan
+    struct {
+        uint32_t items[LAYOUT_MOST_CHOICES];
+        size_t count;
+    } scope;   // numbers of choices
+    struct number_list steps, requests;   // of the standard plan
     node_id node;             // of NEED
     uint32_t next;            // of COPIES: the first NEED of its tensor; of NEED: the next one; NO_LAYOUT_PART: none
     uint32_t table;           // of the memory

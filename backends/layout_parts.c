@@ -38,7 +38,19 @@ static void add_to_scope(struct layout_part *part, uint32_t choice)
         if (part->scope.items[i] == choice)
             return;
     if (choice != NO_LAYOUT_PART && part->scope.count < LAYOUT_MOST_CHOICES)
-        vec_push(&part->scope, choice);
+        part->scope.items[part->scope.count++] = choice;
+}
+
+static void add_number(struct layout_search *s, struct number_list *list, uint32_t number)
+{
+    if (list->count == list->capacity) {
+        uint32_t *items = list->items;
+        list->capacity = list->capacity ? 2 * list->capacity : 4;
+        list->items = arena_alloc(s->arena, list->capacity * sizeof *items, _Alignof(uint32_t));
+        if (list->count)
+            memcpy(list->items, items, list->count * sizeof *items);
+    }
+    list->items[list->count++] = number;
 }
 
 // --- parts -----------------------------------------------------------------------------------------------------------
@@ -57,7 +69,7 @@ static void add_memory(struct layout_search *s, struct layout_part *part, memory
 static void add_step(struct layout_search *s, struct layout_part *part, uint32_t number)
 {
     const struct step *step = &s->plan.steps.items[number];
-    vec_push(&part->steps, number);
+    add_number(s, &part->steps, number);
     for (int i = 0; i < step->n_operands; i++)
         add_memory(s, part, step->operands[i].memory);
     for (int i = 0; i < step->n_results; i++)
@@ -125,7 +137,7 @@ static void add_request(struct layout_search *s, uint32_t number)
     }
     add_to_scope(&s->parts.items[need], layout_choice_of_memory(s, r->view.memory));
     add_to_scope(&s->parts.items[need], layout_choice_of(s, r->requester));
-    vec_push(&s->parts.items[need].requests, number);
+    add_number(s, &s->parts.items[need].requests, number);
 }
 
 // Copies are a part where somebody has a choice; else they are as fixed as any step.
@@ -136,7 +148,7 @@ static void add_copies(struct layout_search *s, uint32_t number)
         return;
     uint32_t part = s->part_of_tensor[r->tensor] = add_part(s, PART_COPIES);
     add_to_scope(&s->parts.items[part], layout_choice_of_memory(s, r->view.memory));
-    vec_push(&s->parts.items[part].requests, number);
+    add_number(s, &s->parts.items[part].requests, number);
 }
 
 // A step that reads two tensors of one memory reads two memories when they are copied: whether they are is up to the

@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-static void strides_in_order(struct view *v, const int *order)
+static void strides_in_order(int rank, const int64_t *dim, const int *order, int64_t *ret_stride)
 {
     int64_t stride = 1;
-    for (int i = v->rank - 1; i >= 0; i--) {
-        v->stride[order[i]] = stride;
-        stride *= v->dim[order[i]] > 0 ? v->dim[order[i]] : 1;
+    for (int i = rank - 1; i >= 0; i--) {
+        ret_stride[order[i]] = stride;
+        stride *= dim[order[i]] > 0 ? dim[order[i]] : 1;
     }
 }
 
@@ -22,13 +22,18 @@ int layout_block(enum layout layout)
     return layout == LAYOUT_BLOCKS_OF_8 ? 8 : layout == LAYOUT_BLOCKS_OF_16 ? 16 : 0;
 }
 
-bool layout_suits(enum layout layout, const struct type *type)
+static bool suits(enum layout layout, int rank, const int64_t *dim)
 {
     int block = layout_block(layout);
     if (block)
-        return type->rank >= 3 && type->dim[1] > 0 && type->dim[1] % block == 0;
-    return layout == LAYOUT_ROWS || (layout == LAYOUT_CHANNELS_LAST && type->rank >= 3) ||
-           (layout == LAYOUT_COLUMNS && type->rank >= 2) || (layout == LAYOUT_MIDDLE_SWAPPED && type->rank == 4);
+        return rank >= 3 && dim[1] > 0 && dim[1] % block == 0;
+    return layout == LAYOUT_ROWS || (layout == LAYOUT_CHANNELS_LAST && rank >= 3) ||
+           (layout == LAYOUT_COLUMNS && rank >= 2) || (layout == LAYOUT_MIDDLE_SWAPPED && rank == 4);
+}
+
+bool layout_suits(enum layout layout, const struct type *type)
+{
+    return suits(layout, type->rank, type->dim);
 }
 
 // The order of axes in memory, outermost first, as row-major order with one axis moved behind another.
@@ -46,46 +51,49 @@ static void order_of_axes(enum layout layout, int rank, int *ret_order)
 }
 
 // Where there is one block, or nothing stands behind the channels, blocks are no different from a plain arrangement.
-static void put_in_blocks(struct view *v, int block)
+static bool put_in_blocks(int rank, const int64_t *dim, int block, int64_t *ret_stride)
 {
     int64_t behind = 1;
-    for (int i = 2; i < v->rank; i++)
-        behind *= v->dim[i];
-    if (v->dim[1] == block || behind == 1)
-        return;
+    for (int i = 2; i < rank; i++)
+        behind *= dim[i];
+    if (dim[1] == block || behind == 1)
+        return false;
     int64_t stride = block;
-    for (int i = v->rank - 1; i >= 2; i--) {
-        v->stride[i] = stride;
-        stride *= v->dim[i];
+    for (int i = rank - 1; i >= 2; i--) {
+        ret_stride[i] = stride;
+        stride *= dim[i];
     }
-    v->stride[1] = stride;
-    v->block = block;
-    v->block_axis = 1;
+    ret_stride[1] = stride;
+    return true;
+}
+
+// Row-major where the layout does not suit. Gives the size of blocks, of axis 1; 0: there are none.
+static int find_strides(enum layout layout, int rank, const int64_t *dim, int64_t *ret_stride)
+{
+    int order[MAX_RANK], block = layout_block(layout);
+    bool is_suited = suits(layout, rank, dim);
+    order_of_axes(!is_suited ? LAYOUT_ROWS : block ? LAYOUT_CHANNELS_LAST : layout, rank, order);
+    strides_in_order(rank, dim, order, ret_stride);
+    return is_suited && block && put_in_blocks(rank, dim, block, ret_stride) ? block : 0;
 }
 
 struct view view_dense(memory_id memory, const struct type *type, enum layout layout)
 {
     struct view v = {.memory = memory, .dtype = type->dtype, .rank = type->rank};
-    int order[MAX_RANK], block = layout_block(layout);
     memcpy(v.dim, type->dim, sizeof v.dim);
-    if (layout_suits(layout, type))
-        order_of_axes(block ? LAYOUT_CHANNELS_LAST : layout, type->rank, order);
-    else
-        order_of_axes(LAYOUT_ROWS, type->rank, order);
-    strides_in_order(&v, order);
-    if (block && layout_suits(layout, type))
-        put_in_blocks(&v, block);
+    v.block = find_strides(layout, v.rank, v.dim, v.stride);
+    v.block_axis = v.block ? 1 : 0;
     return v;
 }
 
 bool view_has_layout(const struct view *v, enum layout layout)
 {
-    struct type type = type_make(v->dtype, v->rank, v->dim);
-    struct view dense = view_dense(v->memory, &type, layout);
-    if (dense.block != v->block || dense.block_axis != v->block_axis)
+    int64_t stride[MAX_RANK];
+    int block = find_strides(layout, v->rank, v->dim, stride);
+    if (block != v->block || (block ? 1 : 0) != v->block_axis)
         return false;
     for (int i = 0; i < v->rank; i++)
-        if (v->dim[i] != 1 && v->stride[i] != dense.stride[i])
+        if (v->dim[i] != 1 && v->stride[i] != stride[i])
             return false;
     return true;
 }
@@ -183,7 +191,7 @@ bool view_dense_like(const struct view *v, struct view *ret_dense)
     }
     struct view dense = *v;
     dense.offset = 0;
-    strides_in_order(&dense, order);
+    strides_in_order(dense.rank, dense.dim, order, dense.stride);
     for (int i = 0; i < v->rank; i++)
         if (v->dim[i] != 1 && v->stride[i] != dense.stride[i])
             return false;

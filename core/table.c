@@ -3,6 +3,7 @@
 #include "core/table.h"
 #include "core/memory.h"
 #include <assert.h>
+#include <string.h>
 
 enum { FIRST_CAPACITY = 16 };
 
@@ -38,15 +39,15 @@ static struct table_slot *new_empty_slots(size_t capacity)
     return slots;
 }
 
-static bool is_crowded(const struct table *t)
+static bool is_crowded(size_t capacity, size_t count)
 {
-    return t->count + 1 > t->capacity / 4 * 3;
+    return count > capacity / 4 * 3;
 }
 
-static void grow(struct table *t)
+static void grow_to(struct table *t, size_t capacity)
 {
     struct table old = *t;
-    t->capacity = old.capacity ? old.capacity * 2 : FIRST_CAPACITY;
+    t->capacity = capacity;
     t->slots = new_empty_slots(t->capacity);
     for (size_t i = 0; i < old.capacity; i++)
         if (!is_empty(&old.slots[i]))
@@ -82,11 +83,19 @@ uint32_t table_find(const struct table *t, uint64_t hash, table_equal_fn *equal,
     return TABLE_NONE;
 }
 
+void table_reserve(struct table *t, size_t count)
+{
+    size_t capacity = t->capacity;
+    while (is_crowded(capacity, count))
+        capacity = capacity ? 2 * capacity : FIRST_CAPACITY;
+    if (capacity != t->capacity)
+        grow_to(t, capacity);
+}
+
 void table_insert(struct table *t, uint64_t hash, uint32_t id)
 {
     assert(id != TABLE_NONE);
-    if (is_crowded(t))
-        grow(t);
+    table_reserve(t, t->count + 1);
     place(t, hash, id);
     t->count++;
 }
@@ -103,6 +112,14 @@ bool table_remove(struct table *t, uint64_t hash, uint32_t id)
         return true;
     }
     return false;
+}
+
+void table_copy(struct table *ret_copy, const struct table *t)
+{
+    *ret_copy = *t;
+    ret_copy->slots = mem_new_array(struct table_slot, t->capacity);
+    if (t->capacity)
+        memcpy(ret_copy->slots, t->slots, t->capacity * sizeof *t->slots);
 }
 
 void table_clear(struct table *t)

@@ -21,6 +21,14 @@ void graph_free(struct graph *g)
     definition_free(&g->definition);
 }
 
+void graph_reserve(struct graph *g, size_t n_nodes, size_t n_edges, size_t n_tensors)
+{
+    vec_reserve(&g->nodes, n_nodes);
+    vec_reserve(&g->edges, n_edges);
+    vec_reserve(&g->tensors, n_tensors);
+    table_reserve(&g->by_structure, n_nodes);
+}
+
 #define COPY_VEC(to, from)                                                                                             \
     do {                                                                                                               \
         vec_reserve((to), (from)->count);                                                                              \
@@ -28,8 +36,6 @@ void graph_free(struct graph *g)
             memcpy((to)->items, (from)->items, (from)->count * sizeof *(from)->items);                                 \
         (to)->count = (from)->count;                                                                                   \
     } while (0)
-
-static uint64_t structure_hash(const struct node *n, const tensor_id *inputs);
 
 void graph_copy(struct graph *ret_copy, const struct graph *g)
 {
@@ -43,13 +49,12 @@ void graph_copy_apart(struct graph *ret_copy, const struct graph *g, struct aren
     COPY_VEC(&ret_copy->edges, &g->edges);
     COPY_VEC(&ret_copy->tensors, &g->tensors);
     COPY_VEC(&ret_copy->outputs, &g->outputs);
-    for (node_id n = 0; n < g->nodes.count; n++)
-        table_insert(&ret_copy->by_structure, structure_hash(&g->nodes.items[n], graph_inputs(g, n)), n);
+    table_copy(&ret_copy->by_structure, &g->by_structure);
 }
 
 // --- hash-consing ----------------------------------------------------------------------------------------------------
 
-static uint64_t attributes_hash(const struct operator* op, const struct attribute_value *attributes)
+static uint64_t label_of(const struct operator* op, const struct attribute_value *attributes)
 {
     uint64_t h = (uint64_t)op->id;
     for (int i = 0; i < operator_n_attributes(op); i++) {
@@ -61,7 +66,7 @@ static uint64_t attributes_hash(const struct operator* op, const struct attribut
 
 static uint64_t structure_hash(const struct node *n, const tensor_id *inputs)
 {
-    return hash_bytes(inputs, n->n_inputs * sizeof *inputs, attributes_hash(n->op, n->attributes));
+    return hash_bytes(inputs, n->n_inputs * sizeof *inputs, n->label);
 }
 
 struct candidate {
@@ -74,7 +79,7 @@ static bool is_same_application(const void *owner, uint32_t id, const void *key)
     const struct graph *g = owner;
     const struct candidate *c = key;
     const struct node *n = &g->nodes.items[id];
-    if (n->op != c->node->op || n->n_inputs != c->node->n_inputs)
+    if (n->op != c->node->op || n->label != c->node->label || n->n_inputs != c->node->n_inputs)
         return false;
     if (n->n_inputs && memcmp(graph_inputs(g, id), c->inputs, n->n_inputs * sizeof *c->inputs) != 0)
         return false;
@@ -92,7 +97,7 @@ static node_id find_application(const struct graph *g, uint64_t hash, const stru
 
 static uint64_t key_of_node(const struct graph *g, const struct node *n, const tensor_id *inputs)
 {
-    uint64_t h = attributes_hash(n->op, n->attributes);
+    uint64_t h = n->label;
     for (uint32_t i = 0; i < n->n_inputs; i++)
         h = hash_mix(h, g->tensors.items[inputs[i]].value);
     return hash_mix(h, n->n_inputs);
@@ -187,6 +192,7 @@ bool graph_add(struct graph *g, const struct operator* op, const struct attribut
         sort_commutative_inputs(g, op, sorted);
 
     struct node n = {.op = op, .attributes = attributes, .n_inputs = n_inputs, .origin = NO_ORIGIN};
+    n.label = label_of(op, attributes);
     *ret_node = find_application(g, structure_hash(&n, sorted), &n, sorted);
     if (*ret_node != TABLE_NONE) {
         arena_release(g->arena, mark);
@@ -197,6 +203,7 @@ bool graph_add(struct graph *g, const struct operator* op, const struct attribut
         return false;
     }
     n.attributes = copy_attributes(g, op, resolved);
+    n.label = op->resolve ? label_of(op, n.attributes) : n.label;
     n.n_outputs = (uint32_t)g->definition.n_outputs;
     uint64_t hash = structure_hash(&n, sorted);
     *ret_node = op->resolve ? find_application(g, hash, &n, sorted) : TABLE_NONE;
@@ -216,6 +223,7 @@ static node_id add_typed(struct graph *g, const struct operator* op, int64_t ind
     struct attribute_value attribute = {1, &index};
     struct node n = {
         .op = op, .attributes = &attribute, .n_inputs = n_inputs, .n_outputs = n_outputs, .origin = NO_ORIGIN};
+    n.label = label_of(op, &attribute);
     uint64_t hash = structure_hash(&n, inputs);
     node_id found = find_application(g, hash, &n, inputs);
     if (found != TABLE_NONE)

@@ -31,7 +31,8 @@ typedef uint32_t tensor_id;
 struct node {
     const struct operator* op;
     const struct attribute_value *attributes;   // operator_n_attributes(op) of them
-    uint64_t key;                               // of op, attributes and the value keys of the inputs
+    uint64_t label;                             // hash of op and attributes
+    uint64_t key;                               // of these and the value keys of the inputs
     uint32_t first_input, n_inputs;             // in edges
     tensor_id first_output;
     uint32_t n_outputs;
@@ -55,6 +56,7 @@ struct graph {
 
 void graph_init(struct graph *g, struct arena *arena);   // `arena` must outlive the graph
 void graph_free(struct graph *g);
+void graph_reserve(struct graph *g, size_t n_nodes, size_t n_edges, size_t n_tensors);   // memory for that many in all
 void graph_copy(struct graph *ret_copy, const struct graph *g);   // shares the arena
 // What is added to the copy goes to `arena`; what it has already stays where it is and is only read.
 void graph_copy_apart(struct graph *ret_copy, const struct graph *g, struct arena *arena);

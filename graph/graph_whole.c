@@ -63,6 +63,7 @@ struct replacing {
     tensor_id *moved;     // of every tensor of g: where it is in the result
     uint8_t *visits;      // of every node of g
     VEC(node_id) stack;
+    VEC(tensor_id) inputs;   // of the node being closed
 };
 
 static bool open_node(struct replacing *r, tensor_id tensor)
@@ -78,13 +79,13 @@ static bool open_node(struct replacing *r, tensor_id tensor)
 static void close_node(struct replacing *r, node_id n)
 {
     const struct node *node = &r->g->nodes.items[n];
-    tensor_id *inputs = mem_new_array(tensor_id, node->n_inputs + 1);
+    vec_clear(&r->inputs);
+    vec_reserve(&r->inputs, node->n_inputs + 1);
     for (uint32_t i = 0; i < node->n_inputs; i++)
-        inputs[i] = r->moved[r->instead[graph_inputs(r->g, n)[i]]];
-    node_id added = graph_add_copy(r->result, r->g, n, inputs);
+        vec_push(&r->inputs, r->moved[r->instead[graph_inputs(r->g, n)[i]]]);
+    node_id added = graph_add_copy(r->result, r->g, n, r->inputs.items);
     for (uint32_t i = 0; i < node->n_outputs; i++)
         r->moved[graph_output_of(r->g, n, i)] = graph_output_of(r->result, added, i);
-    mem_free_array(inputs, node->n_inputs + 1);
     r->visits[n] = VISIT_DONE;
 }
 
@@ -133,10 +134,13 @@ static void inherit_value_keys(struct graph *g, size_t n, const tensor_id *old, 
 bool graph_replace(struct graph *ret_result, const struct graph *g, size_t n, const tensor_id *old,
                    const tensor_id *new, tensor_id *ret_map)
 {
-    struct graph source = *g;
-    graph_copy(&source, g);
+    struct graph source = *g;   // with tensors of its own
+    source.tensors.items = mem_new_array(struct tensor, g->tensors.count);
+    if (g->tensors.count)
+        memcpy(source.tensors.items, g->tensors.items, g->tensors.count * sizeof *g->tensors.items);
     inherit_value_keys(&source, n, old, new);
     graph_init(ret_result, g->arena);
+    graph_reserve(ret_result, g->nodes.count, g->edges.count, g->tensors.count);
     struct replacing r = {.g = &source, .result = ret_result};
     r.instead = mem_new_array(tensor_id, g->tensors.count);
     r.moved = mem_new_array(tensor_id, g->tensors.count);
@@ -156,7 +160,8 @@ bool graph_replace(struct graph *ret_result, const struct graph *g, size_t n, co
     mem_free_array(r.moved, g->tensors.count);
     mem_free(r.visits, g->nodes.count);
     vec_free(&r.stack);
-    graph_free(&source);
+    vec_free(&r.inputs);
+    mem_free_array(source.tensors.items, g->tensors.count);
     if (!is_acyclic)
         graph_free(ret_result);
     return is_acyclic;
@@ -185,7 +190,7 @@ struct comparing {
 
 bool node_is_same_operation(const struct node *x, const struct node *y)
 {
-    if (x->op != y->op || x->n_inputs != y->n_inputs || x->n_outputs != y->n_outputs)
+    if (x->op != y->op || x->label != y->label || x->n_inputs != y->n_inputs || x->n_outputs != y->n_outputs)
         return false;
     for (int i = 0; i < operator_n_attributes(x->op); i++)
         if (!attribute_value_equal(&x->attributes[i], &y->attributes[i]))

@@ -9,6 +9,8 @@
 #include "optimizer/runnable.h"
 #include "optimizer/search/search.h"
 
+struct validator;
+
 enum optimize_device { DEVICE_CPU, DEVICE_FAKE, DEVICE_CUDA };
 enum layout_strategy {
     STRATEGY_STANDARD,
@@ -34,6 +36,7 @@ struct optimizing {
     struct rule_set rules;
     struct backend *backend;
     VEC(struct estimator) workers;   // for the search
+    struct validator *validator;     // for all searches with the same rules
     struct backend *checker;         // what models run on: the backend, or the processor where that is not here
     struct cut_plan cut;
     struct search_result found;

@@ -11,6 +11,7 @@
 #include "core/log.h"
 #include "core/memory.h"
 #include "optimizer/comparison.h"
+#include "optimizer/search/validate.h"
 #include <math.h>
 #include <omp.h>
 #include <string.h>
@@ -144,6 +145,7 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     }
     struct cost_model cost = {seconds_of_graph, &own, workers.count, workers.items};
     options.seconds = time_left;
+    options.validator = o->validator;
     if (slant->least_gain > 0)
         options.least_gain = slant->least_gain;
     struct rule_set none;
@@ -266,9 +268,14 @@ static void set_policy_of_result(struct optimizing *o)
 void optimizing_search(struct optimizing *o)
 {
     struct contest c = {.n = 0};
+    struct validator validator;
+    validator_init(&validator);
+    o->validator = &validator;
     open_workers(o);
     search_with_slants(o, &c);
     close_workers(o);
+    o->validator = NULL;
+    validator_free(&validator);
     set_policy_of_result(o);
     size_t best = hold_contest(o, &c);
     o->found = c.results[best];

@@ -6,10 +6,10 @@
 
 enum { BATCH_ENTRIES = 256 };
 
-static void init_worker(struct batch_worker *w, void *context)
+static void init_worker(struct batch_worker *w, struct graph_costs *costs, void *context)
 {
     *w = (struct batch_worker){.context = context};
-    scribe_init(&w->scribe);
+    scribe_init(&w->scribe, costs);
     arena_init(&w->arena);
     arena_init(&w->scratch);
 }
@@ -35,7 +35,7 @@ void batch_init(struct batch *b, struct pricer *pricer)
     *b = (struct batch){.pricer = pricer, .n_workers = cost->n_workers ? cost->n_workers : 1};
     b->workers = mem_new_array(struct batch_worker, b->n_workers);
     for (size_t i = 0; i < b->n_workers; i++)
-        init_worker(&b->workers[i], cost->n_workers ? cost->workers[i] : cost->context);
+        init_worker(&b->workers[i], &pricer->graph_costs, cost->n_workers ? cost->workers[i] : cost->context);
     b->team = team_new(b->n_workers);
     b->entries = mem_alloc_zero(BATCH_ENTRIES * sizeof *b->entries);
 }
@@ -47,19 +47,20 @@ void batch_free(struct batch *b)
         free_worker(&b->workers[i]);
     mem_free_array(b->workers, b->n_workers);
     for (size_t i = 0; i < BATCH_ENTRIES; i++)
-        vec_free(&b->entries[i].words);
+        vec_free(&b->entries[i].bytes);
     mem_free(b->entries, BATCH_ENTRIES * sizeof *b->entries);
 }
 
 // --- one match -------------------------------------------------------------------------------------------------------
 
-static void keep_words(struct batch_entry *e, const struct scribe *s)
+static void keep_description(struct batch_entry *e, const struct description *d)
 {
-    vec_clear(&e->words);
-    vec_reserve(&e->words, s->signature.count);
-    memcpy(e->words.items, s->signature.items, s->signature.count * sizeof *e->words.items);
-    e->words.count = s->signature.count;
-    e->n_words_before = s->n_words_before;
+    vec_clear(&e->bytes);
+    vec_reserve(&e->bytes, d->all.n_bytes);
+    memcpy(e->bytes.items, d->all.bytes, d->all.n_bytes);
+    e->bytes.count = d->all.n_bytes;
+    e->description = *d;
+    e->description.all.bytes = e->description.before.bytes = e->bytes.items;
 }
 
 static void price_rewrite(const struct batch *b, struct batch_worker *w, struct batch_entry *e, const struct rewrite *r,
@@ -67,8 +68,9 @@ static void price_rewrite(const struct batch *b, struct batch_worker *w, struct 
 {
     struct scribe *s = &w->scribe;
     scribe_describe(s, r);
-    keep_words(e, s);
-    e->price = pricer_recall(b->pricer, s->signature.items, s->n_words_before, s->signature.count);
+    struct description d = scribe_description(s);
+    keep_description(e, &d);
+    e->price = pricer_recall(b->pricer, &d);
     if (isnan(e->price.before) || isnan(e->price.change))
         e->price = scribe_price(s, r, b->pricer->cost, context, e->price.before);
 }
@@ -114,7 +116,7 @@ static void visit_entries(struct batch *b)
         if (e->outcome == OUTCOME_PRICED && (isnan(e->price.before) || isnan(e->price.change)))
             price_entry(b, &b->workers[0], e, b->pricer->cost->context);
         if (e->outcome == OUTCOME_PRICED)
-            pricer_note(b->pricer, e->words.items, e->n_words_before, e->words.count, e->price);
+            pricer_note(b->pricer, &e->description, e->price);
         b->visit(b->context, &e->match, e->tag, e->outcome, e->outcome == OUTCOME_PRICED ? e->price.change : INFINITY);
     }
 }

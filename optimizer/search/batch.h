@@ -13,8 +13,8 @@ struct batch_entry {
     size_t tag;
     enum outcome outcome;
     struct price price;
-    word_list words;   // the description, when it was not known
-    size_t n_words_before;
+    struct description description;   // its bytes are these
+    VEC(uint8_t) bytes;
 };
 struct batch_worker {
     void *context;   // of the cost model

@@ -160,7 +160,7 @@ void chains_reduce(struct chains *c)
         if (!is_unfinished[i])
             space_forget_kind(&c->space, i);
     mem_free(is_unfinished, c->space.kinds.count + 1);
-    memo_clear(&c->w->pricer.memo);
+    pricer_forget(&c->w->pricer);
 }
 
 // --- a step ----------------------------------------------------------------------------------------------------------

@@ -49,10 +49,7 @@ static uint64_t color_of_leaf(const struct match_index *index, tensor_id t)
 static uint64_t first_color(const struct graph *g, node_id n)
 {
     const struct node *node = &g->nodes.items[n];
-    uint64_t h = node->op->id;
-    for (int i = 0; i < operator_n_attributes(node->op); i++)
-        h = hash_bytes(node->attributes[i].ints, node->attributes[i].count * sizeof *node->attributes[i].ints,
-                       hash_mix(h, node->attributes[i].count));
+    uint64_t h = node->label;
     for (uint32_t i = 0; i < node->n_outputs; i++)
         h = hash_mix(h, color_of_type(graph_type(g, node->first_output + i)));
     return h;

@@ -13,9 +13,9 @@
 
 enum { WORD_LEAF = -1, WORD_BEFORE = -2, WORD_AFTER = -3 };
 
-void scribe_init(struct scribe *s)
+void scribe_init(struct scribe *s, struct graph_costs *costs)
 {
-    *s = (struct scribe){0};
+    *s = (struct scribe){.costs = costs};
     arena_init(&s->arena);
 }
 
@@ -27,7 +27,8 @@ void scribe_free(struct scribe *s)
     vec_free(&s->members);
     vec_free(&s->path.is_seen);
     vec_free(&s->path.nodes);
-    vec_free(&s->signature);
+    spelling_free(&s->signature);
+    spelling_free(&s->graph_words);
     ordering_free(&s->ordering);
 }
 
@@ -35,13 +36,23 @@ void pricer_init(struct pricer *p, const struct cost_model *cost)
 {
     *p = (struct pricer){.cost = cost};
     memo_init(&p->memo, MAX_WORDS);
-    scribe_init(&p->scribe);
+    memo_init(&p->graph_costs.memo, MAX_WORDS);
+    pthread_mutex_init(&p->graph_costs.lock, NULL);
+    scribe_init(&p->scribe, &p->graph_costs);
 }
 
 void pricer_free(struct pricer *p)
 {
     memo_free(&p->memo);
+    memo_free(&p->graph_costs.memo);
+    pthread_mutex_destroy(&p->graph_costs.lock);
     scribe_free(&p->scribe);
+}
+
+void pricer_forget(struct pricer *p)
+{
+    memo_clear(&p->memo);
+    memo_clear(&p->graph_costs.memo);
 }
 
 // --- members ---------------------------------------------------------------------------------------------------------
@@ -200,7 +211,25 @@ static bool is_weight(const struct rewrite *r, tensor_id t)
 
 static void write_word(struct scribe *p, int64_t word)
 {
-    vec_push(&p->signature, word);
+    spelling_add(&p->signature, word);
+}
+
+static void spell_type(struct spelling *words, const struct type *t)
+{
+    spelling_add(words, t->dtype);
+    spelling_add(words, t->rank);
+    for (int i = 0; i < t->rank; i++)
+        spelling_add(words, t->dim[i]);
+}
+
+static void spell_attributes(struct spelling *words, const struct node *n)
+{
+    int n_attributes = operator_n_attributes(n->op);
+    for (int i = 0; i < n_attributes; i++) {
+        spelling_add(words, n->attributes[i].count);
+        for (uint32_t j = 0; j < n->attributes[i].count; j++)
+            spelling_add(words, n->attributes[i].ints[j]);
+    }
 }
 
 static bool is_placed(const struct scribe *p, tensor_id t)
@@ -223,10 +252,7 @@ static void write_tensor(struct scribe *p, const struct rewrite *r, tensor_id t,
     set_place(p, t, (*next)++);
     write_word(p, WORD_LEAF);
     write_word(p, is_weight(r, t));
-    write_word(p, type->dtype);
-    write_word(p, type->rank);
-    for (int i = 0; i < type->rank; i++)
-        write_word(p, type->dim[i]);
+    spell_type(&p->signature, type);
 }
 
 // The inputs of a commutative node are written as they were met; of two that are new here, what they are decides.
@@ -245,14 +271,9 @@ static bool has_swapped_leaves(const struct scribe *p, const struct rewrite *r, 
 static void write_node(struct scribe *p, const struct rewrite *r, node_id n, tensor_id *next)
 {
     const struct node *node = &r->g->nodes.items[n];
-    int n_attributes = operator_n_attributes(node->op);
     write_word(p, node->op->id);
     write_word(p, node->n_inputs);
-    for (int i = 0; i < n_attributes; i++) {
-        write_word(p, node->attributes[i].count);
-        for (uint32_t j = 0; j < node->attributes[i].count; j++)
-            write_word(p, node->attributes[i].ints[j]);
-    }
+    spell_attributes(&p->signature, node);
     bool is_swapped = has_swapped_leaves(p, r, n);
     for (uint32_t i = 0; i < node->n_inputs; i++)
         write_tensor(p, r, graph_inputs(r->g, n)[is_swapped ? 1 - i : i], next);
@@ -262,7 +283,7 @@ static void write_node(struct scribe *p, const struct rewrite *r, node_id n, ten
 
 static void write_members(struct scribe *p, const struct rewrite *r, tensor_id *next)
 {
-    vec_clear(&p->signature);
+    spelling_clear(&p->signature);
     for (size_t i = 0; i < p->members.count; i++)
         write_node(p, r, p->members.items[i], next);
     write_word(p, WORD_BEFORE);
@@ -320,6 +341,64 @@ static void copy_members(struct scribe *p, const struct rewrite *r, struct graph
     }
 }
 
+// --- what graphs cost ------------------------------------------------------------------------------------------------
+
+// What is live of it, in its own order. Leaves are known by their types: their numbers say where they come from.
+static void spell_graph(struct scribe *p, const struct graph *g)
+{
+    bool *live = arena_array(&p->arena, bool, g->nodes.count + 1);
+    tensor_id *places = arena_array(&p->arena, tensor_id, g->tensors.count + 1), next = 0;
+    spelling_clear(&p->graph_words);
+    graph_mark_live(g, live);
+    for (node_id i = 0; i < g->nodes.count; i++) {
+        const struct node *n = &g->nodes.items[i];
+        bool is_leaf = n->op->flags & OPERATOR_IS_LEAF;
+        if (!live[i])
+            continue;
+        spelling_add(&p->graph_words, n->op->id);
+        spelling_add(&p->graph_words, n->n_inputs);
+        if (is_leaf)
+            spell_type(&p->graph_words, graph_type(g, n->first_output));
+        else
+            spell_attributes(&p->graph_words, n);
+        for (uint32_t k = 0; k < n->n_inputs; k++)
+            spelling_add(&p->graph_words, places[graph_inputs(g, i)[k]]);
+        for (uint32_t k = 0; k < n->n_outputs; k++)
+            places[n->first_output + k] = next++;
+    }
+    for (size_t i = 0; i < g->outputs.count; i++)
+        spelling_add(&p->graph_words, places[g->outputs.items[i]]);
+}
+
+static double recall_graph(struct scribe *p)
+{
+    double seconds = NAN;
+    pthread_mutex_lock(&p->costs->lock);
+    memo_find(&p->costs->memo, spelling_key(&p->graph_words), &seconds);
+    pthread_mutex_unlock(&p->costs->lock);
+    return seconds;
+}
+
+static void note_graph(struct scribe *p, double seconds)
+{
+    pthread_mutex_lock(&p->costs->lock);
+    memo_set(&p->costs->memo, spelling_key(&p->graph_words), seconds);
+    pthread_mutex_unlock(&p->costs->lock);
+}
+
+// NaN: not known, and this context cannot measure it.
+static double seconds_of_graph(struct scribe *p, const struct graph *g, const struct cost_model *cost, void *context)
+{
+    spell_graph(p, g);
+    double seconds = recall_graph(p);
+    if (!isnan(seconds))
+        return seconds;
+    seconds = cost->graph_seconds(context, g);
+    if (!isnan(seconds))
+        note_graph(p, seconds);
+    return seconds;
+}
+
 static double seconds_after(struct scribe *p, const struct rewrite *r, struct graph *local,
                             const struct cost_model *cost, void *context)
 {
@@ -334,7 +413,7 @@ static double seconds_after(struct scribe *p, const struct rewrite *r, struct gr
     }
     if (!graph_replace(&after, local, n, old, new, NULL))
         return INFINITY;
-    double seconds = cost->graph_seconds(context, &after);
+    double seconds = seconds_of_graph(p, &after, cost, context);
     graph_free(&after);
     return seconds;
 }
@@ -366,8 +445,14 @@ void scribe_describe(struct scribe *s, const struct rewrite *r)
     begin_generation(s, r->g);
     collect_members(s, r);
     write_members(s, r, &next);
-    s->n_words_before = s->signature.count;
+    s->before = spelling_key(&s->signature);
     write_target(s, r, &next);
+}
+
+struct description scribe_description(const struct scribe *s)
+{
+    struct key_words all = spelling_key(&s->signature);
+    return (struct description){all, {all.bytes, s->before.n_bytes, s->before.n_words}};
 }
 
 struct price scribe_price(struct scribe *s, const struct rewrite *r, const struct cost_model *cost, void *context,
@@ -377,9 +462,10 @@ struct price scribe_price(struct scribe *s, const struct rewrite *r, const struc
     struct graph local;
     forget_places(s);
     graph_init(&local, &s->arena);
+    graph_reserve(&local, 2 * s->members.count, 4 * s->members.count, 3 * s->members.count);
     copy_members(s, r, &local);
     if (isnan(before))
-        before = cost->graph_seconds(context, &local);
+        before = seconds_of_graph(s, &local, cost, context);
     struct price price = {before, isinf(before) ? INFINITY : NAN};
     if (isfinite(before))
         price.change = seconds_after(s, r, &local, cost, context) - before;
@@ -404,28 +490,28 @@ struct rewrite rewrite_of_match(const struct graph *g, size_t n_before, const st
 
 // --- what was priced before ------------------------------------------------------------------------------------------
 
-struct price pricer_recall(const struct pricer *p, const int64_t *words, size_t n_words_before, size_t n_words)
+struct price pricer_recall(const struct pricer *p, const struct description *d)
 {
     struct price price = {NAN, NAN};
     double known;
-    if (memo_find(&p->memo, words, n_words_before, &known))
+    if (memo_find(&p->memo, d->before, &known))
         price.before = known;
-    if (memo_find(&p->memo, words, n_words, &known))
+    if (memo_find(&p->memo, d->all, &known))
         price.change = known;
     return price;
 }
 
-void pricer_note(struct pricer *p, const int64_t *words, size_t n_words_before, size_t n_words, struct price price)
+void pricer_note(struct pricer *p, const struct description *d, struct price price)
 {
-    struct price known = pricer_recall(p, words, n_words_before, n_words);
+    struct price known = pricer_recall(p, d);
     p->asked += 2;
     p->known += !isnan(known.before) + !isnan(known.change);
-    p->work += (isnan(known.before) ? n_words_before : 0) + (isnan(known.change) ? n_words : 0);
+    p->work += (isnan(known.before) ? d->before.n_words : 0) + (isnan(known.change) ? d->all.n_words : 0);
     p->before = price.before;
     if (isnan(known.before))
-        memo_add(&p->memo, words, n_words_before, price.before);
+        memo_add(&p->memo, d->before, price.before);
     if (isnan(known.change))
-        memo_add(&p->memo, words, n_words, price.change);
+        memo_add(&p->memo, d->all, price.change);
     p->unpriced += !isfinite(price.change);
 }
 
@@ -433,15 +519,16 @@ double pricer_change(struct pricer *p, const struct rewrite *r)
 {
     struct scribe *s = &p->scribe;
     scribe_describe(s, r);
-    struct price price = pricer_recall(p, s->signature.items, s->n_words_before, s->signature.count);
+    struct description d = scribe_description(s);
+    struct price price = pricer_recall(p, &d);
     if (isnan(price.before) || isnan(price.change))
         price = scribe_price(s, r, p->cost, p->cost->context, price.before);
-    pricer_note(p, s->signature.items, s->n_words_before, s->signature.count, price);
+    pricer_note(p, &d, price);
     return price.change;
 }
 
 void pricer_correct(struct pricer *p, const struct rewrite *r, double change)
 {
     scribe_describe(&p->scribe, r);
-    memo_set(&p->memo, p->scribe.signature.items, p->scribe.signature.count, change);
+    memo_set(&p->memo, scribe_description(&p->scribe).all, change);
 }

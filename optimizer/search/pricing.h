@@ -15,6 +15,7 @@
 #include "optimizer/search/memo.h"
 #include "optimizer/search/order.h"
 #include "substitutions/match.h"
+#include <pthread.h>
 
 struct place {
     uint32_t generation;   // valid when it is the pricer's
@@ -24,8 +25,16 @@ struct path_node {
     node_id node;
     uint32_t reader;   // which of the nodes seen before reads it
 };
+// What graphs cost that were made of neighbourhoods: different rewrites make equal ones, and many matches share theirs.
+// All scribes have one, at the same time; who is first changes nothing, because costs do not depend on who asks.
+struct graph_costs {
+    struct memo memo;
+    pthread_mutex_t lock;
+};
 // Writes neighbourhoods down, and makes graphs of them: one for each thread.
 struct scribe {
+    struct graph_costs *costs;
+    struct spelling graph_words;   // of the graph that was priced last
     struct arena arena;
     uint32_t generation;
     VEC(uint32_t) is_member;    // of every node: the generation in which it was one
@@ -37,15 +46,16 @@ struct scribe {
         VEC(struct path_node) nodes;
     } path;
     struct ordering ordering;
-    word_list signature;     // of the rewrite that was described last; its beginning is the neighbourhood as it is
-    size_t n_words_before;   // of that beginning
+    struct spelling signature;   // of the rewrite that was described last
+    struct key_words before;     // its beginning, which is the neighbourhood as it is: how long it is
 };
-void scribe_init(struct scribe *s);
+void scribe_init(struct scribe *s, struct graph_costs *costs);
 void scribe_free(struct scribe *s);
 
 struct pricer {
     const struct cost_model *cost;
     struct memo memo;
+    struct graph_costs graph_costs;
     uint64_t asked, known, unpriced;
     uint64_t work;   // words of what was not known: about what pricing it took
     double before;   // seconds of the neighbourhood that was asked for last, as it was
@@ -53,6 +63,7 @@ struct pricer {
 };
 void pricer_init(struct pricer *p, const struct cost_model *cost);
 void pricer_free(struct pricer *p);
+void pricer_forget(struct pricer *p);   // all prices, to give memory back
 
 // A rewrite of the live graph `g`, which holds the target nodes already (added behind the `n_before` nodes that `index`
 // knows): old tensors are to be replaced by new ones, without a cycle.
@@ -78,11 +89,16 @@ void pricer_correct(struct pricer *p, const struct rewrite *r, double change);
 struct price {
     double before, change;   // NaN: not known
 };
+// A rewrite in its neighbourhood; the neighbourhood as it is.
+struct description {
+    struct key_words all, before;
+};
 void scribe_describe(struct scribe *s, const struct rewrite *r);
+struct description scribe_description(const struct scribe *s);   // of what was described last, until the next
 // Of the rewrite described last, from its graph; `context` is one of the cost model's.
 struct price scribe_price(struct scribe *s, const struct rewrite *r, const struct cost_model *cost, void *context,
                           double before);
 // What is remembered of a description. Reads only: for several threads at once while nobody notes anything.
-struct price pricer_recall(const struct pricer *p, const int64_t *words, size_t n_words_before, size_t n_words);
-void pricer_note(struct pricer *p, const int64_t *words, size_t n_words_before, size_t n_words, struct price price);
+struct price pricer_recall(const struct pricer *p, const struct description *d);
+void pricer_note(struct pricer *p, const struct description *d, struct price price);
 #endif

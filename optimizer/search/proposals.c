@@ -62,7 +62,7 @@ bool whole_allows(struct whole *w, const struct match *m, const struct graph *g)
 {
     if (is_rule_disabled(w, m->rule))
         return false;
-    enum verdict verdict = w->options->validates ? validator_judge(&w->validator, m, g) : VERDICT_EQUAL;
+    enum verdict verdict = w->options->validates ? validator_judge(w->validator, m, g) : VERDICT_EQUAL;
     if (verdict == VERDICT_DIFFERENT)
         refute(w, m->rule);
     return verdict == VERDICT_EQUAL || verdict == VERDICT_TOO_COSTLY;

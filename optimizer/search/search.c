@@ -26,6 +26,7 @@ struct search {
     uint64_t matches_then;   // and as many matches priced
     uint64_t work_then;      // and so much work done for it
     size_t memory_before;    // in use when the search began
+    uint64_t checked_before, too_costly_before;   // by the validator
     struct progress progress;
 };
 
@@ -147,8 +148,8 @@ static void finish(struct search *s)
     count_applications(s);
     r->statistics.queued = s->chains.queue.arrived;
     r->statistics.dropped += s->chains.queue.dropped;
-    r->statistics.validated = s->whole.validator.checked - s->whole.validator.too_costly;
-    r->statistics.not_validated = s->whole.validator.too_costly;
+    r->statistics.not_validated = s->whole.validator->too_costly - s->too_costly_before;
+    r->statistics.validated = s->whole.validator->checked - s->checked_before - r->statistics.not_validated;
     r->statistics.priced = s->whole.pricer.asked;
     r->statistics.remembered = s->whole.pricer.known;
     r->statistics.seconds = clock_seconds() - s->started;
@@ -162,6 +163,8 @@ void search_graph(const struct graph *g, const struct rule_set *rules, const str
     *ret_result = (struct search_result){0};
     progress_start(&s.progress, options->progress, "search", (uint64_t)options->budget);
     whole_init(&s.whole, g, rules, cost, options, ret_result);
+    s.checked_before = s.whole.validator->checked;
+    s.too_costly_before = s.whole.validator->too_costly;
     s.whole.deadline = options->seconds > 0 ? s.started + options->seconds : 0;
     s.whole.progress = &s.progress;
     chains_init(&s.chains, &s.whole);

@@ -23,6 +23,7 @@
 #include <stdio.h>
 
 struct error;
+struct validator;
 
 struct search_options {
     double alpha;            // >= 1
@@ -34,6 +35,7 @@ struct search_options {
     size_t max_memory;       // bytes that the search may hold, 0: no limit; the worst are dropped first
     double least_gain;   // of a rewrite, as a share of what its neighbourhood costs: less is within the noise of costs
     bool validates;      // checks each applied rewrite at its shapes (validate.h)
+    struct validator *validator;   // that knows what former searches with the same rules have checked; NULL: none
     size_t n_disabled;
     const char *const *disabled;   // names of rules not to be used
     size_t max_rule_operators;     // rules with more operators on either side are not used; 0: no limit

@@ -10,18 +10,20 @@
 #define OPERATIONS 2e5        // for all entries, unless a single one takes more
 #define MAX_OPERATIONS 15e6   // for one entry
 
-void validator_init(struct validator *v, struct arena *scratch)
+void validator_init(struct validator *v)
 {
-    *v = (struct validator){.scratch = scratch};
+    *v = (struct validator){0};
+    arena_init(&v->scratch);
     arena_init(&v->arena);
     memo_init(&v->memo, MAX_WORDS);
 }
 
 void validator_free(struct validator *v)
 {
+    arena_free(&v->scratch);
     arena_free(&v->arena);
     memo_free(&v->memo);
-    vec_free(&v->words);
+    spelling_free(&v->words);
 }
 
 // --- entries ---------------------------------------------------------------------------------------------------------
@@ -219,17 +221,17 @@ static bool is_match_in(const struct match *m, const struct graph *g)
 
 static enum verdict judge_anew(struct validator *v, const struct match *m, const struct graph *g)
 {
-    struct arena_mark mark = arena_mark(&v->arena), scratch = arena_mark(v->scratch);
+    struct arena_mark mark = arena_mark(&v->arena), scratch = arena_mark(&v->scratch);
     struct graph instance;
     struct match match;
     tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
     enum verdict verdict = VERDICT_EQUAL;
     graph_init(&instance, &v->arena);
     make_instance(&instance, m, g, &match);
-    if (match_apply(&match, &instance, v->scratch, old, new))
-        verdict = compare_sides(&match, &instance, old, new, v->scratch);
+    if (match_apply(&match, &instance, &v->scratch, old, new))
+        verdict = compare_sides(&match, &instance, old, new, &v->scratch);
     graph_free(&instance);
-    arena_release(v->scratch, scratch);
+    arena_release(&v->scratch, scratch);
     arena_release(&v->arena, mark);
     return verdict;
 }
@@ -238,24 +240,24 @@ static enum verdict judge_anew(struct validator *v, const struct match *m, const
 
 static void describe(struct validator *v, const struct match *m, const struct graph *g)
 {
-    vec_clear(&v->words);
-    vec_push(&v->words, (int64_t)(intptr_t)m->rule);
+    spelling_clear(&v->words);
+    spelling_add(&v->words, (int64_t)(intptr_t)m->rule);
     for (uint32_t i = 0; i < m->rule->pattern.n_variables; i++) {
-        vec_push(&v->words, m->variables[i] != NO_TENSOR);
+        spelling_add(&v->words, m->variables[i] != NO_TENSOR);
         if (m->variables[i] == NO_TENSOR)
             continue;
         const struct type *t = graph_type(g, m->variables[i]);
-        vec_push(&v->words, t->dtype);
-        vec_push(&v->words, t->rank);
+        spelling_add(&v->words, t->dtype);
+        spelling_add(&v->words, t->rank);
         for (int axis = 0; axis < t->rank; axis++)
-            vec_push(&v->words, t->dim[axis]);
+            spelling_add(&v->words, t->dim[axis]);
     }
     for (uint32_t i = 0; i < m->rule->n_source_nodes; i++) {
         const struct node *n = &g->nodes.items[m->nodes[i]];
         for (int j = 0; j < operator_n_attributes(n->op); j++) {
-            vec_push(&v->words, n->attributes[j].count);
+            spelling_add(&v->words, n->attributes[j].count);
             for (uint32_t k = 0; k < n->attributes[j].count; k++)
-                vec_push(&v->words, n->attributes[j].ints[k]);
+                spelling_add(&v->words, n->attributes[j].ints[k]);
         }
     }
 }
@@ -266,12 +268,12 @@ enum verdict validator_judge(struct validator *v, const struct match *m, const s
     if (!is_match_in(m, g))
         return VERDICT_NO_MATCH;
     describe(v, m, g);
-    if (memo_find(&v->memo, v->words.items, v->words.count, &known)) {
+    if (memo_find(&v->memo, spelling_key(&v->words), &known)) {
         v->repeated++;
         return (enum verdict)(int)known;
     }
     enum verdict verdict = judge_anew(v, m, g);
-    memo_add(&v->memo, v->words.items, v->words.count, (double)verdict);
+    memo_add(&v->memo, spelling_key(&v->words), (double)verdict);
     v->checked++;
     v->too_costly += verdict == VERDICT_TOO_COSTLY;
     return verdict;

@@ -12,12 +12,12 @@
 enum verdict { VERDICT_EQUAL, VERDICT_DIFFERENT, VERDICT_TOO_COSTLY, VERDICT_UNTYPED, VERDICT_NO_MATCH };
 
 struct validator {
-    struct arena *scratch, arena;
+    struct arena scratch, arena;
     struct memo memo;
-    word_list words;
+    struct spelling words;
     uint64_t checked, repeated, too_costly;
 };
-void validator_init(struct validator *v, struct arena *scratch);
+void validator_init(struct validator *v);
 void validator_free(struct validator *v);
 // Of a match of `g`. One that cannot be applied is no difference; one whose nodes of `g` are not the source graph is none.
 enum verdict validator_judge(struct validator *v, const struct match *m, const struct graph *g);

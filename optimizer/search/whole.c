@@ -458,7 +458,8 @@ void whole_init(struct whole *w, const struct graph *g, const struct rule_set *r
     pricer_init(&w->pricer, cost);
     batch_init(&w->batch, &w->pricer);
     arena_init(&w->scratch);
-    validator_init(&w->validator, &w->scratch);
+    validator_init(&w->own_validator);
+    w->validator = options->validator ? options->validator : &w->own_validator;
     w->is_disabled = mem_alloc_zero(rules->rules.count + 1);
     for (size_t i = 0; i < rules->rules.count; i++)
         w->is_disabled[i] = !is_rule_wanted(rules->rules.items[i], options);
@@ -476,7 +477,7 @@ void whole_free(struct whole *w)
     vec_free(&w->proposals);
     batch_free(&w->batch);
     pricer_free(&w->pricer);
-    validator_free(&w->validator);
+    validator_free(&w->own_validator);
     arena_free(&w->scratch);
     rule_index_free(&w->rule_index);
     mem_free(w->is_disabled, w->rules->rules.count + 1);

@@ -40,7 +40,7 @@ struct whole {
     struct search_result *result;
     struct pricer pricer;
     struct batch batch;
-    struct validator validator;
+    struct validator *validator, own_validator;
     struct arena scratch;
     struct rule_index rule_index;
     bool *is_disabled;   // of every rule

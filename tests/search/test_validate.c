@@ -121,7 +121,7 @@ static void right_rules_pass(void **state)
         struct graph g;
         struct match_index index;
         struct judging j = {.g = &g};
-        validator_init(&j.validator, &scratch);
+        validator_init(&j.validator);
         graph_init(&g, &a);
         random_graph_fill(&g, &rules, &random, 10);
         match_index_init(&index, &g);
@@ -166,7 +166,7 @@ static void what_is_no_match_does_not_pass(void **state)
     arena_init(&a);
     arena_init(&scratch);
     rule_set_init(&rules, &a);
-    validator_init(&j.validator, &scratch);
+    validator_init(&j.validator);
     graph_init(&g, &a);
     const char text[] = "(rule r (source (matmul (matmul ?x ?y) ?z)) (target (matmul ?x (matmul ?y ?z))))"
                         "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let z (input 2) (f32 4 4))"
