@@ -52,9 +52,32 @@ static double least_saved(const struct reduction *r, const struct cost_table *t,
     return least;
 }
 
+// The same where all other variables take their first values, or all their last ones.
+static double saved_at(const struct reduction *r, const struct cost_table *t, uint32_t variable, int a, int b,
+                       bool at_last)
+{
+    size_t outer, inner, n = (size_t)r->n_values[variable];
+    split_around(r, t, variable, &outer, &inner);
+    const double *seconds = t->seconds + (at_last ? (outer - 1) * n * inner + inner - 1 : 0);
+    double from = seconds[(size_t)a * inner], to = seconds[(size_t)b * inner];
+    return from == to ? 0 : from - to;
+}
+
+// Where the others stand so, is it clear that changing from a to b saves nothing?
+static bool saves_nothing_at(const struct reduction *r, uint32_t variable, int a, int b, bool at_last)
+{
+    double saved = 0;
+    for (uint32_t i = r->first[variable]; i < r->first[variable + 1]; i++)
+        saved += saved_at(r, &r->tables[r->list[i]], variable, a, b, at_last);
+    return saved < 0 || (saved == 0 && b >= a);
+}
+
+// Sums are rounded alike: what is saved least is not more than what is saved at some place, to the last digit.
 static bool is_dead_end(const struct reduction *r, uint32_t variable, int a, int b)
 {
     double saved = 0;
+    if (saves_nothing_at(r, variable, a, b, false) || saves_nothing_at(r, variable, a, b, true))
+        return false;
     for (uint32_t i = r->first[variable]; i < r->first[variable + 1]; i++)
         saved += least_saved(r, &r->tables[r->list[i]], variable, a, b);
     return saved > 0 || (saved == 0 && b < a);
@@ -74,10 +97,15 @@ static void drop_value_of_table(struct reduction *r, struct cost_table *t, uint3
     t->seconds = seconds;
 }
 
+// What is dropped of a variable changes the tables of others, which have to be looked at once more.
 static void drop_value(struct reduction *r, uint32_t variable, int value)
 {
-    for (uint32_t i = r->first[variable]; i < r->first[variable + 1]; i++)
-        drop_value_of_table(r, &r->tables[r->list[i]], variable, value);
+    for (uint32_t i = r->first[variable]; i < r->first[variable + 1]; i++) {
+        struct cost_table *t = &r->tables[r->list[i]];
+        drop_value_of_table(r, t, variable, value);
+        for (int k = 0; k < t->n; k++)
+            r->is_changed[t->variables[k]] |= t->variables[k] != variable;
+    }
     for (int i = value; i + 1 < r->n_values[variable]; i++)
         r->values[variable][i] = r->values[variable][i + 1];
     r->n_values[variable]--;
@@ -101,8 +129,11 @@ void reduction_drop_dead_ends(struct reduction *r)
     bool is_any = true;
     while (is_any) {
         is_any = false;
-        for (uint32_t v = 0; v < r->n_variables; v++)
-            is_any |= r->n_values[v] > 1 && drop_dead_ends_of(r, v);
+        for (uint32_t v = 0; v < r->n_variables; v++) {
+            bool is_changed = r->is_changed[v] && r->n_values[v] > 1;
+            r->is_changed[v] = false;
+            is_any |= is_changed && drop_dead_ends_of(r, v);
+        }
     }
 }
 
@@ -113,9 +144,11 @@ void reduction_init(struct reduction *r, size_t n_variables, const int *n_values
     r->tables = arena_array(arena, struct cost_table, n_tables + 1);
     memcpy(r->tables, tables, n_tables * sizeof *tables);
     r->n_values = arena_array(arena, int, n_variables + 1);
+    r->is_changed = arena_array(arena, bool, n_variables + 1);
     r->values = arena_array(arena, int *, n_variables + 1);
     for (size_t v = 0; v < n_variables; v++) {
         r->n_values[v] = n_values[v];
+        r->is_changed[v] = true;
         r->values[v] = arena_array(arena, int, n_values[v] + 1);
         for (int i = 0; i < n_values[v]; i++)
             r->values[v][i] = i;

@@ -4,9 +4,11 @@
 #ifndef BACKENDS_DEAD_ENDS_H
 #define BACKENDS_DEAD_ENDS_H
 #include "backends/assignment.h"
+#include <stdbool.h>
 
 struct reduction {
     size_t n_variables, n_tables;
+    bool *is_changed;            // of every variable: is one of its tables another since it was looked at?
     int *n_values;               // left, of each variable
     int **values;                // which
     struct cost_table *tables;   // over the values that are left

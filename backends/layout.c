@@ -106,8 +106,10 @@ static void fill_part(struct layout_search *s, const struct layout_part *part)
     for (size_t k = 0; part->kind == PART_COPIES && k < LAYOUT_SLOTS; k++)
         if (part->slots >> k & 1)
             fill_entry(t, part->entry * LAYOUT_SLOTS + k, part->seconds[k]);
-    if (part->kind == PART_NEED && part->is_missing)
+    if (part->kind == PART_NEED && part->is_missing) {
         fill_entry(t, part->entry, part->slots);
+        t->slots |= part->slots;
+    }
     if (part->kind == PART_STEPS && part->is_missing)
         fill_steps(s, t, part->entry, part->slots ? part->seconds[0] : 0);
 }

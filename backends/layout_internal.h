@@ -17,6 +17,7 @@ struct layout_table {
     size_t n_entries, n_missing;
     double *seconds, least;   // NAN where missing; least: of those for the standard layouts and for one layout for all
     bool is_guessed;          // some of them
+    unsigned slots;           // of NEED: all that are in some entry
 };
 struct layout_memory {
     struct arena arena;
@@ -41,12 +42,12 @@ struct layout_part {
     struct {
         uint32_t items[LAYOUT_MOST_CHOICES];
         size_t count;
-    } scope;   // numbers of choices
+    } scope;                              // numbers of choices
     struct number_list steps, requests;   // of the standard plan
-    node_id node;             // of NEED
-    uint32_t next;            // of COPIES: the first NEED of its tensor; of NEED: the next one; NO_LAYOUT_PART: none
-    uint32_t table;           // of the memory
-    size_t entry;             // of the layouts that are looked at
+    node_id node;                         // of NEED
+    uint32_t next;    // of COPIES: the first NEED of its tensor; of NEED: the next one; NO_LAYOUT_PART: none
+    uint32_t table;   // of the memory
+    size_t entry;     // of the layouts that are looked at
     bool is_missing;
     unsigned slots;   // that are needed for these layouts, or were seen in the plan
     double seconds[LAYOUT_SLOTS];

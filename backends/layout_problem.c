@@ -31,11 +31,7 @@ static double known_or(double seconds, double otherwise)
 // The slots that may be needed at all.
 static unsigned slots_of_need(const struct layout_search *s, const struct layout_part *need)
 {
-    const struct layout_table *t = layout_table_of(s, need);
-    unsigned slots = 0;
-    for (size_t i = 0; i < t->n_entries; i++)
-        slots |= (unsigned)known_or(t->seconds[i], 0);
-    return slots;
+    return layout_table_of(s, need)->slots;
 }
 
 static unsigned expand_set(unsigned set, unsigned slots)
@@ -122,15 +118,38 @@ static size_t put_into_scope(const struct formulation *f, const struct layout_pa
     return n;
 }
 
-static size_t entry_at(const struct formulation *f, const struct layout_part *part, size_t n, const uint32_t *scope,
-                       const int *values)
+// A table of copies or of a need, while choices take one combination of values after the other.
+struct walk {
+    const double *seconds;
+    size_t entry, strides[LAYOUT_MOST_CHOICES + 2];   // by places in the scope
+};
+
+static struct walk walk_of(const struct formulation *f, const struct layout_part *part, size_t n, const uint32_t *scope)
 {
-    size_t entry = 0;
-    for (size_t i = 0; i < part->scope.count; i++)
+    struct walk w = {.seconds = layout_table_of(f->s, part)->seconds};
+    size_t stride = 1;
+    for (size_t i = part->scope.count; i-- > 0;) {
         for (size_t k = 0; k < n; k++)
             if (scope[k] == part->scope.items[i])
-                entry = entry * (size_t)f->n_values[scope[k]] + (size_t)values[k];
-    return entry;
+                w.strides[k] = stride;
+        stride *= (size_t)f->n_values[part->scope.items[i]];
+    }
+    return w;
+}
+
+// The next combination, the last choice first.
+static void step_on(const struct formulation *f, size_t n, const uint32_t *scope, int *values, size_t n_walks,
+                    struct walk *walks)
+{
+    for (size_t k = n; k-- > 0;) {
+        int n_values = f->n_values[scope[k]];
+        bool is_over = ++values[k] == n_values;
+        for (size_t i = 0; i < n_walks; i++)
+            walks[i].entry += is_over ? walks[i].strides[k] * (1 - (size_t)n_values) : walks[i].strides[k];
+        if (!is_over)
+            return;
+        values[k] = 0;
+    }
 }
 
 // One table over all choices: the copies that some reader needs are made. False: it would be too large.
@@ -139,25 +158,27 @@ static bool add_joint_table(struct formulation *f, const struct layout_part *cop
     struct layout_search *s = f->s;
     uint32_t scope[LAYOUT_MOST_CHOICES + 2], p;
     int values[LAYOUT_MOST_CHOICES + 2] = {0};
-    size_t entries = 1, n = put_into_scope(f, copies, scope, 0, &entries);
+    size_t entries = 1, n_needs = 0, n = put_into_scope(f, copies, scope, 0, &entries);
     for (p = copies->next; p != NO_LAYOUT_PART && n != SIZE_MAX; p = s->parts.items[p].next)
-        if (slots_of_need(s, &s->parts.items[p]))
+        if (slots_of_need(s, &s->parts.items[p])) {
             n = put_into_scope(f, &s->parts.items[p], scope, n, &entries);
+            n_needs++;
+        }
     if (n == SIZE_MAX)
         return false;
     double *seconds = arena_array(s->arena, double, entries);
+    struct walk *walks = arena_array(s->arena, struct walk, n_needs + 1), *needs = walks + 1;
+    walks[0] = walk_of(f, copies, n, scope);
+    n_needs = 0;
+    for (p = copies->next; p != NO_LAYOUT_PART; p = s->parts.items[p].next)
+        if (slots_of_need(s, &s->parts.items[p]))
+            needs[n_needs++] = walk_of(f, &s->parts.items[p], n, scope);
     for (size_t i = 0; i < entries; i++) {
         unsigned set = 0;
-        for (p = copies->next; p != NO_LAYOUT_PART; p = s->parts.items[p].next) {
-            const struct layout_part *need = &s->parts.items[p];
-            set |= (unsigned)known_or(layout_table_of(s, need)->seconds[entry_at(f, need, n, scope, values)], 0);
-        }
-        seconds[i] = seconds_of_set(layout_table_of(s, copies), entry_at(f, copies, n, scope, values), set);
-        for (size_t k = n; k-- > 0;) {
-            if (++values[k] < f->n_values[scope[k]])
-                break;
-            values[k] = 0;
-        }
+        for (size_t k = 0; k < n_needs; k++)
+            set |= (unsigned)known_or(needs[k].seconds[needs[k].entry], 0);
+        seconds[i] = set ? seconds_of_set(layout_table_of(s, copies), walks[0].entry, set) : 0;
+        step_on(f, n, scope, values, n_needs + 1, walks);
     }
     add_table(f, (int)n, scope, seconds);
     return true;

@@ -12,7 +12,7 @@ struct table {
     struct table_slot {
         uint64_t hash;
         uint32_t id;
-    } *slots;
+    } * slots;
     size_t count, capacity;
 };
 
@@ -22,7 +22,7 @@ typedef bool table_equal_fn(const void *owner, uint32_t id, const void *key);
 uint32_t table_find(const struct table *t, uint64_t hash, table_equal_fn *equal, const void *owner, const void *key);
 void table_insert(struct table *t, uint64_t hash, uint32_t id);   // the caller knows that it is absent
 bool table_remove(struct table *t, uint64_t hash, uint32_t id);
-void table_reserve(struct table *t, size_t count);                  // room for that many in all
+void table_reserve(struct table *t, size_t count);                // room for that many in all
 void table_copy(struct table *ret_copy, const struct table *t);   // of the same ids
 void table_clear(struct table *t);
 void table_free(struct table *t);

@@ -57,7 +57,7 @@ struct graph {
 void graph_init(struct graph *g, struct arena *arena);   // `arena` must outlive the graph
 void graph_free(struct graph *g);
 void graph_reserve(struct graph *g, size_t n_nodes, size_t n_edges, size_t n_tensors);   // memory for that many in all
-void graph_copy(struct graph *ret_copy, const struct graph *g);   // shares the arena
+void graph_copy(struct graph *ret_copy, const struct graph *g);                          // shares the arena
 // What is added to the copy goes to `arena`; what it has already stays where it is and is only read.
 void graph_copy_apart(struct graph *ret_copy, const struct graph *g, struct arena *arena);
 

@@ -131,8 +131,11 @@ static void forget_slant(struct optimizing *o, const struct graph *g, struct sea
     result->seconds_after = seconds_of_graph(&plain, &result->graph);
 }
 
+#define SHARE_OF_RENEWING_GAIN 0.25   // for a search that another one goes on from
+
 static void search_with_policy(struct optimizing *o, const struct graph *g, const struct slant *slant,
-                               enum layout_policy policy, double time_left, struct search_result *ret_result)
+                               enum layout_policy policy, double time_left, bool is_first_of_two,
+                               struct search_result *ret_result)
 {
     struct search_options options = search_options_of(o->options);
     VEC(void *) workers = {0};
@@ -146,6 +149,8 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     struct cost_model cost = {seconds_of_graph, &own, workers.count, workers.items};
     options.seconds = time_left;
     options.validator = o->validator;
+    if (is_first_of_two)
+        options.renewing_gain *= SHARE_OF_RENEWING_GAIN;
     if (slant->least_gain > 0)
         options.least_gain = slant->least_gain;
     struct rule_set none;
@@ -173,6 +178,7 @@ static double time_left_after(double time_left, double started)
     return time_left > 0 ? fmax(time_left - spent, 1e-3) : 0;
 }
 
+// Where the first one ends may decide what the second one comes to, so it is patient with smaller gains.
 // A search under other prices goes other ways, and may come to something better in the end. So what sequential comes to
 // is where this one begins, where that is better than the original with its best layouts.
 static void search_jointly(struct optimizing *o, const struct slant *slant, double time_left,
@@ -180,11 +186,11 @@ static void search_jointly(struct optimizing *o, const struct slant *slant, doub
 {
     struct search_result plain;
     double started = clock_seconds();
-    search_with_policy(o, &o->model.graph, slant, LAYOUTS_PLAIN, time_left, &plain);
+    search_with_policy(o, &o->model.graph, slant, LAYOUTS_PLAIN, time_left, true, &plain);
     double before = best_seconds_of(o, &o->model.graph);
     bool is_better = best_seconds_of(o, &plain.graph) < before;
     search_with_policy(o, is_better ? &plain.graph : &o->model.graph, slant, LAYOUTS_BEST,
-                       time_left_after(time_left, started), ret_result);
+                       time_left_after(time_left, started), false, ret_result);
     if (is_better)
         search_result_put_in_front(ret_result, &plain, before);
     search_result_add_statistics(ret_result, &plain);
@@ -196,7 +202,8 @@ static void search(struct optimizing *o, const struct slant *slant, double time_
     if (o->options->layout == STRATEGY_JOINT && slant == &slants[0])
         search_jointly(o, slant, time_left, ret_result);
     else
-        search_with_policy(o, &o->model.graph, slant, policy_of_search(o->options->layout), time_left, ret_result);
+        search_with_policy(o, &o->model.graph, slant, policy_of_search(o->options->layout), time_left, false,
+                           ret_result);
 }
 
 // --- several, and the best of them -------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ const struct search_options search_standard_options = {.alpha = 1.05,
                                                        .least_gain = 0.001,
                                                        .budget = 1000,
                                                        .patience = 800,
+                                                       .renewing_gain = 0.001,
                                                        .max_candidates = 200000,
                                                        .max_memory = (size_t)1 << 30,
                                                        .validates = true};
@@ -22,10 +23,11 @@ struct search {
     const struct search_options *options;
     struct search_result *result;
     double started;
-    uint64_t adopted_at;     // as many were expanded
-    uint64_t matches_then;   // and as many matches priced
-    uint64_t work_then;      // and so much work done for it
-    size_t memory_before;    // in use when the search began
+    uint64_t adopted_at;                          // as many were expanded
+    uint64_t matches_then;                        // and as many matches priced
+    uint64_t work_then;                           // and so much work done for it
+    double seconds_then;                          // what the graph cost
+    size_t memory_before;                         // in use when the search began
     uint64_t checked_before, too_costly_before;   // by the validator
     struct progress progress;
 };
@@ -56,9 +58,12 @@ static void note_point(struct search *s)
     vec_push(&s->result->course, point);
 }
 
-// Patience begins anew.
+// Patience begins anew, when what was gained since it did so last matters.
 static void note_better(struct search *s)
 {
+    if (s->seconds_then > 0 && s->whole.seconds > (1 - s->options->renewing_gain) * s->seconds_then)
+        return;
+    s->seconds_then = s->whole.seconds;
     s->adopted_at = s->result->statistics.expanded;
     s->matches_then = s->result->statistics.matches;
     s->work_then = s->whole.pricer.work;

@@ -66,8 +66,14 @@ static void behaves_like_an_array(hash_fn *hash)
         else if (!wants_insertion)
             assert_int_equal(table_remove(&t, hash(keys[id]), id), present[id]);
         present[id] = wants_insertion;
-        if (step % 300 == 0)
+        if (step % 300 == 0) {
+            struct table copy;
             check_against_array(&t, keys, present, hash);
+            table_copy(&copy, &t);
+            table_reserve(&copy, (size_t)step);
+            check_against_array(&copy, keys, present, hash);
+            table_free(&copy);
+        }
     }
     check_against_array(&t, keys, present, hash);
     table_clear(&t);

@@ -372,7 +372,8 @@ static void keeps_within_its_memory(void **state)
 }
 
 // A sum of eight different inputs: associating them gains nothing, in very many ways.
-static void search_a_long_sum(int64_t patience, struct search_result *ret_result, struct fixture *f)
+static void search_a_long_sum(int64_t patience, const struct cost_model *cost, struct search_result *ret_result,
+                              struct fixture *f)
 {
     struct text text = {0};
     struct search_options options = search_standard_options;
@@ -382,7 +383,7 @@ static void search_a_long_sum(int64_t patience, struct search_result *ret_result
         text_printf(&text, "(let x%d (input %d) (f32 4 4)) (let s%d (ewadd s%d x%d))", i, i, i, i - 1, i);
     text_add(&text, "(output s7))");
     set_up(f, text.chars);
-    search_graph(&f->g, &f->rules, &made_up_cost, &options, ret_result);
+    search_graph(&f->g, &f->rules, cost, &options, ret_result);
     text_free(&text);
 }
 
@@ -392,7 +393,7 @@ static void loses_patience_by_matches_too(void **state)
     for (int64_t patience = 10; patience <= 40; patience *= 2) {
         struct fixture f;
         struct search_result result;
-        search_a_long_sum(patience, &result, &f);
+        search_a_long_sum(patience, &made_up_cost, &result, &f);
         assert_true(result.statistics.is_out_of_patience);
         assert_true(result.statistics.matches >= 5 * (uint64_t)patience);
         assert_true(result.statistics.expanded < (uint64_t)patience);
@@ -430,6 +431,71 @@ static void loses_patience_by_work_too(void **state)
     tear_down(&f);
 }
 
+// Two products are merged, then the third one with them. Where no gain matters, patience is not renewed by the first.
+static void patience_is_renewed_by_gains_that_matter(void **state)
+{
+    for (int matters = 0; matters <= 1; matters++) {
+        struct fixture f;
+        struct search_result result;
+        struct search_options options = search_standard_options;
+        options.patience = 1;
+        options.renewing_gain = matters ? 0 : 0.99;
+        set_up(&f, cases[0].graph);
+        search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+        assert_true(result.statistics.adopted > 0);
+        assert_int_equal(result.statistics.adopted > 1, matters);
+        search_result_free(&result);
+        tear_down(&f);
+    }
+}
+
+// Lists of words of which one is a beginning of the other, too, and words that differ in one bit.
+static void different_words_are_spelled_differently(void **state)
+{
+    struct spelling lists[600] = {0};
+    size_t n = 0;
+    for (int bit = 0; bit < 64; bit++)
+        for (int k = 0; k < 8; k++) {
+            int64_t word = (int64_t)(((uint64_t)1 << bit) - (uint64_t)(k & 1)), sign = k & 2 ? -1 : 0;
+            spelling_add(&lists[n], word ^ sign);
+            if (k & 4)
+                spelling_add(&lists[n], bit);
+            assert_int_equal(lists[n++].n_words, k & 4 ? 2 : 1);
+        }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) {
+            struct key_words a = spelling_key(&lists[i]), b = spelling_key(&lists[j]);
+            bool is_same = a.n_bytes == b.n_bytes && memcmp(a.bytes, b.bytes, a.n_bytes) == 0;
+            int bit_a = (int)(i / 8), bit_b = (int)(j / 8);
+            int64_t word_a = (int64_t)(((uint64_t)1 << bit_a) - (uint64_t)(i & 1)) ^ (i & 2 ? -1 : 0);
+            int64_t word_b = (int64_t)(((uint64_t)1 << bit_b) - (uint64_t)(j & 1)) ^ (j & 2 ? -1 : 0);
+            bool is_same_list = word_a == word_b && (i & 4) == (j & 4) && (!(i & 4) || bit_a == bit_b);
+            assert_int_equal(is_same, is_same_list);
+        }
+    for (size_t i = 0; i < n; i++)
+        spelling_free(&lists[i]);
+}
+
+// Counts how often a device is asked.
+static double counted_seconds(void *context, const struct graph *g)
+{
+    ++*(uint64_t *)context;
+    return made_up_seconds(NULL, g);
+}
+
+// Rewrites that differ may leave the same of their surroundings: what is left is priced once.
+static void equal_graphs_are_priced_once(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    uint64_t n_asked = 0;
+    const struct cost_model counting = {counted_seconds, &n_asked, 0, NULL};
+    search_a_long_sum(100, &counting, &result, &f);
+    assert_true(n_asked < result.statistics.priced - result.statistics.remembered);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
 // What a part of the graph may be fused into depends on a path that leads out of it and back in, however long.
 static void what_lies_between_is_near(void **state)
 {
@@ -444,7 +510,7 @@ static void what_lies_between_is_near(void **state)
     text_add(&text, "(let y (ewadd a p9)) (output y))");
     set_up(&f, text.chars);
     match_index_init(&index, &f.g);
-    scribe_init(&scribe);
+    scribe_init(&scribe, NULL);
     node_id a = f.g.tensors.items[graph_inputs(&f.g, (node_id)f.g.nodes.count - 1)[0]].producer;
     struct rewrite rewrite = {.g = &f.g, .n_before = f.g.nodes.count, .index = &index, .n_nodes = 1, .nodes = &a};
     scribe_describe(&scribe, &rewrite);
@@ -618,6 +684,9 @@ int main(void)
         TEST(believes_no_part_that_the_whole_refutes),
         TEST(what_lies_between_is_near),
         TEST(loses_patience_by_work_too),
+        TEST(patience_is_renewed_by_gains_that_matter),
+        TEST(different_words_are_spelled_differently),
+        TEST(equal_graphs_are_priced_once),
         TEST(uses_no_disabled_rule),
         TEST(uses_no_rule_that_is_too_large),
         TEST(queue_gives_the_cheapest_and_drops_the_costliest),
