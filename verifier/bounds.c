@@ -1,7 +1,7 @@
 #include "verifier/bounds.h"
 
 #include "verifier/box.h"
-#include "verifier/classes.h"
+#include "verifier/class_windows.h"
 #include "verifier/doubts.h"
 #include <assert.h>
 #include <string.h>
@@ -12,48 +12,6 @@
 #define MOST_GROUPS 3   // values of a group attribute that are tried
 
 // --- windows and segments ----------------------------------------------------------------------------------------------
-
-static bool is_same_window(const struct window_use *x, const struct window_use *y)
-{
-    return x->stride == y->stride && x->dilation == y->dilation && x->offset == y->offset && x->size == y->size &&
-           x->outside == y->outside && x->extent_of_sum == y->extent_of_sum;
-}
-
-// Does something that the node reads have a window of its own?
-static bool has_window_below(const struct analysis *an, uint32_t node)
-{
-    const struct pattern *p = an->in->equation->pattern;
-    node_set below = 0;
-    for (uint32_t i = 0; i < p->nodes.items[node].n_inputs; i++)
-        below |= equation_nodes_of_term(p, p->nodes.items[node].inputs[i]);
-    for (int i = 0; i < an->n_windows; i++)
-        if (below >> an->windows[i].node & 1)
-            return true;
-    return false;
-}
-
-static bool has_same_tests(const struct analysis *an)
-{
-    int same = 0;
-    for (int i = 0; i < an->n_tests[0]; i++)
-        for (int j = 0; j < an->n_tests[1]; j++)
-            same += an->tests[0][i] == an->tests[1][j];
-    return same == an->n_tests[0] && same == an->n_tests[1];
-}
-
-static bool has_one_window_alike(const struct analysis *an)
-{
-    uint32_t sides_with_windows = 0;
-    for (int i = 0; i < an->n_windows; i++) {
-        sides_with_windows |= 1u << an->windows[i].side;
-        if (has_window_below(an, an->windows[i].node))
-            return false;
-        for (int j = 0; j < i; j++)
-            if (an->windows[i].axis == an->windows[j].axis && !is_same_window(&an->windows[i], &an->windows[j]))
-                return false;
-    }
-    return sides_with_windows == 3 && has_same_tests(an);
-}
 
 // Kernels that are variables are tested at sizes up to the largest one.
 static int64_t extent_to_test(const struct analysis *an, const struct window_use *w)
@@ -241,8 +199,8 @@ static void unite_outputs(struct analysis *an)
     for (uint32_t i = 0; i < eq->n_pairs; i++) {
         int rank = typing_type(an->in->typing, instance_term_type(an->in, eq->left[i]))->rank;
         for (int axis = 0; axis < rank; axis++)
-            classes_unite(an, classes_item_of_axis(an, eq->left[i], axis),
-                          classes_item_of_axis(an, eq->right[i], axis));
+            classes_unite_whole(an, classes_item_of_axis(an, eq->left[i], axis),
+                                classes_item_of_axis(an, eq->right[i], axis));
     }
 }
 
@@ -262,6 +220,43 @@ static bool is_made_of_operands(const struct analysis *an, uint32_t item)
             return false;
     }
     return an->cuts[0][item] > 1 || an->cuts[1][item] > 1;
+}
+
+// Are the operands of every concatenation in the class as long as one another, so that cuts stand between groups?
+static bool has_even_parts(struct analysis *an, uint32_t class)
+{
+    for (int i = 0; i < an->n_links; i++)
+        for (int j = 0; j < i; j++) {
+            const struct link *l = &an->links[i], *m = &an->links[j];
+            if (l->is_part && m->is_part && l->to == m->to && classes_find(an, l->to) == class &&
+                an->size[l->from] != an->size[m->from])
+                return false;
+        }
+    return true;
+}
+
+// What is read place by place from concatenations (their activations, sums, merged kernels) has no size of its own either.
+// With groups that is said of even parts alone.
+static void find_what_is_made_of_operands(struct analysis *an, bool *ret_is_made)
+{
+    uint16_t flags[MAX_ITEMS] = {0};
+    for (uint32_t i = 0; i < an->n_items; i++) {
+        flags[classes_find(an, i)] |= an->flags[i];
+        ret_is_made[i] = is_made_of_operands(an, i);
+    }
+    for (bool is_changing = true; is_changing;) {
+        is_changing = false;
+        for (int i = 0; i < an->n_links; i++) {
+            const struct link *l = &an->links[i];
+            bool are_nodes = l->from >= MAX_RULE_VARIABLES * MAX_RANK && l->to >= MAX_RULE_VARIABLES * MAX_RANK;
+            uint32_t class = classes_find(an, l->from);
+            if (!l->is_whole || !are_nodes || ret_is_made[l->from] == ret_is_made[l->to] ||
+                ((flags[class] & HAS_GROUPS) && !has_even_parts(an, class)))
+                continue;
+            ret_is_made[l->from] = ret_is_made[l->to] = true;
+            is_changing = true;
+        }
+    }
 }
 
 static bool has_two_of_one_orbit(const uint32_t *orbit, int64_t size)
@@ -304,8 +299,10 @@ static bool has_folded_orbit(struct analysis *an)
             }
         }
     }
+    bool is_made[MAX_ITEMS];
+    find_what_is_made_of_operands(an, is_made);
     for (uint32_t i = 0; i < an->n_items; i++)
-        if (an->is_operand[i] && has_two_of_one_orbit(orbit + first[i], an->size[i]) && !is_made_of_operands(an, i))
+        if (an->is_operand[i] && !is_made[i] && has_two_of_one_orbit(orbit + first[i], an->size[i]))
             return true;
     return false;
 }
@@ -432,10 +429,10 @@ static void merge_bounds(struct analysis *an, struct bounds *b)
 {
     uint8_t labels[MAX_ITEMS] = {0};
     uint16_t flags[MAX_ITEMS] = {0};
-    bool is_common = an->n_windows > 0 && has_one_window_alike(an);
     classes_count_labels(an, labels);
     for (uint32_t i = 0; i < an->n_items; i++)
         flags[classes_find(an, i)] |= an->flags[i];
+    bool is_common = windows_are_alike(an, labels, flags);
     note_windows(an, is_common, b);
     if (has_more_labels_than_shapes(an, labels, flags) && !b->doubt)
         b->doubt = "shapes have more labels than the sizes that are tried";

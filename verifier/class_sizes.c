@@ -92,6 +92,12 @@ static bool is_equality_of_dims(const struct condition *c)
     return c->kind == CONDITION_EQUAL && constant_axis(c->a) >= 0 && constant_axis(c->b) >= 0;
 }
 
+// (= (dims ?x) (dims ?y)), of tensors of one rank, or it does not hold.
+static bool is_equality_of_all_dims(const struct condition *c)
+{
+    return c->kind == CONDITION_EQUAL && c->a->kind == TERM_DIMS && c->b->kind == TERM_DIMS;
+}
+
 static bool compares_sizes(const struct condition *c)
 {
     return !condition_is_of_variable(c->kind) &&
@@ -106,6 +112,9 @@ static void note_equal_dims(struct analysis *an)
         if (is_equality_of_dims(c))
             classes_unite(an, (uint32_t)c->a->value * MAX_RANK + (uint32_t)constant_axis(c->a),
                           (uint32_t)c->b->value * MAX_RANK + (uint32_t)constant_axis(c->b));
+        const struct type *type = is_equality_of_all_dims(c) ? an->in->types[c->a->value] : NULL;
+        for (uint32_t axis = 0; type && axis < (uint32_t)type->rank; axis++)
+            classes_unite(an, (uint32_t)c->a->value * MAX_RANK + axis, (uint32_t)c->b->value * MAX_RANK + axis);
     }
 }
 
@@ -129,7 +138,8 @@ static void note_fixed_sizes(struct analysis *an)
 {
     const struct equation *eq = an->in->equation;
     for (uint32_t i = 0; i < eq->n_conditions; i++)
-        if (compares_sizes(&eq->conditions[i]) && !is_equality_of_dims(&eq->conditions[i])) {
+        if (compares_sizes(&eq->conditions[i]) && !is_equality_of_dims(&eq->conditions[i]) &&
+            !is_equality_of_all_dims(&eq->conditions[i])) {
             flag_sizes_in_term(an, eq->conditions[i].a, HAS_FIXED_SIZE);
             flag_sizes_in_term(an, eq->conditions[i].b, HAS_FIXED_SIZE);
         }

@@ -15,7 +15,7 @@ uint32_t classes_find(struct analysis *an, uint32_t item)
 void classes_unite_at(struct analysis *an, uint32_t x, uint32_t y, int64_t offset)
 {
     if (an->n_links < MAX_LINKS)
-        an->links[an->n_links++] = (struct link){(uint16_t)x, (uint16_t)y, offset};
+        an->links[an->n_links++] = (struct link){.from = (uint16_t)x, .to = (uint16_t)y, .offset = offset};
     else
         an->has_too_many = true;
     x = classes_find(an, x);
@@ -26,6 +26,13 @@ void classes_unite_at(struct analysis *an, uint32_t x, uint32_t y, int64_t offse
 void classes_unite(struct analysis *an, uint32_t x, uint32_t y)
 {
     classes_unite_at(an, x, y, 0);
+}
+
+void classes_unite_whole(struct analysis *an, uint32_t x, uint32_t y)
+{
+    classes_unite(an, x, y);
+    if (!an->has_too_many)
+        an->links[an->n_links - 1].is_whole = an->size[x] == an->size[y];
 }
 
 uint32_t classes_item_of_axis(const struct analysis *an, term_id term, int axis)
@@ -138,6 +145,7 @@ static void add_window(struct analysis *an, uint32_t node, int axis, const struc
             size,
             outside,
             f->n > 1 ? an->definitions[node]->extents.items[f->variable[1]] : 1,
+            an->first_item[node] + f->variable[0],
             read_item,
             f->n > 1 ? an->first_item[node] + f->variable[1] : NO_ITEM,
         };
@@ -213,12 +221,13 @@ static void note_index(struct analysis *an, uint32_t node, const struct expr_nod
     }
     uint32_t variable_item = an->first_item[node] + f.variable[0];
     if (f.n == 1 && f.coefficient[0] == 1 && f.base == 0 && d->extents.items[f.variable[0]] == size) {
-        classes_unite(an, item, variable_item);
+        classes_unite_whole(an, item, variable_item);
         return;
     }
     if (f.n == 1 && f.coefficient[0] == 1 && read->b == OUTSIDE_NEVER) {
         note_part(an, node, item, variable_item);
         classes_unite_at(an, item, variable_item, f.base);
+        an->links[an->n_links - 1].is_part = true;
         return;
     }
     if (is_plain_but_for_a_sum_of_one(d, &f, size)) {
@@ -264,13 +273,14 @@ static void add_test(struct analysis *an, uint32_t node, const struct affine_ind
     for (uint32_t side = 0; side < 2; side++) {
         bool is_known = !(an->sides[side] >> node & 1);
         for (int i = 0; i < an->n_tests[side] && !is_known; i++)
-            is_known = an->tests[side][i] == form;
+            is_known = an->tests[side][i].form == form;
         if (is_known)
             continue;
         if (an->n_tests[side] == MAX_WINDOWS)
             an->has_too_many = true;
         else
-            an->tests[side][an->n_tests[side]++] = form;
+            an->tests[side][an->n_tests[side]++] =
+                (struct end_test){form, f->n == 1 ? an->first_item[node] + f->variable[0] : NO_ITEM};
     }
 }
 

@@ -28,14 +28,22 @@ struct window_use {
     uint32_t side, node;
     int axis;
     int64_t stride, dilation, offset, size, outside, extent_of_sum;
-    uint32_t read_item, kernel_item;   // what is read; the index that is summed over
+    uint32_t index_item, read_item, kernel_item;   // the index that goes along; what is read; what is summed over
 };
 #define NO_ITEM UINT32_MAX
+
+// A place that is compared with the end of an axis; the index, where it is one alone.
+struct end_test {
+    uint64_t form;
+    uint32_t item;
+};
 
 // Position p of item `to` is position p + offset of item `from`.
 struct link {
     uint16_t from, to;
     int64_t offset;
+    bool is_whole;   // every position of the one is one of the other
+    bool is_part;    // `from` is read along a part of `to`, or the other way round
 };
 
 struct analysis {
@@ -55,7 +63,7 @@ struct analysis {
     int n_windows;
     struct window_use windows[MAX_WINDOWS];
     int n_tests[2];   // places compared with the ends of an axis, by side, each form once
-    uint64_t tests[2][MAX_WINDOWS];
+    struct end_test tests[2][MAX_WINDOWS];
     uint32_t groups;   // bit n: an operator has n groups
     bool has_too_many;
 };
@@ -78,6 +86,8 @@ uint32_t classes_find(struct analysis *an, uint32_t item);   // the item that st
 void classes_unite(struct analysis *an, uint32_t x, uint32_t y);
 void classes_unite_at(struct analysis *an, uint32_t x, uint32_t y,
                       int64_t offset);   // position p of y is p + offset of x
+// The two have the same positions, in all instances of this structure.
+void classes_unite_whole(struct analysis *an, uint32_t x, uint32_t y);
 void classes_flag(struct analysis *an, uint32_t item, uint16_t flags);
 uint32_t classes_item_of_axis(const struct analysis *an, term_id term, int axis);
 // What every read and every test of an index in the definitions of both sides says.

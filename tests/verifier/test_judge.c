@@ -36,6 +36,28 @@ static const struct {
      " (target (matmul (concat 1 ?x (concat 1 ?y ?y)) (concat 0 ?v ?z)))"
      " (where (= (rank ?y) 2) (= (dim ?x 1) (dim ?v 0))))",
      VERDICT_TESTED, NULL},
+    // So do those that are merged, where the parts are even.
+    {"(rule merged-halves (source (split0 0 (merge 4 4 (concat 0 ?x ?y)))) (target (split0 0 (merge 4 4 (concat 0 ?x "
+     "?x)))) (where (= (dims ?x) (dims ?y))))",
+     VERDICT_PROVED, NULL},
+    {"(rule merged-parts (source (split0 0 (merge 4 4 (concat 0 ?x ?y)))) (target (split0 0 (merge 4 4 (concat 0 ?x "
+     "?x)))))",
+     VERDICT_REFUTED, "different"},
+    // Windows behind windows, the same at each level; a kernel of one entry has nothing to dilate.
+    {"(rule chain (source (conv :stride $s :pad $p (conv :stride $t :pad $q :act $a ?x (concat 0 ?y ?z)) (concat 1 ?w "
+     "?v))) (target (conv :stride $s :pad $p (conv :stride $t :pad $q :act $a ?x (concat 0 ?z ?y)) (concat 1 ?v ?w)))"
+     " (where (= (dim ?y 0) (dim ?w 1))))",
+     VERDICT_PROVED, NULL},
+    {"(rule chain-of-ones (source (conv :stride $s :pad $p :dilation $d (conv :stride $s :pad $p :dilation $e ?x"
+     " (ewadd ?y (iconv :shape (dim ?x 1) (dim ?x 1) 1 1))) ?y)) (target (conv :stride $s :pad $p (conv :stride $s :pad"
+     " $p ?x ?y) (ewadd ?y (iconv :shape (dim ?x 1) (dim ?x 1) 1 1)))))",
+     VERDICT_PROVED, NULL},
+    {"(rule dilated-chain (source (conv :stride $s :pad $p :dilation $d (conv :stride $t :pad $q ?x ?y) ?w))"
+     " (target (conv :stride $s :pad $p (conv :stride $t :pad $q ?x ?y) ?w)))",
+     VERDICT_REFUTED, "the sides have different"},
+    {"(rule dilated-beside-ones (source (conv :stride $s :dilation $d ?x (concat 2 ?k (iconv :shape (dim ?x 1) (dim ?x "
+     "1) 1 1)))) (target (conv :stride $s ?x (concat 2 ?k (iconv :shape (dim ?x 1) (dim ?x 1) 1 1)))))",
+     VERDICT_REFUTED, "different types"},
     {"(rule of-one-group (source (concat 1 (conv :group $g ?x ?y) (conv :group $g ?x ?z)))"
      " (target (conv :group $g ?x (concat 0 ?y ?z))))",
      VERDICT_REFUTED, "$g = 2"},

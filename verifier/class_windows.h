@@ -1,0 +1,9 @@
+// Are the windows of both sides alike, so that they are a common factor (docs/soundness.md, section 2.3)? Only the files
+// that analyse an instance include this.
+#ifndef VERIFIER_CLASS_WINDOWS_H
+#define VERIFIER_CLASS_WINDOWS_H
+#include "verifier/classes.h"
+
+// `labels` and `flags` are those of all classes, by the item that stands for each.
+bool windows_are_alike(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
+#endif
