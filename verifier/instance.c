@@ -3,6 +3,7 @@
 #include "core/random.h"
 #include "core/text.h"
 #include "operators/evaluate.h"
+#include "verifier/representatives.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -91,6 +92,8 @@ struct values {
     polynomial *symbolic_inputs[MAX_RULE_VARIABLES];
     double *number_inputs[MAX_RULE_VARIABLES];
     node_set nodes;   // those evaluated
+    bool has_needs;   // symbolically only what representatives need
+    struct needs needs;
 };
 
 static node_set nodes_of_pairs(const struct equation *eq)
@@ -131,7 +134,8 @@ static bool evaluate_node_symbolically(const struct instance *in, struct polynom
     v->symbolic[node] = arena_array(in->scratch, polynomial *, d->n_outputs);
     for (int i = 0; i < d->n_outputs; i++)
         v->symbolic[node][i] = arena_array(in->scratch, polynomial, type_elements(definition_output(d, i)) + 1);
-    return evaluate_symbolic(d, pool, inputs, v->symbolic[node], in->scratch);
+    return evaluate_symbolic(d, pool, inputs, v->has_needs ? v->needs.of_node[node] : NULL, v->symbolic[node],
+                             in->scratch);
 }
 
 static bool evaluate_symbolically(const struct instance *in, struct polynomial_pool *pool, struct values *v)
@@ -262,10 +266,18 @@ static bool find_other_polynomial(const struct instance *in, const struct values
     return false;
 }
 
-// When numbers confirmed another entry than the first symbolic difference, its polynomials are the ones to show.
-static void show_confirmed_entry(const struct instance *in, const struct values *v, struct difference *ret)
+// Numbers may confirm another entry than the first symbolic difference, which may have been left out: its polynomials are
+// the ones to show.
+static void show_confirmed_entry(const struct instance *in, struct polynomial_pool *pool, struct values *v,
+                                 struct difference *ret)
 {
     const struct equation *eq = in->equation;
+    if (v->has_needs) {
+        v->has_needs = false;
+        ret->has_polynomials = evaluate_symbolically(in, pool, v) && !pool->has_overflowed;
+    }
+    if (!ret->has_polynomials)
+        return;
     ret->left = symbolic_term(in, v, eq->left[ret->pair])[ret->entry];
     ret->right = symbolic_term(in, v, eq->right[ret->pair])[ret->entry];
 }
@@ -274,6 +286,7 @@ static enum comparison compare_values(struct instance *in, struct polynomial_poo
                                       struct difference *ret)
 {
     struct values v = {.nodes = nodes_of_pairs(in->equation)};
+    v.has_needs = representatives_find(in, pairs_to_compare, v.nodes, &v.needs);
     bool has_values = evaluate_symbolically(in, pool, &v) && !pool->has_overflowed;
     ret->needs_reals = pool->needs_reals;
     for (uint32_t i = 0; i < in->equation->n_pairs; i++) {
@@ -284,7 +297,7 @@ static enum comparison compare_values(struct instance *in, struct polynomial_poo
             continue;
         if (confirm(in, &v, i, ret)) {
             if (has_values)
-                show_confirmed_entry(in, &v, ret);
+                show_confirmed_entry(in, pool, &v, ret);
             return COMPARISON_OTHER_VALUE;
         }
         ret->reason = pool->has_overflowed ? "a coefficient overflows"

@@ -270,14 +270,14 @@ static polynomial evaluate_scalar(struct evaluation *ev, expr e)
 
 // --- stages ----------------------------------------------------------------------------------------------------------
 
-static void evaluate_stage(struct evaluation *ev, const struct stage *s, polynomial *result)
+static void evaluate_stage(struct evaluation *ev, const struct stage *s, const uint8_t *needed, polynomial *result)
 {
     int64_t elements = type_elements(&s->type);
     int64_t *place = &ev->variables[s->first_variable];
     for (int i = 0; i < s->type.rank; i++)
         place[i] = 0;
     for (int64_t linear = 0; linear < elements && !ev->pool->has_overflowed; linear++) {
-        result[linear] = evaluate_scalar(ev, s->body);
+        result[linear] = !needed || needed[linear] ? evaluate_scalar(ev, s->body) : POLYNOMIAL_ZERO;
         for (int i = s->type.rank - 1; i >= 0 && ++place[i] == s->type.dim[i]; i--)
             place[i] = 0;
     }
@@ -292,7 +292,7 @@ static polynomial *result_of_stage(struct evaluation *ev, int stage, polynomial 
 }
 
 bool evaluate_symbolic(const struct definition *d, struct polynomial_pool *pool, const polynomial *const *inputs,
-                       polynomial *const *outputs, struct arena *scratch)
+                       uint8_t *const *needed, polynomial *const *outputs, struct arena *scratch)
 {
     struct arena_mark mark = arena_mark(scratch);
     struct evaluation ev = {.d = d, .pool = pool, .arena = scratch};
@@ -305,7 +305,7 @@ bool evaluate_symbolic(const struct definition *d, struct polynomial_pool *pool,
         ev.data[i] = inputs[i];
     for (int i = 0; i < d->n_stages; i++) {
         polynomial *result = result_of_stage(&ev, i, outputs);
-        evaluate_stage(&ev, &d->stages[i], result);
+        evaluate_stage(&ev, &d->stages[i], needed ? needed[i] : NULL, result);
         ev.data[d->n_inputs + i] = result;
     }
     arena_release(scratch, mark);

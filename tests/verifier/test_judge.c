@@ -58,6 +58,17 @@ static const struct {
     {"(rule dilated-beside-ones (source (conv :stride $s :dilation $d ?x (concat 2 ?k (iconv :shape (dim ?x 1) (dim ?x "
      "1) 1 1)))) (target (conv :stride $s ?x (concat 2 ?k (iconv :shape (dim ?x 1) (dim ?x 1) 1 1)))))",
      VERDICT_TESTED, NULL},
+    // Of entries that permutations of labels make of one another one is compared: not the diagonal alone, and of each
+    // part of a concatenation some.
+    {"(rule off-the-diagonal (source (matmul ?x (transpose :perm 1 0 ?y))) (target (matmul ?y (transpose :perm 1 0 "
+     "?x))) (where (= (dim ?x 0) 4)))",
+     VERDICT_REFUTED, "?x = (f32 4"},
+    {"(rule ones-for-identity (source (matmul ?x (imatmul :shape (dim ?x 0) (dim ?x 0)))) (target (ewmul ?x (matmul ?x "
+     "(iewmul :shape (dim ?x 0) (dim ?x 0))))) (where (= (dim ?x 0) 5)))",
+     VERDICT_REFUTED, "?x = (f32 5"},
+    {"(rule second-part (source (concat 0 (matmul ?x ?z) (matmul ?y ?z))) (target (concat 0 (matmul ?x ?z) (matmul "
+     "?x ?z))) (where (= (rank ?x) 2) (= (dim ?x 0) 2) (= (dim ?y 0) 2) (= (dim ?z 1) 4)))",
+     VERDICT_REFUTED, "different values"},
     {"(rule of-one-group (source (concat 1 (conv :group $g ?x ?y) (conv :group $g ?x ?z)))"
      " (target (conv :group $g ?x (concat 0 ?y ?z))))",
      VERDICT_REFUTED, "$g = 2"},

@@ -1,0 +1,16 @@
+// Which entries of the outputs stand for all others, and which entries of what they are made of they need.
+//
+// On an axis whose positions are only compared for equality (docs/soundness.md, 2.1) both sides are the same formula of
+// every position: permuting the positions of the whole class in all tensors permutes the entries of the outputs. So entries
+// whose coordinates differ by such a permutation are equal on both sides, or different on both, and one of them is enough.
+#ifndef VERIFIER_REPRESENTATIVES_H
+#define VERIFIER_REPRESENTATIVES_H
+#include "verifier/instance.h"
+
+// By node and stage of its definition, a byte for each entry.
+struct needs {
+    uint8_t **of_node[MAX_RULE_NODES];
+};
+// False: nothing can be left out, or it is not worth it. `nodes` are those of the outputs.
+bool representatives_find(struct instance *in, uint32_t pairs, node_set nodes, struct needs *ret_needs);
+#endif
