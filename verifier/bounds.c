@@ -11,7 +11,7 @@
 #define LARGEST_KERNEL 3
 #define MOST_GROUPS 3   // values of a group attribute that are tried
 
-// --- windows and segments ----------------------------------------------------------------------------------------------
+// --- windows and segments --------------------------------------------------------------------------------------------
 
 // Kernels that are variables are tested at sizes up to the largest one.
 static int64_t extent_to_test(const struct analysis *an, const struct window_use *w)
@@ -80,7 +80,7 @@ static int number_of_segments(struct analysis *an, uint32_t class)
     return most;
 }
 
-// --- bounds of classes -------------------------------------------------------------------------------------------------
+// --- bounds of classes -----------------------------------------------------------------------------------------------
 
 struct class_bound {
     uint32_t sizes;
@@ -191,7 +191,7 @@ static struct class_bound keep_fixed_size(struct class_bound c, uint16_t flags, 
     return c;
 }
 
-// --- one instance ------------------------------------------------------------------------------------------------------
+// --- one instance ----------------------------------------------------------------------------------------------------
 
 static void unite_outputs(struct analysis *an)
 {
@@ -235,8 +235,8 @@ static bool has_even_parts(struct analysis *an, uint32_t class)
     return true;
 }
 
-// What is read place by place from concatenations (their activations, sums, merged kernels) has no size of its own either.
-// With groups that is said of even parts alone.
+// What is read place by place from concatenations (their activations, sums, merged kernels) has no size of its own
+// either. With groups that is said of even parts alone.
 static void find_what_is_made_of_operands(struct analysis *an, bool *ret_is_made)
 {
     uint16_t flags[MAX_ITEMS] = {0};

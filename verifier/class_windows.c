@@ -114,7 +114,7 @@ static bool has_kernel_of_one(const struct analysis *an, const struct ones *ones
            (ones->axes[node->inputs[1]] >> w->axis & 1) && w->extent_of_sum == 1;
 }
 
-// --- windows that are alike --------------------------------------------------------------------------------------------
+// --- windows that are alike ------------------------------------------------------------------------------------------
 
 // One entry has nothing to dilate.
 static bool is_same_window(const struct analysis *an, const struct ones *ones, const struct window_use *x,
@@ -164,7 +164,7 @@ static bool are_alike_side_by_side(const struct analysis *an, const struct ones 
     return sides_with_windows == 3 && has_same_tests(an);
 }
 
-// --- windows behind windows ----------------------------------------------------------------------------------------------
+// --- windows behind windows ------------------------------------------------------------------------------------------
 
 // How many windows stand between the output and the axes of a class: one number for each class and, on each side, one
 // class for each number, spatial axis by spatial axis.
@@ -290,7 +290,7 @@ static bool has_tests_of_ones_alone(const struct analysis *an)
     return true;
 }
 
-// --- zeros around what a window reads ---------------------------------------------------------------------------------
+// --- zeros around what a window reads --------------------------------------------------------------------------------
 
 // Is the entry 0 when all entries of variables that are read at the index are? Then a window that reads outside of it
 // might as well have read zeros of these.
@@ -371,7 +371,7 @@ static bool reads_nothing_but_zeros_outside(const struct analysis *an)
     return true;
 }
 
-// --- chains ------------------------------------------------------------------------------------------------------------
+// --- chains ----------------------------------------------------------------------------------------------------------
 
 // Are the pads of all windows variables, or 0?
 static bool has_no_fixed_pads(const struct pattern *p)

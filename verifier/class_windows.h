@@ -1,5 +1,5 @@
-// Are the windows of both sides alike, so that they are a common factor (docs/soundness.md, section 2.3)? Only the files
-// that analyse an instance include this.
+// Are the windows of both sides alike, so that they are a common factor (docs/soundness.md, section 2.3)? Only the
+// files that analyse an instance include this.
 #ifndef VERIFIER_CLASS_WINDOWS_H
 #define VERIFIER_CLASS_WINDOWS_H
 #include "verifier/classes.h"

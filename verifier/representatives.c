@@ -6,7 +6,7 @@
 
 #define FEW_ENTRIES 16   // of all outputs together, of which none is left out
 
-// --- entries that stand for others --------------------------------------------------------------------------------------
+// --- entries that stand for others -----------------------------------------------------------------------------------
 
 // Are the positions of the class alike: compared with nothing but one another, and as many on every axis?
 static bool is_of_labels(struct analysis *an, uint32_t class)
@@ -76,7 +76,7 @@ static int64_t need_representatives(struct analysis *an, uint32_t pair, struct n
     return left_out;
 }
 
-// --- what they are made of ------------------------------------------------------------------------------------------------
+// --- what they are made of -------------------------------------------------------------------------------------------
 
 struct marking {
     struct instance *in;
