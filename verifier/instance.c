@@ -256,7 +256,7 @@ static bool find_other_polynomial(const struct instance *in, const struct values
     const polynomial *x = symbolic_term(in, v, eq->left[pair]), *y = symbolic_term(in, v, eq->right[pair]);
     int64_t n = type_elements(typing_type(in->typing, instance_term_type(in, eq->left[pair])));
     for (int64_t i = 0; i < n; i++)
-        if (x[i] != y[i]) {
+        if (x[i] != y[i] && (!v->has_needs || v->needs.of_pair[pair][i])) {
             ret->entry = i;
             ret->left = x[i];
             ret->right = y[i];

@@ -65,7 +65,8 @@ static int64_t need_representatives(struct analysis *an, uint32_t pair, struct n
         class_of_axis[axis] = is_of_labels(an, class) ? class : NO_ITEM;
     }
     for (int64_t entry = 0; entry < n; entry++) {
-        if (is_first_of_its_kind(class_of_axis, place, type->rank)) {
+        needs->of_pair[pair][entry] = is_first_of_its_kind(class_of_axis, place, type->rank);
+        if (needs->of_pair[pair][entry]) {
             need_term(an->in, needs, eq->left[pair], entry);
             need_term(an->in, needs, eq->right[pair], entry);
         } else
@@ -194,8 +195,13 @@ static bool is_worth_it(const struct instance *in, uint32_t pairs, node_set node
     return entries >= FEW_ENTRIES;
 }
 
-static void clear_needs(struct instance *in, node_set nodes, struct needs *ret)
+static void clear_needs(struct instance *in, uint32_t pairs, node_set nodes, struct needs *ret)
 {
+    for (uint32_t i = 0; i < in->equation->n_pairs; i++)
+        if (pairs >> i & 1) {
+            const struct type *type = typing_type(in->typing, instance_term_type(in, in->equation->left[i]));
+            ret->of_pair[i] = arena_array(in->scratch, uint8_t, type_elements(type) + 1);
+        }
     for (uint32_t n = 0; n < in->equation->pattern->nodes.count; n++) {
         ret->of_node[n] = NULL;
         if (!(nodes >> n & 1))
@@ -214,7 +220,7 @@ bool representatives_find(struct instance *in, uint32_t pairs, node_set nodes, s
 {
     if (!is_worth_it(in, pairs, nodes))
         return false;
-    clear_needs(in, nodes, ret_needs);
+    clear_needs(in, pairs, nodes, ret_needs);
     struct arena_mark mark = arena_mark(in->scratch);
     struct analysis *an = arena_new(in->scratch, struct analysis);
     int64_t left_out = 0;

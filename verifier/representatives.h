@@ -7,8 +7,10 @@
 #define VERIFIER_REPRESENTATIVES_H
 #include "verifier/instance.h"
 
-// By node and stage of its definition, a byte for each entry.
+// A byte for each entry: by pair of outputs, whether it is to be compared; by node and stage of its definition, whether
+// it is to be computed.
 struct needs {
+    uint8_t *of_pair[MAX_RULE_OUTPUTS];
     uint8_t **of_node[MAX_RULE_NODES];
 };
 // False: nothing can be left out, or it is not worth it. `nodes` are those of the outputs.

@@ -60,6 +60,12 @@ static const struct {
      VERDICT_TESTED, NULL},
     // Of entries that permutations of labels make of one another one is compared: not the diagonal alone, and of each
     // part of a concatenation some.
+    {"(rule other-side-is-a-variable (source (matmul ?x (imatmul :shape (dim ?x 1) (dim ?x 1)))) (target ?x)"
+     " (where (= (dim ?x 0) 4) (= (dim ?x 1) 4)))",
+     VERDICT_PROVED, NULL},
+    {"(rule others-need-more (source (matmul ?x ?y) (matmul (matmul ?x ?y) ?z)) (target (matmul ?x ?y) (matmul ?x "
+     "(matmul ?y ?z))) (where (= (rank ?x) 2) (= (dim ?x 0) 4) (= (dim ?y 1) 4)))",
+     VERDICT_PROVED, NULL},
     {"(rule off-the-diagonal (source (matmul ?x (transpose :perm 1 0 ?y))) (target (matmul ?y (transpose :perm 1 0 "
      "?x))) (where (= (dim ?x 0) 4)))",
      VERDICT_REFUTED, "?x = (f32 4"},
