@@ -1,12 +1,15 @@
-// `onnx_graph [--shape S]... IN`: imports a model and prints its graph, then what is opaque and why. For tests and
-// eyes.
+// `onnx_graph [--shape S]... [--values FILE] [--most N] IN`: imports a model and prints its graph, then what is opaque and
+// why. FILE gets the values of weights of at most N entries (16), which decide what the graph computes (exponents,
+// epsilons, indices): a line for each, its number and its entries. For tests and eyes.
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "graph/text.h"
+#include "operators/elements.h"
 #include "optimizer/onnx/import.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void print_model(const struct imported_model *m)
@@ -21,7 +24,53 @@ static void print_model(const struct imported_model *m)
     }
 }
 
-static bool import_and_print(const char *path, const struct import_options *options, struct error *error)
+struct values {
+    const char *path;   // NULL: not wanted
+    int64_t most;
+};
+
+static bool write_value(struct imported_model *m, const struct node *n, FILE *out, struct error *error)
+{
+    const struct type *type = graph_type(&m->graph, n->first_output);
+    size_t count = (size_t)type_elements(type);
+    const void *data;
+    if (!imported_weight_data(m, (size_t)n->attributes[0].ints[0], &data, error))
+        return false;
+    double *entries = mem_new_array(double, count + 1);
+    elements_to_reals(type->dtype, data, count, entries);
+    fprintf(out, "%lld", (long long)n->attributes[0].ints[0]);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, " %.17g", entries[i]);
+    fputc('\n', out);
+    mem_free_array(entries, count + 1);
+    return true;
+}
+
+static bool write_values(struct imported_model *m, const struct values *values, FILE *out, struct error *error)
+{
+    for (node_id id = 0; id < m->graph.nodes.count; id++) {
+        const struct node *n = &m->graph.nodes.items[id];
+        const struct type *type = n->n_outputs ? graph_type(&m->graph, n->first_output) : NULL;
+        if (n->op == operators[OP_WEIGHT] && type_elements(type) <= values->most && dtype_has_numbers(type->dtype) &&
+            !write_value(m, n, out, error))
+            return false;
+    }
+    return true;
+}
+
+static bool write_values_to_file(struct imported_model *m, const struct values *values, struct error *error)
+{
+    FILE *out = fopen(values->path, "w");
+    bool is_written = out && write_values(m, values, out, error);
+    if (!out)
+        error_set_code(error, EXIT_INTERNAL, values->path, "cannot be written");
+    if (out)
+        fclose(out);
+    return is_written;
+}
+
+static bool import_and_print(const char *path, const struct values *values, const struct import_options *options,
+                             struct error *error)
 {
     struct onnx_file file;
     struct imported_model model;
@@ -29,7 +78,7 @@ static bool import_and_print(const char *path, const struct import_options *opti
         return false;
     bool is_fine = import_model(&model, &file, options, error);
     if (is_fine) {
-        is_fine = graph_check(&model.graph, error);
+        is_fine = graph_check(&model.graph, error) && (!values->path || write_values_to_file(&model, values, error));
         print_model(&model);
         imported_model_free(&model);
     }
@@ -42,14 +91,23 @@ int main(int argc, char **argv)
     const char *shapes[16];
     struct import_options options = {.shapes = shapes, .fold_limit = IMPORT_FOLD_LIMIT};
     struct error error = {0};
+    struct values values = {.most = 16};
     int at = 1;
     for (; at + 1 < argc && strcmp(argv[at], "--shape") == 0 && options.shape_count < 16; at += 2)
         shapes[options.shape_count++] = argv[at + 1];
+    if (at + 1 < argc && strcmp(argv[at], "--values") == 0) {
+        values.path = argv[at + 1];
+        at += 2;
+    }
+    if (at + 1 < argc && strcmp(argv[at], "--most") == 0) {
+        values.most = strtoll(argv[at + 1], NULL, 10);
+        at += 2;
+    }
     if (argc - at != 1) {
-        fprintf(stderr, "usage: onnx_graph [--shape NAME=SIZES]... IN\n");
+        fprintf(stderr, "usage: onnx_graph [--shape NAME=SIZES]... [--values FILE] [--most N] IN\n");
         return EXIT_USAGE;
     }
-    if (!import_and_print(argv[at], &options, &error)) {
+    if (!import_and_print(argv[at], &values, &options, &error)) {
         error_print(stderr, "onnx_graph", &error);
         return (int)error.code;
     }
