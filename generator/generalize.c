@@ -1,6 +1,7 @@
 #include "generator/generalize.h"
 
 #include "core/arena.h"
+#include "generator/verdicts.h"
 #include <string.h>
 
 enum { MAX_VALUES_TO_TRY = 5 };
@@ -42,6 +43,7 @@ struct generalizing {
     struct attribute_places *p;
     int64_t base[MAX_SIZES];
     const struct call_setting *settings[MAX_ATTRIBUTE_PLACES][MAX_VALUES_TO_TRY];   // NULL: not looked up yet
+    struct verdicts verdicts;
 };
 
 static const struct values_to_try *table_of(const char *name)
@@ -103,7 +105,7 @@ static const struct call_setting *setting_with(struct generalizing *g, int place
 }
 
 // `set` has one attribute of a node at most, as all are named alike.
-static enum verdict judge_with(struct generalizing *g, uint64_t set, int value)
+static enum verdict judge_now(struct generalizing *g, uint64_t set, int value)
 {
     struct setting_override overrides[MAX_ATTRIBUTE_PLACES];
     int n = 0;
@@ -111,6 +113,14 @@ static enum verdict judge_with(struct generalizing *g, uint64_t set, int value)
         if (set >> i & 1)
             overrides[n++] = (struct setting_override){g->p->places[i].node, setting_with(g, i, value)};
     return trial_judge(g->trial, g->base, overrides, n);
+}
+
+static enum verdict judge_with(struct generalizing *g, uint64_t set, int value)
+{
+    struct known_verdict *known = verdicts_place(&g->verdicts, set, value);
+    if (!verdict_is_on(known, set, value))
+        *known = (struct known_verdict){set, value, judge_now(g, set, value)};
+    return known->verdict;
 }
 
 static uint64_t places_like(const struct generalizing *g, int place)

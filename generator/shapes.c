@@ -2,6 +2,7 @@
 
 #include "core/random.h"
 #include "generator/trial.h"
+#include "generator/verdicts.h"
 #include <string.h>
 
 // --- places ----------------------------------------------------------------------------------------------------------
@@ -85,10 +86,10 @@ struct changing {
     struct trial *trial;
     enum evidence evidence;
     int64_t base[MAX_SIZES];
+    struct verdicts *verdicts;   // of judging, and of trusting
 };
 
-// The verdict when the places in `set` change: to `value`, or, if that is 0, to twice their size.
-static enum verdict judge_change(const struct changing *c, uint64_t set, int64_t value)
+static enum verdict judge_now(const struct changing *c, uint64_t set, int64_t value)
 {
     int64_t sizes[MAX_SIZES];
     for (int i = 0; i < c->s->n; i++) {
@@ -96,6 +97,15 @@ static enum verdict judge_change(const struct changing *c, uint64_t set, int64_t
         sizes[i] = !is_changed ? c->base[i] : value ? value : 2 * c->base[i];
     }
     return trial_judge(c->trial, sizes, NULL, 0);
+}
+
+// The verdict when the places in `set` change: to `value`, or, if that is 0, to twice their size.
+static enum verdict judge_change(const struct changing *c, uint64_t set, int64_t value)
+{
+    struct known_verdict *known = verdicts_place(&c->verdicts[c->trial->is_trusting], set, (int32_t)value);
+    if (!verdict_is_on(known, set, (int32_t)value))
+        *known = (struct known_verdict){set, (int32_t)value, judge_now(c, set, value)};
+    return known->verdict;
 }
 
 static uint64_t drop_single_places(const struct changing *c, uint64_t set, int keep, int64_t value)
@@ -331,7 +341,9 @@ static enum shapes_verdict test(const struct sketch *sk, struct calls *calls, en
                                 struct shapes *ret_shapes, bool *ret_is_refuted)
 {
     struct trial trial;
-    struct changing c = {.s = ret_shapes, .trial = &trial, .evidence = evidence};
+    struct verdicts verdicts[2];
+    struct changing c = {.s = ret_shapes, .trial = &trial, .evidence = evidence, .verdicts = verdicts};
+    memset(verdicts, 0, sizeof verdicts);
     *ret_is_refuted = false;
     find_places(sk, ret_shapes);
     for (int i = 0; i < ret_shapes->n; i++)

@@ -228,18 +228,15 @@ static bool evaluate_sketch_node(struct judging *j, int node)
 {
     const struct sketch_node *n = &j->sk->nodes[node];
     struct valued in[2] = {0};
-    uint64_t *outputs[MAX_NODE_OUTPUTS];
     for (int i = 0; i < n->n_inputs; i++)
         if (!value_of(j, n->inputs[i], &in[i]))
             return false;
     const struct signature *s = lookup_signature(j->l, n->instance, in[0].type, in[1].type);
     if (!s->is_typed)
         return false;
-    for (int i = 0; i < s->n_outputs; i++) {
-        outputs[i] = arena_alloc(&j->l->scratch, s->outputs[i]->elements * sizeof(uint64_t), _Alignof(uint64_t));
+    uint64_t *const *outputs = lookup_outputs(j->l, s, in[0].data, in[1].data);
+    for (int i = 0; i < s->n_outputs; i++)
         j->nodes[node][i] = (struct valued){s->outputs[i], outputs[i]};
-    }
-    lookup_evaluate(j->l, s, in[0].data, in[1].data, outputs);
     j->is_done |= 1u << node;
     return true;
 }
@@ -264,9 +261,12 @@ static bool is_same_value(const struct valued *x, const struct valued *y)
 
 enum verdict sketch_judge(const struct sketch *sk, struct lookup *l)
 {
-    struct judging j = {.sk = sk, .l = l};
-    struct arena_mark mark = arena_mark(&l->scratch);
+    struct judging j;
     enum verdict verdict = VERDICT_EQUAL;
+    j.sk = sk;
+    j.l = l;
+    j.is_done = 0;
+    lookup_limit(l);
     for (int v = 0; v < sk->n_variables; v++) {
         struct type type = sketch_type_of_variable(sk, v);
         j.variables[v].type = universe_type(l->universe, &type);
@@ -279,6 +279,5 @@ enum verdict sketch_judge(const struct sketch *sk, struct lookup *l)
         else if (!is_same_value(&x, &y))
             verdict = VERDICT_UNEQUAL;
     }
-    arena_release(&l->scratch, mark);
     return verdict;
 }

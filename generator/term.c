@@ -4,17 +4,33 @@
 
 // --- measuring -------------------------------------------------------------------------------------------------------
 
+// Where the terms begin that stand in the one at `at`; gives their number.
+static int find_starts(const struct family *family, const uint8_t *bytes, int at, uint8_t *ret_starts)
+{
+    int n = 0;
+    for (int missing = 1; missing > 0; n++) {
+        ret_starts[n] = (uint8_t)at;
+        bool is_node = bytes[at] >= KEY_NODE;
+        missing += is_node ? family->instances[bytes[at + 1]].n_inputs - 1 : -1;
+        at += is_node ? 2 : 1;
+    }
+    return n;
+}
+
 int term_measure_lengths(const struct family *family, const uint8_t *bytes, int at, uint8_t *ret_lengths)
 {
-    int length = 1;
-    if (bytes[at] >= KEY_NODE) {
-        int n = family->instances[bytes[at + 1]].n_inputs;
-        length = 2;
-        for (int i = 0; i < n; i++)
-            length += term_measure_lengths(family, bytes, at + length, ret_lengths);
+    uint8_t starts[KEY_LENGTH];
+    for (int i = find_starts(family, bytes, at, starts); i-- > 0;) {
+        int start = starts[i], length = 1;
+        if (bytes[start] >= KEY_NODE) {
+            int n = family->instances[bytes[start + 1]].n_inputs;
+            length = 2;
+            for (int k = 0; k < n; k++)
+                length += ret_lengths[start + length];
+        }
+        ret_lengths[start] = (uint8_t)length;
     }
-    ret_lengths[at] = (uint8_t)length;
-    return length;
+    return ret_lengths[at];
 }
 
 bool term_is_equal(const struct measured *m, int a, int b)
@@ -41,23 +57,31 @@ void term_measure(const struct family *family, const struct key *key, struct mea
             add_subterm(ret_measured, at++);
 }
 
-// Outputs of one node count once: two subterms that differ in their first byte alone.
-int key_count_nodes(const struct family *family, const struct key *key)
+// Outputs of one node count once: two subterms that differ in their first byte alone. Counts no further than `most`.
+static int count_nodes_up_to(const struct family *family, const struct key *key, int most)
 {
     uint8_t lengths[KEY_LENGTH], starts[KEY_LENGTH];
     int different = 0;
     term_measure_lengths(family, key->bytes, 0, lengths);
-    for (int at = 0; at < key->length; at++) {
+    for (int at = 0; at < key->length && different < most; at++) {
         if (key->bytes[at] < KEY_NODE)
             continue;
+        const uint8_t *node = key->bytes + at + 1;
         bool is_new = true;
-        for (int j = 0; j < different && is_new; j++)
-            is_new = lengths[starts[j]] != lengths[at] ||
-                     memcmp(key->bytes + at + 1, key->bytes + starts[j] + 1, (size_t)lengths[at] - 1) != 0;
+        for (int j = 0; j < different && is_new; j++) {
+            const uint8_t *known = key->bytes + starts[j] + 1;
+            is_new = *known != *node || lengths[starts[j]] != lengths[at] ||
+                     memcmp(node, known, (size_t)lengths[at] - 1) != 0;
+        }
         starts[different] = (uint8_t)at++;
         different += is_new;
     }
     return different;
+}
+
+int key_count_nodes(const struct family *family, const struct key *key)
+{
+    return count_nodes_up_to(family, key, KEY_LENGTH);
 }
 
 // Mostly no node stands twice, and there are few: then nothing is compared.
@@ -69,7 +93,7 @@ bool key_has_more_nodes(const struct family *family, const struct key *key, int 
             places++;
             at++;
         }
-    return places > n_nodes && key_count_nodes(family, key) > n_nodes;
+    return places > n_nodes && (n_nodes < 0 || count_nodes_up_to(family, key, n_nodes + 1) > n_nodes);
 }
 
 uint32_t key_inputs(const struct family *family, const struct key *key)

@@ -1,0 +1,166 @@
+// What is remembered and what is counted only as far as it is asked for, beside what says all of it each time.
+#include "core/error.h"
+#include "core/random.h"
+#include "generator/term.h"
+#include "generator/verdicts.h"
+#include "tests/support/check.h"
+#include <string.h>
+
+static const char text[] = "(family f (inputs 2 (f32 2 3)) (operator (relu _)) (operator (ewadd _ _))"
+                           " (operator (split 1 _)) (operator (concat 1 _ _)))";
+struct known {
+    struct arena arena;
+    struct space space;
+    const struct family *family;
+    struct random random;
+};
+
+static void start(struct known *k)
+{
+    struct error error;
+    arena_init(&k->arena);
+    space_init(&k->space, &k->arena);
+    assert_true(space_parse(&k->space, "test", text, strlen(text), &error));
+    k->family = k->space.families.items[0];
+    k->random = random_seed(7);
+}
+
+static void finish(struct known *k)
+{
+    space_free(&k->space);
+    arena_free(&k->arena);
+}
+
+// --- nodes of terms --------------------------------------------------------------------------------------------------
+
+static void add_random_term(struct known *k, struct key *key, int room)
+{
+    int instance = (int)random_below(&k->random, (uint64_t)k->family->n_instances);
+    if (room < 7 || random_below(&k->random, 4) == 0) {
+        key->bytes[key->length++] = (uint8_t)random_below(&k->random, 2);
+        return;
+    }
+    key->bytes[key->length++] = (uint8_t)(KEY_NODE + random_below(&k->random, 2));
+    key->bytes[key->length++] = (uint8_t)instance;
+    int n = k->family->instances[instance].n_inputs;
+    for (int i = 0; i < n; i++)
+        add_random_term(k, key, (room - 2) / n);
+}
+
+static int length_of_term(const struct family *f, const uint8_t *bytes)
+{
+    int length = bytes[0] < KEY_NODE ? 1 : 2;
+    for (int i = 0; bytes[0] >= KEY_NODE && i < f->instances[bytes[1]].n_inputs; i++)
+        length += length_of_term(f, bytes + length);
+    return length;
+}
+
+// A node is what follows its output's number.
+static int count_nodes(const struct family *f, const struct key *key)
+{
+    int n = 0;
+    for (int at = 0; at < key->length; at += key->bytes[at] < KEY_NODE ? 1 : 2) {
+        const uint8_t *bytes = key->bytes + at;
+        int length = length_of_term(f, bytes);
+        bool is_known = bytes[0] < KEY_NODE;
+        for (int b = 0; b < at; b += key->bytes[b] < KEY_NODE ? 1 : 2)
+            is_known = is_known || (key->bytes[b] >= KEY_NODE && length_of_term(f, key->bytes + b) == length &&
+                                    memcmp(key->bytes + b + 1, bytes + 1, (size_t)length - 1) == 0);
+        n += !is_known;
+    }
+    return n;
+}
+
+static void nodes_are_counted_as_far_as_asked(void **state)
+{
+    struct known k;
+    start(&k);
+    for (int i = 0; i < 2000; i++) {
+        struct key key = {0};
+        uint8_t lengths[KEY_LENGTH];
+        add_random_term(&k, &key, KEY_LENGTH);
+        int n = count_nodes(k.family, &key);
+        assert_int_equal(term_measure_lengths(k.family, key.bytes, 0, lengths), key.length);
+        for (int at = 0; at < key.length; at += key.bytes[at] < KEY_NODE ? 1 : 2)
+            assert_int_equal(lengths[at], length_of_term(k.family, key.bytes + at));
+        assert_int_equal(key_count_nodes(k.family, &key), n);
+        for (int most = -1; most < n + 3; most++)
+            assert_int_equal(key_has_more_nodes(k.family, &key, most), n > most);
+    }
+    finish(&k);
+}
+
+// --- outputs ---------------------------------------------------------------------------------------------------------
+
+static const uint64_t *check_outputs(struct lookup *l, const struct signature *s, const uint64_t *a, const uint64_t *b)
+{
+    uint64_t data[MAX_NODE_OUTPUTS][64], *again[MAX_NODE_OUTPUTS];
+    for (int i = 0; i < MAX_NODE_OUTPUTS; i++)
+        again[i] = data[i];
+    uint64_t *const *outputs = lookup_outputs(l, s, a, b);
+    lookup_evaluate(l, s, a, b, again);
+    for (int i = 0; i < s->n_outputs; i++)
+        assert_memory_equal(outputs[i], again[i], s->outputs[i]->elements * sizeof(uint64_t));
+    return outputs[0];
+}
+
+// x + y + y + ...: every sum is another value, more than are kept.
+static void known_outputs_are_those_evaluated(void **state)
+{
+    struct known k;
+    struct universe u;
+    struct lookup l;
+    char reason[200];
+    start(&k);
+    assert_true(universe_init(&u, k.family, 3, reason));
+    lookup_init(&l, &u);
+    const struct gen_type *type = universe_type(&u, &k.family->leaves[0].type);
+    const struct signature *relu = lookup_signature(&l, 0, type, NULL), *add = lookup_signature(&l, 1, type, type);
+    const uint64_t *x = universe_random(&u, 0), *y = universe_random(&u, 1);
+    int n_forgotten = 0;
+    for (int round = 0; round < 3; round++) {
+        const uint64_t *sum = x, *first = check_outputs(&l, relu, x, NULL);
+        for (int i = 0; i < 50000; i++)
+            sum = check_outputs(&l, add, sum, y);
+        assert_ptr_equal(check_outputs(&l, relu, x, NULL), first);
+        check_outputs(&l, relu, y, NULL);
+        size_t n = l.known.count;
+        lookup_limit(&l);
+        assert_true(l.known.count == 0 || l.known.count == n);
+        n_forgotten += l.known.count == 0;
+    }
+    assert_true(n_forgotten > 0);
+    lookup_free(&l);
+    universe_free(&u);
+    finish(&k);
+}
+
+// --- verdicts --------------------------------------------------------------------------------------------------------
+
+// Whatever is forgotten: a verdict that is found is the one that was kept last for the change.
+static void a_verdict_is_that_of_its_change(void **state)
+{
+    static struct verdicts verdicts;
+    static enum verdict given[40][30];
+    struct random random = random_seed(5);
+    int n_found = 0;
+    for (int i = 0; i < 20000; i++) {
+        int set = 1 + (int)random_below(&random, 39), value = (int)random_below(&random, 30) - 5;
+        struct known_verdict *known = verdicts_place(&verdicts, (uint64_t)set, value);
+        assert_false(verdict_is_on(known, 0, value));
+        bool is_found = verdict_is_on(known, (uint64_t)set, value);
+        if (is_found)
+            assert_int_equal(known->verdict, given[set][value + 5]);
+        n_found += is_found;
+        given[set][value + 5] = (enum verdict)random_below(&random, 3);
+        *known = (struct known_verdict){(uint64_t)set, value, given[set][value + 5]};
+    }
+    assert_true(n_found > 0 && n_found < 20000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(nodes_are_counted_as_far_as_asked), TEST(known_outputs_are_those_evaluated),
+                                       TEST(a_verdict_is_that_of_its_change)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
