@@ -205,3 +205,11 @@ void arena_release(struct arena *a, struct arena_mark mark)
     target->used = mark.used;
     ASAN_POISON_MEMORY_REGION(target->bytes + target->used, target->capacity - target->used);
 }
+
+size_t arena_used(const struct arena *a)
+{
+    size_t used = 0;
+    for (const struct arena_block *b = a->block; b; b = b->older)
+        used += b->used;
+    return used;
+}

@@ -16,16 +16,17 @@ struct arena_mark {
 };
 
 void arena_init(struct arena *a);
-void arena_free(struct arena *a);                          // gives every block back; `a` is as after arena_init
+void arena_free(struct arena *a);   // gives every block back; `a` is as after arena_init
 // Never NULL, also for size 0; `align` is a power of two. The bytes of arena_alloc are not cleared.
 void *arena_alloc(struct arena *a, size_t size, size_t align);
 void *arena_alloc_zero(struct arena *a, size_t size, size_t align);
 void *arena_copy(struct arena *a, const void *bytes, size_t size, size_t align);
-char *arena_string(struct arena *a, const char *text);     // copy of a NUL-terminated string
+char *arena_string(struct arena *a, const char *text);   // copy of a NUL-terminated string
 char *arena_string_n(struct arena *a, const char *text, size_t n);
 char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 struct arena_mark arena_mark(const struct arena *a);
 void arena_release(struct arena *a, struct arena_mark mark);
+size_t arena_used(const struct arena *a);   // bytes given since the beginning, or the release to it
 
 #define arena_new(a, T) ((T *)arena_alloc_zero((a), sizeof(T), _Alignof(T)))
 #define arena_array(a, T, n) ((T *)arena_alloc_zero((a), mem_product(sizeof(T), (size_t)(n)), _Alignof(T)))

@@ -22,6 +22,13 @@ struct list {
 
 static bool evaluate(const struct attribute_term *t, const struct term_bindings *b, struct list *ret);
 
+// Lists are long, and all of one would be cleared by an initializer.
+static void set_single(struct list *ret, int64_t value)
+{
+    ret->count = 1;
+    ret->items[0] = value;
+}
+
 static bool is_single(const struct list *l, int64_t *ret_value)
 {
     *ret_value = l->items[0];
@@ -82,7 +89,7 @@ static bool fold(enum attribute_term_kind kind, const struct list *l, struct lis
     for (uint32_t i = 0; i < l->count; i++)
         if (!combine_entries(kind == TERM_SUM ? TERM_ADD : TERM_MUL, value, l->items[i], &value))
             return false;
-    *ret = (struct list){1, {value}};
+    set_single(ret, value);
     return true;
 }
 
@@ -91,7 +98,8 @@ static bool select_part(enum attribute_term_kind kind, int64_t n, const struct l
     ret->count = 0;
     if (n < 0 || n > MAX_TERM_LENGTH || (kind != TERM_REPEAT && n > l->count))
         return false;
-    struct list part = {0};
+    struct list part;
+    part.count = 0;
     for (uint32_t i = kind == TERM_DROP ? (uint32_t)n : 0; i < (kind == TERM_TAKE ? (uint32_t)n : l->count); i++)
         part.items[part.count++] = l->items[i];
     for (int64_t i = 0; i < (kind == TERM_REPEAT ? n : 1); i++)
@@ -129,7 +137,7 @@ static bool evaluate_shape_term(const struct attribute_term *t, const struct ter
     if (!type || type->rank == RANK_UNKNOWN)
         return false;
     if (t->kind == TERM_RANK) {
-        *ret = (struct list){1, {type->rank}};
+        set_single(ret, type->rank);
         return true;
     }
     if (t->kind == TERM_DIMS) {
@@ -139,7 +147,7 @@ static bool evaluate_shape_term(const struct attribute_term *t, const struct ter
     }
     if (!evaluate(t->operands[0], b, &axis) || !is_single(&axis, &a) || a < 0 || a >= type->rank)
         return false;
-    *ret = (struct list){1, {type->dim[a]}};
+    set_single(ret, type->dim[a]);
     return true;
 }
 
@@ -160,7 +168,7 @@ static bool evaluate(const struct attribute_term *t, const struct term_bindings 
     int64_t n;
     switch (t->kind) {
     case TERM_INTEGER:
-        *ret = (struct list){1, {t->value}};
+        set_single(ret, t->value);
         return true;
     case TERM_VARIABLE:
         return evaluate_variable(t, b, ret);
@@ -182,7 +190,7 @@ static bool evaluate(const struct attribute_term *t, const struct term_bindings 
     case TERM_LENGTH:
         if (!evaluate(t->operands[0], b, &x))
             return false;
-        *ret = (struct list){1, {x.count}};
+        set_single(ret, x.count);
         return true;
     case TERM_IOTA:
         return evaluate(t->operands[0], b, &x) && count_up(&x, ret);

@@ -11,6 +11,7 @@
 #include "verifier/theory.h"
 #include <inttypes.h>
 #include <omp.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct options {
@@ -22,7 +23,7 @@ struct options {
 static const struct option_spec specs[] = {
     {"all", OPTION_FLAG, offsetof(struct options, all), .help = "validate every property, not only what changed"},
     {"bound", OPTION_INTEGER, offsetof(struct options, bound), .low = 0, .high = 8, .metavar = "N",
-     .help = "test every size up to N instead of the argued bounds (0: the argued bounds)"},
+     .help = "decide every size up to N and all attributes instead of the argued bounds (0: these)"},
     {"bounds", OPTION_FLAG, offsetof(struct options, bounds), .help = "print the bound of every axis and its reason"},
     {"recheck", OPTION_FLAG, offsetof(struct options, recheck),
      .help = "have Z3's real arithmetic decide a sample of the instances again, and all of sizes 2"},
@@ -90,9 +91,39 @@ static void validate(struct run *run, struct judge *judge, struct recheck *reche
     o->seconds = clock_seconds() - started;
 }
 
+// How much there is to do, roughly: attributes have many values each, and so have sizes.
+static size_t weight_of(const struct property *p)
+{
+    return 4 * p->pattern.n_attribute_variables + p->pattern.n_variables;
+}
+
+struct weighted {
+    size_t weight, index;
+};
+
+static int compare_weights(const void *a, const void *b)
+{
+    const struct weighted *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+// What takes long comes first, so that no thread is left with it at the end.
+static const struct weighted *heaviest_first(struct run *run)
+{
+    size_t n = run->set.properties.count;
+    struct weighted *order = arena_array(&run->arena, struct weighted, n + 1);
+    for (size_t i = 0; i < n; i++)
+        order[i] = (struct weighted){weight_of(run->set.properties.items[i]), i};
+    qsort(order, n, sizeof *order, compare_weights);
+    return order;
+}
+
 static void validate_all(struct run *run)
 {
     int64_t n = (int64_t)run->set.properties.count, done = 0;
+    const struct weighted *order = heaviest_first(run);
     double started = clock_seconds();
     int threads = run->options.threads ? (int)run->options.threads : omp_get_max_threads();
     run->outcomes = arena_array(&run->arena, struct outcome, n + 1);
@@ -104,9 +135,9 @@ static void validate_all(struct run *run)
         judge_init(&judge);
         judge.fixed_bound = (int)run->options.bound;
         judge.step_limit = run->options.bound ? (uint64_t)1 << 40 : judge.step_limit;
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(dynamic, 1)
         for (int64_t i = 0; i < n; i++) {
-            validate(run, &judge, recheck, (size_t)i);
+            validate(run, &judge, recheck, order[i].index);
 #pragma omp critical
             progress_update(&run->progress, (uint64_t)++done, NULL);
         }

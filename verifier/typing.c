@@ -11,20 +11,18 @@ void typing_init(struct typing *t)
     arena_init(&t->temporary);
     arena_init(&t->rows);
     definition_init(&t->scratch, &t->temporary, 0, NULL);
+    definition_init(&t->meaning, &t->arena, 0, NULL);
     t->scratch.is_silent = true;
 }
 
 void typing_free(struct typing *t)
 {
-    for (size_t i = 0; i < t->calls.count; i++)
-        if (t->calls.items[i]->definition)
-            definition_free(t->calls.items[i]->definition);
     definition_free(&t->scratch);
+    definition_free(&t->meaning);
     vec_free(&t->types);
     vec_free(&t->trees);
     vec_free(&t->heads);
     vec_free(&t->questions);
-    vec_free(&t->calls);
     vec_free(&t->pairs);
     vec_free(&t->key);
     table_free(&t->by_type);
@@ -40,12 +38,29 @@ void typing_free(struct typing *t)
 #define MOST_BYTES ((size_t)16 << 20)
 #define MOST_QUESTIONS ((size_t)1 << 14)
 
+// Keeps the memory.
+static void forget(struct typing *t)
+{
+    struct arena_mark beginning = {0};
+    vec_clear(&t->types);
+    vec_clear(&t->trees);
+    vec_clear(&t->heads);
+    vec_clear(&t->questions);
+    vec_clear(&t->pairs);
+    table_clear(&t->by_type);
+    table_clear(&t->by_tree);
+    table_clear(&t->by_head);
+    table_clear(&t->by_question);
+    table_clear(&t->by_pairs);
+    arena_release(&t->arena, beginning);
+    arena_release(&t->temporary, beginning);
+    arena_release(&t->rows, beginning);
+}
+
 void typing_trim(struct typing *t)
 {
-    if (t->arena.total < MOST_BYTES && t->questions.count < MOST_QUESTIONS)
-        return;
-    typing_free(t);
-    typing_init(t);
+    if (arena_used(&t->arena) >= MOST_BYTES || t->questions.count >= MOST_QUESTIONS)
+        forget(t);
 }
 
 // --- split trees and types -------------------------------------------------------------------------------------------
@@ -213,7 +228,6 @@ static const struct typed_call *keep_call(struct typing *t, const struct typed_h
                                 .op = head->op};
     for (uint32_t i = 0; i < call->n_outputs; i++)
         outputs[i] = typing_add(t, definition_output(&t->scratch, (int)i));
-    vec_push(&t->calls, call);
     return call;
 }
 
@@ -396,6 +410,17 @@ const struct typed_pairs *typing_apply_all(struct typing *t, head_id head, uint3
 
 // --- definitions -----------------------------------------------------------------------------------------------------
 
+// In the arena, with no room to grow.
+static struct definition *keep_definition(struct typing *t, const struct definition *d)
+{
+    struct definition *kept = arena_copy_array(&t->arena, d, 1);
+    kept->nodes.items = arena_copy_array(&t->arena, d->nodes.items, d->nodes.count);
+    kept->indices.items = arena_copy_array(&t->arena, d->indices.items, d->indices.count);
+    kept->extents.items = arena_copy_array(&t->arena, d->extents.items, d->extents.count);
+    kept->nodes.capacity = kept->indices.capacity = kept->extents.capacity = 0;
+    return kept;
+}
+
 const struct definition *typing_definition(struct typing *t, const struct typed_call *call)
 {
     struct typed_call *known = (struct typed_call *)call;
@@ -406,11 +431,11 @@ const struct definition *typing_definition(struct typing *t, const struct typed_
     for (uint32_t i = 0; i < call->n_inputs; i++)
         inputs[i] = *t->types.items[call->inputs[i]];
     struct operator_call asked = {call->op, (int)call->n_inputs, inputs, call->attributes};
-    known->definition = arena_new(&t->arena, struct definition);
-    definition_init(known->definition, &t->arena, asked.n_inputs, asked.inputs);
-    bool is_typed = operator_define(known->definition, &asked);
+    definition_clear(&t->meaning, asked.n_inputs, asked.inputs);
+    bool is_typed = operator_define(&t->meaning, &asked);
     assert(is_typed);
     (void)is_typed;
+    known->definition = keep_definition(t, &t->meaning);
     return known->definition;
 }
 

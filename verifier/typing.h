@@ -55,11 +55,11 @@ struct typing {
     VEC(const struct split_tree *) trees;
     VEC(struct typed_head) heads;
     VEC(struct typed_question) questions;
-    VEC(struct typed_call *) calls;   // the well-typed ones
     VEC(struct typed_pairs *) pairs;
     struct table by_type, by_tree, by_head, by_question, by_pairs;
     VEC(int64_t) key;
-    struct definition scratch;
+    struct definition scratch;   // of what is being typed
+    struct definition meaning;   // of what is about to be kept
 };
 
 void typing_init(struct typing *t);

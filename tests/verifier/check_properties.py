@@ -15,14 +15,32 @@ FIRST = "(property first (equal (ewadd ?x ?y) ?x) (where (defined (ewadd ?x ?y))
 SQUARE = "(property square (equal (ewmul ?x ?x) ?x))\n"
 NEWTON = """(property newton
   (equal (reducesum :axes 0 :keepdims 0 ?x) (reducesum :axes 0 :keepdims 0 (relu ?x))))\n"""
+# Types differ first at a width of 4, and values first at a sum of three entries (a symmetric function of degree 3).
+STEPS = """(property steps
+  (equal (poolmax :kernel 1 3 :stride 1 2 :pad 0 0 0 0 ?x) (poolmax :kernel 1 3 :stride 1 1 :pad 0 0 0 0 ?x)))\n"""
+SUM, SQUARES, CUBES = (
+    f"(reducesum :axes 0 :keepdims 0 {term})" for term in ("?x", "(ewmul ?x ?x)", "(ewmul ?x (ewmul ?x ?x))")
+)
+CUBIC = f"""(property cubic (equal
+  (ewadd (ewmul {SUM} (ewmul {SUM} {SUM})) (ewadd {CUBES} {CUBES}))
+  (ewadd (ewmul {SUM} {SQUARES}) (ewadd (ewmul {SUM} {SQUARES}) (ewmul {SUM} {SQUARES})))))\n"""
+POOLS = """(property pools
+  (equal (poolmax :kernel $k :stride $s :pad $p :act relu ?x) (relu (poolmax :kernel $k :stride $s :pad $p ?x))))\n"""
 
+ALL = ["--all", "--theory"]
 CASES = [
-    # name, properties, exit code, what must be printed, what must not
+    # name, properties, exit code, what must be printed, what must not, options (ALL if there are none)
     ("true ones", COMMUTES + ASSOCIATES, 0, ["2 proved", "no contradiction", "0 properties follow"], ["refuted: "]),
     ("a redundant one", COMMUTES + ASSOCIATES + ROTATES, 0, ["rotates follows from: ", "3 proved"], ["commutes follows"]),
     ("a contradictory pair", COMMUTES + FIRST, 1, ["first: refuted", "contradiction: ", "commutes", "entry 0 is 3"], []),
     ("a false one", COMMUTES + SQUARE, 1, ["square: refuted", "?x = ", "entry 0 is", "1 differ"], ["commutes: refuted"]),
     ("a false sum", NEWTON, 1, ["newton: refuted", "entry 0 is"], []),
+    ("one below its bound", STEPS, 0, ["steps: tested", "1 tested"], ["refuted: "], ["--bound", "3"]),
+    ("one at its bound", STEPS, 1, ["steps: refuted", "different types"], [], ["--bound", "4"]),
+    ("a sum of two", CUBIC, 0, ["cubic: tested"], ["refuted: "], ["--bound", "2"]),
+    ("a sum of three", CUBIC, 1, ["cubic: refuted", "?x = (f32 3"], [], ["--bound", "3"]),
+    ("a sum up to four", CUBIC, 1, ["cubic: refuted", "?x = (f32 3"], [], ["--bound", "4"]),
+    ("true ones up to a bound", COMMUTES + POOLS, 0, ["2 tested", "it disagrees on 0"], [], ["--bound", "3"]),
 ]
 
 
@@ -39,9 +57,9 @@ def main():
     failures = 0
     with tempfile.TemporaryDirectory() as name:
         path = pathlib.Path(name) / "planted.properties"
-        for case, text, code, wanted, unwanted in CASES:
+        for case, text, code, wanted, unwanted, *options in CASES:
             path.write_text(text, encoding="utf-8")
-            command = [program, "properties", str(path), "--all", "--theory"]
+            command = [program, "properties", str(path), *(options[0] if options else ALL)]
             environment = {"HOME": name, "XDG_CACHE_HOME": name}
             ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
             reason = complaint(ran, code, wanted, unwanted)
