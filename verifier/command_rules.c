@@ -313,7 +313,7 @@ static bool run_on(struct run *run, const char *path, struct error *error)
 int command_rules(int argc, char **argv)
 {
     struct run run = {
-        .options = {.instances = 20000, .work = 3000000, .z3 = true, .steps = 60000, .folder = PROPERTIES_FOLDER}};
+        .options = {.instances = 20000, .work = 3000000, .z3 = true, .steps = 150000, .folder = PROPERTIES_FOLDER}};
     struct error error = {.code = EXIT_BAD_INPUT};
     const char *positional[256];
     int count;

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define NO_NODE_OF_LEVEL UINT32_MAX
+#define NEVER_SETTLED UINT8_MAX
+#define MAX_SEARCHED 32   // conditions
 
 // A relation to go through, or a variable that stands in none.
 struct level {
@@ -24,6 +26,7 @@ struct search {
     node_set below_tops;
     struct assignment_order order;
     uint8_t ready[MAX_RULE_NODES];   // how many attribute variables are bound when the node's relation can be found
+    uint8_t settled[MAX_SEARCHED];   // likewise for conditions on attributes alone; NEVER_SETTLED: it is none
     struct arena_mark marks[MAX_RULE_VARIABLES + 1];
     struct relations relations;
     struct arena *arena;   // of the relations
@@ -303,7 +306,7 @@ static void note_what_is_known(struct search *s, struct level *level, uint32_t b
     for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
         if (!(*nodes >> n & 1) && (equation_variables_of_node(eq->pattern, n) & ~bound) == 0)
             level->nodes |= (node_set)1 << n;
-    for (uint32_t i = 0; i < eq->n_conditions && i < 32; i++)
+    for (uint32_t i = 0; i < eq->n_conditions && i < MAX_SEARCHED; i++)
         if (!(*conditions >> i & 1) && (variables_of_condition(&eq->conditions[i]) & ~bound) == 0)
             level->conditions |= 1u << i;
     *nodes |= level->nodes;
@@ -352,7 +355,7 @@ static bool conditions_hold(struct search *s, uint32_t conditions)
     struct term_bindings b = instance_bindings(&s->in);
     struct arena_mark mark = arena_mark(s->e->scratch);
     bool hold = true;
-    for (uint32_t i = 0; hold && i < 32 && conditions >> i; i++)
+    for (uint32_t i = 0; hold && i < MAX_SEARCHED && conditions >> i; i++)
         if (conditions >> i & 1)
             hold = condition_holds(&s->e->equation->conditions[i], &b, weights, s->e->scratch);
     arena_release(s->e->scratch, mark);
@@ -447,6 +450,30 @@ static void note_when_ready(struct search *s)
     }
 }
 
+static void note_when_settled(struct search *s)
+{
+    const struct equation *eq = s->e->equation;
+    memset(s->settled, NEVER_SETTLED, sizeof s->settled);
+    for (uint32_t i = 0; i < eq->n_conditions && i < MAX_SEARCHED; i++) {
+        const struct condition *c = &eq->conditions[i];
+        if (condition_is_of_variable(c->kind) || variables_of_condition(c))
+            continue;
+        uint32_t variables = attribute_variables_of_term(c->a) | attribute_variables_of_term(c->b);
+        s->settled[i] = 0;
+        for (uint32_t k = 0; k < s->order.n; k++)
+            if (variables >> s->order.variables[k] & 1)
+                s->settled[i] = (uint8_t)(k + 1);
+    }
+}
+
+static uint32_t conditions_settled_at(const struct search *s, uint32_t depth)
+{
+    uint32_t conditions = 0;
+    for (uint32_t i = 0; i < MAX_SEARCHED; i++)
+        conditions |= s->settled[i] == depth ? 1u << i : 0;
+    return conditions;
+}
+
 static uint64_t steps_left(const struct enumeration *e)
 {
     return e->steps < e->step_limit ? e->step_limit - e->steps : 0;
@@ -470,6 +497,8 @@ static bool begin_assignment(void *context, const struct attribute_value *attrib
     s->marks[depth] = arena_mark(s->arena);
     if (depth > 0)
         s->in.attributes[s->order.variables[depth - 1]] = attributes[s->order.variables[depth - 1]];
+    if (!conditions_hold(s, conditions_settled_at(s, depth)))
+        return false;
     for (uint32_t n = 0; n < s->e->equation->pattern->nodes.count; n++)
         if (s->ready[n] == depth) {
             instance_settle_attributes(&s->in, n);
@@ -540,6 +569,7 @@ static void plan_search(struct search *s)
 {
     s->order = assignment_order_by_node(s->e->equation->pattern);
     note_when_ready(s);
+    note_when_settled(s);
     s->tops = find_tops(s);
     for (uint32_t n = 0; s->tops >> n; n++)
         if (s->tops >> n & 1)

@@ -282,8 +282,8 @@ static void show_confirmed_entry(const struct instance *in, struct polynomial_po
     ret->right = symbolic_term(in, v, eq->right[ret->pair])[ret->entry];
 }
 
-static enum comparison compare_values(struct instance *in, struct polynomial_pool *pool, uint32_t pairs_to_compare,
-                                      struct difference *ret)
+static enum comparison compare_values(struct instance *in, struct polynomial_pool *pool, bool with_numbers,
+                                      uint32_t pairs_to_compare, struct difference *ret)
 {
     struct values v = {.nodes = nodes_of_pairs(in->equation)};
     v.has_needs = representatives_find(in, pairs_to_compare, v.nodes, &v.needs);
@@ -295,7 +295,7 @@ static enum comparison compare_values(struct instance *in, struct polynomial_poo
         ret->pair = i;
         if (has_values && !find_other_polynomial(in, &v, i, ret))
             continue;
-        if (confirm(in, &v, i, ret)) {
+        if (with_numbers && confirm(in, &v, i, ret)) {
             if (has_values)
                 show_confirmed_entry(in, pool, &v, ret);
             return COMPARISON_OTHER_VALUE;
@@ -316,7 +316,8 @@ bool instance_has_values_on_both_sides(const struct instance *in)
     return true;
 }
 
-enum comparison instance_compare(struct instance *in, struct polynomial_pool *pool, struct difference *ret_difference)
+enum comparison instance_compare(struct instance *in, struct polynomial_pool *pool, bool with_numbers,
+                                 struct difference *ret_difference)
 {
     uint32_t pairs_to_compare = 0;
     struct arena_mark mark = arena_mark(in->scratch);
@@ -332,7 +333,7 @@ enum comparison instance_compare(struct instance *in, struct polynomial_pool *po
         pairs_to_compare |= (uint32_t)(c == COMPARISON_EQUAL) << i;
     }
     if (is_any_typed)
-        ret_difference->kind = compare_values(in, pool, pairs_to_compare, ret_difference);
+        ret_difference->kind = compare_values(in, pool, with_numbers, pairs_to_compare, ret_difference);
     arena_release(in->scratch, mark);
     return ret_difference->kind;
 }

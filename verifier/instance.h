@@ -54,8 +54,9 @@ struct difference {
 // Both sides of every pair are well-typed, and of one type.
 bool instance_has_values_on_both_sides(const struct instance *in);
 // All nodes were typed. Compares every pair; the first one that is not equal is reported. `pool` is cleared first and
-// its polynomials are valid until the next comparison.
-enum comparison instance_compare(struct instance *in, struct polynomial_pool *pool, struct difference *ret_difference);
+// its polynomials are valid until the next comparison. Without numbers polynomials that differ leave it undecided.
+enum comparison instance_compare(struct instance *in, struct polynomial_pool *pool, bool with_numbers,
+                                 struct difference *ret_difference);
 // "x = (f32 2 2) ..." on one line, and the values of small tensors that refute it on lines of their own.
 void instance_print(struct text *out, const struct instance *in);
 void instance_print_difference(struct text *out, const struct instance *in, const struct polynomial_pool *pool,

@@ -14,9 +14,11 @@ const char *verdict_name(enum verdict verdict)
     return names[verdict];
 }
 
+#define PATIENCE 2
 void judge_init(struct judge *j)
 {
-    *j = (struct judge){.step_limit = 100000000, .instance_limit = UINT64_MAX, .work_limit = UINT64_MAX};
+    *j = (struct judge){
+        .step_limit = 100000000, .instance_limit = UINT64_MAX, .work_limit = UINT64_MAX, .patience = PATIENCE};
     typing_init(&j->typing);
     polynomial_pool_init(&j->pool);
     arena_init(&j->scratch);
@@ -125,6 +127,7 @@ static bool explore(struct judge *j, const struct equation *eq, const struct box
     memset(ret_bounds, 0, sizeof *ret_bounds);
     enumerate_instances(&e);
     j->steps += e.steps;
+    j->met_limits = j->met_limits || e.was_cut_short;
     if (e.was_cut_short)
         ret_bounds->doubt = "too many types: the search for kinds of instances was cut short";
     return e.instances > 0;
@@ -235,7 +238,7 @@ static bool test_instance(void *context, struct instance *in)
         return true;
     if (t->j->listener && !t->visit && !has_cut_inputs(in))
         t->j->listener(t->j->listening, in);
-    enum comparison c = instance_compare(in, &t->j->pool, &difference);
+    enum comparison c = instance_compare(in, &t->j->pool, !t->visit, &difference);
     if (c == COMPARISON_UNDECIDED && t->j->pool.work > t->j->pool.work_limit) {
         t->result->was_cut_short = true;
         return false;
@@ -623,6 +626,7 @@ static const char *find_doubt(const struct test *t)
 static void test_equation(struct judge *j, const struct equation *eq, struct test *t, struct box *explored)
 {
     j->steps = 0;
+    j->met_limits = false;
     j->pool.work_limit = j->work_limit < UINT64_MAX - j->pool.work ? j->pool.work + j->work_limit : UINT64_MAX;
     t->j = j;
     t->equation = eq;
@@ -631,6 +635,7 @@ static void test_equation(struct judge *j, const struct equation *eq, struct tes
     t->explored = explored;
     j->steps = 0;   // those of the tests are counted by themselves
     test_everywhere(t);
+    t->result->met_limits = j->met_limits || t->result->was_cut_short;
 }
 
 static void judge_within_limits(struct judge *j, const struct equation *eq, struct judgement *ret_result)
@@ -651,17 +656,16 @@ static void judge_within_limits(struct judge *j, const struct equation *eq, stru
         ret_result->verdict = VERDICT_TESTED;
 }
 
-#define PATIENCE 2   // times the steps, for an equation of which they found no instance
-
 void judge_equation(struct judge *j, const struct equation *eq, struct judgement *ret_result)
 {
     judge_within_limits(j, eq, ret_result);
-    if (ret_result->verdict != VERDICT_VACUOUS || !ret_result->was_cut_short)
+    if (ret_result->verdict != VERDICT_VACUOUS || !ret_result->was_cut_short || j->patience == 1)
         return;
+    uint64_t usual = j->step_limit;
     judgement_free(ret_result);
-    j->step_limit *= PATIENCE;
+    j->step_limit *= (uint64_t)j->patience;
     judge_within_limits(j, eq, ret_result);
-    j->step_limit /= PATIENCE;
+    j->step_limit = usual;
 }
 
 void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit_fn *visit, void *context)
@@ -684,28 +688,41 @@ void judge_visit_instances(struct judge *j, const struct equation *eq,
     judgement_free(&scratch);
 }
 
-bool judge_explore(struct judge *j, const struct equation *eq, bool (*visit)(void *context, struct instance *in),
-                   void *context)
+static bool explore_box(struct judge *j, const struct equation *eq, const struct box *box,
+                        bool (*visit)(void *context, struct instance *in), void *context, bool *was_cut_short)
 {
+    struct enumeration e = {.equation = eq,
+                            .typing = &j->typing,
+                            .scratch = &j->scratch,
+                            .box = box,
+                            .wanted = WANTED_BOTH,
+                            .step_limit = j->step_limit,
+                            .visit = visit,
+                            .context = context};
+    enumerate_instances(&e);
+    *was_cut_short = *was_cut_short || e.was_cut_short;
+    return e.instances > 0;
+}
+
+// Split trees are tried before sizes that have many types.
+bool judge_explore(struct judge *j, const struct equation *eq, bool must_be_whole,
+                   bool (*visit)(void *context, struct instance *in), void *context)
+{
+    static const struct {
+        bool has_split_trees, has_other_dtypes;
+        int low, high;
+    } attempts[] = {{false, false, 2, 3}, {true, false, 2, 3}, {false, false, 4, 6},
+                    {true, false, 4, 6},  {false, true, 2, 6}, {true, true, 2, 6}};
     bool was_cut_short = false, may_need_trees = pattern_looks_at_split_trees(eq->pattern);
-    for (int attempt = 0; attempt < 4; attempt++)
-        for (int size = 2; size <= 6; size++) {
-            if ((attempt & 1) && !may_need_trees)
-                continue;
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++)
+        for (int size = attempts[i].low; size <= attempts[i].high; size++) {
             struct box box = box_uniform(ranks_to_test(eq), size);
-            box.has_split_trees = attempt & 1;
-            box.has_other_dtypes = attempt & 2;
-            struct enumeration e = {.equation = eq,
-                                    .typing = &j->typing,
-                                    .scratch = &j->scratch,
-                                    .box = &box,
-                                    .wanted = WANTED_BOTH,
-                                    .step_limit = j->step_limit,
-                                    .visit = visit,
-                                    .context = context};
-            enumerate_instances(&e);
-            was_cut_short = was_cut_short || e.was_cut_short;
-            if (e.instances > 0)
+            box.has_split_trees = attempts[i].has_split_trees;
+            box.has_other_dtypes = attempts[i].has_other_dtypes;
+            if (box.has_split_trees && !may_need_trees)
+                continue;
+            bool is_found = explore_box(j, eq, &box, visit, context, &was_cut_short);
+            if (is_found || (was_cut_short && must_be_whole))
                 return !was_cut_short;
         }
     return false;

@@ -23,8 +23,10 @@ struct judge {
     struct arena scratch;
     uint64_t step_limit;       // types tried per equation
     uint64_t steps;            // those of the equation being judged
+    bool met_limits;           // the equation being judged did
     uint64_t instance_limit;   // instances compared per equation
     uint64_t work_limit;       // terms of polynomials handled per equation
+    int patience;              // times the steps, for an equation of which they found no instance
     int fixed_bound;           // every size up to this instead of the argued bounds; 0: argued bounds
     // Told of every instance without split trees that judge_equation compares, before that, and of those of
     // its search for small ones if asked to be. NULL: nobody.
@@ -43,6 +45,7 @@ struct judgement {
     bool needs_reals;             // laws were used that integers do not have
     bool has_cut_inputs;          // REFUTED: the counterexample has inputs with split trees
     bool was_cut_short;           // the step limit was reached
+    bool met_limits;              // it, or another limit on the way: with larger ones there might be more to see
     bool saw_all_kinds;           // the search for small instances was not: the listener heard of each kind
     const char *doubt;            // TESTED: why it is no proof
     struct text counterexample;   // REFUTED, UNDECIDED; owned
@@ -59,7 +62,8 @@ void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit
 // The instances without split trees that judge_equation would compare if none of them failed. False: stop.
 void judge_visit_instances(struct judge *j, const struct equation *eq,
                            bool (*visit)(void *context, struct instance *in), void *context);
-// Well-typed instances of all kinds (ranks, lengths of attributes), at small sizes. False: the search was cut short.
-bool judge_explore(struct judge *j, const struct equation *eq, bool (*visit)(void *context, struct instance *in),
-                   void *context);
+// Well-typed instances of all kinds (ranks, lengths of attributes), at small sizes. False: the search was cut short, and
+// when it must not be it was left then.
+bool judge_explore(struct judge *j, const struct equation *eq, bool must_be_whole,
+                   bool (*visit)(void *context, struct instance *in), void *context);
 #endif

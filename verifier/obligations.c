@@ -147,7 +147,7 @@ bool obligations_find(struct logic *l, struct judge *j, const struct equation *e
     struct obligations o;
     obligations_begin(&o, l, eq, is_axiom, list);
     if (is_axiom || eq->is_strong)
-        judge_explore(j, eq, hear, &o);
+        judge_explore(j, eq, false, hear, &o);
     else
         judge_visit_instances(j, eq, hear, &o);
     return obligations_end(&o);

@@ -89,8 +89,16 @@ static void judge_and_listen(struct judge *j, struct theory *theory, const struc
     judge_equation(j, eq, ret_result);
 }
 
-// Tests that are no proof do where the properties prove a rule, and a part of them tells as well what is false: the
-// others are left out then. False: neither proved nor refuted yet.
+// Would all of the tests say nothing else? Once the properties prove a rule tests that are no proof do; and when no limit
+// was met there are no more tests.
+static bool is_settled(const struct judgement *of_part, const struct entailment *entailment)
+{
+    if (of_part->verdict == VERDICT_TESTED)
+        return entailment->status == ENTAILMENT_PROVED;
+    return of_part->verdict == VERDICT_PROVED || of_part->verdict == VERDICT_REFUTED || !of_part->met_limits;
+}
+
+// A part of the tests tells as well what is false. False: neither proved nor refuted yet.
 #define PART_OF_TESTS 8
 static bool judge_in_part(struct judge *j, struct theory *theory, const struct equation *eq,
                           struct judgement *ret_result, struct entailment *ret_entailment)
@@ -99,13 +107,21 @@ static bool judge_in_part(struct judge *j, struct theory *theory, const struct e
     j->step_limit /= PART_OF_TESTS;
     j->instance_limit /= PART_OF_TESTS;
     j->work_limit /= PART_OF_TESTS;
+    j->patience = 1;
     judge_and_listen(j, theory, eq, ret_result);
     j->step_limit = whole.step_limit;
     j->instance_limit = whole.instance_limit;
     j->work_limit = whole.work_limit;
+    j->patience = whole.patience;
     *ret_entailment = theory_prove_heard(theory, j, ret_result);
-    return ret_result->verdict == VERDICT_PROVED || ret_result->verdict == VERDICT_REFUTED ||
-           (ret_result->verdict == VERDICT_TESTED && ret_entailment->status == ENTAILMENT_PROVED);
+    return is_settled(ret_result, ret_entailment);
+}
+
+// Kinds of instances that were not found at the first attempt are not looked for again.
+static bool lacks_kinds(const struct judgement *result, const struct entailment *of_part)
+{
+    return result->verdict == VERDICT_TESTED && of_part->has_unknown_kinds && result->was_cut_short &&
+           !result->saw_all_kinds;
 }
 
 // Judges an equation and, from the instances that were compared, derives it from the properties.
@@ -119,28 +135,45 @@ static void judge_and_derive(struct judge *j, struct theory *theory, const struc
     if (theory)
         judgement_free(ret_result);
     judge_and_listen(j, theory, &eq, ret_result);
-    if (theory)
+    if (theory && lacks_kinds(ret_result, &report->entailment))
+        theory_stop_listening(theory, j);
+    else if (theory)
         report->entailment = theory_prove_heard(theory, j, ret_result);
-}
-
-static void try_under_conditions(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
-{
-    struct equation eq = equation_of_rule(&report->proved);
-    report->added = find_weakest_condition(j, &eq, a);
-    report->outcome = RULE_REFUTED;
-    if (report->added.count == 0)
-        return;
-    rule_add_conditions(&report->proved, &report->added, a);
-    judge_and_derive(j, theory, &report->proved, &report->direct, report);
-    report->has_direct = true;
-    if (is_positive(&report->direct))
-        report->outcome = outcome_of_positive(&report->direct, report, RULE_PROVED_UNDER_CONDITIONS);
 }
 
 static void append_conditions(struct found_condition *all, const struct found_condition *more)
 {
     for (uint32_t i = 0; i < more->count && all->count < MAX_ADDED_CONDITIONS; i++)
         all->conditions[all->count++] = more->conditions[i];
+}
+
+// Judges the rule with the weakest condition that excludes the failing instances. False: there is none.
+static bool try_weakest_condition(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
+{
+    struct equation eq = equation_of_rule(&report->proved);
+    struct found_condition found = find_weakest_condition(j, &eq, a);
+    if (found.count == 0 || found.count + report->added.count > MAX_ADDED_CONDITIONS)
+        return false;
+    append_conditions(&report->added, &found);
+    rule_add_conditions(&report->proved, &found, a);
+    if (report->has_direct)
+        judgement_free(&report->direct);
+    judge_and_derive(j, theory, &report->proved, &report->direct, report);
+    report->has_direct = true;
+    return true;
+}
+
+// Failing instances that the first condition does not exclude may need a second one.
+#define MOST_ATTEMPTS 2
+static void try_under_conditions(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
+{
+    bool goes_on = true;
+    report->outcome = RULE_REFUTED;
+    for (int i = 0; i < MOST_ATTEMPTS && goes_on; i++) {
+        goes_on = try_weakest_condition(j, theory, a, report) && report->direct.verdict == VERDICT_REFUTED;
+        if (report->has_direct && is_positive(&report->direct))
+            report->outcome = outcome_of_positive(&report->direct, report, RULE_PROVED_UNDER_CONDITIONS);
+    }
 }
 
 // Judges what could only be tested anew with more conditions, which stay when it is proved with them.

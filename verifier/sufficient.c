@@ -114,6 +114,8 @@ static struct found_condition join_groups(const struct groups *g, uint32_t kept)
     return all;
 }
 
+// With all conditions that are tried there are few instances: where these take long to find, less is wanted.
+#define PART_OF_STEPS 2
 static bool suffices(struct judge *j, struct theory *theory, const struct rule *r, const struct groups *g,
                      uint32_t kept)
 {
@@ -121,7 +123,11 @@ static bool suffices(struct judge *j, struct theory *theory, const struct rule *
     struct found_condition conditions = join_groups(g, kept);
     rule_add_conditions(&with, &conditions, g->arena);
     struct equation eq = equation_of_rule(&with);
-    return theory_prove_explored(theory, j, &eq).status == ENTAILMENT_PROVED;
+    uint64_t usual = j->step_limit;
+    j->step_limit /= PART_OF_STEPS;
+    bool is_proved = theory_prove_explored(theory, j, &eq).status == ENTAILMENT_PROVED;
+    j->step_limit = usual;
+    return is_proved;
 }
 
 struct found_condition find_sufficient_condition(struct judge *j, struct theory *theory, const struct rule *r,

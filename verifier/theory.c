@@ -387,6 +387,7 @@ static void add_name(const char **names, uint32_t *n, size_t capacity, const cha
         names[(*n)++] = name;
 }
 
+// Z3 has one term for all equal ones.
 static void collect_uses(struct theory *t, const struct sentence *obligation, struct entailment *e)
 {
     Z3_ast_vector core = Z3_solver_get_unsat_core(t->z3, t->solver);
@@ -394,10 +395,10 @@ static void collect_uses(struct theory *t, const struct sentence *obligation, st
     for (unsigned i = 0; i < Z3_ast_vector_size(t->z3, core); i++) {
         Z3_ast literal = Z3_ast_vector_get(t->z3, core, i);
         for (size_t k = 0; k < t->literals.count; k++)
-            if (Z3_is_eq_ast(t->z3, t->literals.items[k], literal))
+            if (t->literals.items[k] == literal)
                 add_name(e->uses, &e->n_uses, sizeof e->uses / sizeof *e->uses, t->names.items[k]);
         for (size_t k = 0; obligation && k < t->fact_literals.count; k++)
-            if (Z3_is_eq_ast(t->z3, t->fact_literals.items[k], literal))
+            if (t->fact_literals.items[k] == literal)
                 add_name(e->facts, &e->n_facts, sizeof e->facts / sizeof *e->facts, obligation->facts.items[k].text);
     }
     Z3_ast_vector_dec_ref(t->z3, core);
@@ -434,6 +435,12 @@ static bool prove_obligation(struct theory *t, const struct sentence *s, const c
     return is_proved;
 }
 
+static void drop_obligations(struct theory *t)
+{
+    sentence_list_free(&t->obligations);
+    t->obligations = (struct sentence_list){0};
+}
+
 static struct entailment prove_obligations(struct theory *t, bool are_stated, const char *without)
 {
     struct entailment e = {.status = are_stated ? ENTAILMENT_PROVED : ENTAILMENT_UNSTATED};
@@ -446,8 +453,7 @@ static struct entailment prove_obligations(struct theory *t, bool are_stated, co
     e.seconds = clock_seconds() - started;
     if (e.n_uses)
         qsort(e.uses, e.n_uses, sizeof *e.uses, compare_names);
-    sentence_list_free(&t->obligations);
-    t->obligations = (struct sentence_list){0};
+    drop_obligations(t);
     return e;
 }
 
@@ -472,20 +478,43 @@ void theory_listen(struct theory *t, struct judge *judge, const struct equation 
 
 static bool hear_more(void *context, struct instance *in)
 {
-    obligations_hear(context, in);
-    return true;
+    struct obligations *o = context;
+    obligations_hear(o, in);
+    return !o->has_failed;
+}
+
+static void stop_listening(struct judge *judge)
+{
+    judge->listener = NULL;
+    judge->listens_to_search = false;
+}
+
+void theory_stop_listening(struct theory *t, struct judge *judge)
+{
+    stop_listening(judge);
+    drop_obligations(t);
+}
+
+// Are instances of all kinds known? If not they are looked for.
+static bool has_heard_all(struct theory *t, struct judge *judge, const struct judgement *heard)
+{
+    if (t->heard.has_failed)
+        return false;
+    return !heard->was_cut_short || heard->saw_all_kinds ||
+           judge_explore(judge, t->heard.equation, true, hear_more, &t->heard);
 }
 
 struct entailment theory_prove_heard(struct theory *t, struct judge *judge, const struct judgement *heard)
 {
-    judge->listener = NULL;
-    judge->listens_to_search = false;
+    stop_listening(judge);
     if (heard->verdict == VERDICT_TESTED)
         obligations_drop_facts(&t->heard);
-    bool are_all =
-        !ranks_are_too_few(t->heard.equation) && (!heard->was_cut_short || heard->saw_all_kinds ||
-                                                  judge_explore(judge, t->heard.equation, hear_more, &t->heard));
-    return prove_obligations(t, obligations_end(&t->heard) && are_all, NULL);
+    bool may_matter = heard->verdict != VERDICT_VACUOUS && heard->verdict != VERDICT_UNDECIDED;
+    bool may_be_stated = may_matter && !ranks_are_too_few(t->heard.equation);
+    bool has_all = may_be_stated && has_heard_all(t, judge, heard);
+    struct entailment e = prove_obligations(t, has_all && obligations_end(&t->heard), NULL);
+    e.has_unknown_kinds = may_be_stated && !has_all;
+    return e;
 }
 
 struct entailment theory_prove_explored(struct theory *t, struct judge *judge, const struct equation *eq)

@@ -24,6 +24,7 @@ enum entailment_status {
 };
 struct entailment {
     enum entailment_status status;
+    bool has_unknown_kinds;   // UNSTATED because the search for kinds of instances was cut short
     double seconds;
     uint32_t obligations;   // one for each combination of ranks
     uint32_t n_uses;
@@ -40,6 +41,7 @@ struct entailment theory_prove(struct theory *t, struct judge *judge, const stru
 // The same in two steps, about the instances that the judge compares between them. One at a time.
 void theory_listen(struct theory *t, struct judge *judge, const struct equation *eq);
 struct entailment theory_prove_heard(struct theory *t, struct judge *judge, const struct judgement *heard);
+void theory_stop_listening(struct theory *t, struct judge *judge);   // instead: nothing is asked
 // About small instances of all kinds alone, without facts.
 struct entailment theory_prove_explored(struct theory *t, struct judge *judge, const struct equation *eq);
 // Is x = y, for two different tensors of one rank, not provable? (An equational theory always has a trivial model: this

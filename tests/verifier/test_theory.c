@@ -221,6 +221,27 @@ static void finds_conditions(void **state)
     tear_down(&f);
 }
 
+// A condition that excludes the instances that were looked at may let others fail: a second one is looked for.
+static void finds_a_second_condition(void **state)
+{
+    struct fixture f;
+    struct rule_report report;
+    set_up(&f, COMMUTES);
+    f.judge.step_limit = 3000000;
+    f.judge.instance_limit = 20000;
+    f.judge.work_limit = 3000000;
+    struct rule *rule =
+        parse(&f, "(rule r (source (concat $a (ewadd ?x ?x) (conv :pad 1 0 1 0 :dilation $d (ewadd ?x ?x) ?y)))"
+                  " (target (ewadd (concat $a ?x (conv :pad 1 0 1 0 ?x ?y))"
+                  " (concat $a ?x (conv :pad 1 0 1 0 ?x ?y)))))");
+    prove_rule(&f.judge, NULL, rule, &f.arena, &report);
+    assert_int_equal(report.outcome, RULE_PROVED_UNDER_CONDITIONS);
+    assert_int_equal(report.added.count, 2);
+    rule_report_free(&report);
+    rule_free(rule);
+    tear_down(&f);
+}
+
 // Of all that such rules usually lack one condition is kept when it suffices, and none when nothing does.
 static void finds_what_suffices(void **state)
 {
@@ -275,6 +296,7 @@ int main(void)
                                        TEST(finds_contradictions),
                                        TEST(finds_redundant_properties),
                                        TEST(finds_conditions),
+                                       TEST(finds_a_second_condition),
                                        TEST(finds_what_suffices),
                                        TEST(states_nothing_of_other_ranks),
                                        TEST(assumes_nothing_of_small_sizes),
