@@ -42,7 +42,7 @@ static const struct option_spec specs[] = {
      .help = "graphs to expand"},
     {"patience", OPTION_INTEGER, FIELD(optimize.patience), .low = 0, .high = 1e9, .metavar = "N",
      .help = "end the search when N graphs in a row were expanded, or as much work as five times as many matches take "
-             "was done, without a better one; 0: no limit"},
+             "was done, without 0.1 % being gained; 0: no limit"},
     {"time", OPTION_REAL, FIELD(optimize.seconds), .low = 0, .high = 1e9, .metavar = "SECONDS",
      .help = "stop the search after this time; 0: no limit"},
     {"max-memory", OPTION_INTEGER, FIELD(optimize.max_memory), .is_size = true, .low = 0, .high = 1e15,

@@ -28,8 +28,8 @@ struct validator;
 struct search_options {
     double alpha;            // >= 1
     int64_t budget;          // graphs and regions that are expanded
-    int64_t patience;        // of these in a row that make nothing better, or five times as many matches, or 1250 times
-                             // as many words of descriptions to price, after which it ends; 0: no limit
+    int64_t patience;        // of these in a row that gain too little (renewing_gain), or five times as many matches,
+                             // or 1250 times as many words of descriptions to price, after which it ends; 0: no limit
     double renewing_gain;    // as a share of the graph's cost: so much better in sum, and patience begins anew
     double seconds;          // 0: no limit
     size_t max_candidates;   // queued at once; the worst are dropped first
