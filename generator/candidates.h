@@ -19,7 +19,6 @@ struct family_counts {
     struct reduce_counts reduced;
     uint64_t joined, joined_pruned, shortcuts, shortcuts_pruned;
     uint64_t minimal, rules;   // laws that no other derives; directed rules, before families are merged
-    double cpu_seconds;
 };
 struct candidates {
     struct arena *arena;

@@ -411,15 +411,6 @@ static bool is_constant(const struct polynomial_pool *p, polynomial a, struct po
     return x.count == 0 || ret->numerator != 0;
 }
 
-bool polynomial_is_integer(const struct polynomial_pool *p, polynomial a, int64_t *ret_value)
-{
-    struct polynomial_term t;
-    if (!is_constant(p, a, &t) || t.denominator != 1)
-        return false;
-    *ret_value = t.numerator;
-    return true;
-}
-
 #define MAX_SET 256
 
 struct members {

@@ -65,7 +65,6 @@ size_t polynomial_sum_begin(const struct polynomial_pool *p);
 void polynomial_sum_add(struct polynomial_pool *p, polynomial a);
 void polynomial_sum_add_product(struct polynomial_pool *p, polynomial a, polynomial b);
 polynomial polynomial_sum_end(struct polynomial_pool *p, size_t begin);   // takes what `begin` gave
-bool polynomial_is_integer(const struct polynomial_pool *p, polynomial a, int64_t *ret_value);
 
 struct text;
 // `print_variable` writes an input entry's name.
