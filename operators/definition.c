@@ -344,6 +344,30 @@ void definition_finish(struct definition *d)
     }
 }
 
+int64_t index_value(const struct definition *d, expr index, const int64_t *variables)
+{
+    const struct expr_node *n = &d->nodes.items[index];
+    int64_t a, quotient;
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_INTEGER:
+        return n->value;
+    case EXPR_VARIABLE:
+        return variables[n->value];
+    case EXPR_INDEX_ADD:
+        return index_value(d, n->a, variables) + index_value(d, n->b, variables);
+    case EXPR_INDEX_MUL:
+        return index_value(d, n->a, variables) * n->value;
+    case EXPR_INDEX_DIV:
+    case EXPR_INDEX_MOD:
+        a = index_value(d, n->a, variables);
+        quotient = a / n->value - (a % n->value < 0);
+        return n->kind == EXPR_INDEX_DIV ? quotient : a - n->value * quotient;
+    default:
+        assert(!"an index that depends on data");
+        return 0;
+    }
+}
+
 static double count_scalar_operations(const struct definition *d, expr e)
 {
     const struct expr_node *n = &d->nodes.items[e];

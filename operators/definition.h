@@ -134,6 +134,8 @@ const struct type *definition_output(const struct definition *d, int output);
 // takes the meet of those axes' trees; one whose variable does not occur, along which the stage is constant, fits any
 // split (SPLIT_ANY). Called once by operator_define; axes whose tree was set keep it.
 void definition_finish(struct definition *d);
+// An index at given values of all variables. The definition must not be data-dependent.
+int64_t index_value(const struct definition *d, expr index, const int64_t *variables);
 double definition_flops(const struct definition *d);   // scalar operations, a multiply-add counting as two
 void definition_print(struct text *out, const struct definition *d, const char *const *input_names);
 #endif

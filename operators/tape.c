@@ -92,28 +92,6 @@ static uint32_t add_computed(struct unrolling *u, enum action action, enum scala
 
 static uint32_t unroll(struct unrolling *u, expr e);
 
-static int64_t index_at(struct unrolling *u, expr e)
-{
-    const struct expr_node *n = &u->d->nodes.items[e];
-    int64_t a;
-    switch ((enum expr_kind)n->kind) {
-    case EXPR_INTEGER:
-        return n->value;
-    case EXPR_VARIABLE:
-        return u->variables[n->value];
-    case EXPR_INDEX_ADD:
-        return index_at(u, n->a) + index_at(u, n->b);
-    case EXPR_INDEX_MUL:
-        return index_at(u, n->a) * n->value;
-    case EXPR_INDEX_DIV:
-        a = index_at(u, n->a);
-        return a >= 0 ? a / n->value : -((-a + n->value - 1) / n->value);
-    default:
-        a = index_at(u, n->a) % n->value;
-        return a < 0 ? a + n->value : a;
-    }
-}
-
 static uint32_t unroll_read(struct unrolling *u, const struct expr_node *n)
 {
     const struct definition *d = u->d;
@@ -121,7 +99,7 @@ static uint32_t unroll_read(struct unrolling *u, const struct expr_node *n)
     const struct type *t = tensor < d->n_inputs ? &d->inputs[tensor] : &d->stages[tensor - d->n_inputs].type;
     int64_t offset = 0;
     for (int i = 0; i < n->count; i++) {
-        int64_t index = index_at(u, d->indices.items[n->a + (expr)i]);
+        int64_t index = index_value(u->d, d->indices.items[n->a + (expr)i], u->variables);
         if (index < 0 || index >= t->dim[i])
             return add_constant(u, n->b == OUTSIDE_LOWEST ? lowest(u->domain) : 0);
         offset = offset * t->dim[i] + index;
@@ -244,9 +222,9 @@ static uint32_t unroll(struct unrolling *u, expr e)
     case EXPR_REDUCE:
         return unroll_reduce(u, e, (enum scalar_function)n->fn);
     case EXPR_SELECT:
-        return unroll(u, index_at(u, n->a) >= 0 ? n->b : n->c);
+        return unroll(u, index_value(u->d, n->a, u->variables) >= 0 ? n->b : n->c);
     default:
-        return add_constant(u, field_from_int(index_at(u, n->a)));
+        return add_constant(u, field_from_int(index_value(u->d, n->a, u->variables)));
     }
 }
 

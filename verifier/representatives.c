@@ -1,7 +1,6 @@
 #include "verifier/representatives.h"
 
 #include "verifier/classes.h"
-#include <assert.h>
 #include <string.h>
 
 #define FEW_ENTRIES 16   // of all outputs together, of which none is left out
@@ -87,36 +86,12 @@ struct marking {
     int64_t *variables;
 };
 
-static int64_t value_of_index(const struct marking *m, expr e)
-{
-    const struct expr_node *n = &m->d->nodes.items[e];
-    int64_t a, quotient;
-    switch ((enum expr_kind)n->kind) {
-    case EXPR_INTEGER:
-        return n->value;
-    case EXPR_VARIABLE:
-        return m->variables[n->value];
-    case EXPR_INDEX_ADD:
-        return value_of_index(m, n->a) + value_of_index(m, n->b);
-    case EXPR_INDEX_MUL:
-        return value_of_index(m, n->a) * n->value;
-    case EXPR_INDEX_DIV:
-    case EXPR_INDEX_MOD:
-        a = value_of_index(m, n->a);
-        quotient = a / n->value - (a % n->value < 0);
-        return n->kind == EXPR_INDEX_DIV ? quotient : a - n->value * quotient;
-    default:
-        assert(!"an index that depends on data");
-        return 0;
-    }
-}
-
 static void mark_read(const struct marking *m, const struct expr_node *n)
 {
     const struct type *type = stage_type((struct definition *)m->d, (int)n->value);
     int64_t offset = 0;
     for (int i = 0; i < n->count; i++) {
-        int64_t place = value_of_index(m, m->d->indices.items[n->a + (expr)i]);
+        int64_t place = index_value(m->d, m->d->indices.items[n->a + (expr)i], m->variables);
         if (place < 0 || place >= type->dim[i])
             return;
         offset = offset * type->dim[i] + place;
@@ -150,7 +125,7 @@ static void mark_scalar(const struct marking *m, expr e)
         }
         break;
     case EXPR_SELECT:
-        mark_scalar(m, value_of_index(m, n->a) >= 0 ? n->b : n->c);
+        mark_scalar(m, index_value(m->d, n->a, m->variables) >= 0 ? n->b : n->c);
         break;
     default:
         break;

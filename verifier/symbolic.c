@@ -38,30 +38,6 @@ struct evaluation {
 
 // --- indices ---------------------------------------------------------------------------------------------------------
 
-static int64_t evaluate_index(const struct evaluation *ev, expr e)
-{
-    const struct expr_node *n = &ev->d->nodes.items[e];
-    int64_t a, quotient;
-    switch ((enum expr_kind)n->kind) {
-    case EXPR_INTEGER:
-        return n->value;
-    case EXPR_VARIABLE:
-        return ev->variables[n->value];
-    case EXPR_INDEX_ADD:
-        return evaluate_index(ev, n->a) + evaluate_index(ev, n->b);
-    case EXPR_INDEX_MUL:
-        return evaluate_index(ev, n->a) * n->value;
-    case EXPR_INDEX_DIV:
-    case EXPR_INDEX_MOD:
-        a = evaluate_index(ev, n->a);
-        quotient = a / n->value - (a % n->value < 0);
-        return n->kind == EXPR_INDEX_DIV ? quotient : a - n->value * quotient;
-    default:
-        assert(!"an index that depends on data");
-        return 0;
-    }
-}
-
 static uint32_t count_variables(const struct definition *d, expr e)
 {
     const struct expr_node *n = &d->nodes.items[e];
@@ -153,7 +129,8 @@ static polynomial evaluate_read(const struct evaluation *ev, expr e)
     int64_t offset = evaluate_linear(ev, &plan->offset);
     for (uint32_t i = 0; i < plan->n_checked; i++) {
         const struct checked_axis *axis = &plan->checked[i];
-        int64_t place = axis->is_linear ? evaluate_linear(ev, &axis->place) : evaluate_index(ev, axis->index);
+        int64_t place = axis->is_linear ? evaluate_linear(ev, &axis->place)
+                                        : index_value(ev->d, axis->index, ev->variables);
         if (place < 0 || place >= axis->dim) {
             assert(n->b != OUTSIDE_NEVER);
             return n->b == OUTSIDE_LOWEST ? POLYNOMIAL_LOWEST : POLYNOMIAL_ZERO;
@@ -259,9 +236,9 @@ static polynomial evaluate_scalar(struct evaluation *ev, expr e)
     case EXPR_REDUCE:
         return n->fn == FN_ADD ? evaluate_sum(ev, n) : evaluate_reduce(ev, n);
     case EXPR_SELECT:
-        return evaluate_scalar(ev, evaluate_index(ev, n->a) >= 0 ? n->b : n->c);
+        return evaluate_scalar(ev, index_value(ev->d, n->a, ev->variables) >= 0 ? n->b : n->c);
     case EXPR_SCALAR_OF:
-        return polynomial_from_real(ev->pool, (double)evaluate_index(ev, n->a));
+        return polynomial_from_real(ev->pool, (double)index_value(ev->d, n->a, ev->variables));
     default:
         assert(!"not a scalar expression");
         return POLYNOMIAL_ZERO;
