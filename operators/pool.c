@@ -1,6 +1,8 @@
 // poolavg and poolmax: mean and maximum over windows of an image.
 //     poolmax  z[n,c,i,j] = max(r,s) x[n, c, i*sh + r*dh - pt, j*sw + s*dw - pl]            places outside do not count
 //     poolavg  z[n,c,i,j] = sum(r,s) x[n, c, ...] / (number of places that count)
+// Every window has a place that counts, or there would be no maximum and no mean: pads are smaller than windows, and the
+// steps of a dilation no larger than the image.
 // With :padding counted the mean counts the places in the pads too (as zeros), so it divides by the kernel's size.
 #include "operators/activation.h"
 #include "operators/operator.h"
@@ -21,7 +23,8 @@ static bool read_pool_window(struct definition *d, const struct operator_call *c
         return false;
     for (int a = 0; a < ret_window->n; a++) {
         int64_t reach = (ret_window->kernel[a] - 1) * ret_window->dilation[a] + 1;
-        if (ret_window->pad_begin[a] >= reach || ret_window->pad_end[a] >= reach || x->dim[2 + a] == 0)
+        bool spans_image = ret_window->kernel[a] > 1 && ret_window->dilation[a] > x->dim[2 + a];
+        if (ret_window->pad_begin[a] >= reach || ret_window->pad_end[a] >= reach || x->dim[2 + a] == 0 || spans_image)
             return refuse(d, "pooling needs windows that meet the image");
     }
     return true;

@@ -8,4 +8,5 @@ int command_model(int argc, char **argv);
 int command_properties(int argc, char **argv);
 int command_rules(int argc, char **argv);
 int command_select(int argc, char **argv);
+int command_try(int argc, char **argv);
 #endif

@@ -314,9 +314,9 @@ struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int
     struct collector c = {.extent = extent, .a = a};
     c.largest_kernel = largest_kernel(p);
     c.largest_group = largest_group(p, variable);
-    struct domain domain = {0};
-    bool is_whole;
+    bool is_whole = false;
     const struct attribute *attribute = find_attribute(p, variable, &is_whole);
+    struct domain domain = {.attribute = attribute, .is_whole = is_whole};
     if (attribute) {
         domain.is_complete = collect_attribute(&c, attribute, is_whole, max_rank) || entries_per_axis(attribute);
         domain.per_axis = is_whole ? entries_per_axis(attribute) : 0;

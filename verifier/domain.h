@@ -15,6 +15,8 @@ enum domain_extent {
 };
 
 struct domain {
+    const struct attribute *attribute;   // that the variable stands for, where it first stands alone; NULL: nowhere
+    bool is_whole;                       // all of the attribute, and not one entry of it
     size_t count;
     const struct attribute_value *values;
     uint32_t per_axis;    // of lists of windows: entries for each spatial axis; 0: no such list

@@ -211,22 +211,32 @@ static bool is_other_number(double x, double y)
     return fabs(x - y) > 1e-6 * (1 + fabs(x) + fabs(y));
 }
 
-// Looks for inputs on which the entries of a pair really differ.
-static bool confirm(const struct instance *in, struct values *v, uint32_t pair, struct difference *ret)
+// Do the numbers of a pair differ? They were evaluated at inputs of this seed.
+static bool find_other_number(const struct instance *in, const struct values *v, uint32_t pair, uint64_t seed,
+                              struct difference *ret)
 {
     const struct equation *eq = in->equation;
     int64_t n = type_elements(typing_type(in->typing, instance_term_type(in, eq->left[pair])));
+    const double *x = numbers_of_term(in, v, eq->left[pair]), *y = numbers_of_term(in, v, eq->right[pair]);
+    for (int64_t i = 0; i < n; i++)
+        if (is_other_number(x[i], y[i])) {
+            ret->pair = pair;
+            ret->entry = i;
+            ret->left_value = x[i];
+            ret->right_value = y[i];
+            ret->seed = seed;
+            return true;
+        }
+    return false;
+}
+
+// Looks for inputs on which the entries of a pair really differ.
+static bool confirm(const struct instance *in, struct values *v, uint32_t pair, struct difference *ret)
+{
     for (uint64_t seed = 0; seed < 9; seed++) {
         evaluate_numerically(in, seed, v);
-        const double *x = numbers_of_term(in, v, eq->left[pair]), *y = numbers_of_term(in, v, eq->right[pair]);
-        for (int64_t i = 0; i < n; i++)
-            if (is_other_number(x[i], y[i])) {
-                ret->entry = i;
-                ret->left_value = x[i];
-                ret->right_value = y[i];
-                ret->seed = seed;
-                return true;
-            }
+        if (find_other_number(in, v, pair, seed, ret))
+            return true;
     }
     return false;
 }
@@ -316,24 +326,53 @@ bool instance_has_values_on_both_sides(const struct instance *in)
     return true;
 }
 
+// The pairs with types on both sides, whose values are left to be compared, one bit each. 0: types decided it.
+static uint32_t compare_all_types(const struct instance *in, struct difference *ret)
+{
+    uint32_t pairs_to_compare = 0;
+    *ret = (struct difference){0};
+    for (uint32_t i = 0; i < in->equation->n_pairs; i++) {
+        ret->pair = i;
+        ret->kind = compare_types(in, i);
+        if (ret->kind != COMPARISON_EQUAL && ret->kind != COMPARISON_BOTH_ILL_TYPED)
+            return 0;
+        pairs_to_compare |= (uint32_t)(ret->kind == COMPARISON_EQUAL) << i;
+    }
+    return pairs_to_compare;
+}
+
 enum comparison instance_compare(struct instance *in, struct polynomial_pool *pool, bool with_numbers,
                                  struct difference *ret_difference)
 {
-    uint32_t pairs_to_compare = 0;
     struct arena_mark mark = arena_mark(in->scratch);
-    *ret_difference = (struct difference){0};
-    bool is_any_typed = false;
-    for (uint32_t i = 0; i < in->equation->n_pairs; i++) {
-        enum comparison c = compare_types(in, i);
-        ret_difference->pair = i;
-        ret_difference->kind = c;
-        is_any_typed = is_any_typed || c == COMPARISON_EQUAL;
-        if (c != COMPARISON_EQUAL && c != COMPARISON_BOTH_ILL_TYPED)
-            return c;
-        pairs_to_compare |= (uint32_t)(c == COMPARISON_EQUAL) << i;
+    uint32_t pairs = compare_all_types(in, ret_difference);
+    if (pairs)
+        ret_difference->kind = compare_values(in, pool, with_numbers, pairs, ret_difference);
+    arena_release(in->scratch, mark);
+    return ret_difference->kind;
+}
+
+enum comparison instance_compare_types(const struct instance *in, struct difference *ret_difference)
+{
+    if (compare_all_types(in, ret_difference))
+        ret_difference->kind = COMPARISON_EQUAL;
+    return ret_difference->kind;
+}
+
+enum comparison instance_compare_numbers(struct instance *in, uint64_t seed, struct difference *ret_difference)
+{
+    struct values v = {.nodes = nodes_of_pairs(in->equation)};
+    struct arena_mark mark = arena_mark(in->scratch);
+    uint32_t pairs = compare_all_types(in, ret_difference);
+    if (pairs) {
+        evaluate_numerically(in, seed, &v);
+        ret_difference->kind = COMPARISON_EQUAL;
     }
-    if (is_any_typed)
-        ret_difference->kind = compare_values(in, pool, with_numbers, pairs_to_compare, ret_difference);
+    for (uint32_t i = 0; i < in->equation->n_pairs; i++)
+        if ((pairs >> i & 1) && find_other_number(in, &v, i, seed, ret_difference)) {
+            ret_difference->kind = COMPARISON_OTHER_VALUE;
+            break;
+        }
     arena_release(in->scratch, mark);
     return ret_difference->kind;
 }

@@ -57,6 +57,11 @@ bool instance_has_values_on_both_sides(const struct instance *in);
 // its polynomials are valid until the next comparison. Without numbers polynomials that differ leave it undecided.
 enum comparison instance_compare(struct instance *in, struct polynomial_pool *pool, bool with_numbers,
                                  struct difference *ret_difference);
+// The same without the values: equal where types and, if the equation is strong, split trees are.
+enum comparison instance_compare_types(const struct instance *in, struct difference *ret_difference);
+// The same on one assignment of numbers to all entries (seed modulo 3: small integers, positive reals, any reals):
+// equal is no proof.
+enum comparison instance_compare_numbers(struct instance *in, uint64_t seed, struct difference *ret_difference);
 // "x = (f32 2 2) ..." on one line, and the values of small tensors that refute it on lines of their own.
 void instance_print(struct text *out, const struct instance *in);
 void instance_print_difference(struct text *out, const struct instance *in, const struct polynomial_pool *pool,

@@ -198,6 +198,7 @@ struct test {
     uint64_t share, share_end;               // of the work that one assignment may take, if not 0; where it is used up
     bool was_left_early;                     // the assignment, for that
     bool only_one_sided;                     // instances in which both sides are well-typed were compared already
+    bool only_cuts;                          // instances whose inputs have no cuts were compared already
     judge_visit_fn *visit;
     bool (*visit_only)(void *context, struct instance *in);   // nothing is compared
     void *context;
@@ -234,11 +235,13 @@ static bool test_instance(void *context, struct instance *in)
     struct difference difference;
     if (t->visit_only)
         return has_cut_inputs(in) || t->visit_only(t->context, in);
-    if (t->only_one_sided && instance_has_values_on_both_sides(in))
+    if ((t->only_one_sided && instance_has_values_on_both_sides(in)) || (t->only_cuts && !has_cut_inputs(in)))
         return true;
     if (t->j->listener && !t->visit && !has_cut_inputs(in))
         t->j->listener(t->j->listening, in);
-    enum comparison c = instance_compare(in, &t->j->pool, !t->visit, &difference);
+    enum comparison c = t->only_cuts && !pattern_looks_at_split_trees(t->equation->pattern)
+                            ? instance_compare_types(in, &difference)
+                            : instance_compare(in, &t->j->pool, !t->visit, &difference);
     if (c == COMPARISON_UNDECIDED && t->j->pool.work > t->j->pool.work_limit) {
         t->result->was_cut_short = true;
         return false;
@@ -540,16 +543,24 @@ static bool test_attributes_everywhere(struct test *t)
     return has_many_pairs ? test_across_centers(t) : enumerate_attributes(&w);
 }
 
+// Inputs with cuts: pieces of one and of two positions, so that axes are as long as one another, or cut alike, or both, or
+// neither.
+#define LARGEST_CUT_AXIS 3
+#define MAX_CUT_RANK 3
+static void test_cuts(struct test *t)
+{
+    int max_rank = t->result->max_rank < MAX_CUT_RANK ? t->result->max_rank : MAX_CUT_RANK;
+    struct box cut = box_uniform(max_rank, LARGEST_CUT_AXIS);
+    cut.has_split_trees = true;
+    t->only_cuts = true;
+    test_both_ways(t, &cut, NULL);
+}
+
 static void test_everywhere(struct test *t)
 {
     const struct equation *eq = t->equation;
-    if (!test_attributes_everywhere(t))
-        return;
-    if (!eq->is_strong && !pattern_looks_at_split_trees(eq->pattern))
-        return;
-    struct box cut = box_uniform(t->result->max_rank > 3 ? 3 : t->result->max_rank, 2);
-    cut.has_split_trees = true;
-    test_both_ways(t, &cut, NULL);
+    if (test_attributes_everywhere(t) && (eq->is_strong || pattern_looks_at_split_trees(eq->pattern)))
+        test_cuts(t);
 }
 
 static bool has_complete_domains(const struct equation *eq, int max_rank, struct arena *a)

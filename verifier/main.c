@@ -14,6 +14,7 @@ static const struct sub_command {
     {"properties", "validate properties from the operators' definitions", command_properties},
     {"rules", "prove substitution rules for all shapes", command_rules},
     {"select", "choose the proved rules that a search is worth", command_select},
+    {"try", "run rules and properties at random attributes and large sizes", command_try},
 };
 #define N_SUB_COMMANDS (sizeof sub_commands / sizeof *sub_commands)
 

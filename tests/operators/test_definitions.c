@@ -105,6 +105,8 @@ static const struct row types[] = {
     {"(conv ((f32 1 4 2 2)) ((f32 6 4 3 3)))", "refused: a window of reach 3 does not fit on axis 2"},
     {"(conv :stride 0 1 ((f32 1 4 2 2)) ((f32 6 4 1 1)))", "refused: stride and dilation must be positive"},
     {"(poolmax :kernel 2 2 :pad 2 0 0 0 ((f32 1 4 2 2)))", "refused: pooling needs windows that meet the image"},
+    {"(poolmax :kernel 2 2 :pad 1 0 1 0 :dilation 2 1 ((f32 1 4 1 2)))",
+     "refused: pooling needs windows that meet the image"},
     {"(enlarge :kernel 2 3 ((f32 6 4 1 3)))", "refused: enlarge must grow each axis by an even amount"},
     {"(transpose :perm 0 0 ((f32 2 3)))", "refused: transpose needs a permutation of 2 axes"},
     {"(reshape :shape 5 ((f32 2 3)))", "refused: reshape must keep the number of entries"},

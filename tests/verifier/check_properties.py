@@ -26,6 +26,9 @@ CUBIC = f"""(property cubic (equal
   (ewadd (ewmul {SUM} {SQUARES}) (ewadd (ewmul {SUM} {SQUARES}) (ewmul {SUM} {SQUARES})))))\n"""
 POOLS = """(property pools
   (equal (poolmax :kernel $k :stride $s :pad $p :act relu ?x) (relu (poolmax :kernel $k :stride $s :pad $p ?x))))\n"""
+# The first pieces are equally long, the tensors need not be: 1|1 and 1|2.
+PIECES = """(property pieces (equal (split0 $i (ewadd ?x ?y)) (ewadd (split0 $i ?x) (split0 $i ?y)))
+  (where (defined (split0 $i ?x)) (defined (split0 $i ?y))))\n"""
 
 ALL = ["--all", "--theory"]
 CASES = [
@@ -35,6 +38,7 @@ CASES = [
     ("a contradictory pair", COMMUTES + FIRST, 1, ["first: refuted", "contradiction: ", "commutes", "entry 0 is 3"], []),
     ("a false one", COMMUTES + SQUARE, 1, ["square: refuted", "?x = ", "entry 0 is", "1 differ"], ["commutes: refuted"]),
     ("a false sum", NEWTON, 1, ["newton: refuted", "entry 0 is"], []),
+    ("one of cut tensors", PIECES, 1, ["pieces: refuted", "only the left side", "cut on axis 0"], []),
     ("one below its bound", STEPS, 0, ["steps: tested", "1 tested"], ["refuted: "], ["--bound", "3"]),
     ("one at its bound", STEPS, 1, ["steps: refuted", "different types"], [], ["--bound", "4"]),
     ("a sum of two", CUBIC, 0, ["cubic: tested"], ["refuted: "], ["--bound", "2"]),
