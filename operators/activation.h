@@ -3,7 +3,7 @@
 #define OPERATORS_ACTIVATION_H
 #include "operators/definition.h"
 
-enum activation { ACTIVATION_NONE, ACTIVATION_RELU };
+enum activation { ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_COUNT };
 extern const char *const activation_names[];   // "none", "relu", NULL
 
 #define ACTIVATION_ATTRIBUTE                                                                                           \

@@ -54,12 +54,19 @@ struct outcome {
     uint64_t rechecked[RECHECK_VERDICTS];
     double seconds;
 };
+// What one thread validates at a time: a part of a property's assignments of attributes.
+struct portion {
+    size_t property, weight;
+    uint32_t part, n_parts;
+    struct outcome outcome;
+};
 struct run {
     struct options options;
     struct arena arena;
     struct property_set set;
     struct known_results known;
-    struct outcome *outcomes;
+    struct outcome *outcomes;   // of each property
+    VEC(struct portion) portions;
     struct progress progress;
     double seconds;
 };
@@ -77,13 +84,15 @@ static void judge_and_recheck(struct run *run, struct judge *judge, struct reche
     memcpy(o->rechecked, sample.counts, sizeof o->rechecked);
 }
 
-static void validate(struct run *run, struct judge *judge, struct recheck *recheck, size_t i)
+static void validate(struct run *run, struct judge *judge, struct recheck *recheck, struct portion *portion)
 {
-    const struct property *p = run->set.properties.items[i];
-    struct outcome *o = &run->outcomes[i];
+    const struct property *p = run->set.properties.items[portion->property];
+    struct outcome *o = &portion->outcome;
     struct equation eq = equation_of_property(p);
     double started = clock_seconds();
     o->is_known = !run->options.all && !run->options.bound && known_has(&run->known, p->content);
+    judge->part = portion->part;
+    judge->n_parts = portion->n_parts;
     if (!o->is_known && recheck)
         judge_and_recheck(run, judge, recheck, &eq, o);
     else if (!o->is_known)
@@ -97,47 +106,74 @@ static size_t weight_of(const struct property *p)
     return 4 * p->pattern.n_attribute_variables + p->pattern.n_variables;
 }
 
-struct weighted {
-    size_t weight, index;
-};
-
-static int compare_weights(const void *a, const void *b)
+static int compare_portions(const void *a, const void *b)
 {
-    const struct weighted *x = a, *y = b;
+    const struct portion *x = a, *y = b;
     if (x->weight != y->weight)
         return x->weight > y->weight ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
+    if (x->property != y->property)
+        return x->property < y->property ? -1 : 1;
+    return x->part < y->part ? -1 : x->part > y->part;
+}
+
+static void init_judge(const struct run *run, struct judge *j)
+{
+    judge_init(j);
+    j->fixed_bound = (int)run->options.bound;
+    j->step_limit = run->options.bound ? (uint64_t)1 << 40 : j->step_limit;
 }
 
 // What takes long comes first, so that no thread is left with it at the end.
-static const struct weighted *heaviest_first(struct run *run)
+static void divide_work(struct run *run)
 {
-    size_t n = run->set.properties.count;
-    struct weighted *order = arena_array(&run->arena, struct weighted, n + 1);
-    for (size_t i = 0; i < n; i++)
-        order[i] = (struct weighted){weight_of(run->set.properties.items[i]), i};
-    qsort(order, n, sizeof *order, compare_weights);
-    return order;
+    struct judge judge;
+    init_judge(run, &judge);
+    for (size_t i = 0; i < run->set.properties.count; i++) {
+        const struct property *p = run->set.properties.items[i];
+        struct equation eq = equation_of_property(p);
+        struct portion portion = {.property = i, .weight = weight_of(p), .n_parts = judge_count_parts(&judge, &eq)};
+        for (; portion.part < portion.n_parts; portion.part++)
+            vec_push(&run->portions, portion);
+    }
+    judge_free(&judge);
+    qsort(run->portions.items, run->portions.count, sizeof *run->portions.items, compare_portions);
+}
+
+// Parts of a property stand in their order.
+static void add_up_portions(struct run *run)
+{
+    run->outcomes = arena_array(&run->arena, struct outcome, run->set.properties.count + 1);
+    for (size_t i = 0; i < run->portions.count; i++) {
+        struct portion *portion = &run->portions.items[i];
+        struct outcome *all = &run->outcomes[portion->property], *part = &portion->outcome;
+        if (portion->part == 0) {
+            *all = *part;
+            continue;
+        }
+        judgement_merge(&all->judgement, &part->judgement);
+        all->is_contradicted = all->is_contradicted || part->is_contradicted;
+        for (int v = 0; v < RECHECK_VERDICTS; v++)
+            all->rechecked[v] += part->rechecked[v];
+        all->seconds += part->seconds;
+    }
 }
 
 static void validate_all(struct run *run)
 {
-    int64_t n = (int64_t)run->set.properties.count, done = 0;
-    const struct weighted *order = heaviest_first(run);
     double started = clock_seconds();
     int threads = run->options.threads ? (int)run->options.threads : omp_get_max_threads();
-    run->outcomes = arena_array(&run->arena, struct outcome, n + 1);
-    progress_start(&run->progress, run->options.quiet ? NULL : stderr, "properties", (uint64_t)n);
+    divide_work(run);
+    int64_t n = (int64_t)run->portions.count, done = 0;
+    progress_start(&run->progress, run->options.quiet ? NULL : stderr,
+                   run->options.bound ? "parts of properties" : "properties", (uint64_t)n);
 #pragma omp parallel num_threads(threads)
     {
         struct judge judge;
         struct recheck *recheck = run->options.recheck ? recheck_make() : NULL;
-        judge_init(&judge);
-        judge.fixed_bound = (int)run->options.bound;
-        judge.step_limit = run->options.bound ? (uint64_t)1 << 40 : judge.step_limit;
+        init_judge(run, &judge);
 #pragma omp for schedule(dynamic, 1)
         for (int64_t i = 0; i < n; i++) {
-            validate(run, &judge, recheck, order[i].index);
+            validate(run, &judge, recheck, &run->portions.items[i]);
 #pragma omp critical
             progress_update(&run->progress, (uint64_t)++done, NULL);
         }
@@ -146,6 +182,7 @@ static void validate_all(struct run *run)
             recheck_free(recheck);
     }
     progress_end(&run->progress);
+    add_up_portions(run);
     run->seconds = clock_seconds() - started;
 }
 
@@ -289,6 +326,7 @@ static int run_on(struct run *run, const char *const *files, int count, struct e
         is_all_good = false;
     for (size_t i = 0; i < run->set.properties.count; i++)
         judgement_free(&run->outcomes[i].judgement);
+    vec_free(&run->portions);
     known_free(&run->known);
     return is_all_good ? EXIT_DONE : EXIT_CHECK_FAILED;
 }

@@ -67,6 +67,47 @@ uint32_t equation_variables_of_node(const struct pattern *p, uint32_t node)
     return variables;
 }
 
+static const struct attribute_term *activation_of_node(const struct pattern_node *node)
+{
+    int activation = operator_find_attribute(node->op, "act");
+    return activation >= 0 && node->attributes[activation].count == 1 ? node->attributes[activation].terms[0] : NULL;
+}
+
+bool pattern_node_has_activation(const struct pattern_node *node, uint32_t variable)
+{
+    const struct attribute_term *t = activation_of_node(node);
+    return t && t->kind == TERM_VARIABLE && t->value == variable;
+}
+
+static bool is_mentioned_elsewhere(const struct equation *eq, uint32_t variable)
+{
+    for (size_t n = 0; n < eq->pattern->nodes.count; n++) {
+        const struct pattern_node *node = &eq->pattern->nodes.items[n];
+        const struct attribute_term *activation = activation_of_node(node);
+        for (int i = 0; i < operator_n_attributes(node->op); i++)
+            for (uint32_t j = 0; j < node->attributes[i].count; j++)
+                if (node->attributes[i].terms[j] != activation &&
+                    attribute_term_mentions_variable(node->attributes[i].terms[j], variable))
+                    return true;
+    }
+    for (uint32_t i = 0; i < eq->n_conditions; i++) {
+        const struct condition *c = &eq->conditions[i];
+        if (!condition_is_of_variable(c->kind) &&
+            (attribute_term_mentions_variable(c->a, variable) || attribute_term_mentions_variable(c->b, variable)))
+            return true;
+    }
+    return false;
+}
+
+uint32_t equation_activation_variable(const struct equation *eq)
+{
+    for (uint32_t v = 0; v < eq->pattern->n_attribute_variables; v++)
+        for (size_t n = 0; n < eq->pattern->nodes.count; n++)
+            if (pattern_node_has_activation(&eq->pattern->nodes.items[n], v) && !is_mentioned_elsewhere(eq, v))
+                return v;
+    return NO_VARIABLE;
+}
+
 bool pattern_looks_at_split_trees(const struct pattern *p)
 {
     for (size_t i = 0; i < p->nodes.count; i++) {

@@ -31,6 +31,11 @@ node_set equation_nodes_of_term(const struct pattern *p, term_id term);
 uint32_t equation_variables_of_term(const struct attribute_term *t);
 uint32_t equation_variables_of_attributes(const struct pattern_node *node);
 uint32_t equation_variables_of_node(const struct pattern *p, uint32_t node);
+// The attribute variable that is an activation and nothing else, in no condition; NO_VARIABLE: there is none.
+#define NO_VARIABLE UINT32_MAX
+uint32_t equation_activation_variable(const struct equation *eq);
+// Does the node apply it?
+bool pattern_node_has_activation(const struct pattern_node *node, uint32_t variable);
 // A split without sizes anywhere: only then do the split trees of inputs matter to what is well-typed.
 bool pattern_looks_at_split_trees(const struct pattern *p);
 #endif

@@ -10,7 +10,7 @@
 
 void instance_init(struct instance *in, const struct equation *eq, struct typing *typing, struct arena *scratch)
 {
-    *in = (struct instance){.equation = eq, .typing = typing, .scratch = scratch};
+    *in = (struct instance){.equation = eq, .typing = typing, .scratch = scratch, .any_activation = NO_VARIABLE};
     for (int i = 0; i < MAX_RULE_VARIABLES; i++) {
         in->variables[i] = NO_TYPE;
         in->attributes[i] = UNBOUND_ATTRIBUTE;
@@ -134,6 +134,7 @@ static bool evaluate_node_symbolically(const struct instance *in, struct polynom
     v->symbolic[node] = arena_array(in->scratch, polynomial *, d->n_outputs);
     for (int i = 0; i < d->n_outputs; i++)
         v->symbolic[node][i] = arena_array(in->scratch, polynomial, type_elements(definition_output(d, i)) + 1);
+    pool->relu_is_any_function = pattern_node_has_activation(n, in->any_activation);
     return evaluate_symbolic(d, pool, inputs, v->has_needs ? v->needs.of_node[node] : NULL, v->symbolic[node],
                              in->scratch);
 }

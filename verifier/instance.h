@@ -16,7 +16,8 @@ struct instance {
     type_id variables[MAX_RULE_VARIABLES];
     struct attribute_value attributes[MAX_RULE_VARIABLES];
     const struct typed_call *calls[MAX_RULE_NODES];   // NULL: not typed, or ill-typed
-    head_id heads[MAX_RULE_NODES];                    // with attributes that no type changes; NO_HEAD: evaluate them
+    uint32_t any_activation;         // the attribute variable whose relu is any function to polynomials; or NO_VARIABLE
+    head_id heads[MAX_RULE_NODES];   // with attributes that no type changes; NO_HEAD: evaluate them
 };
 
 void instance_init(struct instance *in, const struct equation *eq, struct typing *typing, struct arena *scratch);

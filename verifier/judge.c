@@ -1,6 +1,7 @@
 #include "verifier/judge.h"
 
 #include "core/hash.h"
+#include "operators/activation.h"
 #include "verifier/doubts.h"
 #include "verifier/ranks.h"
 #include <string.h>
@@ -17,8 +18,11 @@ const char *verdict_name(enum verdict verdict)
 #define PATIENCE 2
 void judge_init(struct judge *j)
 {
-    *j = (struct judge){
-        .step_limit = 100000000, .instance_limit = UINT64_MAX, .work_limit = UINT64_MAX, .patience = PATIENCE};
+    *j = (struct judge){.step_limit = 100000000,
+                        .instance_limit = UINT64_MAX,
+                        .work_limit = UINT64_MAX,
+                        .patience = PATIENCE,
+                        .n_parts = 1};
     typing_init(&j->typing);
     polynomial_pool_init(&j->pool);
     arena_init(&j->scratch);
@@ -49,6 +53,7 @@ struct kind {
 struct exploration {
     const struct judge *hears;   // its listener hears the instances; NULL: nobody does
     struct bounds *bounds;
+    bool wants_one;   // only whether there are instances
     int n_kinds;
     struct kind kinds[MAX_KINDS];
 };
@@ -95,13 +100,13 @@ static bool explore_instance(void *context, struct instance *in)
     if (ex->hears && !has_cut_inputs(in))
         ex->hears->listener(ex->hears->listening, in);
     if (!bounds_note_types(ex->bounds, in))
-        return true;
+        return !ex->wants_one;
     struct kind *kind = find_kind(ex, structure_of_instance(in, &has_ones));
     if (!kind)
         ex->bounds->doubt = "too many kinds of instances";
     else if (has_ones ? kind->analysed++ < 6 : kind->without_ones++ < 4)
         bounds_add(ex->bounds, in);
-    return true;
+    return !ex->wants_one;
 }
 
 static uint64_t steps_left(const struct judge *j)
@@ -114,7 +119,8 @@ static bool explore(struct judge *j, const struct equation *eq, const struct box
                     const struct attribute_value *attributes, uint64_t step_limit, struct bounds *ret_bounds)
 {
     struct exploration ex = {.hears = j->listener && j->listens_to_search && !attributes ? j : NULL,
-                             .bounds = ret_bounds};
+                             .bounds = ret_bounds,
+                             .wants_one = !attributes && j->part > 0};
     struct enumeration e = {.equation = eq,
                             .typing = &j->typing,
                             .scratch = &j->scratch,
@@ -197,8 +203,10 @@ struct test {
     uint64_t work_before;                    // when the first of these began
     uint64_t share, share_end;               // of the work that one assignment may take, if not 0; where it is used up
     bool was_left_early;                     // the assignment, for that
-    bool only_one_sided;                     // instances in which both sides are well-typed were compared already
-    bool only_cuts;                          // instances whose inputs have no cuts were compared already
+    uint32_t any_activation;      // the attribute variable whose relu stands for any function; or NO_VARIABLE
+    bool needs_each_activation;   // as the equation is not one of all functions
+    bool only_one_sided;          // instances in which both sides are well-typed were compared already
+    bool only_cuts;               // instances whose inputs have no cuts were compared already
     judge_visit_fn *visit;
     bool (*visit_only)(void *context, struct instance *in);   // nothing is compared
     void *context;
@@ -239,14 +247,20 @@ static bool test_instance(void *context, struct instance *in)
         return true;
     if (t->j->listener && !t->visit && !has_cut_inputs(in))
         t->j->listener(t->j->listening, in);
+    bool is_any_activation = t->any_activation != NO_VARIABLE;
+    in->any_activation = t->any_activation;
     enum comparison c = t->only_cuts && !pattern_looks_at_split_trees(t->equation->pattern)
                             ? instance_compare_types(in, &difference)
-                            : instance_compare(in, &t->j->pool, !t->visit, &difference);
+                            : instance_compare(in, &t->j->pool, !t->visit && !is_any_activation, &difference);
+    if (is_any_activation && c != COMPARISON_EQUAL && c != COMPARISON_BOTH_ILL_TYPED) {
+        t->needs_each_activation = true;
+        return false;
+    }
     if (c == COMPARISON_UNDECIDED && t->j->pool.work > t->j->pool.work_limit) {
         t->result->was_cut_short = true;
         return false;
     }
-    t->result->instances++;
+    t->result->instances += is_any_activation ? ACTIVATION_COUNT : 1;
     t->result->needs_reals = t->result->needs_reals || difference.needs_reals;
     if (t->visit)
         return t->visit(t->context, in, c);
@@ -383,12 +397,21 @@ static void note_values(struct test *t, const struct attribute_value *attributes
         }
 }
 
+// Is the assignment another part's, or one that another stands for?
+static bool is_passed_over(struct test *t, const struct attribute_value *attributes)
+{
+    if (t->any_activation != NO_VARIABLE && attributes[t->any_activation].ints[0] != ACTIVATION_RELU)
+        return true;
+    return t->assignments++ % t->j->n_parts != t->j->part;
+}
+
 // One assignment of the attributes: explores small sizes, then tests up to the bounds that these argue for.
 static bool test_attributes(void *context, const struct attribute_value *attributes)
 {
     struct test *t = context;
     uint64_t before = t->result->instances;
-    t->assignments++;
+    if (is_passed_over(t, attributes))
+        return true;
     t->share_end = t->j->pool.work + t->share;
     t->was_left_early = false;
     t->result->was_cut_short = t->result->was_cut_short || is_hopeless(t);
@@ -559,7 +582,10 @@ static void test_cuts(struct test *t)
 static void test_everywhere(struct test *t)
 {
     const struct equation *eq = t->equation;
-    if (test_attributes_everywhere(t) && (eq->is_strong || pattern_looks_at_split_trees(eq->pattern)))
+    if (!test_attributes_everywhere(t))
+        return;
+    t->any_activation = NO_VARIABLE;
+    if (t->j->part == 0 && (eq->is_strong || pattern_looks_at_split_trees(eq->pattern)))
         test_cuts(t);
 }
 
@@ -649,13 +675,29 @@ static void test_equation(struct judge *j, const struct equation *eq, struct tes
     t->result->met_limits = j->met_limits || t->result->was_cut_short;
 }
 
+// With a fixed bound a property that is one of any function in the place of an activation is not tested with each. (A rule
+// is, because of who listens.)
+static void test_activations(struct judge *j, const struct equation *eq, struct test *t, struct box *explored,
+                             struct judgement *ret_result)
+{
+    bool is_shared = j->fixed_bound && eq->is_strong;
+    *ret_result = (struct judgement){.verdict = VERDICT_PROVED};
+    *t = (struct test){.result = ret_result,
+                       .any_activation = is_shared ? equation_activation_variable(eq) : NO_VARIABLE};
+    test_equation(j, eq, t, explored);
+    if (!t->needs_each_activation)
+        return;
+    *ret_result = (struct judgement){.verdict = VERDICT_PROVED};
+    *t = (struct test){.result = ret_result, .any_activation = NO_VARIABLE};
+    test_equation(j, eq, t, explored);
+}
+
 static void judge_within_limits(struct judge *j, const struct equation *eq, struct judgement *ret_result)
 {
     struct box explored;
-    *ret_result = (struct judgement){.verdict = VERDICT_PROVED};
-    struct test t = {.result = ret_result};
+    struct test t;
     typing_trim(&j->typing);
-    test_equation(j, eq, &t, &explored);
+    test_activations(j, eq, &t, &explored, ret_result);
     if (ret_result->verdict != VERDICT_PROVED)
         return;
     if (t.explored_size == 0 || ret_result->instances == 0) {
@@ -679,11 +721,54 @@ void judge_equation(struct judge *j, const struct equation *eq, struct judgement
     j->step_limit = usual;
 }
 
+// --- parts -----------------------------------------------------------------------------------------------------------
+
+#define MOST_PARTS 16
+#define ASSIGNMENTS_OF_PART 16
+uint32_t judge_count_parts(struct judge *j, const struct equation *eq)
+{
+    struct attribute_walk w = {
+        .equation = eq, .max_rank = ranks_to_test(eq), .extent = DOMAIN_SMALL, .scratch = &j->scratch};
+    uint64_t parts = 1 + count_assignments(w) / ASSIGNMENTS_OF_PART;
+    return j->fixed_bound == 0 ? 1 : parts < MOST_PARTS ? (uint32_t)parts : MOST_PARTS;
+}
+
+static bool has_failed(const struct judgement *r)
+{
+    return r->verdict == VERDICT_REFUTED || r->verdict == VERDICT_UNDECIDED;
+}
+
+// A refutation says most; of what is vacuous other parts say more.
+static bool says_more(const struct judgement *x, const struct judgement *y)
+{
+    if (has_failed(x) || has_failed(y))
+        return x->verdict == VERDICT_REFUTED ? y->verdict != VERDICT_REFUTED : !has_failed(y);
+    return y->verdict == VERDICT_VACUOUS && x->verdict != VERDICT_VACUOUS;
+}
+
+void judgement_merge(struct judgement *all, struct judgement *part)
+{
+    struct judgement of_part = *part;
+    *part = (struct judgement){.verdict = VERDICT_VACUOUS};
+    if (says_more(&of_part, all)) {
+        struct judgement other = *all;
+        *all = of_part;
+        of_part = other;
+    }
+    all->instances += of_part.instances;
+    all->failures += of_part.failures;
+    all->needs_reals = all->needs_reals || of_part.needs_reals;
+    all->was_cut_short = all->was_cut_short || of_part.was_cut_short;
+    all->met_limits = all->met_limits || of_part.met_limits;
+    merge_bounds(&all->bounds, &of_part.bounds);
+    judgement_free(&of_part);
+}
+
 void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit_fn *visit, void *context)
 {
     struct judgement scratch = {0};
     struct box explored;
-    struct test t = {.result = &scratch, .visit = visit, .context = context};
+    struct test t = {.result = &scratch, .any_activation = NO_VARIABLE, .visit = visit, .context = context};
     test_equation(j, eq, &t, &explored);
     judgement_free(&scratch);
 }
@@ -693,7 +778,7 @@ void judge_visit_instances(struct judge *j, const struct equation *eq,
 {
     struct judgement scratch = {0};
     struct box explored;
-    struct test t = {.result = &scratch, .visit_only = visit, .context = context};
+    struct test t = {.result = &scratch, .any_activation = NO_VARIABLE, .visit_only = visit, .context = context};
     typing_trim(&j->typing);
     test_equation(j, eq, &t, &explored);
     judgement_free(&scratch);

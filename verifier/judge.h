@@ -28,6 +28,7 @@ struct judge {
     uint64_t work_limit;       // terms of polynomials handled per equation
     int patience;              // times the steps, for an equation of which they found no instance
     int fixed_bound;           // every size up to this instead of the argued bounds; 0: argued bounds
+    uint32_t part, n_parts;    // with a fixed bound: which assignments of attributes are tested; 0 of 1: all
     // Told of every instance without split trees that judge_equation compares, before that, and of those of
     // its search for small ones if asked to be. NULL: nobody.
     void (*listener)(void *context, struct instance *in);
@@ -53,6 +54,10 @@ struct judgement {
 void judgement_free(struct judgement *result);
 // Stops at the first failing instance.
 void judge_equation(struct judge *j, const struct equation *eq, struct judgement *ret_result);
+// Into how many parts the work for a fixed bound is worth to be divided, of which each may be judged by another thread.
+uint32_t judge_count_parts(struct judge *j, const struct equation *eq);
+// Adds what was judged of another part, which is freed: the first counterexample, in the order of merging, stays.
+void judgement_merge(struct judgement *all, struct judgement *part);
 // "sizes 1..2, ranks 0..4" and the reason for each axis: lines of text.
 void judgement_print_bounds(struct text *out, const struct equation *eq, const struct judgement *result);
 

@@ -584,7 +584,7 @@ polynomial polynomial_apply(struct polynomial_pool *p, enum scalar_function fn, 
     case FN_MIN:
         return minimum(p, a, b);
     case FN_RELU:
-        return maximum(p, a, POLYNOMIAL_ZERO);
+        return p->relu_is_any_function ? apply_uninterpreted(p, fn, a, 0, 0) : maximum(p, a, POLYNOMIAL_ZERO);
     case FN_ABS:
         return maximum(p, a, negate(p, a));
     case FN_EXP:

@@ -48,6 +48,7 @@ struct polynomial_pool {
     bool has_overflowed;                  // a coefficient did not fit: whatever was computed since is worthless
     uint64_t work, work_limit;   // terms handled since polynomial_pool_init; beyond the limit everything overflows
     bool needs_reals;            // a law was used that integers do not have (fractions, division)
+    bool relu_is_any_function;   // of no law, so that what is equal stays so with every function in its place
 };
 
 void polynomial_pool_init(struct polynomial_pool *p);    // without a limit

@@ -302,9 +302,66 @@ static void tests_sizes_that_matter(void **state)
     arena_free(&arena);
 }
 
+// True of both activations, but not of any function; false; true of relu alone; true of any function.
+static const struct {
+    const char *text;
+    enum verdict verdict;
+} of_activations[] = {
+    {"(property p (equal (relu (matmul :act $a ?x ?y)) (relu (matmul ?x ?y))))", VERDICT_TESTED},
+    {"(property p (equal (matmul :act $a ?x ?y) (matmul ?x ?y)))", VERDICT_REFUTED},
+    {"(property p (equal (matmul :act $a ?x ?y) (relu (matmul ?x ?y))))", VERDICT_REFUTED},
+    {"(property p (equal (poolmax :kernel $k :stride $s :act $a (neg ?x)) (poolmax :kernel $k :stride $s :act $a (sub "
+     "(neg ?x) (sub ?x ?x)))))",
+     VERDICT_TESTED},
+    {"(property p (equal (poolmax :kernel $k :stride $s :act $a ?x) (poolmax :kernel $k :stride 2 1 :act $a ?x)))",
+     VERDICT_REFUTED},
+};
+
+// All assignments, and part by part.
+static void divides_what_is_bounded(void **state)
+{
+    struct judge judge;
+    struct arena arena;
+    judge_init(&judge);
+    arena_init(&arena);
+    judge.fixed_bound = 2;
+    for (size_t i = 0; i < COUNT_OF(of_activations); i++) {
+        struct property_set set;
+        struct error error = {0};
+        struct judgement whole, parts, part;
+        property_set_init(&set, &arena);
+        if (!property_set_parse(&set, "test", of_activations[i].text, strlen(of_activations[i].text), &error))
+            fail_msg("%s: %s", of_activations[i].text, error.message);
+        struct equation eq = equation_of_property(set.properties.items[0]);
+        judge.part = 0;
+        judge.n_parts = 1;
+        judge_equation(&judge, &eq, &whole);
+        judge.n_parts = judge_count_parts(&judge, &eq);
+        judge_equation(&judge, &eq, &parts);
+        while (++judge.part < judge.n_parts) {
+            judge_equation(&judge, &eq, &part);
+            judgement_merge(&parts, &part);
+        }
+        assert_int_equal(whole.verdict, of_activations[i].verdict);
+        assert_int_equal(parts.verdict, of_activations[i].verdict);
+        assert_true((parts.counterexample.count > 0) == (parts.verdict == VERDICT_REFUTED));
+        if (whole.verdict == VERDICT_TESTED)
+            assert_int_equal(parts.instances, whole.instances);
+        judgement_free(&whole);
+        judgement_free(&parts);
+        property_set_free(&set);
+    }
+    judge_free(&judge);
+    arena_free(&arena);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(judges_rules), TEST(judges_properties), TEST(tests_sizes_that_matter),
-                                       TEST(proves_nothing_without_instances), TEST(keeps_the_center_of_windows)};
+    const struct CMUnitTest tests[] = {TEST(judges_rules),
+                                       TEST(judges_properties),
+                                       TEST(tests_sizes_that_matter),
+                                       TEST(divides_what_is_bounded),
+                                       TEST(proves_nothing_without_instances),
+                                       TEST(keeps_the_center_of_windows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
