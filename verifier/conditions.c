@@ -46,6 +46,14 @@ void rule_add_conditions(struct rule *r, const struct found_condition *added, st
 
 // --- samples ---------------------------------------------------------------------------------------------------------
 
+// Types are void when the judge goes on to other attributes. No condition speaks of split trees.
+static const struct type *copy_shape(struct arena *a, const struct type *type)
+{
+    struct type *copy = arena_new(a, struct type);
+    *copy = type_make(type->dtype, type->rank, type->dim);
+    return copy;
+}
+
 static bool take_sample(void *context, struct instance *in, enum comparison outcome)
 {
     struct atom_search *s = context;
@@ -53,8 +61,8 @@ static bool take_sample(void *context, struct instance *in, enum comparison outc
     if (set->count == MAX_SAMPLES)
         return s->good.count + s->bad.count < 2 * MAX_SAMPLES;
     struct sample *sample = &set->items[set->count++];
-    memcpy(sample->types, in->types, sizeof sample->types);
     for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++) {
+        sample->types[v] = in->types[v] ? copy_shape(s->arena, in->types[v]) : NULL;
         sample->attributes[v] = in->attributes[v];
         if (v < in->equation->pattern->n_attribute_variables && in->attributes[v].count)
             sample->attributes[v].ints = arena_copy_array(s->arena, in->attributes[v].ints, in->attributes[v].count);

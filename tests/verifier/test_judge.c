@@ -355,12 +355,41 @@ static void divides_what_is_bounded(void **state)
     arena_free(&arena);
 }
 
+// The instances that conditions are chosen by are of many attributes, between which a judge with a fixed bound forgets its
+// types.
+static void finds_conditions_within_a_bound(void **state)
+{
+    static const char text[] = "(rule split (source (split1 $i (poolmax :kernel $k :stride $s :pad $p :dilation $d "
+                               ":act $a (concat $i ?x ?y)))) (target (poolmax :kernel $k :stride $s :pad $p ?y)))";
+    struct judge judge;
+    struct arena arena;
+    const struct sexp *list;
+    struct rule *rule;
+    struct error error = {0};
+    struct text printed = {0};
+    judge_init(&judge);
+    arena_init(&arena);
+    judge.fixed_bound = 3;
+    assert_true(sexp_parse(&arena, "test", text, strlen(text), &list, &error));
+    assert_true(rule_parse(&list->items[0], "test", &arena, &rule, &error));
+    struct equation eq = equation_of_rule(rule);
+    struct found_condition found = find_weakest_condition(&judge, &eq, &arena);
+    for (uint32_t i = 0; i < found.count; i++)
+        pattern_print_condition(&printed, &rule->pattern, &found.conditions[i]);
+    assert_string_equal(printed.chars, "(= (product $d) 1)(= $a 0)");
+    text_free(&printed);
+    rule_free(rule);
+    judge_free(&judge);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(judges_rules),
                                        TEST(judges_properties),
                                        TEST(tests_sizes_that_matter),
                                        TEST(divides_what_is_bounded),
+                                       TEST(finds_conditions_within_a_bound),
                                        TEST(proves_nothing_without_instances),
                                        TEST(keeps_the_center_of_windows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
