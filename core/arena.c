@@ -2,7 +2,8 @@
 //
 //     older <── [full] <── [full] <── [filling | free] ──> [kept, empty] ──> newer
 //
-// Releasing to a mark moves `arena.block` back and keeps the newer blocks for reuse. Under AddressSanitizer the free
+// Releasing to a mark moves `arena.block` back and keeps the newer blocks for reuse. Those kept that are all too small for
+// a request make room for its block, so that an arena holds no more than it had in use at some time. Under AddressSanitizer the free
 // part of every block is poisoned, so that a use after arena_release is found.
 #include "core/arena.h"
 #include "core/memory.h"
@@ -72,6 +73,14 @@ static size_t capacity_of_next_block(const struct arena *a, size_t size, size_t 
     return capacity < needed ? needed : capacity;
 }
 
+static void unlink_block(struct arena_block *b)
+{
+    if (b->older)
+        b->older->newer = b->newer;
+    if (b->newer)
+        b->newer->older = b->older;
+}
+
 static void link_after_current(struct arena *a, struct arena_block *b)
 {
     b->older = a->block;
@@ -93,9 +102,27 @@ static void ask_for_huge_pages(void *bytes, size_t size)
 #endif
 }
 
+static void free_block(struct arena *a, struct arena_block *b)
+{
+    a->total -= block_bytes(b);
+    ASAN_UNPOISON_MEMORY_REGION(b->bytes, b->capacity);
+    mem_free(b, block_bytes(b));
+}
+
+static void free_kept_blocks(struct arena *a, size_t at_least)
+{
+    struct arena_block *kept;
+    for (size_t freed = 0; a->block && (kept = a->block->newer) && freed < at_least;) {
+        freed += block_bytes(kept);
+        unlink_block(kept);
+        free_block(a, kept);
+    }
+}
+
 static void add_block(struct arena *a, size_t size, size_t align)
 {
     size_t capacity = capacity_of_next_block(a, size, align);
+    free_kept_blocks(a, capacity);
     struct arena_block *b = mem_alloc(sizeof *b + capacity);
     ask_for_huge_pages(b, sizeof *b + capacity);
     b->used = 0;
@@ -106,15 +133,24 @@ static void add_block(struct arena *a, size_t size, size_t align)
     a->block = b;
 }
 
-static void advance_to_room(struct arena *a, size_t size, size_t align)
+static struct arena_block *find_kept_block(const struct arena *a, size_t size, size_t align)
 {
     struct arena_block *kept = a->block ? a->block->newer : NULL;
-    if (kept)
-        kept->used = 0;
-    if (kept && block_has_room(kept, size, align))
-        a->block = kept;
-    else
+    while (kept && !block_has_room(kept, size, align))
+        kept = kept->newer;
+    return kept;
+}
+
+static void advance_to_room(struct arena *a, size_t size, size_t align)
+{
+    struct arena_block *kept = find_kept_block(a, size, align);
+    if (!kept) {
         add_block(a, size, align);
+        return;
+    }
+    unlink_block(kept);
+    link_after_current(a, kept);
+    a->block = kept;
 }
 
 void arena_init(struct arena *a)
@@ -127,8 +163,7 @@ void arena_free(struct arena *a)
     struct arena_block *b = oldest_block(a->block);
     while (b) {
         struct arena_block *newer = b->newer;
-        ASAN_UNPOISON_MEMORY_REGION(b->bytes, b->capacity);
-        mem_free(b, block_bytes(b));
+        free_block(a, b);
         b = newer;
     }
     arena_init(a);

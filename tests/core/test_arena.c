@@ -50,6 +50,24 @@ static void a_large_request_gets_its_own_block(void **state)
     assert_int_equal(a.total, 0);
 }
 
+// Requests of many sizes, none of which fits into what the ones before left.
+static void kept_blocks_do_not_pile_up(void **state)
+{
+    struct arena a;
+    arena_init(&a);
+    arena_string(&a, "kept");
+    struct arena_mark mark = arena_mark(&a);
+    for (size_t size = 1 << 20; size < 5 << 20; size += 4096) {
+        arena_alloc(&a, 1 << 19, 1);
+        arena_alloc(&a, size, 1);
+        arena_release(&a, mark);
+        assert_true(a.total < 3 * (size + (1 << 19)));
+        assert_int_equal(a.total, mem_in_use());
+    }
+    assert_int_equal(arena_used(&a), sizeof "kept");
+    arena_free(&a);
+}
+
 static void release_gives_the_same_memory_again(void **state)
 {
     struct arena a;
@@ -156,6 +174,7 @@ int main(void)
         TEST(alignment_is_kept),
         TEST(copies_are_copies),
         TEST(a_large_request_gets_its_own_block),
+        TEST(kept_blocks_do_not_pile_up),
         TEST(release_gives_the_same_memory_again),
         TEST(a_mark_of_an_empty_arena_releases_everything),
         TEST(kept_blocks_too_small_are_passed_by),
