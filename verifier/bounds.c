@@ -485,8 +485,7 @@ void bounds_add(struct bounds *b, struct instance *in)
         classes_note_conditions(an);
         unite_outputs(an);
         merge_bounds(an, b);
-        if (!b->doubt && has_folded_orbit(an))
-            b->doubt = "the cuts of concatenations overlap";
+        b->cuts_overlap = b->cuts_overlap || (!b->doubt && has_folded_orbit(an));
     }
     if (an->has_too_many && !b->doubt)
         b->doubt = "the equation is too large to analyse";

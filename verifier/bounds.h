@@ -33,6 +33,7 @@ struct bounds {
     bool axes_meet;                       // windows on different axes read positions that are related
     int64_t largest_extent;               // of a window, in places
     const char *doubt;                    // why nothing larger is proved; NULL: the bounds are argued
+    bool cuts_overlap;                    // nothing is proved of concatenated axes; the bounds of others stay argued
 };
 // Are the types of both sides alike? Otherwise the instance's sizes are added, so that it is tested.
 bool bounds_note_types(struct bounds *b, const struct instance *in);

@@ -44,7 +44,7 @@ static uint32_t variables_of_condition(const struct condition *c)
     return equation_variables_of_term(c->a) | equation_variables_of_term(c->b);
 }
 
-static node_set required_nodes(const struct equation *eq, enum wanted_sides wanted)
+node_set enumerate_required_nodes(const struct equation *eq, enum wanted_sides wanted)
 {
     node_set nodes = 0;
     if (!eq->is_strong)
@@ -561,7 +561,7 @@ bool enumerate_attributes(const struct attribute_walk *walk)
 {
     const struct equation *eq = walk->equation;
     struct assignment_order order = assignment_order_by_number(eq->pattern);
-    node_set sets[] = {required_nodes(eq, WANTED_LEFT), required_nodes(eq, WANTED_RIGHT)};
+    node_set sets[] = {enumerate_required_nodes(eq, WANTED_LEFT), enumerate_required_nodes(eq, WANTED_RIGHT)};
     return assignment_visit_all(walk, eq->is_strong ? 2 : 1, sets, &order);
 }
 
@@ -578,7 +578,7 @@ static void plan_search(struct search *s)
 
 bool enumerate_instances(struct enumeration *e)
 {
-    struct search s = {.e = e, .required = required_nodes(e->equation, e->wanted)};
+    struct search s = {.e = e, .required = enumerate_required_nodes(e->equation, e->wanted)};
     e->steps = e->instances = 0;
     e->was_cut_short = false;
     s.arena = &e->typing->rows;

@@ -25,6 +25,8 @@ struct enumeration {
     uint64_t steps, instances;
     bool was_cut_short;   // the limit was reached
 };
+// The nodes that are well-typed in every instance that is visited.
+node_set enumerate_required_nodes(const struct equation *eq, enum wanted_sides wanted);
 // Every assignment of the attribute variables' domains at which one side may be well-typed. False when `visit` of the walk
 // returned false.
 bool enumerate_attributes(const struct attribute_walk *walk);

@@ -153,7 +153,7 @@ static int find_box(struct judge *j, const struct equation *eq, int max_rank, st
             ret_box->has_split_trees = attempt & 1;
             ret_box->has_other_dtypes = attempt & 2;
             bool is_found = explore(j, eq, ret_box, NULL, steps_left(j) / 2, ret_bounds);
-            *ret_saw_all = *ret_saw_all && !ret_bounds->doubt;
+            *ret_saw_all = *ret_saw_all && !ret_bounds->doubt && !ret_bounds->cuts_overlap;
             if (is_found)
                 return size;
         }
@@ -298,12 +298,19 @@ static bool test_box(struct test *t, const struct box *box, const struct attribu
 
 static bool test_both_ways(struct test *t, const struct box *box, const struct attribute_value *attributes)
 {
-    bool is_strong = t->equation->is_strong;
+    node_set of_left = enumerate_required_nodes(t->equation, WANTED_LEFT);
+    node_set of_right = enumerate_required_nodes(t->equation, WANTED_RIGHT);
     t->only_one_sided = false;
-    if (!test_box(t, box, attributes, is_strong ? WANTED_LEFT : WANTED_BOTH))
+    if (!t->equation->is_strong)
+        return test_box(t, box, attributes, WANTED_BOTH);
+    if ((of_left & ~of_right) == 0)   // a guard asks for all of the left side
+        return test_box(t, box, attributes, WANTED_LEFT);
+    if ((of_right & ~of_left) == 0)
+        return test_box(t, box, attributes, WANTED_RIGHT);
+    if (!test_box(t, box, attributes, WANTED_LEFT))
         return false;
     t->only_one_sided = true;
-    return !is_strong || test_box(t, box, attributes, WANTED_RIGHT);
+    return test_box(t, box, attributes, WANTED_RIGHT);
 }
 
 static void merge_bounds(struct bounds *all, const struct bounds *more)
@@ -320,6 +327,7 @@ static void merge_bounds(struct bounds *all, const struct bounds *more)
     all->axes_meet = all->axes_meet || more->axes_meet;
     all->largest_extent = all->largest_extent > more->largest_extent ? all->largest_extent : more->largest_extent;
     all->doubt = all->doubt ? all->doubt : more->doubt;
+    all->cuts_overlap = all->cuts_overlap || more->cuts_overlap;
 }
 
 // Windows that reach far, and more groups than two, have no instances at small sizes: an assignment may not be passed
@@ -334,7 +342,8 @@ static bool explore_for_test(struct test *t, const struct attribute_value *attri
         box_add_sizes_of_attributes(box, p, attributes);
         is_found = explore(t->j, t->equation, box, attributes, steps_left(t->j), ret_bounds);
     }
-    for (int size = 3; pattern_has_windows(p) && size <= 7 && !is_found; size += 2) {
+    int largest = t->j->fixed_bound ? t->j->fixed_bound : 7;
+    for (int size = 3; pattern_has_windows(p) && size <= largest && !is_found; size += 2) {
         box_add_spatial_sizes(box, size);
         is_found = explore(t->j, t->equation, box, attributes, steps_left(t->j), ret_bounds);
     }
@@ -349,7 +358,9 @@ static void leave_out_what_follows(struct box *box, const struct bounds *b, int 
         for (int r = 0; r <= box->max_rank; r++)
             for (int a = 0; a < r; a++) {
                 uint32_t argued = b->sizes[v][r][a];
-                bool is_of_labels = b->reason[v][r][a] >= BOUND_LABELS && b->reason[v][r][a] <= BOUND_GROUPS;
+                enum bound_reason reason = (enum bound_reason)b->reason[v][r][a];
+                bool is_of_labels = reason == BOUND_LABELS ||
+                                    (!b->cuts_overlap && (reason == BOUND_SEGMENTS || reason == BOUND_GROUPS));
                 if (is_of_labels && (argued & ~SIZES_UP_TO(bound)) == 0)
                     box->sizes[v][r][a] = argued;
             }
@@ -649,6 +660,8 @@ static const char *find_doubt(const struct test *t)
         return "parts that a reshape names have one entry";
     if (r->bounds.doubt)
         return r->bounds.doubt;
+    if (r->bounds.cuts_overlap)
+        return "the cuts of concatenations overlap";
     if (t->has_more_pairs)
         return "attributes of windows on two axes have too many values";
     if (r->bounds.has_other_windows && r->bounds.largest_extent > LARGEST_EXTENT && has_free_strides(eq->pattern))
