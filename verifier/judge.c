@@ -426,8 +426,7 @@ static bool test_attributes(void *context, const struct attribute_value *attribu
     t->share_end = t->j->pool.work + t->share;
     t->was_left_early = false;
     t->result->was_cut_short = t->result->was_cut_short || is_hopeless(t);
-    if (t->j->fixed_bound)
-        typing_trim(&t->j->typing);   // of so many assignments
+    typing_trim(&t->j->typing);   // of so many assignments
     bool goes_on = !t->result->was_cut_short && test_sizes(t, attributes);
     note_values(t, attributes, t->result->instances > before);
     return goes_on || (t->was_left_early && !t->result->was_cut_short);
