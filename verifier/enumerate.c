@@ -89,7 +89,7 @@ static int next_size(uint32_t sizes, int64_t above)
     return left ? __builtin_ctz(left) : 0;
 }
 
-static void add_types_of_rank(struct search *s, uint32_t variable, enum dtype dtype, int rank)
+static void make_types_of_rank(struct search *s, uint32_t variable, enum dtype dtype, int rank, bool has_cuts)
 {
     const uint32_t *sizes = s->e->box->sizes[variable][rank];
     struct type type = {.dtype = dtype, .rank = rank};
@@ -102,7 +102,7 @@ static void add_types_of_rank(struct search *s, uint32_t variable, enum dtype dt
         return;
     for (;;) {
         vec_push(&s->candidates[variable], typing_add(s->e->typing, &type));
-        if (s->e->box->has_split_trees && !(s->e->equation->plain >> variable & 1))
+        if (has_cuts)
             add_cut_types(s, variable, type);
         int i = rank;
         while (i > 0 && next_size(sizes[i - 1], type.dim[i - 1]) == 0) {
@@ -113,6 +113,26 @@ static void add_types_of_rank(struct search *s, uint32_t variable, enum dtype dt
             return;
         type.dim[i - 1] = next_size(sizes[i - 1], type.dim[i - 1]);
     }
+}
+
+// Assignments and variables ask for the same ones again and again.
+static void add_types_of_rank(struct search *s, uint32_t variable, enum dtype dtype, int rank)
+{
+    bool has_cuts = s->e->box->has_split_trees && !(s->e->equation->plain >> variable & 1);
+    int64_t key[3 + MAX_RANK] = {dtype, rank, has_cuts};
+    uint32_t key_length = 3 + MAX_RANK;
+    for (int i = 0; i < MAX_RANK; i++)
+        key[3 + i] = i < rank || i == 0 ? s->e->box->sizes[variable][rank][i] : 0;
+    const struct type_list *kept = typing_find_list(s->e->typing, key_length, key);
+    size_t first = s->candidates[variable].count;
+    for (uint32_t i = 0; kept && i < kept->count; i++)
+        vec_push(&s->candidates[variable], kept->items[i]);
+    if (kept)
+        return;
+    make_types_of_rank(s, variable, dtype, rank, has_cuts);
+    vec_reserve(&s->candidates[variable], 1);
+    typing_keep_list(s->e->typing, key_length, key, (uint32_t)(s->candidates[variable].count - first),
+                     s->candidates[variable].items + first);
 }
 
 // Conditions that speak of nothing but the variable hold of its types or do not, whatever the others are.

@@ -24,12 +24,14 @@ void typing_free(struct typing *t)
     vec_free(&t->heads);
     vec_free(&t->questions);
     vec_free(&t->pairs);
+    vec_free(&t->lists);
     vec_free(&t->key);
     table_free(&t->by_type);
     table_free(&t->by_tree);
     table_free(&t->by_head);
     table_free(&t->by_question);
     table_free(&t->by_pairs);
+    table_free(&t->by_list);
     arena_free(&t->arena);
     arena_free(&t->temporary);
     arena_free(&t->rows);
@@ -47,11 +49,13 @@ static void forget(struct typing *t)
     vec_clear(&t->heads);
     vec_clear(&t->questions);
     vec_clear(&t->pairs);
+    vec_clear(&t->lists);
     table_clear(&t->by_type);
     table_clear(&t->by_tree);
     table_clear(&t->by_head);
     table_clear(&t->by_question);
     table_clear(&t->by_pairs);
+    table_clear(&t->by_list);
     arena_release(&t->arena, beginning);
     arena_release(&t->temporary, beginning);
     arena_release(&t->rows, beginning);
@@ -115,6 +119,34 @@ type_id typing_add(struct typing *t, const struct type *type)
 const struct type *typing_type(const struct typing *t, type_id id)
 {
     return t->types.items[id];
+}
+
+static bool is_key_of_list(const void *owner, uint32_t id, const void *key)
+{
+    const struct type_list *x = &((const struct typing *)owner)->lists.items[id], *y = key;
+    return x->key_length == y->key_length && memcmp(x->key, y->key, y->key_length * sizeof *y->key) == 0;
+}
+
+static uint64_t hash_key(uint32_t key_length, const int64_t *key)
+{
+    return hash_bytes(key, key_length * sizeof *key, key_length);
+}
+
+const struct type_list *typing_find_list(struct typing *t, uint32_t key_length, const int64_t *key)
+{
+    struct type_list asked = {.key = key, .key_length = key_length};
+    uint32_t found = table_find(&t->by_list, hash_key(key_length, key), is_key_of_list, t, &asked);
+    return found == TABLE_NONE ? NULL : &t->lists.items[found];
+}
+
+void typing_keep_list(struct typing *t, uint32_t key_length, const int64_t *key, uint32_t count, const type_id *items)
+{
+    struct type_list list = {.key = arena_copy_array(&t->arena, key, key_length),
+                             .key_length = key_length,
+                             .count = count,
+                             .items = arena_copy_array(&t->arena, items, count)};
+    vec_push(&t->lists, list);
+    table_insert(&t->by_list, hash_key(key_length, key), (uint32_t)t->lists.count - 1);
 }
 
 // --- heads -----------------------------------------------------------------------------------------------------------

@@ -33,6 +33,12 @@ struct typed_pairs {
         const struct typed_call *call;
     } * items;
 };
+// Types that a search tries, by what describes them.
+struct type_list {
+    const int64_t *key;
+    uint32_t key_length, count;
+    const type_id *items;
+};
 #define INPUTS_OF_QUESTION 4   // of more, the others belong to the head
 
 struct typed_question {
@@ -56,7 +62,8 @@ struct typing {
     VEC(struct typed_head) heads;
     VEC(struct typed_question) questions;
     VEC(struct typed_pairs *) pairs;
-    struct table by_type, by_tree, by_head, by_question, by_pairs;
+    VEC(struct type_list) lists;
+    struct table by_type, by_tree, by_head, by_question, by_pairs, by_list;
     VEC(int64_t) key;
     struct definition scratch;   // of what is being typed
     struct definition meaning;   // of what is about to be kept
@@ -67,6 +74,9 @@ void typing_free(struct typing *t);
 // Forgets everything when it has grown large. Type numbers, calls and definitions given before are void then.
 void typing_trim(struct typing *t);
 type_id typing_add(struct typing *t, const struct type *type);
+// The list that was kept with this key, or NULL; valid until the next one is kept, and its items until typing_trim.
+const struct type_list *typing_find_list(struct typing *t, uint32_t key_length, const int64_t *key);
+void typing_keep_list(struct typing *t, uint32_t key_length, const int64_t *key, uint32_t count, const type_id *items);
 const struct type *typing_type(const struct typing *t, type_id id);
 // The number of an operator with attributes; valid until typing_trim.
 head_id typing_head(struct typing *t, const struct operator* op, const struct attribute_value *attributes);
