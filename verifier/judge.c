@@ -203,10 +203,11 @@ struct test {
     uint64_t work_before;                    // when the first of these began
     uint64_t share, share_end;               // of the work that one assignment may take, if not 0; where it is used up
     bool was_left_early;                     // the assignment, for that
-    uint32_t any_activation;      // the attribute variable whose relu stands for any function; or NO_VARIABLE
-    bool needs_each_activation;   // as the equation is not one of all functions
-    bool only_one_sided;          // instances in which both sides are well-typed were compared already
-    bool only_cuts;               // instances whose inputs have no cuts were compared already
+    uint32_t activation;                     // the attribute variable that is one and nothing else; or NO_VARIABLE
+    bool is_any_activation;                  // its relu stands for any function
+    bool needs_each_activation;              // as the equation is not one of all functions
+    bool only_one_sided;                     // instances in which both sides are well-typed were compared already
+    bool only_cuts;                          // instances whose inputs have no cuts were compared already
     judge_visit_fn *visit;
     bool (*visit_only)(void *context, struct instance *in);   // nothing is compared
     void *context;
@@ -247,12 +248,11 @@ static bool test_instance(void *context, struct instance *in)
         return true;
     if (t->j->listener && !t->visit && !has_cut_inputs(in))
         t->j->listener(t->j->listening, in);
-    bool is_any_activation = t->any_activation != NO_VARIABLE;
-    in->any_activation = t->any_activation;
+    in->any_activation = t->is_any_activation ? t->activation : NO_VARIABLE;
     enum comparison c = t->only_cuts && !pattern_looks_at_split_trees(t->equation->pattern)
                             ? instance_compare_types(in, &difference)
-                            : instance_compare(in, &t->j->pool, !t->visit && !is_any_activation, &difference);
-    if (is_any_activation && c != COMPARISON_EQUAL && c != COMPARISON_BOTH_ILL_TYPED) {
+                            : instance_compare(in, &t->j->pool, !t->visit && !t->is_any_activation, &difference);
+    if (t->is_any_activation && c != COMPARISON_EQUAL && c != COMPARISON_BOTH_ILL_TYPED) {
         t->needs_each_activation = true;
         return false;
     }
@@ -260,7 +260,7 @@ static bool test_instance(void *context, struct instance *in)
         t->result->was_cut_short = true;
         return false;
     }
-    t->result->instances += is_any_activation ? ACTIVATION_COUNT : 1;
+    t->result->instances += t->is_any_activation ? ACTIVATION_COUNT : 1;
     t->result->needs_reals = t->result->needs_reals || difference.needs_reals;
     if (t->visit)
         return t->visit(t->context, in, c);
@@ -408,12 +408,22 @@ static void note_values(struct test *t, const struct attribute_value *attributes
         }
 }
 
-// Is the assignment another part's, or one that another stands for?
-static bool is_passed_over(struct test *t, const struct attribute_value *attributes)
+// The same for all activations, whether relu stands for them or not: parts may find that out differently.
+static uint32_t part_of_assignment(const struct test *t, const struct attribute_value *attributes)
 {
-    if (t->any_activation != NO_VARIABLE && attributes[t->any_activation].ints[0] != ACTIVATION_RELU)
-        return true;
-    return t->assignments++ % t->j->n_parts != t->j->part;
+    uint64_t hash = 0;
+    for (uint32_t v = 0; v < t->equation->pattern->n_attribute_variables; v++)
+        if (v != t->activation)
+            hash = hash_mix(hash, hash_bytes(attributes[v].ints, attributes[v].count * sizeof *attributes[v].ints,
+                                             attributes[v].count));
+    return (uint32_t)(hash % t->j->n_parts);
+}
+
+// Is the assignment another part's, or one that another stands for?
+static bool is_passed_over(const struct test *t, const struct attribute_value *attributes)
+{
+    return (t->is_any_activation && attributes[t->activation].ints[0] != ACTIVATION_RELU) ||
+           part_of_assignment(t, attributes) != t->j->part;
 }
 
 // One assignment of the attributes: explores small sizes, then tests up to the bounds that these argue for.
@@ -423,6 +433,7 @@ static bool test_attributes(void *context, const struct attribute_value *attribu
     uint64_t before = t->result->instances;
     if (is_passed_over(t, attributes))
         return true;
+    t->assignments++;
     t->share_end = t->j->pool.work + t->share;
     t->was_left_early = false;
     t->result->was_cut_short = t->result->was_cut_short || is_hopeless(t);
@@ -594,7 +605,7 @@ static void test_everywhere(struct test *t)
     const struct equation *eq = t->equation;
     if (!test_attributes_everywhere(t))
         return;
-    t->any_activation = NO_VARIABLE;
+    t->is_any_activation = false;
     if (t->j->part == 0 && (eq->is_strong || pattern_looks_at_split_trees(eq->pattern)))
         test_cuts(t);
 }
@@ -692,15 +703,16 @@ static void test_equation(struct judge *j, const struct equation *eq, struct tes
 static void test_activations(struct judge *j, const struct equation *eq, struct test *t, struct box *explored,
                              struct judgement *ret_result)
 {
-    bool is_shared = j->fixed_bound && eq->is_strong;
+    uint32_t activation = equation_activation_variable(eq);
     *ret_result = (struct judgement){.verdict = VERDICT_PROVED};
     *t = (struct test){.result = ret_result,
-                       .any_activation = is_shared ? equation_activation_variable(eq) : NO_VARIABLE};
+                       .activation = activation,
+                       .is_any_activation = j->fixed_bound && eq->is_strong && activation != NO_VARIABLE};
     test_equation(j, eq, t, explored);
     if (!t->needs_each_activation)
         return;
     *ret_result = (struct judgement){.verdict = VERDICT_PROVED};
-    *t = (struct test){.result = ret_result, .any_activation = NO_VARIABLE};
+    *t = (struct test){.result = ret_result, .activation = activation};
     test_equation(j, eq, t, explored);
 }
 
@@ -780,7 +792,7 @@ void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit
 {
     struct judgement scratch = {0};
     struct box explored;
-    struct test t = {.result = &scratch, .any_activation = NO_VARIABLE, .visit = visit, .context = context};
+    struct test t = {.result = &scratch, .activation = NO_VARIABLE, .visit = visit, .context = context};
     test_equation(j, eq, &t, &explored);
     judgement_free(&scratch);
 }
@@ -790,7 +802,7 @@ void judge_visit_instances(struct judge *j, const struct equation *eq,
 {
     struct judgement scratch = {0};
     struct box explored;
-    struct test t = {.result = &scratch, .any_activation = NO_VARIABLE, .visit_only = visit, .context = context};
+    struct test t = {.result = &scratch, .activation = NO_VARIABLE, .visit_only = visit, .context = context};
     typing_trim(&j->typing);
     test_equation(j, eq, &t, &explored);
     judgement_free(&scratch);
