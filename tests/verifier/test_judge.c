@@ -315,9 +315,8 @@ static const struct {
      "(neg ?x) (sub ?x ?x)))))",
      VERDICT_TESTED, 2},
     // Where kernels fit the parts see that it is not true of any function, and where they do not they cannot.
-    {"(property p (equal (relu (poolmax :kernel $k :stride $s :act $a ?x)) (poolmax :kernel $k :stride $s :act $a "
-     "(relu "
-     "?x))))",
+    {"(property p (equal (relu (poolmax :kernel $k :stride $s :act $a ?x))"
+     " (poolmax :kernel $k :stride $s :act $a (relu ?x))))",
      VERDICT_TESTED, 1},
     {"(property p (equal (poolmax :kernel $k :stride $s :act $a ?x) (poolmax :kernel $k :stride 2 1 :act $a ?x)))",
      VERDICT_REFUTED, 2},
