@@ -32,13 +32,16 @@ uint32_t layout_choice_of_memory(const struct layout_search *s, memory_id m)
     return layout_choice_of(s, s->plan.memory.items[m].chooser);
 }
 
-static void add_to_scope(struct layout_part *part, uint32_t choice)
+// Where there is no room for it, it is none: what the part costs would depend on what its table does not have.
+static void add_to_scope(struct layout_search *s, struct layout_part *part, uint32_t choice)
 {
     for (size_t i = 0; choice != NO_LAYOUT_PART && i < part->scope.count; i++)
         if (part->scope.items[i] == choice)
             return;
     if (choice != NO_LAYOUT_PART && part->scope.count < LAYOUT_MOST_CHOICES)
         part->scope.items[part->scope.count++] = choice;
+    else if (choice != NO_LAYOUT_PART)
+        s->n_layouts[choice] = 1;
 }
 
 static void add_number(struct layout_search *s, struct number_list *list, uint32_t number)
@@ -63,7 +66,7 @@ static uint32_t add_part(struct layout_search *s, enum part_kind kind)
 
 static void add_memory(struct layout_search *s, struct layout_part *part, memory_id m)
 {
-    add_to_scope(part, layout_choice_of_memory(s, m));
+    add_to_scope(s, part, layout_choice_of_memory(s, m));
 }
 
 static void add_step(struct layout_search *s, struct layout_part *part, uint32_t number)
@@ -135,8 +138,8 @@ static void add_request(struct layout_search *s, uint32_t number)
         s->parts.items[need].next = s->parts.items[copies].next;
         s->parts.items[copies].next = need;
     }
-    add_to_scope(&s->parts.items[need], layout_choice_of_memory(s, r->view.memory));
-    add_to_scope(&s->parts.items[need], layout_choice_of(s, r->requester));
+    add_to_scope(s, &s->parts.items[need], layout_choice_of_memory(s, r->view.memory));
+    add_to_scope(s, &s->parts.items[need], layout_choice_of(s, r->requester));
     add_number(s, &s->parts.items[need].requests, number);
 }
 
@@ -147,7 +150,7 @@ static void add_copies(struct layout_search *s, uint32_t number)
     if (s->part_of_tensor[r->tensor] != NO_LAYOUT_PART || !may_be_chosen(s, r))
         return;
     uint32_t part = s->part_of_tensor[r->tensor] = add_part(s, PART_COPIES);
-    add_to_scope(&s->parts.items[part], layout_choice_of_memory(s, r->view.memory));
+    add_to_scope(s, &s->parts.items[part], layout_choice_of_memory(s, r->view.memory));
     add_number(s, &s->parts.items[part].requests, number);
 }
 

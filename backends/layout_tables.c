@@ -130,7 +130,8 @@ static void write_key(struct layout_search *s, const struct layout_part *part)
                       (int64_t)part->requests.count);
     for (size_t i = 0; i < part->scope.count; i++) {
         uint32_t choice = part->scope.items[i];
-        write_word(s, s->plan.choices.items[choice].mask << 8 | s->layouts[choice][0]);
+        unsigned mask = s->n_layouts[choice] > 1 ? s->plan.choices.items[choice].mask : 0;
+        write_word(s, mask << 8 | s->layouts[choice][0]);
         write_type(s, graph_type(s->g, s->plan.choices.items[choice].tensor));
     }
     for (size_t i = 0; i < part->steps.count; i++)

@@ -378,6 +378,41 @@ static inline void make_window_graph(struct maker *m, uint64_t seed)
     graph_add_output(&m->g, m->tensors[m->n - 1]);
 }
 
+// --- a loop that reads many matrices ---------------------------------------------------------------------------------
+
+static inline tensor_id add_product(struct maker *m, tensor_id x, tensor_id y)
+{
+    add_node(m, OP_MATMUL, NULL, 2, (tensor_id[]){x, y});
+    return m->tensors[m->n - 1];
+}
+
+// The sum and the product, entry by entry, of ten products of matrices, of which some are read by other products, too.
+// The two are one loop.
+static inline void make_sum_graph(struct maker *m, uint64_t seed)
+{
+    *m = (struct maker){.random = random_seed(seed)};
+    arena_init(&m->arena);
+    graph_init(&m->g, &m->arena);
+    tensor_id sum = NO_TENSOR, product = NO_TENSOR;
+    for (int i = 0; i < 10; i++) {
+        int64_t inner = 8 * (1 + pick(m, 3));
+        tensor_id x = add_leaf(m, false, 2, (int64_t[]){16, inner}), y = add_leaf(m, false, 2, (int64_t[]){inner, 16});
+        tensor_id z = add_product(m, x, y);
+        if (pick(m, 2))
+            graph_add_output(&m->g, add_product(m, z, add_leaf(m, false, 2, (int64_t[]){16, inner})));
+        if (pick(m, 2))
+            graph_add_output(&m->g, add_product(m, add_leaf(m, false, 2, (int64_t[]){inner, 16}), z));
+        if (i > 0)
+            add_node(m, OP_EWADD, NULL, 2, (tensor_id[]){sum, z});
+        sum = i > 0 ? m->tensors[m->n - 1] : z;
+        if (i > 0)
+            add_node(m, OP_EWMUL, NULL, 2, (tensor_id[]){product, z});
+        product = i > 0 ? m->tensors[m->n - 1] : z;
+    }
+    graph_add_output(&m->g, sum);
+    graph_add_output(&m->g, product);
+}
+
 static inline void drop_graph(struct maker *m)
 {
     graph_free(&m->g);
