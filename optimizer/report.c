@@ -136,19 +136,23 @@ static void print_check(struct text *out, const struct report *r)
     }
 }
 
+static const char *const words_of_ends[] = {
+#define END_WORDS(constant, name, words) words,
+    SEARCH_ENDS(END_WORDS)
+#undef END_WORDS
+};
+
 static void print_search(struct text *out, const struct report *r)
 {
     const struct search_result *s = r->search;
-    const char *end = s->statistics.is_interrupted       ? "interrupted"
-                      : s->statistics.is_out_of_time     ? "out of time"
-                      : s->statistics.is_exhausted       ? "nothing left to try"
-                      : s->statistics.is_out_of_patience ? "nothing better for long"
-                                                         : "budget used";
+    text_printf(out, "search                   %.2f s", s->statistics.seconds);
+    for (size_t i = 0; i < s->ends.count; i++)
+        text_printf(out, ", %s%s", i > 0 ? "then " : "", words_of_ends[s->ends.items[i]]);
     text_printf(out,
-                "search                   %.2f s, %s: %" PRIu64 " graphs expanded, %" PRIu64 " matches, %" PRIu64
-                " queued, %" PRIu64 " duplicates, %" PRIu64 " dropped\n",
-                s->statistics.seconds, end, s->statistics.expanded, s->statistics.matches, s->statistics.queued,
-                s->statistics.duplicates, s->statistics.dropped);
+                ": %" PRIu64 " graphs expanded, %" PRIu64 " matches, %" PRIu64 " queued, %" PRIu64
+                " duplicates, %" PRIu64 " dropped\n",
+                s->statistics.expanded, s->statistics.matches, s->statistics.queued, s->statistics.duplicates,
+                s->statistics.dropped);
     if (r->n_finalists > 1)
         text_printf(out, "                         %zu finalists timed; the best: %s\n", r->n_finalists, r->slant);
     text_printf(out,
@@ -321,6 +325,20 @@ static void add_course(struct text *out, const struct search_result *s)
     text_add(out, "]");
 }
 
+static void add_ends(struct text *out, const struct search_result *s)
+{
+    static const char *const names[] = {
+#define END_NAME(constant, name, words) name,
+        SEARCH_ENDS(END_NAME)
+#undef END_NAME
+    };
+    add_key(out, "ends");
+    text_add(out, "[");
+    for (size_t i = 0; i < s->ends.count; i++)
+        text_printf(out, "%s\"%s\"", i ? ", " : "", names[s->ends.items[i]]);
+    text_add(out, "]");
+}
+
 static void add_search(struct text *out, const struct report *r)
 {
     const struct search_result *s = r->search;
@@ -333,10 +351,7 @@ static void add_search(struct text *out, const struct report *r)
     add_count(out, "adopted", s->statistics.adopted);
     add_count(out, "peak_queue", s->statistics.peak_queue);
     add_count(out, "rules_refuted", s->refuted.count);
-    add_bool(out, "interrupted", s->statistics.is_interrupted);
-    add_bool(out, "out_of_time", s->statistics.is_out_of_time);
-    add_bool(out, "exhausted", s->statistics.is_exhausted);
-    add_bool(out, "out_of_patience", s->statistics.is_out_of_patience);
+    add_ends(out, s);
     add_course(out, s);
     text_add(out, "}");
 }

@@ -193,7 +193,7 @@ static void search_jointly(struct optimizing *o, const struct slant *slant, doub
                        time_left_after(time_left, started), false, ret_result);
     if (is_better)
         search_result_put_in_front(ret_result, &plain, before);
-    search_result_add_statistics(ret_result, &plain);
+    search_result_add_former(ret_result, &plain);
     search_result_free(&plain);
 }
 

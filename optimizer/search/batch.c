@@ -75,12 +75,17 @@ static void price_rewrite(const struct batch *b, struct batch_worker *w, struct 
         e->price = scribe_price(s, r, b->pricer->cost, context, e->price.before);
 }
 
-// Applies the match to the worker's copy, prices it, and takes it back.
-static void price_entry(const struct batch *b, struct batch_worker *w, struct batch_entry *e, void *context)
+static void make_copy(const struct batch *b, struct batch_worker *w)
 {
     if (!w->has_graph)
         graph_copy_apart(&w->working, b->index->graph, &w->arena);
     w->has_graph = true;
+}
+
+// Applies the match to the worker's copy, prices it, and takes it back.
+static void price_entry(const struct batch *b, struct batch_worker *w, struct batch_entry *e, void *context)
+{
+    make_copy(b, w);
     struct arena_mark arena = arena_mark(&w->arena);
     struct graph_mark nodes = graph_mark(&w->working);
     tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
@@ -100,11 +105,17 @@ static void price_entry(const struct batch *b, struct batch_worker *w, struct ba
 // --- all of them -----------------------------------------------------------------------------------------------------
 
 // A worker's share is always the same, whoever does it: what it has learned of costs on the way, and so what it
-// finds to be unknown, does not depend on chance.
+// finds to be unknown, does not depend on chance. Matches that stand together ask for the same steps, so it is a run.
+static size_t first_of_share(const struct batch *b, size_t n, size_t worker)
+{
+    return worker * n / b->n_workers;
+}
+
 static void price_share(void *context, size_t worker, size_t member)
 {
     struct batch *b = context;
-    for (size_t i = worker; i < b->n_entries; i += b->n_workers)
+    size_t end = first_of_share(b, b->n_entries, worker + 1);
+    for (size_t i = first_of_share(b, b->n_entries, worker); i < end; i++)
         price_entry(b, &b->workers[worker], &b->entries[i], b->workers[worker].context);
 }
 
@@ -123,7 +134,7 @@ static void visit_entries(struct batch *b)
 
 static void flush(struct batch *b)
 {
-    team_share(b->team, b->n_entries < b->n_workers ? b->n_entries : b->n_workers, price_share, b);
+    team_share(b->team, b->n_workers, price_share, b);
     visit_entries(b);
     b->n_entries = 0;
 }
@@ -144,9 +155,62 @@ void batch_add(struct batch *b, const struct match *m, size_t tag)
         flush(b);
 }
 
+static void forget_graphs(struct batch *b)
+{
+    for (size_t i = 0; i < b->n_workers; i++)
+        forget_graph(&b->workers[i]);
+}
+
 void batch_end(struct batch *b)
 {
     flush(b);
-    for (size_t i = 0; i < b->n_workers; i++)
-        forget_graph(&b->workers[i]);
+    forget_graphs(b);
+}
+
+// --- whole graphs ----------------------------------------------------------------------------------------------------
+
+struct graph_prices {
+    struct batch *b;
+    size_t n;
+    const struct match *const *matches;
+    double *seconds;
+};
+
+static double seconds_with_match(const struct batch *b, struct batch_worker *w, const struct match *m, void *context)
+{
+    make_copy(b, w);
+    struct arena_mark arena = arena_mark(&w->arena);
+    struct graph_mark nodes = graph_mark(&w->working);
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    struct graph changed;
+    double seconds = INFINITY;
+    if (match_apply(m, &w->working, &w->scratch, old, new) &&
+        graph_replace(&changed, &w->working, m->rule->n_outputs, old, new, NULL)) {
+        seconds = b->pricer->cost->graph_seconds(context, &changed);
+        graph_free(&changed);
+    }
+    graph_rollback(&w->working, nodes);
+    arena_release(&w->arena, arena);
+    return seconds;
+}
+
+static void price_share_of_graphs(void *context, size_t worker, size_t member)
+{
+    struct graph_prices *p = context;
+    struct batch_worker *w = &p->b->workers[worker];
+    size_t end = first_of_share(p->b, p->n, worker + 1);
+    for (size_t i = first_of_share(p->b, p->n, worker); i < end; i++)
+        p->seconds[i] = seconds_with_match(p->b, w, p->matches[i], w->context);
+}
+
+void batch_price_graphs(struct batch *b, const struct match_index *index, size_t n, const struct match *const *matches,
+                        double *ret_seconds)
+{
+    struct graph_prices prices = {b, n, matches, ret_seconds};
+    b->index = index;
+    team_share(b->team, b->n_workers, price_share_of_graphs, &prices);
+    for (size_t i = 0; i < n; i++)
+        if (isnan(ret_seconds[i]))
+            ret_seconds[i] = seconds_with_match(b, &b->workers[0], matches[i], b->pricer->cost->context);
+    forget_graphs(b);
 }

@@ -1,5 +1,6 @@
-// Prices many matches of one graph, on several threads. What comes of it, and in which order, does not depend on their
-// number: prices are computed apart and then noted in the order in which the matches were given.
+// Prices many matches of one graph, on several threads: by what they change near them, or by what the whole graph costs
+// with each. What comes of it, and in which order, does not depend on the number of threads: prices are computed apart
+// and then noted in the order in which the matches were given.
 #ifndef OPTIMIZER_SEARCH_BATCH_H
 #define OPTIMIZER_SEARCH_BATCH_H
 #include "optimizer/search/pricing.h"
@@ -44,4 +45,8 @@ void batch_free(struct batch *b);
 void batch_begin(struct batch *b, const struct match_index *index, batch_visit_fn *visit, void *context);
 void batch_add(struct batch *b, const struct match *m, size_t tag);
 void batch_end(struct batch *b);
+// Seconds of the whole graph with each of these matches alone; infinity where it cannot be made or priced. Not between
+// batch_begin and batch_end.
+void batch_price_graphs(struct batch *b, const struct match_index *index, size_t n, const struct match *const *matches,
+                        double *ret_seconds);
 #endif

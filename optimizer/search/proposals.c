@@ -6,9 +6,24 @@
 #include <math.h>
 #include <stdlib.h>
 
+uint64_t whole_work(const struct whole *w)
+{
+    return w->pricer.work + w->n_nodes_priced;
+}
+
+bool whole_is_out_of_work(const struct whole *w)
+{
+    return whole_work(w) >= w->most_work;
+}
+
+bool whole_is_out_of_time(const struct whole *w)
+{
+    return w->deadline > 0 && clock_seconds() > w->deadline;
+}
+
 bool whole_has_to_stop(const struct whole *w)
 {
-    return interrupt_requested() || (w->deadline > 0 && clock_seconds() > w->deadline);
+    return interrupt_requested() || whole_is_out_of_work(w) || whole_is_out_of_time(w);
 }
 
 void whole_show_progress(const struct whole *w)
@@ -158,7 +173,7 @@ static void take_again(void *context, const struct match *m, size_t tag, enum ou
 void whole_price_proposals_near(struct whole *w, const bool *near)
 {
     batch_begin(&w->batch, &w->index, take_again, w);
-    for (size_t i = 0; i < w->proposals.count; i++) {
+    for (size_t i = 0; i < w->proposals.count && !whole_has_to_stop(w); i++) {
         const struct match *m = &w->proposals.items[i].match;
         bool is_near = false;
         for (uint32_t j = 0; j < m->rule->n_source_nodes; j++)

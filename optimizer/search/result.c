@@ -10,6 +10,7 @@ void search_result_free(struct search_result *result)
     vec_free(&result->course);
     vec_free(&result->applications);
     vec_free(&result->refuted);
+    vec_free(&result->ends);
 }
 
 // --- counts ----------------------------------------------------------------------------------------------------------
@@ -25,16 +26,26 @@ void search_result_add_refuted(struct search_result *result, const struct search
     }
 }
 
-void search_result_add_statistics(struct search_result *result, const struct search_result *other)
+static void put_ends_in_front(struct search_result *result, const struct search_result *former)
+{
+    size_t n_own = result->ends.count, n_former = former->ends.count;
+    for (size_t i = 0; i < n_former; i++)
+        vec_push(&result->ends, former->ends.items[i]);
+    memmove(result->ends.items + n_former, result->ends.items, n_own * sizeof *result->ends.items);
+    memcpy(result->ends.items, former->ends.items, n_former * sizeof *result->ends.items);
+}
+
+void search_result_add_former(struct search_result *result, const struct search_result *former)
 {
     struct search_statistics *sum = &result->statistics;
-    const struct search_statistics *more = &other->statistics;
+    const struct search_statistics *more = &former->statistics;
 #define ADD_COUNT(field, name) sum->field += more->field;
     SEARCH_COUNTS(ADD_COUNT)
 #undef ADD_COUNT
     sum->peak_queue = more->peak_queue > sum->peak_queue ? more->peak_queue : sum->peak_queue;
     sum->seconds += more->seconds;
-    search_result_add_refuted(result, other);
+    put_ends_in_front(result, former);
+    search_result_add_refuted(result, former);
 }
 
 // --- one after the other ---------------------------------------------------------------------------------------------

@@ -11,6 +11,8 @@
 const struct search_options search_standard_options = {.alpha = 1.05,
                                                        .least_gain = 0.001,
                                                        .budget = 1000,
+                                                       .work_per_graph = 3000,
+                                                       .work_per_node = 1000,
                                                        .patience = 800,
                                                        .renewing_gain = 0.001,
                                                        .max_candidates = 200000,
@@ -27,6 +29,7 @@ struct search {
     uint64_t matches_then;                        // and as many matches priced
     uint64_t work_then;                           // and so much work done for it
     double seconds_then;                          // what the graph cost
+    enum search_end end;                          // why it has to; exhausted, unless it has to
     size_t memory_before;                         // in use when the search began
     uint64_t checked_before, too_costly_before;   // by the validator
     struct progress progress;
@@ -44,12 +47,15 @@ static bool is_out_of_patience(const struct search *s)
 
 static bool has_to_stop(struct search *s)
 {
-    struct search_result *r = s->result;
-    r->statistics.is_interrupted = interrupt_requested();
-    r->statistics.is_out_of_time = !r->statistics.is_interrupted && whole_has_to_stop(&s->whole);
-    r->statistics.is_out_of_patience = is_out_of_patience(s);
-    return r->statistics.is_interrupted || r->statistics.is_out_of_time || r->statistics.is_out_of_patience ||
-           r->statistics.expanded >= (uint64_t)s->options->budget;
+    const struct whole *w = &s->whole;
+    bool is_out_of_budget = s->result->statistics.expanded >= (uint64_t)s->options->budget;
+    s->end = interrupt_requested()      ? SEARCH_INTERRUPTED
+             : whole_is_out_of_time(w)  ? SEARCH_OUT_OF_TIME
+             : is_out_of_budget         ? SEARCH_OUT_OF_BUDGET
+             : whole_is_out_of_work(w)  ? SEARCH_OUT_OF_WORK
+             : is_out_of_patience(s)    ? SEARCH_OUT_OF_PATIENCE
+                                        : SEARCH_EXHAUSTED;
+    return s->end != SEARCH_EXHAUSTED;
 }
 
 static void note_point(struct search *s)
@@ -95,8 +101,8 @@ static void bound_memory(struct search *s)
         chains_reduce(&s->chains);
 }
 
-// False: stopped before all chains were tried.
-static bool search_on(struct search *s)
+// Until it has to stop, or all chains were tried.
+static void search_on(struct search *s)
 {
     struct movement m;
     bool is_adopted = true, is_left = true;
@@ -104,7 +110,7 @@ static bool search_on(struct search *s)
         if (is_adopted) {
             descend(s);
             if (has_to_stop(s))
-                return false;
+                return;
             chains_begin(&s->chains);
         }
         is_left = chains_step(&s->chains, &is_adopted, &m) || chains_begin(&s->chains) > 0;
@@ -113,7 +119,14 @@ static bool search_on(struct search *s)
         bound_memory(s);
         whole_show_progress(&s->whole);
     }
-    return !is_left;
+}
+
+// What was priced before the work was spent is not lost: what improves is still applied, but nothing is priced anew.
+static void apply_what_is_left(struct search *s)
+{
+    struct movement m;
+    while (has_to_stop(s) && s->end == SEARCH_OUT_OF_WORK && whole_descend(&s->whole, &m))
+        follow(s, &m);
 }
 
 static void run(struct search *s)
@@ -126,7 +139,8 @@ static void run(struct search *s)
     whole_find_proposals(&s->whole, NULL);
     note_better(s);
     do {
-        s->result->statistics.is_exhausted = search_on(s);
+        search_on(s);
+        apply_what_is_left(s);
         is_adopted = chains_end(&s->chains, &m);
         if (is_adopted)
             follow(s, &m);
@@ -156,8 +170,15 @@ static void finish(struct search *s)
     r->statistics.not_validated = s->whole.validator->too_costly - s->too_costly_before;
     r->statistics.validated = s->whole.validator->checked - s->checked_before - r->statistics.not_validated;
     r->statistics.priced = s->whole.pricer.asked;
+    r->statistics.work = whole_work(&s->whole);
+    vec_push(&r->ends, s->end);
     r->statistics.remembered = s->whole.pricer.known;
     r->statistics.seconds = clock_seconds() - s->started;
+}
+
+static uint64_t most_work(const struct search_options *options, const struct graph *g)
+{
+    return (uint64_t)(options->work_per_graph * options->budget) + (uint64_t)options->work_per_node * g->nodes.count;
 }
 
 void search_graph(const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,
@@ -170,6 +191,7 @@ void search_graph(const struct graph *g, const struct rule_set *rules, const str
     whole_init(&s.whole, g, rules, cost, options, ret_result);
     s.checked_before = s.whole.validator->checked;
     s.too_costly_before = s.whole.validator->too_costly;
+    s.whole.most_work = most_work(options, g);
     s.whole.deadline = options->seconds > 0 ? s.started + options->seconds : 0;
     s.whole.progress = &s.progress;
     chains_init(&s.chains, &s.whole);

@@ -28,6 +28,9 @@ struct validator;
 struct search_options {
     double alpha;            // >= 1
     int64_t budget;          // graphs and regions that are expanded
+    int64_t work_per_graph, work_per_node;   // that may be done: so much for each graph of the budget and so much for
+                                             // each node of the original, so that large graphs are treated whole; in
+                                             // words of descriptions to price and nodes of whole graphs priced
     int64_t patience;        // of these in a row that gain too little (renewing_gain), or five times as many matches,
                              // or 1250 times as many words of descriptions to price, after which it ends; 0: no limit
     double renewing_gain;    // as a share of the graph's cost: so much better in sum, and patience begins anew
@@ -43,6 +46,20 @@ struct search_options {
     FILE *progress;                // NULL: silent
 };
 extern const struct search_options search_standard_options;   // alpha 1.05, budget 1000, patience 800, no time limit
+
+// Why a search ended, and how reports call it.
+#define SEARCH_ENDS(END)                                                                                               \
+    END(INTERRUPTED, "interrupted", "interrupted")                                                                     \
+    END(OUT_OF_TIME, "out_of_time", "out of time")                                                                     \
+    END(EXHAUSTED, "exhausted", "nothing left to try")                                                                 \
+    END(OUT_OF_WORK, "out_of_work", "budget of work used")                                                             \
+    END(OUT_OF_PATIENCE, "out_of_patience", "nothing better for long")                                                 \
+    END(OUT_OF_BUDGET, "out_of_budget", "budget of graphs used")
+enum search_end {
+#define END_CONSTANT(constant, name, words) SEARCH_##constant,
+    SEARCH_ENDS(END_CONSTANT)
+#undef END_CONSTANT
+};
 
 struct search_step {
     const struct rule *rule;
@@ -67,6 +84,7 @@ struct search_point {   // of the course of a search
     COUNT(repeated, "regions_repeated")   /* and those that were equal to one of them */                               \
     COUNT(priced, "costs_asked")          /* costs asked for */                                                        \
     COUNT(remembered, "costs_known")      /* and those that were known */                                              \
+    COUNT(work, "work")                   /* done, as work_per_graph counts it */                                      \
     COUNT(validated, "validated")         /* different applications of rules that were checked */                      \
     COUNT(not_validated, "not_validated") /* and those that would take too long */
 
@@ -77,8 +95,6 @@ struct search_statistics {
     uint64_t adopted;   // times that the best graph became a better one
     uint64_t peak_queue;
     double seconds;
-    bool is_interrupted, is_out_of_time, is_exhausted;   // exhausted: nothing was left to expand
-    bool is_out_of_patience;
 };
 struct search_result {
     struct graph graph;                     // the best graph, in the arena of the original
@@ -87,6 +103,7 @@ struct search_result {
     VEC(struct search_point) course;        // the beginning, every better graph, the end
     VEC(uint64_t) applications;             // for each rule: how often in `steps`
     VEC(const struct rule *) refuted;       // found wrong by validation, and not used any more
+    VEC(enum search_end) ends;              // of it, after those of the searches that came before
     struct search_statistics statistics;
 };
 // `rules` in a fixed order. Gives a result in every case; free it with search_result_free.
@@ -97,7 +114,7 @@ void search_result_free(struct search_result *result);
 // course in front of its own, told as if they had been priced like those of `last`: the original costs
 // `seconds_before`.
 void search_result_put_in_front(struct search_result *last, const struct search_result *first, double seconds_before);
-// Adds the counts of another search, and the rules that it found wrong.
-void search_result_add_statistics(struct search_result *result, const struct search_result *other);
+// Adds the counts of a search that came before, how it ended, and the rules that it found wrong.
+void search_result_add_former(struct search_result *result, const struct search_result *former);
 void search_result_add_refuted(struct search_result *result, const struct search_result *other);
 #endif

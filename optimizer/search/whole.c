@@ -223,6 +223,7 @@ static void make_trial(struct whole *w, const struct edit *edits, size_t n, stru
     if (!ret->is_made)
         return;
     ret->seconds = w->cost->graph_seconds(w->cost->context, &ret->better);
+    w->n_nodes_priced += w->graph.nodes.count;
     ret->is_gain = is_gain(w->seconds, ret->seconds, estimated, least, n);
     w->refused = ret->seconds - w->seconds;
 }
@@ -359,14 +360,12 @@ static void correct_price(struct whole *w, const struct match *m, double change)
     arena_release(w->working.arena, arena);
 }
 
-// What the proposal changes alone in the whole graph is from now on the estimate of those that look like it, here and
-// in graphs to come. What gains nothing may still begin a chain. False: it gains nothing.
-static bool make_sure(struct whole *w, const struct proposal *p)
+// What a proposal changes alone in the whole graph is from now on the estimate of those that look like it, here and in
+// graphs to come.
+static void make_sure(struct whole *w, const struct proposal *p, double change)
 {
     const struct rule *rule = p->match.rule;
     int64_t rank = p->rank;
-    struct edit edit = {.match = &p->match, .change = p->change, .least = p->least};
-    double change = whole_would_gain(w, &edit) ? w->refused : 0;
     for (size_t i = 0; i < w->proposals.count; i++) {
         struct proposal *other = &w->proposals.items[i];
         if (other->match.rule == rule && other->rank == rank && !other->is_sure) {
@@ -375,16 +374,52 @@ static bool make_sure(struct whole *w, const struct proposal *p)
             other->is_sure = true;
         }
     }
-    return change < 0;
 }
 
-// False: some of them gain nothing.
+static bool has_alike(const proposal_list *list, const struct proposal *p)
+{
+    for (size_t i = list->count; i-- > 0 && list->items[i]->rank == p->rank;)
+        if (list->items[i]->match.rule == p->match.rule)
+            return true;
+    return false;
+}
+
+// One of each kind that is not sure. The proposals are listed by rank.
+static void list_kinds(const proposal_list *chosen, proposal_list *ret_kinds)
+{
+    for (size_t i = 0; i < chosen->count; i++)
+        if (!chosen->items[i]->is_sure && !has_alike(ret_kinds, chosen->items[i]))
+            vec_push(ret_kinds, chosen->items[i]);
+}
+
+static void price_alone(struct whole *w, const proposal_list *kinds, double *ret_seconds)
+{
+    const struct match **matches = mem_new_array(const struct match *, kinds->count);
+    for (size_t i = 0; i < kinds->count; i++)
+        matches[i] = &kinds->items[i]->match;
+    batch_price_graphs(&w->batch, &w->index, kinds->count, matches, ret_seconds);
+    w->n_nodes_priced += kinds->count * w->graph.nodes.count;
+    mem_free_array(matches, kinds->count);
+}
+
+// Each kind is priced alone with the whole graph. What gains nothing may still begin a chain. False: some of them gain
+// nothing.
 static bool make_all_sure(struct whole *w, proposal_list *chosen)
 {
+    proposal_list kinds = {0};
     bool is_good = true;
-    for (size_t i = 0; i < chosen->count && !whole_has_to_stop(w); i++)
-        if (!chosen->items[i]->is_sure)
-            is_good = make_sure(w, chosen->items[i]) && is_good;
+    if (!whole_has_to_stop(w))
+        list_kinds(chosen, &kinds);
+    double *seconds = mem_new_array(double, kinds.count);
+    price_alone(w, &kinds, seconds);
+    for (size_t i = 0; i < kinds.count; i++) {
+        const struct proposal *p = kinds.items[i];
+        bool gains = is_gain(w->seconds, seconds[i], p->change, p->least, 1);
+        make_sure(w, p, gains ? seconds[i] - w->seconds : 0);
+        is_good = is_good && gains;
+    }
+    mem_free_array(seconds, kinds.count);
+    vec_free(&kinds);
     vec_sort(chosen, compare_pointed_proposals);
     return is_good;
 }

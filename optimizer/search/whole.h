@@ -53,6 +53,8 @@ struct whole {
     uint64_t arrived;
     const bool *touched;   // while matching: only matches with such a node
     double deadline;       // on the monotonic clock; 0: none
+    uint64_t most_work;    // that may be done
+    uint64_t n_nodes_priced;   // of whole graphs
     struct progress *progress;
     const size_t *n_queued;   // of chains, for the progress
 };
@@ -79,7 +81,10 @@ void proposal_set_change(const struct whole *w, struct proposal *p, double chang
 int proposal_compare(const struct proposal *x, const struct proposal *y);
 // May this match of `g` be made? A rule that validation refutes is disabled.
 bool whole_allows(struct whole *w, const struct match *m, const struct graph *g);
-bool whole_has_to_stop(const struct whole *w);   // interrupted, or past the deadline
+uint64_t whole_work(const struct whole *w);         // done so far
+bool whole_is_out_of_work(const struct whole *w);
+bool whole_is_out_of_time(const struct whole *w);   // past the deadline
+bool whole_has_to_stop(const struct whole *w);      // interrupted, or one of these
 void whole_show_progress(const struct whole *w);
 double whole_least_gain(const struct whole *w);   // that counts for the match that was priced last
 bool whole_is_within_alpha(const struct whole *w, double change);

@@ -372,18 +372,16 @@ static void keeps_within_its_memory(void **state)
 }
 
 // A sum of eight different inputs: associating them gains nothing, in very many ways.
-static void search_a_long_sum(int64_t patience, const struct cost_model *cost, struct search_result *ret_result,
-                              struct fixture *f)
+static void search_a_long_sum(const struct search_options *options, const struct cost_model *cost,
+                              struct search_result *ret_result, struct fixture *f)
 {
     struct text text = {0};
-    struct search_options options = search_standard_options;
-    options.patience = patience;
     text_add(&text, "(graph (let x0 (input 0) (f32 4 4)) (let s0 (tanh x0))");
     for (int i = 1; i < 8; i++)
         text_printf(&text, "(let x%d (input %d) (f32 4 4)) (let s%d (ewadd s%d x%d))", i, i, i, i - 1, i);
     text_add(&text, "(output s7))");
     set_up(f, text.chars);
-    search_graph(&f->g, &f->rules, cost, &options, ret_result);
+    search_graph(&f->g, &f->rules, cost, options, ret_result);
     text_free(&text);
 }
 
@@ -393,8 +391,10 @@ static void loses_patience_by_matches_too(void **state)
     for (int64_t patience = 10; patience <= 40; patience *= 2) {
         struct fixture f;
         struct search_result result;
-        search_a_long_sum(patience, &made_up_cost, &result, &f);
-        assert_true(result.statistics.is_out_of_patience);
+        struct search_options options = search_standard_options;
+        options.patience = patience;
+        search_a_long_sum(&options, &made_up_cost, &result, &f);
+        assert_int_equal(result.ends.items[0], SEARCH_OUT_OF_PATIENCE);
         assert_true(result.statistics.matches >= 5 * (uint64_t)patience);
         assert_true(result.statistics.expanded < (uint64_t)patience);
         search_result_free(&result);
@@ -423,10 +423,46 @@ static void loses_patience_by_work_too(void **state)
     text_add(&text, "(output s6))");
     set_up(&f, text.chars);
     search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
-    assert_true(result.statistics.is_out_of_patience);
+    assert_int_equal(result.ends.items[0], SEARCH_OUT_OF_PATIENCE);
     assert_true(result.statistics.expanded < 20);
     assert_true(result.statistics.matches < 5 * 20);
     text_free(&text);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+// The work that the budget allows ends the search, and is told as the reason.
+static void ends_when_the_work_of_the_budget_is_done(void **state)
+{
+    for (int64_t per_graph = 10; per_graph <= 40; per_graph *= 2) {
+        struct fixture f;
+        struct search_result result;
+        struct search_options options = search_standard_options;
+        options.patience = 0;
+        options.work_per_graph = per_graph;
+        search_a_long_sum(&options, &made_up_cost, &result, &f);
+        uint64_t most = 1000 * (uint64_t)(per_graph + (int64_t)f.g.nodes.count);
+        assert_int_equal(result.ends.items[0], SEARCH_OUT_OF_WORK);
+        assert_true(result.statistics.work >= most && result.statistics.work < most + 10000);
+        assert_true(result.statistics.expanded < 1000);
+        search_result_free(&result);
+        tear_down(&f);
+    }
+}
+
+// What improves is applied, even where all the work was done to find it.
+static void applies_what_was_found_when_the_work_is_done(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    struct search_options options = search_standard_options;
+    options.work_per_graph = 0;
+    options.work_per_node = 1;
+    set_up(&f, cases[0].graph);
+    search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+    assert_int_equal(result.ends.items[0], SEARCH_OUT_OF_WORK);
+    assert_int_equal(result.statistics.expanded, 1);
+    assert_true(result.statistics.adopted > 0 && result.seconds_after < result.seconds_before);
     search_result_free(&result);
     tear_down(&f);
 }
@@ -490,7 +526,9 @@ static void equal_graphs_are_priced_once(void **state)
     struct search_result result;
     uint64_t n_asked = 0;
     const struct cost_model counting = {counted_seconds, &n_asked, 0, NULL};
-    search_a_long_sum(100, &counting, &result, &f);
+    struct search_options options = search_standard_options;
+    options.patience = 100;
+    search_a_long_sum(&options, &counting, &result, &f);
     assert_true(n_asked < result.statistics.priced - result.statistics.remembered);
     search_result_free(&result);
     tear_down(&f);
@@ -684,6 +722,8 @@ int main(void)
         TEST(believes_no_part_that_the_whole_refutes),
         TEST(what_lies_between_is_near),
         TEST(loses_patience_by_work_too),
+        TEST(ends_when_the_work_of_the_budget_is_done),
+        TEST(applies_what_was_found_when_the_work_is_done),
         TEST(patience_is_renewed_by_gains_that_matter),
         TEST(different_words_are_spelled_differently),
         TEST(equal_graphs_are_priced_once),
