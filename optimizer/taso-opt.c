@@ -39,8 +39,8 @@ static const struct option_spec specs[] = {
     {"alpha", OPTION_REAL, FIELD(optimize.alpha), .low = 1, .high = 100, .metavar = "X",
      .help = "keep graphs that cost up to X times the best so far"},
     {"budget", OPTION_INTEGER, FIELD(optimize.budget), .low = 0, .high = 1e9, .metavar = "N",
-     .help = "graphs to expand; the search also ends when as much work was done as 3000 words of descriptions to price "
-             "for each of them, and 1000 for each node of the model"},
+     .help = "graphs to expand; the search also ends when as much work was done as 2000 words of descriptions to price "
+             "for each of them, and 15000 for each node of the model"},
     {"patience", OPTION_INTEGER, FIELD(optimize.patience), .low = 0, .high = 1e9, .metavar = "N",
      .help = "end the search when N graphs in a row were expanded, or as much work as five times as many matches take "
              "was done, without 0.1 % being gained; 0: no limit"},

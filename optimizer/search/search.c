@@ -11,8 +11,8 @@
 const struct search_options search_standard_options = {.alpha = 1.05,
                                                        .least_gain = 0.001,
                                                        .budget = 1000,
-                                                       .work_per_graph = 3000,
-                                                       .work_per_node = 1000,
+                                                       .work_per_graph = 2000,
+                                                       .work_per_node = 15000,
                                                        .patience = 800,
                                                        .renewing_gain = 0.001,
                                                        .max_candidates = 200000,
@@ -176,9 +176,12 @@ static void finish(struct search *s)
     r->statistics.seconds = clock_seconds() - s->started;
 }
 
-static uint64_t most_work(const struct search_options *options, const struct graph *g)
+static uint64_t most_work(const struct search_options *options, const struct whole *w)
 {
-    return (uint64_t)(options->work_per_graph * options->budget) + (uint64_t)options->work_per_node * g->nodes.count;
+    uint64_t n_nodes = 0;
+    for (node_id n = 0; n < w->graph.nodes.count; n++)
+        n_nodes += !w->index.is_weight[n];
+    return (uint64_t)(options->work_per_graph * options->budget) + (uint64_t)options->work_per_node * n_nodes;
 }
 
 void search_graph(const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,
@@ -191,7 +194,7 @@ void search_graph(const struct graph *g, const struct rule_set *rules, const str
     whole_init(&s.whole, g, rules, cost, options, ret_result);
     s.checked_before = s.whole.validator->checked;
     s.too_costly_before = s.whole.validator->too_costly;
-    s.whole.most_work = most_work(options, g);
+    s.whole.most_work = most_work(options, &s.whole);
     s.whole.deadline = options->seconds > 0 ? s.started + options->seconds : 0;
     s.whole.progress = &s.progress;
     chains_init(&s.chains, &s.whole);

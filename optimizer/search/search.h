@@ -28,9 +28,10 @@ struct validator;
 struct search_options {
     double alpha;            // >= 1
     int64_t budget;          // graphs and regions that are expanded
-    int64_t work_per_graph, work_per_node;   // that may be done: so much for each graph of the budget and so much for
-                                             // each node of the original, so that large graphs are treated whole; in
-                                             // words of descriptions to price and nodes of whole graphs priced
+    // The work that may be done: so much for each graph of the budget and so much for each node of the original that
+    // does not depend on weights alone, so that large graphs are treated whole. In words of descriptions to price, and
+    // nodes of whole graphs that are priced.
+    int64_t work_per_graph, work_per_node;
     int64_t patience;        // of these in a row that gain too little (renewing_gain), or five times as many matches,
                              // or 1250 times as many words of descriptions to price, after which it ends; 0: no limit
     double renewing_gain;    // as a share of the graph's cost: so much better in sum, and patience begins anew

@@ -440,6 +440,7 @@ static void ends_when_the_work_of_the_budget_is_done(void **state)
         struct search_options options = search_standard_options;
         options.patience = 0;
         options.work_per_graph = per_graph;
+        options.work_per_node = 1000;
         search_a_long_sum(&options, &made_up_cost, &result, &f);
         uint64_t most = 1000 * (uint64_t)(per_graph + (int64_t)f.g.nodes.count);
         assert_int_equal(result.ends.items[0], SEARCH_OUT_OF_WORK);
