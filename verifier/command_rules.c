@@ -127,7 +127,7 @@ static bool write_smt2_of(struct run *run, struct theory *theory, struct judge *
 {
     struct text texts[MAX_OBLIGATIONS] = {{0}};
     struct equation eq = equation_of_rule(&report->proved);
-    uint32_t n = theory_print_smt2(theory, judge, &run->axioms, &eq, &report->entailment, texts, MAX_OBLIGATIONS);
+    uint32_t n = theory_print_smt2(theory, judge, &eq, &report->entailment, texts, MAX_OBLIGATIONS);
     bool is_written = true;
     for (uint32_t i = 0; i < n; i++) {
         const char *path = arena_printf(&run->arena, "%s/%s-%u.smt2", run->options.smt2, report->rule->name, i);

@@ -20,14 +20,6 @@ void logic_free(struct logic *l)
     arena_free(&l->arena);
 }
 
-static void copy_table(struct table *ret_copy, const struct table *t)
-{
-    *ret_copy = (struct table){0};
-    for (size_t i = 0; i < t->capacity; i++)
-        if (t->slots[i].id != TABLE_NONE)
-            table_insert(ret_copy, t->slots[i].hash, t->slots[i].id);
-}
-
 void logic_copy(struct logic *ret_copy, const struct logic *l)
 {
     logic_init(ret_copy);
@@ -35,8 +27,8 @@ void logic_copy(struct logic *ret_copy, const struct logic *l)
         vec_push(&ret_copy->symbols, l->symbols.items[i]);
     for (size_t i = 0; i < l->nodes.count; i++)
         vec_push(&ret_copy->nodes, l->nodes.items[i]);
-    copy_table(&ret_copy->by_name, &l->by_name);
-    copy_table(&ret_copy->by_node, &l->by_node);
+    table_copy(&ret_copy->by_name, &l->by_name);
+    table_copy(&ret_copy->by_node, &l->by_node);
 }
 
 static void sentence_free(struct sentence *s)

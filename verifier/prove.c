@@ -136,7 +136,7 @@ static void judge_and_derive(struct judge *j, struct theory *theory, const struc
         judgement_free(ret_result);
     judge_and_listen(j, theory, &eq, ret_result);
     if (theory && lacks_kinds(ret_result, &report->entailment))
-        theory_stop_listening(theory, j);
+        theory_stop_listening(j);
     else if (theory)
         report->entailment = theory_prove_heard(theory, j, ret_result);
 }
@@ -217,10 +217,19 @@ static bool follows_and_is_false(const struct rule_report *report)
            report->entailment.status == ENTAILMENT_PROVED;
 }
 
+// The theory's, which may go before the report does.
+static void keep_facts(struct entailment *e, struct arena *a)
+{
+    for (uint32_t i = 0; i < e->n_facts; i++)
+        e->facts[i] = arena_string(a, e->facts[i]);
+}
+
 void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, struct arena *a,
                 struct rule_report *ret_report)
 {
     *ret_report = (struct rule_report){.rule = r, .proved = *r, .outcome = RULE_NOT_PROVED};
+    if (theory)
+        theory_forget(theory);
     judge_and_derive(j, theory, r, &ret_report->first, ret_report);
     if (is_positive(&ret_report->first))
         ret_report->outcome = outcome_of_positive(&ret_report->first, ret_report, RULE_PROVED);
@@ -232,6 +241,7 @@ void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, st
         ret_report->outcome = RULE_NOT_PROVED;
     if (ret_report->outcome == RULE_ONLY_TESTED)
         try_what_was_tested(j, theory, a, ret_report);
+    keep_facts(&ret_report->entailment, a);
     ret_report->proved.proof = certificate(ret_report, a);
 }
 

@@ -1,11 +1,12 @@
 // Entailment: does a rule follow from the properties? Decided by Z3 without looking at shapes (TASO paper, Section 3).
 //
-// One theory serves one thread. Its axioms are asserted once; each obligation is pushed, refuted or given up after a
-// number of steps (not seconds, so that results repeat), and popped. "Unknown" is never taken for a proof.
+// One theory serves one thread. Each obligation is refuted or given up after a number of steps (not seconds, so that results
+// repeat), by a solver of its own that knows only the axioms that may take part. "Unknown" is never taken for a proof.
 #ifndef VERIFIER_THEORY_H
 #define VERIFIER_THEORY_H
 #include "properties/property.h"
 #include "verifier/obligations.h"
+#include "verifier/relevance.h"
 
 struct theory;
 
@@ -13,6 +14,7 @@ struct theory;
 struct axioms {
     struct logic logic;
     struct sentence_list sentences;
+    VEC(struct triggers) triggers;   // of each
 };
 void axioms_make(struct axioms *ret_axioms, const struct property_set *properties, struct judge *judge);
 void axioms_free(struct axioms *axioms);
@@ -30,18 +32,20 @@ struct entailment {
     uint32_t n_uses;
     const char *uses[64];   // names of the properties in the proofs
     uint32_t n_facts;
-    const char *facts[16];   // what typing makes equal, and the proofs rely on (obligations.h)
+    const char *facts[16];   // what typing makes equal, and the proofs rely on (obligations.h); the theory's
 };
 
 // The axioms must outlive the theory.
 struct theory *theory_make(const struct axioms *axioms, unsigned step_limit);
 void theory_free(struct theory *t);
-// Does the equation, as an obligation, follow? `without` (may be NULL): a property that must not be used.
+// All that was asked before. What is answered from now on depends on nothing but what is asked from now on.
+void theory_forget(struct theory *t);
+// Does the equation, as an obligation, follow? Forgets what was asked before. `without` (may be NULL): a property that must not be used.
 struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq, const char *without);
 // The same in two steps, about the instances that the judge compares between them. One at a time.
 void theory_listen(struct theory *t, struct judge *judge, const struct equation *eq);
 struct entailment theory_prove_heard(struct theory *t, struct judge *judge, const struct judgement *heard);
-void theory_stop_listening(struct theory *t, struct judge *judge);   // instead: nothing is asked
+void theory_stop_listening(struct judge *judge);   // instead: nothing is asked
 // About small instances of all kinds alone, without facts.
 struct entailment theory_prove_explored(struct theory *t, struct judge *judge, const struct equation *eq);
 // Is x = y, for two different tensors of one rank, not provable? (An equational theory always has a trivial model: this
@@ -49,7 +53,6 @@ struct entailment theory_prove_explored(struct theory *t, struct judge *judge, c
 bool theory_is_consistent(struct theory *t, struct entailment *ret_core);
 // The obligations of a proved equation as SMT-LIB 2, each with the axioms that the proof used: `unsat` confirms it.
 // Gives the number of texts written (into empty texts of the caller), at most `capacity`.
-uint32_t theory_print_smt2(struct theory *t, struct judge *judge, const struct axioms *axioms,
-                           const struct equation *eq, const struct entailment *proof, struct text *ret_texts,
-                           uint32_t capacity);
+uint32_t theory_print_smt2(struct theory *t, struct judge *judge, const struct equation *eq,
+                           const struct entailment *proof, struct text *ret_texts, uint32_t capacity);
 #endif
