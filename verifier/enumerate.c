@@ -398,9 +398,8 @@ static bool search_levels_from(struct search *s, uint32_t number);
 static void bind_row(struct search *s, const struct level *level, uint32_t row)
 {
     const type_id *types = level->of.rows + (size_t)row * level->of.width;
-    for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++)
-        if (level->of.variables >> v & 1)
-            instance_bind(&s->in, v, *types++);
+    for (uint32_t left = level->of.variables; left; left &= left - 1)
+        instance_bind(&s->in, (uint32_t)__builtin_ctz(left), *types++);
 }
 
 static void unbind_level(struct search *s, const struct level *level)

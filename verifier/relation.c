@@ -269,10 +269,9 @@ static const struct typed_call *apply_to_row(struct relations *r, uint32_t node,
 
 static void bind_row(struct instance *in, const struct partial *p, uint32_t row)
 {
-    uint32_t column = 0;
-    for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++)
-        if (p->variables >> v & 1)
-            instance_bind(in, v, row_of(p, row)[column++]);
+    const type_id *types = row_of(p, row);
+    for (uint32_t left = p->variables; left; left &= left - 1)
+        instance_bind(in, (uint32_t)__builtin_ctz(left), *types++);
 }
 
 static const struct relation *apply_by_rows(struct relations *r, uint32_t node, const struct partial *all)
@@ -280,10 +279,11 @@ static const struct relation *apply_by_rows(struct relations *r, uint32_t node, 
     const struct partial nothing = {0};
     struct columns c = match_columns(all, &nothing);
     struct row_list out = {0};
-    bool fits = true;
+    bool fits = true, is_settled = r->in->heads[node] != NO_HEAD;
     for (uint32_t row = 0; row < all->count && fits; row++) {
         struct arena_mark mark = arena_mark(r->in->scratch);
-        bind_row(r->in, all, row);
+        if (!is_settled)
+            bind_row(r->in, all, row);
         const struct typed_call *call = apply_to_row(r, node, all, row);
         arena_release(r->in->scratch, mark);
         if (call && call->is_typed) {

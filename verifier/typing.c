@@ -15,6 +15,12 @@ void typing_init(struct typing *t)
     t->scratch.is_silent = true;
 }
 
+static void free_questions(struct question_table *q)
+{
+    mem_free_array(q->slots, q->capacity);
+    *q = (struct question_table){0};
+}
+
 void typing_free(struct typing *t)
 {
     definition_free(&t->scratch);
@@ -22,16 +28,15 @@ void typing_free(struct typing *t)
     vec_free(&t->types);
     vec_free(&t->trees);
     vec_free(&t->heads);
-    vec_free(&t->questions);
     vec_free(&t->pairs);
     vec_free(&t->lists);
     vec_free(&t->key);
     table_free(&t->by_type);
     table_free(&t->by_tree);
     table_free(&t->by_head);
-    table_free(&t->by_question);
     table_free(&t->by_pairs);
     table_free(&t->by_list);
+    free_questions(&t->questions);
     arena_free(&t->arena);
     arena_free(&t->temporary);
     arena_free(&t->rows);
@@ -40,22 +45,21 @@ void typing_free(struct typing *t)
 #define MOST_BYTES ((size_t)16 << 20)
 #define MOST_QUESTIONS ((size_t)1 << 14)
 
-// Keeps the memory.
+// Keeps the memory of all but the questions.
 static void forget(struct typing *t)
 {
     struct arena_mark beginning = {0};
     vec_clear(&t->types);
     vec_clear(&t->trees);
     vec_clear(&t->heads);
-    vec_clear(&t->questions);
     vec_clear(&t->pairs);
     vec_clear(&t->lists);
     table_clear(&t->by_type);
     table_clear(&t->by_tree);
     table_clear(&t->by_head);
-    table_clear(&t->by_question);
     table_clear(&t->by_pairs);
     table_clear(&t->by_list);
+    free_questions(&t->questions);
     arena_release(&t->arena, beginning);
     arena_release(&t->temporary, beginning);
     arena_release(&t->rows, beginning);
@@ -172,24 +176,55 @@ static const struct attribute_value *keep_attributes(struct typing *t, const str
     return kept;
 }
 
-// The head with the key that was built.
-static head_id find_or_add_head(struct typing *t, const struct operator* op, const struct attribute_value *attributes)
+// The head with the key that was built; NO_HEAD: it was not met before.
+static head_id find_head(const struct typing *t, uint64_t *ret_hash)
 {
-    uint64_t hash = hash_bytes(t->key.items, t->key.count * sizeof *t->key.items, t->key.count);
-    uint32_t found = table_find(&t->by_head, hash, is_head, t, NULL);
-    if (found != TABLE_NONE)
-        return found;
+    *ret_hash = hash_bytes(t->key.items, t->key.count * sizeof *t->key.items, t->key.count);
+    return table_find(&t->by_head, *ret_hash, is_head, t, NULL);
+}
+
+static head_id add_head(struct typing *t, uint64_t hash, const struct operator* op,
+                        const struct attribute_value *attributes)
+{
+    head_id id = (head_id)t->heads.count;
     struct typed_head head = {.key = arena_copy_array(&t->arena, t->key.items, t->key.count),
                               .key_length = (uint32_t)t->key.count,
                               .op = op,
-                              .attributes = keep_attributes(t, op, attributes)};
+                              .attributes = keep_attributes(t, op, attributes),
+                              .typed_like = id};
     vec_push(&t->heads, head);
-    table_insert(&t->by_head, hash, (uint32_t)t->heads.count - 1);
-    return (uint32_t)t->heads.count - 1;
+    table_insert(&t->by_head, hash, id);
+    return id;
+}
+
+// Only of values that the attribute has: others are ill-typed.
+static bool is_later_choice(const struct attribute *attribute, const struct attribute_value *value)
+{
+    if (attribute->kind != ATTRIBUTE_CHOICE || value->count != 1)
+        return false;
+    for (int64_t i = 0; attribute->choices[i]; i++)
+        if (i > 0 && i == value->ints[0])
+            return true;
+    return false;
+}
+
+static bool has_later_choices(const struct operator* op, const struct attribute_value *attributes,
+                              struct attribute_value *ret_first_ones)
+{
+    static const int64_t first = 0;
+    bool has_some = false;
+    for (int i = 0; i < operator_n_attributes(op); i++) {
+        bool is_later = is_later_choice(&op->attributes[i], &attributes[i]);
+        ret_first_ones[i] = is_later ? (struct attribute_value){1, &first} : attributes[i];
+        has_some = has_some || is_later;
+    }
+    return has_some;
 }
 
 head_id typing_head(struct typing *t, const struct operator* op, const struct attribute_value *attributes)
 {
+    struct attribute_value first_ones[MAX_ATTRIBUTES];
+    uint64_t hash;
     vec_clear(&t->key);
     vec_push(&t->key, (int64_t)op->id);
     for (int i = 0; i < operator_n_attributes(op); i++) {
@@ -197,7 +232,15 @@ head_id typing_head(struct typing *t, const struct operator* op, const struct at
         for (uint32_t j = 0; j < attributes[i].count; j++)
             vec_push(&t->key, attributes[i].ints[j]);
     }
-    return find_or_add_head(t, op, attributes);
+    head_id head = find_head(t, &hash);
+    if (head != NO_HEAD)
+        return head;
+    head = add_head(t, hash, op, attributes);
+    if (has_later_choices(op, attributes, first_ones)) {
+        head_id like = typing_head(t, op, first_ones);
+        t->heads.items[head].typed_like = like;
+    }
+    return head;
 }
 
 const struct attribute_value *typing_attributes(const struct typing *t, head_id head)
@@ -214,16 +257,12 @@ static head_id head_with_inputs(struct typing *t, head_id head, uint32_t n, cons
     vec_push(&t->key, (int64_t)head);
     for (uint32_t i = 0; i < n; i++)
         vec_push(&t->key, (int64_t)inputs[i]);
-    return find_or_add_head(t, of.op, of.attributes);
+    uint64_t hash;
+    head_id found = find_head(t, &hash);
+    return found == NO_HEAD ? add_head(t, hash, of.op, of.attributes) : found;
 }
 
 // --- applications ----------------------------------------------------------------------------------------------------
-
-static bool is_question(const void *owner, uint32_t id, const void *key)
-{
-    const struct typed_question *x = &((const struct typing *)owner)->questions.items[id], *y = key;
-    return x->head == y->head && x->n_inputs == y->n_inputs && memcmp(x->inputs, y->inputs, sizeof x->inputs) == 0;
-}
 
 static uint64_t hash_question(const struct typed_question *q)
 {
@@ -234,6 +273,32 @@ static uint64_t hash_question(const struct typed_question *q)
         hash *= odd;
     }
     return hash ^ hash >> 32;
+}
+
+static bool is_same_question(const struct typed_question *x, const struct typed_question *y)
+{
+    return x->head == y->head && x->n_inputs == y->n_inputs && memcmp(x->inputs, y->inputs, sizeof x->inputs) == 0;
+}
+
+// Where the question is, or would be.
+static struct typed_question *slot_of_question(const struct question_table *table, const struct typed_question *q)
+{
+    size_t mask = table->capacity - 1, i = hash_question(q) & mask;
+    while (table->slots[i].answer && !is_same_question(&table->slots[i], q))
+        i = (i + 1) & mask;
+    return &table->slots[i];
+}
+
+#define FIRST_QUESTIONS 1024
+static void grow_questions(struct question_table *table)
+{
+    struct question_table old = *table;
+    table->capacity = old.capacity ? 2 * old.capacity : FIRST_QUESTIONS;
+    table->slots = mem_alloc_zero(table->capacity * sizeof *table->slots);
+    for (size_t i = 0; i < old.capacity; i++)
+        if (old.slots[i].answer)
+            *slot_of_question(table, &old.slots[i]) = old.slots[i];
+    mem_free_array(old.slots, old.capacity);
 }
 
 // Types in `ret_inputs`, which the call reads.
@@ -271,10 +336,24 @@ static bool define(struct typing *t, head_id head, uint32_t n_inputs, const type
     return operator_define(&t->scratch, &asked);
 }
 
+static const struct typed_call *answer_like(struct typing *t, head_id head, const struct typed_call *like)
+{
+    if (!like->is_typed)
+        return like;
+    struct typed_call *call = arena_copy_array(&t->arena, like, 1);
+    call->attributes = t->heads.items[head].attributes;
+    call->definition = NULL;
+    call->structure = 0;
+    return call;
+}
+
 static const struct typed_call *answer(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
 {
     static const struct typed_call ill_typed = {0};
     struct type types[MAX_TYPED_INPUTS];
+    head_id like = t->heads.items[head].typed_like;
+    if (like != head)
+        return answer_like(t, head, typing_apply(t, like, n_inputs, inputs));
     struct arena_mark mark = arena_mark(&t->temporary);
     bool is_typed = define(t, head, n_inputs, inputs, types);
     const struct typed_call *call = is_typed ? keep_call(t, &t->heads.items[head], n_inputs, inputs) : &ill_typed;
@@ -282,9 +361,7 @@ static const struct typed_call *answer(struct typing *t, head_id head, uint32_t 
     return call;
 }
 
-// NULL: not asked yet.
-static const struct typed_call *find_answer(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs,
-                                            struct typed_question *ret_question, uint64_t *ret_hash)
+static struct typed_question question_of(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
 {
     uint32_t n_short = n_inputs < INPUTS_OF_QUESTION ? n_inputs : INPUTS_OF_QUESTION;
     struct typed_question q = {.head = head, .n_inputs = n_inputs};
@@ -292,28 +369,32 @@ static const struct typed_call *find_answer(struct typing *t, head_id head, uint
         q.inputs[i] = inputs[i];
     if (n_inputs > n_short)
         q.head = head_with_inputs(t, head, n_inputs - n_short, inputs + n_short);
-    *ret_question = q;
-    *ret_hash = hash_question(&q);
-    uint32_t found = table_find(&t->by_question, *ret_hash, is_question, t, &q);
-    return found == TABLE_NONE ? NULL : t->questions.items[found].answer;
+    return q;
 }
 
-static const struct typed_call *remember(struct typing *t, struct typed_question q, uint64_t hash)
+// NULL: not asked yet.
+static const struct typed_call *find_answer(const struct typing *t, const struct typed_question *q)
 {
-    vec_push(&t->questions, q);
-    table_insert(&t->by_question, hash, (uint32_t)t->questions.count - 1);
-    return q.answer;
+    return t->questions.count ? slot_of_question(&t->questions, q)->answer : NULL;
+}
+
+static const struct typed_call *remember(struct typing *t, const struct typed_question *q,
+                                         const struct typed_call *call)
+{
+    if (2 * (t->questions.count + 1) > t->questions.capacity)
+        grow_questions(&t->questions);
+    struct typed_question *slot = slot_of_question(&t->questions, q);
+    *slot = *q;
+    slot->answer = call;
+    t->questions.count++;
+    return call;
 }
 
 const struct typed_call *typing_apply(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
 {
-    struct typed_question q;
-    uint64_t hash;
-    const struct typed_call *known = find_answer(t, head, n_inputs, inputs, &q, &hash);
-    if (known)
-        return known;
-    q.answer = answer(t, head, n_inputs, inputs);
-    return remember(t, q, hash);
+    struct typed_question q = question_of(t, head, n_inputs, inputs);
+    const struct typed_call *known = find_answer(t, &q);
+    return known ? known : remember(t, &q, answer(t, head, n_inputs, inputs));
 }
 
 // --- applications of many to many ------------------------------------------------------------------------------------
@@ -321,13 +402,9 @@ const struct typed_call *typing_apply(struct typing *t, head_id head, uint32_t n
 // The call of the scratch definition, which is well-typed.
 static const struct typed_call *remember_typed(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
 {
-    struct typed_question q;
-    uint64_t hash;
-    const struct typed_call *known = find_answer(t, head, n_inputs, inputs, &q, &hash);
-    if (known)
-        return known;
-    q.answer = keep_call(t, &t->heads.items[head], n_inputs, inputs);
-    return remember(t, q, hash);
+    struct typed_question q = question_of(t, head, n_inputs, inputs);
+    const struct typed_call *known = find_answer(t, &q);
+    return known ? known : remember(t, &q, keep_call(t, &t->heads.items[head], n_inputs, inputs));
 }
 
 static bool is_key_of_pairs(const void *owner, uint32_t id, const void *key)
@@ -382,6 +459,21 @@ static bool define_pair(struct typing *t, const struct pairing *p, const struct 
     return p->is_checked ? operator_define_checked(&t->scratch, asked) : operator_define(&t->scratch, asked);
 }
 
+// The pairs that are well-typed with the first of each choice.
+static void find_pairs_like(struct typing *t, const struct pairing *p, const struct typed_pairs *like,
+                            struct typed_pairs *ret_pairs)
+{
+    type_id inputs[MAX_TYPED_INPUTS];
+    ret_pairs->items = arena_copy_array(&t->arena, like->items, like->count);
+    ret_pairs->count = like->count;
+    for (uint32_t i = 0; i < like->count; i++) {
+        struct typed_pair *pair = &ret_pairs->items[i];
+        take_left(p, pair->left, inputs);
+        inputs[p->n_inputs - 1] = p->rights[pair->right];
+        pair->call = typing_apply(t, p->head, p->n_inputs, inputs);
+    }
+}
+
 // What is ill-typed is not remembered, as most is.
 static void find_pairs(struct typing *t, struct pairing *p, struct typed_pairs *ret_pairs)
 {
@@ -434,7 +526,11 @@ const struct typed_pairs *typing_apply_all(struct typing *t, head_id head, uint3
     pairs->key = arena_copy_array(&t->arena, t->key.items, t->key.count);
     struct pairing pairing = {
         .head = head, .n_inputs = n_inputs, .n_left = n_left, .n_right = n_right, .lefts = lefts, .rights = rights};
-    find_pairs(t, &pairing, pairs);
+    head_id like = t->heads.items[head].typed_like;
+    if (like != head)
+        find_pairs_like(t, &pairing, typing_apply_all(t, like, n_inputs, n_left, lefts, n_right, rights), pairs);
+    else
+        find_pairs(t, &pairing, pairs);
     vec_push(&t->pairs, pairs);
     table_insert(&t->by_pairs, hash, (uint32_t)t->pairs.count - 1);
     return pairs;

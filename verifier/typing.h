@@ -52,6 +52,7 @@ struct typed_head {
     uint32_t key_length;
     const struct operator* op;
     const struct attribute_value *attributes;
+    head_id typed_like;   // the same with the first of each choice, which no type depends on; itself if it has those
 };
 struct typing {
     struct arena arena;
@@ -60,10 +61,13 @@ struct typing {
     VEC(const struct type *) types;
     VEC(const struct split_tree *) trees;
     VEC(struct typed_head) heads;
-    VEC(struct typed_question) questions;
     VEC(struct typed_pairs *) pairs;
     VEC(struct type_list) lists;
-    struct table by_type, by_tree, by_head, by_question, by_pairs, by_list;
+    struct table by_type, by_tree, by_head, by_pairs, by_list;
+    struct question_table {
+        struct typed_question *slots;   // the free ones have no answer; linear probing
+        size_t count, capacity;
+    } questions;
     VEC(int64_t) key;
     struct definition scratch;   // of what is being typed
     struct definition meaning;   // of what is about to be kept
