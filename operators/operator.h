@@ -19,7 +19,7 @@ enum attribute_kind {
     ATTRIBUTE_INT,      // one integer
     ATTRIBUTE_INTS,     // a list of integers
     ATTRIBUTE_REAL,     // one real, stored as the bits of a double
-    ATTRIBUTE_CHOICE,   // one of `choices`, stored as its index
+    ATTRIBUTE_CHOICE,   // one of `choices`, stored as its index; no type depends on which one
     ATTRIBUTE_DTYPE,    // an element type, stored as enum dtype
 };
 struct attribute {

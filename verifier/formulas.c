@@ -220,8 +220,7 @@ static void add_comparison(struct formulas *f, const char *name, uint32_t x, uin
 {
     Z3_sort sorts[2] = {sort_of(f, SORT_LIST(1)), sort_of(f, SORT_LIST(1))};
     Z3_ast values[2] = {formulas_apply(f, x, NULL), formulas_apply(f, y, NULL)};
-    Z3_func_decl compares =
-        Z3_mk_func_decl(f->z3, Z3_mk_string_symbol(f->z3, name), 2, sorts, sort_of(f, SORT_TRUTH));
+    Z3_func_decl compares = Z3_mk_func_decl(f->z3, Z3_mk_string_symbol(f->z3, name), 2, sorts, sort_of(f, SORT_TRUTH));
     assume(f, Z3_mk_app(f->z3, compares, 2, values));
 }
 

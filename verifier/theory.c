@@ -10,7 +10,7 @@
 struct theory {
     const struct axioms *axioms;
     unsigned step_limit;
-    struct arena texts;   // of the facts that proofs rely on
+    struct arena texts;         // of the facts that proofs rely on
     struct logic logic;         // the axioms', with the terms of the questions asked since theory_forget
     struct formulas formulas;   // of these
     bool has_formulas;          // they are made for the first question that Z3 is asked
@@ -29,8 +29,7 @@ void axioms_make(struct axioms *ret_axioms, const struct property_set *propertie
         obligations_find(&ret_axioms->logic, judge, &eq, true, &ret_axioms->sentences);
     }
     for (size_t i = 0; i < ret_axioms->sentences.items.count; i++)
-        vec_push(&ret_axioms->triggers,
-                 triggers_of_axiom(&ret_axioms->logic, &ret_axioms->sentences.items.items[i]));
+        vec_push(&ret_axioms->triggers, triggers_of_axiom(&ret_axioms->logic, &ret_axioms->sentences.items.items[i]));
 }
 
 void axioms_free(struct axioms *axioms)
@@ -136,8 +135,8 @@ static void add_fact(struct theory *t, struct entailment *e, const char *text)
 }
 
 // Z3 has one term for all equal ones.
-static void collect_uses(struct theory *t, const struct formulas *f, Z3_solver solver, const struct sentence *obligation,
-                         struct entailment *e)
+static void collect_uses(struct theory *t, const struct formulas *f, Z3_solver solver,
+                         const struct sentence *obligation, struct entailment *e)
 {
     Z3_ast_vector core = Z3_solver_get_unsat_core(f->z3, solver);
     Z3_ast_vector_inc_ref(f->z3, core);
@@ -363,8 +362,8 @@ static const struct formulas *collect_formulas(struct theory *t, const struct en
 static void print_formulas(const struct formulas *f, const char *name, struct text *out)
 {
     unsigned n = (unsigned)f->assumed.count - 1;
-    text_add(out, Z3_benchmark_to_smtlib_string(f->z3, name, "UF", "unsat", "", n, f->assumed.items,
-                                                f->assumed.items[n]));
+    text_add(out,
+             Z3_benchmark_to_smtlib_string(f->z3, name, "UF", "unsat", "", n, f->assumed.items, f->assumed.items[n]));
 }
 
 uint32_t theory_print_smt2(struct theory *t, struct judge *judge, const struct equation *eq,

@@ -137,8 +137,78 @@ static void finds_what_trying_all_finds(void **state)
     }
 }
 
+// All types of ranks 1 to 4 with sizes 2 and 4, those that are even on their first axis cut there.
+static uint32_t collect_types(struct type *ret_types)
+{
+    static struct split_tree cut = {1, NULL, NULL};
+    uint32_t n = 0;
+    for (int rank = 1; rank <= 4; rank++)
+        for (int sizes = 0; sizes < 1 << rank; sizes++)
+            for (int is_cut = 0; is_cut < 2; is_cut++) {
+                struct type *type = &ret_types[n++];
+                *type = (struct type){.dtype = DTYPE_F32, .rank = rank};
+                for (int axis = 0; axis < rank; axis++)
+                    type->dim[axis] = sizes >> axis & 1 ? 4 : 2;
+                type->split[0] = is_cut ? &cut : NULL;
+            }
+    return n;
+}
+
+static void expect_alike(const struct operator* op, const struct type *inputs, const struct attribute_value *first,
+                         const struct attribute_value *other, struct arena *a, uint32_t *n_typed)
+{
+    struct definition of_first, of_other;
+    struct operator_call calls[] = {{op, op->min_inputs, inputs, first}, {op, op->min_inputs, inputs, other}};
+    definition_init(&of_first, a, op->min_inputs, inputs);
+    definition_init(&of_other, a, op->min_inputs, inputs);
+    bool is_typed = operator_define(&of_first, &calls[0]);
+    assert_int_equal(operator_define(&of_other, &calls[1]), is_typed);
+    for (int i = 0; is_typed && i < of_first.n_outputs; i++) {
+        assert_true(type_equal(definition_output(&of_first, i), definition_output(&of_other, i)));
+        assert_true(type_equal_split(definition_output(&of_first, i), definition_output(&of_other, i)));
+    }
+    *n_typed += is_typed;
+    definition_free(&of_first);
+    definition_free(&of_other);
+}
+
+// Typing takes over what it knows of the first of each choice.
+static void no_type_depends_on_a_choice(void **state)
+{
+    static struct type types[64];
+    static const int64_t kernel[] = {1, 2}, axis = 0;
+    uint32_t n_types = collect_types(types), n_operators = 0;
+    for (int op_id = 0; op_id < OP_COUNT; op_id++) {
+        const struct operator* op = operators[op_id];
+        uint32_t n_typed = 0;
+        for (int i = 0; i < operator_n_attributes(op); i++)
+            for (int64_t choice = 1; op->attributes[i].kind == ATTRIBUTE_CHOICE && op->attributes[i].choices[choice];
+                 choice++)
+                for (uint32_t x = 0; x < n_types; x++)
+                    for (uint32_t y = 0; y < (op->min_inputs == 2 ? n_types : 1); y++) {
+                        struct type inputs[] = {types[x], types[y]};
+                        struct attribute_value first[MAX_ATTRIBUTES], other[MAX_ATTRIBUTES];
+                        struct arena a;
+                        arena_init(&a);
+                        operator_standard_attributes(op, &a, first);
+                        for (int k = 0; k < operator_n_attributes(op); k++)
+                            if (op->attributes[k].is_required)
+                                first[k] = op->attributes[k].kind == ATTRIBUTE_INTS
+                                               ? (struct attribute_value){2, kernel}
+                                               : (struct attribute_value){1, &axis};
+                        memcpy(other, first, sizeof other);
+                        other[i].ints = &choice;
+                        assert_in_range(op->min_inputs, 1, 2);
+                        expect_alike(op, inputs, first, other, &a, &n_typed);
+                        arena_free(&a);
+                    }
+        n_operators += n_typed > 0;
+    }
+    assert_true(n_operators >= 6);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(finds_what_trying_all_finds)};
+    const struct CMUnitTest tests[] = {TEST(finds_what_trying_all_finds), TEST(no_type_depends_on_a_choice)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,6 +115,10 @@ static void names_facts_of_typing(void **state)
     prove_rule(&f.judge, f.theory, rule, &f.arena, &report);
     assert_int_equal(report.outcome, RULE_PROVED);
     assert_non_null(strstr(report.proved.proof, "(typing (= $g (/ (dim ?x 1) (dim ?k 1))))"));
+    theory_free(f.theory);   // which the report outlives
+    f.theory = theory_make(&f.axioms, 200000);
+    assert_int_equal(report.entailment.n_facts, 1);
+    assert_string_equal(report.entailment.facts[0], "(= $g (/ (dim ?x 1) (dim ?k 1)))");
     rule_report_free(&report);
     rule_free(rule);
     tear_down(&f);
@@ -289,6 +293,41 @@ static void states_nothing_of_other_ranks(void **state)
     tear_down(&f);
 }
 
+static enum entailment_status status_of(struct fixture *f, struct theory *theory, const char *text)
+{
+    struct rule_report report;
+    struct rule *rule = parse(f, text);
+    prove_rule(&f->judge, theory, rule, &f->arena, &report);
+    enum entailment_status status = report.entailment.status;
+    rule_report_free(&report);
+    rule_free(rule);
+    return status;
+}
+
+// Also where the steps end a search: at any number of them.
+static void says_the_same_whatever_was_asked_before(void **state)
+{
+    static const char far[] = "(rule r (source (ewadd (ewadd (ewadd ?x ?y) (ewadd ?z ?w)) ?v))"
+                              " (target (ewadd (ewadd ?v (ewadd ?w ?y)) (ewadd ?x ?z))))";
+    static const char other[] = "(rule s (source (ewadd (ewadd ?u ?y) ?z)) (target (ewadd (ewadd ?z ?u) ?y)))";
+    struct fixture f;
+    int n_proved = 0, n_unknown = 0;
+    set_up(&f, COMMUTES ASSOCIATES);
+    for (unsigned steps = 1000; steps <= 1000000; steps += steps / 4) {
+        struct theory *fresh = theory_make(&f.axioms, steps), *used = theory_make(&f.axioms, steps);
+        enum entailment_status status = status_of(&f, fresh, far);
+        status_of(&f, used, other);
+        assert_int_equal(status_of(&f, used, far), status);
+        n_proved += status == ENTAILMENT_PROVED;
+        n_unknown += status == ENTAILMENT_UNKNOWN;
+        theory_free(fresh);
+        theory_free(used);
+    }
+    assert_true(n_proved > 0);
+    assert_true(n_unknown > 0);
+    tear_down(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(proves_and_explains),
@@ -303,6 +342,7 @@ int main(void)
                                        TEST(names_facts_of_typing),
                                        TEST(tells_names_apart),
                                        TEST(proves_nothing_of_ranks_that_were_not_tried),
-                                       TEST(does_not_take_tests_for_proofs)};
+                                       TEST(does_not_take_tests_for_proofs),
+                                       TEST(says_the_same_whatever_was_asked_before)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
