@@ -125,8 +125,10 @@ static void search_on(struct search *s)
 static void apply_what_is_left(struct search *s)
 {
     struct movement m;
-    while (has_to_stop(s) && s->end == SEARCH_OUT_OF_WORK && whole_descend(&s->whole, &m))
+    while (s->end == SEARCH_OUT_OF_WORK && whole_descend(&s->whole, &m)) {
         follow(s, &m);
+        has_to_stop(s);
+    }
 }
 
 static void run(struct search *s)
