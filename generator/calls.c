@@ -2,6 +2,7 @@
 
 #include "core/hash.h"
 #include "core/random.h"
+#include "generator/meaning.h"
 #include "generator/types.h"
 #include "operators/evaluate.h"
 #include "operators/field.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 
 // A tape is made for a call that is evaluated so often: making one takes as long as some ten evaluations by a plan.
-enum { MAX_CALL_ELEMENTS = 1 << 20, USES_BEFORE_TAPE = 12 };
+enum { MAX_CALL_ELEMENTS = 1 << 20, USES_BEFORE_TAPE = 8 };
 #define NO_APPLICATION UINT32_MAX
 #define NO_TYPE UINT32_MAX
 
@@ -18,17 +19,21 @@ struct call_key {
     uint32_t setting, types[2];
 };
 
+// How to evaluate the calls of one meaning: those that differ in split trees mostly share one.
+struct method {
+    struct type inputs[2];
+    struct definition definition;   // while is_defined
+    bool is_defined;                // false: not asked for since the values were forgotten
+    uint32_t n_uses;
+    const struct tape *tape;              // NULL: there is none yet, or it would be too large
+    const struct evaluation_plan *plan;   // NULL: there is none, or it was forgotten
+};
 struct call {
     uint32_t number;
     const struct call_setting *setting;
     int n_inputs, n_outputs;
-    bool is_typed;
-    struct type inputs[2];
     const struct call_type *input_types[2], *outputs[MAX_NODE_OUTPUTS];
-    uint32_t n_uses;
-    const struct tape *tape;         // NULL: there is none yet, or it would be too large
-    struct definition *definition;   // NULL: not asked for since the values were forgotten
-    const struct evaluation_plan *plan;
+    struct method *method;   // NULL: ill-typed
 };
 struct call_application {
     call_value inputs[2], outputs;
@@ -62,18 +67,19 @@ void calls_init(struct calls *c, uint64_t seed, size_t max_bytes)
 
 static void forget_values(struct calls *c)
 {
-    for (size_t i = 0; i < c->calls.count; i++) {
-        struct call *call = c->calls.items[i];
-        if (call->definition)
-            definition_free(call->definition);
-        call->definition = NULL;
-        call->plan = NULL;
+    for (size_t i = 0; i < c->methods.count; i++) {
+        struct method *method = c->methods.items[i];
+        if (method->is_defined)
+            definition_free(&method->definition);
+        method->is_defined = false;
+        method->plan = NULL;
     }
     vec_free(&c->applications);
     vec_free(&c->values);
     for (int i = 0; i < MAX_CALL_VARIABLES; i++)
         vec_free(&c->of_variable[i]);
     table_free(&c->by_application);
+    table_free(&c->by_meaning);
     arena_free(&c->kept);
 }
 
@@ -82,6 +88,7 @@ static void forget_calls(struct calls *c)
     forget_values(c);
     vec_free(&c->calls);
     vec_free(&c->call_keys);
+    vec_free(&c->methods);
     table_free(&c->by_call);
     arena_free(&c->of_calls);
 }
@@ -196,14 +203,15 @@ static bool is_equal_call(const void *owner, uint32_t id, const void *key)
     return memcmp(&c->call_keys.items[id], key, sizeof(struct call_key)) == 0;
 }
 
-static bool has_allowed_results(struct calls *c, struct call *call)
+static bool take_results(struct calls *c, struct call *call)
 {
-    const struct definition *d = call->definition;
+    const struct definition *d = &c->draft;
     for (int i = 0; i < d->n_outputs; i++) {
         if (i == MAX_NODE_OUTPUTS || type_elements(definition_output(d, i)) > MAX_CALL_ELEMENTS)
             return false;
         call->outputs[i] = calls_type(c, definition_output(d, i));
     }
+    call->n_outputs = d->n_outputs;
     return true;
 }
 
@@ -215,32 +223,62 @@ static bool have_allowed_elements(const struct call *call)
     return true;
 }
 
-// Two thirds of the calls that are asked for are ill-typed: what they take is used again.
-static bool make_definition(struct calls *c, struct call *call)
+static bool define_draft(struct calls *c, const struct call *call, struct type inputs[2])
 {
-    struct operator_call of = {call->setting->op, call->n_inputs, call->inputs, call->setting->attributes};
-    definition_clear(&c->draft, call->n_inputs, call->inputs);
-    if (!operator_define(&c->draft, &of))
-        return false;
-    call->definition = arena_new(&c->kept, struct definition);
-    *call->definition = c->draft;
-    start_draft(c);
-    return true;
+    struct operator_call of = {call->setting->op, call->n_inputs, inputs, call->setting->attributes};
+    for (int i = 0; i < call->n_inputs; i++)
+        inputs[i] = call->input_types[i]->type;
+    definition_clear(&c->draft, call->n_inputs, inputs);
+    return operator_define(&c->draft, &of);
 }
 
+static void take_draft(struct calls *c, struct method *method)
+{
+    for (int i = 0; i < c->draft.n_inputs; i++)
+        method->inputs[i] = c->draft.inputs[i];
+    method->definition = c->draft;
+    method->definition.inputs = method->inputs;
+    method->is_defined = true;
+    start_draft(c);
+}
+
+static bool has_meaning(const void *owner, uint32_t id, const void *key)
+{
+    const struct calls *c = owner;
+    return meaning_is_equal(&c->methods.items[id]->definition, key);
+}
+
+static struct method *find_or_make_method(struct calls *c)
+{
+    uint64_t hash = meaning_hash(&c->draft);
+    uint32_t found = table_find(&c->by_meaning, hash, has_meaning, c, &c->draft);
+    if (found != TABLE_NONE)
+        return c->methods.items[found];
+    struct method *added = arena_new(&c->of_calls, struct method);
+    take_draft(c, added);
+    table_insert(&c->by_meaning, hash, (uint32_t)c->methods.count);
+    vec_push(&c->methods, added);
+    return added;
+}
+
+// Most calls that are asked for are ill-typed, or mean what another one does: what their draft takes is used again.
 static void define_call(struct calls *c, struct call *call)
 {
-    for (int i = 0; i < call->n_inputs; i++)
-        call->inputs[i] = call->input_types[i]->type;
-    call->is_typed = have_allowed_elements(call) && make_definition(c, call) && has_allowed_results(c, call);
-    call->n_outputs = call->is_typed ? call->definition->n_outputs : 0;
+    struct type inputs[2];
+    struct arena_mark mark = arena_mark(&c->kept);
+    size_t n_methods = c->methods.count;
+    if (have_allowed_elements(call) && define_draft(c, call, inputs) && take_results(c, call))
+        call->method = find_or_make_method(c);
+    if (c->methods.count == n_methods)
+        arena_release(&c->kept, mark);
 }
 
 static const struct definition *definition_of(struct calls *c, struct call *call)
 {
-    if (!call->definition)
-        make_definition(c, call);
-    return call->definition;
+    struct type inputs[2];
+    if (!call->method->is_defined && define_draft(c, call, inputs))
+        take_draft(c, call->method);
+    return &call->method->definition;
 }
 
 const struct call *calls_find(struct calls *c, const struct call_setting *setting, int n_inputs,
@@ -268,7 +306,7 @@ const struct call *calls_find(struct calls *c, const struct call_setting *settin
 
 const struct call_type *const *calls_results(const struct call *call)
 {
-    return call->is_typed ? call->outputs : NULL;
+    return call->method ? call->outputs : NULL;
 }
 
 // --- values ----------------------------------------------------------------------------------------------------------
@@ -346,17 +384,19 @@ static const double *real_row(struct calls *c, uint32_t variable, size_t n)
 
 static const struct evaluation_plan *plan_of(struct calls *c, struct call *call)
 {
-    if (!call->plan)
-        call->plan = evaluation_plan_make(definition_of(c, call), &c->kept);
-    return call->plan;
+    struct method *method = call->method;
+    if (!method->plan)
+        method->plan = evaluation_plan_make(definition_of(c, call), &c->kept);
+    return method->plan;
 }
 
 static void run_on_field(struct calls *c, struct call *call, const uint64_t *const *inputs, uint64_t *const *outputs)
 {
-    if (++call->n_uses == USES_BEFORE_TAPE)
-        call->tape = tape_make(definition_of(c, call), c->seed, &c->of_calls);
-    if (call->tape)
-        tape_run(call->tape, inputs, outputs, &c->scratch);
+    struct method *method = call->method;
+    if (++method->n_uses == USES_BEFORE_TAPE)
+        method->tape = tape_make(definition_of(c, call), c->seed, &c->of_calls);
+    if (method->tape)
+        tape_run(method->tape, inputs, outputs, &c->scratch);
     else
         evaluate_plan_field(plan_of(c, call), c->seed, inputs, outputs, &c->scratch);
 }

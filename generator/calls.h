@@ -3,7 +3,8 @@
 //
 //   call_type      a type with its split trees, interned
 //   call_setting   an operator with its attribute values, interned
-//   call           a setting with argument types: result types, or that it is ill-typed, and how to evaluate it
+//   call           a setting with argument types: result types, or that it is ill-typed
+//   method         how to evaluate calls of equal meaning
 //   value          a number: of a variable at some type, or of an output of a call on values. Its contents are computed
 //                  when they are asked for, once in each domain
 //
@@ -33,6 +34,7 @@ typedef uint32_t call_value;
 #define NO_CALL_VALUE UINT32_MAX   // where there is no such argument
 
 struct call;
+struct method;
 struct call_key;
 struct call_application;
 struct call_tensor;
@@ -46,10 +48,11 @@ struct calls {
     VEC(struct call_setting *) settings;
     VEC(struct call *) calls;
     VEC(struct call_key) call_keys;
+    VEC(struct method *) methods;
     VEC(struct call_application) applications;
     VEC(struct call_tensor) values;
-    VEC(call_value) of_variable[MAX_CALL_VARIABLES];   // by the type's number
-    struct table by_type, by_setting, by_call, by_application;
+    VEC(call_value) of_variable[MAX_CALL_VARIABLES];                         // by the type's number
+    struct table by_type, by_setting, by_call, by_meaning, by_application;   // by_meaning: of methods with a definition
     VEC(uint64_t) field_rows[MAX_CALL_VARIABLES];
     VEC(double) real_rows[MAX_CALL_VARIABLES];
 };

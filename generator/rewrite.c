@@ -4,22 +4,22 @@
 
 // --- rules -----------------------------------------------------------------------------------------------------------
 
+enum { ANY_HEAD = 0 };
+
 void rewrite_rules_init(struct rewrite_rules *r, const struct family *family)
 {
     memset(r, 0, sizeof *r);
     r->family = family;
+    r->n_heads = 1 + MAX_LEAVES + family->n_instances * MAX_NODE_OUTPUTS;
 }
 
-static void free_root(struct rewrite_root *root)
+static void free_root(struct rewrite_root *root, int n_heads)
 {
     for (int usable = 0; usable < USABLE_COUNT; usable++)
-        vec_free(&root->usable[usable]);
-    for (int argument = 0; root->rules.count && argument < 2; argument++) {
-        for (int head = 0; head < REWRITE_HEADS; head++)
-            vec_free(&root->heads[argument][head]);
-        mem_free_array(root->heads[argument], REWRITE_HEADS);
-    }
-    vec_free(&root->sources);
+        mem_free_array(root->usable[usable], root->set_words);
+    for (int argument = 0; argument < 2; argument++)
+        mem_free_array(root->heads[argument], (size_t)n_heads * root->set_words);
+    vec_free(&root->short_rules);
     vec_free(&root->rules);
 }
 
@@ -28,7 +28,7 @@ void rewrite_rules_free(struct rewrite_rules *r)
     vec_free(&r->rules);
     for (int i = 0; i <= MAX_INSTANCES; i++)
         for (int j = 0; j < MAX_NODE_OUTPUTS; j++)
-            free_root(&r->roots[i][j]);
+            free_root(&r->roots[i][j], r->n_heads);
 }
 
 static uint32_t variables_of(const struct key *key)
@@ -51,11 +51,34 @@ static int head_at(const uint8_t *bytes, int first_leaf)
     return bytes[0] < first_leaf ? ANY_HEAD : 1 + bytes[0] - first_leaf;
 }
 
-static void add_to_set(rule_set *set, size_t rule)
+// Makes every one of `n` sets longer.
+static void lengthen_sets(uint64_t **sets, size_t n, size_t old_words, size_t new_words)
 {
-    while (set->count <= rule / 64)
-        vec_push(set, 0);
-    set->items[rule / 64] |= UINT64_C(1) << rule % 64;
+    uint64_t *longer = mem_alloc_zero(n * new_words * sizeof *longer);
+    for (size_t i = 0; old_words && i < n; i++)
+        memcpy(longer + i * new_words, *sets + i * old_words, old_words * sizeof *longer);
+    mem_free_array(*sets, n * old_words);
+    *sets = longer;
+}
+
+static void make_room_for_rule(struct rewrite_root *root, int n_heads)
+{
+    size_t old = root->set_words, new = old ? 2 * old : 1;
+    if (root->rules.count < 64 * old)
+        return;
+    for (int usable = 0; usable < USABLE_COUNT; usable++)
+        lengthen_sets(&root->usable[usable], 1, old, new);
+    for (int argument = 0; argument < 2; argument++)
+        lengthen_sets(&root->heads[argument], (size_t)n_heads, old, new);
+    root->set_words = new;
+}
+
+// A variable at the beginning of an argument matches every head.
+static void add_to_heads(struct rewrite_root *root, int argument, int head, int n_heads, uint32_t place)
+{
+    int first = head == ANY_HEAD ? 0 : head, end = head == ANY_HEAD ? n_heads : head + 1;
+    for (int i = first; i < end; i++)
+        root->heads[argument][(size_t)i * root->set_words + place / 64] |= UINT64_C(1) << place % 64;
 }
 
 static struct rewrite_root *root_of(struct rewrite_rules *r, const struct rewrite_rule *rule)
@@ -74,32 +97,54 @@ static void use_rule(struct rewrite_rules *r, const struct rewrite_rule *rule, b
 {
     struct rewrite_root *root = root_of(r, rule);
     for (int usable = 0; usable < USABLE_COUNT; usable++) {
-        rule_set *set = &root->usable[usable];
-        while (set->count <= rule->place / 64)
-            vec_push(set, 0);
-        set->items[rule->place / 64] &= ~(UINT64_C(1) << rule->place % 64);
-        if (is_used && is_usable(rule, (enum usable)usable))
-            set->items[rule->place / 64] |= UINT64_C(1) << rule->place % 64;
+        uint64_t *word = &root->usable[usable][rule->place / 64], bit = UINT64_C(1) << rule->place % 64;
+        *word = is_used && is_usable(rule, (enum usable)usable) ? *word | bit : *word & ~bit;
     }
+}
+
+enum { MAX_SWAPPABLE = (KEY_LENGTH - 1) / 3 };
+
+// Gives their number; the outer ones come first.
+static int find_swappable(const struct family *f, const struct key *pattern, struct swappable *ret_swappable)
+{
+    uint8_t lengths[KEY_LENGTH];
+    int n = 0;
+    term_measure_lengths(f, pattern->bytes, 0, lengths);
+    for (int at = 0; at < pattern->length; at++) {
+        if (pattern->bytes[at] < KEY_NODE || !f->instances[pattern->bytes[++at]].is_commutative)
+            continue;
+        int first = at + 1, second = first + lengths[first];
+        ret_swappable[n++] = (struct swappable){(uint8_t)first, (uint8_t)second, (uint8_t)(second + lengths[second])};
+    }
+    return n;
+}
+
+static struct short_rule short_rule_of(const struct family *f, const struct rewrite_rule *rule)
+{
+    struct swappable swappable[MAX_SWAPPABLE];
+    int source_length = rule->source.length - 2, target_length = rule->target.length;
+    bool is_commutative = find_swappable(f, &rule->source, swappable) > 0;
+    int n_swappable = find_swappable(f, &rule->target, swappable);
+    if (source_length > SHORT_SOURCE || target_length > SHORT_TARGET || n_swappable > SHORT_SWAPPABLE)
+        return (struct short_rule){0};
+    struct short_rule made = {(uint8_t)source_length, (uint8_t)target_length, (uint8_t)n_swappable, is_commutative};
+    memcpy(made.source, rule->source.bytes + 2, (size_t)source_length);
+    memcpy(made.target, rule->target.bytes, (size_t)target_length);
+    memcpy(made.swappable, swappable, (size_t)n_swappable * sizeof *swappable);
+    return made;
 }
 
 static void add_to_root(struct rewrite_rules *r, struct rewrite_root *root, const struct rewrite_rule *rule)
 {
-    const uint8_t *arguments = rule->source.bytes + 2;
-    bool is_binary = r->family->instances[rule->source.bytes[1]].n_inputs == 2;
+    const struct key *source = &rule->source;
+    bool is_binary = r->family->instances[source->bytes[1]].n_inputs == 2;
     uint8_t lengths[KEY_LENGTH];
-    term_measure_lengths(r->family, arguments, 0, lengths);
-    int heads[2] = {head_at(arguments, SKETCH_CONSTANT),
-                    is_binary ? head_at(arguments + lengths[0], SKETCH_CONSTANT) : ANY_HEAD};
-    for (int i = 0; i < 2; i++) {
-        if (!root->rules.count)
-            root->heads[i] = mem_alloc_zero(REWRITE_HEADS * sizeof *root->heads[i]);
-        add_to_set(&root->heads[i][heads[i]], root->rules.count);
-    }
-    struct short_source source = {0};
-    if (rule->source.length <= SHORT_SOURCE)
-        memcpy(source.bytes, rule->source.bytes, rule->source.length);
-    vec_push(&root->sources, source);
+    term_measure_lengths(r->family, source->bytes, 0, lengths);
+    make_room_for_rule(root, r->n_heads);
+    add_to_heads(root, 0, head_at(source->bytes + 2, SKETCH_CONSTANT), r->n_heads, rule->place);
+    add_to_heads(root, 1, is_binary ? head_at(source->bytes + 2 + lengths[2], SKETCH_CONSTANT) : ANY_HEAD, r->n_heads,
+                 rule->place);
+    vec_push(&root->short_rules, short_rule_of(r->family, rule));
     vec_push(&root->rules, (uint32_t)r->rules.count);
 }
 
@@ -202,6 +247,31 @@ static bool match_term(struct matching *m, int t)
     return true;
 }
 
+// The arguments of a pattern beside those at `t` of the term, byte by byte: no arguments are swapped.
+static bool match_as_it_stands(const uint8_t *pattern, int length, const struct measured *term, int t,
+                               struct bindings *bindings)
+{
+    const uint8_t *bytes = term->key->bytes;
+    for (const uint8_t *end = pattern + length; pattern < end;) {
+        uint8_t first = *pattern++;
+        if (first >= KEY_NODE) {
+            if (first != bytes[t] || *pattern++ != bytes[t + 1])
+                return false;
+            t += 2;
+        } else if (first >= SKETCH_CONSTANT) {
+            if (first - SKETCH_CONSTANT != bytes[t++])
+                return false;
+        } else {
+            if (bindings->of[first] == UNBOUND)
+                bindings->of[first] = (uint8_t)t;
+            else if (!term_is_equal(term, bindings->of[first], t))
+                return false;
+            t += term->lengths[t];
+        }
+    }
+    return true;
+}
+
 static void start_matching(struct matching *m, const struct family *f, const uint8_t *pattern,
                            const struct measured *term)
 {
@@ -236,25 +306,48 @@ static void add_bytes(struct building *w, struct key *key, const uint8_t *bytes,
     key->length = (uint8_t)(key->length + length);
 }
 
-// Adds the pattern at `pattern` with what its variables stand for; gives the pattern's length.
-static int add_pattern(struct building *w, const uint8_t *pattern, const struct bindings *bindings, struct key *key)
+// A target, or a part of one.
+struct target {
+    const uint8_t *bytes;
+    int length, n_swappable;
+    const struct swappable *swappable;
+};
+
+// Adds the target with what its variables stand for.
+static void add_target(struct building *w, const struct target *target, const struct bindings *bindings,
+                       struct key *key)
 {
-    if (pattern[0] < KEY_NODE) {
-        uint8_t constant = (uint8_t)(pattern[0] - SKETCH_CONSTANT), bound = bindings->of[pattern[0] % MAX_LEAVES];
-        if (pattern[0] >= SKETCH_CONSTANT)
+    uint8_t place[KEY_LENGTH + 1];   // in the key, of what begins at each place of the target
+    for (int at = 0; at < target->length && !w->has_overflown;) {
+        uint8_t first = target->bytes[at];
+        place[at] = key->length;
+        if (first >= KEY_NODE) {
+            add_bytes(w, key, target->bytes + at, 2);
+            at += 2;
+        } else if (first >= SKETCH_CONSTANT) {
+            uint8_t constant = (uint8_t)(first - SKETCH_CONSTANT);
             add_bytes(w, key, &constant, 1);
-        else
+            at++;
+        } else {
+            uint8_t bound = bindings->of[first];
             add_bytes(w, key, w->term->key->bytes + bound, w->term->lengths[bound]);
-        return 1;
+            at++;
+        }
     }
-    const struct instance *instance = &w->f->instances[pattern[1]];
-    add_bytes(w, key, pattern, 2);
-    int first = key->length, length = 2 + add_pattern(w, pattern + 2, bindings, key), second = key->length;
-    if (instance->n_inputs == 2 && !w->has_overflown)
-        length += add_pattern(w, pattern + length, bindings, key);
-    if (instance->is_commutative && !w->has_overflown)
-        term_sort_arguments(key->bytes + first, second - first, key->length - second);
-    return length;
+    place[target->length] = key->length;
+    for (int i = target->n_swappable; i-- > 0 && !w->has_overflown;) {
+        const struct swappable *s = &target->swappable[i];
+        term_sort_arguments(key->bytes + place[s->first], place[s->second] - place[s->first],
+                            place[s->end] - place[s->second]);
+    }
+}
+
+static void add_long_target(struct building *w, const struct key *target, const struct bindings *bindings,
+                            struct key *key)
+{
+    struct swappable swappable[MAX_SWAPPABLE];
+    int n = find_swappable(w->f, target, swappable);
+    add_target(w, &(struct target){target->bytes, target->length, n, swappable}, bindings, key);
 }
 
 static const struct replacement *replacement_at(const struct building *w, int at)
@@ -307,14 +400,28 @@ static bool visit_replaced(const struct stepping *s, const struct rewrite_rule *
     return w->has_overflown || s->visit(s->context, rule, &reached);
 }
 
+static bool match_rule(const struct stepping *s, const struct short_rule *short_rule, const struct rewrite_rule *rule,
+                       int at, struct matching *m)
+{
+    bool is_short = short_rule->source_length > 0;
+    const uint8_t *pattern = is_short ? short_rule->source : rule->source.bytes + 2;
+    int length = is_short ? short_rule->source_length : rule->source.length - 2;
+    start_matching(m, s->r->family, pattern, s->term);
+    if (match_as_it_stands(pattern, length, s->term, at + 2, &m->bindings))
+        return true;
+    if (is_short && !short_rule->is_commutative)
+        return false;
+    start_matching(m, s->r->family, pattern, s->term);
+    return match_arguments(m, &s->r->family->instances[s->term->key->bytes[at + 1]], at + 2);
+}
+
 // The rule at `place` of the root, which is that of the term at `at`.
 static bool visit_rule(const struct stepping *s, const struct rewrite_root *root, size_t place, int at)
 {
+    const struct short_rule *short_rule = &root->short_rules.items[place];
     const struct rewrite_rule *rule = &s->r->rules.items[root->rules.items[place]];
-    const uint8_t *source = root->sources.items[place].bytes;
     struct matching m;
-    start_matching(&m, s->r->family, (source[0] ? source : rule->source.bytes) + 2, s->term);
-    if (!match_arguments(&m, &s->r->family->instances[s->term->key->bytes[at + 1]], at + 2))
+    if (!match_rule(s, short_rule, rule, at, &m))
         return true;
     struct building w;
     w.f = s->r->family;
@@ -323,19 +430,14 @@ static bool visit_rule(const struct stepping *s, const struct rewrite_root *root
     w.has_overflown = false;
     w.replaced[0].at = at;
     w.replaced[0].by.length = 0;
-    add_pattern(&w, rule->target.bytes, &m.bindings, &w.replaced[0].by);
+    if (short_rule->source_length)
+        add_target(&w,
+                   &(struct target){short_rule->target, short_rule->target_length, short_rule->n_swappable,
+                                    short_rule->swappable},
+                   &m.bindings, &w.replaced[0].by);
+    else
+        add_long_target(&w, &rule->target, &m.bindings, &w.replaced[0].by);
     return visit_replaced(s, rule, &w);
-}
-
-static uint64_t word_of(const rule_set *set, size_t word)
-{
-    return word < set->count ? set->items[word] : 0;
-}
-
-static uint64_t rules_with(const struct rewrite_root *root, int first, int second, size_t word)
-{
-    return (word_of(&root->heads[0][ANY_HEAD], word) | word_of(&root->heads[0][first], word)) &
-           (word_of(&root->heads[1][ANY_HEAD], word) | word_of(&root->heads[1][second], word));
 }
 
 static bool visit_rules_in_word(const struct stepping *s, const struct rewrite_root *root, size_t word, uint64_t rules,
@@ -358,6 +460,11 @@ static size_t first_place_of(const struct stepping *s, const struct rewrite_root
     return n;
 }
 
+static const uint64_t *rules_with(const struct rewrite_root *root, int argument, int head)
+{
+    return root->heads[argument] + (size_t)head * root->set_words;
+}
+
 static bool visit_rules_at(const struct stepping *s, int at)
 {
     const uint8_t *bytes = s->term->key->bytes + at;
@@ -368,13 +475,15 @@ static bool visit_rules_at(const struct stepping *s, int at)
         return true;
     int first = head_at(bytes + 2, 0);
     int second = instance->n_inputs < 2 ? ANY_HEAD : head_at(bytes + 2 + s->term->lengths[at + 2], 0);
+    const uint64_t *a = rules_with(root, 0, first), *b = rules_with(root, 1, second);
+    const uint64_t *swapped_a = rules_with(root, 0, second), *swapped_b = rules_with(root, 1, first);
     size_t place = first_place_of(s, root);
     uint64_t is_asked = ~UINT64_C(0) << place % 64;
     for (size_t word = place / 64; word < n_words; word++, is_asked = ~UINT64_C(0)) {
-        uint64_t rules = rules_with(root, first, second, word);
+        uint64_t rules = a[word] & b[word];
         if (instance->is_commutative)
-            rules |= rules_with(root, second, first, word);
-        rules &= is_asked & root->usable[s->usable].items[word];
+            rules |= swapped_a[word] & swapped_b[word];
+        rules &= is_asked & root->usable[s->usable][word];
         if (!visit_rules_in_word(s, root, word, rules, at))
             return false;
     }
@@ -389,10 +498,14 @@ static bool visit_pair_rule(const struct stepping *s, const struct rewrite_rule 
     if (!match_in_order(&m, u, v))
         return true;
     struct building w = {.f = s->r->family, .term = s->term, .n_replaced = 2, .replaced = {{.at = u}, {.at = v}}};
-    const uint8_t *targets = rule->target.bytes + 2;
-    int length = add_pattern(&w, targets, &m.bindings, &w.replaced[0].by);
-    if (!w.has_overflown)
-        add_pattern(&w, targets + length, &m.bindings, &w.replaced[1].by);
+    for (int i = 0, at = 2; i < 2; i++) {
+        struct key part = {0};
+        uint8_t lengths[KEY_LENGTH];
+        part.length = (uint8_t)term_measure_lengths(w.f, rule->target.bytes, at, lengths);
+        memcpy(part.bytes, rule->target.bytes + at, part.length);
+        add_long_target(&w, &part, &m.bindings, &w.replaced[i].by);
+        at += part.length;
+    }
     return visit_replaced(s, rule, &w);
 }
 
@@ -402,7 +515,7 @@ static bool visit_pair_rules(const struct stepping *s)
     const struct measured *m = s->term;
     for (size_t j = 0; j < root->rules.count; j++) {
         const struct rewrite_rule *rule = &s->r->rules.items[root->rules.items[j]];
-        bool may_be_used = root->usable[s->usable].items[j / 64] >> j % 64 & 1;
+        bool may_be_used = root->usable[s->usable][j / 64] >> j % 64 & 1;
         for (int u = 0; u < m->n_subterms && may_be_used; u++)
             for (int v = 0; v < m->n_subterms; v++)
                 if (u != v && !visit_pair_rule(s, rule, m->subterms[u], m->subterms[v]))

@@ -3,14 +3,12 @@
 // A rule's keys are those of a sketch (sketch_key): its variables stand for any term. A step replaces a subterm
 // everywhere in the term. Terms are keys over the leaves of the family.
 //
-// Of the rules with one root, sets of bits say which have a given operator or leaf (a *head*) at the beginning of an
-// argument: those that may match a term are the intersection of two such sets.
+// Of the rules with one root, sets of bits say which an argument with a given operator or leaf at its beginning (a
+// *head*) may match: those that may match a term are the intersection of two such sets.
 #ifndef GENERATOR_REWRITE_H
 #define GENERATOR_REWRITE_H
 #include "generator/sketch.h"
 #include "generator/term.h"
-
-enum { SHORT_SOURCE = 24, ANY_HEAD = 0, REWRITE_HEADS = 1 + MAX_LEAVES + (MAX_INSTANCES + 1) * MAX_NODE_OUTPUTS };
 
 struct rewrite_rule {
     struct key source, target;   // all variables of the target occur in the source, which is no leaf
@@ -21,19 +19,31 @@ struct rewrite_rule {
 };
 // Which rules a step may take.
 enum usable { USABLE_ALL, USABLE_ALL_REVERSIBLE, USABLE_UNCONDITIONAL, USABLE_REVERSIBLE, USABLE_COUNT };
-typedef VEC(uint64_t) rule_set;   // bit i: the i-th of the rules with one root
-// Most sources are short. Those of the rules with one root stand side by side, as they are what is read most.
-struct short_source {
-    uint8_t bytes[SHORT_SOURCE];   // the first one is 0 where the source is longer
+// Where the arguments of an application of a commutative operator stand in a pattern.
+struct swappable {
+    uint8_t first, second, end;
+};
+// What a step reads of a rule. Most rules are short: all of it is one line of the cache, and those of the rules with one
+// root stand side by side, as nothing is read more.
+enum { SHORT_SOURCE = 20, SHORT_TARGET = 28, SHORT_SWAPPABLE = 4 };
+struct short_rule {
+    uint8_t source_length;   // of the source's arguments; 0: the rule is too long for this
+    uint8_t target_length, n_swappable;
+    bool is_commutative;            // an operator in the source is
+    uint8_t source[SHORT_SOURCE];   // its arguments
+    uint8_t target[SHORT_TARGET];
+    struct swappable swappable[SHORT_SWAPPABLE];   // in the target, outer ones first
 };
 struct rewrite_root {
     VEC(uint32_t) rules;   // ascending
-    VEC(struct short_source) sources;
-    rule_set usable[USABLE_COUNT];
-    rule_set *heads[2];   // of each argument, by what it begins with: REWRITE_HEADS sets; NULL: no rule yet
+    VEC(struct short_rule) short_rules;
+    size_t set_words;   // of each set: bit i is the i-th of the rules
+    uint64_t *usable[USABLE_COUNT];
+    uint64_t *heads[2];   // of each argument as many sets as there are heads, one after the other
 };
 struct rewrite_rules {
     const struct family *family;
+    int n_heads;
     VEC(struct rewrite_rule) rules;
     struct rewrite_root roots[MAX_INSTANCES + 1][MAX_NODE_OUTPUTS];
 };

@@ -57,22 +57,34 @@ void term_measure(const struct family *family, const struct key *key, struct mea
             add_subterm(ret_measured, at++);
 }
 
+static bool is_same_node(const uint8_t *a, const uint8_t *b, int length)
+{
+    return memcmp(a + 1, b + 1, (size_t)length - 1) == 0;
+}
+
 // Outputs of one node count once: two subterms that differ in their first byte alone. Counts no further than `most`.
+// The first node of an instance is new; what stands in a key is measured only where another one follows.
 static int count_nodes_up_to(const struct family *family, const struct key *key, int most)
 {
     uint8_t lengths[KEY_LENGTH], starts[KEY_LENGTH];
+    uint64_t seen[MAX_INSTANCES / 64 + 1] = {0};
+    bool is_measured = false;
     int different = 0;
-    term_measure_lengths(family, key->bytes, 0, lengths);
     for (int at = 0; at < key->length && different < most; at++) {
-        if (key->bytes[at] < KEY_NODE)
+        const uint8_t *node = key->bytes + at;
+        if (node[0] < KEY_NODE)
             continue;
-        const uint8_t *node = key->bytes + at + 1;
+        uint64_t *word = &seen[node[1] / 64], bit = UINT64_C(1) << node[1] % 64;
         bool is_new = true;
-        for (int j = 0; j < different && is_new; j++) {
-            const uint8_t *known = key->bytes + starts[j] + 1;
-            is_new = *known != *node || lengths[starts[j]] != lengths[at] ||
-                     memcmp(node, known, (size_t)lengths[at] - 1) != 0;
+        if (*word & bit) {
+            if (!is_measured)
+                term_measure_lengths(family, key->bytes, 0, lengths);
+            is_measured = true;
+            for (int j = 0; j < different && is_new; j++)
+                is_new = key->bytes[starts[j] + 1] != node[1] || lengths[starts[j]] != lengths[at] ||
+                         !is_same_node(key->bytes + starts[j], node, lengths[at]);
         }
+        *word |= bit;
         starts[different] = (uint8_t)at++;
         different += is_new;
     }

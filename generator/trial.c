@@ -11,7 +11,8 @@ struct judging {
     const struct setting_override *overrides;
     int n_overrides;
     const struct call_type *variables[MAX_SKETCH_VARIABLES];
-    const struct call *constants[MAX_LEAVES], *nodes[MAX_SKETCH_NODES];
+    const struct call *constants[MAX_LEAVES];
+    const struct trial_call *nodes[MAX_SKETCH_NODES];
     call_value values[MAX_SKETCH_NODES];
 };
 
@@ -150,9 +151,9 @@ static const struct call_type *type_of(struct judging *j, reference r)
 {
     if (reference_is_variable(r))
         return j->variables[r] ? j->variables[r] : type_of_variable(j, r);
-    const struct call *call =
-        reference_is_node(r) ? j->nodes[reference_node(r)] : call_of_constant(j, r - SKETCH_CONSTANT);
-    const struct call_type *const *results = calls_results(call);
+    const struct call_type *const *results = reference_is_node(r)
+                                                 ? j->nodes[reference_node(r)]->results
+                                                 : calls_results(call_of_constant(j, r - SKETCH_CONSTANT));
     return results ? results[reference_is_node(r) ? reference_output(r) : 0] : NULL;
 }
 
@@ -171,9 +172,10 @@ static bool find_call(struct judging *j, int node)
         known->inputs[1] != asked.inputs[1]) {
         *known = asked;
         known->call = calls_find(j->t->calls, asked.setting, n->n_inputs, asked.inputs);
+        known->results = calls_results(known->call);
     }
-    j->nodes[node] = known->call;
-    return calls_results(known->call) != NULL;
+    j->nodes[node] = known;
+    return known->results != NULL;
 }
 
 // A rule does not apply where the types of its sides differ.
@@ -229,7 +231,7 @@ static void make_values(struct judging *j)
         call_value inputs[2];
         for (int k = 0; k < n->n_inputs; k++)
             inputs[k] = value_of(j, n->inputs[k]);
-        j->values[t->order[i]] = calls_apply(t->calls, j->nodes[t->order[i]], inputs);
+        j->values[t->order[i]] = calls_apply(t->calls, j->nodes[t->order[i]]->call, inputs);
     }
 }
 

@@ -13,7 +13,8 @@ struct trial_variable {
 struct trial_call {
     const struct call_setting *setting;
     const struct call_type *inputs[2];
-    const struct call *call;   // NULL: not in use
+    const struct call *call;                  // NULL: not in use
+    const struct call_type *const *results;   // NULL: ill-typed
 };
 struct trial {
     const struct sketch *sk;

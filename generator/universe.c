@@ -2,6 +2,7 @@
 
 #include "core/random.h"
 #include "core/text.h"
+#include "generator/meaning.h"
 #include "generator/types.h"
 #include "operators/evaluate.h"
 #include "operators/field.h"
@@ -122,42 +123,10 @@ static bool have_allowed_outputs(const struct definition *d)
 
 // --- how to evaluate -------------------------------------------------------------------------------------------------
 
-static uint64_t hash_of_meaning(const struct definition *d)
-{
-    uint64_t hash = hash_bytes(d->nodes.items, d->nodes.count * sizeof *d->nodes.items, (uint64_t)d->n_stages);
-    hash = hash_bytes(d->indices.items, d->indices.count * sizeof *d->indices.items, hash);
-    return hash_bytes(d->extents.items, d->extents.count * sizeof *d->extents.items, hash);
-}
-
-static bool have_equal_stages(const struct definition *a, const struct definition *b)
-{
-    if (a->n_inputs != b->n_inputs || a->n_stages != b->n_stages || a->n_outputs != b->n_outputs)
-        return false;
-    for (int i = 0; i < a->n_inputs; i++)
-        if (!type_equal(&a->inputs[i], &b->inputs[i]))
-            return false;
-    for (int i = 0; i < a->n_stages; i++)
-        if (!type_equal(&a->stages[i].type, &b->stages[i].type) || a->stages[i].body != b->stages[i].body ||
-            a->stages[i].first_variable != b->stages[i].first_variable)
-            return false;
-    return memcmp(a->outputs, b->outputs, (size_t)a->n_outputs * sizeof *a->outputs) == 0;
-}
-
-// memcmp may not be given NULL, which an empty array is.
-static bool is_equal_memory(const void *a, const void *b, size_t size)
-{
-    return size == 0 || memcmp(a, b, size) == 0;
-}
-
-static bool have_equal_meaning(const void *owner, uint32_t id, const void *key)
+static bool has_meaning(const void *owner, uint32_t id, const void *key)
 {
     const struct universe *u = owner;
-    const struct definition *a = &u->meanings.items[id]->definition, *b = key;
-    return a->nodes.count == b->nodes.count && a->indices.count == b->indices.count &&
-           a->extents.count == b->extents.count && have_equal_stages(a, b) &&
-           is_equal_memory(a->nodes.items, b->nodes.items, a->nodes.count * sizeof *a->nodes.items) &&
-           is_equal_memory(a->indices.items, b->indices.items, a->indices.count * sizeof *a->indices.items) &&
-           is_equal_memory(a->extents.items, b->extents.items, a->extents.count * sizeof *a->extents.items);
+    return meaning_is_equal(&u->meanings.items[id]->definition, key);
 }
 
 static bool define(struct universe *u, const struct instance *in, const struct gen_type *a, const struct gen_type *b,
@@ -176,8 +145,8 @@ static bool define(struct universe *u, const struct instance *in, const struct g
 static const struct meaning *find_or_make_meaning(struct universe *u, const struct instance *in,
                                                   const struct gen_type *a, const struct gen_type *b)
 {
-    uint64_t hash = hash_of_meaning(&u->draft.definition);
-    uint32_t found = table_find(&u->by_meaning, hash, have_equal_meaning, u, &u->draft.definition);
+    uint64_t hash = meaning_hash(&u->draft.definition);
+    uint32_t found = table_find(&u->by_meaning, hash, has_meaning, u, &u->draft.definition);
     if (found != TABLE_NONE)
         return u->meanings.items[found];
     struct meaning *m = arena_new(&u->arena, struct meaning);

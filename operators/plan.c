@@ -93,7 +93,8 @@ struct planner {
     struct arena *arena;
     const struct stage *stage;
     VEC(const struct form *) with_tables;
-    struct draft draft;   // the form being made
+    bool needs_variables;   // something is computed lane by lane
+    struct draft draft;     // the form being made
 };
 
 static bool is_of_stage(const struct stage *s, int64_t variable)
@@ -201,6 +202,7 @@ static void finish_form(struct planner *p, struct form *ret_form)
     f->lane = keep_terms(p, PART_LANE, &f->n_lane);
     f->loop = keep_terms(p, PART_LOOP, &f->n_loop);
     f->mixed = keep_terms(p, PART_MIXED, &f->n_mixed);
+    p->needs_variables = p->needs_variables || f->n_mixed > 0;
     f->table = NO_TABLE;
 }
 
@@ -348,14 +350,24 @@ static void plan_expr(struct planner *p, expr e)
 
 // --- lanes -----------------------------------------------------------------------------------------------------------
 
-void lanes_allocate(struct arena *a, const struct planned_stage *planned, struct lanes *lanes)
+static int64_t *new_numbers(struct arena *a, int n)
+{
+    return arena_alloc(a, sizeof(int64_t) * (size_t)n, _Alignof(int64_t));
+}
+
+static void allocate_tables(struct arena *a, const struct planned_stage *planned, struct lanes *lanes)
 {
     lanes->stage = planned->stage;
     lanes->capacity = planned->capacity;
-    lanes->variables = arena_array(a, int64_t, planned->stage->type.rank * planned->capacity);
     lanes->tables = arena_array(a, struct lane_table, planned->n_tables);
     for (uint32_t i = 0; i < planned->n_tables; i++)
-        lanes->tables[i].values = arena_array(a, int64_t, planned->capacity);
+        lanes->tables[i].values = new_numbers(a, planned->capacity);
+}
+
+void lanes_allocate(struct arena *a, const struct planned_stage *planned, struct lanes *lanes)
+{
+    allocate_tables(a, planned, lanes);
+    lanes->variables = new_numbers(a, planned->stage->type.rank * planned->capacity);
 }
 
 static void fill_variables(struct lanes *lanes)
@@ -476,15 +488,19 @@ static void cache_lanes(struct planner *p, struct planned_stage *planned)
     planned->is_cached = planned->elements > 0 && planned->elements <= PLAN_LANES;
     if (!planned->is_cached)
         return;
-    lanes_allocate(p->arena, planned, &lanes);
+    int64_t variables[MAX_RANK * PLAN_LANES];   // of use for the tables alone where nothing is computed lane by lane
+    allocate_tables(p->arena, planned, &lanes);
+    lanes.variables =
+        p->needs_variables ? new_numbers(p->arena, planned->stage->type.rank * planned->capacity) : variables;
     lanes_fill(planned, &lanes);
     planned->tables = lanes.tables;
-    planned->variables = lanes.variables;
+    planned->variables = p->needs_variables ? lanes.variables : NULL;
 }
 
 static void plan_stage(struct planner *p, const struct stage *s, struct planned_stage *planned)
 {
     p->stage = s;
+    p->needs_variables = false;
     vec_clear(&p->with_tables);
     plan_expr(p, s->body);
     int64_t elements = type_elements(&s->type);

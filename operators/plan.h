@@ -51,7 +51,7 @@ struct planned_stage {
     uint32_t n_tables;
     const struct form *const *forms;   // of the tables
     struct lane_table *tables;         // is_cached
-    int64_t *variables;                // is_cached: as struct lanes has them
+    int64_t *variables;                // is_cached: as struct lanes has them; NULL: nothing reads them
 };
 struct evaluation_plan {
     const struct definition *d;

@@ -20,8 +20,10 @@ struct value {
     uint64_t constant;
     uint32_t number;   // in the tape
 };
+struct nest;
 struct unrolling {
     const struct definition *d;
+    struct arena *scratch;
     struct field_domain domain;
     VEC(struct value) values;
     VEC(uint32_t) operands;
@@ -30,6 +32,7 @@ struct unrolling {
     int64_t *variables;
     uint32_t first_of_input[MAX_TAPE_INPUTS];
     uint32_t **stages;       // the values of the entries of each stage of `d` so far
+    struct nest **nests;     // of the reductions of `d`; NULL: not looked at yet
     struct table computed;   // values: what is computed twice is one
     bool is_too_large;
 };
@@ -92,20 +95,34 @@ static uint32_t add_computed(struct unrolling *u, enum action action, enum scala
 
 static uint32_t unroll(struct unrolling *u, expr e);
 
+static const struct type *type_of_tensor(const struct definition *d, int64_t tensor)
+{
+    return tensor < d->n_inputs ? &d->inputs[tensor] : &d->stages[tensor - d->n_inputs].type;
+}
+
+static uint32_t value_at(const struct unrolling *u, int64_t tensor, int64_t offset)
+{
+    int n_inputs = u->d->n_inputs;
+    return tensor < n_inputs ? u->first_of_input[tensor] + (uint32_t)offset : u->stages[tensor - n_inputs][offset];
+}
+
+static uint32_t value_outside(struct unrolling *u, const struct expr_node *read)
+{
+    return add_constant(u, read->b == OUTSIDE_LOWEST ? lowest(u->domain) : 0);
+}
+
 static uint32_t unroll_read(struct unrolling *u, const struct expr_node *n)
 {
     const struct definition *d = u->d;
-    int tensor = (int)n->value;
-    const struct type *t = tensor < d->n_inputs ? &d->inputs[tensor] : &d->stages[tensor - d->n_inputs].type;
+    const struct type *t = type_of_tensor(d, n->value);
     int64_t offset = 0;
     for (int i = 0; i < n->count; i++) {
         int64_t index = index_value(u->d, d->indices.items[n->a + (expr)i], u->variables);
         if (index < 0 || index >= t->dim[i])
-            return add_constant(u, n->b == OUTSIDE_LOWEST ? lowest(u->domain) : 0);
+            return value_outside(u, n);
         offset = offset * t->dim[i] + index;
     }
-    return tensor < d->n_inputs ? u->first_of_input[tensor] + (uint32_t)offset
-                                : u->stages[tensor - d->n_inputs][offset];
+    return value_at(u, n->value, offset);
 }
 
 static uint32_t apply_to_values(struct unrolling *u, enum scalar_function fn, const uint32_t *x)
@@ -134,19 +151,14 @@ static uint32_t unroll_apply(struct unrolling *u, const struct expr_node *n)
     return u->is_too_large ? 0 : apply_to_values(u, fn, x);
 }
 
-// Pushes what is reduced, two factors for each term of a sum: a term that is no product has the factor 1.
-static void push_terms(struct unrolling *u, enum scalar_function fn, expr e)
+static bool is_product_in_sum(const struct expr_node *n, enum scalar_function fn)
 {
-    const struct expr_node *n = &u->d->nodes.items[e];
-    if (n->kind == EXPR_REDUCE && n->fn == fn) {
-        for (int64_t i = 0; i < u->d->extents.items[n->value] && !u->is_too_large; i++) {
-            u->variables[n->value] = i;
-            push_terms(u, fn, n->a);
-        }
-        return;
-    }
-    bool is_product = fn == FN_ADD && n->kind == EXPR_APPLY && n->fn == FN_MUL;
-    uint32_t a = unroll(u, is_product ? n->a : e), b = is_product ? unroll(u, n->b) : a;
+    return fn == FN_ADD && n->kind == EXPR_APPLY && n->fn == FN_MUL;
+}
+
+// Of what is reduced: a term of a sum has two factors, of which the second is 1 where it is no product.
+static void push_term(struct unrolling *u, enum scalar_function fn, uint32_t a, uint32_t b)
+{
     if (u->is_too_large || u->stack.count > MAX_TAPE_OPERANDS) {
         u->is_too_large = true;
         return;
@@ -155,7 +167,193 @@ static void push_terms(struct unrolling *u, enum scalar_function fn, expr e)
         return;
     vec_push(&u->stack, a);
     if (fn == FN_ADD)
-        vec_push(&u->stack, is_product ? b : add_constant(u, 1));
+        vec_push(&u->stack, b);
+}
+
+static void push_terms(struct unrolling *u, enum scalar_function fn, expr e)
+{
+    const struct expr_node *n = &u->d->nodes.items[e];
+    if (n->kind == EXPR_REDUCE && n->fn == fn) {
+        for (int64_t i = 0; i < u->d->extents.items[n->value] && !u->is_too_large; i++) {
+            u->variables[n->value] = i;
+            push_terms(u, fn, n->a);
+        }
+    } else if (is_product_in_sum(n, fn)) {
+        uint32_t a = unroll(u, n->a);
+        push_term(u, fn, a, unroll(u, n->b));
+    } else {
+        uint32_t a = unroll(u, e);
+        push_term(u, fn, a, fn == FN_ADD ? add_constant(u, 1) : a);
+    }
+}
+
+// --- reductions of reads ---------------------------------------------------------------------------------------------
+
+// Convolutions, products of matrices and pooling reduce reads, over nested loops, whose indices are linear in all
+// variables. One iteration of all loops is a *step*: what it adds to an index is the same at every entry of the result.
+enum { MAX_NEST_LOOPS = 8, MAX_NEST_READS = 2, MAX_NEST_STEPS = 1 << 12 };
+struct nest_axis {
+    expr index;
+    int64_t size, stride, origin;   // origin: the index where all variables are 0
+    int64_t *of_step, low, high;    // what each step adds to the index, and the least and the greatest of it
+};
+struct nest_read {
+    const struct expr_node *node;
+    struct nest_axis axes[MAX_RANK];
+    int64_t *of_step;   // what each step adds to the place in the tensor
+};
+struct nest {
+    bool is_linear;   // false: unrolled like everything else
+    int n_loops, n_reads;
+    int64_t loops[MAX_NEST_LOOPS], n_steps;
+    struct nest_read reads[MAX_NEST_READS];
+};
+
+static bool is_linear_index(const struct definition *d, expr e)
+{
+    const struct expr_node *n = &d->nodes.items[e];
+    return n->kind == EXPR_INTEGER || n->kind == EXPR_VARIABLE ||
+           (n->kind == EXPR_INDEX_MUL && is_linear_index(d, n->a)) ||
+           (n->kind == EXPR_INDEX_ADD && is_linear_index(d, n->a) && is_linear_index(d, n->b));
+}
+
+static bool is_linear_read(const struct definition *d, const struct expr_node *n)
+{
+    bool is_linear = n->kind == EXPR_READ;
+    for (int i = 0; is_linear && i < n->count; i++)
+        is_linear = is_linear_index(d, d->indices.items[n->a + (expr)i]);
+    return is_linear;
+}
+
+// The loops, and what they reduce.
+static void find_reads(const struct definition *d, expr e, enum scalar_function fn, struct nest *nest)
+{
+    const struct expr_node *n = &d->nodes.items[e];
+    for (nest->n_steps = 1; n->kind == EXPR_REDUCE && n->fn == fn; n = &d->nodes.items[n->a]) {
+        if (nest->n_loops == MAX_NEST_LOOPS || nest->n_steps > MAX_NEST_STEPS)
+            return;
+        nest->n_steps *= d->extents.items[n->value];
+        nest->loops[nest->n_loops++] = n->value;
+    }
+    bool is_product = is_product_in_sum(n, fn);
+    nest->n_reads = is_product ? 2 : 1;
+    nest->reads[0].node = is_product ? &d->nodes.items[n->a] : n;
+    nest->reads[1].node = is_product ? &d->nodes.items[n->b] : n;
+    nest->is_linear = nest->n_steps > 0 && nest->n_steps <= MAX_NEST_STEPS && is_linear_read(d, nest->reads[0].node) &&
+                      is_linear_read(d, nest->reads[1].node);
+}
+
+static void start_read(const struct unrolling *u, const struct nest *nest, struct nest_read *r)
+{
+    const struct type *t = type_of_tensor(u->d, r->node->value);
+    int64_t stride = 1;
+    r->of_step = arena_array(u->scratch, int64_t, nest->n_steps);
+    for (int i = r->node->count; i-- > 0; stride *= t->dim[i])
+        r->axes[i] = (struct nest_axis){.index = u->d->indices.items[r->node->a + (expr)i],
+                                        .size = t->dim[i],
+                                        .stride = stride,
+                                        .of_step = arena_array(u->scratch, int64_t, nest->n_steps)};
+}
+
+static void look_at_step(struct unrolling *u, struct nest_read *r, int64_t step)
+{
+    for (int i = 0; i < r->node->count; i++) {
+        struct nest_axis *axis = &r->axes[i];
+        int64_t added = index_value(u->d, axis->index, u->variables);
+        if (step == 0)
+            axis->origin = added;
+        added -= axis->origin;
+        axis->of_step[step] = added;
+        axis->low = added < axis->low ? added : axis->low;
+        axis->high = added > axis->high ? added : axis->high;
+        r->of_step[step] += added * axis->stride;
+    }
+}
+
+static void start_loops(const struct unrolling *u, const struct nest *nest)
+{
+    for (int i = 0; i < nest->n_loops; i++)
+        u->variables[nest->loops[i]] = 0;
+}
+
+static void advance_loops(const struct unrolling *u, const struct nest *nest)
+{
+    int i = nest->n_loops - 1;
+    while (i >= 0 && ++u->variables[nest->loops[i]] == u->d->extents.items[nest->loops[i]])
+        u->variables[nest->loops[i--]] = 0;
+}
+
+static void look_at_steps(struct unrolling *u, struct nest *nest)
+{
+    int64_t *variables = u->variables;
+    u->variables = arena_array(u->scratch, int64_t, u->d->extents.count);
+    for (int64_t step = 0; step < nest->n_steps; step++, advance_loops(u, nest))
+        for (int i = 0; i < nest->n_reads; i++)
+            look_at_step(u, &nest->reads[i], step);
+    u->variables = variables;
+}
+
+static const struct nest *nest_at(struct unrolling *u, expr e, enum scalar_function fn)
+{
+    if (!u->nests[e]) {
+        struct nest *nest = u->nests[e] = arena_new(u->scratch, struct nest);
+        find_reads(u->d, e, fn, nest);
+        for (int i = 0; nest->is_linear && i < nest->n_reads; i++)
+            start_read(u, nest, &nest->reads[i]);
+        if (nest->is_linear)
+            look_at_steps(u, nest);
+    }
+    return u->nests[e];
+}
+
+// A read at one entry of the result: its place at the first step, and the axes on which some step is outside.
+struct nest_place {
+    const struct nest_read *read;
+    int64_t offset;
+    uint32_t outside;   // the value there, where there is a bound
+    int n_bounds;
+    struct nest_bound {
+        uint64_t index, size;
+        const int64_t *of_step;
+    } bounds[MAX_RANK];
+};
+
+static void find_place(struct unrolling *u, const struct nest_read *r, struct nest_place *ret_place)
+{
+    ret_place->read = r;
+    ret_place->offset = 0;
+    ret_place->n_bounds = 0;
+    for (int i = 0; i < r->node->count; i++) {
+        const struct nest_axis *axis = &r->axes[i];
+        int64_t index = index_value(u->d, axis->index, u->variables);
+        ret_place->offset += index * axis->stride;
+        if (index + axis->low < 0 || index + axis->high >= axis->size)
+            ret_place->bounds[ret_place->n_bounds++] =
+                (struct nest_bound){(uint64_t)index, (uint64_t)axis->size, axis->of_step};
+    }
+    ret_place->outside = ret_place->n_bounds ? value_outside(u, r->node) : 0;
+}
+
+static inline uint32_t value_at_step(const struct unrolling *u, const struct nest_place *p, int64_t step)
+{
+    for (int i = 0; i < p->n_bounds; i++)
+        if (p->bounds[i].index + (uint64_t)p->bounds[i].of_step[step] >= p->bounds[i].size)
+            return p->outside;
+    return value_at(u, p->read->node->value, p->offset + p->read->of_step[step]);
+}
+
+static void push_steps(struct unrolling *u, enum scalar_function fn, const struct nest *nest)
+{
+    struct nest_place places[MAX_NEST_READS];
+    uint32_t one = fn == FN_ADD ? add_constant(u, 1) : 0;
+    start_loops(u, nest);
+    for (int i = 0; i < nest->n_reads; i++)
+        find_place(u, &nest->reads[i], &places[i]);
+    for (int64_t step = 0; step < nest->n_steps && !u->is_too_large; step++) {
+        uint32_t a = value_at_step(u, &places[0], step);
+        if (fn != FN_ADD || !is_constant(u, a, 0))
+            push_term(u, fn, a, nest->n_reads > 1 ? value_at_step(u, &places[1], step) : one);
+    }
 }
 
 // The sum of a[i] * b[i], as a plain one where all factors b are 1.
@@ -189,7 +387,11 @@ static uint64_t sum_of_constants(const struct unrolling *u, const uint32_t *fact
 static uint32_t unroll_reduce(struct unrolling *u, expr e, enum scalar_function fn)
 {
     size_t mark = u->stack.count;
-    push_terms(u, fn, e);
+    const struct nest *nest = nest_at(u, e, fn);
+    if (nest->is_linear)
+        push_steps(u, fn, nest);
+    else
+        push_terms(u, fn, e);
     uint32_t n = (uint32_t)(u->stack.count - mark), result = 0;
     uint32_t *terms = u->stack.items + mark;
     if (u->is_too_large)
@@ -281,6 +483,15 @@ static int compare_ranked(const void *a, const void *b)
     return x->id < y->id ? -1 : 1;
 }
 
+// As those of one sum for each entry are.
+static bool are_in_order(const struct ranked *ranked, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++)
+        if (compare_ranked(&ranked[i - 1], &ranked[i]) > 0)
+            return false;
+    return true;
+}
+
 static void number_constants(struct unrolling *u, struct tape *t, struct arena *arena)
 {
     uint64_t *constants = arena_array(arena, uint64_t, u->values.count - t->first_constant);
@@ -302,7 +513,8 @@ static struct ranked *number_computed(struct unrolling *u, const struct tape *t,
         if (is_computed(&u->values.items[i]))
             ranked[n++] = (struct ranked){&u->values.items[i], i};
     }
-    qsort(ranked, n, sizeof *ranked, compare_ranked);
+    if (!are_in_order(ranked, n))
+        qsort(ranked, n, sizeof *ranked, compare_ranked);
     for (uint32_t i = 0; i < n; i++)
         u->values.items[ranked[i].id].number = t->first_constant + t->n_constants + i;
     *ret_n = n;
@@ -385,6 +597,7 @@ static void unroll_definition(struct unrolling *u, const struct definition *d, s
     u->d = d;
     u->variables = arena_array(scratch, int64_t, d->extents.count);
     u->stages = arena_array(scratch, uint32_t *, d->n_stages);
+    u->nests = arena_array(scratch, struct nest *, d->nodes.count);
     for (int i = 0; i < d->n_stages; i++)
         unroll_stage(u, i, scratch);
     for (int i = 0; i < d->n_outputs; i++)
@@ -405,8 +618,8 @@ const struct tape *tape_make_joint(const struct definition *const *d, int n, uin
     const struct tape *tape = NULL;
     if (!can_be_unrolled(d, n))
         return NULL;
-    struct unrolling u = {.d = d[0], .domain = domain_of_key(key)};
     struct arena scratch;
+    struct unrolling u = {.d = d[0], .scratch = &scratch, .domain = domain_of_key(key)};
     arena_init(&scratch);
     struct unrolled_output *outputs = arena_array(&scratch, struct unrolled_output, n * MAX_OUTPUTS);
     int n_outputs = 0;

@@ -491,6 +491,57 @@ static void a_joint_tape_gives_what_its_parts_give(void **state)
     arena_free(&arena);
 }
 
+// Sums of products, and maxima, of reads that leave their tensor at some entries and steps: a tape does not look at each
+// of them anew.
+static void windows_are_unrolled_as_they_are_evaluated(void **state)
+{
+    enum { IMAGE = 2 * 4 * 5 * 4, KERNEL = 4 * 4 * 3 * 2, MAX_RESULT = 2 * 4 * 12 * 12 };
+    static const struct {
+        const char *operator;
+        int64_t channels, stride[2], pad[4], dilation[2];
+    } cases[] = {
+        {"conv", 4, {1, 1}, {0, 0, 0, 0}, {1, 1}},    {"conv", 4, {1, 1}, {1, 2, 3, 0}, {1, 1}},
+        {"conv", 2, {1, 1}, {1, 1, 1, 1}, {1, 1}},    {"conv", 4, {2, 3}, {0, 1, 2, 1}, {2, 1}},
+        {"conv", 1, {2, 1}, {3, 3, 3, 3}, {1, 3}},    {"poolmax", 4, {1, 1}, {1, 0, 2, 1}, {1, 1}},
+        {"poolmax", 4, {2, 2}, {1, 1, 1, 1}, {1, 2}}, {"poolavg", 4, {1, 2}, {0, 1, 1, 1}, {1, 1}},
+    };
+    static const int64_t window[] = {3, 2};
+    uint64_t image[IMAGE], kernel[KERNEL], wanted[MAX_RESULT], got[MAX_RESULT], *outputs[2] = {wanted, got};
+    const uint64_t *inputs[] = {image, kernel};
+    struct random r = random_seed(11);
+    for (int i = 0; i < IMAGE; i++)
+        image[i] = random_below(&r, FIELD_PRIME);
+    for (int i = 0; i < KERNEL; i++)
+        kernel[i] = random_below(&r, FIELD_PRIME);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct operator* op = operator_find(cases[i].operator);
+        const struct type types[2] = {type_make(DTYPE_F32, 4, (int64_t[]){2, 4, 5, 4}),
+                                      type_make(DTYPE_F32, 4, (int64_t[]){4, cases[i].channels, 3, 2})};
+        int n_inputs = strcmp(cases[i].operator, "conv") == 0 ? 2 : 1;
+        int64_t group = 4 / cases[i].channels;
+        struct attribute_value values[MAX_ATTRIBUTES];
+        struct definition d;
+        struct arena arena;
+        arena_init(&arena);
+        operator_standard_attributes(op, &arena, values);
+        values[operator_find_attribute(op, "stride")] = (struct attribute_value){2, cases[i].stride};
+        values[operator_find_attribute(op, "pad")] = (struct attribute_value){4, cases[i].pad};
+        values[operator_find_attribute(op, "dilation")] = (struct attribute_value){2, cases[i].dilation};
+        values[operator_find_attribute(op, n_inputs == 2 ? "group" : "kernel")] =
+            n_inputs == 2 ? (struct attribute_value){1, &group} : (struct attribute_value){2, window};
+        definition_init(&d, &arena, n_inputs, types);
+        assert_true(operator_define(&d, &(struct operator_call){op, n_inputs, types, values}));
+        size_t elements = (size_t)type_elements(definition_output(&d, 0));
+        const struct tape *tape = tape_make(&d, 3, &arena);
+        assert_true(tape && elements <= MAX_RESULT);
+        evaluate_field(&d, 3, inputs, &outputs[0], &arena);
+        tape_run(tape, inputs, &outputs[1], &arena);
+        assert_memory_equal(wanted, got, elements * sizeof *wanted);
+        definition_free(&d);
+        arena_free(&arena);
+    }
+}
+
 static void tapes_give_what_the_evaluator_gives(void **state)
 {
     int n_tapes = 0;
@@ -508,6 +559,7 @@ int main(void)
         TEST(tapes_give_what_the_evaluator_gives),
         TEST(long_sums_are_reduced_in_time),
         TEST(a_joint_tape_gives_what_its_parts_give),
+        TEST(windows_are_unrolled_as_they_are_evaluated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
