@@ -33,6 +33,14 @@ static void add_sizes_of_groups(struct box *box, const struct pattern *p)
                 box->sizes[v][r][a] |= sizes;
 }
 
+static void add_sizes(struct box *box, uint32_t sizes)
+{
+    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
+        for (int r = 0; r <= box->max_rank; r++)
+            for (int a = 0; a < MAX_RANK; a++)
+                box->sizes[v][r][a] |= sizes;
+}
+
 #define LARGEST_EXPLORED 12
 // A reshape to parts that a number names: with one entry in each part entries of it and of the parts are the same.
 static uint32_t sizes_of_reshapes(const struct pattern *p)
@@ -58,11 +66,22 @@ bool pattern_is_too_large_for_parts(const struct pattern *p)
 
 static void add_sizes_of_reshapes(struct box *box, const struct pattern *p)
 {
-    uint32_t sizes = pattern_is_too_large_for_parts(p) ? 0 : sizes_of_reshapes(p);
-    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
-        for (int r = 0; r <= box->max_rank; r++)
-            for (int a = 0; a < MAX_RANK; a++)
-                box->sizes[v][r][a] |= sizes;
+    add_sizes(box, pattern_is_too_large_for_parts(p) ? 0 : sizes_of_reshapes(p));
+}
+
+// An axis of one entry is repeated as often as a number says, one of that many entries is left as it is.
+static void add_sizes_of_broadcasts(struct box *box, const struct pattern *p)
+{
+    uint32_t sizes = 0;
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        int shape = operator_find_attribute(node->op, "shape");
+        for (uint32_t j = 0; node->op->id == OP_BROADCAST && j < node->attributes[shape].count; j++) {
+            int64_t named = largest_integer_of_term(node->attributes[shape].terms[j]);
+            sizes |= named > 1 && named <= MAX_TESTED_SIZE ? 1u << named : 0;
+        }
+    }
+    add_sizes(box, sizes);
 }
 
 // The largest dilation that may be tried, where dilations are not all 1.
@@ -151,10 +170,7 @@ void box_add_sizes_of_attributes(struct box *box, const struct pattern *p, const
     uint32_t variables = variables_of_sizes(p), sizes = 0;
     for (uint32_t v = 0; v < p->n_attribute_variables; v++)
         sizes |= variables >> v & 1 ? sizes_of_list(&attributes[v]) : 0;
-    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
-        for (int r = 0; r <= box->max_rank; r++)
-            for (int a = 0; a < MAX_RANK; a++)
-                box->sizes[v][r][a] |= sizes;
+    add_sizes(box, sizes);
 }
 
 struct box box_to_explore(const struct equation *eq, int max_rank, int size)
@@ -165,5 +181,6 @@ struct box box_to_explore(const struct equation *eq, int max_rank, int size)
         box_add_spatial_sizes(&box, (int)largest_dilation(eq->pattern) + 1);
     add_sizes_of_groups(&box, eq->pattern);
     add_sizes_of_reshapes(&box, eq->pattern);
+    add_sizes_of_broadcasts(&box, eq->pattern);
     return box;
 }

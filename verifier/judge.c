@@ -560,19 +560,24 @@ static uint64_t count_assignments(struct attribute_walk w)
 
 // Most of what is false is so at a few attributes, which are tested first, within a part of the limits that they share.
 #define PARTS_OF_LIMITS 10
-static bool test_some_attributes(struct test *t)
+static bool test_within_part(struct test *t, bool (*test)(struct test *t))
 {
-    struct attribute_walk some = walk_over_attributes(t);
     uint64_t limit = t->j->step_limit;
-    some.extent = DOMAIN_SOME;
     t->j->step_limit = limit / PARTS_OF_LIMITS;
-    t->share = t->j->work_limit / PARTS_OF_LIMITS / (count_assignments(some) + 1) + 1;
-    bool goes_on = enumerate_attributes(&some), has_no_steps = t->j->steps >= t->j->step_limit;
+    bool goes_on = test(t), has_no_steps = t->j->steps >= t->j->step_limit;
     t->j->step_limit = limit;
     t->j->steps = t->share = t->assignments = 0;
     t->work_before = t->j->pool.work;
     t->result->was_cut_short = t->result->was_cut_short && !has_no_steps;
     return goes_on || has_no_steps;
+}
+
+static bool test_some_attributes(struct test *t)
+{
+    struct attribute_walk some = walk_over_attributes(t);
+    some.extent = DOMAIN_SOME;
+    t->share = t->j->work_limit / PARTS_OF_LIMITS / (count_assignments(some) + 1) + 1;
+    return enumerate_attributes(&some);
 }
 
 static bool test_attributes_everywhere(struct test *t)
@@ -581,32 +586,37 @@ static bool test_attributes_everywhere(struct test *t)
     t->axes_are_apart = has_axes_apart(t);
     bool has_many_pairs = w.extent == DOMAIN_ALL && count_pairs(t) > MOST_PAIRS;
     t->has_more_pairs = has_many_pairs && !t->axes_are_apart;
-    if (w.extent == DOMAIN_ALL && !test_some_attributes(t))
+    if (w.extent == DOMAIN_ALL && !test_within_part(t, test_some_attributes))
         return false;
     t->all_assignments = w.extent == DOMAIN_ALL ? count_assignments(w) : 0;
     return has_many_pairs ? test_across_centers(t) : enumerate_attributes(&w);
 }
 
-// Inputs with cuts: pieces of one and of two positions, so that axes are as long as one another, or cut alike, or both, or
-// neither.
+// Inputs with cuts. Those of properties have pieces of one and of two positions, so that axes are as long as one another,
+// or cut alike, or both, or neither.
 #define LARGEST_CUT_AXIS 3
 #define MAX_CUT_RANK 3
-static void test_cuts(struct test *t)
+static bool test_cuts(struct test *t)
 {
     int max_rank = t->result->max_rank < MAX_CUT_RANK ? t->result->max_rank : MAX_CUT_RANK;
-    struct box cut = box_uniform(max_rank, LARGEST_CUT_AXIS);
+    struct box cut = box_uniform(max_rank, t->equation->is_strong ? LARGEST_CUT_AXIS : 2);
     cut.has_split_trees = true;
     t->only_cuts = true;
-    test_both_ways(t, &cut, NULL);
+    bool goes_on = test_both_ways(t, &cut, NULL);
+    t->only_cuts = false;
+    return goes_on;
 }
 
+// Rules that look at cuts are tested with those first: the properties prove them for inputs without any, which must not be
+// all that is known when the rest is cut short.
 static void test_everywhere(struct test *t)
 {
     const struct equation *eq = t->equation;
-    if (!test_attributes_everywhere(t))
+    bool is_rule_of_cuts = !eq->is_strong && pattern_looks_at_split_trees(eq->pattern);
+    if ((is_rule_of_cuts && !test_within_part(t, test_cuts)) || !test_attributes_everywhere(t))
         return;
     t->is_any_activation = false;
-    if (t->j->part == 0 && (eq->is_strong || pattern_looks_at_split_trees(eq->pattern)))
+    if (t->j->part == 0 && eq->is_strong)
         test_cuts(t);
 }
 
