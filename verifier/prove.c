@@ -1,6 +1,7 @@
 #include "verifier/prove.h"
 
 #include "verifier/sufficient.h"
+#include "verifier/trial.h"
 #include <string.h>
 
 const char *rule_outcome_name(enum rule_outcome outcome)
@@ -17,6 +18,7 @@ void rule_report_free(struct rule_report *report)
 {
     judgement_free(&report->first);
     judgement_free(&report->direct);
+    text_free(&report->trial);
 }
 
 static bool is_positive(const struct judgement *result)
@@ -210,6 +212,16 @@ static void try_what_was_tested(struct judge *j, struct theory *theory, struct a
     try_with_more(j, theory, a, &sufficient, report);
 }
 
+// Where tests end without a proof larger sizes may show more.
+static void try_larger(struct judge *j, struct rule_report *report)
+{
+    struct equation eq = equation_of_rule(&report->proved);
+    struct trials trials = {
+        .typing = &j->typing, .seed = 1, .largest = 13, .wanted = 12, .attempts = 60, .step_limit = 300000};
+    if (!trials_run(&trials, &eq, &report->trial))
+        report->outcome = RULE_REFUTED;
+}
+
 // The counterexample is one of the instances that were heard, and an entailment speaks of inputs without split trees only.
 static bool follows_and_is_false(const struct rule_report *report)
 {
@@ -241,6 +253,8 @@ void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, st
         ret_report->outcome = RULE_NOT_PROVED;
     if (ret_report->outcome == RULE_ONLY_TESTED)
         try_what_was_tested(j, theory, a, ret_report);
+    if (ret_report->outcome == RULE_ONLY_TESTED || ret_report->outcome == RULE_NOT_PROVED)
+        try_larger(j, ret_report);
     keep_facts(&ret_report->entailment, a);
     ret_report->proved.proof = certificate(ret_report, a);
 }
@@ -261,7 +275,9 @@ static void print_test(struct text *out, const struct rule_report *report)
 
 void rule_report_print_reason(struct text *out, const struct rule_report *report)
 {
-    if (report->first.verdict == VERDICT_VACUOUS)
+    if (report->trial.count)
+        text_add(out, report->trial.chars);
+    else if (report->first.verdict == VERDICT_VACUOUS)
         text_add(out, report->first.was_cut_short
                           ? "no instance was found within the limits"
                           : "source and target are never well-typed together at the sizes tried");

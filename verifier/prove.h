@@ -1,6 +1,7 @@
 // What becomes of one rule: proved as it is, proved under conditions, or rejected with a reason.
 #ifndef VERIFIER_PROVE_H
 #define VERIFIER_PROVE_H
+#include "core/text.h"
 #include "verifier/conditions.h"
 #include "verifier/theory.h"
 
@@ -25,6 +26,7 @@ struct rule_report {
     bool has_direct;                // `direct` was made
     struct entailment entailment;   // of the rule as it stands when that is refuted, else of the proved one
     bool has_entailment;
+    struct text trial;   // the counterexample of a random instance beyond what was tested, if there is one
     double seconds;   // of one core, that the rule took; no verdict depends on it
 };
 void rule_report_free(struct rule_report *report);
