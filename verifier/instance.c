@@ -30,6 +30,15 @@ struct term_bindings instance_bindings(const struct instance *in)
     return (struct term_bindings){in->types, in->attributes};
 }
 
+bool instance_has_cuts(const struct instance *in)
+{
+    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++)
+        for (int a = 0; in->types[v] && a < in->types[v]->rank; a++)
+            if (in->types[v]->split[a])
+                return true;
+    return false;
+}
+
 type_id instance_term_type(const struct instance *in, term_id term)
 {
     const struct term *t = &in->equation->pattern->terms.items[term];

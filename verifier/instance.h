@@ -29,6 +29,8 @@ void instance_settle_attributes(struct instance *in, uint32_t node);
 bool instance_head(const struct instance *in, uint32_t node, head_id *ret_head);
 // Types a node whose inputs were typed; false (and calls[node] NULL) when it is ill-typed.
 bool instance_type_node(struct instance *in, uint32_t node);
+// Has a variable a split tree on some axis?
+bool instance_has_cuts(const struct instance *in);
 // The type of a term whose nodes were typed; NO_TYPE: ill-typed.
 type_id instance_term_type(const struct instance *in, term_id term);
 

@@ -3,6 +3,7 @@
 #include "core/hash.h"
 #include "operators/activation.h"
 #include "verifier/doubts.h"
+#include "verifier/explore.h"
 #include "verifier/ranks.h"
 #include <string.h>
 
@@ -40,126 +41,12 @@ void judgement_free(struct judgement *result)
     text_free(&result->counterexample);
 }
 
-// --- exploring -------------------------------------------------------------------------------------------------------
-
-#define MAX_KINDS 1024
-
-// Instances whose definitions have the same structure (formulas without the sizes in them) are alike: a few of each
-// kind are analysed, the first ones and those without a size of 1.
-struct kind {
-    uint64_t structure;
-    int analysed, without_ones;
-};
-struct exploration {
-    const struct judge *hears;   // its listener hears the instances; NULL: nobody does
-    struct bounds *bounds;
-    bool wants_one;   // only whether there are instances
-    int n_kinds;
-    struct kind kinds[MAX_KINDS];
-};
-
-static bool has_cut_inputs(const struct instance *in)
-{
-    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++)
-        for (int a = 0; in->types[v] && a < in->types[v]->rank; a++)
-            if (in->types[v]->split[a])
-                return true;
-    return false;
-}
-
-static uint64_t structure_of_instance(struct instance *in, bool *ret_has_ones)
-{
-    uint64_t hash = 0;
-    *ret_has_ones = false;
-    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++) {
-        hash = hash * 10 + (in->types[v] ? (uint64_t)in->types[v]->rank + 1 : 0);
-        for (int a = 0; in->types[v] && a < in->types[v]->rank; a++)
-            *ret_has_ones = *ret_has_ones || in->types[v]->dim[a] == 1;
-    }
-    for (size_t n = 0; n < in->equation->pattern->nodes.count; n++)
-        if (in->calls[n])
-            hash = hash_mix(hash, typing_structure(in->typing, in->calls[n]));
-    return hash;
-}
-
-static struct kind *find_kind(struct exploration *ex, uint64_t structure)
-{
-    for (int i = 0; i < ex->n_kinds; i++)
-        if (ex->kinds[i].structure == structure)
-            return &ex->kinds[i];
-    if (ex->n_kinds == MAX_KINDS)
-        return NULL;
-    ex->kinds[ex->n_kinds].structure = structure;
-    return &ex->kinds[ex->n_kinds++];
-}
-
-static bool explore_instance(void *context, struct instance *in)
-{
-    struct exploration *ex = context;
-    bool has_ones;
-    if (ex->hears && !has_cut_inputs(in))
-        ex->hears->listener(ex->hears->listening, in);
-    if (!bounds_note_types(ex->bounds, in))
-        return !ex->wants_one;
-    struct kind *kind = find_kind(ex, structure_of_instance(in, &has_ones));
-    if (!kind)
-        ex->bounds->doubt = "too many kinds of instances";
-    else if (has_ones ? kind->analysed++ < 6 : kind->without_ones++ < 4)
-        bounds_add(ex->bounds, in);
-    return !ex->wants_one;
-}
-
-static uint64_t steps_left(const struct judge *j)
+uint64_t judge_steps_left(const struct judge *j)
 {
     return j->steps < j->step_limit ? j->step_limit - j->steps : 0;
 }
 
-// Fills the bounds from the instances of a box; false when there are none.
-static bool explore(struct judge *j, const struct equation *eq, const struct box *box,
-                    const struct attribute_value *attributes, uint64_t step_limit, struct bounds *ret_bounds)
-{
-    struct exploration ex = {.hears = j->listener && j->listens_to_search && !attributes ? j : NULL,
-                             .bounds = ret_bounds,
-                             .wants_one = !attributes && j->part > 0};
-    struct enumeration e = {.equation = eq,
-                            .typing = &j->typing,
-                            .scratch = &j->scratch,
-                            .box = box,
-                            .wanted = WANTED_BOTH,
-                            .attributes = attributes,
-                            .step_limit = step_limit,
-                            .visit = explore_instance,
-                            .context = &ex};
-    memset(ret_bounds, 0, sizeof *ret_bounds);
-    enumerate_instances(&e);
-    j->steps += e.steps;
-    j->met_limits = j->met_limits || e.was_cut_short;
-    if (e.was_cut_short)
-        ret_bounds->doubt = "too many types: the search for kinds of instances was cut short";
-    return e.instances > 0;
-}
-
-// The smallest uniform box with an instance, each tried with half of the steps that are left. Split trees and other element types are tried when nothing else has one.
-static int find_box(struct judge *j, const struct equation *eq, int max_rank, struct box *ret_box,
-                    struct bounds *ret_bounds, bool *ret_saw_all)
-{
-    *ret_saw_all = true;
-    bool may_need_trees = pattern_looks_at_split_trees(eq->pattern);
-    for (int attempt = 0; attempt < 4; attempt++)
-        for (int size = 2; size <= 6; size++) {
-            if ((attempt & 1) && !may_need_trees)
-                continue;
-            *ret_box = box_to_explore(eq, max_rank, size);
-            ret_box->has_split_trees = attempt & 1;
-            ret_box->has_other_dtypes = attempt & 2;
-            bool is_found = explore(j, eq, ret_box, NULL, steps_left(j) / 2, ret_bounds);
-            *ret_saw_all = *ret_saw_all && !ret_bounds->doubt && !ret_bounds->cuts_overlap;
-            if (is_found)
-                return size;
-        }
-    *ret_box = box_uniform(max_rank, 2);
-    return 0;
-}
+// --- sizes -----------------------------------------------------------------------------------------------------------
 
 // Where spatial axes are apart one of them, `full`, is tested in full, and the others at two sizes and at one at which there
 // are instances.
@@ -243,10 +130,10 @@ static bool test_instance(void *context, struct instance *in)
     struct test *t = context;
     struct difference difference;
     if (t->visit_only)
-        return has_cut_inputs(in) || t->visit_only(t->context, in);
-    if ((t->only_one_sided && instance_has_values_on_both_sides(in)) || (t->only_cuts && !has_cut_inputs(in)))
+        return instance_has_cuts(in) || t->visit_only(t->context, in);
+    if ((t->only_one_sided && instance_has_values_on_both_sides(in)) || (t->only_cuts && !instance_has_cuts(in)))
         return true;
-    if (t->j->listener && !t->visit && !has_cut_inputs(in))
+    if (t->j->listener && !t->visit && !instance_has_cuts(in))
         t->j->listener(t->j->listening, in);
     in->any_activation = t->is_any_activation ? t->activation : NO_VARIABLE;
     enum comparison c = t->only_cuts && !pattern_looks_at_split_trees(t->equation->pattern)
@@ -270,7 +157,7 @@ static bool test_instance(void *context, struct instance *in)
         t->was_left_early = has_used_its_share(t);
         return !t->result->was_cut_short && !t->was_left_early;
     }
-    t->result->has_cut_inputs = has_cut_inputs(in);
+    t->result->has_cut_inputs = instance_has_cuts(in);
     t->result->failures++;
     t->result->verdict = c == COMPARISON_UNDECIDED ? VERDICT_UNDECIDED : VERDICT_REFUTED;
     text_clear(&t->result->counterexample);
@@ -287,7 +174,7 @@ static bool test_box(struct test *t, const struct box *box, const struct attribu
                             .box = box,
                             .wanted = wanted,
                             .attributes = attributes,
-                            .step_limit = steps_left(t->j),
+                            .step_limit = judge_steps_left(t->j),
                             .visit = test_instance,
                             .context = t};
     bool goes_on = enumerate_instances(&e);
@@ -336,16 +223,16 @@ static bool explore_for_test(struct test *t, const struct attribute_value *attri
                              struct bounds *ret_bounds)
 {
     const struct pattern *p = t->equation->pattern;
-    bool is_found =
-        !pattern_reshapes_to_variables(p) && explore(t->j, t->equation, box, attributes, steps_left(t->j), ret_bounds);
+    bool is_found = !pattern_reshapes_to_variables(p) &&
+                    explore_box(t->j, t->equation, box, attributes, judge_steps_left(t->j), ret_bounds);
     if (!is_found) {
         box_add_sizes_of_attributes(box, p, attributes);
-        is_found = explore(t->j, t->equation, box, attributes, steps_left(t->j), ret_bounds);
+        is_found = explore_box(t->j, t->equation, box, attributes, judge_steps_left(t->j), ret_bounds);
     }
     int largest = t->j->fixed_bound ? t->j->fixed_bound : 7;
     for (int size = 3; pattern_has_windows(p) && size <= largest && !is_found; size += 2) {
         box_add_spatial_sizes(box, size);
-        is_found = explore(t->j, t->equation, box, attributes, steps_left(t->j), ret_bounds);
+        is_found = explore_box(t->j, t->equation, box, attributes, judge_steps_left(t->j), ret_bounds);
     }
     return is_found;
 }
@@ -701,7 +588,8 @@ static void test_equation(struct judge *j, const struct equation *eq, struct tes
     t->j = j;
     t->equation = eq;
     t->result->max_rank = ranks_to_test(eq);
-    t->explored_size = find_box(j, eq, t->result->max_rank, explored, &t->result->bounds, &t->result->saw_all_kinds);
+    t->explored_size =
+        explore_smallest_box(j, eq, t->result->max_rank, explored, &t->result->bounds, &t->result->saw_all_kinds);
     t->explored = explored;
     j->steps = 0;   // those of the tests are counted by themselves
     test_everywhere(t);
@@ -818,8 +706,8 @@ void judge_visit_instances(struct judge *j, const struct equation *eq,
     judgement_free(&scratch);
 }
 
-static bool explore_box(struct judge *j, const struct equation *eq, const struct box *box,
-                        bool (*visit)(void *context, struct instance *in), void *context, bool *was_cut_short)
+static bool visit_box(struct judge *j, const struct equation *eq, const struct box *box,
+                      bool (*visit)(void *context, struct instance *in), void *context, bool *was_cut_short)
 {
     struct enumeration e = {.equation = eq,
                             .typing = &j->typing,
@@ -851,7 +739,7 @@ bool judge_explore(struct judge *j, const struct equation *eq, bool must_be_whol
             box.has_other_dtypes = attempts[i].has_other_dtypes;
             if (box.has_split_trees && !may_need_trees)
                 continue;
-            bool is_found = explore_box(j, eq, &box, visit, context, &was_cut_short);
+            bool is_found = visit_box(j, eq, &box, visit, context, &was_cut_short);
             if (is_found || (was_cut_short && must_be_whole))
                 return !was_cut_short;
         }

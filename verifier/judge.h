@@ -51,6 +51,7 @@ struct judgement {
     const char *doubt;            // TESTED: why it is no proof
     struct text counterexample;   // REFUTED, UNDECIDED; owned
 };
+uint64_t judge_steps_left(const struct judge *j);
 void judgement_free(struct judgement *result);
 // Stops at the first failing instance.
 void judge_equation(struct judge *j, const struct equation *eq, struct judgement *ret_result);

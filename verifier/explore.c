@@ -1,0 +1,107 @@
+#include "verifier/explore.h"
+
+#include "core/hash.h"
+#include <string.h>
+
+#define MAX_KINDS 1024
+
+// Instances whose definitions have the same structure (formulas without the sizes in them) are alike: a few of each
+// kind are analysed, the first ones and those without a size of 1.
+struct kind {
+    uint64_t structure;
+    int analysed, without_ones;
+};
+struct exploration {
+    const struct judge *hears;   // its listener hears the instances; NULL: nobody does
+    struct bounds *bounds;
+    bool wants_one;   // only whether there are instances
+    int n_kinds;
+    struct kind kinds[MAX_KINDS];
+};
+
+static uint64_t structure_of_instance(struct instance *in, bool *ret_has_ones)
+{
+    uint64_t hash = 0;
+    *ret_has_ones = false;
+    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++) {
+        hash = hash * 10 + (in->types[v] ? (uint64_t)in->types[v]->rank + 1 : 0);
+        for (int a = 0; in->types[v] && a < in->types[v]->rank; a++)
+            *ret_has_ones = *ret_has_ones || in->types[v]->dim[a] == 1;
+    }
+    for (size_t n = 0; n < in->equation->pattern->nodes.count; n++)
+        if (in->calls[n])
+            hash = hash_mix(hash, typing_structure(in->typing, in->calls[n]));
+    return hash;
+}
+
+static struct kind *find_kind(struct exploration *ex, uint64_t structure)
+{
+    for (int i = 0; i < ex->n_kinds; i++)
+        if (ex->kinds[i].structure == structure)
+            return &ex->kinds[i];
+    if (ex->n_kinds == MAX_KINDS)
+        return NULL;
+    ex->kinds[ex->n_kinds].structure = structure;
+    return &ex->kinds[ex->n_kinds++];
+}
+
+static bool explore_instance(void *context, struct instance *in)
+{
+    struct exploration *ex = context;
+    bool has_ones;
+    if (ex->hears && !instance_has_cuts(in))
+        ex->hears->listener(ex->hears->listening, in);
+    if (!bounds_note_types(ex->bounds, in))
+        return !ex->wants_one;
+    struct kind *kind = find_kind(ex, structure_of_instance(in, &has_ones));
+    if (!kind)
+        ex->bounds->doubt = "too many kinds of instances";
+    else if (has_ones ? kind->analysed++ < 6 : kind->without_ones++ < 4)
+        bounds_add(ex->bounds, in);
+    return !ex->wants_one;
+}
+
+bool explore_box(struct judge *j, const struct equation *eq, const struct box *box,
+                 const struct attribute_value *attributes, uint64_t step_limit, struct bounds *ret_bounds)
+{
+    struct exploration ex = {.hears = j->listener && j->listens_to_search && !attributes ? j : NULL,
+                             .bounds = ret_bounds,
+                             .wants_one = !attributes && j->part > 0};
+    struct enumeration e = {.equation = eq,
+                            .typing = &j->typing,
+                            .scratch = &j->scratch,
+                            .box = box,
+                            .wanted = WANTED_BOTH,
+                            .attributes = attributes,
+                            .step_limit = step_limit,
+                            .visit = explore_instance,
+                            .context = &ex};
+    memset(ret_bounds, 0, sizeof *ret_bounds);
+    enumerate_instances(&e);
+    j->steps += e.steps;
+    j->met_limits = j->met_limits || e.was_cut_short;
+    if (e.was_cut_short)
+        ret_bounds->doubt = "too many types: the search for kinds of instances was cut short";
+    return e.instances > 0;
+}
+
+int explore_smallest_box(struct judge *j, const struct equation *eq, int max_rank, struct box *ret_box,
+                         struct bounds *ret_bounds, bool *ret_saw_all)
+{
+    *ret_saw_all = true;
+    bool may_need_trees = pattern_looks_at_split_trees(eq->pattern);
+    for (int attempt = 0; attempt < 4; attempt++)
+        for (int size = 2; size <= 6; size++) {
+            if ((attempt & 1) && !may_need_trees)
+                continue;
+            *ret_box = box_to_explore(eq, max_rank, size);
+            ret_box->has_split_trees = attempt & 1;
+            ret_box->has_other_dtypes = attempt & 2;
+            bool is_found = explore_box(j, eq, ret_box, NULL, judge_steps_left(j) / 2, ret_bounds);
+            *ret_saw_all = *ret_saw_all && !ret_bounds->doubt && !ret_bounds->cuts_overlap;
+            if (is_found)
+                return size;
+        }
+    *ret_box = box_uniform(max_rank, 2);
+    return 0;
+}
