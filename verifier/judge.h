@@ -37,6 +37,7 @@ struct judge {
 };
 void judge_init(struct judge *j);
 void judge_free(struct judge *j);
+uint64_t judge_steps_left(const struct judge *j);   // of the limit, for the equation being judged
 
 struct judgement {
     enum verdict verdict;
@@ -51,7 +52,6 @@ struct judgement {
     const char *doubt;            // TESTED: why it is no proof
     struct text counterexample;   // REFUTED, UNDECIDED; owned
 };
-uint64_t judge_steps_left(const struct judge *j);
 void judgement_free(struct judgement *result);
 // Stops at the first failing instance.
 void judge_equation(struct judge *j, const struct equation *eq, struct judgement *ret_result);
