@@ -66,3 +66,9 @@ void error_print(FILE *out, const char *program, const struct error *error)
     print_without_controls(out, error->message);
     fputc('\n', out);
 }
+
+int error_exit(const char *program, const struct error *error)
+{
+    error_print(stderr, program, error);
+    return (int)error->code;
+}

@@ -6,19 +6,19 @@
 
 // Exit codes of every program of the project; documented in the README.
 enum exit_code {
-    EXIT_DONE = 0,          // done (also when nothing improved)
-    EXIT_CHECK_FAILED = 1,  // a check failed: nothing is written
-    EXIT_USAGE = 2,         // wrong command line
-    EXIT_BAD_INPUT = 3,     // an unreadable or invalid file
-    EXIT_UNSUPPORTED = 4,   // a request that this build or machine cannot serve
-    EXIT_INTERNAL = 70,     // a defect of the program, or no memory
+    EXIT_DONE = 0,           // done (also when nothing improved)
+    EXIT_CHECK_FAILED = 1,   // a check failed: nothing is written
+    EXIT_USAGE = 2,          // wrong command line
+    EXIT_BAD_INPUT = 3,      // an unreadable or invalid file
+    EXIT_UNSUPPORTED = 4,    // a request that this build or machine cannot serve
+    EXIT_INTERNAL = 70,      // a defect of the program, or no memory
 };
 
 struct error {
-    char file[256];         // empty when no file is concerned; keeps the end of an over-long path
-    unsigned line, column;  // from 1; 0 when unknown
-    char message[768];      // one line, no trailing dot
-    enum exit_code code;    // EXIT_BAD_INPUT unless error_set_code was used
+    char file[256];          // empty when no file is concerned; keeps the end of an over-long path
+    unsigned line, column;   // from 1; 0 when unknown
+    char message[768];       // one line, no trailing dot
+    enum exit_code code;     // EXIT_BAD_INPUT unless error_set_code was used
 };
 
 // All return false, so that `return error_set(...)` reads well. `file` may be NULL; `error` may not.
@@ -28,4 +28,6 @@ bool error_set_code(struct error *error, enum exit_code code, const char *file, 
     __attribute__((format(printf, 4, 5)));
 // "program: file:line:column: message", control characters shown as \xNN.
 void error_print(FILE *out, const char *program, const struct error *error);
+// Printed on stderr; its exit code is given.
+int error_exit(const char *program, const struct error *error);
 #endif

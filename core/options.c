@@ -1,6 +1,7 @@
 // The parser side of the option table; options_help.c prints it.
 #include "core/options.h"
 #include "core/error.h"
+#include "core/text.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -265,17 +266,17 @@ static bool asks_for_help(const struct program *program, const char *argument)
     return strcmp(argument, "--help") == 0 || (strcmp(argument, "-h") == 0 && !find_by_letter(program, 'h'));
 }
 
-bool options_parse(const struct program *program, int argc, char **argv, void *fields, const char **ret_positional,
-                   int *ret_count, bool *ret_help, struct error *error)
+bool options_parse(const struct program *program, int *argc, char **argv, void *fields, bool *ret_help,
+                   struct error *error)
 {
-    struct parser p = {program, argv, argv + argc, fields, error};
+    struct parser p = {program, argv, argv + *argc, fields, error};
     bool are_options_over = false;
-    *ret_count = 0;
+    *argc = 0;
     *ret_help = false;
     while (p.next < p.end) {
-        const char *argument = *p.next++;
+        char *argument = *p.next++;
         if (are_options_over || argument[0] != '-' || argument[1] == '\0')
-            ret_positional[(*ret_count)++] = argument;
+            argv[(*argc)++] = argument;
         else if (strcmp(argument, "--") == 0)
             are_options_over = true;
         else if (asks_for_help(program, argument))
@@ -284,4 +285,19 @@ bool options_parse(const struct program *program, int argc, char **argv, void *f
             return false;
     }
     return true;
+}
+
+bool options_begin(const struct program *program, int *argc, char **argv, void *fields, int *ret_code)
+{
+    struct error error = {0};
+    struct text help = {0};
+    bool wants_help;
+    options_add_help(&help, program, fields);   // while they are the defaults
+    bool is_parsed = options_parse(program, argc, argv, fields, &wants_help, &error);
+    if (!is_parsed)
+        *ret_code = error_exit(program->name, &error);
+    else if (wants_help)
+        *ret_code = fputs(help.chars, stdout) < 0 ? EXIT_INTERNAL : EXIT_DONE;
+    text_free(&help);
+    return is_parsed && !wants_help;
 }

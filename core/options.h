@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 struct error;
+struct text;
 
 enum option_kind { OPTION_NONE, OPTION_FLAG, OPTION_INTEGER, OPTION_REAL, OPTION_TEXT, OPTION_CHOICE, OPTION_LIST };
 struct option_list {
@@ -25,22 +25,26 @@ struct option_spec {
     const char *name;
     enum option_kind kind;
     size_t offset;
-    char letter;                // 0: no short form
+    char letter;   // 0: no short form
     bool is_size;
-    double low, high;           // INTEGER, REAL: the allowed range; both 0: unbounded
-    const char *const *choices; // CHOICE: NULL-terminated
+    double low, high;             // INTEGER, REAL: the allowed range; both 0: unbounded
+    const char *const *choices;   // CHOICE: NULL-terminated
     const char *metavar, *help;
 };
 struct program {
     const char *name;                    // "taso-verify rules"
     const char *usage;                   // what follows the name: "CANDIDATES.rules -o PROVED.rules [options]"
     const char *summary, *epilog;        // before and after the option table (epilog: exit codes, examples)
-    const struct option_spec *options;             // ends with {0}
+    const struct option_spec *options;   // ends with {0}
 };
 
-// Takes argv after the program's (and sub-command's) name. Positional arguments end up in ret_positional (caller's
-// array of argc entries). `--` ends the options; --name=value and --name value are the same. False: error (EXIT_USAGE).
-bool options_parse(const struct program *program, int argc, char **argv, void *fields, const char **ret_positional,
-                   int *ret_count, bool *ret_help, struct error *error);
-void options_print_help(FILE *out, const struct program *program, const void *defaults);
+// What a program (or sub-command) begins with. argv: what stands behind its name; the positional arguments are moved to
+// its front, *argc becomes their number. False: the program ends here with *ret_code, as help was asked for (and printed)
+// or the line is wrong (and stderr says why).
+bool options_begin(const struct program *program, int *argc, char **argv, void *fields, int *ret_code);
+
+// Its parts. `--` ends the options; --name=value and --name value are the same. False: error (EXIT_USAGE).
+bool options_parse(const struct program *program, int *argc, char **argv, void *fields, bool *ret_help,
+                   struct error *error);
+void options_add_help(struct text *page, const struct program *program, const void *defaults);
 #endif

@@ -181,18 +181,15 @@ static void add_option(struct text *page, const struct option_spec *s, const voi
     text_free(&help);
 }
 
-void options_print_help(FILE *out, const struct program *program, const void *defaults)
+void options_add_help(struct text *page, const struct program *program, const void *defaults)
 {
-    struct text page = {0};
-    text_printf(&page, "Usage: %s %s\n", program->name, program->usage ? program->usage : "");
+    text_printf(page, "Usage: %s %s\n", program->name, program->usage ? program->usage : "");
     if (program->summary)
-        text_printf(&page, "\n%s\n", program->summary);
-    text_add(&page, "\nOptions:\n");
+        text_printf(page, "\n%s\n", program->summary);
+    text_add(page, "\nOptions:\n");
     for (const struct option_spec *s = program->options; s->name; s++)
-        add_option(&page, s, defaults);
-    text_add(&page, "  -h, --help                print this text\n");
+        add_option(page, s, defaults);
+    text_add(page, "  -h, --help                print this text\n");
     if (program->epilog)
-        text_printf(&page, "\n%s\n", program->epilog);
-    fwrite(page.chars, 1, page.count, out);
-    text_free(&page);
+        text_printf(page, "\n%s\n", program->epilog);
 }

@@ -433,7 +433,7 @@ static bool reduce_parts(struct job *job, part_list *parts, struct error *error)
     return write_all(job, error);
 }
 
-bool job_merge(struct job *job, const char *const *paths, int n, struct error *error)
+bool job_merge(struct job *job, char **paths, int n, struct error *error)
 {
     part_list parts = {0};
     bool is_good = true;

@@ -32,5 +32,5 @@ void job_init(struct job *job, const struct job_options *options, struct log *lo
 void job_free(struct job *job);
 bool job_run(struct job *job, struct error *error);
 // Joins the files that shards wrote.
-bool job_merge(struct job *job, const char *const *paths, int n, struct error *error);
+bool job_merge(struct job *job, char **paths, int n, struct error *error);
 #endif

@@ -73,7 +73,7 @@ static void show_comparison(const struct job *job)
     text_free(&text);
 }
 
-static bool run(struct job_options *options, bool is_merge, const char *const *paths, int n, struct error *error)
+static bool run(struct job_options *options, bool is_merge, char **paths, int n, struct error *error)
 {
     struct log log = {stderr, "taso-gen", options->quiet ? LOG_WARNING : LOG_INFO};
     struct job job;
@@ -99,21 +99,12 @@ int main(int argc, char **argv)
                                            "operators that compute the same.",
                                            epilog, specs};
     struct job_options options = {.max_ops = MAX_OPS, .seed = 1, .shortcuts = 3, .progress = true};
-    const struct job_options defaults = options;
-    const char **positional = calloc((size_t)argc + 1, sizeof *positional);
-    bool is_merge = argc > 1 && strcmp(argv[1], "merge") == 0, wants_help = false;
-    int count = 0, first = is_merge ? 2 : 1;
+    bool is_merge = argc > 1 && strcmp(argv[1], "merge") == 0;
+    char **arguments = argv + 1 + is_merge;
+    int code, count = argc - 1 - is_merge;
     struct error error = {0};
     interrupt_install();
-    bool is_done =
-        options_parse(&program, argc - first, argv + first, &options, positional, &count, &wants_help, &error);
-    if (is_done && wants_help)
-        options_print_help(stdout, &program, &defaults);
-    else if (is_done)
-        is_done = run(&options, is_merge, positional, count, &error);
-    free(positional);
-    if (is_done)
-        return EXIT_DONE;
-    error_print(stderr, "taso-gen", &error);
-    return error.code;
+    if (!options_begin(&program, &count, arguments, &options, &code))
+        return code;
+    return run(&options, is_merge, arguments, count, &error) ? EXIT_DONE : error_exit(program.name, &error);
 }

@@ -119,12 +119,6 @@ static void print_report(void *context, const struct report *r)
     write_report(p, p->arguments->dot, report_print_dot, r);
 }
 
-static int fail(const struct error *error)
-{
-    error_print(stderr, program.name, error);
-    return error->code;
-}
-
 static int run(struct arguments *a)
 {
     struct error error = {.code = EXIT_BAD_INPUT}, of_report = {.code = EXIT_BAD_INPUT};
@@ -138,31 +132,23 @@ static int run(struct arguments *a)
     a->optimize.log = &log;
     interrupt_install();
     if (!optimize_model(&a->optimize, print_report, &printing, &error))
-        return fail(&error);
-    return printing.is_failed ? fail(&of_report) : EXIT_DONE;
+        return error_exit(program.name, &error);
+    return printing.is_failed ? error_exit(program.name, &of_report) : EXIT_DONE;
 }
 
 int main(int argc, char **argv)
 {
     struct arguments arguments = {
         .optimize = optimize_standard_options, .is_validated = true, .is_checked = true, .is_timed = true};
-    const char **positional = mem_new_array(const char *, argc);
-    int count;
-    bool wants_help;
     struct error error = {0};
+    int code, count = argc - 1;
     arguments.optimize.rules = standard_rules_file();
-    bool is_parsed = options_parse(&program, argc - 1, argv + 1, &arguments, positional, &count, &wants_help, &error);
-    arguments.optimize.input = is_parsed && count ? positional[0] : NULL;
-    mem_free_array(positional, argc);
-    if (!is_parsed)
-        return fail(&error);
-    if (wants_help) {
-        options_print_help(stdout, &program, &arguments);
-        return EXIT_DONE;
-    }
+    if (!options_begin(&program, &count, argv + 1, &arguments, &code))
+        return code;
     if (count != 1) {
         error_set_code(&error, EXIT_USAGE, NULL, "expected one model; see taso-opt --help");
-        return fail(&error);
+        return error_exit(program.name, &error);
     }
+    arguments.optimize.input = argv[1];
     return run(&arguments);
 }

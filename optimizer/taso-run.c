@@ -412,32 +412,24 @@ int main(int argc, char **argv)
 {
     struct session s = {.options = standard_options, .log = {stderr, NAME, LOG_WARNING}};
     struct error error = {0};
-    const char **positional = mem_alloc((size_t)argc * sizeof *positional);
-    int count;
-    bool help;
+    int code, count = argc - 1;
     interrupt_install();
-    bool is_done = options_parse(&program, argc - 1, argv + 1, &s.options, positional, &count, &help, &error);
-    if (is_done && help) {
-        options_print_help(stdout, &program, &standard_options);
-        mem_free(positional, (size_t)argc * sizeof *positional);
-        return EXIT_DONE;
+    if (!options_begin(&program, &count, argv + 1, &s.options, &code))
+        return code;
+    if (count < 1 || count > 2) {
+        error_set_code(&error, EXIT_USAGE, NULL, "expected one model or two; see --help");
+        return error_exit(NAME, &error);
     }
-    if (is_done && (count < 1 || count > 2))
-        is_done = error_set_code(&error, EXIT_USAGE, NULL, "expected one model or two; see --help");
     s.log.level = s.options.verbose ? LOG_DEBUG : LOG_WARNING;
-    s.n = is_done ? (size_t)count : 0;
+    s.n = (size_t)count;
     for (size_t i = 0; i < s.n; i++) {
-        s.subjects[i].path = positional[i];
+        s.subjects[i].path = argv[1 + i];
         arena_init(&s.subjects[i].arena);
     }
-    is_done = is_done && run_session(&s, &error);
+    bool is_done = run_session(&s, &error);
     bool agrees = s.n < 2 || s.agrees;
     for (size_t i = 0; i < s.n; i++)
         close_subject(&s.subjects[i]);
     backend_close(s.backend);
-    mem_free(positional, (size_t)argc * sizeof *positional);
-    if (is_done)
-        return agrees ? EXIT_DONE : EXIT_CHECK_FAILED;
-    error_print(stderr, NAME, &error);
-    return (int)error.code;
+    return !is_done ? error_exit(NAME, &error) : agrees ? EXIT_DONE : EXIT_CHECK_FAILED;
 }

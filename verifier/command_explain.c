@@ -81,7 +81,7 @@ static bool explain_rule(struct run *run, const struct rule *r)
     return is_explained;
 }
 
-static bool is_asked_for(const struct rule *r, const char *const *names, int count)
+static bool is_asked_for(const struct rule *r, char **names, int count)
 {
     for (int i = 0; i < count; i++)
         if (strcmp(names[i], r->name) == 0)
@@ -89,7 +89,7 @@ static bool is_asked_for(const struct rule *r, const char *const *names, int cou
     return count == 0;
 }
 
-static int explain_all(struct run *run, const char *const *names, int count)
+static int explain_all(struct run *run, char **names, int count)
 {
     bool is_explained = true;
     judge_init(&run->judge);
@@ -104,7 +104,7 @@ static int explain_all(struct run *run, const char *const *names, int count)
     return is_explained ? EXIT_DONE : EXIT_CHECK_FAILED;
 }
 
-static int run_on(struct run *run, const char *const *positional, int count)
+static int run_on(struct run *run, char **positional, int count)
 {
     struct error error = {.code = EXIT_BAD_INPUT};
     bool is_read = count > 0 ? rule_set_read(&run->rules, positional[0], &error) &&
@@ -118,29 +118,19 @@ static int run_on(struct run *run, const char *const *positional, int count)
     }
     if (is_read)
         return explain_all(run, positional + 1, count - 1);
-    error_print(stderr, program.name, &error);
-    return (int)error.code;
+    return error_exit(program.name, &error);
 }
 
 int command_explain(int argc, char **argv)
 {
     struct run run = {.options = {.folder = PROPERTIES_FOLDER, .terms = 20000, .steps = 200000}};
-    struct error error = {.code = EXIT_BAD_INPUT};
-    const char *positional[256];
-    int count;
-    bool wants_help;
-    if (argc > 256 || !options_parse(&program, argc, argv, &run.options, positional, &count, &wants_help, &error)) {
-        error_print(stderr, program.name, &error);
-        return EXIT_USAGE;
-    }
-    if (wants_help) {
-        options_print_help(stdout, &program, &run.options);
-        return EXIT_DONE;
-    }
+    int code;
+    if (!options_begin(&program, &argc, argv, &run.options, &code))
+        return code;
     arena_init(&run.arena);
     rule_set_init(&run.rules, &run.arena);
     property_set_init(&run.properties, &run.arena);
-    int code = run_on(&run, positional, count);
+    code = run_on(&run, argv, argc);
     property_set_free(&run.properties);
     rule_set_free(&run.rules);
     arena_free(&run.arena);

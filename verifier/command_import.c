@@ -46,20 +46,10 @@ int command_import(int argc, char **argv)
 {
     struct options options = {0};
     struct error error = {.code = EXIT_BAD_INPUT};
-    const char *positional[256];
-    int count;
-    bool wants_help;
-    if (argc > 256 || !options_parse(&program, argc, argv, &options, positional, &count, &wants_help, &error)) {
-        error_print(stderr, program.name, &error);
-        return EXIT_USAGE;
-    }
-    if (wants_help) {
-        options_print_help(stdout, &program, &options);
-        return EXIT_DONE;
-    }
-    bool is_done = count == 1 ? import(positional[0], &options, &error)
-                              : error_set_code(&error, EXIT_USAGE, NULL, "expected one file (see --help)");
-    if (!is_done)
-        error_print(stderr, program.name, &error);
-    return is_done ? EXIT_DONE : (int)error.code;
+    int code;
+    if (!options_begin(&program, &argc, argv, &options, &code))
+        return code;
+    bool is_done = argc == 1 ? import(argv[0], &options, &error)
+                             : error_set_code(&error, EXIT_USAGE, NULL, "expected one file (see --help)");
+    return is_done ? EXIT_DONE : error_exit(program.name, &error);
 }

@@ -304,7 +304,7 @@ static bool examine_theory(const struct run *run)
     return is_consistent;
 }
 
-static bool read_all(struct run *run, const char *const *files, int count, struct error *error)
+static bool read_all(struct run *run, char **files, int count, struct error *error)
 {
     for (int i = 0; i < count; i++)
         if (!property_set_read(&run->set, files[i], error))
@@ -312,12 +312,11 @@ static bool read_all(struct run *run, const char *const *files, int count, struc
     return count > 0 || property_set_read_folder(&run->set, run->options.folder, error);
 }
 
-static int run_on(struct run *run, const char *const *files, int count, struct error *error)
+static int run_on(struct run *run, char **files, int count)
 {
-    if (!read_all(run, files, count, error)) {
-        error_print(stderr, program.name, error);
-        return (int)error->code;
-    }
+    struct error error = {.code = EXIT_BAD_INPUT};
+    if (!read_all(run, files, count, &error))
+        return error_exit(program.name, &error);
     known_load(&run->known);
     validate_all(run);
     remember_good_ones(run);
@@ -334,21 +333,12 @@ static int run_on(struct run *run, const char *const *files, int count, struct e
 int command_properties(int argc, char **argv)
 {
     struct run run = {.options = {.folder = PROPERTIES_FOLDER, .steps = 200000, .seed = 1, .recheck = true}};
-    struct error error = {.code = EXIT_BAD_INPUT};
-    const char *positional[256];
-    int count;
-    bool wants_help;
-    if (argc > 256 || !options_parse(&program, argc, argv, &run.options, positional, &count, &wants_help, &error)) {
-        error_print(stderr, program.name, &error);
-        return EXIT_USAGE;
-    }
-    if (wants_help) {
-        options_print_help(stdout, &program, &run.options);
-        return EXIT_DONE;
-    }
+    int code;
+    if (!options_begin(&program, &argc, argv, &run.options, &code))
+        return code;
     arena_init(&run.arena);
     property_set_init(&run.set, &run.arena);
-    int code = run_on(&run, positional, count, &error);
+    code = run_on(&run, argv, argc);
     property_set_free(&run.set);
     arena_free(&run.arena);
     return code;

@@ -315,30 +315,21 @@ int command_rules(int argc, char **argv)
     struct run run = {
         .options = {.instances = 20000, .work = 3000000, .z3 = true, .steps = 150000, .folder = PROPERTIES_FOLDER}};
     struct error error = {.code = EXIT_BAD_INPUT};
-    const char *positional[256];
-    int count;
-    bool wants_help, is_done = false;
-    if (argc > 256 || !options_parse(&program, argc, argv, &run.options, positional, &count, &wants_help, &error)) {
-        error_print(stderr, program.name, &error);
-        return EXIT_USAGE;
-    }
-    if (wants_help) {
-        options_print_help(stdout, &program, &run.options);
-        return EXIT_DONE;
-    }
+    int code;
+    bool is_done = false;
+    if (!options_begin(&program, &argc, argv, &run.options, &code))
+        return code;
     arena_init(&run.arena);
     rule_set_init(&run.set, &run.arena);
     property_set_init(&run.properties, &run.arena);
-    if (count != 1)
+    if (argc != 1)
         error_set_code(&error, EXIT_USAGE, NULL, "expected one file of rules (see --help)");
     else
-        is_done = run_on(&run, positional[0], &error);
-    if (!is_done)
-        error_print(stderr, program.name, &error);
+        is_done = run_on(&run, argv[0], &error);
     rule_set_free(&run.set);
     property_set_free(&run.properties);
     for (int t = 0; t < run.n_arenas; t++)
         arena_free(&run.arenas[t]);
     arena_free(&run.arena);
-    return is_done ? EXIT_DONE : (int)error.code;
+    return is_done ? EXIT_DONE : error_exit(program.name, &error);
 }

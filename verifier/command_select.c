@@ -73,7 +73,7 @@ static void print_counts(const struct selection *s, double seconds)
     printf("\n");
 }
 
-static bool run(const struct options *o, struct rule_set *set, int n_paths, const char **paths, struct error *error)
+static bool run(const struct options *o, struct rule_set *set, int n_paths, char **paths, struct error *error)
 {
     for (int i = 0; i < n_paths; i++)
         if (!rule_set_read(set, paths[i], error))
@@ -101,28 +101,19 @@ int command_select(int argc, char **argv)
 {
     struct options options = {.coincidences = 1, .steps = 3, .graphs = 300};
     struct error error = {.code = EXIT_BAD_INPUT};
-    const char *positional[256];
-    int count;
-    bool wants_help, is_done = false;
+    int code;
+    bool is_done = false;
     struct arena arena;
     struct rule_set set;
-    if (argc > 256 || !options_parse(&program, argc, argv, &options, positional, &count, &wants_help, &error)) {
-        error_print(stderr, program.name, &error);
-        return EXIT_USAGE;
-    }
-    if (wants_help) {
-        options_print_help(stdout, &program, &options);
-        return EXIT_DONE;
-    }
+    if (!options_begin(&program, &argc, argv, &options, &code))
+        return code;
     arena_init(&arena);
     rule_set_init(&set, &arena);
-    if (count == 0)
+    if (argc == 0)
         error_set_code(&error, EXIT_USAGE, NULL, "expected files of rules (see --help)");
     else
-        is_done = run(&options, &set, count, positional, &error);
-    if (!is_done)
-        error_print(stderr, program.name, &error);
+        is_done = run(&options, &set, argc, argv, &error);
     rule_set_free(&set);
     arena_free(&arena);
-    return is_done ? EXIT_DONE : (int)error.code;
+    return is_done ? EXIT_DONE : error_exit(program.name, &error);
 }

@@ -52,7 +52,7 @@ struct run {
     struct result *results;
 };
 
-static bool read_all(struct run *run, int n_paths, const char *const *paths, struct error *error)
+static bool read_all(struct run *run, int n_paths, char **paths, struct error *error)
 {
     static const char suffix[] = ".properties";
     for (int i = 0; i < n_paths; i++) {
@@ -122,16 +122,14 @@ static bool print_all(const struct run *run)
     return n_different == 0;
 }
 
-static int try_files(struct run *run, int n_paths, const char *const *paths)
+static int try_files(struct run *run, int n_paths, char **paths)
 {
     struct error error = {.code = EXIT_BAD_INPUT};
     int code;
     if (n_paths == 0)
         error_set_code(&error, EXIT_USAGE, NULL, "expected files of rules or properties (see --help)");
-    if (n_paths == 0 || !read_all(run, n_paths, paths, &error)) {
-        error_print(stderr, program.name, &error);
-        return (int)error.code;
-    }
+    if (n_paths == 0 || !read_all(run, n_paths, paths, &error))
+        return error_exit(program.name, &error);
     try_all(run);
     code = print_all(run) ? EXIT_DONE : EXIT_CHECK_FAILED;
     for (size_t i = 0; i < run->n; i++)
@@ -142,22 +140,13 @@ static int try_files(struct run *run, int n_paths, const char *const *paths)
 int command_try(int argc, char **argv)
 {
     struct run run = {.options = {.instances = 40, .attempts = 400, .largest = 13, .steps = 300000, .seed = 1}};
-    struct error error = {.code = EXIT_BAD_INPUT};
-    const char *positional[256];
-    int count;
-    bool wants_help;
-    if (argc > 256 || !options_parse(&program, argc, argv, &run.options, positional, &count, &wants_help, &error)) {
-        error_print(stderr, program.name, &error);
-        return EXIT_USAGE;
-    }
-    if (wants_help) {
-        options_print_help(stdout, &program, &run.options);
-        return EXIT_DONE;
-    }
+    int code;
+    if (!options_begin(&program, &argc, argv, &run.options, &code))
+        return code;
     arena_init(&run.arena);
     rule_set_init(&run.rules, &run.arena);
     property_set_init(&run.properties, &run.arena);
-    int code = try_files(&run, count, positional);
+    code = try_files(&run, argc, argv);
     property_set_free(&run.properties);
     rule_set_free(&run.rules);
     arena_free(&run.arena);

@@ -1,5 +1,6 @@
 #include "core/error.h"
 #include "core/options.h"
+#include "core/text.h"
 #include "tests/support/check.h"
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,7 @@ static const struct fields defaults = {.fold = true, .budget = 100, .limit = 64 
 
 struct parsed {
     struct fields fields;
-    const char *positional[16];
+    char *positional[16];   // what options_parse leaves of the line
     int count;
     bool wants_help;
     struct error error;
@@ -49,13 +50,11 @@ struct parsed {
 // `line` is split at blanks.
 static bool parse(const char *line, char *storage, struct parsed *ret_parsed)
 {
-    char *argv[16];
-    int argc = 0;
     strcpy(storage, line);
-    for (char *word = strtok(storage, " "); word; word = strtok(NULL, " "))
-        argv[argc++] = word;
     *ret_parsed = (struct parsed){.fields = defaults};
-    return options_parse(&program, argc, argv, &ret_parsed->fields, ret_parsed->positional, &ret_parsed->count,
+    for (char *word = strtok(storage, " "); word; word = strtok(NULL, " "))
+        ret_parsed->positional[ret_parsed->count++] = word;
+    return options_parse(&program, &ret_parsed->count, ret_parsed->positional, &ret_parsed->fields,
                          &ret_parsed->wants_help, &ret_parsed->error);
 }
 
@@ -171,17 +170,17 @@ static void wrong_lines_are_explained(void **state)
 
 static void a_list_has_an_end(void **state)
 {
-    char *argv[200];
-    const char *positional[200];
+    char *argv[130];
+    int of_64 = 128, of_65 = 130;
     struct parsed p = {.fields = defaults};
-    for (int i = 0; i < 200; i += 2) {
+    for (int i = 0; i < of_65; i += 2) {
         argv[i] = "--shape";
         argv[i + 1] = "x=1";
     }
-    assert_true(options_parse(&program, 128, argv, &p.fields, positional, &p.count, &p.wants_help, &p.error));
+    assert_true(options_parse(&program, &of_64, argv, &p.fields, &p.wants_help, &p.error));
     assert_int_equal(p.fields.shapes.count, 64);
     p.fields = defaults;
-    assert_false(options_parse(&program, 130, argv, &p.fields, positional, &p.count, &p.wants_help, &p.error));
+    assert_false(options_parse(&program, &of_65, argv, &p.fields, &p.wants_help, &p.error));
     assert_string_equal(p.error.message, "option --shape is given too often");
 }
 
@@ -206,18 +205,16 @@ static void help_is_made_from_the_table(void **state)
         "  -h, --help                print this text\n"
         "\n"
         "Exit codes: 0 done.\n";
-    char storage[256], *page = NULL;
-    size_t size = 0;
+    char storage[256];
+    struct text page = {0};
     struct parsed p;
     assert_true(parse("--budget 3 --help --nonsense", storage, &p));
     assert_true(p.wants_help);
     assert_true(parse("-h", storage, &p));
     assert_true(p.wants_help);
-    FILE *out = open_memstream(&page, &size);
-    options_print_help(out, &program, &defaults);
-    fclose(out);
-    assert_string_equal(page, expected);
-    free(page);
+    options_add_help(&page, &program, &defaults);
+    assert_string_equal(page.chars, expected);
+    text_free(&page);
 }
 
 int main(void)

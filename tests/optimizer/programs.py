@@ -151,6 +151,7 @@ def test_usage(folder):
            "the place in the rules is named")
     shown = run(OPT, "--help")
     expect(shown.returncode == 0 and "Exit codes" in shown.stdout and "--budget" in shown.stdout, "--help")
+    expect(run(OPT, "--alpha", "3", "--help").stdout == shown.stdout, "--help shows the standard values, not those given")
 
 
 # --- kept -------------------------------------------------------------------------------------------------------------

@@ -388,29 +388,20 @@ int command_model(int argc, char **argv)
                                   .field = true,
                                   .numbers = true}};
     struct error error = {.code = EXIT_BAD_INPUT};
-    const char *positional[256];
-    int count;
-    bool wants_help, is_done = false, is_equal = false;
+    int code;
+    bool is_done = false, is_equal = false;
     run.options.rules = standard_rules_file();
-    if (argc > 256 || !options_parse(&program, argc, argv, &run.options, positional, &count, &wants_help, &error)) {
-        error_print(stderr, program.name, &error);
-        return EXIT_USAGE;
-    }
-    if (wants_help) {
-        options_print_help(stdout, &program, &run.options);
-        return EXIT_DONE;
-    }
+    if (!options_begin(&program, &argc, argv, &run.options, &code))
+        return code;
     run.log = (struct log){stderr, program.name, run.options.quiet ? LOG_QUIET : LOG_WARNING};
     arena_init(&run.arena);
     rule_set_init(&run.rules, &run.arena);
-    if (count != 2)
+    if (argc != 2)
         error_set_code(&error, EXIT_USAGE, NULL, "expected two models (see --help)");
     else
-        is_done = run_on(&run, positional[0], positional[1], &is_equal, &error);
-    if (!is_done)
-        error_print(stderr, program.name, &error);
+        is_done = run_on(&run, argv[0], argv[1], &is_equal, &error);
     close_subjects(&run);
     rule_set_free(&run.rules);
     arena_free(&run.arena);
-    return !is_done ? (int)error.code : is_equal ? EXIT_DONE : EXIT_CHECK_FAILED;
+    return !is_done ? error_exit(program.name, &error) : is_equal ? EXIT_DONE : EXIT_CHECK_FAILED;
 }
