@@ -7,88 +7,20 @@
 #include <assert.h>
 #include <string.h>
 
-// --- the index -------------------------------------------------------------------------------------------------------
-
-static void mark_weights(struct match_index *index)
-{
-    const struct graph *g = index->graph;
-    for (node_id n = 0; n < g->nodes.count; n++) {
-        const struct node *node = &g->nodes.items[n];
-        bool is_leaf = node->op->flags & OPERATOR_IS_LEAF;
-        index->is_weight[n] = is_leaf ? node->op->id == OP_WEIGHT : !(node->op->flags & OPERATOR_IS_OPAQUE);
-        for (uint32_t i = 0; i < node->n_inputs; i++)
-            if (!index->is_weight[g->tensors.items[graph_inputs(g, n)[i]].producer])
-                index->is_weight[n] = false;
-    }
-}
-
-// A part of a graph that is searched by itself has leaves for weights that are computed outside of it: those from
-// FIRST_COMPUTED_WEIGHT on.
-static bool is_given(const struct match_index *index, node_id n)
-{
-    const struct graph *g = index->graph;
-    const struct node *node = &g->nodes.items[n];
-    if (node->op->id == OP_TRANSPOSE)
-        return index->is_given[g->tensors.items[graph_inputs(g, n)[0]].producer];
-    return node->op->id == OP_WEIGHT && node->attributes[0].ints[0] < FIRST_COMPUTED_WEIGHT;
-}
-
-static void mark_given(struct match_index *index)
-{
-    for (node_id n = 0; n < index->graph->nodes.count; n++)
-        index->is_given[n] = is_given(index, n);
-}
-
-static void mark_outputs(struct match_index *index)
-{
-    for (size_t i = 0; i < index->graph->outputs.count; i++)
-        index->is_output[index->graph->outputs.items[i]] = true;
-}
-
-static void sort_nodes_by_operator(struct match_index *index)
-{
-    const struct graph *g = index->graph;
-    uint32_t next[OP_COUNT];
-    for (node_id n = 0; n < g->nodes.count; n++)
-        if (index->is_live[n])
-            index->first_of_op[g->nodes.items[n].op->id + 1]++;
-    for (int op = 0; op < OP_COUNT; op++) {
-        next[op] = index->first_of_op[op];
-        index->first_of_op[op + 1] += index->first_of_op[op];
-    }
-    for (node_id n = 0; n < g->nodes.count; n++)
-        if (index->is_live[n])
-            index->nodes_by_op[next[g->nodes.items[n].op->id]++] = n;
-}
-
-void match_index_init(struct match_index *ret_index, const struct graph *g)
-{
-    *ret_index = (struct match_index){.graph = g, .n_nodes = g->nodes.count};
-    ret_index->is_live = mem_new_array(bool, g->nodes.count + 1);
-    ret_index->is_weight = mem_new_array(bool, g->nodes.count + 1);
-    ret_index->is_given = mem_new_array(bool, g->nodes.count + 1);
-    ret_index->nodes_by_op = mem_new_array(node_id, g->nodes.count + 1);
-    ret_index->is_output = mem_alloc_zero(g->tensors.count + 1);
-    graph_mark_live(g, ret_index->is_live);
-    mark_outputs(ret_index);
-    mark_weights(ret_index);
-    mark_given(ret_index);
-    graph_uses_init(&ret_index->uses, g, ret_index->is_live);
-    sort_nodes_by_operator(ret_index);
-}
-
-void match_index_free(struct match_index *index)
-{
-    size_t n = index->n_nodes + 1;
-    mem_free_array(index->is_live, n);
-    mem_free_array(index->is_weight, n);
-    mem_free_array(index->is_given, n);
-    mem_free_array(index->is_output, index->uses.n_tensors + 1);
-    mem_free_array(index->nodes_by_op, n);
-    graph_uses_free(&index->uses);
-}
-
 // --- attributes ------------------------------------------------------------------------------------------------------
+
+// Types of the nodes of a rule when no axis of its inputs remembers a concatenation. Rules are proved for such inputs
+// (docs/soundness.md, Section 3), so a split without sizes cuts here where a concatenation of the rule itself says, and
+// never where one outside of it does.
+struct plain_types {
+    const struct rule *rule;   // NULL: it has no such split, and no types are needed
+    const struct graph *g;
+    struct arena *scratch;
+    struct outputs {
+        int count;
+        const struct type *types;
+    } of_nodes[MAX_RULE_NODES];   // that were resolved
+};
 
 struct matching {
     const struct rule *rule;
@@ -98,6 +30,7 @@ struct matching {
     bool (*visit)(void *context, const struct match *m);
     void *context;
     struct match m;
+    struct plain_types types;
 };
 
 struct goal {
@@ -182,22 +115,65 @@ static struct term_bindings bindings_of(const struct match *m, const struct grap
     return (struct term_bindings){types, m->attributes};
 }
 
-// What the pattern leaves to the input types (list attributes not given) made explicit as they are for what was matched.
-static bool resolve_attributes(struct matching *s, uint32_t pattern_node, struct attribute_value *values)
+// Makes explicit what was left to the types of the inputs (lists that were not given). ret_outputs may be NULL.
+static bool resolve_attributes(const struct operator_call *call, struct arena *scratch, struct attribute_value *values,
+                               struct outputs *ret_outputs)
 {
-    const struct pattern_node *pattern = &s->rule->pattern.nodes.items[pattern_node];
-    const struct node *node = &s->g->nodes.items[s->m.nodes[pattern_node]];
-    struct type *types = arena_array(s->scratch, struct type, node->n_inputs + 1);
-    for (uint32_t i = 0; i < node->n_inputs; i++)
-        types[i] = *graph_type(s->g, bound_tensor(s, pattern->inputs[i]));
-    struct operator_call call = {node->op, (int)node->n_inputs, types, values};
     struct definition d;
-    definition_init(&d, s->scratch, call.n_inputs, types);
-    bool is_typed = operator_define(&d, &call) && (uint32_t)d.n_outputs == node->n_outputs;
-    if (is_typed)
-        node->op->resolve(&d, &call, values);
+    definition_init(&d, scratch, call->n_inputs, call->inputs);
+    bool is_typed = operator_define(&d, call);
+    if (is_typed && call->op->resolve)
+        call->op->resolve(&d, call, values);
+    if (is_typed && ret_outputs) {
+        struct type *outputs = arena_array(scratch, struct type, d.n_outputs + 1);
+        for (int i = 0; i < d.n_outputs; i++)
+            outputs[i] = *definition_output(&d, i);
+        *ret_outputs = (struct outputs){d.n_outputs, outputs};
+    }
     definition_free(&d);
     return is_typed;
+}
+
+static void plain_types_init(struct plain_types *ret_types, const struct rule *r, const struct graph *g,
+                             struct arena *scratch)
+{
+    *ret_types = (struct plain_types){pattern_looks_at_split_trees(&r->pattern) ? r : NULL, g, scratch, {{0}}};
+}
+
+// False: the node has no such output.
+static bool plain_type_of_term(const struct plain_types *p, const tensor_id *variables, term_id term,
+                               struct type *ret_type)
+{
+    const struct term *t = &p->rule->pattern.terms.items[term];
+    if (!t->is_variable && t->output >= (uint32_t)p->of_nodes[t->index].count)
+        return false;
+    *ret_type = t->is_variable ? *graph_type(p->g, variables[t->index]) : p->of_nodes[t->index].types[t->output];
+    if (t->is_variable)
+        memset(ret_type->split, 0, sizeof ret_type->split);
+    return true;
+}
+
+// Nodes are resolved in their order in the rule: each after what it reads.
+static bool resolve_plainly(struct plain_types *p, const tensor_id *variables, uint32_t pattern_node,
+                            struct attribute_value *values)
+{
+    const struct pattern_node *pattern = &p->rule->pattern.nodes.items[pattern_node];
+    struct type *types = arena_array(p->scratch, struct type, pattern->n_inputs + 1);
+    for (uint32_t i = 0; i < pattern->n_inputs; i++)
+        if (!plain_type_of_term(p, variables, pattern->inputs[i], &types[i]))
+            return false;
+    struct operator_call call = {pattern->op, (int)pattern->n_inputs, types, values};
+    return resolve_attributes(&call, p->scratch, values, &p->of_nodes[pattern_node]);
+}
+
+static bool resolve_as_matched(struct matching *s, uint32_t pattern_node, struct attribute_value *values)
+{
+    const struct pattern_node *pattern = &s->rule->pattern.nodes.items[pattern_node];
+    struct type *types = arena_array(s->scratch, struct type, pattern->n_inputs + 1);
+    for (uint32_t i = 0; i < pattern->n_inputs; i++)
+        types[i] = *graph_type(s->g, bound_tensor(s, pattern->inputs[i]));
+    struct operator_call call = {pattern->op, (int)pattern->n_inputs, types, values};
+    return resolve_attributes(&call, s->scratch, values, NULL);
 }
 
 static bool has_exactly_the_attributes(struct matching *s, uint32_t pattern_node, const struct term_bindings *b)
@@ -207,7 +183,8 @@ static bool has_exactly_the_attributes(struct matching *s, uint32_t pattern_node
     struct attribute_value values[MAX_ATTRIBUTES];
     if (!pattern_evaluate_attributes(pattern, b, s->scratch, values))
         return false;
-    if (node->op->resolve && !resolve_attributes(s, pattern_node, values))
+    if (s->types.rule ? !resolve_plainly(&s->types, s->m.variables, pattern_node, values)
+                      : node->op->resolve && !resolve_as_matched(s, pattern_node, values))
         return false;
     for (int i = 0; i < operator_n_attributes(node->op); i++)
         if (!attribute_value_equal(&values[i], &node->attributes[i]))
@@ -441,6 +418,7 @@ void rule_match(const struct rule *r, const struct match_index *index, node_id a
     }
     for (int i = 0; i < MAX_RULE_NODES; i++)
         s.m.nodes[i] = NO_NODE;
+    plain_types_init(&s.types, r, s.g, scratch);
     uint32_t first = r->pattern.terms.items[r->sources[0]].index;
     if (anchor == NO_NODE)
         match_source_anywhere(&s, first);
@@ -454,6 +432,7 @@ struct application {
     const struct match *m;
     struct graph *g;
     struct arena *scratch;
+    struct plain_types types;
     node_id nodes[MAX_RULE_NODES];
 };
 
@@ -473,7 +452,8 @@ static bool add_target_node(struct application *ap, uint32_t n, const struct ter
     const struct pattern_node *pattern = &ap->m->rule->pattern.nodes.items[n];
     struct attribute_value values[MAX_ATTRIBUTES];
     tensor_id inputs[MAX_RULE_VARIABLES];
-    if (!pattern_evaluate_attributes(pattern, b, ap->scratch, values))
+    if (!pattern_evaluate_attributes(pattern, b, ap->scratch, values) ||
+        (ap->types.rule && !resolve_plainly(&ap->types, ap->m->variables, n, values)))
         return false;
     for (uint32_t i = 0; i < pattern->n_inputs; i++)
         if (!tensor_of_term(ap, pattern->inputs[i], &inputs[i]))
@@ -481,11 +461,26 @@ static bool add_target_node(struct application *ap, uint32_t n, const struct ter
     return graph_add(ap->g, pattern->op, values, pattern->n_inputs, inputs, &ap->nodes[n]);
 }
 
+// What was matched has the attributes that the source has at plain inputs.
+static bool resolve_source(struct application *ap)
+{
+    struct attribute_value values[MAX_ATTRIBUTES];
+    for (uint32_t n = 0; n < ap->m->rule->n_source_nodes; n++) {
+        const struct node *node = &ap->g->nodes.items[ap->nodes[n]];
+        memcpy(values, node->attributes, (size_t)operator_n_attributes(node->op) * sizeof *values);
+        if (!resolve_plainly(&ap->types, ap->m->variables, n, values))
+            return false;
+    }
+    return true;
+}
+
 static bool add_target(struct application *ap, tensor_id *ret_old, tensor_id *ret_new)
 {
     const struct rule *r = ap->m->rule;
     const struct type *types[MAX_RULE_VARIABLES];
     struct term_bindings b = bindings_of(ap->m, ap->g, types);
+    if (ap->types.rule && !resolve_source(ap))
+        return false;
     for (uint32_t n = r->n_source_nodes; n < r->pattern.nodes.count; n++)
         if (!add_target_node(ap, n, &b))
             return false;
@@ -503,6 +498,7 @@ bool match_apply(const struct match *m, struct graph *g, struct arena *scratch, 
     struct graph_mark before = graph_mark(g);
     struct arena_mark mark = arena_mark(scratch);
     memcpy(ap.nodes, m->nodes, sizeof ap.nodes);
+    plain_types_init(&ap.types, m->rule, g, scratch);
     bool is_applied = add_target(&ap, ret_old, ret_new);
     if (!is_applied)
         graph_rollback(g, before);

@@ -508,3 +508,14 @@ void pattern_print_condition(struct text *out, const struct pattern *p, const st
     }
     text_add(out, ")");
 }
+
+bool pattern_looks_at_split_trees(const struct pattern *p)
+{
+    for (size_t i = 0; i < p->nodes.count; i++) {
+        const struct pattern_node *n = &p->nodes.items[i];
+        int sizes = operator_find_attribute(n->op, "sizes");
+        if (n->op->id == OP_SPLIT && n->attributes[sizes].count == 0)
+            return true;
+    }
+    return false;
+}

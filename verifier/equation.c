@@ -107,14 +107,3 @@ uint32_t equation_activation_variable(const struct equation *eq)
                 return v;
     return NO_VARIABLE;
 }
-
-bool pattern_looks_at_split_trees(const struct pattern *p)
-{
-    for (size_t i = 0; i < p->nodes.count; i++) {
-        const struct pattern_node *n = &p->nodes.items[i];
-        int sizes = operator_find_attribute(n->op, "sizes");
-        if (n->op->id == OP_SPLIT && n->attributes[sizes].count == 0)
-            return true;
-    }
-    return false;
-}

@@ -36,6 +36,4 @@ uint32_t equation_variables_of_node(const struct pattern *p, uint32_t node);
 uint32_t equation_activation_variable(const struct equation *eq);
 // Does the node apply it?
 bool pattern_node_has_activation(const struct pattern_node *node, uint32_t variable);
-// A split without sizes anywhere: only then do the split trees of inputs matter to what is well-typed.
-bool pattern_looks_at_split_trees(const struct pattern *p);
 #endif

@@ -1,0 +1,81 @@
+// What matching looks up in a graph: its live nodes by operator, who reads a tensor, and which nodes are weights.
+#include "substitutions/match.h"
+
+static void mark_weights(struct match_index *index)
+{
+    const struct graph *g = index->graph;
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        bool is_leaf = node->op->flags & OPERATOR_IS_LEAF;
+        index->is_weight[n] = is_leaf ? node->op->id == OP_WEIGHT : !(node->op->flags & OPERATOR_IS_OPAQUE);
+        for (uint32_t i = 0; i < node->n_inputs; i++)
+            if (!index->is_weight[g->tensors.items[graph_inputs(g, n)[i]].producer])
+                index->is_weight[n] = false;
+    }
+}
+
+// A part of a graph that is searched by itself has leaves for weights that are computed outside of it: those from
+// FIRST_COMPUTED_WEIGHT on.
+static bool is_given(const struct match_index *index, node_id n)
+{
+    const struct graph *g = index->graph;
+    const struct node *node = &g->nodes.items[n];
+    if (node->op->id == OP_TRANSPOSE)
+        return index->is_given[g->tensors.items[graph_inputs(g, n)[0]].producer];
+    return node->op->id == OP_WEIGHT && node->attributes[0].ints[0] < FIRST_COMPUTED_WEIGHT;
+}
+
+static void mark_given(struct match_index *index)
+{
+    for (node_id n = 0; n < index->graph->nodes.count; n++)
+        index->is_given[n] = is_given(index, n);
+}
+
+static void mark_outputs(struct match_index *index)
+{
+    for (size_t i = 0; i < index->graph->outputs.count; i++)
+        index->is_output[index->graph->outputs.items[i]] = true;
+}
+
+static void sort_nodes_by_operator(struct match_index *index)
+{
+    const struct graph *g = index->graph;
+    uint32_t next[OP_COUNT];
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (index->is_live[n])
+            index->first_of_op[g->nodes.items[n].op->id + 1]++;
+    for (int op = 0; op < OP_COUNT; op++) {
+        next[op] = index->first_of_op[op];
+        index->first_of_op[op + 1] += index->first_of_op[op];
+    }
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (index->is_live[n])
+            index->nodes_by_op[next[g->nodes.items[n].op->id]++] = n;
+}
+
+void match_index_init(struct match_index *ret_index, const struct graph *g)
+{
+    *ret_index = (struct match_index){.graph = g, .n_nodes = g->nodes.count};
+    ret_index->is_live = mem_new_array(bool, g->nodes.count + 1);
+    ret_index->is_weight = mem_new_array(bool, g->nodes.count + 1);
+    ret_index->is_given = mem_new_array(bool, g->nodes.count + 1);
+    ret_index->nodes_by_op = mem_new_array(node_id, g->nodes.count + 1);
+    ret_index->is_output = mem_alloc_zero(g->tensors.count + 1);
+    graph_mark_live(g, ret_index->is_live);
+    mark_outputs(ret_index);
+    mark_weights(ret_index);
+    mark_given(ret_index);
+    graph_uses_init(&ret_index->uses, g, ret_index->is_live);
+    sort_nodes_by_operator(ret_index);
+}
+
+void match_index_free(struct match_index *index)
+{
+    size_t n = index->n_nodes + 1;
+    mem_free_array(index->is_live, n);
+    mem_free_array(index->is_weight, n);
+    mem_free_array(index->is_given, n);
+    mem_free_array(index->is_output, index->uses.n_tensors + 1);
+    mem_free_array(index->nodes_by_op, n);
+    graph_uses_free(&index->uses);
+}
