@@ -3,9 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#define STEPS_UP 2     // what the matched nodes read: producers that a backend may fuse into them
-#define STEPS_DOWN 3   // their readers: bias, residual, activation
-#define WIDER 2        // times so many, where a rewrite is priced widely
+// By turns: readers (bias, residual, activation), and what is read (producers that a backend may fuse into them).
+#define STEPS 5
+#define ENOUGH_MEMBERS 24   // no step begins with so many. Whole steps only: so equal surroundings stay equal
+#define WIDER 2             // times so many steps, where a rewrite is priced widely,
+#define MANY_MEMBERS 96     // and so many members
 #define MAX_WORDS ((size_t)1 << 23)
 #define MAX_READERS 8        // a tensor with more readers is a border
 #define MAX_PATH_NODES 128   // looked at, at most, for a path that leads back in
@@ -183,11 +185,13 @@ static void collect_members(struct scribe *p, const struct rewrite *r)
         add_variables(p, r);
     else
         add_what_is_read(p, r);
-    int times = r->is_wide ? WIDER : 1;
-    for (int step = 0; step < STEPS_DOWN * times; step++)
-        grow_down(p, r);
-    for (int step = 0; step < STEPS_UP * times; step++)
-        grow_up(p, r->g);
+    int steps = r->is_wide ? STEPS * WIDER : STEPS;
+    size_t enough = r->is_wide ? MANY_MEMBERS : ENOUGH_MEMBERS;
+    for (int step = 0; step < steps && p->members.count < enough; step++)
+        if (step % 2 == 0)
+            grow_down(p, r);
+        else
+            grow_up(p, r->g);
     add_paths(p, r);
     order_nodes(&p->ordering, r->index, r->match, p->members.items, p->members.count);
 }
