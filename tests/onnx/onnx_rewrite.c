@@ -14,30 +14,42 @@ struct walk {
     const struct rule_set *rules;
     struct arena scratch;
     struct graph g;
-    struct match chosen;
+    struct match of_rule, chosen;
     uint64_t n_matches;
+    uint32_t *n_taken;   // of every rule
 };
 
-// Each match met is as likely as all others to be the one that stays.
+// Each match of a rule is as likely as its others to be the one that stays.
 static bool choose_one(void *context, const struct match *m)
 {
     struct walk *w = context;
     if (random_below(&w->random, ++w->n_matches) == 0)
-        w->chosen = *m;
+        w->of_rule = *m;
     return true;
 }
 
+// Of the rules that match anywhere, one of those that were taken least often: associativity alone could fill a walk.
 static bool find_match(struct walk *w)
 {
     struct match_index index;
+    uint64_t n_rules = 0;
+    size_t chosen = 0;
     match_index_init(&index, &w->g);
-    w->n_matches = 0;
-    uint64_t first = random_below(&w->random, w->rules->rules.count);
-    for (size_t i = 0; i < w->rules->rules.count && w->n_matches == 0; i++)
-        rule_match(w->rules->rules.items[(first + i) % w->rules->rules.count], &index, NO_NODE, &w->scratch, choose_one,
-                   w);
+    for (size_t i = 0; i < w->rules->rules.count; i++) {
+        w->n_matches = 0;
+        rule_match(w->rules->rules.items[i], &index, NO_NODE, &w->scratch, choose_one, w);
+        if (w->n_matches == 0 || (n_rules && w->n_taken[i] > w->n_taken[chosen]))
+            continue;
+        if (n_rules && w->n_taken[i] < w->n_taken[chosen])
+            n_rules = 0;
+        if (random_below(&w->random, ++n_rules) == 0) {
+            w->chosen = w->of_rule;
+            chosen = i;
+        }
+    }
     match_index_free(&index);
-    return w->n_matches > 0;
+    w->n_taken[chosen] += n_rules > 0;
+    return n_rules > 0;
 }
 
 static void take_step(struct walk *w)
@@ -64,11 +76,13 @@ static bool rewrite(struct imported_model *m, const struct rule_set *rules, char
 {
     struct walk w = {.random = random_seed(strtoull(argv[2], NULL, 10)), .rules = rules};
     arena_init(&w.scratch);
+    w.n_taken = mem_alloc_zero((rules->rules.count + 1) * sizeof *w.n_taken);
     graph_copy(&w.g, &m->graph);
     for (long step = strtol(argv[3], NULL, 10); step > 0; step--)
         take_step(&w);
     bool is_fine = export_and_write(m, &w.g, argv[5], error);
     graph_free(&w.g);
+    mem_free(w.n_taken, (rules->rules.count + 1) * sizeof *w.n_taken);
     arena_free(&w.scratch);
     return is_fine;
 }

@@ -1,8 +1,8 @@
 """Rewrites small models at random places and asks ONNX Runtime whether they still compute the same.
 
-`rewrite.py ROOT PATH/onnx_rewrite PATH/onnx_pass [SEEDS]`: builds small models with scripts/build-models, passes each
-through import and export (as it is, and written anew), then applies substitutions/taso.rules at random, with SEEDS
-seeds (3).
+`rewrite.py ROOT PATH/onnx_rewrite PATH/onnx_pass [SEEDS [MODELS [FIRST]]]`: builds small models with scripts/build-models
+and MODELS random ones (random_models.py, seeds from FIRST on), passes each through import and export (as it is, and
+written anew), then applies substitutions/taso.rules at random, with SEEDS seeds (3).
 """
 import pathlib
 import subprocess
@@ -16,6 +16,8 @@ try:
 except ImportError:
     print("skipped: no onnx or onnxruntime package")
     sys.exit(77)
+
+import random_models
 
 MODELS = ["bert", "inception-v3", "llama-block", "mobilenetv2", "nasnet-a", "nasrnn", "resnet50", "resnext50",
           "squeezenet", "vit"]
@@ -61,13 +63,16 @@ def complaint_about(command, target, values, expected):
 
 def main():
     root, rewriter, passer = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-    seeds = int(sys.argv[4]) if len(sys.argv) > 4 else 3
+    seeds, n_random, first = (int(sys.argv[i]) if len(sys.argv) > i else standard for i, standard in
+                              ((4, 3), (5, 40), (6, 0)))
     rules = root / "substitutions/taso.rules"
     failures = count = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         subprocess.run([root / "scripts/build-models", "--small", "--out", folder, *MODELS], check=True,
                        stdout=subprocess.DEVNULL)
+        for seed in range(first, first + n_random):
+            onnx.save(random_models.make(seed), folder / f"random{seed}-small.onnx")
         target = folder / "out.onnx"
         for path in sorted(folder.glob("*-small.onnx")):
             session = session_of(path)
