@@ -234,9 +234,11 @@ static void print_report(const struct run *run, const struct rule_report *report
         text_add(&out, " ");
         pattern_print_condition(&out, &report->proved.pattern, &report->added.conditions[i]);
     }
-    if (is_proved(report) && direct->verdict == VERDICT_TESTED)
+    if (report->of_subterms)
+        text_add(&out, " as the subterms that differ are equal");
+    else if (is_proved(report) && direct->verdict == VERDICT_TESTED)
         text_printf(&out, " from the properties (tested: %s)", direct->doubt);
-    if (report->has_entailment && report->entailment.status != ENTAILMENT_PROVED)
+    if (!report->of_subterms && report->has_entailment && report->entailment.status != ENTAILMENT_PROVED)
         text_add(&out, " (not derived from the properties)");
     text_add(&out, "\n");
     if (report->outcome != RULE_PROVED) {
@@ -272,14 +274,15 @@ static void print_slowest(struct run *run)
 
 static void print_all(const struct run *run)
 {
-    uint64_t counts[RULE_OUTCOMES] = {0}, direct = 0, derived = 0;
+    uint64_t counts[RULE_OUTCOMES] = {0}, direct = 0, derived = 0, of_subterms = 0;
     double z3_seconds = 0;
     for (size_t i = 0; i < run->set.rules.count; i++) {
         const struct rule_report *report = &run->reports[i];
         counts[report->outcome]++;
         derived += report->has_entailment && report->entailment.status == ENTAILMENT_PROVED && is_proved(report);
         z3_seconds += report->entailment.seconds;
-        direct += is_proved(report) &&
+        of_subterms += report->of_subterms != NULL;
+        direct += is_proved(report) && !report->of_subterms &&
                   (report->has_direct ? report->direct.verdict : report->first.verdict) == VERDICT_PROVED;
         if (!run->options.quiet)
             print_report(run, report);
@@ -287,9 +290,9 @@ static void print_all(const struct run *run)
     printf("%zu rules in %.1f s:", run->set.rules.count, run->seconds);
     for (int i = 0; i < RULE_OUTCOMES; i++)
         printf("%s %" PRIu64 " %s", i ? "," : "", counts[i], rule_outcome_name((enum rule_outcome)i));
-    printf("\nof the proved ones %" PRIu64 " are from the definitions, and %" PRIu64
-           " follow from the properties (%.1f s of Z3)\n",
-           direct, derived, z3_seconds);
+    printf("\nof the proved ones %" PRIu64 " are from the definitions, %" PRIu64
+           " follow from the properties (%.1f s of Z3), and %" PRIu64 " from subterms\n",
+           direct, derived, z3_seconds, of_subterms);
 }
 
 static bool run_on(struct run *run, const char *path, struct error *error)

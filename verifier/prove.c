@@ -1,5 +1,6 @@
 #include "verifier/prove.h"
 
+#include "verifier/subterms.h"
 #include "verifier/sufficient.h"
 #include "verifier/trial.h"
 #include <string.h>
@@ -70,6 +71,8 @@ static void print_entailment(struct text *out, const struct entailment *e)
 
 static const char *certificate(const struct rule_report *report, struct arena *a)
 {
+    if (report->of_subterms)
+        return arena_printf(a, "(proof (subterms %s))", report->of_subterms);
     const struct judgement *direct = report->has_direct ? &report->direct : &report->first;
     struct text out = {0};
     text_add(&out, "(proof");
@@ -212,6 +215,29 @@ static void try_what_was_tested(struct judge *j, struct theory *theory, struct a
     try_with_more(j, theory, a, &sufficient, report);
 }
 
+// Judges the rule between the subterms in which the sides differ, which is smaller.
+static void try_subterms(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
+{
+    struct rule proved = *report->rule;
+    struct rule_report inside;
+    struct found_condition added;
+    struct rule *subterms = rule_of_subterms(&proved, a);
+    if (!subterms)
+        return;
+    prove_rule(j, theory, subterms, a, &inside);
+    bool is_proved = inside.outcome == RULE_PROVED || inside.outcome == RULE_PROVED_UNDER_CONDITIONS;
+    bool is_contradiction = inside.outcome == RULE_PROVED && report->first.verdict == VERDICT_REFUTED;
+    if (is_proved && !is_contradiction && conditions_of_whole(subterms, &inside.added, &proved, a, &added)) {
+        report->outcome = inside.outcome;
+        report->of_subterms = inside.proved.proof;
+        report->added = added;
+        report->proved = proved;
+        rule_add_conditions(&report->proved, &added, a);
+    }
+    rule_report_free(&inside);
+    rule_free(subterms);
+}
+
 // Where tests end without a proof larger sizes may show more.
 static void try_larger(struct judge *j, struct rule_report *report)
 {
@@ -253,6 +279,8 @@ void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, st
         ret_report->outcome = RULE_NOT_PROVED;
     if (ret_report->outcome == RULE_ONLY_TESTED)
         try_what_was_tested(j, theory, a, ret_report);
+    if (ret_report->outcome == RULE_ONLY_TESTED || ret_report->outcome == RULE_NOT_PROVED)
+        try_subterms(j, theory, a, ret_report);
     if (ret_report->outcome == RULE_ONLY_TESTED || ret_report->outcome == RULE_NOT_PROVED)
         try_larger(j, ret_report);
     keep_facts(&ret_report->entailment, a);

@@ -26,8 +26,9 @@ struct rule_report {
     bool has_direct;                // `direct` was made
     struct entailment entailment;   // of the rule as it stands when that is refuted, else of the proved one
     bool has_entailment;
-    struct text trial;   // the counterexample of a random instance beyond what was tested, if there is one
-    double seconds;   // of one core, that the rule took; no verdict depends on it
+    const char *of_subterms;   // the certificate of the rule between the subterms that differ, if that proves this one
+    struct text trial;         // the counterexample of a random instance beyond what was tested, if there is one
+    double seconds;            // of one core, that the rule took; no verdict depends on it
 };
 void rule_report_free(struct rule_report *report);
 // `a` holds the conditions and the certificate that were made. `theory` may be NULL: no entailment is tried.

@@ -14,6 +14,7 @@ CONDITIONS = {
     "all-axes-of-product-one": ["(= (dim ?x 1) 1)"],
     "chain-dilation-inside": ["(= (dim ?k 3) 1)", "(= (rank ?k) 4)", "(= (dim ?k 2) 1)"],
     "chain-dilation-of-identity": ["(= (product $d) 1)"],
+    "chain-mean-is-maximum": ["(= (product $k) 1)"],
     "chain-dilation-outside": ["(= (dim ?w 3) 1)", "(= (rank ?w) 4)", "(= (dim ?w 2) 1)"],
     "cut-merged-at-any-place": ["(= (dims ?x) (dims ?y))"],
     "ones-on-another-axis": ["(= (product $d) 1)"],

@@ -1,0 +1,125 @@
+// Rules whose sides are alike around the subterms in which they differ.
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/sexp.h"
+#include "core/text.h"
+#include "tests/support/check.h"
+#include "verifier/prove.h"
+#include "verifier/subterms.h"
+#include <string.h>
+
+static struct rule *parse(struct arena *a, const char *text)
+{
+    const struct sexp *list;
+    struct rule *r;
+    struct error error;
+    if (!sexp_parse(a, "test", text, strlen(text), &list, &error) ||
+        !rule_parse(&list->items[0], "test", a, &r, &error))
+        fail_msg("%s: %s", text, error.message);
+    return r;
+}
+
+// In one line; NULL: nothing is taken off.
+static void expect_subterms(const char *text, const char *expected)
+{
+    struct arena a;
+    struct text found = {0};
+    arena_init(&a);
+    struct rule *r = parse(&a, text), *subterms = rule_of_subterms(r, &a);
+    if (!expected) {
+        assert_null(subterms);
+    } else {
+        struct rule *wanted = parse(&a, expected);
+        struct text of_wanted = {0};
+        assert_non_null(subterms);
+        rule_print(&found, subterms);
+        rule_print(&of_wanted, wanted);
+        assert_string_equal(found.chars, of_wanted.chars);
+        rule_free(wanted);
+        rule_free(subterms);
+        text_free(&of_wanted);
+    }
+    rule_free(r);
+    text_free(&found);
+    arena_free(&a);
+}
+
+static void takes_off_what_is_alike(void **state)
+{
+    expect_subterms("(rule r (source (relu (ewadd ?x ?y))) (target (relu (ewadd ?y ?x))))",
+                    "(rule r (source (ewadd ?x ?y)) (target (ewadd ?y ?x)))");
+    // Pairs that are met twice are one; the source is an application.
+    expect_subterms("(rule r (source (ewadd ?x (ewadd ?x ?z))) (target (ewadd (relu ?x) (ewadd (relu ?x) ?z))))",
+                    "(rule r (source (relu ?x) (ewadd ?x ?z)) (target ?x (ewadd (relu ?x) ?z)))");
+    // Conditions of other variables stay behind.
+    expect_subterms("(rule r (source (ewadd (relu (relu ?x)) ?y)) (target (ewadd (relu ?x) ?y))"
+                    " (where (= (rank ?x) 2) (= (dims ?x) (dims ?y)) (weight ?y)))",
+                    "(rule r (source (relu (relu ?x))) (target (relu ?x)) (where (= (rank ?x) 2)))");
+    expect_subterms("(rule r (source (conv :stride $s (relu (relu ?x)) ?y)) (target (conv :stride $s (relu ?x) ?y))"
+                    " (where (= (product $s) 1)))",
+                    "(rule r (source (relu (relu ?x))) (target (relu ?x)))");
+    expect_subterms("(rule r (source (split0 0 :sizes 1 2 (relu (relu ?x)))) (target (split0 0 :sizes 1 2 (relu ?x))))",
+                    "(rule r (source (relu (relu ?x))) (target (relu ?x)))");
+}
+
+static void leaves_what_is_no_rule(void **state)
+{
+    expect_subterms("(rule r (source (ewadd ?x ?y)) (target (ewadd ?y ?x)))", NULL);
+    expect_subterms("(rule r (source (ewadd ?x ?y)) (target (ewmul ?x ?y)))", NULL);
+    expect_subterms("(rule r (source (conv :pad 1 1 1 1 ?x (relu ?y))) (target (conv ?x ?y)))", NULL);
+    // One more is asked of ?y than the subterms can say.
+    expect_subterms("(rule r (source (ewadd (relu ?x) ?y)) (target (ewadd (broadcast :shape (dims ?y) ?x) ?y)))", NULL);
+    // A split looks at how its input came about, which subterms that are equal need not have in common.
+    expect_subterms(
+        "(rule r (source (relu (split0 0 (relu (concat 0 ?x ?y)))))"
+        " (target (relu (split0 0 (concat 0 (relu ?x) (relu ?y))))))",
+        "(rule r (source (split0 0 (relu (concat 0 ?x ?y)))) (target (split0 0 (concat 0 (relu ?x) (relu ?y)))))");
+    expect_subterms("(rule r (source (split0 0 (relu (concat 0 ?x ?y))))"
+                    " (target (split0 0 (concat 0 (relu ?x) (relu ?y)))))",
+                    NULL);
+}
+
+static enum rule_outcome prove(const char *text, uint64_t instances, struct text *ret_certificate)
+{
+    struct arena a;
+    struct judge j;
+    struct rule_report report;
+    arena_init(&a);
+    judge_init(&j);
+    j.instance_limit = instances;
+    j.step_limit = 300000;
+    struct rule *r = parse(&a, text);
+    prove_rule(&j, NULL, r, &a, &report);
+    rule_print(ret_certificate, &report.proved);
+    enum rule_outcome outcome = report.outcome;
+    rule_report_free(&report);
+    rule_free(r);
+    judge_free(&j);
+    arena_free(&a);
+    return outcome;
+}
+
+// Four concatenated kernels have more instances than are allowed here; four concatenated tensors have few.
+static void proves_by_subterms_what_is_too_large(void **state)
+{
+    struct text text = {0};
+    assert_int_equal(prove("(rule r (source (conv :stride $s :pad $p ?x (concat 1 (concat 1 ?y ?z) (concat 1 ?w ?v))))"
+                           " (target (conv :stride $s :pad $p ?x (concat 1 ?y (concat 1 (concat 1 ?z ?w) ?v)))))",
+                           2000, &text),
+                     RULE_PROVED);
+    assert_non_null(strstr(text.chars, "(proof (subterms (proof (definitions proved "));
+    text_clear(&text);
+    // The condition of the subterms is one of the whole.
+    assert_int_equal(prove("(rule r (source (relu (conv :act $a ?x ?y))) (target (relu (conv ?x ?y))))", 20, &text),
+                     RULE_PROVED_UNDER_CONDITIONS);
+    assert_non_null(strstr(text.chars, "(where (= $a 0))"));
+    assert_non_null(strstr(text.chars, "(proof (subterms (proof (definitions proved "));
+    text_free(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(takes_off_what_is_alike), TEST(leaves_what_is_no_rule),
+                                       TEST(proves_by_subterms_what_is_too_large)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
