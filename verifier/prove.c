@@ -215,6 +215,13 @@ static void try_what_was_tested(struct judge *j, struct theory *theory, struct a
     try_with_more(j, theory, a, &sufficient, report);
 }
 
+// The theory's, which go with the next rule that is judged, be it of subterms.
+static void keep_facts(struct entailment *e, struct arena *a)
+{
+    for (uint32_t i = 0; i < e->n_facts; i++)
+        e->facts[i] = arena_string(a, e->facts[i]);
+}
+
 // Judges the rule between the subterms in which the sides differ, which is smaller.
 static void try_subterms(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
 {
@@ -255,13 +262,6 @@ static bool follows_and_is_false(const struct rule_report *report)
            report->entailment.status == ENTAILMENT_PROVED;
 }
 
-// The theory's, which may go before the report does.
-static void keep_facts(struct entailment *e, struct arena *a)
-{
-    for (uint32_t i = 0; i < e->n_facts; i++)
-        e->facts[i] = arena_string(a, e->facts[i]);
-}
-
 void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, struct arena *a,
                 struct rule_report *ret_report)
 {
@@ -279,11 +279,11 @@ void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, st
         ret_report->outcome = RULE_NOT_PROVED;
     if (ret_report->outcome == RULE_ONLY_TESTED)
         try_what_was_tested(j, theory, a, ret_report);
+    keep_facts(&ret_report->entailment, a);
     if (ret_report->outcome == RULE_ONLY_TESTED || ret_report->outcome == RULE_NOT_PROVED)
         try_subterms(j, theory, a, ret_report);
     if (ret_report->outcome == RULE_ONLY_TESTED || ret_report->outcome == RULE_NOT_PROVED)
         try_larger(j, ret_report);
-    keep_facts(&ret_report->entailment, a);
     ret_report->proved.proof = certificate(ret_report, a);
 }
 
