@@ -492,6 +492,23 @@ void bounds_add(struct bounds *b, struct instance *in)
     arena_release(in->scratch, mark);
 }
 
+void bounds_merge(struct bounds *all, const struct bounds *more)
+{
+    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
+        for (int r = 0; r <= MAX_RANK; r++)
+            for (int a = 0; a < MAX_RANK; a++) {
+                all->sizes[v][r][a] |= more->sizes[v][r][a];
+                if (more->reason[v][r][a] > all->reason[v][r][a])
+                    all->reason[v][r][a] = more->reason[v][r][a];
+            }
+    all->has_window = all->has_window || more->has_window;
+    all->has_other_windows = all->has_other_windows || more->has_other_windows;
+    all->axes_meet = all->axes_meet || more->axes_meet;
+    all->largest_extent = all->largest_extent > more->largest_extent ? all->largest_extent : more->largest_extent;
+    all->doubt = all->doubt ? all->doubt : more->doubt;
+    all->cuts_overlap = all->cuts_overlap || more->cuts_overlap;
+}
+
 const char *bound_reason_text(enum bound_reason reason)
 {
     static const char *const texts[] = {

@@ -39,5 +39,7 @@ struct bounds {
 bool bounds_note_types(struct bounds *b, const struct instance *in);
 // Widens the bounds by what the instance shows; both sides of every pair are well-typed in it.
 void bounds_add(struct bounds *b, struct instance *in);
+// What either of them asks for.
+void bounds_merge(struct bounds *all, const struct bounds *more);
 const char *bound_reason_text(enum bound_reason reason);
 #endif

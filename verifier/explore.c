@@ -1,6 +1,7 @@
 #include "verifier/explore.h"
 
 #include "core/hash.h"
+#include "verifier/ranks.h"
 #include <string.h>
 
 #define MAX_KINDS 1024
@@ -104,4 +105,44 @@ int explore_smallest_box(struct judge *j, const struct equation *eq, int max_ran
         }
     *ret_box = box_uniform(max_rank, 2);
     return 0;
+}
+
+static bool visit_box(struct judge *j, const struct equation *eq, const struct box *box,
+                      bool (*visit)(void *context, struct instance *in), void *context, bool *was_cut_short)
+{
+    struct enumeration e = {.equation = eq,
+                            .typing = &j->typing,
+                            .scratch = &j->scratch,
+                            .box = box,
+                            .wanted = WANTED_BOTH,
+                            .step_limit = j->step_limit,
+                            .visit = visit,
+                            .context = context};
+    enumerate_instances(&e);
+    *was_cut_short = *was_cut_short || e.was_cut_short;
+    return e.instances > 0;
+}
+
+// Split trees are tried before sizes that have many types.
+bool explore_kinds(struct judge *j, const struct equation *eq, bool must_be_whole,
+                   bool (*visit)(void *context, struct instance *in), void *context)
+{
+    static const struct {
+        bool has_split_trees, has_other_dtypes;
+        int low, high;
+    } attempts[] = {{false, false, 2, 3}, {true, false, 2, 3}, {false, false, 4, 6},
+                    {true, false, 4, 6},  {false, true, 2, 6}, {true, true, 2, 6}};
+    bool was_cut_short = false, may_need_trees = pattern_looks_at_split_trees(eq->pattern);
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++)
+        for (int size = attempts[i].low; size <= attempts[i].high; size++) {
+            struct box box = box_uniform(ranks_to_test(eq), size);
+            box.has_split_trees = attempts[i].has_split_trees;
+            box.has_other_dtypes = attempts[i].has_other_dtypes;
+            if (box.has_split_trees && !may_need_trees)
+                continue;
+            bool is_found = visit_box(j, eq, &box, visit, context, &was_cut_short);
+            if (is_found || (was_cut_short && must_be_whole))
+                return !was_cut_short;
+        }
+    return false;
 }

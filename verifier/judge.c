@@ -7,15 +7,6 @@
 #include "verifier/ranks.h"
 #include <string.h>
 
-const char *verdict_name(enum verdict verdict)
-{
-    static const char *const names[VERDICT_COUNT] = {
-        [VERDICT_PROVED] = "proved",       [VERDICT_TESTED] = "tested",   [VERDICT_REFUTED] = "refuted",
-        [VERDICT_UNDECIDED] = "undecided", [VERDICT_VACUOUS] = "vacuous",
-    };
-    return names[verdict];
-}
-
 #define PATIENCE 2
 void judge_init(struct judge *j)
 {
@@ -34,11 +25,6 @@ void judge_free(struct judge *j)
     typing_free(&j->typing);
     polynomial_pool_free(&j->pool);
     arena_free(&j->scratch);
-}
-
-void judgement_free(struct judgement *result)
-{
-    text_free(&result->counterexample);
 }
 
 uint64_t judge_steps_left(const struct judge *j)
@@ -200,23 +186,6 @@ static bool test_both_ways(struct test *t, const struct box *box, const struct a
     return test_box(t, box, attributes, WANTED_RIGHT);
 }
 
-static void merge_bounds(struct bounds *all, const struct bounds *more)
-{
-    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
-        for (int r = 0; r <= MAX_RANK; r++)
-            for (int a = 0; a < MAX_RANK; a++) {
-                all->sizes[v][r][a] |= more->sizes[v][r][a];
-                if (more->reason[v][r][a] > all->reason[v][r][a])
-                    all->reason[v][r][a] = more->reason[v][r][a];
-            }
-    all->has_window = all->has_window || more->has_window;
-    all->has_other_windows = all->has_other_windows || more->has_other_windows;
-    all->axes_meet = all->axes_meet || more->axes_meet;
-    all->largest_extent = all->largest_extent > more->largest_extent ? all->largest_extent : more->largest_extent;
-    all->doubt = all->doubt ? all->doubt : more->doubt;
-    all->cuts_overlap = all->cuts_overlap || more->cuts_overlap;
-}
-
 // Windows that reach far, and more groups than two, have no instances at small sizes: an assignment may not be passed
 // over for that.
 static bool explore_for_test(struct test *t, const struct attribute_value *attributes, struct box *box,
@@ -273,7 +242,7 @@ static bool test_sizes(struct test *t, const struct attribute_value *attributes)
         return test_fixed_bound(t, &box, &bounds, attributes);
     if (!is_found)
         return test_both_ways(t, &box, attributes);
-    merge_bounds(&t->result->bounds, &bounds);
+    bounds_merge(&t->result->bounds, &bounds);
     bool are_apart = bounds.has_other_windows && t->axes_are_apart;
     box_from_bounds(&box, &bounds, are_apart ? 2 : ALL_AXES);
     if (!test_both_ways(t, &box, attributes))
@@ -655,37 +624,6 @@ uint32_t judge_count_parts(struct judge *j, const struct equation *eq)
     return j->fixed_bound == 0 ? 1 : parts < MOST_PARTS ? (uint32_t)parts : MOST_PARTS;
 }
 
-static bool has_failed(const struct judgement *r)
-{
-    return r->verdict == VERDICT_REFUTED || r->verdict == VERDICT_UNDECIDED;
-}
-
-// A refutation says most; of what is vacuous other parts say more.
-static bool says_more(const struct judgement *x, const struct judgement *y)
-{
-    if (has_failed(x) || has_failed(y))
-        return x->verdict == VERDICT_REFUTED ? y->verdict != VERDICT_REFUTED : !has_failed(y);
-    return y->verdict == VERDICT_VACUOUS && x->verdict != VERDICT_VACUOUS;
-}
-
-void judgement_merge(struct judgement *all, struct judgement *part)
-{
-    struct judgement of_part = *part;
-    *part = (struct judgement){.verdict = VERDICT_VACUOUS};
-    if (says_more(&of_part, all)) {
-        struct judgement other = *all;
-        *all = of_part;
-        of_part = other;
-    }
-    all->instances += of_part.instances;
-    all->failures += of_part.failures;
-    all->needs_reals = all->needs_reals || of_part.needs_reals;
-    all->was_cut_short = all->was_cut_short || of_part.was_cut_short;
-    all->met_limits = all->met_limits || of_part.met_limits;
-    merge_bounds(&all->bounds, &of_part.bounds);
-    judgement_free(&of_part);
-}
-
 void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit_fn *visit, void *context)
 {
     struct judgement scratch = {0};
@@ -704,78 +642,4 @@ void judge_visit_instances(struct judge *j, const struct equation *eq,
     typing_trim(&j->typing);
     test_equation(j, eq, &t, &explored);
     judgement_free(&scratch);
-}
-
-static bool visit_box(struct judge *j, const struct equation *eq, const struct box *box,
-                      bool (*visit)(void *context, struct instance *in), void *context, bool *was_cut_short)
-{
-    struct enumeration e = {.equation = eq,
-                            .typing = &j->typing,
-                            .scratch = &j->scratch,
-                            .box = box,
-                            .wanted = WANTED_BOTH,
-                            .step_limit = j->step_limit,
-                            .visit = visit,
-                            .context = context};
-    enumerate_instances(&e);
-    *was_cut_short = *was_cut_short || e.was_cut_short;
-    return e.instances > 0;
-}
-
-// Split trees are tried before sizes that have many types.
-bool judge_explore(struct judge *j, const struct equation *eq, bool must_be_whole,
-                   bool (*visit)(void *context, struct instance *in), void *context)
-{
-    static const struct {
-        bool has_split_trees, has_other_dtypes;
-        int low, high;
-    } attempts[] = {{false, false, 2, 3}, {true, false, 2, 3}, {false, false, 4, 6},
-                    {true, false, 4, 6},  {false, true, 2, 6}, {true, true, 2, 6}};
-    bool was_cut_short = false, may_need_trees = pattern_looks_at_split_trees(eq->pattern);
-    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++)
-        for (int size = attempts[i].low; size <= attempts[i].high; size++) {
-            struct box box = box_uniform(ranks_to_test(eq), size);
-            box.has_split_trees = attempts[i].has_split_trees;
-            box.has_other_dtypes = attempts[i].has_other_dtypes;
-            if (box.has_split_trees && !may_need_trees)
-                continue;
-            bool is_found = visit_box(j, eq, &box, visit, context, &was_cut_short);
-            if (is_found || (was_cut_short && must_be_whole))
-                return !was_cut_short;
-        }
-    return false;
-}
-
-// --- printing --------------------------------------------------------------------------------------------------------
-
-static void print_sizes(struct text *out, uint32_t sizes)
-{
-    int largest = 31 - __builtin_clz(sizes);
-    if (sizes == SIZES_UP_TO(largest)) {
-        text_printf(out, largest == 1 ? "1" : "1..%d", largest);
-        return;
-    }
-    for (int n = 1; n <= largest; n++)
-        if (sizes >> n & 1)
-            text_printf(out, n == 1 ? "%d" : " %d", n);
-}
-
-static void print_bounds_of_variable(struct text *out, const struct equation *eq, const struct judgement *r, uint32_t v,
-                                     int rank)
-{
-    for (int axis = 0; axis < rank; axis++) {
-        if (!r->bounds.sizes[v][rank][axis])
-            continue;
-        text_printf(out, "  ?%s of rank %d, axis %d: ", eq->pattern->variables[v], rank, axis);
-        print_sizes(out, r->bounds.sizes[v][rank][axis]);
-        text_printf(out, " (%s)\n", bound_reason_text((enum bound_reason)r->bounds.reason[v][rank][axis]));
-    }
-}
-
-void judgement_print_bounds(struct text *out, const struct equation *eq, const struct judgement *r)
-{
-    text_printf(out, "  ranks up to %d, %llu instances\n", r->max_rank, (unsigned long long)r->instances);
-    for (uint32_t v = 0; v < eq->pattern->n_variables; v++)
-        for (int rank = 1; rank <= r->max_rank; rank++)
-            print_bounds_of_variable(out, eq, r, v, rank);
 }

@@ -1,6 +1,7 @@
 #include "verifier/obligations.h"
 
 #include "core/hash.h"
+#include "verifier/explore.h"
 #include <string.h>
 
 // Attributes of the equation's nodes that have had one value at all instances of a kind so far.
@@ -147,7 +148,7 @@ bool obligations_find(struct logic *l, struct judge *j, const struct equation *e
     struct obligations o;
     obligations_begin(&o, l, eq, is_axiom, list);
     if (is_axiom || eq->is_strong)
-        judge_explore(j, eq, false, hear, &o);
+        explore_kinds(j, eq, false, hear, &o);
     else
         judge_visit_instances(j, eq, hear, &o);
     return obligations_end(&o);

@@ -1,6 +1,7 @@
 #include "verifier/theory.h"
 
 #include "core/clock.h"
+#include "verifier/explore.h"
 #include "verifier/formulas.h"
 #include "verifier/ranks.h"
 #include <stdio.h>
@@ -245,7 +246,7 @@ static bool has_heard_all(struct theory *t, struct judge *judge, const struct ju
     if (t->heard.has_failed)
         return false;
     return !heard->was_cut_short || heard->saw_all_kinds ||
-           judge_explore(judge, t->heard.equation, true, hear_more, &t->heard);
+           explore_kinds(judge, t->heard.equation, true, hear_more, &t->heard);
 }
 
 struct entailment theory_prove_heard(struct theory *t, struct judge *judge, const struct judgement *heard)
