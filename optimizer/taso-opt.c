@@ -42,7 +42,7 @@ static const struct option_spec specs[] = {
      .help = "graphs to expand; the search also ends when as much work was done as 2000 words of descriptions to price "
              "for each of them, and 15000 for each node of the model"},
     {"patience", OPTION_INTEGER, FIELD(optimize.patience), .low = 0, .high = 1e9, .metavar = "N",
-     .help = "end the search when N graphs in a row were expanded, or as much work as five times as many matches take "
+     .help = "end the search when N graphs in a row were expanded, or as much work as four times as many matches take "
              "was done, without 0.1 % being gained; 0: no limit"},
     {"time", OPTION_REAL, FIELD(optimize.seconds), .low = 0, .high = 1e9, .metavar = "SECONDS",
      .help = "stop the search after this time; 0: no limit"},

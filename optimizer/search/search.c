@@ -5,7 +5,7 @@
 #include "core/progress.h"
 #include "optimizer/search/chains.h"
 
-#define MATCHES_PER_GRAPH 5
+#define MATCHES_PER_GRAPH 4
 #define WORDS_PER_GRAPH 1250   // of descriptions that were priced
 
 const struct search_options search_standard_options = {.alpha = 1.05,
@@ -13,7 +13,7 @@ const struct search_options search_standard_options = {.alpha = 1.05,
                                                        .budget = 1000,
                                                        .work_per_graph = 2000,
                                                        .work_per_node = 15000,
-                                                       .patience = 800,
+                                                       .patience = 750,
                                                        .renewing_gain = 0.001,
                                                        .max_candidates = 200000,
                                                        .max_memory = (size_t)1 << 30,

@@ -32,7 +32,7 @@ struct search_options {
     // does not depend on weights alone, so that large graphs are treated whole. In words of descriptions to price, and
     // nodes of whole graphs that are priced.
     int64_t work_per_graph, work_per_node;
-    int64_t patience;        // of these in a row that gain too little (renewing_gain), or five times as many matches,
+    int64_t patience;        // of these in a row that gain too little (renewing_gain), or four times as many matches,
                              // or 1250 times as many words of descriptions to price, after which it ends; 0: no limit
     double renewing_gain;    // as a share of the graph's cost: so much better in sum, and patience begins anew
     double seconds;          // 0: no limit
@@ -46,7 +46,7 @@ struct search_options {
     size_t max_rule_operators;     // rules with more operators on either side are not used; 0: no limit
     FILE *progress;                // NULL: silent
 };
-extern const struct search_options search_standard_options;   // alpha 1.05, budget 1000, patience 800, no time limit
+extern const struct search_options search_standard_options;   // alpha 1.05, budget 1000, patience 750, no time limit
 
 // Why a search ended, and how reports call it.
 #define SEARCH_ENDS(END)                                                                                               \

@@ -94,8 +94,13 @@ bool whole_is_within_alpha(const struct whole *w, double change);
 // edits that look the same all or none, as far as that goes. They must not touch the same nodes. Gives the number
 // applied; when it is not 0, `ret_movement` is to be freed.
 size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, struct movement *ret_movement);
+bool whole_apply_all(struct whole *w, const struct edit *edits, size_t n, struct movement *ret_movement);   // or none
+// Is what was estimated, and n rewrites have to gain, a gain of the whole graph, too?
+bool whole_is_gain(double before, double after, double estimated_change, double least, size_t n);
 bool whole_would_gain(struct whole *w, const struct edit *e);   // alone
 void movement_free(struct movement *m);
+
+// --- descent (descent.c) ---------------------------------------------------------------------------------------------
 // Applies the best improving proposals that do not overlap, all at once. False: none improves any more.
 bool whole_descend(struct whole *w, struct movement *ret_movement);
 #endif

@@ -395,7 +395,7 @@ static void loses_patience_by_matches_too(void **state)
         options.patience = patience;
         search_a_long_sum(&options, &made_up_cost, &result, &f);
         assert_int_equal(result.ends.items[0], SEARCH_OUT_OF_PATIENCE);
-        assert_true(result.statistics.matches >= 5 * (uint64_t)patience);
+        assert_true(result.statistics.matches >= 4 * (uint64_t)patience);
         assert_true(result.statistics.expanded < (uint64_t)patience);
         search_result_free(&result);
         tear_down(&f);
