@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 static void report_and_exit(size_t size)
 {
@@ -75,6 +78,16 @@ void mem_free(void *block, size_t size)
     assert((block == NULL) == (size == 0));
     free(block);
     count_change(size, 0);
+}
+
+enum { MOST_KEPT = 1 << 30, LARGEST_KEPT = 1 << 25 };   // bytes; glibc takes no larger limit than the second
+
+void mem_keep_freed(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_TRIM_THRESHOLD, MOST_KEPT);
+    mallopt(M_MMAP_THRESHOLD, LARGEST_KEPT);
+#endif
 }
 
 size_t mem_in_use(void)

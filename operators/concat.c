@@ -1,6 +1,7 @@
 // concat: tensors one behind the other on one axis.
 //     z[...,i,...] = x0[...,i,...] if i < X0 else x1[...,i - X0,...] if i < X0 + X1 else ...
 // The axis gets the split tree that records this: (x0 | (x1 | (x2 | ...))), each with its own tree.
+#include "core/hash.h"
 #include "operators/operator.h"
 
 enum { AXIS };
@@ -26,6 +27,15 @@ static bool have_matching_types(struct definition *d, const struct operator_call
             return refuse(d, "concat makes too large an axis");
     }
     return true;
+}
+
+static uint64_t sizes_of_other_axes(const struct operator_call *call, int input)
+{
+    const struct type *t = &call->inputs[input];
+    uint64_t sizes = (uint64_t)t->rank;
+    for (int i = 0; i < t->rank; i++)
+        sizes = i == call_int(call, AXIS) ? sizes : hash_mix(sizes, (uint64_t)t->dim[i]);
+    return sizes;
 }
 
 static expr read_at_offset(struct definition *d, int input, int z, int64_t axis, int64_t offset)
@@ -74,4 +84,5 @@ const struct operator operator_concat = {
     .flags = OPERATOR_KEEPS_RANK,
     .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .is_required = true}},
     .define = define_concat,
+    .agreement = sizes_of_other_axes,
 };

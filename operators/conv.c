@@ -63,6 +63,13 @@ static bool define_conv(struct definition *d, const struct operator_call *call)
     return true;
 }
 
+static uint64_t channels_of_group(const struct operator_call *call, int input)
+{
+    const struct type *t = &call->inputs[input];
+    int64_t group = call_int(call, GROUP);
+    return t->rank < 2 || group < 1 ? 0 : (uint64_t)(input == 0 ? t->dim[1] / group : t->dim[1]);
+}
+
 static void resolve_lists(struct definition *d, const struct operator_call *call,
                           struct attribute_value *ret_attributes)
 {
@@ -83,5 +90,6 @@ const struct operator operator_conv = {
                    [GROUP] = {.name = "group", .kind = ATTRIBUTE_INT, .standard = 1},
                    [ACT] = ACTIVATION_ATTRIBUTE},
     .define = define_conv,
+    .agreement = channels_of_group,
     .resolve = resolve_lists,
 };

@@ -19,6 +19,12 @@ static bool have_matching_types(struct definition *d, const struct type *x, cons
     return true;
 }
 
+static uint64_t size_summed_over(const struct operator_call *call, int input)
+{
+    const struct type *t = &call->inputs[input];
+    return t->rank < 2 ? 0 : (uint64_t)t->dim[input == 0 ? t->rank - 1 : t->rank - 2];
+}
+
 static bool define_matmul(struct definition *d, const struct operator_call *call)
 {
     const struct type *x = &call->inputs[0], *y = &call->inputs[1];
@@ -52,4 +58,5 @@ const struct operator operator_matmul = {
     .max_inputs = 2,
     .attributes = {[ACT] = ACTIVATION_ATTRIBUTE},
     .define = define_matmul,
+    .agreement = size_summed_over,
 };

@@ -1,6 +1,7 @@
 #include "operators/operator.h"
 
 #include "core/arena.h"
+#include "core/hash.h"
 #include "core/text.h"
 #include <assert.h>
 #include <inttypes.h>
@@ -147,6 +148,17 @@ bool operator_define_checked(struct definition *d, const struct operator_call *c
             return refuse(d, "the result of %s is too large", call->op->name);
     definition_finish(d);
     return true;
+}
+
+uint64_t operator_agreement(const struct operator_call *call, int input)
+{
+    const struct type *t = &call->inputs[input];
+    uint64_t all = call->op->agreement ? call->op->agreement(call, input) : 0;
+    if (call->op->flags & (OPERATOR_KEEPS_RANK | OPERATOR_IS_ELEMENTWISE))
+        all = hash_mix(all, (uint64_t)t->rank);
+    for (int i = 0; (call->op->flags & OPERATOR_IS_ELEMENTWISE) && i < t->rank; i++)
+        all = hash_mix(all, (uint64_t)t->dim[i]);
+    return all;
 }
 
 bool operator_define(struct definition *d, const struct operator_call *call)

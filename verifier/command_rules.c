@@ -2,6 +2,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/file.h"
+#include "core/memory.h"
 #include "core/options.h"
 #include "core/progress.h"
 #include "verifier/commands.h"
@@ -322,6 +323,7 @@ int command_rules(int argc, char **argv)
     bool is_done = false;
     if (!options_begin(&program, &argc, argv, &run.options, &code))
         return code;
+    mem_keep_freed();
     arena_init(&run.arena);
     rule_set_init(&run.set, &run.arena);
     property_set_init(&run.properties, &run.arena);

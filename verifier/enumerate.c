@@ -18,6 +18,11 @@ struct level {
     node_set nodes;           // those to be typed when the level is bound: known then, and not before
     uint32_t conditions;      // likewise
 };
+// Types that a search tries.
+struct type_list {
+    uint32_t count;
+    const type_id *items;
+};
 struct search {
     struct enumeration *e;
     struct instance in;
@@ -118,12 +123,13 @@ static void make_types_of_rank(struct search *s, uint32_t variable, enum dtype d
 // Assignments and variables ask for the same ones again and again.
 static void add_types_of_rank(struct search *s, uint32_t variable, enum dtype dtype, int rank)
 {
+    struct typing *t = s->e->typing;
     bool has_cuts = s->e->box->has_split_trees && !(s->e->equation->plain >> variable & 1);
-    int64_t key[3 + MAX_RANK] = {dtype, rank, has_cuts};
-    uint32_t key_length = 3 + MAX_RANK;
+    int64_t question[4 + MAX_RANK] = {MEMO_TYPES, dtype, rank, has_cuts};
     for (int i = 0; i < MAX_RANK; i++)
-        key[3 + i] = i < rank || i == 0 ? s->e->box->sizes[variable][rank][i] : 0;
-    const struct type_list *kept = typing_find_list(s->e->typing, key_length, key);
+        question[4 + i] = i < rank || i == 0 ? s->e->box->sizes[variable][rank][i] : 0;
+    uint32_t found = memo_find(&t->memo, 4 + MAX_RANK, question);
+    const struct type_list *kept = found == MEMO_NONE ? NULL : memo_answer(&t->memo, found);
     size_t first = s->candidates[variable].count;
     for (uint32_t i = 0; kept && i < kept->count; i++)
         vec_push(&s->candidates[variable], kept->items[i]);
@@ -131,8 +137,10 @@ static void add_types_of_rank(struct search *s, uint32_t variable, enum dtype dt
         return;
     make_types_of_rank(s, variable, dtype, rank, has_cuts);
     vec_reserve(&s->candidates[variable], 1);
-    typing_keep_list(s->e->typing, key_length, key, (uint32_t)(s->candidates[variable].count - first),
-                     s->candidates[variable].items + first);
+    struct type_list *list = arena_new(&t->arena, struct type_list);
+    list->count = (uint32_t)(s->candidates[variable].count - first);
+    list->items = arena_copy_array(&t->arena, s->candidates[variable].items + first, list->count);
+    memo_add(&t->memo, &t->arena, 4 + MAX_RANK, question, list);
 }
 
 // Conditions that speak of nothing but the variable hold of its types or do not, whatever the others are.
@@ -179,10 +187,8 @@ static void add_candidates_of(struct search *s, uint32_t variable, uint16_t rank
         }
     }
     filter_candidates(s, variable);
-    s->relations.of_variable[variable] = (struct relation){.variables = 1u << variable,
-                                                           .width = 1,
-                                                           .count = (uint32_t)s->candidates[variable].count,
-                                                           .rows = s->candidates[variable].items};
+    s->relations.of_variable[variable] = relation_of_variable(
+        s->e->typing, variable, (uint32_t)s->candidates[variable].count, s->candidates[variable].items);
 }
 
 // Other ranks than lists of windows ask for are ill-typed, whatever the sizes are.
@@ -610,5 +616,6 @@ bool enumerate_instances(struct enumeration *e)
     bool goes_on = search_all(&s);
     for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++)
         vec_free(&s.candidates[v]);
+    relations_free(&s.relations);
     return goes_on || e->was_cut_short;
 }

@@ -1,68 +1,9 @@
 #include "verifier/relation.h"
 
-#include "core/hash.h"
 #include <string.h>
 
 #define MAX_ROWS (1u << 18)
 #define PAIRS_PER_STEP 4   // most pairs are remembered, or refused at once
-
-// --- rows by key -----------------------------------------------------------------------------------------------------
-
-static uint64_t hash_key(uint32_t n, const type_id *key)
-{
-    uint64_t hash = n;
-    for (uint32_t i = 0; i < n; i++)
-        hash = (hash ^ key[i]) * 0x9E3779B97F4A7C15u;
-    return hash ^ hash >> 32;
-}
-
-static void key_of_row(const struct row_index *index, uint32_t row, type_id *ret_key)
-{
-    const type_id *types = index->rows + (size_t)row * index->stride;
-    for (uint32_t i = 0; i < index->n_columns; i++)
-        ret_key[i] = types[index->columns[i]];
-}
-
-void row_index_make(struct row_index *ret_index, struct arena *a, const type_id *rows, uint32_t stride, uint32_t count,
-                    uint32_t n_columns, const uint8_t *columns)
-{
-    uint32_t capacity = 16;
-    type_id key[MAX_RULE_VARIABLES];
-    while (capacity < count * 2)
-        capacity *= 2;
-    *ret_index = (struct row_index){.rows = rows, .stride = stride, .n_columns = n_columns, .mask = capacity - 1};
-    memcpy(ret_index->columns, columns, n_columns);
-    ret_index->heads = arena_alloc(a, capacity * sizeof(uint32_t), _Alignof(uint32_t));
-    ret_index->next = arena_alloc(a, (count + 1) * sizeof(uint32_t), _Alignof(uint32_t));
-    memset(ret_index->heads, 0xff, capacity * sizeof(uint32_t));
-    for (uint32_t row = count; row-- > 0;) {
-        key_of_row(ret_index, row, key);
-        uint32_t *head = &ret_index->heads[hash_key(n_columns, key) & ret_index->mask];
-        ret_index->next[row] = *head;
-        *head = row;
-    }
-}
-
-static uint32_t first_with_key(const struct row_index *index, uint32_t row, const type_id *key)
-{
-    type_id here[MAX_RULE_VARIABLES];
-    for (; row != NO_ROW; row = index->next[row]) {
-        key_of_row(index, row, here);
-        if (memcmp(here, key, index->n_columns * sizeof *key) == 0)
-            break;
-    }
-    return row;
-}
-
-uint32_t row_index_first(const struct row_index *index, const type_id *key)
-{
-    return first_with_key(index, index->heads[hash_key(index->n_columns, key) & index->mask], key);
-}
-
-uint32_t row_index_next(const struct row_index *index, uint32_t row, const type_id *key)
-{
-    return first_with_key(index, index->next[row], key);
-}
 
 // --- joins -----------------------------------------------------------------------------------------------------------
 
@@ -163,20 +104,21 @@ static bool join(struct relations *r, const struct partial *left, const struct p
 
 // --- applications ----------------------------------------------------------------------------------------------------
 
-static const struct relation *keep_relation(struct relations *r, const struct columns *c, struct row_list *found,
-                                            bool fits)
+static struct relation *keep_relation(struct relations *r, const struct columns *c, struct row_list *found, bool fits)
 {
     struct relation *kept = NULL;
     if (fits) {
         uint32_t count = (uint32_t)found->calls.count;
         vec_reserve(&found->calls, 1);
-        kept = arena_new(r->arena, struct relation);
-        *kept = (struct relation){
-            .variables = c->variables,
-            .width = c->width,
-            .count = count,
-            .rows = found->rows.count ? arena_copy_array(r->arena, found->rows.items, found->rows.count) : NULL,
-            .calls = arena_copy_array(r->arena, found->calls.items, count)};
+        struct arena *a = r->keeps_next ? &r->in->typing->arena : r->arena;
+        kept = arena_new(a, struct relation);
+        *kept = (struct relation){.number = MEMO_NONE,
+                                  .variables = c->variables,
+                                  .width = c->width,
+                                  .count = count,
+                                  .rows = found->rows.count ? arena_copy_array(a, found->rows.items, found->rows.count)
+                                                            : NULL,
+                                  .calls = arena_copy_array(a, found->calls.items, count)};
     }
     vec_free(&found->rows);
     vec_free(&found->calls);
@@ -239,8 +181,8 @@ static type_id *types_of_groups(struct relations *r, const struct partial *p, co
 
 // The last input shares no variable with the others, and the attributes are known: one application for each pair of
 // groups.
-static const struct relation *apply_by_groups(struct relations *r, uint32_t node, const struct partial *left,
-                                              const struct partial *right)
+static struct relation *apply_by_groups(struct relations *r, uint32_t node, const struct partial *left,
+                                        const struct partial *right)
 {
     const struct pattern_node *n = &r->in->equation->pattern->nodes.items[node];
     struct columns c = match_columns(left, right);
@@ -257,16 +199,6 @@ static const struct relation *apply_by_groups(struct relations *r, uint32_t node
     return keep_relation(r, &c, &out, fits);
 }
 
-static const struct typed_call *apply_to_row(struct relations *r, uint32_t node, const struct partial *all,
-                                             uint32_t row)
-{
-    const struct pattern_node *n = &r->in->equation->pattern->nodes.items[node];
-    head_id head;
-    if (!instance_head(r->in, node, &head))
-        return NULL;
-    return typing_apply(r->in->typing, head, n->n_inputs, row_of(all, row) + all->width);
-}
-
 static void bind_row(struct instance *in, const struct partial *p, uint32_t row)
 {
     const type_id *types = row_of(p, row);
@@ -274,18 +206,75 @@ static void bind_row(struct instance *in, const struct partial *p, uint32_t row)
         instance_bind(in, (uint32_t)__builtin_ctz(left), *types++);
 }
 
-static const struct relation *apply_by_rows(struct relations *r, uint32_t node, const struct partial *all)
+// Rows that follow one another often differ in the last input alone, which has few types: such rows are a run. Their head
+// is found once, and so is the application to each last type, as long as its place here is not taken.
+#define RECENT_TYPES 256
+struct run {
+    uint32_t number;
+    bool has_head;
+    head_id head;
+    struct recent_call {
+        uint32_t run;
+        type_id last;
+        const struct typed_call *call;
+    } recent[RECENT_TYPES];
+};
+
+// Where the variables that attributes depend on are among a row's, bit by bit.
+static uint32_t columns_of_attributes(const struct relations *r, uint32_t node, const struct partial *all)
+{
+    uint32_t variables = equation_variables_of_attributes(&r->in->equation->pattern->nodes.items[node]), columns = 0;
+    uint32_t column = 0;
+    for (uint32_t left = all->variables; left; left &= left - 1, column++)
+        columns |= (variables >> __builtin_ctz(left) & 1) << column;
+    return columns;
+}
+
+static bool goes_on_with_run(const struct partial *all, uint32_t row, uint32_t columns)
+{
+    const type_id *here = row_of(all, row), *before = here - (all->width + all->n_types);
+    bool is_same = memcmp(here + all->width, before + all->width, (all->n_types - 1) * sizeof *here) == 0;
+    for (uint32_t left = columns; left && is_same; left &= left - 1)
+        is_same = here[__builtin_ctz(left)] == before[__builtin_ctz(left)];
+    return is_same;
+}
+
+static void begin_run(struct relations *r, uint32_t node, const struct partial *all, uint32_t row, struct run *run)
+{
+    struct arena_mark mark = arena_mark(r->in->scratch);
+    run->number++;
+    if (r->in->heads[node] == NO_HEAD)
+        bind_row(r->in, all, row);
+    run->has_head = instance_head(r->in, node, &run->head);
+    arena_release(r->in->scratch, mark);
+}
+
+// NULL: the attributes have no value.
+static const struct typed_call *apply_to_row(struct relations *r, const struct partial *all, uint32_t row,
+                                             struct run *run)
+{
+    const type_id *inputs = row_of(all, row) + all->width;
+    if (!run->has_head || all->n_types == 0)
+        return run->has_head ? typing_apply(r->in->typing, run->head, 0, inputs) : NULL;
+    type_id last = inputs[all->n_types - 1];
+    struct recent_call *recent = &run->recent[last % RECENT_TYPES];
+    if (recent->run != run->number || recent->last != last)
+        *recent = (struct recent_call){run->number, last, typing_apply(r->in->typing, run->head, all->n_types, inputs)};
+    return recent->call;
+}
+
+static struct relation *apply_by_rows(struct relations *r, uint32_t node, const struct partial *all)
 {
     const struct partial nothing = {0};
     struct columns c = match_columns(all, &nothing);
     struct row_list out = {0};
-    bool fits = true, is_settled = r->in->heads[node] != NO_HEAD;
+    struct run run = {0};
+    uint32_t columns = columns_of_attributes(r, node, all);
+    bool fits = true;
     for (uint32_t row = 0; row < all->count && fits; row++) {
-        struct arena_mark mark = arena_mark(r->in->scratch);
-        if (!is_settled)
-            bind_row(r->in, all, row);
-        const struct typed_call *call = apply_to_row(r, node, all, row);
-        arena_release(r->in->scratch, mark);
+        if (row == 0 || all->n_types == 0 || !goes_on_with_run(all, row, columns))
+            begin_run(r, node, all, row, &run);
+        const struct typed_call *call = apply_to_row(r, all, row, &run);
         if (call && call->is_typed) {
             push_variables(&out, &c, row_of(all, row), NULL);
             vec_push(&out.calls, call);
@@ -326,7 +315,7 @@ static bool partial_of_term(struct relations *r, term_id term, struct partial *r
     return true;
 }
 
-static const struct relation *solve(struct relations *r, uint32_t node)
+static struct relation *solve(struct relations *r, uint32_t node)
 {
     const struct pattern_node *n = &r->in->equation->pattern->nodes.items[node];
     uint32_t missing = equation_variables_of_attributes(n);
@@ -347,10 +336,137 @@ static const struct relation *solve(struct relations *r, uint32_t node)
     return apply_by_rows(r, node, &all);
 }
 
+// --- what was solved before ------------------------------------------------------------------------------------------
+
+// The question's answer. The inputs of a node that was solved are solved first, so its steps are its own.
+struct solved_node {
+    struct relation *relation;   // NULL: it has too many rows
+    uint64_t steps;
+};
+
+struct relation relation_of_variable(struct typing *t, uint32_t variable, uint32_t count, const type_id *types)
+{
+    VEC(int64_t) question = {0};
+    vec_push(&question, MEMO_VARIABLE);
+    vec_push(&question, variable);
+    for (uint32_t i = 0; i < count; i++)
+        vec_push(&question, types[i]);
+    uint32_t number = memo_find(&t->memo, question.count, question.items);
+    if (number == MEMO_NONE)
+        number = memo_add(&t->memo, &t->arena, question.count, question.items, NULL);
+    vec_free(&question);
+    return (struct relation){.number = number, .variables = 1u << variable, .width = 1, .count = count, .rows = types};
+}
+
+static void ask_about_term(struct relations *r, const struct attribute_term *t)
+{
+    vec_push(&r->question, (int64_t)t->kind);
+    vec_push(&r->question, t->value);
+    vec_push(&r->question, (int64_t)t->count);
+    for (uint32_t i = 0; i < t->count; i++)
+        ask_about_term(r, t->operands[i]);
+    if (t->kind != TERM_VARIABLE)
+        return;
+    const struct attribute_value *value = &r->in->attributes[t->value];
+    vec_push(&r->question, (int64_t)value->count);
+    for (uint32_t i = 0; value->ints && i < value->count; i++)
+        vec_push(&r->question, value->ints[i]);
+}
+
+// Attributes that depend on types are asked about as they are written, with the variables that they name.
+static void ask_about_attributes(struct relations *r, const struct pattern_node *n)
+{
+    uint32_t variables = equation_variables_of_attributes(n);
+    vec_push(&r->question, (int64_t)n->op->id);
+    for (int i = 0; i < operator_n_attributes(n->op); i++) {
+        vec_push(&r->question, (int64_t)n->attributes[i].count);
+        for (uint32_t k = 0; k < n->attributes[i].count; k++)
+            ask_about_term(r, n->attributes[i].terms[k]);
+    }
+    for (uint32_t left = variables; left; left &= left - 1)
+        vec_push(&r->question, (int64_t)r->of_variable[__builtin_ctz(left)].number);
+}
+
+// All that the relation of a node depends on.
+static void ask_about_node(struct relations *r, uint32_t node)
+{
+    const struct pattern *p = r->in->equation->pattern;
+    const struct pattern_node *n = &p->nodes.items[node];
+    vec_clear(&r->question);
+    vec_push(&r->question, MEMO_NODE);
+    vec_push(&r->question, r->in->heads[node] == NO_HEAD ? -1 : (int64_t)r->in->heads[node]);
+    vec_push(&r->question, (int64_t)n->n_inputs);
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        const struct term *t = &p->terms.items[n->inputs[i]];
+        vec_push(&r->question, t->is_variable ? -1 : (int64_t)t->output);
+        vec_push(&r->question, t->is_variable ? r->of_variable[t->index].number : r->of_node[t->index]->number);
+    }
+    if (r->in->heads[node] == NO_HEAD)
+        ask_about_attributes(r, n);
+}
+
+static void remember_node(struct relations *r, struct relation *of, uint64_t steps)
+{
+    struct typing *t = r->in->typing;
+    struct solved_node *solved = arena_new(&t->arena, struct solved_node);
+    uint32_t number = memo_add(&t->memo, &t->arena, r->question.count, r->question.items, solved);
+    *solved = (struct solved_node){of, steps};
+    if (of)
+        of->number = number;
+}
+
+static bool are_inputs_kept(const struct relations *r, uint32_t node)
+{
+    const struct pattern *p = r->in->equation->pattern;
+    for (uint32_t i = 0; i < p->nodes.items[node].n_inputs; i++) {
+        const struct term *t = &p->terms.items[p->nodes.items[node].inputs[i]];
+        if (!t->is_variable && r->of_node[t->index]->number == MEMO_NONE)
+            return false;
+    }
+    return true;
+}
+
+// One search may ask for more than there is room for.
+#define MOST_KEPT_BYTES ((size_t)64 << 20)
+static const struct relation *solve_or_recall(struct relations *r, uint32_t node)
+{
+    struct typing *t = r->in->typing;
+    bool has_question = are_inputs_kept(r, node);
+    if (has_question)
+        ask_about_node(r, node);
+    uint32_t number = has_question ? memo_find(&t->memo, r->question.count, r->question.items) : MEMO_NONE;
+    const struct solved_node *known = number == MEMO_NONE ? NULL : memo_answer(&t->memo, number);
+    uint64_t before = r->steps;
+    if (known && has_steps_left(r, known->steps))
+        return known->relation;
+    r->steps = before;
+    r->keeps_next = has_question && arena_used(&t->arena) < MOST_KEPT_BYTES;
+    struct relation *of = solve(r, node);
+    if (r->keeps_next && r->steps <= r->step_limit)
+        remember_node(r, of, r->steps - before);
+    return of;
+}
+
+static bool solve_inputs(struct relations *r, uint32_t node)
+{
+    const struct pattern *p = r->in->equation->pattern;
+    for (uint32_t i = 0; i < p->nodes.items[node].n_inputs; i++) {
+        const struct term *t = &p->terms.items[p->nodes.items[node].inputs[i]];
+        if (!t->is_variable && !relations_of_node(r, t->index))
+            return false;
+    }
+    return true;
+}
+
 const struct relation *relations_of_node(struct relations *r, uint32_t node)
 {
     if (!r->was_tried[node])
-        r->of_node[node] = solve(r, node);
+        r->of_node[node] = solve_inputs(r, node) ? solve_or_recall(r, node) : NULL;
     r->was_tried[node] = true;
     return r->of_node[node];
+}
+
+void relations_free(struct relations *r)
+{
+    vec_free(&r->question);
 }

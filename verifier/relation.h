@@ -4,26 +4,15 @@
 #ifndef VERIFIER_RELATION_H
 #define VERIFIER_RELATION_H
 #include "verifier/instance.h"
+#include "verifier/row_index.h"
 
 struct relation {
+    uint32_t number;      // two that have the same one are the same; MEMO_NONE: it is not kept
     uint32_t variables;   // one bit for each column of a row, in ascending order
     uint32_t width, count;
     const type_id *rows;                     // `count` of them, `width` types each
     const struct typed_call *const *calls;   // of each row; NULL: the relation of a variable
 };
-
-// Rows by the types in some of their columns.
-struct row_index {
-    const type_id *rows;
-    uint32_t stride, n_columns, mask;
-    uint8_t columns[MAX_RULE_VARIABLES];
-    uint32_t *heads, *next;
-};
-void row_index_make(struct row_index *ret_index, struct arena *a, const type_id *rows, uint32_t stride, uint32_t count,
-                    uint32_t n_columns, const uint8_t *columns);
-#define NO_ROW UINT32_MAX
-uint32_t row_index_first(const struct row_index *index, const type_id *key);   // in ascending order; NO_ROW: none
-uint32_t row_index_next(const struct row_index *index, uint32_t row, const type_id *key);
 
 // Those of one equation at one assignment of its attribute variables.
 struct relations {
@@ -33,7 +22,14 @@ struct relations {
     const struct relation *of_node[MAX_RULE_NODES];
     bool was_tried[MAX_RULE_NODES];
     uint64_t steps, step_limit;   // rows made and applications typed
+    VEC(int64_t) question;
+    bool keeps_next;   // what is solved is kept by the typing
 };
-// NULL: too many rows to write down, or the limit of steps was reached.
+// Of a variable that has one of these types, which are not copied.
+struct relation relation_of_variable(struct typing *t, uint32_t variable, uint32_t count, const type_id *types);
+// NULL: too many rows to write down, or the limit of steps was reached. Who asks for the same application of the same
+// relations again, in this search or in another one before typing_trim, is given what was found, and takes the steps that it
+// took.
 const struct relation *relations_of_node(struct relations *r, uint32_t node);
+void relations_free(struct relations *r);
 #endif

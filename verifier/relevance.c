@@ -24,7 +24,7 @@ struct trigger_search {
 static void add_alone(struct trigger_search *s, logic_term term)
 {
     if (s->found.n < MAX_TRIGGERS)
-        s->found.items[s->found.n++] = (struct trigger){1, {term}};
+        s->found.items[s->found.n++] = (struct trigger){.n = 1, .terms = {term}};
 }
 
 static void add_together(struct trigger_search *s, logic_term term)
@@ -58,7 +58,30 @@ static void look_at_guard(struct trigger_search *s, logic_term guard)
     s->met |= here;
 }
 
-struct triggers triggers_of_axiom(const struct logic *l, const struct sentence *axiom)
+static void add_term(struct relevance *r, logic_term term)
+{
+    const struct logic_node *n = &r->logic->nodes.items[term];
+    if (!n->is_variable && !r->has_symbol[n->index]) {
+        r->has_symbol[n->index] = true;
+        vec_push(&r->symbols, n->index);
+    }
+    for (uint32_t i = 0; i < n->n_arguments; i++)
+        add_term(r, n->arguments[i]);
+}
+
+static void add_symbols(struct logic *l, struct trigger *trigger)
+{
+    struct relevance of_trigger;
+    relevance_init(&of_trigger, l);
+    for (uint32_t i = 0; i < trigger->n; i++)
+        add_term(&of_trigger, trigger->terms[i]);
+    trigger->n_symbols = (uint32_t)of_trigger.symbols.count;
+    vec_reserve(&of_trigger.symbols, 1);
+    trigger->symbols = arena_copy_array(&l->arena, of_trigger.symbols.items, of_trigger.symbols.count);
+    relevance_free(&of_trigger);
+}
+
+struct triggers triggers_of_axiom(struct logic *l, const struct sentence *axiom)
 {
     struct trigger_search s = {.logic = l};
     s.all = axiom->n_variables == 64 ? UINT64_MAX : ((uint64_t)1 << axiom->n_variables) - 1;
@@ -68,6 +91,8 @@ struct triggers triggers_of_axiom(const struct logic *l, const struct sentence *
         look_at_guard(&s, axiom->truths.items[i]);
     if (s.found.n == 0 && s.together.n && s.met == s.all)
         s.found.items[s.found.n++] = s.together;
+    for (uint32_t i = 0; i < s.found.n; i++)
+        add_symbols(l, &s.found.items[i]);
     return s.found;
 }
 
@@ -84,17 +109,6 @@ void relevance_free(struct relevance *r)
     mem_free_array(r->has_symbol, r->n_symbols);
     vec_free(&r->symbols);
     vec_free(&r->axioms);
-}
-
-static void add_term(struct relevance *r, logic_term term)
-{
-    const struct logic_node *n = &r->logic->nodes.items[term];
-    if (!n->is_variable && !r->has_symbol[n->index]) {
-        r->has_symbol[n->index] = true;
-        vec_push(&r->symbols, n->index);
-    }
-    for (uint32_t i = 0; i < n->n_arguments; i++)
-        add_term(r, n->arguments[i]);
 }
 
 static void add_equality(struct relevance *r, const struct logic_equality *e)
@@ -120,19 +134,10 @@ void relevance_add_sentence(struct relevance *r, const struct sentence *s)
         add_equality(r, &s->goals.items[i]);
 }
 
-static bool has_symbols_of(const struct relevance *r, logic_term term)
-{
-    const struct logic_node *n = &r->logic->nodes.items[term];
-    bool has_all = n->is_variable || r->has_symbol[n->index];
-    for (uint32_t i = 0; i < n->n_arguments && has_all; i++)
-        has_all = has_symbols_of(r, n->arguments[i]);
-    return has_all;
-}
-
 static bool may_be_met(const struct relevance *r, const struct trigger *trigger)
 {
-    for (uint32_t i = 0; i < trigger->n; i++)
-        if (!has_symbols_of(r, trigger->terms[i]))
+    for (uint32_t i = 0; i < trigger->n_symbols; i++)
+        if (!r->has_symbol[trigger->symbols[i]])
             return false;
     return true;
 }

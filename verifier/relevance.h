@@ -13,11 +13,14 @@ struct triggers {
     struct trigger {
         uint32_t n;
         logic_term terms[MAX_TRIGGER_TERMS];
+        uint32_t n_symbols;   // of the terms, each once
+        const uint32_t *symbols;
     } items[MAX_TRIGGERS];
 };
 // Each side of the first goal that has all variables triggers the axiom alone, as does such a guard; else all of them do
 // together. None: no term of the axiom has all of its variables.
-struct triggers triggers_of_axiom(const struct logic *l, const struct sentence *axiom);
+// What they point to is in the logic's arena.
+struct triggers triggers_of_axiom(struct logic *l, const struct sentence *axiom);
 
 // What an obligation can reach. In an order that depends on nothing but the obligation and the axioms.
 struct relevance {

@@ -28,14 +28,11 @@ void typing_free(struct typing *t)
     vec_free(&t->types);
     vec_free(&t->trees);
     vec_free(&t->heads);
-    vec_free(&t->pairs);
-    vec_free(&t->lists);
     vec_free(&t->key);
     table_free(&t->by_type);
     table_free(&t->by_tree);
     table_free(&t->by_head);
-    table_free(&t->by_pairs);
-    table_free(&t->by_list);
+    memo_free(&t->memo);
     free_questions(&t->questions);
     arena_free(&t->arena);
     arena_free(&t->temporary);
@@ -52,14 +49,12 @@ static void forget(struct typing *t)
     vec_clear(&t->types);
     vec_clear(&t->trees);
     vec_clear(&t->heads);
-    vec_clear(&t->pairs);
-    vec_clear(&t->lists);
     table_clear(&t->by_type);
     table_clear(&t->by_tree);
     table_clear(&t->by_head);
-    table_clear(&t->by_pairs);
-    table_clear(&t->by_list);
+    memo_clear(&t->memo);
     free_questions(&t->questions);
+    memset(t->recent, 0, sizeof t->recent);
     arena_release(&t->arena, beginning);
     arena_release(&t->temporary, beginning);
     arena_release(&t->rows, beginning);
@@ -123,34 +118,6 @@ type_id typing_add(struct typing *t, const struct type *type)
 const struct type *typing_type(const struct typing *t, type_id id)
 {
     return t->types.items[id];
-}
-
-static bool is_key_of_list(const void *owner, uint32_t id, const void *key)
-{
-    const struct type_list *x = &((const struct typing *)owner)->lists.items[id], *y = key;
-    return x->key_length == y->key_length && memcmp(x->key, y->key, y->key_length * sizeof *y->key) == 0;
-}
-
-static uint64_t hash_key(uint32_t key_length, const int64_t *key)
-{
-    return hash_bytes(key, key_length * sizeof *key, key_length);
-}
-
-const struct type_list *typing_find_list(struct typing *t, uint32_t key_length, const int64_t *key)
-{
-    struct type_list asked = {.key = key, .key_length = key_length};
-    uint32_t found = table_find(&t->by_list, hash_key(key_length, key), is_key_of_list, t, &asked);
-    return found == TABLE_NONE ? NULL : &t->lists.items[found];
-}
-
-void typing_keep_list(struct typing *t, uint32_t key_length, const int64_t *key, uint32_t count, const type_id *items)
-{
-    struct type_list list = {.key = arena_copy_array(&t->arena, key, key_length),
-                             .key_length = key_length,
-                             .count = count,
-                             .items = arena_copy_array(&t->arena, items, count)};
-    vec_push(&t->lists, list);
-    table_insert(&t->by_list, hash_key(key_length, key), (uint32_t)t->lists.count - 1);
 }
 
 // --- heads -----------------------------------------------------------------------------------------------------------
@@ -275,6 +242,11 @@ static uint64_t hash_question(const struct typed_question *q)
     return hash ^ hash >> 32;
 }
 
+static struct typed_question *recent_slot(struct typing *t, const struct typed_question *q)
+{
+    return &t->recent[hash_question(q) % RECENT_QUESTIONS];
+}
+
 static bool is_same_question(const struct typed_question *x, const struct typed_question *y)
 {
     return x->head == y->head && x->n_inputs == y->n_inputs && memcmp(x->inputs, y->inputs, sizeof x->inputs) == 0;
@@ -393,8 +365,13 @@ static const struct typed_call *remember(struct typing *t, const struct typed_qu
 const struct typed_call *typing_apply(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
 {
     struct typed_question q = question_of(t, head, n_inputs, inputs);
+    struct typed_question *recent = recent_slot(t, &q);
+    if (recent->answer && is_same_question(recent, &q))
+        return recent->answer;
     const struct typed_call *known = find_answer(t, &q);
-    return known ? known : remember(t, &q, answer(t, head, n_inputs, inputs));
+    q.answer = known ? known : remember(t, &q, answer(t, head, n_inputs, inputs));
+    *recent = q;
+    return q.answer;
 }
 
 // --- applications of many to many ------------------------------------------------------------------------------------
@@ -405,23 +382,6 @@ static const struct typed_call *remember_typed(struct typing *t, head_id head, u
     struct typed_question q = question_of(t, head, n_inputs, inputs);
     const struct typed_call *known = find_answer(t, &q);
     return known ? known : remember(t, &q, keep_call(t, &t->heads.items[head], n_inputs, inputs));
-}
-
-static bool is_key_of_pairs(const void *owner, uint32_t id, const void *key)
-{
-    const struct typing *t = owner;
-    const struct typed_pairs *pairs = t->pairs.items[id];
-    (void)key;
-    return pairs->key_length == t->key.count &&
-           memcmp(pairs->key, t->key.items, t->key.count * sizeof *pairs->key) == 0;
-}
-
-static bool has_other_rank(const struct typing *t, uint32_t n_inputs, const type_id *inputs)
-{
-    for (uint32_t i = 1; i < n_inputs; i++)
-        if (t->types.items[inputs[i]]->rank != t->types.items[inputs[0]]->rank)
-            return true;
-    return false;
 }
 
 struct pairing {
@@ -474,6 +434,33 @@ static void find_pairs_like(struct typing *t, const struct pairing *p, const str
     }
 }
 
+// What each right type must agree with; most pairs are refused by that alone. NULL: nothing is to be asked.
+static const uint64_t *agreements_of_rights(struct typing *t, const struct pairing *p)
+{
+    if (!p->is_checked || p->n_inputs < 2)
+        return NULL;
+    uint64_t *all = arena_array(&t->temporary, uint64_t, p->n_right + 1);
+    type_id inputs[MAX_TYPED_INPUTS];
+    struct type types[MAX_TYPED_INPUTS];
+    for (uint32_t i = 0; i < p->n_right; i++) {
+        take_left(p, 0, inputs);
+        inputs[p->n_inputs - 1] = p->rights[i];
+        struct operator_call call = operator_call_of(t, p->head, p->n_inputs, inputs, types);
+        all[i] = operator_agreement(&call, (int)p->n_inputs - 1);
+    }
+    return all;
+}
+
+// False: the inputs that are not the last do not agree among themselves.
+static bool agreement_of_left(const struct operator_call *of_left, uint64_t *ret_agreement)
+{
+    *ret_agreement = operator_agreement(of_left, 0);
+    for (int i = 1; i < of_left->n_inputs; i++)
+        if (operator_agreement(of_left, i) != *ret_agreement)
+            return false;
+    return true;
+}
+
 // What is ill-typed is not remembered, as most is.
 static void find_pairs(struct typing *t, struct pairing *p, struct typed_pairs *ret_pairs)
 {
@@ -481,17 +468,21 @@ static void find_pairs(struct typing *t, struct pairing *p, struct typed_pairs *
     type_id inputs[MAX_TYPED_INPUTS];
     struct type types[MAX_TYPED_INPUTS];
     uint32_t last = p->n_inputs - 1;
-    bool keeps_rank = t->heads.items[p->head].op->flags & (OPERATOR_KEEPS_RANK | OPERATOR_IS_ELEMENTWISE);
+    struct arena_mark beginning = arena_mark(&t->temporary);
     p->is_checked = check_all(t, p);
+    const uint64_t *of_right = agreements_of_rights(t, p);
     for (uint32_t i = 0; i < p->n_left; i++) {
+        uint64_t of_left = 0;
         take_left(p, i, inputs);
         struct operator_call asked = operator_call_of(t, p->head, last, inputs, types);
+        if (of_right && !agreement_of_left(&asked, &of_left))
+            continue;
         asked.n_inputs = (int)p->n_inputs;
         for (uint32_t j = 0; j < p->n_right; j++) {
+            if (of_right && of_right[j] != of_left)
+                continue;
             struct arena_mark mark = arena_mark(&t->temporary);
             inputs[last] = p->rights[j];
-            if (keeps_rank && has_other_rank(t, p->n_inputs, inputs))
-                continue;
             types[last] = *t->types.items[p->rights[j]];
             if (define_pair(t, p, &asked)) {
                 struct typed_pair pair = {i, j, remember_typed(t, p->head, p->n_inputs, inputs)};
@@ -500,6 +491,7 @@ static void find_pairs(struct typing *t, struct pairing *p, struct typed_pairs *
             arena_release(&t->temporary, mark);
         }
     }
+    arena_release(&t->temporary, beginning);
     vec_reserve(&found, 1);
     ret_pairs->items = arena_copy_array(&t->arena, found.items, found.count);
     ret_pairs->count = (uint32_t)found.count;
@@ -510,6 +502,7 @@ const struct typed_pairs *typing_apply_all(struct typing *t, head_id head, uint3
                                            const type_id *lefts, uint32_t n_right, const type_id *rights)
 {
     vec_clear(&t->key);
+    vec_push(&t->key, MEMO_PAIRS);
     vec_push(&t->key, (int64_t)head);
     vec_push(&t->key, (int64_t)n_inputs);
     vec_push(&t->key, (int64_t)n_left);
@@ -517,13 +510,11 @@ const struct typed_pairs *typing_apply_all(struct typing *t, head_id head, uint3
         vec_push(&t->key, (int64_t)rights[i]);
     for (uint32_t i = 0; i < n_left * (n_inputs - 1); i++)
         vec_push(&t->key, (int64_t)lefts[i]);
-    uint64_t hash = hash_bytes(t->key.items, t->key.count * sizeof *t->key.items, t->key.count);
-    uint32_t found = table_find(&t->by_pairs, hash, is_key_of_pairs, t, NULL);
-    if (found != TABLE_NONE)
-        return t->pairs.items[found];
+    uint32_t found = memo_find(&t->memo, t->key.count, t->key.items);
+    if (found != MEMO_NONE)
+        return memo_answer(&t->memo, found);
     struct typed_pairs *pairs = arena_new(&t->arena, struct typed_pairs);
-    pairs->key_length = (uint32_t)t->key.count;
-    pairs->key = arena_copy_array(&t->arena, t->key.items, t->key.count);
+    memo_add(&t->memo, &t->arena, t->key.count, t->key.items, pairs);
     struct pairing pairing = {
         .head = head, .n_inputs = n_inputs, .n_left = n_left, .n_right = n_right, .lefts = lefts, .rights = rights};
     head_id like = t->heads.items[head].typed_like;
@@ -531,8 +522,6 @@ const struct typed_pairs *typing_apply_all(struct typing *t, head_id head, uint3
         find_pairs_like(t, &pairing, typing_apply_all(t, like, n_inputs, n_left, lefts, n_right, rights), pairs);
     else
         find_pairs(t, &pairing, pairs);
-    vec_push(&t->pairs, pairs);
-    table_insert(&t->by_pairs, hash, (uint32_t)t->pairs.count - 1);
     return pairs;
 }
 

@@ -7,6 +7,7 @@
 #include "core/table.h"
 #include "core/vec.h"
 #include "operators/operator.h"
+#include "verifier/memo.h"
 
 typedef uint32_t type_id;
 #define NO_TYPE UINT32_MAX
@@ -26,20 +27,14 @@ struct typed_call {
 };
 // The well-typed ones among the applications of an operator to every left tuple of types with every right type.
 struct typed_pairs {
-    const int64_t *key;
-    uint32_t key_length, count;
+    uint32_t count;
     struct typed_pair {
         uint32_t left, right;   // which tuple, which type
         const struct typed_call *call;
     } * items;
 };
-// Types that a search tries, by what describes them.
-struct type_list {
-    const int64_t *key;
-    uint32_t key_length, count;
-    const type_id *items;
-};
 #define INPUTS_OF_QUESTION 4   // of more, the others belong to the head
+#define RECENT_QUESTIONS 256
 
 struct typed_question {
     head_id head;
@@ -61,13 +56,13 @@ struct typing {
     VEC(const struct type *) types;
     VEC(const struct split_tree *) trees;
     VEC(struct typed_head) heads;
-    VEC(struct typed_pairs *) pairs;
-    VEC(struct type_list) lists;
-    struct table by_type, by_tree, by_head, by_pairs, by_list;
+    struct table by_type, by_tree, by_head;
+    struct memo memo;   // of larger questions; answers are in the arena
     struct question_table {
         struct typed_question *slots;   // the free ones have no answer; linear probing
         size_t count, capacity;
     } questions;
+    struct typed_question recent[RECENT_QUESTIONS];   // by hash: small enough to stay in the cache
     VEC(int64_t) key;
     struct definition scratch;   // of what is being typed
     struct definition meaning;   // of what is about to be kept
@@ -78,9 +73,6 @@ void typing_free(struct typing *t);
 // Forgets everything when it has grown large. Type numbers, calls and definitions given before are void then.
 void typing_trim(struct typing *t);
 type_id typing_add(struct typing *t, const struct type *type);
-// The list that was kept with this key, or NULL; valid until the next one is kept, and its items until typing_trim.
-const struct type_list *typing_find_list(struct typing *t, uint32_t key_length, const int64_t *key);
-void typing_keep_list(struct typing *t, uint32_t key_length, const int64_t *key, uint32_t count, const type_id *items);
 const struct type *typing_type(const struct typing *t, type_id id);
 // The number of an operator with attributes; valid until typing_trim.
 head_id typing_head(struct typing *t, const struct operator* op, const struct attribute_value *attributes);

@@ -232,6 +232,13 @@ static void evaluate_everywhere(struct application *p, const struct definition *
     free_values(outputs, d->n_outputs, out);
 }
 
+// Inputs that do not agree would be refused without being looked at.
+static void check_agreement(const struct operator_call *call)
+{
+    for (int i = 1; i < call->n_inputs; i++)
+        assert_true(operator_agreement(call, i) == operator_agreement(call, 0));
+}
+
 // Gives whether the application has a meaning.
 static bool try_application(const struct operator* op, uint64_t seed)
 {
@@ -242,6 +249,7 @@ static bool try_application(const struct operator* op, uint64_t seed)
     definition_init(&d, &p.arena, p.call.n_inputs, p.inputs);
     bool is_typed = operator_define(&d, &p.call);
     if (is_typed) {
+        check_agreement(&p.call);
         check_outputs(&d);
         check_text(&d);
         assert_true(definition_flops(&d) >= 0);

@@ -112,7 +112,7 @@ static void finds_what_trying_all_finds(void **state)
         struct equation eq = equation_of_rule(rule);
         struct box box = box_uniform(3, 2);
         box.extent = DOMAIN_SMALL;
-        struct met joined = {0}, tried = {0};
+        struct met joined = {0}, again = {0}, tried = {0};
         struct enumeration e = {.equation = &eq,
                                 .typing = &typing,
                                 .scratch = &scratch,
@@ -123,6 +123,15 @@ static void finds_what_trying_all_finds(void **state)
                                 .context = &joined};
         assert_true(enumerate_instances(&e));
         assert_false(e.was_cut_short);
+        uint64_t steps = e.steps;
+        e.context = &again;
+        assert_true(enumerate_instances(&e));   // from what is remembered
+        assert_int_equal(again.count, joined.count);
+        assert_int_equal(again.sum, joined.sum);
+        assert_int_equal(e.steps, steps);
+        e.step_limit = steps - 1;
+        enumerate_instances(&e);
+        assert_true(e.was_cut_short);
         struct instance in;
         instance_init(&in, &eq, &typing, &scratch);
         try_all_attributes(&in, 0, box.max_rank, &tried, &arena);
