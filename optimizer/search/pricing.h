@@ -1,10 +1,10 @@
 // Cost by difference: what a rewrite changes is priced on the part of the graph around it.
 //
 // A backend fuses neighbouring operators, so the cost of a node depends on what stands next to it, but on nothing far
-// away. The neighbourhood of a rewrite is the matched nodes with some steps of readers and of what they read, and where
-// a path leads out of them and back in, that path: it decides what may be fused. The tensors at its border become leaves
-// and outputs. The difference of its cost before and after is an estimate; a graph
-// that the search takes as its best is priced as a whole.
+// away. The neighbourhood of a rewrite is the matched nodes with some steps of readers and of what they read, by turns,
+// as long as they are not many, and where a path leads out of them and back in, that path: it decides what may be fused.
+// The tensors at its border become leaves and outputs. The difference of its cost before and after is an estimate; a
+// graph that the search takes as its best is priced as a whole.
 //
 // Models repeat themselves, and neighbourhoods do even more: each is written down as a list of words (operators,
 // attributes, edges by number, types at the border), and one that was priced before is not priced again.
