@@ -42,19 +42,33 @@ static struct content content_of(const struct class *c, const struct member *m)
     return (struct content){signature->outputs[m->output], outputs[m->output]};
 }
 
-// A fingerprint is not an identity: drops the terms whose value is not that of the first.
+static bool has_content(const struct class *c, const struct member *m, const struct content *content)
+{
+    struct arena_mark mark = arena_mark(&c->l->scratch);
+    struct content own = content_of(c, m);
+    bool is_equal = own.type->plain == content->type->plain &&
+                    memcmp(own.data, content->data, own.type->elements * sizeof *own.data) == 0;
+    arena_release(&c->l->scratch, mark);
+    return is_equal;
+}
+
+// A fingerprint is not an identity: drops the terms whose value is not that of the first. Renamings of one member are
+// kept or dropped together, as their values are that of the class, which does not depend on what is renamed.
 static void confirm(struct class *c)
 {
+    enum { UNKNOWN, SAME, OTHER };
     struct arena *scratch = &c->l->scratch;
     struct arena_mark mark = arena_mark(scratch);
     struct content first = content_of(c, c->kept.items[0].member);
+    uint8_t *known = arena_array(scratch, uint8_t, c->count);
     size_t n = 0;
     for (size_t i = 0; i < c->kept.count; i++) {
-        struct arena_mark own = arena_mark(scratch);
-        struct content x = content_of(c, c->kept.items[i].member);
-        if (x.type->plain == first.type->plain && memcmp(x.data, first.data, x.type->elements * sizeof *x.data) == 0)
+        const struct member *m = c->kept.items[i].member;
+        uint8_t *value = &known[m - c->members];
+        if (*value == UNKNOWN)
+            *value = has_content(c, m, &first) ? SAME : OTHER;
+        if (*value == SAME)
             c->kept.items[n++] = c->kept.items[i];
-        arena_release(scratch, own);
     }
     arena_release(scratch, mark);
     c->kept.count = n;

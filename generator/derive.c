@@ -30,37 +30,74 @@ static enum usable usable_in(const struct search *s)
 }
 
 // Where the term stands, or the empty slot where it would.
-static uint32_t *slot_of(const struct search *s, uint64_t hash, const struct key *term)
+static uint32_t *slot_of(const struct search *s, const struct step *step)
 {
-    size_t i = hash & (s->n_slots - 1);
+    size_t i = step->hash & (s->n_slots - 1);
     while (s->slots[i]) {
         const struct reached *known = &s->terms[s->slots[i] - 1];
-        if (known->hash == hash && key_compare(&known->key, term) == 0)
+        if (known->hash == step->hash && step_leads_to(step, &known->key))
             break;
         i = (i + 1) & (s->n_slots - 1);
     }
     return &s->slots[i];
 }
 
-static bool add_term(void *context, const struct rewrite_rule *rule, const struct key *term)
+static bool has_more_nodes(const struct search *s, const struct step *step, const struct key *key, int n_nodes)
 {
-    struct search *s = context;
-    (void)rule;
-    uint64_t hash = key_hash(term);
-    uint32_t *slot = slot_of(s, hash, term);
-    if (*slot) {
-        s->is_met = s->is_met || s->terms[*slot - 1].side != s->current;
-        return !s->is_met;
-    }
-    if (s->n_terms >= s->max_terms || key_has_more_nodes(s->r->family, term, s->max_nodes))
-        return true;
-    s->is_met = s->is_met || !key_has_more_nodes(s->r->family, term, s->wanted_nodes);
+    return step->least_nodes > n_nodes ||
+           (step->most_nodes > n_nodes && key_has_more_nodes(s->r->family, key, n_nodes));
+}
+
+static uint32_t *first_empty_slot(const struct search *s, uint64_t hash)
+{
+    size_t i = hash & (s->n_slots - 1);
+    while (s->slots[i])
+        i = (i + 1) & (s->n_slots - 1);
+    return &s->slots[i];
+}
+
+static void add_term(struct search *s, uint32_t *slot, uint64_t hash, const struct key *key)
+{
     struct reached *added = &s->terms[s->n_terms++];
     added->hash = hash;
     added->side = s->current;
-    added->key = *term;
+    added->key = *key;
     *slot = (uint32_t)s->n_terms;
+}
+
+// Terms that are too large are not known.
+static bool take_step(void *context, const struct step *step)
+{
+    struct search *s = context;
+    struct key key;
+    uint32_t *slot = step->least_nodes > s->max_nodes ? NULL : slot_of(s, step);
+    if (slot && *slot) {
+        s->is_met = s->is_met || s->terms[*slot - 1].side != s->current;
+        return !s->is_met;
+    }
+    if (!slot || s->n_terms >= s->max_terms)
+        return true;
+    step_make(step, &key);
+    if (has_more_nodes(s, step, &key, s->max_nodes))
+        return true;
+    s->is_met = s->is_met || !has_more_nodes(s, step, &key, s->wanted_nodes);
+    add_term(s, slot, step->hash, &key);
     return true;
+}
+
+// Where a search begins.
+static void add_end(struct search *s, const struct key *term, uint8_t side)
+{
+    const struct family *f = s->r->family;
+    for (int i = 0; i < s->n_terms; i++)
+        if (key_compare(&s->terms[i].key, term) == 0)
+            s->is_met = true;
+    if (s->is_met || key_has_more_nodes(f, term, s->max_nodes))
+        return;
+    s->is_met = s->wanted_nodes >= 0 && !key_has_more_nodes(f, term, s->wanted_nodes);
+    s->current = side;
+    uint64_t hash = term_hash(f, term);
+    add_term(s, first_empty_slot(s, hash), hash, term);
 }
 
 static void search_init(struct search *s)
@@ -75,7 +112,7 @@ static bool search(struct search *s)
 {
     for (int i = 0; i < s->n_terms && !s->is_met; i++) {
         s->current = s->terms[i].side;
-        rewrite_visit(s->r, 0, &s->terms[i].key, usable_in(s), add_term, s);
+        rewrite_visit(s->r, 0, &s->terms[i].key, usable_in(s), take_step, s);
     }
     mem_free_array(s->terms, s->max_terms);
     mem_free_array(s->slots, s->n_slots);
@@ -87,9 +124,8 @@ bool derive_term(const struct rewrite_rules *r, const struct key *from, const st
 {
     struct search s = {.r = r, .max_nodes = max_nodes, .max_terms = max_terms, .wanted_nodes = -1, .what = what};
     search_init(&s);
-    add_term(&s, NULL, from);
-    s.current = 1;
-    add_term(&s, NULL, to);
+    add_end(&s, from, 0);
+    add_end(&s, to, 1);
     return search(&s);
 }
 
@@ -98,6 +134,6 @@ bool derive_smaller(const struct rewrite_rules *r, const struct key *from, int n
     struct search s = {.r = r, .max_terms = max_terms, .wanted_nodes = n_nodes, .what = DERIVE_BY_RULES};
     s.max_nodes = key_count_nodes(r->family, from);
     search_init(&s);
-    add_term(&s, NULL, from);
+    add_end(&s, from, 0);
     return search(&s);
 }

@@ -14,16 +14,17 @@ enum { MAX_TRIES_PER_CLASS = 8, MAX_DERIVED_TERMS = 80, MAX_TERMS_AT_THE_END = 8
 struct view {
     struct reduction *r;
     const struct found_member *members;
+    int level;               // no member has more operators
     uint32_t first, count;   // of the findings' members
     uint32_t n_parts;
     struct table by_key;
     uint32_t current;
 };
 
-static bool is_member(const void *owner, uint32_t id, const void *key)
+static bool is_reached(const void *owner, uint32_t id, const void *step)
 {
     const struct view *v = owner;
-    return key_compare(&v->members[id].key, key) == 0;
+    return step_leads_to(step, &v->members[id].key);
 }
 
 uint32_t parts_find(struct parts *p, uint32_t member)
@@ -49,21 +50,22 @@ static void connect(struct view *v, uint32_t i, uint32_t j)
     join_parts(&v->r->parts, v->first + i, v->first + j);
 }
 
-static bool is_firm(const struct view *v, const struct rewrite_rule *rule, uint32_t i, uint32_t j)
+static bool is_firm(const struct view *v, const struct step *step, uint32_t i, uint32_t j)
 {
     const struct family *f = v->r->universe->family;
-    return rule->is_reversible && !rule->is_conditional &&
-           key_inputs(f, &v->members[i].key) == key_inputs(f, &v->members[j].key);
+    return step->is_equation && key_inputs(f, &v->members[i].key) == key_inputs(f, &v->members[j].key);
 }
 
-static bool connect_reached(void *context, const struct rewrite_rule *rule, const struct key *term)
+static bool connect_reached(void *context, const struct step *step)
 {
     struct view *v = context;
-    uint32_t found = table_find(&v->by_key, key_hash(term), is_member, v, term);
+    uint32_t found = TABLE_NONE;
+    if (step->least_nodes <= v->level)
+        found = table_find(&v->by_key, step->hash, is_reached, v, step);
     if (found == TABLE_NONE)
         return true;
     connect(v, found, v->current);
-    if (is_firm(v, rule, found, v->current))
+    if (is_firm(v, step, found, v->current))
         join_parts(&v->r->firm_parts, v->first + found, v->first + v->current);
     return true;
 }
@@ -81,12 +83,12 @@ static void connect_members(struct view *v, size_t first_rule)
 static void view_init(struct view *v, struct reduction *r, uint32_t class, int level)
 {
     uint32_t first = r->first_member.items[class], end = r->first_member.items[class + 1];
-    *v = (struct view){.r = r, .members = &r->findings->members.items[first], .first = first};
+    *v = (struct view){.r = r, .members = &r->findings->members.items[first], .level = level, .first = first};
     while (first + v->count < end && v->members[v->count].level <= level)
         v->count++;
     for (uint32_t i = 0; i < v->count; i++) {
         v->n_parts += part_of(v, i) == first + i;
-        table_insert(&v->by_key, key_hash(&v->members[i].key), i);
+        table_insert(&v->by_key, term_hash(r->universe->family, &v->members[i].key), i);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "generator/term.h"
 
+#include <assert.h>
 #include <string.h>
 
 // --- measuring -------------------------------------------------------------------------------------------------------
@@ -33,33 +34,103 @@ int term_measure_lengths(const struct family *family, const uint8_t *bytes, int 
     return ret_lengths[at];
 }
 
-bool term_is_equal(const struct measured *m, int a, int b)
+static bool is_same_node(const uint8_t *a, const uint8_t *b, int length)
 {
-    return a == b ||
-           (m->lengths[a] == m->lengths[b] && memcmp(m->key->bytes + a, m->key->bytes + b, (size_t)m->lengths[a]) == 0);
+    return memcmp(a + 1, b + 1, (size_t)length - 1) == 0;
 }
 
-static void add_subterm(struct measured *m, int at)
+// The nodes found so far.
+struct numbering {
+    struct measured *m;
+    int n;
+    uint8_t starts[MAX_TERM_NODES];
+};
+
+static int number_of_node(struct numbering *found, int at, uint64_t hash)
 {
-    for (int i = 0; i < m->n_subterms; i++)
-        if (term_is_equal(m, m->subterms[i], at))
-            return;
-    m->subterms[m->n_subterms++] = (uint8_t)at;
+    struct measured *m = found->m;
+    const uint8_t *bytes = m->key->bytes, *lengths = m->lengths;
+    for (int i = 0; i < found->n; i++)
+        if (m->node_hashes[i] == hash && lengths[found->starts[i]] == lengths[at] &&
+            is_same_node(bytes + found->starts[i], bytes + at, lengths[at]))
+            return i;
+    found->starts[found->n] = (uint8_t)at;
+    m->node_hashes[found->n] = hash;
+    return found->n++;
+}
+
+static void measure_leaf(struct measured *m, int at)
+{
+    m->lengths[at] = 1;
+    m->numbers[at] = m->key->bytes[at];
+    m->hashes[at] = term_hash_of_leaf(m->key->bytes[at]);
+    m->nodes[at] = 0;
+    m->bits[at] = 0;
+}
+
+// The arguments stand behind it and are measured.
+static void measure_application(struct numbering *found, const struct family *family, int at)
+{
+    struct measured *m = found->m;
+    int instance = m->key->bytes[at + 1], output = m->key->bytes[at] - KEY_NODE, first = at + 2;
+    bool is_binary = family->instances[instance].n_inputs == 2;
+    int second = first + m->lengths[first];
+    uint64_t hash = term_hash_of_node(family, instance, m->hashes[first], is_binary ? m->hashes[second] : 0);
+    m->lengths[at] = (uint8_t)(2 + m->lengths[first] + (is_binary ? m->lengths[second] : 0));
+    int node = number_of_node(found, at, hash);
+    m->numbers[at] = (uint8_t)(KEY_NODE + MAX_NODE_OUTPUTS * node + output);
+    m->hashes[at] = term_hash_of_output(hash, output);
+    m->nodes[at] = UINT32_C(1) << node | m->nodes[first] | (is_binary ? m->nodes[second] : 0);
+    m->bits[at] = term_bit(hash) | m->bits[first] | (is_binary ? m->bits[second] : 0);
+}
+
+static void find_subterms(struct measured *m)
+{
+    uint64_t seen = 0;
+    m->n_subterms = 0;
+    for (int at = 0; at < m->key->length; at++) {
+        if (m->key->bytes[at] < KEY_NODE)
+            continue;
+        uint64_t bit = UINT64_C(1) << (m->numbers[at] - KEY_NODE);
+        if (!(seen & bit))
+            m->subterms[m->n_subterms++] = (uint8_t)at;
+        seen |= bit;
+        at++;
+    }
 }
 
 void term_measure(const struct family *family, const struct key *key, struct measured *ret_measured)
 {
+    static_assert(MAX_TERM_NODES * MAX_NODE_OUTPUTS <= 64, "different applications are a set of bits");
+    struct numbering found = {.m = ret_measured};
+    uint8_t starts[KEY_LENGTH];
+    int n = 0;
     ret_measured->key = key;
-    ret_measured->n_subterms = 0;
-    term_measure_lengths(family, key->bytes, 0, ret_measured->lengths);
-    for (int at = 0; at < key->length; at++)
-        if (key->bytes[at] >= KEY_NODE)
-            add_subterm(ret_measured, at++);
+    for (int at = 0; at < key->length; at += key->bytes[at] >= KEY_NODE ? 2 : 1)
+        starts[n++] = (uint8_t)at;
+    while (n-- > 0)
+        if (key->bytes[starts[n]] < KEY_NODE)
+            measure_leaf(ret_measured, starts[n]);
+        else
+            measure_application(&found, family, starts[n]);
+    find_subterms(ret_measured);
 }
 
-static bool is_same_node(const uint8_t *a, const uint8_t *b, int length)
+static uint64_t hash_from(const struct family *family, const uint8_t **bytes)
 {
-    return memcmp(a + 1, b + 1, (size_t)length - 1) == 0;
+    int first = *(*bytes)++;
+    if (first < KEY_NODE)
+        return term_hash_of_leaf(first);
+    int instance = *(*bytes)++;
+    uint64_t a = hash_from(family, bytes);
+    uint64_t b = family->instances[instance].n_inputs == 2 ? hash_from(family, bytes) : 0;
+    return term_hash_of_output(term_hash_of_node(family, instance, a, b), first - KEY_NODE);
+}
+
+uint64_t term_hash(const struct family *family, const struct key *key)
+{
+    const uint8_t *bytes = key->bytes;
+    return hash_from(family, &bytes);
 }
 
 // Outputs of one node count once: two subterms that differ in their first byte alone. Counts no further than `most`.
