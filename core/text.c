@@ -35,15 +35,20 @@ void text_add_n(struct text *t, const char *chars, size_t n)
     t->chars[t->count] = '\0';
 }
 
+// Most of what is printed is short and fits at once.
 void text_printf(struct text *t, const char *format, ...)
 {
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
-    int n = vsnprintf(NULL, 0, format, arguments);
+    reserve_more(t, 32);
+    size_t room = t->capacity - t->count;
+    int n = vsnprintf(t->chars + t->count, room, format, arguments);
     assert(n >= 0);
-    reserve_more(t, (size_t)n);
-    vsnprintf(t->chars + t->count, (size_t)n + 1, format, again);
+    if ((size_t)n >= room) {
+        reserve_more(t, (size_t)n);
+        vsnprintf(t->chars + t->count, (size_t)n + 1, format, again);
+    }
     t->count += (size_t)n;
     va_end(again);
     va_end(arguments);

@@ -9,7 +9,8 @@ struct reached {
     uint8_t side;
     struct key key;
 };
-// Searches are short and there are many: one block of memory holds the terms and a table of them.
+// Searches are short and there are many: the memory of most is the stack.
+enum { FEW_TERMS = 80, FEW_SLOTS = 256 };
 struct search {
     const struct rewrite_rules *r;
     int max_nodes, max_terms, n_terms;
@@ -20,6 +21,8 @@ struct search {
     int wanted_nodes;   // a term of so few operators is met too
     enum derivation what;
     uint8_t current;   // side
+    struct reached few_terms[FEW_TERMS];
+    uint32_t few_slots[FEW_SLOTS];
 };
 
 static enum usable usable_in(const struct search *s)
@@ -100,12 +103,21 @@ static void add_end(struct search *s, const struct key *term, uint8_t side)
     add_term(s, first_empty_slot(s, hash), hash, term);
 }
 
-static void search_init(struct search *s)
+static void search_init(struct search *s, const struct rewrite_rules *r, int max_nodes, int max_terms,
+                        enum derivation what)
 {
-    for (s->n_slots = 64; s->n_slots < 2 * (size_t)s->max_terms;)
+    s->r = r;
+    s->max_nodes = max_nodes;
+    s->max_terms = max_terms;
+    s->n_terms = 0;
+    s->is_met = false;
+    s->wanted_nodes = -1;
+    s->what = what;
+    for (s->n_slots = FEW_SLOTS; s->n_slots < 2 * (size_t)max_terms;)
         s->n_slots *= 2;
-    s->terms = mem_new_array(struct reached, s->max_terms);
-    s->slots = mem_alloc_zero(s->n_slots * sizeof *s->slots);
+    s->terms = max_terms <= FEW_TERMS ? s->few_terms : mem_new_array(struct reached, max_terms);
+    s->slots = s->n_slots == FEW_SLOTS ? s->few_slots : mem_new_array(uint32_t, s->n_slots);
+    memset(s->slots, 0, s->n_slots * sizeof *s->slots);
 }
 
 static bool search(struct search *s)
@@ -114,16 +126,18 @@ static bool search(struct search *s)
         s->current = s->terms[i].side;
         rewrite_visit(s->r, 0, &s->terms[i].key, usable_in(s), take_step, s);
     }
-    mem_free_array(s->terms, s->max_terms);
-    mem_free_array(s->slots, s->n_slots);
+    if (s->terms != s->few_terms)
+        mem_free_array(s->terms, s->max_terms);
+    if (s->slots != s->few_slots)
+        mem_free_array(s->slots, s->n_slots);
     return s->is_met;
 }
 
 bool derive_term(const struct rewrite_rules *r, const struct key *from, const struct key *to, int max_nodes,
                  int max_terms, enum derivation what)
 {
-    struct search s = {.r = r, .max_nodes = max_nodes, .max_terms = max_terms, .wanted_nodes = -1, .what = what};
-    search_init(&s);
+    struct search s;
+    search_init(&s, r, max_nodes, max_terms, what);
     add_end(&s, from, 0);
     add_end(&s, to, 1);
     return search(&s);
@@ -131,9 +145,9 @@ bool derive_term(const struct rewrite_rules *r, const struct key *from, const st
 
 bool derive_smaller(const struct rewrite_rules *r, const struct key *from, int n_nodes, int max_terms)
 {
-    struct search s = {.r = r, .max_terms = max_terms, .wanted_nodes = n_nodes, .what = DERIVE_BY_RULES};
-    s.max_nodes = key_count_nodes(r->family, from);
-    search_init(&s);
+    struct search s;
+    search_init(&s, r, key_count_nodes(r->family, from), max_terms, DERIVE_BY_RULES);
+    s.wanted_nodes = n_nodes;
     add_end(&s, from, 0);
     return search(&s);
 }

@@ -3,6 +3,7 @@
 #include "core/file.h"
 #include "core/interrupt.h"
 #include "core/log.h"
+#include "core/memory.h"
 #include "core/options.h"
 #include "core/text.h"
 #include "generator/job.h"
@@ -104,6 +105,7 @@ int main(int argc, char **argv)
     int code, count = argc - 1 - is_merge;
     struct error error = {0};
     interrupt_install();
+    mem_keep_freed();
     if (!options_begin(&program, &count, arguments, &options, &code))
         return code;
     return run(&options, is_merge, arguments, count, &error) ? EXIT_DONE : error_exit(program.name, &error);
