@@ -390,15 +390,31 @@ static const struct evaluation_plan *plan_of(struct calls *c, struct call *call)
     return method->plan;
 }
 
-static void run_on_field(struct calls *c, struct call *call, const uint64_t *const *inputs, uint64_t *const *outputs)
+// NULL: there is none, or not yet.
+static const struct tape *tape_of(struct calls *c, struct call *call)
 {
     struct method *method = call->method;
     if (++method->n_uses == USES_BEFORE_TAPE)
         method->tape = tape_make(definition_of(c, call), c->seed, &c->of_calls);
-    if (method->tape)
-        tape_run(method->tape, inputs, outputs, &c->scratch);
+    return method->tape;
+}
+
+static void run_on_field(struct calls *c, struct call *call, const uint64_t *const *inputs, uint64_t *const *outputs)
+{
+    const struct tape *tape = tape_of(c, call);
+    if (tape)
+        tape_run(tape, inputs, outputs, &c->scratch);
     else
         evaluate_plan_field(plan_of(c, call), c->seed, inputs, outputs, &c->scratch);
+}
+
+static void run_on_reals(struct calls *c, struct call *call, const double *const *inputs, double *const *outputs)
+{
+    const struct tape *tape = tape_of(c, call);
+    if (tape)
+        tape_run_f64(tape, inputs, outputs, &c->scratch);
+    else
+        evaluate_plan_f64(plan_of(c, call), inputs, outputs, &c->scratch);
 }
 
 // Inputs are asked for twice: only when all are computed do the rows of variables stay where they are.
@@ -427,7 +443,7 @@ static void compute_reals(struct calls *c, const struct call_application *a)
         outputs[i] = arena_alloc(&c->kept, call->outputs[i]->elements * sizeof(double), _Alignof(double));
         c->values.items[a->outputs + (call_value)i].real = outputs[i];
     }
-    evaluate_plan_f64(plan_of(c, call), inputs, outputs, &c->scratch);
+    run_on_reals(c, call, inputs, outputs);
 }
 
 const uint64_t *calls_field(struct calls *c, call_value value)

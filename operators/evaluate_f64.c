@@ -2,6 +2,7 @@
 #include "operators/evaluate.h"
 
 #include "operators/definition.h"
+#include "operators/f64_functions.h"
 #include <math.h>
 
 #define SCALAR double
@@ -35,16 +36,7 @@ static inline int64_t to_int(double value)
 
 static inline double apply(int domain, enum scalar_function fn, double a, double b, double c)
 {
-    switch (fn) {
-#define FUNCTION(enumerator, name, arity, c_expression)                                                                \
-    case FN_##enumerator:                                                                                              \
-        return c_expression;
-#include "operators/functions.def"
-#undef FUNCTION
-    case FN_COUNT:
-        break;
-    }
-    return NAN;
+    return f64_apply(fn, a, b, c);
 }
 
 #include "operators/evaluate.inc"

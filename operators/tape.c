@@ -4,6 +4,7 @@
 #include "core/hash.h"
 #include "core/table.h"
 #include "core/vec.h"
+#include "operators/f64_functions.h"
 #include "operators/tape_code.h"
 #include <string.h>
 
@@ -12,12 +13,18 @@ enum { MAX_TAPE_VALUES = 1 << 14, MAX_TAPE_OPERANDS = 1 << 18 };
 
 // --- unrolling -------------------------------------------------------------------------------------------------------
 
+// One number in both domains.
+struct constant {
+    uint64_t field;
+    double real;
+};
+static const struct constant zero = {0, 0}, one = {1, 1};
 struct value {
     bool is_constant;
     uint8_t action, fn;
     uint16_t level;          // 0: inputs and constants
     uint32_t first, count;   // operands
-    uint64_t constant;
+    struct constant constant;
     uint32_t number;   // in the tape
 };
 struct nest;
@@ -46,19 +53,24 @@ static uint32_t add_value(struct unrolling *u, const struct value *value)
     return (uint32_t)u->values.count - 1;
 }
 
-static uint32_t add_constant(struct unrolling *u, uint64_t constant)
+static bool is_same_constant(const struct constant *a, const struct constant *b)
+{
+    return a->field == b->field && memcmp(&a->real, &b->real, sizeof a->real) == 0;
+}
+
+static uint32_t add_constant(struct unrolling *u, struct constant constant)
 {
     for (size_t i = 0; i < u->constants.count; i++)
-        if (u->values.items[u->constants.items[i]].constant == constant)
+        if (is_same_constant(&u->values.items[u->constants.items[i]].constant, &constant))
             return u->constants.items[i];
     uint32_t added = add_value(u, &(struct value){.is_constant = true, .constant = constant});
     vec_push(&u->constants, added);
     return added;
 }
 
-static bool is_constant(const struct unrolling *u, uint32_t value, uint64_t constant)
+static bool is_constant(const struct unrolling *u, uint32_t value, struct constant constant)
 {
-    return u->values.items[value].is_constant && u->values.items[value].constant == constant;
+    return u->values.items[value].is_constant && is_same_constant(&u->values.items[value].constant, &constant);
 }
 
 static bool is_equal_computation(const void *owner, uint32_t id, const void *key)
@@ -106,9 +118,14 @@ static uint32_t value_at(const struct unrolling *u, int64_t tensor, int64_t offs
     return tensor < n_inputs ? u->first_of_input[tensor] + (uint32_t)offset : u->stages[tensor - n_inputs][offset];
 }
 
+static struct constant lowest_constant(const struct unrolling *u)
+{
+    return (struct constant){lowest(u->domain), -INFINITY};
+}
+
 static uint32_t value_outside(struct unrolling *u, const struct expr_node *read)
 {
-    return add_constant(u, read->b == OUTSIDE_LOWEST ? lowest(u->domain) : 0);
+    return add_constant(u, read->b == OUTSIDE_LOWEST ? lowest_constant(u) : zero);
 }
 
 static uint32_t unroll_read(struct unrolling *u, const struct expr_node *n)
@@ -125,6 +142,13 @@ static uint32_t unroll_read(struct unrolling *u, const struct expr_node *n)
     return value_at(u, n->value, offset);
 }
 
+static struct constant apply_to_constants(const struct unrolling *u, enum scalar_function fn, const struct constant *a,
+                                          const struct constant *b, const struct constant *c)
+{
+    return (struct constant){apply(u->domain, fn, a->field, b->field, c->field),
+                             f64_apply(fn, a->real, b->real, c->real)};
+}
+
 static uint32_t apply_to_values(struct unrolling *u, enum scalar_function fn, const uint32_t *x)
 {
     const struct value *v = u->values.items;
@@ -133,11 +157,12 @@ static uint32_t apply_to_values(struct unrolling *u, enum scalar_function fn, co
     for (int i = 0; i < arity; i++)
         are_constant = are_constant && v[x[i]].is_constant;
     if (are_constant)
-        return add_constant(u, apply(u->domain, fn, v[x[0]].constant, arity > 1 ? v[x[1]].constant : 0,
-                                     arity > 2 ? v[x[2]].constant : 0));
-    if (fn == FN_DIV && v[x[1]].is_constant)
-        return add_computed(u, ACTION_APPLY, FN_MUL,
-                            (uint32_t[]){x[0], add_constant(u, field_inverse(v[x[1]].constant))}, 2);
+        return add_constant(u, apply_to_constants(u, fn, &v[x[0]].constant, arity > 1 ? &v[x[1]].constant : &zero,
+                                                  arity > 2 ? &v[x[2]].constant : &zero));
+    if (fn == FN_DIV && v[x[1]].is_constant) {
+        struct constant inverse = {field_inverse(v[x[1]].constant.field), 1 / v[x[1]].constant.real};
+        return add_computed(u, ACTION_APPLY, FN_MUL, (uint32_t[]){x[0], add_constant(u, inverse)}, 2);
+    }
     return add_computed(u, ACTION_APPLY, fn, x, (uint32_t)arity);
 }
 
@@ -163,7 +188,7 @@ static void push_term(struct unrolling *u, enum scalar_function fn, uint32_t a, 
         u->is_too_large = true;
         return;
     }
-    if (fn == FN_ADD && (is_constant(u, a, 0) || is_constant(u, b, 0)))
+    if (fn == FN_ADD && (is_constant(u, a, zero) || is_constant(u, b, zero)))
         return;
     vec_push(&u->stack, a);
     if (fn == FN_ADD)
@@ -183,7 +208,7 @@ static void push_terms(struct unrolling *u, enum scalar_function fn, expr e)
         push_term(u, fn, a, unroll(u, n->b));
     } else {
         uint32_t a = unroll(u, e);
-        push_term(u, fn, a, fn == FN_ADD ? add_constant(u, 1) : a);
+        push_term(u, fn, a, fn == FN_ADD ? add_constant(u, one) : a);
     }
 }
 
@@ -345,14 +370,14 @@ static inline uint32_t value_at_step(const struct unrolling *u, const struct nes
 static void push_steps(struct unrolling *u, enum scalar_function fn, const struct nest *nest)
 {
     struct nest_place places[MAX_NEST_READS];
-    uint32_t one = fn == FN_ADD ? add_constant(u, 1) : 0;
+    uint32_t factor = fn == FN_ADD ? add_constant(u, one) : 0;
     start_loops(u, nest);
     for (int i = 0; i < nest->n_reads; i++)
         find_place(u, &nest->reads[i], &places[i]);
     for (int64_t step = 0; step < nest->n_steps && !u->is_too_large; step++) {
         uint32_t a = value_at_step(u, &places[0], step);
-        if (fn != FN_ADD || !is_constant(u, a, 0))
-            push_term(u, fn, a, nest->n_reads > 1 ? value_at_step(u, &places[1], step) : one);
+        if (fn != FN_ADD || !is_constant(u, a, zero))
+            push_term(u, fn, a, nest->n_reads > 1 ? value_at_step(u, &places[1], step) : factor);
     }
 }
 
@@ -361,7 +386,7 @@ static uint32_t add_sum(struct unrolling *u, uint32_t *factors, uint32_t n)
 {
     bool is_plain = true;
     for (uint32_t i = 1; i < n; i += 2)
-        is_plain = is_plain && is_constant(u, factors[i], 1);
+        is_plain = is_plain && is_constant(u, factors[i], one);
     for (uint32_t i = 0; is_plain && i < n / 2; i++)
         factors[i] = factors[2 * i];
     return add_computed(u, is_plain ? ACTION_SUM : ACTION_PRODUCT_SUM, FN_ADD, factors, is_plain ? n / 2 : n);
@@ -376,12 +401,24 @@ static bool are_constant(const struct unrolling *u, const uint32_t *values, uint
 }
 
 // The sum of products of constants: how many entries a window has inside, say.
-static uint64_t sum_of_constants(const struct unrolling *u, const uint32_t *factors, uint32_t n)
+static struct constant sum_of_constants(const struct unrolling *u, const uint32_t *factors, uint32_t n)
 {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i + 1 < n; i += 2)
-        sum = field_add(sum, field_mul(u->values.items[factors[i]].constant, u->values.items[factors[i + 1]].constant));
+    struct constant sum = zero;
+    for (uint32_t i = 0; i + 1 < n; i += 2) {
+        const struct constant *a = &u->values.items[factors[i]].constant,
+                              *b = &u->values.items[factors[i + 1]].constant;
+        sum.field = field_add(sum.field, field_mul(a->field, b->field));
+        sum.real += a->real * b->real;
+    }
     return sum;
+}
+
+static struct constant identity_of(const struct unrolling *u, enum scalar_function fn)
+{
+    return fn == FN_ADD   ? zero
+           : fn == FN_MUL ? one
+           : fn == FN_MAX ? lowest_constant(u)
+                          : (struct constant){highest(u->domain), INFINITY};
 }
 
 static uint32_t unroll_reduce(struct unrolling *u, expr e, enum scalar_function fn)
@@ -397,16 +434,18 @@ static uint32_t unroll_reduce(struct unrolling *u, expr e, enum scalar_function 
     if (u->is_too_large)
         return 0;
     if (n == 0)
-        result = add_constant(u, fn == FN_ADD   ? 0
-                                 : fn == FN_MUL ? 1
-                                 : fn == FN_MAX ? lowest(u->domain)
-                                                : highest(u->domain));
+        result = add_constant(u, identity_of(u, fn));
     else if (fn == FN_ADD && are_constant(u, terms, n))
         result = add_constant(u, sum_of_constants(u, terms, n));
     else
         result = fn == FN_ADD ? add_sum(u, terms, n) : add_computed(u, ACTION_REDUCE, fn, terms, n);
     u->stack.count = mark;
     return result;
+}
+
+static uint32_t add_integer(struct unrolling *u, int64_t value)
+{
+    return add_constant(u, (struct constant){field_from_int(value), (double)value});
 }
 
 static uint32_t unroll(struct unrolling *u, expr e)
@@ -416,7 +455,7 @@ static uint32_t unroll(struct unrolling *u, expr e)
         return 0;
     switch ((enum expr_kind)n->kind) {
     case EXPR_REAL:
-        return add_constant(u, field_from_real(n->real));
+        return add_constant(u, (struct constant){field_from_real(n->real), n->real});
     case EXPR_READ:
         return unroll_read(u, n);
     case EXPR_APPLY:
@@ -426,7 +465,7 @@ static uint32_t unroll(struct unrolling *u, expr e)
     case EXPR_SELECT:
         return unroll(u, index_value(u->d, n->a, u->variables) >= 0 ? n->b : n->c);
     default:
-        return add_constant(u, field_from_int(index_value(u->d, n->a, u->variables)));
+        return add_integer(u, index_value(u->d, n->a, u->variables));
     }
 }
 
@@ -494,13 +533,18 @@ static bool are_in_order(const struct ranked *ranked, uint32_t n)
 
 static void number_constants(struct unrolling *u, struct tape *t, struct arena *arena)
 {
-    uint64_t *constants = arena_array(arena, uint64_t, u->values.count - t->first_constant);
-    for (uint32_t i = t->first_constant; i < u->values.count; i++)
-        if (u->values.items[i].is_constant) {
-            u->values.items[i].number = t->first_constant + t->n_constants;
-            constants[t->n_constants++] = u->values.items[i].constant;
-        }
+    size_t n = u->constants.count;
+    uint64_t *constants = arena_array(arena, uint64_t, n);
+    double *real_constants = arena_array(arena, double, n);
+    for (size_t i = 0; i < n; i++) {
+        struct value *v = &u->values.items[u->constants.items[i]];
+        v->number = t->first_constant + (uint32_t)i;
+        constants[i] = v->constant.field;
+        real_constants[i] = v->constant.real;
+    }
+    t->n_constants = (uint32_t)n;
     t->constants = constants;
+    t->real_constants = real_constants;
 }
 
 static struct ranked *number_computed(struct unrolling *u, const struct tape *t, uint32_t *ret_n, struct arena *scratch)
