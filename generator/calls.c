@@ -10,14 +10,8 @@
 #include <string.h>
 
 // A tape is made for a call that is evaluated so often: making one takes as long as some ten evaluations by a plan.
-enum { MAX_CALL_ELEMENTS = 1 << 20, USES_BEFORE_TAPE = 8 };
+enum { MAX_CALL_ELEMENTS = 1 << 20, USES_BEFORE_TAPE = 8, CACHE_LINE = 64 };
 #define NO_APPLICATION UINT32_MAX
-#define NO_TYPE UINT32_MAX
-
-// What tells calls apart, by numbers.
-struct call_key {
-    uint32_t setting, types[2];
-};
 
 // How to evaluate the calls of one meaning: those that differ in split trees mostly share one.
 struct method {
@@ -28,6 +22,7 @@ struct method {
     const struct tape *tape;              // NULL: there is none yet, or it would be too large
     const struct evaluation_plan *plan;   // NULL: there is none, or it was forgotten
 };
+// One line of the cache, as it is read where it is found.
 struct call {
     uint32_t number;
     const struct call_setting *setting;
@@ -87,7 +82,6 @@ static void forget_calls(struct calls *c)
 {
     forget_values(c);
     vec_free(&c->calls);
-    vec_free(&c->call_keys);
     vec_free(&c->methods);
     table_free(&c->by_call);
     arena_free(&c->of_calls);
@@ -197,10 +191,13 @@ const struct call_setting *calls_setting(struct calls *c, const struct operator*
 
 // --- calls -----------------------------------------------------------------------------------------------------------
 
+// Settings and types are interned.
 static bool is_equal_call(const void *owner, uint32_t id, const void *key)
 {
     const struct calls *c = owner;
-    return memcmp(&c->call_keys.items[id], key, sizeof(struct call_key)) == 0;
+    const struct call *known = c->calls.items[id], *asked = key;
+    return known->setting == asked->setting && known->input_types[0] == asked->input_types[0] &&
+           known->input_types[1] == asked->input_types[1];
 }
 
 static bool take_results(struct calls *c, struct call *call)
@@ -284,23 +281,21 @@ static const struct definition *definition_of(struct calls *c, struct call *call
 const struct call *calls_find(struct calls *c, const struct call_setting *setting, int n_inputs,
                               const struct call_type *const *inputs)
 {
-    struct call_key key = {setting->number, {NO_TYPE, NO_TYPE}};
-    for (int i = 0; i < n_inputs; i++)
-        key.types[i] = inputs[i]->number;
-    uint64_t hash = hash_mix((uint64_t)key.types[0] << 32 | key.types[1], key.setting);
-    uint32_t found = table_find(&c->by_call, hash, is_equal_call, c, &key);
+    struct call asked = {.number = (uint32_t)c->calls.count, .setting = setting, .n_inputs = n_inputs};
+    uint64_t types = 0;
+    for (int i = 0; i < n_inputs; i++) {
+        asked.input_types[i] = inputs[i];
+        types = types << 32 | (inputs[i]->number + 1);
+    }
+    uint64_t hash = hash_mix(types, setting->number);
+    uint32_t found = table_find(&c->by_call, hash, is_equal_call, c, &asked);
     if (found != TABLE_NONE)
         return c->calls.items[found];
-    struct call *added = arena_new(&c->of_calls, struct call);
-    added->number = (uint32_t)c->calls.count;
-    added->setting = setting;
-    added->n_inputs = n_inputs;
-    for (int i = 0; i < n_inputs; i++)
-        added->input_types[i] = inputs[i];
+    struct call *added = arena_alloc(&c->of_calls, sizeof *added, CACHE_LINE);
+    *added = asked;
     define_call(c, added);
     table_insert(&c->by_call, hash, added->number);
     vec_push(&c->calls, added);
-    vec_push(&c->call_keys, key);
     return added;
 }
 

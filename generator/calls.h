@@ -35,7 +35,6 @@ typedef uint32_t call_value;
 
 struct call;
 struct method;
-struct call_key;
 struct call_application;
 struct call_tensor;
 struct calls {
@@ -47,7 +46,6 @@ struct calls {
     VEC(struct call_type *) types;
     VEC(struct call_setting *) settings;
     VEC(struct call *) calls;
-    VEC(struct call_key) call_keys;
     VEC(struct method *) methods;
     VEC(struct call_application) applications;
     VEC(struct call_tensor) values;

@@ -24,7 +24,6 @@ struct gen_type {
     const struct gen_type *plain;   // with SPLIT_ANY taken for no split: values are compared so
 };
 struct signature {
-    uint64_t key;
     bool is_typed;
     int n_outputs;
     const struct gen_type *outputs[MAX_NODE_OUTPUTS];
@@ -60,7 +59,6 @@ struct typed_application {
     const struct signature *signature;
 };
 struct applications {
-    uint64_t key;
     const struct typed_application *items;
     uint32_t count, n_outputs;
     const struct tape *tape;   // NULL: too large, the signatures are evaluated one by one
