@@ -3,7 +3,6 @@
 #define GENERATOR_TERM_H
 #include "generator/key.h"
 
-// A term with what is asked of it again and again.
 // Hashes of terms, from those of their arguments. Nodes are equal where they differ in the output that is read alone.
 static inline uint64_t term_hash_mix(uint64_t hash)
 {
@@ -46,6 +45,7 @@ static inline int term_node_at(const struct measured *m, int at)   // the number
     return (m->numbers[at] - KEY_NODE) / MAX_NODE_OUTPUTS;
 }
 void term_measure(const struct family *family, const struct key *key, struct measured *ret_measured);
+// Gives the length of the term that starts at `at`, and those of all within.
 int term_measure_lengths(const struct family *family, const uint8_t *bytes, int at, uint8_t *ret_lengths);
 uint64_t term_hash(const struct family *family, const struct key *key);
 static inline bool term_is_equal(const struct measured *m, int a, int b)   // of two that start at a and b
