@@ -15,7 +15,7 @@
 struct options {
     const char *output, *rejected, *folder, *smt2;
     int64_t threads, bound, instances, work, steps, slowest;
-    bool quiet, bounds, z3, tested;
+    bool quiet, bounds, z3, tested, conditions;
 };
 static const struct option_spec specs[] = {
     {"output", OPTION_TEXT, offsetof(struct options, output), .letter = 'o', .metavar = "FILE",
@@ -37,6 +37,8 @@ static const struct option_spec specs[] = {
      .help = "steps of Z3 for each obligation, after which it is not proved"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
      .metavar = "N", .help = "threads (0: as many as cores)"},
+    {"conditions", OPTION_FLAG, offsetof(struct options, conditions),
+     .help = "look for conditions under which rules are proved that are not as they stand"},
     {"tested", OPTION_FLAG, offsetof(struct options, tested),
      .help = "write rules that are only tested among the proved ones"},
     {"bounds", OPTION_FLAG, offsetof(struct options, bounds), .help = "print the bound of every axis and its reason"},
@@ -99,6 +101,7 @@ static void prove_all(struct run *run)
         struct judge judge;
         judge_init(&judge);
         struct theory *theory = run->options.z3 ? theory_make(&run->axioms, (unsigned)run->options.steps) : NULL;
+        judge.adds_conditions = run->options.conditions;
         judge.fixed_bound = (int)run->options.bound;
         judge.instance_limit = (uint64_t)run->options.instances;
         judge.work_limit = (uint64_t)run->options.work;
@@ -317,7 +320,7 @@ static bool run_on(struct run *run, const char *path, struct error *error)
 int command_rules(int argc, char **argv)
 {
     struct run run = {
-        .options = {.instances = 20000, .work = 3000000, .z3 = true, .steps = 150000, .folder = PROPERTIES_FOLDER}};
+        .options = {.instances = 20000, .work = 3000000, .z3 = true, .conditions = true, .steps = 150000, .folder = PROPERTIES_FOLDER}};
     struct error error = {.code = EXIT_BAD_INPUT};
     int code;
     bool is_done = false;

@@ -14,6 +14,7 @@ void judge_init(struct judge *j)
                         .instance_limit = UINT64_MAX,
                         .work_limit = UINT64_MAX,
                         .patience = PATIENCE,
+                        .adds_conditions = true,
                         .n_parts = 1};
     typing_init(&j->typing);
     polynomial_pool_init(&j->pool);

@@ -16,6 +16,7 @@ struct judge {
     uint64_t instance_limit;   // instances compared per equation
     uint64_t work_limit;       // terms of polynomials handled per equation
     int patience;              // times the steps, for an equation of which they found no instance
+    bool adds_conditions;      // to rules that are not proved as they stand
     int fixed_bound;           // every size up to this instead of the argued bounds; 0: argued bounds
     uint32_t part, n_parts;    // with a fixed bound: which assignments of attributes are tested; 0 of 1: all
     // Told of every instance without split trees that judge_equation compares, before that, and of those of

@@ -172,7 +172,7 @@ static bool try_weakest_condition(struct judge *j, struct theory *theory, struct
 #define MOST_ATTEMPTS 2
 static void try_under_conditions(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
 {
-    bool goes_on = true;
+    bool goes_on = j->adds_conditions;
     report->outcome = RULE_REFUTED;
     for (int i = 0; i < MOST_ATTEMPTS && goes_on; i++) {
         goes_on = try_weakest_condition(j, theory, a, report) && report->direct.verdict == VERDICT_REFUTED;
@@ -277,7 +277,7 @@ void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, st
         try_under_conditions(j, theory, a, ret_report);
     if (ret_report->outcome == RULE_REFUTED && ret_report->first.verdict == VERDICT_UNDECIDED)
         ret_report->outcome = RULE_NOT_PROVED;
-    if (ret_report->outcome == RULE_ONLY_TESTED)
+    if (ret_report->outcome == RULE_ONLY_TESTED && j->adds_conditions)
         try_what_was_tested(j, theory, a, ret_report);
     keep_facts(&ret_report->entailment, a);
     if (ret_report->outcome == RULE_ONLY_TESTED || ret_report->outcome == RULE_NOT_PROVED)

@@ -79,7 +79,7 @@ static void leaves_what_is_no_rule(void **state)
                     NULL);
 }
 
-static enum rule_outcome prove(const char *text, uint64_t instances, struct text *ret_certificate)
+static enum rule_outcome prove(const char *text, uint64_t instances, bool adds_conditions, struct text *ret_proved)
 {
     struct arena a;
     struct judge j;
@@ -88,9 +88,10 @@ static enum rule_outcome prove(const char *text, uint64_t instances, struct text
     judge_init(&j);
     j.instance_limit = instances;
     j.step_limit = 300000;
+    j.adds_conditions = adds_conditions;
     struct rule *r = parse(&a, text);
     prove_rule(&j, NULL, r, &a, &report);
-    rule_print(ret_certificate, &report.proved);
+    rule_print(ret_proved, &report.proved);
     enum rule_outcome outcome = report.outcome;
     rule_report_free(&report);
     rule_free(r);
@@ -105,15 +106,24 @@ static void proves_by_subterms_what_is_too_large(void **state)
     struct text text = {0};
     assert_int_equal(prove("(rule r (source (conv :stride $s :pad $p ?x (concat 1 (concat 1 ?y ?z) (concat 1 ?w ?v))))"
                            " (target (conv :stride $s :pad $p ?x (concat 1 ?y (concat 1 (concat 1 ?z ?w) ?v)))))",
-                           2000, &text),
+                           2000, true, &text),
                      RULE_PROVED);
     assert_non_null(strstr(text.chars, "(proof (subterms (proof (definitions proved "));
     text_clear(&text);
     // The condition of the subterms is one of the whole.
-    assert_int_equal(prove("(rule r (source (relu (conv :act $a ?x ?y))) (target (relu (conv ?x ?y))))", 20, &text),
-                     RULE_PROVED_UNDER_CONDITIONS);
+    assert_int_equal(
+        prove("(rule r (source (relu (conv :act $a ?x ?y))) (target (relu (conv ?x ?y))))", 20, true, &text),
+        RULE_PROVED_UNDER_CONDITIONS);
     assert_non_null(strstr(text.chars, "(where (= $a 0))"));
     assert_non_null(strstr(text.chars, "(proof (subterms (proof (definitions proved "));
+    // True, and proved only where there is nothing to be reshaped.
+    const char *reshape =
+        "(rule r (source (reshape :shape $s (reshape :shape $t ?x))) (target (reshape :shape $s ?x)))";
+    text_clear(&text);
+    assert_int_equal(prove(reshape, 2000, true, &text), RULE_PROVED_UNDER_CONDITIONS);
+    text_clear(&text);
+    assert_int_equal(prove(reshape, 2000, false, &text), RULE_ONLY_TESTED);
+    assert_null(strstr(text.chars, "where"));
     text_free(&text);
 }
 
