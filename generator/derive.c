@@ -1,6 +1,7 @@
 #include "generator/derive.h"
 
 #include "core/memory.h"
+#include <assert.h>
 #include <string.h>
 
 // A term that was reached, from the side 0 or 1.
@@ -81,6 +82,7 @@ static bool take_step(void *context, const struct step *step)
     if (!slot || s->n_terms >= s->max_terms)
         return true;
     step_make(step, &key);
+    assert(term_hash(s->r->family, &key) == step->hash);
     if (has_more_nodes(s, step, &key, s->max_nodes))
         return true;
     s->is_met = s->is_met || !has_more_nodes(s, step, &key, s->wanted_nodes);
