@@ -467,7 +467,8 @@ static bool resolve_source(struct application *ap)
     struct attribute_value values[MAX_ATTRIBUTES];
     for (uint32_t n = 0; n < ap->m->rule->n_source_nodes; n++) {
         const struct node *node = &ap->g->nodes.items[ap->nodes[n]];
-        memcpy(values, node->attributes, (size_t)operator_n_attributes(node->op) * sizeof *values);
+        for (int i = 0; i < operator_n_attributes(node->op); i++)
+            values[i] = node->attributes[i];
         if (!resolve_plainly(&ap->types, ap->m->variables, n, values))
             return false;
     }
