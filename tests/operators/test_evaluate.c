@@ -5,6 +5,7 @@
 #include "core/text.h"
 #include "operators/definition.h"
 #include "operators/evaluate.h"
+#include "operators/f64_functions.h"
 #include "operators/field.h"
 #include "operators/operator.h"
 #include "operators/tape.h"
@@ -73,26 +74,12 @@ static double read_at(struct naive *v, const struct expr_node *n)
     return v->data[n->value][offset];
 }
 
-static double apply_function(enum scalar_function fn, double a, double b, double c)
-{
-    switch (fn) {
-#define FUNCTION(enumerator, name, arity, c_expression)                                                                \
-    case FN_##enumerator:                                                                                              \
-        return c_expression;
-#include "operators/functions.def"
-#undef FUNCTION
-    case FN_COUNT:
-        break;
-    }
-    return NAN;
-}
-
 static double reduce_at(struct naive *v, const struct expr_node *n)
 {
     double result = n->fn == FN_ADD ? 0 : n->fn == FN_MUL ? 1 : n->fn == FN_MAX ? -INFINITY : INFINITY;
     for (int64_t t = 0; t < v->d->extents.items[n->value]; t++) {
         v->variables[n->value] = t;
-        result = apply_function(n->fn, result, scalar_at(v, n->a), 0);
+        result = f64_apply(n->fn, result, scalar_at(v, n->a), 0);
     }
     return result;
 }
@@ -106,7 +93,7 @@ static double scalar_at(struct naive *v, expr e)
     case EXPR_READ:
         return read_at(v, n);
     case EXPR_APPLY:
-        return apply_function(n->fn, scalar_at(v, n->a), function_arity(n->fn) > 1 ? scalar_at(v, n->b) : 0,
+        return f64_apply(n->fn, scalar_at(v, n->a), function_arity(n->fn) > 1 ? scalar_at(v, n->b) : 0,
                               function_arity(n->fn) > 2 ? scalar_at(v, n->c) : 0);
     case EXPR_REDUCE:
         return reduce_at(v, n);
@@ -504,8 +491,8 @@ static void a_joint_tape_gives_what_its_parts_give(void **state)
     arena_free(&arena);
 }
 
-// Sums of products, and maxima, of reads that leave their tensor at some entries and steps: a tape does not look at each
-// of them anew.
+// Sums of products, and maxima, of reads that leave their tensor at some entries and steps: a tape does not look at
+// each of them anew.
 static void windows_are_unrolled_as_they_are_evaluated(void **state)
 {
     enum { IMAGE = 2 * 4 * 5 * 4, KERNEL = 4 * 4 * 3 * 2, MAX_RESULT = 2 * 4 * 12 * 12 };
