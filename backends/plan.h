@@ -216,6 +216,8 @@ struct step *planner_add_step(struct planner *p, const struct kernel *kernel, no
 struct step *planner_add_loops_step(struct planner *p, node_id node, const struct view *result);
 // The same in several steps, which cost what they cost each: piece 0 of n_pieces is made by planner_add_loops_step.
 struct step *planner_add_piece(struct planner *p, node_id node, const struct view *result, uint32_t piece);
+// Channels last when an input of the node is an image that stands so, else rows.
+enum layout planner_layout_like_inputs(const struct planner *p, node_id node);
 // Concatenation: nothing for inputs that were written in place, copies for the others. False: there are too many.
 #define PLANNER_MOST_CONCATENATED 64
 bool planner_claim_concat(struct planner *p, node_id node, enum layout standard);

@@ -263,6 +263,18 @@ static bool is_same_place(const struct view *a, const struct view *b)
     return true;
 }
 
+enum layout planner_layout_like_inputs(const struct planner *p, node_id node)
+{
+    const struct node *n = &p->g->nodes.items[node];
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        struct view v;
+        if (planner_peek(p, graph_inputs(p->g, node)[i], &v) && v.rank >= 3 && !view_has_layout(&v, LAYOUT_ROWS) &&
+            view_has_layout(&v, LAYOUT_CHANNELS_LAST))
+            return LAYOUT_CHANNELS_LAST;
+    }
+    return LAYOUT_ROWS;
+}
+
 bool planner_claim_concat(struct planner *p, node_id node, enum layout standard)
 {
     const struct node *n = &p->g->nodes.items[node];

@@ -8,19 +8,6 @@
 
 // --- concat ----------------------------------------------------------------------------------------------------------
 
-static bool has_channels_last(const struct planner *p, node_id node)
-{
-    const struct graph *g = planner_graph(p);
-    const struct node *n = &g->nodes.items[node];
-    for (uint32_t i = 0; i < n->n_inputs; i++) {
-        struct view v;
-        if (planner_peek(p, graph_inputs(g, node)[i], &v) && v.rank >= 3 && !view_has_layout(&v, LAYOUT_ROWS) &&
-            view_has_layout(&v, LAYOUT_CHANNELS_LAST))
-            return true;
-    }
-    return false;
-}
-
 // In blocks only where each input has whole ones.
 static unsigned layouts_of_concat(const struct planner *p, node_id node, int64_t axis)
 {
@@ -42,7 +29,7 @@ bool cpu_claim_concat(struct planner *p, node_id node)
     struct view views[64], result;
     if (n->n_inputs > 64)
         return false;
-    enum layout standard = has_channels_last(p, node) ? LAYOUT_CHANNELS_LAST : LAYOUT_ROWS;
+    enum layout standard = planner_layout_like_inputs(p, node);
     enum layout layout = planner_choose(p, n->first_output, layouts_of_concat(p, node, axis), standard);
     for (uint32_t i = 0; i < n->n_inputs; i++)
         views[i] = planner_view(p, graph_inputs(g, node)[i], layout);

@@ -5,23 +5,9 @@
 
 #define MOST_INPUTS 64
 
-// Images that stand with their channels last stay so.
-static enum layout layout_like_inputs(struct planner *p, node_id node)
-{
-    const struct graph *g = planner_graph(p);
-    const struct node *n = &g->nodes.items[node];
-    for (uint32_t i = 0; i < n->n_inputs; i++) {
-        struct view v;
-        if (planner_peek(p, graph_inputs(g, node)[i], &v) && v.rank >= 3 && !view_has_layout(&v, LAYOUT_ROWS) &&
-            view_has_layout(&v, LAYOUT_CHANNELS_LAST))
-            return LAYOUT_CHANNELS_LAST;
-    }
-    return LAYOUT_ROWS;
-}
-
 static bool claim_concat(const struct cuda_backend *b, struct planner *p, node_id node)
 {
-    return planner_claim_concat(p, node, layout_like_inputs(p, node));
+    return planner_claim_concat(p, node, planner_layout_like_inputs(p, node));
 }
 
 static bool accepts_behind_definition(const struct planner *p, const struct step *step, const struct loop *loop)
@@ -50,7 +36,7 @@ static bool claim_definition(struct planner *p, node_id node)
         operands[i] = planner_view(p, graph_inputs(g, node)[i], LAYOUT_ANY);
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         tensor_id t = n->first_output + i;
-        enum layout layout = planner_choose(p, t, planner_layouts(p, node), layout_like_inputs(p, node));
+        enum layout layout = planner_choose(p, t, planner_layouts(p, node), planner_layout_like_inputs(p, node));
         results[i] = planner_allocate_chosen(p, t, graph_type(g, t), layout);
     }
     planner_add_step(p, &cuda_kernel_definition, node, (int)n->n_inputs, operands, (int)n->n_outputs, results);
