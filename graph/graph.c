@@ -95,9 +95,15 @@ static node_id find_application(const struct graph *g, uint64_t hash, const stru
     return table_find(&g->by_structure, hash, is_same_application, g, &c);
 }
 
+// The same for either order of the inputs of a commutative node: their order follows from what makes them, and a rewrite
+// of that is not to change the key.
 static uint64_t key_of_node(const struct graph *g, const struct node *n, const tensor_id *inputs)
 {
     uint64_t h = n->label;
+    if (n->op->flags & OPERATOR_IS_COMMUTATIVE && n->n_inputs == 2) {
+        uint64_t x = g->tensors.items[inputs[0]].value, y = g->tensors.items[inputs[1]].value;
+        return hash_mix(hash_mix(hash_mix(h, x < y ? x : y), x < y ? y : x), n->n_inputs);
+    }
     for (uint32_t i = 0; i < n->n_inputs; i++)
         h = hash_mix(h, g->tensors.items[inputs[i]].value);
     return hash_mix(h, n->n_inputs);
@@ -119,8 +125,6 @@ static node_id append_node(struct graph *g, struct node n, const tensor_id *inpu
     return id;
 }
 
-// --- adding ----------------------------------------------------------------------------------------------------------
-
 static const struct attribute_value *copy_attributes(struct graph *g, const struct operator* op,
                                                      const struct attribute_value *attributes)
 {
@@ -135,18 +139,74 @@ static const struct attribute_value *copy_attributes(struct graph *g, const stru
     return copy;
 }
 
-// The inputs of a commutative application in canonical order: by value key.
+// --- the order of commutative inputs ---------------------------------------------------------------------------------
+
+static int compare_numbers(uint64_t x, uint64_t y)
+{
+    return (x > y) - (x < y);
+}
+
+static int compare_types(const struct type *x, const struct type *y)
+{
+    int order = compare_numbers(x->dtype, y->dtype);
+    if (order == 0)
+        order = compare_numbers((uint64_t)x->rank, (uint64_t)y->rank);
+    for (int i = 0; order == 0 && i < x->rank; i++)
+        order = compare_numbers((uint64_t)x->dim[i], (uint64_t)y->dim[i]);
+    return order;
+}
+
+// By operator and attributes; what only has a number (leaves, opaque nodes) by that, if it counts.
+static int compare_operations(const struct node *x, const struct node *y, bool numbers_count)
+{
+    int order = compare_numbers((uint64_t)x->op->id, (uint64_t)y->op->id);
+    if (order == 0 && x->op->define)
+        return compare_numbers(x->label, y->label);
+    if (order == 0 && numbers_count)
+        return compare_numbers((uint64_t)x->attributes[0].ints[0], (uint64_t)y->attributes[0].ints[0]);
+    return order;
+}
+
+// By what makes the two tensors, as many steps back as that.
+static int compare_makers(const struct graph *g, tensor_id a, tensor_id b, int steps, bool numbers_count)
+{
+    const struct tensor *x = &g->tensors.items[a], *y = &g->tensors.items[b];
+    const struct node *makes_x = &g->nodes.items[x->producer], *makes_y = &g->nodes.items[y->producer];
+    if (a == b)
+        return 0;
+    int order = compare_operations(makes_x, makes_y, numbers_count);
+    if (order == 0)
+        order = compare_numbers(x->output, y->output);
+    if (order == 0)
+        order = compare_types(x->type, y->type);
+    if (order == 0)
+        order = compare_numbers(makes_x->n_inputs, makes_y->n_inputs);
+    for (uint32_t i = 0; order == 0 && steps > 0 && i < makes_x->n_inputs; i++)
+        order = compare_makers(g, g->edges.items[makes_x->first_input + i], g->edges.items[makes_y->first_input + i],
+                               steps - 1, numbers_count);
+    return order;
+}
+
+// The inputs of a commutative application in canonical order. Equal layers of a model read different weights, so their
+// value keys say nothing; what is near them does: it gives equal layers equal orders, and so equal plans and costs.
 static void sort_commutative_inputs(const struct graph *g, const struct operator* op, tensor_id *inputs)
 {
-    const struct tensor *t = g->tensors.items;
-    bool is_swapped =
-        t[inputs[0]].value > t[inputs[1]].value || (t[inputs[0]].value == t[inputs[1]].value && inputs[0] > inputs[1]);
-    if ((op->flags & OPERATOR_IS_COMMUTATIVE) && is_swapped) {
-        tensor_id first = inputs[0];
-        inputs[0] = inputs[1];
+    const int steps = 3;
+    if (!(op->flags & OPERATOR_IS_COMMUTATIVE))
+        return;
+    tensor_id first = inputs[0], second = inputs[1];
+    int order = compare_makers(g, first, second, steps, false);
+    if (order == 0)
+        order = compare_makers(g, first, second, steps, true);
+    if (order == 0)
+        order = compare_numbers(g->tensors.items[first].value, g->tensors.items[second].value);
+    if (order > 0 || (order == 0 && first > second)) {
+        inputs[0] = second;
         inputs[1] = first;
     }
 }
+
+// --- adding ----------------------------------------------------------------------------------------------------------
 
 static const struct type *input_types(struct graph *g, uint32_t n_inputs, const tensor_id *inputs)
 {

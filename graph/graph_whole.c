@@ -220,8 +220,9 @@ static bool pair_inputs(struct comparing *c, node_id n)
     return true;
 }
 
-// Inputs of commutative nodes stand in the order of their value keys in both graphs, so position decides. Graphs whose
-// keys differ by history compare as different; that costs a duplicate and no soundness.
+// Inputs of commutative nodes stand in one order in both graphs, by what makes them, so position decides. Where that
+// leaves their value keys to decide, graphs whose keys differ by history compare as different; that costs a duplicate and
+// no soundness.
 bool graph_pair(const struct graph *a, const struct graph *b, node_id *ret_partners)
 {
     if (a->outputs.count != b->outputs.count)

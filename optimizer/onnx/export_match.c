@@ -35,6 +35,18 @@ static bool is_same_application(const struct node *a, const struct node *b)
     return true;
 }
 
+static bool match_tensors(struct matching *match, tensor_id tensor, tensor_id imported);
+
+static bool match_inputs(struct matching *match, const struct node *a, const struct node *b, bool is_swapped)
+{
+    const tensor_id *inputs = match->x->graph->edges.items + a->first_input;
+    const tensor_id *imported = match->x->model->graph.edges.items + b->first_input;
+    for (uint32_t i = 0; i < a->n_inputs; i++)
+        if (!match_tensors(match, inputs[i], imported[is_swapped ? 1 - i : i]))
+            return false;
+    return true;
+}
+
 // What one ONNX node became is a handful of applications, so recursion is shallow.
 static bool match_tensors(struct matching *match, tensor_id tensor, tensor_id imported)
 {
@@ -45,10 +57,8 @@ static bool match_tensors(struct matching *match, tensor_id tensor, tensor_id im
         return is_same;
     if (g->tensors.items[tensor].output != source->tensors.items[imported].output || !is_same_application(a, b))
         return false;
-    for (uint32_t i = 0; i < a->n_inputs; i++)
-        if (!match_tensors(match, g->edges.items[a->first_input + i], source->edges.items[b->first_input + i]))
-            return false;
-    return true;
+    return match_inputs(match, a, b, false) ||
+           ((a->op->flags & OPERATOR_IS_COMMUTATIVE) && match_inputs(match, a, b, true));
 }
 
 bool match_origin(const struct exporter *x, tensor_id tensor, const struct imported_origin *origin,

@@ -127,7 +127,7 @@ static void visit_entries(struct batch *b)
         if (e->outcome == OUTCOME_PRICED && (isnan(e->price.before) || isnan(e->price.change)))
             price_entry(b, &b->workers[0], e, b->pricer->cost->context);
         if (e->outcome == OUTCOME_PRICED)
-            pricer_note(b->pricer, &e->description, e->price);
+            e->price = pricer_note(b->pricer, &e->description, e->price);
         b->visit(b->context, &e->match, e->tag, e->outcome, e->outcome == OUTCOME_PRICED ? e->price.change : INFINITY);
     }
 }

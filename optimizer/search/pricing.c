@@ -326,8 +326,11 @@ static void copy_node(struct scribe *p, const struct rewrite *r, struct graph *l
 {
     const struct node *node = &r->g->nodes.items[n];
     tensor_id *inputs = arena_array(&p->arena, tensor_id, node->n_inputs + 1);
-    for (uint32_t i = 0; i < node->n_inputs; i++)
-        inputs[i] = import_tensor(p, r, local, graph_inputs(r->g, n)[i]);
+    bool is_swapped = has_swapped_leaves(p, r, n);
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
+        uint32_t j = is_swapped ? 1 - i : i;
+        inputs[j] = import_tensor(p, r, local, graph_inputs(r->g, n)[j]);
+    }
     node_id copy = graph_add_copy(local, r->g, n, inputs);
     for (uint32_t i = 0; i < node->n_outputs; i++)
         set_place(p, node->first_output + i, graph_output_of(local, copy, i));
@@ -505,9 +508,13 @@ struct price pricer_recall(const struct pricer *p, const struct description *d)
     return price;
 }
 
-void pricer_note(struct pricer *p, const struct description *d, struct price price)
+struct price pricer_note(struct pricer *p, const struct description *d, struct price price)
 {
     struct price known = pricer_recall(p, d);
+    if (!isnan(known.before))
+        price.before = known.before;
+    if (!isnan(known.change))
+        price.change = known.change;
     p->asked += 2;
     p->known += !isnan(known.before) + !isnan(known.change);
     p->work += (isnan(known.before) ? d->before.n_words : 0) + (isnan(known.change) ? d->all.n_words : 0);
@@ -517,6 +524,7 @@ void pricer_note(struct pricer *p, const struct description *d, struct price pri
     if (isnan(known.change))
         memo_add(&p->memo, d->all, price.change);
     p->unpriced += !isfinite(price.change);
+    return price;
 }
 
 double pricer_change(struct pricer *p, const struct rewrite *r)
@@ -527,8 +535,7 @@ double pricer_change(struct pricer *p, const struct rewrite *r)
     struct price price = pricer_recall(p, &d);
     if (isnan(price.before) || isnan(price.change))
         price = scribe_price(s, r, p->cost, p->cost->context, price.before);
-    pricer_note(p, &d, price);
-    return price.change;
+    return pricer_note(p, &d, price).change;
 }
 
 void pricer_correct(struct pricer *p, const struct rewrite *r, double change)

@@ -100,5 +100,6 @@ struct price scribe_price(struct scribe *s, const struct rewrite *r, const struc
                           double before);
 // What is remembered of a description. Reads only: for several threads at once while nobody notes anything.
 struct price pricer_recall(const struct pricer *p, const struct description *d);
-void pricer_note(struct pricer *p, const struct description *d, struct price price);
+// Gives the price that is remembered: what was noted first, so that what has equal descriptions has equal prices.
+struct price pricer_note(struct pricer *p, const struct description *d, struct price price);
 #endif
