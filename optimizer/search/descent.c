@@ -5,11 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool is_improving(const struct proposal *c)
-{
-    return c->change < -c->least;
-}
-
 static bool claim_nodes(bool *claimed, const struct match *m)
 {
     for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
@@ -33,7 +28,7 @@ static void choose_apart(struct whole *w, proposal_list *ret_chosen)
     bool *claimed = mem_alloc_zero(w->graph.nodes.count + 1);
     size_t n = 0;
     for (size_t i = 0; i < w->proposals.count; i++)
-        if (is_improving(&w->proposals.items[i]))
+        if (proposal_is_improving(&w->proposals.items[i]))
             vec_push(ret_chosen, &w->proposals.items[i]);
     if (ret_chosen->count)
         vec_sort(ret_chosen, compare_pointed_proposals);
@@ -211,7 +206,9 @@ bool whole_descend(struct whole *w, struct movement *ret_movement)
             is_wrong = !applied && !make_all_sure_again(w, &chosen);
         }
         vec_free(&chosen);
-        if (!is_wrong || whole_has_to_stop(w))
+        if (applied || whole_has_to_stop(w))
             return applied > 0;
+        if (!is_wrong && !whole_price_stale_proposals(w))
+            return false;
     }
 }

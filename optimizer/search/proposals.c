@@ -162,24 +162,53 @@ void whole_find_proposals(struct whole *w, const bool *touched)
     drop_costliest_proposals(w);
 }
 
+// --- pricing anew ----------------------------------------------------------------------------------------------------
+
+bool proposal_is_improving(const struct proposal *p)
+{
+    return p->change < -p->least;
+}
+
 static void take_again(void *context, const struct match *m, size_t tag, enum outcome outcome, double change)
 {
     struct whole *w = context;
+    struct proposal *p = &w->proposals.items[tag];
     count_outcome(w, outcome);
-    proposal_set_change(w, &w->proposals.items[tag], change);
-    w->proposals.items[tag].least = whole_least_gain(w);
+    proposal_set_change(w, p, change);
+    p->least = whole_least_gain(w);
+    p->is_stale = false;
 }
 
+static bool has_node_near(const struct match *m, const bool *near)
+{
+    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
+        if (near[m->nodes[i]])
+            return true;
+    return false;
+}
+
+// Most of what is near a change does not improve and never will, and what is near changes again with the next adoption.
 void whole_price_proposals_near(struct whole *w, const bool *near)
 {
     batch_begin(&w->batch, &w->index, take_again, w);
     for (size_t i = 0; i < w->proposals.count && !whole_has_to_stop(w); i++) {
-        const struct match *m = &w->proposals.items[i].match;
-        bool is_near = false;
-        for (uint32_t j = 0; j < m->rule->n_source_nodes; j++)
-            is_near = is_near || near[m->nodes[j]];
-        if (is_near)
-            batch_add(&w->batch, m, i);
+        struct proposal *p = &w->proposals.items[i];
+        p->is_stale = p->is_stale || has_node_near(&p->match, near);
+        if (p->is_stale && proposal_is_improving(p))
+            batch_add(&w->batch, &p->match, i);
     }
     batch_end(&w->batch);
+}
+
+bool whole_price_stale_proposals(struct whole *w)
+{
+    size_t n = 0;
+    batch_begin(&w->batch, &w->index, take_again, w);
+    for (size_t i = 0; i < w->proposals.count && !whole_has_to_stop(w); i++)
+        if (w->proposals.items[i].is_stale) {
+            batch_add(&w->batch, &w->proposals.items[i].match, i);
+            n++;
+        }
+    batch_end(&w->batch);
+    return n > 0;
 }

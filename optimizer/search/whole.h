@@ -22,6 +22,7 @@ struct proposal {
     uint64_t number;   // order of arrival
     uint32_t tried;    // the site of the region in which a chain was begun with it, or NOT_TRIED
     bool is_sure;      // the change is that of the whole graph, of a match that looks the same
+    bool is_stale;     // something near has changed since it was priced
 };
 // A change of the whole graph: a match, or what a region has become.
 struct edit {
@@ -74,7 +75,10 @@ void whole_free(struct whole *w);
 // --- proposals -------------------------------------------------------------------------------------------------------
 // Adds the matches of all rules; only those with a node among `touched`, when given.
 void whole_find_proposals(struct whole *w, const bool *touched);
-void whole_price_proposals_near(struct whole *w, const bool *near);   // anew, those with such a node
+// Those with such a node: what improves is priced anew, the others when nothing improves any more.
+void whole_price_proposals_near(struct whole *w, const bool *near);
+bool whole_price_stale_proposals(struct whole *w);   // false: there were none
+bool proposal_is_improving(const struct proposal *p);
 void proposal_set_change(const struct whole *w, struct proposal *p, double change);
 // The better one first. Of equal ones, that on earlier tensors: so a commutative match is taken in the same order
 // wherever it reads the same tensors, and what it makes of them is shared.

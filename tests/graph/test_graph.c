@@ -224,6 +224,75 @@ static void replacement_by_what_was_there_keeps_its_key(void **state)
     tear_down(&f);
 }
 
+static tensor_id add_product(struct graph *g, tensor_id x, tensor_id y)
+{
+    node_id node;
+    int64_t no_activation = 0;
+    struct attribute_value attribute = {1, &no_activation};
+    assert_true(graph_add(g, operators[OP_MATMUL], &attribute, 2, (tensor_id[]){x, y}, &node));
+    return graph_output_of(g, node, 0);
+}
+
+// x * a and (x * b) + tanh(x * b), multiplied; of layers that differ by their weights alone.
+static tensor_id add_layer(struct graph *g, tensor_id x, int64_t number)
+{
+    struct type type = type_make(DTYPE_F32, 2, (int64_t[]){6, 6});
+    tensor_id a = graph_add_leaf(g, operators[OP_WEIGHT], 2 * number, &type);
+    tensor_id b = graph_add_leaf(g, operators[OP_WEIGHT], 2 * number + 1, &type);
+    tensor_id products[2] = {add_product(g, x, a), add_product(g, x, b)};
+    tensor_id sum = add(g, OP_EWADD, 2, (tensor_id[]){products[1], add(g, OP_TANH, 1, &products[1])});
+    tensor_id both[2] = {add(g, OP_EWMUL, 2, (tensor_id[]){products[0], sum}), add(g, OP_EWMUL, 2, products)};
+    return add(g, OP_EWADD, 2, both);
+}
+
+static void equal_layers_stand_in_equal_order(void **state)
+{
+    enum { LAYERS = 16 };
+    struct fixture f;
+    tensor_id x;
+    set_up(&f);
+    x = f.x;
+    size_t edges[LAYERS], first[LAYERS];
+    for (int layer = 0; layer < LAYERS; layer++) {
+        edges[layer] = f.g.edges.count;
+        first[layer] = f.g.tensors.count;
+        x = add_layer(&f.g, x, layer);
+    }
+    for (int layer = 2; layer < LAYERS; layer++)   // the first one reads a leaf
+        for (size_t i = 0; i < f.g.edges.count - edges[LAYERS - 1]; i++)
+            assert_int_equal(f.g.edges.items[edges[layer] + i] - first[layer],
+                             f.g.edges.items[edges[1] + i] - first[1]);
+    tear_down(&f);
+}
+
+// What makes the first input of a sum is replaced, so that it becomes the second one: the sum still is what it was.
+static void keys_do_not_depend_on_the_order_of_inputs(void **state)
+{
+    const enum operator_id made_by[] = {OP_NEG, OP_RELU, OP_TANH, OP_EXP};
+    size_t n_swapped = 0;
+    for (size_t i = 0; i < COUNT_OF(made_by); i++)
+        for (size_t j = 0; j < COUNT_OF(made_by); j++) {
+            struct fixture f;
+            struct graph result;
+            set_up(&f);
+            tensor_id old = add(&f.g, made_by[i], 1, &f.x), other = add(&f.g, OP_SIGMOID, 1, &f.y);
+            tensor_id sum = add(&f.g, OP_EWADD, 2, (tensor_id[]){old, other});
+            graph_add_output(&f.g, sum);
+            tensor_id new = add(&f.g, made_by[j], 1, (tensor_id[]){add(&f.g, OP_ABS, 1, &f.x)});
+            bool was_first = graph_inputs(&f.g, graph_producer(&f.g, sum) - f.g.nodes.items)[0] == old;
+            uint64_t key = graph_producer(&f.g, sum)->key;
+            assert_true(graph_replace(&result, &f.g, 1, &old, &new, NULL));
+            const struct node *after = graph_producer(&result, result.outputs.items[0]);
+            bool is_first = graph_producer(&result, graph_inputs(&result, after - result.nodes.items)[0])->op->id ==
+                            made_by[j];
+            n_swapped += was_first != is_first;
+            assert_true(after->key == key);
+            graph_free(&result);
+            tear_down(&f);
+        }
+    assert_true(n_swapped > 0);
+}
+
 static void replacement_refuses_cycles(void **state)
 {
     struct fixture f;
@@ -262,6 +331,8 @@ int main(void)
         TEST(replacement_keeps_what_reads_it),
         TEST(replacement_brings_split_trees_up_to_date),
         TEST(replacement_by_what_was_there_keeps_its_key),
+        TEST(equal_layers_stand_in_equal_order),
+        TEST(keys_do_not_depend_on_the_order_of_inputs),
         TEST(replacement_refuses_cycles),
         TEST(counts_uses),
     };
