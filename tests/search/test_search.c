@@ -653,6 +653,64 @@ static void believes_no_part_that_the_whole_refutes(void **state)
     tear_down(&f);
 }
 
+static bool moves_axes(const struct node *n)
+{
+    return n->op->id == OP_TRANSPOSE && n->attributes[0].ints[0] != 0;
+}
+
+// Two pairs of transpositions with tanh between them. Without the first pair it costs less, and then the second may go;
+// before, that costs a little more.
+static double seconds_of_two_pairs(void *context, const struct graph *g)
+{
+    int n_left = 0;
+    bool is_first_left = true;
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        n_left += moves_axes(node);
+        if (node->op->id == OP_TANH)
+            is_first_left = moves_axes(graph_producer(g, graph_inputs(g, n)[0]));
+    }
+    return n_left == 4 ? 4 : n_left == 2 && !is_first_left ? 3 : n_left == 0 ? 1 : 4.1;
+}
+
+// What gained nothing is priced anew when what is near it has changed and nothing else improves: no chain is needed.
+static void prices_anew_what_gained_nothing(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    const struct cost_model cost = {seconds_of_two_pairs, NULL, 0, NULL};
+    struct search_options options = search_standard_options;
+    options.budget = 3;
+    set_up(&f, "(graph (let x (input 0) (f32 8 4)) (let a (transpose :perm 1 0 x)) (let b (transpose :perm 1 0 a))"
+               " (let y (tanh b)) (let c (transpose :perm 1 0 y)) (let d (transpose :perm 1 0 c)) (let z (exp d))"
+               " (output z))");
+    search_graph(&f.g, &f.rules, &cost, &options, &result);
+    assert_true(result.seconds_after == 1);
+    assert_int_equal(result.statistics.queued, 0);
+    assert_int_equal(result.steps.count, 2);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+// Several threads may find different prices of one description, if a device tells equal graphs apart: the first counts.
+static void equal_descriptions_have_one_price(void **state)
+{
+    struct pricer pricer;
+    struct spelling words = {0};
+    pricer_init(&pricer, &made_up_cost);
+    spelling_add(&words, 1);
+    struct description d = {.before = spelling_key(&words)};
+    spelling_add(&words, 2);
+    d.all = spelling_key(&words);
+    d.before.bytes = d.all.bytes;
+    struct price first = pricer_note(&pricer, &d, (struct price){5, -1});
+    struct price second = pricer_note(&pricer, &d, (struct price){6, -3});
+    assert_true(first.before == 5 && first.change == -1);
+    assert_true(second.before == 5 && second.change == -1);
+    spelling_free(&words);
+    pricer_free(&pricer);
+}
+
 static void uses_no_disabled_rule(void **state)
 {
     const char *const names[] = {"matmul-share-left", "matmul-relu"};
@@ -728,6 +786,8 @@ int main(void)
         TEST(patience_is_renewed_by_gains_that_matter),
         TEST(different_words_are_spelled_differently),
         TEST(equal_graphs_are_priced_once),
+        TEST(prices_anew_what_gained_nothing),
+        TEST(equal_descriptions_have_one_price),
         TEST(uses_no_disabled_rule),
         TEST(uses_no_rule_that_is_too_large),
         TEST(queue_gives_the_cheapest_and_drops_the_costliest),
