@@ -1,7 +1,7 @@
 // Typed tensor graphs.
 //
 //   nodes     | op, attributes, origin | op, ... |         appended after what they read: always in topological order
-//   edges     | inputs of node 0 | inputs of node 1 | ...
+//   edges     | inputs of node 0 | inputs of node 1 | ...     of commutative nodes in the order of what makes them
 //   tensors   | outputs of node 0 | outputs of node 1 | ... each with its type, producer and value key
 //   outputs   the tensors that the graph is for; nodes that no output depends on are dead and cost nothing
 //
