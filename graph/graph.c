@@ -141,6 +141,9 @@ static const struct attribute_value *copy_attributes(struct graph *g, const stru
 
 // --- the order of commutative inputs ---------------------------------------------------------------------------------
 
+#define STEPS_COMPARED 3
+#define MOST_INPUTS_COMPARED 8   // of a node: concatenations of concatenations may have millions
+
 static int compare_numbers(uint64_t x, uint64_t y)
 {
     return (x > y) - (x < y);
@@ -167,7 +170,7 @@ static int compare_operations(const struct node *x, const struct node *y, bool n
     return order;
 }
 
-// By what makes the two tensors, as many steps back as that.
+// By what makes the two tensors, as many steps back as that, and the first inputs of each step.
 static int compare_makers(const struct graph *g, tensor_id a, tensor_id b, int steps, bool numbers_count)
 {
     const struct tensor *x = &g->tensors.items[a], *y = &g->tensors.items[b];
@@ -181,7 +184,7 @@ static int compare_makers(const struct graph *g, tensor_id a, tensor_id b, int s
         order = compare_types(x->type, y->type);
     if (order == 0)
         order = compare_numbers(makes_x->n_inputs, makes_y->n_inputs);
-    for (uint32_t i = 0; order == 0 && steps > 0 && i < makes_x->n_inputs; i++)
+    for (uint32_t i = 0; order == 0 && steps > 0 && i < makes_x->n_inputs && i < MOST_INPUTS_COMPARED; i++)
         order = compare_makers(g, g->edges.items[makes_x->first_input + i], g->edges.items[makes_y->first_input + i],
                                steps - 1, numbers_count);
     return order;
@@ -191,13 +194,12 @@ static int compare_makers(const struct graph *g, tensor_id a, tensor_id b, int s
 // value keys say nothing; what is near them does: it gives equal layers equal orders, and so equal plans and costs.
 static void sort_commutative_inputs(const struct graph *g, const struct operator* op, tensor_id *inputs)
 {
-    const int steps = 3;
     if (!(op->flags & OPERATOR_IS_COMMUTATIVE))
         return;
     tensor_id first = inputs[0], second = inputs[1];
-    int order = compare_makers(g, first, second, steps, false);
+    int order = compare_makers(g, first, second, STEPS_COMPARED, false);
     if (order == 0)
-        order = compare_makers(g, first, second, steps, true);
+        order = compare_makers(g, first, second, STEPS_COMPARED, true);
     if (order == 0)
         order = compare_numbers(g->tensors.items[first].value, g->tensors.items[second].value);
     if (order > 0 || (order == 0 && first > second)) {
