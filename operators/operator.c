@@ -119,6 +119,14 @@ static bool check_attribute(struct definition *d, const struct operator* op, int
     return true;
 }
 
+bool operator_check_attributes(struct definition *d, const struct operator_call *call)
+{
+    for (int i = 0, n = operator_n_attributes(call->op); i < n; i++)
+        if (!check_attribute(d, call->op, i, &call->attributes[i]))
+            return false;
+    return true;
+}
+
 bool operator_check_call(struct definition *d, const struct operator_call *call)
 {
     const struct operator* op = call->op;
@@ -132,10 +140,7 @@ bool operator_check_call(struct definition *d, const struct operator_call *call)
     for (int i = 0; i < call->n_inputs; i++)
         if (!type_has_allowed_size(&call->inputs[i]))
             return refuse(d, "input %d of %s is too large", i + 1, op->name);
-    for (int i = 0, n = operator_n_attributes(op); i < n; i++)
-        if (!check_attribute(d, op, i, &call->attributes[i]))
-            return false;
-    return true;
+    return operator_check_attributes(d, call);
 }
 
 bool operator_define_checked(struct definition *d, const struct operator_call *call)

@@ -31,7 +31,7 @@ static uint64_t structure_of_instance(struct instance *in, bool *ret_has_ones)
     }
     for (size_t n = 0; n < in->equation->pattern->nodes.count; n++)
         if (in->calls[n])
-            hash = hash_mix(hash, typing_structure(in->typing, in->calls[n]));
+            hash = hash_step(hash, typing_structure(in->typing, in->calls[n]));
     return hash;
 }
 

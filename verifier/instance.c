@@ -16,7 +16,7 @@ void instance_init(struct instance *in, const struct equation *eq, struct typing
         in->attributes[i] = UNBOUND_ATTRIBUTE;
     }
     for (int i = 0; i < MAX_RULE_NODES; i++)
-        in->heads[i] = NO_HEAD;
+        in->heads[i] = in->recent_heads[i].head = NO_HEAD;
 }
 
 void instance_bind(struct instance *in, uint32_t variable, type_id type)
@@ -61,10 +61,37 @@ static bool evaluate_head(const struct instance *in, uint32_t node, head_id *ret
     return has_values;
 }
 
-bool instance_head(const struct instance *in, uint32_t node, head_id *ret_head)
+// False: they depend on none, or on more than are remembered.
+static bool types_of_head(const struct instance *in, uint32_t node, type_id *ret_types)
+{
+    uint32_t left = in->variables_of_heads[node], n = 0;
+    if (left == 0 || __builtin_popcount(left) > TYPES_OF_RECENT_HEAD)
+        return false;
+    for (; left; left &= left - 1)
+        ret_types[n++] = in->variables[__builtin_ctz(left)];
+    return true;
+}
+
+// A search changes the types of the variables bound last most often, and few attributes depend on those.
+static bool find_or_evaluate_head(struct instance *in, uint32_t node, head_id *ret_head)
+{
+    struct recent_head *recent = &in->recent_heads[node], here = {.head = NO_HEAD};
+    bool may_be_recent = types_of_head(in, node, here.types);
+    if (may_be_recent && recent->head != NO_HEAD && memcmp(recent->types, here.types, sizeof here.types) == 0) {
+        *ret_head = recent->head;
+        return true;
+    }
+    if (!evaluate_head(in, node, ret_head))
+        return false;
+    here.head = may_be_recent ? *ret_head : NO_HEAD;
+    *recent = here;
+    return true;
+}
+
+bool instance_head(struct instance *in, uint32_t node, head_id *ret_head)
 {
     if (in->heads[node] == NO_HEAD)
-        return evaluate_head(in, node, ret_head);
+        return find_or_evaluate_head(in, node, ret_head);
     *ret_head = in->heads[node];
     return true;
 }
@@ -73,8 +100,10 @@ void instance_settle_attributes(struct instance *in, uint32_t node)
 {
     const struct pattern_node *n = &in->equation->pattern->nodes.items[node];
     head_id head;
-    bool is_settled = equation_variables_of_attributes(n) == 0 && evaluate_head(in, node, &head);
+    in->variables_of_heads[node] = equation_variables_of_attributes(n);
+    bool is_settled = in->variables_of_heads[node] == 0 && evaluate_head(in, node, &head);
     in->heads[node] = is_settled ? head : NO_HEAD;
+    in->recent_heads[node].head = NO_HEAD;
 }
 
 bool instance_type_node(struct instance *in, uint32_t node)

@@ -8,6 +8,7 @@
 
 struct text;
 
+#define TYPES_OF_RECENT_HEAD 2   // of nodes whose attributes depend on more nothing is remembered
 struct instance {
     const struct equation *equation;
     struct typing *typing;
@@ -18,6 +19,11 @@ struct instance {
     const struct typed_call *calls[MAX_RULE_NODES];   // NULL: not typed, or ill-typed
     uint32_t any_activation;         // the attribute variable whose relu is any function to polynomials; or NO_VARIABLE
     head_id heads[MAX_RULE_NODES];   // with attributes that no type changes; NO_HEAD: evaluate them
+    uint32_t variables_of_heads[MAX_RULE_NODES];   // that attributes depend on
+    struct recent_head {
+        type_id types[TYPES_OF_RECENT_HEAD];   // of these variables
+        head_id head;                          // NO_HEAD: none was evaluated
+    } recent_heads[MAX_RULE_NODES];
 };
 
 void instance_init(struct instance *in, const struct equation *eq, struct typing *typing, struct arena *scratch);
@@ -26,7 +32,7 @@ struct term_bindings instance_bindings(const struct instance *in);
 // The attribute variables of the node are bound: evaluates its attributes when they depend on nothing else.
 void instance_settle_attributes(struct instance *in, uint32_t node);
 // The node's operator with its attributes. False: a term has no value.
-bool instance_head(const struct instance *in, uint32_t node, head_id *ret_head);
+bool instance_head(struct instance *in, uint32_t node, head_id *ret_head);
 // Types a node whose inputs were typed; false (and calls[node] NULL) when it is ill-typed.
 bool instance_type_node(struct instance *in, uint32_t node);
 // Has a variable a split tree on some axis?

@@ -18,13 +18,13 @@ static uint64_t kind_of_instance(const struct instance *in)
     uint64_t kind = 0;
     for (term_id t = 0; t < p->terms.count; t++) {
         type_id type = instance_term_type(in, t);
-        kind = hash_mix(kind, type == NO_TYPE ? 99 : (uint64_t)typing_type(in->typing, type)->rank);
+        kind = hash_step(kind, type == NO_TYPE ? 99 : (uint64_t)typing_type(in->typing, type)->rank);
     }
     for (uint32_t n = 0; n < p->nodes.count; n++)
         for (int i = 0; in->calls[n] && i < operator_n_attributes(p->nodes.items[n].op); i++)
-            kind = hash_mix(kind, in->calls[n]->attributes[i].count);
+            kind = hash_step(kind, in->calls[n]->attributes[i].count);
     for (uint32_t v = 0; v < p->n_attribute_variables; v++)
-        kind = hash_mix(kind, in->attributes[v].count);
+        kind = hash_step(kind, in->attributes[v].count);
     return kind;
 }
 

@@ -13,6 +13,7 @@ void typing_init(struct typing *t)
     definition_init(&t->scratch, &t->temporary, 0, NULL);
     definition_init(&t->meaning, &t->arena, 0, NULL);
     t->scratch.is_silent = true;
+    memset(t->agreements, 0xff, sizeof t->agreements);
 }
 
 static void free_questions(struct question_table *q)
@@ -55,6 +56,7 @@ static void forget(struct typing *t)
     memo_clear(&t->memo);
     free_questions(&t->questions);
     memset(t->recent, 0, sizeof t->recent);
+    memset(t->agreements, 0xff, sizeof t->agreements);
     arena_release(&t->arena, beginning);
     arena_release(&t->temporary, beginning);
     arena_release(&t->rows, beginning);
@@ -150,12 +152,20 @@ static head_id find_head(const struct typing *t, uint64_t *ret_hash)
     return table_find(&t->by_head, *ret_hash, is_head, t, NULL);
 }
 
+static bool has_agreement(struct typing *t, const struct operator* op, const struct attribute_value *attributes)
+{
+    int flags = OPERATOR_IS_ELEMENTWISE | OPERATOR_KEEPS_RANK;
+    struct operator_call call = {.op = op, .attributes = attributes};
+    return (op->agreement || (op->flags & flags)) && operator_check_attributes(&t->scratch, &call);
+}
+
 static head_id add_head(struct typing *t, uint64_t hash, const struct operator* op,
                         const struct attribute_value *attributes)
 {
     head_id id = (head_id)t->heads.count;
     struct typed_head head = {.key = arena_copy_array(&t->arena, t->key.items, t->key.count),
                               .key_length = (uint32_t)t->key.count,
+                              .has_agreement = has_agreement(t, op, attributes),
                               .op = op,
                               .attributes = keep_attributes(t, op, attributes),
                               .typed_like = id};
@@ -319,9 +329,10 @@ static const struct typed_call *answer_like(struct typing *t, head_id head, cons
     return call;
 }
 
+static const struct typed_call ill_typed = {0};
+
 static const struct typed_call *answer(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
 {
-    static const struct typed_call ill_typed = {0};
     struct type types[MAX_TYPED_INPUTS];
     head_id like = t->heads.items[head].typed_like;
     if (like != head)
@@ -362,8 +373,35 @@ static const struct typed_call *remember(struct typing *t, const struct typed_qu
     return call;
 }
 
+static uint32_t agreement_of(struct typing *t, head_id head, uint32_t input, type_id type)
+{
+    uint64_t hash = hash_step(hash_step(head, input), type);
+    struct typed_agreement *known = &t->agreements[hash % RECENT_AGREEMENTS];
+    if (known->head != head || known->input != input || known->type != type) {
+        struct type types[MAX_TYPED_INPUTS];
+        types[input] = *t->types.items[type];
+        struct operator_call call = {t->heads.items[head].op, (int)input + 1, types, t->heads.items[head].attributes};
+        *known = (struct typed_agreement){head, input, type, (uint32_t)operator_agreement(&call, (int)input)};
+    }
+    return known->agreement;
+}
+
+// Most combinations of types are refused by this alone.
+static bool inputs_agree(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
+{
+    if (n_inputs < 2 || !t->heads.items[head].has_agreement)
+        return true;
+    uint32_t of_last = agreement_of(t, head, n_inputs - 1, inputs[n_inputs - 1]);
+    for (uint32_t i = 0; i + 1 < n_inputs; i++)
+        if (agreement_of(t, head, i, inputs[i]) != of_last)
+            return false;
+    return true;
+}
+
 const struct typed_call *typing_apply(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs)
 {
+    if (!inputs_agree(t, head, n_inputs, inputs))
+        return &ill_typed;
     struct typed_question q = question_of(t, head, n_inputs, inputs);
     struct typed_question *recent = recent_slot(t, &q);
     if (recent->answer && is_same_question(recent, &q))

@@ -35,6 +35,7 @@ struct typed_pairs {
 };
 #define INPUTS_OF_QUESTION 4   // of more, the others belong to the head
 #define RECENT_QUESTIONS 256
+#define RECENT_AGREEMENTS 4096
 
 struct typed_question {
     head_id head;
@@ -45,6 +46,7 @@ struct typed_question {
 struct typed_head {
     const int64_t *key;
     uint32_t key_length;
+    bool has_agreement;   // operator_agreement may be asked, and tells inputs apart
     const struct operator* op;
     const struct attribute_value *attributes;
     head_id typed_like;   // the same with the first of each choice, which no type depends on; itself if it has those
@@ -63,6 +65,12 @@ struct typing {
         size_t count, capacity;
     } questions;
     struct typed_question recent[RECENT_QUESTIONS];   // by hash: small enough to stay in the cache
+    struct typed_agreement {
+        head_id head;   // NO_HEAD: a free place
+        uint32_t input;
+        type_id type;
+        uint32_t agreement;   // of this input, if it has this type; a part of it
+    } agreements[RECENT_AGREEMENTS];   // by hash, likewise
     VEC(int64_t) key;
     struct definition scratch;   // of what is being typed
     struct definition meaning;   // of what is about to be kept
