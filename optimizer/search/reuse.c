@@ -5,6 +5,7 @@
 struct reuse {
     struct state_space *space;
     uint32_t found;                  // the state at the end of the chain
+    double share;                    // of its estimated gain, that the whole graph gains with it where it was found
     VEC(struct search_step) steps;   // with `seconds_after` being the change by each
     VEC(uint32_t) ends;              // states that the chain ends in, in one region or another
     // while one step is replayed
@@ -99,12 +100,13 @@ static void replay_from(struct reuse *u, struct proposal *p)
         vec_push(&u->ends, state);
 }
 
+// Also where a chain was begun already: in a region of another kind that was not gone on with so far.
 static void replay_everywhere(struct reuse *u)
 {
     struct whole *w = u->space->w;
     for (size_t i = 0; i < w->proposals.count; i++) {
         struct proposal *p = &w->proposals.items[i];
-        if (p->match.rule == u->steps.items[0].rule && p->tried == NOT_TRIED &&
+        if (p->match.rule == u->steps.items[0].rule &&
             is_same_change(u, p->change, u->steps.items[0].seconds_after))
             replay_from(u, p);
     }
@@ -125,7 +127,7 @@ static void list_edits(struct reuse *u, const struct rewritten *r, uint32_t stat
         if (region_claim(r, &k->sites.items[i], &u->space->w->graph, claimed))
             vec_push(ret_edits, ((struct edit){.rewritten = r,
                                                .site = &k->sites.items[i],
-                                               .change = change,
+                                               .change = u->share * change,
                                                .least = s->least,
                                                .n_steps = u->steps.count,
                                                .steps = u->steps.items}));
@@ -149,7 +151,9 @@ static bool apply_ends(struct reuse *u, struct movement *ret_movement)
     return is_adopted;
 }
 
-// Where it was found, priced widely and then as a whole: what is wrong there need not be looked for elsewhere.
+// Where it was found, priced widely and then as a whole: what is wrong there need not be looked for elsewhere, and what
+// gains less than was estimated gains less everywhere. Else all of them together would fail, one alone would not, and
+// equal layers would be rewritten one after the other.
 static bool is_good_at_first_site(struct reuse *u)
 {
     struct whole *w = u->space->w;
@@ -158,7 +162,10 @@ static bool is_good_at_first_site(struct reuse *u)
     struct edit edit = {.rewritten = &r, .site = &u->space->kinds.items[s->kind]->sites.items[0]};
     edit.least = s->least;
     edit.change = w->refused = space_price_state_widely(u->space, u->found);
-    return edit.change < 0 && whole_would_gain(w, &edit);
+    if (!(edit.change < 0) || !whole_would_gain(w, &edit))
+        return false;
+    u->share = fmin(w->refused / space_price_state(u->space, u->found), 1);
+    return true;
 }
 
 bool chain_apply_everywhere(struct state_space *space, uint32_t state, struct movement *ret_movement)

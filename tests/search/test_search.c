@@ -258,12 +258,10 @@ static void threads_change_nothing(void **state)
 }
 
 // ((x + w) + tanh x) + v, twenty times over: that w + v can be known before the graph runs shows only after a step that
-// gains nothing. It is found in one block and used in all.
-static void finds_a_chain_once_and_uses_it_everywhere(void **state)
+// gains nothing.
+static void set_up_blocks(struct fixture *f)
 {
     struct text text = {0};
-    struct fixture f;
-    struct search_result result;
     text_add(&text, "(graph (let x0 (input 0) (f32 8 8))");
     for (int i = 0; i < 20; i++)
         text_printf(
@@ -272,11 +270,40 @@ static void finds_a_chain_once_and_uses_it_everywhere(void **state)
             "(let a%d (ewadd x%d w%d)) (let b%d (ewadd a%d t%d)) (let c%d (ewadd b%d v%d)) (let x%d (tanh c%d))",
             i, 2 * i, i, 2 * i + 1, i, i, i, i, i, i, i, i, i, i, i, i + 1, i);
     text_add(&text, "(output x20))");
-    set_up(&f, text.chars);
+    set_up(f, text.chars);
+    text_free(&text);
+}
+
+static void finds_a_chain_once_and_uses_it_everywhere(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    set_up_blocks(&f);
     search_graph(&f.g, &f.rules, &made_up_cost, &search_standard_options, &result);
     assert_true(result.seconds_after < result.seconds_before - 19.9e-6);
     assert_int_equal(result.statistics.adopted, 1);
-    text_free(&text);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+// The whole gains a tenth of what its parts seem to.
+static double seconds_gained_in_part(void *context, const struct graph *g)
+{
+    const size_t *least_nodes = context;
+    return g->nodes.count < *least_nodes ? made_up_seconds(NULL, g) : 1 + 0.1 * made_up_seconds(NULL, g);
+}
+
+// What was estimated is wrong by as much in each block: they stay together all the same.
+static void uses_a_chain_everywhere_that_gains_less_than_estimated(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    size_t least_nodes = 100;
+    const struct cost_model cost = {seconds_gained_in_part, &least_nodes, 0, NULL};
+    set_up_blocks(&f);
+    search_graph(&f.g, &f.rules, &cost, &search_standard_options, &result);
+    assert_true(result.seconds_after < result.seconds_before - 1.99e-6);
+    assert_int_equal(result.statistics.adopted, 1);
     search_result_free(&result);
     tear_down(&f);
 }
@@ -773,6 +800,7 @@ int main(void)
         TEST(keeps_the_values_of_random_graphs),
         TEST(threads_change_nothing),
         TEST(finds_a_chain_once_and_uses_it_everywhere),
+        TEST(uses_a_chain_everywhere_that_gains_less_than_estimated),
         TEST(leads_all_readers_away),
         TEST(small_gains_wait_for_large_promises),
         TEST(keeps_within_its_memory),
