@@ -17,6 +17,7 @@ struct view {
     int level;               // no member has more operators
     uint32_t first, count;   // of the findings' members
     uint32_t n_parts;
+    bool have_equal_inputs;
     struct table by_key;
     uint32_t current;
 };
@@ -50,6 +51,12 @@ static void connect(struct view *v, uint32_t i, uint32_t j)
     join_parts(&v->r->parts, v->first + i, v->first + j);
 }
 
+// Firm parts are asked for in classes whose members differ in inputs only.
+static bool is_connected(const struct view *v)
+{
+    return v->n_parts == 1 && v->have_equal_inputs;
+}
+
 static bool is_firm(const struct view *v, const struct step *step, uint32_t i, uint32_t j)
 {
     const struct family *f = v->r->universe->family;
@@ -67,13 +74,13 @@ static bool connect_reached(void *context, const struct step *step)
     connect(v, found, v->current);
     if (is_firm(v, step, found, v->current))
         join_parts(&v->r->firm_parts, v->first + found, v->first + v->current);
-    return true;
+    return !is_connected(v);
 }
 
 // By the rules from `first_rule` on.
 static void connect_members(struct view *v, size_t first_rule)
 {
-    for (uint32_t i = 0; i < v->count; i++) {
+    for (uint32_t i = 0; i < v->count && !is_connected(v); i++) {
         v->current = i;
         if (v->members[i].level > 0)
             rewrite_visit(&v->r->rules, first_rule, &v->members[i].key, USABLE_ALL, connect_reached, v);
@@ -84,10 +91,13 @@ static void view_init(struct view *v, struct reduction *r, uint32_t class, int l
 {
     uint32_t first = r->first_member.items[class], end = r->first_member.items[class + 1];
     *v = (struct view){.r = r, .members = &r->findings->members.items[first], .level = level, .first = first};
+    uint32_t inputs = key_inputs(r->universe->family, &v->members[0].key);
+    v->have_equal_inputs = true;
     while (first + v->count < end && v->members[v->count].level <= level)
         v->count++;
     for (uint32_t i = 0; i < v->count; i++) {
         v->n_parts += part_of(v, i) == first + i;
+        v->have_equal_inputs &= key_inputs(r->universe->family, &v->members[i].key) == inputs;
         table_insert(&v->by_key, term_hash(r->universe->family, &v->members[i].key), i);
     }
 }
@@ -161,6 +171,54 @@ static bool make_directed(const struct reduction *r, const struct found_member *
     return sketch_is_directed(ret_sketch);
 }
 
+// Rules look at no types: pairs of terms that differ in the names of their inputs only are derived alike.
+static void number_inputs(const struct family *f, struct key terms[2])
+{
+    uint8_t number[MAX_LEAVES], n = 0;
+    uint32_t is_numbered = 0;
+    for (int i = 0; i < 2; i++)
+        for (int at = 0; at < terms[i].length; at++) {
+            uint8_t leaf = terms[i].bytes[at];
+            if (leaf >= KEY_NODE)
+                at++;
+            if (leaf >= f->n_inputs)
+                continue;
+            if (!(is_numbered >> leaf & 1))
+                number[leaf] = n++;
+            is_numbered |= 1u << leaf;
+            terms[i].bytes[at] = number[leaf];
+        }
+}
+
+static bool is_judged_pair(const void *owner, uint32_t id, const void *key)
+{
+    const struct reduction *r = owner;
+    return keys_compare(r->pairs.items[id].terms, key, 2) == 0;
+}
+
+static struct judged_pair *judged_pair_of(struct reduction *r, const struct key *a, const struct key *b)
+{
+    struct judged_pair asked = {.terms = {*a, *b}};
+    number_inputs(r->universe->family, asked.terms);
+    uint64_t hash = hash_mix(key_hash(&asked.terms[0]), key_hash(&asked.terms[1]));
+    uint32_t found = table_find(&r->by_pair, hash, is_judged_pair, r, asked.terms);
+    if (found == TABLE_NONE) {
+        found = (uint32_t)r->pairs.count;
+        table_insert(&r->by_pair, hash, found);
+        vec_push(&r->pairs, asked);
+    }
+    return &r->pairs.items[found];
+}
+
+static bool is_derived(struct reduction *r, const struct key *a, const struct key *b, int max_ops)
+{
+    struct judged_pair *pair = judged_pair_of(r, a, b);
+    if (pair->n_rules != r->rules.rules.count)
+        pair->is_derived = derive_term(&r->rules, a, b, max_ops + 1, MAX_DERIVED_TERMS, DERIVE_EQUATION);
+    pair->n_rules = r->rules.rules.count;
+    return pair->is_derived;
+}
+
 // Are the two terms connected now, by a law that was or has become known?
 static bool try_pair(struct reduction *r, struct lookup *l, const struct found_member *a, const struct found_member *b,
                      int max_ops, bool *ret_is_new)
@@ -168,7 +226,7 @@ static bool try_pair(struct reduction *r, struct lookup *l, const struct found_m
     struct sketch sketch, general;
     *ret_is_new = false;
     r->counts.tried++;
-    if (derive_term(&r->rules, &a->key, &b->key, max_ops + 1, MAX_DERIVED_TERMS, DERIVE_EQUATION)) {
+    if (is_derived(r, &a->key, &b->key, max_ops)) {
         r->counts.derived++;
         return true;
     }
@@ -375,4 +433,6 @@ void reduction_free(struct reduction *r)
     vec_free(&r->first_member);
     vec_free(&r->failed_keys);
     table_free(&r->failed);
+    table_free(&r->by_pair);
+    vec_free(&r->pairs);
 }
