@@ -98,9 +98,21 @@ static void find_order(struct trial *t)
     }
 }
 
+static void forget_calls(struct trial *t)
+{
+    memset(t->lately, 0, sizeof *t->lately * t->sk->n_nodes);
+    t->epoch = t->calls->epoch;
+}
+
+// A trial is large: what its sketch does not use is left as it is.
 void trial_init(struct trial *t, const struct sketch *sk, const struct shapes *shapes, struct calls *calls)
 {
-    *t = (struct trial){.sk = sk, .shapes = shapes, .calls = calls, .epoch = calls->epoch};
+    t->sk = sk;
+    t->shapes = shapes;
+    t->calls = calls;
+    t->is_trusting = false;
+    memset(t->types, 0, sizeof *t->types * sk->n_variables);
+    forget_calls(t);
     for (int v = 0; v < sk->n_variables; v++) {
         int place = find_place(shapes, SIZE_OF_VARIABLE, v, 0);
         t->first_place[v] = (uint8_t)(place < 0 ? shapes->n : place);
@@ -189,12 +201,6 @@ static enum verdict judge_types_of_output(struct judging *j, int output)
     if (!x || !y || (x != y && !type_equal(&x->type, &y->type)))
         return VERDICT_ILL_TYPED;
     return x == y || types_agree(&x->type, &y->type) ? VERDICT_EQUAL : VERDICT_UNEQUAL;
-}
-
-static void forget_calls(struct trial *t)
-{
-    memset(t->lately, 0, sizeof t->lately);
-    t->epoch = t->calls->epoch;
 }
 
 static enum verdict judge_types(struct judging *j)

@@ -5,7 +5,7 @@
 #include "generator/shapes.h"
 
 // Which types a variable had and which calls a node was lately: sizes change a few at a time.
-enum { TRIAL_MEMORY = 8 };
+enum { TRIAL_MEMORY = 32 };
 struct trial_variable {
     int64_t dim[MAX_RANK];
     const struct call_type *type;   // NULL: not in use
@@ -21,7 +21,6 @@ struct trial {
     const struct shapes *shapes;
     struct calls *calls;
     bool is_trusting;   // what is well-typed is taken to be equal
-    uint8_t n_variables, variables[MAX_SKETCH_VARIABLES];
     uint8_t order[MAX_SKETCH_NODES], n_until[MAX_SKETCH_OUTPUTS];   // the nodes, and how many each output needs
     uint8_t first_place[MAX_SKETCH_VARIABLES];                      // of each variable's axes among the sizes
     const struct call_setting *fixed[MAX_SKETCH_NODES];             // NULL: its attributes hold sizes
