@@ -111,6 +111,11 @@ static bool fits_pattern(const struct argument_pattern *pattern, const struct ty
     return pattern->rank < 0 || has_shape(pattern, type) != pattern->is_negated;
 }
 
+static bool fit_patterns(const struct instance *in, const struct gen_type *a, const struct gen_type *b)
+{
+    return fits_pattern(&in->arguments[0], &a->type) && (!b || fits_pattern(&in->arguments[1], &b->type));
+}
+
 static bool have_allowed_outputs(const struct definition *d)
 {
     if (d->n_outputs > MAX_NODE_OUTPUTS)
@@ -136,10 +141,7 @@ static bool define(struct universe *u, const struct instance *in, const struct g
     m->inputs[1] = b ? b->type : (struct type){0};
     definition_clear(&m->definition, in->n_inputs, m->inputs);
     struct operator_call call = {in->op, in->n_inputs, m->inputs, in->attributes};
-    for (int i = 0; i < in->n_inputs; i++)
-        if (!fits_pattern(&in->arguments[i], &m->inputs[i]))
-            return false;
-    return operator_define(&m->definition, &call) && have_allowed_outputs(&m->definition);
+    return fit_patterns(in, a, b) && operator_define(&m->definition, &call) && have_allowed_outputs(&m->definition);
 }
 
 static const struct meaning *find_or_make_meaning(struct universe *u, const struct instance *in,
@@ -275,7 +277,7 @@ static const struct applications *make_applications(struct lookup *l, const stru
     struct typed_application found[MAX_INSTANCES];
     struct applications all = {0};
     for (int i = 0; i < f->n_instances; i++) {
-        if (!is_allowed(&f->instances[i], b, kind))
+        if (!is_allowed(&f->instances[i], b, kind) || !fit_patterns(&f->instances[i], a, b))
             continue;
         const struct signature *s = lookup_signature(l, i, a, b);
         if (s->is_typed) {
