@@ -389,6 +389,8 @@ void reduction_find_minimal(struct reduction *r, int max_ops)
             resolve_class(r, &l, open.items[i].class, level, max_ops, n_rules);
         vec_free(&open);
     }
+    table_free(&r->by_pair);
+    vec_free(&r->pairs);
     drop_derivable_laws(r, max_ops);
     lookup_free(&l);
 }
@@ -433,6 +435,4 @@ void reduction_free(struct reduction *r)
     vec_free(&r->first_member);
     vec_free(&r->failed_keys);
     table_free(&r->failed);
-    table_free(&r->by_pair);
-    vec_free(&r->pairs);
 }

@@ -48,7 +48,7 @@ struct reduction {
     VEC(uint32_t) first_member;   // of every class; one more ends the last
     struct table failed;
     VEC(struct key) failed_keys;
-    struct table by_pair;
+    struct table by_pair;   // while the minimal set is found
     VEC(struct judged_pair) pairs;
 };
 void reduction_init(struct reduction *r, struct universe *u, const struct findings *findings, uint64_t seed,
