@@ -33,6 +33,12 @@ uint64_t judge_steps_left(const struct judge *j)
     return j->steps < j->step_limit ? j->step_limit - j->steps : 0;
 }
 
+void judge_begin(struct judge *j, bool keeps_explored)
+{
+    j->explored.is_known = false;
+    j->keeps_explored = keeps_explored;
+}
+
 // --- sizes -----------------------------------------------------------------------------------------------------------
 
 // Where spatial axes are apart one of them, `full`, is tested in full, and the others at two sizes and at one at which there
@@ -68,8 +74,6 @@ struct test {
     struct judge *j;
     const struct equation *equation;
     struct judgement *result;
-    const struct box *explored;   // a uniform box with instances, of sizes up to
-    int explored_size;            // 0: none was found
     bool axes_are_apart;          // what is read on one spatial axis has nothing to do with the others
     bool has_more_pairs;          // of attributes on two axes than are tried
     struct tries tries[MAX_RULE_VARIABLES];
@@ -236,7 +240,7 @@ static bool test_fixed_bound(struct test *t, const struct box *explored, const s
 
 static bool test_sizes(struct test *t, const struct attribute_value *attributes)
 {
-    struct box box = *t->explored;
+    struct box box = t->j->explored.box;
     struct bounds bounds;
     bool is_found = explore_for_test(t, attributes, &box, &bounds);
     if (t->j->fixed_bound)
@@ -333,7 +337,7 @@ static bool take_center(void *context, const struct attribute_value *attributes)
 {
     struct center *c = context;
     struct bounds bounds;
-    struct box box = *c->test->explored;
+    struct box box = c->test->j->explored.box;
     c->is_found = explore_for_test(c->test, attributes, &box, &bounds);
     for (uint32_t v = 0; c->is_found && v < c->test->equation->pattern->n_attribute_variables; v++) {
         c->values[v] = (struct attribute_value){attributes[v].count, c->ints[v]};
@@ -550,49 +554,57 @@ static const char *find_doubt(const struct test *t)
     return equation_find_doubt(eq, r->max_rank);
 }
 
-static void test_equation(struct judge *j, const struct equation *eq, struct test *t, struct box *explored)
+static void explore(struct judge *j, const struct equation *eq, int max_rank)
 {
+    struct explored *ex = &j->explored;
     j->steps = 0;
+    if (!ex->is_known)
+        ex->size = explore_smallest_box(j, eq, max_rank, &ex->box, &ex->bounds, &ex->saw_all_kinds);
+    ex->is_known = j->keeps_explored && !j->met_limits;
+    if (j->listener && j->search_has_ended)
+        j->search_has_ended(j->listening);
+    j->steps = 0;   // those of the tests are counted by themselves
+}
+
+static void test_equation(struct judge *j, const struct equation *eq, struct test *t)
+{
     j->met_limits = false;
     j->pool.work_limit = j->work_limit < UINT64_MAX - j->pool.work ? j->pool.work + j->work_limit : UINT64_MAX;
     t->j = j;
     t->equation = eq;
     t->result->max_rank = ranks_to_test(eq);
-    t->explored_size =
-        explore_smallest_box(j, eq, t->result->max_rank, explored, &t->result->bounds, &t->result->saw_all_kinds);
-    t->explored = explored;
-    j->steps = 0;   // those of the tests are counted by themselves
+    explore(j, eq, t->result->max_rank);
+    t->result->bounds = j->explored.bounds;
+    t->result->saw_all_kinds = j->explored.saw_all_kinds;
     test_everywhere(t);
     t->result->met_limits = j->met_limits || t->result->was_cut_short;
 }
 
 // With a fixed bound a property that is one of any function in the place of an activation is not tested with each. (A rule
 // is, because of who listens.)
-static void test_activations(struct judge *j, const struct equation *eq, struct test *t, struct box *explored,
-                             struct judgement *ret_result)
+static void test_activations(struct judge *j, const struct equation *eq, struct test *t, struct judgement *ret_result)
 {
     uint32_t activation = equation_activation_variable(eq);
     *ret_result = (struct judgement){.verdict = VERDICT_PROVED};
     *t = (struct test){.result = ret_result,
                        .activation = activation,
                        .is_any_activation = j->fixed_bound && eq->is_strong && activation != NO_VARIABLE};
-    test_equation(j, eq, t, explored);
+    test_equation(j, eq, t);
     if (!t->needs_each_activation)
         return;
     *ret_result = (struct judgement){.verdict = VERDICT_PROVED};
     *t = (struct test){.result = ret_result, .activation = activation};
-    test_equation(j, eq, t, explored);
+    test_equation(j, eq, t);
 }
 
 static void judge_within_limits(struct judge *j, const struct equation *eq, struct judgement *ret_result)
 {
-    struct box explored;
     struct test t;
     typing_trim(&j->typing);
-    test_activations(j, eq, &t, &explored, ret_result);
+    test_activations(j, eq, &t, ret_result);
     if (ret_result->verdict != VERDICT_PROVED)
         return;
-    if (t.explored_size == 0 || ret_result->instances == 0) {
+    if (j->explored.size == 0 || ret_result->instances == 0) {
         ret_result->verdict = VERDICT_VACUOUS;
         return;
     }
@@ -628,9 +640,8 @@ uint32_t judge_count_parts(struct judge *j, const struct equation *eq)
 void judge_each_instance(struct judge *j, const struct equation *eq, judge_visit_fn *visit, void *context)
 {
     struct judgement scratch = {0};
-    struct box explored;
     struct test t = {.result = &scratch, .activation = NO_VARIABLE, .visit = visit, .context = context};
-    test_equation(j, eq, &t, &explored);
+    test_equation(j, eq, &t);
     judgement_free(&scratch);
 }
 
@@ -638,9 +649,8 @@ void judge_visit_instances(struct judge *j, const struct equation *eq,
                            bool (*visit)(void *context, struct instance *in), void *context)
 {
     struct judgement scratch = {0};
-    struct box explored;
     struct test t = {.result = &scratch, .activation = NO_VARIABLE, .visit_only = visit, .context = context};
     typing_trim(&j->typing);
-    test_equation(j, eq, &t, &explored);
+    test_equation(j, eq, &t);
     judgement_free(&scratch);
 }

@@ -5,6 +5,15 @@
 #include "verifier/enumerate.h"
 #include "verifier/judgement.h"
 
+// What the search for small instances of an equation found out.
+struct explored {
+    bool is_known;
+    struct box box;   // one with instances, of sizes up to
+    int size;         // 0: none was found
+    struct bounds bounds;
+    bool saw_all_kinds;
+};
+
 // Kept by one thread and reused, equation after equation.
 struct judge {
     struct typing typing;
@@ -17,6 +26,8 @@ struct judge {
     uint64_t work_limit;       // terms of polynomials handled per equation
     int patience;              // times the steps, for an equation of which they found no instance
     bool adds_conditions;      // to rules that are not proved as they stand
+    struct explored explored;
+    bool keeps_explored;       // until judge_begin is called again, all that is judged is one equation
     int fixed_bound;           // every size up to this instead of the argued bounds; 0: argued bounds
     uint32_t part, n_parts;    // with a fixed bound: which assignments of attributes are tested; 0 of 1: all
     // Told of every instance without split trees that judge_equation compares, before that, and of those of
@@ -24,10 +35,14 @@ struct judge {
     void (*listener)(void *context, struct instance *in);
     void *listening;
     bool listens_to_search;
+    void (*search_has_ended)(void *context);   // told to the listener, too, if not NULL
 };
 void judge_init(struct judge *j);
 void judge_free(struct judge *j);
 uint64_t judge_steps_left(const struct judge *j);   // of the limit, for the equation being judged
+// What is judged from now on is another equation; the same one again and again, if `keeps_explored`: its small instances
+// are then searched only once, unless that was cut short. The listener does not hear of them again.
+void judge_begin(struct judge *j, bool keeps_explored);
 
 // Stops at the first failing instance.
 void judge_equation(struct judge *j, const struct equation *eq, struct judgement *ret_result);

@@ -86,6 +86,7 @@ struct attribute_terms {
 // it cannot be stated. `ret_attributes` may be NULL.
 bool logic_translate(struct logic *l, struct instance *in, bool is_axiom, struct sentence *ret_sentence,
                      struct attribute_terms *ret_attributes);
+void sentence_list_cut(struct sentence_list *list, size_t count);   // to the first ones
 void sentence_list_free(struct sentence_list *list);
 // The term `symbol` of these arguments, of which there are as many as it takes.
 logic_term logic_apply(struct logic *l, uint32_t symbol, const logic_term *arguments);

@@ -9,6 +9,7 @@ struct observed_attributes {
     size_t sentence;
     struct attribute_terms terms;
     uint64_t equal[MAX_ATTRIBUTE_TERMS];   // one bit for each attribute before that has been equal to this one
+    uint64_t equal_at_mark[MAX_ATTRIBUTE_TERMS];
 };
 
 // Ranks of all terms and lengths of all attributes.
@@ -111,7 +112,7 @@ void obligations_hear(struct obligations *o, struct instance *in)
     uint64_t kind = kind_of_instance(in);
     for (uint32_t i = 0; i < o->n_kinds; i++)
         if (o->kinds[i] == kind) {
-            if (o->attributes[i])
+            if (o->attributes[i] && !o->has_no_facts)
                 observe(o->attributes[i], in);
             return;
         }
@@ -123,13 +124,35 @@ void obligations_hear(struct obligations *o, struct instance *in)
 
 void obligations_drop_facts(struct obligations *o)
 {
+    o->has_no_facts = true;
+}
+
+void obligations_mark(struct obligations *o)
+{
+    o->mark.n_kinds = o->n_kinds;
+    o->mark.end = o->list->items.count;
+    o->mark.has_failed = o->has_failed;
     for (uint32_t i = 0; i < o->n_kinds; i++)
-        o->attributes[i] = NULL;
+        if (o->attributes[i])
+            memcpy(o->attributes[i]->equal_at_mark, o->attributes[i]->equal, sizeof o->attributes[i]->equal);
+}
+
+void obligations_return_to_mark(struct obligations *o)
+{
+    sentence_list_cut(o->list, o->mark.end);
+    o->n_kinds = o->mark.n_kinds;
+    o->has_failed = o->mark.has_failed;
+    o->has_no_facts = false;
+    for (uint32_t i = 0; i < o->n_kinds; i++)
+        if (o->attributes[i])
+            memcpy(o->attributes[i]->equal, o->attributes[i]->equal_at_mark, sizeof o->attributes[i]->equal);
+    for (size_t i = o->first; i < o->list->items.count; i++)
+        vec_clear(&o->list->items.items[i].facts);
 }
 
 bool obligations_end(struct obligations *o)
 {
-    for (uint32_t i = 0; !o->has_failed && i < o->n_kinds; i++)
+    for (uint32_t i = 0; !o->has_failed && !o->has_no_facts && i < o->n_kinds; i++)
         if (o->attributes[i])
             state_facts(o, o->attributes[i]);
     return o->list->items.count > o->first && !o->has_failed;

@@ -20,11 +20,20 @@ struct obligations {
     uint64_t kinds[MAX_SENTENCE_KINDS];
     struct observed_attributes *attributes[MAX_SENTENCE_KINDS];   // of obligations of rules
     bool has_failed;
+    bool has_no_facts;
+    struct {
+        uint32_t n_kinds;
+        size_t end;   // of the sentences
+        bool has_failed;
+    } mark;
 };
 // The sentences are added to `list`; all pointers must stay until the end.
 void obligations_begin(struct obligations *o, struct logic *l, const struct equation *eq, bool is_axiom,
                        struct sentence_list *list);
 void obligations_hear(struct obligations *o, struct instance *in);   // its nodes are all typed
+// Forgets the instances that were heard since the mark, to hear others.
+void obligations_mark(struct obligations *o);
+void obligations_return_to_mark(struct obligations *o);
 // What was equal at the instances heard is no fact: they are not all up to the bounds.
 void obligations_drop_facts(struct obligations *o);
 // False: there is no instance, or one that cannot be stated.

@@ -89,7 +89,9 @@ static const char *certificate(const struct rule_report *report, struct arena *a
 static void judge_and_listen(struct judge *j, struct theory *theory, const struct equation *eq,
                              struct judgement *ret_result)
 {
-    if (theory)
+    if (theory && j->explored.is_known)
+        theory_listen_again(theory, j);
+    else if (theory)
         theory_listen(theory, j, eq);
     judge_equation(j, eq, ret_result);
 }
@@ -135,6 +137,7 @@ static void judge_and_derive(struct judge *j, struct theory *theory, const struc
 {
     struct equation eq = equation_of_rule(r);
     report->has_entailment = theory != NULL;
+    judge_begin(j, true);
     if (theory && judge_in_part(j, theory, &eq, ret_result, &report->entailment))
         return;
     if (theory)
@@ -284,6 +287,7 @@ void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, st
         try_subterms(j, theory, a, ret_report);
     if (ret_report->outcome == RULE_ONLY_TESTED || ret_report->outcome == RULE_NOT_PROVED)
         try_larger(j, ret_report);
+    judge_begin(j, false);
     ret_report->proved.proof = certificate(ret_report, a);
 }
 

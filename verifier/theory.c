@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NO_OBLIGATION SIZE_MAX
 struct theory {
     const struct axioms *axioms;
     unsigned step_limit;
@@ -16,6 +17,7 @@ struct theory {
     struct formulas formulas;   // of these
     bool has_formulas;          // they are made for the first question that Z3 is asked
     struct sentence_list obligations;
+    size_t unknown;   // the one of them that was not proved, without facts; NO_OBLIGATION: that is not known
     struct obligations heard;
 };
 
@@ -44,6 +46,7 @@ static void drop_obligations(struct theory *t)
 {
     sentence_list_free(&t->obligations);
     t->obligations = (struct sentence_list){0};
+    t->unknown = NO_OBLIGATION;
 }
 
 static void drop_all(struct theory *t)
@@ -60,6 +63,7 @@ struct theory *theory_make(const struct axioms *axioms, unsigned step_limit)
     struct theory *t = mem_alloc_zero(sizeof *t);
     t->axioms = axioms;
     t->step_limit = step_limit;
+    t->unknown = NO_OBLIGATION;
     arena_init(&t->texts);
     logic_copy(&t->logic, &axioms->logic);
     return t;
@@ -191,18 +195,27 @@ static bool prove_obligation(struct theory *t, const struct sentence *s, const c
     return is_proved;
 }
 
+// What is asked again, of an equation that was listened to before, is as unknown as it was.
+static bool is_known_to_be_unknown(const struct theory *t)
+{
+    return t->unknown != NO_OBLIGATION && t->obligations.items.items[t->unknown].facts.count == 0;
+}
+
 static struct entailment prove_obligations(struct theory *t, bool are_stated, const char *without)
 {
     struct entailment e = {.status = are_stated ? ENTAILMENT_PROVED : ENTAILMENT_UNSTATED,
                            .obligations = (uint32_t)t->obligations.items.count};
     double started = clock_seconds();
+    if (are_stated && is_known_to_be_unknown(t))
+        e.status = ENTAILMENT_UNKNOWN;
     for (size_t i = 0; i < t->obligations.items.count && e.status == ENTAILMENT_PROVED; i++)
-        if (!prove_obligation(t, &t->obligations.items.items[i], without, &e))
+        if (!prove_obligation(t, &t->obligations.items.items[i], without, &e)) {
             e.status = ENTAILMENT_UNKNOWN;
+            t->unknown = i;
+        }
     e.seconds = clock_seconds() - started;
     if (e.n_uses)
         qsort(e.uses, e.n_uses, sizeof *e.uses, compare_names);
-    drop_obligations(t);
     return e;
 }
 
@@ -210,7 +223,9 @@ struct entailment theory_prove(struct theory *t, struct judge *judge, const stru
 {
     theory_forget(t);
     bool are_stated = obligations_find(&t->logic, judge, eq, false, &t->obligations) && !ranks_are_too_few(eq);
-    return prove_obligations(t, are_stated, without);
+    struct entailment e = prove_obligations(t, are_stated, without);
+    drop_obligations(t);
+    return e;
 }
 
 static void hear(void *context, struct instance *in)
@@ -218,13 +233,32 @@ static void hear(void *context, struct instance *in)
     obligations_hear(context, in);
 }
 
+static void keep_what_search_told(void *context)
+{
+    obligations_mark(context);
+}
+
+static void begin_to_listen(struct theory *t, struct judge *judge)
+{
+    judge->listener = hear;
+    judge->listening = &t->heard;
+    judge->listens_to_search = true;
+    judge->search_has_ended = keep_what_search_told;
+}
+
 void theory_listen(struct theory *t, struct judge *judge, const struct equation *eq)
 {
     drop_obligations(t);
     obligations_begin(&t->heard, &t->logic, eq, false, &t->obligations);
-    judge->listener = hear;
-    judge->listening = &t->heard;
-    judge->listens_to_search = true;
+    begin_to_listen(t, judge);
+}
+
+void theory_listen_again(struct theory *t, struct judge *judge)
+{
+    obligations_return_to_mark(&t->heard);
+    if (t->unknown >= t->obligations.items.count)
+        t->unknown = NO_OBLIGATION;
+    begin_to_listen(t, judge);
 }
 
 static bool hear_more(void *context, struct instance *in)
@@ -238,6 +272,7 @@ void theory_stop_listening(struct judge *judge)
 {
     judge->listener = NULL;
     judge->listens_to_search = false;
+    judge->search_has_ended = NULL;
 }
 
 // Are instances of all kinds known? If not they are looked for.

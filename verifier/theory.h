@@ -45,6 +45,8 @@ struct entailment theory_prove(struct theory *t, struct judge *judge, const stru
 // The same in two steps, about the instances that the judge compares between them. One at a time.
 void theory_listen(struct theory *t, struct judge *judge, const struct equation *eq);
 struct entailment theory_prove_heard(struct theory *t, struct judge *judge, const struct judgement *heard);
+// To the same equation as before, of which the judge has kept what it explored (judge_begin).
+void theory_listen_again(struct theory *t, struct judge *judge);
 void theory_stop_listening(struct judge *judge);   // instead: nothing is asked
 // About small instances of all kinds alone, without facts.
 struct entailment theory_prove_explored(struct theory *t, struct judge *judge, const struct equation *eq);

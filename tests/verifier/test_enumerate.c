@@ -181,11 +181,55 @@ static void expect_alike(const struct operator* op, const struct type *inputs, c
     definition_free(&of_other);
 }
 
+static void standard_attributes(const struct operator* op, struct arena *a, struct attribute_value *ret_values)
+{
+    static const int64_t kernel[] = {1, 2}, axis = 0;
+    operator_standard_attributes(op, a, ret_values);
+    for (int k = 0; k < operator_n_attributes(op); k++)
+        if (op->attributes[k].is_required)
+            ret_values[k] = op->attributes[k].kind == ATTRIBUTE_INTS ? (struct attribute_value){2, kernel}
+                                                                    : (struct attribute_value){1, &axis};
+}
+
+// Inputs that do not agree are refused without being defined.
+static void types_what_has_a_definition(void **state)
+{
+    static struct type types[64];
+    uint32_t n_types = collect_types(types), n_typed = 0, n_refused = 0;
+    for (int op_id = 0; op_id < OP_COUNT; op_id++) {
+        const struct operator* op = operators[op_id];
+        struct attribute_value attributes[MAX_ATTRIBUTES];
+        struct typing typing;
+        struct arena a;
+        if (op->min_inputs != 2 || !op->define)
+            continue;
+        arena_init(&a);
+        typing_init(&typing);
+        standard_attributes(op, &a, attributes);
+        head_id head = typing_head(&typing, op, attributes);
+        for (uint32_t x = 0; x < n_types; x++)
+            for (uint32_t y = 0; y < n_types; y++) {
+                struct type inputs[] = {types[x], types[y]};
+                type_id ids[] = {typing_add(&typing, &types[x]), typing_add(&typing, &types[y])};
+                struct definition d;
+                struct operator_call call = {op, 2, inputs, attributes};
+                definition_init(&d, &a, 2, inputs);
+                bool is_typed = operator_define(&d, &call);
+                assert_int_equal(typing_apply(&typing, head, 2, ids)->is_typed, is_typed);
+                n_typed += is_typed;
+                n_refused += !is_typed;
+                definition_free(&d);
+            }
+        typing_free(&typing);
+        arena_free(&a);
+    }
+    assert_true(n_typed > 1000 && n_refused > 1000);
+}
+
 // Typing takes over what it knows of the first of each choice.
 static void no_type_depends_on_a_choice(void **state)
 {
     static struct type types[64];
-    static const int64_t kernel[] = {1, 2}, axis = 0;
     uint32_t n_types = collect_types(types), n_operators = 0;
     for (int op_id = 0; op_id < OP_COUNT; op_id++) {
         const struct operator* op = operators[op_id];
@@ -199,12 +243,7 @@ static void no_type_depends_on_a_choice(void **state)
                         struct attribute_value first[MAX_ATTRIBUTES], other[MAX_ATTRIBUTES];
                         struct arena a;
                         arena_init(&a);
-                        operator_standard_attributes(op, &a, first);
-                        for (int k = 0; k < operator_n_attributes(op); k++)
-                            if (op->attributes[k].is_required)
-                                first[k] = op->attributes[k].kind == ATTRIBUTE_INTS
-                                               ? (struct attribute_value){2, kernel}
-                                               : (struct attribute_value){1, &axis};
+                        standard_attributes(op, &a, first);
                         memcpy(other, first, sizeof other);
                         other[i].ints = &choice;
                         assert_in_range(op->min_inputs, 1, 2);
@@ -218,6 +257,7 @@ static void no_type_depends_on_a_choice(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(finds_what_trying_all_finds), TEST(no_type_depends_on_a_choice)};
+    const struct CMUnitTest tests[] = {TEST(finds_what_trying_all_finds), TEST(types_what_has_a_definition),
+                                       TEST(no_type_depends_on_a_choice)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,6 +96,7 @@ static void assumes_nothing_of_small_sizes(void **state)
                                   " (target (conv :stride 1 1 :pad $p :dilation 1 1 ?x (enlarge :kernel 3 3 ?k))))");
     struct equation eq = equation_of_rule(rule);
     assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status, ENTAILMENT_UNKNOWN);
+    assert_int_equal(theory_prove_explored(f.theory, &f.judge, &eq).status, ENTAILMENT_UNKNOWN);
     prove_rule(&f.judge, f.theory, rule, &f.arena, &report);
     assert_int_equal(report.outcome, RULE_PROVED_UNDER_CONDITIONS);
     assert_non_null(strstr(report.proved.proof, "(z3 proved (uses))"));
@@ -125,6 +126,40 @@ static void names_facts_of_typing(void **state)
 }
 
 // An activation is none or relu: what is proved of both is proved.
+// A part of the tests has no facts, all of them have; what was explored for the part is not explored again.
+static void hears_the_rest_of_what_it_heard_in_part(void **state)
+{
+    struct fixture f;
+    struct judgement of_part, whole;
+    set_up(&f, COMMUTES);
+    struct rule *rule =
+        parse(&f, "(rule r (source (conv :group $g ?x ?k)) (target (conv :group (/ (dim ?x 1) (dim ?k 1)) ?x ?k)))");
+    struct equation eq = equation_of_rule(rule);
+    uint64_t usual = f.judge.instance_limit;
+    judge_begin(&f.judge, true);
+    theory_listen(f.theory, &f.judge, &eq);
+    f.judge.instance_limit = 10;
+    judge_equation(&f.judge, &eq, &of_part);
+    f.judge.instance_limit = usual;
+    assert_int_equal(of_part.verdict, VERDICT_TESTED);
+    assert_int_equal(theory_prove_heard(f.theory, &f.judge, &of_part).status, ENTAILMENT_UNKNOWN);
+    assert_true(f.judge.explored.is_known);
+    theory_listen_again(f.theory, &f.judge);
+    judge_equation(&f.judge, &eq, &whole);
+    assert_int_equal(whole.verdict, VERDICT_PROVED);
+    struct entailment e = theory_prove_heard(f.theory, &f.judge, &whole);
+    assert_int_equal(e.status, ENTAILMENT_PROVED);
+    assert_int_equal(e.n_facts, 1);
+    theory_listen_again(f.theory, &f.judge);
+    assert_int_equal(theory_prove_heard(f.theory, &f.judge, &of_part).status, ENTAILMENT_UNKNOWN);
+    judge_begin(&f.judge, false);
+    assert_false(f.judge.explored.is_known);
+    judgement_free(&of_part);
+    judgement_free(&whole);
+    rule_free(rule);
+    tear_down(&f);
+}
+
 static void tells_names_apart(void **state)
 {
     static const char *const rules[] = {
@@ -342,6 +377,7 @@ int main(void)
                                        TEST(states_nothing_of_other_ranks),
                                        TEST(assumes_nothing_of_small_sizes),
                                        TEST(names_facts_of_typing),
+                                       TEST(hears_the_rest_of_what_it_heard_in_part),
                                        TEST(tells_names_apart),
                                        TEST(proves_nothing_of_ranks_that_were_not_tried),
                                        TEST(does_not_take_tests_for_proofs),
