@@ -12,31 +12,15 @@ struct ones {
     uint32_t axes[MAX_TERMS];
 };
 
-static bool is_named(const char *name, const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
-// Operators whose result has the sizes of every input: smul's scalar has no axes.
-static bool keeps_all_sizes(const struct operator* op)
-{
-    static const char *const names[] = {"ewadd", "ewmul", "sub", "max", "min", "relu", "neg", "smul"};
-    return is_named(op->name, names, sizeof names / sizeof *names);
-}
-
 // On which axes what the node reads and makes has the same sizes.
 static uint32_t axes_kept(const struct analysis *an, uint32_t node)
 {
-    static const char *const cutting[] = {"concat", "split0", "split1"};
     const struct typed_call *call = an->in->calls[node];
     const uint32_t all = (1u << MAX_RANK) - 1;
-    if (keeps_all_sizes(call->op))
+    if (operator_works_entry_by_entry(call->op))
         return all;
     int axis = operator_find_attribute(call->op, "axis");
-    bool cuts = call->op->id == OP_SPLIT || is_named(call->op->name, cutting, sizeof cutting / sizeof *cutting);
+    bool cuts = call->op->id == OP_SPLIT || call->op->id == OP_CONCAT;
     return cuts && axis >= 0 ? all & ~(1u << call->attributes[axis].ints[0]) : 0;
 }
 

@@ -38,6 +38,45 @@ node_set equation_nodes_of_term(const struct pattern *p, term_id term)
     return nodes;
 }
 
+bool operator_works_entry_by_entry(const struct operator *op)
+{
+    switch (op->id) {
+    case OP_EWADD:
+    case OP_EWMUL:
+    case OP_SUB:
+    case OP_MAX:
+    case OP_MIN:
+    case OP_RELU:
+    case OP_NEG:
+    case OP_SMUL:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// Is its shape numbers, or are all entries one number? That of cpool is named by its last two sizes.
+static bool is_same_constant_everywhere(const struct pattern_node *node)
+{
+    int shape = operator_find_attribute(node->op, "shape");
+    if (node->n_inputs || shape < 0)
+        return false;
+    for (uint32_t i = node->op->id == OP_CPOOL ? 2 : 0; i < node->attributes[shape].count; i++)
+        if (node->attributes[shape].terms[i]->kind != TERM_INTEGER)
+            return false;
+    return true;
+}
+
+bool equation_is_entry_by_entry(const struct equation *eq)
+{
+    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++) {
+        const struct pattern_node *node = &eq->pattern->nodes.items[n];
+        if (!is_same_constant_everywhere(node) && !operator_works_entry_by_entry(node->op))
+            return false;
+    }
+    return true;
+}
+
 uint32_t equation_variables_of_term(const struct attribute_term *t)
 {
     bool is_shape = t->kind == TERM_DIM || t->kind == TERM_DIMS || t->kind == TERM_RANK;

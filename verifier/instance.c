@@ -4,6 +4,7 @@
 #include "core/text.h"
 #include "operators/evaluate.h"
 #include "verifier/representatives.h"
+#include "verifier/signs.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -298,14 +299,21 @@ static enum comparison compare_types(const struct instance *in, uint32_t pair)
     return COMPARISON_EQUAL;
 }
 
-static bool find_other_polynomial(const struct instance *in, const struct values *v, uint32_t pair,
-                                  struct difference *ret)
+// Cases are enough for one formula at all places alone: bounds are argued of normal forms (soundness.md, 2.1).
+static bool are_equal_by_cases(const struct instance *in, struct polynomial_pool *pool, polynomial x, polynomial y)
+{
+    return equation_is_entry_by_entry(in->equation) && signs_make_equal(pool, x, y);
+}
+
+static bool find_other_polynomial(const struct instance *in, struct polynomial_pool *pool, const struct values *v,
+                                  uint32_t pair, struct difference *ret)
 {
     const struct equation *eq = in->equation;
     const polynomial *x = symbolic_term(in, v, eq->left[pair]), *y = symbolic_term(in, v, eq->right[pair]);
     int64_t n = type_elements(typing_type(in->typing, instance_term_type(in, eq->left[pair])));
     for (int64_t i = 0; i < n; i++)
-        if (x[i] != y[i] && (!v->has_needs || v->needs.of_pair[pair][i])) {
+        if (x[i] != y[i] && (!v->has_needs || v->needs.of_pair[pair][i]) &&
+            !are_equal_by_cases(in, pool, x[i], y[i])) {
             ret->entry = i;
             ret->left = x[i];
             ret->right = y[i];
@@ -342,7 +350,7 @@ static enum comparison compare_values(struct instance *in, struct polynomial_poo
         if (!(pairs_to_compare >> i & 1))
             continue;
         ret->pair = i;
-        if (has_values && !find_other_polynomial(in, &v, i, ret))
+        if (has_values && !find_other_polynomial(in, pool, &v, i, ret))
             continue;
         if (with_numbers && confirm(in, &v, i, ret)) {
             if (has_values)

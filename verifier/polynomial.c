@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum atom_kind { ATOM_VARIABLE, ATOM_FUNCTION, ATOM_MAXIMUM, ATOM_REAL, ATOM_LIMIT };
-
 // --- hash-consing ----------------------------------------------------------------------------------------------------
 
 struct term_list {
@@ -386,9 +384,14 @@ static polynomial constant(struct polynomial_pool *p, wide numerator, wide denom
     return find_or_add(p, &t, 1);
 }
 
+polynomial polynomial_scale(struct polynomial_pool *p, polynomial a, int64_t numerator, int64_t denominator)
+{
+    return multiply(p, a, constant(p, numerator, denominator));
+}
+
 static polynomial negate(struct polynomial_pool *p, polynomial a)
 {
-    return multiply(p, a, constant(p, -1, 1));
+    return polynomial_scale(p, a, -1, 1);
 }
 
 // --- functions -------------------------------------------------------------------------------------------------------

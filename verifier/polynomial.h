@@ -29,8 +29,9 @@ struct polynomial_term {
 struct pool_range {
     uint32_t first, count;
 };
+enum atom_kind { ATOM_VARIABLE, ATOM_FUNCTION, ATOM_MAXIMUM, ATOM_REAL, ATOM_LIMIT };
 struct polynomial_atom {
-    uint8_t kind, fn;
+    uint8_t kind, fn;   // kind: enum atom_kind
     uint32_t a, b, c;   // operands, or the range of a set, or the number of a variable
     double real;
 };
@@ -59,6 +60,7 @@ polynomial polynomial_from_real(struct polynomial_pool *p, double value);
 polynomial polynomial_variable(struct polynomial_pool *p, uint32_t number);
 polynomial polynomial_apply(struct polynomial_pool *p, enum scalar_function fn, polynomial a, polynomial b,
                             polynomial c);   // operands beyond the function's arity are ignored
+polynomial polynomial_scale(struct polynomial_pool *p, polynomial a, int64_t numerator, int64_t denominator);
 polynomial polynomial_sum(struct polynomial_pool *p, const polynomial *items, size_t count);
 polynomial polynomial_maximum(struct polynomial_pool *p, const polynomial *items, size_t count);
 // A sum term by term, which makes no polynomials on the way. What was begun last is ended first.
