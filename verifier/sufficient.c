@@ -77,16 +77,36 @@ static void add_first_choices(struct groups *g, const struct pattern *p)
     }
 }
 
-static void add_kernel_of_one_entry(struct groups *g, uint32_t variable)
+static const struct attribute_term *dim_of(uint32_t variable, int64_t axis, struct arena *a)
 {
-    const struct attribute_term *one = attribute_term_make(TERM_INTEGER, 1, NULL, g->arena);
+    return attribute_term_make(TERM_DIM, variable, attribute_term_make(TERM_INTEGER, axis, NULL, a), a);
+}
+
+// The kernel that pads on both sides of the axis leave the size of images alone with: of one entry where nothing else is
+// said.
+static int64_t size_of_kernel(const struct pattern *p, uint32_t variable, int64_t axis)
+{
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        const struct term *kernel = node->op->id == OP_CONV ? &p->terms.items[node->inputs[1]] : NULL;
+        int attribute = operator_find_attribute(node->op, "pad");
+        const struct attribute_pattern *pads = kernel ? &node->attributes[attribute] : NULL;
+        if (kernel && kernel->is_variable && kernel->index == variable && pads->count == 4 &&
+            pads->terms[axis - 2]->kind == TERM_INTEGER)
+            return 1 + 2 * pads->terms[axis - 2]->value;
+    }
+    return 1;
+}
+
+static void add_size_of_kernel(struct groups *g, const struct pattern *p, uint32_t variable)
+{
     struct group group = {1,
                           {condition_equal(attribute_term_make(TERM_RANK, variable, NULL, g->arena),
                                            attribute_term_make(TERM_INTEGER, 4, NULL, g->arena))}};
     for (int64_t axis = 2; axis < 4; axis++) {
-        const struct attribute_term *number = attribute_term_make(TERM_INTEGER, axis, NULL, g->arena);
+        int64_t size = size_of_kernel(p, variable, axis);
         group.conditions[group.count++] =
-            condition_equal(attribute_term_make(TERM_DIM, variable, number, g->arena), one);
+            condition_equal(dim_of(variable, axis, g->arena), attribute_term_make(TERM_INTEGER, size, NULL, g->arena));
     }
     add_group(g, &group);
 }
@@ -101,8 +121,62 @@ static void add_small_kernels(struct groups *g, const struct pattern *p)
         if (node->op->id != OP_ENLARGE || !input->is_variable || (known >> input->index & 1))
             continue;
         known |= 1u << input->index;
-        add_kernel_of_one_entry(g, input->index);
+        add_size_of_kernel(g, p, input->index);
     }
+}
+
+// --- sizes of what groups divide -------------------------------------------------------------------------------------
+
+static void add_equality(struct groups *g, const struct attribute_term *x, const struct attribute_term *y)
+{
+    struct group equal = {1, {condition_equal(x, y)}};
+    for (uint32_t i = 0; i < g->count; i++)
+        if (attribute_term_equal(g->items[i].conditions[0].a, x) && attribute_term_equal(g->items[i].conditions[0].b, y))
+            return;
+    add_group(g, &equal);
+}
+
+// The variables that stand one behind the other, in pairs; gives the last one.
+#define NO_OPERAND UINT32_MAX
+static uint32_t add_even_parts(struct groups *g, const struct pattern *p, const struct pattern_node *concat,
+                               int64_t axis, uint32_t before)
+{
+    for (uint32_t i = 0; i < concat->n_inputs; i++) {
+        const struct term *t = &p->terms.items[concat->inputs[i]];
+        if (!t->is_variable && p->nodes.items[t->index].op->id == OP_CONCAT)
+            before = add_even_parts(g, p, &p->nodes.items[t->index], axis, before);
+        if (!t->is_variable)
+            continue;
+        if (before != NO_OPERAND && before != t->index)
+            add_equality(g, dim_of(before, axis, g->arena), dim_of(t->index, axis, g->arena));
+        before = t->index;
+    }
+    return before;
+}
+
+// Parts as long as one another; where each channel is a group, a filter for each.
+static void add_sizes_of_groups(struct groups *g, const struct pattern *p)
+{
+    for (size_t n = p->nodes.count; n-- > 0;) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        int axis = operator_find_attribute(node->op, "axis"), group = operator_find_attribute(node->op, "group");
+        const struct term *kernel = node->op->id == OP_CONV ? &p->terms.items[node->inputs[1]] : NULL;
+        if (node->op->id == OP_CONCAT && node->attributes[axis].terms[0]->kind == TERM_INTEGER)
+            add_even_parts(g, p, node, node->attributes[axis].terms[0]->value, NO_OPERAND);
+        if (kernel && kernel->is_variable && node->attributes[group].count &&
+            node->attributes[group].terms[0]->kind == TERM_DIM)
+            add_equality(g, dim_of(kernel->index, 0, g->arena), node->attributes[group].terms[0]);
+    }
+}
+
+static bool has_groups(const struct pattern *p)
+{
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        int group = operator_find_attribute(p->nodes.items[n].op, "group");
+        if (p->nodes.items[n].op->id == OP_MERGE || (group >= 0 && p->nodes.items[n].attributes[group].count))
+            return true;
+    }
+    return false;
 }
 
 static struct found_condition join_groups(const struct groups *g, uint32_t kept)
@@ -139,9 +213,14 @@ struct found_condition find_sufficient_condition(struct judge *j, struct theory 
     add_product_of_one(&g, &r->pattern, "dilation");
     add_first_choices(&g, &r->pattern);
     add_product_of_one(&g, &r->pattern, "stride");
-    uint32_t kept = (1u << g.count) - 1;
-    if (g.count == 0 || !suffices(j, theory, r, &g, kept))
+    bool is_enough = g.count && suffices(j, theory, r, &g, (1u << g.count) - 1);
+    if (!is_enough && has_groups(&r->pattern)) {
+        add_sizes_of_groups(&g, &r->pattern);
+        is_enough = g.count && suffices(j, theory, r, &g, (1u << g.count) - 1);
+    }
+    if (!is_enough)
         return (struct found_condition){0};
+    uint32_t kept = (1u << g.count) - 1;
     for (uint32_t i = g.count; i-- > 0;)
         if (suffices(j, theory, r, &g, kept & ~(1u << i)))
             kept &= ~(1u << i);

@@ -299,9 +299,12 @@ struct entailment theory_prove_heard(struct theory *t, struct judge *judge, cons
 
 struct entailment theory_prove_explored(struct theory *t, struct judge *judge, const struct equation *eq)
 {
-    struct judgement nothing_heard = {.verdict = VERDICT_TESTED, .was_cut_short = true};
+    struct judgement explored = {.verdict = VERDICT_TESTED, .was_cut_short = true};
+    struct box box;
     theory_listen(t, judge, eq);
-    return theory_prove_heard(t, judge, &nothing_heard);
+    judge->steps = 0;
+    explore_smallest_box(judge, eq, ranks_to_test(eq), &box, &explored.bounds, &explored.saw_all_kinds);
+    return theory_prove_heard(t, judge, &explored);
 }
 
 // --- consistency -----------------------------------------------------------------------------------------------------
