@@ -80,6 +80,18 @@ static int number_of_segments(struct analysis *an, uint32_t class)
     return most;
 }
 
+// --- how windows are used --------------------------------------------------------------------------------------------
+
+#define OF_WINDOWS (HAS_WINDOW | HAS_ORDER | HAS_KERNEL)
+enum window_use_kind { WINDOWS_OTHER, WINDOWS_ALIKE, WINDOWS_FIXED };
+
+static enum window_use_kind kind_of_windows(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
+{
+    if (windows_are_fixed(an, flags, OF_WINDOWS))
+        return WINDOWS_FIXED;
+    return windows_are_alike(an, labels, flags) ? WINDOWS_ALIKE : WINDOWS_OTHER;
+}
+
 // --- bounds of classes -----------------------------------------------------------------------------------------------
 
 struct class_bound {
@@ -155,10 +167,13 @@ static struct class_bound bound_of_window(struct analysis *an, int64_t q, bool i
 }
 
 static struct class_bound bound_of_axis(struct analysis *an, uint32_t item, const uint8_t *labels, uint16_t flags,
-                                        bool is_common, int64_t own_size)
+                                        enum window_use_kind windows, int64_t own_size)
 {
     uint32_t class = classes_find(an, item);
     int64_t q = labels[class] > 1 ? labels[class] : 1;
+    bool is_common = windows == WINDOWS_ALIKE;
+    if (windows == WINDOWS_FIXED && (flags & OF_WINDOWS))
+        return (struct class_bound){one_size(an, own_size), BOUND_FIXED, NULL};
     if (flags & HAS_PRODUCT)
         return (struct class_bound){SIZES_UP_TO(TESTED_SIZE), BOUND_TESTED, "a product over an axis"};
     if (flags & HAS_RESHAPE)
@@ -415,10 +430,11 @@ static bool have_axes_met(struct analysis *an)
     return false;
 }
 
-static void note_windows(struct analysis *an, bool is_common, struct bounds *b)
+static void note_windows(struct analysis *an, enum window_use_kind windows, struct bounds *b)
 {
     b->has_window = b->has_window || an->n_windows;
-    b->has_other_windows = b->has_other_windows || (an->n_windows && !is_common);
+    b->has_other_windows = b->has_other_windows || (an->n_windows && windows != WINDOWS_ALIKE);
+    b->has_named_windows = b->has_named_windows || windows == WINDOWS_FIXED;
     b->axes_meet = b->axes_meet || have_axes_met(an);
     for (int i = 0; i < an->n_windows; i++)
         if (an->windows[i].extent_of_sum > b->largest_extent)
@@ -432,8 +448,8 @@ static void merge_bounds(struct analysis *an, struct bounds *b)
     classes_count_labels(an, labels);
     for (uint32_t i = 0; i < an->n_items; i++)
         flags[classes_find(an, i)] |= an->flags[i];
-    bool is_common = windows_are_alike(an, labels, flags);
-    note_windows(an, is_common, b);
+    enum window_use_kind windows = kind_of_windows(an, labels, flags);
+    note_windows(an, windows, b);
     if (has_more_labels_than_shapes(an, labels, flags) && !b->doubt)
         b->doubt = "shapes have more labels than the sizes that are tried";
     for (uint32_t v = 0; v < an->in->equation->pattern->n_variables; v++) {
@@ -444,7 +460,7 @@ static void merge_bounds(struct analysis *an, struct bounds *b)
             uint32_t item = v * MAX_RANK + (uint32_t)axis;
             uint16_t own = flags[classes_find(an, item)];
             struct class_bound c =
-                keep_fixed_size(bound_of_axis(an, item, labels, own, is_common, type->dim[axis]), own, type->dim[axis]);
+                keep_fixed_size(bound_of_axis(an, item, labels, own, windows, type->dim[axis]), own, type->dim[axis]);
             b->sizes[v][type->rank][axis] |= c.sizes;
             if (!b->met[v][type->rank][axis] && type->dim[axis] <= MAX_TESTED_SIZE)
                 b->met[v][type->rank][axis] = 1u << type->dim[axis];
@@ -503,6 +519,7 @@ void bounds_merge(struct bounds *all, const struct bounds *more)
             }
     all->has_window = all->has_window || more->has_window;
     all->has_other_windows = all->has_other_windows || more->has_other_windows;
+    all->has_named_windows = all->has_named_windows || more->has_named_windows;
     all->axes_meet = all->axes_meet || more->axes_meet;
     all->largest_extent = all->largest_extent > more->largest_extent ? all->largest_extent : more->largest_extent;
     all->doubt = all->doubt ? all->doubt : more->doubt;
@@ -517,6 +534,7 @@ const char *bound_reason_text(enum bound_reason reason)
         [BOUND_SEGMENTS] = "positions of each segment are only compared for equality",
         [BOUND_GROUPS] = "positions are pairs of a group and a place, only compared for equality",
         [BOUND_COMMON_WINDOW] = "the same windows on both sides",
+        [BOUND_FIXED] = "the size is named by a condition",
         [BOUND_KERNEL] = "two sizes of a kernel give the form of places, a third one the cut at the border",
         [BOUND_WINDOW] = "reach of the windows plus twice the stride",
         [BOUND_TESTED] = "no bound is known",

@@ -17,6 +17,7 @@ enum bound_reason {
     BOUND_SEGMENTS,        // the same, for each segment of a concatenation
     BOUND_GROUPS,          // labels are pairs of a group and a place in it
     BOUND_COMMON_WINDOW,   // the same window on both sides: a common factor
+    BOUND_FIXED,           // a condition names the size
     BOUND_KERNEL,          // the sizes of kernels
     BOUND_WINDOW,          // reach plus twice the stride
     BOUND_TESTED,          // no argument: a size chosen to be tested
@@ -30,6 +31,7 @@ struct bounds {
     // Of the first instance of each rank: sizes at which it is well-typed, one bit.
     uint32_t met[MAX_RULE_VARIABLES][MAX_RANK + 1][MAX_RANK];
     bool has_window, has_other_windows;   // windows met; used differently
+    bool has_named_windows;               // of which strides alone are tried, all of them
     bool axes_meet;                       // windows on different axes read positions that are related
     int64_t largest_extent;               // of a window, in places
     const char *doubt;                    // why nothing larger is proved; NULL: the bounds are argued

@@ -42,13 +42,8 @@ static uint32_t ones_of_shape(const struct pattern_node *node)
 static uint32_t ones_by_conditions(const struct equation *eq, uint32_t variable)
 {
     uint32_t axes = 0;
-    for (uint32_t i = 0; i < eq->n_conditions; i++) {
-        const struct condition *c = &eq->conditions[i];
-        if (c->kind == CONDITION_EQUAL && c->a->kind == TERM_DIM && c->a->value == (int64_t)variable &&
-            c->a->operands[0]->kind == TERM_INTEGER && c->b->kind == TERM_INTEGER && c->b->value == 1 &&
-            c->a->operands[0]->value >= 0 && c->a->operands[0]->value < MAX_RANK)
-            axes |= 1u << c->a->operands[0]->value;
-    }
+    for (int axis = 0; axis < MAX_RANK; axis++)
+        axes |= equation_size_by_condition(eq, variable, axis) == 1 ? 1u << axis : 0;
     return axes;
 }
 

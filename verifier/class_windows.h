@@ -6,4 +6,7 @@
 
 // `labels` and `flags` are those of all classes, by the item that stands for each.
 bool windows_are_alike(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
+// Do conditions name the sizes of all images and kernels, so that strides alone are to be tried, and all that make a
+// difference are? `of_windows`: the flags of classes whose sizes have to be named (class_fixed.c).
+bool windows_are_fixed(struct analysis *an, const uint16_t *flags, uint16_t of_windows);
 #endif

@@ -77,6 +77,17 @@ bool equation_is_entry_by_entry(const struct equation *eq)
     return true;
 }
 
+int64_t equation_size_by_condition(const struct equation *eq, uint32_t variable, int axis)
+{
+    for (uint32_t i = 0; i < eq->n_conditions; i++) {
+        const struct condition *c = &eq->conditions[i];
+        if (c->kind == CONDITION_EQUAL && c->a->kind == TERM_DIM && c->a->value == (int64_t)variable &&
+            c->a->operands[0]->kind == TERM_INTEGER && c->a->operands[0]->value == axis && c->b->kind == TERM_INTEGER)
+            return c->b->value;
+    }
+    return 0;
+}
+
 uint32_t equation_variables_of_term(const struct attribute_term *t)
 {
     bool is_shape = t->kind == TERM_DIM || t->kind == TERM_DIMS || t->kind == TERM_RANK;

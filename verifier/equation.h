@@ -36,6 +36,8 @@ uint32_t equation_variables_of_node(const struct pattern *p, uint32_t node);
 bool operator_works_entry_by_entry(const struct operator *op);
 // Is every operator of that kind, or a constant that is the same at all shapes, or at all places?
 bool equation_is_entry_by_entry(const struct equation *eq);
+// The size that a condition names of the axis; 0: none does.
+int64_t equation_size_by_condition(const struct equation *eq, uint32_t variable, int axis);
 // The attribute variable that is an activation and nothing else, in no condition; NO_VARIABLE: there is none.
 #define NO_VARIABLE UINT32_MAX
 uint32_t equation_activation_variable(const struct equation *eq);

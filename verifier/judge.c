@@ -76,6 +76,7 @@ struct test {
     struct judgement *result;
     bool axes_are_apart;          // what is read on one spatial axis has nothing to do with the others
     bool has_more_pairs;          // of attributes on two axes than are tried
+    bool has_all_attributes;      // of windows: every value of the domains was tried
     struct tries tries[MAX_RULE_VARIABLES];
     uint64_t assignments, all_assignments;   // of the attributes: begun; there are, where there may be many, else 0
     uint64_t work_before;                    // when the first of these began
@@ -447,6 +448,7 @@ static bool test_attributes_everywhere(struct test *t)
     t->axes_are_apart = has_axes_apart(t);
     bool has_many_pairs = w.extent == DOMAIN_ALL && count_pairs(t) > MOST_PAIRS;
     t->has_more_pairs = has_many_pairs && !t->axes_are_apart;
+    t->has_all_attributes = w.extent == DOMAIN_ALL && !has_many_pairs;
     if (w.extent == DOMAIN_ALL && !test_within_part(t, test_some_attributes))
         return false;
     t->all_assignments = w.extent == DOMAIN_ALL ? count_assignments(w) : 0;
@@ -543,7 +545,7 @@ static const char *find_doubt(const struct test *t)
         return r->bounds.doubt;
     if (r->bounds.cuts_overlap)
         return "the cuts of concatenations overlap";
-    if (t->has_more_pairs)
+    if (t->has_more_pairs || (r->bounds.has_named_windows && !t->has_all_attributes))
         return "attributes of windows on two axes have too many values";
     if (r->bounds.has_other_windows && r->bounds.largest_extent > LARGEST_EXTENT && has_free_strides(eq->pattern))
         return "windows are larger than the strides that are tried";
