@@ -11,6 +11,14 @@ import sys
 import tempfile
 
 CONDITIONS = {
+    "channels-commute-with-outer-pads": [
+        "(= (dims ?y) (dims ?z))",
+        "(= (dim ?x 0) (dim ?y 2))",
+        "(= (dim ?x 0) (dim ?y 3))",
+        "(= (dim ?x 0) 1)",
+    ],
+    "conv-filters-of-two-groups": ["(= (dims ?y) (dims ?w))", "(= (dim ?y 0) (dim ?w 0))", "(= (dim ?x 1) (dim ?z 1))"],
+    "merged-with-unequal-parts": ["(= (dims ?x) (dims ?y))"],
     "all-axes-of-product-one": ["(= (dim ?x 1) 1)"],
     "chain-dilation-inside": ["(= (dim ?k 3) 1)", "(= (rank ?k) 4)", "(= (dim ?k 2) 1)"],
     "chain-dilation-of-identity": ["(= (product $d) 1)"],

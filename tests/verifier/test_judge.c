@@ -111,6 +111,31 @@ static const struct {
     {"(rule strided (source (conv :stride $s ?x ?k)) (target (conv :stride 1 1 ?x ?k))"
      " (where (= (dim ?x 2) (dim ?k 2))))",
      VERDICT_REFUTED, "different types"},
+    // One formula at all places, by the signs of what maxima are made of; elsewhere these say nothing.
+    {"(rule doubled (source (relu (ewadd (relu ?x) (relu ?x)))) (target (relu (ewadd ?x ?x))))", VERDICT_PROVED, NULL},
+    {"(rule signs-of-squares (source (relu (ewadd (ewmul ?x (relu ?x)) (relu ?x)))) (target (relu (ewadd ?x (ewmul ?x "
+     "(relu ?x))))))",
+     VERDICT_PROVED, NULL},
+    {"(rule tripled (source (relu (ewadd ?x (relu ?x)))) (target (relu (ewadd ?x (ewadd ?x ?x)))))", VERDICT_REFUTED,
+     "different values"},
+    {"(rule doubled-product (source (relu (ewadd (relu (matmul ?x ?y)) (relu (matmul ?x ?y))))) (target (relu (ewadd "
+     "(matmul ?x ?y) (matmul ?x ?y)))))",
+     VERDICT_UNDECIDED, NULL},
+    // Conditions name the sizes of images, on which strides beyond 2 are alike. On larger ones they are not, and nothing
+    // is named where an axis of an image has a size of its own.
+    {"(rule named (source (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 (concat 0 ?x (poolavg :kernel 3 3 :pad 1 1 1 1 "
+     "?y)))) (target (concat 0 (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 ?x) (poolavg :kernel 3 3 :stride $s :pad 1 1 "
+     "1 1 ?y))) (where (= (dim ?x 2) 2) (= (dim ?x 3) 1) (= (dim ?y 2) 2) (= (dim ?y 3) 1)))",
+     VERDICT_PROVED, NULL},
+    {"(rule named-larger (source (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 (concat 0 ?x (poolavg :kernel 3 3 :pad 1 1 "
+     "1 1 ?y)))) (target (concat 0 (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 ?x) (poolavg :kernel 3 3 :stride $s :pad "
+     "1 1 1 1 (poolavg :kernel 3 3 :pad 1 1 1 1 ?y)))) (where (= (dim ?x 2) 4) (= (dim ?x 3) 1) (= (dim ?y 2) 4) (= (dim "
+     "?y 3) 1)))",
+     VERDICT_TESTED, NULL},
+    {"(rule named-in-part (source (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 (concat 0 ?x (poolavg :kernel 3 3 :pad 1 "
+     "1 1 1 ?y)))) (target (concat 0 (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 ?x) (poolavg :kernel 3 3 :stride $s "
+     ":pad 1 1 1 1 (poolavg :kernel 3 3 :pad 1 1 1 1 ?y)))) (where (= (dim ?x 2) 2) (= (dim ?y 2) 2)))",
+     VERDICT_TESTED, NULL},
     {"(rule broadcasting (source (ewmul (broadcast :shape $s ?x) (broadcast :shape $s ?y)))"
      " (target (broadcast :shape $s (ewmul ?x ?y))) (where (= (rank ?x) (rank ?y))))",
      VERDICT_PROVED, NULL},

@@ -2,6 +2,7 @@
 #include "core/text.h"
 #include "tests/support/check.h"
 #include "verifier/polynomial.h"
+#include "verifier/signs.h"
 #include <string.h>
 
 static polynomial apply2(struct polynomial_pool *p, enum scalar_function fn, polynomial a, polynomial b)
@@ -114,11 +115,33 @@ static void prints_polynomials(void **state)
     polynomial_pool_free(&p);
 }
 
+// Equal in all cases of what is positive, and next to these what is not.
+static void decides_by_signs(void **state)
+{
+    struct polynomial_pool p;
+    polynomial_pool_init(&p);
+    polynomial x = polynomial_variable(&p, 0), y = polynomial_variable(&p, 1), relu = apply1(&p, FN_RELU, x);
+    polynomial twice = apply2(&p, FN_ADD, x, x), thrice = apply2(&p, FN_ADD, twice, x);
+    assert_true(signs_make_equal(&p, apply1(&p, FN_RELU, twice), apply2(&p, FN_ADD, relu, relu)));
+    assert_true(signs_make_equal(&p, apply2(&p, FN_MUL, x, relu), apply2(&p, FN_MUL, relu, relu)));
+    assert_true(signs_make_equal(&p, apply2(&p, FN_SUB, relu, apply1(&p, FN_RELU, apply1(&p, FN_NEG, x))), x));
+    assert_true(signs_make_equal(&p, apply2(&p, FN_ADD, apply2(&p, FN_MAX, x, y), apply2(&p, FN_MIN, x, y)),
+                                 apply2(&p, FN_ADD, x, y)));
+    assert_false(signs_make_equal(&p, apply1(&p, FN_RELU, twice), apply1(&p, FN_RELU, thrice)));
+    assert_false(signs_make_equal(&p, relu, x));
+    assert_false(signs_make_equal(&p, apply1(&p, FN_RELU, y), relu));
+    assert_false(signs_make_equal(&p, apply1(&p, FN_ABS, x), relu));
+    assert_false(signs_make_equal(&p, apply2(&p, FN_MUL, x, relu), apply2(&p, FN_MUL, y, relu)));
+    assert_false(p.has_overflowed);
+    polynomial_pool_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(has_the_laws_of_a_ring), TEST(keeps_fractions_exact),      TEST(takes_maxima_as_sets),
         TEST(notices_overflow),       TEST(sums_products_term_by_term), TEST(prints_polynomials),
+        TEST(decides_by_signs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -313,6 +313,40 @@ static void finds_what_suffices(void **state)
     }
 }
 
+static const char merges[] = "(property merges (equal (merge 4 2 (concat 0 ?x ?y)) (concat 0 (merge 2 2 ?x) (merge 2 2 "
+                             "?y))) (where (= (dim ?x 0) (dim ?y 0))))"
+                             "(property enlarges (equal (conv :pad 0 1 0 1 ?x ?k) (conv :pad 1 1 1 1 ?x (enlarge "
+                             ":kernel 3 3 ?k))) (where (= (dim ?k 2) 1) (= (dim ?k 3) 3)))";
+
+// Parts that groups divide are as long as one another, and a kernel has the size that its pads tell.
+static void finds_sizes_that_suffice(void **state)
+{
+    static const struct {
+        const char *text, *conditions;
+    } rules[] = {
+        {"(rule r (source (merge 4 2 (concat 0 ?x ?y))) (target (concat 0 (merge 2 2 ?x) (merge 2 2 ?y))))",
+         "(= (dim ?x 0) (dim ?y 0))"},
+        {"(rule r (source (conv :pad 0 1 0 1 ?x ?k)) (target (conv :pad 1 1 1 1 ?x (enlarge :kernel 3 3 ?k))))",
+         "(= (rank ?k) 4)(= (dim ?k 2) 1)(= (dim ?k 3) 3)"},
+        {"(rule r (source (merge 4 2 (concat 0 ?x ?y))) (target (concat 0 (merge 2 2 ?y) (merge 2 2 ?x))))", NULL},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        struct fixture f;
+        struct text printed = {0};
+        set_up(&f, merges);
+        struct rule *rule = parse(&f, rules[i].text);
+        struct found_condition found = find_sufficient_condition(&f.judge, f.theory, rule, &f.arena);
+        for (uint32_t k = 0; k < found.count; k++)
+            pattern_print_condition(&printed, &rule->pattern, &found.conditions[k]);
+        assert_int_equal(found.count > 0, rules[i].conditions != NULL);
+        if (found.count)
+            assert_string_equal(printed.chars, rules[i].conditions);
+        text_free(&printed);
+        rule_free(rule);
+        tear_down(&f);
+    }
+}
+
 // Z3 builds no equation between tensors of different ranks.
 static void states_nothing_of_other_ranks(void **state)
 {
@@ -373,7 +407,7 @@ int main(void)
                                        TEST(finds_redundant_properties),
                                        TEST(finds_conditions),
                                        TEST(finds_a_second_condition),
-                                       TEST(finds_what_suffices),
+                                       TEST(finds_what_suffices), TEST(finds_sizes_that_suffice),
                                        TEST(states_nothing_of_other_ranks),
                                        TEST(assumes_nothing_of_small_sizes),
                                        TEST(names_facts_of_typing),
