@@ -3,9 +3,8 @@
 #define GENERATOR_CLASS_H
 #include "generator/classes.h"
 
-// The members have equal fingerprints, which is taken for equal values: a term with another value, should there ever be
-// one, makes no rule, as the sides of each are compared when it is tested. Of terms whose supports are not first only
-// stored ones need be there. Adds to `f`.
+// The members have equal fingerprints; values are compared here. Of terms whose supports are not first only stored ones
+// need be there. Adds to `f`.
 void class_keep(const struct store *s, struct lookup *l, const struct member *members, size_t count,
                 struct findings *f);
 #endif

@@ -25,6 +25,7 @@ static void add_counts(struct class_counts *sum, const struct class_counts *part
     sum->pairs += part->pairs;
     sum->renamed += part->renamed;
     sum->detours += part->detours;
+    sum->unconfirmed += part->unconfirmed;
 }
 
 void findings_add(struct findings *sum, const struct findings *part)

@@ -26,6 +26,7 @@ struct class_counts {
     uint64_t pairs;         // of different terms of one class: substitutions before any pruning, both directions
     uint64_t renamed;       // of those, in classes that are renamings of others
     uint64_t detours;       // of the rest, with a term that has its own value in its closure
+    uint64_t unconfirmed;   // terms of equal fingerprints and different values
 };
 struct found_member {
     uint32_t class;   // the members of a class stand together, by ascending level and key

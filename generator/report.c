@@ -8,8 +8,11 @@ static void add_family(struct text *out, const struct family_counts *c)
     text_printf(out, ";   %s: terms", c->family);
     for (int level = 0; level <= MAX_OPS && (level == 0 || c->terms[level]); level++)
         text_printf(out, " %" PRIu64, c->terms[level]);
-    text_printf(out, ", classes %" PRIu64 ", equal pairs %" PRIu64 ", kept %" PRIu64 "\n", c->classes.classes,
+    text_printf(out, ", classes %" PRIu64 ", equal pairs %" PRIu64 ", kept %" PRIu64, c->classes.classes,
                 c->classes.pairs, c->classes.pairs - c->classes.renamed - c->classes.detours);
+    if (c->classes.unconfirmed)
+        text_printf(out, ", terms of equal fingerprints and other values %" PRIu64, c->classes.unconfirmed);
+    text_add(out, "\n");
     text_printf(out,
                 ";     tested %" PRIu64 ": false at other sizes %" PRIu64 ", on reals %" PRIu64
                 ", never well-typed %" PRIu64 "; minimal %" PRIu64 ", rules %" PRIu64 "\n",
