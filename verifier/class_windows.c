@@ -85,6 +85,14 @@ static void find_ones(const struct analysis *an, struct ones *ret_ones)
     }
 }
 
+bool windows_have_kernel_of_one(const struct analysis *an, uint32_t node, int axis)
+{
+    struct ones ones;
+    find_ones(an, &ones);
+    term_id kernel = an->in->equation->pattern->nodes.items[node].inputs[1];
+    return kernel < ones.n_terms && (ones.axes[kernel] >> axis & 1);
+}
+
 // A convolution whose kernel has one entry on the window's axis, in all instances.
 static bool has_kernel_of_one(const struct analysis *an, const struct ones *ones, const struct window_use *w)
 {

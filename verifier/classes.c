@@ -1,6 +1,7 @@
 #include "verifier/classes.h"
 
 #include "core/hash.h"
+#include "verifier/class_windows.h"
 #include <assert.h>
 #include <string.h>
 
@@ -186,6 +187,12 @@ static bool is_plain_but_for_a_sum_of_one(const struct definition *d, const stru
            is_summed(d, f->variable[1]) && d->extents.items[f->variable[0]] == size;
 }
 
+// A kernel that has one entry in this instance and may have more in others makes a window, which others may stand behind.
+static bool is_kernel_of_any_size(const struct analysis *an, uint32_t node, int axis)
+{
+    return an->in->calls[node]->op->id == OP_CONV && axis >= 2 && !windows_have_kernel_of_one(an, node, axis);
+}
+
 // Every position is one pair of a group and a place in it: g * n + r with r < n.
 static bool is_pair_of_digits(const struct analysis *an, uint32_t node, const struct affine_index *f, int64_t size)
 {
@@ -230,7 +237,7 @@ static void note_index(struct analysis *an, uint32_t node, const struct expr_nod
         an->links[an->n_links - 1].is_part = true;
         return;
     }
-    if (is_plain_but_for_a_sum_of_one(d, &f, size)) {
+    if (is_plain_but_for_a_sum_of_one(d, &f, size) && !is_kernel_of_any_size(an, node, axis)) {
         classes_unite(an, item, variable_item);
         return;
     }

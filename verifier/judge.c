@@ -442,8 +442,32 @@ static bool test_some_attributes(struct test *t)
     return enumerate_attributes(&some);
 }
 
+// Small instances may have met windows at some attributes only, where they are used alike. They have to be at all.
+static bool look_at_windows(void *context, const struct attribute_value *attributes)
+{
+    struct test *t = context;
+    struct box box = t->j->explored.box;
+    struct bounds bounds, *known = &t->result->bounds;
+    explore_for_test(t, attributes, &box, &bounds);
+    known->has_other_windows = known->has_other_windows || bounds.has_other_windows;
+    known->doubt = known->doubt ? known->doubt : bounds.doubt;
+    return !known->has_other_windows;
+}
+
+static void look_at_windows_everywhere(struct test *t)
+{
+    struct attribute_walk some = walk_over_attributes(t);
+    uint64_t steps = t->j->steps;
+    some.extent = DOMAIN_SOME;
+    some.visit = look_at_windows;
+    enumerate_attributes(&some);
+    t->j->steps = steps;
+}
+
 static bool test_attributes_everywhere(struct test *t)
 {
+    if (extent_to_test(t) == DOMAIN_ALIKE)
+        look_at_windows_everywhere(t);
     struct attribute_walk w = walk_over_attributes(t);
     t->axes_are_apart = has_axes_apart(t);
     bool has_many_pairs = w.extent == DOMAIN_ALL && count_pairs(t) > MOST_PAIRS;
@@ -452,7 +476,8 @@ static bool test_attributes_everywhere(struct test *t)
     if (w.extent == DOMAIN_ALL && !test_within_part(t, test_some_attributes))
         return false;
     t->all_assignments = w.extent == DOMAIN_ALL ? count_assignments(w) : 0;
-    return has_many_pairs ? test_across_centers(t) : enumerate_attributes(&w);
+    bool goes_on = has_many_pairs ? test_across_centers(t) : enumerate_attributes(&w);
+    return goes_on && extent_to_test(t) != w.extent ? test_attributes_everywhere(t) : goes_on;
 }
 
 // Inputs with cuts. Those of properties have pieces of one and of two positions, so that axes are as long as one another,
