@@ -85,12 +85,46 @@ static void find_ones(const struct analysis *an, struct ones *ret_ones)
     }
 }
 
+// The entries of a shape that attributes alone decide, as `$k` of `(list (dim ?x 1) 1 $k)`. Returns how many the term has,
+// or too many for any shape where that is not seen.
+static uint32_t find_entries_of_attributes(const struct analysis *an, const struct attribute_term *t, uint32_t first,
+                                           uint32_t *ret_entries)
+{
+    uint32_t n = 0;
+    if (t->kind == TERM_LIST) {
+        for (uint32_t i = 0; i < t->count; i++)
+            n += find_entries_of_attributes(an, t->operands[i], first + n, ret_entries);
+        return n;
+    }
+    n = t->kind == TERM_VARIABLE                          ? an->in->attributes[t->value].count
+        : t->kind == TERM_INTEGER || t->kind == TERM_DIM ? 1
+                                                          : MAX_RANK + 1;
+    for (uint32_t i = 0; i < n && first + i < MAX_RANK && t->kind != TERM_DIM; i++)
+        *ret_entries |= 1u << (first + i);
+    return n;
+}
+
+// A constant with one entry there, in all instances of these attributes.
+static bool is_constant_of_one(const struct analysis *an, term_id term, int axis)
+{
+    const struct term *t = &an->in->equation->pattern->terms.items[term];
+    const struct pattern_node *node = t->is_variable ? NULL : &an->in->equation->pattern->nodes.items[t->index];
+    int shape = node && node->n_inputs == 0 ? operator_find_attribute(node->op, "shape") : -1;
+    uint32_t entries = 0, n = 0;
+    if (shape < 0)
+        return false;
+    for (uint32_t i = 0; i < node->attributes[shape].count; i++)
+        n += find_entries_of_attributes(an, node->attributes[shape].terms[i], n, &entries);
+    const struct attribute_value *value = &an->in->calls[t->index]->attributes[shape];
+    return n == value->count && (entries >> axis & 1) && value->ints[axis] == 1;
+}
+
 bool windows_have_kernel_of_one(const struct analysis *an, uint32_t node, int axis)
 {
     struct ones ones;
-    find_ones(an, &ones);
     term_id kernel = an->in->equation->pattern->nodes.items[node].inputs[1];
-    return kernel < ones.n_terms && (ones.axes[kernel] >> axis & 1);
+    find_ones(an, &ones);
+    return (kernel < ones.n_terms && (ones.axes[kernel] >> axis & 1)) || is_constant_of_one(an, kernel, axis);
 }
 
 // A convolution whose kernel has one entry on the window's axis, in all instances.

@@ -6,7 +6,7 @@
 
 // `labels` and `flags` are those of all classes, by the item that stands for each.
 bool windows_are_alike(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
-// Has the kernel of a convolution one entry on the axis in all instances, as the text says?
+// Has the kernel of a convolution one entry on the axis in all instances of these attributes, as the text says?
 bool windows_have_kernel_of_one(const struct analysis *an, uint32_t node, int axis);
 // Do conditions name the sizes of all images and kernels, so that strides alone are to be tried, and all that make a
 // difference are? `of_windows`: the flags of classes whose sizes have to be named (class_fixed.c).

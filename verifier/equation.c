@@ -77,13 +77,34 @@ bool equation_is_entry_by_entry(const struct equation *eq)
     return true;
 }
 
+// (= (dim ?x axis) n)
+static bool names_size(const struct condition *c, uint32_t variable, int axis)
+{
+    return c->a->kind == TERM_DIM && c->a->value == (int64_t)variable && c->a->operands[0]->kind == TERM_INTEGER &&
+           c->a->operands[0]->value == axis;
+}
+
+// (= (drop first (dims ?x)) (repeat any n)), of an axis that is not dropped
+static bool names_sizes_from(const struct condition *c, uint32_t variable, int axis)
+{
+    if (c->a->kind != TERM_DROP || c->b->kind != TERM_REPEAT)
+        return false;
+    const struct attribute_term *first = c->a->operands[0], *dims = c->a->operands[1];
+    return first->kind == TERM_INTEGER && first->value <= axis && dims->kind == TERM_DIMS &&
+           dims->value == (int64_t)variable;
+}
+
 int64_t equation_size_by_condition(const struct equation *eq, uint32_t variable, int axis)
 {
     for (uint32_t i = 0; i < eq->n_conditions; i++) {
         const struct condition *c = &eq->conditions[i];
-        if (c->kind == CONDITION_EQUAL && c->a->kind == TERM_DIM && c->a->value == (int64_t)variable &&
-            c->a->operands[0]->kind == TERM_INTEGER && c->a->operands[0]->value == axis && c->b->kind == TERM_INTEGER)
-            return c->b->value;
+        if (c->kind != CONDITION_EQUAL)
+            continue;
+        const struct attribute_term *size = names_size(c, variable, axis)         ? c->b
+                                            : names_sizes_from(c, variable, axis) ? c->b->operands[1]
+                                                                                  : NULL;
+        if (size && size->kind == TERM_INTEGER)
+            return size->value;
     }
     return 0;
 }
