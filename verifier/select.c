@@ -16,6 +16,7 @@ const char *rule_use_name(enum rule_use use)
         [RULE_HAS_NO_EXAMPLE] = "no example was found",
         [RULE_ONLY_COSTS] = "the target never costs less",
         [RULE_ONLY_MOVES] = "the target costs the same",
+        [RULE_IS_REFUSED] = "no equations over the prime field",
         [RULE_NEVER_MATCHES] = "no model has its operators",
         [RULE_IS_DERIVED] = "derived from others",
     };
@@ -107,12 +108,22 @@ static const struct rule *for_weights(const struct rule *r, uint32_t weights, st
     return kept;
 }
 
+static bool holds_over_field(const struct candidate *c)
+{
+    for (size_t i = 0; i < c->examples.items.count; i++)
+        if (!example_holds_over_field(&c->examples.items.items[i]))
+            return false;
+    return true;
+}
+
 static enum rule_use judge_use(struct candidate *c, uint32_t *ret_weights)
 {
     *ret_weights = 0;
     if (c->examples.items.count == 0)
         return RULE_HAS_NO_EXAMPLE;
     enum work_order order = compare_sides(c, ret_weights);
+    if (order == WORK_MAY_BE_LESS && !holds_over_field(c))
+        return RULE_IS_REFUSED;
     return order == WORK_MAY_BE_LESS ? RULE_IS_KEPT : order == WORK_IS_EQUAL ? RULE_ONLY_MOVES : RULE_ONLY_COSTS;
 }
 

@@ -6,9 +6,11 @@
 //      when it wants more than `max_coincidences`: each makes a match less likely.
 //   2. Gain. A rule gains when for some example, and some of its variables being weights, its target is better than its
 //      source (work.h). It is kept for the fewest weights with which it gains. A rule that never gains goes, and one that
-//      needs more products than its source when nothing is a weight; also when both sides are equal: a search has to visit every arrangement that such rules lead to before it goes uphill.
-//   3. Reach. It goes when its source has an operator that no model has and that no other rule's target makes there.
-//   4. Need. It goes when others derive it: from the source of each of its examples at most `max_steps` rewrites by kept
+//      needs more products than its source when nothing is a weight; also when both sides are equal: a search has to
+//      visit every arrangement that such rules lead to before it goes uphill.
+//   3. Field. It goes when an example is no equation over the prime field, where a search checks every application.
+//   4. Reach. It goes when its source has an operator that no model has and that no other rule's target makes there.
+//   5. Need. It goes when others derive it: from the source of each of its examples at most `max_steps` rewrites by kept
 //      rules lead to its target, or to something no worse in any measure. Rules are looked at from the smallest to the
 //      largest; then each that was kept once more, the largest first, against all others: of two that say the same the
 //      general one stays.
@@ -25,6 +27,7 @@ enum rule_use {
     RULE_HAS_NO_EXAMPLE,
     RULE_ONLY_COSTS,
     RULE_ONLY_MOVES,
+    RULE_IS_REFUSED,
     RULE_NEVER_MATCHES,
     RULE_IS_DERIVED,
     RULE_USES,

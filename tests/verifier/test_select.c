@@ -23,6 +23,11 @@ static const struct expected cases[] = {
     {SHARES "(rule opens (source (matmul ?x (ewadd ?y ?z))) (target (ewadd (matmul ?x ?y) (matmul ?x ?z))))",
      "",
      {RULE_IS_KEPT, RULE_ONLY_COSTS}},
+    // True of real numbers by cases of signs, which the prime field has not.
+    {"(rule doubles (source (relu (ewadd (relu ?x) ?x))) (target (relu (ewadd ?x ?x))))"
+     "(rule keeps (source (relu (relu ?x))) (target (relu ?x)))",
+     "",
+     {RULE_IS_REFUSED, RULE_IS_KEPT}},
     // Equal on both sides.
     {"(rule turns (source (ewadd (ewadd ?x ?y) ?z)) (target (sub ?x (sub (sub ?x ?y) (ewadd ?z ?x)))))"
      "(rule moves (source (relu (transpose :perm 1 0 ?x))) (target (transpose :perm 1 0 (relu ?x))))",
