@@ -450,6 +450,7 @@ static bool look_at_windows(void *context, const struct attribute_value *attribu
     struct bounds bounds, *known = &t->result->bounds;
     explore_for_test(t, attributes, &box, &bounds);
     known->has_other_windows = known->has_other_windows || bounds.has_other_windows;
+    known->axes_meet = known->axes_meet || bounds.axes_meet;
     known->doubt = known->doubt ? known->doubt : bounds.doubt;
     return !known->has_other_windows;
 }
