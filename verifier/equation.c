@@ -40,19 +40,7 @@ node_set equation_nodes_of_term(const struct pattern *p, term_id term)
 
 bool operator_works_entry_by_entry(const struct operator *op)
 {
-    switch (op->id) {
-    case OP_EWADD:
-    case OP_EWMUL:
-    case OP_SUB:
-    case OP_MAX:
-    case OP_MIN:
-    case OP_RELU:
-    case OP_NEG:
-    case OP_SMUL:
-        return true;
-    default:
-        return false;
-    }
+    return (op->flags & OPERATOR_IS_ELEMENTWISE) || op->id == OP_SMUL;
 }
 
 // Is its shape numbers, or are all entries one number? That of cpool is named by its last two sizes.
