@@ -7,21 +7,18 @@ that says so, and the exit code is 1."""
 
 import argparse
 import json
-import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+from models.optimizing import ROOT, SEARCH, SHAPES, add_arguments, find_or_build, markdown_table, run_for_json
+
 STANDARD = ["nasrnn", "squeezenet", "bert-taso", "bert-taso-corrected", "resnext50-taso", "inception-v3", "nasnet-a",
             "vgg19", "mobilenetv2", "efficientnet-b0", "resnet50", "resnext50", "bert", "vit", "gpt2", "llama"]
 # Speed-up in percent by TASO and by Tensat on an NVIDIA T4, both from the Tensat paper (Yang et al., MLSys 2021).
 PUBLISHED = {"bert-taso": (8.5, 9.2), "bert-taso-corrected": (8.5, 9.2), "resnext50-taso": (5.5, 8.8),
              "nasnet-a": (1.9, 7.3), "nasrnn": (45.4, 68.9), "inception-v3": (6.3, 10.0), "squeezenet": (6.7, 24.5),
              "vgg19": (8.9, 8.9)}
-SHAPES = {"gpt2": ["--shape", "input_ids=1,64"]}   # of inputs whose dimensions are symbolic
-SEARCH = ["--no-check", "--no-measure"]
 COLUMNS = ["model", "nodes", "search: warm s", "cold s", "MiB", "rewrites", "estimated %", "own %", "ONNX Runtime %",
            "TASO, Tensat %", "before ms", "estimate off", "after ms", "estimate off"]
 
@@ -29,38 +26,12 @@ COLUMNS = ["model", "nodes", "search: warm s", "cold s", "MiB", "rewrites", "est
 def parse_arguments():
     parser = argparse.ArgumentParser(
         prog="bench-models", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", metavar="NAME", nargs="*", default=STANDARD, help="models (default: %(default)s)")
-    parser.add_argument("--small", action="store_true", help="the small variants")
-    parser.add_argument("--folder", metavar="FOLDER", type=pathlib.Path, default=ROOT / "build/bench",
-                        help="for results, and for models that --models does not have (default: %(default)s)")
-    parser.add_argument("--models", metavar="DIR", type=pathlib.Path, help="a folder that has models already")
-    parser.add_argument("--program", metavar="FILE", default=ROOT / "build/optimizer/taso-opt", help="taso-opt")
-    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="for both (default: %(default)s)")
+    add_arguments(parser, STANDARD)
     parser.add_argument("--seconds", type=float, default=5, help="of timing for each (default: %(default)s)")
     parser.add_argument("--option", metavar="OPTION", action="append", default=[], help="more options for taso-opt")
     parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the table to this file")
     parser.add_argument("--only-tell", action="store_true", help="measure nothing, print what was measured")
     return parser.parse_args()
-
-
-def find_or_build(name, options):
-    file = f"{name}{'-small' if options.small else ''}.onnx"
-    if options.models and (options.models / file).exists():
-        return options.models / file
-    if not (options.folder / file).exists():
-        command = [ROOT / "scripts/build-models", "--out", options.folder, name] + (["--small"] if options.small else [])
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    return options.folder / file
-
-
-def run_for_json(command, accepted):
-    """Runs a command that takes --json, and gives what it wrote."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "report.json"
-        done = subprocess.run([*map(str, command), "--json", path], capture_output=True, text=True, check=False)
-        if done.returncode not in accepted:
-            raise RuntimeError(f"{pathlib.Path(command[0]).name} gave {done.returncode}: {done.stderr.strip()[-300:]}")
-        return json.loads(path.read_text(encoding="utf-8"))
 
 
 def measure(name, options):
@@ -125,9 +96,8 @@ def rules_of(name, result):
 
 def text_of(results, names):
     done = [name for name in names if name in results]
-    lines = ["| " + " | ".join(COLUMNS) + " |", "|---" + "|---:" * (len(COLUMNS) - 1) + "|"]
-    lines += ["| " + " | ".join(map(str, row_of(name, results[name]))) + " |" for name in done]
-    return "\n".join(lines + ["", "Rules used, and how often:", ""] + [rules_of(name, results[name]) for name in done])
+    table = markdown_table(COLUMNS, [row_of(name, results[name]) for name in done])
+    return "\n".join([table, "", "Rules used, and how often:", "", *(rules_of(name, results[name]) for name in done)])
 
 
 def main():
