@@ -10,6 +10,7 @@
 // ends when the median of the others is known to 2 %, or when the time for a step is spent.
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/yardstick.h"
+#include "backends/sampling.h"
 #include "core/arena.h"
 #include "core/clock.h"
 #include "core/error.h"
@@ -23,8 +24,6 @@
 #endif
 
 #define LEAST_SAMPLE_SECONDS 5e-5
-#define LEAST_SAMPLES 7
-#define MOST_SAMPLES 200
 #define ENOUGH_SAMPLES 4   // when the time is over; with fewer, up to MOST_BUDGETS times the time is taken
 #define MOST_BUDGETS 6
 #define DISTURBED 1.4         // times the shortest sample
@@ -34,7 +33,6 @@
 #define COLD_BYTES ((size_t)96 << 20)   // of copies of weights: more than the caches keep
 #define MOST_COPIES 96
 #define BUDGETS_WHEN_BOUND 2   // of time: these samples scatter more
-#define WANTED_UNCERTAINTY 0.02
 #define ATTEMPTS 2
 
 struct measurement {
@@ -136,16 +134,6 @@ static bool take_sample(struct measurement *s, int repeats, double *ret_seconds)
     return is_done;
 }
 
-static bool is_known_well(const double *samples, size_t n)
-{
-    double sorted[MOST_SAMPLES];
-    if (n < LEAST_SAMPLES)
-        return false;
-    memcpy(sorted, samples, n * sizeof *sorted);
-    sample_summarize(sorted, n);
-    return sample_median_uncertainty(sorted, n) < WANTED_UNCERTAINTY;
-}
-
 static int repeats_for(const struct measurement *s, double once)
 {
     if (once >= LEAST_SAMPLE_SECONDS || s->weight_bytes)
@@ -179,7 +167,7 @@ static bool sample(struct measurement *s, const struct step_request *r, double b
     }
     double start = clock_seconds();
     int repeats = repeats_for(s, first < second ? first : second);
-    while (n < MOST_SAMPLES && !is_known_well(samples, n)) {
+    while (n < MOST_SAMPLES && !samples_suffice(samples, n)) {
         for (int i = 0; i < 4 && n < MOST_SAMPLES; i++)
             if (!take_sample(s, repeats, &samples[n++]))
                 return false;

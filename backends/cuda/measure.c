@@ -7,6 +7,7 @@
 // with the cost, so that the same one runs in models. A kernel of fixed work before and after tells whether the clock
 // changed by more than CLOCK_DRIFT: then all is done again.
 #include "backends/cuda/internal.h"
+#include "backends/sampling.h"
 #include "core/arena.h"
 #include "core/clock.h"
 #include "core/error.h"
@@ -19,10 +20,7 @@
 
 #define SAMPLE_SECONDS 2e-4
 #define MOST_LAUNCHES 256
-#define LEAST_SAMPLES 7
-#define MOST_SAMPLES 200
 #define TRIAL_SAMPLES 5
-#define WANTED_UNCERTAINTY 0.02
 #define CANDIDATES 10
 #define MOST_COPIES 32
 #define MOST_COPIED_BYTES ((size_t)1 << 30)
@@ -172,16 +170,6 @@ static struct gpu_graph *capture(const struct measurement *m, const struct prepa
     return NULL;
 }
 
-static bool is_known_well(const double *samples, size_t n)
-{
-    double sorted[MOST_SAMPLES];
-    if (n < LEAST_SAMPLES)
-        return false;
-    memcpy(sorted, samples, n * sizeof *sorted);
-    sample_summarize(sorted, n);
-    return sample_median_uncertainty(sorted, n) < WANTED_UNCERTAINTY;
-}
-
 static bool take_samples(const struct measurement *m, const struct prepared_step *s, size_t most,
                          struct step_cost *ret_cost)
 {
@@ -193,7 +181,7 @@ static bool take_samples(const struct measurement *m, const struct prepared_step
     struct gpu_graph *graph = capture(m, s, launches);
     bool is_done = time_launches(m, s, graph, launches, &once) && time_launches(m, s, graph, launches, &once);
     double start = clock_seconds();
-    while (is_done && n < most && !is_known_well(samples, n)) {
+    while (is_done && n < most && !samples_suffice(samples, n)) {
         is_done = time_launches(m, s, graph, launches, &samples[n]);
         samples[n++] /= launches;
         if (n >= LEAST_SAMPLES && clock_seconds() - start > m->b->base.options.seconds_per_step)
