@@ -125,7 +125,6 @@ static void names_facts_of_typing(void **state)
     tear_down(&f);
 }
 
-// An activation is none or relu: what is proved of both is proved.
 // A part of the tests has no facts, all of them have; what was explored for the part is not explored again.
 static void hears_the_rest_of_what_it_heard_in_part(void **state)
 {
@@ -160,6 +159,7 @@ static void hears_the_rest_of_what_it_heard_in_part(void **state)
     tear_down(&f);
 }
 
+// An activation is none or relu: what is proved of both is proved.
 static void tells_names_apart(void **state)
 {
     static const char *const rules[] = {
@@ -280,68 +280,51 @@ static void finds_a_second_condition(void **state)
     tear_down(&f);
 }
 
+// The conditions that are found for the rule of a text, printed one behind another: none is NULL.
+static void check_sufficient(const char *properties, const char *text, const char *conditions)
+{
+    struct fixture f;
+    struct text printed = {0};
+    set_up(&f, properties);
+    struct rule *rule = parse(&f, text);
+    struct found_condition found = find_sufficient_condition(&f.judge, f.theory, rule, &f.arena);
+    for (uint32_t i = 0; i < found.count; i++)
+        pattern_print_condition(&printed, &rule->pattern, &found.conditions[i]);
+    assert_int_equal(found.count > 0, conditions != NULL);
+    if (found.count)
+        assert_string_equal(printed.chars, conditions);
+    text_free(&printed);
+    rule_free(rule);
+    tear_down(&f);
+}
+
 // Of all that such rules usually lack one condition is kept when it suffices, and none when nothing does.
 static void finds_what_suffices(void **state)
 {
-    static const struct {
-        const char *text, *condition;
-    } rules[] = {
-        {"(rule r (source (ewadd (matmul :act $a ?x ?y) (matmul :act $b ?x ?y)))"
-         " (target (ewadd (matmul :act $a ?x ?y) (matmul :act $a ?x ?y))))",
-         "(= $b $a)"},
-        {"(rule r (source (conv :stride $s :dilation $d ?x ?k)) (target (conv :stride $s :dilation 1 1 ?x ?k)))",
-         "(= (product $d) 1)"},
-        {"(rule r (source (matmul :act $a ?x ?y)) (target (matmul :act $a ?y ?x)))", NULL},
-    };
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        struct fixture f;
-        struct text printed = {0};
-        set_up(&f, COMMUTES);
-        struct rule *rule = parse(&f, rules[i].text);
-        struct found_condition found = find_sufficient_condition(&f.judge, f.theory, rule, &f.arena);
-        assert_int_equal(found.count, rules[i].condition != NULL);
-        if (found.count)
-            pattern_print_condition(&printed, &rule->pattern, &found.conditions[0]);
-        if (found.count)
-            assert_string_equal(printed.chars, rules[i].condition);
-        text_free(&printed);
-        rule_free(rule);
-        tear_down(&f);
-    }
+    check_sufficient(COMMUTES,
+                     "(rule r (source (ewadd (matmul :act $a ?x ?y) (matmul :act $b ?x ?y)))"
+                     " (target (ewadd (matmul :act $a ?x ?y) (matmul :act $a ?x ?y))))",
+                     "(= $b $a)");
+    check_sufficient(COMMUTES,
+                     "(rule r (source (conv :stride $s :dilation $d ?x ?k)) (target (conv :stride $s :dilation 1 1 ?x ?k)))",
+                     "(= (product $d) 1)");
+    check_sufficient(COMMUTES, "(rule r (source (matmul :act $a ?x ?y)) (target (matmul :act $a ?y ?x)))", NULL);
 }
-
-static const char merges[] = "(property merges (equal (merge 4 2 (concat 0 ?x ?y)) (concat 0 (merge 2 2 ?x) (merge 2 2 "
-                             "?y))) (where (= (dim ?x 0) (dim ?y 0))))"
-                             "(property enlarges (equal (conv :pad 0 1 0 1 ?x ?k) (conv :pad 1 1 1 1 ?x (enlarge "
-                             ":kernel 3 3 ?k))) (where (= (dim ?k 2) 1) (= (dim ?k 3) 3)))";
 
 // Parts that groups divide are as long as one another, and a kernel has the size that its pads tell.
 static void finds_sizes_that_suffice(void **state)
 {
-    static const struct {
-        const char *text, *conditions;
-    } rules[] = {
-        {"(rule r (source (merge 4 2 (concat 0 ?x ?y))) (target (concat 0 (merge 2 2 ?x) (merge 2 2 ?y))))",
-         "(= (dim ?x 0) (dim ?y 0))"},
-        {"(rule r (source (conv :pad 0 1 0 1 ?x ?k)) (target (conv :pad 1 1 1 1 ?x (enlarge :kernel 3 3 ?k))))",
-         "(= (rank ?k) 4)(= (dim ?k 2) 1)(= (dim ?k 3) 3)"},
-        {"(rule r (source (merge 4 2 (concat 0 ?x ?y))) (target (concat 0 (merge 2 2 ?y) (merge 2 2 ?x))))", NULL},
-    };
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        struct fixture f;
-        struct text printed = {0};
-        set_up(&f, merges);
-        struct rule *rule = parse(&f, rules[i].text);
-        struct found_condition found = find_sufficient_condition(&f.judge, f.theory, rule, &f.arena);
-        for (uint32_t k = 0; k < found.count; k++)
-            pattern_print_condition(&printed, &rule->pattern, &found.conditions[k]);
-        assert_int_equal(found.count > 0, rules[i].conditions != NULL);
-        if (found.count)
-            assert_string_equal(printed.chars, rules[i].conditions);
-        text_free(&printed);
-        rule_free(rule);
-        tear_down(&f);
-    }
+    static const char merges[] = "(property merges (equal (merge 4 2 (concat 0 ?x ?y)) (concat 0 (merge 2 2 ?x) (merge 2 2 "
+                                 "?y))) (where (= (dim ?x 0) (dim ?y 0))))"
+                                 "(property enlarges (equal (conv :pad 0 1 0 1 ?x ?k) (conv :pad 1 1 1 1 ?x (enlarge "
+                                 ":kernel 3 3 ?k))) (where (= (dim ?k 2) 1) (= (dim ?k 3) 3)))";
+    check_sufficient(merges, "(rule r (source (merge 4 2 (concat 0 ?x ?y))) (target (concat 0 (merge 2 2 ?x) (merge 2 2 ?y))))",
+                     "(= (dim ?x 0) (dim ?y 0))");
+    check_sufficient(merges,
+                     "(rule r (source (conv :pad 0 1 0 1 ?x ?k)) (target (conv :pad 1 1 1 1 ?x (enlarge :kernel 3 3 ?k))))",
+                     "(= (rank ?k) 4)(= (dim ?k 2) 1)(= (dim ?k 3) 3)");
+    check_sufficient(merges, "(rule r (source (merge 4 2 (concat 0 ?x ?y))) (target (concat 0 (merge 2 2 ?y) (merge 2 2 ?x))))",
+                     NULL);
 }
 
 // Z3 builds no equation between tensors of different ranks.
