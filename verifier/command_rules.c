@@ -7,6 +7,7 @@
 #include "core/progress.h"
 #include "verifier/commands.h"
 #include "verifier/prove.h"
+#include "verifier/reversed.h"
 #include <inttypes.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -85,6 +86,15 @@ static uint64_t steps_for_rule(const struct rule *r)
     return n_nodes * per_node > usual ? n_nodes * per_node : usual;
 }
 
+static void prove_one(struct run *run, struct judge *judge, struct theory *theory, int64_t i)
+{
+    double begun = clock_seconds();
+    judge->step_limit = steps_for_rule(run->set.rules.items[i]);
+    prove_rule(judge, theory, run->set.rules.items[i], &run->arenas[omp_get_thread_num()], &run->reports[i]);
+    run->reports[i].seconds = clock_seconds() - begun;
+}
+
+// Of a rule and the one that is it read backwards the first is judged, and the second where that does not prove it.
 static void prove_all(struct run *run)
 {
     int64_t n = (int64_t)run->set.rules.count, done = 0;
@@ -93,6 +103,8 @@ static void prove_all(struct run *run)
     run->n_arenas = threads;
     run->arenas = arena_array(&run->arena, struct arena, threads);
     run->reports = arena_array(&run->arena, struct rule_report, n + 1);
+    const uint32_t *reversed =
+        find_reversed_rules((const struct rule *const *)run->set.rules.items, (size_t)n, &run->arena);
     progress_start(&run->progress, run->options.quiet ? NULL : stderr, "rules", (uint64_t)n);
     for (int t = 0; t < threads; t++)
         arena_init(&run->arenas[t]);
@@ -105,14 +117,16 @@ static void prove_all(struct run *run)
         judge.fixed_bound = (int)run->options.bound;
         judge.instance_limit = (uint64_t)run->options.instances;
         judge.work_limit = (uint64_t)run->options.work;
+        for (int pass = 0; pass < 2; pass++) {
 #pragma omp for schedule(dynamic)
-        for (int64_t i = 0; i < n; i++) {
-            double begun = clock_seconds();
-            judge.step_limit = steps_for_rule(run->set.rules.items[i]);
-            prove_rule(&judge, theory, run->set.rules.items[i], &run->arenas[omp_get_thread_num()], &run->reports[i]);
-            run->reports[i].seconds = clock_seconds() - begun;
+            for (int64_t i = 0; i < n; i++) {
+                if ((reversed[i] != NO_RULE) != pass)
+                    continue;
+                if (!pass || !prove_rule_reversed(&run->reports[reversed[i]], run->set.rules.items[i], &run->reports[i]))
+                    prove_one(run, &judge, theory, i);
 #pragma omp critical
-            progress_update(&run->progress, (uint64_t)++done, NULL);
+                progress_update(&run->progress, (uint64_t)++done, NULL);
+            }
         }
         if (theory)
             theory_free(theory);
@@ -238,11 +252,14 @@ static void print_report(const struct run *run, const struct rule_report *report
         text_add(&out, " ");
         pattern_print_condition(&out, &report->proved.pattern, &report->added.conditions[i]);
     }
-    if (report->of_subterms)
+    if (report->reversed)
+        text_printf(&out, " as %s is, its reverse", report->reversed->rule->name);
+    else if (report->of_subterms)
         text_add(&out, " as the subterms that differ are equal");
     else if (is_proved(report) && direct->verdict == VERDICT_TESTED)
         text_printf(&out, " from the properties (tested: %s)", direct->doubt);
-    if (!report->of_subterms && report->has_entailment && report->entailment.status != ENTAILMENT_PROVED)
+    if (!report->of_subterms && !report->reversed && report->has_entailment &&
+        report->entailment.status != ENTAILMENT_PROVED)
         text_add(&out, " (not derived from the properties)");
     text_add(&out, "\n");
     if (report->outcome != RULE_PROVED) {
@@ -250,7 +267,7 @@ static void print_report(const struct run *run, const struct rule_report *report
         rule_report_print_reason(&out, report);
         text_add(&out, "\n");
     }
-    if (run->options.bounds) {
+    if (run->options.bounds && !report->reversed) {
         struct equation eq = equation_of_rule(&report->proved);
         judgement_print_bounds(&out, &eq, direct);
     }

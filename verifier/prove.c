@@ -291,6 +291,21 @@ void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, st
     ret_report->proved.proof = certificate(ret_report, a);
 }
 
+// Conditions, typing facts and subterms have the names of the other rule's variables.
+bool prove_rule_reversed(const struct rule_report *reversed, const struct rule *r, struct rule_report *ret_report)
+{
+    if (reversed->outcome != RULE_PROVED || reversed->of_subterms || reversed->entailment.n_facts)
+        return false;
+    *ret_report = *reversed;
+    ret_report->rule = r;
+    ret_report->reversed = reversed;
+    ret_report->proved = *r;
+    ret_report->proved.proof = reversed->proved.proof;
+    ret_report->first.counterexample = ret_report->direct.counterexample = ret_report->trial = (struct text){0};
+    ret_report->entailment.seconds = 0;
+    return true;
+}
+
 static const struct judgement *tested_of(const struct rule_report *report)
 {
     return report->has_direct ? &report->direct : &report->first;

@@ -26,6 +26,7 @@ struct rule_report {
     bool has_direct;                // `direct` was made
     struct entailment entailment;   // of the rule as it stands when that is refuted, else of the proved one
     bool has_entailment;
+    const struct rule_report *reversed;   // that of the rule which is this one read backwards, if it is proved by that
     const char *of_subterms;   // the certificate of the rule between the subterms that differ, if that proves this one
     struct text trial;         // the counterexample of a random instance beyond what was tested, if there is one
     double seconds;            // of one core, that the rule took; no verdict depends on it
@@ -34,6 +35,8 @@ void rule_report_free(struct rule_report *report);
 // `a` holds the conditions and the certificate that were made. `theory` may be NULL: no entailment is tried.
 void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, struct arena *a,
                 struct rule_report *ret_report);
+// The same for a rule that is another one read backwards, which was judged. False: that proves nothing of it.
+bool prove_rule_reversed(const struct rule_report *reversed, const struct rule *r, struct rule_report *ret_report);
 // Why the rule was rejected, or the counterexample that the conditions exclude; one or more lines.
 void rule_report_print_reason(struct text *out, const struct rule_report *report);
 #endif
