@@ -147,7 +147,11 @@ static uint32_t sums_of_sizes(struct analysis *an, uint32_t sizes, int segments)
 
 static struct class_bound bound_of_groups(struct analysis *an, uint32_t item, int64_t q, bool has_segments)
 {
-    uint32_t sizes = sizes_of_groups(an, q > 2 ? q : 2);
+    int64_t places = an->places_of_group[item], groups = places ? an->size[item] / places : 0;
+    uint32_t sizes = places ? one_size(an, groups) | one_size(an, groups * (q > 2 ? q : 2))
+                            : sizes_of_groups(an, q > 2 ? q : 2);
+    if (places)
+        return (struct class_bound){sizes, BOUND_GROUPS, NULL};
     if (has_segments && an->is_operand[item])
         sizes |= sizes_of_uneven_parts(an);
     if (has_segments && !an->is_operand[item])
@@ -317,7 +321,7 @@ static bool has_folded_orbit(struct analysis *an)
     bool is_made[MAX_ITEMS];
     find_what_is_made_of_operands(an, is_made);
     for (uint32_t i = 0; i < an->n_items; i++)
-        if (an->is_operand[i] && !is_made[i] && has_two_of_one_orbit(orbit + first[i], an->size[i]))
+        if (an->is_operand[i] && !is_made[i] && an->places_of_group[i] == 0 && has_two_of_one_orbit(orbit + first[i], an->size[i]))
             return true;
     return false;
 }
@@ -430,11 +434,46 @@ static bool have_axes_met(struct analysis *an)
     return false;
 }
 
+// Is the axis read in windows that go along it?
+static bool is_image(struct analysis *an, uint32_t item)
+{
+    for (int i = 0; i < an->n_windows; i++)
+        if (an->windows[i].kernel_item != NO_ITEM &&
+            classes_find(an, an->windows[i].read_item) == classes_find(an, item))
+            return true;
+    return false;
+}
+
+static bool names_image_in_term(struct analysis *an, const struct attribute_term *t)
+{
+    bool is_size = t->kind == TERM_DIM || t->kind == TERM_DIMS;
+    const struct type *type = is_size ? an->in->types[t->value] : NULL;
+    for (int axis = 0; type && axis < type->rank; axis++)
+        if (attribute_term_names_axis(t, axis) && is_image(an, (uint32_t)t->value * MAX_RANK + (uint32_t)axis))
+            return true;
+    for (uint32_t i = 0; i < t->count; i++)
+        if (names_image_in_term(an, t->operands[i]))
+            return true;
+    return false;
+}
+
+// Does a condition say more of a size that windows read than that it is another's?
+static bool has_named_images(struct analysis *an)
+{
+    const struct equation *eq = an->in->equation;
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (condition_names_sizes(&eq->conditions[i]) &&
+            (names_image_in_term(an, eq->conditions[i].a) || names_image_in_term(an, eq->conditions[i].b)))
+            return true;
+    return false;
+}
+
 static void note_windows(struct analysis *an, enum window_use_kind windows, struct bounds *b)
 {
     b->has_window = b->has_window || an->n_windows;
     b->has_other_windows = b->has_other_windows || (an->n_windows && windows != WINDOWS_ALIKE);
     b->has_named_windows = b->has_named_windows || windows == WINDOWS_FIXED;
+    b->has_named_images = b->has_named_images || (windows == WINDOWS_OTHER && has_named_images(an));
     b->axes_meet = b->axes_meet || have_axes_met(an);
     for (int i = 0; i < an->n_windows; i++)
         if (an->windows[i].extent_of_sum > b->largest_extent)
@@ -448,6 +487,7 @@ static void merge_bounds(struct analysis *an, struct bounds *b)
     classes_count_labels(an, labels);
     for (uint32_t i = 0; i < an->n_items; i++)
         flags[classes_find(an, i)] |= an->flags[i];
+    classes_find_places_of_groups(an, flags);
     enum window_use_kind windows = kind_of_windows(an, labels, flags);
     note_windows(an, windows, b);
     if (has_more_labels_than_shapes(an, labels, flags) && !b->doubt)
@@ -520,6 +560,7 @@ void bounds_merge(struct bounds *all, const struct bounds *more)
     all->has_window = all->has_window || more->has_window;
     all->has_other_windows = all->has_other_windows || more->has_other_windows;
     all->has_named_windows = all->has_named_windows || more->has_named_windows;
+    all->has_named_images = all->has_named_images || more->has_named_images;
     all->axes_meet = all->axes_meet || more->axes_meet;
     all->largest_extent = all->largest_extent > more->largest_extent ? all->largest_extent : more->largest_extent;
     all->doubt = all->doubt ? all->doubt : more->doubt;

@@ -32,6 +32,7 @@ struct bounds {
     uint32_t met[MAX_RULE_VARIABLES][MAX_RANK + 1][MAX_RANK];
     bool has_window, has_other_windows;   // windows met; used differently
     bool has_named_windows;               // of which strides alone are tried, all of them
+    bool has_named_images;                // conditions name sizes that windows read which are used differently
     bool axes_meet;                       // windows on different axes read positions that are related
     int64_t largest_extent;               // of a window, in places
     const char *doubt;                    // why nothing larger is proved; NULL: the bounds are argued

@@ -7,18 +7,24 @@
 #define LARGEST_ROOM 2
 #define NOT_NAMED INT64_MIN
 
+// Are all values of the attribute tried, however many there are? Strides that are computed are none of those that are
+// tried: 5 less a stride of 3 is 2.
+static bool is_tried(const struct attribute *a, const struct attribute_term *t)
+{
+    return a->kind == ATTRIBUTE_CHOICE || strcmp(a->name, "axis") == 0 ||
+           (strcmp(a->name, "stride") == 0 && t->kind == TERM_VARIABLE);
+}
+
 // May attributes be something else in other instances, apart from choices, axes and strides?
 static bool has_variable_windows(const struct pattern *p)
 {
     for (size_t n = 0; n < p->nodes.count; n++)
-        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
-            const struct attribute *a = &p->nodes.items[n].op->attributes[i];
-            bool is_tried =
-                a->kind == ATTRIBUTE_CHOICE || strcmp(a->name, "axis") == 0 || strcmp(a->name, "stride") == 0;
-            for (uint32_t j = 0; !is_tried && j < p->nodes.items[n].attributes[i].count; j++)
-                if (attribute_variables_of_term(p->nodes.items[n].attributes[i].terms[j]))
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
+            for (uint32_t j = 0; j < p->nodes.items[n].attributes[i].count; j++) {
+                const struct attribute_term *t = p->nodes.items[n].attributes[i].terms[j];
+                if (!is_tried(&p->nodes.items[n].op->attributes[i], t) && attribute_variables_of_term(t))
                     return true;
-        }
+            }
     return false;
 }
 

@@ -9,6 +9,11 @@ static int64_t constant_axis(const struct attribute_term *t)
     return t->kind == TERM_DIM && t->operands[0]->kind == TERM_INTEGER ? t->operands[0]->value : -1;
 }
 
+bool attribute_term_names_axis(const struct attribute_term *t, int axis)
+{
+    return t->kind == TERM_DIMS || constant_axis(t) < 0 || constant_axis(t) == axis;
+}
+
 // A size that an operator takes from an attribute belongs to the indices of that extent.
 static void unite_with_extents(struct analysis *an, uint32_t node, uint32_t item)
 {
@@ -23,7 +28,7 @@ static void note_sizes_in_term(struct analysis *an, uint32_t node, const struct 
     bool is_size = t->kind == TERM_DIM || t->kind == TERM_DIMS;
     const struct type *type = is_size ? an->in->types[t->value] : NULL;
     for (int axis = 0; type && axis < type->rank; axis++)
-        if (t->kind == TERM_DIMS || constant_axis(t) < 0 || constant_axis(t) == axis)
+        if (attribute_term_names_axis(t, axis))
             unite_with_extents(an, node, (uint32_t)t->value * MAX_RANK + (uint32_t)axis);
     for (uint32_t i = 0; i < t->count; i++)
         note_sizes_in_term(an, node, t->operands[i]);
@@ -34,7 +39,7 @@ static void flag_sizes_in_term(struct analysis *an, const struct attribute_term 
     bool is_size = t->kind == TERM_DIM || t->kind == TERM_DIMS;
     const struct type *type = is_size ? an->in->types[t->value] : NULL;
     for (int axis = 0; type && axis < type->rank; axis++)
-        if (t->kind == TERM_DIMS || constant_axis(t) < 0 || constant_axis(t) == axis)
+        if (attribute_term_names_axis(t, axis))
             classes_flag(an, (uint32_t)t->value * MAX_RANK + (uint32_t)axis, flags);
     for (uint32_t i = 0; i < t->count; i++)
         flag_sizes_in_term(an, t->operands[i], flags);
@@ -104,6 +109,19 @@ static bool compares_sizes(const struct condition *c)
            (attribute_term_mentions_sizes(c->a) || attribute_term_mentions_sizes(c->b));
 }
 
+bool condition_names_sizes(const struct condition *c)
+{
+    return compares_sizes(c) && !is_equality_of_dims(c) && !is_equality_of_all_dims(c);
+}
+
+// Of the variables' axes: (= (dim ?x 0) (dim ?y 0)).
+bool condition_equates_sizes(const struct condition *c, uint32_t x, uint32_t y, int axis)
+{
+    bool is_of_axis = is_equality_of_dims(c) && constant_axis(c->a) == axis && constant_axis(c->b) == axis;
+    return (is_of_axis || is_equality_of_all_dims(c)) && ((c->a->value == (int64_t)x && c->b->value == (int64_t)y) ||
+                                                          (c->a->value == (int64_t)y && c->b->value == (int64_t)x));
+}
+
 static void note_equal_dims(struct analysis *an)
 {
     const struct equation *eq = an->in->equation;
@@ -138,8 +156,7 @@ static void note_fixed_sizes(struct analysis *an)
 {
     const struct equation *eq = an->in->equation;
     for (uint32_t i = 0; i < eq->n_conditions; i++)
-        if (compares_sizes(&eq->conditions[i]) && !is_equality_of_dims(&eq->conditions[i]) &&
-            !is_equality_of_all_dims(&eq->conditions[i])) {
+        if (condition_names_sizes(&eq->conditions[i])) {
             flag_sizes_in_term(an, eq->conditions[i].a, HAS_FIXED_SIZE);
             flag_sizes_in_term(an, eq->conditions[i].b, HAS_FIXED_SIZE);
         }

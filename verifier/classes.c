@@ -215,6 +215,7 @@ static void note_index(struct analysis *an, uint32_t node, const struct expr_nod
     classes_add_affine(d, d->indices.items[read->a + (expr)axis], 1, &f);
     for (int i = 0; i < f.n_divided; i++) {
         classes_unite(an, item, an->first_item[node] + f.divided[i]);
+        an->links[an->n_links - 1].is_of_group = true;
         classes_flag(an, item, f.divides_combination || f.n != 1 ? HAS_RESHAPE : HAS_GROUPS);
     }
     for (int i = 0; i < f.n && f.n_divided; i++)
@@ -242,8 +243,9 @@ static void note_index(struct analysis *an, uint32_t node, const struct expr_nod
         return;
     }
     if (is_pair_of_digits(an, node, &f, size)) {
-        for (int i = 0; i < 2; i++)
-            classes_unite(an, item, an->first_item[node] + f.variable[i]);
+        classes_unite(an, item, an->first_item[node] + f.variable[0]);
+        an->links[an->n_links - 1].is_of_group = true;
+        classes_unite(an, item, an->first_item[node] + f.variable[1]);
         classes_flag(an, item, HAS_GROUPS);
         return;
     }

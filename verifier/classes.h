@@ -44,6 +44,7 @@ struct link {
     int64_t offset;
     bool is_whole;   // every position of the one is one of the other
     bool is_part;    // `from` is read along a part of `to`, or the other way round
+    bool is_of_group;   // the positions have a group in common, and not their place in it
 };
 
 struct analysis {
@@ -58,6 +59,7 @@ struct analysis {
     int n_links;
     struct link links[MAX_LINKS];
     uint8_t cuts[2][MAX_ITEMS];   // reads along a part, by side
+    int64_t places_of_group[MAX_ITEMS];   // where all cuts stand between groups, in all instances; else 0
     uint8_t free_sums[MAX_ITEMS], size_numbers[MAX_ITEMS];
     node_set sides[2];   // nodes of the left and the right sides
     int n_windows;
@@ -95,6 +97,12 @@ void classes_note_nodes(struct analysis *an);
 // What attributes and conditions say of sizes (class_sizes.c).
 void classes_note_sizes_of_node(struct analysis *an, uint32_t node);
 void classes_note_conditions(struct analysis *an);
+// Does (dim ?x a), or (dims ?x), speak of the axis? Does the condition compare sizes in another way than for equality?
+bool attribute_term_names_axis(const struct attribute_term *t, int axis);
+bool condition_names_sizes(const struct condition *c);
+bool condition_equates_sizes(const struct condition *c, uint32_t x, uint32_t y, int axis);
+// Of classes that groups divide and that are concatenated (class_groups.c).
+void classes_find_places_of_groups(struct analysis *an, const uint16_t *flags);
 // Labels that one counterexample can need, by class: axes of the output, and sums (class_labels.c).
 void classes_count_labels(struct analysis *an, uint8_t *labels);
 #endif

@@ -43,7 +43,7 @@ static const struct program program = {
     .name = "taso-verify properties",
     .usage = "[FILE.properties ...] [options]",
     .summary = "Validates properties from the operators' definitions: values, types, split trees and definedness.",
-    .epilog = "Exit codes: 0 all hold, 1 one is false or undecided, 2 wrong command line, 3 bad input.",
+    .epilog = "Exit codes: 0 all hold, 1 one is false, undecided or, without --bound, only tested, 2 wrong command line, 3 bad input.",
     .options = specs,
 };
 
@@ -71,9 +71,11 @@ struct run {
     double seconds;
 };
 
-static bool is_good(const struct outcome *o)
+// Rules rest on properties, so that tests are no proof of one. Up to a bound there is nothing but tests.
+static bool is_good(const struct run *run, const struct outcome *o)
 {
-    return !o->is_contradicted && (o->judgement.verdict == VERDICT_PROVED || o->judgement.verdict == VERDICT_TESTED);
+    bool is_tested = run->options.bound && o->judgement.verdict == VERDICT_TESTED;
+    return !o->is_contradicted && (o->judgement.verdict == VERDICT_PROVED || is_tested);
 }
 
 static void judge_and_recheck(struct run *run, struct judge *judge, struct recheck *recheck, const struct equation *eq,
@@ -189,7 +191,7 @@ static void validate_all(struct run *run)
 static void remember_good_ones(struct run *run)
 {
     for (size_t i = 0; !run->options.bound && i < run->set.properties.count; i++)
-        if (!run->outcomes[i].is_known && is_good(&run->outcomes[i]))
+        if (!run->outcomes[i].is_known && is_good(run, &run->outcomes[i]))
             known_add(&run->known, run->set.properties.items[i]->content);
     known_save(&run->known);
 }
@@ -239,9 +241,9 @@ static bool print_all(const struct run *run)
         const struct outcome *o = &run->outcomes[i];
         known += o->is_known;
         counts[o->judgement.verdict] += !o->is_known;
-        failed += !o->is_known && !is_good(o);
+        failed += !o->is_known && !is_good(run, o);
         instances += o->judgement.instances;
-        if (!run->options.quiet || (!o->is_known && !is_good(o)))
+        if (!run->options.quiet || (!o->is_known && !is_good(run, o)))
             print_outcome(run, i);
     }
     printf("%zu properties in %.1f s, %" PRIu64 " instances: %" PRIu64 " validated before", run->set.properties.count,

@@ -241,6 +241,15 @@ static bool collect_attribute(struct collector *c, const struct attribute *attri
     }
 }
 
+static bool has_an_end(const struct attribute *attribute)
+{
+    static const char *const names[] = {"perm", "axes", "axis", "keepdims"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(attribute->name, names[i]) == 0)
+            return true;
+    return attribute->kind == ATTRIBUTE_CHOICE;
+}
+
 // The attribute that the variable stands for, where it first stands alone. NULL: nowhere.
 static const struct attribute *find_attribute(const struct pattern *p, uint32_t variable, bool *ret_is_whole)
 {
@@ -320,6 +329,7 @@ struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int
     if (attribute) {
         domain.is_complete = collect_attribute(&c, attribute, is_whole, max_rank) || entries_per_axis(attribute);
         domain.per_axis = is_whole ? entries_per_axis(attribute) : 0;
+        domain.is_whole_range = has_an_end(attribute) && (is_whole || attribute->kind != ATTRIBUTE_INTS);
         domain.goes_on = entries_per_axis(attribute) || is_number_of_groups(attribute);
         domain.nodes = nodes_with_variable(p, variable);
         bool is_of_window = domain.per_axis && strcmp(attribute->name, "kernel") != 0;

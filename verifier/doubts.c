@@ -65,10 +65,44 @@ static bool is_sum_of_channels(const struct attribute_term *t)
     return t->kind == TERM_DIM && is_integer(t->operands[0], 1);
 }
 
-// (/ (dim ?x 1) (dim ?k 1)): a number of groups can be nothing else, or typing refuses it.
-static bool is_number_of_groups(const struct attribute_term *t)
+// (/ (dim ?x 1) (dim ?k 1)): a convolution's number of groups can be nothing else, or typing refuses it.
+static bool is_number_of_groups(const struct pattern_node *node, int attribute, const struct attribute_term *t)
 {
-    return t->kind == TERM_DIV && is_sum_of_channels(t->operands[0]) && is_sum_of_channels(t->operands[1]);
+    return node->op->id == OP_CONV && attribute == operator_find_attribute(node->op, "group") && t->kind == TERM_DIV && is_sum_of_channels(t->operands[0]) && is_sum_of_channels(t->operands[1]);
+}
+
+// Does the term depend on sizes, or on attributes of which not all values are tried? How long an attribute is does not.
+static bool is_counted_openly(const struct attribute_term *t, uint32_t complete)
+{
+    if (t->kind == TERM_LENGTH && t->operands[0]->kind == TERM_VARIABLE)
+        return false;
+    bool is_counted = t->kind == TERM_DIM || t->kind == TERM_DIMS ||
+                      (t->kind == TERM_VARIABLE && !(complete >> t->value & 1));
+    for (uint32_t i = 0; i < t->count && !is_counted; i++)
+        is_counted = is_counted_openly(t->operands[i], complete);
+    return is_counted;
+}
+
+static bool counts_openly(const struct attribute_term *t, uint32_t complete)
+{
+    int counts = counting_operand(t);
+    return counts >= 0 && is_counted_openly(t->operands[counts], complete);
+}
+
+// Is how many entries the term has a number that something else counts?
+static bool is_long_as_counted(const struct attribute_term *t, uint32_t complete)
+{
+    bool is_counted = counts_openly(t, complete);
+    for (uint32_t i = 0; i < t->count && t->kind != TERM_DIM && !is_counted; i++)
+        is_counted = is_long_as_counted(t->operands[i], complete);
+    return is_counted;
+}
+
+static struct degrees no_polynomial(void)
+{
+    struct degrees d;
+    memset(d.of, NO_POLYNOMIAL, sizeof d.of);
+    return d;
 }
 
 static struct degrees degrees_of_term(const struct attribute_term *t, uint32_t complete)
@@ -79,8 +113,10 @@ static struct degrees degrees_of_term(const struct attribute_term *t, uint32_t c
         d.of[t->value] = 1;
     if (t->kind == TERM_DIM || t->kind == TERM_DIMS)
         d.of[indeterminate_of_size(t)] = 1;
-    if (t->kind == TERM_LENGTH || t->kind == TERM_DIM)
-        return d;
+    if (t->kind == TERM_DIM)
+        return is_counted_openly(t->operands[0], complete) ? no_polynomial() : d;
+    if (t->kind == TERM_LENGTH)
+        return is_long_as_counted(t->operands[0], complete) ? no_polynomial() : d;
     const struct attribute_term *factors = t->kind == TERM_PRODUCT ? t->operands[0] : t;
     is_product = is_product && (t->kind == TERM_MUL || factors->kind == TERM_LIST);
     for (uint32_t i = 0; i < factors->count; i++) {
@@ -89,16 +125,10 @@ static struct degrees degrees_of_term(const struct attribute_term *t, uint32_t c
     }
     if (t->kind == TERM_PRODUCT && (factors->kind == TERM_VARIABLE || factors->kind == TERM_DIMS))
         d = degrees_of_term(factors, complete);
-    int counts = counting_operand(t);
-    bool counts_openly = counts >= 0 && (attribute_term_mentions_sizes(t->operands[counts]) ||
-                                         (attribute_variables_of_term(t->operands[counts]) & ~complete));
-    bool divides_openly =
-        t->kind == TERM_DIV && !is_number_of_groups(t) &&
-        (t->operands[1]->kind != TERM_INTEGER || t->operands[1]->value > 2 || is_number_of_groups(t->operands[0]));
+    bool divides_openly = t->kind == TERM_DIV && (t->operands[1]->kind != TERM_INTEGER || t->operands[1]->value > 2);
     bool repeats_factors = t->kind == TERM_PRODUCT && factors->kind == TERM_REPEAT && is_open(factors);
-    if (counts_openly || repeats_factors || (divides_openly && is_open(t)))
-        memset(d.of, NO_POLYNOMIAL, sizeof d.of);
-    return d;
+    bool has_none = counts_openly(t, complete) || repeats_factors || (divides_openly && is_open(t));
+    return has_none ? no_polynomial() : d;
 }
 
 static bool is_of_degree_one(const struct attribute_term *t, uint32_t complete)
@@ -110,15 +140,14 @@ static bool is_of_degree_one(const struct attribute_term *t, uint32_t complete)
     return true;
 }
 
-// Attribute variables all of whose values are tried: axes, permutations, choices.
+// Attribute variables all of whose values are tried.
 static uint32_t complete_variables(const struct equation *eq, int max_rank)
 {
     struct arena a;
     uint32_t complete = 0;
     arena_init(&a);
     for (uint32_t v = 0; v < eq->pattern->n_attribute_variables; v++) {
-        struct domain d = domain_of_variable(eq->pattern, v, max_rank, DOMAIN_SOME, &a);
-        complete |= d.is_complete && !d.goes_on ? 1u << v : 0;
+        complete |= domain_of_variable(eq->pattern, v, max_rank, DOMAIN_SOME, &a).is_whole_range ? 1u << v : 0;
     }
     arena_free(&a);
     return complete;
@@ -128,9 +157,11 @@ static bool has_attributes_of_degree_one(const struct pattern *p, uint32_t compl
 {
     for (size_t n = 0; n < p->nodes.count; n++)
         for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
-            for (uint32_t j = 0; j < p->nodes.items[n].attributes[i].count; j++)
-                if (!is_of_degree_one(p->nodes.items[n].attributes[i].terms[j], complete))
+            for (uint32_t j = 0; j < p->nodes.items[n].attributes[i].count; j++) {
+                const struct attribute_term *t = p->nodes.items[n].attributes[i].terms[j];
+                if (!is_number_of_groups(&p->nodes.items[n], i, t) && !is_of_degree_one(t, complete))
                     return false;
+            }
     return true;
 }
 
@@ -186,6 +217,13 @@ static bool is_product_of_ones(const struct condition *c)
            (c->a->operands[0]->kind == TERM_VARIABLE || c->a->operands[0]->kind == TERM_DIMS);
 }
 
+// (= (sum ...) 0), of what is not negative.
+static bool is_sum_of_zeros(const struct condition *c)
+{
+    return c->kind == CONDITION_EQUAL && c->a->kind == TERM_SUM && c->a->operands[0]->kind == TERM_VARIABLE &&
+           is_integer(c->b, 0);
+}
+
 static bool has_only_numbers(const struct attribute_term *t)
 {
     return !is_open(t);
@@ -209,15 +247,44 @@ static bool is_parity_of_variable(const struct condition *c)
     return c->kind == CONDITION_DIVIDES && is_integer(c->a, 2) && c->b->kind == TERM_VARIABLE;
 }
 
-static bool is_plain(const struct condition *c)
+// Attribute variables whose values, and not only how many there are, the term depends on, of those not all values are
+// tried of.
+static uint32_t open_variables(const struct attribute_term *t, uint32_t complete)
 {
-    if (condition_is_of_variable(c->kind) || is_product_of_ones(c))
+    uint32_t variables = t->kind == TERM_VARIABLE ? 1u << t->value : 0;
+    for (uint32_t i = 0; i < t->count && t->kind != TERM_LENGTH; i++)
+        variables |= open_variables(t->operands[i], complete);
+    return variables & ~complete;
+}
+
+static bool has_arithmetic(const struct attribute_term *t)
+{
+    bool computes = is_arithmetic(t->kind);
+    for (uint32_t i = 0; i < t->count && !computes; i++)
+        computes = has_arithmetic(t->operands[i]);
+    return computes;
+}
+
+// All that is asked of attributes whose values have no end is that they be equal to one another, or to a number: what is
+// excluded, or compared by order, may leave out what is tried. Windows that are tied to sizes have few of both.
+static bool is_plain_about_attributes(const struct condition *c, uint32_t of_windows, uint32_t complete)
+{
+    uint32_t variables = open_variables(c->a, complete) | open_variables(c->b, complete);
+    bool mentions_sizes = attribute_term_mentions_sizes(c->a) || attribute_term_mentions_sizes(c->b);
+    return variables == 0 || (c->kind == CONDITION_EQUAL && !has_arithmetic(c->a) && !has_arithmetic(c->b) &&
+                              !(mentions_sizes && (variables & of_windows)));
+}
+
+static bool is_plain(const struct condition *c, uint32_t of_windows, uint32_t complete)
+{
+    if (condition_is_of_variable(c->kind) || is_product_of_ones(c) || is_sum_of_zeros(c))
         return true;
     bool mentions_sizes = attribute_term_mentions_sizes(c->a) || attribute_term_mentions_sizes(c->b);
     if (c->kind == CONDITION_DIVIDES)
         return !is_open(c->a) && (!is_open(c->b) || is_parity_of_variable(c));
     return !multiplies(c->a) && !multiplies(c->b) && !sums_a_variable_twice(c) &&
-           (!mentions_sizes || is_plain_about_sizes(c));
+           is_of_degree_one(c->a, complete) && is_of_degree_one(c->b, complete) &&
+           is_plain_about_attributes(c, of_windows, complete) && (!mentions_sizes || is_plain_about_sizes(c));
 }
 
 // One size compared with a number, all entries of an attribute 1, or all 0: what is asked of one axis is asked of it
@@ -225,9 +292,7 @@ static bool is_plain(const struct condition *c)
 static bool is_of_each_axis(const struct condition *c)
 {
     bool is_of_size = c->a->kind == TERM_DIM && c->a->operands[0]->kind == TERM_INTEGER && has_only_numbers(c->b);
-    bool is_of_zeros = c->kind == CONDITION_EQUAL && c->a->kind == TERM_SUM &&
-                       c->a->operands[0]->kind == TERM_VARIABLE && is_integer(c->b, 0);
-    return is_of_size || is_of_zeros || is_product_of_ones(c);
+    return is_of_size || is_sum_of_zeros(c) || is_product_of_ones(c);
 }
 
 uint32_t pattern_variables_of_windows(const struct pattern *p)
@@ -273,11 +338,11 @@ bool equation_ties_axes(const struct equation *eq)
 
 const char *equation_find_doubt(const struct equation *eq, int max_rank)
 {
-    uint32_t complete = complete_variables(eq, max_rank);
+    uint32_t complete = complete_variables(eq, max_rank), of_windows = pattern_variables_of_windows(eq->pattern);
     if (!has_attributes_of_degree_one(eq->pattern, complete))
         return "an attribute is no sum of products of different sizes and attributes";
     for (uint32_t i = 0; i < eq->n_conditions; i++)
-        if (!is_plain(&eq->conditions[i]))
+        if (!is_plain(&eq->conditions[i], of_windows, complete))
             return "a condition ties sizes or attributes in a way that small ones do not show";
     return NULL;
 }

@@ -5,6 +5,7 @@
 #include "verifier/doubts.h"
 #include "verifier/explore.h"
 #include "verifier/ranks.h"
+#include "verifier/window_types.h"
 #include <string.h>
 
 #define PATIENCE 2
@@ -149,6 +150,7 @@ static bool test_instance(void *context, struct instance *in)
         t->was_left_early = has_used_its_share(t);
         return !t->result->was_cut_short && !t->was_left_early;
     }
+    t->result->differs_in_values = c == COMPARISON_OTHER_VALUE;
     t->result->has_cut_inputs = instance_has_cuts(in);
     t->result->failures++;
     t->result->verdict = c == COMPARISON_UNDECIDED ? VERDICT_UNDECIDED : VERDICT_REFUTED;
@@ -481,6 +483,14 @@ static bool test_attributes_everywhere(struct test *t)
     return goes_on && extent_to_test(t) != w.extent ? test_attributes_everywhere(t) : goes_on;
 }
 
+// Are sizes that one side alone asks to be equal? Bounds are those of instances in which both sides are well-typed, and axes
+// that are only carried along have one size there. Where sizes are compared for equality two of them tell.
+static bool test_one_sided(struct test *t)
+{
+    t->only_one_sided = true;
+    return test_box(t, &t->j->explored.box, NULL, WANTED_LEFT) && test_box(t, &t->j->explored.box, NULL, WANTED_RIGHT);
+}
+
 // Inputs with cuts. Those of properties have pieces of one and of two positions, so that axes are as long as one another,
 // or cut alike, or both, or neither.
 #define LARGEST_CUT_AXIS 3
@@ -505,7 +515,7 @@ static void test_everywhere(struct test *t)
     if ((is_rule_of_cuts && !test_within_part(t, test_cuts)) || !test_attributes_everywhere(t))
         return;
     t->is_any_activation = false;
-    if (t->j->part == 0 && eq->is_strong)
+    if (t->j->part == 0 && eq->is_strong && test_one_sided(t))
         test_cuts(t);
 }
 
@@ -573,13 +583,16 @@ static const char *find_doubt(const struct test *t)
         return "the cuts of concatenations overlap";
     if (t->has_more_pairs || (r->bounds.has_named_windows && !t->has_all_attributes))
         return "attributes of windows on two axes have too many values";
+    if (r->bounds.has_named_images && pattern_variables_of_windows(eq->pattern))
+        return "conditions name sizes of images, which may be too small to tell windows apart";
     if (r->bounds.has_other_windows && r->bounds.largest_extent > LARGEST_EXTENT && has_free_strides(eq->pattern))
         return "windows are larger than the strides that are tried";
     if (has_too_few_values(t))
         return "an attribute has instances at the largest value only that is tried";
     if (!has_complete_domains(eq, r->max_rank, &t->j->scratch))
         return "attribute values are tried up to small ones";
-    return equation_find_doubt(eq, r->max_rank);
+    const char *doubt = equation_find_doubt(eq, r->max_rank);
+    return doubt ? doubt : window_types_find_doubt(eq, &t->j->pool);
 }
 
 static void explore(struct judge *j, const struct equation *eq, int max_rank)

@@ -20,6 +20,7 @@ struct judgement {
     int max_rank;
     struct bounds bounds;
     bool needs_reals;             // laws were used that integers do not have
+    bool differs_in_values;       // REFUTED: and not in types or split trees
     bool has_cut_inputs;          // REFUTED: the counterexample has inputs with split trees
     bool was_cut_short;           // the step limit was reached
     bool met_limits;              // it, or another limit on the way: with larger ones there might be more to see

@@ -60,6 +60,6 @@ bool sample_equation(struct sample *s, struct judge *j, const struct equation *e
     uint64_t different = s->counts[RECHECK_DIFFERENT];
     judge_listening(s, j, eq, ret_result);
     if (ret_result->verdict == VERDICT_REFUTED)
-        return ret_result->has_cut_inputs || agrees_with_refutation(s, j, eq);
+        return ret_result->has_cut_inputs || !ret_result->differs_in_values || agrees_with_refutation(s, j, eq);
     return ret_result->verdict == VERDICT_UNDECIDED || s->counts[RECHECK_DIFFERENT] == different;
 }
