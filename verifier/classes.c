@@ -193,17 +193,24 @@ static bool is_kernel_of_any_size(const struct analysis *an, uint32_t node, int 
     return an->in->calls[node]->op->id == OP_CONV && axis >= 2 && !windows_have_kernel_of_one(an, node, axis);
 }
 
-// Every position is one pair of a group and a place in it: g * n + r with r < n.
-static bool is_pair_of_digits(const struct analysis *an, uint32_t node, const struct affine_index *f, int64_t size)
+// Every channel is one pair of a group and a place in it: g * n + r with r < n. (A window in steps may look like that.)
+static bool is_pair_of_digits(const struct analysis *an, uint32_t node, int axis, const struct affine_index *f,
+                              int64_t size)
 {
     const struct definition *d = an->definitions[node];
     const struct typed_call *call = an->in->calls[node];
     int group = operator_find_attribute(call->op, "group");
-    if (group < 0 || f->n != 2 || f->base != 0 || f->coefficient[1] != 1 || f->coefficient[0] < 2)
+    if (group < 0 || axis != 1 || f->n != 2 || f->base != 0 || f->coefficient[1] != 1 || f->coefficient[0] < 2)
         return false;
     int64_t groups = call->attributes[group].ints[0];
     return groups > 1 && d->extents.items[f->variable[1]] == f->coefficient[0] &&
            d->extents.items[f->variable[0]] == groups && groups * f->coefficient[0] == size;
+}
+
+// c - f * n, of a kernel that is merged with one filter in each group: with more f is divided.
+static bool is_block_of_merge(const struct analysis *an, uint32_t node, int axis, const struct affine_index *f)
+{
+    return an->in->calls[node]->op->id == OP_MERGE && axis == 1 && f->n == 2;
 }
 
 static void note_index(struct analysis *an, uint32_t node, const struct expr_node *read, int axis)
@@ -242,7 +249,13 @@ static void note_index(struct analysis *an, uint32_t node, const struct expr_nod
         classes_unite(an, item, variable_item);
         return;
     }
-    if (is_pair_of_digits(an, node, &f, size)) {
+    if (is_block_of_merge(an, node, axis, &f)) {
+        for (int i = 0; i < 2; i++)
+            classes_unite(an, item, an->first_item[node] + f.variable[i]);
+        classes_flag(an, item, HAS_GROUPS);
+        return;
+    }
+    if (is_pair_of_digits(an, node, axis, &f, size)) {
         classes_unite(an, item, an->first_item[node] + f.variable[0]);
         an->links[an->n_links - 1].is_of_group = true;
         classes_unite(an, item, an->first_item[node] + f.variable[1]);

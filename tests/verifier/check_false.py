@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 CONDITIONS = {
+    "condition-list": ["(= (product $s) 1)"],
     "channels-commute-with-outer-pads": [
         "(= (dims ?y) (dims ?z))",
         "(= (dim ?x 0) (dim ?y 2))",

@@ -30,6 +30,70 @@ POOLS = """(property pools
 PIECES = """(property pieces (equal (split0 $i (ewadd ?x ?y)) (ewadd (split0 $i ?x) (split0 $i ?y)))
   (where (defined (split0 $i ?x)) (defined (split0 $i ?y))))\n"""
 
+# Batches are carried along: nothing but the concatenation asks for equal ones.
+BATCHES = """(property batches
+  (equal (split0 1 (concat 1 (conv :pad 0 0 0 0 ?x ?k) (conv :pad 0 0 0 0 ?y ?k))) (conv :pad 0 0 0 0 ?x ?k))
+  (where (defined (conv :pad 0 0 0 0 ?y ?k)) (= (dim ?x 2) (dim ?y 2)) (= (dim ?x 3) (dim ?y 3))
+         (plain ?k) (plain ?x) (plain ?y)))\n"""
+TREES = """(property trees
+  (equal (conv :stride $s :pad $p :group (dim ?x 1) ?u (cpool :shape (dim ?x 1) 1 3 3))
+         (poolavg :kernel 3 3 :stride $s :pad $p :padding counted ?u))
+  (where (= (rank ?x) 4) (= (dim ?x 1) (dim ?u 1))))\n"""
+
+
+def size_of(term):
+    """0, where the image is well-typed."""
+    return f"(reducesum :axes 0 1 2 3 :keepdims 0 (sub {term} {term}))"
+
+
+def planted(name, left, right, where):
+    return f"(property {name} (equal {left} {right}) (where {where}))\n"
+
+
+def means(name, kernel, attributes, where=""):
+    """A convolution by equal entries is a mean, unless windows miss the image: a pooling is refused there."""
+    groups = ":group (dim ?x 1) ?u (smul (cpool :shape (dim ?x 1) 1"
+    left = f"(conv {attributes} {groups} {kernel}) ?w))"
+    mean = f"(poolavg :kernel {kernel} {attributes} :padding counted ?u)"
+    return planted(name, left, f"(conv {groups.replace('?u', mean)} 1 1) ?w))", f"(= (rank ?x) 4) {where}")
+
+
+# One side alone is refused where pads, dilations, strides or kernels are larger than any that are tried.
+FAR = {
+    "pads of three": means("far-pads", "3 3", ":stride $s :pad $p"),
+    "pads of five": means("far-pads-of-five", "5 5", ":pad $p"),
+    "a pad of four": means("far-pad", "4 4", ":pad 0 0 $p 0"),
+    "dilations of three": means(
+        "far-dilations", "2 2", ":pad 1 1 1 1 :dilation $d", "(= (dim ?u 2) 2) (= (dim ?u 3) 2)"
+    ),
+    "dilations of four": means(
+        "far-dilation", "2 2", ":pad 1 1 1 1 :dilation 1 $d", "(= (dim ?u 2) 3) (= (dim ?u 3) 3)"
+    ),
+    "pads of maxima": planted(
+        "far-maxima",
+        size_of("(conv :stride $s :pad $p ?x ?k)"),
+        size_of("(poolmax :kernel 3 3 :stride $s :pad $p ?x)"),
+        "(= (rank ?k) 4) (= (dim ?k 1) (dim ?x 1)) (= (dim ?k 2) 3) (= (dim ?k 3) 3)",
+    ),
+    "strides of seven": planted(
+        "far-strides",
+        size_of("(conv (conv :stride $s :pad 0 0 1 1 ?x ?k) ?w)"),
+        size_of("(conv :stride $s :pad 0 0 1 1 ?x ?k)"),
+        "(= (rank ?x) 4) (= (rank ?w) 4) (= (dim ?x 2) 6) (= (dim ?x 3) 6) (= (dim ?k 2) 1) (= (dim ?k 3) 1) (= (dim ?w 2) 2)"
+        " (= (dim ?w 3) 2) (= (dim ?w 1) (dim ?k 0))",
+    ),
+    "kernels of nine": planted(
+        "far-kernels",
+        size_of("(conv :pad 3 3 3 3 ?x (enlarge :kernel $k ?w))"),
+        size_of("(conv ?x ?w)"),
+        "(defined (enlarge :kernel $k ?w)) (= (dim ?x 2) 1) (= (dim ?x 3) 1) (= (dim ?w 2) 1) (= (dim ?w 3) 1)",
+    ),
+    "pads below none": """(property far-below
+  (equal (conv :stride $s :pad $p ?x ?k)
+         (conv :stride $s :pad (+ $p (repeat 2 (/ (- $e (drop 2 (dims ?k))) 2))) ?x (enlarge :kernel $e ?k)))
+  (where (defined (enlarge :kernel $e ?k))))\n""",
+}
+
 ALL = ["--all", "--theory"]
 CASES = [
     # name, properties, exit code, what must be printed, what must not, options (ALL if there are none)
@@ -39,11 +103,14 @@ CASES = [
     ("a false one", COMMUTES + SQUARE, 1, ["square: refuted", "?x = ", "entry 0 is", "1 differ"], ["commutes: refuted"]),
     ("a false sum", NEWTON, 1, ["newton: refuted", "entry 0 is"], []),
     ("one of cut tensors", PIECES, 1, ["pieces: refuted", "only the left side", "cut on axis 0"], []),
+    ("batches that one side compares", BATCHES, 1, ["batches: refuted", "only the left side"], []),
+    ("trees that differ alone", TREES, 1, ["different split trees", "disagrees on 0"], ["INTERNAL ERROR"]),
     ("one below its bound", STEPS, 0, ["steps: tested", "1 tested"], ["refuted: "], ["--bound", "3"]),
     ("one at its bound", STEPS, 1, ["steps: refuted", "different types"], [], ["--bound", "4"]),
     ("a sum of two", CUBIC, 0, ["cubic: tested"], ["refuted: "], ["--bound", "2"]),
     ("a sum of three", CUBIC, 1, ["cubic: refuted", "?x = (f32 3"], [], ["--bound", "3"]),
     ("a sum up to four", CUBIC, 1, ["cubic: refuted", "?x = (f32 3"], [], ["--bound", "4"]),
+    *((f"{name} that one side alone allows", text, 1, ["0 proved"], []) for name, text in FAR.items()),
     ("true ones up to a bound", COMMUTES + POOLS, 0, ["2 tested", "it disagrees on 0"], [], ["--bound", "3"]),
 ]
 
