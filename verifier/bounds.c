@@ -148,8 +148,8 @@ static uint32_t sums_of_sizes(struct analysis *an, uint32_t sizes, int segments)
 static struct class_bound bound_of_groups(struct analysis *an, uint32_t item, int64_t q, bool has_segments)
 {
     int64_t places = an->places_of_group[item], groups = places ? an->size[item] / places : 0;
-    uint32_t sizes = places ? one_size(an, groups) | one_size(an, groups * (q > 2 ? q : 2))
-                            : sizes_of_groups(an, q > 2 ? q : 2);
+    uint32_t sizes =
+        places ? one_size(an, groups) | one_size(an, groups * (q > 2 ? q : 2)) : sizes_of_groups(an, q > 2 ? q : 2);
     if (places)
         return (struct class_bound){sizes, BOUND_GROUPS, NULL};
     if (has_segments && an->is_operand[item])
@@ -321,7 +321,8 @@ static bool has_folded_orbit(struct analysis *an)
     bool is_made[MAX_ITEMS];
     find_what_is_made_of_operands(an, is_made);
     for (uint32_t i = 0; i < an->n_items; i++)
-        if (an->is_operand[i] && !is_made[i] && an->places_of_group[i] == 0 && has_two_of_one_orbit(orbit + first[i], an->size[i]))
+        if (an->is_operand[i] && !is_made[i] && an->places_of_group[i] == 0 &&
+            has_two_of_one_orbit(orbit + first[i], an->size[i]))
             return true;
     return false;
 }

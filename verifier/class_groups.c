@@ -42,15 +42,14 @@ static bool is_of_even_parts(struct analysis *an, uint32_t class)
 {
     const struct pattern *p = an->in->equation->pattern;
     for (uint32_t n = 0; n < p->nodes.count; n++) {
-        const struct operator *op = p->nodes.items[n].op;
+        const struct operator* op = p->nodes.items[n].op;
         if (op->id == OP_CONV || operator_works_entry_by_entry(op))
             continue;
         if (op->id != OP_CONCAT || !an->in->calls[n])
             return false;
         int axis = (int)an->in->calls[n]->attributes[operator_find_attribute(op, "axis")].ints[0];
         uint32_t item = classes_item_of_axis(an, p->nodes.items[n].inputs[0], axis);
-        if (classes_find(an, item) == class && !has_even_parts(an, n, axis) &&
-            !(axis == 1 && has_even_outputs(an, n)))
+        if (classes_find(an, item) == class && !has_even_parts(an, n, axis) && !(axis == 1 && has_even_outputs(an, n)))
             return false;
     }
     return true;

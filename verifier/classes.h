@@ -42,8 +42,8 @@ struct end_test {
 struct link {
     uint16_t from, to;
     int64_t offset;
-    bool is_whole;   // every position of the one is one of the other
-    bool is_part;    // `from` is read along a part of `to`, or the other way round
+    bool is_whole;      // every position of the one is one of the other
+    bool is_part;       // `from` is read along a part of `to`, or the other way round
     bool is_of_group;   // the positions have a group in common, and not their place in it
 };
 
@@ -58,7 +58,7 @@ struct analysis {
     int64_t size[MAX_ITEMS];
     int n_links;
     struct link links[MAX_LINKS];
-    uint8_t cuts[2][MAX_ITEMS];   // reads along a part, by side
+    uint8_t cuts[2][MAX_ITEMS];           // reads along a part, by side
     int64_t places_of_group[MAX_ITEMS];   // where all cuts stand between groups, in all instances; else 0
     uint8_t free_sums[MAX_ITEMS], size_numbers[MAX_ITEMS];
     node_set sides[2];   // nodes of the left and the right sides

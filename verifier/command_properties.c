@@ -43,7 +43,8 @@ static const struct program program = {
     .name = "taso-verify properties",
     .usage = "[FILE.properties ...] [options]",
     .summary = "Validates properties from the operators' definitions: values, types, split trees and definedness.",
-    .epilog = "Exit codes: 0 all hold, 1 one is false, undecided or, without --bound, only tested, 2 wrong command line, 3 bad input.",
+    .epilog = "Exit codes: 0 all hold, 1 one is false, undecided or, without --bound, only tested, 2 wrong command "
+              "line, 3 bad input.",
     .options = specs,
 };
 

@@ -19,12 +19,12 @@ struct domain {
     bool is_whole;                       // all of the attribute, and not one entry of it
     size_t count;
     const struct attribute_value *values;
-    uint32_t per_axis;    // of lists of windows: entries for each spatial axis; 0: no such list
-    bool goes_alone;      // of the others of this kind all but one are to have the first value of its length
-    bool goes_together;   // with the others of this kind only values of one place, counted modulo 2, are to be tried
-    node_set nodes;       // the nodes that have the variable as a whole attribute
-    bool goes_on;         // small numbers, of a range without an end
-    bool is_whole_range;  // at the ranks considered there are no other values: axes, permutations, choices
+    uint32_t per_axis;     // of lists of windows: entries for each spatial axis; 0: no such list
+    bool goes_alone;       // of the others of this kind all but one are to have the first value of its length
+    bool goes_together;    // with the others of this kind only values of one place, counted modulo 2, are to be tried
+    node_set nodes;        // the nodes that have the variable as a whole attribute
+    bool goes_on;          // small numbers, of a range without an end
+    bool is_whole_range;   // at the ranks considered there are no other values: axes, permutations, choices
     bool
         is_complete;   // no other value can matter at the ranks considered: by what it is (axes, permutations, choices),
                        // or by the arguments for windows and groups (docs/soundness.md, 2.3 and 2.4)

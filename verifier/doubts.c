@@ -68,7 +68,8 @@ static bool is_sum_of_channels(const struct attribute_term *t)
 // (/ (dim ?x 1) (dim ?k 1)): a convolution's number of groups can be nothing else, or typing refuses it.
 static bool is_number_of_groups(const struct pattern_node *node, int attribute, const struct attribute_term *t)
 {
-    return node->op->id == OP_CONV && attribute == operator_find_attribute(node->op, "group") && t->kind == TERM_DIV && is_sum_of_channels(t->operands[0]) && is_sum_of_channels(t->operands[1]);
+    return node->op->id == OP_CONV && attribute == operator_find_attribute(node->op, "group") && t->kind == TERM_DIV &&
+           is_sum_of_channels(t->operands[0]) && is_sum_of_channels(t->operands[1]);
 }
 
 // Does the term depend on sizes, or on attributes of which not all values are tried? How long an attribute is does not.
@@ -76,8 +77,8 @@ static bool is_counted_openly(const struct attribute_term *t, uint32_t complete)
 {
     if (t->kind == TERM_LENGTH && t->operands[0]->kind == TERM_VARIABLE)
         return false;
-    bool is_counted = t->kind == TERM_DIM || t->kind == TERM_DIMS ||
-                      (t->kind == TERM_VARIABLE && !(complete >> t->value & 1));
+    bool is_counted =
+        t->kind == TERM_DIM || t->kind == TERM_DIMS || (t->kind == TERM_VARIABLE && !(complete >> t->value & 1));
     for (uint32_t i = 0; i < t->count && !is_counted; i++)
         is_counted = is_counted_openly(t->operands[i], complete);
     return is_counted;
@@ -282,9 +283,9 @@ static bool is_plain(const struct condition *c, uint32_t of_windows, uint32_t co
     bool mentions_sizes = attribute_term_mentions_sizes(c->a) || attribute_term_mentions_sizes(c->b);
     if (c->kind == CONDITION_DIVIDES)
         return !is_open(c->a) && (!is_open(c->b) || is_parity_of_variable(c));
-    return !multiplies(c->a) && !multiplies(c->b) && !sums_a_variable_twice(c) &&
-           is_of_degree_one(c->a, complete) && is_of_degree_one(c->b, complete) &&
-           is_plain_about_attributes(c, of_windows, complete) && (!mentions_sizes || is_plain_about_sizes(c));
+    return !multiplies(c->a) && !multiplies(c->b) && !sums_a_variable_twice(c) && is_of_degree_one(c->a, complete) &&
+           is_of_degree_one(c->b, complete) && is_plain_about_attributes(c, of_windows, complete) &&
+           (!mentions_sizes || is_plain_about_sizes(c));
 }
 
 // One size compared with a number, all entries of an attribute 1, or all 0: what is asked of one axis is asked of it

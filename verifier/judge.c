@@ -75,9 +75,9 @@ struct test {
     struct judge *j;
     const struct equation *equation;
     struct judgement *result;
-    bool axes_are_apart;          // what is read on one spatial axis has nothing to do with the others
-    bool has_more_pairs;          // of attributes on two axes than are tried
-    bool has_all_attributes;      // of windows: every value of the domains was tried
+    bool axes_are_apart;       // what is read on one spatial axis has nothing to do with the others
+    bool has_more_pairs;       // of attributes on two axes than are tried
+    bool has_all_attributes;   // of windows: every value of the domains was tried
     struct tries tries[MAX_RULE_VARIABLES];
     uint64_t assignments, all_assignments;   // of the attributes: begun; there are, where there may be many, else 0
     uint64_t work_before;                    // when the first of these began
