@@ -94,9 +94,20 @@ static int next_size(uint32_t sizes, int64_t above)
     return left ? __builtin_ctz(left) : 0;
 }
 
-static void make_types_of_rank(struct search *s, uint32_t variable, enum dtype dtype, int rank, bool has_cuts)
+// A property may have tensors of which nothing but some sizes is asked: of the others one is enough.
+static void find_sizes(const struct search *s, uint32_t variable, int rank, uint32_t *ret_sizes)
 {
-    const uint32_t *sizes = s->e->box->sizes[variable][rank];
+    const struct equation *eq = s->e->equation;
+    uint32_t axes = eq->is_strong ? equation_axes_asked_for(eq, variable) : UINT32_MAX;
+    for (int i = 0; i < MAX_RANK; i++) {
+        uint32_t sizes = i < rank || i == 0 ? s->e->box->sizes[variable][rank][i] : 0;
+        ret_sizes[i] = axes >> i & 1 ? sizes : sizes & -sizes;
+    }
+}
+
+static void make_types_of_rank(struct search *s, uint32_t variable, enum dtype dtype, int rank, bool has_cuts,
+                               const uint32_t *sizes)
+{
     struct type type = {.dtype = dtype, .rank = rank};
     for (int i = 0; i < rank; i++) {
         type.dim[i] = next_size(sizes[i], 0);
@@ -126,8 +137,10 @@ static void add_types_of_rank(struct search *s, uint32_t variable, enum dtype dt
     struct typing *t = s->e->typing;
     bool has_cuts = s->e->box->has_split_trees && !(s->e->equation->plain >> variable & 1);
     int64_t question[4 + MAX_RANK] = {MEMO_TYPES, dtype, rank, has_cuts};
+    uint32_t sizes[MAX_RANK];
+    find_sizes(s, variable, rank, sizes);
     for (int i = 0; i < MAX_RANK; i++)
-        question[4 + i] = i < rank || i == 0 ? s->e->box->sizes[variable][rank][i] : 0;
+        question[4 + i] = sizes[i];
     uint32_t found = memo_find(&t->memo, 4 + MAX_RANK, question);
     const struct type_list *kept = found == MEMO_NONE ? NULL : memo_answer(&t->memo, found);
     size_t first = s->candidates[variable].count;
@@ -135,7 +148,7 @@ static void add_types_of_rank(struct search *s, uint32_t variable, enum dtype dt
         vec_push(&s->candidates[variable], kept->items[i]);
     if (kept)
         return;
-    make_types_of_rank(s, variable, dtype, rank, has_cuts);
+    make_types_of_rank(s, variable, dtype, rank, has_cuts, sizes);
     vec_reserve(&s->candidates[variable], 1);
     struct type_list *list = arena_new(&t->arena, struct type_list);
     list->count = (uint32_t)(s->candidates[variable].count - first);

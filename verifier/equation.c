@@ -38,7 +38,7 @@ node_set equation_nodes_of_term(const struct pattern *p, term_id term)
     return nodes;
 }
 
-bool operator_works_entry_by_entry(const struct operator *op)
+bool operator_works_entry_by_entry(const struct operator* op)
 {
     return (op->flags & OPERATOR_IS_ELEMENTWISE) || op->id == OP_SMUL;
 }
@@ -124,6 +124,42 @@ uint32_t equation_variables_of_node(const struct pattern *p, uint32_t node)
         variables |= t->is_variable ? 1u << t->index : equation_variables_of_node(p, t->index);
     }
     return variables;
+}
+
+static uint32_t axes_asked_for_in_term(const struct attribute_term *t, uint32_t variable)
+{
+    bool is_of_variable = (t->kind == TERM_DIM || t->kind == TERM_DIMS) && t->value == (int64_t)variable;
+    bool is_one = t->kind == TERM_DIM && t->operands[0]->kind == TERM_INTEGER && t->operands[0]->value >= 0 &&
+                  t->operands[0]->value < MAX_RANK;
+    uint32_t axes = !is_of_variable ? 0 : is_one ? 1u << t->operands[0]->value : UINT32_MAX;
+    for (uint32_t i = 0; i < t->count; i++)
+        axes |= axes_asked_for_in_term(t->operands[i], variable);
+    return axes;
+}
+
+uint32_t equation_axes_asked_for(const struct equation *eq, uint32_t variable)
+{
+    const struct pattern *p = eq->pattern;
+    uint32_t axes = 0;
+    for (term_id t = 0; t < p->terms.count; t++)
+        for (uint32_t n = 0; p->terms.items[t].is_variable && p->terms.items[t].index == variable && n < eq->n_pairs;
+             n++)
+            axes |= eq->left[n] == t || eq->right[n] == t ? UINT32_MAX : 0;
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        for (uint32_t i = 0; i < node->n_inputs; i++) {
+            const struct term *t = &p->terms.items[node->inputs[i]];
+            axes |= t->is_variable && t->index == variable ? UINT32_MAX : 0;
+        }
+        for (int i = 0; i < operator_n_attributes(node->op); i++)
+            for (uint32_t j = 0; j < node->attributes[i].count; j++)
+                axes |= axes_asked_for_in_term(node->attributes[i].terms[j], variable);
+    }
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (!condition_is_of_variable(eq->conditions[i].kind))
+            axes |= axes_asked_for_in_term(eq->conditions[i].a, variable) |
+                    axes_asked_for_in_term(eq->conditions[i].b, variable);
+    return axes;
 }
 
 static const struct attribute_term *activation_of_node(const struct pattern_node *node)

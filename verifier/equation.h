@@ -38,6 +38,8 @@ bool operator_works_entry_by_entry(const struct operator *op);
 bool equation_is_entry_by_entry(const struct equation *eq);
 // The size that a condition names of the axis; 0: none does.
 int64_t equation_size_by_condition(const struct equation *eq, uint32_t variable, int axis);
+// The axes of the tensor variable whose sizes matter to anything, one bit each: all, if an operator reads it.
+uint32_t equation_axes_asked_for(const struct equation *eq, uint32_t variable);
 // The attribute variable that is an activation and nothing else, in no condition; NO_VARIABLE: there is none.
 #define NO_VARIABLE UINT32_MAX
 uint32_t equation_activation_variable(const struct equation *eq);
