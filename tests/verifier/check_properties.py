@@ -41,6 +41,17 @@ TREES = """(property trees
   (where (= (rank ?x) 4) (= (dim ?x 1) (dim ?u 1))))\n"""
 
 
+def groups(name, first, second, where):
+    """Four groups as two convolutions of two, which take halves of the image."""
+    return f"""(property {name}
+  (equal (conv :stride $s :group 4 (concat 1 ?x ?z) (concat 0 ?y ?w))
+         (concat 1 (conv :stride $s :group 2 {first} ?y) (conv :stride $s :group 2 {second} ?w)))
+  (where (defined (conv :stride $s :group 2 ?x ?y)) (defined (concat 1 ?x ?z)) (defined (concat 0 ?y ?w)) {where}))\n"""
+
+
+EVEN = "(= (dim ?y 0) (dim ?w 0)) (= (dim ?x 1) (dim ?z 1))"
+
+
 def size_of(term):
     """0, where the image is well-typed."""
     return f"(reducesum :axes 0 1 2 3 :keepdims 0 (sub {term} {term}))"
@@ -104,6 +115,10 @@ CASES = [
     ("a false sum", NEWTON, 1, ["newton: refuted", "entry 0 is"], []),
     ("one of cut tensors", PIECES, 1, ["pieces: refuted", "only the left side", "cut on axis 0"], []),
     ("batches that one side compares", BATCHES, 1, ["batches: refuted", "only the left side"], []),
+    ("groups of even parts", groups("even", "?x", "?z", EVEN), 0, ["even: proved"], []),
+    ("groups exchanged", groups("exchanged", "?z", "?x", EVEN), 1, ["exchanged: refuted"], []),
+    ("groups of one half", groups("half", "?x", "?x", EVEN), 1, ["half: refuted"], []),
+    ("groups of uneven filters", groups("uneven", "?x", "?z", "(= (dim ?x 1) (dim ?z 1))"), 1, ["0 proved"], []),
     ("trees that differ alone", TREES, 1, ["different split trees", "disagrees on 0"], ["INTERNAL ERROR"]),
     ("one below its bound", STEPS, 0, ["steps: tested", "1 tested"], ["refuted: "], ["--bound", "3"]),
     ("one at its bound", STEPS, 1, ["steps: refuted", "different types"], [], ["--bound", "4"]),
