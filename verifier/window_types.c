@@ -80,6 +80,11 @@ static void demand_constant(struct demands *d, uint32_t node)
     }
 }
 
+static bool is_pooling(const struct operator* op)
+{
+    return op->id == OP_POOLAVG || op->id == OP_POOLMAX;
+}
+
 // May the axis remember a concatenation? Windows forget it.
 static bool may_be_cut(const struct demands *d, term_id term, int axis)
 {
@@ -87,7 +92,7 @@ static bool may_be_cut(const struct demands *d, term_id term, int axis)
     if (t->is_variable)
         return !(d->eq->plain >> t->index & 1);
     const struct pattern_node *n = &d->eq->pattern->nodes.items[t->index];
-    bool is_of_windows = n->op->id == OP_CONV || n->op->id == OP_POOLAVG || n->op->id == OP_POOLMAX;
+    bool is_of_windows = n->op->id == OP_CONV || is_pooling(n->op);
     return !is_of_windows || axis < FIRST_SPATIAL;
 }
 
@@ -111,35 +116,31 @@ static void demand_alike(struct demands *d, uint32_t node, int along)
     }
 }
 
+static void demand_along_axis(struct demands *d, uint32_t node)
+{
+    struct entries axis;
+    int64_t along = 0;
+    demands_evaluate_attribute(d, node, "axis", 1, 0, &axis);
+    d->is_beyond = d->is_beyond || !demands_is_number(d->pool, axis.items[0], &along);
+    d->is_impossible = d->is_impossible || along >= d->rank;
+    demand_alike(d, node, (int)along);
+}
+
+#define NO_AXIS (-1)
 static void demand_node(struct demands *d, uint32_t node)
 {
-    const struct pattern_node *n = &d->eq->pattern->nodes.items[node];
-    struct entries axis = {0};
-    int64_t along = -1;
-    switch (n->op->id) {
-    case OP_CONV:
-    case OP_POOLAVG:
-    case OP_POOLMAX:
-        demand_window(d, node, n->op->id != OP_CONV);
-        return;
-    case OP_ENLARGE:
+    const struct operator* op = d->eq->pattern->nodes.items[node].op;
+    if (op->id == OP_CONV || is_pooling(op))
+        demand_window(d, node, is_pooling(op));
+    else if (op->id == OP_ENLARGE)
         demand_enlargement(d, node);
-        return;
-    case OP_ICONV:
-    case OP_CPOOL:
+    else if (op->id == OP_ICONV || op->id == OP_CPOOL)
         demand_constant(d, node);
-        return;
-    case OP_CONCAT:
-    case OP_SPLIT:
-        demands_evaluate_attribute(d, node, "axis", 1, 0, &axis);
-        d->is_beyond = d->is_beyond || !demands_is_number(d->pool, axis.items[0], &along);
-        d->is_impossible = d->is_impossible || along >= d->rank;
-        demand_alike(d, node, (int)along);
-        return;
-    default:
-        d->is_beyond = d->is_beyond || !(operator_works_entry_by_entry(n->op) || n->op->id == OP_MERGE);
-        demand_alike(d, node, -1);
-        return;
+    else if (op->id == OP_CONCAT || op->id == OP_SPLIT)
+        demand_along_axis(d, node);
+    else {
+        d->is_beyond = d->is_beyond || !(operator_works_entry_by_entry(op) || op->id == OP_MERGE);
+        demand_alike(d, node, NO_AXIS);
     }
 }
 
