@@ -86,10 +86,28 @@ struct marking {
     int64_t *variables;
 };
 
+// Nothing is needed of what a variable stands for: all of its entries are there.
+static bool is_of_variable(const struct instance *in, uint32_t node, const struct definition *d,
+                           const struct expr_node *read)
+{
+    const struct pattern *p = in->equation->pattern;
+    return read->value < d->n_inputs && p->terms.items[p->nodes.items[node].inputs[read->value]].is_variable;
+}
+
+static bool reads_variables_alone(const struct instance *in, uint32_t node, const struct definition *d)
+{
+    for (expr e = 0; e < d->nodes.count; e++)
+        if (d->nodes.items[e].kind == EXPR_READ && !is_of_variable(in, node, d, &d->nodes.items[e]))
+            return false;
+    return true;
+}
+
 static void mark_read(const struct marking *m, const struct expr_node *n)
 {
     const struct type *type = stage_type((struct definition *)m->d, (int)n->value);
     int64_t offset = 0;
+    if (is_of_variable(m->in, m->node, m->d, n))
+        return;
     for (int i = 0; i < n->count; i++) {
         int64_t place = index_value(m->d, m->d->indices.items[n->a + (expr)i], m->variables);
         if (place < 0 || place >= type->dim[i])
@@ -150,6 +168,8 @@ static void mark_node(struct instance *in, struct needs *needs, uint32_t node)
 {
     const struct definition *d = typing_definition(in->typing, in->calls[node]);
     struct marking m = {.in = in, .needs = needs, .node = node, .d = d};
+    if (reads_variables_alone(in, node, d))
+        return;
     struct arena_mark mark = arena_mark(in->scratch);
     m.variables = arena_array(in->scratch, int64_t, d->extents.count + 1);
     for (int s = d->n_stages - 1; s >= 0; s--)

@@ -457,19 +457,14 @@ static bool define_pair(struct typing *t, const struct pairing *p, const struct 
     return p->is_checked ? operator_define_checked(&t->scratch, asked) : operator_define(&t->scratch, asked);
 }
 
-// The pairs that are well-typed with the first of each choice.
-static void find_pairs_like(struct typing *t, const struct pairing *p, const struct typed_pairs *like,
+// The pairs that are well-typed with the first of each choice. Few of them are asked about one by one afterwards.
+static void find_pairs_like(struct typing *t, head_id head, const struct typed_pairs *like,
                             struct typed_pairs *ret_pairs)
 {
-    type_id inputs[MAX_TYPED_INPUTS];
     ret_pairs->items = arena_copy_array(&t->arena, like->items, like->count);
     ret_pairs->count = like->count;
-    for (uint32_t i = 0; i < like->count; i++) {
-        struct typed_pair *pair = &ret_pairs->items[i];
-        take_left(p, pair->left, inputs);
-        inputs[p->n_inputs - 1] = p->rights[pair->right];
-        pair->call = typing_apply(t, p->head, p->n_inputs, inputs);
-    }
+    for (uint32_t i = 0; i < like->count; i++)
+        ret_pairs->items[i].call = answer_like(t, head, like->items[i].call);
 }
 
 // What each right type must agree with; most pairs are refused by that alone. NULL: nothing is to be asked.
@@ -557,7 +552,7 @@ const struct typed_pairs *typing_apply_all(struct typing *t, head_id head, uint3
         .head = head, .n_inputs = n_inputs, .n_left = n_left, .n_right = n_right, .lefts = lefts, .rights = rights};
     head_id like = t->heads.items[head].typed_like;
     if (like != head)
-        find_pairs_like(t, &pairing, typing_apply_all(t, like, n_inputs, n_left, lefts, n_right, rights), pairs);
+        find_pairs_like(t, head, typing_apply_all(t, like, n_inputs, n_left, lefts, n_right, rights), pairs);
     else
         find_pairs(t, &pairing, pairs);
     return pairs;
