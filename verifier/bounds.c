@@ -147,17 +147,16 @@ static uint32_t sums_of_sizes(struct analysis *an, uint32_t sizes, int segments)
 
 static struct class_bound bound_of_groups(struct analysis *an, uint32_t item, int64_t q, bool has_segments)
 {
-    int64_t places = an->places_of_group[item], groups = places ? an->size[item] / places : 0;
-    uint32_t sizes =
-        places ? one_size(an, groups) | one_size(an, groups * (q > 2 ? q : 2)) : sizes_of_groups(an, q > 2 ? q : 2);
+    const char *doubt = q > MOST_GROUPS ? "more labels than the groups that are tried" : NULL;
+    int64_t places = an->places_of_group[item], groups = places ? an->size[item] / places : 0, most = q > 2 ? q : 2;
     if (places)
-        return (struct class_bound){sizes, BOUND_GROUPS, NULL};
+        return (struct class_bound){one_size(an, groups) | one_size(an, groups * most), BOUND_GROUPS, doubt};
+    uint32_t sizes = sizes_of_groups(an, most);
     if (has_segments && an->is_operand[item])
         sizes |= sizes_of_uneven_parts(an);
     if (has_segments && !an->is_operand[item])
         sizes = sums_of_sizes(an, sizes, number_of_segments(an, classes_find(an, item)));
-    return (struct class_bound){sizes, BOUND_GROUPS,
-                                q > MOST_GROUPS ? "more labels than the groups that are tried" : NULL};
+    return (struct class_bound){sizes, BOUND_GROUPS, doubt};
 }
 
 static struct class_bound bound_of_window(struct analysis *an, int64_t q, bool is_common, int64_t own_size)
