@@ -99,6 +99,15 @@ FAR = {
         size_of("(conv ?x ?w)"),
         "(defined (enlarge :kernel $k ?w)) (= (dim ?x 2) 1) (= (dim ?x 3) 1) (= (dim ?w 2) 1) (= (dim ?w 3) 1)",
     ),
+    "kernels within larger ones": planted(
+        "far-enlarged",
+        "(enlarge :kernel 7 7 (enlarge :kernel $k ?x))",
+        "(enlarge :kernel 7 7 ?x)",
+        "(defined (enlarge :kernel $k ?x)) (defined (enlarge :kernel 7 7 ?x))",
+    ),
+    "dilations of larger kernels": means(
+        "far-dilated", "3 3", ":pad 2 2 2 2 :dilation $d", "(= (dim ?u 2) 4) (= (dim ?u 3) 4)"
+    ),
     "pads below none": """(property far-below
   (equal (conv :stride $s :pad $p ?x ?k)
          (conv :stride $s :pad (+ $p (repeat 2 (/ (- $e (drop 2 (dims ?k))) 2))) ?x (enlarge :kernel $e ?k)))
