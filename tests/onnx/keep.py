@@ -1,7 +1,7 @@
 """What import and export must keep of a model, on models made for it.
 
-`keep.py PATH/onnx_pass`: each case is a model and what must hold of the one that comes back; both are run by ONNX Runtime
-and must agree, as they are and with --anew.
+`keep.py PATH/onnx_pass PATH/onnx_rewrite`: each case is a model and what must hold of the one that comes back; both are
+run by ONNX Runtime and must agree, as they are and with --anew.
 """
 import pathlib
 import subprocess
@@ -252,6 +252,23 @@ def test_shapes(tool, folder):
         require(not (folder / "no.onnx").exists(), f"{shape}: something was written")
 
 
+FACTOR_OUT = "(rule factor-out (source (ewadd (matmul ?x ?z) (matmul ?y ?z))) (target (matmul (ewadd ?x ?y) ?z)))"
+
+
+def test_order(tool, folder):
+    """Inputs of a sum stand by what makes them: a rewrite of the one puts it behind the other, and the sum stays."""
+    nodes = [node("MatMul", "x,w", "a"), node("MatMul", "y,w", "b"), node("Add", "a,b", "c"), node("LeakyRelu", "z", "d"),
+             node("Add", "c,d", "e", name="last")]
+    m = model(nodes, [value(n) for n in "xyz"], [value("e")], [weight("w", 3, 3)])
+    rules = folder / "order.rules"
+    rules.write_text(FACTOR_OUT)
+    result = passes(tool, folder, m, rules, "1", "1")
+    require(operators(result) == ["Add", "Add", "LeakyRelu", "MatMul"], f"{operators(result)}")
+    require([list(n.input)[1] for n in result.graph.node if n.name == "last"] == ["d"], "the sum was written anew")
+    for a, b in zip(outputs_of(m), outputs_of(result)):
+        require(np.allclose(a, b, rtol=1e-5, atol=1e-6), "other values")
+
+
 def main():
     tool = pathlib.Path(sys.argv[1]).resolve()
     failures = 0
@@ -266,6 +283,7 @@ def main():
                 print(f"{case.__name__}: {e}")
         test_shapes(tool, folder)
         test_parts(tool, folder)
+        test_order(pathlib.Path(sys.argv[2]).resolve(), folder)
     print(f"{len(CASES) - failures} of {len(CASES)} cases hold")
     sys.exit(1 if failures else 0)
 
