@@ -204,24 +204,31 @@ static bool claim_product(struct planner *p, node_id node, enum layout layout)
     return true;
 }
 
+static bool is_linear(const struct planner *p, node_id node)
+{
+    const struct graph *g = planner_graph(p);
+    const tensor_id *inputs = graph_inputs(g, node);
+    return graph_type(g, inputs[1])->rank == 2 && planner_is_constant(p, inputs[1]) &&
+           !planner_is_constant(p, inputs[0]);
+}
+
 bool cpu_claim_matmul(struct planner *p, node_id node)
 {
     const struct graph *g = planner_graph(p);
     const struct node *n = &g->nodes.items[node];
-    const tensor_id *inputs = graph_inputs(g, node);
-    const struct type *x = graph_type(g, inputs[0]), *y = graph_type(g, inputs[1]);
+    const struct type *x = graph_type(g, graph_inputs(g, node)[0]);
     if (!cpu_is_computed_in_f32(graph_type(g, n->first_output)->dtype) || x->dim[x->rank - 1] == 0)
         return false;
-    bool is_weight = planner_is_constant(p, inputs[1]) && !planner_is_constant(p, inputs[0]);
-    bool is_linear = y->rank == 2 && is_weight;
-    unsigned mask = planner_layouts(p, node) & ~(is_linear ? LAYOUT_BIT(LAYOUT_MIDDLE_SWAPPED) : 0);
+    unsigned mask = planner_layouts(p, node) & ~(is_linear(p, node) ? LAYOUT_BIT(LAYOUT_MIDDLE_SWAPPED) : 0);
     enum layout layout = planner_choose(p, n->first_output, mask, LAYOUT_ROWS);
-    return is_linear && layout == LAYOUT_ROWS ? claim_linear(p, node) : claim_product(p, node, layout);
+    return is_linear(p, node) && layout == LAYOUT_ROWS ? claim_linear(p, node) : claim_product(p, node, layout);
 }
 
-static bool accepts_any_epilogue(const struct planner *p, const struct step *step, const struct loop *loop)
+// What joins a product must not depend on the layout that its result is given: so what `linear` could do, and else
+// anything.
+static bool accepts_product_epilogue(const struct planner *p, const struct step *step, const struct loop *loop)
 {
-    return true;
+    return !is_linear(p, step->node) || accepts_linear_epilogue(p, step, loop);
 }
 
 static void set_orientation(const struct view *v, char *ret_transposed, int64_t *ret_leading)
@@ -345,7 +352,7 @@ static bool run_matmul(void *state, char *const *memory, char *scratch)
 }
 
 const struct cpu_kernel cpu_kernel_matmul = {
-    .base = {.name = "matmul", .accepts_epilogue = accepts_any_epilogue},
+    .base = {.name = "matmul", .accepts_epilogue = accepts_product_epilogue},
     .prepare = prepare_matmul,
     .run = run_matmul,
 };

@@ -58,6 +58,51 @@ static void part_of_an_image_has_dense_strides(void **state)
     assert_int_equal(cpu_tensor_of_view(&rows).stride[0], 8 * 6 * 6);
 }
 
+// The first node of the step that computes each node, or NO_NODE.
+static node_id *list_leaders(struct backend *cpu, const struct graph *g, const uint8_t *layouts, struct arena *arena)
+{
+    struct plan plan;
+    struct plan_request request = {g, &cpu->target, cpu->codes, layouts, arena};
+    node_id *leaders = arena_array(arena, node_id, g->nodes.count + 1);
+    memset(leaders, 0xff, g->nodes.count * sizeof *leaders);
+    assert_true(plan_make(&plan, &request, NULL));
+    for (size_t i = 0; i < plan.steps.count; i++)
+        for (node_id n = plan.steps.items[i].first_node; n != NO_NODE; n = plan.next_node[n])
+            leaders[n] = plan.steps.items[i].first_node;
+    plan_free(&plan);
+    return leaders;
+}
+
+// The best layouts are found from tables of what each step costs under each: nodes must not go from step to step.
+static void what_joins_a_product_does_not_depend_on_layouts(void **state)
+{
+    static const char *const graphs[] = {
+        "(graph (let x (input 0) (f32 1 8 16)) (let w (weight 0) (f32 16 32)) (let y (input 1) (f32 1 8 32))"
+        " (let m (matmul x w)) (let s (sigmoid m)) (let u (ewmul y s)) (let z (ewmul m u)) (output z))",
+        "(graph (let x (input 0) (f32 1 8 16)) (let w (weight 0) (f32 16 32)) (let y (input 1) (f32 1 8 32))"
+        " (let m (matmul x w)) (let s (sigmoid m)) (let u (ewmul m s)) (let z (ewmul u y)) (output z))",
+        "(graph (let x (input 0) (f32 1 8 16)) (let w (input 1) (f32 16 32)) (let y (input 2) (f32 1 8 32))"
+        " (let m (matmul x w)) (let s (sigmoid m)) (let u (ewmul y s)) (let z (ewmul m u)) (output z))",
+    };
+    struct error error = {0};
+    struct backend *cpu = cpu_backend_open(&(struct backend_options){.cost_file = ""}, &error);
+    assert_non_null(cpu);
+    for (size_t i = 0; i < COUNT_OF(graphs); i++) {
+        struct arena arena;
+        struct graph g;
+        arena_init(&arena);
+        assert_true(read_graph(graphs[i], &g, &arena));
+        const node_id *standard = list_leaders(cpu, &g, NULL, &arena);
+        for (enum layout layout = 0; layout < LAYOUT_COUNT; layout++) {
+            const node_id *leaders = list_leaders(cpu, &g, same_layouts(&g, &arena, layout), &arena);
+            assert_memory_equal(leaders, standard, g.nodes.count * sizeof *leaders);
+        }
+        graph_free(&g);
+        arena_free(&arena);
+    }
+    backend_close(cpu);
+}
+
 static void measures_steps(void **state)
 {
     struct arena arena;
@@ -128,8 +173,11 @@ static void equal_columns_have_equal_sums(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(agrees_with_the_reference), TEST(part_of_an_image_has_dense_strides),
-                                       TEST(measures_steps), TEST(keeps_the_usual_speed_of_memory),
+    const struct CMUnitTest tests[] = {TEST(agrees_with_the_reference),
+                                       TEST(part_of_an_image_has_dense_strides),
+                                       TEST(what_joins_a_product_does_not_depend_on_layouts),
+                                       TEST(measures_steps),
+                                       TEST(keeps_the_usual_speed_of_memory),
                                        TEST(equal_columns_have_equal_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
