@@ -131,10 +131,22 @@ static void forget_slant(struct optimizing *o, const struct graph *g, struct sea
     result->seconds_after = seconds_of_graph(&plain, &result->graph);
 }
 
+// What a search is to another one that is done for the same result.
+enum turn { TURN_ONLY, TURN_BEFORE_ANOTHER, TURN_GOES_ON };
+
 #define SHARE_OF_RENEWING_GAIN 0.25   // for a search that another one goes on from
+#define SHARE_OF_PATIENCE 0.6         // for the one that goes on: most was tried
+
+static void take_turn(struct search_options *options, enum turn turn)
+{
+    if (turn == TURN_BEFORE_ANOTHER)
+        options->renewing_gain *= SHARE_OF_RENEWING_GAIN;
+    if (turn == TURN_GOES_ON)
+        options->patience = (int64_t)ceil(SHARE_OF_PATIENCE * (double)options->patience);
+}
 
 static void search_with_policy(struct optimizing *o, const struct graph *g, const struct slant *slant,
-                               enum layout_policy policy, double time_left, bool is_first_of_two,
+                               enum layout_policy policy, double time_left, enum turn turn,
                                struct search_result *ret_result)
 {
     struct search_options options = search_options_of(o->options);
@@ -149,8 +161,7 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     struct cost_model cost = {seconds_of_graph, &own, workers.count, workers.items};
     options.seconds = time_left;
     options.validator = o->validator;
-    if (is_first_of_two)
-        options.renewing_gain *= SHARE_OF_RENEWING_GAIN;
+    take_turn(&options, turn);
     if (slant->least_gain > 0)
         options.least_gain = slant->least_gain;
     struct rule_set none;
@@ -186,11 +197,11 @@ static void search_jointly(struct optimizing *o, const struct slant *slant, doub
 {
     struct search_result plain;
     double started = clock_seconds();
-    search_with_policy(o, &o->model.graph, slant, LAYOUTS_PLAIN, time_left, true, &plain);
+    search_with_policy(o, &o->model.graph, slant, LAYOUTS_PLAIN, time_left, TURN_BEFORE_ANOTHER, &plain);
     double before = best_seconds_of(o, &o->model.graph);
     bool is_better = best_seconds_of(o, &plain.graph) < before;
     search_with_policy(o, is_better ? &plain.graph : &o->model.graph, slant, LAYOUTS_BEST,
-                       time_left_after(time_left, started), false, ret_result);
+                       time_left_after(time_left, started), is_better ? TURN_GOES_ON : TURN_ONLY, ret_result);
     if (is_better)
         search_result_put_in_front(ret_result, &plain, before);
     search_result_add_former(ret_result, &plain);
@@ -202,7 +213,7 @@ static void search(struct optimizing *o, const struct slant *slant, double time_
     if (o->options->layout == STRATEGY_JOINT && slant == &slants[0])
         search_jointly(o, slant, time_left, ret_result);
     else
-        search_with_policy(o, &o->model.graph, slant, policy_of_search(o->options->layout), time_left, false,
+        search_with_policy(o, &o->model.graph, slant, policy_of_search(o->options->layout), time_left, TURN_ONLY,
                            ret_result);
 }
 

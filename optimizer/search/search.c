@@ -6,13 +6,14 @@
 #include "optimizer/search/chains.h"
 
 #define MATCHES_PER_GRAPH 4
-#define WORDS_PER_GRAPH 1250   // of descriptions that were priced
+#define WORDS_PER_GRAPH 1000   // of descriptions that were priced
 
 const struct search_options search_standard_options = {.alpha = 1.05,
                                                        .least_gain = 0.001,
                                                        .budget = 1000,
-                                                       .work_per_graph = 2000,
-                                                       .work_per_node = 15000,
+                                                       .work_per_graph = 1800,
+                                                       .work_per_node = 20000,
+                                                       .usual_nodes = 1000,
                                                        .patience = 750,
                                                        .renewing_gain = 0.001,
                                                        .max_candidates = 200000,
@@ -180,10 +181,11 @@ static void finish(struct search *s)
 
 static uint64_t most_work(const struct search_options *options, const struct whole *w)
 {
-    uint64_t n_nodes = 0;
+    int64_t n_nodes = 0;
     for (node_id n = 0; n < w->graph.nodes.count; n++)
         n_nodes += !w->index.is_weight[n];
-    return (uint64_t)(options->work_per_graph * options->budget) + (uint64_t)options->work_per_node * n_nodes;
+    int64_t n_more = n_nodes > options->usual_nodes ? n_nodes - options->usual_nodes : 0;
+    return (uint64_t)(options->work_per_graph * options->budget + options->work_per_node * n_more);
 }
 
 void search_graph(const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,

@@ -28,12 +28,12 @@ struct validator;
 struct search_options {
     double alpha;            // >= 1
     int64_t budget;          // graphs and regions that are expanded
-    // The work that may be done: so much for each graph of the budget and so much for each node of the original that
-    // does not depend on weights alone, so that large graphs are treated whole. In words of descriptions to price, and
-    // nodes of whole graphs that are priced.
-    int64_t work_per_graph, work_per_node;
+    // The work that may be done: so much for each graph of the budget, which is what usual originals need, and so much
+    // for each node that one has more than these, so that large graphs are treated whole. Nodes that depend on weights
+    // alone do not count. In words of descriptions to price, and nodes of whole graphs that are priced.
+    int64_t work_per_graph, work_per_node, usual_nodes;
     int64_t patience;        // of these in a row that gain too little (renewing_gain), or four times as many matches,
-                             // or 1250 times as many words of descriptions to price, after which it ends; 0: no limit
+                             // or 1000 times as many words of descriptions to price, after which it ends; 0: no limit
     double renewing_gain;    // as a share of the graph's cost: so much better in sum, and patience begins anew
     double seconds;          // 0: no limit
     size_t max_candidates;   // queued at once; the worst are dropped first

@@ -468,8 +468,9 @@ static void ends_when_the_work_of_the_budget_is_done(void **state)
         options.patience = 0;
         options.work_per_graph = per_graph;
         options.work_per_node = 1000;
+        options.usual_nodes = 5;
         search_a_long_sum(&options, &made_up_cost, &result, &f);
-        uint64_t most = 1000 * (uint64_t)(per_graph + (int64_t)f.g.nodes.count);
+        uint64_t most = 1000 * (uint64_t)(per_graph + (int64_t)f.g.nodes.count - 5);
         assert_int_equal(result.ends.items[0], SEARCH_OUT_OF_WORK);
         assert_true(result.statistics.work >= most && result.statistics.work < most + 10000);
         assert_true(result.statistics.expanded < 1000);
@@ -486,6 +487,7 @@ static void applies_what_was_found_when_the_work_is_done(void **state)
     struct search_options options = search_standard_options;
     options.work_per_graph = 0;
     options.work_per_node = 1;
+    options.usual_nodes = 0;
     set_up(&f, cases[0].graph);
     search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
     assert_int_equal(result.ends.items[0], SEARCH_OUT_OF_WORK);
