@@ -490,6 +490,10 @@ static void merge_bounds(struct analysis *an, struct bounds *b)
     classes_find_places_of_groups(an, flags);
     enum window_use_kind windows = kind_of_windows(an, labels, flags);
     note_windows(an, windows, b);
+    if (windows == WINDOWS_OTHER && windows_outgrow_named_images(an, flags) && !b->doubt)
+        b->doubt = "attributes of windows on images of named sizes are tried up to small ones";
+    if (windows_are_beside_images_untold(an) && !b->doubt)
+        b->doubt = "entries of a kernel stand beside the image at larger pads only than are tried";
     if (has_more_labels_than_shapes(an, labels, flags) && !b->doubt)
         b->doubt = "shapes have more labels than the sizes that are tried";
     for (uint32_t v = 0; v < an->in->equation->pattern->n_variables; v++) {

@@ -1,5 +1,7 @@
 #include "verifier/class_windows.h"
 
+#include "verifier/box.h"
+#include "verifier/doubts.h"
 #include <string.h>
 
 // --- kernels of one entry --------------------------------------------------------------------------------------------
@@ -390,6 +392,72 @@ static bool reads_nothing_but_zeros_outside(const struct analysis *an)
             return false;
     }
     return true;
+}
+
+// --- places beside images --------------------------------------------------------------------------------------------
+
+// Kernels of variables, and what is made of them place by place, are the same formula at each of their places. An identity
+// or an enlarged kernel is not: that pads of 1 put its first place beside the image says nothing of the one in the middle.
+static bool is_alike_at_all_places(const struct pattern *p, term_id kernel)
+{
+    node_set below = equation_nodes_of_term(p, kernel);
+    for (uint32_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        int axis = operator_find_attribute(node->op, "axis");
+        const struct attribute_term *at = axis >= 0 && node->attributes[axis].count ? node->attributes[axis].terms[0] : NULL;
+        bool is_of_filters = at && at->kind == TERM_INTEGER && at->value < 2 &&
+                             (node->op->id == OP_CONCAT || node->op->id == OP_SPLIT);
+        if ((below >> n & 1) && !is_of_filters && !operator_works_entry_by_entry(node->op) &&
+            node->op->id != OP_MERGE && node->op->id != OP_CPOOL && node->op->id != OP_IEWMUL)
+            return false;
+    }
+    return true;
+}
+
+static bool is_free(const struct pattern_node *node, const char *name)
+{
+    int attribute = operator_find_attribute(node->op, name);
+    for (uint32_t i = 0; attribute >= 0 && i < node->attributes[attribute].count; i++)
+        if (attribute_variables_of_term(node->attributes[attribute].terms[i]))
+            return true;
+    return false;
+}
+
+bool windows_are_beside_images_untold(const struct analysis *an)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    for (int i = 0; i < an->n_windows; i++) {
+        const struct window_use *w = &an->windows[i];
+        const struct pattern_node *node = &p->nodes.items[w->node];
+        if (node->op->id == OP_CONV && is_free(node, "pad") && !is_alike_at_all_places(p, node->inputs[1]) &&
+            !tensor_vanishes(an, w->node, 0, w->axis))
+            return true;
+    }
+    return false;
+}
+
+static bool has_conditions_on_sizes(const struct equation *eq)
+{
+    for (uint32_t i = 0; i < eq->n_conditions; i++) {
+        const struct condition *c = &eq->conditions[i];
+        if (!condition_is_of_variable(c->kind) &&
+            (attribute_term_mentions_sizes(c->a) || attribute_term_mentions_sizes(c->b)))
+            return true;
+    }
+    return false;
+}
+
+// Larger images stand for larger pads and kernels, unless their sizes are named.
+bool windows_outgrow_named_images(struct analysis *an, const uint16_t *flags)
+{
+    for (int i = 0; i < an->n_windows && has_conditions_on_sizes(an->in->equation); i++) {
+        const struct window_use *w = &an->windows[i];
+        const struct pattern_node *node = &an->in->equation->pattern->nodes.items[w->node];
+        if ((flags[classes_find(an, w->read_item)] & HAS_FIXED_SIZE) &&
+            (is_free(node, "kernel") || is_free(node, "pad") || is_free(node, "dilation")))
+            return true;
+    }
+    return false;
 }
 
 // --- chains ----------------------------------------------------------------------------------------------------------

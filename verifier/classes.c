@@ -193,6 +193,15 @@ static bool is_kernel_of_any_size(const struct analysis *an, uint32_t node, int 
     return an->in->calls[node]->op->id == OP_CONV && axis >= 2 && !windows_have_kernel_of_one(an, node, axis);
 }
 
+// A convolution of so many groups that each has one channel and one filter here may have more of both at other sizes.
+static bool reads_channels_of_named_groups(const struct analysis *an, uint32_t node, const struct expr_node *read, int axis)
+{
+    const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
+    int group = operator_find_attribute(n->op, "group");
+    return n->op->id == OP_CONV && read->value == 0 && axis == 1 && n->attributes[group].count &&
+           n->attributes[group].terms[0]->kind == TERM_INTEGER && n->attributes[group].terms[0]->value > 1;
+}
+
 // Every channel is one pair of a group and a place in it: g * n + r with r < n. (A window in steps may look like that.)
 static bool is_pair_of_digits(const struct analysis *an, uint32_t node, int axis, const struct affine_index *f,
                               int64_t size)
@@ -247,6 +256,11 @@ static void note_index(struct analysis *an, uint32_t node, const struct expr_nod
     }
     if (is_plain_but_for_a_sum_of_one(d, &f, size) && !is_kernel_of_any_size(an, node, axis)) {
         classes_unite(an, item, variable_item);
+        if (reads_channels_of_named_groups(an, node, read, axis)) {
+            an->links[an->n_links - 1].is_of_group = true;
+            classes_unite(an, item, an->first_item[node] + f.variable[1]);
+            classes_flag(an, item, HAS_GROUPS);
+        }
         return;
     }
     if (is_block_of_merge(an, node, axis, &f)) {

@@ -248,14 +248,21 @@ static void try_subterms(struct judge *j, struct theory *theory, struct arena *a
     rule_free(subterms);
 }
 
-// Where tests end without a proof larger sizes may show more.
-static void try_larger(struct judge *j, struct rule_report *report)
+// Where tests end without a proof other attributes at small sizes, and larger sizes, may show more.
+static void try_more(struct judge *j, struct rule_report *report)
 {
+    static const int largest[] = {4, 13};
     struct equation eq = equation_of_rule(&report->proved);
-    struct trials trials = {
-        .typing = &j->typing, .seed = 1, .largest = 13, .wanted = 12, .attempts = 60, .step_limit = 300000};
-    if (!trials_run(&trials, &eq, &report->trial))
-        report->outcome = RULE_REFUTED;
+    for (size_t i = 0; i < sizeof largest / sizeof *largest && report->outcome != RULE_REFUTED; i++) {
+        struct trials trials = {.typing = &j->typing,
+                                .seed = 1,
+                                .largest = largest[i],
+                                .wanted = 12,
+                                .attempts = 60,
+                                .step_limit = 300000};
+        if (!trials_run(&trials, &eq, &report->trial))
+            report->outcome = RULE_REFUTED;
+    }
 }
 
 // The counterexample is one of the instances that were heard, and an entailment speaks of inputs without split trees only.
@@ -285,8 +292,10 @@ void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, st
     keep_facts(&ret_report->entailment, a);
     if (ret_report->outcome == RULE_ONLY_TESTED || ret_report->outcome == RULE_NOT_PROVED)
         try_subterms(j, theory, a, ret_report);
+    if (ret_report->outcome == RULE_ONLY_TESTED && ret_report->first.verdict == VERDICT_REFUTED)
+        ret_report->outcome = RULE_REFUTED;   // as it stands; conditions under which it is proved were not found
     if (ret_report->outcome == RULE_ONLY_TESTED || ret_report->outcome == RULE_NOT_PROVED)
-        try_larger(j, ret_report);
+        try_more(j, ret_report);
     judge_begin(j, false);
     ret_report->proved.proof = certificate(ret_report, a);
 }
@@ -311,13 +320,20 @@ static const struct judgement *tested_of(const struct rule_report *report)
     return report->has_direct ? &report->direct : &report->first;
 }
 
-// What was tested may have conditions, without which the rule is false.
 static void print_test(struct text *out, const struct rule_report *report)
 {
     text_printf(out, "%llu instances, and no proof: %s", (unsigned long long)tested_of(report)->instances,
                 tested_of(report)->doubt);
-    if (report->added.count)
-        text_printf(out, "\n  without conditions %s", report->first.counterexample.chars);
+}
+
+// Under the conditions that were found the rule may not have failed.
+static void print_refutation(struct text *out, const struct rule_report *report)
+{
+    text_add(out, report->first.counterexample.chars);
+    if (report->has_direct && report->direct.verdict == VERDICT_TESTED) {
+        text_add(out, "\n  under conditions ");
+        print_test(out, report);
+    }
 }
 
 void rule_report_print_reason(struct text *out, const struct rule_report *report)
@@ -331,7 +347,7 @@ void rule_report_print_reason(struct text *out, const struct rule_report *report
     else if (report->outcome == RULE_ONLY_TESTED)
         print_test(out, report);
     else if (report->first.counterexample.count)
-        text_add(out, report->first.counterexample.chars);
+        print_refutation(out, report);
     else
         text_add(out, rule_outcome_name(report->outcome));
     if (report->outcome == RULE_BREAKS_A_PROPERTY) {

@@ -1,9 +1,10 @@
 #include "verifier/sufficient.h"
 
+#include "verifier/explore.h"
 #include "verifier/ranks.h"
 #include <string.h>
 
-#define MAX_GROUPS 12
+#define MAX_GROUPS 16
 #define MAX_OF_GROUP 3
 
 // What goes together: a kernel of one entry is three conditions.
@@ -50,7 +51,8 @@ static void add_equal_choices(struct groups *g, const struct pattern *p)
         }
 }
 
-static void add_product_of_one(struct groups *g, const struct pattern *p, const char *name)
+static void add_condition_on_list(struct groups *g, const struct pattern *p, const char *name,
+                                  enum attribute_term_kind fold, int64_t value)
 {
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
         const struct attribute *of_v = attribute_of_variable(p, v);
@@ -58,8 +60,8 @@ static void add_product_of_one(struct groups *g, const struct pattern *p, const 
             continue;
         const struct attribute_term *variable = attribute_term_make(TERM_VARIABLE, v, NULL, g->arena);
         struct group none = {1,
-                             {condition_equal(attribute_term_make(TERM_PRODUCT, 0, variable, g->arena),
-                                              attribute_term_make(TERM_INTEGER, 1, NULL, g->arena))}};
+                             {condition_equal(attribute_term_make(fold, 0, variable, g->arena),
+                                              attribute_term_make(TERM_INTEGER, value, NULL, g->arena))}};
         add_group(g, &none);
     }
 }
@@ -179,6 +181,49 @@ static bool has_groups(const struct pattern *p)
     return false;
 }
 
+// --- sizes that have been equal ----------------------------------------------------------------------------------------
+
+// Rows and channels of variables, of images and of kernels: a bit for each pair that has been equal at all instances.
+#define SIZES_OF_VARIABLE 2
+#define MAX_SIZES (SIZES_OF_VARIABLE * MAX_RULE_VARIABLES)
+struct equal_sizes {
+    bool are_met;
+    uint64_t with[MAX_SIZES];
+};
+
+static int64_t size_at(const struct instance *in, uint32_t size)
+{
+    const struct type *t = in->types[size / SIZES_OF_VARIABLE];
+    return t && t->rank > SIZES_OF_VARIABLE ? t->dim[size % SIZES_OF_VARIABLE] : 0;
+}
+
+static bool note_equal_sizes(void *context, struct instance *in)
+{
+    struct equal_sizes *e = context;
+    for (uint32_t x = 0; x < SIZES_OF_VARIABLE * in->equation->pattern->n_variables; x++)
+        for (uint32_t y = 0; y < x; y++)
+            if (size_at(in, x) == 0 || size_at(in, x) != size_at(in, y))
+                e->with[x] &= ~((uint64_t)1 << y);
+    e->are_met = true;
+    return true;
+}
+
+// What typing says of sizes a prover does not know. As a condition it can be asked without an argument.
+static void add_equal_sizes(struct groups *g, struct judge *j, const struct rule *r)
+{
+    struct equation eq = equation_of_rule(r);
+    struct equal_sizes e = {0};
+    memset(e.with, 0xff, sizeof e.with);
+    explore_kinds(j, &eq, true, note_equal_sizes, &e);
+    for (uint32_t x = 0; e.are_met && x < SIZES_OF_VARIABLE * r->pattern.n_variables; x++) {
+        uint64_t before = e.with[x] & (((uint64_t)1 << x) - 1);
+        uint32_t y = before ? (uint32_t)__builtin_ctzll(before) : x;
+        if (y != x)
+            add_equality(g, dim_of(y / SIZES_OF_VARIABLE, y % SIZES_OF_VARIABLE, g->arena),
+                         dim_of(x / SIZES_OF_VARIABLE, x % SIZES_OF_VARIABLE, g->arena));
+    }
+}
+
 static struct found_condition join_groups(const struct groups *g, uint32_t kept)
 {
     struct found_condition all = {0};
@@ -210,12 +255,17 @@ struct found_condition find_sufficient_condition(struct judge *j, struct theory 
     struct groups g = {.arena = a};
     add_equal_choices(&g, &r->pattern);
     add_small_kernels(&g, &r->pattern);
-    add_product_of_one(&g, &r->pattern, "dilation");
+    add_condition_on_list(&g, &r->pattern, "dilation", TERM_PRODUCT, 1);
     add_first_choices(&g, &r->pattern);
-    add_product_of_one(&g, &r->pattern, "stride");
+    add_condition_on_list(&g, &r->pattern, "stride", TERM_PRODUCT, 1);
     bool is_enough = g.count && suffices(j, theory, r, &g, (1u << g.count) - 1);
     if (!is_enough && has_groups(&r->pattern)) {
         add_sizes_of_groups(&g, &r->pattern);
+        is_enough = g.count && suffices(j, theory, r, &g, (1u << g.count) - 1);
+    }
+    if (!is_enough) {
+        add_condition_on_list(&g, &r->pattern, "pad", TERM_SUM, 0);
+        add_equal_sizes(&g, j, r);
         is_enough = g.count && suffices(j, theory, r, &g, (1u << g.count) - 1);
     }
     if (!is_enough)

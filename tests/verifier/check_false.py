@@ -12,6 +12,14 @@ import tempfile
 
 CONDITIONS = {
     "condition-list": ["(= (product $s) 1)"],
+    "chain-pads-exchanged": ["(= (sum $p) 0)", "(= (sum $q) 0)"],
+    "split-of-filters-below-any": ["(= (dim ?x 1) 1)"],
+    "split-of-merge-counts": ["(= (dim ?x 0) 1)"],
+    "poolmax-strided-first": ["(= (product $k) 1)"],
+    "poolmax-strided-dilated": ["(= (product $k) 1)"],
+    "conv-group-of-two-transposed": ["(= (dim ?x 0) (dim ?k 1))", "(= (dim ?x 0) 1)"],
+    "conv-group-of-two-as-depthwise": ["(= (dim ?x 0) (dim ?k 1))", "(= (dim ?x 0) 1)"],
+    "conv-cpool-padded": ["(= (sum $p) 0)", "(= (dim ?x 1) 1)"],
     "channels-commute-with-outer-pads": [
         "(= (dims ?y) (dims ?z))",
         "(= (dim ?x 0) (dim ?y 2))",
