@@ -122,8 +122,8 @@ static void prove_all(struct run *run)
             for (int64_t i = 0; i < n; i++) {
                 if ((reversed[i] != NO_RULE) != pass)
                     continue;
-                bool is_done = pass && prove_rule_reversed(&run->reports[reversed[i]], run->set.rules.items[i],
-                                                           &run->reports[i]);
+                bool is_done =
+                    pass && prove_rule_reversed(&run->reports[reversed[i]], run->set.rules.items[i], &run->reports[i]);
                 if (!is_done)
                     prove_one(run, &judge, theory, i);
 #pragma omp critical
