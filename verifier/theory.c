@@ -284,15 +284,20 @@ static bool has_heard_all(struct theory *t, struct judge *judge, const struct ju
            explore_kinds(judge, t->heard.equation, true, hear_more, &t->heard);
 }
 
+// Where the definitions prove a rule a derivation is a second proof, which is worth less.
+#define PART_FOR_SECOND_PROOF 3
 struct entailment theory_prove_heard(struct theory *t, struct judge *judge, const struct judgement *heard)
 {
+    unsigned usual = t->step_limit;
     theory_stop_listening(judge);
     if (heard->verdict == VERDICT_TESTED)
         obligations_drop_facts(&t->heard);
     bool may_matter = heard->verdict != VERDICT_VACUOUS && heard->verdict != VERDICT_UNDECIDED;
     bool may_be_stated = may_matter && !ranks_are_too_few(t->heard.equation);
     bool has_all = may_be_stated && has_heard_all(t, judge, heard);
+    t->step_limit = heard->verdict == VERDICT_PROVED ? usual / PART_FOR_SECOND_PROOF : usual;
     struct entailment e = prove_obligations(t, has_all && obligations_end(&t->heard), NULL);
+    t->step_limit = usual;
     e.has_unknown_kinds = may_be_stated && !has_all;
     return e;
 }
