@@ -7,17 +7,30 @@
 #include "tests/support/check.h"
 #include <string.h>
 
+static struct rule *parse_list(struct arena *a, const struct sexp *list)
+{
+    struct error error = {0};
+    struct rule *rule;
+    if (!rule_parse(list, "rules", a, &rule, &error))
+        fail_msg("%u:%u: %s", error.line, error.column, error.message);
+    return rule;
+}
+
+struct rule *parse_rule(struct arena *a, const char *text)
+{
+    struct error error = {0};
+    const struct sexp *list;
+    assert_true(sexp_parse(a, "rules", text, strlen(text), &list, &error));
+    return parse_list(a, &list->items[0]);
+}
+
 void parse_rules(struct rule_set *set, struct arena *a, const char *text)
 {
     struct error error = {0};
     const struct sexp *list;
     assert_true(sexp_parse(a, "rules", text, strlen(text), &list, &error));
-    for (size_t i = 0; i < list->count; i++) {
-        struct rule *rule;
-        if (!rule_parse(&list->items[i], "rules", a, &rule, &error))
-            fail_msg("%u:%u: %s", error.line, error.column, error.message);
-        vec_push(&set->rules, rule);
-    }
+    for (size_t i = 0; i < list->count; i++)
+        vec_push(&set->rules, parse_list(a, &list->items[i]));
 }
 
 void read_rules(struct rule_set *ret_set, struct arena *a, const char *path)

@@ -3,8 +3,11 @@
 #define TESTS_SUPPORT_PARSE_RULES_H
 
 struct arena;
+struct rule;
 struct rule_set;
 
+// The rule of a text without a mistake; the test fails at one.
+struct rule *parse_rule(struct arena *a, const char *text);
 // Adds the rules of a text without a mistake; the test fails at one.
 void parse_rules(struct rule_set *set, struct arena *a, const char *text);
 // The rules of a file, as a new set in `a`.

@@ -2,6 +2,7 @@
 #include "core/error.h"
 #include "core/sexp.h"
 #include "tests/support/check.h"
+#include "tests/support/parse_rules.h"
 #include "verifier/prove.h"
 #include <string.h>
 
@@ -215,16 +216,6 @@ static void judges_properties(void **state)
     }
     judge_free(&judge);
     arena_free(&arena);
-}
-
-static struct rule *parse_rule(struct arena *a, const char *text)
-{
-    const struct sexp *list;
-    struct rule *rule;
-    struct error error = {0};
-    assert_true(sexp_parse(a, "test", text, strlen(text), &list, &error));
-    assert_true(rule_parse(&list->items[0], "test", a, &rule, &error));
-    return rule;
 }
 
 // What was cut short before the first instance is not even tested.

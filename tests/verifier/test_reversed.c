@@ -1,25 +1,13 @@
 // Rules that are one another read backwards: one proof serves both.
 #include "core/arena.h"
-#include "core/error.h"
-#include "core/sexp.h"
 #include "core/text.h"
 #include "tests/support/check.h"
+#include "tests/support/parse_rules.h"
 #include "verifier/prove.h"
 #include "verifier/reversed.h"
 #include <string.h>
 
 #define MOST_RULES 4
-
-static struct rule *parse(struct arena *a, const char *text)
-{
-    const struct sexp *list;
-    struct rule *r;
-    struct error error;
-    if (!sexp_parse(a, "test", text, strlen(text), &list, &error) ||
-        !rule_parse(&list->items[0], "test", a, &r, &error))
-        fail_msg("%s: %s", text, error.message);
-    return r;
-}
 
 // Of the last of the rules.
 static uint32_t find_reversed(const char *const *texts, size_t n)
@@ -28,7 +16,7 @@ static uint32_t find_reversed(const char *const *texts, size_t n)
     struct rule *rules[MOST_RULES];
     arena_init(&a);
     for (size_t i = 0; i < n; i++)
-        rules[i] = parse(&a, texts[i]);
+        rules[i] = parse_rule(&a, texts[i]);
     uint32_t found = find_reversed_rules((const struct rule *const *)rules, n, &a)[n - 1];
     for (size_t i = 0; i < n; i++)
         rule_free(rules[i]);
@@ -79,7 +67,7 @@ static bool proves_backwards(const char *text, const char *backwards, struct tex
     struct rule_report report, of_other;
     arena_init(&a);
     judge_init(&j);
-    struct rule *r = parse(&a, text), *other = parse(&a, backwards);
+    struct rule *r = parse_rule(&a, text), *other = parse_rule(&a, backwards);
     prove_rule(&j, NULL, r, &a, &report);
     bool is_proved = prove_rule_reversed(&report, other, &of_other);
     if (is_proved) {

@@ -1,23 +1,11 @@
 // Rules whose sides are alike around the subterms in which they differ.
 #include "core/arena.h"
-#include "core/error.h"
-#include "core/sexp.h"
 #include "core/text.h"
 #include "tests/support/check.h"
+#include "tests/support/parse_rules.h"
 #include "verifier/prove.h"
 #include "verifier/subterms.h"
 #include <string.h>
-
-static struct rule *parse(struct arena *a, const char *text)
-{
-    const struct sexp *list;
-    struct rule *r;
-    struct error error;
-    if (!sexp_parse(a, "test", text, strlen(text), &list, &error) ||
-        !rule_parse(&list->items[0], "test", a, &r, &error))
-        fail_msg("%s: %s", text, error.message);
-    return r;
-}
 
 // In one line; NULL: nothing is taken off.
 static void expect_subterms(const char *text, const char *expected)
@@ -25,11 +13,11 @@ static void expect_subterms(const char *text, const char *expected)
     struct arena a;
     struct text found = {0};
     arena_init(&a);
-    struct rule *r = parse(&a, text), *subterms = rule_of_subterms(r, &a);
+    struct rule *r = parse_rule(&a, text), *subterms = rule_of_subterms(r, &a);
     if (!expected) {
         assert_null(subterms);
     } else {
-        struct rule *wanted = parse(&a, expected);
+        struct rule *wanted = parse_rule(&a, expected);
         struct text of_wanted = {0};
         assert_non_null(subterms);
         rule_print(&found, subterms);
@@ -89,7 +77,7 @@ static enum rule_outcome prove(const char *text, uint64_t instances, bool adds_c
     j.instance_limit = instances;
     j.step_limit = 300000;
     j.adds_conditions = adds_conditions;
-    struct rule *r = parse(&a, text);
+    struct rule *r = parse_rule(&a, text);
     prove_rule(&j, NULL, r, &a, &report);
     rule_print(ret_proved, &report.proved);
     enum rule_outcome outcome = report.outcome;

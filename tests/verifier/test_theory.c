@@ -1,7 +1,7 @@
 // Entailment: what follows from a set of properties, and what a false, redundant or contradictory one does to it.
 #include "core/error.h"
-#include "core/sexp.h"
 #include "tests/support/check.h"
+#include "tests/support/parse_rules.h"
 #include "verifier/derivation.h"
 #include "verifier/prove.h"
 #include "verifier/sufficient.h"
@@ -36,17 +36,6 @@ static void tear_down(struct fixture *f)
     arena_free(&f->arena);
 }
 
-static struct rule *parse(struct fixture *f, const char *text)
-{
-    const struct sexp *list;
-    struct rule *rule;
-    struct error error = {0};
-    assert_true(sexp_parse(&f->arena, "test", text, strlen(text), &list, &error));
-    if (!rule_parse(&list->items[0], "test", &f->arena, &rule, &error))
-        fail_msg("%s", error.message);
-    return rule;
-}
-
 #define COMMUTES "(property commutes (equal (ewadd ?x ?y) (ewadd ?y ?x)))"
 #define ASSOCIATES "(property associates (equal (ewadd ?x (ewadd ?y ?z)) (ewadd (ewadd ?x ?y) ?z)))"
 
@@ -55,7 +44,7 @@ static void proves_and_explains(void **state)
     struct fixture f;
     struct derivation d;
     set_up(&f, COMMUTES ASSOCIATES);
-    struct rule *rule = parse(&f, "(rule r (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd (ewadd ?z ?x) ?y)))");
+    struct rule *rule = parse_rule(&f.arena, "(rule r (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd (ewadd ?z ?x) ?y)))");
     struct equation eq = equation_of_rule(rule);
     struct entailment e = theory_prove(f.theory, &f.judge, &eq, NULL);
     assert_int_equal(e.status, ENTAILMENT_PROVED);
@@ -75,7 +64,7 @@ static void names_a_broken_property(void **state)
     struct rule_report report;
     struct text reason = {0};
     set_up(&f, "(property wrong (equal (matmul ?x ?y) (matmul ?y ?x)))" ASSOCIATES);
-    struct rule *rule = parse(&f, "(rule r (source (relu (matmul ?x ?y))) (target (relu (matmul ?y ?x))))");
+    struct rule *rule = parse_rule(&f.arena, "(rule r (source (relu (matmul ?x ?y))) (target (relu (matmul ?y ?x))))");
     prove_rule(&f.judge, f.theory, rule, &f.arena, &report);
     assert_int_equal(report.outcome, RULE_BREAKS_A_PROPERTY);
     rule_report_print_reason(&reason, &report);
@@ -92,7 +81,7 @@ static void assumes_nothing_of_small_sizes(void **state)
     struct fixture f;
     struct rule_report report;
     set_up(&f, COMMUTES);
-    struct rule *rule = parse(&f, "(rule r (source (conv :stride 1 1 :pad $p :dilation $d ?x (enlarge :kernel 3 3 ?k)))"
+    struct rule *rule = parse_rule(&f.arena, "(rule r (source (conv :stride 1 1 :pad $p :dilation $d ?x (enlarge :kernel 3 3 ?k)))"
                                   " (target (conv :stride 1 1 :pad $p :dilation 1 1 ?x (enlarge :kernel 3 3 ?k))))");
     struct equation eq = equation_of_rule(rule);
     assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status, ENTAILMENT_UNKNOWN);
@@ -112,7 +101,7 @@ static void names_facts_of_typing(void **state)
     struct rule_report report;
     set_up(&f, COMMUTES);
     struct rule *rule =
-        parse(&f, "(rule r (source (conv :group $g ?x ?k)) (target (conv :group (/ (dim ?x 1) (dim ?k 1)) ?x ?k)))");
+        parse_rule(&f.arena, "(rule r (source (conv :group $g ?x ?k)) (target (conv :group (/ (dim ?x 1) (dim ?k 1)) ?x ?k)))");
     prove_rule(&f.judge, f.theory, rule, &f.arena, &report);
     assert_int_equal(report.outcome, RULE_PROVED);
     assert_non_null(strstr(report.proved.proof, "(typing (= $g (/ (dim ?x 1) (dim ?k 1))))"));
@@ -132,7 +121,7 @@ static void hears_the_rest_of_what_it_heard_in_part(void **state)
     struct judgement of_part, whole;
     set_up(&f, COMMUTES);
     struct rule *rule =
-        parse(&f, "(rule r (source (conv :group $g ?x ?k)) (target (conv :group (/ (dim ?x 1) (dim ?k 1)) ?x ?k)))");
+        parse_rule(&f.arena, "(rule r (source (conv :group $g ?x ?k)) (target (conv :group (/ (dim ?x 1) (dim ?k 1)) ?x ?k)))");
     struct equation eq = equation_of_rule(rule);
     uint64_t usual = f.judge.instance_limit;
     judge_begin(&f.judge, true);
@@ -169,7 +158,7 @@ static void tells_names_apart(void **state)
         struct fixture f;
         set_up(&f, "(property relu-of-relu (equal (relu (relu ?x)) (relu ?x)))"
                    "(property product (equal (matmul :act relu ?x ?y) (relu (matmul ?x ?y))))");
-        struct rule *rule = parse(&f, rules[i]);
+        struct rule *rule = parse_rule(&f.arena, rules[i]);
         struct equation eq = equation_of_rule(rule);
         assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status,
                          i == 0 ? ENTAILMENT_PROVED : ENTAILMENT_UNKNOWN);
@@ -185,7 +174,7 @@ static void proves_nothing_of_ranks_that_were_not_tried(void **state)
     struct rule_report report;
     set_up(&f, "(property one (equal (conv :dilation $d ?x ?k) (conv ?x ?k))"
                " (where (= (rank ?k) 4) (= (dim ?k 2) 1) (= (dim ?k 3) 1) (defined (conv :dilation $d ?x ?k))))");
-    struct rule *rule = parse(&f, "(rule r (source (conv :dilation $d ?x ?k)) (target (conv ?x ?k))"
+    struct rule *rule = parse_rule(&f.arena, "(rule r (source (conv :dilation $d ?x ?k)) (target (conv ?x ?k))"
                                   " (where (= (dim ?k 2) 1) (= (dim ?k 3) 1)))");
     struct equation eq = equation_of_rule(rule);
     assert_int_equal(theory_prove_explored(f.theory, &f.judge, &eq).status, ENTAILMENT_UNSTATED);
@@ -209,7 +198,7 @@ static void does_not_take_tests_for_proofs(void **state)
         struct fixture f;
         struct rule_report report;
         set_up(&f, properties[i]);
-        struct rule *rule = parse(&f, "(rule r (source (reduceprod :axes 0 (ewmul ?x ?x)))"
+        struct rule *rule = parse_rule(&f.arena, "(rule r (source (reduceprod :axes 0 (ewmul ?x ?x)))"
                                       " (target (ewmul (reduceprod :axes 0 ?x) (reduceprod :axes 0 ?x))))");
         prove_rule(&f.judge, f.theory, rule, &f.arena, &report);
         assert_int_equal(report.outcome, i == 0 ? RULE_ONLY_TESTED : RULE_PROVED);
@@ -249,7 +238,7 @@ static void finds_conditions(void **state)
     struct rule_report report;
     struct text printed = {0};
     set_up(&f, COMMUTES);
-    struct rule *rule = parse(&f, "(rule r (source (matmul (concat 1 ?y ?x) (concat 0 ?z ?v)))"
+    struct rule *rule = parse_rule(&f.arena, "(rule r (source (matmul (concat 1 ?y ?x) (concat 0 ?z ?v)))"
                                   " (target (matmul (concat 1 ?x ?y) (concat 0 ?v ?z))) (where (= (rank ?x) 2)))");
     prove_rule(&f.judge, NULL, rule, &f.arena, &report);
     assert_int_equal(report.outcome, RULE_PROVED_UNDER_CONDITIONS);
@@ -271,7 +260,7 @@ static void finds_a_second_condition(void **state)
     f.judge.step_limit = 3000000;
     f.judge.instance_limit = 20000;
     f.judge.work_limit = 3000000;
-    struct rule *rule = parse(&f, "(rule r (source (conv :dilation 3 3 ?x ?k)) (target (conv ?x ?k)))");
+    struct rule *rule = parse_rule(&f.arena, "(rule r (source (conv :dilation 3 3 ?x ?k)) (target (conv ?x ?k)))");
     prove_rule(&f.judge, NULL, rule, &f.arena, &report);
     assert_int_equal(report.outcome, RULE_PROVED_UNDER_CONDITIONS);
     assert_int_equal(report.added.count, 2);
@@ -286,7 +275,7 @@ static void check_sufficient(const char *properties, const char *text, const cha
     struct fixture f;
     struct text printed = {0};
     set_up(&f, properties);
-    struct rule *rule = parse(&f, text);
+    struct rule *rule = parse_rule(&f.arena, text);
     struct found_condition found = find_sufficient_condition(&f.judge, f.theory, rule, &f.arena);
     for (uint32_t i = 0; i < found.count; i++)
         pattern_print_condition(&printed, &rule->pattern, &found.conditions[i]);
@@ -333,11 +322,11 @@ static void states_nothing_of_other_ranks(void **state)
     struct fixture f;
     set_up(&f, COMMUTES);
     struct rule *rule =
-        parse(&f, "(rule r (source (reducesum :axes 0 :keepdims $k ?x)) (target (reducesum :axes 0 :keepdims 0 ?x)))");
+        parse_rule(&f.arena, "(rule r (source (reducesum :axes 0 :keepdims $k ?x)) (target (reducesum :axes 0 :keepdims 0 ?x)))");
     struct equation eq = equation_of_rule(rule);
     assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status, ENTAILMENT_UNSTATED);
     rule_free(rule);
-    rule = parse(&f, "(rule s (source (ewadd ?x ?y)) (target (ewadd ?y ?x)))");
+    rule = parse_rule(&f.arena, "(rule s (source (ewadd ?x ?y)) (target (ewadd ?y ?x)))");
     eq = equation_of_rule(rule);
     assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status, ENTAILMENT_PROVED);
     rule_free(rule);
@@ -347,7 +336,7 @@ static void states_nothing_of_other_ranks(void **state)
 static enum entailment_status status_of(struct fixture *f, struct theory *theory, const char *text)
 {
     struct rule_report report;
-    struct rule *rule = parse(f, text);
+    struct rule *rule = parse_rule(&f->arena, text);
     prove_rule(&f->judge, theory, rule, &f->arena, &report);
     enum entailment_status status = report.entailment.status;
     rule_report_free(&report);
