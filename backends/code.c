@@ -70,14 +70,9 @@ static bool stays_inside(const struct compiler *c, int64_t base, const int64_t *
     return low >= 0 && high < size;
 }
 
-static const struct type *type_of_tensor(const struct definition *d, int64_t tensor)
-{
-    return tensor < d->n_inputs ? &d->inputs[tensor] : &d->stages[tensor - d->n_inputs].type;
-}
-
 static uint16_t compile_read(struct compiler *c, const struct expr_node *n)
 {
-    const struct type *source = type_of_tensor(c->d, n->value);
+    const struct type *source = definition_tensor(c->d, n->value);
     struct affine_term terms[4 * MAX_RANK];
     struct affine_read read = {.tensor = (int)n->value};
     for (int axis = 0; axis < source->rank; axis++) {

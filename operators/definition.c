@@ -103,7 +103,7 @@ void stage_set_body(struct definition *d, int tensor, expr body)
 
 struct type *stage_type(struct definition *d, int tensor)
 {
-    return tensor < d->n_inputs ? (struct type *)&d->inputs[tensor] : &d->stages[tensor - d->n_inputs].type;
+    return &d->stages[tensor - d->n_inputs].type;
 }
 
 static expr node_add(struct definition *d, struct expr_node node)
@@ -191,7 +191,7 @@ expr scalar_read(struct definition *d, int tensor, const expr *index)
 
 expr scalar_read_or(struct definition *d, int tensor, const expr *index, enum outside outside)
 {
-    int rank = stage_type(d, tensor)->rank;
+    int rank = definition_tensor(d, tensor)->rank;
     expr first = (expr)d->indices.count;
     for (int i = 0; i < rank; i++)
         vec_push(&d->indices, index[i]);
@@ -250,13 +250,18 @@ expr scalar_reduce(struct definition *d, enum scalar_function fn, expr variable,
 expr scalar_read_same(struct definition *d, int tensor, int like)
 {
     expr index[MAX_RANK];
-    int rank = stage_type(d, tensor)->rank;
+    int rank = definition_tensor(d, tensor)->rank;
     for (int i = 0; i < rank; i++)
         index[i] = stage_index(d, like, i);
     return scalar_read(d, tensor, index);
 }
 
 // --- what follows from a definition ----------------------------------------------------------------------------------
+
+const struct type *definition_tensor(const struct definition *d, int64_t tensor)
+{
+    return tensor < d->n_inputs ? &d->inputs[tensor] : &d->stages[tensor - d->n_inputs].type;
+}
 
 const struct type *definition_output(const struct definition *d, int output)
 {
@@ -281,7 +286,7 @@ static bool is_axis_of(const struct stage *s, const struct expr_node *n, int64_t
 static void align_with_read(struct definition *d, const struct stage *s, const struct expr_node *read,
                             struct axis_uses *uses)
 {
-    const struct type *source = stage_type(d, (int)read->value);
+    const struct type *source = definition_tensor(d, read->value);
     for (int i = 0; i < read->count; i++) {
         expr index = d->indices.items[read->a + (expr)i];
         int64_t axis;

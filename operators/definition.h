@@ -101,7 +101,7 @@ bool refuse(struct definition *d, const char *format, ...) __attribute__((format
 int stage_add(struct definition *d, enum dtype dtype, int rank, const int64_t *dim);    // an intermediate tensor
 int output_add(struct definition *d, enum dtype dtype, int rank, const int64_t *dim);   // an output tensor
 void stage_set_body(struct definition *d, int tensor, expr body);
-struct type *stage_type(struct definition *d, int tensor);   // of any tensor, inputs (not to be changed) included
+struct type *stage_type(struct definition *d, int tensor);   // to be changed
 expr stage_index(struct definition *d, int tensor, int axis);
 
 expr index_integer(struct definition *d, int64_t value);
@@ -129,6 +129,7 @@ expr scalar_reduce(struct definition *d, enum scalar_function fn, expr variable,
 expr scalar_read_same(struct definition *d, int tensor, int like);
 
 // --- using -----------------------------------------------------------------------------------------------------------
+const struct type *definition_tensor(const struct definition *d, int64_t tensor);   // an input, or n_inputs + stage
 const struct type *definition_output(const struct definition *d, int output);
 // Derives the split trees of all stages: an axis whose variable alone indexes an axis of equal size of what is read
 // takes the meet of those axes' trees; one whose variable does not occur, along which the stage is constant, fits any

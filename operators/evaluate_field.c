@@ -77,7 +77,7 @@ static uint64_t entry_read(struct entry_evaluation *ev, const struct expr_node *
 {
     const struct definition *d = ev->d;
     int tensor = (int)n->value;
-    const struct type *t = tensor < d->n_inputs ? &d->inputs[tensor] : &d->stages[tensor - d->n_inputs].type;
+    const struct type *t = definition_tensor(d, tensor);
     int64_t index[MAX_RANK] = {0};
     for (int i = 0; i < n->count; i++) {
         index[i] = entry_index(ev, d->indices.items[n->a + (expr)i]);

@@ -240,11 +240,6 @@ static bool is_linear_index(const struct stage *s, const struct form *f)
 
 // --- accesses --------------------------------------------------------------------------------------------------------
 
-static const struct type *type_of_tensor(const struct definition *d, int64_t tensor)
-{
-    return tensor < d->n_inputs ? &d->inputs[tensor] : &d->stages[tensor - d->n_inputs].type;
-}
-
 static bool can_leave(const struct definition *d, expr index, int64_t size)
 {
     struct range range = range_of(d, index);
@@ -253,7 +248,7 @@ static bool can_leave(const struct definition *d, expr index, int64_t size)
 
 static void bound_axes(struct planner *p, const struct expr_node *n, struct access *access)
 {
-    const struct type *t = type_of_tensor(p->d, n->value);
+    const struct type *t = definition_tensor(p->d, n->value);
     struct bound *bounds = NULL;
     for (int axis = 0; axis < t->rank; axis++) {
         expr index = p->d->indices.items[n->a + (expr)axis];
@@ -275,7 +270,7 @@ static void plan_expr(struct planner *p, expr e);
 static void plan_access(struct planner *p, expr e)
 {
     const struct expr_node *n = &p->d->nodes.items[e];
-    const struct type *t = type_of_tensor(p->d, n->value);
+    const struct type *t = definition_tensor(p->d, n->value);
     struct access *access = arena_new(p->arena, struct access);
     p->plan->accesses[e] = access;
     access->tensor = (int)n->value;

@@ -56,7 +56,7 @@ expr reduction_mean(struct definition *d, const struct reduction *r, expr body)
 expr read_on_axes(struct definition *d, int tensor, int z, uint32_t axes)
 {
     expr index[MAX_RANK];
-    int rank = stage_type(d, z)->rank, n = 0;
+    int rank = definition_tensor(d, z)->rank, n = 0;
     for (int i = 0; i < rank; i++)
         if (has_axis(axes, i))
             index[n++] = stage_index(d, z, i);

@@ -41,7 +41,7 @@ static expr linear_index(struct definition *d, int z, const struct group *g)
 {
     expr linear = index_integer(d, 0);
     for (int i = g->first; i < g->last; i++) {
-        int64_t size = stage_type(d, z)->dim[i];
+        int64_t size = definition_tensor(d, z)->dim[i];
         if (size != 1 || g->last - g->first == 1)
             linear = index_add(d, index_mul(d, linear, size), stage_index(d, z, i));
     }
@@ -67,7 +67,7 @@ static expr body_of_reshape(struct definition *d, int z)
     const struct type *x = &d->inputs[0];
     expr index[MAX_RANK];
     struct group g = {0};
-    while (next_group(x, stage_type(d, z), &g))
+    while (next_group(x, definition_tensor(d, z), &g))
         index_group(d, z, &g, index);
     return scalar_read(d, 0, index);
 }

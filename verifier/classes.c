@@ -227,7 +227,7 @@ static void note_index(struct analysis *an, uint32_t node, const struct expr_nod
     const struct definition *d = an->definitions[node];
     struct affine_index f = {0};
     uint32_t item = item_of_tensor_axis(an, node, (int)read->value, axis);
-    int64_t size = stage_type((struct definition *)d, (int)read->value)->dim[axis];
+    int64_t size = definition_tensor(d, read->value)->dim[axis];
     classes_add_affine(d, d->indices.items[read->a + (expr)axis], 1, &f);
     for (int i = 0; i < f.n_divided; i++) {
         classes_unite(an, item, an->first_item[node] + f.divided[i]);

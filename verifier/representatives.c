@@ -104,7 +104,7 @@ static bool reads_variables_alone(const struct instance *in, uint32_t node, cons
 
 static void mark_read(const struct marking *m, const struct expr_node *n)
 {
-    const struct type *type = stage_type((struct definition *)m->d, (int)n->value);
+    const struct type *type = definition_tensor(m->d, n->value);
     int64_t offset = 0;
     if (is_of_variable(m->in, m->node, m->d, n))
         return;

@@ -86,7 +86,7 @@ static void add_to_offset(struct linear_index *offset, const struct linear_index
 static const struct read_plan *plan_read(const struct evaluation *ev, const struct expr_node *n)
 {
     const struct definition *d = ev->d;
-    const struct type *type = stage_type((struct definition *)d, (int)n->value);
+    const struct type *type = definition_tensor(d, n->value);
     struct read_plan *plan = arena_new(ev->arena, struct read_plan);
     uint32_t n_variables = 0;
     int64_t stride = 1;
@@ -137,7 +137,7 @@ static polynomial evaluate_read(const struct evaluation *ev, expr e)
         }
         offset += place * axis->stride;
     }
-    assert(offset >= 0 && offset < type_elements(stage_type((struct definition *)ev->d, (int)n->value)));
+    assert(offset >= 0 && offset < type_elements(definition_tensor(ev->d, n->value)));
     ev->pool->work++;
     return ev->data[n->value][offset];
 }

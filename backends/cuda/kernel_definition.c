@@ -38,11 +38,6 @@ static bool is_exact_in_float(enum dtype dtype)
            (dtype_is_integer(dtype) && dtype_size(dtype) <= 2);
 }
 
-static const struct type *type_of_tensor(const struct definition *d, int64_t tensor)
-{
-    return tensor < d->n_inputs ? &d->inputs[tensor] : &d->stages[tensor - d->n_inputs].type;
-}
-
 // Whole numbers that are only read to be indices never become reals.
 static bool is_read_as_real(const struct definition *d, int64_t tensor)
 {
@@ -60,7 +55,7 @@ static enum real_kind real_of(const struct definition *d)
 {
     bool is_all_whole = true, is_float = true;
     for (int i = 0; i < d->n_inputs + d->n_stages; i++) {
-        enum dtype dtype = type_of_tensor(d, i)->dtype;
+        enum dtype dtype = definition_tensor(d, i)->dtype;
         is_all_whole = is_all_whole && is_whole(dtype);
         is_float = is_float && (is_exact_in_float(dtype) || (i < d->n_inputs && !is_read_as_real(d, i)));
     }
@@ -75,7 +70,7 @@ bool definition_is_in_single_precision(const struct definition *d)
 static bool has_kernels(const struct definition *d)
 {
     for (int i = 0; i < d->n_inputs + d->n_stages; i++)
-        if (!dtype_has_numbers(type_of_tensor(d, i)->dtype))
+        if (!dtype_has_numbers(definition_tensor(d, i)->dtype))
             return false;
     return d->n_stages > 0;
 }
@@ -236,7 +231,7 @@ static void leave_scope(struct writing *w, size_t mark)
 
 static void add_bounds(struct writing *w, struct text *out, const struct expr_node *read)
 {
-    const struct type *type = type_of_tensor(w->d, read->value);
+    const struct type *type = definition_tensor(w->d, read->value);
     for (int i = 0; i < type->rank; i++) {
         expr index = w->d->indices.items[read->a + (expr)i];
         struct range range = range_of(w->d, index);

@@ -56,14 +56,9 @@ static int64_t index_at(struct naive *v, expr e)
     return n->kind == EXPR_INDEX_DIV ? quotient : a - n->value * quotient;
 }
 
-static const struct type *type_of(const struct definition *d, int64_t tensor)
-{
-    return tensor < d->n_inputs ? &d->inputs[tensor] : &d->stages[tensor - d->n_inputs].type;
-}
-
 static double read_at(struct naive *v, const struct expr_node *n)
 {
-    const struct type *t = type_of(v->d, n->value);
+    const struct type *t = definition_tensor(v->d, n->value);
     int64_t offset = 0;
     for (int axis = 0; axis < t->rank; axis++) {
         int64_t index = index_at(v, v->d->indices.items[n->a + (expr)axis]);
@@ -166,7 +161,7 @@ static expr make_index(struct maker *m, int depth)
 static expr make_read(struct maker *m, int depth)
 {
     int tensor = (int)between(m->random, 0, m->d->n_inputs + m->stage - 1);
-    const struct type *t = stage_type(m->d, tensor);
+    const struct type *t = definition_tensor(m->d, tensor);
     expr index[MAX_RANK];
     for (int axis = 0; axis < t->rank; axis++)
         index[axis] = make_index(m, depth > 2 ? 2 : depth);
