@@ -117,7 +117,7 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
     else
         key.n_parts = step_print_key(&key.text, plan, step);
     if (!recall(b, &key, ret_cost) && !recall_by_text(b, plan, step, ret_cost)) {
-        if (b->options.only_recalls)
+        if (b->only_recalls)
             is_known = error_set_code(error, EXIT_UNSUPPORTED, NULL, "a step's cost is not known");
         else if (b->options.never_measures)
             guess(b, plan, step, &key, ret_cost);

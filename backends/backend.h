@@ -33,7 +33,6 @@ struct backend_options {
     const char *cost_file;     // NULL: in the user's cache folder; "" : none
     bool allows_tf32;          // products of f32 on tensor cores that drop bits (cuda)
     bool never_measures;       // steps that the database lacks are guessed (roofline) and counted, not measured
-    bool only_recalls;         // with such steps nothing is estimated: for more threads beside one that measures
     double seconds_per_step;   // of measuring; 0: the standard
     const struct log *log;     // may be NULL
     // Called while a model is prepared, when a step has packed a weight and its value is not needed soon: whoever
@@ -85,6 +84,7 @@ struct backend {
     struct plan_target target;
     struct backend_options options;
     enum layout_policy policy;   // of estimates and models; may be changed at any time
+    bool only_recalls;           // steps that the database lacks are not estimated at all; may be changed at any time
     char device[256];            // what costs depend on: processor, threads, library and its version
     struct code_cache *codes;
     struct cost_database *costs;

@@ -33,6 +33,7 @@ static bool look_at(struct layout_search *s, const int *values)
         struct layout_part *part = &s->parts.items[i];
         part->entry = 0;
         part->slots = 0;
+        part->is_unknown = false;
         for (size_t k = 0; k < part->scope.count; k++) {
             uint32_t choice = part->scope.items[k];
             part->entry = part->entry * (size_t)s->n_layouts[choice] + (size_t)values[choice];
@@ -51,23 +52,24 @@ static bool look_at(struct layout_search *s, const int *values)
     return is_any_missing;
 }
 
-static void fill_entry(struct layout_table *t, size_t entry, double seconds)
+static bool fill_entry(struct layout_table *t, size_t entry, double seconds)
 {
     if (!isnan(t->seconds[entry]))
-        return;
+        return false;
     t->seconds[entry] = seconds;
     t->n_missing--;
+    return true;
 }
 
 // Uniform layouts come first in every search. What other entries are taken to cost at least while they are missing they
 // cost at least when they are there: else what was looked at before would decide what is found.
-static void fill_steps(struct layout_search *s, struct layout_table *t, size_t entry, double seconds)
+static bool fill_steps(struct layout_search *s, struct layout_table *t, size_t entry, double seconds)
 {
     if (!isnan(t->seconds[entry]))
-        return;
+        return false;
     if (s->is_uniform)
         t->least = t->n_missing == t->n_entries || seconds < t->least ? seconds : t->least;
-    fill_entry(t, entry, s->is_uniform ? seconds : fmax(seconds, layout_least_seconds(s, t)));
+    return fill_entry(t, entry, s->is_uniform ? seconds : fmax(seconds, layout_least_seconds(s, t)));
 }
 
 static bool is_wanted(const struct layout_search *s, const struct layout_part *part, const struct step *step)
@@ -77,6 +79,7 @@ static bool is_wanted(const struct layout_search *s, const struct layout_part *p
     return isnan(layout_table_of(s, part)->seconds[part->entry * LAYOUT_SLOTS + step->copied_to]);
 }
 
+// False: it would have to be measured, and only_recalls says that nothing is; or the device failed at it.
 static bool price_step(struct layout_search *s, const struct plan *plan, const struct step *step)
 {
     uint32_t number = step->is_constant ? NO_LAYOUT_PART : layout_part_of_step(s, step);
@@ -84,7 +87,8 @@ static bool price_step(struct layout_search *s, const struct plan *plan, const s
     struct step_cost cost;
     if (!part || !is_wanted(s, part, step))
         return true;
-    if (!backend_step_cost(s->b, plan, step, &cost, s->error))
+    part->is_unknown |= !backend_step_cost(s->b, plan, step, &cost, s->error);
+    if (part->is_unknown)
         return false;
     int slot = part->kind == PART_COPIES ? (int)step->copied_to : 0;
     part->seconds[slot] = (part->slots >> slot & 1 ? part->seconds[slot] : 0) + cost.seconds;
@@ -100,31 +104,56 @@ static void note_need(struct layout_search *s, const struct layout_request *r)
         s->parts.items[need].slots |= 1u << r->copy;
 }
 
-static void fill_part(struct layout_search *s, const struct layout_part *part)
+// False: nothing of it was missing and is known now.
+static bool fill_part(struct layout_search *s, const struct layout_part *part)
 {
     struct layout_table *t = layout_table_of(s, part);
+    bool is_any = false;
     for (size_t k = 0; part->kind == PART_COPIES && k < LAYOUT_SLOTS; k++)
         if (part->slots >> k & 1)
-            fill_entry(t, part->entry * LAYOUT_SLOTS + k, part->seconds[k]);
+            is_any |= fill_entry(t, part->entry * LAYOUT_SLOTS + k, part->seconds[k]);
     if (part->kind == PART_NEED && part->is_missing) {
-        fill_entry(t, part->entry, part->slots);
+        is_any = fill_entry(t, part->entry, part->slots);
         t->slots |= part->slots;
     }
-    if (part->kind == PART_STEPS && part->is_missing)
-        fill_steps(s, t, part->entry, part->slots ? part->seconds[0] : 0);
+    if (part->kind == PART_STEPS && part->is_missing && !part->is_unknown)
+        is_any = fill_steps(s, t, part->entry, part->slots ? part->seconds[0] : 0);
+    return is_any;
 }
 
-// Fills what is missing for the layouts that are looked at, of which this is the plan.
+// What is missing for the layouts that are looked at, of which this is the plan. False: nothing was filled.
+static bool fill_parts(struct layout_search *s, const struct plan *plan)
+{
+    bool is_any = false;
+    for (size_t i = 0; i < plan->requests.count; i++)
+        note_need(s, &plan->requests.items[i]);
+    for (size_t i = 0; i < s->parts.count; i++)
+        is_any |= fill_part(s, &s->parts.items[i]);
+    return is_any;
+}
+
+// False: the cost of a step cannot be had.
 static bool price_plan(struct layout_search *s, const struct plan *plan)
 {
     for (size_t i = 0; i < plan->steps.count; i++)
         if (!price_step(s, plan, &plan->steps.items[i]))
             return false;
-    for (size_t i = 0; i < plan->requests.count; i++)
-        note_need(s, &plan->requests.items[i]);
-    for (size_t i = 0; i < s->parts.count; i++)
-        fill_part(s, &s->parts.items[i]);
+    fill_parts(s, plan);
     return true;
+}
+
+// The same without measuring. False: nothing that was missing is known.
+static bool recall_plan(struct layout_search *s, const struct plan *plan)
+{
+    bool only_recalls = s->b->only_recalls;
+    struct error *error = s->error, ignored;
+    s->b->only_recalls = true;
+    s->error = &ignored;
+    for (size_t i = 0; i < plan->steps.count; i++)
+        price_step(s, plan, &plan->steps.items[i]);
+    s->b->only_recalls = only_recalls;
+    s->error = error;
+    return fill_parts(s, plan);
 }
 
 static uint8_t *layouts_of(const struct layout_search *s, const int *values)
@@ -136,10 +165,16 @@ static uint8_t *layouts_of(const struct layout_search *s, const int *values)
     return layouts;
 }
 
+// What would have to be measured waits until all else is known that these layouts ask for: then others may be better.
+// So what is measured, and whether anything has to be, does not depend on what was priced before.
 static bool price_layouts(struct layout_search *s, const int *values)
 {
     struct plan plan = {0};
-    bool is_done = make_plan(s, layouts_of(s, values), &plan) && price_plan(s, &plan);
+    bool is_done = make_plan(s, layouts_of(s, values), &plan);
+    if (is_done && (s->is_uniform || !recall_plan(s, &plan))) {
+        look_at(s, values);
+        is_done = price_plan(s, &plan);
+    }
     if (plan.graph)
         plan_free(&plan);
     return is_done;

@@ -48,7 +48,7 @@ struct layout_part {
     uint32_t next;    // of COPIES: the first NEED of its tensor; of NEED: the next one; NO_LAYOUT_PART: none
     uint32_t table;   // of the memory
     size_t entry;     // of the layouts that are looked at
-    bool is_missing;
+    bool is_missing, is_unknown;   // unknown: it has a step that would have to be measured
     unsigned slots;   // that are needed for these layouts, or were seen in the plan
     double seconds[LAYOUT_SLOTS];
 };

@@ -1,16 +1,19 @@
-// Members that sleep are woken for a job, and take items from a common counter. The caller does not wait for those that
-// wake up too late: when all items are taken it closes the job, and waits only for who is still at one.
+// Members that sleep are woken for a job. Each has a run of its items, and when that is done takes from the end of the
+// longest one left. The caller does not wait for those that wake up too late: when all items are taken it closes the
+// job, and waits only for who is still at one.
 #include "core/team.h"
 
 #include "core/memory.h"
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 
 struct member {
     struct team *team;
     size_t number;
     pthread_t thread;
+};
+struct run {   // of items that nobody has taken
+    size_t next, end;
 };
 struct team {
     size_t n_members, n_threads;   // asked for, and threads that were started
@@ -20,17 +23,38 @@ struct team {
     // under the lock
     size_t n_jobs, n_working;   // jobs so far, and members at the present one
     bool is_open, is_over;      // is there work for who comes; is the team to end
+    struct run *runs;           // of each member
     // the present job
     team_work_fn *work;
     void *context;
-    size_t count;
-    atomic_size_t next;
 };
+
+static struct run *longest_run(const struct team *t)
+{
+    struct run *longest = &t->runs[0];
+    for (size_t i = 1; i < t->n_members; i++)
+        if (t->runs[i].end - t->runs[i].next > longest->end - longest->next)
+            longest = &t->runs[i];
+    return longest;
+}
+
+static bool take_item(struct team *t, size_t member, size_t *ret_item)
+{
+    struct run *own = &t->runs[member];
+    pthread_mutex_lock(&t->lock);
+    struct run *from = own->next < own->end ? own : longest_run(t);
+    bool is_any = from->next < from->end;
+    if (is_any)
+        *ret_item = from == own ? from->next++ : --from->end;
+    pthread_mutex_unlock(&t->lock);
+    return is_any;
+}
 
 static void take_items(struct team *t, size_t member)
 {
-    for (size_t i = atomic_fetch_add(&t->next, 1); i < t->count; i = atomic_fetch_add(&t->next, 1))
-        t->work(t->context, i, member);
+    size_t item;
+    while (take_item(t, member, &item))
+        t->work(t->context, item, member);
 }
 
 static void *live(void *argument)
@@ -61,6 +85,7 @@ struct team *team_new(size_t n_members)
     struct team *t = mem_alloc_zero(sizeof *t);
     t->n_members = n_members;
     t->members = mem_new_array(struct member, n_members + 1);
+    t->runs = mem_new_array(struct run, n_members + 1);
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->has_job, NULL);
     pthread_cond_init(&t->is_done, NULL);
@@ -86,6 +111,7 @@ void team_free(struct team *t)
     pthread_cond_destroy(&t->is_done);
     pthread_mutex_destroy(&t->lock);
     mem_free_array(t->members, t->n_members + 1);
+    mem_free_array(t->runs, t->n_members + 1);
     mem_free(t, sizeof *t);
 }
 
@@ -94,8 +120,8 @@ static void open_job(struct team *t, size_t count, team_work_fn *work, void *con
     pthread_mutex_lock(&t->lock);
     t->work = work;
     t->context = context;
-    t->count = count;
-    atomic_store(&t->next, 0);
+    for (size_t i = 0; i < t->n_members; i++)
+        t->runs[i] = (struct run){i * count / t->n_members, (i + 1) * count / t->n_members};
     t->n_jobs++;
     t->is_open = true;
     pthread_cond_broadcast(&t->has_job);

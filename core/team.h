@@ -12,6 +12,7 @@ typedef void team_work_fn(void *context, size_t item, size_t member);
 struct team *team_new(size_t n_members);
 void team_free(struct team *t);
 // Calls `work` once for every item below `count`, at most one at a time by the same member (0: the caller), and
-// returns when all are done. Which member takes which item is left to chance.
+// returns when all are done. Each member begins with a run of items that stand together, and who is done goes on with
+// the end of what another one has left; so which member takes which item is left to chance.
 void team_share(struct team *t, size_t count, team_work_fn *work, void *context);
 #endif

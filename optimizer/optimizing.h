@@ -26,6 +26,7 @@ struct estimator {
     struct backend *backend;
     double when_unknown;   // of a graph that the backend gives no estimate for
     double per_operator;   // seconds that each operator is taken to cost beside its own
+    bool only_recalls;     // while others work: nothing is measured
 };
 
 struct optimizing {
@@ -35,7 +36,7 @@ struct optimizing {
     struct arena arena;   // of rules and values
     struct rule_set rules;
     struct backend *backend;
-    VEC(struct estimator) workers;   // for the search
+    VEC(struct estimator) workers;   // for the search; the first one has the backend above
     struct validator *validator;     // for all searches with the same rules
     struct backend *checker;         // what models run on: the backend, or the processor where that is not here
     struct cut_plan cut;

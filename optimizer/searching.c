@@ -52,7 +52,9 @@ static double seconds_of_graph(void *context, const struct graph *g)
     bool is_cut = cut_plan_is_needed(e->cut);
     if (is_cut)
         graph_cut(&runnable, g, NULL, e->cut);
+    e->backend->only_recalls = e->only_recalls;
     bool is_known = backend_estimate(e->backend, is_cut ? &runnable : g, &estimate, &error);
+    e->backend->only_recalls = false;
     if (is_cut)
         graph_free(&runnable);
     if (!is_known)
@@ -60,26 +62,31 @@ static double seconds_of_graph(void *context, const struct graph *g)
     return e->per_operator > 0 ? estimate.seconds + e->per_operator * (double)count_operators(g) : estimate.seconds;
 }
 
-// Backends that only recall costs, for the threads of the search. None when one cannot be opened: the search then has
-// one thread.
+static struct estimator graph_estimator(struct optimizing *o)
+{
+    return (struct estimator){.cut = &o->cut, .backend = o->backend, .when_unknown = INFINITY};
+}
+
+// For the threads of the search: the backend itself, and more that know what the database does. All of them only recall
+// costs while others do. So the first thread has at hand what was learned of costs between jobs, and what was measured.
 static void open_workers(struct optimizing *o)
 {
     size_t n = o->options->search_threads ? (size_t)o->options->search_threads : (size_t)omp_get_num_procs();
     struct backend_options chosen = optimizing_backend_options(o);
     struct error error = {0};
-    chosen.only_recalls = true;
     chosen.log = NULL;
     for (size_t i = 0; n > 1 && i < n; i++) {
-        struct backend *b = optimizing_open_device(o, &chosen, &error);
+        struct backend *b = i == 0 ? o->backend : optimizing_open_device(o, &chosen, &error);
         if (!b)
             break;
-        vec_push(&o->workers, ((struct estimator){&o->cut, b, NAN, 0}));
+        struct estimator worker = {.cut = &o->cut, .backend = b, .when_unknown = NAN, .only_recalls = true};
+        vec_push(&o->workers, worker);
     }
 }
 
 static void close_workers(struct optimizing *o)
 {
-    for (size_t i = 0; i < o->workers.count; i++)
+    for (size_t i = 1; i < o->workers.count; i++)
         backend_close(o->workers.items[i].backend);
     vec_free(&o->workers);
 }
@@ -87,7 +94,7 @@ static void close_workers(struct optimizing *o)
 // That share of the time of the original, for each of its operators the same.
 static double seconds_per_operator(struct optimizing *o, double share)
 {
-    struct estimator plain = {&o->cut, o->backend, 0, 0};
+    struct estimator plain = {.cut = &o->cut, .backend = o->backend};
     size_t n = count_operators(&o->model.graph);
     return share > 0 && n ? share * seconds_of_graph(&plain, &o->model.graph) / (double)n : 0;
 }
@@ -126,7 +133,7 @@ static struct search_options search_options_of(const struct optimize_options *op
 
 static void forget_slant(struct optimizing *o, const struct graph *g, struct search_result *result)
 {
-    struct estimator plain = {&o->cut, o->backend, INFINITY, 0};
+    struct estimator plain = graph_estimator(o);
     result->seconds_before = seconds_of_graph(&plain, g);
     result->seconds_after = seconds_of_graph(&plain, &result->graph);
 }
@@ -152,7 +159,8 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     struct search_options options = search_options_of(o->options);
     VEC(void *) workers = {0};
     o->backend->policy = policy;
-    struct estimator own = {&o->cut, o->backend, INFINITY, seconds_per_operator(o, slant->operator_share)};
+    struct estimator own = graph_estimator(o);
+    own.per_operator = seconds_per_operator(o, slant->operator_share);
     for (size_t i = 0; i < o->workers.count; i++) {
         o->workers.items[i].backend->policy = policy;
         o->workers.items[i].per_operator = own.per_operator;
@@ -178,7 +186,7 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
 
 static double best_seconds_of(struct optimizing *o, const struct graph *g)
 {
-    struct estimator e = {&o->cut, o->backend, INFINITY, 0};
+    struct estimator e = graph_estimator(o);
     o->backend->policy = LAYOUTS_BEST;
     return seconds_of_graph(&e, g);
 }
@@ -305,6 +313,6 @@ void optimizing_search(struct optimizing *o)
             search_result_free(&c.results[i]);
         }
     }
-    struct estimator e = {&o->cut, o->backend, INFINITY, 0};
+    struct estimator e = graph_estimator(o);
     o->report.seconds_with_layouts = seconds_of_graph(&e, &o->found.graph);
 }

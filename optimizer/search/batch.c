@@ -104,19 +104,10 @@ static void price_entry(const struct batch *b, struct batch_worker *w, struct ba
 
 // --- all of them -----------------------------------------------------------------------------------------------------
 
-// A worker's share is always the same, whoever does it: what it has learned of costs on the way, and so what it
-// finds to be unknown, does not depend on chance. Matches that stand together ask for the same steps, so it is a run.
-static size_t first_of_share(const struct batch *b, size_t n, size_t worker)
-{
-    return worker * n / b->n_workers;
-}
-
-static void price_share(void *context, size_t worker, size_t member)
+static void price_entry_by(void *context, size_t i, size_t member)
 {
     struct batch *b = context;
-    size_t end = first_of_share(b, b->n_entries, worker + 1);
-    for (size_t i = first_of_share(b, b->n_entries, worker); i < end; i++)
-        price_entry(b, &b->workers[worker], &b->entries[i], b->workers[worker].context);
+    price_entry(b, &b->workers[member], &b->entries[i], b->workers[member].context);
 }
 
 // In the order of the entries. What nobody could price is priced now, by measuring.
@@ -134,7 +125,7 @@ static void visit_entries(struct batch *b)
 
 static void flush(struct batch *b)
 {
-    team_share(b->team, b->n_workers, price_share, b);
+    team_share(b->team, b->n_entries, price_entry_by, b);
     visit_entries(b);
     b->n_entries = 0;
 }
@@ -171,7 +162,6 @@ void batch_end(struct batch *b)
 
 struct graph_prices {
     struct batch *b;
-    size_t n;
     const struct match *const *matches;
     double *seconds;
 };
@@ -194,21 +184,19 @@ static double seconds_with_match(const struct batch *b, struct batch_worker *w, 
     return seconds;
 }
 
-static void price_share_of_graphs(void *context, size_t worker, size_t member)
+static void price_graph_by(void *context, size_t i, size_t member)
 {
     struct graph_prices *p = context;
-    struct batch_worker *w = &p->b->workers[worker];
-    size_t end = first_of_share(p->b, p->n, worker + 1);
-    for (size_t i = first_of_share(p->b, p->n, worker); i < end; i++)
-        p->seconds[i] = seconds_with_match(p->b, w, p->matches[i], w->context);
+    struct batch_worker *w = &p->b->workers[member];
+    p->seconds[i] = seconds_with_match(p->b, w, p->matches[i], w->context);
 }
 
 void batch_price_graphs(struct batch *b, const struct match_index *index, size_t n, const struct match *const *matches,
                         double *ret_seconds)
 {
-    struct graph_prices prices = {b, n, matches, ret_seconds};
+    struct graph_prices prices = {b, matches, ret_seconds};
     b->index = index;
-    team_share(b->team, b->n_workers, price_share_of_graphs, &prices);
+    team_share(b->team, n, price_graph_by, &prices);
     for (size_t i = 0; i < n; i++)
         if (isnan(ret_seconds[i]))
             ret_seconds[i] = seconds_with_match(b, &b->workers[0], matches[i], b->pricer->cost->context);
