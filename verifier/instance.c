@@ -1,5 +1,6 @@
 #include "verifier/instance.h"
 
+#include "core/hash.h"
 #include "core/random.h"
 #include "core/text.h"
 #include "operators/evaluate.h"
@@ -17,7 +18,7 @@ void instance_init(struct instance *in, const struct equation *eq, struct typing
         in->attributes[i] = UNBOUND_ATTRIBUTE;
     }
     for (int i = 0; i < MAX_RULE_NODES; i++)
-        in->heads[i] = in->recent_heads[i].head = NO_HEAD;
+        in->heads[i] = NO_HEAD;
 }
 
 void instance_bind(struct instance *in, uint32_t variable, type_id type)
@@ -63,30 +64,30 @@ static bool evaluate_head(const struct instance *in, uint32_t node, head_id *ret
 }
 
 // False: they depend on none, or on more than are remembered.
-static bool types_of_head(const struct instance *in, uint32_t node, type_id *ret_types)
+static bool types_of_attributes(const struct instance *in, uint32_t node, type_id *ret_types)
 {
     uint32_t left = in->variables_of_heads[node], n = 0;
-    if (left == 0 || __builtin_popcount(left) > TYPES_OF_RECENT_HEAD)
+    if (left == 0 || __builtin_popcount(left) > TYPES_OF_EVALUATION)
         return false;
     for (; left; left &= left - 1)
         ret_types[n++] = in->variables[__builtin_ctz(left)];
     return true;
 }
 
-// A search changes the types of the variables bound last most often, and few attributes depend on those.
+// A search asks for few types of these variables again and again.
 static bool find_or_evaluate_head(struct instance *in, uint32_t node, head_id *ret_head)
 {
-    struct recent_head *recent = &in->recent_heads[node], here = {.head = NO_HEAD};
-    bool may_be_recent = types_of_head(in, node, here.types);
-    if (may_be_recent && recent->head != NO_HEAD && memcmp(recent->types, here.types, sizeof here.types) == 0) {
-        *ret_head = recent->head;
-        return true;
+    struct typed_evaluation here = {.number = in->evaluations[node], .head = NO_HEAD};
+    if (!types_of_attributes(in, node, here.types))
+        return evaluate_head(in, node, ret_head);
+    uint64_t hash = hash_step(hash_step(here.number, here.types[0]), here.types[1]);
+    struct typed_evaluation *known = &in->typing->evaluations[hash % RECENT_EVALUATIONS];
+    if (known->number != here.number || memcmp(known->types, here.types, sizeof here.types) != 0) {
+        evaluate_head(in, node, &here.head);
+        *known = here;
     }
-    if (!evaluate_head(in, node, ret_head))
-        return false;
-    here.head = may_be_recent ? *ret_head : NO_HEAD;
-    *recent = here;
-    return true;
+    *ret_head = known->head;
+    return known->head != NO_HEAD;
 }
 
 bool instance_head(struct instance *in, uint32_t node, head_id *ret_head)
@@ -104,7 +105,7 @@ void instance_settle_attributes(struct instance *in, uint32_t node)
     in->variables_of_heads[node] = equation_variables_of_attributes(n);
     bool is_settled = in->variables_of_heads[node] == 0 && evaluate_head(in, node, &head);
     in->heads[node] = is_settled ? head : NO_HEAD;
-    in->recent_heads[node].head = NO_HEAD;
+    in->evaluations[node] = ++in->typing->n_evaluations;
 }
 
 bool instance_type_node(struct instance *in, uint32_t node)

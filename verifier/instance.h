@@ -8,7 +8,6 @@
 
 struct text;
 
-#define TYPES_OF_RECENT_HEAD 2   // of nodes whose attributes depend on more nothing is remembered
 struct instance {
     const struct equation *equation;
     struct typing *typing;
@@ -20,10 +19,7 @@ struct instance {
     uint32_t any_activation;         // the attribute variable whose relu is any function to polynomials; or NO_VARIABLE
     head_id heads[MAX_RULE_NODES];   // with attributes that no type changes; NO_HEAD: evaluate them
     uint32_t variables_of_heads[MAX_RULE_NODES];   // that attributes depend on
-    struct recent_head {
-        type_id types[TYPES_OF_RECENT_HEAD];   // of these variables
-        head_id head;                          // NO_HEAD: none was evaluated
-    } recent_heads[MAX_RULE_NODES];
+    uint64_t evaluations[MAX_RULE_NODES];   // typing's number of the attributes, with the attribute variables as bound
 };
 
 void instance_init(struct instance *in, const struct equation *eq, struct typing *typing, struct arena *scratch);

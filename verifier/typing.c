@@ -57,6 +57,7 @@ static void forget(struct typing *t)
     free_questions(&t->questions);
     memset(t->recent, 0, sizeof t->recent);
     memset(t->agreements, 0xff, sizeof t->agreements);
+    memset(t->evaluations, 0, sizeof t->evaluations);
     arena_release(&t->arena, beginning);
     arena_release(&t->temporary, beginning);
     arena_release(&t->rows, beginning);

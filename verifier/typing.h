@@ -36,6 +36,8 @@ struct typed_pairs {
 #define INPUTS_OF_QUESTION 4   // of more, the others belong to the head
 #define RECENT_QUESTIONS 256
 #define RECENT_AGREEMENTS 4096
+#define RECENT_EVALUATIONS 4096
+#define TYPES_OF_EVALUATION 2
 
 struct typed_question {
     head_id head;
@@ -71,6 +73,13 @@ struct typing {
         type_id type;
         uint32_t agreement;   // of this input, if it has this type; a part of it
     } agreements[RECENT_AGREEMENTS];   // by hash, likewise
+    // Heads with attributes that depend on types (instance.h), by hash, likewise.
+    struct typed_evaluation {
+        uint64_t number;   // of the attributes with what else they depend on; 0: a free place
+        type_id types[TYPES_OF_EVALUATION];
+        head_id head;   // NO_HEAD: a term has no value
+    } evaluations[RECENT_EVALUATIONS];
+    uint64_t n_evaluations;   // numbers given
     VEC(int64_t) key;
     struct definition scratch;   // of what is being typed
     struct definition meaning;   // of what is about to be kept
