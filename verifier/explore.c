@@ -62,8 +62,9 @@ static bool explore_instance(void *context, struct instance *in)
     return !ex->wants_one;
 }
 
-bool explore_box(struct judge *j, const struct equation *eq, const struct box *box,
-                 const struct attribute_value *attributes, uint64_t step_limit, struct bounds *ret_bounds)
+static bool search_box(struct judge *j, const struct equation *eq, const struct box *box,
+                       const struct attribute_value *attributes, uint64_t step_limit, struct bounds *ret_bounds,
+                       bool *ret_was_cut_short)
 {
     struct exploration ex = {.hears = j->listener && j->listens_to_search && !attributes ? j : NULL,
                              .bounds = ret_bounds,
@@ -75,22 +76,32 @@ bool explore_box(struct judge *j, const struct equation *eq, const struct box *b
                             .wanted = WANTED_BOTH,
                             .attributes = attributes,
                             .step_limit = step_limit,
+                            .was_cut_short = true,
                             .visit = explore_instance,
                             .context = &ex};
     memset(ret_bounds, 0, sizeof *ret_bounds);
-    enumerate_instances(&e);
+    if (step_limit > 0)
+        enumerate_instances(&e);
     j->steps += e.steps;
     j->met_limits = j->met_limits || e.was_cut_short;
     if (e.was_cut_short)
         ret_bounds->doubt = "too many types: the search for kinds of instances was cut short";
+    *ret_was_cut_short = e.was_cut_short;
     return e.instances > 0;
+}
+
+bool explore_box(struct judge *j, const struct equation *eq, const struct box *box,
+                 const struct attribute_value *attributes, uint64_t step_limit, struct bounds *ret_bounds)
+{
+    bool was_cut_short;
+    return search_box(j, eq, box, attributes, step_limit, ret_bounds, &was_cut_short);
 }
 
 int explore_smallest_box(struct judge *j, const struct equation *eq, int max_rank, struct box *ret_box,
                          struct bounds *ret_bounds, bool *ret_saw_all)
 {
     *ret_saw_all = true;
-    bool may_need_trees = pattern_looks_at_split_trees(eq->pattern);
+    bool may_need_trees = pattern_looks_at_split_trees(eq->pattern), was_cut_short;
     for (int attempt = 0; attempt < 4; attempt++)
         for (int size = 2; size <= 6; size++) {
             if ((attempt & 1) && !may_need_trees)
@@ -98,8 +109,8 @@ int explore_smallest_box(struct judge *j, const struct equation *eq, int max_ran
             *ret_box = box_to_explore(eq, max_rank, size);
             ret_box->has_split_trees = attempt & 1;
             ret_box->has_other_dtypes = attempt & 2;
-            bool is_found = explore_box(j, eq, ret_box, NULL, judge_steps_left(j) / 2, ret_bounds);
-            *ret_saw_all = *ret_saw_all && !ret_bounds->doubt && !ret_bounds->cuts_overlap;
+            bool is_found = search_box(j, eq, ret_box, NULL, judge_steps_left(j) / 2, ret_bounds, &was_cut_short);
+            *ret_saw_all = *ret_saw_all && !was_cut_short;
             if (is_found)
                 return size;
         }
