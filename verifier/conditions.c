@@ -180,11 +180,14 @@ struct choice {
     uint32_t met;   // good samples
 };
 
-static uint32_t count_met(const uint64_t *samples)
+// The samples that meet both, and how many these are.
+static uint32_t intersect(const uint64_t *a, const uint64_t *b, uint32_t n_samples, uint64_t *ret_both)
 {
     uint32_t n = 0;
-    for (int i = 0; i < SAMPLE_WORDS; i++)
-        n += (uint32_t)__builtin_popcountll(samples[i]);
+    for (uint32_t w = 0; w < (n_samples + 63) / 64; w++) {
+        ret_both[w] = a[w] & b[w];
+        n += (uint32_t)__builtin_popcountll(ret_both[w]);
+    }
     return n;
 }
 
@@ -192,15 +195,11 @@ static void try_conjunctions(const struct atom_search *s, struct choice *path, u
                              const uint64_t *good, const uint64_t *bad, struct choice *best)
 {
     for (uint32_t i = first; i < s->n_atoms; i++) {
-        uint64_t good_here[SAMPLE_WORDS], bad_here[SAMPLE_WORDS], left = 0;
-        for (int w = 0; w < SAMPLE_WORDS; w++) {
-            good_here[w] = good[w] & s->atoms[i].good[w];
-            bad_here[w] = bad[w] & s->atoms[i].bad[w];
-            left |= bad_here[w];
-        }
-        uint32_t met = count_met(good_here);
+        uint64_t good_here[SAMPLE_WORDS], bad_here[SAMPLE_WORDS];
+        uint32_t met = intersect(good, s->atoms[i].good, s->good.count, good_here);
         if (met <= best->met)
             continue;
+        uint32_t left = intersect(bad, s->atoms[i].bad, s->bad.count, bad_here);
         path->atoms[path->count++] = i;
         if (!left) {
             *best = *path;

@@ -34,7 +34,7 @@ struct typed_pairs {
     } * items;
 };
 #define INPUTS_OF_QUESTION 4   // of more, the others belong to the head
-#define RECENT_QUESTIONS 256
+#define RECENT_QUESTIONS 4096
 #define RECENT_AGREEMENTS 4096
 #define RECENT_EVALUATIONS 4096
 #define TYPES_OF_EVALUATION 2
