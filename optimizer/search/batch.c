@@ -37,12 +37,16 @@ void batch_init(struct batch *b, struct pricer *pricer)
     for (size_t i = 0; i < b->n_workers; i++)
         init_worker(&b->workers[i], &pricer->graph_costs, cost->n_workers ? cost->workers[i] : cost->context);
     b->team = team_new(b->n_workers);
+    memo_init(&b->firsts, SIZE_MAX);
+    pthread_mutex_init(&b->firsts_lock, NULL);
     b->entries = mem_alloc_zero(BATCH_ENTRIES * sizeof *b->entries);
 }
 
 void batch_free(struct batch *b)
 {
     team_free(b->team);
+    memo_free(&b->firsts);
+    pthread_mutex_destroy(&b->firsts_lock);
     for (size_t i = 0; i < b->n_workers; i++)
         free_worker(&b->workers[i]);
     mem_free_array(b->workers, b->n_workers);
@@ -63,15 +67,34 @@ static void keep_description(struct batch_entry *e, const struct description *d)
     e->description.all.bytes = e->description.before.bytes = e->bytes.items;
 }
 
-static void price_rewrite(const struct batch *b, struct batch_worker *w, struct batch_entry *e, const struct rewrite *r,
-                          void *context)
+static bool is_known(struct price price)
 {
+    return !isnan(price.before) && !isnan(price.change);
+}
+
+// Was the same met already, of an entry that stands before this one? That one's price is noted first, and so is this
+// one's, too. Where the later one is met first both are priced, and it does not matter who is faster.
+static bool is_repeated(struct batch *b, const struct batch_entry *e)
+{
+    double number = (double)(e - b->entries), first = INFINITY;
+    pthread_mutex_lock(&b->firsts_lock);
+    memo_find(&b->firsts, e->description.all, &first);
+    if (number < first)
+        memo_set(&b->firsts, e->description.all, number);
+    pthread_mutex_unlock(&b->firsts_lock);
+    return first < number;
+}
+
+static void price_rewrite(struct batch *b, struct batch_worker *w, struct batch_entry *e, const struct rewrite *r,
+                          bool in_job)
+{
+    void *context = in_job ? w->context : b->pricer->cost->context;
     struct scribe *s = &w->scribe;
     scribe_describe(s, r);
     struct description d = scribe_description(s);
     keep_description(e, &d);
     e->price = pricer_recall(b->pricer, &d);
-    if (isnan(e->price.before) || isnan(e->price.change))
+    if (!is_known(e->price) && !(in_job && is_repeated(b, e)))
         e->price = scribe_price(s, r, b->pricer->cost, context, e->price.before);
 }
 
@@ -83,7 +106,7 @@ static void make_copy(const struct batch *b, struct batch_worker *w)
 }
 
 // Applies the match to the worker's copy, prices it, and takes it back.
-static void price_entry(const struct batch *b, struct batch_worker *w, struct batch_entry *e, void *context)
+static void price_entry(struct batch *b, struct batch_worker *w, struct batch_entry *e, bool in_job)
 {
     make_copy(b, w);
     struct arena_mark arena = arena_mark(&w->arena);
@@ -96,7 +119,7 @@ static void price_entry(const struct batch *b, struct batch_worker *w, struct ba
         e->outcome = OUTCOME_CYCLIC;
     } else {
         struct rewrite r = rewrite_of_match(&w->working, nodes.nodes, b->index, &e->match, old, new);
-        price_rewrite(b, w, e, &r, context);
+        price_rewrite(b, w, e, &r, in_job);
     }
     graph_rollback(&w->working, nodes);
     arena_release(&w->arena, arena);
@@ -107,7 +130,16 @@ static void price_entry(const struct batch *b, struct batch_worker *w, struct ba
 static void price_entry_by(void *context, size_t i, size_t member)
 {
     struct batch *b = context;
-    price_entry(b, &b->workers[member], &b->entries[i], b->workers[member].context);
+    price_entry(b, &b->workers[member], &b->entries[i], true);
+}
+
+static void note_price(struct batch *b, struct batch_entry *e)
+{
+    if (!is_known(e->price))
+        e->price = pricer_recall(b->pricer, &e->description);
+    if (!is_known(e->price))
+        price_entry(b, &b->workers[0], e, false);
+    e->price = pricer_note(b->pricer, &e->description, e->price);
 }
 
 // In the order of the entries. What nobody could price is priced now, by measuring.
@@ -115,10 +147,8 @@ static void visit_entries(struct batch *b)
 {
     for (size_t i = 0; i < b->n_entries; i++) {
         struct batch_entry *e = &b->entries[i];
-        if (e->outcome == OUTCOME_PRICED && (isnan(e->price.before) || isnan(e->price.change)))
-            price_entry(b, &b->workers[0], e, b->pricer->cost->context);
         if (e->outcome == OUTCOME_PRICED)
-            e->price = pricer_note(b->pricer, &e->description, e->price);
+            note_price(b, e);
         b->visit(b->context, &e->match, e->tag, e->outcome, e->outcome == OUTCOME_PRICED ? e->price.change : INFINITY);
     }
 }
@@ -128,6 +158,7 @@ static void flush(struct batch *b)
     team_share(b->team, b->n_entries, price_entry_by, b);
     visit_entries(b);
     b->n_entries = 0;
+    memo_clear(&b->firsts);
 }
 
 void batch_begin(struct batch *b, const struct match_index *index, batch_visit_fn *visit, void *context)

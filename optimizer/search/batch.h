@@ -13,7 +13,7 @@ struct batch_entry {
     struct match match;
     size_t tag;
     enum outcome outcome;
-    struct price price;
+    struct price price;               // NaN: not known, or that of an entry before it
     struct description description;   // its bytes are these
     VEC(uint8_t) bytes;
 };
@@ -37,6 +37,8 @@ struct batch {
     void *context;
     size_t n_entries;
     struct batch_entry *entries;
+    struct memo firsts;   // of descriptions to be priced: the first entry that has it, of those met
+    pthread_mutex_t firsts_lock;
 };
 void batch_init(struct batch *b, struct pricer *pricer);
 void batch_free(struct batch *b);
