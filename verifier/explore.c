@@ -14,7 +14,7 @@ struct kind {
 };
 struct exploration {
     const struct judge *hears;   // its listener hears the instances; NULL: nobody does
-    struct bounds *bounds;
+    struct bounds *bounds;   // NULL: nobody asks for them
     bool wants_one;   // only whether there are instances
     int n_kinds;
     struct kind kinds[MAX_KINDS];
@@ -52,6 +52,8 @@ static bool explore_instance(void *context, struct instance *in)
     bool has_ones;
     if (ex->hears && !instance_has_cuts(in))
         ex->hears->listener(ex->hears->listening, in);
+    if (!ex->bounds)
+        return true;
     if (!bounds_note_types(ex->bounds, in))
         return !ex->wants_one;
     struct kind *kind = find_kind(ex, structure_of_instance(in, &has_ones));
@@ -79,12 +81,13 @@ static bool search_box(struct judge *j, const struct equation *eq, const struct 
                             .was_cut_short = true,
                             .visit = explore_instance,
                             .context = &ex};
-    memset(ret_bounds, 0, sizeof *ret_bounds);
+    if (ret_bounds)
+        memset(ret_bounds, 0, sizeof *ret_bounds);
     if (step_limit > 0)
         enumerate_instances(&e);
     j->steps += e.steps;
     j->met_limits = j->met_limits || e.was_cut_short;
-    if (e.was_cut_short)
+    if (e.was_cut_short && ret_bounds)
         ret_bounds->doubt = "too many types: the search for kinds of instances was cut short";
     *ret_was_cut_short = e.was_cut_short;
     return e.instances > 0;

@@ -8,7 +8,7 @@
 bool explore_box(struct judge *j, const struct equation *eq, const struct box *box,
                  const struct attribute_value *attributes, uint64_t step_limit, struct bounds *ret_bounds);
 // The size of the smallest uniform box with an instance, each tried with half of the steps that are left; 0: none was
-// found. Split trees and other element types are tried when nothing else has one.
+// found. Split trees and other element types are tried when nothing else has one. `ret_bounds` may be NULL.
 int explore_smallest_box(struct judge *j, const struct equation *eq, int max_rank, struct box *ret_box,
                          struct bounds *ret_bounds, bool *ret_saw_all);
 // Well-typed instances of all kinds (ranks, lengths of attributes), at small sizes. False: the search was cut short, and

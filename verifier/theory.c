@@ -308,7 +308,7 @@ struct entailment theory_prove_explored(struct theory *t, struct judge *judge, c
     struct box box;
     theory_listen(t, judge, eq);
     judge->steps = 0;
-    explore_smallest_box(judge, eq, ranks_to_test(eq), &box, &explored.bounds, &explored.saw_all_kinds);
+    explore_smallest_box(judge, eq, ranks_to_test(eq), &box, NULL, &explored.saw_all_kinds);
     return theory_prove_heard(t, judge, &explored);
 }
 
