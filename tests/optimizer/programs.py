@@ -402,6 +402,19 @@ def joint_is_never_worse(folder):
         alike = [(of["rewrites"], of["estimated_seconds_after"], of["search"]["matches"]) for of in (told["joint"], again)]
         expect(alike[0] == alike[1], f"{model.stem}: threads change what is found")
     expect(better, "joint is better than sequential on some")
+    second_search_is_less_patient(folder / "squeezenet-small.onnx", folder / "report.json")
+
+
+def second_search_is_less_patient(model, report):
+    """The first search of joint is that of sequential. The second one finds nothing here, and ends after 0.6 times as
+    many graphs as are tried in vain there; it expands the graph that it begins with, too."""
+    patience = 20
+    first, both = (search_only(model, report, strategy, "--patience", str(patience))["search"]
+                   for strategy in ("sequential", "joint"))
+    expect(both["ends"] == ["out_of_patience"] * 2, f"patience of {patience}: {both['ends']}")
+    expect(first["expanded"] - first["course"][-2]["expanded"] == patience, f"{patience} in vain: {first['course']}")
+    expect(both["expanded"] - first["expanded"] == 1 + 0.6 * patience,
+           f"less than {patience} in vain: {first['expanded']}, {both['expanded']}")
 
 
 with tempfile.TemporaryDirectory() as temporary:
