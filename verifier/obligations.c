@@ -12,15 +12,22 @@ struct observed_attributes {
     uint64_t equal_at_mark[MAX_ATTRIBUTE_TERMS];
 };
 
-// Ranks of all terms and lengths of all attributes.
+static uint64_t rank_of_type(const struct type *type)
+{
+    return type ? (uint64_t)type->rank : 99;
+}
+
+// Ranks of all terms and variables (of some nothing is asked but sizes) and lengths of all attributes.
 static uint64_t kind_of_instance(const struct instance *in)
 {
     const struct pattern *p = in->equation->pattern;
     uint64_t kind = 0;
     for (term_id t = 0; t < p->terms.count; t++) {
         type_id type = instance_term_type(in, t);
-        kind = hash_step(kind, type == NO_TYPE ? 99 : (uint64_t)typing_type(in->typing, type)->rank);
+        kind = hash_step(kind, rank_of_type(type == NO_TYPE ? NULL : typing_type(in->typing, type)));
     }
+    for (uint32_t v = 0; v < p->n_variables; v++)
+        kind = hash_step(kind, rank_of_type(in->types[v]));
     for (uint32_t n = 0; n < p->nodes.count; n++)
         for (int i = 0; in->calls[n] && i < operator_n_attributes(p->nodes.items[n].op); i++)
             kind = hash_step(kind, in->calls[n]->attributes[i].count);

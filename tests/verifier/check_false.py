@@ -11,6 +11,12 @@ import sys
 import tempfile
 
 CONDITIONS = {
+    "ones-rows-scale-the-left-side": ["(= (dim ?x 1) 1)"],
+    "ones-between-two": ["(= (dim ?x 0) 1)"],
+    "ones-on-one-side": ["(= (dim ?x 0) 1)"],
+    "ones-squared": ["(= (dim ?x 0) 1)"],
+    "ones-diagonal-of-any": ["(= (dim ?x 0) 1)"],
+    "ones-product-of-sums": ["(= (dim ?x 0) 1)"],
     "condition-list": ["(= (product $s) 1)"],
     "chain-pads-exchanged": ["(= (sum $p) 0)", "(= (sum $q) 0)"],
     "split-of-filters-below-any": ["(= (dim ?x 1) 1)"],

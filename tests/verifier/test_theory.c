@@ -333,6 +333,20 @@ static void states_nothing_of_other_ranks(void **state)
     tear_down(&f);
 }
 
+// Nothing is asked of ?v but a size: it may be a tensor of any rank.
+static void states_properties_of_all_ranks_of_what_is_named(void **state)
+{
+    struct fixture f;
+    set_up(&f, "(property columns (equal (matmul ?x (matmul ?y (iewmul :shape 1 (dim ?v 0)))) "
+               "(matmul (matmul ?x ?y) (iewmul :shape 1 (dim ?v 0)))))");
+    struct rule *rule = parse_rule(&f.arena, "(rule r (source (matmul ?x (matmul ?y (iewmul :shape 1 (dim ?x 0))))) "
+                                             "(target (matmul (matmul ?x ?y) (iewmul :shape 1 (dim ?x 0)))))");
+    struct equation eq = equation_of_rule(rule);
+    assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status, ENTAILMENT_PROVED);
+    rule_free(rule);
+    tear_down(&f);
+}
+
 static enum entailment_status status_of(struct fixture *f, struct theory *theory, const char *text)
 {
     struct rule_report report;
@@ -378,6 +392,7 @@ int main(void)
                                        TEST(finds_a_second_condition),
                                        TEST(finds_what_suffices), TEST(finds_sizes_that_suffice),
                                        TEST(states_nothing_of_other_ranks),
+                                       TEST(states_properties_of_all_ranks_of_what_is_named),
                                        TEST(assumes_nothing_of_small_sizes),
                                        TEST(names_facts_of_typing),
                                        TEST(hears_the_rest_of_what_it_heard_in_part),
