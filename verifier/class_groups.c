@@ -1,131 +1,237 @@
-// Axes that groups divide, one behind the other: do all cuts stand between groups, in all instances?
+// Axes that groups divide, one behind the other: are they made of blocks, the same number in all instances?
 #include "verifier/classes.h"
 
-// Sizes that the text of the equation says are equal.
-static bool have_equal_sizes(const struct equation *eq, term_id x, term_id y, int axis)
+// Items of a class whose sizes are fixed multiples of one another in all instances with these attributes, as a union-find.
+struct ties {
+    struct analysis *an;
+    uint32_t class;
+    uint16_t parent[MAX_ITEMS];
+    int64_t places[MAX_ITEMS];   // of a block, by the item that stands for those tied to it
+};
+
+static uint32_t find_tied(struct ties *t, uint32_t item)
 {
-    const struct term *s = &eq->pattern->terms.items[x], *t = &eq->pattern->terms.items[y];
-    bool are_equal = x == y;
-    for (uint32_t i = 0; i < eq->n_conditions && s->is_variable && t->is_variable; i++)
-        are_equal = are_equal || condition_equates_sizes(&eq->conditions[i], s->index, t->index, axis);
-    return are_equal;
+    while (t->parent[item] != item)
+        item = t->parent[item] = t->parent[t->parent[item]];
+    return item;
 }
 
-static bool has_even_parts(const struct analysis *an, uint32_t node, int axis)
+static bool is_of_class(const struct ties *t, uint32_t item)
 {
-    const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
-    for (uint32_t i = 1; i < n->n_inputs; i++)
-        if (!have_equal_sizes(an->in->equation, n->inputs[0], n->inputs[i], axis))
-            return false;
-    return true;
+    return classes_find(t->an, item) == t->class;
 }
 
-// What is convolved: parts of outputs are as long as one another where the kernels' are.
-static bool has_even_outputs(const struct analysis *an, uint32_t node)
+static bool tie(struct ties *t, uint32_t x, uint32_t y)
 {
-    const struct pattern *p = an->in->equation->pattern;
-    const struct pattern_node *n = &p->nodes.items[node];
-    term_id kernels[MAX_RULE_VARIABLES];
-    for (uint32_t i = 0; i < n->n_inputs; i++) {
-        const struct term *t = &p->terms.items[n->inputs[i]];
-        if (i == MAX_RULE_VARIABLES || t->is_variable || p->nodes.items[t->index].op->id != OP_CONV)
-            return false;
-        kernels[i] = p->nodes.items[t->index].inputs[1];
-        if (!have_equal_sizes(an->in->equation, kernels[0], kernels[i], 0))
-            return false;
-    }
-    return true;
-}
-
-// Nothing but convolutions, even concatenations, and what works entry by entry.
-static bool is_of_even_parts(struct analysis *an, uint32_t class)
-{
-    const struct pattern *p = an->in->equation->pattern;
-    for (uint32_t n = 0; n < p->nodes.count; n++) {
-        const struct operator* op = p->nodes.items[n].op;
-        if (op->id == OP_CONV || operator_works_entry_by_entry(op))
-            continue;
-        if (op->id != OP_CONCAT || !an->in->calls[n])
-            return false;
-        int axis = (int)an->in->calls[n]->attributes[operator_find_attribute(op, "axis")].ints[0];
-        uint32_t item = classes_item_of_axis(an, p->nodes.items[n].inputs[0], axis);
-        if (classes_find(an, item) == class && !has_even_parts(an, n, axis) && !(axis == 1 && has_even_outputs(an, n)))
-            return false;
-    }
-    return true;
-}
-
-// False: another number is known of the item.
-static bool set_places(struct analysis *an, uint32_t item, int64_t places)
-{
-    if (an->places_of_group[item] == 0)
-        an->places_of_group[item] = places;
-    return an->places_of_group[item] == places;
-}
-
-static bool set_places_of_convolutions(struct analysis *an, uint32_t class)
-{
-    const struct pattern *p = an->in->equation->pattern;
-    bool are_set = true;
-    for (uint32_t n = 0; n < p->nodes.count && are_set; n++) {
-        const struct typed_call *call = an->in->calls[n];
-        if (!call || call->op->id != OP_CONV || !((an->sides[0] | an->sides[1]) >> n & 1))
-            continue;
-        int64_t groups = call->attributes[operator_find_attribute(call->op, "group")].ints[0];
-        const struct definition *d = an->definitions[n];
-        const term_id *inputs = p->nodes.items[n].inputs;
-        uint32_t items[] = {classes_item_of_axis(an, inputs[0], 1), classes_item_of_axis(an, inputs[1], 1),
-                            classes_item_of_axis(an, inputs[1], 0),
-                            an->first_item[n] + d->stages[d->outputs[0]].first_variable + 1};
-        int64_t of_channels = d->inputs[1].dim[1], of_filters = d->inputs[1].dim[0] / groups;
-        for (int i = 0; i < 4 && are_set; i++)
-            are_set = classes_find(an, items[i]) != class || set_places(an, items[i], i < 2 ? of_channels : of_filters);
-    }
-    return are_set;
-}
-
-// What is read place by place has as many in each group.
-static bool spread_places(struct analysis *an, uint32_t class)
-{
-    for (bool is_changing = true; is_changing;) {
-        is_changing = false;
-        for (int i = 0; i < an->n_links; i++) {
-            const struct link *l = &an->links[i];
-            int64_t *from = &an->places_of_group[l->from], *to = &an->places_of_group[l->to];
-            if (l->is_of_group || classes_find(an, l->from) != class || *from == *to)
-                continue;
-            if (*from && *to)
-                return false;
-            *from = *to = *from + *to;
-            is_changing = true;
-        }
-    }
-    return true;
-}
-
-static bool are_cut_between_groups(struct analysis *an, uint32_t class)
-{
-    if (!is_of_even_parts(an, class) || !set_places_of_convolutions(an, class) || !spread_places(an, class))
+    if (!is_of_class(t, x) || !is_of_class(t, y) || find_tied(t, x) == find_tied(t, y))
         return false;
+    t->parent[find_tied(t, y)] = (uint16_t)find_tied(t, x);
+    return true;
+}
+
+static const struct pattern_node *node_at(const struct analysis *an, uint32_t node)
+{
+    return &an->in->equation->pattern->nodes.items[node];
+}
+
+static int64_t value_of(const struct analysis *an, uint32_t node, const char *name)
+{
+    const struct typed_call *call = an->in->calls[node];
+    return call->attributes[operator_find_attribute(call->op, name)].ints[0];
+}
+
+static uint32_t item_of_output(const struct analysis *an, uint32_t node, int output, int axis)
+{
+    const struct definition *d = an->definitions[node];
+    return an->first_item[node] + d->stages[d->outputs[output]].first_variable + (uint32_t)axis;
+}
+
+// --- what ties sizes ---------------------------------------------------------------------------------------------------
+
+// Numbers of groups that sizes say (as many as channels) change with them.
+static bool has_numbers_of_groups(const struct pattern_node *n)
+{
+    static const char *const names[] = {"group", "count"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int attribute = operator_find_attribute(n->op, names[i]);
+        for (uint32_t k = 0; attribute >= 0 && k < n->attributes[attribute].count; k++)
+            if (n->attributes[attribute].terms[k]->kind != TERM_INTEGER && n->attributes[attribute].terms[k]->kind != TERM_VARIABLE)
+                return false;
+    }
+    return true;
+}
+
+// Convolutions, concatenations, splits that cut where these do, and what works entry by entry.
+static bool has_only_known_operators(const struct analysis *an)
+{
+    for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++) {
+        const struct pattern_node *node = node_at(an, n);
+        bool names_sizes = node->op->id == OP_SPLIT && node->attributes[operator_find_attribute(node->op, "sizes")].count;
+        bool is_known = node->op->id == OP_CONV || node->op->id == OP_MERGE || node->op->id == OP_CONCAT ||
+                        node->op->id == OP_SPLIT || operator_works_entry_by_entry(node->op);
+        if (!an->in->calls[n] || !is_known || names_sizes || !has_numbers_of_groups(node))
+            return false;
+    }
+    return true;
+}
+
+static bool tie_whole_reads(struct ties *t)
+{
+    bool is_new = false;
+    for (int i = 0; i < t->an->n_links; i++)
+        if (t->an->links[i].is_whole)
+            is_new = tie(t, t->an->links[i].from, t->an->links[i].to) || is_new;
+    return is_new;
+}
+
+// Sizes of which one is the sum of the others, tied but for two: these are tied as well.
+static bool tie_sum(struct ties *t, uint32_t whole, const uint32_t *parts, uint32_t n)
+{
+    uint32_t other = NO_ITEM;
+    for (uint32_t i = 0; i < n; i++) {
+        if (find_tied(t, parts[i]) == find_tied(t, whole))
+            continue;
+        if (other != NO_ITEM && find_tied(t, parts[i]) != find_tied(t, other))
+            return false;
+        other = parts[i];
+    }
+    return other != NO_ITEM && tie(t, whole, other);
+}
+
+// The axis of what stands first in the concatenation that a split of the term cuts.
+static uint32_t item_of_first_part(const struct analysis *an, term_id term, int axis)
+{
+    const struct term *t = &an->in->equation->pattern->terms.items[term];
+    const struct pattern_node *n = t->is_variable ? NULL : node_at(an, t->index);
+    if (n && n->op->id == OP_CONV)
+        return axis == 1 ? item_of_first_part(an, n->inputs[1], 0) : NO_ITEM;
+    if (n && n->op->id == OP_CONCAT)
+        return value_of(an, t->index, "axis") == axis ? classes_item_of_axis(an, n->inputs[0], axis) : NO_ITEM;
+    bool is_of_one = n && n->n_inputs == 1 && operator_works_entry_by_entry(n->op);
+    return is_of_one ? item_of_first_part(an, n->inputs[0], axis) : NO_ITEM;
+}
+
+static bool tie_parts(struct ties *t, uint32_t node)
+{
+    const struct analysis *an = t->an;
+    const struct pattern_node *n = node_at(an, node);
+    int axis = (int)value_of(an, node, "axis");
+    bool is_concat = n->op->id == OP_CONCAT;
+    uint32_t parts[MAX_RULE_VARIABLES], n_parts = is_concat ? n->n_inputs : 2;
+    uint32_t whole = is_concat ? item_of_output(an, node, 0, axis) : classes_item_of_axis(an, n->inputs[0], axis);
+    if (n_parts > MAX_RULE_VARIABLES)
+        return false;
+    for (uint32_t i = 0; i < n_parts; i++)
+        parts[i] = is_concat ? classes_item_of_axis(an, n->inputs[i], axis) : item_of_output(an, node, (int)i, axis);
+    uint32_t first = is_concat ? NO_ITEM : item_of_first_part(an, n->inputs[0], axis);
+    bool is_new = first != NO_ITEM && tie(t, first, parts[0]);
+    return tie_sum(t, whole, parts, n_parts) || is_new;
+}
+
+// Channels of an image and of its kernel; of a kernel before and after it is merged; operands of a concatenation on another
+// axis.
+static bool tie_node(struct ties *t, uint32_t node)
+{
+    const struct analysis *an = t->an;
+    const struct pattern_node *n = node_at(an, node);
+    bool is_new = false;
+    if (n->op->id == OP_CONV)
+        return tie(t, classes_item_of_axis(an, n->inputs[0], 1), classes_item_of_axis(an, n->inputs[1], 1));
+    if (n->op->id == OP_MERGE)
+        return tie(t, classes_item_of_axis(an, n->inputs[0], 1), item_of_output(an, node, 0, 1));
+    if (n->op->id == OP_CONCAT || n->op->id == OP_SPLIT)
+        is_new = tie_parts(t, node);
+    return is_new;
+}
+
+static void tie_what_conditions_equate(struct ties *t)
+{
+    const struct equation *eq = t->an->in->equation;
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        for (uint32_t x = 0; x < MAX_RULE_VARIABLES; x++)
+            for (uint32_t y = 0; y < x; y++)
+                for (int axis = 0; axis < 2; axis++)
+                    if (condition_equates_sizes(&eq->conditions[i], x, y, axis))
+                        tie(t, x * MAX_RANK + (uint32_t)axis, y * MAX_RANK + (uint32_t)axis);
+}
+
+static void find_ties(struct ties *t)
+{
+    const struct analysis *an = t->an;
     for (uint32_t i = 0; i < an->n_items; i++)
-        if (classes_find(an, i) == class && an->size[i] &&
-            (an->places_of_group[i] == 0 || an->size[i] % an->places_of_group[i]))
+        t->parent[i] = (uint16_t)i;
+    tie_what_conditions_equate(t);
+    for (bool is_changing = true; is_changing;) {
+        is_changing = tie_whole_reads(t);
+        for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++)
+            is_changing = tie_node(t, n) || is_changing;
+    }
+}
+
+// --- blocks ------------------------------------------------------------------------------------------------------------
+
+static int64_t greatest_divisor(int64_t a, int64_t b)
+{
+    a = a < 0 ? -a : a;
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static void divide(struct ties *t, uint32_t item, int64_t n)
+{
+    int64_t *places = &t->places[find_tied(t, item)];
+    *places = greatest_divisor(n, *places);
+}
+
+// A block is what divides all axes that are tied, all groups of filters, and where they are cut.
+static bool find_blocks(struct ties *t)
+{
+    const struct analysis *an = t->an;
+    for (uint32_t i = 0; i < an->n_items; i++) {
+        t->places[i] = 0;
+    }
+    for (uint32_t i = 0; i < an->n_items; i++)
+        if (is_of_class(t, i))
+            divide(t, i, an->size[i]);
+    for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++) {
+        const struct pattern_node *node = node_at(an, n);
+        if (node->op->id != OP_CONV && node->op->id != OP_MERGE)
+            continue;
+        uint32_t filters = classes_item_of_axis(an, node->inputs[node->op->id == OP_CONV], 0);
+        if (is_of_class(t, filters))
+            divide(t, filters, an->size[filters] / value_of(an, n, "group"));
+    }
+    for (int i = 0; i < an->n_links; i++) {
+        const struct link *l = &an->links[i];
+        if (l->is_of_group || !is_of_class(t, l->from))
+            continue;
+        if (find_tied(t, l->from) != find_tied(t, l->to))
             return false;
-    for (int i = 0; i < an->n_links; i++)
-        if (!an->links[i].is_of_group && classes_find(an, an->links[i].from) == class &&
-            an->links[i].offset % an->places_of_group[an->links[i].from])
-            return false;
+        divide(t, l->from, l->offset);
+    }
     return true;
 }
 
 void classes_find_places_of_groups(struct analysis *an, const uint16_t *flags)
 {
+    struct ties *t = NULL;
     for (uint32_t class = 0; class < an->n_items; class ++) {
-        if (an->parent[class] != class || !(flags[class] & HAS_GROUPS) || !(flags[class] & HAS_SEGMENTS) ||
+        if (an->parent[class] != class || !(flags[class] & HAS_GROUPS) ||
             (flags[class] & ~(HAS_GROUPS | HAS_SEGMENTS | HAS_COUNT)))
             continue;
-        bool are_whole = are_cut_between_groups(an, class);
-        for (uint32_t i = 0; i < an->n_items && !are_whole; i++)
-            an->places_of_group[i] = classes_find(an, i) == class ? 0 : an->places_of_group[i];
+        if (!t && !has_only_known_operators(an))
+            return;
+        t = t ? t : arena_new(an->in->scratch, struct ties);
+        t->an = an;
+        t->class = class;
+        find_ties(t);
+        bool has_blocks = find_blocks(t);
+        for (uint32_t i = 0; i < an->n_items && has_blocks; i++)
+            if (is_of_class(t, i))
+                an->places_of_group[i] = t->places[find_tied(t, i)];
     }
 }

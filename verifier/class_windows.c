@@ -482,7 +482,7 @@ static bool are_alike_in_chains(struct analysis *an, const struct ones *ones, co
                                 const uint16_t *flags)
 {
     struct levels *l = arena_new(an->in->scratch, struct levels);
-    if (an->in->equation->is_strong || !has_no_fixed_pads(an->in->equation->pattern) || !has_tests_of_ones_alone(an) ||
+    if (!has_no_fixed_pads(an->in->equation->pattern) || !has_tests_of_ones_alone(an) ||
         !find_levels(an, l) || !is_one_class_for_each_level(an, l) || !has_nothing_but_windows(an, l, labels, flags))
         return false;
     for (int i = 0; i < an->n_windows; i++)

@@ -264,8 +264,10 @@ static void note_index(struct analysis *an, uint32_t node, const struct expr_nod
         return;
     }
     if (is_block_of_merge(an, node, axis, &f)) {
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < 2; i++) {
             classes_unite(an, item, an->first_item[node] + f.variable[i]);
+            an->links[an->n_links - 1].is_of_group = f.coefficient[i] != 1;
+        }
         classes_flag(an, item, HAS_GROUPS);
         return;
     }

@@ -11,6 +11,8 @@ import sys
 import tempfile
 
 CONDITIONS = {
+    "halves-of-uneven-filters": ["(= (dims ?y) (dims ?z))"],
+    "halves-without-groups": ["(= (dims ?u) (dims ?w))"],
     "ones-rows-scale-the-left-side": ["(= (dim ?x 1) 1)"],
     "ones-between-two": ["(= (dim ?x 0) 1)"],
     "ones-on-one-side": ["(= (dim ?x 0) 1)"],
@@ -20,6 +22,7 @@ CONDITIONS = {
     "condition-list": ["(= (product $s) 1)"],
     "chain-pads-exchanged": ["(= (sum $p) 0)", "(= (sum $q) 0)"],
     "split-of-filters-below-any": ["(= (dim ?x 1) 1)"],
+    "split-of-filters-above-any": ["(= (dims ?y) (dims ?z))"],
     "split-of-merge-counts": ["(= (dim ?x 0) 1)"],
     "poolmax-strided-first": ["(= (product $k) 1)"],
     "poolmax-strided-dilated": ["(= (product $k) 1)"],
@@ -32,7 +35,7 @@ CONDITIONS = {
         "(= (dim ?x 0) (dim ?y 3))",
         "(= (dim ?x 0) 1)",
     ],
-    "conv-filters-of-two-groups": ["(= (dims ?y) (dims ?w))", "(= (dim ?y 0) (dim ?w 0))", "(= (dim ?x 1) (dim ?z 1))"],
+    "conv-filters-of-two-groups": ["(= (dims ?y) (dims ?w))"],
     "channels-commute-with-any-steps": ["(= (product $s) 1)", "(= (product $t) 1)"],
     "merged-with-unequal-parts": ["(= (dims ?x) (dims ?y))"],
     "all-axes-of-product-one": ["(= (dim ?x 1) 1)"],

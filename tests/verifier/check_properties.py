@@ -69,6 +69,27 @@ def means(name, kernel, attributes, where=""):
     return planted(name, left, f"(conv {groups.replace('?u', mean)} 1 1) ?w))", f"(= (rank ?x) 4) {where}")
 
 
+
+
+def halves(name, first, last):
+    """Each half of the channels is convolved by its part of the kernel."""
+    conv = "(conv :stride $s :pad $p :group 2 ?x (concat 0 ?y ?z))"
+    return planted(
+        name,
+        f"(conv :stride $s :pad $p ?x (concat 1 {first} {last}))",
+        f"(ewadd (split0 1 {conv}) (split1 1 {conv}))",
+        "(defined (concat 0 ?y ?z))",
+    )
+
+
+def chain(name, inner, outer, kernel):
+    """Two groups behind two groups, whose first filters are repeated."""
+    first = "(conv :stride $s :pad $p :group 2 (conv :stride $t :pad $q :group 2 ?x ?y) ?z)"
+    return f"""(property {name}
+  (equal {first}
+         (conv {outer} :group 2 (conv {inner} :group 2 ?x (concat 0 ?y {kernel})) (merge 2 2 ?z))))\n"""
+
+
 # One side alone is refused where pads, dilations, strides or kernels are larger than any that are tried.
 FAR = {
     "pads of three": means("far-pads", "3 3", ":stride $s :pad $p"),
@@ -128,6 +149,12 @@ CASES = [
     ("groups exchanged", groups("exchanged", "?z", "?x", EVEN), 1, ["exchanged: refuted"], []),
     ("groups of one half", groups("half", "?x", "?x", EVEN), 1, ["half: refuted"], []),
     ("groups of uneven filters", groups("uneven", "?x", "?z", "(= (dim ?x 1) (dim ?z 1))"), 1, ["0 proved"], []),
+    ("halves of channels", halves("halves", "?y", "?z"), 0, ["halves: proved"], []),
+    ("halves exchanged", halves("exchanged", "?z", "?y"), 1, ["exchanged: refuted"], []),
+    ("a chain of groups", chain("chain", ":stride $t :pad $q", ":stride $s :pad $p", "?y"), 0, ["chain: proved"], []),
+    ("strides exchanged", chain("steps", ":stride $s :pad $q", ":stride $t :pad $p", "?y"), 1, ["steps: refuted"], []),
+    ("pads exchanged", chain("pads", ":stride $t :pad $p", ":stride $s :pad $q", "?y"), 1, ["pads: refuted"], []),
+    ("another kernel", chain("other", ":stride $t :pad $q", ":stride $s :pad $p", "(neg ?y)"), 1, ["other: refuted"], []),
     ("trees that differ alone", TREES, 1, ["different split trees", "disagrees on 0"], ["INTERNAL ERROR"]),
     ("one below its bound", STEPS, 0, ["steps: tested", "1 tested"], ["refuted: "], ["--bound", "3"]),
     ("one at its bound", STEPS, 1, ["steps: refuted", "different types"], [], ["--bound", "4"]),

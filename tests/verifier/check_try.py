@@ -17,6 +17,7 @@ TOO_RARE = {
     "condition-of-sum",
     "conv-by-identity-of-sum-with-ones",
     "division-cancelled",
+    "halves-without-groups",
     "length-in-condition",
     "length-of-pads",
     "merge-group-cubic",
