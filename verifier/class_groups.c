@@ -54,14 +54,16 @@ static bool has_numbers_of_groups(const struct pattern_node *n)
     static const char *const names[] = {"group", "count"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         int attribute = operator_find_attribute(n->op, names[i]);
-        for (uint32_t k = 0; attribute >= 0 && k < n->attributes[attribute].count; k++)
-            if (n->attributes[attribute].terms[k]->kind != TERM_INTEGER && n->attributes[attribute].terms[k]->kind != TERM_VARIABLE)
+        for (uint32_t k = 0; attribute >= 0 && k < n->attributes[attribute].count; k++) {
+            enum attribute_term_kind kind = n->attributes[attribute].terms[k]->kind;
+            if (kind != TERM_INTEGER && kind != TERM_VARIABLE)
                 return false;
+        }
     }
     return true;
 }
 
-// Convolutions, concatenations, splits that cut where these do, and what works entry by entry.
+// Convolutions and merges, concatenations, splits that cut where these do, and what works entry by entry.
 static bool has_only_known_operators(const struct analysis *an)
 {
     for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++) {
@@ -128,20 +130,16 @@ static bool tie_parts(struct ties *t, uint32_t node)
     return tie_sum(t, whole, parts, n_parts) || is_new;
 }
 
-// Channels of an image and of its kernel; of a kernel before and after it is merged; operands of a concatenation on another
-// axis.
+// Channels of an image and of its kernel; of a kernel before and after it is merged; a whole and its parts.
 static bool tie_node(struct ties *t, uint32_t node)
 {
     const struct analysis *an = t->an;
     const struct pattern_node *n = node_at(an, node);
-    bool is_new = false;
     if (n->op->id == OP_CONV)
         return tie(t, classes_item_of_axis(an, n->inputs[0], 1), classes_item_of_axis(an, n->inputs[1], 1));
     if (n->op->id == OP_MERGE)
         return tie(t, classes_item_of_axis(an, n->inputs[0], 1), item_of_output(an, node, 0, 1));
-    if (n->op->id == OP_CONCAT || n->op->id == OP_SPLIT)
-        is_new = tie_parts(t, node);
-    return is_new;
+    return (n->op->id == OP_CONCAT || n->op->id == OP_SPLIT) && tie_parts(t, node);
 }
 
 static void tie_what_conditions_equate(struct ties *t)
@@ -191,9 +189,8 @@ static void divide(struct ties *t, uint32_t item, int64_t n)
 static bool find_blocks(struct ties *t)
 {
     const struct analysis *an = t->an;
-    for (uint32_t i = 0; i < an->n_items; i++) {
+    for (uint32_t i = 0; i < an->n_items; i++)
         t->places[i] = 0;
-    }
     for (uint32_t i = 0; i < an->n_items; i++)
         if (is_of_class(t, i))
             divide(t, i, an->size[i]);
@@ -219,7 +216,7 @@ static bool find_blocks(struct ties *t)
 void classes_find_places_of_groups(struct analysis *an, const uint16_t *flags)
 {
     struct ties *t = NULL;
-    for (uint32_t class = 0; class < an->n_items; class ++) {
+    for (uint32_t class = 0; class < an->n_items; class++) {
         if (an->parent[class] != class || !(flags[class] & HAS_GROUPS) ||
             (flags[class] & ~(HAS_GROUPS | HAS_SEGMENTS | HAS_COUNT)))
             continue;
