@@ -69,6 +69,8 @@ struct operator
     // Of one input and the attributes alone, when operator_check_attributes holds: inputs for which it differs are never
     // well-typed together. A cheap way to refuse most combinations of many types. NULL: only what the flags say is known.
     uint64_t (*agreement)(const struct operator_call *call, int input);
+    // Of the attributes alone: are there no inputs that they go with? NULL: that is not known.
+    bool (*refuses)(const struct attribute_value *attributes);
     // After a successful define: makes explicit in `ret_attributes` (a copy of the call's) what was left to the input
     // types. Values are allocated in d->arena. NULL: nothing ever is.
     void (*resolve)(struct definition * d, const struct operator_call *call, struct attribute_value *ret_attributes);

@@ -12,6 +12,25 @@ enum { KERNEL, STRIDE, PAD, DILATION, ACT, PADDING };
 enum { PADDING_IGNORED, PADDING_COUNTED };
 static const char *const padding_names[] = {"ignored", "counted", NULL};
 
+// Does a window that begins in the pad end there, too?
+static bool is_in_pad(int64_t pad, int64_t kernel, int64_t dilation)
+{
+    return pad > 0 && kernel <= (pad - 1) / dilation + 1;
+}
+
+// What else is wrong with the lists the image tells as well.
+static bool refuses_pads(const struct attribute_value *attributes)
+{
+    const struct attribute_value *kernel = &attributes[KERNEL], *pad = &attributes[PAD];
+    const struct attribute_value *dilation = &attributes[DILATION];
+    bool has_dilation = dilation->count == kernel->count, are_in_pad = false;
+    for (uint32_t a = 0; pad->count == 2 * kernel->count && a < pad->count; a++) {
+        int64_t step = has_dilation ? dilation->ints[a % kernel->count] : 1;
+        are_in_pad = are_in_pad || step < 1 || is_in_pad(pad->ints[a], kernel->ints[a % kernel->count], step);
+    }
+    return are_in_pad;
+}
+
 static bool read_pool_window(struct definition *d, const struct operator_call *call, struct window *ret_window)
 {
     const struct type *x = &call->inputs[0];
@@ -22,9 +41,10 @@ static bool read_pool_window(struct definition *d, const struct operator_call *c
                      ret_window))
         return false;
     for (int a = 0; a < ret_window->n; a++) {
-        int64_t reach = (ret_window->kernel[a] - 1) * ret_window->dilation[a] + 1;
-        bool spans_image = ret_window->kernel[a] > 1 && ret_window->dilation[a] > x->dim[2 + a];
-        if (ret_window->pad_begin[a] >= reach || ret_window->pad_end[a] >= reach || x->dim[2 + a] == 0 || spans_image)
+        int64_t size = ret_window->kernel[a], step = ret_window->dilation[a];
+        bool spans_image = size > 1 && step > x->dim[2 + a];
+        if (is_in_pad(ret_window->pad_begin[a], size, step) || is_in_pad(ret_window->pad_end[a], size, step) ||
+            x->dim[2 + a] == 0 || spans_image)
             return refuse(d, "pooling needs windows that meet the image");
     }
     return true;
@@ -139,6 +159,7 @@ const struct operator operator_poolmax = {
     .flags = OPERATOR_KEEPS_RANK,
     .attributes = {WINDOW_ATTRIBUTES},
     .define = define_poolmax,
+    .refuses = refuses_pads,
     .resolve = resolve_lists,
 };
 
@@ -154,5 +175,6 @@ const struct operator operator_poolavg = {
                                                    .kind = ATTRIBUTE_CHOICE,
                                                    .choices = padding_names}},
     .define = define_poolavg,
+    .refuses = refuses_pads,
     .resolve = resolve_lists,
 };

@@ -220,13 +220,18 @@ static void add_candidates(struct search *s)
             add_candidates_of(s, v, left.of_class[classes.class_of_variable[v]]);
 }
 
-static void bind_given_attributes(struct search *s)
+// False: no types go with them.
+static bool bind_given_attributes(struct search *s)
 {
     const struct pattern *p = s->e->equation->pattern;
+    bool may_be_typed = true;
     for (uint32_t v = 0; s->e->attributes && v < p->n_attribute_variables; v++)
         s->in.attributes[v] = s->e->attributes[v];
-    for (uint32_t n = 0; s->e->attributes && n < p->nodes.count; n++)
+    for (uint32_t n = 0; s->e->attributes && n < p->nodes.count; n++) {
         instance_settle_attributes(&s->in, n);
+        may_be_typed = may_be_typed && !((s->required >> n & 1) && instance_refuses_attributes(&s->in, n));
+    }
+    return may_be_typed;
 }
 
 // --- the order of the search -----------------------------------------------------------------------------------------
@@ -614,6 +619,8 @@ static void plan_search(struct search *s)
             s->below_tops |= nodes_of(s->e->equation->pattern, n);
 }
 
+// There may be very many attributes that no types go with.
+#define STEPS_OF_REFUSAL 25
 bool enumerate_instances(struct enumeration *e)
 {
     struct search s = {.e = e, .required = enumerate_required_nodes(e->equation, e->wanted)};
@@ -623,7 +630,11 @@ bool enumerate_instances(struct enumeration *e)
     s.relations.in = &s.in;
     s.relations.arena = s.arena;
     instance_init(&s.in, e->equation, e->typing, e->scratch);
-    bind_given_attributes(&s);
+    if (!bind_given_attributes(&s)) {
+        e->steps = STEPS_OF_REFUSAL;
+        e->was_cut_short = e->steps > e->step_limit;
+        return true;
+    }
     add_candidates(&s);
     plan_search(&s);
     bool goes_on = search_all(&s);

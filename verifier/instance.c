@@ -108,6 +108,12 @@ void instance_settle_attributes(struct instance *in, uint32_t node)
     in->evaluations[node] = ++in->typing->n_evaluations;
 }
 
+bool instance_refuses_attributes(const struct instance *in, uint32_t node)
+{
+    const struct operator* op = in->equation->pattern->nodes.items[node].op;
+    return op->refuses && in->heads[node] != NO_HEAD && op->refuses(typing_attributes(in->typing, in->heads[node]));
+}
+
 bool instance_type_node(struct instance *in, uint32_t node)
 {
     const struct pattern_node *n = &in->equation->pattern->nodes.items[node];

@@ -27,6 +27,7 @@ void instance_bind(struct instance *in, uint32_t variable, type_id type);
 struct term_bindings instance_bindings(const struct instance *in);
 // The attribute variables of the node are bound: evaluates its attributes when they depend on nothing else.
 void instance_settle_attributes(struct instance *in, uint32_t node);
+bool instance_refuses_attributes(const struct instance *in, uint32_t node);   // settled ones, whatever the types are
 // The node's operator with its attributes. False: a term has no value.
 bool instance_head(struct instance *in, uint32_t node, head_id *ret_head);
 // Types a node whose inputs were typed; false (and calls[node] NULL) when it is ill-typed.

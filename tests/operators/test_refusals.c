@@ -232,9 +232,10 @@ static void evaluate_everywhere(struct application *p, const struct definition *
     free_values(outputs, d->n_outputs, out);
 }
 
-// Inputs that do not agree would be refused without being looked at.
+// Attributes that are refused, and inputs that do not agree, are not looked at.
 static void check_agreement(const struct operator_call *call)
 {
+    assert_false(call->op->refuses && call->op->refuses(call->attributes));
     for (int i = 1; i < call->n_inputs; i++)
         assert_true(operator_agreement(call, i) == operator_agreement(call, 0));
 }
