@@ -396,15 +396,6 @@ static polynomial negate(struct polynomial_pool *p, polynomial a)
 
 // --- functions -------------------------------------------------------------------------------------------------------
 
-static const struct polynomial_atom *as_single_atom(const struct polynomial_pool *p, polynomial a, uint8_t kind)
-{
-    struct term_list x = terms_of(p, a);
-    uint32_t atom;
-    if (x.count != 1 || !is_atom(p, &x.items[0], &atom) || p->atoms.items[atom].kind != kind)
-        return NULL;
-    return &p->atoms.items[atom];
-}
-
 static bool is_constant(const struct polynomial_pool *p, polynomial a, struct polynomial_term *ret)
 {
     struct term_list x = terms_of(p, a);
@@ -439,15 +430,57 @@ static void add_member(struct polynomial_pool *p, struct members *m, polynomial 
     m->count++;
 }
 
+static polynomial scale_by(struct polynomial_pool *p, polynomial a, const struct polynomial_term *by)
+{
+    return by->numerator == by->denominator ? a : polynomial_scale(p, a, by->numerator, by->denominator);
+}
+
+// c max(x, y) = max(c x, c y) for c above 0: the polynomial is such a maximum, or the only member.
 static void add_members_of(struct polynomial_pool *p, struct members *m, polynomial a)
 {
-    const struct polynomial_atom *set = as_single_atom(p, a, ATOM_MAXIMUM);
-    if (!set) {
+    struct term_list x = terms_of(p, a);
+    struct polynomial_term factor = x.count == 1 ? x.items[0] : (struct polynomial_term){0};
+    struct polynomial_atom set = {.kind = ATOM_VARIABLE};
+    uint32_t factors[MOST_FACTORS];
+    if (factor.numerator > 0 && monomial_factors(&p->monomials, factor.monomial, factors) == 1)
+        set = p->atoms.items[factors[0]];
+    if (set.kind != ATOM_MAXIMUM) {
         add_member(p, m, a);
         return;
     }
-    for (uint32_t i = 0; i < set->b; i++)
-        add_member(p, m, p->sets.items[set->a + i]);
+    for (uint32_t i = 0; i < set.b; i++)
+        add_member(p, m, scale_by(p, p->sets.items[set.a + i], &factor));
+}
+
+// Products of atoms that have one coefficient, but for the sign: 1 over it, and 1 where there are sums, or others.
+static struct polynomial_term inverse_of_common_coefficient(const struct polynomial_pool *p, const struct members *m)
+{
+    const struct polynomial_term one = {MONOMIAL_ONE, 1, 1};
+    struct polynomial_term inverse = {0};
+    for (uint32_t i = 0; i < m->count; i++) {
+        struct term_list x = terms_of(p, m->items[i]);
+        if (x.count == 0)
+            continue;
+        int64_t size = x.items[0].numerator < 0 ? -x.items[0].numerator : x.items[0].numerator;
+        bool is_first = inverse.denominator == 0;
+        if (x.count > 1 || !(is_first || (inverse.denominator == size && inverse.numerator == x.items[0].denominator)))
+            return one;
+        inverse = (struct polynomial_term){MONOMIAL_ONE, x.items[0].denominator, size};
+    }
+    return inverse.denominator ? inverse : one;
+}
+
+static polynomial maximum_of_members(struct polynomial_pool *p, const struct members *m)
+{
+    struct polynomial_term inverse = inverse_of_common_coefficient(p, m);
+    struct polynomial_term coefficient = {MONOMIAL_ONE, inverse.denominator, inverse.numerator};
+    struct members scaled;
+    scaled.count = 0;
+    for (uint32_t i = 0; i < m->count; i++)
+        add_member(p, &scaled, scale_by(p, m->items[i], &inverse));
+    polynomial greatest =
+        atom_as_polynomial(p, (struct atom_key){{.kind = ATOM_MAXIMUM, .b = scaled.count}, scaled.items});
+    return scale_by(p, greatest, &coefficient);
 }
 
 // Keeps only the greatest of the constants.
@@ -480,7 +513,7 @@ polynomial polynomial_maximum(struct polynomial_pool *p, const polynomial *items
         return POLYNOMIAL_LOWEST;
     if (m.count == 1)
         return m.items[0];
-    return atom_as_polynomial(p, (struct atom_key){{.kind = ATOM_MAXIMUM, .b = m.count}, m.items});
+    return maximum_of_members(p, &m);
 }
 
 static polynomial maximum(struct polynomial_pool *p, polynomial a, polynomial b)
@@ -514,14 +547,13 @@ static polynomial apply_uninterpreted(struct polynomial_pool *p, enum scalar_fun
 // f(max(x, y)) = max(f(x), f(y))
 static polynomial apply_increasing(struct polynomial_pool *p, enum scalar_function fn, polynomial a)
 {
-    const struct polynomial_atom *set = as_single_atom(p, a, ATOM_MAXIMUM);
-    if (!set)
-        return apply_uninterpreted(p, fn, a, 0, 0);
+    struct members m;
+    m.count = 0;
+    add_members_of(p, &m, a);
     polynomial result = POLYNOMIAL_LOWEST;
-    uint32_t first = set->a, count = set->b;
-    for (uint32_t i = 0; i < count; i++)
-        result = maximum(p, result, apply_uninterpreted(p, fn, p->sets.items[first + i], 0, 0));
-    return result;
+    for (uint32_t i = 0; i < m.count; i++)
+        result = maximum(p, result, apply_uninterpreted(p, fn, m.items[i], 0, 0));
+    return m.count ? result : apply_uninterpreted(p, fn, a, 0, 0);
 }
 
 // 1 / (c x y) = (1 / c) (1 / x) (1 / y);  any sum is scaled to leading coefficient 1.

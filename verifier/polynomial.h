@@ -7,10 +7,10 @@
 // Everything is hash-consed in one pool, so that two polynomials are equal exactly when their numbers are. The laws
 // used hold over the reals: the ring's; division by a constant; a / b = a * (1 / b), with 1 / (b c) = 1 / b * 1 / c and
 // nothing cancelled; MAX as a set (associative, commutative, idempotent), with relu x = max(x, 0),
-// min(x, y) = -max(-x, -y) and |x| = max(x, -x); increasing functions pass through MAX. All other functions are
-// uninterpreted: equal arguments give equal values and nothing more is used. So equal numbers prove equality;
-// different numbers refute it only for ring expressions, and a difference is confirmed by numbers before it is called
-// so.
+// min(x, y) = -max(-x, -y), |x| = max(x, -x) and max(2 x, 2 y) = 2 max(x, y) of products; increasing functions pass
+// through MAX. All other functions are uninterpreted: equal arguments give equal values and nothing more is used. So
+// equal numbers prove equality; different numbers refute it only for ring expressions, and a difference is confirmed by
+// numbers before it is called so.
 #ifndef VERIFIER_POLYNOMIAL_H
 #define VERIFIER_POLYNOMIAL_H
 #include "core/table.h"

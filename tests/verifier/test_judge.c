@@ -121,6 +121,9 @@ static const struct {
      "different values"},
     {"(rule doubled-product (source (relu (ewadd (relu (matmul ?x ?y)) (relu (matmul ?x ?y))))) (target (relu (ewadd "
      "(matmul ?x ?y) (matmul ?x ?y)))))",
+     VERDICT_PROVED, NULL},
+    {"(rule added-product (source (relu (ewadd (matmul ?x ?y) (relu (matmul ?x ?y))))) (target (ewadd (relu (matmul ?x "
+     "?y)) (relu (matmul ?x ?y)))))",
      VERDICT_UNDECIDED, NULL},
     // Conditions name the sizes of images, on which strides beyond 2 are alike. On larger ones they are not, and nothing
     // is named where an axis of an image has a size of its own.

@@ -61,6 +61,33 @@ static void takes_maxima_as_sets(void **state)
     polynomial_pool_free(&p);
 }
 
+static polynomial twice(struct polynomial_pool *p, polynomial a)
+{
+    return polynomial_scale(p, a, 2, 1);
+}
+
+static void takes_coefficients_out_of_maxima(void **state)
+{
+    struct polynomial_pool p;
+    polynomial_pool_init(&p);
+    polynomial x = polynomial_variable(&p, 0), y = polynomial_variable(&p, 1), z = polynomial_variable(&p, 2);
+    polynomial xy = apply2(&p, FN_MAX, x, y), sum = apply2(&p, FN_ADD, x, y);
+    polynomial of_twice = apply2(&p, FN_MAX, twice(&p, x), twice(&p, y));
+    assert_int_equal(of_twice, twice(&p, xy));
+    assert_int_equal(apply2(&p, FN_MAX, of_twice, twice(&p, z)), twice(&p, apply2(&p, FN_MAX, xy, z)));
+    assert_int_equal(apply2(&p, FN_MAX, of_twice, z),
+                     apply2(&p, FN_MAX, twice(&p, x), apply2(&p, FN_MAX, z, twice(&p, y))));
+    assert_int_equal(apply1(&p, FN_RELU, twice(&p, x)), twice(&p, apply1(&p, FN_RELU, x)));
+    assert_int_equal(apply2(&p, FN_MIN, twice(&p, x), twice(&p, y)), twice(&p, apply2(&p, FN_MIN, x, y)));
+    assert_int_equal(apply1(&p, FN_EXP, of_twice),
+                     apply2(&p, FN_MAX, apply1(&p, FN_EXP, twice(&p, x)), apply1(&p, FN_EXP, twice(&p, y))));
+    assert_int_not_equal(apply2(&p, FN_MAX, polynomial_scale(&p, x, -2, 1), polynomial_scale(&p, y, -2, 1)),
+                         polynomial_scale(&p, xy, -2, 1));
+    assert_int_not_equal(apply2(&p, FN_MAX, twice(&p, x), y), twice(&p, xy));
+    assert_int_not_equal(apply2(&p, FN_MAX, twice(&p, sum), twice(&p, z)), apply2(&p, FN_MAX, sum, z));
+    polynomial_pool_free(&p);
+}
+
 static void notices_overflow(void **state)
 {
     struct polynomial_pool p;
@@ -139,9 +166,10 @@ static void decides_by_signs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(has_the_laws_of_a_ring), TEST(keeps_fractions_exact),      TEST(takes_maxima_as_sets),
-        TEST(notices_overflow),       TEST(sums_products_term_by_term), TEST(prints_polynomials),
-        TEST(decides_by_signs),
+        TEST(has_the_laws_of_a_ring), TEST(keeps_fractions_exact),
+        TEST(takes_maxima_as_sets),   TEST(takes_coefficients_out_of_maxima),
+        TEST(notices_overflow),       TEST(sums_products_term_by_term),
+        TEST(prints_polynomials),     TEST(decides_by_signs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
