@@ -61,13 +61,35 @@ polynomial demands_entry(struct demands *d, uint32_t variable, uint32_t i, int64
     return demands_add(d, own, demands_number(d, least));
 }
 
-// How many whole strides the room has: equal rooms and strides have equal ones, and nothing else is said.
-polynomial demands_steps(struct demands *d, polynomial room, polynomial stride)
+static polynomial product_of(struct demands *d, monomial m)
+{
+    uint32_t factors[MOST_FACTORS], n = monomial_factors(&d->pool->monomials, m, factors);
+    polynomial product = POLYNOMIAL_ONE;
+    for (uint32_t i = 0; i < n; i++)
+        product = demands_multiply(d, product, d->pool->of_atoms.items[factors[i]]);
+    return product;
+}
+
+// What is left of the room when whole strides that its terms have are taken away: all coefficients are from 0 and below
+// the stride. False: some are fractions.
+static bool take_whole_strides(struct demands *d, polynomial room, int64_t stride, polynomial *ret_rest)
+{
+    struct pool_range range = d->pool->polynomials.items[room];
+    *ret_rest = POLYNOMIAL_ZERO;
+    for (uint32_t i = 0; i < range.count; i++) {
+        struct polynomial_term t = d->pool->terms.items[range.first + i];   // the pool grows below
+        int64_t rest = (t.numerator % stride + stride) % stride;
+        if (t.denominator != 1)
+            return false;
+        *ret_rest = demands_add(d, *ret_rest, polynomial_scale(d->pool, product_of(d, t.monomial), rest, 1));
+    }
+    return true;
+}
+
+static polynomial quotient_of(struct demands *d, polynomial room, polynomial stride)
 {
     struct steps *s = d->steps;
     uint32_t i = 0;
-    if (stride == POLYNOMIAL_ONE)
-        return room;
     while (i < s->count && (s->room[i] != room || s->stride[i] != stride))
         i++;
     if (i == MAX_STEPS) {
@@ -80,9 +102,43 @@ polynomial demands_steps(struct demands *d, polynomial room, polynomial stride)
     return polynomial_variable(d->pool, INDETERMINATES_OF_STEPS + i);
 }
 
+// How many whole strides the room has. Strides that are numbers are taken out of it as often as its terms have them; of
+// what is left, equal rooms and strides have equal quotients, and nothing else is said.
+polynomial demands_steps(struct demands *d, polynomial room, polynomial stride)
+{
+    polynomial rest;
+    int64_t n, small;
+    if (stride == POLYNOMIAL_ONE)
+        return room;
+    if (!demands_is_number(d->pool, stride, &n) || n < 1 || !take_whole_strides(d, room, n, &rest))
+        return quotient_of(d, room, stride);
+    polynomial whole = polynomial_scale(d->pool, demands_subtract(d, room, rest), 1, n);
+    return demands_is_number(d->pool, rest, &small) ? whole : demands_add(d, whole, quotient_of(d, rest, stride));
+}
+
+// q + a is at least 0, with q whole strides in a room, where the room and a strides are: a has whole values only.
+static polynomial without_quotient(struct demands *d, polynomial a)
+{
+    polynomial rest;
+    int64_t stride;
+    for (uint32_t i = 0; i < d->steps->count; i++) {
+        polynomial quotient = polynomial_variable(d->pool, INDETERMINATES_OF_STEPS + i);
+        polynomial others = demands_subtract(d, a, quotient);
+        bool is_one_less = d->pool->polynomials.items[others].count < d->pool->polynomials.items[a].count;
+        if (is_one_less && demands_is_number(d->pool, d->steps->stride[i], &stride) &&
+            take_whole_strides(d, others, 1, &rest))
+            return demands_add(d, d->steps->room[i], demands_multiply(d, others, d->steps->stride[i]));
+    }
+    return a;
+}
+
 void demands_ask(struct demands *d, enum demand_kind kind, polynomial a, polynomial b)
 {
     int64_t n;
+    if (kind == AT_LEAST_ZERO && !demands_is_never_negative(d->pool, a))
+        a = without_quotient(d, a);
+    if (kind == MEETS_IMAGE && !demands_is_never_negative(d->pool, b))
+        b = without_quotient(d, b);
     bool is_met = (kind == AT_LEAST_ZERO && demands_is_never_negative(d->pool, a)) || (kind == IS_EQUAL && a == b) ||
                   (kind == IS_EVEN && demands_is_number(d->pool, a, &n) && n % 2 == 0) ||
                   (kind == MEETS_IMAGE && (a == POLYNOMIAL_ZERO || demands_is_never_negative(d->pool, b)));

@@ -63,7 +63,7 @@ bool demands_is_never_negative(const struct polynomial_pool *p, polynomial a);
 polynomial demands_size(struct demands *d, uint32_t v, int axis);
 // Entry i of an attribute variable whose entries are at least that.
 polynomial demands_entry(struct demands *d, uint32_t variable, uint32_t i, int64_t least);
-// How many whole strides the room has: equal rooms and strides have equal ones, and nothing else is said.
+// How many whole strides the room has.
 polynomial demands_steps(struct demands *d, polynomial room, polynomial stride);
 
 // What is always met is not written down.

@@ -85,7 +85,7 @@ static bool is_pooling(const struct operator* op)
     return op->id == OP_POOLAVG || op->id == OP_POOLMAX;
 }
 
-// May the axis remember a concatenation? Windows forget it.
+// May the axis remember a concatenation? Windows forget it, and what works entry by entry knows what all inputs do.
 static bool may_be_cut(const struct demands *d, term_id term, int axis)
 {
     const struct term *t = &d->eq->pattern->terms.items[term];
@@ -93,7 +93,10 @@ static bool may_be_cut(const struct demands *d, term_id term, int axis)
         return !(d->eq->plain >> t->index & 1);
     const struct pattern_node *n = &d->eq->pattern->nodes.items[t->index];
     bool is_of_windows = n->op->id == OP_CONV || is_pooling(n->op);
-    return !is_of_windows || axis < FIRST_SPATIAL;
+    bool may_be = !is_of_windows || axis < FIRST_SPATIAL;
+    for (uint32_t i = 0; operator_works_entry_by_entry(n->op) && i < n->n_inputs; i++)
+        may_be = may_be && may_be_cut(d, n->inputs[i], axis);
+    return may_be;
 }
 
 // Concatenation and splitting change the size of one axis, what works entry by entry that of none.
@@ -103,10 +106,7 @@ static void demand_alike(struct demands *d, uint32_t node, int along)
     uint32_t n_alike = n->op->id == OP_SMUL ? 1 : n->n_inputs;
     for (int axis = FIRST_SPATIAL; axis < d->rank; axis++) {
         polynomial size = size_of_term(d, n->inputs[0], axis);
-        if (axis == along && n->op->id == OP_SPLIT) {
-            d->is_impossible = d->is_impossible || !may_be_cut(d, n->inputs[0], axis);
-            d->is_beyond = d->is_beyond || !d->is_impossible;
-        }
+        d->is_beyond = d->is_beyond || (axis == along && n->op->id == OP_SPLIT);
         for (uint32_t i = 1; i < n_alike; i++)
             if (axis == along)
                 size = demands_add(d, size, size_of_term(d, n->inputs[i], axis));
@@ -116,14 +116,30 @@ static void demand_alike(struct demands *d, uint32_t node, int along)
     }
 }
 
-static void demand_along_axis(struct demands *d, uint32_t node)
+static int64_t axis_of_node(struct demands *d, uint32_t node)
 {
     struct entries axis;
     int64_t along = 0;
     demands_evaluate_attribute(d, node, "axis", 1, 0, &axis);
     d->is_beyond = d->is_beyond || !demands_is_number(d->pool, axis.items[0], &along);
+    return along;
+}
+
+static void demand_along_axis(struct demands *d, uint32_t node)
+{
+    int64_t along = axis_of_node(d, node);
     d->is_impossible = d->is_impossible || along >= d->rank;
     demand_alike(d, node, (int)along);
+}
+
+// A split without sizes, where no concatenation is remembered?
+static bool splits_what_is_whole(struct demands *d, uint32_t node)
+{
+    const struct pattern_node *n = &d->eq->pattern->nodes.items[node];
+    if (n->op->id != OP_SPLIT || n->attributes[operator_find_attribute(n->op, "sizes")].count)
+        return false;
+    int64_t along = axis_of_node(d, node);
+    return along >= FIRST_SPATIAL && along < d->rank && !may_be_cut(d, n->inputs[0], (int)along);
 }
 
 #define NO_AXIS (-1)
@@ -197,6 +213,8 @@ static bool holds_at_rank(const struct equation *eq, int rank)
 // Until no size is found to be another one.
 static void collect(struct demands *d, node_set nodes)
 {
+    for (uint32_t n = 0; n < d->eq->pattern->nodes.count; n++)
+        d->is_impossible = d->is_impossible || ((nodes >> n & 1) && splits_what_is_whole(d, n));
     do {
         d->count = 0;
         d->has_changed = false;
@@ -208,15 +226,17 @@ static void collect(struct demands *d, node_set nodes)
     } while (d->has_changed && !d->is_impossible && !d->is_beyond);
 }
 
-// It is what is known, or a product of what is known and of what is, and something that is not negative.
+// It is half of the sum of two that are known, which may be one, and something that is not negative.
 static bool is_at_least_zero(struct demands *known, polynomial a)
 {
-    for (uint32_t i = 0; i < known->count; i++) {
-        if (known->items[i].kind != AT_LEAST_ZERO)
-            continue;
-        if (demands_is_never_negative(known->pool, demands_subtract(known, a, known->items[i].a)))
-            return true;
-    }
+    polynomial twice = demands_add(known, a, a);
+    for (uint32_t i = 0; i < known->count; i++)
+        for (uint32_t j = 0; j <= i && known->items[i].kind == AT_LEAST_ZERO; j++) {
+            polynomial sum = demands_add(known, known->items[i].a, known->items[j].a);
+            if (known->items[j].kind == AT_LEAST_ZERO &&
+                demands_is_never_negative(known->pool, demands_subtract(known, twice, sum)))
+                return true;
+        }
     return false;
 }
 
@@ -245,11 +265,21 @@ static bool follows(struct demands *known, const struct demand *what)
     return what->kind == AT_LEAST_ZERO && (is_at_least_zero(known, what->a) || is_growing_pad(known, what->a));
 }
 
-static bool have_equal_sizes(struct demands *d)
+static bool is_known_to_be_equal(const struct demands *known, polynomial a, polynomial b)
+{
+    struct demand equal = {IS_EQUAL, a < b ? a : b, a < b ? b : a};
+    bool is_known = a == b;
+    for (uint32_t i = 0; i < known->count && !is_known; i++)
+        is_known = memcmp(&known->items[i], &equal, sizeof equal) == 0;
+    return is_known;
+}
+
+static bool have_equal_sizes(const struct demands *known, struct demands *d)
 {
     for (uint32_t i = 0; i < d->eq->n_pairs; i++)
         for (int axis = FIRST_SPATIAL; axis < d->rank; axis++)
-            if (size_of_term(d, d->eq->left[i], axis) != size_of_term(d, d->eq->right[i], axis))
+            if (!is_known_to_be_equal(known, size_of_term(d, d->eq->left[i], axis),
+                                      size_of_term(d, d->eq->right[i], axis)))
                 return false;
     return true;
 }
@@ -273,7 +303,7 @@ static bool goes_along(const struct demands *at, bool from_left)
     for (uint32_t i = 0; i < other.count; i++)
         if (!follows(&known, &other.items[i]))
             return false;
-    return !other.has_changed && have_equal_sizes(&other);
+    return !other.has_changed && have_equal_sizes(&known, &other);
 }
 
 // --- equations -------------------------------------------------------------------------------------------------------

@@ -129,6 +129,19 @@ FAR = {
     "dilations of larger kernels": means(
         "far-dilated", "3 3", ":pad 2 2 2 2 :dilation $d", "(= (dim ?u 2) 4) (= (dim ?u 3) 4)"
     ),
+    "pads of parts by sizes": planted(
+        "far-parts",
+        "(split0 3 :sizes 1 1 (conv :stride $s :pad $p :group (dim ?x 1) ?u (smul (cpool :shape (dim ?x 1) 1 3 3) ?w)))",
+        "(split0 3 :sizes 1 1 (conv :group (dim ?x 1) (poolavg :kernel 3 3 :stride $s :pad $p :padding counted ?u)"
+        " (smul (cpool :shape (dim ?x 1) 1 1 1) ?w)))",
+        "(= (rank ?x) 4)",
+    ),
+    "kernels larger by steps": planted(
+        "far-steps",
+        size_of("(poolmax :kernel $k :stride 2 2 (poolmax :kernel $k ?x))"),
+        size_of("(poolmax :kernel $k (poolmax :kernel $k :stride 2 2 ?x))"),
+        "(= (rank ?x) 4) (= (dim ?x 2) 7) (= (dim ?x 3) 7)",
+    ),
     "pads below none": """(property far-below
   (equal (conv :stride $s :pad $p ?x ?k)
          (conv :stride $s :pad (+ $p (repeat 2 (/ (- $e (drop 2 (dims ?k))) 2))) ?x (enlarge :kernel $e ?k)))
