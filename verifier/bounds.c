@@ -3,6 +3,7 @@
 #include "verifier/box.h"
 #include "verifier/class_windows.h"
 #include "verifier/doubts.h"
+#include "verifier/window_text.h"
 #include <assert.h>
 #include <string.h>
 
@@ -480,6 +481,16 @@ static void note_windows(struct analysis *an, enum window_use_kind windows, stru
             b->largest_extent = an->windows[i].extent_of_sum;
 }
 
+// Is a variable read in steps of one stride here and of another there? Sizes may tie the two where they are not tried
+// together: as many places of 3 as of 2 stand on an image of 4.
+static bool has_strides_of_its_own(struct analysis *an)
+{
+    for (uint32_t v = 0; v < an->in->equation->pattern->n_variables; v++)
+        if (an->in->types[v] && an->in->types[v]->rank > 0 && !variable_is_read_alike(an, v))
+            return true;
+    return false;
+}
+
 static void merge_bounds(struct analysis *an, struct bounds *b)
 {
     uint8_t labels[MAX_ITEMS] = {0};
@@ -492,6 +503,8 @@ static void merge_bounds(struct analysis *an, struct bounds *b)
     note_windows(an, windows, b);
     if (windows == WINDOWS_OTHER && windows_outgrow_named_images(an, flags) && !b->doubt)
         b->doubt = "attributes of windows on images of named sizes are tried up to small ones";
+    if (windows != WINDOWS_FIXED && an->n_windows && has_strides_of_its_own(an) && !b->doubt)
+        b->doubt = "sizes may tie strides that are not tried together";
     if (windows_are_beside_images_untold(an) && !b->doubt)
         b->doubt = "entries of a kernel stand beside the image at larger pads only than are tried";
     if (has_more_labels_than_shapes(an, labels, flags) && !b->doubt)

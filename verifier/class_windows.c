@@ -2,6 +2,7 @@
 
 #include "verifier/box.h"
 #include "verifier/doubts.h"
+#include "verifier/window_text.h"
 #include <string.h>
 
 // --- kernels of one entry --------------------------------------------------------------------------------------------
@@ -26,6 +27,11 @@ static uint32_t axes_kept(const struct analysis *an, uint32_t node)
     return cuts && axis >= 0 ? all & ~(1u << call->attributes[axis].ints[0]) : 0;
 }
 
+static bool is_of_one_entry(const struct attribute_term *t)
+{
+    return t->kind == TERM_INTEGER || t->kind == TERM_DIM;
+}
+
 static uint32_t ones_of_shape(const struct pattern_node *node)
 {
     int shape = operator_find_attribute(node->op, "shape");
@@ -34,7 +40,7 @@ static uint32_t ones_of_shape(const struct pattern_node *node)
         return 0;
     for (uint32_t i = 0; i < node->attributes[shape].count; i++) {
         const struct attribute_term *t = node->attributes[shape].terms[i];
-        if (t->kind != TERM_INTEGER && t->kind != TERM_DIM)
+        if (!is_of_one_entry(t))
             return 0;   // how many entries the term has is not seen
         axes |= t->kind == TERM_INTEGER && t->value == 1 ? 1u << i : 0;
     }
@@ -139,14 +145,55 @@ static bool has_kernel_of_one(const struct analysis *an, const struct ones *ones
 
 // --- windows that are alike ------------------------------------------------------------------------------------------
 
+// The sizes of kernels by the text: of a pooling its attribute, of a convolution the shape of a constant with axes of the
+// same class, without filters and channels. None: the text does not say them.
+static struct term_list sizes_of_kernel(struct analysis *an, const struct window_use *w)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    const struct pattern_node *node = &p->nodes.items[w->node];
+    int kernel = operator_find_attribute(node->op, "kernel");
+    if (kernel >= 0)
+        return (struct term_list){node->attributes[kernel].count, node->attributes[kernel].terms};
+    for (term_id t = 0; t < p->terms.count && w->kernel_item != NO_ITEM; t++) {
+        const struct pattern_node *of = p->terms.items[t].is_variable ? NULL : &p->nodes.items[p->terms.items[t].index];
+        int shape = of && of->n_inputs == 0 ? operator_find_attribute(of->op, "shape") : -1;
+        if (shape < 0 || of->attributes[shape].count < 3 || !is_of_one_entry(of->attributes[shape].terms[0]) ||
+            !is_of_one_entry(of->attributes[shape].terms[1]))
+            continue;
+        uint32_t item = classes_item_of_axis(an, t, w->axis);
+        if (item != NO_ITEM && classes_find(an, item) == classes_find(an, w->kernel_item))
+            return (struct term_list){of->attributes[shape].count - 2, of->attributes[shape].terms + 2};
+    }
+    return (struct term_list){0};
+}
+
+static bool have_kernels_alike(struct analysis *an, const struct ones *ones, const struct window_use *x,
+                               const struct window_use *y)
+{
+    struct term_list a = sizes_of_kernel(an, x), b = sizes_of_kernel(an, y);
+    bool are_said_alike = a.n && b.n && terms_are_alike(an, a, b);
+    bool are_one = x->kernel_item != NO_ITEM && y->kernel_item != NO_ITEM &&
+                   classes_find(an, x->kernel_item) == classes_find(an, y->kernel_item);
+    return are_said_alike || are_one || (has_kernel_of_one(an, ones, x) && has_kernel_of_one(an, ones, y));
+}
+
+// At all attributes and sizes, not only in this instance.
+static bool has_same_text(struct analysis *an, const struct ones *ones, const struct window_use *x,
+                          const struct window_use *y)
+{
+    bool have_ones = has_kernel_of_one(an, ones, x) && has_kernel_of_one(an, ones, y);
+    return attributes_are_alike(an, x->node, y->node, "stride") && attributes_are_alike(an, x->node, y->node, "pad") &&
+           (have_ones || attributes_are_alike(an, x->node, y->node, "dilation")) && have_kernels_alike(an, ones, x, y);
+}
+
 // One entry has nothing to dilate.
-static bool is_same_window(const struct analysis *an, const struct ones *ones, const struct window_use *x,
+static bool is_same_window(struct analysis *an, const struct ones *ones, const struct window_use *x,
                            const struct window_use *y)
 {
     bool is_dilated_alike =
         x->dilation == y->dilation || (has_kernel_of_one(an, ones, x) && has_kernel_of_one(an, ones, y));
     return x->stride == y->stride && is_dilated_alike && x->offset == y->offset && x->size == y->size &&
-           x->outside == y->outside && x->extent_of_sum == y->extent_of_sum;
+           x->outside == y->outside && x->extent_of_sum == y->extent_of_sum && has_same_text(an, ones, x, y);
 }
 
 // Does something that the node reads have a window of its own?
@@ -172,7 +219,7 @@ static bool has_same_tests(const struct analysis *an)
 }
 
 // No window stands behind another one.
-static bool are_alike_side_by_side(const struct analysis *an, const struct ones *ones)
+static bool are_alike_side_by_side(struct analysis *an, const struct ones *ones)
 {
     uint32_t sides_with_windows = 0;
     for (int i = 0; i < an->n_windows; i++) {
@@ -277,13 +324,6 @@ static bool has_one_place(struct analysis *an, const struct ones *ones, const st
     return l->of_class[class] == NO_LEVEL && (is_free || has_kernel_of_one(an, ones, w));
 }
 
-static bool have_kernels_alike(struct analysis *an, const struct ones *ones, const struct window_use *x,
-                               const struct window_use *y)
-{
-    return classes_find(an, x->kernel_item) == classes_find(an, y->kernel_item) ||
-           (has_kernel_of_one(an, ones, x) && has_kernel_of_one(an, ones, y));
-}
-
 // Each level has the same windows on both sides.
 static bool are_alike_level_by_level(struct analysis *an, const struct ones *ones, const struct levels *l)
 {
@@ -294,7 +334,7 @@ static bool are_alike_level_by_level(struct analysis *an, const struct ones *one
             if (x->axis != y->axis || l->of_window[i] != l->of_window[j])
                 continue;
             sides |= 1u << y->side;
-            if (!is_same_window(an, ones, x, y) || !have_kernels_alike(an, ones, x, y))
+            if (!is_same_window(an, ones, x, y))
                 return false;
         }
         if (sides != 3)

@@ -225,6 +225,11 @@ static bool is_sum_of_zeros(const struct condition *c)
            is_integer(c->b, 0);
 }
 
+bool condition_is_of_equal_entries(const struct condition *c)
+{
+    return is_product_of_ones(c) || is_sum_of_zeros(c);
+}
+
 static bool has_only_numbers(const struct attribute_term *t)
 {
     return !is_open(t);
@@ -278,7 +283,7 @@ static bool is_plain_about_attributes(const struct condition *c, uint32_t of_win
 
 static bool is_plain(const struct condition *c, uint32_t of_windows, uint32_t complete)
 {
-    if (condition_is_of_variable(c->kind) || is_product_of_ones(c) || is_sum_of_zeros(c))
+    if (condition_is_of_variable(c->kind) || condition_is_of_equal_entries(c))
         return true;
     bool mentions_sizes = attribute_term_mentions_sizes(c->a) || attribute_term_mentions_sizes(c->b);
     if (c->kind == CONDITION_DIVIDES)
@@ -293,7 +298,7 @@ static bool is_plain(const struct condition *c, uint32_t of_windows, uint32_t co
 static bool is_of_each_axis(const struct condition *c)
 {
     bool is_of_size = c->a->kind == TERM_DIM && c->a->operands[0]->kind == TERM_INTEGER && has_only_numbers(c->b);
-    return is_of_size || is_sum_of_zeros(c) || is_product_of_ones(c);
+    return is_of_size || condition_is_of_equal_entries(c);
 }
 
 uint32_t pattern_variables_of_windows(const struct pattern *p)

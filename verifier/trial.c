@@ -156,10 +156,13 @@ static uint32_t choose_sizes_of_axis(struct attempt *a, int axis)
 }
 
 // Axis i of all tensors of the largest rank has the sizes chosen for it, an axis of smaller ones those of some axis.
+// Properties are tried with inputs that have cuts, too; rules are for inputs without any.
 static void choose_sizes(struct attempt *a)
 {
     uint32_t of_axis[MAX_RANK] = {0};
-    a->box = (struct box){.max_rank = a->rank, .has_split_trees = pattern_looks_at_split_trees(a->equation->pattern)};
+    const struct equation *eq = a->equation;
+    a->box = (struct box){.max_rank = a->rank,
+                          .has_split_trees = eq->is_strong && pattern_looks_at_split_trees(eq->pattern)};
     for (int i = 0; i < a->rank; i++)
         of_axis[i] = choose_sizes_of_axis(a, i);
     uint32_t of_scalar = size_bit(a, 1);
