@@ -18,7 +18,6 @@ TOO_RARE = {
     "conv-by-identity-of-sum-with-ones",
     "cut-rows-of-product",
     "division-cancelled",
-    "halves-without-groups",
     "length-in-condition",
     "length-of-pads",
     "merge-group-cubic",
