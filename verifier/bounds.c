@@ -491,6 +491,36 @@ static bool has_strides_of_its_own(struct analysis *an)
     return false;
 }
 
+// (dim ?x 1), of a convolution whose image has the channels of ?x: a group for each of them.
+static bool is_number_of_channels(struct analysis *an, uint32_t node, const struct attribute_term *t)
+{
+    const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
+    if (n->op->id != OP_CONV || t->kind != TERM_DIM || t->operands[0]->kind != TERM_INTEGER || t->operands[0]->value != 1)
+        return false;
+    uint32_t channels = classes_item_of_axis(an, n->inputs[0], 1);
+    return channels != NO_ITEM && classes_find(an, channels) == classes_find(an, (uint32_t)t->value * MAX_RANK + 1);
+}
+
+// Are there numbers of groups that depend on other sizes than channels? How large a group is then depends on them, too,
+// which removing positions does not keep.
+static bool has_groups_by_sizes(struct analysis *an)
+{
+    static const char *const names[] = {"group", "count"};
+    const struct pattern *p = an->in->equation->pattern;
+    for (uint32_t node = 0; node < p->nodes.count; node++)
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            const struct pattern_node *n = &p->nodes.items[node];
+            int attribute = operator_find_attribute(n->op, names[i]);
+            for (uint32_t j = 0; attribute >= 0 && j < n->attributes[attribute].count; j++) {
+                const struct attribute_term *t = n->attributes[attribute].terms[j];
+                if (attribute_term_mentions_sizes(t) && !attribute_is_number_of_groups(n, attribute, t) &&
+                    !is_number_of_channels(an, node, t))
+                    return true;
+            }
+        }
+    return false;
+}
+
 static void merge_bounds(struct analysis *an, struct bounds *b)
 {
     uint8_t labels[MAX_ITEMS] = {0};
@@ -505,6 +535,8 @@ static void merge_bounds(struct analysis *an, struct bounds *b)
         b->doubt = "attributes of windows on images of named sizes are tried up to small ones";
     if (windows != WINDOWS_FIXED && an->n_windows && has_strides_of_its_own(an) && !b->doubt)
         b->doubt = "sizes may tie strides that are not tried together";
+    if (has_groups_by_sizes(an) && !b->doubt)
+        b->doubt = "a number of groups depends on sizes that are no channels";
     if (windows_are_beside_images_untold(an) && !b->doubt)
         b->doubt = "entries of a kernel stand beside the image at larger pads only than are tried";
     if (has_more_labels_than_shapes(an, labels, flags) && !b->doubt)

@@ -65,8 +65,7 @@ static bool is_sum_of_channels(const struct attribute_term *t)
     return t->kind == TERM_DIM && is_integer(t->operands[0], 1);
 }
 
-// (/ (dim ?x 1) (dim ?k 1)): a convolution's number of groups can be nothing else, or typing refuses it.
-static bool is_number_of_groups(const struct pattern_node *node, int attribute, const struct attribute_term *t)
+bool attribute_is_number_of_groups(const struct pattern_node *node, int attribute, const struct attribute_term *t)
 {
     return node->op->id == OP_CONV && attribute == operator_find_attribute(node->op, "group") && t->kind == TERM_DIV &&
            is_sum_of_channels(t->operands[0]) && is_sum_of_channels(t->operands[1]);
@@ -160,7 +159,7 @@ static bool has_attributes_of_degree_one(const struct pattern *p, uint32_t compl
         for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
             for (uint32_t j = 0; j < p->nodes.items[n].attributes[i].count; j++) {
                 const struct attribute_term *t = p->nodes.items[n].attributes[i].terms[j];
-                if (!is_number_of_groups(&p->nodes.items[n], i, t) && !is_of_degree_one(t, complete))
+                if (!attribute_is_number_of_groups(&p->nodes.items[n], i, t) && !is_of_degree_one(t, complete))
                     return false;
             }
     return true;

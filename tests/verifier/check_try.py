@@ -18,6 +18,7 @@ TOO_RARE = {
     "conv-by-identity-of-sum-with-ones",
     "cut-rows-of-product",
     "division-cancelled",
+    "groups-by-rows-of-part",
     "length-in-condition",
     "length-of-pads",
     "merge-group-cubic",
