@@ -145,6 +145,16 @@ static bool has_kernel_of_one(const struct analysis *an, const struct ones *ones
 
 // --- windows that are alike ------------------------------------------------------------------------------------------
 
+// Of a kernel's shape, what comes after filters and channels. None: that is not seen.
+static struct term_list sizes_of_windows(const struct attribute_pattern *shape)
+{
+    struct term_list all = {shape->count, shape->terms};
+    if (all.n == 1 && all.terms[0]->kind == TERM_LIST)
+        all = (struct term_list){all.terms[0]->count, all.terms[0]->operands};
+    bool is_seen = all.n > 2 && is_of_one_entry(all.terms[0]) && is_of_one_entry(all.terms[1]);
+    return is_seen ? (struct term_list){all.n - 2, all.terms + 2} : (struct term_list){0};
+}
+
 // The sizes of kernels by the text: of a pooling its attribute, of a convolution the shape of a constant with axes of the
 // same class, without filters and channels. None: the text does not say them.
 static struct term_list sizes_of_kernel(struct analysis *an, const struct window_use *w)
@@ -157,12 +167,10 @@ static struct term_list sizes_of_kernel(struct analysis *an, const struct window
     for (term_id t = 0; t < p->terms.count && w->kernel_item != NO_ITEM; t++) {
         const struct pattern_node *of = p->terms.items[t].is_variable ? NULL : &p->nodes.items[p->terms.items[t].index];
         int shape = of && of->n_inputs == 0 ? operator_find_attribute(of->op, "shape") : -1;
-        if (shape < 0 || of->attributes[shape].count < 3 || !is_of_one_entry(of->attributes[shape].terms[0]) ||
-            !is_of_one_entry(of->attributes[shape].terms[1]))
-            continue;
+        struct term_list sizes = shape < 0 ? (struct term_list){0} : sizes_of_windows(&of->attributes[shape]);
         uint32_t item = classes_item_of_axis(an, t, w->axis);
-        if (item != NO_ITEM && classes_find(an, item) == classes_find(an, w->kernel_item))
-            return (struct term_list){of->attributes[shape].count - 2, of->attributes[shape].terms + 2};
+        if (sizes.n && item != NO_ITEM && classes_find(an, item) == classes_find(an, w->kernel_item))
+            return sizes;
     }
     return (struct term_list){0};
 }
