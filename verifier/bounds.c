@@ -491,11 +491,16 @@ static bool has_strides_of_its_own(struct analysis *an)
     return false;
 }
 
-// (dim ?x 1), of a convolution whose image has the channels of ?x: a group for each of them.
+// A group for each channel of the image: (dim ?x 1), of an image with the channels of ?x, or whatever is said where each
+// group of the kernel has one channel in all instances.
 static bool is_number_of_channels(struct analysis *an, uint32_t node, const struct attribute_term *t)
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
-    if (n->op->id != OP_CONV || t->kind != TERM_DIM || t->operands[0]->kind != TERM_INTEGER || t->operands[0]->value != 1)
+    if (n->op->id != OP_CONV)
+        return false;
+    if (windows_have_kernel_of_one(an, node, 1))
+        return true;
+    if (t->kind != TERM_DIM || t->operands[0]->kind != TERM_INTEGER || t->operands[0]->value != 1)
         return false;
     uint32_t channels = classes_item_of_axis(an, n->inputs[0], 1);
     return channels != NO_ITEM && classes_find(an, channels) == classes_find(an, (uint32_t)t->value * MAX_RANK + 1);
