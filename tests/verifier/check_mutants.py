@@ -18,7 +18,7 @@ import tempfile
 
 VALUES = {":stride": ["1 1", "2 2", "2 1", "3 3"], ":pad": ["0 0 0 0", "1 1 1 1", "0 1 0 1", "1 0 1 0"],
           ":dilation": ["1 1", "2 2"], ":kernel": ["3 3", "1 1", "2 2", "1 3"], ":group": ["1", "2", "4"],
-          ":act": ["relu", "none"], ":padding": ["0", "1"]}
+          ":act": ["relu", "none"], ":padding": ["counted", "ignored"]}
 OPTIONAL = [":stride", ":pad", ":dilation", ":act", ":group"]
 COUNTERPARTS = [("split0", "split1"), ("ewadd", "ewmul"), ("poolmax", "poolavg"), ("relu", "sigmoid")]
 OTHER = {a: b for pair in COUNTERPARTS for a, b in (pair, pair[::-1])}
@@ -100,7 +100,7 @@ def set_axis(rng, side, _):
 
 
 def exchange_operator(rng, side, _):
-    t = rng.choice([t for t in terms_of(side) if t[0] in OTHER])
+    t = rng.choice([t for t in terms_of(side) if t[0] in OTHER and ":padding" not in t])
     t[0] = OTHER[t[0]]
 
 
