@@ -2,6 +2,7 @@
 
 #include "verifier/box.h"
 #include "verifier/class_windows.h"
+#include "verifier/domain.h"
 #include "verifier/doubts.h"
 #include "verifier/window_text.h"
 #include <assert.h>
@@ -510,19 +511,17 @@ static bool is_number_of_channels(struct analysis *an, uint32_t node, const stru
 // which removing positions does not keep.
 static bool has_groups_by_sizes(struct analysis *an)
 {
-    static const char *const names[] = {"group", "count"};
     const struct pattern *p = an->in->equation->pattern;
-    for (uint32_t node = 0; node < p->nodes.count; node++)
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-            const struct pattern_node *n = &p->nodes.items[node];
-            int attribute = operator_find_attribute(n->op, names[i]);
-            for (uint32_t j = 0; attribute >= 0 && j < n->attributes[attribute].count; j++) {
-                const struct attribute_term *t = n->attributes[attribute].terms[j];
-                if (attribute_term_mentions_sizes(t) && !attribute_is_number_of_groups(n, attribute, t) &&
+    for (uint32_t node = 0; node < p->nodes.count; node++) {
+        const struct pattern_node *n = &p->nodes.items[node];
+        for (int i = 0; i < operator_n_attributes(n->op); i++)
+            for (uint32_t k = 0; attribute_counts_groups(&n->op->attributes[i]) && k < n->attributes[i].count; k++) {
+                const struct attribute_term *t = n->attributes[i].terms[k];
+                if (attribute_term_mentions_sizes(t) && !attribute_is_number_of_groups(n, i, t) &&
                     !is_number_of_channels(an, node, t))
                     return true;
             }
-        }
+    }
     return false;
 }
 

@@ -1,5 +1,6 @@
 // Axes that groups divide, one behind the other: are they made of blocks, the same number in all instances?
 #include "verifier/classes.h"
+#include "verifier/domain.h"
 
 // Items of a class whose sizes are fixed multiples of one another in all instances with these attributes, as a union-find.
 struct ties {
@@ -51,15 +52,12 @@ static uint32_t item_of_output(const struct analysis *an, uint32_t node, int out
 // Numbers of groups that sizes say (as many as channels) change with them.
 static bool has_numbers_of_groups(const struct pattern_node *n)
 {
-    static const char *const names[] = {"group", "count"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        int attribute = operator_find_attribute(n->op, names[i]);
-        for (uint32_t k = 0; attribute >= 0 && k < n->attributes[attribute].count; k++) {
-            enum attribute_term_kind kind = n->attributes[attribute].terms[k]->kind;
+    for (int i = 0; i < operator_n_attributes(n->op); i++)
+        for (uint32_t k = 0; attribute_counts_groups(&n->op->attributes[i]) && k < n->attributes[i].count; k++) {
+            enum attribute_term_kind kind = n->attributes[i].terms[k]->kind;
             if (kind != TERM_INTEGER && kind != TERM_VARIABLE)
                 return false;
         }
-    }
     return true;
 }
 

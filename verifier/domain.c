@@ -192,7 +192,7 @@ static void collect_subsets(struct collector *c, int max_rank)
     }
 }
 
-static bool is_number_of_groups(const struct attribute *attribute)
+bool attribute_counts_groups(const struct attribute *attribute)
 {
     return strcmp(attribute->name, "group") == 0 || strcmp(attribute->name, "count") == 0;
 }
@@ -200,7 +200,7 @@ static bool is_number_of_groups(const struct attribute *attribute)
 static bool collect_attribute(struct collector *c, const struct attribute *attribute, bool is_whole, int max_rank)
 {
     static const double reals[] = {0.5, 1e-5, 0, 1, 2, -1, -3};
-    bool is_group = is_number_of_groups(attribute);
+    bool is_group = attribute_counts_groups(attribute);
     switch (attribute->kind) {
     case ATTRIBUTE_CHOICE:
         for (int64_t i = 0; attribute->choices[i]; i++)
@@ -330,7 +330,7 @@ struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int
         domain.is_complete = collect_attribute(&c, attribute, is_whole, max_rank) || entries_per_axis(attribute);
         domain.per_axis = is_whole ? entries_per_axis(attribute) : 0;
         domain.is_whole_range = has_an_end(attribute) && (is_whole || attribute->kind != ATTRIBUTE_INTS);
-        domain.goes_on = entries_per_axis(attribute) || is_number_of_groups(attribute);
+        domain.goes_on = entries_per_axis(attribute) || attribute_counts_groups(attribute);
         domain.nodes = nodes_with_variable(p, variable);
         bool is_of_window = domain.per_axis && strcmp(attribute->name, "kernel") != 0;
         domain.goes_together = extent == DOMAIN_ALIKE && is_of_window;

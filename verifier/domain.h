@@ -29,6 +29,8 @@ struct domain {
         is_complete;   // no other value can matter at the ranks considered: by what it is (axes, permutations, choices),
                        // or by the arguments for windows and groups (docs/soundness.md, 2.3 and 2.4)
 };
+// The groups of a convolution or a merge, and how many of them are merged.
+bool attribute_counts_groups(const struct attribute *attribute);
 // Of the attribute variable `variable` of `p`, for tensors of ranks up to max_rank. Allocated in `a`.
 struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int max_rank, enum domain_extent extent,
                                  struct arena *a);
