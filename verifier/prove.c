@@ -205,6 +205,8 @@ static void try_with_more(struct judge *j, struct theory *theory, struct arena *
     *report = before;
 }
 
+#define TIMES_LONGER 8
+
 // A rule that names the axes of images is often only meant for images; what the tests did not get to may need conditions
 // that they did not ask for.
 static void try_what_was_tested(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
@@ -216,6 +218,11 @@ static void try_what_was_tested(struct judge *j, struct theory *theory, struct a
         return;
     struct found_condition sufficient = find_sufficient_condition(j, theory, &report->proved, a);
     try_with_more(j, theory, a, &sufficient, report);
+    if (report->outcome == RULE_ONLY_TESTED) {
+        j->step_limit *= TIMES_LONGER;
+        try_with_more(j, theory, a, &sufficient, report);
+        j->step_limit /= TIMES_LONGER;
+    }
 }
 
 // The theory's, which go with the next rule that is judged, be it of subterms.
@@ -272,8 +279,8 @@ static bool follows_and_is_false(const struct rule_report *report)
            report->entailment.status == ENTAILMENT_PROVED;
 }
 
-void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, struct arena *a,
-                struct rule_report *ret_report)
+static void prove_within_limits(struct judge *j, struct theory *theory, const struct rule *r, struct arena *a,
+                                struct rule_report *ret_report)
 {
     *ret_report = (struct rule_report){.rule = r, .proved = *r, .outcome = RULE_NOT_PROVED};
     if (theory)
@@ -294,6 +301,19 @@ void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, st
         try_subterms(j, theory, a, ret_report);
     if (ret_report->outcome == RULE_ONLY_TESTED && ret_report->first.verdict == VERDICT_REFUTED)
         ret_report->outcome = RULE_REFUTED;   // as it stands; conditions under which it is proved were not found
+}
+
+// Few rules are neither proved nor refuted, and what the search for instances did not get to may be all that they lack.
+void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, struct arena *a,
+                struct rule_report *ret_report)
+{
+    prove_within_limits(j, theory, r, a, ret_report);
+    if (ret_report->outcome == RULE_ONLY_TESTED && ret_report->first.met_limits) {
+        rule_report_free(ret_report);
+        j->step_limit *= TIMES_LONGER;
+        prove_within_limits(j, theory, r, a, ret_report);
+        j->step_limit /= TIMES_LONGER;
+    }
     if (ret_report->outcome == RULE_ONLY_TESTED || ret_report->outcome == RULE_NOT_PROVED)
         try_more(j, ret_report);
     judge_begin(j, false);

@@ -156,13 +156,14 @@ static uint32_t add_even_parts(struct groups *g, const struct pattern *p, const 
     return before;
 }
 
-// Parts as long as one another; where each channel is a group, a filter for each.
+// Parts as long as one another; where each channel is a group, or sizes are numbers of groups, a filter for each.
 static void add_sizes_of_groups(struct groups *g, const struct pattern *p)
 {
     for (size_t n = p->nodes.count; n-- > 0;) {
         const struct pattern_node *node = &p->nodes.items[n];
         int axis = operator_find_attribute(node->op, "axis"), group = operator_find_attribute(node->op, "group");
-        const struct term *kernel = node->op->id == OP_CONV ? &p->terms.items[node->inputs[1]] : NULL;
+        bool is_merge = node->op->id == OP_MERGE, has_kernel = is_merge || node->op->id == OP_CONV;
+        const struct term *kernel = has_kernel ? &p->terms.items[node->inputs[!is_merge]] : NULL;
         if (node->op->id == OP_CONCAT && node->attributes[axis].terms[0]->kind == TERM_INTEGER)
             add_even_parts(g, p, node, node->attributes[axis].terms[0]->value, NO_OPERAND);
         if (kernel && kernel->is_variable && node->attributes[group].count &&
@@ -233,20 +234,37 @@ static struct found_condition join_groups(const struct groups *g, uint32_t kept)
     return all;
 }
 
-// With all conditions that are tried there are few instances: where these take long to find, less is wanted.
-#define PART_OF_STEPS 2
-static bool suffices(struct judge *j, struct theory *theory, const struct rule *r, const struct groups *g,
-                     uint32_t kept)
+static struct entailment prove_with(struct judge *j, struct theory *theory, const struct rule *r,
+                                    const struct groups *g, uint32_t kept, uint64_t step_limit)
 {
     struct rule with = *r;
     struct found_condition conditions = join_groups(g, kept);
     rule_add_conditions(&with, &conditions, g->arena);
     struct equation eq = equation_of_rule(&with);
     uint64_t usual = j->step_limit;
-    j->step_limit /= PART_OF_STEPS;
-    bool is_proved = theory_prove_explored(theory, j, &eq).status == ENTAILMENT_PROVED;
+    j->step_limit = step_limit;
+    struct entailment e = theory_prove_explored(theory, j, &eq);
     j->step_limit = usual;
-    return is_proved;
+    return e;
+}
+
+// With all conditions that are tried there are few instances: where these take long to find, less is wanted.
+#define PART_OF_STEPS 2
+static bool suffices(struct judge *j, struct theory *theory, const struct rule *r, const struct groups *g,
+                     uint32_t kept)
+{
+    return prove_with(j, theory, r, g, kept, j->step_limit / PART_OF_STEPS).status == ENTAILMENT_PROVED;
+}
+
+// With fewer conditions there are more instances, which may be all that a condition is needed for.
+#define TIMES_LONGER 4
+static bool suffices_with_less(struct judge *j, struct theory *theory, const struct rule *r, const struct groups *g,
+                               uint32_t kept)
+{
+    struct entailment e = prove_with(j, theory, r, g, kept, j->step_limit / PART_OF_STEPS);
+    if (e.status != ENTAILMENT_PROVED && e.has_unknown_kinds)
+        e = prove_with(j, theory, r, g, kept, j->step_limit * TIMES_LONGER);
+    return e.status == ENTAILMENT_PROVED;
 }
 
 struct found_condition find_sufficient_condition(struct judge *j, struct theory *theory, const struct rule *r,
@@ -272,7 +290,7 @@ struct found_condition find_sufficient_condition(struct judge *j, struct theory 
         return (struct found_condition){0};
     uint32_t kept = (1u << g.count) - 1;
     for (uint32_t i = g.count; i-- > 0;)
-        if (suffices(j, theory, r, &g, kept & ~(1u << i)))
+        if (suffices_with_less(j, theory, r, &g, kept & ~(1u << i)))
             kept &= ~(1u << i);
     return join_groups(&g, kept);
 }

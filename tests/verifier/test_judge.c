@@ -44,6 +44,16 @@ static const struct {
     {"(rule merged-parts (source (split0 0 (merge 4 4 (concat 0 ?x ?y)))) (target (split0 0 (merge 4 4 (concat 0 ?x "
      "?x)))))",
      VERDICT_REFUTED, "different"},
+    // Parts that are not as long as one another stand beside what groups divide, and not in it.
+    {"(rule part-beside-halves (source (split0 0 (concat 0 (concat 1 ?x ?y) ?z))) (target (ewadd (split0 0 (merge 2 2 "
+     "(concat 0 ?x ?y))) (split1 0 (merge 2 2 (concat 0 ?x ?y))))))",
+     VERDICT_PROVED, NULL},
+    {"(rule part-beside-merged (source (split1 0 (concat 0 (merge 4 2 ?x) (concat 1 ?y ?z)))) (target (ewadd (split0 0 "
+     "(merge 2 2 (concat 0 ?y ?z))) (split1 0 (merge 2 2 (concat 0 ?y ?z))))))",
+     VERDICT_PROVED, NULL},
+    {"(rule part-beside-uneven (source (split0 0 (merge 2 2 (split1 0 (concat 0 ?w (concat 0 ?x ?y)))))) (target "
+     "(split0 0 (merge 2 2 (split1 0 (concat 0 ?w (concat 0 ?x ?x)))))))",
+     VERDICT_REFUTED, "different values"},
     // Windows behind windows, the same at each level; a kernel of one entry has nothing to dilate.
     {"(rule chain (source (conv :stride $s :pad $p (conv :stride $t :pad $q :act $a ?x (concat 0 ?y ?z)) (concat 1 ?w "
      "?v))) (target (conv :stride $s :pad $p (conv :stride $t :pad $q :act $a ?x (concat 0 ?z ?y)) (concat 1 ?v ?w)))"
