@@ -156,6 +156,23 @@ CONDITIONS = {
     "tied-strides-exchanged": ["(= (product $s) 1)", "(= (product $t) 1)"],
     "tied-strides-of-kernels": ["(= (product $s) 1)", "(= (product $t) 1)"],
     "tied-strides-of-maxima": ["(= (product $s) 1)", "(= (product $t) 1)"],
+    "conv-identity-beside-strided": ["(= (product $s) 1)"],
+    "tied-pads-of-sum": ["(= (sum $p) 0)"],
+    "compound-of-three": ["(= (dims ?x) (dims ?y))"],
+    "compound-by-kernel": ["(= (dims ?y) (dims ?z))"],
+    "eight-halves-uneven": ["(= (dims ?w) (dims ?v))"],
+    "merge-below-merged-uneven": ["(= (dim ?x 0) (dim ?y 0))"],
+    "merge-above-merged-uneven": ["(= (dim ?y 0) (dim ?x 0))"],
+    "moved-image-by-larger-kernel": [
+        "(= (dim ?x 0) (dim ?z 2))",
+        "(= (dim ?x 0) (dim ?z 3))",
+        "(= (rank ?z) 4)",
+        "(= (dim ?z 2) 1)",
+        "(= (dim ?z 3) 1)",
+    ],
+    "moved-image-in-steps": ["(= (product $s) 1)"],
+    "moved-image-dilated-apart": ["(= (product $d) 1)"],
+    "beside-identity-dilated": ["(= (product $d) 1)"],
     "transpose-square": ["(= (dim ?x 0) 1)", "(= (dim ?x 1) 1)"],
 }
 
