@@ -15,11 +15,16 @@
 
 // --- windows and segments --------------------------------------------------------------------------------------------
 
+// Is it an axis of a variable, or of the class of one?
+static bool is_of_tensor(const struct analysis *an, uint32_t item)
+{
+    return classes_find((struct analysis *)an, item) < MAX_RULE_VARIABLES * MAX_RANK;
+}
+
 // Kernels that are variables are tested at sizes up to the largest one.
 static int64_t extent_to_test(const struct analysis *an, const struct window_use *w)
 {
-    bool is_free = w->kernel_item != NO_ITEM &&
-                   classes_find((struct analysis *)an, w->kernel_item) < MAX_RULE_VARIABLES * MAX_RANK;
+    bool is_free = w->kernel_item != NO_ITEM && is_of_tensor(an, w->kernel_item);
     return is_free && w->extent_of_sum < LARGEST_KERNEL ? LARGEST_KERNEL : w->extent_of_sum;
 }
 
@@ -57,16 +62,52 @@ static struct span span_of_node(const struct analysis *an, uint32_t node, const 
     return span;
 }
 
-static int64_t window_size_to_test(const struct analysis *an)
+static int64_t labels_of(const struct analysis *an, const uint8_t *labels, uint32_t item)
+{
+    int64_t n = labels[classes_find((struct analysis *)an, item)];
+    return n > 1 ? n : 1;
+}
+
+// Two more places than one, or as many as labels ask for.
+static int64_t steps_to_test(const struct analysis *an, const uint8_t *labels)
+{
+    int64_t steps = 2;
+    for (int i = 0; i < an->n_windows; i++) {
+        int64_t of_index = labels_of(an, labels, an->windows[i].index_item);
+        int64_t of_image = labels_of(an, labels, an->windows[i].read_item);
+        int64_t most = of_index > of_image ? of_index : of_image;
+        steps = most > steps ? most : steps;
+    }
+    return steps;
+}
+
+static int64_t window_size_to_test(const struct analysis *an, const uint8_t *labels)
 {
     struct span of_nodes[MAX_RULE_NODES];
-    int64_t largest = 3;
+    int64_t largest = 3, steps = steps_to_test(an, labels);
     for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++) {
         of_nodes[n] = span_of_node(an, n, of_nodes);
-        int64_t size = of_nodes[n].places + 2 * of_nodes[n].stride;
+        int64_t size = of_nodes[n].places + steps * of_nodes[n].stride;
         largest = size > largest ? size : largest;
     }
     return largest;
+}
+
+// How much larger than with one place an image is that has a place for each label of the output, and of the kernel
+// where that is a tensor's.
+static int64_t size_of_labels(struct analysis *an, const uint8_t *labels, uint32_t class)
+{
+    int64_t most = 0;
+    for (int i = 0; i < an->n_windows; i++) {
+        const struct window_use *w = &an->windows[i];
+        if (classes_find(an, w->read_item) != class)
+            continue;
+        bool has_tensor = w->kernel_item != NO_ITEM && is_of_tensor(an, w->kernel_item);
+        int64_t size = (labels_of(an, labels, w->index_item) - 1) * (w->stride > 0 ? w->stride : -w->stride);
+        size += has_tensor ? (labels_of(an, labels, w->kernel_item) - 1) * w->dilation : 0;
+        most = size > most ? size : most;
+    }
+    return most;
 }
 
 static int number_of_segments(struct analysis *an, uint32_t class)
@@ -149,7 +190,10 @@ static uint32_t sums_of_sizes(struct analysis *an, uint32_t sizes, int segments)
 
 static struct class_bound bound_of_groups(struct analysis *an, uint32_t item, int64_t q, bool has_segments)
 {
-    const char *doubt = q > MOST_GROUPS ? "more labels than the groups that are tried" : NULL;
+    bool has_named_parts = has_segments && classes_have_named_parts(an, classes_find(an, item));
+    const char *doubt = q > MOST_GROUPS    ? "more labels than the groups that are tried"
+                        : has_named_parts ? "parts of groups are named by numbers"
+                                          : NULL;
     int64_t places = an->places_of_group[item], groups = places ? an->size[item] / places : 0, most = q > 2 ? q : 2;
     if (places)
         return (struct class_bound){one_size(an, groups) | one_size(an, groups * most), BOUND_GROUPS, doubt};
@@ -161,11 +205,13 @@ static struct class_bound bound_of_groups(struct analysis *an, uint32_t item, in
     return (struct class_bound){sizes, BOUND_GROUPS, doubt};
 }
 
-static struct class_bound bound_of_window(struct analysis *an, int64_t q, bool is_common, int64_t own_size)
+static struct class_bound bound_of_window(struct analysis *an, uint32_t class, const uint8_t *labels, bool is_common,
+                                          int64_t own_size)
 {
-    int64_t window = window_size_to_test(an);
+    int64_t window = window_size_to_test(an, labels), q = labels_of(an, labels, class);
+    int64_t common = (q > own_size ? q : own_size) + size_of_labels(an, labels, class);
     if (is_common)
-        return (struct class_bound){all_sizes_up_to(an, q > own_size ? q : own_size), BOUND_COMMON_WINDOW, NULL};
+        return (struct class_bound){all_sizes_up_to(an, common), BOUND_COMMON_WINDOW, NULL};
     if (window > LARGEST_WINDOW_SIZE)
         return (struct class_bound){SIZES_UP_TO(LARGEST_WINDOW_SIZE), BOUND_TESTED, "windows reach far"};
     return (struct class_bound){SIZES_UP_TO(window), BOUND_WINDOW, NULL};
@@ -175,7 +221,7 @@ static struct class_bound bound_of_axis(struct analysis *an, uint32_t item, cons
                                         enum window_use_kind windows, int64_t own_size)
 {
     uint32_t class = classes_find(an, item);
-    int64_t q = labels[class] > 1 ? labels[class] : 1;
+    int64_t q = labels_of(an, labels, class);
     bool is_common = windows == WINDOWS_ALIKE;
     if (windows == WINDOWS_FIXED && (flags & OF_WINDOWS))
         return (struct class_bound){one_size(an, own_size), BOUND_FIXED, NULL};
@@ -186,20 +232,22 @@ static struct class_bound bound_of_axis(struct analysis *an, uint32_t item, cons
     if (flags & HAS_ORDER)
         return (struct class_bound){SIZES_UP_TO(TESTED_SIZE), BOUND_TESTED, "indices are compared by order"};
     if (flags & HAS_WINDOW)
-        return bound_of_window(an, q, is_common, own_size);
+        return bound_of_window(an, class, labels, is_common, own_size);
     if ((flags & HAS_KERNEL) && is_common)
         return (struct class_bound){all_sizes_up_to(an, q > own_size ? q : own_size), BOUND_COMMON_WINDOW, NULL};
     if (flags & HAS_KERNEL)
-        return (struct class_bound){SIZES_UP_TO(LARGEST_KERNEL), BOUND_KERNEL, NULL};
+        return (struct class_bound){SIZES_UP_TO(LARGEST_KERNEL), BOUND_KERNEL,
+                                    q > LARGEST_KERNEL ? "a kernel has more labels than sizes that are tried" : NULL};
+    int64_t named = classes_named_places(an, class);
     if (flags & HAS_GROUPS)
         return bound_of_groups(an, item, q, flags & HAS_SEGMENTS);
     if (flags & HAS_SEGMENTS) {
         int segments = number_of_segments(an, class);
         int64_t of_segment = q + (segments > 2 ? segments - 1 : 1);
-        int64_t size = an->is_operand[item] ? of_segment : of_segment * segments;
+        int64_t size = (an->is_operand[item] ? of_segment : of_segment * segments) + named;
         return (struct class_bound){all_sizes_up_to(an, size), BOUND_SEGMENTS, NULL};
     }
-    uint32_t sizes = flags ? all_sizes_up_to(an, q) : one_size(an, 1) | one_size(an, q);
+    uint32_t sizes = flags ? all_sizes_up_to(an, q + named) : one_size(an, 1) | one_size(an, q);
     return (struct class_bound){sizes, BOUND_LABELS, NULL};
 }
 
@@ -541,6 +589,8 @@ static void merge_bounds(struct analysis *an, struct bounds *b)
         b->doubt = "sizes may tie strides that are not tried together";
     if (has_groups_by_sizes(an) && !b->doubt)
         b->doubt = "a number of groups depends on sizes that are no channels";
+    if (classes_have_attributes_of_sizes(an, flags) && !b->doubt)
+        b->doubt = "an attribute depends on sizes in a way that small ones do not show";
     if (windows_are_beside_images_untold(an) && !b->doubt)
         b->doubt = "entries of a kernel stand beside the image at larger pads only than are tried";
     if (has_more_labels_than_shapes(an, labels, flags) && !b->doubt)

@@ -60,18 +60,22 @@ static bool tells_index(const struct analysis *an, uint32_t node, expr e, uint32
     }
 }
 
-// Sums of each class that a monomial is made by, by the depth of functions outside of the ring that they stand under: what
-// stands in the arguments of a function needs labels of its own.
+// Sums of each class that a monomial is made by, by the depth of functions outside of the ring that they stand under:
+// what stands in the arguments of a function needs labels of its own. All that is deeper counts as the last depth, where
+// sums of alternatives may stand at different ones, and are added.
 #define MAX_DEPTH 3
+#define MOST_LABELS 100   // more are as many: no axis of that size is tested
 struct sums {
     uint8_t at[MAX_DEPTH + 1][MAX_ITEMS];
 };
 static void count_sums(struct analysis *an, uint32_t node, expr e, int depth, struct sums *sums);
+static void count_numbers_of_sizes(struct analysis *an, uint32_t node);
 
 static void count_sums_of_tensor(struct analysis *an, uint32_t node, int tensor, int depth, struct sums *sums)
 {
     const struct definition *d = an->definitions[node];
     if (tensor >= d->n_inputs) {
+        count_numbers_of_sizes(an, node);
         count_sums(an, node, d->stages[tensor - d->n_inputs].body, depth, sums);
         return;
     }
@@ -83,16 +87,25 @@ static void count_sums_of_tensor(struct analysis *an, uint32_t node, int tensor,
     }
 }
 
+static uint8_t at_most(uint32_t n)
+{
+    return (uint8_t)(n < MOST_LABELS ? n : MOST_LABELS);
+}
+
+static uint8_t sums_of_either(const struct sums *a, const struct sums *b, int depth, uint32_t class)
+{
+    uint32_t of_a = a->at[depth][class], of_b = b->at[depth][class];
+    return at_most(depth == MAX_DEPTH ? of_a + of_b : of_a > of_b ? of_a : of_b);
+}
+
 static void count_greater_sums(struct analysis *an, uint32_t node, expr a, expr b, int depth, struct sums *sums)
 {
     struct sums of_a = {0}, of_b = {0};
     count_sums(an, node, a, depth, &of_a);
     count_sums(an, node, b, depth, &of_b);
     for (int at = depth; at <= MAX_DEPTH; at++)
-        for (uint32_t i = 0; i < an->n_items; i++) {
-            uint8_t greater = of_a.at[at][i] > of_b.at[at][i] ? of_a.at[at][i] : of_b.at[at][i];
-            sums->at[at][i] = (uint8_t)(sums->at[at][i] + greater);
-        }
+        for (uint32_t i = 0; i < an->n_items; i++)
+            sums->at[at][i] = at_most((uint32_t)sums->at[at][i] + sums_of_either(&of_a, &of_b, at, i));
 }
 
 static int depth_below(int depth)
@@ -127,20 +140,37 @@ static void count_sums_of_application(struct analysis *an, uint32_t node, const 
         count_sums(an, node, n->c, below, sums);
 }
 
+static void count_one(uint8_t *count)
+{
+    *count = at_most((uint32_t)*count + 1);
+}
+
 // A maximum over one entry is that entry: it takes two to tell a maximum from what it is of.
 static void count_sums_of_reduction(struct analysis *an, uint32_t node, const struct expr_node *n, int depth,
                                     struct sums *sums)
 {
     uint32_t class = classes_find(an, an->first_item[node] + (uint32_t)n->value);
     bool is_sum = n->fn == FN_ADD;
-    sums->at[depth][class]++;
+    count_one(&sums->at[depth][class]);
     if (!is_sum)
-        sums->at[depth_below(depth)][class]++;
+        count_one(&sums->at[depth_below(depth)][class]);
     if (!tells_index(an, node, n->a, (uint32_t)n->value))
-        an->free_sums[class]++;
+        count_one(&an->free_sums[class]);
     if (has_number_of_size(an->definitions[node]))
-        an->size_numbers[class]++;
+        count_one(&an->size_numbers[class]);
     count_sums(an, node, n->a, is_sum ? depth : depth_below(depth), sums);
+}
+
+// The entries of a cpool are a number that the sizes of its window say.
+static void count_numbers_of_sizes(struct analysis *an, uint32_t node)
+{
+    const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
+    const struct stage *result = &an->definitions[node]->stages[an->definitions[node]->outputs[0]];
+    int shape = operator_find_attribute(n->op, "shape");
+    bool is_seen = n->op->id == OP_CPOOL && n->attributes[shape].count == (uint32_t)result->type.rank;
+    for (uint32_t axis = 2; n->op->id == OP_CPOOL && axis < (uint32_t)result->type.rank; axis++)
+        if (!is_seen || n->attributes[shape].terms[axis]->kind != TERM_INTEGER)
+            count_one(&an->size_numbers[classes_find(an, an->first_item[node] + result->first_variable + axis)]);
 }
 
 static void count_sums(struct analysis *an, uint32_t node, expr e, int depth, struct sums *sums)
@@ -177,7 +207,7 @@ static uint32_t sums_of_either_side(const struct sums *left, const struct sums *
 {
     uint32_t sums = 0;
     for (int depth = 0; depth <= MAX_DEPTH; depth++)
-        sums += left->at[depth][class] > right->at[depth][class] ? left->at[depth][class] : right->at[depth][class];
+        sums += sums_of_either(left, right, depth, class);
     return sums;
 }
 
@@ -202,7 +232,7 @@ void classes_count_labels(struct analysis *an, uint8_t *labels)
             if (an->free_sums[c] || an->size_numbers[c])
                 classes_flag(an, c, HAS_COUNT);
             if (n > labels[c])
-                labels[c] = n > 100 ? 100 : (uint8_t)n;
+                labels[c] = at_most(n);
         }
     }
 }

@@ -56,6 +56,7 @@ struct analysis {
     uint16_t flags[MAX_ITEMS];
     bool is_operand[MAX_ITEMS];   // read along a part of what it goes to, or the other way round
     int64_t size[MAX_ITEMS];
+    int64_t named[MAX_ITEMS];     // the size, where a number says it, or what a condition compares it with; else 0
     int n_links;
     struct link links[MAX_LINKS];
     uint8_t cuts[2][MAX_ITEMS];           // reads along a part, by side
@@ -97,6 +98,11 @@ void classes_note_nodes(struct analysis *an);
 // What attributes and conditions say of sizes (class_sizes.c).
 void classes_note_sizes_of_node(struct analysis *an, uint32_t node);
 void classes_note_conditions(struct analysis *an);
+// Is an attribute made of sizes that are none of its shape, its parts, or of axes of windows?
+bool classes_have_attributes_of_sizes(struct analysis *an, const uint16_t *flags);
+// How many positions of the class numbers tell from others, on all of its axes together.
+int64_t classes_named_places(struct analysis *an, uint32_t class);
+bool classes_have_named_parts(struct analysis *an, uint32_t class);
 // Does (dim ?x a), or (dims ?x), speak of the axis? Does the condition compare sizes in another way than for equality?
 bool attribute_term_names_axis(const struct attribute_term *t, int axis);
 bool condition_names_sizes(const struct condition *c);

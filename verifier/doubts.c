@@ -341,11 +341,22 @@ bool equation_ties_axes(const struct equation *eq)
     return false;
 }
 
+// Where a slice begins, and what a padding adds, are numbers that say which positions are which.
+static bool has_numbered_positions(const struct pattern *p)
+{
+    for (size_t n = 0; n < p->nodes.count; n++)
+        if (p->nodes.items[n].op->id == OP_SLICE || p->nodes.items[n].op->id == OP_PAD)
+            return true;
+    return false;
+}
+
 const char *equation_find_doubt(const struct equation *eq, int max_rank)
 {
     uint32_t complete = complete_variables(eq, max_rank), of_windows = pattern_variables_of_windows(eq->pattern);
     if (!has_attributes_of_degree_one(eq->pattern, complete))
         return "an attribute is no sum of products of different sizes and attributes";
+    if (has_numbered_positions(eq->pattern))
+        return "positions of slices and paddings are numbers, which are tried up to small ones";
     for (uint32_t i = 0; i < eq->n_conditions; i++)
         if (!is_plain(&eq->conditions[i], of_windows, complete))
             return "a condition ties sizes or attributes in a way that small ones do not show";
@@ -375,6 +386,32 @@ static void count_reads(const struct pattern *p, uint8_t reads[][MAX_RULE_VARIAB
         }
 }
 
+// Products, and what moves entries.
+static bool keeps_constants(const struct pattern_node *n)
+{
+    static const enum operator_id ids[] = {OP_CPOOL,  OP_ICONV, OP_IMATMUL, OP_IEWMUL,  OP_CONCAT, OP_SPLIT,
+                                           OP_EWMUL,  OP_SMUL,  OP_NEG,     OP_ENLARGE, OP_MERGE,  OP_TRANSPOSE};
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        if (n->op->id == ids[i])
+            return true;
+    return false;
+}
+
+// Are numbers computed of constants alone? They may be 0 at some sizes and not at others.
+static bool computes_with_constants(const struct pattern *p)
+{
+    bool has_variables[MAX_RULE_NODES] = {false};
+    for (uint32_t n = 0; n < p->nodes.count; n++) {
+        for (uint32_t i = 0; i < p->nodes.items[n].n_inputs; i++) {
+            const struct term *t = &p->terms.items[p->nodes.items[n].inputs[i]];
+            has_variables[n] = has_variables[n] || t->is_variable || has_variables[t->index];
+        }
+        if (!has_variables[n] && !keeps_constants(&p->nodes.items[n]))
+            return true;
+    }
+    return false;
+}
+
 bool equation_reads_twice(const struct equation *eq)
 {
     uint8_t reads[MAX_RULE_NODES][MAX_RULE_VARIABLES] = {{0}};
@@ -382,5 +419,5 @@ bool equation_reads_twice(const struct equation *eq)
     for (uint32_t i = 0; i < eq->n_pairs; i++)
         if (term_reads_twice(eq->pattern, eq->left[i], reads) || term_reads_twice(eq->pattern, eq->right[i], reads))
             return true;
-    return false;
+    return computes_with_constants(eq->pattern);
 }

@@ -12,7 +12,7 @@ bool equation_has_conditions_on_windows(const struct equation *eq);
 bool equation_ties_axes(const struct equation *eq);
 // The attribute variables that stand in attributes of windows, one bit each.
 uint32_t pattern_variables_of_windows(const struct pattern *p);
-// Does a side of a pair read a tensor variable in two ways?
+// Does a side of a pair read a tensor variable in two ways, or add up constants?
 bool equation_reads_twice(const struct equation *eq);
 // Does the term mention sizes of tensors?
 bool attribute_term_mentions_sizes(const struct attribute_term *t);

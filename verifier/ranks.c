@@ -25,6 +25,38 @@ static int64_t largest_axis_in_term(const struct attribute_term *t)
     return largest;
 }
 
+static bool is_number_of_axes(const struct attribute_term *t)
+{
+    return t->kind == TERM_RANK || t->kind == TERM_LENGTH;
+}
+
+// How many axes fewer than all.
+static int64_t axes_left_out(const struct attribute_term *t)
+{
+    bool is_sum = t->kind == TERM_ADD || t->kind == TERM_SUB || t->kind == TERM_MUL;
+    for (uint32_t i = 0; is_sum && i < t->count; i++)
+        if (is_number_of_axes(t->operands[i]))
+            return largest_integer_of_term(t);
+    return 0;
+}
+
+// Entries of a list that numbers choose, or that are looked up in a list of numbers: 0 to 3 of (at (list 0 1 1 0) $i);
+// and numbers of axes that some are left out of.
+static int64_t largest_entry_in_term(const struct attribute_term *t)
+{
+    bool is_part = t->kind == TERM_TAKE || t->kind == TERM_DROP;
+    int64_t largest = is_part             ? largest_integer_of_term(t->operands[0])
+                      : t->kind == TERM_AT ? largest_integer_of_term(t->operands[1])
+                                           : axes_left_out(t);
+    if (t->kind == TERM_AT && t->operands[0]->kind == TERM_LIST && t->operands[0]->count > largest)
+        largest = t->operands[0]->count - 1;
+    for (uint32_t i = 0; i < t->count; i++) {
+        int64_t n = largest_entry_in_term(t->operands[i]);
+        largest = n > largest ? n : largest;
+    }
+    return largest;
+}
+
 static bool names_axes(const struct attribute *attribute)
 {
     return strcmp(attribute->name, "axis") == 0 || strcmp(attribute->name, "axes") == 0;
@@ -37,7 +69,9 @@ static int64_t largest_axis_in_attribute(const struct pattern_node *node, int at
     for (uint32_t j = 0; j < p->count; j++) {
         int64_t n = names_axes(&node->op->attributes[attribute]) ? largest_integer_of_term(p->terms[j])
                                                                  : largest_axis_in_term(p->terms[j]);
+        int64_t entry = largest_entry_in_term(p->terms[j]);
         largest = n > largest ? n : largest;
+        largest = entry > largest ? entry : largest;
     }
     return largest;
 }
@@ -154,13 +188,33 @@ static uint32_t tensors_with_named_axis(const struct attribute_term *t)
     return tensors;
 }
 
+// (drop 2 (dims ?k)): the spatial axes, however many there are.
+static bool is_spatial_part(const struct attribute_term *t)
+{
+    return t->kind == TERM_DROP && t->operands[0]->kind == TERM_INTEGER && t->operands[0]->value == 2 &&
+           t->operands[1]->kind == TERM_DIMS;
+}
+
+// Are entries chosen by their number, or looked up, or so many axes left out that ranks of images have none left?
+static bool chooses_entries(const struct attribute_term *t)
+{
+    bool chooses = (t->kind == TERM_TAKE || t->kind == TERM_DROP || t->kind == TERM_AT) && !is_spatial_part(t);
+    chooses = chooses || axes_left_out(t) >= 4;
+    for (uint32_t i = 0; i < t->count && !chooses; i++)
+        chooses = chooses_entries(t->operands[i]);
+    return chooses;
+}
+
 static uint32_t tensors_with_axis_named_in_attributes(const struct pattern *p)
 {
     uint32_t tensors = 0;
     for (size_t n = 0; n < p->nodes.count; n++)
         for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
             for (uint32_t j = 0; j < p->nodes.items[n].attributes[i].count; j++)
-                tensors |= tensors_with_named_axis(p->nodes.items[n].attributes[i].terms[j]);
+                tensors |= tensors_with_named_axis(p->nodes.items[n].attributes[i].terms[j]) |
+                           (chooses_entries(p->nodes.items[n].attributes[i].terms[j])
+                                ? equation_variables_of_node(p, (uint32_t)n)
+                                : 0);
     return tensors;
 }
 
@@ -179,7 +233,44 @@ uint32_t tensors_of_open_rank(const struct equation *eq)
     return tensors;
 }
 
+// --- numbers of axes -------------------------------------------------------------------------------------------------
+
+// Numbers of axes, and more or less by a number, or as many for each: what places from either end, and lengths, are.
+static bool is_linear_in_axes(const struct attribute_term *t)
+{
+    bool is_sum = t->kind == TERM_ADD || t->kind == TERM_SUB || t->kind == TERM_MUL;
+    if (!is_sum || t->count != 2)
+        return is_number_of_axes(t) || t->kind == TERM_INTEGER || t->kind == TERM_VARIABLE;
+    const struct attribute_term *a = t->operands[0], *b = t->operands[1];
+    bool is_linear = t->kind != TERM_MUL || a->kind == TERM_INTEGER || b->kind == TERM_INTEGER;
+    return is_linear && is_linear_in_axes(a) && is_linear_in_axes(b);
+}
+
+// Is a number of axes something else than a place or a length? It may be one number at the ranks that are tried.
+static bool computes_with_axes(const struct attribute_term *t, bool is_place)
+{
+    if (is_place && is_linear_in_axes(t))
+        return false;
+    bool computes = is_number_of_axes(t);
+    for (uint32_t i = 0; i < t->count && !computes; i++) {
+        bool is_length = i == 0 && (t->kind == TERM_REPEAT || t->kind == TERM_IOTA);
+        computes = computes_with_axes(t->operands[i], is_length || t->kind == TERM_DIM);
+    }
+    return computes;
+}
+
+static bool has_numbers_of_axes(const struct pattern *p)
+{
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
+            for (uint32_t j = 0; j < p->nodes.items[n].attributes[i].count; j++)
+                if (computes_with_axes(p->nodes.items[n].attributes[i].terms[j],
+                                       names_axes(&p->nodes.items[n].op->attributes[i])))
+                    return true;
+    return false;
+}
+
 bool ranks_are_too_few(const struct equation *eq)
 {
-    return rank_that_tells_axes(eq) > LARGEST_RANK || tensors_of_open_rank(eq);
+    return has_numbers_of_axes(eq->pattern) || rank_that_tells_axes(eq) > LARGEST_RANK || tensors_of_open_rank(eq);
 }

@@ -22,6 +22,7 @@ TOO_RARE = {
     "length-in-condition",
     "length-of-pads",
     "merge-group-cubic",
+    "permutation-with-tail-turned",
     "pool-avg-kernel-below-literals",
     "pool-kernel-quartic",
     "pool-max-kernels-exchanged",
