@@ -621,15 +621,15 @@ static void test_equation(struct judge *j, const struct equation *eq, struct tes
     t->result->met_limits = j->met_limits || t->result->was_cut_short;
 }
 
-// With a fixed bound a property that is one of any function in the place of an activation is not tested with each. (A rule
-// is, because of who listens.)
+// A property that is one of any function in the place of an activation is not tested with each. (A rule is, because of who
+// listens.)
 static void test_activations(struct judge *j, const struct equation *eq, struct test *t, struct judgement *ret_result)
 {
     uint32_t activation = equation_activation_variable(eq);
     *ret_result = (struct judgement){.verdict = VERDICT_PROVED};
     *t = (struct test){.result = ret_result,
                        .activation = activation,
-                       .is_any_activation = j->fixed_bound && eq->is_strong && activation != NO_VARIABLE};
+                       .is_any_activation = eq->is_strong && activation != NO_VARIABLE};
     test_equation(j, eq, t);
     if (!t->needs_each_activation)
         return;
