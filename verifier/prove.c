@@ -225,6 +225,20 @@ static void try_what_was_tested(struct judge *j, struct theory *theory, struct a
     }
 }
 
+// Conditions that exclude the failing instances may say little else (one spatial axis, as the instances that were looked
+// at have). So what rules usually lack is asked of the rule as it stands.
+static void try_sufficient_conditions(struct judge *j, struct theory *theory, struct arena *a,
+                                      struct rule_report *report)
+{
+    struct rule_report before = *report;
+    struct found_condition sufficient = find_sufficient_condition(j, theory, report->rule, a);
+    report->proved = *report->rule;
+    report->added.count = 0;
+    try_with_more(j, theory, a, &sufficient, report);
+    if (report->outcome != RULE_PROVED_UNDER_CONDITIONS)
+        *report = before;
+}
+
 // The theory's, which go with the next rule that is judged, be it of subterms.
 static void keep_facts(struct entailment *e, struct arena *a)
 {
@@ -294,6 +308,9 @@ static void prove_within_limits(struct judge *j, struct theory *theory, const st
         try_under_conditions(j, theory, a, ret_report);
     if (ret_report->outcome == RULE_REFUTED && ret_report->first.verdict == VERDICT_UNDECIDED)
         ret_report->outcome = RULE_NOT_PROVED;
+    bool lacks_conditions = ret_report->outcome == RULE_ONLY_TESTED || ret_report->outcome == RULE_REFUTED;
+    if (lacks_conditions && ret_report->first.verdict == VERDICT_REFUTED && j->adds_conditions && theory)
+        try_sufficient_conditions(j, theory, a, ret_report);
     if (ret_report->outcome == RULE_ONLY_TESTED && j->adds_conditions)
         try_what_was_tested(j, theory, a, ret_report);
     keep_facts(&ret_report->entailment, a);
@@ -350,10 +367,15 @@ static void print_test(struct text *out, const struct rule_report *report)
 static void print_refutation(struct text *out, const struct rule_report *report)
 {
     text_add(out, report->first.counterexample.chars);
-    if (report->has_direct && report->direct.verdict == VERDICT_TESTED) {
-        text_add(out, "\n  under conditions ");
-        print_test(out, report);
+    if (report->outcome != RULE_REFUTED || !report->has_direct || report->direct.verdict != VERDICT_TESTED)
+        return;
+    text_add(out, "\n  under");
+    for (uint32_t i = 0; i < report->added.count; i++) {
+        text_add(out, " ");
+        pattern_print_condition(out, &report->proved.pattern, &report->added.conditions[i]);
     }
+    text_add(out, ": ");
+    print_test(out, report);
 }
 
 void rule_report_print_reason(struct text *out, const struct rule_report *report)

@@ -267,24 +267,39 @@ static bool suffices_with_less(struct judge *j, struct theory *theory, const str
     return e.status == ENTAILMENT_PROVED;
 }
 
+// What is asked first is what most rules lack. Conditions of later stages are not looked at where those before suffice.
+#define STAGES 4
+static void add_stage(struct groups *g, struct judge *j, const struct rule *r, int stage)
+{
+    switch (stage) {
+    case 0:
+        add_equal_choices(g, &r->pattern);
+        add_small_kernels(g, &r->pattern);
+        add_condition_on_list(g, &r->pattern, "dilation", TERM_PRODUCT, 1);
+        break;
+    case 1:
+        add_first_choices(g, &r->pattern);
+        add_condition_on_list(g, &r->pattern, "stride", TERM_PRODUCT, 1);
+        break;
+    case 2:
+        if (has_groups(&r->pattern))
+            add_sizes_of_groups(g, &r->pattern);
+        break;
+    default:
+        add_condition_on_list(g, &r->pattern, "pad", TERM_SUM, 0);
+        add_equal_sizes(g, j, r);
+    }
+}
+
 struct found_condition find_sufficient_condition(struct judge *j, struct theory *theory, const struct rule *r,
                                                  struct arena *a)
 {
     struct groups g = {.arena = a};
-    add_equal_choices(&g, &r->pattern);
-    add_small_kernels(&g, &r->pattern);
-    add_condition_on_list(&g, &r->pattern, "dilation", TERM_PRODUCT, 1);
-    add_first_choices(&g, &r->pattern);
-    add_condition_on_list(&g, &r->pattern, "stride", TERM_PRODUCT, 1);
-    bool is_enough = g.count && suffices(j, theory, r, &g, (1u << g.count) - 1);
-    if (!is_enough && has_groups(&r->pattern)) {
-        add_sizes_of_groups(&g, &r->pattern);
-        is_enough = g.count && suffices(j, theory, r, &g, (1u << g.count) - 1);
-    }
-    if (!is_enough) {
-        add_condition_on_list(&g, &r->pattern, "pad", TERM_SUM, 0);
-        add_equal_sizes(&g, j, r);
-        is_enough = g.count && suffices(j, theory, r, &g, (1u << g.count) - 1);
+    bool is_enough = false;
+    for (int stage = 0; stage < STAGES && !is_enough; stage++) {
+        uint32_t before = g.count;
+        add_stage(&g, j, r, stage);
+        is_enough = g.count > before && suffices(j, theory, r, &g, (1u << g.count) - 1);
     }
     if (!is_enough)
         return (struct found_condition){0};
