@@ -105,6 +105,7 @@ static int64_t size_of_labels(struct analysis *an, const uint8_t *labels, uint32
         bool has_tensor = w->kernel_item != NO_ITEM && is_of_tensor(an, w->kernel_item);
         int64_t size = (labels_of(an, labels, w->index_item) - 1) * (w->stride > 0 ? w->stride : -w->stride);
         size += has_tensor ? (labels_of(an, labels, w->kernel_item) - 1) * w->dilation : 0;
+        size += an->in->calls[w->node]->op->id == OP_ENLARGE;   // every other size alone
         most = size > most ? size : most;
     }
     return most;
@@ -205,24 +206,37 @@ static struct class_bound bound_of_groups(struct analysis *an, uint32_t item, in
     return (struct class_bound){sizes, BOUND_GROUPS, doubt};
 }
 
-static struct class_bound bound_of_window(struct analysis *an, uint32_t class, const uint8_t *labels, bool is_common,
-                                          int64_t own_size)
+static struct class_bound bound_of_window(struct analysis *an, const uint8_t *labels, int64_t more, int64_t segments)
 {
-    int64_t window = window_size_to_test(an, labels), q = labels_of(an, labels, class);
-    int64_t common = (q > own_size ? q : own_size) + size_of_labels(an, labels, class);
-    if (is_common)
-        return (struct class_bound){all_sizes_up_to(an, common), BOUND_COMMON_WINDOW, NULL};
+    int64_t window = window_size_to_test(an, labels);
     if (window > LARGEST_WINDOW_SIZE)
         return (struct class_bound){SIZES_UP_TO(LARGEST_WINDOW_SIZE), BOUND_TESTED, "windows reach far"};
-    return (struct class_bound){SIZES_UP_TO(window), BOUND_WINDOW, NULL};
+    return (struct class_bound){all_sizes_up_to(an, (window + more) * segments), BOUND_WINDOW, NULL};
+}
+
+static struct class_bound bound_of_kernel(struct analysis *an, int64_t q, int64_t more, int64_t segments)
+{
+    const char *doubt = q > LARGEST_KERNEL ? "a kernel has more labels than sizes that are tried" : NULL;
+    return (struct class_bound){all_sizes_up_to(an, (LARGEST_KERNEL + more) * segments), BOUND_KERNEL, doubt};
+}
+
+// Windows that are alike on both sides: as many positions as without them, each with a place for the window.
+static struct class_bound bound_of_common_window(struct analysis *an, uint32_t class, const uint8_t *labels,
+                                                 int64_t places, int64_t own_size)
+{
+    int64_t size = (places > own_size ? places : own_size) + size_of_labels(an, labels, class);
+    return (struct class_bound){all_sizes_up_to(an, size), BOUND_COMMON_WINDOW, NULL};
 }
 
 static struct class_bound bound_of_axis(struct analysis *an, uint32_t item, const uint8_t *labels, uint16_t flags,
                                         enum window_use_kind windows, int64_t own_size)
 {
     uint32_t class = classes_find(an, item);
-    int64_t q = labels_of(an, labels, class);
-    bool is_common = windows == WINDOWS_ALIKE;
+    int segments = flags & HAS_SEGMENTS ? number_of_segments(an, class) : 1;
+    int64_t q = labels_of(an, labels, class), most = an->is_operand[item] ? 1 : segments;
+    int64_t named = (flags & HAS_SEGMENTS) || an->names_loosely ? classes_named_places(an, class) : 0;
+    int64_t of_segment = q + (!(flags & HAS_SEGMENTS) ? 0 : segments > 2 ? segments - 1 : 1);
+    int64_t places = of_segment * most + named;
     if (windows == WINDOWS_FIXED && (flags & OF_WINDOWS))
         return (struct class_bound){one_size(an, own_size), BOUND_FIXED, NULL};
     if (flags & HAS_PRODUCT)
@@ -231,23 +245,17 @@ static struct class_bound bound_of_axis(struct analysis *an, uint32_t item, cons
         return (struct class_bound){SIZES_UP_TO(TESTED_SIZE), BOUND_TESTED, "indices are combined and divided"};
     if (flags & HAS_ORDER)
         return (struct class_bound){SIZES_UP_TO(TESTED_SIZE), BOUND_TESTED, "indices are compared by order"};
+    if (windows == WINDOWS_ALIKE && (flags & (HAS_WINDOW | HAS_KERNEL)))
+        return bound_of_common_window(an, class, labels, places, own_size);
     if (flags & HAS_WINDOW)
-        return bound_of_window(an, class, labels, is_common, own_size);
-    if ((flags & HAS_KERNEL) && is_common)
-        return (struct class_bound){all_sizes_up_to(an, q > own_size ? q : own_size), BOUND_COMMON_WINDOW, NULL};
+        return bound_of_window(an, labels, named, most);
     if (flags & HAS_KERNEL)
-        return (struct class_bound){SIZES_UP_TO(LARGEST_KERNEL), BOUND_KERNEL,
-                                    q > LARGEST_KERNEL ? "a kernel has more labels than sizes that are tried" : NULL};
-    int64_t named = classes_named_places(an, class);
+        return bound_of_kernel(an, q, named, most);
     if (flags & HAS_GROUPS)
         return bound_of_groups(an, item, q, flags & HAS_SEGMENTS);
-    if (flags & HAS_SEGMENTS) {
-        int segments = number_of_segments(an, class);
-        int64_t of_segment = q + (segments > 2 ? segments - 1 : 1);
-        int64_t size = (an->is_operand[item] ? of_segment : of_segment * segments) + named;
-        return (struct class_bound){all_sizes_up_to(an, size), BOUND_SEGMENTS, NULL};
-    }
-    uint32_t sizes = flags ? all_sizes_up_to(an, q + named) : one_size(an, 1) | one_size(an, q);
+    if (flags & HAS_SEGMENTS)
+        return (struct class_bound){all_sizes_up_to(an, places), BOUND_SEGMENTS, NULL};
+    uint32_t sizes = flags ? all_sizes_up_to(an, places) : one_size(an, 1) | one_size(an, q);
     return (struct class_bound){sizes, BOUND_LABELS, NULL};
 }
 

@@ -57,6 +57,7 @@ struct analysis {
     bool is_operand[MAX_ITEMS];   // read along a part of what it goes to, or the other way round
     int64_t size[MAX_ITEMS];
     int64_t named[MAX_ITEMS];     // the size, where a number says it, or what a condition compares it with; else 0
+    bool names_loosely;           // a condition compares sizes with numbers by order
     int n_links;
     struct link links[MAX_LINKS];
     uint8_t cuts[2][MAX_ITEMS];           // reads along a part, by side
