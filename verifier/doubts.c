@@ -412,12 +412,84 @@ static bool computes_with_constants(const struct pattern *p)
     return false;
 }
 
-bool equation_reads_twice(const struct equation *eq)
+// What is asked of a node and of all that it is made of.
+static bool is_met_below(const struct pattern *p, uint32_t node, bool (*asks)(const struct pattern_node *n))
+{
+    node_set below = 0;
+    for (uint32_t i = 0; i < p->nodes.items[node].n_inputs; i++)
+        below |= equation_nodes_of_term(p, p->nodes.items[node].inputs[i]);
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        if ((below >> n & 1) && asks(&p->nodes.items[n]))
+            return true;
+    return false;
+}
+
+static bool may_be_zero_beside_images(const struct pattern_node *n)
+{
+    int pad = operator_find_attribute(n->op, "pad");
+    bool has_pads = false;
+    for (uint32_t j = 0; n->op->id == OP_CONV && j < n->attributes[pad].count; j++)
+        has_pads = has_pads || !is_integer(n->attributes[pad].terms[j], 0);
+    return has_pads || n->op->id == OP_ENLARGE || n->op->id == OP_PAD;
+}
+
+static bool adds(const struct pattern_node *n)
+{
+    return n->op->id == OP_EWADD || n->op->id == OP_SUB;
+}
+
+static bool is_linear(const struct pattern_node *n)
+{
+    static const enum operator_id ids[] = {OP_EWADD, OP_SUB,   OP_NEG,   OP_EWMUL, OP_SMUL,      OP_CONV,   OP_POOLAVG,
+                                           OP_CONCAT, OP_SPLIT, OP_MERGE, OP_ENLARGE, OP_TRANSPOSE, OP_MATMUL, OP_PAD};
+    int act = operator_find_attribute(n->op, "act");
+    bool is_known = false;
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        is_known = is_known || n->op->id == ids[i];
+    return is_known && (act < 0 || n->attributes[act].count == 0 || is_integer(n->attributes[act].terms[0], 0));
+}
+
+// A function of 0 that is 0: what it is of may be 0 where either axis is beside the image, but not be something else there.
+static bool keeps_zeros(const struct pattern *p, uint32_t node)
+{
+    const struct pattern_node *n = &p->nodes.items[node];
+    bool has_zero = n->op->id == OP_RELU || n->op->id == OP_TANH || n->op->id == OP_ABS || n->op->id == OP_CONV;
+    return has_zero && !adds(n) && !is_met_below(p, node, adds);
+}
+
+// Does something go along axes, whatever it is?
+static bool is_read_along_axes(const struct pattern *p, uint32_t node)
+{
+    for (uint32_t n = 0; n < p->nodes.count; n++) {
+        node_set below = 0;
+        for (uint32_t i = 0; i < p->nodes.items[n].n_inputs; i++)
+            below |= equation_nodes_of_term(p, p->nodes.items[n].inputs[i]);
+        if ((below >> node & 1) && !operator_works_entry_by_entry(p->nodes.items[n].op))
+            return true;
+    }
+    return false;
+}
+
+// Is 0, which is read where either axis is beside the image, one of several of which there is a maximum, or what a function
+// makes something else of? That is no product of what each axis contributes.
+static bool has_zeros_among_others(const struct pattern *p)
+{
+    for (uint32_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        if (is_linear(node) || !is_met_below(p, n, may_be_zero_beside_images) || keeps_zeros(p, n))
+            continue;
+        if (!operator_works_entry_by_entry(node->op) || is_read_along_axes(p, n))
+            return true;
+    }
+    return false;
+}
+
+bool equation_is_no_product(const struct equation *eq)
 {
     uint8_t reads[MAX_RULE_NODES][MAX_RULE_VARIABLES] = {{0}};
     count_reads(eq->pattern, reads);
     for (uint32_t i = 0; i < eq->n_pairs; i++)
         if (term_reads_twice(eq->pattern, eq->left[i], reads) || term_reads_twice(eq->pattern, eq->right[i], reads))
             return true;
-    return computes_with_constants(eq->pattern);
+    return computes_with_constants(eq->pattern) || has_zeros_among_others(eq->pattern);
 }

@@ -401,7 +401,7 @@ static uint64_t count_pairs(const struct test *t)
 // Axes are apart when no condition and no position ties them, and each side is a product of what each axis contributes.
 static bool has_axes_apart(const struct test *t)
 {
-    return !t->result->bounds.axes_meet && !equation_ties_axes(t->equation) && !equation_reads_twice(t->equation);
+    return !t->result->bounds.axes_meet && !equation_ties_axes(t->equation) && !equation_is_no_product(t->equation);
 }
 
 #define MOST_PAIRS 1200
