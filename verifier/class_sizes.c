@@ -121,31 +121,6 @@ static void unite_sizes_with_parts(struct analysis *an, uint32_t node, const str
     }
 }
 
-// An enlarged kernel is as large as its attribute says.
-static bool enlarges_axis_by_axis(const struct analysis *an, uint32_t node)
-{
-    const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
-    const struct definition *d = an->definitions[node];
-    const struct attribute_pattern *kernel = &n->attributes[0];
-    bool is_plain = n->op->id == OP_ENLARGE && (int)kernel->count == d->stages[d->outputs[0]].type.rank - 2;
-    for (uint32_t j = 0; is_plain && j < kernel->count; j++)
-        is_plain = kernel->terms[j]->kind == TERM_INTEGER || kernel->terms[j]->kind == TERM_DIM;
-    return is_plain;
-}
-
-static void unite_sizes_with_enlarged_axes(struct analysis *an, uint32_t node)
-{
-    const struct attribute_pattern *kernel = &an->in->equation->pattern->nodes.items[node].attributes[0];
-    const struct definition *d = an->definitions[node];
-    for (uint32_t j = 0; j < kernel->count; j++) {
-        const struct attribute_term *t = kernel->terms[j];
-        int64_t axis = t->kind == TERM_DIM ? axis_in_instance(an, t) : -1;
-        if (axis >= 0)
-            classes_unite(an, (uint32_t)(t->value * MAX_RANK + axis),
-                          an->first_item[node] + d->stages[d->outputs[0]].first_variable + 2 + j);
-    }
-}
-
 // Groups have no indices of their own.
 void classes_note_sizes_of_node(struct analysis *an, uint32_t node)
 {
@@ -154,8 +129,6 @@ void classes_note_sizes_of_node(struct analysis *an, uint32_t node)
     if (shape >= 0 && !unite_shape_with_result(an, node, &n->attributes[shape]))
         for (uint32_t j = 0; j < n->attributes[shape].count; j++)
             note_sizes_in_term(an, node, n->attributes[shape].terms[j]);
-    if (enlarges_axis_by_axis(an, node))
-        unite_sizes_with_enlarged_axes(an, node);
     for (int i = 0; i < operator_n_attributes(n->op); i++) {
         if (names_part_by_part(an, node, i))
             unite_sizes_with_parts(an, node, &n->attributes[i]);
@@ -230,17 +203,26 @@ static bool merges_axes(const struct pattern_node *n, const struct attribute_pat
     return merges;
 }
 
+// A kernel that is enlarged to its own size is what it was.
+static bool is_own_size(const struct pattern *p, const struct pattern_node *n, uint32_t entry,
+                        const struct attribute_term *t)
+{
+    const struct term *input = n->op->id == OP_ENLARGE ? &p->terms.items[n->inputs[0]] : NULL;
+    return input && input->is_variable && t->kind == TERM_DIM && t->value == input->index &&
+           constant_axis(t) == 2 + (int64_t)entry;
+}
+
 // Sizes in shapes and of parts are those of axes, numbers of groups are looked at by themselves (bounds.c).
-static bool is_followed(struct analysis *an, uint32_t node, int attribute, const struct attribute_term *t,
-                        const uint16_t *flags)
+static bool is_followed(struct analysis *an, uint32_t node, int attribute, uint32_t entry, const uint16_t *flags)
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
     const struct attribute *a = &n->op->attributes[attribute];
+    const struct attribute_term *t = n->attributes[attribute].terms[entry];
     bool is_plain = t->kind == TERM_DIM || t->kind == TERM_DIMS;
     if (attribute_counts_groups(a) || !attribute_term_mentions_sizes(t))
         return true;
     if (is_attribute_of_windows(a))
-        return is_of_windows(an, t, flags) || enlarges_axis_by_axis(an, node);
+        return is_own_size(an->in->equation->pattern, n, entry, t) || is_of_windows(an, t, flags);
     if (strcmp(a->name, "shape") == 0)
         return is_plain || merges_axes(n, &n->attributes[attribute]);
     return is_plain && names_part_by_part(an, node, attribute);
@@ -252,7 +234,7 @@ bool classes_have_attributes_of_sizes(struct analysis *an, const uint16_t *flags
     for (uint32_t n = 0; n < p->nodes.count; n++)
         for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
             for (uint32_t j = 0; j < p->nodes.items[n].attributes[i].count; j++)
-                if (an->definitions[n] && !is_followed(an, n, i, p->nodes.items[n].attributes[i].terms[j], flags))
+                if (an->definitions[n] && !is_followed(an, n, i, j, flags))
                     return true;
     return false;
 }

@@ -74,7 +74,7 @@ CONDITIONS = {
     "conv-enlarge-any-dilation": ["(= (product $d) 1)"],
     "conv-enlarge-drops-stride": ["(= (product $s) 1)"],
     "conv-enlarged-dilated": ["(= (product $d) 1)"],
-    "conv-enlarged-unpadded": ["(= (dim ?x 2) (dim ?k 2))", "(= (dim ?x 2) (dim ?k 3))"],
+    "conv-enlarged-unpadded": ["(= (dim ?x 3) (dim ?k 2))", "(= (dim ?x 3) (dim ?k 3))"],
     "conv-center-of-kernel": ["(= (dim ?x 3) 1)"],
     "conv-dilation-at-equal-batch": ["(= (dim ?x 0) 1)"],
     "conv-dilation-five": ["(= (dim ?k 2) (dim ?k 3))", "(= (dim ?k 2) 1)"],
@@ -181,6 +181,10 @@ CONDITIONS = {
     "windows-times-polynomials-of-two-axes": ["(= (dim ?x 2) 1)"],
     "windows-times-polynomial-of-kernel": ["(= (dim ?x 0) (dim ?k 2))", "(= (dim ?x 0) 1)", "(= (rank ?k) 4)"],
     "polynomial-of-means": ["(= (dim ?x 2) 1)"],
+    "kernel-behind-five": ["(= (dim ?b 2) 1)"],
+    "kernel-beside-its-enlargement": ["(= (dim ?y 2) 1)"],
+    "maxima-of-zeros-beside-either-axis": ["(= (dim ?x 2) 1)"],
+    "maxima-of-zeros-around-a-kernel": ["(= (dim ?x 2) 1)"],
 }
 
 

@@ -21,6 +21,8 @@ TOO_RARE = {
     "groups-by-rows-of-part",
     "length-in-condition",
     "length-of-pads",
+    "maxima-of-zeros-around-a-kernel",
+    "maxima-of-zeros-beside-either-axis",
     "merge-group-cubic",
     "permutation-with-tail-turned",
     "pool-avg-kernel-below-literals",
