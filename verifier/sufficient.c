@@ -66,17 +66,43 @@ static void add_condition_on_list(struct groups *g, const struct pattern *p, con
     }
 }
 
-// The first of their names: no activation, padding that does not count.
-static void add_first_choices(struct groups *g, const struct pattern *p)
+// A choice that a number in the text makes, and not the first; 0: there is none.
+static int64_t choice_in_text(const struct pattern *p, const char *const *choices)
+{
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
+            const struct attribute_pattern *value = &p->nodes.items[n].attributes[i];
+            const struct attribute *attribute = &p->nodes.items[n].op->attributes[i];
+            if (attribute->kind == ATTRIBUTE_CHOICE && attribute->choices == choices && value->count == 1 &&
+                value->terms[0]->kind == TERM_INTEGER && value->terms[0]->value != 0)
+                return value->terms[0]->value;
+        }
+    return 0;
+}
+
+// The first of their names, no activation and padding that does not count, or those that the text has elsewhere.
+static void add_choices(struct groups *g, const struct pattern *p, bool are_of_text)
 {
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
         const struct attribute *of_v = attribute_of_variable(p, v);
-        struct group first = {1,
-                              {condition_equal(attribute_term_make(TERM_VARIABLE, v, NULL, g->arena),
-                                               attribute_term_make(TERM_INTEGER, 0, NULL, g->arena))}};
-        if (of_v && of_v->kind == ATTRIBUTE_CHOICE)
-            add_group(g, &first);
+        if (!of_v || of_v->kind != ATTRIBUTE_CHOICE)
+            continue;
+        int64_t choice = are_of_text ? choice_in_text(p, of_v->choices) : 0;
+        struct group chosen = {1,
+                               {condition_equal(attribute_term_make(TERM_VARIABLE, v, NULL, g->arena),
+                                                attribute_term_make(TERM_INTEGER, choice, NULL, g->arena))}};
+        add_group(g, &chosen);
     }
+}
+
+static bool has_choices_in_text(const struct pattern *p)
+{
+    for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
+        const struct attribute *of_v = attribute_of_variable(p, v);
+        if (of_v && of_v->kind == ATTRIBUTE_CHOICE && choice_in_text(p, of_v->choices))
+            return true;
+    }
+    return false;
 }
 
 static const struct attribute_term *dim_of(uint32_t variable, int64_t axis, struct arena *a)
@@ -269,7 +295,7 @@ static bool suffices_with_less(struct judge *j, struct theory *theory, const str
 
 // What is asked first is what most rules lack. Conditions of later stages are not looked at where those before suffice.
 #define STAGES 4
-static void add_stage(struct groups *g, struct judge *j, const struct rule *r, int stage)
+static void add_stage(struct groups *g, struct judge *j, const struct rule *r, bool are_of_text, int stage)
 {
     switch (stage) {
     case 0:
@@ -278,7 +304,7 @@ static void add_stage(struct groups *g, struct judge *j, const struct rule *r, i
         add_condition_on_list(g, &r->pattern, "dilation", TERM_PRODUCT, 1);
         break;
     case 1:
-        add_first_choices(g, &r->pattern);
+        add_choices(g, &r->pattern, are_of_text);
         add_condition_on_list(g, &r->pattern, "stride", TERM_PRODUCT, 1);
         break;
     case 2:
@@ -291,14 +317,14 @@ static void add_stage(struct groups *g, struct judge *j, const struct rule *r, i
     }
 }
 
-struct found_condition find_sufficient_condition(struct judge *j, struct theory *theory, const struct rule *r,
-                                                 struct arena *a)
+static struct found_condition find_by_stages(struct judge *j, struct theory *theory, const struct rule *r,
+                                            bool are_of_text, struct arena *a)
 {
     struct groups g = {.arena = a};
     bool is_enough = false;
     for (int stage = 0; stage < STAGES && !is_enough; stage++) {
         uint32_t before = g.count;
-        add_stage(&g, j, r, stage);
+        add_stage(&g, j, r, are_of_text, stage);
         is_enough = g.count > before && suffices(j, theory, r, &g, (1u << g.count) - 1);
     }
     if (!is_enough)
@@ -308,4 +334,11 @@ struct found_condition find_sufficient_condition(struct judge *j, struct theory 
         if (suffices_with_less(j, theory, r, &g, kept & ~(1u << i)))
             kept &= ~(1u << i);
     return join_groups(&g, kept);
+}
+
+struct found_condition find_sufficient_condition(struct judge *j, struct theory *theory, const struct rule *r,
+                                                 struct arena *a)
+{
+    struct found_condition found = find_by_stages(j, theory, r, false, a);
+    return found.count || !has_choices_in_text(&r->pattern) ? found : find_by_stages(j, theory, r, true, a);
 }

@@ -297,6 +297,8 @@ static void finds_what_suffices(void **state)
     check_sufficient(COMMUTES,
                      "(rule r (source (conv :stride $s :dilation $d ?x ?k)) (target (conv :stride $s :dilation 1 1 ?x ?k)))",
                      "(= (product $d) 1)");
+    check_sufficient(COMMUTES, "(rule r (source (matmul :act $a ?x ?y)) (target (matmul :act relu ?x ?y)))",
+                     "(= $a 1)");
     check_sufficient(COMMUTES, "(rule r (source (matmul :act $a ?x ?y)) (target (matmul :act $a ?y ?x)))", NULL);
 }
 
