@@ -299,9 +299,11 @@ static bool names_sizes(const struct pattern_node *node, int attribute)
     return false;
 }
 
+// More positions than are tested on any axis are as many as it takes to see that.
 static void name_size(struct analysis *an, uint32_t item, int64_t places)
 {
-    an->named[item] = an->named[item] > places ? an->named[item] : places;
+    int64_t most = places > MAX_TESTED_SIZE ? MAX_TESTED_SIZE + 1 : places;
+    an->named[item] = an->named[item] > most ? an->named[item] : most;
 }
 
 // Positions that the condition tells from others by their number: a size that is equal to a number, or less.
@@ -334,12 +336,12 @@ static bool names_number(const struct attribute_term *t)
 }
 
 // The entry of a list for each axis, or each part, that a number names; all where entries are not written one by one.
-static uint32_t entries_named(const struct attribute_pattern *list, uint32_t n)
+static uint64_t entries_named(const struct attribute_pattern *list, uint32_t n)
 {
-    uint32_t entries = 0;
+    uint64_t entries = 0;
     for (uint32_t j = 0; j < list->count; j++)
         if (names_number(list->terms[j]))
-            entries |= list->count == n ? 1u << j : UINT32_MAX;
+            entries |= list->count == n ? (uint64_t)1 << j : UINT64_MAX;
     return entries;
 }
 
@@ -350,13 +352,14 @@ static void name_sizes_of_node(struct analysis *an, uint32_t node)
     const struct definition *d = an->definitions[node];
     const struct stage *result = &d->stages[d->outputs[0]];
     int shape = operator_find_attribute(n->op, "shape");
-    uint32_t axes = shape >= 0 ? entries_named(&n->attributes[shape], (uint32_t)result->type.rank) : 0;
+    uint64_t axes = shape >= 0 ? entries_named(&n->attributes[shape], (uint32_t)result->type.rank) : 0;
     for (uint32_t axis = 0; axis < (uint32_t)result->type.rank; axis++)
         if (axes >> axis & 1)
             name_size(an, an->first_item[node] + result->first_variable + axis, result->type.dim[axis]);
     if (n->op->id != OP_SPLIT)
         return;
-    uint32_t parts = entries_named(&n->attributes[operator_find_attribute(n->op, "sizes")], (uint32_t)d->n_outputs);
+    const struct attribute_pattern *sizes = &n->attributes[operator_find_attribute(n->op, "sizes")];
+    uint64_t parts = entries_named(sizes, (uint32_t)d->n_outputs);
     for (uint32_t part = 0; part < (uint32_t)d->n_outputs; part++)
         if (parts >> part & 1)
             name_size(an, item_of_part(an, node, part), an->size[item_of_part(an, node, part)]);

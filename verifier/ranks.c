@@ -4,9 +4,11 @@
 
 #include <string.h>
 
+// Larger ones than any size that is tested are alike, and can be added to and doubled.
 int64_t largest_integer_of_term(const struct attribute_term *t)
 {
     int64_t largest = t->kind == TERM_INTEGER ? t->value : 0;
+    largest = largest > INT32_MAX ? INT32_MAX : largest;
     for (uint32_t i = 0; i < t->count; i++) {
         int64_t n = largest_integer_of_term(t->operands[i]);
         largest = n > largest ? n : largest;
