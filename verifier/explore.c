@@ -100,6 +100,13 @@ bool explore_box(struct judge *j, const struct equation *eq, const struct box *b
     return search_box(j, eq, box, attributes, step_limit, ret_bounds, &was_cut_short);
 }
 
+// Of those that are left to the search, half for the next box.
+static uint64_t steps_for_box(const struct judge *j)
+{
+    uint64_t all = j->step_limit * j->search_times;
+    return j->steps < all ? (all - j->steps) / 2 : 0;
+}
+
 int explore_smallest_box(struct judge *j, const struct equation *eq, int max_rank, struct box *ret_box,
                          struct bounds *ret_bounds, bool *ret_saw_all)
 {
@@ -112,7 +119,7 @@ int explore_smallest_box(struct judge *j, const struct equation *eq, int max_ran
             *ret_box = box_to_explore(eq, max_rank, size);
             ret_box->has_split_trees = attempt & 1;
             ret_box->has_other_dtypes = attempt & 2;
-            bool is_found = search_box(j, eq, ret_box, NULL, judge_steps_left(j) / 2, ret_bounds, &was_cut_short);
+            bool is_found = search_box(j, eq, ret_box, NULL, steps_for_box(j), ret_bounds, &was_cut_short);
             *ret_saw_all = *ret_saw_all && !was_cut_short;
             if (is_found)
                 return size;
@@ -129,7 +136,7 @@ static bool visit_box(struct judge *j, const struct equation *eq, const struct b
                             .scratch = &j->scratch,
                             .box = box,
                             .wanted = WANTED_BOTH,
-                            .step_limit = j->step_limit,
+                            .step_limit = j->step_limit * j->search_times,
                             .visit = visit,
                             .context = context};
     enumerate_instances(&e);

@@ -15,6 +15,7 @@ void judge_init(struct judge *j)
                         .instance_limit = UINT64_MAX,
                         .work_limit = UINT64_MAX,
                         .patience = PATIENCE,
+                        .search_times = 1,
                         .adds_conditions = true,
                         .n_parts = 1};
     typing_init(&j->typing);

@@ -15,6 +15,9 @@ struct explored {
 };
 
 // Kept by one thread and reused, equation after equation.
+// Where the search for small instances was cut short and that is all that a proof may lack.
+#define LONGER_SEARCH 4
+
 struct judge {
     struct typing typing;
     struct polynomial_pool pool;
@@ -25,6 +28,7 @@ struct judge {
     uint64_t instance_limit;   // instances compared per equation
     uint64_t work_limit;       // terms of polynomials handled per equation
     int patience;              // times the steps, for an equation of which they found no instance
+    uint64_t search_times;     // as many steps, for the search of small instances alone: 1, or LONGER_SEARCH
     bool adds_conditions;      // to rules that are not proved as they stand
     struct explored explored;
     bool keeps_explored;       // until judge_begin is called again, all that is judged is one equation

@@ -205,8 +205,6 @@ static void try_with_more(struct judge *j, struct theory *theory, struct arena *
     *report = before;
 }
 
-#define TIMES_LONGER 8
-
 // A rule that names the axes of images is often only meant for images; what the tests did not get to may need conditions
 // that they did not ask for.
 static void try_what_was_tested(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
@@ -219,9 +217,10 @@ static void try_what_was_tested(struct judge *j, struct theory *theory, struct a
     struct found_condition sufficient = find_sufficient_condition(j, theory, &report->proved, a);
     try_with_more(j, theory, a, &sufficient, report);
     if (report->outcome == RULE_ONLY_TESTED) {
-        j->step_limit *= TIMES_LONGER;
+        uint64_t usual = j->search_times;
+        j->search_times = LONGER_SEARCH;
         try_with_more(j, theory, a, &sufficient, report);
-        j->step_limit /= TIMES_LONGER;
+        j->search_times = usual;
     }
 }
 
@@ -327,9 +326,9 @@ void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, st
     prove_within_limits(j, theory, r, a, ret_report);
     if (ret_report->outcome == RULE_ONLY_TESTED && ret_report->first.met_limits) {
         rule_report_free(ret_report);
-        j->step_limit *= TIMES_LONGER;
+        j->search_times = LONGER_SEARCH;
         prove_within_limits(j, theory, r, a, ret_report);
-        j->step_limit /= TIMES_LONGER;
+        j->search_times = 1;
     }
     if (ret_report->outcome == RULE_ONLY_TESTED || ret_report->outcome == RULE_NOT_PROVED)
         try_more(j, ret_report);

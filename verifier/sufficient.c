@@ -261,35 +261,44 @@ static struct found_condition join_groups(const struct groups *g, uint32_t kept)
 }
 
 static struct entailment prove_with(struct judge *j, struct theory *theory, const struct rule *r,
-                                    const struct groups *g, uint32_t kept, uint64_t step_limit)
+                                    const struct groups *g, uint32_t kept)
 {
     struct rule with = *r;
     struct found_condition conditions = join_groups(g, kept);
     rule_add_conditions(&with, &conditions, g->arena);
     struct equation eq = equation_of_rule(&with);
-    uint64_t usual = j->step_limit;
-    j->step_limit = step_limit;
-    struct entailment e = theory_prove_explored(theory, j, &eq);
-    j->step_limit = usual;
-    return e;
+    return theory_prove_explored(theory, j, &eq);
 }
 
 // With all conditions that are tried there are few instances: where these take long to find, less is wanted.
 #define PART_OF_STEPS 2
+static struct entailment prove_soon(struct judge *j, struct theory *theory, const struct rule *r,
+                                    const struct groups *g, uint32_t kept)
+{
+    uint64_t usual = j->step_limit;
+    j->step_limit /= PART_OF_STEPS;
+    struct entailment e = prove_with(j, theory, r, g, kept);
+    j->step_limit = usual;
+    return e;
+}
+
 static bool suffices(struct judge *j, struct theory *theory, const struct rule *r, const struct groups *g,
                      uint32_t kept)
 {
-    return prove_with(j, theory, r, g, kept, j->step_limit / PART_OF_STEPS).status == ENTAILMENT_PROVED;
+    return prove_soon(j, theory, r, g, kept).status == ENTAILMENT_PROVED;
 }
 
 // With fewer conditions there are more instances, which may be all that a condition is needed for.
-#define TIMES_LONGER 4
 static bool suffices_with_less(struct judge *j, struct theory *theory, const struct rule *r, const struct groups *g,
                                uint32_t kept)
 {
-    struct entailment e = prove_with(j, theory, r, g, kept, j->step_limit / PART_OF_STEPS);
-    if (e.status != ENTAILMENT_PROVED && e.has_unknown_kinds)
-        e = prove_with(j, theory, r, g, kept, j->step_limit * TIMES_LONGER);
+    struct entailment e = prove_soon(j, theory, r, g, kept);
+    if (e.status != ENTAILMENT_PROVED && e.has_unknown_kinds) {
+        uint64_t usual = j->search_times;
+        j->search_times = LONGER_SEARCH;
+        e = prove_with(j, theory, r, g, kept);
+        j->search_times = usual;
+    }
     return e.status == ENTAILMENT_PROVED;
 }
 
