@@ -189,11 +189,14 @@ static void try_with_more(struct judge *j, struct theory *theory, struct arena *
                           struct rule_report *report)
 {
     struct rule_report before = *report;
+    uint64_t usual = j->search_times;
     if (more->count == 0 || more->count + report->added.count > MAX_ADDED_CONDITIONS)
         return;
     rule_add_conditions(&report->proved, more, a);
     append_conditions(&report->added, more);
+    j->search_times = more->takes_longer ? LONGER_SEARCH : usual;
     judge_and_derive(j, theory, &report->proved, &report->direct, report);
+    j->search_times = usual;
     if (is_positive(&report->direct))
         report->outcome = outcome_of_positive(&report->direct, report, RULE_PROVED_UNDER_CONDITIONS);
     if (report->outcome == RULE_PROVED_UNDER_CONDITIONS) {
@@ -216,12 +219,6 @@ static void try_what_was_tested(struct judge *j, struct theory *theory, struct a
         return;
     struct found_condition sufficient = find_sufficient_condition(j, theory, &report->proved, a);
     try_with_more(j, theory, a, &sufficient, report);
-    if (report->outcome == RULE_ONLY_TESTED) {
-        uint64_t usual = j->search_times;
-        j->search_times = LONGER_SEARCH;
-        try_with_more(j, theory, a, &sufficient, report);
-        j->search_times = usual;
-    }
 }
 
 // Conditions that exclude the failing instances may say little else (one spatial axis, as the instances that were looked

@@ -288,18 +288,22 @@ static bool suffices(struct judge *j, struct theory *theory, const struct rule *
     return prove_soon(j, theory, r, g, kept).status == ENTAILMENT_PROVED;
 }
 
-// With fewer conditions there are more instances, which may be all that a condition is needed for.
+// With fewer conditions there are more instances, which may be all that a condition is needed for: once finding them takes
+// longer it does so with fewer, too.
 static bool suffices_with_less(struct judge *j, struct theory *theory, const struct rule *r, const struct groups *g,
-                               uint32_t kept)
+                               uint32_t kept, bool *takes_longer)
 {
-    struct entailment e = prove_soon(j, theory, r, g, kept);
-    if (e.status != ENTAILMENT_PROVED && e.has_unknown_kinds) {
-        uint64_t usual = j->search_times;
-        j->search_times = LONGER_SEARCH;
-        e = prove_with(j, theory, r, g, kept);
-        j->search_times = usual;
+    uint64_t usual = j->search_times;
+    if (!*takes_longer) {
+        struct entailment soon = prove_soon(j, theory, r, g, kept);
+        if (soon.status == ENTAILMENT_PROVED || !soon.has_unknown_kinds)
+            return soon.status == ENTAILMENT_PROVED;
     }
-    return e.status == ENTAILMENT_PROVED;
+    j->search_times = LONGER_SEARCH;
+    bool is_proved = prove_with(j, theory, r, g, kept).status == ENTAILMENT_PROVED;
+    j->search_times = usual;
+    *takes_longer = *takes_longer || is_proved;
+    return is_proved;
 }
 
 // What is asked first is what most rules lack. Conditions of later stages are not looked at where those before suffice.
@@ -339,10 +343,13 @@ static struct found_condition find_by_stages(struct judge *j, struct theory *the
     if (!is_enough)
         return (struct found_condition){0};
     uint32_t kept = (1u << g.count) - 1;
+    bool takes_longer = false;
     for (uint32_t i = g.count; i-- > 0;)
-        if (suffices_with_less(j, theory, r, &g, kept & ~(1u << i)))
+        if (suffices_with_less(j, theory, r, &g, kept & ~(1u << i), &takes_longer))
             kept &= ~(1u << i);
-    return join_groups(&g, kept);
+    struct found_condition found = join_groups(&g, kept);
+    found.takes_longer = takes_longer;
+    return found;
 }
 
 struct found_condition find_sufficient_condition(struct judge *j, struct theory *theory, const struct rule *r,
