@@ -173,6 +173,30 @@ void box_add_sizes_of_attributes(struct box *box, const struct pattern *p, const
     add_sizes(box, sizes);
 }
 
+// The largest kernel that numbers name; 1: none.
+static int64_t largest_kernel(const struct pattern *p)
+{
+    static const char *const names[] = {"kernel", "shape"};
+    int64_t largest = 1;
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            const struct pattern_node *node = &p->nodes.items[n];
+            int attribute = operator_find_attribute(node->op, names[i]);
+            bool is_of_kernel = i == 0 || node->op->id == OP_ICONV || node->op->id == OP_CPOOL;
+            for (uint32_t k = 0; attribute >= 0 && is_of_kernel && k < node->attributes[attribute].count; k++) {
+                const struct attribute_term *t = node->attributes[attribute].terms[k];
+                largest = t->kind == TERM_INTEGER && t->value > largest ? t->value : largest;
+            }
+        }
+    return largest < LARGEST_EXPLORED ? largest : LARGEST_EXPLORED;
+}
+
+bool box_add_sizes_of_kernels(struct box *box, const struct pattern *p)
+{
+    box_add_spatial_sizes(box, (int)largest_kernel(p));
+    return largest_kernel(p) > 1;
+}
+
 struct box box_to_explore(const struct equation *eq, int max_rank, int size)
 {
     struct box box = box_uniform(max_rank, size);

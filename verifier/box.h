@@ -17,6 +17,8 @@ struct box box_uniform(int max_rank, int bound);   // all sizes up to it, at all
 struct box box_to_explore(const struct equation *eq, int max_rank, int size);
 // Sizes that the values of attributes ask for: three groups need three channels.
 void box_add_sizes_of_attributes(struct box *box, const struct pattern *p, const struct attribute_value *attributes);
+// Those that kernels named by numbers need on the axes that windows are on. False: there are none.
+bool box_add_sizes_of_kernels(struct box *box, const struct pattern *p);
 // All sizes up to `size` for the axes that windows are on.
 void box_add_spatial_sizes(struct box *box, int size);
 

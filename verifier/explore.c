@@ -107,6 +107,20 @@ static uint64_t steps_for_box(const struct judge *j)
     return j->steps < all ? (all - j->steps) / 2 : 0;
 }
 
+// Kernels of three places that numbers name have no instances at sizes up to 2; images and kernels of three places, with
+// two channels, are far fewer than all types of sizes up to 3.
+static bool search_with_kernels(struct judge *j, const struct equation *eq, const struct box *small,
+                                struct box *ret_box, struct bounds *ret_bounds, bool *ret_was_cut_short)
+{
+    struct box box = *small;
+    *ret_was_cut_short = false;
+    if (!box_add_sizes_of_kernels(&box, eq->pattern) ||
+        !search_box(j, eq, &box, NULL, steps_for_box(j), ret_bounds, ret_was_cut_short))
+        return false;
+    *ret_box = box;
+    return true;
+}
+
 int explore_smallest_box(struct judge *j, const struct equation *eq, int max_rank, struct box *ret_box,
                          struct bounds *ret_bounds, bool *ret_saw_all)
 {
@@ -121,6 +135,10 @@ int explore_smallest_box(struct judge *j, const struct equation *eq, int max_ran
             ret_box->has_other_dtypes = attempt & 2;
             bool is_found = search_box(j, eq, ret_box, NULL, steps_for_box(j), ret_bounds, &was_cut_short);
             *ret_saw_all = *ret_saw_all && !was_cut_short;
+            if (!is_found && size == 2) {
+                is_found = search_with_kernels(j, eq, ret_box, ret_box, ret_bounds, &was_cut_short);
+                *ret_saw_all = *ret_saw_all && !was_cut_short;
+            }
             if (is_found)
                 return size;
         }
