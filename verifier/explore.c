@@ -180,6 +180,8 @@ bool explore_kinds(struct judge *j, const struct equation *eq, bool must_be_whol
             if (box.has_split_trees && !may_need_trees)
                 continue;
             bool is_found = visit_box(j, eq, &box, visit, context, &was_cut_short);
+            if (!is_found && !was_cut_short && size == 2 && box_add_sizes_of_kernels(&box, eq->pattern))
+                is_found = visit_box(j, eq, &box, visit, context, &was_cut_short);
             if (is_found || (was_cut_short && must_be_whole))
                 return !was_cut_short;
         }

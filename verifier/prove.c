@@ -217,7 +217,8 @@ static void try_what_was_tested(struct judge *j, struct theory *theory, struct a
     try_with_more(j, theory, a, &on_ranks, report);
     if (report->outcome != RULE_ONLY_TESTED || !theory)
         return;
-    struct found_condition sufficient = find_sufficient_condition(j, theory, &report->proved, a);
+    bool is_tested = report->first.verdict == VERDICT_TESTED;
+    struct found_condition sufficient = find_sufficient_condition(j, theory, &report->proved, is_tested, a);
     try_with_more(j, theory, a, &sufficient, report);
 }
 
@@ -227,7 +228,7 @@ static void try_sufficient_conditions(struct judge *j, struct theory *theory, st
                                       struct rule_report *report)
 {
     struct rule_report before = *report;
-    struct found_condition sufficient = find_sufficient_condition(j, theory, report->rule, a);
+    struct found_condition sufficient = find_sufficient_condition(j, theory, report->rule, false, a);
     report->proved = *report->rule;
     report->added.count = 0;
     try_with_more(j, theory, a, &sufficient, report);
@@ -301,12 +302,14 @@ static void prove_within_limits(struct judge *j, struct theory *theory, const st
     else if (follows_and_is_false(ret_report))
         ret_report->outcome = RULE_BREAKS_A_PROPERTY;
     else if (ret_report->first.verdict == VERDICT_REFUTED || ret_report->first.verdict == VERDICT_UNDECIDED)
+        ret_report->outcome = RULE_REFUTED;
+    if (ret_report->first.verdict == VERDICT_REFUTED && ret_report->outcome == RULE_REFUTED && j->adds_conditions &&
+        theory)
+        try_sufficient_conditions(j, theory, a, ret_report);
+    if (ret_report->outcome == RULE_REFUTED)
         try_under_conditions(j, theory, a, ret_report);
     if (ret_report->outcome == RULE_REFUTED && ret_report->first.verdict == VERDICT_UNDECIDED)
         ret_report->outcome = RULE_NOT_PROVED;
-    bool lacks_conditions = ret_report->outcome == RULE_ONLY_TESTED || ret_report->outcome == RULE_REFUTED;
-    if (lacks_conditions && ret_report->first.verdict == VERDICT_REFUTED && j->adds_conditions && theory)
-        try_sufficient_conditions(j, theory, a, ret_report);
     if (ret_report->outcome == RULE_ONLY_TESTED && j->adds_conditions)
         try_what_was_tested(j, theory, a, ret_report);
     keep_facts(&ret_report->entailment, a);

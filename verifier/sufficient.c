@@ -291,12 +291,12 @@ static bool suffices(struct judge *j, struct theory *theory, const struct rule *
 // With fewer conditions there are more instances, which may be all that a condition is needed for: once finding them takes
 // longer it does so with fewer, too.
 static bool suffices_with_less(struct judge *j, struct theory *theory, const struct rule *r, const struct groups *g,
-                               uint32_t kept, bool *takes_longer)
+                               uint32_t kept, bool may_take_longer, bool *takes_longer)
 {
     uint64_t usual = j->search_times;
     if (!*takes_longer) {
         struct entailment soon = prove_soon(j, theory, r, g, kept);
-        if (soon.status == ENTAILMENT_PROVED || !soon.has_unknown_kinds)
+        if (soon.status == ENTAILMENT_PROVED || !soon.has_unknown_kinds || !may_take_longer)
             return soon.status == ENTAILMENT_PROVED;
     }
     j->search_times = LONGER_SEARCH;
@@ -331,7 +331,7 @@ static void add_stage(struct groups *g, struct judge *j, const struct rule *r, b
 }
 
 static struct found_condition find_by_stages(struct judge *j, struct theory *theory, const struct rule *r,
-                                            bool are_of_text, struct arena *a)
+                                            bool are_of_text, bool may_take_longer, struct arena *a)
 {
     struct groups g = {.arena = a};
     bool is_enough = false;
@@ -345,7 +345,7 @@ static struct found_condition find_by_stages(struct judge *j, struct theory *the
     uint32_t kept = (1u << g.count) - 1;
     bool takes_longer = false;
     for (uint32_t i = g.count; i-- > 0;)
-        if (suffices_with_less(j, theory, r, &g, kept & ~(1u << i), &takes_longer))
+        if (suffices_with_less(j, theory, r, &g, kept & ~(1u << i), may_take_longer, &takes_longer))
             kept &= ~(1u << i);
     struct found_condition found = join_groups(&g, kept);
     found.takes_longer = takes_longer;
@@ -353,8 +353,9 @@ static struct found_condition find_by_stages(struct judge *j, struct theory *the
 }
 
 struct found_condition find_sufficient_condition(struct judge *j, struct theory *theory, const struct rule *r,
-                                                 struct arena *a)
+                                                 bool may_take_longer, struct arena *a)
 {
-    struct found_condition found = find_by_stages(j, theory, r, false, a);
-    return found.count || !has_choices_in_text(&r->pattern) ? found : find_by_stages(j, theory, r, true, a);
+    struct found_condition found = find_by_stages(j, theory, r, false, may_take_longer, a);
+    return found.count || !has_choices_in_text(&r->pattern) ? found
+                                                            : find_by_stages(j, theory, r, true, may_take_longer, a);
 }

@@ -8,7 +8,8 @@
 #include "verifier/conditions.h"
 #include "verifier/theory.h"
 
-// Conditions that are allocated in `a`; count 0: none were found.
+// Conditions that are allocated in `a`; count 0: none were found. `may_take_longer`: the search for small instances, where
+// fewer conditions leave more of them.
 struct found_condition find_sufficient_condition(struct judge *j, struct theory *theory, const struct rule *r,
-                                                 struct arena *a);
+                                                 bool may_take_longer, struct arena *a);
 #endif

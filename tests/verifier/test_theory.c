@@ -276,7 +276,7 @@ static void check_sufficient(const char *properties, const char *text, const cha
     struct text printed = {0};
     set_up(&f, properties);
     struct rule *rule = parse_rule(&f.arena, text);
-    struct found_condition found = find_sufficient_condition(&f.judge, f.theory, rule, &f.arena);
+    struct found_condition found = find_sufficient_condition(&f.judge, f.theory, rule, true, &f.arena);
     for (uint32_t i = 0; i < found.count; i++)
         pattern_print_condition(&printed, &rule->pattern, &found.conditions[i]);
     assert_int_equal(found.count > 0, conditions != NULL);
