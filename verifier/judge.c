@@ -655,16 +655,35 @@ static void judge_within_limits(struct judge *j, const struct equation *eq, stru
         ret_result->verdict = VERDICT_TESTED;
 }
 
+static bool is_without_instance(const struct judgement *result)
+{
+    return result->verdict == VERDICT_VACUOUS && result->was_cut_short;
+}
+
+// Sizes up to the bounds may be so many that the tests get to no instance within the limits. Small ones are known.
+static void test_what_was_explored(struct judge *j, const struct equation *eq, struct judgement *ret_result)
+{
+    struct test t = {.j = j, .equation = eq, .result = ret_result, .activation = NO_VARIABLE};
+    j->steps = 0;
+    ret_result->was_cut_short = false;   // as the tests before were; it stops them
+    ret_result->verdict = VERDICT_TESTED;
+    ret_result->doubt = "too many instances: the search was cut short";
+    test_box(&t, &j->explored.box, NULL, WANTED_BOTH);
+    ret_result->was_cut_short = true;
+}
+
 void judge_equation(struct judge *j, const struct equation *eq, struct judgement *ret_result)
 {
     judge_within_limits(j, eq, ret_result);
-    if (ret_result->verdict != VERDICT_VACUOUS || !ret_result->was_cut_short || j->patience == 1)
+    if (!is_without_instance(ret_result) || j->patience == 1)
         return;
     uint64_t usual = j->step_limit;
     judgement_free(ret_result);
     j->step_limit *= (uint64_t)j->patience;
     judge_within_limits(j, eq, ret_result);
     j->step_limit = usual;
+    if (is_without_instance(ret_result) && j->explored.size > 0)
+        test_what_was_explored(j, eq, ret_result);
 }
 
 // --- parts -----------------------------------------------------------------------------------------------------------
