@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """What taso-opt applies is what the verifier says now: `check_shipped.py TASO-VERIFY RULES [--all]`.
 
-A share of the rules, those whose text has a certain hash, are proved again: each must come
-out as it stands in the file, with the same conditions and the same verdict. --all takes every rule (minutes).
+All rules that somebody wrote (written.rules, beside RULES) are among them. A share of the rules, those whose text has a
+certain hash, are proved again: each must come out as it stands in the file, with the same conditions and the same
+verdict. --all takes every rule (minutes).
 """
 import hashlib
 import pathlib
@@ -33,6 +34,8 @@ def main():
     shipped = read(file)
     names = set(re.findall(r"^\(rule (\S+)", pathlib.Path(file).read_text(), re.MULTILINE))
     assert shipped and names == shipped.keys(), f"no certificate: {names - shipped.keys()}"
+    written = re.findall(r"^\(rule (\S+)", pathlib.Path(file).with_name("written.rules").read_text(), re.MULTILINE)
+    assert written and names.issuperset(written), f"written, and not shipped: {set(written) - names}"
     asked = {name: rule for name, rule in shipped.items() if "--all" in sys.argv or is_asked(rule[1])}
     assert asked, "no rule is asked"
     with tempfile.TemporaryDirectory() as folder:
