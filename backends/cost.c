@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #define FORMAT_VERSION 1
+#define LEAST_SECONDS 1e-9
+#define MOST_SECONDS 1e5
 #define SECONDS_FORMAT "%.4e"
 #define SPREAD_FORMAT "%.3f"
 
@@ -92,10 +94,17 @@ bool cost_database_find(const struct cost_database *costs, const char *text, str
     return true;
 }
 
+static bool is_plausible(double seconds)
+{
+    return seconds >= LEAST_SECONDS && seconds <= MOST_SECONDS;
+}
+
 void cost_database_add(struct cost_database *costs, const char *text, const struct step_cost *cost)
 {
-    put_entry(costs, costs->device, text, cost, true);
-    costs->n_added += !cost->is_doubtful;
+    struct step_cost added = *cost;
+    added.is_doubtful = cost->is_doubtful || !is_plausible(cost->seconds);
+    put_entry(costs, costs->device, text, &added, true);
+    costs->n_added += !added.is_doubtful;
 }
 
 const char *cost_database_device(const struct cost_database *costs, size_t entry)
@@ -134,6 +143,9 @@ static bool read_entry(struct cost_database *costs, const struct sexp *s, const 
                     s->items[0].kind == SEXP_STRING && is_number(&s->items[1]) && is_number(&s->items[2]);
     if (!is_sound || !device)
         return sexp_error(error, path, s, "expected (\"step\" seconds spread) after a header");
+    if (!is_plausible(s->items[1].real))
+        return sexp_error(error, path, s, "%g seconds are no time of a step: %g to %g are plausible",
+                          s->items[1].real, LEAST_SECONDS, MOST_SECONDS);
     cost.seconds = s->items[1].real;
     cost.spread = s->items[2].real;
     if (s->count == 4)
@@ -221,17 +233,26 @@ static void print_entries(struct text *out, const struct cost_database *costs)
     arena_free(&scratch);
 }
 
-bool cost_database_write(struct cost_database *costs, struct error *error)
+static bool merge_and_replace(struct cost_database *costs, struct error *error)
 {
-    if (!costs->path || costs->n_added == 0)
-        return true;
-    struct error ignored;
-    if (access(costs->path, F_OK) == 0)
-        read_file(costs, costs->path, &ignored);
     struct text text = {0};
+    if (access(costs->path, F_OK) == 0 && !read_file(costs, costs->path, error))
+        return false;
     print_entries(&text, costs);
     bool is_written = file_write_text(costs->path, text.chars, text.count, error);
     text_free(&text);
+    return is_written;
+}
+
+// Between the reading and the replacing nobody else may write.
+bool cost_database_write(struct cost_database *costs, struct error *error)
+{
+    struct file_lock lock;
+    if (!costs->path || costs->n_added == 0)
+        return true;
+    file_lock_take(&lock, costs->path);
+    bool is_written = merge_and_replace(costs, error);
+    file_lock_release(&lock);
     costs->n_added = 0;
     return is_written;
 }

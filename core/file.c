@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -276,6 +277,47 @@ bool file_write_text(const char *path, const char *text, size_t size, struct err
         return false;
     file_write(&w, text, size);
     return file_writer_commit(&w, error);
+}
+
+// ---- locks ----
+
+static bool wait_for_lock(int fd)
+{
+    while (flock(fd, LOCK_EX) != 0)
+        if (errno != EINTR)
+            return false;
+    return true;
+}
+
+static bool is_still_named(int fd, const char *path)
+{
+    struct stat locked, named;
+    return fstat(fd, &locked) == 0 && stat(path, &named) == 0 && locked.st_ino == named.st_ino &&
+           locked.st_dev == named.st_dev;
+}
+
+static int open_to_lock(const char *path)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (fd >= 0 && (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !wait_for_lock(fd))) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+void file_lock_take(struct file_lock *lock, const char *path)
+{
+    while ((lock->fd = open_to_lock(path)) >= 0 && !is_still_named(lock->fd, path))
+        close(lock->fd);
+}
+
+void file_lock_release(struct file_lock *lock)
+{
+    if (lock->fd >= 0)
+        close(lock->fd);
+    lock->fd = -1;
 }
 
 // ---- the cache folder ----

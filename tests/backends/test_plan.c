@@ -11,6 +11,7 @@
 #include "tests/support/check.h"
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct fixture {
@@ -390,6 +391,90 @@ static void doubtful_costs_are_not_kept(void **state)
     rmdir(folder);
 }
 
+static void add_one_and_write(const char *path, int writer, int round)
+{
+    char text[32];
+    struct error error = {0};
+    struct cost_database *costs;
+    snprintf(text, sizeof text, "step %d of %d", round, writer);
+    if (!cost_database_open(&costs, path, "one", &error))
+        _exit(1);
+    cost_database_add(costs, text, &(struct step_cost){.seconds = 1e-3});
+    if (!cost_database_write(costs, &error))
+        _exit(1);
+    cost_database_free(costs);
+}
+
+static void writers_at_the_same_time_lose_nothing(void **state)
+{
+    enum { WRITERS = 6, ROUNDS = 20 };
+    char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
+    struct error error = {0};
+    struct cost_database *costs;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/c.costs", folder);
+    for (int writer = 0; writer < WRITERS; writer++)
+        if (fork() == 0) {
+            for (int round = 0; round < ROUNDS; round++)
+                add_one_and_write(path, writer, round);
+            _exit(0);
+        }
+    for (int writer = 0; writer < WRITERS; writer++) {
+        int status;
+        assert_true(wait(&status) > 0 && status == 0);
+    }
+    assert_true(cost_database_open(&costs, path, "one", &error));
+    assert_int_equal(cost_database_count(costs), WRITERS * ROUNDS);
+    cost_database_free(costs);
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0);   // no temporary file is left
+}
+
+static void expect_refused(const char *path, const char *entry, bool is_refused)
+{
+    char text[64];
+    struct error error = {0};
+    struct cost_database *costs;
+    int n = snprintf(text, sizeof text, "(costs 1 \"one\")\n%s\n", entry);
+    assert_true(file_write_text(path, text, (size_t)n, &error));
+    assert_int_equal(cost_database_open(&costs, path, "one", &error), !is_refused);
+    if (is_refused)
+        assert_int_equal(error.line, 2);
+    else
+        cost_database_free(costs);
+}
+
+// Neither is believed, nor is one written that would not be read again; a file that has become malformed is left.
+static void implausible_costs_are_refused(void **state)
+{
+    char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
+    struct error error = {0};
+    struct cost_database *costs;
+    struct step_cost cost;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/c.costs", folder);
+    expect_refused(path, "(\"x\" 0.0 0.1)", true);
+    expect_refused(path, "(\"x\" 1e-320 0.1)", true);
+    expect_refused(path, "(\"x\" 9.9e8 0.1)", true);
+    expect_refused(path, "(\"x\" nan 0.1)", true);
+    expect_refused(path, "(\"x\" 1e-9 0.1)", false);
+    expect_refused(path, "(\"x\" 1e5 0.1)", false);
+    assert_true(cost_database_open(&costs, path, "one", &error));
+    cost_database_add(costs, "y", &(struct step_cost){.seconds = 0});
+    assert_true(cost_database_find(costs, "y", &cost) && cost.is_doubtful);
+    cost_database_add(costs, "z", &(struct step_cost){.seconds = 1});
+    assert_true(cost_database_write(costs, &error));
+    cost_database_free(costs);
+    assert_true(cost_database_open(&costs, path, "one", &error));
+    assert_int_equal(cost_database_count(costs), 2);
+    assert_true(file_write_text(path, "(", 1, &error));
+    cost_database_add(costs, "y", &(struct step_cost){.seconds = 1});
+    assert_false(cost_database_write(costs, &error));
+    cost_database_free(costs);
+    unlink(path);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(plans_steps),
@@ -400,6 +485,8 @@ int main(void)
                                        TEST(loops_alike_have_one_key),
                                        TEST(long_sums_share_a_key),
                                        TEST(databases_survive_and_merge),
-                                       TEST(doubtful_costs_are_not_kept)};
+                                       TEST(doubtful_costs_are_not_kept),
+                                       TEST(writers_at_the_same_time_lose_nothing),
+                                       TEST(implausible_costs_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
