@@ -1,5 +1,8 @@
 // Order statistics: robust against the few slow samples that every timing has.
 #include "core/statistics.h"
+
+#include "core/memory.h"
+#include "core/random.h"
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -58,4 +61,61 @@ double sample_median_uncertainty(const double *sorted, size_t count)
     double width = sorted[(size_t)(high > last ? last : high)] - sorted[(size_t)(low < 0 ? 0 : low)];
     double median = quantile(sorted, count, 0.5);
     return median != 0 ? 0.5 * width / fabs(median) : 0;
+}
+
+// --- ratios ----------------------------------------------------------------------------------------------------------
+
+#define BOOTSTRAP_ROUNDS 1000
+
+struct loads {
+    const double *ratios;   // of each load sorted
+    const size_t *ends;
+    size_t count;
+    uint32_t *drawn;   // scratch: how often each ratio of a load was drawn
+};
+
+static size_t begin_of(const struct loads *l, size_t load)
+{
+    return load ? l->ends[load - 1] : 0;
+}
+
+// The (lower) median of as many ratios as the load has, drawn from it with replacement.
+static double draw_median(const struct loads *l, size_t load, struct random *random)
+{
+    size_t begin = begin_of(l, load), n = l->ends[load] - begin, at = 0;
+    for (size_t i = 0; i < n; i++)
+        l->drawn[i] = 0;
+    for (size_t i = 0; i < n; i++)
+        l->drawn[random_below(random, n)]++;
+    for (size_t passed = l->drawn[0]; passed < (n + 1) / 2; passed += l->drawn[++at]) {
+    }
+    return l->ratios[begin + at];
+}
+
+// One load less than there are is drawn: so the variance between few loads is not taken for too small (Rao and Wu 1988).
+static double draw_logarithm(const struct loads *l, struct random *random)
+{
+    size_t n = l->count > 1 ? l->count - 1 : 1;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += log(draw_median(l, random_below(random, l->count), random));
+    return sum / (double)n;
+}
+
+struct ratio_summary ratios_summarize(double *ratios, const size_t *ends, size_t n_loads)
+{
+    struct loads l = {ratios, ends, n_loads, NULL};
+    double logarithms[BOOTSTRAP_ROUNDS], sum = 0;
+    struct random random = random_seed(1);
+    assert(n_loads > 0 && ends[0] > 0);
+    for (size_t i = 0; i < n_loads; i++)
+        sum += log(sample_summarize(ratios + begin_of(&l, i), ends[i] - begin_of(&l, i)).median);
+    l.drawn = mem_new_array(uint32_t, ends[n_loads - 1]);
+    for (int i = 0; i < BOOTSTRAP_ROUNDS; i++)
+        logarithms[i] = draw_logarithm(&l, &random);
+    mem_free_array(l.drawn, ends[n_loads - 1]);
+    qsort(logarithms, BOOTSTRAP_ROUNDS, sizeof *logarithms, compare_reals);
+    double ratio = exp(sum / (double)n_loads);
+    return (struct ratio_summary){ratio, fmin(ratio, exp(quantile(logarithms, BOOTSTRAP_ROUNDS, 0.025))),
+                                  fmax(ratio, exp(quantile(logarithms, BOOTSTRAP_ROUNDS, 0.975))), n_loads};
 }

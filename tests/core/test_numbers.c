@@ -132,6 +132,40 @@ static void medians_lie_in_their_interval(void **state)
     assert_in_range(held, 900, 995);
 }
 
+// Two loads of a model that differ by more than their runs do: the interval tells, and never reaches below 0.
+static void ratios_of_loads_by_hand(void **state)
+{
+    double same[] = {2, 2, 2}, apart[] = {1, 1, 1, 4, 4, 4}, wild[] = {0.01, 1, 100};
+    const size_t one[] = {3}, two[] = {3, 6};
+    struct ratio_summary r = ratios_summarize(same, one, 1);
+    assert_true(fabs(r.ratio - 2) < 1e-12 && fabs(r.low - 2) < 1e-12 && fabs(r.high - 2) < 1e-12);
+    r = ratios_summarize(apart, two, 2);
+    assert_true(fabs(r.ratio - 2) < 1e-12 && fabs(r.low - 1) < 1e-12 && fabs(r.high - 4) < 1e-12 && r.n_loads == 2);
+    r = ratios_summarize(wild, one, 1);
+    assert_true(fabs(r.ratio - 1) < 1e-12 && r.low > 0 && fabs(r.low * r.high - 1) < 1e-9);
+}
+
+// Where loads differ by as much as runs do, the interval must hold the true ratio in about 9 of 10 cases.
+static void ratios_lie_in_their_interval(void **state)
+{
+    enum { ROUNDS = 300, LOADS = 5, RUNS = 15 };
+    struct random r = random_seed(5);
+    int held = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        double ratios[LOADS * RUNS];
+        size_t ends[LOADS];
+        for (int load = 0; load < LOADS; load++) {
+            double of_load = 0.1 * random_normal(&r);
+            for (int i = 0; i < RUNS; i++)
+                ratios[load * RUNS + i] = 1.5 * exp(of_load + 0.1 * random_normal(&r));
+            ends[load] = (size_t)(load + 1) * RUNS;
+        }
+        struct ratio_summary s = ratios_summarize(ratios, ends, LOADS);
+        held += s.low <= 1.5 && 1.5 <= s.high;
+    }
+    assert_in_range(held, ROUNDS * 85 / 100, ROUNDS * 99 / 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +177,8 @@ int main(void)
         TEST(hashes_are_xxh3),
         TEST(quantiles_by_hand),
         TEST(medians_lie_in_their_interval),
+        TEST(ratios_of_loads_by_hand),
+        TEST(ratios_lie_in_their_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
