@@ -16,9 +16,11 @@ void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, s
                        struct arena *arena)
 {
     *ret_inputs = (struct model_inputs){count, arena_array(arena, struct tensor_value, count + 1)};
+    bool *live = mem_new_array(bool, g->nodes.count + 1);
+    graph_mark_live(g, live);
     for (node_id n = 0; n < g->nodes.count; n++) {
         const struct node *node = &g->nodes.items[n];
-        if (node->op->id != OP_INPUT)
+        if (node->op->id != OP_INPUT || !live[n])
             continue;
         int64_t index = node->attributes[0].ints[0];
         struct tensor_value *value = &ret_inputs->values[index];
@@ -27,6 +29,7 @@ void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, s
         value->data = value_allocate(arena, &value->type);
         value_fill_random(value, &random, INDEX_LIMIT);
     }
+    mem_free_array(live, g->nodes.count + 1);
 }
 
 static struct tensor_value *allocate_outputs(const struct model *m, size_t n, struct arena *arena)

@@ -68,7 +68,7 @@ static void name_outputs(struct optimizing *o)
 {
     size_t next = 0;
     for (size_t i = 0; i < o->model.outputs.count && next < o->report.outputs.count; i++)
-        if (type_is_known(graph_type(&o->model.graph, o->model.outputs.items[i].tensor)))
+        if (tensor_has_values(&o->model.graph, o->model.outputs.items[i].tensor))
             o->report.outputs.items[next++].name = o->model.outputs.items[i].name;
     for (; next < o->report.outputs.count; next++)
         o->report.outputs.items[next].name = "(read by an operator that is kept)";

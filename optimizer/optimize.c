@@ -213,6 +213,16 @@ static bool write_model(struct optimizing *o)
     return onnx_model_write(optimized, &o->file, o->options->output, 0, o->error);
 }
 
+static void list_uncompared(struct optimizing *o)
+{
+    const struct graph *g = &o->model.graph;
+    for (size_t i = 0; o->report.verdict != CHECK_SKIPPED && i < o->model.outputs.count; i++) {
+        const struct imported_value *output = &o->model.outputs.items[i];
+        if (!tensor_has_values(g, output->tensor))
+            vec_push(&o->report.uncompared, ((struct uncompared_output){output->name, graph_type(g, output->tensor)}));
+    }
+}
+
 static void fill_report(struct optimizing *o, double started)
 {
     struct report *r = &o->report;
@@ -223,6 +233,7 @@ static void fill_report(struct optimizing *o, double started)
     r->after = &o->found.graph;
     r->search = &o->found;
     r->rules = &o->rules;
+    list_uncompared(o);
     r->import.folded = o->model.counts.folded;
     r->import.identities = o->model.counts.identities;
     r->import.normalizations = o->model.counts.normalizations;
@@ -360,6 +371,7 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
             search_result_free(&o.found);
             cut_plan_free(&o.cut);
             vec_free(&o.report.outputs);
+            vec_free(&o.report.uncompared);
         }
         close_backends(&o);
         if (is_open)

@@ -134,6 +134,11 @@ static void print_check(struct text *out, const struct report *r)
                     : !o->is_equal_enough ? "; DIFFERS"
                                           : "");
     }
+    for (size_t i = 0; i < r->uncompared.count; i++) {
+        text_printf(out, "  %-22s not compared, as no rewrite touches it: ", r->uncompared.items[i].name);
+        type_print(out, r->uncompared.items[i].type);
+        text_add(out, "\n");
+    }
 }
 
 static const char *const words_of_ends[] = {
@@ -306,6 +311,13 @@ static void add_check(struct text *out, const struct report *r)
         add_bool(out, "trustworthy", o->is_trustworthy);
         add_bool(out, "equal", o->is_equal_enough);
         text_add(out, "}");
+    }
+    text_add(out, "]");
+    add_key(out, "outputs_not_compared");
+    text_add(out, "[");
+    for (size_t i = 0; i < r->uncompared.count; i++) {
+        text_add(out, i ? ", " : "");
+        text_add_json(out, r->uncompared.items[i].name);
     }
     text_add(out, "]");
 }

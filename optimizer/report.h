@@ -10,6 +10,12 @@ struct text;
 
 enum check_verdict { CHECK_PASSED, CHECK_FAILED, CHECK_UNTRUSTWORTHY, CHECK_SKIPPED };
 
+// An output whose values cannot be compared. No rewrite touches it: what makes it is kept as it is.
+struct uncompared_output {
+    const char *name;
+    const struct type *type;
+};
+
 struct report {
     const char *input, *output, *device;
     const struct graph *before, *after;
@@ -28,6 +34,7 @@ struct report {
     const char *verdict_reason;   // why the check was skipped; NULL otherwise
     double tolerance;
     output_comparisons outputs;
+    VEC(struct uncompared_output) uncompared;
     bool is_timed, is_interleaved;
     struct sample_summary time_before, time_after;   // seconds of one run of the whole graph
     double speedup, speedup_low, speedup_high;       // median of the interleaved ratios, and its 95 % interval

@@ -1,5 +1,8 @@
 #include "optimizer/runnable.h"
 
+#include "operators/elements.h"
+#include <assert.h>
+
 static uint32_t opaque_index(const struct node *n)
 {
     return (uint32_t)n->attributes[0].ints[0];
@@ -10,11 +13,24 @@ static bool is_opaque(const struct node *n)
     return n->op->flags & OPERATOR_IS_OPAQUE;
 }
 
+bool tensor_has_values(const struct graph *g, tensor_id t)
+{
+    const struct type *type = graph_type(g, t);
+    return type_is_known(type) && dtype_has_numbers(type->dtype);
+}
+
+static bool is_leaf_without_values(const struct graph *g, node_id n)
+{
+    const struct node *node = &g->nodes.items[n];
+    return (node->op->flags & OPERATOR_IS_LEAF) && !tensor_has_values(g, node->first_output);
+}
+
 void cut_plan_init(struct cut_plan *ret_plan, const struct graph *g, uint32_t n_graph_inputs)
 {
     *ret_plan = (struct cut_plan){.n_inputs = n_graph_inputs};
     for (node_id n = 0; n < g->nodes.count; n++) {
         const struct node *node = &g->nodes.items[n];
+        ret_plan->is_needed = ret_plan->is_needed || is_opaque(node) || is_leaf_without_values(g, n);
         if (!is_opaque(node))
             continue;
         while (ret_plan->first_input.count <= opaque_index(node))
@@ -27,11 +43,6 @@ void cut_plan_init(struct cut_plan *ret_plan, const struct graph *g, uint32_t n_
 void cut_plan_free(struct cut_plan *plan)
 {
     vec_free(&plan->first_input);
-}
-
-bool cut_plan_is_needed(const struct cut_plan *plan)
-{
-    return plan->first_input.count > 0;
 }
 
 // By opaque index: is such a node live in both graphs?
@@ -60,7 +71,7 @@ static void cut_node(struct cutting *c, node_id n, const struct cut_plan *plan)
     const struct node *node = &c->g->nodes.items[n];
     uint32_t first = plan->first_input.items[opaque_index(node)];
     for (uint32_t i = 0; i < node->n_outputs; i++)
-        if (type_is_known(graph_type(c->g, node->first_output + i)))
+        if (tensor_has_values(c->g, node->first_output + i))
             c->moved[node->first_output + i] =
                 graph_add_leaf(c->result, operators[OP_INPUT], first + i, graph_type(c->g, node->first_output + i));
 }
@@ -68,9 +79,13 @@ static void cut_node(struct cutting *c, node_id n, const struct cut_plan *plan)
 static void copy_node(struct cutting *c, node_id n)
 {
     const struct node *node = &c->g->nodes.items[n];
+    if (is_leaf_without_values(c->g, n))
+        return;
     tensor_id *inputs = mem_new_array(tensor_id, node->n_inputs + 1);
-    for (uint32_t i = 0; i < node->n_inputs; i++)
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
         inputs[i] = c->moved[graph_inputs(c->g, n)[i]];
+        assert(inputs[i] != NO_TENSOR);
+    }
     node_id copy = graph_add_copy(c->result, c->g, n, inputs);
     for (uint32_t i = 0; i < node->n_outputs; i++)
         c->moved[node->first_output + i] = graph_output_of(c->result, copy, i);
@@ -79,8 +94,7 @@ static void copy_node(struct cutting *c, node_id n)
 
 static void add_output(struct cutting *c, tensor_id t)
 {
-    const struct type *type = graph_type(c->g, t);
-    if (type_is_known(type) && dtype_size(type->dtype) > 0 && c->moved[t] != NO_TENSOR)
+    if (tensor_has_values(c->g, t))
         graph_add_output(c->result, c->moved[t]);
 }
 

@@ -3,7 +3,9 @@
 // What an opaque node makes becomes an input, what it reads becomes an output. Two graphs that are equal as functions
 // of the cut tensors are equal whatever the opaque nodes do, so they can be compared and timed around them.
 //     inputs    the graph's inputs by their index, then the outputs of the opaque nodes
-//     outputs   the graph's outputs of known type, then what each opaque node reads, likewise
+//     outputs   the graph's outputs, then what each opaque node reads
+// Tensors without values that programs make and compare (tensor_has_values) are left out: only opaque nodes, which
+// rewrites do not touch, make or read them.
 #ifndef OPTIMIZER_RUNNABLE_H
 #define OPTIMIZER_RUNNABLE_H
 #include "graph/graph.h"
@@ -13,10 +15,13 @@
 struct cut_plan {
     VEC(uint32_t) first_input;   // of every opaque index: UINT32_MAX when the graph has no such node
     uint32_t n_inputs;           // of the cut graph
+    bool is_needed;              // there are opaque nodes, or leaves without values
 };
 void cut_plan_init(struct cut_plan *ret_plan, const struct graph *g, uint32_t n_graph_inputs);
 void cut_plan_free(struct cut_plan *plan);
-bool cut_plan_is_needed(const struct cut_plan *plan);   // are there any opaque nodes?
+
+// Its type is known, and its elements are numbers: no strings, no complex numbers, nothing narrower than a byte.
+bool tensor_has_values(const struct graph *g, tensor_id t);
 
 // The cut graph, in the arena of `g`. Opaque nodes of `g` that are not live in `other` (may be NULL) are left out, so
 // that the two cut graphs have the same outputs.

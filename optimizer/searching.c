@@ -49,7 +49,7 @@ static double seconds_of_graph(void *context, const struct graph *g)
     struct estimate estimate;
     struct graph runnable;
     struct error error = {0};
-    bool is_cut = cut_plan_is_needed(e->cut);
+    bool is_cut = e->cut->is_needed;
     if (is_cut)
         graph_cut(&runnable, g, NULL, e->cut);
     e->backend->only_recalls = e->only_recalls;

@@ -69,6 +69,14 @@ static void import_initializers(struct importer *im)
     }
 }
 
+static bool has_unknown_size(const struct type *t)
+{
+    for (int i = 0; i < t->rank; i++)
+        if (t->dim[i] < 0)
+            return true;
+    return t->rank == RANK_UNKNOWN;
+}
+
 static void import_input(struct importer *im, const struct onnx_value_info *info, const struct type *type)
 {
     struct imported_model *m = im->model;
@@ -76,7 +84,7 @@ static void import_input(struct importer *im, const struct onnx_value_info *info
         return;
     tensor_id tensor = graph_add_leaf(&m->graph, operators[OP_INPUT], (int64_t)m->inputs.count, type);
     vec_push(&m->inputs, ((struct imported_value){info->name.text, tensor}));
-    m->n_unbound += info->type && info->type->tensor && !type_is_known(type);
+    m->n_unbound += info->type && info->type->tensor && has_unknown_size(type);
     define_name(im, &info->name, tensor, NO_ORIGIN, 0);
 }
 
