@@ -8,10 +8,10 @@
 #include "core/progress.h"
 #include "core/text.h"
 #include "generator/default_space.h"
-#include "generator/export_pb.h"
-#include "generator/join.h"
-#include "generator/report.h"
-#include "generator/shortcuts.h"
+#include "generator/output/export_pb.h"
+#include "generator/output/report.h"
+#include "generator/reduce/join.h"
+#include "generator/reduce/shortcuts.h"
 #include <dirent.h>
 #include <errno.h>
 #include <omp.h>

@@ -4,9 +4,9 @@
 //     write    rules, sorted
 #ifndef GENERATOR_JOB_H
 #define GENERATOR_JOB_H
-#include "generator/candidates.h"
-#include "generator/compare.h"
-#include "generator/part.h"
+#include "generator/output/candidates.h"
+#include "generator/output/checkpoint_file.h"
+#include "generator/output/compare.h"
 #include <stdio.h>
 
 struct log;

@@ -7,7 +7,7 @@
 #include "core/options.h"
 #include "core/text.h"
 #include "generator/job.h"
-#include "generator/report.h"
+#include "generator/output/report.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // The activation that convolution, matrix product and pooling can apply to their result.
 #ifndef OPERATORS_ACTIVATION_H
 #define OPERATORS_ACTIVATION_H
-#include "operators/definition.h"
+#include "expressions/definition.h"
 
 enum activation { ACTIVATION_NONE, ACTIVATION_RELU, ACTIVATION_COUNT };
 extern const char *const activation_names[];   // "none", "relu", NULL

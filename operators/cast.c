@@ -1,6 +1,6 @@
 // cast: the same values in another element type. To an integer type fractions are cut off; to bool every value but 0 is
 // true. Rounding to a narrower floating-point type happens where values are stored, not in the definition.
-#include "operators/elements.h"
+#include "expressions/elements.h"
 #include "operators/operator.h"
 
 enum { TO };

@@ -2,7 +2,7 @@
 // element-wise functions) is one file; operators.def is the closed list.
 #ifndef OPERATORS_OPERATOR_H
 #define OPERATORS_OPERATOR_H
-#include "operators/definition.h"
+#include "expressions/definition.h"
 
 enum operator_id {
 #define OPERATOR(enumerator, descriptor) OP_##enumerator,

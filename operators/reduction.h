@@ -2,7 +2,7 @@
 // A set of axes is a mask: bit i for axis i.
 #ifndef OPERATORS_REDUCTION_H
 #define OPERATORS_REDUCTION_H
-#include "operators/definition.h"
+#include "expressions/definition.h"
 
 struct reduction {
     int stage;                 // the tensor that gets the result

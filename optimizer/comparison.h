@@ -1,7 +1,7 @@
 // Two prepared models side by side: do they compute the same, and which is faster?
 #ifndef OPTIMIZER_COMPARISON_H
 #define OPTIMIZER_COMPARISON_H
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "core/statistics.h"
 #include "core/vec.h"
 

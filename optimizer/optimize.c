@@ -1,4 +1,4 @@
-#include "optimizer/optimizing.h"
+#include "optimizer/optimization.h"
 
 #include "backends/cpu/cpu.h"
 #include "backends/cuda/cuda.h"
@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/text.h"
-#include "optimizer/onnx/export.h"
+#include "onnx/convert/export.h"
 #include <string.h>
 
 const char *const optimize_devices[] = {"cpu", "fake", "cuda", NULL};

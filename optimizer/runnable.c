@@ -1,6 +1,6 @@
 #include "optimizer/runnable.h"
 
-#include "operators/elements.h"
+#include "expressions/elements.h"
 #include <assert.h>
 
 static uint32_t opaque_index(const struct node *n)

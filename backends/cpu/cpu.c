@@ -2,7 +2,7 @@
 
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/loops.h"
-#include "backends/cpu/yardstick.h"
+#include "backends/cpu/memory_probe.h"
 #include "backends/reference/reference.h"
 #include "core/arena.h"
 #include "core/clock.h"

@@ -2,7 +2,7 @@
 #ifndef BACKENDS_CPU_LOOPS_H
 #define BACKENDS_CPU_LOOPS_H
 #include "backends/cpu/vector.h"
-#include "backends/plan.h"
+#include "backends/planning/plan.h"
 
 struct arena;
 struct compiled_loops;

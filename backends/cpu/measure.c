@@ -8,9 +8,9 @@
 // 50 µs (short steps without weights are repeated in it); two runs warm up; samples much longer than the shortest are
 // disturbances and do not count; sampling
 // ends when the median of the others is known to 2 %, or when the time for a step is spent.
+#include "backends/contract/sampling.h"
 #include "backends/cpu/cpu_internal.h"
-#include "backends/cpu/yardstick.h"
-#include "backends/sampling.h"
+#include "backends/cpu/memory_probe.h"
 #include "core/arena.h"
 #include "core/clock.h"
 #include "core/error.h"

@@ -2,7 +2,7 @@
 // of copies, gathering as its own kernel.
 #include "backends/cpu/cpu_internal.h"
 #include "core/arena.h"
-#include "operators/elements.h"
+#include "expressions/elements.h"
 #include <omp.h>
 #include <string.h>
 

@@ -2,8 +2,8 @@
 // tensors with strides. What differs between oneDNN 2 and 3 is in onednn_v2.c and onednn_v3.c.
 #ifndef BACKENDS_CPU_ONEDNN_H
 #define BACKENDS_CPU_ONEDNN_H
-#include "backends/postops.h"
-#include "backends/view.h"
+#include "backends/planning/postops.h"
+#include "backends/planning/view.h"
 #include <stddef.h>
 
 struct onednn;

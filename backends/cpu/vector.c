@@ -1,6 +1,6 @@
 // Compiled once per instruction set, with VECTOR_VARIANT naming it. All loops are plain C that compilers vectorize.
 //
-// Scalar functions mean what operators/functions.def says, in single precision. The transcendental ones are written
+// Scalar functions mean what expressions/functions.def says, in single precision. The transcendental ones are written
 // without branches or tables, from these identities:
 //   exp      x = n ln 2 + r,  |r| <= ln(2) / 2,  exp(x) = 2^n (1 + p(r)), p the Taylor polynomial of exp - 1
 //   expm1    2^n p(r) + (2^n - 1), exact for small x
@@ -9,7 +9,7 @@
 //   erf      1 - exp(-P(x)) for x >= 0, where P = -log(erfc) is nearly a parabola: x times a polynomial of degree 8
 //            fitted on [0, 4] (relative error of erf below 2e-7)
 #include "backends/cpu/vector.h"
-#include "operators/elements.h"
+#include "expressions/elements.h"
 #include <math.h>
 #include <string.h>
 #include <tgmath.h>
@@ -123,7 +123,7 @@ static inline float fast_log(float x)
 
 // --- scalar functions ------------------------------------------------------------------------------------------------
 
-// As operators/functions.def has them; <tgmath.h> makes its functions those of float, and these are faster.
+// As expressions/functions.def has them; <tgmath.h> makes its functions those of float, and these are faster.
 #undef exp
 #undef tanh
 #undef erf
@@ -142,7 +142,7 @@ static inline float fast_log(float x)
             z[i] = (float)(c_expression);                                                                              \
         }                                                                                                              \
     }
-#include "operators/functions.def"
+#include "expressions/functions.def"
 #undef FUNCTION
 
 #define WITH_SCALAR(CASE)                                                                                              \
@@ -360,7 +360,7 @@ const struct vector_functions NAME_OF(VECTOR_VARIANT) = {
 #define FUNCTION(enumerator, name, arity, c_expression) [FN_##enumerator] = apply_##enumerator,
     .apply =
         {
-#include "operators/functions.def"
+#include "expressions/functions.def"
         },
 #undef FUNCTION
 #define CASE(enumerator, expression) [FN_##enumerator] = right_##enumerator,

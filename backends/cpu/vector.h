@@ -3,7 +3,7 @@
 // one for this processor is chosen when the device is opened.
 #ifndef BACKENDS_CPU_VECTOR_H
 #define BACKENDS_CPU_VECTOR_H
-#include "operators/definition.h"
+#include "expressions/definition.h"
 #include <stddef.h>
 #include <stdint.h>
 

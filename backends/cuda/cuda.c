@@ -1,7 +1,7 @@
 // Opening the device, or what is known of one that is not here.
 #include "backends/cuda/cuda.h"
 
-#include "backends/cost.h"
+#include "backends/contract/cost_database.h"
 #include "backends/cuda/internal.h"
 #include "core/error.h"
 #include "core/memory.h"

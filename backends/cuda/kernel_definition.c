@@ -5,7 +5,7 @@
 #include "backends/cuda/kernel_values.h"
 #include "backends/cuda/kernels.h"
 #include "core/arena.h"
-#include "operators/elements.h"
+#include "expressions/elements.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

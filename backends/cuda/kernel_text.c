@@ -13,10 +13,10 @@ static const struct function_text {
     const char *reals, *integers;
 } functions[FN_COUNT] = {
 #define FUNCTION(enumerator, name, arity, c_expression) [FN_##enumerator].reals = #c_expression,
-#include "operators/functions.def"
+#include "expressions/functions.def"
 #undef FUNCTION
 #define INTEGER_FUNCTION(enumerator, c_expression) [FN_##enumerator].integers = #c_expression,
-#include "operators/integer_functions.def"
+#include "expressions/integer_functions.def"
 #undef INTEGER_FUNCTION
 };
 

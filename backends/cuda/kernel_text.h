@@ -12,7 +12,7 @@
 // places on axes, r0, ... places on reduced ones.
 #ifndef BACKENDS_CUDA_KERNEL_TEXT_H
 #define BACKENDS_CUDA_KERNEL_TEXT_H
-#include "backends/plan.h"
+#include "backends/planning/plan.h"
 #include "core/text.h"
 
 #define KERNEL_MAX_POINTERS 96

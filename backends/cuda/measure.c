@@ -6,8 +6,8 @@
 // library's engines the first CANDIDATES are tried with a few samples each and the best is measured; its words are kept
 // with the cost, so that the same one runs in models. A kernel of fixed work before and after tells whether the clock
 // changed by more than CLOCK_DRIFT: then all is done again.
+#include "backends/contract/sampling.h"
 #include "backends/cuda/internal.h"
-#include "backends/sampling.h"
 #include "core/arena.h"
 #include "core/clock.h"
 #include "core/error.h"

@@ -1,7 +1,7 @@
 // Axes that a kernel runs over, and the strides of its tensors along them.
 #ifndef BACKENDS_CUDA_NEST_H
 #define BACKENDS_CUDA_NEST_H
-#include "backends/plan.h"
+#include "backends/planning/plan.h"
 #include "core/text.h"
 
 struct arena;

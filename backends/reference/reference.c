@@ -3,8 +3,8 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "core/text.h"
-#include "operators/elements.h"
-#include "operators/evaluate.h"
+#include "expressions/elements.h"
+#include "expressions/evaluate.h"
 #include <string.h>
 
 static bool is_whole(enum dtype dtype)

@@ -5,7 +5,7 @@
 // otherwise in doubles with one rounding when stored.
 #ifndef BACKENDS_REFERENCE_REFERENCE_H
 #define BACKENDS_REFERENCE_REFERENCE_H
-#include "backends/value.h"
+#include "expressions/value.h"
 #include "graph/graph.h"
 
 struct error;

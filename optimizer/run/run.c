@@ -6,7 +6,7 @@
 #include "core/hash.h"
 #include "core/random.h"
 #include "core/text.h"
-#include "operators/elements.h"
+#include "expressions/elements.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

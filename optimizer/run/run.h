@@ -2,9 +2,9 @@
 // side by side. What taso-run prints, and what taso-opt decides by.
 #ifndef OPTIMIZER_RUN_RUN_H
 #define OPTIMIZER_RUN_RUN_H
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "core/statistics.h"
-#include "optimizer/onnx/import.h"
+#include "onnx/convert/import.h"
 
 struct error;
 

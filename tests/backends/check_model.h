@@ -1,14 +1,14 @@
 // Runs a graph on a device and by the reference, on random values, and compares.
 #ifndef TESTS_BACKENDS_CHECK_MODEL_H
 #define TESTS_BACKENDS_CHECK_MODEL_H
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "backends/reference/reference.h"
 #include "core/arena.h"
 #include "core/error.h"
 #include "core/random.h"
 #include "core/text.h"
+#include "expressions/elements.h"
 #include "graph/text.h"
-#include "operators/elements.h"
 #include "tests/support/check.h"
 #include <math.h>
 #include <string.h>

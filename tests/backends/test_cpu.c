@@ -1,7 +1,7 @@
 // The device "cpu" against the reference, on random values: every kernel and fusion, outputs poisoned before each run.
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/cpu_internal.h"
-#include "backends/cpu/yardstick.h"
+#include "backends/cpu/memory_probe.h"
 #include "core/sexp.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"

@@ -1,7 +1,7 @@
 // The best layouts are the best: against all of them, on random graphs under random costs; and the solver alone.
-#include "backends/assignment.h"
 #include "backends/fake/fake.h"
-#include "backends/layout.h"
+#include "backends/layouts/layout.h"
+#include "backends/layouts/variable_elimination.h"
 #include "tests/backends/random_graphs.h"
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // Plans: what becomes a step, a view or an epilogue, memory without overlaps, estimates, and the cost database.
-#include "backends/cost.h"
+#include "backends/contract/cost_database.h"
 #include "backends/fake/fake.h"
 #include "core/arena.h"
 #include "core/error.h"

@@ -3,8 +3,8 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "core/sexp.h"
+#include "expressions/elements.h"
 #include "graph/text.h"
-#include "operators/elements.h"
 #include "tests/support/check.h"
 #include <string.h>
 

@@ -1,13 +1,13 @@
 // `search [MODEL.onnx | NAME:N]...`: times the search with a made-up cost on models, or on synthetic graphs of N
 // repeated blocks. Prints a row for each: nodes before and after, estimated gain, seconds, and what the search did.
-#include "optimizer/search/search.h"
 #include "backends/cpu/cpu.h"
 #include "core/arena.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "graph/graph.h"
-#include "optimizer/onnx/import.h"
+#include "onnx/convert/import.h"
+#include "optimizer/search/search.h"
 #include "tests/benchmarks/search_cost.h"
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "core/clock.h"
 #include "core/vec.h"
-#include "operators/elements.h"
+#include "expressions/elements.h"
 #include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>

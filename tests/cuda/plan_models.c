@@ -8,7 +8,7 @@
 // not compile.
 #include "core/error.h"
 #include "core/memory.h"
-#include "optimizer/onnx/import.h"
+#include "onnx/convert/import.h"
 #include "tests/cuda/planning.h"
 #include <stdio.h>
 #include <string.h>

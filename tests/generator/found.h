@@ -2,7 +2,7 @@
 #ifndef TESTS_GENERATOR_FOUND_H
 #define TESTS_GENERATOR_FOUND_H
 #include "core/error.h"
-#include "generator/reduce.h"
+#include "generator/reduce/reduce.h"
 #include "tests/support/check.h"
 #include <string.h>
 

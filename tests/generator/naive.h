@@ -3,9 +3,9 @@
 #define TESTS_GENERATOR_NAIVE_H
 #include "core/arena.h"
 #include "core/random.h"
-#include "generator/key.h"
-#include "operators/evaluate.h"
-#include "operators/field.h"
+#include "expressions/evaluate.h"
+#include "expressions/field.h"
+#include "generator/enumerate/key.h"
 #include "tests/support/check.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "generator/instances.h"
+#include "generator/test/instances.h"
 #include "tests/support/check.h"
 
 static const struct {

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 // The generator against a slow and obvious truth: all graphs of small spaces, each compared with every other one.
-#include "generator/join.h"
+#include "generator/reduce/join.h"
 #include "tests/generator/found.h"
 #include "tests/generator/naive.h"
 

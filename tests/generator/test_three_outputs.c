@@ -1,6 +1,6 @@
 // Rules of three outputs, each of whose targets needs an input that its own source has not, need more than four
 // operators: shown here for small spaces with everything that lets an input go (split, and differences).
-#include "generator/joined.h"
+#include "generator/reduce/two_outputs.h"
 #include "tests/generator/found.h"
 
 // The inputs of each source that a target may have: of terms of its class, renamed as it is, that lack one of its

@@ -2,8 +2,8 @@
 // every tensor's elements are written to stdout instead of a table of sizes. The test scripts drive it.
 #include "core/error.h"
 #include "core/memory.h"
-#include "optimizer/onnx/model.h"
-#include "optimizer/onnx/tensor.h"
+#include "onnx/format/model.h"
+#include "onnx/format/tensor.h"
 
 #include <stdio.h>
 #include <stdlib.h>

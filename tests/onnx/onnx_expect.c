@@ -6,8 +6,8 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
-#include "operators/elements.h"
-#include "optimizer/onnx/values.h"
+#include "expressions/elements.h"
+#include "onnx/convert/values.h"
 #include "optimizer/run/run.h"
 
 #include <inttypes.h>

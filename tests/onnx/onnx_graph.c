@@ -4,9 +4,9 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "expressions/elements.h"
 #include "graph/text.h"
-#include "operators/elements.h"
-#include "optimizer/onnx/import.h"
+#include "onnx/convert/import.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 // stderr. The test scripts drive it.
 #include "core/error.h"
 #include "core/memory.h"
-#include "optimizer/onnx/export.h"
+#include "onnx/convert/export.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/random.h"
-#include "optimizer/onnx/export.h"
+#include "onnx/convert/export.h"
 #include "substitutions/match.h"
 
 #include <stdio.h>

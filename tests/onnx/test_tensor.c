@@ -1,7 +1,7 @@
 // Sizes and payloads of tensors: a table of (encoded tensor, what it is).
 #include "core/arena.h"
 #include "core/error.h"
-#include "optimizer/onnx/tensor.h"
+#include "onnx/format/tensor.h"
 #include "tests/support/check.h"
 
 #include <string.h>

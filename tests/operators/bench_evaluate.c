@@ -5,8 +5,8 @@
 #include "core/error.h"
 #include "core/random.h"
 #include "core/sexp.h"
-#include "operators/evaluate.h"
-#include "operators/field.h"
+#include "expressions/evaluate.h"
+#include "expressions/field.h"
 #include "tests/operators/typed_call.h"
 #include <stdio.h>
 #include <string.h>

@@ -3,12 +3,12 @@
 #include "core/arena.h"
 #include "core/random.h"
 #include "core/text.h"
-#include "operators/definition.h"
-#include "operators/evaluate.h"
-#include "operators/f64_functions.h"
-#include "operators/field.h"
+#include "expressions/definition.h"
+#include "expressions/evaluate.h"
+#include "expressions/f64_functions.h"
+#include "expressions/field.h"
+#include "expressions/tape.h"
 #include "operators/operator.h"
-#include "operators/tape.h"
 #include "tests/support/check.h"
 #include <math.h>
 #include <string.h>

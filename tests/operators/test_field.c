@@ -2,8 +2,8 @@
 // must have (evaluate_field.c).
 #include "core/arena.h"
 #include "core/random.h"
-#include "operators/evaluate.h"
-#include "operators/field.h"
+#include "expressions/evaluate.h"
+#include "expressions/field.h"
 #include "operators/operator.h"
 #include "tests/support/check.h"
 #include <math.h>

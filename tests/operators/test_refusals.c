@@ -3,7 +3,7 @@
 #include "core/arena.h"
 #include "core/random.h"
 #include "core/text.h"
-#include "operators/evaluate.h"
+#include "expressions/evaluate.h"
 #include "operators/operator.h"
 #include "tests/support/check.h"
 #include <math.h>

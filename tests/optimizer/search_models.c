@@ -6,7 +6,7 @@
 #include "core/hash.h"
 #include "core/memory.h"
 #include "core/random.h"
-#include "optimizer/onnx/import.h"
+#include "onnx/convert/import.h"
 #include "optimizer/search/search.h"
 #include "tests/benchmarks/search_cost.h"
 #include "tests/support/graph_values.h"

@@ -1,5 +1,5 @@
 // What a search takes: what is priced, how often and with how much around it, and when the search ends.
-#include "optimizer/search/pricing.h"
+#include "optimizer/search/backtracking/local_cost.h"
 #include "tests/search/made_up.h"
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #include "core/error.h"
 #include "core/sexp.h"
 #include "graph/text.h"
-#include "optimizer/search/region.h"
+#include "optimizer/search/backtracking/region.h"
 #include "tests/support/check.h"
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 
 #include "core/arena.h"
 #include "core/random.h"
+#include "expressions/evaluate.h"
+#include "expressions/field.h"
 #include "graph/graph.h"
-#include "operators/evaluate.h"
-#include "operators/field.h"
 #include <assert.h>
 #include <string.h>
 

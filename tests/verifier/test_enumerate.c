@@ -2,7 +2,7 @@
 #include "core/error.h"
 #include "core/sexp.h"
 #include "tests/support/check.h"
-#include "verifier/enumerate.h"
+#include "verifier/instances/enumerate.h"
 #include <string.h>
 
 static const char *const rules[] = {

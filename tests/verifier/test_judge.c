@@ -3,7 +3,7 @@
 #include "core/sexp.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
-#include "verifier/prove.h"
+#include "verifier/rules/prove.h"
 #include <string.h>
 
 static const struct {

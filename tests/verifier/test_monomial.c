@@ -2,7 +2,7 @@
 // what fits into lanes.
 #include "core/random.h"
 #include "tests/support/check.h"
-#include "verifier/monomial.h"
+#include "verifier/exact/monomial.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "core/sexp.h"
 #include "properties/property.h"
 #include "tests/support/check.h"
-#include "verifier/sample.h"
+#include "verifier/recheck/sample.h"
 #include <string.h>
 
 struct outcome {

@@ -3,8 +3,8 @@
 #include "core/text.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
-#include "verifier/prove.h"
-#include "verifier/reversed.h"
+#include "verifier/rules/prove.h"
+#include "verifier/rules/reversed.h"
 #include <string.h>
 
 #define MOST_RULES 4

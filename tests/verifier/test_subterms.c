@@ -3,8 +3,8 @@
 #include "core/text.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
-#include "verifier/prove.h"
-#include "verifier/subterms.h"
+#include "verifier/rules/prove.h"
+#include "verifier/rules/subterms.h"
 #include <string.h>
 
 // In one line; NULL: nothing is taken off.

@@ -2,9 +2,9 @@
 #include "core/error.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
-#include "verifier/derivation.h"
-#include "verifier/prove.h"
-#include "verifier/sufficient.h"
+#include "verifier/entailment/derivation.h"
+#include "verifier/rules/abduction.h"
+#include "verifier/rules/prove.h"
 #include <string.h>
 
 struct fixture {

@@ -7,7 +7,7 @@
 //   other nodes     hash-consed by operator, attributes and inputs
 #ifndef VERIFIER_MODEL_COMMON_H
 #define VERIFIER_MODEL_COMMON_H
-#include "optimizer/onnx/import.h"
+#include "onnx/convert/import.h"
 
 struct common_side {
     struct imported_model *model;

@@ -2,9 +2,9 @@
 
 #include "core/hash.h"
 #include "core/random.h"
-#include "operators/elements.h"
-#include "operators/evaluate.h"
-#include "operators/field.h"
+#include "expressions/elements.h"
+#include "expressions/evaluate.h"
+#include "expressions/field.h"
 #include <omp.h>
 
 #define INTEGER_LIMIT 16          // random integers stay below: they are mostly indices

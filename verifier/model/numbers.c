@@ -3,7 +3,7 @@
 #include "backends/cpu/cpu.h"
 #include "core/error.h"
 #include "core/random.h"
-#include "operators/elements.h"
+#include "expressions/elements.h"
 #include "optimizer/comparison.h"
 #include "optimizer/run/run.h"
 #include "optimizer/runnable.h"

@@ -1,6 +1,6 @@
 #include "tests/cuda/gpu/batch.h"
 
-#include "backends/plan.h"
+#include "backends/planning/plan.h"
 #include "core/arena.h"
 #include <stdio.h>
 #include <string.h>

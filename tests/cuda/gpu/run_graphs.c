@@ -15,8 +15,8 @@
 #include "core/sexp.h"
 #include "core/statistics.h"
 #include "core/text.h"
+#include "expressions/elements.h"
 #include "graph/text.h"
-#include "operators/elements.h"
 #include "tests/cuda/gpu/batch.h"
 #include <math.h>
 #include <stdio.h>

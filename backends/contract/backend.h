@@ -1,0 +1,154 @@
+// The contract between whoever has graphs and a device: what a graph costs there, and running it there.
+//
+//   struct backend *b = cpu_backend_open(&options, &error);       a device (backends/cpu, backends/fake, ...)
+//   backend_estimate(b, graph, &estimate)                          sum over the plan's steps of their measured costs
+//   struct model *m = backend_prepare(b, graph, ...)               weights packed, memory laid out
+//   model_run(m, inputs, outputs)                                  synchronous
+//   backend_close(b)                                               writes the cost database
+//
+// A graph is planned (plan.h), never interpreted: what a step costs is known by the step's text, so that costs are
+// measured once per device and shared by all graphs of a search.
+#ifndef BACKENDS_CONTRACT_BACKEND_H
+#define BACKENDS_CONTRACT_BACKEND_H
+#include "backends/planning/plan.h"
+#include "expressions/value.h"
+
+struct backend;
+struct cost_database;
+struct error;
+struct layout_memory;
+struct log;
+struct model;
+struct step_memory;
+
+// Which layouts the tensors of a graph get, where the device can choose.
+enum layout_policy {
+    LAYOUTS_STANDARD,   // by rule, without asking for costs: channels last between operators on images, row-major else
+    LAYOUTS_BEST,       // those of least cost for this graph (layout.h)
+    LAYOUTS_PLAIN,      // row-major all (NCHW), as models store them
+};
+
+struct backend_options {
+    int threads;               // 0: as many as there are cores
+    const char *cost_file;     // NULL: in the user's cache folder; "" : none
+    bool allows_tf32;          // products of f32 on tensor cores that drop bits (cuda)
+    bool never_measures;       // steps that the database lacks are guessed (roofline) and counted, not measured
+    double seconds_per_step;   // of measuring; 0: the standard
+    const struct log *log;     // may be NULL
+    // Called while a model is prepared, when a step has packed a weight and its value is not needed soon: whoever
+    // mapped it may give its pages back. NULL: nobody is interested.
+    void (*weight_was_packed)(void *context, const void *data, size_t size);
+    void *context;
+};
+
+struct step_cost {
+    double seconds;                 // median
+    double spread;                  // interquartile range as a share of the median
+    bool is_guessed, is_doubtful;   // doubtful: measured on a busy machine, so good for this run only
+    char choice[192];               // how the device ran it, where it had several ways; empty otherwise
+};
+struct estimate {
+    double seconds;
+    uint32_t n_steps, n_guessed;   // steps that run each time; those of them whose cost is guessed (with the best
+                                   // layouts: steps with standard layouts, and about how many are guessed)
+};
+
+// What a device implements.
+struct backend_methods {
+    const char *name;   // "cpu"
+    // Costs are computed, so each step has its own. Else steps that are alike share what one was measured to cost
+    // (step_print_key).
+    bool has_exact_costs;
+    // The cost of a step of a plan, by running it on random data or by knowing it. False: the device failed at it.
+    bool (*measure)(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
+                    struct error *error);
+    // A guess, where the cost is not known and may not be measured. NULL: that of a small processor.
+    double (*guess)(const struct backend *b, const struct plan *plan, const struct step *step);
+    // NULL: the device is not here, only its costs are. `layouts` as of plan_request.
+    struct model *(*prepare)(struct backend *b, const struct graph *g, const uint8_t *layouts, size_t n_weights,
+                             const struct tensor_value *weights, struct error *error);
+    bool (*run)(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, struct error *error);
+    // As run, with the seconds of every step of the plan (0 for those done once).
+    bool (*profile)(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs,
+                    double *ret_seconds, struct error *error);
+    // As run, with its time. NULL: that on the clock.
+    bool (*time)(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, double *ret_seconds,
+                 struct error *error);
+    const struct plan *(*plan_of)(const struct model *m);
+    void (*free_model)(struct model *m);
+    void (*close)(struct backend *b);
+};
+// Each device's struct begins with this one, each device's model with struct model.
+struct backend {
+    const struct backend_methods *methods;
+    struct plan_target target;
+    struct backend_options options;
+    enum layout_policy policy;   // of estimates and models; may be changed at any time
+    bool only_recalls;           // steps that the database lacks are not estimated at all; may be changed at any time
+    char device[256];            // what costs depend on: processor, threads, library and its version
+    struct code_cache *codes;
+    struct cost_database *costs;
+    struct step_memory *memory;   // costs of steps met so far
+    struct layout_memory *layout_memory;
+    struct arena *scratch;   // of estimates, kept for its memory
+    struct {
+        uint64_t n_steps;
+        double seconds;   // that it took
+    } measured;
+};
+struct model {
+    struct backend *backend;
+};
+
+// --- cost ------------------------------------------------------------------------------------------------------------
+
+// False: the graph cannot be planned (opaque nodes), or a step failed on the device. Not for several threads at once.
+bool backend_estimate(struct backend *b, const struct graph *g, struct estimate *ret_estimate, struct error *error);
+// With given layouts, whatever the policy (plan_request).
+bool backend_estimate_with(struct backend *b, const struct graph *g, const uint8_t *layouts,
+                           struct estimate *ret_estimate, struct error *error);
+// The cost of one step of a plan made for this backend: from memory, the database, or measured now.
+bool backend_step_cost(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
+                       struct error *error);
+// Calls `visit` for every step of the graph's plan that runs each time, in order.
+typedef void visit_step_fn(void *context, const struct plan *plan, const struct step *step,
+                           const struct step_cost *cost);
+bool backend_visit_steps(struct backend *b, const struct graph *g, visit_step_fn *visit, void *context,
+                         struct error *error);
+// One line per step with its cost, most expensive first; for people.
+bool backend_explain(struct backend *b, const struct graph *g, struct text *out, struct error *error);
+// The steps alone whose costs are guessed.
+bool backend_list_guesses(struct backend *b, const struct graph *g, struct text *out, struct error *error);
+
+// False: costs of this device are known or guessed, but nothing can be run (backend_prepare refuses).
+bool backend_can_run(const struct backend *b);
+
+// --- running ---------------------------------------------------------------------------------------------------------
+
+// `weights` are found by the `index` attribute of weight leaves and must outlive the model (they are not copied).
+// NULL: error. A graph with opaque nodes is EXIT_UNSUPPORTED.
+struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n_weights,
+                              const struct tensor_value *weights, struct error *error);
+struct model *backend_prepare_with(struct backend *b, const struct graph *g, const uint8_t *layouts, size_t n_weights,
+                                   const struct tensor_value *weights, struct error *error);
+// `inputs` by the `index` attribute of input leaves; `outputs` one for each output of the graph, with memory of the
+// right size (model_allocate_outputs). Data types and shapes must be the graph's.
+bool model_run(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, struct error *error);
+// As model_run, with its time as the device has it: moving inputs and outputs between its memory and ours is left out.
+bool model_time(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, double *ret_seconds,
+                struct error *error);
+void model_allocate_outputs(const struct model *m, struct tensor_value *ret_outputs, struct arena *arena);
+// One run that times every step of the plan (model_plan): `ret_seconds` has one entry for each.
+bool model_profile(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs,
+                   double *ret_seconds, struct error *error);
+const struct plan *model_plan(const struct model *m);
+void model_free(struct model *m);
+void backend_close(struct backend *b);   // NULL is allowed
+
+// --- for devices -----------------------------------------------------------------------------------------------------
+
+// Sets up the common part: options with their standards filled in, and the cost database of `device`.
+bool backend_init(struct backend *b, const struct backend_methods *methods, const struct plan_target *target,
+                  const struct backend_options *options, const char *device, struct error *error);
+void backend_finish(struct backend *b);
+#endif

@@ -1,0 +1,277 @@
+#include "backends/layouts/layout.h"
+
+#include "backends/layouts/layout_internal.h"
+#include "core/error.h"
+#include <math.h>
+#include <string.h>
+
+static bool make_plan(struct layout_search *s, const uint8_t *layouts, struct plan *ret_plan)
+{
+    struct plan_request request = {s->g, &s->b->target, s->b->codes, layouts, s->arena, .is_traced = true};
+    char reason[200];
+    return plan_make(ret_plan, &request, reason) || error_set_code(s->error, EXIT_UNSUPPORTED, NULL, "%s", reason);
+}
+
+// --- looking for the best --------------------------------------------------------------------------------------------
+
+static unsigned slots_needed(const struct layout_search *s, const struct layout_part *copies)
+{
+    unsigned slots = 0;
+    for (uint32_t i = copies->next; i != NO_LAYOUT_PART; i = s->parts.items[i].next) {
+        const struct layout_part *need = &s->parts.items[i];
+        double set = layout_table_of(s, need)->seconds[need->entry];
+        slots |= isnan(set) ? 0 : (unsigned)set;
+    }
+    return slots;
+}
+
+// Looks at these layouts (values: by choices); true when some entry of a table is missing for them.
+static bool look_at(struct layout_search *s, const int *values)
+{
+    bool is_any_missing = false;
+    for (size_t i = 0; i < s->parts.count; i++) {
+        struct layout_part *part = &s->parts.items[i];
+        part->entry = 0;
+        part->slots = 0;
+        part->is_unknown = false;
+        for (size_t k = 0; k < part->scope.count; k++) {
+            uint32_t choice = part->scope.items[k];
+            part->entry = part->entry * (size_t)s->n_layouts[choice] + (size_t)values[choice];
+        }
+        part->is_missing = part->kind != PART_COPIES && isnan(layout_table_of(s, part)->seconds[part->entry]);
+        is_any_missing |= part->is_missing;
+    }
+    for (size_t i = 0; i < s->parts.count; i++) {
+        struct layout_part *part = &s->parts.items[i];
+        unsigned slots = part->kind == PART_COPIES ? slots_needed(s, part) : 0;
+        for (int k = 0; k < LAYOUT_SLOTS; k++)
+            if (slots >> k & 1)
+                part->is_missing |= isnan(layout_table_of(s, part)->seconds[part->entry * LAYOUT_SLOTS + (size_t)k]);
+        is_any_missing |= part->is_missing;
+    }
+    return is_any_missing;
+}
+
+static bool fill_entry(struct layout_table *t, size_t entry, double seconds)
+{
+    if (!isnan(t->seconds[entry]))
+        return false;
+    t->seconds[entry] = seconds;
+    t->n_missing--;
+    return true;
+}
+
+// Uniform layouts come first in every search. What other entries are taken to cost at least while they are missing they
+// cost at least when they are there: else what was looked at before would decide what is found.
+static bool fill_steps(struct layout_search *s, struct layout_table *t, size_t entry, double seconds)
+{
+    if (!isnan(t->seconds[entry]))
+        return false;
+    if (s->is_uniform)
+        t->least = t->n_missing == t->n_entries || seconds < t->least ? seconds : t->least;
+    return fill_entry(t, entry, s->is_uniform ? seconds : fmax(seconds, layout_least_seconds(s, t)));
+}
+
+static bool is_wanted(const struct layout_search *s, const struct layout_part *part, const struct step *step)
+{
+    if (part->kind != PART_COPIES)
+        return part->is_missing;
+    return isnan(layout_table_of(s, part)->seconds[part->entry * LAYOUT_SLOTS + step->copied_to]);
+}
+
+// False: it would have to be measured, and only_recalls says that nothing is; or the device failed at it.
+static bool price_step(struct layout_search *s, const struct plan *plan, const struct step *step)
+{
+    uint32_t number = step->is_constant ? NO_LAYOUT_PART : layout_part_of_step(s, step);
+    struct layout_part *part = number == NO_LAYOUT_PART ? NULL : &s->parts.items[number];
+    struct step_cost cost;
+    if (!part || !is_wanted(s, part, step))
+        return true;
+    part->is_unknown |= !backend_step_cost(s->b, plan, step, &cost, s->error);
+    if (part->is_unknown)
+        return false;
+    int slot = part->kind == PART_COPIES ? (int)step->copied_to : 0;
+    part->seconds[slot] = (part->slots >> slot & 1 ? part->seconds[slot] : 0) + cost.seconds;
+    part->slots |= 1u << slot;
+    layout_table_of(s, part)->is_guessed |= cost.is_guessed;
+    return true;
+}
+
+static void note_need(struct layout_search *s, const struct layout_request *r)
+{
+    uint32_t need = r->needs_copy ? layout_find_need(s, r->tensor, r->node) : NO_LAYOUT_PART;
+    if (need != NO_LAYOUT_PART)
+        s->parts.items[need].slots |= 1u << r->copy;
+}
+
+// False: nothing of it was missing and is known now.
+static bool fill_part(struct layout_search *s, const struct layout_part *part)
+{
+    struct layout_table *t = layout_table_of(s, part);
+    bool is_any = false;
+    for (size_t k = 0; part->kind == PART_COPIES && k < LAYOUT_SLOTS; k++)
+        if (part->slots >> k & 1)
+            is_any |= fill_entry(t, part->entry * LAYOUT_SLOTS + k, part->seconds[k]);
+    if (part->kind == PART_NEED && part->is_missing) {
+        is_any = fill_entry(t, part->entry, part->slots);
+        t->slots |= part->slots;
+    }
+    if (part->kind == PART_STEPS && part->is_missing && !part->is_unknown)
+        is_any = fill_steps(s, t, part->entry, part->slots ? part->seconds[0] : 0);
+    return is_any;
+}
+
+// What is missing for the layouts that are looked at, of which this is the plan. False: nothing was filled.
+static bool fill_parts(struct layout_search *s, const struct plan *plan)
+{
+    bool is_any = false;
+    for (size_t i = 0; i < plan->requests.count; i++)
+        note_need(s, &plan->requests.items[i]);
+    for (size_t i = 0; i < s->parts.count; i++)
+        is_any |= fill_part(s, &s->parts.items[i]);
+    return is_any;
+}
+
+// False: the cost of a step cannot be had.
+static bool price_plan(struct layout_search *s, const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->steps.count; i++)
+        if (!price_step(s, plan, &plan->steps.items[i]))
+            return false;
+    fill_parts(s, plan);
+    return true;
+}
+
+// The same without measuring. False: nothing that was missing is known.
+static bool recall_plan(struct layout_search *s, const struct plan *plan)
+{
+    bool only_recalls = s->b->only_recalls;
+    struct error *error = s->error, ignored;
+    s->b->only_recalls = true;
+    s->error = &ignored;
+    for (size_t i = 0; i < plan->steps.count; i++)
+        price_step(s, plan, &plan->steps.items[i]);
+    s->b->only_recalls = only_recalls;
+    s->error = error;
+    return fill_parts(s, plan);
+}
+
+static uint8_t *layouts_of(const struct layout_search *s, const int *values)
+{
+    uint8_t *layouts = arena_array(s->arena, uint8_t, s->g->tensors.count + 1);
+    memset(layouts, LAYOUT_ANY, s->g->tensors.count);
+    for (size_t i = 0; i < s->plan.choices.count; i++)
+        layouts[s->plan.choices.items[i].tensor] = s->layouts[i][values[i]];
+    return layouts;
+}
+
+// What would have to be measured waits until all else is known that these layouts ask for: then others may be better.
+// So what is measured, and whether anything has to be, does not depend on what was priced before.
+static bool price_layouts(struct layout_search *s, const int *values)
+{
+    struct plan plan = {0};
+    bool is_done = make_plan(s, layouts_of(s, values), &plan);
+    if (is_done && (s->is_uniform || !recall_plan(s, &plan))) {
+        look_at(s, values);
+        is_done = price_plan(s, &plan);
+    }
+    if (plan.graph)
+        plan_free(&plan);
+    return is_done;
+}
+
+// --- the search ------------------------------------------------------------------------------------------------------
+
+// One layout for all, as far as they have it: most of what is needed to rule others out.
+static bool price_uniform_layouts(struct layout_search *s, int *values)
+{
+    for (enum layout l = 0; l < LAYOUT_COUNT; l++) {
+        bool is_any = false;
+        for (size_t i = 0; i < s->plan.choices.count; i++) {
+            values[i] = 0;
+            for (int k = 1; k < s->n_layouts[i]; k++)
+                if (s->layouts[i][k] == l)
+                    values[i] = k;
+            is_any |= values[i] != 0;
+        }
+        if (is_any && look_at(s, values) && !price_layouts(s, values))
+            return false;
+    }
+    return true;
+}
+
+// The best layouts as far as is known are priced, until all that they cost is known: then nothing can be better.
+static bool search(struct layout_search *s, int *ret_values, double *ret_seconds)
+{
+    s->is_uniform = true;
+    if ((look_at(s, ret_values) && !price_plan(s, &s->plan)) || !price_uniform_layouts(s, ret_values))
+        return false;
+    s->is_uniform = false;
+    for (;;) {
+        struct arena_mark mark = arena_mark(s->arena);
+        *ret_seconds = layouts_find_among_known(s, ret_values);
+        bool is_missing = look_at(s, ret_values), is_done = !is_missing || price_layouts(s, ret_values);
+        arena_release(s->arena, mark);
+        if (!is_done || !is_missing)
+            return is_done;
+    }
+}
+
+static void count_steps(const struct layout_search *s, uint32_t *ret_steps, uint32_t *ret_guessed)
+{
+    for (size_t i = 0; i < s->plan.steps.count; i++)
+        *ret_steps += !s->plan.steps.items[i].is_constant;
+    for (size_t i = 0; i < s->parts.count; i++)
+        *ret_guessed += layout_table_of(s, &s->parts.items[i])->is_guessed;
+}
+
+static bool is_standard(const struct layout_search *s, const int *values)
+{
+    for (size_t i = 0; i < s->plan.choices.count; i++)
+        if (values[i] != 0)
+            return false;
+    return true;
+}
+
+static void free_search(struct layout_search *s)
+{
+    vec_free(&s->parts);
+    if (s->plan.graph)
+        plan_free(&s->plan);
+}
+
+// Sums of the same costs in another order differ in their last digits; costs have five.
+static double without_last_digits(double seconds)
+{
+    const double grain = 1e-15;
+    return round(seconds / grain) * grain;
+}
+
+bool layouts_find(struct backend *b, const struct graph *g, struct arena *arena, uint8_t **ret_layouts,
+                  struct estimate *ret_estimate, struct error *error)
+{
+    struct layout_search s = {.b = b, .g = g, .arena = arena, .error = error};
+    double seconds = 0;
+    bool is_done = make_plan(&s, NULL, &s.plan);
+    uint8_t *layouts = NULL;
+    uint32_t steps = 0, guessed = 0;
+    if (is_done) {
+        layout_number_choices(&s);
+        layout_find_parts(&s);
+        for (size_t i = 0; i < s.parts.count; i++)
+            layout_find_table(&s, &s.parts.items[i]);
+        int *values = arena_array(arena, int, s.plan.choices.count + 1);
+        is_done = search(&s, values, &seconds);
+        seconds = without_last_digits(seconds);
+        if (is_done && !is_standard(&s, values))
+            layouts = layouts_of(&s, values);
+        count_steps(&s, &steps, &guessed);
+    }
+    free_search(&s);
+    if (!is_done)
+        return false;
+    *ret_layouts = layouts;
+    if (ret_estimate)
+        *ret_estimate = (struct estimate){seconds, steps, guessed};
+    return true;
+}

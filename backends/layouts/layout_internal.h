@@ -1,0 +1,84 @@
+// What the files of the search for layouts share: layout.c looks for the best, layout_parts.c says what the cost of a plan
+// is made of, layout_tables.c keeps what parts cost, layout_problem.c makes a problem for the solver of it.
+#ifndef BACKENDS_LAYOUTS_LAYOUT_INTERNAL_H
+#define BACKENDS_LAYOUTS_LAYOUT_INTERNAL_H
+#include "backends/contract/backend.h"
+#include "backends/layouts/layout.h"
+#include "core/arena.h"
+#include "core/table.h"
+#include "core/vec.h"
+
+#define NO_LAYOUT_PART UINT32_MAX
+#define LAYOUT_MOST_CHOICES 7   // around one step; the layouts of more are taken to be standard
+
+struct layout_table {
+    size_t n_words;
+    const int64_t *words;
+    size_t n_entries, n_missing;
+    double *seconds, least;   // NAN where missing; least: of those for the standard layouts and for one layout for all
+    bool is_guessed;          // some of them
+    unsigned slots;           // of NEED: all that are in some entry
+};
+struct layout_memory {
+    struct arena arena;
+    struct table ids;
+    VEC(struct layout_table) tables;
+    struct words key, step;
+};
+
+// What the cost of a plan is made of.
+//   PART_STEPS   the seconds of some steps
+//   PART_NEED    the copies of a tensor that one node needs, as a set of slots
+//   PART_COPIES  the seconds of each copy of a tensor, if it is made: the copies that some node needs are
+enum part_kind { PART_STEPS, PART_NEED, PART_COPIES };
+#define LAYOUT_SLOTS (LAYOUT_COUNT + 1)   // a layout, or LAYOUT_ANY: a copy for an output of the graph
+
+struct number_list {   // in the search's arena
+    uint32_t *items;
+    size_t count, capacity;
+};
+struct layout_part {
+    enum part_kind kind;
+    struct {
+        uint32_t items[LAYOUT_MOST_CHOICES];
+        size_t count;
+    } scope;                              // numbers of choices
+    struct number_list steps, requests;   // of the standard plan
+    node_id node;                         // of NEED
+    uint32_t next;    // of COPIES: the first NEED of its tensor; of NEED: the next one; NO_LAYOUT_PART: none
+    uint32_t table;   // of the memory
+    size_t entry;     // of the layouts that are looked at
+    bool is_missing, is_unknown;   // unknown: it has a step that would have to be measured
+    unsigned slots;   // that are needed for these layouts, or were seen in the plan
+    double seconds[LAYOUT_SLOTS];
+};
+struct layout_search {
+    struct backend *b;
+    const struct graph *g;
+    struct arena *arena;
+    struct error *error;
+    struct plan plan;             // with standard layouts
+    uint32_t *choice_of_tensor;   // NO_LAYOUT_PART: none
+    uint32_t *part_of_node, *part_of_tensor;
+    VEC(struct layout_part) parts;
+    bool is_uniform;                    // the layouts that are looked at: the standard ones, or one for all
+    int *n_layouts;                     // of every choice
+    uint8_t (*layouts)[LAYOUT_COUNT];   // of every choice, the standard one first
+};
+
+// layout_parts.c
+void layout_number_choices(struct layout_search *s);
+void layout_find_parts(struct layout_search *s);
+uint32_t layout_choice_of(const struct layout_search *s, tensor_id t);   // NO_LAYOUT_PART: it is none
+uint32_t layout_choice_of_memory(const struct layout_search *s, memory_id m);
+// The part that a step of any plan of this graph belongs to, or NO_LAYOUT_PART.
+uint32_t layout_part_of_step(const struct layout_search *s, const struct step *step);
+uint32_t layout_find_need(const struct layout_search *s, tensor_id t, node_id node);
+// layout_tables.c
+void layout_find_table(struct layout_search *s, struct layout_part *part);
+struct layout_table *layout_table_of(const struct layout_search *s, const struct layout_part *part);
+// layout_problem.c: what an entry costs at least, as far as is known;
+double layout_least_seconds(const struct layout_search *s, const struct layout_table *t);
+// and the least sum as far as tables are known, and the values of choices that give it.
+double layouts_find_among_known(struct layout_search *s, int *ret_values);
+#endif

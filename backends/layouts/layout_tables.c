@@ -1,0 +1,181 @@
+// Tables of what parts cost, found by what the parts are.
+#include "backends/layouts/layout_internal.h"
+
+#include "core/hash.h"
+#include <math.h>
+#include <string.h>
+
+struct layout_memory *layout_memory_new(void)
+{
+    struct layout_memory *memory = mem_alloc_zero(sizeof *memory);
+    arena_init(&memory->arena);
+    return memory;
+}
+
+void layout_memory_free(struct layout_memory *memory)
+{
+    vec_free(&memory->tables);
+    vec_free(&memory->key.list);
+    vec_free(&memory->step.list);
+    table_free(&memory->ids);
+    arena_free(&memory->arena);
+    mem_free(memory, sizeof *memory);
+}
+
+// --- keys ------------------------------------------------------------------------------------------------------------
+
+static void write_word(struct layout_search *s, int64_t word)
+{
+    vec_push(&s->b->layout_memory->key.list, word);
+}
+
+static void write_type(struct layout_search *s, const struct type *t)
+{
+    write_word(s, t->dtype << 8 | t->rank);
+    for (int i = 0; i < t->rank; i++)
+        write_word(s, t->dim[i]);
+}
+
+static void write_place_in_scope(struct layout_search *s, const struct layout_part *part, uint32_t choice)
+{
+    for (size_t i = 0; i < part->scope.count; i++)
+        if (part->scope.items[i] == choice) {
+            write_word(s, (int64_t)i);
+            return;
+        }
+    write_word(s, -1);
+}
+
+static void write_memory(struct layout_search *s, const struct layout_part *part, memory_id memory)
+{
+    write_place_in_scope(s, part, layout_choice_of_memory(s, memory));
+    write_word(s, s->plan.memory.items[memory].has_parts);
+}
+
+static void write_step(struct layout_search *s, const struct layout_part *part, const struct step *step)
+{
+    struct words *words = &s->b->layout_memory->step;
+    step_spell(&s->plan, step, words);
+    write_word(s, (int64_t)words->list.count);
+    for (size_t i = 0; i < words->list.count; i++)
+        write_word(s, words->list.items[i]);
+    for (int i = 0; i < step->n_operands; i++)
+        write_memory(s, part, step->operands[i].memory);
+    for (int i = 0; i < step->n_results; i++)
+        write_memory(s, part, step->results[i].memory);
+    for (int l = 0; l < step->n_loops; l++) {
+        for (int i = 0; i < step->loops[l].n_operands; i++)
+            write_memory(s, part, step->loops[l].operands[i].memory);
+        for (int i = 0; i < step->loops[l].n_results; i++)
+            write_memory(s, part, step->loops[l].results[i].to.memory);
+    }
+}
+
+static void write_node(struct layout_search *s, node_id id)
+{
+    const struct node *n = &s->g->nodes.items[id];
+    write_word(s, n->op->id);
+    for (int i = 0; i < operator_n_attributes(n->op); i++) {
+        write_word(s, n->attributes[i].count);
+        for (uint32_t k = 0; k < n->attributes[i].count; k++)
+            write_word(s, n->attributes[i].ints[k]);
+    }
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        write_type(s, graph_type(s->g, graph_inputs(s->g, id)[i]));
+}
+
+// Of a memory: only one output of the graph can be that itself.
+static int64_t count_outputs_before(const struct layout_search *s, const struct layout_request *r)
+{
+    int64_t n = 0;
+    for (size_t i = (size_t)(r - s->plan.requests.items); i-- > 0 && s->plan.requests.items[i].node == NO_NODE;)
+        n += s->plan.requests.items[i].view.memory == r->view.memory;
+    return n;
+}
+
+// Of a tensor: each may be a copy of its own.
+static int64_t count_outputs(const struct layout_search *s, const struct layout_request *r)
+{
+    uint32_t need = layout_find_need(s, r->tensor, NO_NODE);
+    return need == NO_LAYOUT_PART ? 0 : (int64_t)s->parts.items[need].requests.count;
+}
+
+static void write_request(struct layout_search *s, const struct layout_part *part, const struct layout_request *r)
+{
+    const struct view *v = &r->view;
+    write_word(s, v->block << 8 | v->block_axis);
+    write_word(s, v->dtype << 8 | v->rank);
+    for (int i = 0; i < v->rank; i++) {
+        write_word(s, v->dim[i]);
+        write_word(s, v->stride[i]);
+    }
+    write_memory(s, part, v->memory);
+    write_word(s, r->takes_parts ? v->offset : -1);
+    if (part->kind == PART_COPIES) {
+        write_word(s, count_outputs(s, r));
+        return;
+    }
+    write_word(s, r->wanted);
+    write_place_in_scope(s, part, layout_choice_of(s, r->requester));
+    if (r->node != NO_NODE)
+        write_node(s, r->node);
+    else
+        write_word(s, count_outputs_before(s, r));
+}
+
+static void write_key(struct layout_search *s, const struct layout_part *part)
+{
+    vec_clear(&s->b->layout_memory->key.list);
+    write_word(s, (int64_t)part->kind << 48 | (int64_t)part->scope.count << 32 | (int64_t)part->steps.count << 16 |
+                      (int64_t)part->requests.count);
+    for (size_t i = 0; i < part->scope.count; i++) {
+        uint32_t choice = part->scope.items[i];
+        unsigned mask = s->n_layouts[choice] > 1 ? s->plan.choices.items[choice].mask : 0;
+        write_word(s, mask << 8 | s->layouts[choice][0]);
+        write_type(s, graph_type(s->g, s->plan.choices.items[choice].tensor));
+    }
+    for (size_t i = 0; i < part->steps.count; i++)
+        write_step(s, part, &s->plan.steps.items[part->steps.items[i]]);
+    for (size_t i = 0; i < part->requests.count; i++)
+        write_request(s, part, &s->plan.requests.items[part->requests.items[i]]);
+}
+
+static bool is_table(const void *owner, uint32_t id, const void *key)
+{
+    const struct layout_memory *memory = owner;
+    const struct words *words = key;
+    const struct layout_table *t = &memory->tables.items[id];
+    return t->n_words == words->list.count && memcmp(t->words, words->list.items, t->n_words * sizeof *t->words) == 0;
+}
+
+static size_t entries_of(const struct layout_search *s, const struct layout_part *part)
+{
+    size_t entries = 1;
+    for (size_t i = 0; i < part->scope.count; i++)
+        entries *= (size_t)s->n_layouts[part->scope.items[i]];
+    return part->kind == PART_COPIES ? entries * LAYOUT_SLOTS : entries;
+}
+
+void layout_find_table(struct layout_search *s, struct layout_part *part)
+{
+    struct layout_memory *memory = s->b->layout_memory;
+    write_key(s, part);
+    uint64_t hash = hash_bytes(memory->key.list.items, memory->key.list.count * sizeof(int64_t), 0);
+    part->table = table_find(&memory->ids, hash, is_table, memory, &memory->key);
+    if (part->table != TABLE_NONE)
+        return;
+    struct layout_table t = {.n_words = memory->key.list.count, .n_entries = entries_of(s, part)};
+    t.words = arena_copy_array(&memory->arena, memory->key.list.items, memory->key.list.count);
+    t.n_missing = t.n_entries;
+    t.seconds = arena_array(&memory->arena, double, t.n_entries);
+    for (size_t i = 0; i < t.n_entries; i++)
+        t.seconds[i] = NAN;
+    part->table = (uint32_t)memory->tables.count;
+    table_insert(&memory->ids, hash, part->table);
+    vec_push(&memory->tables, t);
+}
+
+struct layout_table *layout_table_of(const struct layout_search *s, const struct layout_part *part)
+{
+    return &s->b->layout_memory->tables.items[part->table];
+}

@@ -1,0 +1,231 @@
+// A plan: a graph as an ordered list of steps, each one launch of one kernel over memory that the plan lays out.
+//
+//   graph      conv ─ add(broadcast bias) ─ relu ─ concat ─ transpose ─ matmul ...
+//   plan       step 0  conv  + epilogue (add, relu)        memory 3 (channels last)
+//              step 1  loops (copies into the concatenation)
+//              step 2  matmul, reading memory 4 transposed
+//
+// How operators become steps:
+//   - what only rearranges entries (transpose, slice, split, broadcast, reshape) becomes a view and costs nothing until
+//     a kernel needs its operand dense: then a copy is a step, shared by all who need it;
+//   - operators whose definitions are affine become loops (code.h); element-wise neighbours of one shape are one loop;
+//   - anchors (convolution, matrix product, ...), claimed by the backend, take element-wise epilogues that it accepts;
+//   - all other operators run by their definitions (the evaluate kernel), so that everything runs;
+//   - what is concatenated is written where it belongs by who makes it, if the backend can (planner_parts.c);
+//   - what depends on weights alone is marked constant: done once, before the first run, at no cost.
+#ifndef BACKENDS_PLANNING_PLAN_H
+#define BACKENDS_PLANNING_PLAN_H
+#include "backends/kernels/code.h"
+#include "backends/planning/view.h"
+#include "graph/graph.h"
+
+struct arena;
+struct planner;
+struct step;
+struct text;
+struct words {
+    VEC(int64_t) list;
+};
+
+// --- loops -----------------------------------------------------------------------------------------------------------
+
+#define LOOP_MAX_RANK (2 * MAX_RANK)
+struct loop_access {   // of a tensor, by the loop's variables
+    memory_id memory;
+    enum dtype dtype;
+    int64_t offset, stride[LOOP_MAX_RANK];
+    int block, block_variable;   // as of views; no access has blocks in the loops of a finished plan's loops kernel
+};
+struct loop_result {
+    uint16_t value;
+    struct loop_access to;
+};
+// for each place of dim[0 .. rank): values from operands by instructions (code.h, values numbered the same way), over
+// dim[rank .. rank + n_reduced) for those before the reduction; then the results are stored.
+struct loop {
+    int rank, n_reduced;
+    int64_t dim[LOOP_MAX_RANK];
+    int n_operands, n_instructions, n_results;
+    int operand_capacity, instruction_capacity, result_capacity;
+    struct loop_access *operands;
+    struct instruction *instructions;
+    struct loop_result *results;
+};
+
+// --- plans -----------------------------------------------------------------------------------------------------------
+
+enum memory_place {
+    MEMORY_ARENA,      // at `offset` of the plan's arena while a run lasts
+    MEMORY_CONSTANT,   // computed once, kept
+    MEMORY_WEIGHT,     // the value of weight `index`
+    MEMORY_INPUT,      // the value of input `index`
+    MEMORY_OUTPUT,     // where the caller wants output number `index`
+};
+struct plan_memory {
+    enum memory_place place;
+    enum dtype dtype;
+    int64_t elements, index;
+    size_t offset;
+    uint32_t first_step, last_step;   // of plan->steps: when the entries must exist (ARENA)
+    tensor_id chooser;                // the choice (below) that its arrangement depends on, or NO_TENSOR
+    bool has_parts;                   // several steps may write it, each its part: a concatenation (planner_parts.c)
+};
+struct kernel {
+    const char *name;
+    // May the epilogue (an element-wise loop over the step's result, which is its operand 0) be part of this step?
+    // NULL: never. Operands of the full shape will be given in the layout of the result. Asked again when the result of
+    // the epilogue can be written within that of a concatenation: then such operands have their own strides, and the
+    // answer must not depend on layouts.
+    bool (*accepts_epilogue)(const struct planner *p, const struct step *step, const struct loop *epilogue);
+};
+struct step {
+    const struct kernel *kernel;
+    node_id node;               // the operator that the kernel serves; NO_NODE: loops of any origin
+    node_id first_node;         // all nodes that the step computes: this, then plan->next_node[...]; NO_NODE: a copy
+    node_id owner;              // the operator that was being planned when the step was opened; NO_NODE: an output
+    tensor_id copied;           // of which the step is a copy in another layout, for all who want it; or NO_TENSOR
+    enum layout copied_to;      // the first of those alike; LAYOUT_ANY: a copy for an output of the graph
+    uint32_t piece, n_pieces;   // of an operator that takes several steps: the number of this one
+    int n_operands, n_results, n_loops;
+    struct view *operands, *results;
+    struct loop *loops;   // the loops kernel: run one after the other; others: at most one, the epilogue
+    int n_shared;         // loops kernel: leading axes that all its loops share
+    uint32_t order;
+    bool is_constant;
+    bool is_pinned;   // while planning: some other step reads a result, so the step must stay where it is
+};
+
+// --- layouts ---------------------------------------------------------------------------------------------------------
+//
+// Some steps can write their result in several layouts: each such tensor is a choice. What a step is depends on the
+// choices of the memories that it touches, and which copies are made of a tensor depends on its own choice and on those
+// of the tensors for which copies were requested. Nothing else in a plan depends on choices (layout.h).
+
+struct layout_choice {
+    tensor_id tensor;
+    unsigned mask;   // LAYOUT_BIT of each that the step can write
+    enum layout layout;
+};
+struct layout_request {   // of somebody who reads a tensor, and may have it copied
+    tensor_id tensor;
+    tensor_id requester;   // whose choice decides which layout is wanted; it need not be a choice
+    node_id node;          // that wants it; NO_NODE: the graph, as an output
+    bool needs_copy;
+    enum layout copy;     // which: the first of those alike; LAYOUT_ANY: one for an output of the graph
+    enum layout wanted;   // LAYOUT_ANY: it takes the tensor as it stands, if it can
+    bool takes_parts;     // and as a part of a tensor in that layout
+    struct view view;     // how it stands
+};
+
+struct plan {
+    const struct graph *graph;
+    struct arena *arena;      // of everything below
+    VEC(struct step) steps;   // in order of execution; constant ones may stand anywhere before their readers
+    VEC(struct plan_memory) memory;
+    node_id *next_node;   // of every node: the next one of the same step, or NO_NODE
+    size_t arena_bytes;
+    VEC(struct layout_choice) choices;
+    VEC(struct layout_request) requests;
+};
+
+// In which layouts (LAYOUT_BIT) a device can write results; LAYOUT_ROWS need not be said. An operator that lists channels
+// last is one on images, one that lists columns is one on matrices.
+struct layout_support {
+    unsigned of_operator[OP_COUNT];   // of what it claims
+    unsigned of_loops_on_images;      // loops and other claims, for tensors between operators on images
+    unsigned of_loops_on_matrices;    // loops, for what operators on matrices read
+    // A step costs at least this share of what it costs in the layouts that suit it best of those tried; 0: nothing is
+    // known, all are tried that may matter.
+    double least_share;
+};
+
+// What a backend says about itself to the planner.
+struct plan_target {
+    const struct kernel *loops, *evaluate;
+    // Makes the node a step of its own (with planner_* below), or gives false to leave it to its definition.
+    bool (*claim)(void *context, struct planner *p, node_id node);
+    // Can the step made for the node write its result there, within the result of a concatenation? Asked of all operators
+    // but leaves, views and concatenations; the memory is not known yet. NULL: concatenations copy.
+    bool (*writes_part)(void *context, const struct planner *p, node_id node, const struct view *part);
+    void *context;
+    const struct layout_support *layouts;   // NULL: no choices
+};
+struct code_cache;
+
+// What is to be known to plan. `layouts` has one enum layout for each tensor: that of the plan if there is a choice and
+// it is among those possible; LAYOUT_ANY, or NULL for all, leaves it to the standard: channels last between operators on
+// images, row-major elsewhere.
+struct plan_request {
+    const struct graph *graph;
+    const struct plan_target *target;
+    struct code_cache *codes;
+    const uint8_t *layouts;
+    struct arena *arena;   // of what the plan has; its vectors are owned (plan_free)
+    bool is_traced;        // plan->requests is filled: only who chooses layouts wants to know
+};
+
+// Plans the live part of a graph. False: an opaque node or unknown type stands in the way; `ret_reason` (may be NULL,
+// 200 characters) says which.
+bool plan_make(struct plan *ret_plan, const struct plan_request *request, char *ret_reason);
+void plan_free(struct plan *plan);
+// Offsets of all ARENA memories, such that none overlaps another that lives at the same time; only for running.
+void plan_lay_out_memory(struct plan *plan);
+// What a step costs depends on: kernel, operator and attributes, dimensions, element types, strides, what is constant,
+// the code of its loops. Equal words, equal text, equal work; the text is for people, the words for speed.
+void step_spell(const struct plan *plan, const struct step *step, struct words *ret_words);
+void step_print(struct text *out, const struct plan *plan, const struct step *step);
+// By what databases know a step: the same for element-wise loops that read, compute and write the same in another order.
+// Gives the number of parts that the step has; of those with the same key, each part is taken to cost the same.
+int step_print_key(struct text *out, const struct plan *plan, const struct step *step);
+void plan_print(struct text *out, const struct plan *plan);   // for people: one line per step
+
+// Codes of applications, found by operator, attributes and input types; shared by many plans.
+struct code_cache *code_cache_new(void);
+void code_cache_free(struct code_cache *cache);
+const struct code *code_cache_find(struct code_cache *cache, const struct graph *g, node_id node);   // never NULL
+
+// --- for claims ------------------------------------------------------------------------------------------------------
+
+const struct graph *planner_graph(const struct planner *p);
+bool planner_is_constant(const struct planner *p, tensor_id t);
+// The layouts that the target lists for the operator of the node; of loops, for one that is not listed.
+unsigned planner_layouts(const struct planner *p, node_id node);
+// The layout in which to write the tensor: LAYOUT_ROWS or one of `mask` that suits its type. Called once for a tensor;
+// its memory is to be allocated by planner_allocate_chosen.
+enum layout planner_choose(struct planner *p, tensor_id t, unsigned mask, enum layout standard);
+struct view planner_allocate_chosen(struct planner *p, tensor_id t, const struct type *type, enum layout layout);
+// The tensor as it stands (stored now if it was only a value inside of a loop, in `layout` if that may be chosen).
+struct view planner_view(struct planner *p, tensor_id t, enum layout layout);
+// Without any effect; false when the tensor is not stored yet.
+bool planner_peek(const struct planner *p, tensor_id t, struct view *ret_view);
+// The tensor with exactly these strides, copied when it stands otherwise.
+struct view planner_dense(struct planner *p, tensor_id t, enum layout layout);
+// The same for whoever wants this only because the tensor does not stand in a way that would also do: what is done with
+// it depends on how the tensor stands.
+struct view planner_dense_instead(struct planner *p, tensor_id t, enum layout layout);
+// The tensor with these strides, or as it stands when it is a run of channels of a tensor that has them (view_is_part).
+struct view planner_dense_or_part(struct planner *p, tensor_id t, enum layout layout);
+struct view planner_copy(struct planner *p, const struct view *source, enum dtype dtype, enum layout layout);
+// Fresh memory for a result of a step, dense.
+struct view planner_allocate(struct planner *p, const struct type *type, enum layout layout);
+// A step for `node`; operands and results are copied. Outputs of the node are bound to results in order, converted back
+// when a result has another element type than the output.
+struct step *planner_add_step(struct planner *p, const struct kernel *kernel, node_id node, int n_operands,
+                              const struct view *operands, int n_results, const struct view *results);
+// A step of the loops kernel that computes the only output of `node`; the caller adds loops with planner_add_loop.
+struct step *planner_add_loops_step(struct planner *p, node_id node, const struct view *result);
+// The same in several steps, which cost what they cost each: piece 0 of n_pieces is made by planner_add_loops_step.
+struct step *planner_add_piece(struct planner *p, node_id node, const struct view *result, uint32_t piece);
+// Channels last when an input of the node is an image that stands so, else rows.
+enum layout planner_layout_like_inputs(const struct planner *p, node_id node);
+// Concatenation: nothing for inputs that were written in place, copies for the others. False: there are too many.
+#define PLANNER_MOST_CONCATENATED 64
+bool planner_claim_concat(struct planner *p, node_id node, enum layout standard);
+struct loop *planner_add_loop(struct planner *p, struct step *step, int rank, int n_reduced, const int64_t *dim);
+uint16_t loop_add_operand(struct planner *p, struct loop *loop, const struct loop_access *access);
+uint16_t loop_add_instruction(struct planner *p, struct loop *loop, struct instruction instruction);
+void loop_add_result(struct planner *p, struct loop *loop, uint16_t value, const struct loop_access *to);
+struct loop_access access_of_view(const struct view *v);   // variable i runs over axis i
+// For whoever runs an epilogue as a loop: the same loop, over more variables where something stands in blocks.
+struct loop *loop_copy_without_blocks(const struct loop *l, struct arena *arena);
+#endif

@@ -1,0 +1,78 @@
+// Offsets in one arena: the largest memories first, each at the lowest place where it fits between all those already
+// placed that live at the same time.
+#include "backends/planning/plan.h"
+
+#include "core/arena.h"
+#include <stdlib.h>
+
+#define MEMORY_ALIGNMENT 64
+
+struct placed {
+    size_t bytes, offset;
+    uint32_t first_step, last_step;
+    memory_id memory;
+};
+
+static int compare_sizes(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return (x->memory > y->memory) - (x->memory < y->memory);
+}
+
+static bool live_together(const struct placed *a, const struct placed *b)
+{
+    return a->first_step <= b->last_step && b->first_step <= a->last_step;
+}
+
+// `placed[0 .. n)` in order of offset.
+static size_t lowest_room(const struct placed *placed, size_t n, const struct placed *wanted)
+{
+    size_t offset = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!live_together(&placed[i], wanted))
+            continue;
+        if (placed[i].offset >= offset + wanted->bytes)
+            return offset;
+        size_t end = placed[i].offset + placed[i].bytes;
+        offset = end > offset ? end : offset;
+    }
+    return offset;
+}
+
+static size_t insert_by_offset(struct placed *placed, size_t n, struct placed item)
+{
+    size_t at = n;
+    for (; at > 0 && placed[at - 1].offset > item.offset; at--)
+        placed[at] = placed[at - 1];
+    placed[at] = item;
+    return n + 1;
+}
+
+static size_t rounded_bytes(const struct plan_memory *m)
+{
+    size_t bytes = mem_product((size_t)m->elements, dtype_size(m->dtype));
+    return (bytes + MEMORY_ALIGNMENT) / MEMORY_ALIGNMENT * MEMORY_ALIGNMENT;
+}
+
+void plan_lay_out_memory(struct plan *plan)
+{
+    struct placed *wanted = arena_array(plan->arena, struct placed, plan->memory.count + 1);
+    struct placed *placed = arena_array(plan->arena, struct placed, plan->memory.count + 1);
+    size_t n_wanted = 0, n_placed = 0;
+    for (memory_id m = 0; m < plan->memory.count; m++) {
+        const struct plan_memory *memory = &plan->memory.items[m];
+        if (memory->place == MEMORY_ARENA && memory->first_step != UINT32_MAX)
+            wanted[n_wanted++] = (struct placed){rounded_bytes(memory), 0, memory->first_step, memory->last_step, m};
+    }
+    if (n_wanted)
+        qsort(wanted, n_wanted, sizeof *wanted, compare_sizes);
+    for (size_t i = 0; i < n_wanted; i++) {
+        wanted[i].offset = lowest_room(placed, n_placed, &wanted[i]);
+        n_placed = insert_by_offset(placed, n_placed, wanted[i]);
+        plan->memory.items[wanted[i].memory].offset = wanted[i].offset;
+        if (wanted[i].offset + wanted[i].bytes > plan->arena_bytes)
+            plan->arena_bytes = wanted[i].offset + wanted[i].bytes;
+    }
+}

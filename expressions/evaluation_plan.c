@@ -1,0 +1,528 @@
+#include "expressions/evaluation_plan.h"
+
+#include "core/arena.h"
+#include "expressions/evaluate.h"
+#include <assert.h>
+#include <string.h>
+
+#define MAX_TERMS_OF_INDEX 16
+
+// Sums and products wrap around, as those of offsets that are never used may be large.
+static int64_t wrapping_sum(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static int64_t wrapping_product(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    int64_t q = a / b;
+    return a % b < 0 ? q - 1 : q;
+}
+
+static int64_t floor_mod(int64_t a, int64_t b)
+{
+    int64_t r = a % b;
+    return r < 0 ? r + b : r;
+}
+
+// --- ranges of index expressions -------------------------------------------------------------------------------------
+
+#define UNBOUNDED ((int64_t)1 << 60)
+
+struct range {
+    int64_t low, high;
+};
+
+static int64_t saturated(int64_t value)
+{
+    return value > UNBOUNDED ? UNBOUNDED : value < -UNBOUNDED ? -UNBOUNDED : value;
+}
+
+static int64_t saturated_product(int64_t a, int64_t b)
+{
+    int64_t product;
+    if (__builtin_mul_overflow(a, b, &product))
+        return (a < 0) == (b < 0) ? UNBOUNDED : -UNBOUNDED;
+    return saturated(product);
+}
+
+static struct range range_of(const struct definition *d, expr e)
+{
+    const struct expr_node *n = &d->nodes.items[e];
+    struct range a, b;
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_INTEGER:
+        return (struct range){saturated(n->value), saturated(n->value)};
+    case EXPR_VARIABLE:
+        return (struct range){0, d->extents.items[n->value] - 1};
+    case EXPR_INDEX_ADD:
+        a = range_of(d, n->a);
+        b = range_of(d, n->b);
+        return (struct range){saturated(a.low + b.low), saturated(a.high + b.high)};
+    case EXPR_INDEX_MUL:
+        a = range_of(d, n->a);
+        b.low = saturated_product(a.low, n->value);
+        b.high = saturated_product(a.high, n->value);
+        return n->value >= 0 ? b : (struct range){b.high, b.low};
+    case EXPR_INDEX_DIV:
+        a = range_of(d, n->a);
+        return (struct range){floor_div(a.low, n->value), floor_div(a.high, n->value)};
+    case EXPR_INDEX_MOD:
+        return (struct range){0, n->value - 1};
+    default:
+        return (struct range){-UNBOUNDED, UNBOUNDED};
+    }
+}
+
+// --- forms -----------------------------------------------------------------------------------------------------------
+
+enum part { PART_LANE, PART_LOOP, PART_MIXED, PARTS };
+struct draft {
+    int64_t base;
+    int n[PARTS];
+    struct term terms[PARTS][MAX_RANK * MAX_TERMS_OF_INDEX];
+};
+struct planner {
+    struct evaluation_plan *plan;
+    const struct definition *d;
+    struct arena *arena;
+    const struct stage *stage;
+    VEC(const struct form *) with_tables;
+    bool needs_variables;   // something is computed lane by lane
+    struct draft draft;     // the form being made
+};
+
+static bool is_of_stage(const struct stage *s, int64_t variable)
+{
+    return variable >= s->first_variable && variable < (int64_t)s->first_variable + s->type.rank;
+}
+
+static bool depends_on_stage_alone(const struct planner *p, expr e)
+{
+    const struct expr_node *n = &p->d->nodes.items[e];
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_INTEGER:
+        return true;
+    case EXPR_VARIABLE:
+        return is_of_stage(p->stage, n->value);
+    case EXPR_INDEX_ADD:
+        return depends_on_stage_alone(p, n->a) && depends_on_stage_alone(p, n->b);
+    case EXPR_INDEX_MUL:
+    case EXPR_INDEX_DIV:
+    case EXPR_INDEX_MOD:
+        return depends_on_stage_alone(p, n->a);
+    default:
+        return false;
+    }
+}
+
+static void add_term(struct draft *draft, enum part part, uint32_t atom, bool is_expression, int64_t coefficient)
+{
+    struct term *terms = draft->terms[part];
+    for (int i = 0; i < draft->n[part]; i++)
+        if (terms[i].is_expression == is_expression && terms[i].atom == atom) {
+            terms[i].coefficient = wrapping_sum(terms[i].coefficient, coefficient);
+            return;
+        }
+    terms[draft->n[part]++] = (struct term){atom, is_expression, coefficient};
+}
+
+static void add_atom(struct planner *p, expr e, int64_t factor)
+{
+    add_term(&p->draft, depends_on_stage_alone(p, e) ? PART_LANE : PART_MIXED, e, true, factor);
+}
+
+static int count_terms(const struct definition *d, expr e)
+{
+    const struct expr_node *n = &d->nodes.items[e];
+    if (n->kind == EXPR_INDEX_ADD)
+        return count_terms(d, n->a) + count_terms(d, n->b);
+    return n->kind == EXPR_INDEX_MUL ? count_terms(d, n->a) : 1;
+}
+
+static void add_terms(struct planner *p, expr e, int64_t factor)
+{
+    struct draft *draft = &p->draft;
+    const struct expr_node *n = &p->d->nodes.items[e];
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_INTEGER:
+        draft->base = wrapping_sum(draft->base, wrapping_product(factor, n->value));
+        break;
+    case EXPR_VARIABLE:
+        if (p->d->extents.items[n->value] > 1)
+            add_term(draft, is_of_stage(p->stage, n->value) ? PART_LANE : PART_LOOP, (uint32_t)n->value, false, factor);
+        break;
+    case EXPR_INDEX_ADD:
+        add_terms(p, n->a, factor);
+        add_terms(p, n->b, factor);
+        break;
+    case EXPR_INDEX_MUL:
+        add_terms(p, n->a, wrapping_product(factor, n->value));
+        break;
+    default:
+        add_atom(p, e, factor);
+        break;
+    }
+}
+
+static void add_index(struct planner *p, expr e, int64_t factor)
+{
+    if (count_terms(p->d, e) <= MAX_TERMS_OF_INDEX)
+        add_terms(p, e, factor);
+    else
+        add_atom(p, e, factor);
+}
+
+static void start_form(struct planner *p)
+{
+    p->draft.base = 0;
+    memset(p->draft.n, 0, sizeof p->draft.n);
+}
+
+static const struct term *keep_terms(struct planner *p, enum part part, int *ret_n)
+{
+    struct term *terms = p->draft.terms[part];
+    int n = 0;
+    for (int i = 0; i < p->draft.n[part]; i++)
+        if (terms[i].coefficient)
+            terms[n++] = terms[i];
+    *ret_n = n;
+    return n ? arena_copy_array(p->arena, terms, n) : NULL;
+}
+
+static void finish_form(struct planner *p, struct form *ret_form)
+{
+    struct form *f = ret_form;
+    f->base = p->draft.base;
+    f->lane = keep_terms(p, PART_LANE, &f->n_lane);
+    f->loop = keep_terms(p, PART_LOOP, &f->n_loop);
+    f->mixed = keep_terms(p, PART_MIXED, &f->n_mixed);
+    p->needs_variables = p->needs_variables || f->n_mixed > 0;
+    f->table = NO_TABLE;
+}
+
+// The form must stay where it is.
+static void give_table(struct planner *p, struct form *f)
+{
+    if (f->n_lane == 0)
+        return;
+    f->table = (uint32_t)p->with_tables.count;
+    vec_push(&p->with_tables, f);
+}
+
+static int64_t lane_coefficient(const struct form *f, int64_t variable)
+{
+    for (int i = 0; i < f->n_lane; i++)
+        if (!f->lane[i].is_expression && f->lane[i].atom == variable)
+            return f->lane[i].coefficient;
+    return 0;
+}
+
+// Is the lane part the linear index of the stage's entry?
+static bool is_linear_index(const struct stage *s, const struct form *f)
+{
+    int64_t stride = 1;
+    for (int i = 0; i < f->n_lane; i++)
+        if (f->lane[i].is_expression)
+            return false;
+    for (int axis = s->type.rank - 1; axis >= 0; axis--) {
+        if (s->type.dim[axis] > 1 && lane_coefficient(f, s->first_variable + axis) != stride)
+            return false;
+        stride *= s->type.dim[axis];
+    }
+    return true;
+}
+
+// --- accesses --------------------------------------------------------------------------------------------------------
+
+static bool can_leave(const struct definition *d, expr index, int64_t size)
+{
+    struct range range = range_of(d, index);
+    return range.low < 0 || range.high >= size;
+}
+
+static void bound_axes(struct planner *p, const struct expr_node *n, struct access *access)
+{
+    const struct type *t = definition_tensor(p->d, n->value);
+    struct bound *bounds = NULL;
+    for (int axis = 0; axis < t->rank; axis++) {
+        expr index = p->d->indices.items[n->a + (expr)axis];
+        if (!can_leave(p->d, index, t->dim[axis]))
+            continue;
+        if (!bounds)
+            access->bounds = bounds = arena_array(p->arena, struct bound, MAX_RANK);
+        start_form(p);
+        add_index(p, index, 1);
+        struct bound *bound = &bounds[access->n_bounds++];
+        finish_form(p, &bound->place);
+        give_table(p, &bound->place);
+        bound->size = t->dim[axis];
+    }
+}
+
+static void plan_expr(struct planner *p, expr e);
+
+static void plan_access(struct planner *p, expr e)
+{
+    const struct expr_node *n = &p->d->nodes.items[e];
+    const struct type *t = definition_tensor(p->d, n->value);
+    struct access *access = arena_new(p->arena, struct access);
+    p->plan->accesses[e] = access;
+    access->tensor = (int)n->value;
+    access->outside = (enum outside)n->b;
+    access->elements = type_elements(t);
+    bound_axes(p, n, access);
+    start_form(p);
+    int64_t stride = 1;
+    for (int axis = t->rank - 1; axis >= 0; axis--) {
+        add_index(p, p->d->indices.items[n->a + (expr)axis], stride);
+        stride *= t->dim[axis];
+    }
+    finish_form(p, &access->offset);
+    access->is_linear =
+        access->n_bounds == 0 && access->offset.n_mixed == 0 && is_linear_index(p->stage, &access->offset);
+    if (!access->is_linear)
+        give_table(p, &access->offset);
+    for (int axis = 0; axis < t->rank; axis++)
+        plan_expr(p, p->d->indices.items[n->a + (expr)axis]);
+}
+
+static void plan_form(struct planner *p, expr node, expr index)
+{
+    struct form *f = arena_new(p->arena, struct form);
+    p->plan->forms[node] = f;
+    start_form(p);
+    add_index(p, index, 1);
+    finish_form(p, f);
+    give_table(p, f);
+    plan_expr(p, index);
+}
+
+// Plans all reads and conditions under e, those under data-dependent indices included.
+static void plan_expr(struct planner *p, expr e)
+{
+    const struct expr_node *n = &p->d->nodes.items[e];
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_INTEGER:
+    case EXPR_VARIABLE:
+    case EXPR_REAL:
+        break;
+    case EXPR_READ:
+        if (!p->plan->accesses[e])
+            plan_access(p, e);
+        break;
+    case EXPR_APPLY:
+        plan_expr(p, n->a);
+        if (function_arity(n->fn) > 1)
+            plan_expr(p, n->b);
+        if (function_arity(n->fn) > 2)
+            plan_expr(p, n->c);
+        break;
+    case EXPR_SELECT:
+        if (!p->plan->forms[e])
+            plan_form(p, e, n->a);
+        plan_expr(p, n->b);
+        plan_expr(p, n->c);
+        break;
+    case EXPR_SCALAR_OF:
+        if (!p->plan->forms[e])
+            plan_form(p, e, n->a);
+        break;
+    case EXPR_INDEX_ADD:
+        plan_expr(p, n->a);
+        plan_expr(p, n->b);
+        break;
+    default:
+        plan_expr(p, n->a);
+        break;
+    }
+}
+
+// --- lanes -----------------------------------------------------------------------------------------------------------
+
+static int64_t *new_numbers(struct arena *a, int n)
+{
+    return arena_alloc(a, sizeof(int64_t) * (size_t)n, _Alignof(int64_t));
+}
+
+static void allocate_tables(struct arena *a, const struct planned_stage *planned, struct lanes *lanes)
+{
+    lanes->stage = planned->stage;
+    lanes->capacity = planned->capacity;
+    lanes->tables = arena_array(a, struct lane_table, planned->n_tables);
+    for (uint32_t i = 0; i < planned->n_tables; i++)
+        lanes->tables[i].values = new_numbers(a, planned->capacity);
+}
+
+void lanes_allocate(struct arena *a, const struct planned_stage *planned, struct lanes *lanes)
+{
+    allocate_tables(a, planned, lanes);
+    lanes->variables = new_numbers(a, planned->stage->type.rank * planned->capacity);
+}
+
+static void fill_variables(struct lanes *lanes)
+{
+    const struct type *t = &lanes->stage->type;
+    int64_t rest = lanes->first, place[MAX_RANK];
+    for (int axis = t->rank - 1; axis >= 0; axis--) {
+        place[axis] = rest % t->dim[axis];
+        rest /= t->dim[axis];
+    }
+    for (int lane = 0; lane < lanes->n; lane++) {
+        for (int axis = 0; axis < t->rank; axis++)
+            lanes->variables[axis * lanes->capacity + lane] = place[axis];
+        for (int axis = t->rank - 1; axis >= 0 && ++place[axis] == t->dim[axis]; axis--)
+            place[axis] = 0;
+    }
+}
+
+static const int64_t *variable_in_lanes(const struct lanes *lanes, int64_t variable)
+{
+    return &lanes->variables[(variable - lanes->stage->first_variable) * lanes->capacity];
+}
+
+static void fill_table(const struct lanes *lanes, const struct form *f, struct lane_table *table)
+{
+    int64_t value[PLAN_LANES];
+    memset(table->values, 0, sizeof *table->values * (size_t)lanes->n);
+    for (int i = 0; i < f->n_lane; i++) {
+        const struct term *t = &f->lane[i];
+        const int64_t *atom = t->is_expression ? value : variable_in_lanes(lanes, t->atom);
+        if (t->is_expression)
+            lanes_index(lanes, t->atom, value);
+        for (int lane = 0; lane < lanes->n; lane++)
+            table->values[lane] = wrapping_sum(table->values[lane], wrapping_product(t->coefficient, atom[lane]));
+    }
+    table->low = table->high = table->values[0];
+    for (int lane = 1; lane < lanes->n; lane++) {
+        table->low = table->values[lane] < table->low ? table->values[lane] : table->low;
+        table->high = table->values[lane] > table->high ? table->values[lane] : table->high;
+    }
+}
+
+void lanes_fill(const struct planned_stage *planned, struct lanes *lanes)
+{
+    fill_variables(lanes);
+    for (uint32_t i = 0; i < planned->n_tables; i++)
+        fill_table(lanes, planned->forms[i], &lanes->tables[i]);
+}
+
+static void fill_with(int64_t *values, int n, int64_t value)
+{
+    for (int lane = 0; lane < n; lane++)
+        values[lane] = value;
+}
+
+static void add_lanes(const struct lanes *lanes, expr e, int64_t *values)
+{
+    int64_t other[PLAN_LANES];
+    lanes_index(lanes, e, other);
+    for (int lane = 0; lane < lanes->n; lane++)
+        values[lane] = wrapping_sum(values[lane], other[lane]);
+}
+
+void lanes_index(const struct lanes *lanes, expr e, int64_t *ret_values)
+{
+    const struct expr_node *n = &lanes->d->nodes.items[e];
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_INTEGER:
+        fill_with(ret_values, lanes->n, n->value);
+        break;
+    case EXPR_VARIABLE:
+        if (is_of_stage(lanes->stage, n->value))
+            memcpy(ret_values, variable_in_lanes(lanes, n->value), sizeof *ret_values * (size_t)lanes->n);
+        else
+            fill_with(ret_values, lanes->n, lanes->loop[n->value]);
+        break;
+    case EXPR_INDEX_ADD:
+        lanes_index(lanes, n->a, ret_values);
+        add_lanes(lanes, n->b, ret_values);
+        break;
+    case EXPR_INDEX_MUL:
+        lanes_index(lanes, n->a, ret_values);
+        for (int lane = 0; lane < lanes->n; lane++)
+            ret_values[lane] = wrapping_product(ret_values[lane], n->value);
+        break;
+    case EXPR_INDEX_DIV:
+        lanes_index(lanes, n->a, ret_values);
+        for (int lane = 0; lane < lanes->n; lane++)
+            ret_values[lane] = floor_div(ret_values[lane], n->value);
+        break;
+    case EXPR_INDEX_MOD:
+        lanes_index(lanes, n->a, ret_values);
+        for (int lane = 0; lane < lanes->n; lane++)
+            ret_values[lane] = floor_mod(ret_values[lane], n->value);
+        break;
+    case EXPR_INDEX_OF:
+        lanes->index_of(lanes->context, n->a, ret_values);
+        break;
+    default:
+        assert(!"not an index expression");
+    }
+}
+
+int64_t form_loop_part(const struct lanes *lanes, const struct form *f)
+{
+    int64_t value = f->base;
+    for (int i = 0; i < f->n_loop; i++)
+        value = wrapping_sum(value, wrapping_product(f->loop[i].coefficient, lanes->loop[f->loop[i].atom]));
+    return value;
+}
+
+// --- plans -----------------------------------------------------------------------------------------------------------
+
+// A stage of one block has its lanes filled once and for all.
+static void cache_lanes(struct planner *p, struct planned_stage *planned)
+{
+    struct lanes lanes = {.d = p->d, .n = (int)planned->elements};
+    planned->is_cached = planned->elements > 0 && planned->elements <= PLAN_LANES;
+    if (!planned->is_cached)
+        return;
+    int64_t variables[MAX_RANK * PLAN_LANES];   // of use for the tables alone where nothing is computed lane by lane
+    allocate_tables(p->arena, planned, &lanes);
+    lanes.variables =
+        p->needs_variables ? new_numbers(p->arena, planned->stage->type.rank * planned->capacity) : variables;
+    lanes_fill(planned, &lanes);
+    planned->tables = lanes.tables;
+    planned->variables = p->needs_variables ? lanes.variables : NULL;
+}
+
+static void plan_stage(struct planner *p, const struct stage *s, struct planned_stage *planned)
+{
+    p->stage = s;
+    p->needs_variables = false;
+    vec_clear(&p->with_tables);
+    plan_expr(p, s->body);
+    int64_t elements = type_elements(&s->type);
+    *planned = (struct planned_stage){
+        .stage = s,
+        .elements = elements,
+        .capacity = elements < PLAN_LANES ? (int)elements : PLAN_LANES,
+        .n_tables = (uint32_t)p->with_tables.count,
+        .forms = arena_copy_array(p->arena, p->with_tables.items, p->with_tables.count),
+    };
+    cache_lanes(p, planned);
+}
+
+const struct evaluation_plan *evaluation_plan_make(const struct definition *d, struct arena *arena)
+{
+    struct evaluation_plan *plan = arena_new(arena, struct evaluation_plan);
+    struct planner p;
+    p.plan = plan;
+    p.d = d;
+    p.arena = arena;
+    memset(&p.with_tables, 0, sizeof p.with_tables);
+    plan->d = d;
+    plan->stages = arena_array(arena, struct planned_stage, d->n_stages);
+    plan->accesses = arena_array(arena, struct access *, d->nodes.count);
+    plan->forms = arena_array(arena, struct form *, d->nodes.count);
+    for (int i = 0; i < d->n_stages; i++)
+        plan_stage(&p, &d->stages[i], &plan->stages[i]);
+    vec_free(&p.with_tables);
+    return plan;
+}

@@ -1,0 +1,20 @@
+// The scalar functions over IEEE doubles, private to the evaluators.
+#ifndef EXPRESSIONS_F64_FUNCTIONS_H
+#define EXPRESSIONS_F64_FUNCTIONS_H
+#include "expressions/definition.h"
+#include <math.h>
+
+static inline double f64_apply(enum scalar_function fn, double a, double b, double c)
+{
+    switch (fn) {
+#define FUNCTION(enumerator, name, arity, c_expression)                                                                \
+    case FN_##enumerator:                                                                                              \
+        return c_expression;
+#include "expressions/functions.def"
+#undef FUNCTION
+    case FN_COUNT:
+        break;
+    }
+    return NAN;
+}
+#endif

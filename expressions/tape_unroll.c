@@ -1,0 +1,338 @@
+#include "expressions/tape_unroll.h"
+
+#include "core/arena.h"
+#include "core/hash.h"
+#include "expressions/f64_functions.h"
+#include "expressions/tape_nest.h"
+#include <string.h>
+
+enum { MAX_TAPE_VALUES = 1 << 14, MAX_TAPE_OPERANDS = 1 << 18 };
+static const struct constant zero = {0, 0}, one = {1, 1};
+
+static uint32_t add_value(struct unrolling *u, const struct value *value)
+{
+    if (u->values.count >= MAX_TAPE_VALUES || u->operands.count >= MAX_TAPE_OPERANDS)
+        u->is_too_large = true;
+    else
+        vec_push(&u->values, *value);
+    return (uint32_t)u->values.count - 1;
+}
+
+static bool is_same_constant(const struct constant *a, const struct constant *b)
+{
+    return a->field == b->field && memcmp(&a->real, &b->real, sizeof a->real) == 0;
+}
+
+static uint32_t add_constant(struct unrolling *u, struct constant constant)
+{
+    for (size_t i = 0; i < u->constants.count; i++)
+        if (is_same_constant(&u->values.items[u->constants.items[i]].constant, &constant))
+            return u->constants.items[i];
+    uint32_t added = add_value(u, &(struct value){.is_constant = true, .constant = constant});
+    vec_push(&u->constants, added);
+    return added;
+}
+
+static bool is_constant(const struct unrolling *u, uint32_t value, struct constant constant)
+{
+    return u->values.items[value].is_constant && is_same_constant(&u->values.items[value].constant, &constant);
+}
+
+static bool is_equal_computation(const void *owner, uint32_t id, const void *key)
+{
+    const struct unrolling *u = owner;
+    const struct value *known = &u->values.items[id], *asked = key;
+    return known->action == asked->action && known->fn == asked->fn && known->count == asked->count &&
+           memcmp(&u->operands.items[known->first], &u->operands.items[asked->first],
+                  asked->count * sizeof *u->operands.items) == 0;
+}
+
+static uint32_t add_computed(struct unrolling *u, enum action action, enum scalar_function fn, const uint32_t *operands,
+                             uint32_t n)
+{
+    struct value value = {
+        .action = (uint8_t)action, .fn = (uint8_t)fn, .first = (uint32_t)u->operands.count, .count = n};
+    uint64_t hash = hash_bytes(operands, n * sizeof *operands, (uint64_t)action << 8 | fn);
+    for (uint32_t i = 0; i < n && !u->is_too_large; i++) {
+        uint16_t level = u->values.items[operands[i]].level;
+        value.level = level >= value.level ? level + 1 : value.level;
+        vec_push(&u->operands, operands[i]);
+    }
+    uint32_t found = u->is_too_large ? 0 : table_find(&u->computed, hash, is_equal_computation, u, &value);
+    if (u->is_too_large || found != TABLE_NONE) {
+        u->operands.count = value.first;
+        return found;
+    }
+    value.level = value.level ? value.level : 1;
+    uint32_t added = add_value(u, &value);
+    if (!u->is_too_large)
+        table_insert(&u->computed, hash, added);
+    return added;
+}
+
+static uint32_t unroll(struct unrolling *u, expr e);
+
+static uint32_t value_at(const struct unrolling *u, int64_t tensor, int64_t offset)
+{
+    int n_inputs = u->d->n_inputs;
+    return tensor < n_inputs ? u->first_of_input[tensor] + (uint32_t)offset : u->stages[tensor - n_inputs][offset];
+}
+
+static struct constant lowest_constant(const struct unrolling *u)
+{
+    return (struct constant){lowest(u->domain), -INFINITY};
+}
+
+static uint32_t value_outside(struct unrolling *u, const struct expr_node *read)
+{
+    return add_constant(u, read->b == OUTSIDE_LOWEST ? lowest_constant(u) : zero);
+}
+
+static uint32_t unroll_read(struct unrolling *u, const struct expr_node *n)
+{
+    const struct definition *d = u->d;
+    const struct type *t = definition_tensor(d, n->value);
+    int64_t offset = 0;
+    for (int i = 0; i < n->count; i++) {
+        int64_t index = index_value(u->d, d->indices.items[n->a + (expr)i], u->variables);
+        if (index < 0 || index >= t->dim[i])
+            return value_outside(u, n);
+        offset = offset * t->dim[i] + index;
+    }
+    return value_at(u, n->value, offset);
+}
+
+static struct constant apply_to_constants(const struct unrolling *u, enum scalar_function fn, const struct constant *a,
+                                          const struct constant *b, const struct constant *c)
+{
+    return (struct constant){apply(u->domain, fn, a->field, b->field, c->field),
+                             f64_apply(fn, a->real, b->real, c->real)};
+}
+
+static uint32_t apply_to_values(struct unrolling *u, enum scalar_function fn, const uint32_t *x)
+{
+    const struct value *v = u->values.items;
+    int arity = function_arity(fn);
+    bool are_constant = true;
+    for (int i = 0; i < arity; i++)
+        are_constant = are_constant && v[x[i]].is_constant;
+    if (are_constant)
+        return add_constant(u, apply_to_constants(u, fn, &v[x[0]].constant, arity > 1 ? &v[x[1]].constant : &zero,
+                                                  arity > 2 ? &v[x[2]].constant : &zero));
+    if (fn == FN_DIV && v[x[1]].is_constant) {
+        struct constant inverse = {field_inverse(v[x[1]].constant.field), 1 / v[x[1]].constant.real};
+        return add_computed(u, ACTION_APPLY, FN_MUL, (uint32_t[]){x[0], add_constant(u, inverse)}, 2);
+    }
+    return add_computed(u, ACTION_APPLY, fn, x, (uint32_t)arity);
+}
+
+static uint32_t unroll_apply(struct unrolling *u, const struct expr_node *n)
+{
+    enum scalar_function fn = (enum scalar_function)n->fn;
+    int arity = function_arity(fn);
+    uint32_t x[3] = {unroll(u, n->a)};
+    x[1] = arity > 1 ? unroll(u, n->b) : x[0];
+    x[2] = arity > 2 ? unroll(u, n->c) : x[0];
+    return u->is_too_large ? 0 : apply_to_values(u, fn, x);
+}
+
+// Of what is reduced: a term of a sum has two factors, of which the second is 1 where it is no product.
+static void push_term(struct unrolling *u, enum scalar_function fn, uint32_t a, uint32_t b)
+{
+    if (u->is_too_large || u->stack.count > MAX_TAPE_OPERANDS) {
+        u->is_too_large = true;
+        return;
+    }
+    if (fn == FN_ADD && (is_constant(u, a, zero) || is_constant(u, b, zero)))
+        return;
+    vec_push(&u->stack, a);
+    if (fn == FN_ADD)
+        vec_push(&u->stack, b);
+}
+
+static void push_terms(struct unrolling *u, enum scalar_function fn, expr e)
+{
+    const struct expr_node *n = &u->d->nodes.items[e];
+    if (n->kind == EXPR_REDUCE && n->fn == fn) {
+        for (int64_t i = 0; i < u->d->extents.items[n->value] && !u->is_too_large; i++) {
+            u->variables[n->value] = i;
+            push_terms(u, fn, n->a);
+        }
+    } else if (is_product_in_sum(n, fn)) {
+        uint32_t a = unroll(u, n->a);
+        push_term(u, fn, a, unroll(u, n->b));
+    } else {
+        uint32_t a = unroll(u, e);
+        push_term(u, fn, a, fn == FN_ADD ? add_constant(u, one) : a);
+    }
+}
+
+static const struct nest *nest_at(struct unrolling *u, expr e, enum scalar_function fn)
+{
+    if (!u->nests[e])
+        u->nests[e] = nest_make(u->d, e, fn, u->scratch);
+    return u->nests[e];
+}
+
+static inline uint32_t value_at_step(const struct unrolling *u, const struct nest_place *p, uint32_t outside,
+                                     int64_t step)
+{
+    return is_inside_at_step(p, step) ? value_at(u, p->read->node->value, p->offset + p->read->of_step[step]) : outside;
+}
+
+static void push_steps(struct unrolling *u, enum scalar_function fn, const struct nest *nest)
+{
+    struct nest_place places[MAX_NEST_READS];
+    uint32_t factor = fn == FN_ADD ? add_constant(u, one) : 0, outside[MAX_NEST_READS] = {0};
+    nest_find_places(u->d, nest, u->variables, places);
+    for (int i = 0; i < nest->n_reads; i++)
+        outside[i] = places[i].n_bounds ? value_outside(u, places[i].read->node) : 0;
+    for (int64_t step = 0; step < nest->n_steps && !u->is_too_large; step++) {
+        uint32_t a = value_at_step(u, &places[0], outside[0], step);
+        if (fn != FN_ADD || !is_constant(u, a, zero))
+            push_term(u, fn, a, nest->n_reads > 1 ? value_at_step(u, &places[1], outside[1], step) : factor);
+    }
+}
+
+// The sum of a[i] * b[i], as a plain one where all factors b are 1.
+static uint32_t add_sum(struct unrolling *u, uint32_t *factors, uint32_t n)
+{
+    bool is_plain = true;
+    for (uint32_t i = 1; i < n; i += 2)
+        is_plain = is_plain && is_constant(u, factors[i], one);
+    for (uint32_t i = 0; is_plain && i < n / 2; i++)
+        factors[i] = factors[2 * i];
+    return add_computed(u, is_plain ? ACTION_SUM : ACTION_PRODUCT_SUM, FN_ADD, factors, is_plain ? n / 2 : n);
+}
+
+static bool are_constant(const struct unrolling *u, const uint32_t *values, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!u->values.items[values[i]].is_constant)
+            return false;
+    return true;
+}
+
+// The sum of products of constants: how many entries a window has inside, say.
+static struct constant sum_of_constants(const struct unrolling *u, const uint32_t *factors, uint32_t n)
+{
+    struct constant sum = zero;
+    for (uint32_t i = 0; i + 1 < n; i += 2) {
+        const struct constant *a = &u->values.items[factors[i]].constant,
+                              *b = &u->values.items[factors[i + 1]].constant;
+        sum.field = field_add(sum.field, field_mul(a->field, b->field));
+        sum.real += a->real * b->real;
+    }
+    return sum;
+}
+
+static struct constant identity_of(const struct unrolling *u, enum scalar_function fn)
+{
+    return fn == FN_ADD   ? zero
+           : fn == FN_MUL ? one
+           : fn == FN_MAX ? lowest_constant(u)
+                          : (struct constant){highest(u->domain), INFINITY};
+}
+
+static uint32_t unroll_reduce(struct unrolling *u, expr e, enum scalar_function fn)
+{
+    size_t mark = u->stack.count;
+    const struct nest *nest = nest_at(u, e, fn);
+    if (nest->is_linear)
+        push_steps(u, fn, nest);
+    else
+        push_terms(u, fn, e);
+    uint32_t n = (uint32_t)(u->stack.count - mark), result = 0;
+    uint32_t *terms = u->stack.items + mark;
+    if (u->is_too_large)
+        return 0;
+    if (n == 0)
+        result = add_constant(u, identity_of(u, fn));
+    else if (fn == FN_ADD && are_constant(u, terms, n))
+        result = add_constant(u, sum_of_constants(u, terms, n));
+    else
+        result = fn == FN_ADD ? add_sum(u, terms, n) : add_computed(u, ACTION_REDUCE, fn, terms, n);
+    u->stack.count = mark;
+    return result;
+}
+
+static uint32_t add_integer(struct unrolling *u, int64_t value)
+{
+    return add_constant(u, (struct constant){field_from_int(value), (double)value});
+}
+
+static uint32_t unroll(struct unrolling *u, expr e)
+{
+    const struct expr_node *n = &u->d->nodes.items[e];
+    if (u->is_too_large)
+        return 0;
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_REAL:
+        return add_constant(u, (struct constant){field_from_real(n->real), n->real});
+    case EXPR_READ:
+        return unroll_read(u, n);
+    case EXPR_APPLY:
+        return unroll_apply(u, n);
+    case EXPR_REDUCE:
+        return unroll_reduce(u, e, (enum scalar_function)n->fn);
+    case EXPR_SELECT:
+        return unroll(u, index_value(u->d, n->a, u->variables) >= 0 ? n->b : n->c);
+    default:
+        return add_integer(u, index_value(u->d, n->a, u->variables));
+    }
+}
+
+static void unroll_stage(struct unrolling *u, int stage)
+{
+    const struct stage *s = &u->d->stages[stage];
+    int64_t elements = type_elements(&s->type), *index = &u->variables[s->first_variable];
+    u->is_too_large = u->is_too_large || elements > MAX_TAPE_VALUES;
+    if (u->is_too_large)
+        return;
+    u->stages[stage] = arena_array(u->scratch, uint32_t, elements);
+    memset(index, 0, sizeof *index * (size_t)s->type.rank);
+    for (int64_t i = 0; i < elements && !u->is_too_large; i++) {
+        u->stages[stage][i] = unroll(u, s->body);
+        for (int axis = s->type.rank - 1; axis >= 0 && ++index[axis] == s->type.dim[axis]; axis--)
+            index[axis] = 0;
+    }
+}
+
+static void add_inputs(struct unrolling *u)
+{
+    for (int i = 0; i < u->d->n_inputs && !u->is_too_large; i++) {
+        int64_t elements = type_elements(&u->d->inputs[i]);
+        u->is_too_large = elements + (int64_t)u->values.count > MAX_TAPE_VALUES;
+        u->first_of_input[i] = (uint32_t)u->values.count;
+        for (int64_t k = 0; k < elements && !u->is_too_large; k++)
+            vec_push(&u->values, (struct value){0});
+    }
+}
+
+void unrolling_init(struct unrolling *u, const struct definition *d, struct field_domain domain, struct arena *scratch)
+{
+    *u = (struct unrolling){.d = d, .scratch = scratch, .domain = domain};
+    add_inputs(u);
+}
+
+void unroll_definition(struct unrolling *u, const struct definition *d, struct unrolled_output *ret_outputs)
+{
+    u->d = d;
+    u->variables = arena_array(u->scratch, int64_t, d->extents.count);
+    u->stages = arena_array(u->scratch, uint32_t *, d->n_stages);
+    u->nests = arena_array(u->scratch, const struct nest *, d->nodes.count);
+    for (int i = 0; i < d->n_stages; i++)
+        unroll_stage(u, i);
+    for (int i = 0; i < d->n_outputs; i++)
+        ret_outputs[i] =
+            (struct unrolled_output){(size_t)type_elements(definition_output(d, i)), u->stages[d->outputs[i]]};
+}
+
+void unrolling_free(struct unrolling *u)
+{
+    vec_free(&u->values);
+    vec_free(&u->operands);
+    vec_free(&u->stack);
+    vec_free(&u->constants);
+    table_free(&u->computed);
+}

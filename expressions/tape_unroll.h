@@ -1,0 +1,49 @@
+// Every entry of every stage of a definition as a value computed of others: what a tape is made of.
+#ifndef EXPRESSIONS_TAPE_UNROLL_H
+#define EXPRESSIONS_TAPE_UNROLL_H
+#include "core/table.h"
+#include "core/vec.h"
+#include "expressions/definition.h"
+#include "expressions/tape_code.h"
+
+struct nest;
+
+// One number in both domains.
+struct constant {
+    uint64_t field;
+    double real;
+};
+struct value {
+    bool is_constant;
+    uint8_t action, fn;
+    uint16_t level;          // 0: inputs and constants
+    uint32_t first, count;   // operands
+    struct constant constant;
+    uint32_t number;   // in the tape
+};
+struct unrolling {
+    const struct definition *d;
+    struct arena *scratch;
+    struct field_domain domain;
+    VEC(struct value) values;
+    VEC(uint32_t) operands;
+    VEC(uint32_t) stack;       // of operands of sums that are being made
+    VEC(uint32_t) constants;   // among the values
+    int64_t *variables;
+    uint32_t first_of_input[MAX_TAPE_INPUTS];
+    uint32_t **stages;           // the values of the entries of each stage of `d` so far
+    const struct nest **nests;   // of the reductions of `d`; NULL: not looked at yet
+    struct table computed;       // values: what is computed twice is one
+    bool is_too_large;
+};
+struct unrolled_output {
+    size_t elements;
+    const uint32_t *values;
+};
+
+// Starts with the inputs of `d`, which all that is unrolled has. What is unrolled lives in `scratch`.
+void unrolling_init(struct unrolling *u, const struct definition *d, struct field_domain domain, struct arena *scratch);
+// Adds what `d` computes, unless that is too large, which the unrolling says then.
+void unroll_definition(struct unrolling *u, const struct definition *d, struct unrolled_output *ret_outputs);
+void unrolling_free(struct unrolling *u);
+#endif

@@ -1,0 +1,17 @@
+// Tensors with their values, as programs hand them to backends and get them back: dense, row-major, native byte order.
+#ifndef EXPRESSIONS_VALUE_H
+#define EXPRESSIONS_VALUE_H
+#include "expressions/type.h"
+
+struct arena;
+struct random;
+
+struct tensor_value {
+    struct type type;   // known
+    void *data;         // type_bytes(&type) bytes, aligned to 64 where this header allocates
+};
+
+void *value_allocate(struct arena *a, const struct type *type);   // not cleared
+// Normal numbers for floating-point types; small non-negative integers (below `limit`) for integers, coins for bool.
+void value_fill_random(struct tensor_value *value, struct random *random, int64_t limit);
+#endif

@@ -1,0 +1,388 @@
+#include "generator/enumerate/classes.h"
+
+#include "core/clock.h"
+#include "core/interrupt.h"
+#include "core/progress.h"
+#include "generator/enumerate/equivalence_class.h"
+#include "generator/enumerate/inputs.h"
+#include <assert.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLICE_BITS = 10, CHUNK_MEMBERS = 63 };
+static_assert(1 << SLICE_BITS == FINGERPRINT_SLICES, "slices are the leading bits of fingerprints");
+
+void findings_free(struct findings *f)
+{
+    vec_free(&f->members);
+}
+
+static void add_counts(struct class_counts *sum, const struct class_counts *part)
+{
+    sum->terms += part->terms;
+    sum->classes += part->classes;
+    sum->pairs += part->pairs;
+    sum->renamed += part->renamed;
+    sum->detours += part->detours;
+    sum->unconfirmed += part->unconfirmed;
+}
+
+void findings_add(struct findings *sum, const struct findings *part)
+{
+    add_counts(&sum->counts, &part->counts);
+    for (size_t i = 0; i < part->members.count; i++) {
+        struct found_member m = part->members.items[i];
+        m.class += sum->n_classes;
+        vec_push(&sum->members, m);
+    }
+    sum->n_classes += part->n_classes;
+}
+
+void findings_move(struct findings *sum, struct findings *part)
+{
+    if (sum->members.count == 0 && sum->n_classes == 0) {
+        struct class_counts counts = sum->counts;
+        findings_free(sum);
+        *sum = *part;
+        add_counts(&sum->counts, &counts);
+    } else {
+        findings_add(sum, part);
+        findings_free(part);
+    }
+    *part = (struct findings){0};
+}
+
+// --- counting --------------------------------------------------------------------------------------------------------
+
+static void count_one(void *context, const struct combination *c)
+{
+    uint64_t *count = context;
+    *count += (uint64_t)c->signature->n_outputs;
+}
+
+uint64_t classes_count_last_terms(const struct store *s)
+{
+    uint64_t last = 0;
+#pragma omp parallel reduction(+ : last)
+    {
+        struct lookup l;
+        lookup_init(&l, s->universe);
+#pragma omp for schedule(dynamic, 64)
+        for (size_t i = 0; i < s->tensors.count; i++)
+            store_visit(s, &l, s->max_ops, (uint32_t)i, count_one, &last);
+        lookup_free(&l);
+    }
+    return last;
+}
+
+// --- collecting ------------------------------------------------------------------------------------------------------
+
+// The members of a slice, in chunks: what is kept never moves, and nothing is reserved for much more.
+struct chunk {
+    struct chunk *next;
+    int count;
+    struct member members[CHUNK_MEMBERS];
+};
+struct collector {
+    const struct store *s;
+    struct lookup lookup;
+    int first, end;
+    uint64_t evaluated;      // terms
+    struct chunk **slices;   // end - first
+    struct arena chunks;
+    VEC(uint64_t) results;   // of all applications to the arguments at hand
+    VEC(uint64_t *) outputs;
+    uint32_t support;   // of these arguments
+    bool keeps_support;
+    int n_below;
+    struct hash128 below[MAX_OPS * MAX_NODE_OUTPUTS];   // of what these arguments are made of
+};
+
+static int slice_of(const struct hash128 *fingerprint)
+{
+    return (int)(fingerprint->high >> (64 - SLICE_BITS));
+}
+
+static void keep_member(struct collector *c, const struct member *m)
+{
+    int slice = slice_of(&m->fingerprint);
+    if (slice < c->first || slice >= c->end)
+        return;
+    struct chunk **chunk = &c->slices[slice - c->first];
+    if (!*chunk || (*chunk)->count == CHUNK_MEMBERS) {
+        struct chunk *added = arena_alloc(&c->chunks, sizeof *added, _Alignof(struct chunk));
+        added->next = *chunk;
+        added->count = 0;
+        *chunk = added;
+    }
+    (*chunk)->members[(*chunk)->count++] = *m;
+}
+
+// Results stand one after the other, each with the room in front that its fingerprint takes.
+static void make_room(struct collector *c, const struct applications *all)
+{
+    size_t n = 0, output = 0;
+    for (uint32_t i = 0; i < all->count; i++)
+        for (int k = 0; k < all->items[i].signature->n_outputs; k++)
+            n += FINGERPRINT_ROOM + all->items[i].signature->outputs[k]->elements;
+    vec_reserve(&c->results, n);
+    vec_reserve(&c->outputs, all->n_outputs);
+    n = 0;
+    for (uint32_t i = 0; i < all->count; i++)
+        for (int k = 0; k < all->items[i].signature->n_outputs; k++) {
+            c->outputs.items[output++] = c->results.items + n + FINGERPRINT_ROOM;
+            n += FINGERPRINT_ROOM + all->items[i].signature->outputs[k]->elements;
+        }
+}
+
+static void find_values_below(struct collector *c, const uint32_t *arguments)
+{
+    const struct store *s = c->s;
+    uint32_t closure[MAX_OPS];
+    int n = store_closure_of(s, arguments, closure);
+    c->n_below = 0;
+    for (int i = 0; i < n; i++) {
+        const struct node *node = &s->nodes.items[closure[i]];
+        for (uint32_t t = node->first_tensor; t < node->first_tensor + node->n_outputs; t++)
+            c->below[c->n_below++] = s->tensors.items[t].fingerprint;
+    }
+}
+
+static bool is_value_below(const struct collector *c, const struct hash128 *fingerprint)
+{
+    for (int i = 0; i < c->n_below; i++)
+        if (c->below[i].high == fingerprint->high && c->below[i].low == fingerprint->low)
+            return true;
+    return false;
+}
+
+// The first application to some arguments evaluates them all.
+static void evaluate_application(void *context, const struct combination *c)
+{
+    struct collector *collector = context;
+    const struct store *s = collector->s;
+    if (c->place == 0) {
+        const uint64_t *b = c->arguments[1] == NO_TENSOR ? NULL : s->tensors.items[c->arguments[1]].data;
+        make_room(collector, c->all);
+        collector->support = store_support_of(s, c->arguments);
+        collector->keeps_support = store_keeps_support(s, c->arguments);
+        find_values_below(collector, c->arguments);
+        lookup_evaluate_all(&collector->lookup, c->all, s->tensors.items[c->arguments[0]].data, b,
+                            collector->outputs.items);
+    }
+    collector->evaluated += (uint64_t)c->signature->n_outputs;
+    for (int i = 0; i < c->signature->n_outputs; i++) {
+        uint64_t *output = collector->outputs.items[c->all->items[c->place].first_output + (uint32_t)i];
+        struct member m = {.fingerprint = fingerprint_in_place(c->signature->outputs[i], output),
+                           .arguments = {c->arguments[0], c->arguments[1]},
+                           .support = collector->support,
+                           .instance = (uint16_t)c->instance,
+                           .output = (uint8_t)i,
+                           .level = (uint8_t)s->max_ops & 15,
+                           .has_exact_support = collector->keeps_support && c->signature->n_outputs == 1};
+        m.is_detour = is_value_below(collector, &m.fingerprint);
+        keep_member(collector, &m);
+    }
+}
+
+static void keep_stored_tensor(struct collector *c, uint32_t i)
+{
+    const struct tensor *t = &c->s->tensors.items[i];
+    struct member m = {.fingerprint = t->fingerprint,
+                       .arguments = {i, NO_TENSOR},
+                       .support = t->support,
+                       .instance = MEMBER_LEAF,
+                       .output = t->output,
+                       .level = t->level & 15,
+                       .has_exact_support = true};
+    if (t->node != NO_NODE) {
+        const struct node *n = &c->s->nodes.items[t->node];
+        memcpy(m.arguments, n->arguments, sizeof m.arguments);
+        m.instance = n->instance;
+        find_values_below(c, n->arguments);
+        m.is_detour = is_value_below(c, &t->fingerprint);
+    }
+    keep_member(c, &m);
+}
+
+// --- classes ---------------------------------------------------------------------------------------------------------
+
+static int compare_members(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+    if (x->fingerprint.high != y->fingerprint.high)
+        return x->fingerprint.high < y->fingerprint.high ? -1 : 1;
+    if (x->fingerprint.low != y->fingerprint.low)
+        return x->fingerprint.low < y->fingerprint.low ? -1 : 1;
+    if (x->arguments[0] != y->arguments[0])
+        return x->arguments[0] < y->arguments[0] ? -1 : 1;
+    if (x->arguments[1] != y->arguments[1])
+        return x->arguments[1] < y->arguments[1] ? -1 : 1;
+    if (x->instance != y->instance)
+        return x->instance < y->instance ? -1 : 1;
+    return (int)x->output - (int)y->output;
+}
+
+static bool have_equal_fingerprints(const struct member *x, const struct member *y)
+{
+    return x->fingerprint.high == y->fingerprint.high && x->fingerprint.low == y->fingerprint.low;
+}
+
+// The members of a slice in order: spread by the bits that follow those of the slice, then sorted where these are equal.
+struct sorting {
+    struct member *members;
+    uint32_t *ends;   // of every bucket
+    size_t count, n_buckets;
+    int bits;   // of bucket numbers
+};
+
+static size_t bucket_of(const struct sorting *b, const struct member *m)
+{
+    return (size_t)(m->fingerprint.high << SLICE_BITS >> (64 - b->bits));
+}
+
+static void count_into_buckets(struct sorting *b, const struct chunk *chunks)
+{
+    for (const struct chunk *c = chunks; c; c = c->next)
+        for (int i = 0; i < c->count; i++)
+            b->ends[bucket_of(b, &c->members[i])]++;
+}
+
+// `ends` become the beginnings.
+static void spread_into_buckets(struct sorting *b, const struct chunk *chunks)
+{
+    for (const struct chunk *c = chunks; c; c = c->next)
+        for (int i = 0; i < c->count; i++)
+            b->members[--b->ends[bucket_of(b, &c->members[i])]] = c->members[i];
+}
+
+static void sort_buckets(struct sorting *b)
+{
+    for (size_t i = 0; i < b->n_buckets; i++) {
+        size_t end = i + 1 < b->n_buckets ? b->ends[i + 1] : b->count;
+        if (end - b->ends[i] > 1)
+            qsort(&b->members[b->ends[i]], end - b->ends[i], sizeof *b->members, compare_members);
+    }
+}
+
+static void sort_slice(struct collector *collectors, int n, int slice, struct arena *arena, struct sorting *ret_sorting)
+{
+    struct sorting *b = ret_sorting;
+    *b = (struct sorting){.bits = 1};
+    for (int i = 0; i < n; i++)
+        for (const struct chunk *c = collectors[i].slices[slice]; c; c = c->next)
+            b->count += (size_t)c->count;
+    while ((size_t)1 << b->bits < b->count)
+        b->bits++;
+    b->n_buckets = (size_t)1 << b->bits;
+    b->ends = arena_array(arena, uint32_t, b->n_buckets);
+    b->members = arena_alloc(arena, b->count * sizeof *b->members + 1, _Alignof(struct member));
+    for (int i = 0; i < n; i++)
+        count_into_buckets(b, collectors[i].slices[slice]);
+    for (size_t i = 1; i < b->n_buckets; i++)
+        b->ends[i] += b->ends[i - 1];
+    for (int i = 0; i < n; i++)
+        spread_into_buckets(b, collectors[i].slices[slice]);
+    sort_buckets(b);
+}
+
+static void judge_slice(const struct store *s, struct lookup *l, const struct sorting *sorted, struct findings *f)
+{
+    for (size_t i = 0; i < sorted->count; i++)
+        if (inputs_are_first(s->family, sorted->members[i].support))
+            f->counts.terms += inputs_count_alike(s->family, sorted->members[i].support, 0);
+    for (size_t first = 0, end; first < sorted->count; first = end) {
+        for (end = first + 1; end < sorted->count; end++)
+            if (!have_equal_fingerprints(&sorted->members[first], &sorted->members[end]))
+                break;
+        if (end - first > 1)
+            class_keep(s, l, &sorted->members[first], end - first, f);
+    }
+}
+
+static void judge_slices(const struct store *s, struct collector *collectors, int n, int slices, struct findings *f)
+{
+    struct findings *parts = mem_alloc_zero((size_t)slices * sizeof *parts);
+#pragma omp parallel
+    {
+        struct lookup l;
+        struct arena arena;
+        lookup_init(&l, s->universe);
+        arena_init(&arena);
+#pragma omp for schedule(dynamic, 1)
+        for (int i = 0; i < slices; i++) {
+            struct arena_mark mark = arena_mark(&arena);
+            struct sorting sorted;
+            sort_slice(collectors, n, i, &arena, &sorted);
+            if (!interrupt_requested())
+                judge_slice(s, &l, &sorted, &parts[i]);
+            arena_release(&arena, mark);
+        }
+        lookup_free(&l);
+        arena_free(&arena);
+    }
+    size_t members = f->members.count;
+    for (int i = 0; i < slices; i++)
+        members += parts[i].members.count;
+    vec_reserve(&f->members, members);
+    for (int i = 0; i < slices; i++) {
+        findings_add(f, &parts[i]);
+        findings_free(&parts[i]);
+    }
+    mem_free(parts, (size_t)slices * sizeof *parts);
+}
+
+static void show_progress(struct progress *progress, uint64_t done, uint64_t terms)
+{
+    double elapsed = clock_seconds() - progress->started;
+    progress_update(progress, done, "%.2f million terms, %.2f million a second", 1e-6 * (double)terms,
+                    elapsed > 0 ? 1e-6 * (double)terms / elapsed : 0.0);
+}
+
+static void collect_members(const struct store *s, struct collector *collectors, struct progress *progress)
+{
+    uint64_t done = 0, terms = 0;
+#pragma omp parallel
+    {
+        struct collector *own = &collectors[omp_get_thread_num()];
+#pragma omp for schedule(dynamic, 64)
+        for (size_t i = 0; i < s->tensors.count; i++) {
+            uint64_t before = own->evaluated, done_now, terms_now;
+            if (interrupt_requested())
+                continue;
+            keep_stored_tensor(own, (uint32_t)i);
+            store_visit(s, &own->lookup, s->max_ops, (uint32_t)i, evaluate_application, own);
+#pragma omp atomic capture
+            done_now = ++done;
+#pragma omp atomic capture
+            terms_now = terms += own->evaluated - before;
+            if (progress && omp_get_thread_num() == 0)
+                show_progress(progress, done_now, terms_now);
+        }
+    }
+}
+
+bool classes_find(const struct store *s, int first, int end, struct progress *progress, struct findings *f)
+{
+    int n = omp_get_max_threads();
+    struct collector *collectors = mem_alloc_zero((size_t)n * sizeof *collectors);
+    size_t slices = (size_t)(end - first);
+    for (int i = 0; i < n; i++) {
+        collectors[i] = (struct collector){.s = s, .first = first, .end = end};
+        lookup_init(&collectors[i].lookup, s->universe);
+        collectors[i].slices = mem_alloc_zero(slices * sizeof *collectors[i].slices);
+        arena_init(&collectors[i].chunks);
+    }
+    collect_members(s, collectors, progress);
+    judge_slices(s, collectors, n, (int)slices, f);
+    for (int i = 0; i < n; i++) {
+        lookup_free(&collectors[i].lookup);
+        arena_free(&collectors[i].chunks);
+        vec_free(&collectors[i].results);
+        vec_free(&collectors[i].outputs);
+        mem_free(collectors[i].slices, slices * sizeof *collectors[i].slices);
+    }
+    mem_free(collectors, (size_t)n * sizeof *collectors);
+    return !interrupt_requested();
+}

@@ -1,0 +1,462 @@
+#include "generator/enumerate/evaluation_cache.h"
+
+#include "core/hash.h"
+#include "core/random.h"
+#include "expressions/evaluate.h"
+#include "expressions/field.h"
+#include "expressions/tape.h"
+#include "generator/enumerate/meaning.h"
+#include "generator/enumerate/types.h"
+#include <string.h>
+
+// A tape is made for a call that is evaluated so often: making one takes as long as some ten evaluations by a plan.
+enum { MAX_CALL_ELEMENTS = 1 << 20, USES_BEFORE_TAPE = 8, CACHE_LINE = 64 };
+#define NO_APPLICATION UINT32_MAX
+
+// How to evaluate the calls of one meaning: those that differ in split trees mostly share one.
+struct method {
+    struct type inputs[2];
+    struct definition definition;   // while is_defined
+    bool is_defined;                // false: not asked for since the values were forgotten
+    uint32_t n_uses;
+    const struct tape *tape;              // NULL: there is none yet, or it would be too large
+    const struct evaluation_plan *plan;   // NULL: there is none, or it was forgotten
+};
+// One line of the cache, as it is read where it is found.
+struct call {
+    uint32_t number;
+    const struct call_setting *setting;
+    int n_inputs, n_outputs;
+    const struct call_type *input_types[2], *outputs[MAX_NODE_OUTPUTS];
+    struct method *method;   // NULL: ill-typed
+};
+struct call_application {
+    call_value inputs[2], outputs;
+    uint32_t call;
+};
+struct call_tensor {
+    const struct call_type *type;
+    uint32_t application;   // NO_APPLICATION: a variable
+    uint32_t variable;
+    const uint64_t *field;   // of an application's output; NULL: not asked for yet
+    const double *real;
+};
+
+static void start_draft(struct calls *c)
+{
+    definition_init(&c->draft, &c->kept, 0, NULL);
+    c->draft.is_silent = true;
+}
+
+void calls_init(struct calls *c, uint64_t seed, size_t max_bytes)
+{
+    memset(c, 0, sizeof *c);
+    c->seed = seed;
+    c->max_bytes = max_bytes;
+    arena_init(&c->lasting);
+    arena_init(&c->of_calls);
+    arena_init(&c->kept);
+    arena_init(&c->scratch);
+    start_draft(c);
+}
+
+static void forget_values(struct calls *c)
+{
+    for (size_t i = 0; i < c->methods.count; i++) {
+        struct method *method = c->methods.items[i];
+        if (method->is_defined)
+            definition_free(&method->definition);
+        method->is_defined = false;
+        method->plan = NULL;
+    }
+    vec_free(&c->applications);
+    vec_free(&c->values);
+    for (int i = 0; i < MAX_CALL_VARIABLES; i++)
+        vec_free(&c->of_variable[i]);
+    table_free(&c->by_application);
+    table_free(&c->by_meaning);
+    arena_free(&c->kept);
+}
+
+static void forget_calls(struct calls *c)
+{
+    forget_values(c);
+    vec_free(&c->calls);
+    vec_free(&c->methods);
+    table_free(&c->by_call);
+    arena_free(&c->of_calls);
+}
+
+void calls_limit(struct calls *c)
+{
+    if (c->kept.total + c->of_calls.total < c->max_bytes)
+        return;
+    if (c->of_calls.total < c->max_bytes / 2) {
+        forget_values(c);
+    } else {
+        forget_calls(c);
+        c->epoch++;
+    }
+}
+
+void calls_free(struct calls *c)
+{
+    forget_calls(c);
+    vec_free(&c->types);
+    vec_free(&c->settings);
+    table_free(&c->by_type);
+    table_free(&c->by_setting);
+    definition_free(&c->draft);
+    arena_free(&c->lasting);
+    arena_free(&c->scratch);
+    for (int i = 0; i < MAX_CALL_VARIABLES; i++) {
+        vec_free(&c->field_rows[i]);
+        vec_free(&c->real_rows[i]);
+    }
+}
+
+// --- types -----------------------------------------------------------------------------------------------------------
+
+static bool is_equal_type(const void *owner, uint32_t id, const void *key)
+{
+    const struct calls *c = owner;
+    return type_is_identical(&c->types.items[id]->type, key);
+}
+
+const struct call_type *calls_type(struct calls *c, const struct type *type)
+{
+    uint64_t hash = type_hash(type);
+    uint32_t found = table_find(&c->by_type, hash, is_equal_type, c, type);
+    if (found != TABLE_NONE)
+        return c->types.items[found];
+    struct call_type *added = arena_new(&c->lasting, struct call_type);
+    *added =
+        (struct call_type){type_copy(&c->lasting, type), hash, (uint32_t)c->types.count, (size_t)type_elements(type)};
+    table_insert(&c->by_type, hash, (uint32_t)c->types.count);
+    vec_push(&c->types, added);
+    return added;
+}
+
+// --- settings --------------------------------------------------------------------------------------------------------
+
+static uint64_t hash_of_setting(const struct call_setting *s)
+{
+    uint64_t hash = (uint64_t)s->op->id;
+    for (int i = 0; i < operator_n_attributes(s->op); i++)
+        hash = hash_bytes(s->attributes[i].ints, s->attributes[i].count * sizeof *s->attributes[i].ints, hash);
+    return hash;
+}
+
+static bool is_equal_setting(const void *owner, uint32_t id, const void *key)
+{
+    const struct calls *c = owner;
+    const struct call_setting *known = c->settings.items[id], *asked = key;
+    if (known->op != asked->op)
+        return false;
+    for (int i = 0; i < operator_n_attributes(known->op); i++)
+        if (!attribute_value_equal(&known->attributes[i], &asked->attributes[i]))
+            return false;
+    return true;
+}
+
+static const struct attribute_value *keep_attributes(struct arena *a, const struct operator* op,
+                                                     const struct attribute_value *attributes)
+{
+    int n = operator_n_attributes(op);
+    struct attribute_value *kept = arena_array(a, struct attribute_value, n + 1);
+    for (int i = 0; i < n; i++) {
+        kept[i] = attributes[i];
+        if (attributes[i].count)
+            kept[i].ints = arena_copy_array(a, attributes[i].ints, attributes[i].count);
+    }
+    return kept;
+}
+
+const struct call_setting *calls_setting(struct calls *c, const struct operator* op,
+                                         const struct attribute_value *attributes)
+{
+    struct call_setting asked = {.op = op, .attributes = attributes};
+    asked.hash = hash_of_setting(&asked);
+    uint32_t found = table_find(&c->by_setting, asked.hash, is_equal_setting, c, &asked);
+    if (found != TABLE_NONE)
+        return c->settings.items[found];
+    struct call_setting *added = arena_new(&c->lasting, struct call_setting);
+    *added = asked;
+    added->attributes = keep_attributes(&c->lasting, op, attributes);
+    added->number = (uint32_t)c->settings.count;
+    table_insert(&c->by_setting, asked.hash, added->number);
+    vec_push(&c->settings, added);
+    return added;
+}
+
+// --- calls -----------------------------------------------------------------------------------------------------------
+
+// Settings and types are interned.
+static bool is_equal_call(const void *owner, uint32_t id, const void *key)
+{
+    const struct calls *c = owner;
+    const struct call *known = c->calls.items[id], *asked = key;
+    return known->setting == asked->setting && known->input_types[0] == asked->input_types[0] &&
+           known->input_types[1] == asked->input_types[1];
+}
+
+static bool take_results(struct calls *c, struct call *call)
+{
+    const struct definition *d = &c->draft;
+    for (int i = 0; i < d->n_outputs; i++) {
+        if (i == MAX_NODE_OUTPUTS || type_elements(definition_output(d, i)) > MAX_CALL_ELEMENTS)
+            return false;
+        call->outputs[i] = calls_type(c, definition_output(d, i));
+    }
+    call->n_outputs = d->n_outputs;
+    return true;
+}
+
+static bool have_allowed_elements(const struct call *call)
+{
+    for (int i = 0; i < call->n_inputs; i++)
+        if (call->input_types[i]->elements > MAX_CALL_ELEMENTS)
+            return false;
+    return true;
+}
+
+static bool define_draft(struct calls *c, const struct call *call, struct type inputs[2])
+{
+    struct operator_call of = {call->setting->op, call->n_inputs, inputs, call->setting->attributes};
+    for (int i = 0; i < call->n_inputs; i++)
+        inputs[i] = call->input_types[i]->type;
+    definition_clear(&c->draft, call->n_inputs, inputs);
+    return operator_define(&c->draft, &of);
+}
+
+static void take_draft(struct calls *c, struct method *method)
+{
+    for (int i = 0; i < c->draft.n_inputs; i++)
+        method->inputs[i] = c->draft.inputs[i];
+    method->definition = c->draft;
+    method->definition.inputs = method->inputs;
+    method->is_defined = true;
+    start_draft(c);
+}
+
+static bool has_meaning(const void *owner, uint32_t id, const void *key)
+{
+    const struct calls *c = owner;
+    return meaning_is_equal(&c->methods.items[id]->definition, key);
+}
+
+static struct method *find_or_make_method(struct calls *c)
+{
+    uint64_t hash = meaning_hash(&c->draft);
+    uint32_t found = table_find(&c->by_meaning, hash, has_meaning, c, &c->draft);
+    if (found != TABLE_NONE)
+        return c->methods.items[found];
+    struct method *added = arena_new(&c->of_calls, struct method);
+    take_draft(c, added);
+    table_insert(&c->by_meaning, hash, (uint32_t)c->methods.count);
+    vec_push(&c->methods, added);
+    return added;
+}
+
+// Most calls that are asked for are ill-typed, or mean what another one does: what their draft takes is used again.
+static void define_call(struct calls *c, struct call *call)
+{
+    struct type inputs[2];
+    struct arena_mark mark = arena_mark(&c->kept);
+    size_t n_methods = c->methods.count;
+    if (have_allowed_elements(call) && define_draft(c, call, inputs) && take_results(c, call))
+        call->method = find_or_make_method(c);
+    if (c->methods.count == n_methods)
+        arena_release(&c->kept, mark);
+}
+
+static const struct definition *definition_of(struct calls *c, struct call *call)
+{
+    struct type inputs[2];
+    if (!call->method->is_defined && define_draft(c, call, inputs))
+        take_draft(c, call->method);
+    return &call->method->definition;
+}
+
+const struct call *calls_find(struct calls *c, const struct call_setting *setting, int n_inputs,
+                              const struct call_type *const *inputs)
+{
+    struct call asked = {.number = (uint32_t)c->calls.count, .setting = setting, .n_inputs = n_inputs};
+    uint64_t types = 0;
+    for (int i = 0; i < n_inputs; i++) {
+        asked.input_types[i] = inputs[i];
+        types = types << 32 | (inputs[i]->number + 1);
+    }
+    uint64_t hash = hash_mix(types, setting->number);
+    uint32_t found = table_find(&c->by_call, hash, is_equal_call, c, &asked);
+    if (found != TABLE_NONE)
+        return c->calls.items[found];
+    struct call *added = arena_alloc(&c->of_calls, sizeof *added, CACHE_LINE);
+    *added = asked;
+    define_call(c, added);
+    table_insert(&c->by_call, hash, added->number);
+    vec_push(&c->calls, added);
+    return added;
+}
+
+const struct call_type *const *calls_results(const struct call *call)
+{
+    return call->method ? call->outputs : NULL;
+}
+
+// --- values ----------------------------------------------------------------------------------------------------------
+
+const struct call_type *calls_type_of(const struct calls *c, call_value value)
+{
+    return c->values.items[value].type;
+}
+
+call_value calls_variable(struct calls *c, int variable, const struct call_type *type)
+{
+    while (c->of_variable[variable].count <= type->number)
+        vec_push(&c->of_variable[variable], NO_CALL_VALUE);
+    call_value *value = &c->of_variable[variable].items[type->number];
+    if (*value == NO_CALL_VALUE) {
+        *value = (call_value)c->values.count;
+        vec_push(&c->values, ((struct call_tensor){type, NO_APPLICATION, (uint32_t)variable, NULL, NULL}));
+    }
+    return *value;
+}
+
+static bool is_equal_application(const void *owner, uint32_t id, const void *key)
+{
+    const struct calls *c = owner;
+    const struct call_application *known = &c->applications.items[id], *asked = key;
+    return known->call == asked->call && known->inputs[0] == asked->inputs[0] && known->inputs[1] == asked->inputs[1];
+}
+
+call_value calls_apply(struct calls *c, const struct call *call, const call_value *inputs)
+{
+    struct call_application asked = {{NO_CALL_VALUE, NO_CALL_VALUE}, (call_value)c->values.count, call->number};
+    for (int i = 0; i < call->n_inputs; i++)
+        asked.inputs[i] = inputs[i];
+    uint64_t hash = ((uint64_t)asked.inputs[0] << 32 | asked.inputs[1]) * UINT64_C(0x9fb21c651e98df25);
+    hash = (hash ^ hash >> 31) + call->number * UINT64_C(0xd6e8feb86659fd93);
+    uint32_t found = table_find(&c->by_application, hash, is_equal_application, c, &asked);
+    if (found != TABLE_NONE)
+        return c->applications.items[found].outputs;
+    table_insert(&c->by_application, hash, (uint32_t)c->applications.count);
+    for (int i = 0; i < call->n_outputs; i++)
+        vec_push(&c->values, ((struct call_tensor){call->outputs[i], (uint32_t)c->applications.count, 0, NULL, NULL}));
+    vec_push(&c->applications, asked);
+    return asked.outputs;
+}
+
+// --- contents --------------------------------------------------------------------------------------------------------
+
+static struct random stream_of(const struct calls *c, uint32_t variable)
+{
+    return random_seed(hash_mix(c->seed, (uint64_t)variable));
+}
+
+// The first n values of a variable.
+static const uint64_t *field_row(struct calls *c, uint32_t variable, size_t n)
+{
+    if (c->field_rows[variable].count < n) {
+        struct random stream = stream_of(c, variable);
+        vec_clear(&c->field_rows[variable]);
+        for (size_t i = 0; i < n; i++)
+            vec_push(&c->field_rows[variable], random_below(&stream, FIELD_PRIME));
+    }
+    return c->field_rows[variable].items;
+}
+
+static const double *real_row(struct calls *c, uint32_t variable, size_t n)
+{
+    if (c->real_rows[variable].count < n) {
+        struct random stream = stream_of(c, variable);
+        vec_clear(&c->real_rows[variable]);
+        for (size_t i = 0; i < n; i++)
+            vec_push(&c->real_rows[variable], 2 * random_unit(&stream) - 1);
+    }
+    return c->real_rows[variable].items;
+}
+
+static const struct evaluation_plan *plan_of(struct calls *c, struct call *call)
+{
+    struct method *method = call->method;
+    if (!method->plan)
+        method->plan = evaluation_plan_make(definition_of(c, call), &c->kept);
+    return method->plan;
+}
+
+// NULL: there is none, or not yet.
+static const struct tape *tape_of(struct calls *c, struct call *call)
+{
+    struct method *method = call->method;
+    if (++method->n_uses == USES_BEFORE_TAPE)
+        method->tape = tape_make(definition_of(c, call), c->seed, &c->of_calls);
+    return method->tape;
+}
+
+static void run_on_field(struct calls *c, struct call *call, const uint64_t *const *inputs, uint64_t *const *outputs)
+{
+    const struct tape *tape = tape_of(c, call);
+    if (tape)
+        tape_run(tape, inputs, outputs, &c->scratch);
+    else
+        evaluate_plan_field(plan_of(c, call), c->seed, inputs, outputs, &c->scratch);
+}
+
+static void run_on_reals(struct calls *c, struct call *call, const double *const *inputs, double *const *outputs)
+{
+    const struct tape *tape = tape_of(c, call);
+    if (tape)
+        tape_run_f64(tape, inputs, outputs, &c->scratch);
+    else
+        evaluate_plan_f64(plan_of(c, call), inputs, outputs, &c->scratch);
+}
+
+// Inputs are asked for twice: only when all are computed do the rows of variables stay where they are.
+static void compute_field(struct calls *c, const struct call_application *a)
+{
+    struct call *call = c->calls.items[a->call];
+    const uint64_t *inputs[2] = {0};
+    uint64_t *outputs[MAX_NODE_OUTPUTS];
+    for (int i = 0; i < 2 * call->n_inputs; i++)
+        inputs[i % call->n_inputs] = calls_field(c, a->inputs[i % call->n_inputs]);
+    for (int i = 0; i < call->n_outputs; i++) {
+        outputs[i] = arena_alloc(&c->kept, call->outputs[i]->elements * sizeof(uint64_t), _Alignof(uint64_t));
+        c->values.items[a->outputs + (call_value)i].field = outputs[i];
+    }
+    run_on_field(c, call, inputs, outputs);
+}
+
+static void compute_reals(struct calls *c, const struct call_application *a)
+{
+    struct call *call = c->calls.items[a->call];
+    const double *inputs[2] = {0};
+    double *outputs[MAX_NODE_OUTPUTS];
+    for (int i = 0; i < 2 * call->n_inputs; i++)
+        inputs[i % call->n_inputs] = calls_reals(c, a->inputs[i % call->n_inputs]);
+    for (int i = 0; i < call->n_outputs; i++) {
+        outputs[i] = arena_alloc(&c->kept, call->outputs[i]->elements * sizeof(double), _Alignof(double));
+        c->values.items[a->outputs + (call_value)i].real = outputs[i];
+    }
+    run_on_reals(c, call, inputs, outputs);
+}
+
+const uint64_t *calls_field(struct calls *c, call_value value)
+{
+    const struct call_tensor *v = &c->values.items[value];
+    if (v->application == NO_APPLICATION)
+        return field_row(c, v->variable, v->type->elements);
+    if (!v->field)
+        compute_field(c, &c->applications.items[v->application]);
+    return v->field;
+}
+
+const double *calls_reals(struct calls *c, call_value value)
+{
+    const struct call_tensor *v = &c->values.items[value];
+    if (v->application == NO_APPLICATION)
+        return real_row(c, v->variable, v->type->elements);
+    if (!v->real)
+        compute_reals(c, &c->applications.items[v->application]);
+    return v->real;
+}

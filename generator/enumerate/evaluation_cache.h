@@ -1,0 +1,76 @@
+// Applications of operators at any sizes, defined once and evaluated once: substitutions are tested at thousands of
+// sizes, and the same terms over the same variables come up again and again. One `calls` serves one thread.
+//
+//   call_type      a type with its split trees, interned
+//   call_setting   an operator with its attribute values, interned
+//   call           a setting with argument types: result types, or that it is ill-typed
+//   method         how to evaluate calls of equal meaning
+//   value          a number: of a variable at some type, or of an output of a call on values. Its contents are computed
+//                  when they are asked for, once in each domain
+//
+// Types and settings stay good. Values do until calls_limit is asked the next time, calls until it says that they are
+// gone: what is known of a call (types, a tape) takes little and lasts, what evaluates it a few times takes more.
+#ifndef GENERATOR_ENUMERATE_EVALUATION_CACHE_H
+#define GENERATOR_ENUMERATE_EVALUATION_CACHE_H
+#include "core/arena.h"
+#include "core/table.h"
+#include "generator/enumerate/family_types.h"
+
+enum { MAX_CALL_VARIABLES = 32 };
+
+struct call_type {
+    struct type type;
+    uint64_t hash;
+    uint32_t number;
+    size_t elements;
+};
+struct call_setting {
+    const struct operator* op;
+    const struct attribute_value *attributes;
+    uint64_t hash;
+    uint32_t number;
+};
+typedef uint32_t call_value;
+#define NO_CALL_VALUE UINT32_MAX   // where there is no such argument
+
+struct call;
+struct method;
+struct call_application;
+struct call_tensor;
+struct calls {
+    uint64_t seed;   // of variables and functions
+    size_t max_bytes;
+    uint32_t epoch;   // how often the calls were forgotten
+    struct arena lasting, of_calls, kept, scratch;
+    struct definition draft;
+    VEC(struct call_type *) types;
+    VEC(struct call_setting *) settings;
+    VEC(struct call *) calls;
+    VEC(struct method *) methods;
+    VEC(struct call_application) applications;
+    VEC(struct call_tensor) values;
+    VEC(call_value) of_variable[MAX_CALL_VARIABLES];                         // by the type's number
+    struct table by_type, by_setting, by_call, by_meaning, by_application;   // by_meaning: of methods with a definition
+    VEC(uint64_t) field_rows[MAX_CALL_VARIABLES];
+    VEC(double) real_rows[MAX_CALL_VARIABLES];
+};
+void calls_init(struct calls *c, uint64_t seed, size_t max_bytes);   // max_bytes: for calls_limit
+void calls_free(struct calls *c);
+// Forgets the values, or, which the epoch tells, calls and values, when all takes more memory than asked for.
+void calls_limit(struct calls *c);
+const struct call_type *calls_type(struct calls *c, const struct type *type);
+const struct call_setting *calls_setting(struct calls *c, const struct operator* op,
+                                         const struct attribute_value *attributes);
+// The tensor of a variable at a type without split trees.
+call_value calls_variable(struct calls *c, int variable, const struct call_type *type);
+// Arguments and results of more than a million elements are ill-typed here.
+const struct call *calls_find(struct calls *c, const struct call_setting *setting, int n_inputs,
+                              const struct call_type *const *inputs);
+const struct call_type *const *calls_results(const struct call *call);   // NULL: ill-typed
+// Of a call that is well-typed: the first output, the others follow it.
+call_value calls_apply(struct calls *c, const struct call *call, const call_value *inputs);
+const struct call_type *calls_type_of(const struct calls *c, call_value value);
+// The contents. Those of variables are good until the next one is asked for.
+const uint64_t *calls_field(struct calls *c, call_value value);
+const double *calls_reals(struct calls *c, call_value value);
+#endif

@@ -1,0 +1,463 @@
+#include "generator/enumerate/family_types.h"
+
+#include "core/random.h"
+#include "core/text.h"
+#include "expressions/evaluate.h"
+#include "expressions/field.h"
+#include "expressions/tape.h"
+#include "generator/enumerate/meaning.h"
+#include "generator/enumerate/types.h"
+#include <assert.h>
+#include <string.h>
+
+enum { MAX_KNOWN_BYTES = 1 << 21 };
+
+// --- types -----------------------------------------------------------------------------------------------------------
+
+static void add_tree_text(struct text *out, const struct split_tree *tree)
+{
+    if (!tree || tree == SPLIT_ANY) {
+        text_add(out, ".");
+    } else {
+        text_printf(out, "(%lld", (long long)tree->left_size);
+        add_tree_text(out, tree->left);
+        add_tree_text(out, tree->right);
+        text_add(out, ")");
+    }
+}
+
+static struct hash128 hash_of_text(const struct type *type)
+{
+    struct text text = {0};
+    text_printf(&text, "%d", type->dtype);
+    for (int i = 0; i < type->rank; i++) {
+        text_printf(&text, " %lld", (long long)type->dim[i]);
+        add_tree_text(&text, type->split[i]);
+    }
+    struct hash128 hash = hash_bytes_128(text.chars, text.count, 0);
+    text_free(&text);
+    return hash;
+}
+
+static const struct split_tree *without_any(struct arena *a, const struct split_tree *tree)
+{
+    if (!tree || tree == SPLIT_ANY)
+        return NULL;
+    return split_tree_join(a, tree->left_size, without_any(a, tree->left), without_any(a, tree->right));
+}
+
+static bool trees_agree(const struct split_tree *x, const struct split_tree *y)
+{
+    bool is_x_plain = !x || x == SPLIT_ANY, is_y_plain = !y || y == SPLIT_ANY;
+    if (is_x_plain || is_y_plain)
+        return is_x_plain && is_y_plain;
+    return x->left_size == y->left_size && trees_agree(x->left, y->left) && trees_agree(x->right, y->right);
+}
+
+bool types_agree(const struct type *a, const struct type *b)
+{
+    bool agree = type_equal(a, b);
+    for (int i = 0; agree && i < a->rank; i++)
+        agree = trees_agree(a->split[i], b->split[i]);
+    return agree;
+}
+
+static bool is_equal_type(const void *owner, uint32_t id, const void *key)
+{
+    const struct universe *u = owner;
+    return type_is_identical(&u->types.items[id]->type, key);
+}
+
+static const struct gen_type *intern_type(struct universe *u, const struct type *type)
+{
+    uint64_t hash = type_hash(type);
+    uint32_t found = table_find(&u->by_type, hash, is_equal_type, u, type);
+    if (found != TABLE_NONE)
+        return u->types.items[found];
+    struct gen_type *added = arena_new(&u->arena, struct gen_type);
+    *added = (struct gen_type){type_copy(&u->arena, type), (uint32_t)u->types.count, (size_t)type_elements(type),
+                               hash_of_text(type), added};
+    vec_push(&u->types, added);
+    table_insert(&u->by_type, hash, added->number);
+    struct type plain = *type;
+    for (int i = 0; i < type->rank; i++)
+        plain.split[i] = without_any(&u->arena, type->split[i]);
+    added->plain = type_equal_split(&plain, type) ? added : intern_type(u, &plain);
+    return added;
+}
+
+const struct gen_type *universe_type(struct universe *u, const struct type *type)
+{
+    const struct gen_type *found;
+#pragma omp critical(universe)
+    found = intern_type(u, type);
+    return found;
+}
+
+// --- signatures ------------------------------------------------------------------------------------------------------
+
+static bool has_shape(const struct argument_pattern *pattern, const struct type *type)
+{
+    if (pattern->rank != type->rank)
+        return false;
+    for (int i = 0; i < type->rank; i++)
+        if (pattern->dim[i] >= 0 && pattern->dim[i] != type->dim[i])
+            return false;
+    return true;
+}
+
+static bool fits_pattern(const struct argument_pattern *pattern, const struct type *type)
+{
+    return pattern->rank < 0 || has_shape(pattern, type) != pattern->is_negated;
+}
+
+static bool fit_patterns(const struct instance *in, const struct gen_type *a, const struct gen_type *b)
+{
+    return fits_pattern(&in->arguments[0], &a->type) && (!b || fits_pattern(&in->arguments[1], &b->type));
+}
+
+static bool have_allowed_outputs(const struct definition *d)
+{
+    if (d->n_outputs > MAX_NODE_OUTPUTS)
+        return false;
+    for (int i = 0; i < d->n_outputs; i++)
+        if (type_elements(definition_output(d, i)) > RANDOM_ROW)
+            return false;
+    return true;
+}
+
+// --- how to evaluate -------------------------------------------------------------------------------------------------
+
+static bool has_meaning(const void *owner, uint32_t id, const void *key)
+{
+    const struct universe *u = owner;
+    return meaning_is_equal(&u->meanings.items[id]->definition, key);
+}
+
+static bool define(struct universe *u, const struct instance *in, const struct gen_type *a, const struct gen_type *b,
+                   struct meaning *m)
+{
+    m->inputs[0] = a->type;
+    m->inputs[1] = b ? b->type : (struct type){0};
+    definition_clear(&m->definition, in->n_inputs, m->inputs);
+    struct operator_call call = {in->op, in->n_inputs, m->inputs, in->attributes};
+    return fit_patterns(in, a, b) && operator_define(&m->definition, &call) && have_allowed_outputs(&m->definition);
+}
+
+static const struct meaning *find_or_make_meaning(struct universe *u, const struct instance *in,
+                                                  const struct gen_type *a, const struct gen_type *b)
+{
+    uint64_t hash = meaning_hash(&u->draft.definition);
+    uint32_t found = table_find(&u->by_meaning, hash, has_meaning, u, &u->draft.definition);
+    if (found != TABLE_NONE)
+        return u->meanings.items[found];
+    struct meaning *m = arena_new(&u->arena, struct meaning);
+    definition_init(&m->definition, &u->arena, in->n_inputs, m->inputs);
+    define(u, in, a, b, m);
+    m->tape = tape_make(&m->definition, u->seed, &u->arena);
+    if (!m->tape)
+        m->plan = evaluation_plan_make(&m->definition, &u->arena);
+    table_insert(&u->by_meaning, hash, (uint32_t)u->meanings.count);
+    vec_push(&u->meanings, m);
+    return m;
+}
+
+static struct signature *make_signature(struct universe *u, int instance, const struct gen_type *a,
+                                        const struct gen_type *b)
+{
+    const struct instance *in = &u->family->instances[instance];
+    struct signature *s = arena_new(&u->arena, struct signature);
+    struct arena_mark mark = arena_mark(&u->draft_arena);
+    *s = (struct signature){.is_typed = define(u, in, a, b, &u->draft)};
+    s->n_outputs = s->is_typed ? u->draft.definition.n_outputs : 0;
+    for (int i = 0; i < s->n_outputs; i++)
+        s->outputs[i] = intern_type(u, definition_output(&u->draft.definition, i));
+    if (s->is_typed)
+        s->meaning = find_or_make_meaning(u, in, a, b);
+    arena_release(&u->draft_arena, mark);
+    return s;
+}
+
+// Where hashes tell keys apart: they are these keys, or made of them by steps that can be undone.
+static bool have_equal_hashes(const void *owner, uint32_t id, const void *key)
+{
+    (void)owner, (void)id, (void)key;
+    return true;
+}
+
+static const struct signature *find_or_make_signature(struct universe *u, int instance, const struct gen_type *a,
+                                                      const struct gen_type *b, uint64_t key)
+{
+    uint32_t found = table_find(&u->by_signature, key, have_equal_hashes, NULL, NULL);
+    if (found != TABLE_NONE)
+        return u->signatures.items[found];
+    struct signature *s = make_signature(u, instance, a, b);
+    vec_push(&u->signatures, s);
+    table_insert(&u->by_signature, key, (uint32_t)u->signatures.count - 1);
+    return s;
+}
+
+const struct signature *lookup_signature(struct lookup *l, int instance, const struct gen_type *a,
+                                         const struct gen_type *b)
+{
+    uint64_t key = (uint64_t)instance << 56 | (uint64_t)a->number << 28 | (b ? b->number + 1 : 0);
+    uint32_t found = table_find(&l->cache, key, have_equal_hashes, NULL, NULL);
+    if (found != TABLE_NONE)
+        return l->seen.items[found];
+    const struct signature *s;
+#pragma omp critical(universe)
+    s = find_or_make_signature(l->universe, instance, a, b, key);
+    vec_push(&l->seen, s);
+    table_insert(&l->cache, key, (uint32_t)l->seen.count - 1);
+    return s;
+}
+
+// --- all applications to some types ----------------------------------------------------------------------------------
+
+struct joint_tape {
+    uint32_t count;
+    const struct meaning **parts;
+    const struct tape *tape;
+};
+
+static bool has_parts(const void *owner, uint32_t id, const void *key)
+{
+    const struct universe *u = owner;
+    const struct joint_tape *known = &u->joint_tapes.items[id], *asked = key;
+    return known->count == asked->count && memcmp(known->parts, asked->parts, asked->count * sizeof *asked->parts) == 0;
+}
+
+static const struct tape *make_joint_tape(struct universe *u, const struct joint_tape *joint)
+{
+    const struct definition *definitions[MAX_INSTANCES];
+    for (uint32_t i = 0; i < joint->count; i++) {
+        if (!joint->parts[i]->tape)
+            return NULL;
+        definitions[i] = &joint->parts[i]->definition;
+    }
+    return tape_make_joint(definitions, (int)joint->count, u->seed, &u->arena);
+}
+
+static const struct tape *find_or_make_joint(struct universe *u, const struct applications *all)
+{
+    const struct meaning *parts[MAX_INSTANCES];
+    struct joint_tape joint = {all->count, parts, NULL};
+    for (uint32_t i = 0; i < all->count; i++)
+        parts[i] = all->items[i].signature->meaning;
+    uint64_t hash = hash_bytes(parts, all->count * sizeof *parts, 0);
+    uint32_t found = table_find(&u->by_joint, hash, has_parts, u, &joint);
+    if (found != TABLE_NONE)
+        return u->joint_tapes.items[found].tape;
+    joint.parts = arena_copy_array(&u->arena, parts, all->count);
+    joint.tape = make_joint_tape(u, &joint);
+    table_insert(&u->by_joint, hash, (uint32_t)u->joint_tapes.count);
+    vec_push(&u->joint_tapes, joint);
+    return joint.tape;
+}
+
+static const struct tape *joint_tape_of(struct universe *u, const struct applications *all)
+{
+    const struct tape *tape;
+#pragma omp critical(universe)
+    tape = find_or_make_joint(u, all);
+    return tape;
+}
+
+static bool is_allowed(const struct instance *in, const struct gen_type *b, int kind)
+{
+    bool wants_leaf =
+        (kind & FIRST_IS_NODE && in->arguments[0].is_leaf) || (b && kind & SECOND_IS_NODE && in->arguments[1].is_leaf);
+    return in->n_inputs == (b ? 2 : 1) && !wants_leaf && !(kind & SECOND_ORDER && in->is_commutative);
+}
+
+static const struct applications *make_applications(struct lookup *l, const struct gen_type *a,
+                                                    const struct gen_type *b, int kind)
+{
+    const struct family *f = l->universe->family;
+    struct typed_application found[MAX_INSTANCES];
+    struct applications all = {0};
+    for (int i = 0; i < f->n_instances; i++) {
+        if (!is_allowed(&f->instances[i], b, kind) || !fit_patterns(&f->instances[i], a, b))
+            continue;
+        const struct signature *s = lookup_signature(l, i, a, b);
+        if (s->is_typed) {
+            found[all.count++] = (struct typed_application){(uint32_t)i, all.n_outputs, s};
+            all.n_outputs += (uint32_t)s->n_outputs;
+        }
+    }
+    if (all.count) {
+        all.items = arena_copy_array(&l->kept, found, all.count);
+        all.tape = joint_tape_of(l->universe, &all);
+    }
+    return arena_copy(&l->kept, &all, sizeof all, _Alignof(struct applications));
+}
+
+const struct applications *lookup_applications(struct lookup *l, const struct gen_type *a, const struct gen_type *b,
+                                               int kind)
+{
+    uint64_t key = (uint64_t)kind << 56 | (uint64_t)a->number << 28 | (b ? b->number + 1 : 0);
+    uint64_t hash = (key ^ key >> 32) * UINT64_C(0x9fb21c651e98df25);
+    uint32_t found = table_find(&l->by_types, hash ^ hash >> 32, have_equal_hashes, NULL, NULL);
+    if (found != TABLE_NONE)
+        return l->applications.items[found];
+    const struct applications *made = make_applications(l, a, b, kind);
+    table_insert(&l->by_types, hash ^ hash >> 32, (uint32_t)l->applications.count);
+    vec_push(&l->applications, made);
+    return made;
+}
+
+// --- evaluation ------------------------------------------------------------------------------------------------------
+
+void lookup_evaluate_all(struct lookup *l, const struct applications *all, const uint64_t *a, const uint64_t *b,
+                         uint64_t *const *outputs)
+{
+    const uint64_t *inputs[2] = {a, b};
+    if (all->tape)
+        tape_run(all->tape, inputs, outputs, &l->scratch);
+    else
+        for (uint32_t i = 0; i < all->count; i++)
+            lookup_evaluate(l, all->items[i].signature, a, b, outputs + all->items[i].first_output);
+}
+
+void lookup_evaluate(struct lookup *l, const struct signature *s, const uint64_t *a, const uint64_t *b,
+                     uint64_t *const *outputs)
+{
+    const uint64_t *inputs[2] = {a, b};
+    if (s->meaning->tape)
+        tape_run(s->meaning->tape, inputs, outputs, &l->scratch);
+    else
+        evaluate_plan_field(s->meaning->plan, l->universe->seed, inputs, outputs, &l->scratch);
+}
+
+static bool is_known_application(const void *owner, uint32_t id, const void *key)
+{
+    const struct lookup *l = owner;
+    const struct known_outputs *known = &l->known.items[id], *asked = key;
+    return known->signature == asked->signature && known->a == asked->a && known->b == asked->b;
+}
+
+uint64_t *const *lookup_outputs(struct lookup *l, const struct signature *s, const uint64_t *a, const uint64_t *b)
+{
+    struct known_outputs asked = {.signature = s, .a = a, .b = b};
+    uint64_t hash = (uint64_t)(uintptr_t)a * UINT64_C(0x9fb21c651e98df25);
+    hash = (hash ^ hash >> 31 ^ (uint64_t)(uintptr_t)b) * UINT64_C(0xd6e8feb86659fd93);
+    hash = hash ^ hash >> 31 ^ (uint64_t)(uintptr_t)s;
+    uint32_t found = table_find(&l->by_values, hash, is_known_application, l, &asked);
+    if (found != TABLE_NONE)
+        return l->known.items[found].outputs;
+    for (int i = 0; i < s->n_outputs; i++)
+        asked.outputs[i] = arena_alloc(&l->of_known, s->outputs[i]->elements * sizeof(uint64_t), _Alignof(uint64_t));
+    lookup_evaluate(l, s, a, b, asked.outputs);
+    table_insert(&l->by_values, hash, (uint32_t)l->known.count);
+    vec_push(&l->known, asked);
+    return l->known.items[l->known.count - 1].outputs;
+}
+
+static void forget_outputs(struct lookup *l)
+{
+    table_free(&l->by_values);
+    vec_free(&l->known);
+    arena_free(&l->of_known);
+}
+
+void lookup_limit(struct lookup *l)
+{
+    if (l->of_known.total >= MAX_KNOWN_BYTES)
+        forget_outputs(l);
+}
+
+struct hash128 fingerprint_in_place(const struct gen_type *type, uint64_t *data)
+{
+    static_assert(sizeof type->hash == FINGERPRINT_ROOM * sizeof *data, "the type's hash fits in front");
+    memcpy(data - FINGERPRINT_ROOM, &type->hash, sizeof type->hash);
+    return hash_bytes_128(data - FINGERPRINT_ROOM, (FINGERPRINT_ROOM + type->elements) * sizeof *data, 0);
+}
+
+struct hash128 fingerprint_of(const struct gen_type *type, const uint64_t *data, struct arena *scratch)
+{
+    struct arena_mark mark = arena_mark(scratch);
+    uint64_t *buffer = arena_alloc(scratch, (FINGERPRINT_ROOM + type->elements) * sizeof *data, _Alignof(uint64_t));
+    memcpy(buffer + FINGERPRINT_ROOM, data, type->elements * sizeof *data);
+    struct hash128 hash = fingerprint_in_place(type, buffer + FINGERPRINT_ROOM);
+    arena_release(scratch, mark);
+    return hash;
+}
+
+// --- lifetime --------------------------------------------------------------------------------------------------------
+
+static bool make_constant(struct universe *u, int i, char *ret_reason)
+{
+    const struct instance *in = &u->family->leaves[i].constant;
+    struct operator_call call = {in->op, 0, NULL, in->attributes};
+    struct definition d;
+    definition_init(&d, &u->arena, 0, NULL);
+    bool is_typed = operator_define(&d, &call);
+    if (!is_typed)
+        memcpy(ret_reason, d.reason, sizeof d.reason);
+    else {
+        u->constants[i].type = intern_type(u, definition_output(&d, 0));
+        uint64_t *data = arena_array(&u->arena, uint64_t, u->constants[i].type->elements);
+        evaluate_field(&d, u->seed, NULL, &data, &u->arena);
+        u->constants[i].data = data;
+    }
+    definition_free(&d);
+    return is_typed;
+}
+
+bool universe_init(struct universe *u, const struct family *family, uint64_t seed, char *ret_reason)
+{
+    *u = (struct universe){.family = family, .seed = seed};
+    arena_init(&u->arena);
+    arena_init(&u->draft_arena);
+    definition_init(&u->draft.definition, &u->draft_arena, 0, NULL);
+    struct random stream = random_seed(seed);
+    u->random = mem_new_array(uint64_t, RANDOM_ROWS * RANDOM_ROW);
+    for (size_t i = 0; i < RANDOM_ROWS * RANDOM_ROW; i++)
+        u->random[i] = random_below(&stream, FIELD_PRIME);
+    for (int i = family->n_inputs; i < family->n_leaves; i++)
+        if (!make_constant(u, i, ret_reason))
+            return false;
+    return true;
+}
+
+void universe_free(struct universe *u)
+{
+    for (size_t i = 0; i < u->meanings.count; i++)
+        definition_free(&u->meanings.items[i]->definition);
+    definition_free(&u->draft.definition);
+    vec_free(&u->meanings);
+    vec_free(&u->types);
+    vec_free(&u->signatures);
+    table_free(&u->by_type);
+    table_free(&u->by_signature);
+    table_free(&u->by_meaning);
+    table_free(&u->by_joint);
+    vec_free(&u->joint_tapes);
+    mem_free_array(u->random, RANDOM_ROWS * RANDOM_ROW);
+    arena_free(&u->arena);
+    arena_free(&u->draft_arena);
+}
+
+const uint64_t *universe_random(const struct universe *u, int row)
+{
+    return row < RANDOM_ROWS ? u->random + (size_t)row * RANDOM_ROW : NULL;
+}
+
+void lookup_init(struct lookup *l, struct universe *u)
+{
+    *l = (struct lookup){.universe = u};
+    arena_init(&l->kept);
+    arena_init(&l->scratch);
+    arena_init(&l->of_known);
+}
+
+void lookup_free(struct lookup *l)
+{
+    table_free(&l->cache);
+    vec_free(&l->seen);
+    table_free(&l->by_types);
+    vec_free(&l->applications);
+    forget_outputs(l);
+    arena_free(&l->kept);
+    arena_free(&l->scratch);
+}

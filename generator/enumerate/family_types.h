@@ -1,0 +1,116 @@
+// The types and applications of one family, each defined once: what evaluation in bulk needs.
+//
+//   gen_type     a type with its split trees, interned: equal types are one pointer
+//   signature    (instance, argument types) with the result types, or the fact that it is ill-typed
+//   meaning      a definition and how to evaluate it: signatures that differ in split trees mostly share one
+//
+// A universe may be read and extended by many threads; each asks through a `lookup` of its own, which remembers what it
+// saw, so that the lock is taken once per signature and thread. Numbers of types are not the same in every run: no
+// result may depend on them.
+#ifndef GENERATOR_ENUMERATE_FAMILY_TYPES_H
+#define GENERATOR_ENUMERATE_FAMILY_TYPES_H
+#include "core/arena.h"
+#include "core/hash.h"
+#include "core/table.h"
+#include "generator/enumerate/space.h"
+
+enum { MAX_NODE_OUTPUTS = 2 };
+
+struct gen_type {
+    struct type type;
+    uint32_t number;
+    size_t elements;
+    struct hash128 hash;            // of shape and split trees
+    const struct gen_type *plain;   // with SPLIT_ANY taken for no split: values are compared so
+};
+struct signature {
+    bool is_typed;
+    int n_outputs;
+    const struct gen_type *outputs[MAX_NODE_OUTPUTS];
+    const struct meaning *meaning;
+};
+struct meaning {
+    struct type inputs[2];
+    struct definition definition;
+    const struct tape *tape;   // NULL: too large, there is a plan
+    const struct evaluation_plan *plan;
+};
+struct joint_tape;
+struct universe {
+    const struct family *family;
+    uint64_t seed;
+    struct arena arena, draft_arena;
+    struct meaning draft;   // of the signature that is being made
+    VEC(struct gen_type *) types;
+    VEC(struct signature *) signatures;
+    VEC(struct meaning *) meanings;
+    VEC(struct joint_tape) joint_tapes;
+    struct table by_type, by_signature, by_meaning, by_joint;
+    uint64_t *random;   // RANDOM_ROWS rows of RANDOM_ROW field elements
+    struct constant {
+        const struct gen_type *type;   // NULL: an input, or ill-typed
+        const uint64_t *data;
+    } constants[MAX_LEAVES];
+};
+// The well-typed applications to arguments of two types, or of one. Together they are one tape, which computes what
+// they share (a convolution with and without an activation) once.
+struct typed_application {
+    uint32_t instance, first_output;   // among the outputs of all
+    const struct signature *signature;
+};
+struct applications {
+    const struct typed_application *items;
+    uint32_t count, n_outputs;
+    const struct tape *tape;   // NULL: too large, the signatures are evaluated one by one
+};
+// What decides, beside the types, which operators may be applied.
+enum application_kind { SECOND_ORDER = 1, FIRST_IS_NODE = 2, SECOND_IS_NODE = 4, APPLICATION_KINDS = 8 };
+// An application to values that stay where they are, with its outputs.
+struct known_outputs {
+    const struct signature *signature;
+    const uint64_t *a, *b;
+    uint64_t *outputs[MAX_NODE_OUTPUTS];
+};
+struct lookup {
+    struct universe *universe;
+    struct table cache, by_types, by_values;
+    VEC(const struct signature *) seen;
+    VEC(const struct applications *) applications;
+    VEC(struct known_outputs) known;
+    struct arena kept, scratch, of_known;
+};
+enum { RANDOM_ROWS = 2 * MAX_LEAVES, RANDOM_ROW = 8192 };
+
+// False: a constant is ill-typed; `ret_reason` (of 200 bytes) says why.
+bool universe_init(struct universe *u, const struct family *family, uint64_t seed, char *ret_reason);
+void universe_free(struct universe *u);
+const struct gen_type *universe_type(struct universe *u, const struct type *type);   // takes the lock
+// The values of variable `row`: RANDOM_ROW of them, NULL where the universe has no such row.
+const uint64_t *universe_random(const struct universe *u, int row);
+
+void lookup_init(struct lookup *l, struct universe *u);
+void lookup_free(struct lookup *l);
+// Never NULL. `b` is NULL for one argument. Argument patterns on shapes are part of being well-typed.
+const struct signature *lookup_signature(struct lookup *l, int instance, const struct gen_type *a,
+                                         const struct gen_type *b);
+// SECOND_ORDER leaves commutative operators out; nodes are no arguments where leaves are wanted.
+const struct applications *lookup_applications(struct lookup *l, const struct gen_type *a, const struct gen_type *b,
+                                               int kind);
+// Evaluates all of them into arrays of the output types' elements.
+void lookup_evaluate_all(struct lookup *l, const struct applications *all, const uint64_t *a, const uint64_t *b,
+                         uint64_t *const *outputs);
+// Evaluates into arrays of the output types' elements.
+void lookup_evaluate(struct lookup *l, const struct signature *s, const uint64_t *a, const uint64_t *b,
+                     uint64_t *const *outputs);
+// The outputs of an application to values of the universe or of this lookup, evaluated once. They stay where they are
+// until lookup_limit is asked the next time, which forgets them all when they take too much memory.
+uint64_t *const *lookup_outputs(struct lookup *l, const struct signature *s, const uint64_t *a, const uint64_t *b);
+void lookup_limit(struct lookup *l);
+// Equal shapes and split trees, SPLIT_ANY taken for no split: that of a constant is no property of its value.
+bool types_agree(const struct type *a, const struct type *b);
+// XXH3-128 over shape, split trees and contents.
+struct hash128 fingerprint_of(const struct gen_type *type, const uint64_t *data, struct arena *scratch);
+enum { FINGERPRINT_ROOM = 2 };
+// The same; overwrites the FINGERPRINT_ROOM numbers in front of `data`.
+struct hash128 fingerprint_in_place(const struct gen_type *type, uint64_t *data);
+#endif

@@ -1,0 +1,13 @@
+// What a definition computes, as a thing to be interned. Applications that differ in split trees alone mostly mean the
+// same.
+#ifndef GENERATOR_ENUMERATE_MEANING_H
+#define GENERATOR_ENUMERATE_MEANING_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct definition;
+
+uint64_t meaning_hash(const struct definition *d);
+// Equal expressions over inputs of equal shapes; split trees are not looked at.
+bool meaning_is_equal(const struct definition *a, const struct definition *b);
+#endif

@@ -1,0 +1,370 @@
+#include "generator/enumerate/inputs.h"
+
+#include <string.h>
+
+// --- closures --------------------------------------------------------------------------------------------------------
+
+static int closure_of_tensor(const struct store *s, uint32_t tensor, const uint32_t **ret_nodes)
+{
+    uint32_t node = tensor == NO_TENSOR ? NO_NODE : s->tensors.items[tensor].node;
+    if (node == NO_NODE)
+        return 0;
+    *ret_nodes = s->nodes.items[node].closure;
+    return s->nodes.items[node].level;
+}
+
+int store_closure_of(const struct store *s, const uint32_t *arguments, uint32_t *ret_nodes)
+{
+    const uint32_t *a = NULL, *b = NULL;
+    int n_a = closure_of_tensor(s, arguments[0], &a), n_b = closure_of_tensor(s, arguments[1], &b), n = 0;
+    for (int i = 0, j = 0; i < n_a || j < n_b; n++) {
+        uint32_t next = j == n_b || (i < n_a && a[i] <= b[j]) ? a[i] : b[j];
+        i += i < n_a && a[i] == next;
+        j += j < n_b && b[j] == next;
+        ret_nodes[n] = next;
+    }
+    return n;
+}
+
+uint32_t store_leaves_of(const struct store *s, const struct combination *c)
+{
+    uint32_t leaves = s->tensors.items[c->arguments[0]].leaves;
+    return c->arguments[1] == NO_TENSOR ? leaves : leaves | s->tensors.items[c->arguments[1]].leaves;
+}
+
+uint32_t store_support_of(const struct store *s, const uint32_t *arguments)
+{
+    uint32_t support = s->tensors.items[arguments[0]].support;
+    return arguments[1] == NO_TENSOR ? support : support | s->tensors.items[arguments[1]].support;
+}
+
+static bool repeats_input(const struct store *s, const uint32_t *arguments)
+{
+    const struct tensor *a = &s->tensors.items[arguments[0]];
+    if (arguments[1] == NO_TENSOR)
+        return a->repeats_input;
+    const struct tensor *b = &s->tensors.items[arguments[1]];
+    return a->repeats_input || b->repeats_input || a->leaves & b->leaves & inputs_of_family(s->family);
+}
+
+// As x - x is, by which a product may be zero.
+static bool has_lost_all_inputs(const struct store *s, const struct tensor *t)
+{
+    return t->support == 0 && t->leaves & inputs_of_family(s->family);
+}
+
+bool store_keeps_support(const struct store *s, const uint32_t *arguments)
+{
+    const struct tensor *a = &s->tensors.items[arguments[0]];
+    if (arguments[1] == NO_TENSOR)
+        return !a->repeats_input;
+    const struct tensor *b = &s->tensors.items[arguments[1]];
+    return !(a->support & b->support) && !has_lost_all_inputs(s, a) && !has_lost_all_inputs(s, b);
+}
+
+static bool share_a_value(const struct store *s, const struct node *x, const struct node *y)
+{
+    for (uint32_t i = x->first_tensor; i < x->first_tensor + x->n_outputs; i++)
+        for (uint32_t j = y->first_tensor; j < y->first_tensor + y->n_outputs; j++)
+            if (s->tensors.items[i].value == s->tensors.items[j].value)
+                return true;
+    return false;
+}
+
+// Does joining the closures of two tensors compute some value twice?
+static bool repeat_a_value(const struct store *s, uint32_t a, uint32_t b)
+{
+    const uint32_t *x = NULL, *y = NULL;
+    int n_x = closure_of_tensor(s, a, &x), n_y = closure_of_tensor(s, b, &y);
+    for (int i = 0; i < n_x; i++)
+        for (int j = 0; j < n_y; j++)
+            if (x[i] != y[j] && share_a_value(s, &s->nodes.items[x[i]], &s->nodes.items[y[j]]))
+                return true;
+    return false;
+}
+
+// --- applications of a level -----------------------------------------------------------------------------------------
+
+struct visiting {
+    const struct store *s;
+    struct lookup *l;
+    bool is_last;
+    combination_fn *visit;
+    void *context;
+};
+
+static bool is_wanted(const struct visiting *v, uint32_t a, uint32_t b)
+{
+    return !v->is_last || inputs_are_first(v->s->family, store_support_of(v->s, (uint32_t[]){a, b}));
+}
+
+static void visit_all(const struct visiting *v, const struct applications *all, uint32_t a, uint32_t b)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct combination c = {all->items[i].instance, {a, b}, all->items[i].signature, all, i};
+        v->visit(v->context, &c);
+    }
+}
+
+static void visit_unary(const struct visiting *v, uint32_t a)
+{
+    const struct tensor *x = &v->s->tensors.items[a];
+    int kind = x->node == NO_NODE ? 0 : FIRST_IS_NODE;
+    if (is_wanted(v, a, NO_TENSOR))
+        visit_all(v, lookup_applications(v->l, x->type, NULL, kind), a, NO_TENSOR);
+}
+
+static void visit_ordered_pair(const struct visiting *v, uint32_t a, uint32_t b)
+{
+    const struct tensor *x = &v->s->tensors.items[a], *y = &v->s->tensors.items[b];
+    int kind = (a > b ? SECOND_ORDER : 0) | (x->node == NO_NODE ? 0 : FIRST_IS_NODE) |
+               (y->node == NO_NODE ? 0 : SECOND_IS_NODE);
+    visit_all(v, lookup_applications(v->l, x->type, y->type, kind), a, b);
+}
+
+static void visit_pair(const struct visiting *v, uint32_t a, uint32_t b)
+{
+    if (v->s->tensors.items[b].is_final || !is_wanted(v, a, b) || repeat_a_value(v->s, a, b))
+        return;
+    visit_ordered_pair(v, a < b ? a : b, a < b ? b : a);
+    if (a != b)
+        visit_ordered_pair(v, a < b ? b : a, a < b ? a : b);
+}
+
+static void visit_pairs_with_leaves(const struct visiting *v, uint32_t a)
+{
+    uint32_t n = (uint32_t)v->s->family->n_leaves;
+    for (uint32_t b = 0; b < n && b <= a; b++)
+        visit_pair(v, a, b);
+}
+
+static void visit_pairs_with_node(const struct visiting *v, uint32_t a, uint32_t node)
+{
+    const struct node *n = &v->s->nodes.items[node];
+    for (uint32_t b = n->first_tensor; b < n->first_tensor + n->n_outputs; b++)
+        if (b <= a)
+            visit_pair(v, a, b);
+}
+
+// The other argument's closure lies inside of a's.
+static void visit_pairs_inside(const struct visiting *v, uint32_t a)
+{
+    const uint32_t *closure = NULL;
+    int n = closure_of_tensor(v->s, a, &closure);
+    visit_pairs_with_leaves(v, a);
+    for (int i = 0; i < n; i++)
+        visit_pairs_with_node(v, a, closure[i]);
+}
+
+// Level 3: two nodes of level 1.   Level 4: level 2 with a foreign node of level 1, or with another of level 2 that
+// shares its node of level 1.
+static void visit_pairs_beside(const struct visiting *v, int level, uint32_t a)
+{
+    const struct store *s = v->s;
+    uint32_t node = s->tensors.items[a].node;
+    if (level == 3)
+        for (uint32_t b = s->first_node[1]; b < node; b++)
+            visit_pairs_with_node(v, a, b);
+    if (level != 4)
+        return;
+    uint32_t below = s->nodes.items[node].closure[0];
+    for (uint32_t b = s->first_node[1]; b < s->first_node[2]; b++)
+        if (b != below)
+            visit_pairs_with_node(v, a, b);
+    for (size_t i = 0; i < s->level2_above[below].count && s->level2_above[below].items[i] < node; i++)
+        visit_pairs_with_node(v, a, s->level2_above[below].items[i]);
+}
+
+void store_visit(const struct store *s, struct lookup *l, int level, uint32_t tensor, combination_fn *visit,
+                 void *context)
+{
+    struct visiting v = {s, l, level == s->max_ops, visit, context};
+    int own = s->tensors.items[tensor].level;
+    if (s->tensors.items[tensor].is_final)
+        return;
+    if (own == level - 1) {
+        visit_unary(&v, tensor);
+        visit_pairs_inside(&v, tensor);
+    } else if (own == level - 2 && own > 0)
+        visit_pairs_beside(&v, level, tensor);
+}
+
+// --- building --------------------------------------------------------------------------------------------------------
+
+static bool is_equal_value(const void *owner, uint32_t id, const void *key)
+{
+    const struct store *s = owner;
+    const struct tensor *known = &s->tensors.items[id], *asked = key;
+    return known->type->plain == asked->type->plain &&
+           memcmp(known->data, asked->data, known->type->elements * sizeof(uint64_t)) == 0;
+}
+
+static void number_value(struct store *s, uint32_t tensor)
+{
+    struct tensor *t = &s->tensors.items[tensor];
+    uint32_t found = table_find(&s->by_value, t->fingerprint.low, is_equal_value, s, t);
+    if (found == TABLE_NONE) {
+        t->value = (uint32_t)s->supports.count;
+        vec_push(&s->supports, inputs_of_family(s->family));
+        table_insert(&s->by_value, t->fingerprint.low, tensor);
+    } else {
+        t->value = s->tensors.items[found].value;
+    }
+    s->supports.items[t->value] &= t->leaves;
+}
+
+static void set_supports(struct store *s)
+{
+    for (size_t i = 0; i < s->tensors.count; i++)
+        s->tensors.items[i].support = s->supports.items[s->tensors.items[i].value];
+}
+
+static void add_leaf(struct store *s, struct lookup *l, int i)
+{
+    struct tensor t = {.node = NO_NODE, .leaves = 1u << i};
+    if (s->family->leaves[i].is_constant) {
+        t.type = s->universe->constants[i].type;
+        t.data = s->universe->constants[i].data;
+    } else {
+        t.type = universe_type(s->universe, &s->family->leaves[i].type);
+        t.data = universe_random(s->universe, i);
+    }
+    t.fingerprint = fingerprint_of(t.type, t.data, &l->scratch);
+    vec_push(&s->tensors, t);
+    number_value(s, (uint32_t)i);
+}
+
+typedef VEC(struct combination) combination_list;
+
+static void collect(void *context, const struct combination *c)
+{
+    combination_list *list = context;
+    vec_push(list, *c);
+}
+
+static void add_node(struct store *s, int level, const struct combination *c)
+{
+    struct node n = {.first_tensor = (uint32_t)s->tensors.count,
+                     .arguments = {c->arguments[0], c->arguments[1]},
+                     .instance = (uint16_t)c->instance,
+                     .n_outputs = (uint8_t)c->signature->n_outputs,
+                     .level = (uint8_t)level};
+    int below = store_closure_of(s, c->arguments, n.closure);
+    n.closure[below] = (uint32_t)s->nodes.count;
+    for (int i = 0; i < n.n_outputs; i++) {
+        struct tensor t = {.type = c->signature->outputs[i],
+                           .node = (uint32_t)s->nodes.count,
+                           .leaves = store_leaves_of(s, c),
+                           .repeats_input = repeats_input(s, c->arguments),
+                           .output = (uint8_t)i,
+                           .level = (uint8_t)level};
+        t.data = arena_alloc(&s->data, t.type->elements * sizeof(uint64_t), _Alignof(uint64_t));
+        vec_push(&s->tensors, t);
+    }
+    vec_push(&s->nodes, n);
+}
+
+static void evaluate_node(struct store *s, struct lookup *l, const struct combination *c, const struct node *n)
+{
+    uint64_t *outputs[MAX_NODE_OUTPUTS];
+    for (int i = 0; i < n->n_outputs; i++)
+        outputs[i] = (uint64_t *)s->tensors.items[n->first_tensor + (uint32_t)i].data;
+    const uint64_t *b = n->arguments[1] == NO_TENSOR ? NULL : s->tensors.items[n->arguments[1]].data;
+    lookup_evaluate(l, c->signature, s->tensors.items[n->arguments[0]].data, b, outputs);
+    for (int i = 0; i < n->n_outputs; i++) {
+        struct tensor *t = &s->tensors.items[n->first_tensor + (uint32_t)i];
+        t->fingerprint = fingerprint_of(t->type, t->data, &l->scratch);
+    }
+}
+
+static bool repeats_a_value_below(const struct store *s, const struct node *n)
+{
+    for (uint32_t i = n->first_tensor; i < n->first_tensor + n->n_outputs; i++) {
+        for (int leaf = 0; leaf < s->family->n_leaves; leaf++)
+            if (s->tensors.items[leaf].value == s->tensors.items[i].value)
+                return true;
+        for (uint32_t other = n->first_tensor; other < i; other++)
+            if (s->tensors.items[other].value == s->tensors.items[i].value)
+                return true;
+    }
+    for (int i = 0; i < n->level - 1; i++)
+        if (share_a_value(s, n, &s->nodes.items[n->closure[i]]))
+            return true;
+    return false;
+}
+
+static void evaluate_level(struct store *s, const combination_list *list, uint32_t first_node)
+{
+#pragma omp parallel
+    {
+        struct lookup l;
+        lookup_init(&l, s->universe);
+#pragma omp for schedule(dynamic, 256)
+        for (size_t i = 0; i < list->count; i++)
+            evaluate_node(s, &l, &list->items[i], &s->nodes.items[first_node + i]);
+        lookup_free(&l);
+    }
+}
+
+static void build_level(struct store *s, struct lookup *l, int level)
+{
+    combination_list list = {0};
+    uint32_t end = (uint32_t)s->tensors.count, first_node = (uint32_t)s->nodes.count;
+    for (uint32_t tensor = 0; tensor < end; tensor++)
+        store_visit(s, l, level, tensor, collect, &list);
+    for (size_t i = 0; i < list.count; i++)
+        add_node(s, level, &list.items[i]);
+    evaluate_level(s, &list, first_node);
+    for (uint32_t tensor = end; tensor < s->tensors.count; tensor++)
+        number_value(s, tensor);
+    set_supports(s);
+    for (uint32_t node = first_node; node < s->nodes.count; node++) {
+        const struct node *n = &s->nodes.items[node];
+        uint32_t inputs = s->tensors.items[n->first_tensor].leaves & inputs_of_family(s->family);
+        bool is_final = inputs == 0 || repeats_a_value_below(s, n);
+        for (uint32_t i = n->first_tensor; i < n->first_tensor + n->n_outputs; i++)
+            s->tensors.items[i].is_final = is_final;
+    }
+    vec_free(&list);
+}
+
+static void index_level2(struct store *s)
+{
+    s->n_level2_above = s->first_node[2];
+    s->level2_above = mem_alloc_zero(s->n_level2_above * sizeof *s->level2_above);
+    for (uint32_t node = s->first_node[2]; node < s->nodes.count; node++)
+        if (s->nodes.items[node].level == 2)
+            vec_push(&s->level2_above[s->nodes.items[node].closure[0]], node);
+}
+
+void store_init(struct store *s, struct universe *u, int max_ops)
+{
+    *s = (struct store){.universe = u, .family = u->family, .max_ops = max_ops};
+    arena_init(&s->data);
+    struct lookup l;
+    lookup_init(&l, u);
+    for (int i = 0; i < u->family->n_leaves; i++)
+        add_leaf(s, &l, i);
+    set_supports(s);
+    for (int level = 1; level < max_ops; level++) {
+        s->first_tensor[level] = (uint32_t)s->tensors.count;
+        s->first_node[level] = (uint32_t)s->nodes.count;
+        build_level(s, &l, level);
+        s->first_node[level + 1] = (uint32_t)s->nodes.count;
+        if (level == 2)
+            index_level2(s);
+    }
+    lookup_free(&l);
+}
+
+void store_free(struct store *s)
+{
+    for (size_t i = 0; i < s->n_level2_above; i++)
+        vec_free(&s->level2_above[i]);
+    mem_free(s->level2_above, s->n_level2_above * sizeof *s->level2_above);
+    vec_free(&s->tensors);
+    vec_free(&s->nodes);
+    vec_free(&s->supports);
+    table_free(&s->by_value);
+    arena_free(&s->data);
+}

@@ -1,0 +1,242 @@
+#include "generator/output/candidates.h"
+
+#include "core/text.h"
+#include "generator/output/law_text.h"
+#include "generator/test/instances.h"
+#include <stdlib.h>
+#include <string.h>
+
+void candidates_init(struct candidates *c, struct arena *arena)
+{
+    *c = (struct candidates){.arena = arena};
+}
+
+void candidates_free(struct candidates *c)
+{
+    vec_free(&c->rules);
+    vec_free(&c->counts);
+}
+
+// --- from laws -------------------------------------------------------------------------------------------------------
+
+// The texts of one direction of a law; empty where it is no rule. (What constants make alone is a law for deriving
+// only.)
+struct printed {
+    struct text body, over_groups;
+    struct sketch sketch;
+};
+
+static void print_direction(const struct law *law, struct calls *calls, struct printed *ret_printed)
+{
+    ret_printed->sketch = law->sketch;
+    if (!law_text_add(&ret_printed->body, law_has_one_group(law) ? &ret_printed->over_groups : NULL, law, calls))
+        text_clear(&ret_printed->body);
+}
+
+static bool make_reverse(const struct law *law, struct calls *calls, struct law *ret_reverse)
+{
+    struct law reverse = {.sketch = law->sketch, .is_derivable = law->is_derivable};
+    for (int i = 0; i < law->sketch.n_outputs; i++) {
+        if (!reference_is_node(law->sketch.target[i]))
+            return false;
+        reverse.sketch.source[i] = law->sketch.target[i];
+        reverse.sketch.target[i] = law->sketch.source[i];
+    }
+    if (law->is_derivable || !sketch_is_directed(&reverse.sketch))
+        return false;
+    sketch_clean(&reverse.sketch);
+    *ret_reverse = reverse;
+    return shapes_test(&ret_reverse->sketch, calls, EVIDENCE_DERIVED, &ret_reverse->shapes) == SHAPES_HOLD;
+}
+
+static void print_law(const struct law *law, struct calls *calls, struct printed ret_printed[2])
+{
+    struct law reverse;
+    print_direction(law, calls, &ret_printed[0]);
+    if (make_reverse(law, calls, &reverse))
+        print_direction(&reverse, calls, &ret_printed[1]);
+    if (ret_printed[1].body.count && strcmp(ret_printed[0].body.chars, ret_printed[1].body.chars) == 0)
+        text_clear(&ret_printed[1].body);
+}
+
+static uint32_t rank_of_sketch(const struct sketch *sk)
+{
+    int rank = 0;
+    for (int v = 0; v < sk->n_variables; v++)
+        rank = sk->variables[v].rank > rank ? sk->variables[v].rank : rank;
+    return (uint32_t)rank;
+}
+
+static void take_printed(struct candidates *c, const struct reduction *r, const struct law *law, struct printed *p)
+{
+    if (p->body.count && p->sketch.n_variables > 0)
+        vec_push(&c->rules,
+                 ((struct candidate_rule){
+                     .body = arena_string(c->arena, p->body.chars),
+                     .over_groups = p->over_groups.count ? arena_string(c->arena, p->over_groups.chars) : NULL,
+                     .family = r->universe->family->name,
+                     .operators = {(uint8_t)sketch_count_nodes(&p->sketch, p->sketch.source),
+                                   (uint8_t)sketch_count_nodes(&p->sketch, p->sketch.target)},
+                     .outputs = p->sketch.n_outputs,
+                     .ranks = 1u << rank_of_sketch(&p->sketch),
+                     .is_derivable = law->is_derivable,
+                     .sketch = p->sketch}));
+    text_free(&p->body);
+    text_free(&p->over_groups);
+}
+
+void candidates_add(struct candidates *c, const struct reduction *r, struct family_counts *counts)
+{
+    size_t n = r->laws.count, before = c->rules.count;
+    struct printed(*printed)[2] = mem_alloc_zero(n * sizeof *printed);
+#pragma omp parallel for schedule(dynamic, 4)
+    for (size_t i = 0; i < n; i++)
+        print_law(&r->laws.items[i], reduction_calls(r), printed[i]);
+    for (size_t i = 0; i < n; i++) {
+        counts->minimal += !r->laws.items[i].is_derivable;
+        for (int direction = 0; direction < 2; direction++)
+            take_printed(c, r, &r->laws.items[i], &printed[i][direction]);
+    }
+    mem_free(printed, n * sizeof *printed);
+    counts->rules = c->rules.count - before;
+    vec_push(&c->counts, *counts);
+}
+
+// --- sorting and merging ---------------------------------------------------------------------------------------------
+
+static int larger_side(const struct candidate_rule *r)
+{
+    return r->operators[0] > r->operators[1] ? r->operators[0] : r->operators[1];
+}
+
+// Small rules first; equal ones with the one that is not derivable first, then by family.
+static int compare_rules(const void *a, const void *b)
+{
+    const struct candidate_rule *x = a, *y = b;
+    int order = larger_side(x) - larger_side(y);
+    if (!order)
+        order = x->operators[0] + x->operators[1] - y->operators[0] - y->operators[1];
+    if (!order)
+        order = strcmp(x->body, y->body);
+    if (!order)
+        order = (int)x->is_derivable - (int)y->is_derivable;
+    return order ? order : strcmp(x->family, y->family);
+}
+
+static int compare_over_groups(const void *a, const void *b)
+{
+    const struct candidate_rule *const *x = a, *const *y = b;
+    int order = strcmp((*x)->over_groups, (*y)->over_groups);
+    return order ? order : compare_rules(*x, *y);
+}
+
+static void sort_and_deduplicate(struct candidates *c)
+{
+    size_t n = 0;
+    if (c->rules.count)
+        vec_sort(&c->rules, compare_rules);
+    for (size_t i = 0; i < c->rules.count; i++)
+        if (n == 0 || strcmp(c->rules.items[n - 1].body, c->rules.items[i].body) != 0)
+            c->rules.items[n++] = c->rules.items[i];
+        else
+            c->rules.items[n - 1].ranks |= c->rules.items[i].ranks;
+    c->rules.count = n;
+}
+
+// Rules that agree but for the groups of convolutions, two or more of them, become one with a variable.
+static void join_over_groups(struct candidates *c)
+{
+    VEC(struct candidate_rule *) grouped = {0};
+    for (size_t i = 0; i < c->rules.count; i++)
+        if (c->rules.items[i].over_groups)
+            vec_push(&grouped, &c->rules.items[i]);
+    if (grouped.count)
+        vec_sort(&grouped, compare_over_groups);
+    for (size_t i = 0, end; i < grouped.count; i = end) {
+        for (end = i + 1; end < grouped.count; end++)
+            if (strcmp(grouped.items[i]->over_groups, grouped.items[end]->over_groups) != 0)
+                break;
+        for (size_t k = i; end - i > 1 && k < end; k++)
+            grouped.items[k]->body = grouped.items[k]->over_groups;
+    }
+    vec_free(&grouped);
+}
+
+struct instance_order {
+    uint64_t hash;
+    struct candidate_rule *rule;
+};
+
+static int compare_instances(const void *a, const void *b)
+{
+    const struct instance_order *x = a, *y = b;
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return compare_rules(x->rule, y->rule);
+}
+
+static bool drop_if_instance(struct candidate_rule *special, struct candidate_rule *general)
+{
+    bool is_seen_there = general->body && (special->ranks & ~general->ranks) == 0;
+    if (special == general || !is_seen_there || !text_is_instance(general->body, special->body))
+        return false;
+    general->is_derivable = general->is_derivable && special->is_derivable;
+    special->body = NULL;
+    return true;
+}
+
+// A rule with attribute variables replaces those that it becomes with some values of them, if it was found for tensors of
+// their ranks too.
+static void drop_instances(struct candidates *c)
+{
+    VEC(struct instance_order) order = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < c->rules.count; i++)
+        vec_push(&order, ((struct instance_order){text_hash_of_instances(c->rules.items[i].body), &c->rules.items[i]}));
+    vec_sort(&order, compare_instances);
+    for (size_t i = 0, end; i < order.count; i = end) {
+        for (end = i + 1; end < order.count && order.items[end].hash == order.items[i].hash;)
+            end++;
+        for (size_t special = i; special < end; special++)
+            for (size_t k = i; k < end && order.items[special].rule->body; k++)
+                drop_if_instance(order.items[special].rule, order.items[k].rule);
+    }
+    vec_free(&order);
+    for (size_t i = 0; i < c->rules.count; i++)
+        if (c->rules.items[i].body)
+            c->rules.items[n++] = c->rules.items[i];
+    c->rules.count = n;
+}
+
+void candidates_finish(struct candidates *c)
+{
+    sort_and_deduplicate(c);
+    join_over_groups(c);
+    sort_and_deduplicate(c);
+    drop_instances(c);
+}
+
+// --- printing --------------------------------------------------------------------------------------------------------
+
+static const char *root_name(const struct sketch *sk, reference root)
+{
+    return reference_is_node(root)       ? sk->family->instances[sk->nodes[reference_node(root)].instance].op->name
+           : reference_is_variable(root) ? "input"
+                                         : "constant";
+}
+
+static void print_rule(struct text *out, const struct candidate_rule *r)
+{
+    uint64_t hash = hash_string(r->body);
+    text_printf(out, "(rule %s-%s-%012llx%s", root_name(&r->sketch, r->sketch.source[0]),
+                root_name(&r->sketch, r->sketch.target[0]), (unsigned long long)(hash >> 16), r->body);
+    text_printf(out, "\n  (proof (generated (family %s) (operators %d %d)%s)))\n", r->family, r->operators[0],
+                r->operators[1], r->is_derivable ? " derivable" : "");
+}
+
+void candidates_print(struct text *out, const struct candidates *c, bool only_minimal)
+{
+    for (size_t i = 0; i < c->rules.count; i++)
+        if (!only_minimal || !c->rules.items[i].is_derivable)
+            print_rule(out, &c->rules.items[i]);
+}

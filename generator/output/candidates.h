@@ -1,0 +1,36 @@
+// The substitutions of all families as rules: texts without duplicates, sorted.
+#ifndef GENERATOR_OUTPUT_CANDIDATES_H
+#define GENERATOR_OUTPUT_CANDIDATES_H
+#include "generator/reduce/reduce.h"
+
+struct candidate_rule {
+    const char *body;          // (source ...) (target ...) (where ...)
+    const char *over_groups;   // the same with the convolutions' groups as a variable, or NULL
+    const char *family;        // the first that has it
+    uint8_t operators[2], outputs;
+    uint32_t ranks;   // bit r: seen where the variable of highest rank had rank r
+    bool is_derivable;
+    struct sketch sketch;   // for other formats
+};
+struct family_counts {
+    const char *family;
+    uint64_t terms[MAX_OPS + 1];
+    struct class_counts classes;
+    struct reduce_counts reduced;
+    uint64_t joined, joined_pruned, shortcuts, shortcuts_pruned;
+    uint64_t minimal, rules;   // laws that no other derives; directed rules, before families are merged
+};
+struct candidates {
+    struct arena *arena;
+    VEC(struct candidate_rule) rules;
+    VEC(struct family_counts) counts;
+};
+void candidates_init(struct candidates *c, struct arena *arena);
+void candidates_free(struct candidates *c);
+// Both directions of every law, as far as they are rules and differ.
+void candidates_add(struct candidates *c, const struct reduction *r, struct family_counts *counts);
+// Sorts, removes duplicates, joins rules that differ in the groups of convolutions only.
+void candidates_finish(struct candidates *c);
+// Adds the rules' text; only those that no other derives, or all.
+void candidates_print(struct text *out, const struct candidates *c, bool only_minimal);
+#endif

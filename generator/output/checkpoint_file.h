@@ -1,0 +1,32 @@
+// A part of the first step's result on disk: what was found in some slices of some family. Checkpoints and shards are
+// made of parts. A part carries all that decides the result (the space's text, the options), so that parts of different
+// jobs are never mixed, and its own hash, so that a torn file is no part.
+#ifndef GENERATOR_OUTPUT_CHECKPOINT_FILE_H
+#define GENERATOR_OUTPUT_CHECKPOINT_FILE_H
+#include "generator/enumerate/classes.h"
+
+struct error;
+struct file_writer;
+
+struct part_header {
+    const char *version, *space_name, *space_text, *families, *with;   // "" where not given
+    int64_t max_ops, seed, shortcuts;
+};
+struct part {
+    char family[64];
+    int first, end;                // slices
+    uint64_t terms[MAX_OPS + 1];   // of the whole family, by level; of the last level none
+    struct findings findings;
+};
+bool part_header_equal(const struct part_header *a, const struct part_header *b);
+// One file: the header and any number of parts.
+bool part_file_write(const char *path, const struct part_header *header, const struct part *parts, size_t n,
+                     struct error *error);
+// Gives the header (strings in `arena`) and appends the parts.
+typedef VEC(struct part) part_list;
+bool part_file_read(const char *path, struct arena *arena, struct part_header *ret_header, part_list *parts,
+                    struct error *error);
+void part_list_free(part_list *parts);
+// By family and slice.
+void part_list_sort(part_list *parts);
+#endif

@@ -1,0 +1,241 @@
+#include "generator/output/law_text.h"
+
+#include "core/arena.h"
+#include "core/text.h"
+#include "generator/test/generalize.h"
+#include "substitutions/rule.h"
+#include <string.h>
+
+struct printing {
+    struct text *out;
+    const struct sketch *sk;
+    const struct shapes *s;
+    struct attribute_places attributes;
+    int64_t sizes[(MAX_ASSIGNMENTS + 1) * MAX_SIZES];   // the base, then other assignments
+    int n_assignments;
+    bool is_group_variable;
+};
+
+static const char *name_of_variable(int v)
+{
+    static const char *const names[MAX_RULE_VARIABLES] = {"x", "y", "z", "w", "v", "u", "t", "s",
+                                                          "r", "q", "p", "o", "n", "m", "l", "k"};
+    return names[v];
+}
+
+// --- sizes as terms --------------------------------------------------------------------------------------------------
+
+static bool is_sum(const struct printing *p, int place, int a, int b)
+{
+    for (int i = 0; i < p->n_assignments; i++) {
+        const int64_t *sizes = p->sizes + i * MAX_SIZES;
+        if (sizes[place] != sizes[a] + (b < 0 ? 0 : sizes[b]))
+            return false;
+    }
+    return true;
+}
+
+static bool is_variable_place(const struct printing *p, int i)
+{
+    return p->s->places[i].kind == SIZE_OF_VARIABLE;
+}
+
+static void add_dim(const struct printing *p, int place)
+{
+    text_printf(p->out, " (dim ?%s %d)", name_of_variable(p->s->places[place].owner), p->s->places[place].entry);
+}
+
+static void add_size(const struct printing *p, int place)
+{
+    const struct shapes *s = p->s;
+    for (int a = 0; s->class_of[place] >= 0 && a < s->n; a++)
+        if (is_variable_place(p, a) && s->class_of[a] == s->class_of[place] && is_sum(p, place, a, -1)) {
+            add_dim(p, a);
+            return;
+        }
+    for (int a = 0; s->class_of[place] >= 0 && a < s->n; a++)
+        for (int b = a; is_variable_place(p, a) && b < s->n; b++)
+            if (is_variable_place(p, b) && is_sum(p, place, a, b)) {
+                text_add(p->out, " (+");
+                add_dim(p, a);
+                add_dim(p, b);
+                text_add(p->out, ")");
+                return;
+            }
+    text_printf(p->out, " %lld", (long long)s->places[place].base);
+}
+
+static int find_place(const struct printing *p, int kind, int owner, int attribute, int entry)
+{
+    for (int i = 0; i < p->s->n; i++)
+        if ((int)p->s->places[i].kind == kind && p->s->places[i].owner == owner &&
+            p->s->places[i].attribute == attribute && p->s->places[i].entry == entry)
+            return i;
+    return -1;
+}
+
+// --- applications ----------------------------------------------------------------------------------------------------
+
+struct application {
+    const struct instance *instance;
+    int kind, owner;   // as in size_place
+};
+
+static int variable_of(const struct printing *p, const struct application *a, int attribute)
+{
+    for (int i = 0; a->kind == SIZE_OF_ATTRIBUTE && i < p->attributes.n; i++)
+        if (p->attributes.places[i].node == a->owner && p->attributes.places[i].attribute == attribute)
+            return p->attributes.places[i].variable;
+    return -1;
+}
+
+// "$stride", "$stride2": variables of one name are told apart by their numbers.
+static void add_attribute_variable(const struct printing *p, int variable)
+{
+    int same = 1;
+    for (int i = 0; i < variable; i++)
+        same += strcmp(p->attributes.names[i], p->attributes.names[variable]) == 0;
+    text_printf(p->out, " $%s", p->attributes.names[variable]);
+    if (same > 1)
+        text_printf(p->out, "%d", same);
+}
+
+static void add_attribute(const struct printing *p, const struct application *a, int attribute)
+{
+    const struct attribute *known = &a->instance->op->attributes[attribute];
+    const struct attribute_value *value = &a->instance->attributes[attribute];
+    int variable = variable_of(p, a, attribute);
+    if (p->is_group_variable && strcmp(known->name, "group") == 0) {
+        text_add(p->out, " $group");
+    } else if (variable >= 0) {
+        add_attribute_variable(p, variable);
+    } else if (value->count && find_place(p, a->kind, a->owner, attribute, 0) >= 0) {
+        for (uint32_t i = 0; i < value->count; i++)
+            add_size(p, find_place(p, a->kind, a->owner, attribute, (int)i));
+    } else {
+        text_add(p->out, " ");
+        attribute_print(p->out, known, value);
+    }
+}
+
+static bool is_standard(const struct printing *p, const struct application *a, int i)
+{
+    const struct attribute *known = &a->instance->op->attributes[i];
+    const struct attribute_value *value = &a->instance->attributes[i];
+    if (known->is_required || variable_of(p, a, i) >= 0 || (p->is_group_variable && strcmp(known->name, "group") == 0))
+        return false;
+    if (known->kind == ATTRIBUTE_INTS)
+        return value->count == 0;
+    return value->ints[0] == (known->kind == ATTRIBUTE_REAL ? real_to_bits(known->standard_real) : known->standard);
+}
+
+static void add_head(const struct printing *p, const struct application *a, int output)
+{
+    const struct operator* op = a->instance->op;
+    int n = operator_n_attributes(op);
+    text_printf(p->out, "(%s", op->name);
+    if (output > 0 || op->id == OP_SPLIT)
+        text_printf(p->out, "%d", output);
+    for (int i = 0; i < n; i++)
+        if (op->attributes[i].kind == ATTRIBUTE_INT && op->attributes[i].is_required)
+            add_attribute(p, a, i);
+    for (int i = 0; i < n; i++) {
+        if ((op->attributes[i].kind == ATTRIBUTE_INT && op->attributes[i].is_required) || is_standard(p, a, i))
+            continue;
+        text_printf(p->out, " :%s", op->attributes[i].name);
+        add_attribute(p, a, i);
+    }
+}
+
+static void add_term(const struct printing *p, reference r)
+{
+    if (reference_is_variable(r)) {
+        text_printf(p->out, "?%s", name_of_variable(r));
+        return;
+    }
+    struct application a = {.kind = SIZE_OF_CONSTANT, .owner = r - SKETCH_CONSTANT};
+    if (!reference_is_node(r)) {
+        a.instance = &p->sk->family->leaves[a.owner].constant;
+        add_head(p, &a, 0);
+    } else {
+        const struct sketch_node *n = &p->sk->nodes[reference_node(r)];
+        a = (struct application){&p->sk->family->instances[n->instance], SIZE_OF_ATTRIBUTE, reference_node(r)};
+        add_head(p, &a, reference_output(r));
+        for (int i = 0; i < n->n_inputs; i++) {
+            text_add(p->out, " ");
+            add_term(p, n->inputs[i]);
+        }
+    }
+    text_add(p->out, ")");
+}
+
+// --- the rule --------------------------------------------------------------------------------------------------------
+
+static void add_terms(const struct printing *p, const char *label, const reference *roots)
+{
+    text_printf(p->out, "\n  (%s", label);
+    for (int i = 0; i < p->sk->n_outputs; i++) {
+        text_add(p->out, i ? "\n          " : " ");
+        add_term(p, roots[i]);
+    }
+    text_add(p->out, ")");
+}
+
+static void add_conditions(const struct printing *p)
+{
+    bool has_condition = false;
+    for (int i = 0; i < p->s->n; i++) {
+        const struct size_place *place = &p->s->places[i];
+        if (!p->s->needs_condition[i] || place->kind != SIZE_OF_VARIABLE)
+            continue;
+        text_add(p->out, has_condition ? " (=" : "\n  (where (=");
+        add_dim(p, i);
+        text_printf(p->out, " %lld)", (long long)place->base);
+        has_condition = true;
+    }
+    if (has_condition)
+        text_add(p->out, ")");
+}
+
+bool law_has_one_group(const struct law *law)
+{
+    const struct sketch *sk = &law->sketch;
+    int64_t known = 0;
+    for (int i = 0; i < sk->n_nodes; i++) {
+        const struct instance *in = &sk->family->instances[sk->nodes[i].instance];
+        int a = operator_find_attribute(in->op, "group");
+        if (a < 0)
+            continue;
+        if (known && known != in->attributes[a].ints[0])
+            return false;
+        known = in->attributes[a].ints[0];
+    }
+    return known > 0;
+}
+
+static void print_law(struct printing *p, struct text *out, bool is_group_variable)
+{
+    p->out = out;
+    p->is_group_variable = is_group_variable;
+    add_terms(p, "source", p->sk->source);
+    add_terms(p, "target", p->sk->target);
+    add_conditions(p);
+}
+
+bool law_text_add(struct text *out, struct text *over_groups, const struct law *law, struct calls *calls)
+{
+    struct printing p = {.sk = &law->sketch, .s = &law->shapes};
+    if (law->sketch.n_variables > MAX_RULE_VARIABLES)
+        return false;
+    struct trial trial;
+    trial_init(&trial, &law->sketch, &law->shapes, calls);
+    for (int i = 0; i < law->shapes.n; i++)
+        p.sizes[i] = law->shapes.places[i].base;
+    for (p.n_assignments = 1; p.n_assignments <= law->shapes.n_assignments; p.n_assignments++)
+        shapes_sizes(&law->shapes, p.n_assignments - 1, p.sizes + p.n_assignments * MAX_SIZES);
+    generalize_attributes(&trial, &p.attributes);
+    print_law(&p, out, false);
+    if (over_groups)
+        print_law(&p, over_groups, true);
+    return true;
+}

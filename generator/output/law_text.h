@@ -1,0 +1,15 @@
+// The text of a substitution (substitutions/rule.h): sizes become terms of the variables' shapes, attribute values that
+// may be any become attribute variables, window sizes that the rule depends on become conditions.
+#ifndef GENERATOR_OUTPUT_LAW_TEXT_H
+#define GENERATOR_OUTPUT_LAW_TEXT_H
+#include "generator/reduce/reduce.h"
+
+struct text;
+
+// Do all attributes that are groups have one value?
+bool law_has_one_group(const struct law *law);
+// Adds "(source ...) (target ...) (where ...)" without the name of the rule; to `over_groups`, unless NULL, the same with the
+// group of convolutions a variable too, which only makes sense where they all have one value.
+// False: the rule has more variables or outputs than a rule can have.
+bool law_text_add(struct text *out, struct text *over_groups, const struct law *law, struct calls *calls);
+#endif

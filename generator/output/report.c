@@ -1,0 +1,59 @@
+#include "generator/output/report.h"
+
+#include "core/text.h"
+#include <inttypes.h>
+
+static void add_family(struct text *out, const struct family_counts *c)
+{
+    text_printf(out, ";   %s: terms", c->family);
+    for (int level = 0; level <= MAX_OPS && (level == 0 || c->terms[level]); level++)
+        text_printf(out, " %" PRIu64, c->terms[level]);
+    text_printf(out, ", classes %" PRIu64 ", equal pairs %" PRIu64 ", kept %" PRIu64, c->classes.classes,
+                c->classes.pairs, c->classes.pairs - c->classes.renamed - c->classes.detours);
+    if (c->classes.unconfirmed)
+        text_printf(out, ", terms of equal fingerprints and other values %" PRIu64, c->classes.unconfirmed);
+    text_add(out, "\n");
+    text_printf(out,
+                ";     tested %" PRIu64 ": false at other sizes %" PRIu64 ", on reals %" PRIu64
+                ", never well-typed %" PRIu64 "; minimal %" PRIu64 ", rules %" PRIu64 "\n",
+                c->reduced.tried, c->reduced.false_sizes, c->reduced.false_reals, c->reduced.untested, c->minimal,
+                c->rules);
+}
+
+void report_header(struct text *out, const struct part_header *h, const struct candidates *c, bool only_minimal)
+{
+    size_t derivable = 0;
+    for (size_t i = 0; i < c->rules.count; i++)
+        derivable += c->rules.items[i].is_derivable;
+    text_printf(out, "; Substitutions found by taso-gen %s%s, not proved yet.\n", h->version,
+                only_minimal ? ": a set that derives the others" : "");
+    text_printf(out, "; space %s (%016" PRIx64 "), families %s, operators %s\n", h->space_name,
+                hash_string(h->space_text), h->families[0] ? h->families : "all", h->with[0] ? h->with : "all");
+    text_printf(out, "; at most %" PRId64 " operators, shortcuts from at most %" PRId64 ", seed %" PRId64 "\n",
+                h->max_ops, h->shortcuts, h->seed);
+    text_printf(out, "; %zu rules, %zu of them derivable from the others\n", c->rules.count, derivable);
+    for (size_t i = 0; i < c->counts.count; i++)
+        add_family(out, &c->counts.items[i]);
+    text_add(out, "\n");
+}
+
+void report_counts(struct text *out, const struct candidates *c)
+{
+    text_add(
+        out,
+        "| family | terms of 1 | 2 | 3 | 4 operators | classes | equal pairs | without renamings | without detours | "
+        "false at other sizes | false on reals | two outputs | minimal | rules |\n");
+    text_add(out, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+    for (size_t i = 0; i < c->counts.count; i++) {
+        const struct family_counts *f = &c->counts.items[i];
+        uint64_t renamed = f->classes.pairs - f->classes.renamed;
+        text_printf(out, "| %s", f->family);
+        for (int level = 1; level <= MAX_OPS; level++)
+            text_printf(out, " | %" PRIu64, f->terms[level]);
+        text_printf(out,
+                    " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64
+                    " | %" PRIu64 " | %" PRIu64 " |\n",
+                    f->classes.classes, f->classes.pairs, renamed, renamed - f->classes.detours, f->reduced.false_sizes,
+                    f->reduced.false_reals, f->joined - f->joined_pruned, f->minimal, f->rules);
+    }
+}

@@ -1,0 +1,13 @@
+// The header of a rule file, and the table of counts.
+#ifndef GENERATOR_OUTPUT_REPORT_H
+#define GENERATOR_OUTPUT_REPORT_H
+#include "generator/output/candidates.h"
+#include "generator/output/checkpoint_file.h"
+
+struct text;
+
+// Comments: what made the file. The same for equal options, whatever the threads, memory or shards.
+void report_header(struct text *out, const struct part_header *h, const struct candidates *c, bool only_minimal);
+// A table of all counts, as Markdown.
+void report_counts(struct text *out, const struct candidates *c);
+#endif

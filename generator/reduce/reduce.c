@@ -1,0 +1,438 @@
+#include "generator/reduce/reduce.h"
+
+#include "core/interrupt.h"
+#include "generator/reduce/derive.h"
+#include "generator/reduce/prune.h"
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_TRIES_PER_CLASS = 8, MAX_DERIVED_TERMS = 80, MAX_TERMS_AT_THE_END = 800 };
+
+// --- one class: its members of up to some level, and the parts they are connected to ---------------------------------
+
+struct view {
+    struct reduction *r;
+    const struct found_member *members;
+    int level;               // no member has more operators
+    uint32_t first, count;   // of the findings' members
+    uint32_t n_parts;
+    bool have_equal_inputs;
+    struct table by_key;
+    uint32_t current;
+};
+
+static bool is_reached(const void *owner, uint32_t id, const void *step)
+{
+    const struct view *v = owner;
+    return step_leads_to(step, &v->members[id].key);
+}
+
+uint32_t parts_find(struct parts *p, uint32_t member)
+{
+    while (p->parent[member] != member)
+        member = p->parent[member] = p->parent[p->parent[member]];
+    return member;
+}
+
+static uint32_t part_of(const struct view *v, uint32_t i)
+{
+    return parts_find(&v->r->parts, v->first + i);
+}
+
+static void join_parts(struct parts *p, uint32_t i, uint32_t j)
+{
+    p->parent[parts_find(p, i)] = parts_find(p, j);
+}
+
+static void connect(struct view *v, uint32_t i, uint32_t j)
+{
+    v->n_parts -= part_of(v, i) != part_of(v, j);
+    join_parts(&v->r->parts, v->first + i, v->first + j);
+}
+
+// Firm parts are asked for in classes whose members differ in inputs only.
+static bool is_connected(const struct view *v)
+{
+    return v->n_parts == 1 && v->have_equal_inputs;
+}
+
+static bool is_firm(const struct view *v, const struct step *step, uint32_t i, uint32_t j)
+{
+    const struct family *f = v->r->universe->family;
+    return step->is_equation && key_inputs(f, &v->members[i].key) == key_inputs(f, &v->members[j].key);
+}
+
+static bool connect_reached(void *context, const struct step *step)
+{
+    struct view *v = context;
+    uint32_t found = TABLE_NONE;
+    if (step->least_nodes <= v->level)
+        found = table_find(&v->by_key, step->hash, is_reached, v, step);
+    if (found == TABLE_NONE)
+        return true;
+    connect(v, found, v->current);
+    if (is_firm(v, step, found, v->current))
+        join_parts(&v->r->firm_parts, v->first + found, v->first + v->current);
+    return !is_connected(v);
+}
+
+// By the rules from `first_rule` on.
+static void connect_members(struct view *v, size_t first_rule)
+{
+    for (uint32_t i = 0; i < v->count && !is_connected(v); i++) {
+        v->current = i;
+        if (v->members[i].level > 0)
+            rewrite_visit(&v->r->rules, first_rule, &v->members[i].key, USABLE_ALL, connect_reached, v);
+    }
+}
+
+static void view_init(struct view *v, struct reduction *r, uint32_t class, int level)
+{
+    uint32_t first = r->first_member.items[class], end = r->first_member.items[class + 1];
+    *v = (struct view){.r = r, .members = &r->findings->members.items[first], .level = level, .first = first};
+    uint32_t inputs = key_inputs(r->universe->family, &v->members[0].key);
+    v->have_equal_inputs = true;
+    while (first + v->count < end && v->members[v->count].level <= level)
+        v->count++;
+    for (uint32_t i = 0; i < v->count; i++) {
+        v->n_parts += part_of(v, i) == first + i;
+        v->have_equal_inputs &= key_inputs(r->universe->family, &v->members[i].key) == inputs;
+        table_insert(&v->by_key, term_hash(r->universe->family, &v->members[i].key), i);
+    }
+}
+
+static void view_free(struct view *v)
+{
+    table_free(&v->by_key);
+}
+
+// --- new laws --------------------------------------------------------------------------------------------------------
+
+static void add_rewrite(struct reduction *r, const struct law *law)
+{
+    const struct sketch *sk = &law->sketch;
+    struct key source, target;
+    sketch_key(sk, sk->source[0], &source);
+    sketch_key(sk, sk->target[0], &target);
+    rewrite_rules_add(&r->rules, &source, &target, (uint32_t)r->laws.count, shapes_have_condition(&law->shapes));
+}
+
+static bool is_failed_key(const void *owner, uint32_t id, const void *key)
+{
+    const struct reduction *r = owner;
+    return key_compare(&r->failed_keys.items[id], key) == 0;
+}
+
+// One key for both sides, which are short: "source target" cut at the length of a key.
+static void key_of_sketch(const struct sketch *sk, struct key *ret_key)
+{
+    struct key target;
+    sketch_key(sk, sk->source[0], ret_key);
+    sketch_key(sk, sk->target[0], &target);
+    int n = KEY_LENGTH - ret_key->length < target.length ? KEY_LENGTH - ret_key->length : target.length;
+    memcpy(ret_key->bytes + ret_key->length, target.bytes, (size_t)n);
+    ret_key->length = (uint8_t)(ret_key->length + n);
+}
+
+static bool add_if_true(struct reduction *r, struct lookup *l, const struct sketch *sk)
+{
+    struct law law = {.sketch = *sk};
+    struct key key;
+    key_of_sketch(sk, &key);
+    if (table_find(&r->failed, key_hash(&key), is_failed_key, r, &key) != TABLE_NONE)
+        return false;
+    enum shapes_verdict verdict = shapes_test(sk, reduction_calls(r), EVIDENCE_NONE, &law.shapes);
+    if (verdict == SHAPES_HOLD) {
+        add_rewrite(r, &law);
+        vec_push(&r->laws, law);
+        return true;
+    }
+    r->counts.false_sizes += verdict == SHAPES_FALSE_AT_OTHER_SIZES;
+    r->counts.false_reals += verdict == SHAPES_FALSE_ON_REALS;
+    r->counts.untested += verdict == SHAPES_NEVER_TESTED;
+    table_insert(&r->failed, key_hash(&key), (uint32_t)r->failed_keys.count);
+    vec_push(&r->failed_keys, key);
+    return false;
+}
+
+static bool make_directed(const struct reduction *r, const struct found_member *a, const struct found_member *b,
+                          struct sketch *ret_sketch)
+{
+    const struct family *f = r->universe->family;
+    if (b->level > 0) {
+        sketch_from_keys(ret_sketch, f, 1, &b->key, &a->key);
+        if (sketch_is_directed(ret_sketch))
+            return true;
+    }
+    if (a->level == 0)
+        return false;
+    sketch_from_keys(ret_sketch, f, 1, &a->key, &b->key);
+    return sketch_is_directed(ret_sketch);
+}
+
+// Rules look at no types: pairs of terms that differ in the names of their inputs only are derived alike.
+static void number_inputs(const struct family *f, struct key terms[2])
+{
+    uint8_t number[MAX_LEAVES], n = 0;
+    uint32_t is_numbered = 0;
+    for (int i = 0; i < 2; i++)
+        for (int at = 0; at < terms[i].length; at++) {
+            uint8_t leaf = terms[i].bytes[at];
+            if (leaf >= KEY_NODE)
+                at++;
+            if (leaf >= f->n_inputs)
+                continue;
+            if (!(is_numbered >> leaf & 1))
+                number[leaf] = n++;
+            is_numbered |= 1u << leaf;
+            terms[i].bytes[at] = number[leaf];
+        }
+}
+
+static bool is_judged_pair(const void *owner, uint32_t id, const void *key)
+{
+    const struct reduction *r = owner;
+    return keys_compare(r->pairs.items[id].terms, key, 2) == 0;
+}
+
+static struct judged_pair *judged_pair_of(struct reduction *r, const struct key *a, const struct key *b)
+{
+    struct judged_pair asked = {.terms = {*a, *b}};
+    number_inputs(r->universe->family, asked.terms);
+    uint64_t hash = hash_mix(key_hash(&asked.terms[0]), key_hash(&asked.terms[1]));
+    uint32_t found = table_find(&r->by_pair, hash, is_judged_pair, r, asked.terms);
+    if (found == TABLE_NONE) {
+        found = (uint32_t)r->pairs.count;
+        table_insert(&r->by_pair, hash, found);
+        vec_push(&r->pairs, asked);
+    }
+    return &r->pairs.items[found];
+}
+
+static bool is_derived(struct reduction *r, const struct key *a, const struct key *b, int max_ops)
+{
+    struct judged_pair *pair = judged_pair_of(r, a, b);
+    if (pair->n_rules != r->rules.rules.count)
+        pair->is_derived = derive_term(&r->rules, a, b, max_ops + 1, MAX_DERIVED_TERMS, DERIVE_EQUATION);
+    pair->n_rules = r->rules.rules.count;
+    return pair->is_derived;
+}
+
+// Are the two terms connected now, by a law that was or has become known?
+static bool try_pair(struct reduction *r, struct lookup *l, const struct found_member *a, const struct found_member *b,
+                     int max_ops, bool *ret_is_new)
+{
+    struct sketch sketch, general;
+    *ret_is_new = false;
+    r->counts.tried++;
+    if (is_derived(r, &a->key, &b->key, max_ops)) {
+        r->counts.derived++;
+        return true;
+    }
+    if (!make_directed(r, a, b, &sketch))
+        return false;
+    general = sketch;
+    prune_generalize(&general, l, max_ops);
+    *ret_is_new = add_if_true(r, l, &general) || add_if_true(r, l, &sketch);
+    return *ret_is_new;
+}
+
+// Pairs of members that could not be connected: their parts are not tried again.
+struct failures {
+    int count;
+    uint32_t a[MAX_TRIES_PER_CLASS], b[MAX_TRIES_PER_CLASS];
+};
+
+static bool has_failed(const struct view *v, const struct failures *f, uint32_t i, uint32_t j)
+{
+    uint32_t x = part_of(v, i), y = part_of(v, j);
+    for (int k = 0; k < f->count; k++) {
+        uint32_t a = part_of(v, f->a[k]), b = part_of(v, f->b[k]);
+        if ((a == x && b == y) || (a == y && b == x))
+            return true;
+    }
+    return false;
+}
+
+// The class is connected already by the rules before `first_rule`.
+static void resolve_class(struct reduction *r, struct lookup *l, uint32_t class, int level, int max_ops,
+                          size_t first_rule)
+{
+    struct view v;
+    struct failures failures = {0};
+    view_init(&v, r, class, level);
+    connect_members(&v, first_rule);
+    for (uint32_t j = 1; j < v.count && v.n_parts > 1; j++)
+        for (uint32_t i = 0; i < j && v.n_parts > 1 && failures.count < MAX_TRIES_PER_CLASS; i++) {
+            size_t n_rules = r->rules.rules.count;
+            bool is_new;
+            if (part_of(&v, i) == part_of(&v, j) || has_failed(&v, &failures, i, j))
+                continue;
+            if (!try_pair(r, l, &v.members[i], &v.members[j], max_ops, &is_new)) {
+                failures.a[failures.count] = i;
+                failures.b[failures.count++] = j;
+                continue;
+            }
+            connect(&v, i, j);
+            if (is_new)
+                connect_members(&v, n_rules);
+        }
+    r->counts.open_classes += v.n_parts > 1;
+    view_free(&v);
+}
+
+// --- levels ----------------------------------------------------------------------------------------------------------
+
+static bool reaches_level(const struct reduction *r, uint32_t class, int level)
+{
+    for (uint32_t i = r->first_member.items[class]; i < r->first_member.items[class + 1]; i++)
+        if (r->findings->members.items[i].level == level)
+            return i > r->first_member.items[class] ||
+                   (i + 1 < r->first_member.items[class + 1] && r->findings->members.items[i + 1].level == level);
+    return false;
+}
+
+static bool is_in_parts(struct reduction *r, uint32_t class, int level)
+{
+    struct view v;
+    view_init(&v, r, class, level);
+    connect_members(&v, 0);
+    bool is_split = v.n_parts > 1;
+    view_free(&v);
+    return is_split;
+}
+
+struct open_class {
+    uint32_t class;
+    int order;
+    const struct found_member *second;
+};
+
+static int compare_open(const void *a, const void *b)
+{
+    const struct open_class *x = a, *y = b;
+    int order = x->order - y->order;
+    if (!order)
+        order = key_compare(&x->second->key, &y->second->key);
+    return order ? order : key_compare(&x->second[-1].key, &y->second[-1].key);
+}
+
+typedef VEC(struct open_class) open_list;
+
+static void find_open_classes(struct reduction *r, int level, open_list *ret_open)
+{
+    uint32_t n = r->findings->n_classes;
+    bool *is_open = mem_alloc_zero(n * sizeof *is_open);
+#pragma omp parallel for schedule(dynamic, 64)
+    for (uint32_t class = 0; class < n; class ++)
+        is_open[class] = !interrupt_requested() && reaches_level(r, class, level) && is_in_parts(r, class, level);
+    for (uint32_t class = 0; class < n; class ++) {
+        const struct found_member *first = &r->findings->members.items[r->first_member.items[class]];
+        if (is_open[class])
+            vec_push(ret_open, ((struct open_class){class, first[0].level + first[1].level, &first[1]}));
+    }
+    mem_free(is_open, n * sizeof *is_open);
+    if (ret_open->count)
+        vec_sort(ret_open, compare_open);
+}
+
+// --- laws that others derive -----------------------------------------------------------------------------------------
+
+// The terms of a law over the leaves of the family, when it has enough of them.
+static bool keys_of_law(const struct reduction *r, const struct sketch *sk, struct key *ret_source,
+                        struct key *ret_target)
+{
+    const struct family *f = r->universe->family;
+    uint8_t leaf_of[MAX_SKETCH_VARIABLES];
+    uint32_t taken = 0;
+    for (int v = 0; v < sk->n_variables; v++) {
+        int leaf = 0;
+        struct type type = sketch_type_of_variable(sk, v);
+        while (leaf < f->n_inputs && (taken & 1u << leaf || !type_equal(&f->leaves[leaf].type, &type)))
+            leaf++;
+        if (leaf == f->n_inputs)
+            return false;
+        taken |= 1u << leaf;
+        leaf_of[v] = (uint8_t)leaf;
+    }
+    sketch_term(sk, sk->source[0], leaf_of, ret_source);
+    sketch_term(sk, sk->target[0], leaf_of, ret_target);
+    return true;
+}
+
+// The first laws are the smallest and often special cases of later ones.
+static void drop_derivable_laws(struct reduction *r, int max_ops)
+{
+    for (uint32_t i = 0; i < r->laws.count && !interrupt_requested(); i++) {
+        struct key source, target;
+        if (!keys_of_law(r, &r->laws.items[i].sketch, &source, &target))
+            continue;
+        rewrite_rules_use(&r->rules, i, false);
+        r->laws.items[i].is_derivable =
+            derive_term(&r->rules, &source, &target, max_ops + 1, MAX_TERMS_AT_THE_END, DERIVE_EQUATION);
+        if (!r->laws.items[i].is_derivable)
+            rewrite_rules_use(&r->rules, i, true);
+    }
+}
+
+void reduction_find_minimal(struct reduction *r, int max_ops)
+{
+    struct lookup l;
+    lookup_init(&l, r->universe);
+    for (int level = 1; level <= max_ops; level++) {
+        open_list open = {0};
+        find_open_classes(r, level, &open);
+        size_t n_rules = r->rules.rules.count;
+        r->counts.open_classes = 0;
+        for (size_t i = 0; i < open.count && !interrupt_requested(); i++)
+            resolve_class(r, &l, open.items[i].class, level, max_ops, n_rules);
+        vec_free(&open);
+    }
+    table_free(&r->by_pair);
+    vec_free(&r->pairs);
+    drop_derivable_laws(r, max_ops);
+    lookup_free(&l);
+}
+
+struct calls *reduction_calls(const struct reduction *r)
+{
+    return &r->calls[omp_get_thread_num()];
+}
+
+static void parts_init(struct parts *p, size_t count)
+{
+    *p = (struct parts){mem_new_array(uint32_t, count), count};
+    for (size_t i = 0; i < count; i++)
+        p->parent[i] = (uint32_t)i;
+}
+
+void reduction_init(struct reduction *r, struct universe *u, const struct findings *findings, uint64_t seed,
+                    size_t call_bytes)
+{
+    *r = (struct reduction){.universe = u, .findings = findings, .n_calls = omp_get_max_threads()};
+    rewrite_rules_init(&r->rules, u->family);
+    r->calls = mem_new_array(struct calls, r->n_calls);
+    for (int i = 0; i < r->n_calls; i++)
+        calls_init(&r->calls[i], seed, call_bytes);
+    parts_init(&r->parts, findings->members.count);
+    parts_init(&r->firm_parts, findings->members.count);
+    for (size_t i = 0; i < findings->members.count; i++)
+        if (i == 0 || findings->members.items[i].class != findings->members.items[i - 1].class)
+            vec_push(&r->first_member, (uint32_t)i);
+    vec_push(&r->first_member, (uint32_t)findings->members.count);
+}
+
+void reduction_free(struct reduction *r)
+{
+    rewrite_rules_free(&r->rules);
+    for (int i = 0; i < r->n_calls; i++)
+        calls_free(&r->calls[i]);
+    mem_free_array(r->calls, r->n_calls);
+    mem_free_array(r->parts.parent, r->parts.count);
+    mem_free_array(r->firm_parts.parent, r->firm_parts.count);
+    vec_free(&r->laws);
+    vec_free(&r->first_member);
+    vec_free(&r->failed_keys);
+    table_free(&r->failed);
+}

@@ -1,0 +1,59 @@
+// From classes of equal terms to substitutions: a minimal set that derives the others.
+//
+// Level by level (by the larger graph's operators) the terms of each class are connected by single rewriting steps with
+// the substitutions found so far. Where a class falls into parts, a pair of terms from two parts is no consequence of
+// them: it is generalised (prune.h), tested at other sizes and on reals (shapes.h), and becomes a new substitution,
+// with which all else is connected anew. So no list of all pairs is ever made.
+#ifndef GENERATOR_REDUCE_REDUCE_H
+#define GENERATOR_REDUCE_REDUCE_H
+#include "generator/enumerate/classes.h"
+#include "generator/reduce/rewrite.h"
+#include "generator/test/shapes.h"
+
+struct law {
+    struct sketch sketch;
+    struct shapes shapes;
+    bool is_derivable;   // from other laws: a shortcut
+};
+struct reduce_counts {
+    uint64_t tried;          // pairs from two parts of a class
+    uint64_t derived;        // connected by a longer derivation
+    uint64_t false_sizes;    // false at other sizes
+    uint64_t false_reals;    // false on floating-point numbers
+    uint64_t untested;       // no two other assignments of sizes
+    uint64_t open_classes;   // classes that stay in parts: what connects them is false, or needs an input more
+};
+// Which members of a class are known to be connected: forests over all members, a root stands for a part.
+struct parts {
+    uint32_t *parent;
+    size_t count;
+};
+uint32_t parts_find(struct parts *p, uint32_t member);
+// Do the first `n_rules` rules derive one term from the other? Their inputs are numbered in the order of first use.
+struct judged_pair {
+    struct key terms[2];
+    size_t n_rules;
+    bool is_derived;
+};
+struct reduction {
+    struct universe *universe;
+    const struct findings *findings;
+    struct rewrite_rules rules;
+    struct calls *calls;   // of every thread
+    int n_calls;
+    // By all laws, and by steps in both directions, without conditions on sizes, between terms of equal inputs.
+    struct parts parts, firm_parts;
+    VEC(struct law) laws;
+    struct reduce_counts counts;
+    VEC(uint32_t) first_member;   // of every class; one more ends the last
+    struct table failed;
+    VEC(struct key) failed_keys;
+    struct table by_pair;   // while the minimal set is found
+    VEC(struct judged_pair) pairs;
+};
+void reduction_init(struct reduction *r, struct universe *u, const struct findings *findings, uint64_t seed,
+                    size_t call_bytes);   // call_bytes: of every thread, as calls_init has it
+void reduction_free(struct reduction *r);
+struct calls *reduction_calls(const struct reduction *r);   // of the thread that asks
+void reduction_find_minimal(struct reduction *r, int max_ops);
+#endif

@@ -1,0 +1,268 @@
+#include "generator/reduce/rewrite.h"
+
+#include <string.h>
+
+// --- matching --------------------------------------------------------------------------------------------------------
+
+enum { UNBOUND = 0xff };
+// A pattern, read from its beginning to its end, beside a term.
+struct matching {
+    const struct family *f;
+    const uint8_t *pattern;   // what is left of it
+    const struct measured *term;
+    struct bindings bindings;
+};
+
+static bool match_term(struct matching *m, int t);
+
+static bool match_in_order(struct matching *m, int t0, int t1)
+{
+    return match_term(m, t0) && match_term(m, t1);
+}
+
+// What comes after the head of an application.
+static bool match_arguments(struct matching *m, const struct instance *instance, int t)
+{
+    if (instance->n_inputs == 1)
+        return match_term(m, t);
+    int second = t + m->term->lengths[t];
+    if (!instance->is_commutative)
+        return match_in_order(m, t, second);
+    struct bindings before = m->bindings;
+    const uint8_t *pattern = m->pattern;
+    if (match_in_order(m, t, second))
+        return true;
+    m->bindings = before;
+    m->pattern = pattern;
+    return match_in_order(m, second, t);
+}
+
+static bool match_term(struct matching *m, int t)
+{
+    const uint8_t *term = m->term->key->bytes + t;
+    uint8_t first = *m->pattern++;
+    if (first >= KEY_NODE) {
+        if (first != term[0] || *m->pattern != term[1])
+            return false;
+        return match_arguments(m, &m->f->instances[*m->pattern++], t + 2);
+    }
+    if (first >= SKETCH_CONSTANT)
+        return first - SKETCH_CONSTANT == term[0];
+    uint8_t *bound = &m->bindings.of[first];
+    if (*bound != UNBOUND)
+        return term_is_equal(m->term, *bound, t);
+    *bound = (uint8_t)t;
+    return true;
+}
+
+// The arguments of a pattern beside those at `t` of the term, byte by byte: no arguments are swapped.
+static bool match_as_it_stands(const uint8_t *pattern, int length, const struct measured *term, int t,
+                               struct bindings *bindings)
+{
+    const uint8_t *bytes = term->key->bytes;
+    for (const uint8_t *end = pattern + length; pattern < end;) {
+        uint8_t first = *pattern++;
+        if (first >= KEY_NODE) {
+            if (first != bytes[t] || *pattern++ != bytes[t + 1])
+                return false;
+            t += 2;
+        } else if (first >= SKETCH_CONSTANT) {
+            if (first - SKETCH_CONSTANT != bytes[t++])
+                return false;
+        } else {
+            if (bindings->of[first] == UNBOUND)
+                bindings->of[first] = (uint8_t)t;
+            else if (!term_is_equal(term, bindings->of[first], t))
+                return false;
+            t += term->lengths[t];
+        }
+    }
+    return true;
+}
+
+static void start_matching(struct matching *m, const struct family *f, const uint8_t *pattern,
+                           const struct measured *term)
+{
+    m->f = f;
+    m->pattern = pattern;
+    m->term = term;
+    memset(&m->bindings, UNBOUND, sizeof m->bindings);
+}
+
+// --- steps -----------------------------------------------------------------------------------------------------------
+
+struct stepping {
+    const struct rewrite_rules *r;
+    const struct measured *term;
+    size_t first_rule;
+    enum usable usable;
+    rewrite_fn *visit;
+    void *context;
+};
+
+// A rule with the root of the term that is visited.
+struct asked_rule {
+    const struct rewrite_root *root;
+    size_t place;
+};
+
+static const struct rewrite_rule *whole_rule(const struct stepping *s, struct asked_rule rule)
+{
+    return &s->r->rules.items[rule.root->rules.items[rule.place]];
+}
+
+static bool match_rule(const struct stepping *s, struct asked_rule asked, int at, struct matching *m)
+{
+    const struct short_rule *rule = &asked.root->short_rules.items[asked.place];
+    const uint8_t *pattern = rule->source;
+    int length = rule->source_length;
+    if (length == 0) {
+        pattern = whole_rule(s, asked)->source.bytes + 2;
+        length = whole_rule(s, asked)->source.length - 2;
+    }
+    start_matching(m, s->r->family, pattern, s->term);
+    if (match_as_it_stands(pattern, length, s->term, at + 2, &m->bindings))
+        return true;
+    if (!rule->is_commutative)
+        return false;
+    start_matching(m, s->r->family, pattern, s->term);
+    return match_arguments(m, &s->r->family->instances[s->term->key->bytes[at + 1]], at + 2);
+}
+
+static bool visit_step(const struct stepping *s, struct step *step)
+{
+    return !step_foresee(step) || s->visit(s->context, step);
+}
+
+// The place in the term whose rules are visited.
+struct standing {
+    int at;
+    bool has_context;
+    struct context context;
+};
+
+static bool visit_rule(const struct stepping *s, struct asked_rule asked, struct standing *here)
+{
+    const struct short_rule *rule = &asked.root->short_rules.items[asked.place];
+    struct swappable swappable[MAX_SWAPPABLE];
+    struct matching m;
+    if (!match_rule(s, asked, here->at, &m))
+        return true;
+    if (!here->has_context)
+        context_init(&here->context, s->r->family, s->term, (uint8_t[]){(uint8_t)here->at}, 1);
+    here->has_context = true;
+    struct target target = {rule->target, rule->target_length, rule->n_swappable, rule->swappable};
+    if (rule->source_length == 0) {
+        const struct key *whole = &whole_rule(s, asked)->target;
+        int n = rewrite_find_swappable(s->r->family, whole, swappable);
+        target = (struct target){whole->bytes, whole->length, n, swappable};
+    }
+    return visit_step(s, &(struct step){&here->context, &target, &m.bindings, rule->is_equation});
+}
+
+static bool visit_rules_in_word(const struct stepping *s, const struct rewrite_root *root, size_t word, uint64_t rules,
+                                struct standing *here)
+{
+    for (; rules; rules &= rules - 1)
+        if (!visit_rule(s, (struct asked_rule){root, 64 * word + (size_t)__builtin_ctzll(rules)}, here))
+            return false;
+    return true;
+}
+
+// The place of the first rule that is to be visited.
+static size_t first_place_of(const struct stepping *s, const struct rewrite_root *root)
+{
+    size_t first = 0, end = root->rules.count;
+    while (s->first_rule > 0 && first < end) {
+        size_t middle = (first + end) / 2;
+        if (root->rules.items[middle] < s->first_rule)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+static const uint64_t *rules_with(const struct rewrite_root *root, int argument, int head)
+{
+    return root->heads[argument] + (size_t)head * root->set_words;
+}
+
+static bool visit_rules_at(const struct stepping *s, int at)
+{
+    const uint8_t *bytes = s->term->key->bytes + at;
+    const struct rewrite_root *root = &s->r->roots[bytes[1]][bytes[0] - KEY_NODE];
+    const struct instance *instance = &s->r->family->instances[bytes[1]];
+    size_t n_words = (root->rules.count + 63) / 64;
+    if (bytes[1] == PAIR_INSTANCE || n_words == 0)
+        return true;
+    int first = rewrite_head_at(bytes + 2, 0);
+    int second = instance->n_inputs < 2 ? REWRITE_ANY_HEAD : rewrite_head_at(bytes + 2 + s->term->lengths[at + 2], 0);
+    const uint64_t *a = rules_with(root, 0, first), *b = rules_with(root, 1, second);
+    const uint64_t *swapped_a = rules_with(root, 0, second), *swapped_b = rules_with(root, 1, first);
+    size_t place = first_place_of(s, root);
+    uint64_t is_asked = ~UINT64_C(0) << place % 64;
+    struct standing here;
+    here.at = at;
+    here.has_context = false;
+    for (size_t word = place / 64; word < n_words; word++, is_asked = ~UINT64_C(0)) {
+        uint64_t rules = a[word] & b[word];
+        if (instance->is_commutative)
+            rules |= swapped_a[word] & swapped_b[word];
+        rules &= is_asked & root->usable[s->usable][word];
+        if (!visit_rules_in_word(s, root, word, rules, &here))
+            return false;
+    }
+    return true;
+}
+
+// A rule of two outputs at two subterms.
+static bool visit_pair_rule(const struct stepping *s, const struct rewrite_rule *rule, int u, int v)
+{
+    const struct family *f = s->r->family;
+    struct matching m;
+    struct context c;
+    struct key parts[MAX_REPLACED];
+    struct target targets[MAX_REPLACED];
+    struct swappable swappable[MAX_REPLACED][MAX_SWAPPABLE];
+    start_matching(&m, f, rule->source.bytes + 2, s->term);
+    if (!match_in_order(&m, u, v))
+        return true;
+    context_init(&c, f, s->term, (uint8_t[]){(uint8_t)u, (uint8_t)v}, MAX_REPLACED);
+    for (int i = 0, at = 2; i < MAX_REPLACED; at += parts[i++].length) {
+        uint8_t lengths[KEY_LENGTH];
+        parts[i].length = (uint8_t)term_measure_lengths(f, rule->target.bytes, at, lengths);
+        memcpy(parts[i].bytes, rule->target.bytes + at, parts[i].length);
+        int n = rewrite_find_swappable(f, &parts[i], swappable[i]);
+        targets[i] = (struct target){parts[i].bytes, parts[i].length, n, swappable[i]};
+    }
+    return visit_step(s, &(struct step){&c, targets, &m.bindings, rule->is_reversible && !rule->is_conditional});
+}
+
+static bool visit_pair_rules(const struct stepping *s)
+{
+    const struct rewrite_root *root = &s->r->roots[PAIR_INSTANCE][0];
+    const struct measured *m = s->term;
+    for (size_t j = 0; j < root->rules.count; j++) {
+        const struct rewrite_rule *rule = &s->r->rules.items[root->rules.items[j]];
+        bool may_be_used = root->usable[s->usable][j / 64] >> j % 64 & 1;
+        for (int u = 0; u < m->n_subterms && may_be_used; u++)
+            for (int v = 0; v < m->n_subterms; v++)
+                if (u != v && !visit_pair_rule(s, rule, m->subterms[u], m->subterms[v]))
+                    return false;
+    }
+    return true;
+}
+
+void rewrite_visit(const struct rewrite_rules *r, size_t first_rule, const struct key *term, enum usable usable,
+                   rewrite_fn *visit, void *context)
+{
+    struct measured m;
+    struct stepping s = {r, &m, first_rule, usable, visit, context};
+    term_measure(r->family, term, &m);
+    for (int i = 0; i < m.n_subterms; i++)
+        if (!visit_rules_at(&s, m.subterms[i]))
+            return;
+    if (m.n_subterms > 0 && term->bytes[1] == PAIR_INSTANCE)
+        visit_pair_rules(&s);
+}

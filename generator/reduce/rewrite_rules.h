@@ -1,0 +1,67 @@
+// The rules of rewriting, by what they match.
+//
+// A rule's keys are those of a sketch (sketch_key): its variables stand for any term. Of the rules with one root, sets
+// of bits say which an argument with a given operator or leaf at its beginning (a *head*) may match: those that may
+// match a term are the intersection of two such sets.
+#ifndef GENERATOR_REDUCE_REWRITE_RULES_H
+#define GENERATOR_REDUCE_REWRITE_RULES_H
+#include "generator/reduce/rule_graph.h"
+
+struct rewrite_rule {
+    struct key source, target;   // all variables of the target occur in the source, which is no leaf
+    uint32_t owner;              // the caller's number
+    uint32_t place;              // among the rules with its root
+    bool is_reversible;          // the other direction is a rule too
+    bool is_conditional;         // true at some sizes only: derives nothing
+};
+// Which rules a step may take.
+enum usable { USABLE_ALL, USABLE_ALL_REVERSIBLE, USABLE_UNCONDITIONAL, USABLE_REVERSIBLE, USABLE_COUNT };
+// Where the arguments of an application of a commutative operator stand in a pattern.
+struct swappable {
+    uint8_t first, second, end;
+};
+// What a step reads of a rule. Most rules are short: all of it is one line of the cache, and those of the rules with one
+// root stand side by side, as nothing is read more.
+enum { SHORT_SOURCE = 20, SHORT_TARGET = 28, SHORT_SWAPPABLE = 4 };
+struct short_rule {
+    uint8_t source_length;   // of the source's arguments; 0: the rule is too long for this
+    uint8_t target_length, n_swappable;
+    bool is_commutative : 1;        // an operator in the source is
+    bool is_equation : 1;           // without conditions, and the other direction is a rule too
+    uint8_t source[SHORT_SOURCE];   // its arguments
+    uint8_t target[SHORT_TARGET];
+    struct swappable swappable[SHORT_SWAPPABLE];   // in the target, outer ones first
+};
+struct rewrite_root {
+    VEC(uint32_t) rules;   // ascending
+    VEC(struct short_rule) short_rules;
+    size_t set_words;   // of each set: bit i is the i-th of the rules
+    uint64_t *usable[USABLE_COUNT];
+    uint64_t *heads[2];   // of each argument as many sets as there are heads, one after the other
+};
+struct rewrite_rules {
+    const struct family *family;
+    int n_heads;
+    VEC(struct rewrite_rule) rules;
+    struct rewrite_root roots[MAX_INSTANCES + 1][MAX_NODE_OUTPUTS];
+};
+void rewrite_rules_init(struct rewrite_rules *r, const struct family *family);
+void rewrite_rules_free(struct rewrite_rules *r);
+// Adds source -> target, and the other direction where it is a rule.
+void rewrite_rules_add(struct rewrite_rules *r, const struct key *source, const struct key *target, uint32_t owner,
+                       bool is_conditional);
+// From now on the rules of this owner are used, or not. Owners were added in ascending order.
+void rewrite_rules_use(struct rewrite_rules *r, uint32_t owner, bool is_used);
+
+// For who rewrites. A head's number; `first_leaf` is how leaf 0 is written, less is a variable.
+enum { REWRITE_ANY_HEAD = 0 };
+static inline int rewrite_head_at(const uint8_t *bytes, int first_leaf)
+{
+    if (bytes[0] >= KEY_NODE)
+        return 1 + MAX_LEAVES + bytes[1] * MAX_NODE_OUTPUTS + bytes[0] - KEY_NODE;
+    return bytes[0] < first_leaf ? REWRITE_ANY_HEAD : 1 + bytes[0] - first_leaf;
+}
+// Gives their number; the outer ones come first.
+enum { MAX_SWAPPABLE = (KEY_LENGTH - 1) / 3 };
+int rewrite_find_swappable(const struct family *f, const struct key *pattern, struct swappable *ret_swappable);
+#endif

@@ -1,0 +1,46 @@
+// A step of rewriting: one or two terms within a term are replaced, wherever they occur, by targets of a rule. Its hash
+// and about how many nodes it has are known before the new term is made, as most are known or too large.
+#ifndef GENERATOR_REDUCE_REWRITE_STEP_H
+#define GENERATOR_REDUCE_REWRITE_STEP_H
+#include "generator/enumerate/term.h"
+#include "generator/reduce/rewrite_rules.h"
+
+enum { MAX_REPLACED = 2 };
+// What stays of the whole term.
+struct context {
+    const struct family *family;
+    const struct measured *term;
+    int n_replaced, n_places, n_changed;
+    uint8_t numbers[MAX_REPLACED];                   // of what is replaced
+    uint8_t places[KEY_LENGTH], which[KEY_LENGTH];   // where it stood; none stands in another
+    uint8_t changed[MAX_TERM_NODES];                 // where applications stand that it stood in, outer ones first
+    uint32_t placed;                                 // which of them stand in the whole term outside of the other
+    uint32_t kept, changed_nodes;                    // sets of nodes
+    uint64_t kept_bits;
+};
+// Where in the term the terms start that variables stand for.
+struct bindings {
+    uint8_t of[MAX_LEAVES];
+};
+// The target of a rule, or one of its two outputs.
+struct target {
+    const uint8_t *bytes;
+    int length, n_swappable;
+    const struct swappable *swappable;
+};
+struct step {
+    const struct context *context;
+    const struct target *targets;   // by what each term is replaced
+    const struct bindings *bindings;
+    bool is_equation;              // by a rule without conditions whose other direction is a rule too
+    uint64_t hash;                 // term_hash of the new term
+    int least_nodes, most_nodes;   // that it has; nodes of equal hashes are counted once in the least
+};
+// `replaced`: where such terms start. Keeps `term`.
+void context_init(struct context *c, const struct family *family, const struct measured *term, const uint8_t *replaced,
+                  int n_replaced);
+// Sets what is foreseen of the new term; false: it is too long for a key.
+bool step_foresee(struct step *step);
+void step_make(const struct step *step, struct key *ret_key);
+bool step_leads_to(const struct step *step, const struct key *key);
+#endif

@@ -1,0 +1,79 @@
+#include "generator/reduce/shortcuts.h"
+
+#include "core/interrupt.h"
+#include "generator/reduce/derive.h"
+#include "generator/reduce/prune.h"
+
+enum { MAX_TARGETS = 2, MAX_SHRINKING_TERMS = 40 };   // of one source
+
+static bool is_pruned(const struct sketch *sk, struct lookup *l, int max_ops)
+{
+    struct sketch general;
+    return prune_by_common_root(sk, l) || prune_by_common_subgraph(sk, l, &general) ||
+           prune_by_renaming(sk, l, max_ops, &general);
+}
+
+typedef VEC(struct law) law_list;
+struct finding {
+    const struct reduction *r;
+    int max_ops;
+    uint64_t pairs, pruned;
+    law_list laws;
+};
+
+static void judge_shortcut(struct finding *f, struct lookup *l, const struct key *source, const struct key *target)
+{
+    struct law law = {.is_derivable = true};
+    f->pairs++;
+    sketch_from_keys(&law.sketch, f->r->universe->family, 1, source, target);
+    if (is_pruned(&law.sketch, l, f->max_ops))
+        f->pruned++;
+    else if (shapes_test(&law.sketch, reduction_calls(f->r), EVIDENCE_DERIVED, &law.shapes) == SHAPES_HOLD)
+        vec_push(&f->laws, law);
+}
+
+static void find_in_class(struct finding *f, struct lookup *l, uint32_t class)
+{
+    const struct reduction *r = f->r;
+    const struct family *family = r->universe->family;
+    uint32_t first = r->first_member.items[class], end = r->first_member.items[class + 1];
+    const struct found_member *members = r->findings->members.items;
+    for (uint32_t s = first + 1; s < end && members[s].level <= f->max_ops; s++) {
+        int targets = 0;
+        uint32_t inputs = key_inputs(family, &members[s].key);
+        if (derive_smaller(&r->rules, &members[s].key, members[first].level, MAX_SHRINKING_TERMS))
+            continue;
+        for (uint32_t t = first; t < s && members[t].level == members[first].level && targets < MAX_TARGETS; t++)
+            if (members[t].level < members[s].level && !(key_inputs(family, &members[t].key) & ~inputs)) {
+                judge_shortcut(f, l, &members[s].key, &members[t].key);
+                targets++;
+            }
+    }
+}
+
+void shortcuts_find(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint64_t *ret_pruned)
+{
+    uint32_t n = r->findings->n_classes;
+    struct finding *parts = mem_alloc_zero(n * sizeof *parts);
+#pragma omp parallel
+    {
+        struct lookup l;
+        lookup_init(&l, r->universe);
+#pragma omp for schedule(dynamic, 64)
+        for (uint32_t class = 0; class < n; class ++) {
+            parts[class] = (struct finding){.r = r, .max_ops = max_ops};
+            if (!interrupt_requested())
+                find_in_class(&parts[class], &l, class);
+        }
+        lookup_free(&l);
+    }
+    *ret_pairs = *ret_pruned = 0;
+    for (uint32_t class = 0; class < n; class ++) {
+        *ret_pairs += parts[class].pairs;
+        *ret_pruned += parts[class].pruned;
+        for (size_t i = 0; i < parts[class].laws.count; i++)
+            vec_push(&r->laws, parts[class].laws.items[i]);
+        vec_free(&parts[class].laws);
+    }
+    mem_free(parts, n * sizeof *parts);
+}

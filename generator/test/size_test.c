@@ -1,0 +1,293 @@
+#include "generator/test/size_test.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_VARIABLE_ELEMENTS = 1 << 20 };
+
+struct judging {
+    struct trial *t;
+    const int64_t *sizes;
+    const struct setting_override *overrides;
+    int n_overrides;
+    const struct call_type *variables[MAX_SKETCH_VARIABLES];
+    const struct call *constants[MAX_LEAVES];
+    const struct trial_call *nodes[MAX_SKETCH_NODES];
+    call_value values[MAX_SKETCH_NODES];
+};
+
+// --- settings --------------------------------------------------------------------------------------------------------
+
+static int find_place(const struct shapes *s, int kind, int owner, int attribute)
+{
+    for (int i = 0; i < s->n; i++)
+        if ((int)s->places[i].kind == kind && s->places[i].owner == owner && s->places[i].attribute == attribute)
+            return i;
+    return -1;
+}
+
+static bool holds_sizes(const struct shapes *s, int kind, int owner)
+{
+    for (int i = 0; i < s->n; i++)
+        if ((int)s->places[i].kind == kind && s->places[i].owner == owner)
+            return true;
+    return false;
+}
+
+// The entries of a list stand together; beyond the last known place they stay what they are.
+static const int64_t *sizes_from(const struct judging *j, int place, const struct attribute_value *value)
+{
+    const struct shapes *s = j->t->shapes;
+    int64_t *ints = arena_array(&j->t->calls->scratch, int64_t, value->count + 1);
+    for (uint32_t i = 0; i < value->count; i++)
+        ints[i] = place + (int)i < s->n ? j->sizes[place + (int)i] : value->ints[i];
+    return ints;
+}
+
+static const struct call_setting *setting_at(const struct judging *j, int kind, int owner, const struct instance *in)
+{
+    struct attribute_value values[MAX_ATTRIBUTES];
+    struct arena_mark mark = arena_mark(&j->t->calls->scratch);
+    for (int a = 0; a < operator_n_attributes(in->op); a++) {
+        int place = find_place(j->t->shapes, kind, owner, a);
+        values[a] = in->attributes[a];
+        if (place >= 0)
+            values[a].ints = sizes_from(j, place, &in->attributes[a]);
+    }
+    const struct call_setting *setting = calls_setting(j->t->calls, in->op, values);
+    arena_release(&j->t->calls->scratch, mark);
+    return setting;
+}
+
+static const struct instance *instance_of(const struct trial *t, int node)
+{
+    return &t->sk->family->instances[t->sk->nodes[node].instance];
+}
+
+static const struct call_setting *setting_of_node(const struct judging *j, int node)
+{
+    for (int i = 0; i < j->n_overrides; i++)
+        if (j->overrides[i].node == node)
+            return j->overrides[i].setting;
+    if (j->t->fixed[node])
+        return j->t->fixed[node];
+    return setting_at(j, SIZE_OF_ATTRIBUTE, node, instance_of(j->t, node));
+}
+
+static const struct call_setting *fixed_setting(const struct trial *t, int node)
+{
+    const struct instance *in = instance_of(t, node);
+    return holds_sizes(t->shapes, SIZE_OF_ATTRIBUTE, node) ? NULL : calls_setting(t->calls, in->op, in->attributes);
+}
+
+// Nodes stand after what they read.
+static void find_order(struct trial *t)
+{
+    const struct sketch *sk = t->sk;
+    struct sketch seen = *sk;
+    uint32_t ordered = 0;
+    int n = 0;
+    for (int output = 0; output < sk->n_outputs; output++) {
+        seen.n_outputs = (uint8_t)(output + 1);
+        uint32_t nodes = sketch_reach(&seen, sk->source).nodes | sketch_reach(&seen, sk->target).nodes;
+        for (int i = 0; i < sk->n_nodes; i++)
+            if (nodes & ~ordered & 1u << i)
+                t->order[n++] = (uint8_t)i;
+        ordered |= nodes;
+        t->n_until[output] = (uint8_t)n;
+    }
+}
+
+static void forget_calls(struct trial *t)
+{
+    memset(t->lately, 0, sizeof *t->lately * t->sk->n_nodes);
+    t->epoch = t->calls->epoch;
+}
+
+// A trial is large: what its sketch does not use is left as it is.
+void trial_init(struct trial *t, const struct sketch *sk, const struct shapes *shapes, struct calls *calls)
+{
+    t->sk = sk;
+    t->shapes = shapes;
+    t->calls = calls;
+    t->is_trusting = false;
+    memset(t->types, 0, sizeof *t->types * sk->n_variables);
+    forget_calls(t);
+    for (int v = 0; v < sk->n_variables; v++) {
+        int place = find_place(shapes, SIZE_OF_VARIABLE, v, 0);
+        t->first_place[v] = (uint8_t)(place < 0 ? shapes->n : place);
+    }
+    for (int i = 0; i < sk->n_nodes; i++)
+        t->fixed[i] = fixed_setting(t, i);
+    find_order(t);
+}
+
+// --- types -----------------------------------------------------------------------------------------------------------
+
+// NULL: of too many elements.
+static const struct call_type *type_at_sizes(const struct trial *t, int variable, const int64_t *dim)
+{
+    struct type type = sketch_type_of_variable(t->sk, variable);
+    memcpy(type.dim, dim, sizeof *dim * (size_t)type.rank);
+    return type_elements(&type) > MAX_VARIABLE_ELEMENTS ? NULL : calls_type(t->calls, &type);
+}
+
+static const struct call_type *type_of_variable(struct judging *j, int variable)
+{
+    struct trial *t = j->t;
+    const struct variable_type *base = &t->sk->variables[variable];
+    int64_t dim[MAX_RANK], sum = 0;
+    for (int axis = 0; axis < base->rank; axis++) {
+        int place = t->first_place[variable] + axis;
+        dim[axis] = place < t->shapes->n ? j->sizes[place] : base->dim[axis];
+        sum += dim[axis];
+    }
+    struct trial_variable *known = &t->types[variable][sum % TRIAL_MEMORY];
+    if (!known->type || memcmp(known->dim, dim, sizeof *dim * base->rank) != 0) {
+        memcpy(known->dim, dim, sizeof *dim * base->rank);
+        known->type = type_at_sizes(t, variable, dim);
+    }
+    return j->variables[variable] = known->type;
+}
+
+static const struct call *call_of_constant(struct judging *j, int leaf)
+{
+    const struct instance *in = &j->t->sk->family->leaves[leaf].constant;
+    if (!j->constants[leaf])
+        j->constants[leaf] = calls_find(j->t->calls, setting_at(j, SIZE_OF_CONSTANT, leaf, in), 0, NULL);
+    return j->constants[leaf];
+}
+
+// NULL: ill-typed.
+static const struct call_type *type_of(struct judging *j, reference r)
+{
+    if (reference_is_variable(r))
+        return j->variables[r] ? j->variables[r] : type_of_variable(j, r);
+    const struct call_type *const *results = reference_is_node(r)
+                                                 ? j->nodes[reference_node(r)]->results
+                                                 : calls_results(call_of_constant(j, r - SKETCH_CONSTANT));
+    return results ? results[reference_is_node(r) ? reference_output(r) : 0] : NULL;
+}
+
+static bool find_call(struct judging *j, int node)
+{
+    const struct sketch_node *n = &j->t->sk->nodes[node];
+    struct trial_call asked = {.setting = setting_of_node(j, node)};
+    uint32_t hash = asked.setting->number;
+    for (int i = 0; i < n->n_inputs; i++) {
+        if (!(asked.inputs[i] = type_of(j, n->inputs[i])))
+            return false;
+        hash = 5 * hash + asked.inputs[i]->number;
+    }
+    struct trial_call *known = &j->t->lately[node][hash % TRIAL_MEMORY];
+    if (!known->call || known->setting != asked.setting || known->inputs[0] != asked.inputs[0] ||
+        known->inputs[1] != asked.inputs[1]) {
+        *known = asked;
+        known->call = calls_find(j->t->calls, asked.setting, n->n_inputs, asked.inputs);
+        known->results = calls_results(known->call);
+    }
+    j->nodes[node] = known;
+    return known->results != NULL;
+}
+
+// A rule does not apply where the types of its sides differ.
+static enum verdict judge_types_of_output(struct judging *j, int output)
+{
+    const struct trial *t = j->t;
+    for (int i = output ? t->n_until[output - 1] : 0; i < t->n_until[output]; i++)
+        if (!find_call(j, t->order[i]))
+            return VERDICT_ILL_TYPED;
+    const struct call_type *x = type_of(j, t->sk->source[output]), *y = type_of(j, t->sk->target[output]);
+    if (!x || !y || (x != y && !type_equal(&x->type, &y->type)))
+        return VERDICT_ILL_TYPED;
+    return x == y || types_agree(&x->type, &y->type) ? VERDICT_EQUAL : VERDICT_UNEQUAL;
+}
+
+static enum verdict judge_types(struct judging *j)
+{
+    const struct sketch *sk = j->t->sk;
+    enum verdict verdict = VERDICT_EQUAL;
+    memset(j->variables, 0, sizeof *j->variables * sk->n_variables);
+    memset(j->constants, 0, sizeof *j->constants * (size_t)sk->family->n_leaves);
+    calls_limit(j->t->calls);
+    if (j->t->epoch != j->t->calls->epoch)
+        forget_calls(j->t);
+    for (int i = 0; verdict == VERDICT_EQUAL && i < sk->n_outputs; i++)
+        verdict = judge_types_of_output(j, i);
+    return verdict;
+}
+
+// --- contents --------------------------------------------------------------------------------------------------------
+
+static call_value value_of(struct judging *j, reference r)
+{
+    struct calls *c = j->t->calls;
+    if (reference_is_variable(r))
+        return calls_variable(c, r, j->variables[r]);
+    if (!reference_is_node(r))
+        return calls_apply(c, j->constants[r - SKETCH_CONSTANT], NULL);
+    return j->values[reference_node(r)] + (call_value)reference_output(r);
+}
+
+static void make_values(struct judging *j)
+{
+    const struct trial *t = j->t;
+    for (int i = 0; i < t->n_until[t->sk->n_outputs - 1]; i++) {
+        const struct sketch_node *n = &t->sk->nodes[t->order[i]];
+        call_value inputs[2];
+        for (int k = 0; k < n->n_inputs; k++)
+            inputs[k] = value_of(j, n->inputs[k]);
+        j->values[t->order[i]] = calls_apply(t->calls, j->nodes[t->order[i]]->call, inputs);
+    }
+}
+
+static bool have_equal_contents(struct calls *c, call_value x, call_value y)
+{
+    size_t n = calls_type_of(c, x)->elements;
+    if (x == y)
+        return true;
+    calls_field(c, x);   // rows of variables may move
+    const uint64_t *b = calls_field(c, y), *a = calls_field(c, x);
+    return memcmp(a, b, n * sizeof *a) == 0;
+}
+
+static bool have_close_contents(struct calls *c, call_value x, call_value y)
+{
+    size_t n = calls_type_of(c, x)->elements;
+    calls_reals(c, x);
+    const double *b = calls_reals(c, y), *a = calls_reals(c, x);
+    for (size_t i = 0; i < n; i++)
+        if (!(fabs(a[i] - b[i]) <= 1e-5 * (1 + fabs(a[i]))))
+            return false;
+    return true;
+}
+
+enum verdict trial_judge(struct trial *t, const int64_t *sizes, const struct setting_override *overrides,
+                         int n_overrides)
+{
+    struct judging j;
+    j.t = t;
+    j.sizes = sizes;
+    j.overrides = overrides;
+    j.n_overrides = n_overrides;
+    enum verdict verdict = judge_types(&j);
+    if (verdict != VERDICT_EQUAL || t->is_trusting)
+        return verdict;
+    make_values(&j);
+    for (int i = 0; i < t->sk->n_outputs; i++)
+        if (!have_equal_contents(t->calls, value_of(&j, t->sk->source[i]), value_of(&j, t->sk->target[i])))
+            return VERDICT_UNEQUAL;
+    return VERDICT_EQUAL;
+}
+
+bool trial_holds_on_reals(struct trial *t, const int64_t *sizes)
+{
+    struct judging j = {.t = t, .sizes = sizes};
+    if (judge_types(&j) != VERDICT_EQUAL)
+        return false;
+    make_values(&j);
+    for (int i = 0; i < t->sk->n_outputs; i++)
+        if (!have_close_contents(t->calls, value_of(&j, t->sk->source[i]), value_of(&j, t->sk->target[i])))
+            return false;
+    return true;
+}

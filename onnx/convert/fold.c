@@ -1,0 +1,105 @@
+// Computing what depends on weights only, by the reference backend (what the operators' definitions say, every
+// intermediate tensor rounded to its element type as a runtime would) or by what the model's owner has put in its place. Only the ancestors of the wanted tensor are
+// looked at, collected with a stack of their own and run in the graph's order: neither the depth nor the size of the
+// rest of the graph matters.
+#include "backends/reference/reference.h"
+#include "core/error.h"
+#include "core/hash.h"
+#include "onnx/convert/importer.h"
+
+#include <stdlib.h>
+
+struct ancestor {
+    node_id node;
+    struct tensor_value *outputs;
+};
+struct folding {
+    struct imported_model *model;
+    const struct graph *graph;
+    struct arena *arena;              // of everything but the last result
+    VEC(struct ancestor) ancestors;   // in the graph's order, once collected
+    struct table by_node;             // while collecting
+};
+
+static bool is_node(const void *owner, uint32_t id, const void *key)
+{
+    return ((const struct folding *)owner)->ancestors.items[id].node == *(const node_id *)key;
+}
+
+static int by_order(const void *a, const void *b)
+{
+    node_id x = ((const struct ancestor *)a)->node, y = ((const struct ancestor *)b)->node;
+    return x < y ? -1 : x > y;
+}
+
+static void collect_ancestors(struct folding *f, node_id last)
+{
+    const struct graph *g = f->graph;
+    VEC(node_id) stack = {0};
+    vec_push(&stack, last);
+    while (stack.count) {
+        node_id n = vec_pop(&stack);
+        uint64_t hash = hash_mix(n, 0);
+        if (table_find(&f->by_node, hash, is_node, f, &n) != TABLE_NONE)
+            continue;
+        table_insert(&f->by_node, hash, (uint32_t)f->ancestors.count);
+        vec_push(&f->ancestors, ((struct ancestor){n, NULL}));
+        for (uint32_t i = 0; i < g->nodes.items[n].n_inputs; i++)
+            vec_push(&stack, g->tensors.items[graph_inputs(g, n)[i]].producer);
+    }
+    vec_free(&stack);
+    vec_sort(&f->ancestors, by_order);
+}
+
+static struct tensor_value value_of(const struct folding *f, tensor_id tensor)
+{
+    const struct tensor *t = &f->graph->tensors.items[tensor];
+    struct ancestor key = {t->producer, NULL};
+    const struct ancestor *a =
+        bsearch(&key, f->ancestors.items, f->ancestors.count, sizeof *f->ancestors.items, by_order);
+    return a->outputs[t->output];
+}
+
+static bool load_weight(struct folding *f, const struct node *node, struct tensor_value *ret_value)
+{
+    struct error ignored;
+    const void *data;
+    if (!imported_weight_data(f->model, (size_t)node->attributes[0].ints[0], &data, &ignored))
+        return false;
+    *ret_value = (struct tensor_value){*graph_type(f->graph, node->first_output), (void *)(uintptr_t)data};
+    return true;
+}
+
+static bool run_ancestor(struct folding *f, struct ancestor *a, struct arena *results)
+{
+    const struct node *node = &f->graph->nodes.items[a->node];
+    struct error ignored;
+    a->outputs = arena_array(f->arena, struct tensor_value, node->n_outputs + 1);
+    if (node->op->id == OP_WEIGHT)
+        return load_weight(f, node, a->outputs);
+    if (!node->op->define)
+        return false;
+    struct tensor_value *inputs = arena_array(f->arena, struct tensor_value, node->n_inputs + 1);
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        inputs[i] = value_of(f, graph_inputs(f->graph, a->node)[i]);
+    if (f->model->run_node)
+        return f->model->run_node(f->model->run_context, f->graph, a->node, inputs, a->outputs, results, &ignored);
+    return reference_run_node(f->graph, a->node, inputs, a->outputs, results, &ignored);
+}
+
+const void *evaluate_constant(struct imported_model *m, const struct graph *g, tensor_id tensor)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct folding f = {.model = m, .graph = g, .arena = &arena};
+    node_id last = g->tensors.items[tensor].producer;
+    collect_ancestors(&f, last);
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < f.ancestors.count; i++)
+        is_fine = run_ancestor(&f, &f.ancestors.items[i], f.ancestors.items[i].node == last ? &m->arena : &arena);
+    const void *result = is_fine ? value_of(&f, tensor).data : NULL;
+    vec_free(&f.ancestors);
+    table_free(&f.by_node);
+    arena_free(&arena);
+    return result;
+}

@@ -1,0 +1,364 @@
+// The importer: inputs and initializers become leaves, then each node, in the model's order, goes through its row of
+// the table of converters (converters.def). What has no row, or is refused, becomes an opaque node. Nodes whose inputs
+// are all weights are computed at once, up to the limit.
+#include "onnx/convert/import.h"
+
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/log.h"
+#include "expressions/elements.h"
+#include "onnx/convert/importer.h"
+#include "onnx/convert/opaque_types.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define SMALL_CONSTANT 4096   // elements
+
+// ---- origins ----
+
+static bool has_value(const void *owner, uint32_t id, const void *key)
+{
+    const struct imported_model *m = owner;
+    return m->graph.tensors.items[m->origins.items[id].tensor].value == *(const uint64_t *)key;
+}
+
+const struct imported_origin *imported_model_find_origin(const struct imported_model *m, uint64_t value)
+{
+    uint32_t id = table_find(&m->origin_by_value, value, has_value, m, &value);
+    return id == TABLE_NONE ? NULL : &m->origins.items[id];
+}
+
+// The first name of a tensor stays.
+static void remember_origin(struct imported_model *m, tensor_id tensor, const char *name, uint32_t node,
+                            uint32_t output)
+{
+    uint64_t value = m->graph.tensors.items[tensor].value;
+    if (imported_model_find_origin(m, value))
+        return;
+    table_insert(&m->origin_by_value, value, (uint32_t)m->origins.count);
+    vec_push(&m->origins, ((struct imported_origin){tensor, name, node, output}));
+}
+
+static void define_name(struct importer *im, const struct onnx_string *name, tensor_id tensor, uint32_t node,
+                        uint32_t output)
+{
+    struct imported_weight *w = weight_of(im->model, tensor);
+    if (w && !w->name)
+        w->name = name->text;
+    name_enter(im, name)->tensor = tensor;
+    remember_origin(im->model, tensor, name->text, node, output);
+}
+
+// ---- leaves ----
+
+static void import_initializers(struct importer *im)
+{
+    const struct onnx_graph *g = im->source;
+    for (size_t i = 0; i < g->initializers.count; i++) {
+        const struct onnx_tensor *t = g->initializers.items[i];
+        struct imported_weight w = {.name = t->name.text, .tensor = t, .constant_node = NO_ORIGIN};
+        w.type = type_of_tensor(t);
+        define_name(im, &t->name, weight_add(im->model, w), NO_ORIGIN, 0);
+    }
+    for (size_t i = 0; i < g->sparse_initializers.count; i++) {
+        const struct onnx_sparse_tensor *s = g->sparse_initializers.items[i];
+        struct imported_weight w = {.name = s->values->name.text, .sparse = s, .constant_node = NO_ORIGIN};
+        w.type = (struct type){.rank = RANK_UNKNOWN};
+        define_name(im, &s->values->name, weight_add(im->model, w), NO_ORIGIN, 0);
+    }
+}
+
+static bool has_unknown_size(const struct type *t)
+{
+    for (int i = 0; i < t->rank; i++)
+        if (t->dim[i] < 0)
+            return true;
+    return t->rank == RANK_UNKNOWN;
+}
+
+static void import_input(struct importer *im, const struct onnx_value_info *info, const struct type *type)
+{
+    struct imported_model *m = im->model;
+    if (name_enter(im, &info->name)->tensor != NO_TENSOR)
+        return;
+    tensor_id tensor = graph_add_leaf(&m->graph, operators[OP_INPUT], (int64_t)m->inputs.count, type);
+    vec_push(&m->inputs, ((struct imported_value){info->name.text, tensor}));
+    m->n_unbound += info->type && info->type->tensor && has_unknown_size(type);
+    define_name(im, &info->name, tensor, NO_ORIGIN, 0);
+}
+
+static bool import_inputs(struct importer *im)
+{
+    size_t n = im->source->inputs.count;
+    struct type *types = arena_array(&im->scratch, struct type, n + 1);
+    if (!bind_shapes(im, types))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        import_input(im, im->source->inputs.items[i], &types[i]);
+    return true;
+}
+
+static void note_declared_types(struct importer *im, const struct onnx_list *infos)
+{
+    for (size_t i = 0; i < infos->count; i++) {
+        const struct onnx_value_info *info = infos->items[i];
+        if (info->name.size && info->type)
+            name_enter(im, &info->name)->declared = info->type;
+    }
+}
+
+// ---- nodes ----
+
+static tensor_id *tensors_of_inputs(struct importer *im, const struct onnx_node *n)
+{
+    tensor_id *tensors = arena_array(&im->model->arena, tensor_id, n->inputs.count + 1);
+    for (size_t i = 0; i < n->inputs.count; i++) {
+        const struct named_value *value = name_find(im, &n->inputs.items[i]);
+        tensors[i] = value ? value->tensor : NO_TENSOR;
+    }
+    return tensors;
+}
+
+// What the model declares counts; what it leaves open is inferred where that is easy.
+static void infer_types_of_outputs(struct importer *im, struct conversion *c, struct type *ret_types)
+{
+    for (uint32_t i = 0; i < c->n_outputs; i++)
+        ret_types[i] = (struct type){.rank = RANK_UNKNOWN};
+    infer_opaque_types(c, ret_types);
+    for (uint32_t i = 0; i < c->n_outputs; i++) {
+        const struct named_value *value = name_find(im, &c->node->outputs.items[i]);
+        struct type declared = type_from_onnx(im, value ? value->declared : NULL);
+        if (type_is_known(&declared) || !type_is_known(&ret_types[i]))
+            ret_types[i] = declared;
+        ret_types[i] = type_within_limits(ret_types[i]);
+    }
+}
+
+static void import_opaque(struct importer *im, struct conversion *c)
+{
+    struct imported_model *m = im->model;
+    struct imported_opaque o = {.node = c->index, .reason = arena_string(&m->arena, c->reason)};
+    o.captured = names_captured_by(im, c->node, &o.n_captured);
+    tensor_id *inputs = arena_array(&im->scratch, tensor_id, c->n_inputs + o.n_captured + 1);
+    struct type *types = arena_array(&im->scratch, struct type, c->n_outputs + 1);
+    for (uint32_t i = 0; i < c->n_inputs; i++)
+        if (c->inputs[i] != NO_TENSOR)
+            inputs[o.n_inputs++] = c->inputs[i];
+    for (uint32_t i = 0; i < o.n_captured; i++) {
+        struct onnx_string name = {o.captured[i], strlen(o.captured[i])};
+        inputs[o.n_inputs + i] = name_find(im, &name)->tensor;
+    }
+    infer_types_of_outputs(im, c, types);
+    node_id node =
+        graph_add_opaque(&m->graph, (int64_t)m->opaques.count, o.n_inputs + o.n_captured, inputs, c->n_outputs, types);
+    graph_set_origin(&m->graph, node, c->index);
+    vec_push(&m->opaques, o);
+    for (uint32_t i = 0; i < c->n_outputs; i++)
+        c->outputs[i] = graph_output_of(&m->graph, node, i);
+    log_debug(im->options->log, "node %s (%s) is kept as it is: %s",
+              c->node->name.size ? c->node->name.text : "without a name", c->node->op_type.text, c->reason);
+}
+
+// A constant that is much larger than what it is made of (an expanded number) is better left as it is.
+static bool grows(const struct conversion *c)
+{
+    int64_t in = 0, out = 0;
+    for (uint32_t i = 0; i < c->n_inputs; i++)
+        in += c->inputs[i] == NO_TENSOR ? 0 : type_elements(type_of(c, c->inputs[i]));
+    for (uint32_t i = 0; i < c->n_outputs; i++)
+        out += c->outputs[i] == NO_TENSOR ? 0 : type_elements(type_of(c, c->outputs[i]));
+    return out > SMALL_CONSTANT && out > in;
+}
+
+static bool can_be_folded(const struct importer *im, const struct conversion *c)
+{
+    uint32_t n_constant = 0;
+    for (uint32_t i = 0; i < c->n_inputs; i++) {
+        if (c->inputs[i] != NO_TENSOR && !is_weight(c, c->inputs[i]))
+            return false;
+        n_constant += c->inputs[i] != NO_TENSOR;
+    }
+    for (uint32_t i = 0; i < c->n_outputs; i++) {
+        const struct type *t = c->outputs[i] == NO_TENSOR ? NULL : type_of(c, c->outputs[i]);
+        if (t &&
+            (is_weight(c, c->outputs[i]) || !dtype_has_numbers(t->dtype) || type_elements(t) > im->options->fold_limit))
+            return false;
+    }
+    return n_constant > 0 && !grows(c);
+}
+
+static void take_back(struct importer *im, struct graph_mark mark)
+{
+    graph_rollback(&im->model->graph, mark);
+    if (im->is_constant.count > mark.nodes)
+        im->is_constant.count = mark.nodes;
+}
+
+// The outputs, which depend on weights only, become weights themselves; what was built for them is taken back.
+static void fold_outputs(struct importer *im, struct conversion *c, struct graph_mark mark)
+{
+    struct imported_model *m = im->model;
+    const void **data = arena_array(&im->scratch, const void *, c->n_outputs + 1);
+    struct type *types = arena_array(&im->scratch, struct type, c->n_outputs + 1);
+    for (uint32_t i = 0; i < c->n_outputs; i++) {
+        if (c->outputs[i] == NO_TENSOR)
+            continue;
+        types[i] = *type_of(c, c->outputs[i]);
+        if (!(data[i] = evaluate_constant(m, &m->graph, c->outputs[i])))
+            return;
+    }
+    take_back(im, mark);
+    for (uint32_t i = 0; i < c->n_outputs; i++) {
+        if (!data[i])
+            continue;
+        struct imported_weight w = {.name = c->node->outputs.items[i].text, .constant_node = NO_ORIGIN};
+        w.data = data[i];
+        w.type = type_make(types[i].dtype, types[i].rank, types[i].dim);
+        c->outputs[i] = weight_add(m, w);
+    }
+    m->counts.folded++;
+    keep_rewritten(c);
+}
+
+static bool is_fresh(const struct conversion *c, struct graph_mark mark)
+{
+    for (uint32_t i = 0; i < c->n_outputs; i++)
+        if (c->outputs[i] != NO_TENSOR && c->model->graph.tensors.items[c->outputs[i]].producer < mark.nodes)
+            return false;
+    return true;
+}
+
+static bool convert_by_table(struct importer *im, struct conversion *c)
+{
+    if (!onnx_node_has_standard_domain(c->node))
+        return cannot(c, "it is of the domain %s", c->node->domain.text);
+    const struct converter *row = converter_find(c->node->op_type.text);
+    if (!row)
+        return cannot(c, "the operator is not known");
+    if (c->opset < row->first_opset || c->opset > row->last_opset)
+        return cannot(c, "its meaning in operator set %" PRId64 " is not known", c->opset);
+    c->parameter = row->parameter;
+    struct graph_mark mark = graph_mark(&im->model->graph);
+    bool is_converted = row->convert(c);
+    for (uint32_t i = 0; is_converted && i < c->n_outputs; i++)
+        if (c->outputs[i] == NO_TENSOR && wants_output(c, i))
+            is_converted = cannot(c, "its output %u is not known", i + 1);
+    if (!is_converted)
+        take_back(im, mark);
+    else if (is_fresh(c, mark) && can_be_folded(im, c))
+        fold_outputs(im, c, mark);
+    return is_converted;
+}
+
+// Outputs that are no longer of one application cannot be written as one ONNX node again.
+static bool is_scattered(const struct conversion *c)
+{
+    const struct tensor *tensors = c->model->graph.tensors.items;
+    node_id producer = NO_NODE;
+    for (uint32_t i = 0; i < c->n_outputs; i++) {
+        if (c->outputs[i] == NO_TENSOR)
+            continue;
+        if (producer != NO_NODE && producer != tensors[c->outputs[i]].producer)
+            return true;
+        producer = tensors[c->outputs[i]].producer;
+    }
+    return false;
+}
+
+static void define_outputs(struct importer *im, const struct conversion *c)
+{
+    uint32_t origin = c->is_rewritten || is_scattered(c) ? NO_ORIGIN : c->index;
+    for (uint32_t i = 0; i < c->n_outputs; i++)
+        if (c->outputs[i] != NO_TENSOR && c->node->outputs.items[i].size)
+            define_name(im, &c->node->outputs.items[i], c->outputs[i], origin, i);
+}
+
+static void import_node(struct importer *im, uint32_t index)
+{
+    const struct onnx_node *n = im->source->nodes.items[index];
+    struct arena_mark mark = arena_mark(&im->scratch);
+    tensor_id *inputs = tensors_of_inputs(im, n);
+    struct conversion c = {
+        .importer = im,
+        .model = im->model,
+        .node = n,
+        .index = index,
+        .opset = im->model->opset,
+        .inputs = inputs,
+        .n_inputs = (uint32_t)n->inputs.count,
+        .outputs = arena_array(&im->scratch, tensor_id, n->outputs.count + 1),
+        .n_outputs = (uint32_t)n->outputs.count,
+    };
+    memset(c.outputs, 0xff, (n->outputs.count + 1) * sizeof *c.outputs);
+    im->model->node_inputs[index] = inputs;
+    if (!convert_by_table(im, &c))
+        import_opaque(im, &c);
+    define_outputs(im, &c);
+    arena_release(&im->scratch, mark);
+}
+
+static void import_outputs(struct importer *im)
+{
+    for (size_t i = 0; i < im->source->outputs.count; i++) {
+        const struct onnx_value_info *info = im->source->outputs.items[i];
+        tensor_id tensor = name_find(im, &info->name)->tensor;
+        vec_push(&im->model->outputs, ((struct imported_value){info->name.text, tensor}));
+        graph_add_output(&im->model->graph, tensor);
+    }
+}
+
+static int64_t standard_opset(const struct onnx_model *model)
+{
+    for (size_t i = 0; i < model->opsets.count; i++) {
+        const struct onnx_opset *o = model->opsets.items[i];
+        if (o->domain.size == 0 || onnx_string_is(&o->domain, "ai.onnx"))
+            return o->version;
+    }
+    return 0;
+}
+
+static bool import_graph(struct importer *im)
+{
+    names_count_uses(im);
+    note_declared_types(im, &im->source->value_infos);
+    note_declared_types(im, &im->source->outputs);
+    import_initializers(im);
+    if (!import_inputs(im))
+        return false;
+    im->model->node_inputs = arena_array(&im->model->arena, tensor_id *, im->source->nodes.count + 1);
+    for (size_t i = 0; i < im->source->nodes.count; i++)
+        import_node(im, (uint32_t)i);
+    import_outputs(im);
+    return true;
+}
+
+bool import_model(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
+                  struct error *error)
+{
+    *m = (struct imported_model){.file = file, .opset = standard_opset(file->model)};
+    arena_init(&m->arena);
+    graph_init(&m->graph, &m->arena);
+    struct importer im = {.model = m, .source = file->model->graph, .options = options, .error = error};
+    arena_init(&im.scratch);
+    bool is_imported = onnx_model_check(file->model, file->path, error) && import_graph(&im);
+    arena_free(&im.scratch);
+    vec_free(&im.symbols);
+    vec_free(&im.is_constant);
+    names_free(&im);
+    if (!is_imported)
+        imported_model_free(m);
+    return is_imported;
+}
+
+void imported_model_free(struct imported_model *m)
+{
+    graph_free(&m->graph);
+    vec_free(&m->inputs);
+    vec_free(&m->outputs);
+    vec_free(&m->weights);
+    vec_free(&m->opaques);
+    vec_free(&m->origins);
+    table_free(&m->origin_by_value);
+    arena_free(&m->arena);
+}

@@ -1,0 +1,91 @@
+// From an ONNX model to a graph of the project's operators, and back.
+//
+// Import builds one canonical form: shapes are known, broadcasts explicit, pads numbers, biases additions, batch
+// normalization folded into the convolution before it, constants computed up to a limit, identities gone. Whatever it
+// cannot express so is an opaque node, and so is whatever depends on a type that nobody knows.
+//
+// Nothing is lost by that: import remembers for each tensor of the graph the ONNX value and node that it came from, by
+// its value key. Export (export.h) writes the original node for every part of the graph that still is as it was
+// imported, and new nodes only where a rewrite changed something.
+#ifndef ONNX_CONVERT_IMPORT_H
+#define ONNX_CONVERT_IMPORT_H
+#include "expressions/value.h"
+#include "graph/graph.h"
+#include "onnx/format/model.h"
+
+struct log;
+
+struct import_options {
+    const char *const *shapes;   // "name=1,3,224,224" for an input, or "symbol=8" for a symbolic dimension
+    size_t shape_count;
+    int64_t fold_limit;      // elements of the largest tensor that is computed at import
+    const struct log *log;   // may be NULL
+};
+#define IMPORT_FOLD_LIMIT (1 << 20)
+
+// An input or output of the model, in the model's order. Inputs that only give initializers their names are not listed.
+struct imported_value {
+    const char *name;
+    tensor_id tensor;
+};
+// What a `weight` leaf with this index is. Elements are in the machine's form, contiguous, see imported_weight_data.
+struct imported_weight {
+    const char *name;   // NULL when computed
+    struct type type;
+    const struct onnx_tensor *tensor;          // an initializer or a Constant node's value; NULL otherwise
+    const struct onnx_sparse_tensor *sparse;   // a sparse initializer; NULL otherwise
+    uint32_t constant_node;                    // the Constant node that it comes from, or NO_ORIGIN
+    const void *data;                          // NULL until imported_weight_data was called
+};
+// What an `opaque` node with this index is. Its inputs are the node's inputs that are not omitted, then the outer
+// values that its subgraphs use.
+struct imported_opaque {
+    uint32_t node;        // index in the model's graph
+    const char *reason;   // why it is opaque
+    uint32_t n_inputs;    // those that are not omitted
+    uint32_t n_captured;
+    const char **captured;   // names of the outer values
+};
+// Where a tensor of the imported graph came from.
+struct imported_origin {
+    tensor_id tensor;
+    const char *name;   // the first ONNX value that is this tensor
+    uint32_t node;      // the ONNX node that produces it as it stands, or NO_ORIGIN
+    uint32_t output;
+};
+// Runs one node on given inputs, as reference_run_node does (backends/reference/reference.h).
+typedef bool run_node_fn(void *context, const struct graph *g, node_id n, const struct tensor_value *inputs,
+                         struct tensor_value *ret_outputs, struct arena *arena, struct error *error);
+struct imported_model {
+    struct onnx_file *file;
+    run_node_fn *run_node;   // computes constants; NULL: the reference
+    void *run_context;
+    struct arena arena;   // of the graph and everything below
+    struct graph graph;
+    VEC(struct imported_value) inputs;
+    VEC(struct imported_value) outputs;
+    VEC(struct imported_weight) weights;
+    VEC(struct imported_opaque) opaques;
+    VEC(struct imported_origin) origins;
+    struct table origin_by_value;   // value key -> index in origins
+    tensor_id **node_inputs;        // tensor of every input of every ONNX node (NO_TENSOR when omitted)
+    int64_t opset;                  // version of the standard operator set
+    size_t n_unbound;               // inputs with dimensions that are symbolic and not bound
+    struct {
+        size_t folded, identities, normalizations;
+    } counts;
+};
+
+// `file` must outlive the model. Shapes that name no input or symbol, or contradict the model, are errors (EXIT_USAGE).
+bool import_model(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
+                  struct error *error);
+void imported_model_free(struct imported_model *m);
+
+// All elements of a weight, contiguous, in the form of its element type, aligned: a view into the file where possible.
+// False with an error for weights without elements known to us (strings, sparse).
+bool imported_weight_data(struct imported_model *m, size_t index, const void **ret_data, struct error *error);
+// A weight that is none of the model's: its data is taken as it is and must live in the model's arena.
+tensor_id imported_model_add_weight(struct imported_model *m, const struct type *type, const void *data);
+// The origin of a tensor with this value key; NULL when it is none of the model's.
+const struct imported_origin *imported_model_find_origin(const struct imported_model *m, uint64_t value);
+#endif

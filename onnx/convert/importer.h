@@ -1,0 +1,52 @@
+// The importer's state. Private to onnx.
+#ifndef ONNX_CONVERT_IMPORTER_H
+#define ONNX_CONVERT_IMPORTER_H
+#include "onnx/convert/convert.h"
+
+struct named_value {
+    const struct onnx_string *name;
+    tensor_id tensor;                   // NO_TENSOR until it is known
+    uint32_t uses;                      // by nodes, also inside of subgraphs, and as an output of the model
+    const struct onnx_type *declared;   // what the model says of its type; NULL: nothing
+};
+struct bound_symbol {
+    const struct onnx_string *name;
+    int64_t size;
+};
+struct importer {
+    struct imported_model *model;
+    const struct onnx_graph *source;
+    const struct import_options *options;
+    struct error *error;
+    VEC(struct named_value) values;
+    struct table by_name;
+    VEC(struct bound_symbol) symbols;   // symbolic dimensions that are known
+    VEC(bool) is_constant;              // of the nodes asked about so far: depends on weights only
+    struct arena scratch;               // of one node's conversion
+};
+
+// --- names.c ---------------------------------------------------------------------------------------------------------
+struct named_value *name_find(const struct importer *im, const struct onnx_string *name);   // NULL: unknown
+struct named_value *name_enter(struct importer *im, const struct onnx_string *name);        // finds or adds
+void names_count_uses(struct importer *im);
+void names_free(struct importer *im);
+// The outer values that subgraphs of `n` use, in order of first use, each once; allocated in the model's arena.
+const char **names_captured_by(struct importer *im, const struct onnx_node *n, uint32_t *ret_count);
+
+// --- types.c ---------------------------------------------------------------------------------------------------------
+// The type that ONNX states: bound symbols have their sizes, unknown parts are unknown.
+struct type type_from_onnx(const struct importer *im, const struct onnx_type *t);
+struct type type_of_tensor(const struct onnx_tensor *t);
+struct type type_within_limits(struct type t);   // of unknown rank when it has more than MAX_ELEMENTS
+// The types of the model's inputs, with --shape options applied; fills im->symbols.
+bool bind_shapes(struct importer *im, struct type *ret_types);
+
+// --- weights.c -------------------------------------------------------------------------------------------------------
+tensor_id weight_add(struct imported_model *m, struct imported_weight weight);
+struct imported_weight *weight_of(const struct imported_model *m, tensor_id tensor);   // NULL: no weight leaf
+
+// --- fold.c ----------------------------------------------------------------------------------------------------------
+// The value of a tensor that depends on weights only, computed: elements in the model's arena, or NULL when it cannot
+// be.
+const void *evaluate_constant(struct imported_model *m, const struct graph *g, tensor_id tensor);
+#endif

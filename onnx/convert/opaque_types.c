@@ -1,0 +1,325 @@
+// One row per operator whose results' types are easily said. A row's function may rely on nothing: inputs may be
+// missing or of unknown type, and lists that set sizes may not be constant; then it leaves the types unknown.
+#include "onnx/convert/opaque_types.h"
+
+#include "onnx/convert/importer.h"
+
+#include <string.h>
+
+struct typing {
+    const char *name;
+    void (*infer)(struct conversion *c, struct type *types);
+};
+
+static const struct type *known_input(const struct conversion *c, uint32_t input)
+{
+    tensor_id tensor = input_of(c, input);
+    const struct type *t = tensor == NO_TENSOR ? NULL : type_of(c, tensor);
+    return t && type_is_known(t) ? t : NULL;
+}
+
+static struct type without_splits(const struct type *t)
+{
+    return type_make(t->dtype, t->rank, t->dim);
+}
+
+static void set_type(const struct conversion *c, struct type *types, uint32_t output, struct type type)
+{
+    if (output < c->n_outputs)
+        types[output] = type;
+}
+
+// ---- of the shape of an input ----
+
+static void as_first(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0);
+    if (x)
+        set_type(c, types, 0, without_splits(x));
+}
+
+static void as_first_of_bool(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0);
+    if (x)
+        set_type(c, types, 0, type_make(DTYPE_BOOL, x->rank, x->dim));
+}
+
+// The element type may be an attribute.
+static void as_first_with_dtype(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0);
+    if (x)
+        set_type(c, types, 0,
+                 type_make(has_attribute(c, "dtype") ? dtype_from_onnx((int)int_attribute(c, "dtype", 0)) : x->dtype,
+                           x->rank, x->dim));
+}
+
+static void dropout(struct conversion *c, struct type *types)
+{
+    as_first(c, types);
+    if (known_input(c, 0) && c->n_outputs > 1)
+        set_type(c, types, 1, type_make(DTYPE_BOOL, types[0].rank, types[0].dim));
+}
+
+static void broadcast(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0), *y = known_input(c, 1);
+    struct type z = {0};
+    if (!x || !y || !common_shape(c, x, y, &z.rank, z.dim))
+        return;
+    set_type(c, types, 0, type_make(x->dtype, z.rank, z.dim));
+}
+
+static void quantize(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0), *zero = known_input(c, 2);
+    int64_t code = int_attribute(c, "output_dtype", 0);
+    if (x)
+        set_type(c, types, 0,
+                 type_make(code   ? dtype_from_onnx((int)code)
+                           : zero ? zero->dtype
+                                  : DTYPE_U8,
+                           x->rank, x->dim));
+}
+
+static void dequantize(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0), *scale = known_input(c, 1);
+    int64_t code = int_attribute(c, "output_dtype", 0);
+    if (x && (code || scale))
+        set_type(c, types, 0, type_make(code ? dtype_from_onnx((int)code) : scale->dtype, x->rank, x->dim));
+}
+
+static void dynamic_quantize(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0);
+    if (x)
+        set_type(c, types, 0, type_make(DTYPE_U8, x->rank, x->dim));
+    set_type(c, types, 1, type_make(DTYPE_F32, 0, NULL));
+    set_type(c, types, 2, type_make(DTYPE_U8, 0, NULL));
+}
+
+// ---- recurrent networks: X is (time, batch, size), with layout 1 (batch, time, size) ----
+
+static void recurrent(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0);
+    int64_t hidden = int_attribute(c, "hidden_size", -1);
+    if (!x || x->rank != 3 || hidden < 1)
+        return;
+    int64_t directions = text_attribute_is(c, "direction", "bidirectional", "forward") ? 2 : 1;
+    bool is_batch_first = int_attribute(c, "layout", 0) == 1;
+    int64_t batch = x->dim[is_batch_first ? 0 : 1], time = x->dim[is_batch_first ? 1 : 0];
+    int64_t all[2][4] = {{time, directions, batch, hidden}, {batch, time, directions, hidden}};
+    int64_t last[2][3] = {{directions, batch, hidden}, {batch, directions, hidden}};
+    set_type(c, types, 0, type_make(x->dtype, 4, all[is_batch_first]));
+    set_type(c, types, 1, type_make(x->dtype, 3, last[is_batch_first]));
+    set_type(c, types, 2, type_make(x->dtype, 3, last[is_batch_first]));
+}
+
+// ---- sizes from constants ----
+
+static void top_k(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0);
+    const int64_t *k;
+    uint32_t count;
+    int axis;
+    if (!x || !is_weight(c, input_of(c, 1)) || !constant_ints(c, input_of(c, 1), 1, &k, &count) || count != 1 ||
+        k[0] < 0 || !normalize_axis(c, int_attribute(c, "axis", -1), x->rank, &axis))
+        return;
+    struct type z = without_splits(x);
+    z.dim[axis] = k[0];
+    set_type(c, types, 0, z);
+    z.dtype = DTYPE_I64;
+    set_type(c, types, 1, z);
+}
+
+// One size of a scaled axis; -1 when it is out of range.
+static int64_t scaled(int64_t size, double scale)
+{
+    double result = (double)size * scale;
+    return scale > 0 && result < (double)MAX_ELEMENTS ? (int64_t)result : -1;
+}
+
+static void scale_all(struct conversion *c, struct type *types, uint32_t input)
+{
+    const struct type *x = known_input(c, 0);
+    const double *scales;
+    uint32_t count;
+    if (!x || !is_weight(c, input_of(c, input)) || !constant_reals(c, input_of(c, input), MAX_RANK, &scales, &count) ||
+        count != (uint32_t)x->rank)
+        return;
+    struct type z = without_splits(x);
+    for (int i = 0; i < x->rank; i++)
+        if ((z.dim[i] = scaled(x->dim[i], scales[i])) < 0)
+            return;
+    set_type(c, types, 0, z);
+}
+
+static void upsample(struct conversion *c, struct type *types)
+{
+    if (c->opset >= 9)
+        scale_all(c, types, 1);
+}
+
+static void resize(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0);
+    const int64_t *sizes;
+    uint32_t count;
+    if (!x || has_attribute(c, "axes") || !text_attribute_is(c, "keep_aspect_ratio_policy", "stretch", "stretch"))
+        return;
+    if (input_of(c, 3) == NO_TENSOR) {
+        scale_all(c, types, c->opset < 11 ? 1 : 2);
+        return;
+    }
+    if (!is_weight(c, input_of(c, 3)) || !constant_ints(c, input_of(c, 3), MAX_RANK, &sizes, &count) ||
+        count != (uint32_t)x->rank)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        if (sizes[i] < 0 || sizes[i] > MAX_ELEMENTS)
+            return;
+    set_type(c, types, 0, type_make(x->dtype, x->rank, sizes));
+}
+
+static void pad(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0);
+    const int64_t *pads;
+    uint32_t count;
+    if (!x || input_of(c, 3) != NO_TENSOR || (c->opset >= 11 && !is_weight(c, input_of(c, 1))) ||
+        !list_of(c, "pads", 1, &pads, &count) || count != 2 * (uint32_t)x->rank)
+        return;
+    struct type z = without_splits(x);
+    for (int i = 0; i < x->rank; i++) {
+        if (pads[i] < 0 || pads[i] > MAX_ELEMENTS || pads[x->rank + i] < 0 || pads[x->rank + i] > MAX_ELEMENTS)
+            return;
+        z.dim[i] += pads[i] + pads[x->rank + i];
+    }
+    set_type(c, types, 0, z);
+}
+
+// Indices of rank q whose last axis addresses the first axes of x.
+static void gather_nd(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0), *indices = known_input(c, 1);
+    int64_t batch = int_attribute(c, "batch_dims", 0);
+    if (!x || !indices || indices->rank == 0 || batch < 0)
+        return;
+    int64_t addressed = batch + indices->dim[indices->rank - 1];
+    if (addressed > x->rank || indices->rank - 1 + x->rank - addressed > MAX_RANK)
+        return;
+    struct type z = type_make(x->dtype, indices->rank - 1, indices->dim);
+    for (int64_t i = addressed; i < x->rank; i++)
+        z.dim[z.rank++] = x->dim[i];
+    set_type(c, types, 0, z);
+}
+
+static void grid_sample(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0), *grid = known_input(c, 1);
+    if (!x || !grid || x->rank != grid->rank || x->rank < 3)
+        return;
+    struct type z = without_splits(x);
+    for (int i = 2; i < x->rank; i++)
+        z.dim[i] = grid->dim[i - 1];
+    set_type(c, types, 0, z);
+}
+
+// size = stride * (size - 1) + output padding + reach of the kernel - pads
+static void conv_transpose(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0), *k = known_input(c, 1);
+    uint32_t n_stride, n_dilation, n_pad, n_extra;
+    const int64_t *stride = ints_attribute(c, "strides", &n_stride), *pads = ints_attribute(c, "pads", &n_pad);
+    const int64_t *dilation = ints_attribute(c, "dilations", &n_dilation);
+    const int64_t *extra = ints_attribute(c, "output_padding", &n_extra);
+    uint32_t n = x ? (uint32_t)x->rank - 2 : 0;
+    if (!x || !k || x->rank < 3 || k->rank != x->rank || has_attribute(c, "output_shape") ||
+        !text_attribute_is(c, "auto_pad", "NOTSET", "NOTSET") || (n_stride && n_stride != n) ||
+        (n_dilation && n_dilation != n) || (n_pad && n_pad != 2 * n) || (n_extra && n_extra != n))
+        return;
+    struct type z = without_splits(x);
+    z.dim[1] = k->dim[1] * int_attribute(c, "group", 1);
+    for (uint32_t i = 0; i < n; i++) {
+        double size = (n_stride ? (double)stride[i] : 1) * (double)(x->dim[2 + i] - 1) +
+                      (n_extra ? (double)extra[i] : 0) +
+                      (double)(k->dim[2 + i] - 1) * (n_dilation ? (double)dilation[i] : 1) + 1 -
+                      (n_pad ? (double)pads[i] + (double)pads[n + i] : 0);
+        if (!(size >= 0 && size < (double)MAX_ELEMENTS))
+            return;
+        z.dim[2 + i] = (int64_t)size;
+    }
+    if (z.dim[1] >= 0)
+        set_type(c, types, 0, z);
+}
+
+// Both branches must declare one type.
+static void if_else(struct conversion *c, struct type *types)
+{
+    const struct onnx_attribute *then = onnx_node_find(c->node, "then_branch");
+    const struct onnx_attribute *other = onnx_node_find(c->node, "else_branch");
+    if (!then || !other || !then->g || !other->g)
+        return;
+    for (uint32_t i = 0; i < c->n_outputs && i < then->g->outputs.count && i < other->g->outputs.count; i++) {
+        const struct onnx_value_info *a = then->g->outputs.items[i], *b = other->g->outputs.items[i];
+        struct type x = type_from_onnx(c->importer, a->type), y = type_from_onnx(c->importer, b->type);
+        if (type_is_known(&x) && type_equal(&x, &y))
+            types[i] = x;
+    }
+}
+
+static const struct typing typings[] = {
+    {"Bernoulli", as_first_with_dtype},
+    {"BitShift", broadcast},
+    {"BitwiseAnd", broadcast},
+    {"BitwiseNot", as_first},
+    {"BitwiseOr", broadcast},
+    {"BitwiseXor", broadcast},
+    {"Clip", as_first},
+    {"ConvTranspose", conv_transpose},
+    {"DequantizeLinear", dequantize},
+    {"Dropout", dropout},
+    {"DynamicQuantizeLinear", dynamic_quantize},
+    {"EyeLike", as_first_with_dtype},
+    {"GRU", recurrent},
+    {"GatherND", gather_nd},
+    {"GridSample", grid_sample},
+    {"Hardmax", as_first},
+    {"If", if_else},
+    {"IsInf", as_first_of_bool},
+    {"LSTM", recurrent},
+    {"LpNormalization", as_first},
+    {"MeanVarianceNormalization", as_first},
+    {"Mod", broadcast},
+    {"Pad", pad},
+    {"QuantizeLinear", quantize},
+    {"RNN", recurrent},
+    {"RandomNormalLike", as_first_with_dtype},
+    {"RandomUniformLike", as_first_with_dtype},
+    {"Resize", resize},
+    {"ReverseSequence", as_first},
+    {"RotaryEmbedding", as_first},
+    {"Scatter", as_first},
+    {"ScatterElements", as_first},
+    {"ScatterND", as_first},
+    {"Shrink", as_first},
+    {"TensorScatter", as_first},
+    {"TopK", top_k},
+    {"Trilu", as_first},
+    {"Upsample", upsample},
+};
+
+void infer_opaque_types(struct conversion *c, struct type *ret_types)
+{
+    char reason[sizeof c->reason];
+    if (!onnx_node_has_standard_domain(c->node))
+        return;
+    memcpy(reason, c->reason, sizeof reason);
+    for (size_t i = 0; i < sizeof typings / sizeof typings[0]; i++)
+        if (strcmp(typings[i].name, c->node->op_type.text) == 0)
+            typings[i].infer(c, ret_types);
+    memcpy(c->reason, reason, sizeof reason);
+}

@@ -1,0 +1,214 @@
+// Types that ONNX states, as types of the graph, and --shape options that make symbolic dimensions known.
+#include "core/error.h"
+#include "core/vec.h"
+#include "onnx/convert/importer.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t size_of_symbol(const struct importer *im, const struct onnx_string *symbol)
+{
+    for (size_t i = 0; symbol->size && i < im->symbols.count; i++)
+        if (onnx_string_is(im->symbols.items[i].name, symbol->text))
+            return im->symbols.items[i].size;
+    return -1;
+}
+
+static int64_t dimension_of(const struct importer *im, const struct onnx_dimension *d)
+{
+    if (ONNX_HAS(d, 1))
+        return d->value >= 0 && d->value <= MAX_ELEMENTS ? d->value : -1;
+    return size_of_symbol(im, &d->symbol);
+}
+
+struct type type_within_limits(struct type t)
+{
+    int64_t elements = 1;
+    for (int i = 0; i < t.rank; i++) {
+        int64_t d = t.dim[i] > 1 ? t.dim[i] : 1;
+        if (d > MAX_ELEMENTS || elements > MAX_ELEMENTS / d)
+            return (struct type){.dtype = t.dtype, .rank = RANK_UNKNOWN};
+        elements *= d;
+    }
+    return t;
+}
+
+struct type type_from_onnx(const struct importer *im, const struct onnx_type *t)
+{
+    struct type type = {.rank = RANK_UNKNOWN};
+    if (!t || !t->tensor)
+        return type;
+    type.dtype = dtype_from_onnx((int)t->tensor->elem_type);
+    const struct onnx_shape *shape = t->tensor->shape;
+    if (!shape || shape->dimensions.count > MAX_RANK)
+        return type;
+    type.rank = (int)shape->dimensions.count;
+    for (int i = 0; i < type.rank; i++)
+        type.dim[i] = dimension_of(im, shape->dimensions.items[i]);
+    return type_within_limits(type);
+}
+
+struct type type_of_tensor(const struct onnx_tensor *t)
+{
+    struct type type = {.rank = RANK_UNKNOWN, .dtype = dtype_from_onnx((int)t->data_type)};
+    if (t->dims.count > MAX_RANK)
+        return type;
+    type.rank = (int)t->dims.count;
+    for (int i = 0; i < type.rank; i++)
+        type.dim[i] = t->dims.items[i];
+    return type_within_limits(type);
+}
+
+// ---- --shape ----
+
+struct binding {
+    const char *text;   // the whole option
+    size_t name_size;
+    int rank;
+    int64_t dim[MAX_RANK];
+    bool is_used;
+};
+
+static bool bad_binding(struct importer *im, const struct binding *b, const char *reason)
+{
+    return error_set_code(im->error, EXIT_USAGE, NULL, "--shape %s: %s", b->text, reason);
+}
+
+static bool parse_binding(struct importer *im, const char *text, struct binding *ret_binding)
+{
+    struct binding b = {.text = text};
+    const char *equals = strrchr(text, '=');
+    if (!equals || equals == text)
+        return bad_binding(im, &b, "is not NAME=SIZE,SIZE,...");
+    b.name_size = (size_t)(equals - text);
+    for (const char *at = equals + 1; *at || b.rank == 0;) {
+        char *end;
+        errno = 0;
+        long long size = strtoll(at, &end, 10);
+        if (end == at || errno || size < 0 || size > MAX_ELEMENTS || (*end && *end != ',') || (*end && !end[1]))
+            return bad_binding(im, &b, "has a size that is no number from 0 on");
+        if (b.rank == MAX_RANK)
+            return bad_binding(im, &b, "has too many sizes");
+        b.dim[b.rank++] = size;
+        at = *end ? end + 1 : end;
+    }
+    *ret_binding = b;
+    return true;
+}
+
+static bool is_for(const struct binding *b, const struct onnx_string *name)
+{
+    return name->size == b->name_size && memcmp(name->text, b->text, b->name_size) == 0;
+}
+
+static bool bind_input(struct importer *im, struct binding *b, struct type *type)
+{
+    b->is_used = true;
+    if (type->rank != RANK_UNKNOWN && type->rank != b->rank)
+        return bad_binding(im, b, "has another number of sizes than the model says");
+    for (int i = 0; type->rank != RANK_UNKNOWN && i < b->rank; i++)
+        if (type->dim[i] >= 0 && type->dim[i] != b->dim[i])
+            return bad_binding(im, b, "contradicts a size that the model fixes");
+    *type = type_make(type->dtype, b->rank, b->dim);
+    return true;
+}
+
+static const struct onnx_shape *declared_shape(const struct importer *im, size_t input)
+{
+    const struct onnx_value_info *info = im->source->inputs.items[input];
+    const struct onnx_shape *shape = info->type && info->type->tensor ? info->type->tensor->shape : NULL;
+    return shape && shape->dimensions.count <= MAX_RANK ? shape : NULL;
+}
+
+// The types of other values follow from the symbols in their shapes, so a symbol has one size.
+static bool learn_symbol(struct importer *im, const struct onnx_string *name, int64_t size)
+{
+    int64_t known = size_of_symbol(im, name);
+    if (name->size && known < 0)
+        vec_push(&im->symbols, ((struct bound_symbol){name, size}));
+    return known < 0 || known == size ||
+           error_set_code(im->error, EXIT_USAGE, NULL,
+                          "--shape: the symbolic dimension %s is given two sizes, %" PRId64 " and %" PRId64, name->text,
+                          known, size);
+}
+
+// `--shape batch=8` gives a symbolic dimension its size.
+static bool bind_symbol(struct importer *im, struct binding *b, size_t input)
+{
+    const struct onnx_shape *shape = declared_shape(im, input);
+    for (size_t i = 0; shape && b->rank == 1 && i < shape->dimensions.count; i++) {
+        const struct onnx_dimension *d = shape->dimensions.items[i];
+        if (ONNX_HAS(d, 1) || !d->symbol.size || !is_for(b, &d->symbol))
+            continue;
+        if (!learn_symbol(im, &d->symbol, b->dim[0]))
+            return false;
+        b->is_used = true;
+    }
+    return true;
+}
+
+static bool bind_one(struct importer *im, struct binding *b, struct type *types)
+{
+    for (size_t i = 0; i < im->source->inputs.count; i++) {
+        const struct onnx_value_info *input = im->source->inputs.items[i];
+        if (is_for(b, &input->name))
+            return bind_input(im, b, &types[i]);
+    }
+    for (size_t i = 0; i < im->source->inputs.count; i++)
+        if (!bind_symbol(im, b, i))
+            return false;
+    return b->is_used || bad_binding(im, b, "names no input and no symbolic dimension of the model");
+}
+
+static bool learn_symbols_of_input(struct importer *im, size_t input, const struct type *type)
+{
+    const struct onnx_shape *shape = declared_shape(im, input);
+    for (int k = 0; shape && type->rank != RANK_UNKNOWN && k < type->rank; k++) {
+        const struct onnx_dimension *d = shape->dimensions.items[k];
+        if (type->dim[k] >= 0 && !learn_symbol(im, &d->symbol, type->dim[k]))
+            return false;
+    }
+    return true;
+}
+
+// What a bound input says of symbols holds for the other inputs too.
+static bool spread_symbols(struct importer *im, struct type *types)
+{
+    for (size_t i = 0; i < im->source->inputs.count; i++)
+        if (!learn_symbols_of_input(im, i, &types[i]))
+            return false;
+    for (size_t i = 0; i < im->source->inputs.count; i++) {
+        const struct onnx_shape *shape = declared_shape(im, i);
+        for (int k = 0; shape && types[i].rank != RANK_UNKNOWN && k < types[i].rank; k++)
+            if (types[i].dim[k] < 0)
+                types[i].dim[k] = dimension_of(im, shape->dimensions.items[k]);
+    }
+    return true;
+}
+
+// What was of known rank before and is too large now, --shape made so.
+static bool limit_types(struct importer *im, struct type *types)
+{
+    for (size_t i = 0; i < im->source->inputs.count; i++) {
+        struct type limited = type_within_limits(types[i]);
+        if (limited.rank != types[i].rank)
+            return error_set_code(im->error, EXIT_USAGE, NULL, "--shape: input %s would be larger than any memory",
+                                  ((const struct onnx_value_info *)im->source->inputs.items[i])->name.text);
+        types[i] = limited;
+    }
+    return true;
+}
+
+bool bind_shapes(struct importer *im, struct type *ret_types)
+{
+    for (size_t i = 0; i < im->source->inputs.count; i++)
+        ret_types[i] = type_from_onnx(im, ((const struct onnx_value_info *)im->source->inputs.items[i])->type);
+    for (size_t i = 0; i < im->options->shape_count; i++) {
+        struct binding b;
+        if (!parse_binding(im, im->options->shapes[i], &b) || !bind_one(im, &b, ret_types))
+            return false;
+    }
+    return spread_symbols(im, ret_types) && limit_types(im, ret_types);
+}

@@ -1,0 +1,322 @@
+// Checking graphs: one scope per graph, linked to the scope around it. Names of values are entered in the order in
+// which the standard defines them: inputs, initializers (which may give an input its default), then the outputs of each
+// node. A use of a name that no scope has is a use before definition, a cycle, or of nothing at all, and is reported as
+// that.
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/table.h"
+#include "core/vec.h"
+#include "onnx/format/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct scope {
+    const struct scope *outer;
+    VEC(const struct onnx_string *) names;
+    struct table by_name;
+};
+struct checker {
+    const char *file;
+    struct error *error;
+};
+
+// ---- scopes ----
+
+static bool is_same_name(const void *owner, uint32_t id, const void *key)
+{
+    const struct onnx_string *a = ((const struct scope *)owner)->names.items[id], *b = key;
+    return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
+}
+
+static uint64_t hash_of(const struct onnx_string *name)
+{
+    return hash_bytes(name->text, name->size, 0);
+}
+
+static bool is_in_scope(const struct scope *s, const struct onnx_string *name)
+{
+    return table_find(&s->by_name, hash_of(name), is_same_name, s, name) != TABLE_NONE;
+}
+
+static bool is_visible(const struct scope *s, const struct onnx_string *name)
+{
+    while (s && !is_in_scope(s, name))
+        s = s->outer;
+    return s != NULL;
+}
+
+static bool enter_name(struct scope *s, const struct onnx_string *name)
+{
+    if (is_in_scope(s, name))
+        return false;
+    table_insert(&s->by_name, hash_of(name), (uint32_t)s->names.count);
+    vec_push(&s->names, name);
+    return true;
+}
+
+static void leave_scope(struct scope *s)
+{
+    vec_free(&s->names);
+    table_free(&s->by_name);
+}
+
+// ---- use before definition ----
+
+static const char *label_of(const struct onnx_node *n)
+{
+    return n->name.text && n->name.size ? n->name.text : n->op_type.text ? n->op_type.text : "(without an operator)";
+}
+
+// node index by the name that it produces; id = index in `outputs`
+struct producers {
+    struct scope names;
+    VEC(uint32_t) nodes;
+};
+
+static void collect_producers(struct producers *p, const struct onnx_list *nodes)
+{
+    for (size_t i = 0; i < nodes->count; i++) {
+        const struct onnx_node *n = nodes->items[i];
+        for (size_t k = 0; k < n->outputs.count; k++)
+            if (n->outputs.items[k].size && enter_name(&p->names, &n->outputs.items[k]))
+                vec_push(&p->nodes, (uint32_t)i);
+    }
+}
+
+static uint32_t producer_of(const struct producers *p, const struct onnx_string *name)
+{
+    if (name->size == 0)
+        return TABLE_NONE;
+    uint32_t id = table_find(&p->names.by_name, hash_of(name), is_same_name, &p->names, name);
+    return id == TABLE_NONE ? TABLE_NONE : p->nodes.items[id];
+}
+
+// Depth-first along the producers of inputs, with a stack of (node, next input).
+struct walk {
+    VEC(uint32_t) path;
+    VEC(size_t) next;
+    uint8_t *state;   // 0 unseen, 1 on the path, 2 done
+};
+
+static void push_node(struct walk *w, uint32_t node)
+{
+    w->state[node] = 1;
+    vec_push(&w->path, node);
+    vec_push(&w->next, 0);
+}
+
+static void pop_node(struct walk *w)
+{
+    w->state[vec_last(&w->path)] = 2;
+    w->path.count--;
+    w->next.count--;
+}
+
+// True when a cycle was met: then the path ends in it, and ret_begin is where on the path it begins.
+static bool find_cycle(struct walk *w, const struct producers *p, const struct onnx_list *nodes, size_t *ret_begin)
+{
+    while (w->path.count) {
+        const struct onnx_node *n = nodes->items[vec_last(&w->path)];
+        if (vec_last(&w->next) == n->inputs.count) {
+            pop_node(w);
+            continue;
+        }
+        uint32_t from = producer_of(p, &n->inputs.items[vec_last(&w->next)++]);
+        if (from == TABLE_NONE || w->state[from] == 2)
+            continue;
+        if (w->state[from] == 1) {
+            for (*ret_begin = 0; w->path.items[*ret_begin] != from;)
+                ++*ret_begin;
+            return true;
+        }
+        push_node(w, from);
+    }
+    return false;
+}
+
+// "a, b, c": the nodes of the cycle in the order of the flow of data, at most a handful.
+static void describe_cycle(const struct walk *w, const struct onnx_list *nodes, size_t begin, char *text, size_t size)
+{
+    size_t used = 0, shown = 0;
+    text[0] = 0;
+    for (size_t i = w->path.count; i-- > begin && used < size && shown < 6; shown++)
+        used += (size_t)snprintf(text + used, size - used, "%s%.60s", shown ? " -> " : "",
+                                 label_of(nodes->items[w->path.items[i]]));
+    if (used < size)
+        snprintf(text + used, size - used, shown < w->path.count - begin ? " -> ..." : " -> %.60s",
+                 label_of(nodes->items[vec_last(&w->path)]));
+}
+
+static bool report_order(struct checker *c, const struct onnx_list *nodes, uint32_t user,
+                         const struct onnx_string *name)
+{
+    struct producers p = {0};
+    struct walk w = {.state = mem_alloc_zero(nodes->count)};
+    size_t begin = 0;
+    char cycle[500];
+    collect_producers(&p, nodes);
+    push_node(&w, user);
+    if (find_cycle(&w, &p, nodes, &begin)) {
+        describe_cycle(&w, nodes, begin, cycle, sizeof cycle);
+        error_set(c->error, c->file, 0, 0, "the graph has a cycle: %s", cycle);
+    } else if (producer_of(&p, name) != TABLE_NONE) {
+        error_set(c->error, c->file, 0, 0, "node %s uses %s before node %s produces it", label_of(nodes->items[user]),
+                  name->text, label_of(nodes->items[producer_of(&p, name)]));
+    } else {
+        error_set(c->error, c->file, 0, 0, "node %s uses %s, which nothing produces", label_of(nodes->items[user]),
+                  name->text);
+    }
+    mem_free(w.state, nodes->count);
+    vec_free(&w.path);
+    vec_free(&w.next);
+    vec_free(&p.nodes);
+    leave_scope(&p.names);
+    return false;
+}
+
+// ---- graphs ----
+
+static bool check_graph(struct checker *c, const struct onnx_graph *g, const struct scope *outer);
+
+static bool check_attributes(struct checker *c, const struct onnx_node *n, const struct scope *s)
+{
+    for (size_t i = 0; i < n->attributes.count; i++) {
+        const struct onnx_attribute *a = n->attributes.items[i];
+        if (!a->name.text || a->name.size == 0)
+            return error_set(c->error, c->file, 0, 0, "node %s has an attribute without a name", label_of(n));
+        for (size_t k = 0; k < i; k++)
+            if (onnx_string_is(&((const struct onnx_attribute *)n->attributes.items[k])->name, a->name.text))
+                return error_set(c->error, c->file, 0, 0, "node %s has two attributes %s", label_of(n), a->name.text);
+        if (a->g && !check_graph(c, a->g, s))
+            return false;
+        for (size_t k = 0; k < a->graphs.count; k++)
+            if (!check_graph(c, a->graphs.items[k], s))
+                return false;
+    }
+    return true;
+}
+
+static bool check_node(struct checker *c, const struct onnx_list *nodes, uint32_t index, struct scope *s)
+{
+    const struct onnx_node *n = nodes->items[index];
+    if (!n->op_type.text || n->op_type.size == 0)
+        return error_set(c->error, c->file, 0, 0, "node %u (%s) names no operator", (unsigned)index, label_of(n));
+    for (size_t i = 0; i < n->inputs.count; i++)
+        if (n->inputs.items[i].size && !is_visible(s, &n->inputs.items[i]))
+            return report_order(c, nodes, index, &n->inputs.items[i]);
+    if (!check_attributes(c, n, s))
+        return false;
+    for (size_t i = 0; i < n->outputs.count; i++)
+        if (n->outputs.items[i].size && !enter_name(s, &n->outputs.items[i]))
+            return error_set(c->error, c->file, 0, 0, "node %s produces %s, which exists already", label_of(n),
+                             n->outputs.items[i].text);
+    return true;
+}
+
+static bool check_nodes(struct checker *c, const struct onnx_list *nodes, struct scope *s)
+{
+    for (size_t i = 0; i < nodes->count; i++)
+        if (!check_node(c, nodes, (uint32_t)i, s))
+            return false;
+    return true;
+}
+
+static bool enter_inputs(struct checker *c, const struct onnx_graph *g, struct scope *s)
+{
+    for (size_t i = 0; i < g->inputs.count; i++) {
+        const struct onnx_value_info *v = g->inputs.items[i];
+        if (!v->name.text || v->name.size == 0)
+            return error_set(c->error, c->file, 0, 0, "input %zu of the graph has no name", i);
+        if (!enter_name(s, &v->name))
+            return error_set(c->error, c->file, 0, 0, "two inputs are called %s", v->name.text);
+    }
+    return true;
+}
+
+static bool enter_initializer(struct checker *c, struct scope *all, struct scope *initializers,
+                              const struct onnx_tensor *t)
+{
+    if (!t || !t->name.text || t->name.size == 0)
+        return error_set(c->error, c->file, 0, 0, "an initializer has no name");
+    if (!enter_name(initializers, &t->name))
+        return error_set(c->error, c->file, 0, 0, "two initializers are called %s", t->name.text);
+    enter_name(all, &t->name);
+    return true;
+}
+
+static bool enter_initializers(struct checker *c, const struct onnx_graph *g, struct scope *s)
+{
+    struct scope initializers = {0};
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < g->initializers.count; i++)
+        is_fine = enter_initializer(c, s, &initializers, g->initializers.items[i]);
+    for (size_t i = 0; is_fine && i < g->sparse_initializers.count; i++)
+        is_fine = enter_initializer(c, s, &initializers,
+                                    ((const struct onnx_sparse_tensor *)g->sparse_initializers.items[i])->values);
+    leave_scope(&initializers);
+    return is_fine;
+}
+
+static bool check_outputs(struct checker *c, const struct onnx_graph *g, const struct scope *s)
+{
+    for (size_t i = 0; i < g->outputs.count; i++) {
+        const struct onnx_value_info *v = g->outputs.items[i];
+        if (!v->name.text || v->name.size == 0)
+            return error_set(c->error, c->file, 0, 0, "output %zu of the graph has no name", i);
+        if (!is_visible(s, &v->name))
+            return error_set(c->error, c->file, 0, 0, "nothing produces the output %s", v->name.text);
+    }
+    return true;
+}
+
+static bool check_graph(struct checker *c, const struct onnx_graph *g, const struct scope *outer)
+{
+    struct scope s = {.outer = outer};
+    bool is_fine = enter_inputs(c, g, &s) && enter_initializers(c, g, &s) && check_nodes(c, &g->nodes, &s) &&
+                   check_outputs(c, g, &s);
+    leave_scope(&s);
+    return is_fine;
+}
+
+static bool check_function(struct checker *c, const struct onnx_function *f)
+{
+    struct scope s = {0};
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < f->inputs.count; i++)
+        if (!enter_name(&s, &f->inputs.items[i]))
+            is_fine = error_set(c->error, c->file, 0, 0, "function %s has two inputs %s",
+                                f->name.text ? f->name.text : "", f->inputs.items[i].text);
+    is_fine = is_fine && check_nodes(c, &f->nodes, &s);
+    for (size_t i = 0; is_fine && i < f->outputs.count; i++)
+        if (!is_visible(&s, &f->outputs.items[i]))
+            is_fine = error_set(c->error, c->file, 0, 0, "nothing produces the output %s of function %s",
+                                f->outputs.items[i].text, f->name.text ? f->name.text : "");
+    leave_scope(&s);
+    return is_fine;
+}
+
+static bool check_opsets(struct checker *c, const struct onnx_model *model)
+{
+    for (size_t i = 0; i < model->opsets.count; i++) {
+        const struct onnx_opset *a = model->opsets.items[i];
+        for (size_t k = 0; k < i; k++) {
+            const struct onnx_opset *b = model->opsets.items[k];
+            if (onnx_string_is(&b->domain, a->domain.text ? a->domain.text : "") && a->version != b->version)
+                return error_set(c->error, c->file, 0, 0, "two versions of the operator set \"%s\" are imported",
+                                 a->domain.text ? a->domain.text : "");
+        }
+    }
+    return true;
+}
+
+bool onnx_model_check(const struct onnx_model *model, const char *file, struct error *error)
+{
+    struct checker c = {file, error};
+    if (!check_opsets(&c, model) || !check_graph(&c, model->graph, NULL))
+        return false;
+    for (size_t i = 0; i < model->functions.count; i++)
+        if (!check_function(&c, model->functions.items[i]))
+            return false;
+    return true;
+}

@@ -1,0 +1,73 @@
+// A model file and everything mapped for it: open in one pass (map, parse, external data, sizes), close in one.
+#include "core/error.h"
+#include "core/vec.h"
+#include "onnx/format/external.h"
+#include "onnx/format/model.h"
+#include "onnx/format/tensor.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct opening {
+    struct onnx_file *file;
+    struct error *error;
+};
+
+static bool settle_tensor(void *context, void *message)
+{
+    struct opening *opening = context;
+    struct onnx_tensor *t = message;
+    if (onnx_tensor_is_external(t) && !onnx_external_map(opening->file, t, opening->error))
+        return false;
+    return onnx_tensor_check(t, opening->file->path, opening->error);
+}
+
+bool onnx_file_open(struct onnx_file *file, const char *path, struct error *error)
+{
+    struct opening opening = {file, error};
+    *file = (struct onnx_file){0};
+    arena_init(&file->arena);
+    file->path = arena_string(&file->arena, path);
+    bool is_open =
+        file_map_open(&file->map, path, error) &&
+        onnx_model_parse(&file->arena, file->path, file->map.bytes, file->map.size, &file->model, error) &&
+        onnx_message_visit(&onnx_model_descriptor, file->model, &onnx_tensor_descriptor, settle_tensor, &opening);
+    if (!is_open)
+        onnx_file_close(file);
+    return is_open;
+}
+
+void onnx_file_close(struct onnx_file *file)
+{
+    for (size_t i = 0; i < file->externals.count; i++)
+        file_map_close(&file->externals.items[i].map);
+    vec_free(&file->externals);
+    file_map_close(&file->map);
+    arena_free(&file->arena);
+    file->model = NULL;
+    file->path = NULL;
+}
+
+static bool is_in_map(const struct file_map *map, const uint8_t *at)
+{
+    return map->bytes && at >= map->bytes && at < map->bytes + map->size;
+}
+
+static bool is_mapped(const struct onnx_file *file, const uint8_t *at)
+{
+    if (is_in_map(&file->map, at))
+        return true;
+    for (size_t i = 0; i < file->externals.count; i++)
+        if (is_in_map(&file->externals.items[i].map, at))
+            return true;
+    return false;
+}
+
+// Clean pages of a read-only file map: dropping them only means that they are read again when needed.
+void onnx_file_forget(const struct onnx_file *file, const void *bytes, size_t size)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)bytes;
+    uintptr_t begin = (at + page - 1) / page * page, end = (at + size) / page * page;
+    if (file && is_mapped(file, bytes) && begin < end)
+        madvise((void *)begin, end - begin, MADV_DONTNEED);
+}

@@ -1,0 +1,325 @@
+// The reader: one interpreter over the tables of schema.c. Each message is scanned twice, first to count what repeats
+// and to meet every malformed byte, then to fill arrays of the right size; payloads are skipped over, so the cost does
+// not depend on the size of weights. Nesting is bounded, so a hostile file gets an error and not a stack overflow.
+//
+// As protobuf wants it: the last of several values of a singular field counts, a known field of another wire type is an
+// unknown one, packed and unpacked numbers mix. Unlike protobuf, a singular message that occurs twice is an error:
+// merging two graphs is no model that anyone meant.
+#include "core/error.h"
+#include "onnx/format/model.h"
+#include "onnx/format/wire.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELD_NUMBERS 32   // all known numbers are below; 0 stands for the unknown records
+#define MESSAGES_PER_SUBGRAPH 3
+#define MAX_DEPTH (ONNX_MAX_SUBGRAPHS * MESSAGES_PER_SUBGRAPH + 8)
+
+struct reader {
+    struct arena *arena;
+    const char *file;
+    const uint8_t *origin;
+    struct error *error;
+};
+
+struct tally {
+    size_t count[FIELD_NUMBERS];
+    const uint8_t *run_end[FIELD_NUMBERS];
+};
+
+static bool malformed(struct reader *r, const struct onnx_descriptor *d, const uint8_t *at, const char *reason)
+{
+    return error_set(r->error, r->file, 0, 0, "byte %zu, in %s: %s", (size_t)(at - r->origin), d->name, reason);
+}
+
+static bool accepts(enum onnx_field_kind kind, enum wire_type type)
+{
+    switch (kind) {
+    case ONNX_FIELD_INT:
+        return type == WIRE_VARINT;
+    case ONNX_FIELD_FLOAT:
+        return type == WIRE_FIXED32;
+    case ONNX_FIELD_INTS:
+        return type == WIRE_VARINT || type == WIRE_BYTES;
+    case ONNX_FIELD_FLOATS:
+        return type == WIRE_FIXED32 || type == WIRE_BYTES;
+    case ONNX_FIELD_RECORDS:
+        return true;
+    default:
+        return type == WIRE_BYTES;
+    }
+}
+
+static const struct onnx_field *field_of(const struct onnx_descriptor *d, const struct wire_record *record)
+{
+    const struct onnx_field *f = onnx_find_field(d, record->number);
+    return f && accepts(f->kind, record->type) ? f : NULL;
+}
+
+// A run is a stretch of neighbouring records of one number, kept as one view.
+static bool begins_run(struct tally *tally, unsigned number, const struct wire_record *record)
+{
+    bool begins = tally->run_end[number] != record->whole.at;
+    tally->run_end[number] = record->whole.end;
+    return begins;
+}
+
+static const char *count_numbers(const struct onnx_field *f, const struct wire_record *record, size_t *count)
+{
+    size_t size = (size_t)(record->bytes.end - record->bytes.at), packed = 0;
+    if (record->type != WIRE_BYTES) {
+        *count += 1;
+        return NULL;
+    }
+    if (f->kind == ONNX_FIELD_FLOATS ? size % 4 != 0 : !wire_count_varints(record->bytes, &packed))
+        return "a packed list of numbers is cut short";
+    *count += f->kind == ONNX_FIELD_FLOATS ? size / 4 : packed;
+    return NULL;
+}
+
+static const char *count_record(const struct onnx_field *f, struct tally *tally, const struct wire_record *record)
+{
+    unsigned number = f ? f->number : 0;
+    size_t *count = &tally->count[number];
+    if (!f || f->kind == ONNX_FIELD_RECORDS) {
+        *count += begins_run(tally, number, record);
+        return NULL;
+    }
+    if (f->kind == ONNX_FIELD_INTS || f->kind == ONNX_FIELD_FLOATS)
+        return count_numbers(f, record, count);
+    *count += 1;
+    return f->kind == ONNX_FIELD_MESSAGE && *count > 1 ? "a message that may stand once occurs twice" : NULL;
+}
+
+static bool count_records(struct reader *r, const struct onnx_descriptor *d, struct wire_range range,
+                          struct tally *tally)
+{
+    while (range.at < range.end) {
+        struct wire_record record;
+        const uint8_t *start = range.at;
+        const char *reason = wire_read_record(&range, &record);
+        if (!reason)
+            reason = count_record(field_of(d, &record), tally, &record);
+        if (reason)
+            return malformed(r, d, start, reason);
+    }
+    return true;
+}
+
+static void allocate_lists(struct reader *r, const struct onnx_descriptor *d, const struct tally *tally, char *message)
+{
+    struct onnx_message *m = (struct onnx_message *)message;
+    if (tally->count[0])
+        m->unknown.items = arena_array(r->arena, struct onnx_bytes, tally->count[0]);
+    for (size_t i = 0; i < d->field_count; i++) {
+        const struct onnx_field *f = &d->fields[i];
+        size_t n = tally->count[f->number];
+        void *member = message + f->offset;
+        if (n == 0)
+            continue;
+        if (f->kind == ONNX_FIELD_INTS)
+            ((struct onnx_ints *)member)->items = arena_array(r->arena, int64_t, n);
+        else if (f->kind == ONNX_FIELD_FLOATS)
+            ((struct onnx_floats *)member)->items = arena_array(r->arena, float, n);
+        else if (f->kind == ONNX_FIELD_STRINGS)
+            ((struct onnx_strings *)member)->items = arena_array(r->arena, struct onnx_string, n);
+        else if (f->kind == ONNX_FIELD_BLOBS || f->kind == ONNX_FIELD_RECORDS)
+            ((struct onnx_blobs *)member)->items = arena_array(r->arena, struct onnx_bytes, n);
+        else if (f->kind == ONNX_FIELD_MESSAGES)
+            ((struct onnx_list *)member)->items = arena_array(r->arena, void *, n);
+    }
+}
+
+static struct onnx_string copy_string(struct reader *r, struct wire_range bytes)
+{
+    size_t size = (size_t)(bytes.end - bytes.at);
+    return (struct onnx_string){arena_string_n(r->arena, (const char *)bytes.at, size), size};
+}
+
+static struct onnx_bytes view(struct wire_range range)
+{
+    return (struct onnx_bytes){range.at, (size_t)(range.end - range.at)};
+}
+
+static void add_run(struct onnx_blobs *runs, struct tally *tally, unsigned number, const struct wire_record *record)
+{
+    if (begins_run(tally, number, record))
+        runs->items[runs->count++] = view(record->whole);
+    else
+        runs->items[runs->count - 1].size += (size_t)(record->whole.end - record->whole.at);
+}
+
+static float float_of_bits(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void add_ints(struct onnx_ints *ints, const struct wire_record *record)
+{
+    struct wire_range rest = record->bytes;
+    uint64_t value;
+    if (record->type == WIRE_VARINT) {
+        ints->items[ints->count++] = (int64_t)record->value;
+        return;
+    }
+    ints->is_packed = true;
+    while (rest.at < rest.end && !wire_read_varint(&rest, &value))
+        ints->items[ints->count++] = (int64_t)value;
+}
+
+static void add_floats(struct onnx_floats *floats, const struct wire_record *record)
+{
+    if (record->type == WIRE_FIXED32) {
+        floats->items[floats->count++] = float_of_bits((uint32_t)record->value);
+        return;
+    }
+    floats->is_packed = true;
+    for (const uint8_t *at = record->bytes.at; at < record->bytes.end; at += 4)
+        floats->items[floats->count++] = float_of_bits(wire_load32(at));
+}
+
+static bool parse_message(struct reader *r, const struct onnx_descriptor *d, struct wire_range range, unsigned depth,
+                          char *message);
+
+static bool parse_submessage(struct reader *r, const struct onnx_field *f, const struct wire_record *record,
+                             unsigned depth, void **ret_message)
+{
+    if (depth == MAX_DEPTH)
+        return malformed(r, f->message, record->whole.at,
+                         "graphs or types are nested too deeply (more than 64 levels)");
+    char *message = arena_alloc_zero(r->arena, f->message->size, _Alignof(max_align_t));
+    *ret_message = message;
+    return parse_message(r, f->message, record->bytes, depth + 1, message);
+}
+
+// Empty bytes inside a file still have an address, so that presence is kept.
+static bool fill_record(struct reader *r, const struct onnx_field *f, struct tally *tally,
+                        const struct wire_record *record, unsigned depth, char *message)
+{
+    struct onnx_message *m = (struct onnx_message *)message;
+    void *member = message + f->offset;
+    switch (f->kind) {
+    case ONNX_FIELD_INT:
+        *(int64_t *)member = (int64_t)record->value;
+        m->has |= UINT32_C(1) << f->number;
+        return true;
+    case ONNX_FIELD_FLOAT:
+        *(float *)member = float_of_bits((uint32_t)record->value);
+        m->has |= UINT32_C(1) << f->number;
+        return true;
+    case ONNX_FIELD_STRING:
+        *(struct onnx_string *)member = copy_string(r, record->bytes);
+        return true;
+    case ONNX_FIELD_BYTES:
+        *(struct onnx_bytes *)member = view(record->bytes);
+        return true;
+    case ONNX_FIELD_INTS:
+        add_ints(member, record);
+        return true;
+    case ONNX_FIELD_FLOATS:
+        add_floats(member, record);
+        return true;
+    case ONNX_FIELD_STRINGS: {
+        struct onnx_strings *list = member;
+        list->items[list->count++] = copy_string(r, record->bytes);
+        return true;
+    }
+    case ONNX_FIELD_BLOBS: {
+        struct onnx_blobs *list = member;
+        list->items[list->count++] = view(record->bytes);
+        return true;
+    }
+    case ONNX_FIELD_RECORDS:
+        add_run(member, tally, f->number, record);
+        return true;
+    case ONNX_FIELD_MESSAGE: {
+        void *child = NULL;
+        bool is_fine = parse_submessage(r, f, record, depth, &child);
+        memcpy(member, &child, sizeof child);
+        return is_fine;
+    }
+    case ONNX_FIELD_MESSAGES: {
+        struct onnx_list *list = member;
+        return parse_submessage(r, f, record, depth, &list->items[list->count++]);
+    }
+    }
+    return true;
+}
+
+static void clear_member(const struct onnx_field *f, char *message)
+{
+    void *none = NULL;
+    ((struct onnx_message *)message)->has &= ~(UINT32_C(1) << f->number);
+    if (f->kind == ONNX_FIELD_STRING)
+        memset(message + f->offset, 0, sizeof(struct onnx_string));
+    else if (f->kind == ONNX_FIELD_MESSAGE)
+        memcpy(message + f->offset, &none, sizeof none);
+}
+
+static void clear_alternatives(const struct onnx_descriptor *d, unsigned number, char *message)
+{
+    if (!(d->one_of >> number & 1))
+        return;
+    for (size_t i = 0; i < d->field_count; i++)
+        if (d->fields[i].number != number && d->one_of >> d->fields[i].number & 1)
+            clear_member(&d->fields[i], message);
+}
+
+static bool parse_message(struct reader *r, const struct onnx_descriptor *d, struct wire_range range, unsigned depth,
+                          char *message)
+{
+    struct tally tally = {0};
+    if (!count_records(r, d, range, &tally))
+        return false;
+    allocate_lists(r, d, &tally, message);
+    memset(tally.run_end, 0, sizeof tally.run_end);
+    while (range.at < range.end) {
+        struct wire_record record;
+        if (wire_read_record(&range, &record))
+            return malformed(r, d, range.at, "the file changed while it was read");
+        const struct onnx_field *f = field_of(d, &record);
+        if (!f) {
+            add_run(&((struct onnx_message *)message)->unknown, &tally, 0, &record);
+            continue;
+        }
+        clear_alternatives(d, f->number, message);
+        if (!fill_record(r, f, &tally, &record, depth, message))
+            return false;
+    }
+    return true;
+}
+
+bool onnx_message_parse(struct arena *a, const struct onnx_descriptor *d, const char *file, const uint8_t *bytes,
+                        size_t size, void **ret_message, struct error *error)
+{
+    static const uint8_t nothing[1];
+    if (!bytes)
+        bytes = nothing;
+    struct reader r = {a, file, bytes, error};
+    char *message = arena_alloc_zero(a, d->size, _Alignof(max_align_t));
+    if (!parse_message(&r, d, (struct wire_range){bytes, bytes + size}, 0, message))
+        return false;
+    *ret_message = message;
+    return true;
+}
+
+bool onnx_model_parse(struct arena *a, const char *file, const uint8_t *bytes, size_t size,
+                      struct onnx_model **ret_model, struct error *error)
+{
+    void *message;
+    if (size == 0)
+        return error_set(error, file, 0, 0, "the file is empty");
+    if (!onnx_message_parse(a, &onnx_model_descriptor, file, bytes, size, &message, error))
+        return false;
+    struct onnx_model *model = message;
+    if (!model->graph)
+        return error_set(error, file, 0, 0, "this is not an ONNX model: it has no graph");
+    if (model->ir_version < 1 || model->opsets.count == 0)
+        return error_set(error, file, 0, 0, "this is not an ONNX model: it has no %s",
+                         model->ir_version < 1 ? "IR version" : "operator set");
+    *ret_model = model;
+    return true;
+}

@@ -1,0 +1,263 @@
+// Saving a model: which tensors go to the external file and where in it, then both files, the data first, so that a
+// model never names data that is not there. A tensor that moves is written in another form (no payload, external_data
+// entries); the forms are a list in the order of writing, the model itself stays untouched. Tensors that share bytes
+// (tied weights) share them in the external file too.
+#include "core/error.h"
+#include "core/hash.h"
+#include "core/table.h"
+#include "onnx/format/tensor.h"
+#include "onnx/format/wire.h"
+#include "onnx/format/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SMALL_PAYLOAD 1024       // stays in the model
+#define PIECE (4u << 20)         // bytes written between two givings back of pages
+#define PAGE_ALIGNED_FROM 4096   // larger payloads begin on a page, so that runtimes can map them
+#define PAGE_SIZE_OF_FORMAT 4096
+#define SMALL_ALIGNMENT 64
+
+struct placement {
+    struct onnx_bytes payload;
+    uint64_t offset;
+};
+struct plan {
+    struct arena arena;
+    const char *location;                    // file name of the external data
+    bool moves_large;                        // not only what was external before
+    VEC(const struct onnx_tensor *) forms;   // by tensor in the order of writing; NULL: as it is
+    VEC(struct placement) placements;        // in the order of the file
+    struct table by_address;
+    uint64_t end;
+};
+struct saved_source {
+    struct file_writer *writer;
+    const struct onnx_file *source;
+};
+
+static void put_in_pieces(void *target, const void *bytes, size_t size)
+{
+    const struct saved_source *saved = target;
+    const uint8_t *at = bytes;
+    bool gives_back = size >= PIECE;
+    while (size) {
+        size_t piece = size < PIECE ? size : PIECE;
+        file_write(saved->writer, at, piece);
+        if (gives_back)
+            onnx_file_forget(saved->source, at, piece);
+        at += piece;
+        size -= piece;
+    }
+}
+
+// ---- the plan ----
+
+static struct onnx_bytes payload_to_move(const struct plan *plan, const struct onnx_tensor *t)
+{
+    if (onnx_tensor_is_external(t))
+        return t->external;
+    if (plan->moves_large && t->raw_data.size >= SMALL_PAYLOAD)
+        return t->raw_data;
+    return (struct onnx_bytes){0};
+}
+
+static bool is_same_payload(const void *owner, uint32_t id, const void *key)
+{
+    const struct plan *plan = owner;
+    const struct onnx_bytes *a = &plan->placements.items[id].payload, *b = key;
+    return a->at == b->at && a->size == b->size;
+}
+
+static uint64_t aligned(uint64_t offset, size_t size)
+{
+    uint64_t alignment = size >= PAGE_ALIGNED_FROM ? PAGE_SIZE_OF_FORMAT : SMALL_ALIGNMENT;
+    return (offset + alignment - 1) / alignment * alignment;
+}
+
+static uint64_t place(struct plan *plan, struct onnx_bytes payload)
+{
+    uint64_t key[2] = {(uintptr_t)payload.at, payload.size};
+    uint64_t hash = hash_bytes(key, sizeof key, 0);
+    uint32_t id = table_find(&plan->by_address, hash, is_same_payload, plan, &payload);
+    if (id == TABLE_NONE) {
+        struct placement placement = {payload, aligned(plan->end, payload.size)};
+        id = (uint32_t)plan->placements.count;
+        vec_push(&plan->placements, placement);
+        table_insert(&plan->by_address, hash, id);
+        plan->end = placement.offset + payload.size;
+    }
+    return plan->placements.items[id].offset;
+}
+
+static struct onnx_string text_value(struct plan *plan, const char *text)
+{
+    return (struct onnx_string){arena_string(&plan->arena, text), strlen(text)};
+}
+
+static void set_entry(struct plan *plan, struct onnx_list *list, const char *key, const char *value)
+{
+    struct onnx_entry *entry = NULL;
+    for (size_t i = 0; i < list->count && !entry; i++)
+        if (onnx_string_is(&((struct onnx_entry *)list->items[i])->key, key))
+            entry = list->items[i];
+    if (!entry) {
+        entry = arena_new(&plan->arena, struct onnx_entry);
+        entry->key = text_value(plan, key);
+        list->items[list->count++] = entry;
+    }
+    entry->value = text_value(plan, value);
+}
+
+// The entries with the new place; others (a checksum) stay.
+static struct onnx_list external_entries(struct plan *plan, const struct onnx_list *old, uint64_t offset, size_t size)
+{
+    struct onnx_list list = {arena_array(&plan->arena, void *, old->count + 3), 0};
+    for (size_t i = 0; i < old->count; i++) {
+        struct onnx_entry *copy = arena_new(&plan->arena, struct onnx_entry);
+        *copy = *(const struct onnx_entry *)old->items[i];
+        list.items[list.count++] = copy;
+    }
+    set_entry(plan, &list, "location", plan->location);
+    set_entry(plan, &list, "offset", arena_printf(&plan->arena, "%llu", (unsigned long long)offset));
+    set_entry(plan, &list, "length", arena_printf(&plan->arena, "%zu", size));
+    return list;
+}
+
+static const struct onnx_tensor *external_form(struct plan *plan, const struct onnx_tensor *t,
+                                               struct onnx_bytes payload)
+{
+    struct onnx_tensor *form = arena_new(&plan->arena, struct onnx_tensor);
+    *form = *t;
+    form->raw_data = (struct onnx_bytes){0};
+    form->external_data = external_entries(plan, &t->external_data, place(plan, payload), payload.size);
+    form->data_location = 1;
+    ONNX_SET(form, 14);
+    return form;
+}
+
+static bool plan_tensor(void *context, void *message)
+{
+    struct plan *plan = context;
+    const struct onnx_tensor *t = message;
+    struct onnx_bytes payload = payload_to_move(plan, t);
+    vec_push(&plan->forms, payload.at ? external_form(plan, t, payload) : NULL);
+    return true;
+}
+
+static void make_plan(struct plan *plan, const struct onnx_model *model)
+{
+    vec_clear(&plan->forms);
+    vec_clear(&plan->placements);
+    table_clear(&plan->by_address);
+    plan->end = 0;
+    onnx_message_visit(&onnx_model_descriptor, (void *)(uintptr_t)model, &onnx_tensor_descriptor, plan_tensor, plan);
+}
+
+static void free_plan(struct plan *plan)
+{
+    vec_free(&plan->forms);
+    vec_free(&plan->placements);
+    table_free(&plan->by_address);
+    arena_free(&plan->arena);
+}
+
+// ---- the files ----
+
+static void put_padding(struct file_writer *writer, uint64_t until)
+{
+    static const uint8_t zeros[PAGE_SIZE_OF_FORMAT];
+    while (writer->written < until) {
+        uint64_t missing = until - writer->written;
+        file_write(writer, zeros, missing < sizeof zeros ? (size_t)missing : sizeof zeros);
+    }
+}
+
+static bool write_payloads(const struct plan *plan, const struct onnx_file *source, struct file_writer *writer,
+                           const char *path, struct error *error)
+{
+    struct saved_source saved = {writer, source};
+    if (!file_writer_open(writer, path, error))
+        return false;
+    for (size_t i = 0; i < plan->placements.count && !writer->failed; i++) {
+        put_padding(writer, plan->placements.items[i].offset);
+        put_in_pieces(&saved, plan->placements.items[i].payload.at, plan->placements.items[i].payload.size);
+    }
+    return true;
+}
+
+static bool write_messages(struct onnx_writer *w, const struct onnx_model *model, const struct onnx_file *source,
+                           struct file_writer *writer, const char *path, struct error *error)
+{
+    struct saved_source saved = {writer, source};
+    struct wire_sink sink = {put_in_pieces, &saved};
+    if (!file_writer_open(writer, path, error))
+        return false;
+    w->sink = &sink;
+    onnx_writer_put(w, &onnx_model_descriptor, model);
+    w->sink = NULL;
+    return true;
+}
+
+static bool write_both(struct onnx_writer *w, const struct plan *plan, const struct onnx_model *model,
+                       const struct onnx_file *source, const char *path, const char *data_path, struct error *error)
+{
+    struct file_writer data, text;
+    if (!write_payloads(plan, source, &data, data_path, error))
+        return false;
+    if (!write_messages(w, model, source, &text, path, error)) {
+        file_writer_abandon(&data);
+        return false;
+    }
+    if (!file_writer_commit(&data, error)) {
+        file_writer_abandon(&text);
+        return false;
+    }
+    return file_writer_commit(&text, error);
+}
+
+static bool write_one(struct onnx_writer *w, const struct onnx_model *model, const struct onnx_file *source,
+                      const char *path, struct error *error)
+{
+    struct file_writer text;
+    return write_messages(w, model, source, &text, path, error) && file_writer_commit(&text, error);
+}
+
+static const char *file_name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static size_t measure(struct onnx_writer *w, struct plan *plan, const struct onnx_model *model)
+{
+    make_plan(plan, model);
+    w->forms = plan->forms.items;
+    return onnx_writer_measure(w, &onnx_model_descriptor, model);
+}
+
+bool onnx_model_write(const struct onnx_model *model, const struct onnx_file *source, const char *path, size_t limit,
+                      struct error *error)
+{
+    struct onnx_writer w = {0};
+    struct plan plan = {0};
+    arena_init(&plan.arena);
+    const char *data_path = arena_printf(&plan.arena, "%s.data", path);
+    plan.location = file_name_of(data_path);
+    size_t size = measure(&w, &plan, model);
+    if (size > (limit ? limit : ONNX_PROTOBUF_LIMIT)) {
+        plan.moves_large = true;
+        size = measure(&w, &plan, model);
+    }
+    bool is_written;
+    if (size > ONNX_PROTOBUF_LIMIT)
+        is_written = error_set_code(error, EXIT_UNSUPPORTED, path,
+                                    "the model without its weights exceeds protobuf's limit of 2 GB");
+    else if (plan.placements.count)
+        is_written = write_both(&w, &plan, model, source, path, data_path, error);
+    else
+        is_written = write_one(&w, model, source, path, error);
+    onnx_writer_free(&w);
+    free_plan(&plan);
+    return is_written;
+}

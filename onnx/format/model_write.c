@@ -1,0 +1,302 @@
+// The writer: sizes first (protobuf wants the length of a message before its contents), in a list in the order of
+// writing, then the bytes. Fields go out in ascending order of number, as protobuf's own serializers do, so that a
+// model written by those comes back byte for byte.
+#include "core/vec.h"
+#include "onnx/format/model.h"
+#include "onnx/format/wire.h"
+#include "onnx/format/writer.h"
+
+#include <string.h>
+
+static size_t size_of_payload(uint32_t number, size_t size)
+{
+    return wire_size_key(number) + wire_size_varint(size) + size;
+}
+
+static size_t size_of_blobs(const struct onnx_blobs *blobs)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < blobs->count; i++)
+        size += blobs->items[i].size;
+    return size;
+}
+
+static size_t size_of_varints(const struct onnx_ints *ints)
+{
+    size_t size = 0;
+    for (size_t i = 0; i < ints->count; i++)
+        size += wire_size_varint((uint64_t)ints->items[i]);
+    return size;
+}
+
+static size_t size_of_numbers(uint32_t number, size_t count, bool is_packed, size_t size)
+{
+    if (count == 0)
+        return 0;
+    return is_packed ? size_of_payload(number, size) : count * wire_size_key(number) + size;
+}
+
+static void *pointer_at(const void *member)
+{
+    void *pointer;
+    memcpy(&pointer, member, sizeof pointer);
+    return pointer;
+}
+
+// A tensor may be written in another form (its payload moved to an external file): see writer.h.
+static const void *form_to_write(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message)
+{
+    if (d != &onnx_tensor_descriptor || !w->forms)
+        return message;
+    const struct onnx_tensor *form = w->forms[w->next_form++];
+    return form ? form : message;
+}
+
+static size_t size_of_message(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message);
+
+static size_t size_of_field(struct onnx_writer *w, const struct onnx_field *f, const char *message)
+{
+    const void *member = message + f->offset;
+    uint32_t n = f->number;
+    size_t size = 0;
+    bool is_present = ((const struct onnx_message *)message)->has >> n & 1;
+    switch (f->kind) {
+    case ONNX_FIELD_INT:
+        return is_present ? wire_size_key(n) + wire_size_varint((uint64_t) * (const int64_t *)member) : 0;
+    case ONNX_FIELD_FLOAT:
+        return is_present ? wire_size_key(n) + 4 : 0;
+    case ONNX_FIELD_STRING: {
+        const struct onnx_string *s = member;
+        return s->text ? size_of_payload(n, s->size) : 0;
+    }
+    case ONNX_FIELD_BYTES: {
+        const struct onnx_bytes *b = member;
+        return b->at ? size_of_payload(n, b->size) : 0;
+    }
+    case ONNX_FIELD_INTS: {
+        const struct onnx_ints *ints = member;
+        return size_of_numbers(n, ints->count, ints->is_packed, size_of_varints(ints));
+    }
+    case ONNX_FIELD_FLOATS: {
+        const struct onnx_floats *floats = member;
+        return size_of_numbers(n, floats->count, floats->is_packed, 4 * floats->count);
+    }
+    case ONNX_FIELD_STRINGS: {
+        const struct onnx_strings *list = member;
+        for (size_t i = 0; i < list->count; i++)
+            size += size_of_payload(n, list->items[i].size);
+        return size;
+    }
+    case ONNX_FIELD_BLOBS: {
+        const struct onnx_blobs *list = member;
+        for (size_t i = 0; i < list->count; i++)
+            size += size_of_payload(n, list->items[i].size);
+        return size;
+    }
+    case ONNX_FIELD_RECORDS:
+        return size_of_blobs(member);
+    case ONNX_FIELD_MESSAGE: {
+        const void *child = pointer_at(member);
+        return child ? size_of_payload(n, size_of_message(w, f->message, child)) : 0;
+    }
+    case ONNX_FIELD_MESSAGES: {
+        const struct onnx_list *list = member;
+        for (size_t i = 0; i < list->count; i++)
+            size += size_of_payload(n, size_of_message(w, f->message, list->items[i]));
+        return size;
+    }
+    }
+    return 0;
+}
+
+static size_t size_of_message(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message)
+{
+    size_t slot = w->sizes.count, size;
+    vec_push(&w->sizes, 0);
+    message = form_to_write(w, d, message);
+    size = size_of_blobs(&((const struct onnx_message *)message)->unknown);
+    for (size_t i = 0; i < d->field_count; i++)
+        size += size_of_field(w, &d->fields[i], message);
+    w->sizes.items[slot] = size;
+    return size;
+}
+
+static void put_payload(const struct wire_sink *sink, uint32_t number, const void *bytes, size_t size)
+{
+    wire_put_key(sink, number, WIRE_BYTES);
+    wire_put_varint(sink, size);
+    wire_put_bytes(sink, bytes, size);
+}
+
+static void put_blobs(const struct wire_sink *sink, const struct onnx_blobs *blobs)
+{
+    for (size_t i = 0; i < blobs->count; i++)
+        wire_put_bytes(sink, blobs->items[i].at, blobs->items[i].size);
+}
+
+static void put_float(const struct wire_sink *sink, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    wire_put_fixed32(sink, bits);
+}
+
+static void put_ints(const struct wire_sink *sink, uint32_t number, const struct onnx_ints *ints)
+{
+    if (ints->is_packed && ints->count) {
+        wire_put_key(sink, number, WIRE_BYTES);
+        wire_put_varint(sink, size_of_varints(ints));
+    }
+    for (size_t i = 0; i < ints->count; i++) {
+        if (!ints->is_packed)
+            wire_put_key(sink, number, WIRE_VARINT);
+        wire_put_varint(sink, (uint64_t)ints->items[i]);
+    }
+}
+
+static void put_floats(const struct wire_sink *sink, uint32_t number, const struct onnx_floats *floats)
+{
+    if (floats->is_packed && floats->count) {
+        wire_put_key(sink, number, WIRE_BYTES);
+        wire_put_varint(sink, 4 * floats->count);
+    }
+    for (size_t i = 0; i < floats->count; i++) {
+        if (!floats->is_packed)
+            wire_put_key(sink, number, WIRE_FIXED32);
+        put_float(sink, floats->items[i]);
+    }
+}
+
+static void put_message(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message);
+
+static void put_child(struct onnx_writer *w, const struct onnx_field *f, const void *child)
+{
+    wire_put_key(w->sink, f->number, WIRE_BYTES);
+    wire_put_varint(w->sink, w->sizes.items[w->next_size]);
+    put_message(w, f->message, child);
+}
+
+static void put_field(struct onnx_writer *w, const struct onnx_field *f, const char *message)
+{
+    const void *member = message + f->offset;
+    uint32_t n = f->number;
+    bool is_present = ((const struct onnx_message *)message)->has >> n & 1;
+    switch (f->kind) {
+    case ONNX_FIELD_INT:
+        if (is_present) {
+            wire_put_key(w->sink, n, WIRE_VARINT);
+            wire_put_varint(w->sink, (uint64_t) * (const int64_t *)member);
+        }
+        return;
+    case ONNX_FIELD_FLOAT:
+        if (is_present) {
+            wire_put_key(w->sink, n, WIRE_FIXED32);
+            put_float(w->sink, *(const float *)member);
+        }
+        return;
+    case ONNX_FIELD_STRING: {
+        const struct onnx_string *s = member;
+        if (s->text)
+            put_payload(w->sink, n, s->text, s->size);
+        return;
+    }
+    case ONNX_FIELD_BYTES: {
+        const struct onnx_bytes *b = member;
+        if (b->at)
+            put_payload(w->sink, n, b->at, b->size);
+        return;
+    }
+    case ONNX_FIELD_INTS:
+        put_ints(w->sink, n, member);
+        return;
+    case ONNX_FIELD_FLOATS:
+        put_floats(w->sink, n, member);
+        return;
+    case ONNX_FIELD_STRINGS: {
+        const struct onnx_strings *list = member;
+        for (size_t i = 0; i < list->count; i++)
+            put_payload(w->sink, n, list->items[i].text, list->items[i].size);
+        return;
+    }
+    case ONNX_FIELD_BLOBS: {
+        const struct onnx_blobs *list = member;
+        for (size_t i = 0; i < list->count; i++)
+            put_payload(w->sink, n, list->items[i].at, list->items[i].size);
+        return;
+    }
+    case ONNX_FIELD_RECORDS:
+        put_blobs(w->sink, member);
+        return;
+    case ONNX_FIELD_MESSAGE: {
+        const void *child = pointer_at(member);
+        if (child)
+            put_child(w, f, child);
+        return;
+    }
+    case ONNX_FIELD_MESSAGES: {
+        const struct onnx_list *list = member;
+        for (size_t i = 0; i < list->count; i++)
+            put_child(w, f, list->items[i]);
+        return;
+    }
+    }
+}
+
+static void put_message(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message)
+{
+    w->next_size++;
+    message = form_to_write(w, d, message);
+    for (size_t i = 0; i < d->field_count; i++)
+        put_field(w, &d->fields[i], message);
+    put_blobs(w->sink, &((const struct onnx_message *)message)->unknown);
+}
+
+size_t onnx_writer_measure(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message)
+{
+    vec_clear(&w->sizes);
+    w->next_form = 0;
+    return size_of_message(w, d, message);
+}
+
+void onnx_writer_put(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message)
+{
+    w->next_size = w->next_form = 0;
+    put_message(w, d, message);
+}
+
+void onnx_writer_free(struct onnx_writer *w)
+{
+    vec_free(&w->sizes);
+}
+
+size_t onnx_message_size(const struct onnx_descriptor *d, const void *message)
+{
+    struct onnx_writer w = {0};
+    size_t size = onnx_writer_measure(&w, d, message);
+    onnx_writer_free(&w);
+    return size;
+}
+
+void onnx_message_write(const struct onnx_descriptor *d, const void *message, const struct wire_sink *sink)
+{
+    struct onnx_writer w = {.sink = sink};
+    onnx_writer_measure(&w, d, message);
+    onnx_writer_put(&w, d, message);
+    onnx_writer_free(&w);
+}
+
+static void put_into_memory(void *target, const void *bytes, size_t size)
+{
+    uint8_t **at = target;
+    memcpy(*at, bytes, size);
+    *at += size;
+}
+
+struct onnx_bytes onnx_message_encode(struct arena *a, const struct onnx_descriptor *d, const void *message)
+{
+    size_t size = onnx_message_size(d, message);
+    uint8_t *bytes = arena_alloc(a, size + 1, 1), *at = bytes;
+    struct wire_sink sink = {put_into_memory, &at};
+    onnx_message_write(d, message, &sink);
+    return (struct onnx_bytes){bytes, size};
+}

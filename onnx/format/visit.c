@@ -1,0 +1,42 @@
+// Walking over a model by the tables of schema.c, and the small helpers that everybody uses.
+#include "onnx/format/model.h"
+
+#include <string.h>
+
+static bool visit_field(const struct onnx_field *f, char *message, const struct onnx_descriptor *wanted,
+                        onnx_visit_fn *visit, void *context)
+{
+    if (f->kind == ONNX_FIELD_MESSAGE) {
+        void *child;
+        memcpy(&child, message + f->offset, sizeof child);
+        return !child || onnx_message_visit(f->message, child, wanted, visit, context);
+    }
+    if (f->kind != ONNX_FIELD_MESSAGES)
+        return true;
+    const struct onnx_list *list = (const struct onnx_list *)(message + f->offset);
+    for (size_t i = 0; i < list->count; i++)
+        if (!onnx_message_visit(f->message, list->items[i], wanted, visit, context))
+            return false;
+    return true;
+}
+
+bool onnx_message_visit(const struct onnx_descriptor *d, void *message, const struct onnx_descriptor *wanted,
+                        onnx_visit_fn *visit, void *context)
+{
+    if (d == wanted && !visit(context, message))
+        return false;
+    for (size_t i = 0; i < d->field_count; i++)
+        if (!visit_field(&d->fields[i], message, wanted, visit, context))
+            return false;
+    return true;
+}
+
+bool onnx_string_is(const struct onnx_string *s, const char *text)
+{
+    return s->size == strlen(text) && (s->size == 0 || memcmp(s->text, text, s->size) == 0);
+}
+
+bool onnx_bytes_are(const struct onnx_bytes *b, const char *text)
+{
+    return b->size == strlen(text) && (b->size == 0 || memcmp(b->at, text, b->size) == 0);
+}

@@ -1,0 +1,17 @@
+// The writer's state, shared by model_write.c (messages) and model_save.c (files). Private to onnx.
+#ifndef ONNX_FORMAT_WRITER_H
+#define ONNX_FORMAT_WRITER_H
+#include "core/vec.h"
+#include "onnx/format/model.h"
+
+struct onnx_writer {
+    const struct wire_sink *sink;
+    VEC(size_t) sizes;   // of all messages, in the order of writing
+    size_t next_size;
+    const struct onnx_tensor **forms;   // one per tensor in the order of writing: what to write instead, or NULL
+    size_t next_form;
+};
+size_t onnx_writer_measure(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message);
+void onnx_writer_put(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message);   // after measure
+void onnx_writer_free(struct onnx_writer *w);
+#endif

@@ -1,0 +1,66 @@
+// What the parts of taso-opt's job share: the job itself, the search, and what judges its results.
+#ifndef OPTIMIZER_OPTIMIZATION_H
+#define OPTIMIZER_OPTIMIZATION_H
+#include "backends/contract/backend.h"
+#include "core/arena.h"
+#include "onnx/convert/import.h"
+#include "optimizer/graph_steps.h"
+#include "optimizer/optimize.h"
+#include "optimizer/runnable.h"
+#include "optimizer/search/search.h"
+
+struct validator;
+
+enum optimize_device { DEVICE_CPU, DEVICE_FAKE, DEVICE_CUDA };
+enum layout_strategy {
+    STRATEGY_STANDARD,
+    STRATEGY_JOINT,
+    STRATEGY_SEQUENTIAL,
+    STRATEGY_GRAPH_ONLY,
+    STRATEGY_LAYOUT_ONLY,
+};
+
+// One of several that price graphs at the same time.
+struct estimator {
+    const struct cut_plan *cut;
+    struct backend *backend;
+    double when_unknown;   // of a graph that the backend gives no estimate for
+    double per_operator;   // seconds that each operator is taken to cost beside its own
+    bool only_recalls;     // while others work: nothing is measured
+};
+
+struct optimizing {
+    const struct optimize_options *options;
+    struct onnx_file file;
+    struct imported_model model;
+    struct arena arena;   // of rules and values
+    struct rule_set rules;
+    struct backend *backend;
+    VEC(struct estimator) workers;   // for the search; the first one has the backend above
+    struct validator *validator;     // for all searches with the same rules
+    struct backend *checker;         // what models run on: the backend, or the processor where that is not here
+    struct cut_plan cut;
+    struct search_result found;
+    struct graph_steps steps[2];   // of the original and of the result
+    struct report report;
+    struct error *error;
+};
+
+struct backend_options optimizing_backend_options(struct optimizing *o);
+struct backend *optimizing_open_device(struct optimizing *o, const struct backend_options *chosen, struct error *error);
+// Whether models are timed: only the device that the model is optimized for says how fast it is.
+bool optimizing_is_timed(const struct optimizing *o);
+bool optimizing_has_large_weights(const struct optimizing *o);
+
+// The search by the strategy of the options, into o->found; what the report tells of layouts. (searching.c)
+void optimizing_search(struct optimizing *o);
+
+// Compares o->found with the original and times both, into o->report. False: the device failed. (judging.c)
+bool optimizing_judge(struct optimizing *o);
+// After a check that failed: o->found and the original agree with random weights. Then they differ as the model's own
+// blow up what is rounded.
+bool optimizing_differs_by_rounding(struct optimizing *o);
+// Times two results against each other for about that long: the time of a over that of b, run by run.
+bool optimizing_duel(struct optimizing *o, const struct search_result *a, const struct search_result *b, double seconds,
+                     struct side_by_side *ret_times);
+#endif

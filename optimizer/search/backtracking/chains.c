@@ -1,0 +1,338 @@
+#include "optimizer/search/backtracking/chains.h"
+
+#include "optimizer/search/backtracking/replay.h"
+#include <math.h>
+#include <stdlib.h>
+
+#define MAX_DEPTH 12
+#define WIDE_STEPS 2   // a wide expansion is ranked like a chain that is so much longer
+// In place of a proposal's number:
+#define WIDE_EXPANSION UINT32_MAX
+#define WAITING_END (UINT32_MAX - 1)
+
+void chains_init(struct chains *c, struct whole *w)
+{
+    *c = (struct chains){.w = w, .space.w = w};
+    c->queue.limit = w->options->max_candidates;
+}
+
+void chains_free(struct chains *c)
+{
+    space_free(&c->space);
+    queue_free(&c->queue);
+}
+
+// --- expansion -------------------------------------------------------------------------------------------------------
+
+static void queue_match(struct chains *c, const struct match *m, double change)
+{
+    const struct state *s = &c->space.states.items[c->expanding];
+    double total = s->change + change;
+    if (!whole_is_within_alpha(c->w, total)) {
+        c->w->result->statistics.too_costly++;
+        return;
+    }
+    double rank = total - s->credit + (s->depth + 1) * c->step_price, least = whole_least_gain(c->w);
+    queue_push(&c->queue, &(struct candidate){.seconds = rank,
+                                              .change = total,
+                                              .least = least > s->least ? least : s->least,
+                                              .parent = c->expanding,
+                                              .match = *m});
+}
+
+static void take_priced(void *context, const struct match *m, size_t tag, enum outcome outcome, double change)
+{
+    struct chains *c = context;
+    c->w->result->statistics.ill_typed += outcome == OUTCOME_ILL_TYPED;
+    c->w->result->statistics.cyclic += outcome == OUTCOME_CYCLIC;
+    if (outcome == OUTCOME_PRICED)
+        queue_match(c, m, change);
+}
+
+static bool consider_match(void *context, const struct match *m)
+{
+    struct chains *c = context;
+    if (match_touch(m, c->touches) == c->touch) {
+        c->w->result->statistics.matches++;
+        batch_add(&c->w->batch, m, 0);
+    }
+    return !whole_has_to_stop(c->w);
+}
+
+// Queues the matches that are touched so.
+static void expand(struct chains *c, uint32_t id, enum touch touch)
+{
+    const struct state *s = &c->space.states.items[id];
+    struct match_index index;
+    size_t n = s->graph.nodes.count;
+    if (s->depth >= MAX_DEPTH)
+        return;
+    c->expanding = id;
+    c->touch = touch;
+    c->touches = state_mark_touched(&c->space, s);
+    bool *is_touched = mem_new_array(bool, n + 1);
+    for (node_id i = 0; i < n; i++)
+        is_touched[i] = c->touches[i] == touch;
+    match_index_init(&index, &s->graph);
+    batch_begin(&c->w->batch, &index, take_priced, c);
+    rule_index_match(&c->w->rule_index, &index, c->w->is_disabled, is_touched, &c->w->scratch, consider_match, c);
+    batch_end(&c->w->batch);
+    match_index_free(&index);
+    mem_free_array(is_touched, n + 1);
+    mem_free(c->touches, n + 1);
+}
+
+// --- the queue -------------------------------------------------------------------------------------------------------
+
+static int compare_changes(const void *a, const void *b)
+{
+    return proposal_compare(*(struct proposal *const *)a, *(struct proposal *const *)b);
+}
+
+// No more than the budget allows to try.
+size_t chains_begin(struct chains *c)
+{
+    struct whole *w = c->w;
+    VEC(struct proposal *) untried = {0};
+    size_t n_nodes = w->graph.nodes.count ? w->graph.nodes.count : 1;
+    size_t left = (size_t)w->options->budget - (size_t)w->result->statistics.expanded;
+    c->step_price = w->seconds / (double)n_nodes / 4;
+    for (size_t i = 0; i < w->proposals.count; i++)
+        if (w->proposals.items[i].tried == NOT_TRIED && isfinite(w->proposals.items[i].change))
+            vec_push(&untried, &w->proposals.items[i]);
+    if (untried.count)
+        vec_sort(&untried, compare_changes);
+    size_t n = untried.count < left ? untried.count : left;
+    for (size_t i = 0; i < n; i++) {
+        const struct proposal *p = untried.items[i];
+        struct candidate next = {.seconds = p->change + c->step_price,
+                                 .change = p->change,
+                                 .least = p->least,
+                                 .parent = NO_STATE,
+                                 .proposal = (uint32_t)(p - w->proposals.items),
+                                 .match = p->match};
+        queue_push(&c->queue, &next);
+    }
+    vec_free(&untried);
+    return n;
+}
+
+static bool is_still_of_use(void *context, const struct candidate *next)
+{
+    struct chains *c = context;
+    return next->parent != NO_STATE && !c->space.kinds.items[c->space.states.items[next->parent].kind]->is_gone;
+}
+
+// One flag for each kind of region: is something queued for it? To be freed.
+static bool *mark_unfinished(const struct chains *c)
+{
+    bool *is_unfinished = mem_alloc_zero(c->space.kinds.count + 1);
+    for (size_t i = 0; i < c->queue.heap.count; i++)
+        if (c->queue.heap.items[i]->parent != NO_STATE)
+            is_unfinished[c->space.states.items[c->queue.heap.items[i]->parent].kind] = true;
+    return is_unfinished;
+}
+
+// Where a region is not any more what it was, chains are begun anew.
+static void retry_in_changed_regions(struct chains *c)
+{
+    bool *is_left = space_mark_sites(&c->space);
+    for (size_t i = 0; i < c->w->proposals.count; i++) {
+        struct proposal *p = &c->w->proposals.items[i];
+        if (p->tried != NOT_TRIED && !is_left[p->tried])
+            p->tried = NOT_TRIED;
+    }
+    mem_free(is_left, c->space.n_sites + 1);
+}
+
+void chains_follow(struct chains *c, const struct movement *m)
+{
+    space_follow(&c->space, m);
+    retry_in_changed_regions(c);
+    queue_keep(&c->queue, is_still_of_use, c);
+}
+
+void chains_reduce(struct chains *c)
+{
+    queue_drop_costlier_half(&c->queue);
+    bool *is_unfinished = mark_unfinished(c);
+    for (uint32_t i = 0; i < c->space.kinds.count; i++)
+        if (!is_unfinished[i])
+            space_forget_kind(&c->space, i);
+    mem_free(is_unfinished, c->space.kinds.count + 1);
+    pricer_forget(&c->w->pricer);
+}
+
+// --- a step ----------------------------------------------------------------------------------------------------------
+
+// Later, when chains of close matches did not come to anything: the matches that are touched widely.
+static void queue_wide_expansion(struct chains *c, uint32_t id)
+{
+    const struct state *s = &c->space.states.items[id];
+    double rank = s->change - s->credit + (s->depth + WIDE_STEPS) * c->step_price;
+    queue_push(&c->queue,
+               &(struct candidate){
+                   .seconds = rank, .change = s->change, .parent = id, .proposal = WIDE_EXPANSION, .match = s->match});
+}
+
+// Counts as an expansion when there was something.
+static void expand_widely(struct chains *c, uint32_t id)
+{
+    uint64_t n_matches = c->w->result->statistics.matches;
+    expand(c, id, TOUCH_WIDE);
+    c->w->result->statistics.expanded += c->w->result->statistics.matches > n_matches;
+}
+
+// Only steps that add to what is promised are gone on with sooner, so that no promise holds the search for ever.
+static void note_promise(struct chains *c, uint32_t id)
+{
+    struct state *s = &c->space.states.items[id];
+    double before = c->space.states.items[s->parent].promise;
+    s->promise = space_promise_of(&c->space, id);
+    s->credit = s->promise > before * (1 + 1e-9) ? s->promise : 0;
+}
+
+// The gain was none when the whole graph was priced. What surrounds the region is why, so other gains in it are as wrong.
+static void note_error(struct chains *c, const struct state *s)
+{
+    struct region_kind *k = c->space.kinds.items[s->kind];
+    double error = c->w->refused - s->change;
+    if (error > 0 && isfinite(error) && (k->error == 0 || error < k->error))
+        k->error = error;
+}
+
+static bool apply_if_better(struct chains *c, uint32_t id, double least, struct movement *ret_movement)
+{
+    struct state *s = &c->space.states.items[id];
+    bool is_likely = s->change + c->space.kinds.items[s->kind]->error < -least;
+    if (is_likely && chain_apply_everywhere(&c->space, id, ret_movement))
+        return true;
+    s = &c->space.states.items[id];
+    if (is_likely)
+        note_error(c, s);
+    s->change = 0;
+    return false;
+}
+
+// A chain has become cheaper, but what its parent promised is more, and this step added nothing to that: it would be
+// lost. So the end waits until the others that promise more have been tried.
+static bool has_to_wait(struct chains *c, uint32_t id)
+{
+    struct state *s = &c->space.states.items[id];
+    const struct state *parent = &c->space.states.items[s->parent];
+    if (parent->credit <= -s->change)
+        return false;
+    s->promise = space_promise_of(&c->space, id);
+    return s->promise <= parent->promise;
+}
+
+// Ranked like what is next of the parent, without its promise.
+static void queue_end(struct chains *c, uint32_t id)
+{
+    const struct state *s = &c->space.states.items[id];
+    double rank = s->change + (s->depth - 1 + WIDE_STEPS) * c->step_price;
+    queue_push(&c->queue, &(struct candidate){.seconds = rank,
+                                              .change = s->change,
+                                              .least = s->least,
+                                              .parent = id,
+                                              .proposal = WAITING_END,
+                                              .match = s->match});
+}
+
+// The region is priced in its new state: sums of estimates drift. One step changes what its match does. What seems to be good, and is not when the whole
+// graph is priced, is as good as nothing.
+static bool try_state(struct chains *c, uint32_t parent, const struct candidate *next, struct movement *ret_movement)
+{
+    bool is_new;
+    double step_change = next->change - c->space.states.items[parent].change;
+    uint32_t id = space_make_state(&c->space, parent, &next->match, step_change, &is_new);
+    if (id == NO_STATE)
+        return false;
+    if (c->space.states.items[id].is_expanded) {
+        c->w->result->statistics.duplicates++;
+        return false;
+    }
+    c->w->result->statistics.expanded++;
+    c->space.states.items[id].is_expanded = true;
+    c->space.states.items[id].least = next->least;
+    if (c->space.states.items[parent].parent == NO_STATE)
+        space_set_change(&c->space, id, next->change);
+    double change = space_price_state(&c->space, id);
+    if (change < -next->least && has_to_wait(c, id)) {
+        queue_end(c, id);
+        return false;
+    }
+    if (change < -next->least && apply_if_better(c, id, next->least, ret_movement))
+        return true;
+    if (whole_is_within_alpha(c->w, change)) {
+        note_promise(c, id);
+        expand(c, id, TOUCH_CLOSE);
+        queue_wide_expansion(c, id);
+    }
+    return false;
+}
+
+// The beginning of a chain. A new site of a region for which a good chain is known needs no search.
+static bool try_beginning(struct chains *c, const struct candidate *next, struct movement *ret_movement)
+{
+    struct candidate first = *next;
+    bool is_new_site;
+    uint32_t *site = &c->w->proposals.items[next->proposal].tried;
+    uint32_t kind = space_find_kind(&c->space, &next->match, &first.match, site, &is_new_site);
+    uint32_t winner = c->space.kinds.items[kind]->winner;
+    if (is_new_site && winner != NO_STATE && chain_apply_everywhere(&c->space, winner, ret_movement))
+        return true;
+    return try_state(c, c->space.kinds.items[kind]->root, &first, ret_movement);
+}
+
+bool chains_step(struct chains *c, bool *ret_is_adopted, struct movement *ret_movement)
+{
+    struct candidate *next = queue_pop(&c->queue);
+    *ret_is_adopted = false;
+    if (!next)
+        return false;
+    if (next->parent == NO_STATE)
+        *ret_is_adopted = try_beginning(c, next, ret_movement);
+    else if (is_still_of_use(c, next) && next->proposal == WIDE_EXPANSION)
+        expand_widely(c, next->parent);
+    else if (is_still_of_use(c, next) && next->proposal == WAITING_END)
+        *ret_is_adopted = apply_if_better(c, next->parent, next->least, ret_movement);
+    else if (is_still_of_use(c, next))
+        *ret_is_adopted = try_state(c, next->parent, next, ret_movement);
+    candidate_free(next);
+    return true;
+}
+
+static const struct candidate *best_waiting_end(const struct chains *c)
+{
+    const struct candidate *best = NULL;
+    for (size_t i = 0; i < c->queue.heap.count; i++) {
+        const struct candidate *e = c->queue.heap.items[i];
+        bool is_better =
+            !best || e->seconds < best->seconds || (e->seconds == best->seconds && e->number < best->number);
+        if (e->proposal == WAITING_END && e->parent != NO_STATE && is_better)
+            best = e;
+    }
+    return best;
+}
+
+static bool is_other(void *context, const struct candidate *e)
+{
+    const uint64_t *number = context;
+    return e->number != *number;
+}
+
+bool chains_end(struct chains *c, struct movement *ret_movement)
+{
+    const struct candidate *best;
+    while ((best = best_waiting_end(c)) != NULL) {
+        uint64_t number = best->number;
+        uint32_t state = best->parent;
+        double least = best->least;
+        bool is_of_use = is_still_of_use(c, best);
+        queue_keep(&c->queue, is_other, &number);
+        if (is_of_use && apply_if_better(c, state, least, ret_movement))
+            return true;
+    }
+    return false;
+}

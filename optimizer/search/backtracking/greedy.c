@@ -1,0 +1,214 @@
+// Descent: what makes the graph cheaper is applied at once, as far as it shares no node. Where the whole graph says that
+// estimates were wrong, each kind of proposal is priced alone.
+#include "optimizer/search/backtracking/incumbent.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static bool claim_nodes(bool *claimed, const struct match *m)
+{
+    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
+        if (claimed[m->nodes[i]])
+            return false;
+    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
+        claimed[m->nodes[i]] = true;
+    return true;
+}
+
+typedef VEC(struct proposal *) proposal_list;
+
+static int compare_pointed_proposals(const void *a, const void *b)
+{
+    return proposal_compare(*(struct proposal *const *)a, *(struct proposal *const *)b);
+}
+
+// The best improving proposals of which no two share a matched node, best first.
+static void choose_apart(struct whole *w, proposal_list *ret_chosen)
+{
+    bool *claimed = mem_alloc_zero(w->graph.nodes.count + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < w->proposals.count; i++)
+        if (proposal_is_improving(&w->proposals.items[i]))
+            vec_push(ret_chosen, &w->proposals.items[i]);
+    if (ret_chosen->count)
+        vec_sort(ret_chosen, compare_pointed_proposals);
+    for (size_t i = 0; i < ret_chosen->count; i++)
+        if (whole_allows(w, &ret_chosen->items[i]->match, &w->graph) &&
+            claim_nodes(claimed, &ret_chosen->items[i]->match))
+            ret_chosen->items[n++] = ret_chosen->items[i];
+    ret_chosen->count = n;
+    mem_free(claimed, w->graph.nodes.count + 1);
+}
+
+static size_t apply_proposals(struct whole *w, const proposal_list *chosen, bool all_or_none,
+                              struct movement *ret_movement)
+{
+    size_t n = chosen->count;
+    struct edit *edits = mem_new_array(struct edit, n);
+    struct search_step *steps = mem_new_array(struct search_step, n);
+    struct match *matches = mem_new_array(struct match, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct proposal *c = chosen->items[i];
+        matches[i] = c->match;
+        steps[i] = (struct search_step){c->match.rule, c->change};
+        edits[i] = (struct edit){
+            .match = &matches[i], .change = c->change, .least = c->least, .n_steps = 1, .steps = &steps[i]};
+    }
+    size_t applied = all_or_none ? n * whole_apply_all(w, edits, n, ret_movement) : whole_apply(w, edits, n, ret_movement);
+    mem_free_array(edits, n);
+    mem_free_array(steps, n);
+    mem_free_array(matches, n);
+    return applied;
+}
+
+// A match made in the working graph, as long as it takes to ask what it changes.
+struct attempt {
+    struct arena_mark arena;
+    struct graph_mark nodes;
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    struct rewrite rewrite;
+};
+
+static bool attempt_begin(struct whole *w, const struct match *m, struct attempt *a)
+{
+    a->arena = arena_mark(w->working.arena);
+    a->nodes = graph_mark(&w->working);
+    if (!match_apply(m, &w->working, &w->scratch, a->old, a->new))
+        return false;
+    a->rewrite = rewrite_of_match(&w->working, a->nodes.nodes, &w->index, m, a->old, a->new);
+    return true;
+}
+
+static void attempt_end(struct whole *w, const struct attempt *a)
+{
+    graph_rollback(&w->working, a->nodes);
+    arena_release(w->working.arena, a->arena);
+}
+
+static void correct_price(struct whole *w, const struct match *m, double change)
+{
+    struct attempt a;
+    if (attempt_begin(w, m, &a))
+        pricer_correct(&w->pricer, &a.rewrite, change);
+    attempt_end(w, &a);
+}
+
+static bool gains_widely(struct whole *w, const struct proposal *p)
+{
+    struct attempt a;
+    double change = INFINITY;
+    if (attempt_begin(w, &p->match, &a)) {
+        a.rewrite.is_wide = true;
+        change = pricer_change(&w->pricer, &a.rewrite);
+    }
+    attempt_end(w, &a);
+    return change < -p->least;
+}
+
+// What a proposal changes alone in the whole graph is from now on the estimate of those that look like it, here and in
+// graphs to come.
+static void make_sure(struct whole *w, const struct proposal *p, double change)
+{
+    const struct rule *rule = p->match.rule;
+    int64_t rank = p->rank;
+    for (size_t i = 0; i < w->proposals.count; i++) {
+        struct proposal *other = &w->proposals.items[i];
+        if (other->match.rule == rule && other->rank == rank && !other->is_sure) {
+            correct_price(w, &other->match, change);
+            proposal_set_change(w, other, change);
+            other->is_sure = true;
+        }
+    }
+}
+
+static bool has_alike(const proposal_list *list, const struct proposal *p)
+{
+    for (size_t i = list->count; i-- > 0 && list->items[i]->rank == p->rank;)
+        if (list->items[i]->match.rule == p->match.rule)
+            return true;
+    return false;
+}
+
+// One of each kind that is not sure. The proposals are listed by rank.
+static void list_kinds(const proposal_list *chosen, proposal_list *ret_kinds)
+{
+    for (size_t i = 0; i < chosen->count; i++)
+        if (!chosen->items[i]->is_sure && !has_alike(ret_kinds, chosen->items[i]))
+            vec_push(ret_kinds, chosen->items[i]);
+}
+
+static void price_alone(struct whole *w, const proposal_list *kinds, double *ret_seconds)
+{
+    const struct match **matches = mem_new_array(const struct match *, kinds->count);
+    for (size_t i = 0; i < kinds->count; i++)
+        matches[i] = &kinds->items[i]->match;
+    batch_price_graphs(&w->batch, &w->index, kinds->count, matches, ret_seconds);
+    w->n_nodes_priced += kinds->count * w->graph.nodes.count;
+    mem_free_array(matches, kinds->count);
+}
+
+// What gains nothing when more of what surrounds it is priced is left out: most that is wrong is found so, for a small
+// part of what a whole graph takes. False: some were.
+static bool leave_out_unlikely(struct whole *w, proposal_list *kinds)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < kinds->count; i++)
+        if (gains_widely(w, kinds->items[i]))
+            kinds->items[n++] = kinds->items[i];
+        else
+            make_sure(w, kinds->items[i], 0);
+    bool is_any_left_out = n < kinds->count;
+    kinds->count = n;
+    return !is_any_left_out;
+}
+
+// Each kind is priced alone, first widely and then with the whole graph. What gains nothing may still begin a chain.
+// False: some of them gain nothing.
+static bool make_all_sure(struct whole *w, proposal_list *chosen)
+{
+    proposal_list kinds = {0};
+    if (!whole_has_to_stop(w))
+        list_kinds(chosen, &kinds);
+    bool is_good = leave_out_unlikely(w, &kinds);
+    double *seconds = mem_new_array(double, kinds.count);
+    price_alone(w, &kinds, seconds);
+    for (size_t i = 0; i < kinds.count; i++) {
+        const struct proposal *p = kinds.items[i];
+        bool gains = whole_is_gain(w->seconds, seconds[i], p->change, p->least, 1);
+        make_sure(w, p, gains ? seconds[i] - w->seconds : 0);
+        is_good = is_good && gains;
+    }
+    mem_free_array(seconds, kinds.count);
+    vec_free(&kinds);
+    vec_sort(chosen, compare_pointed_proposals);
+    return is_good;
+}
+
+// What was sure in one graph need not be so in the next.
+static bool make_all_sure_again(struct whole *w, proposal_list *chosen)
+{
+    for (size_t i = 0; i < chosen->count; i++)
+        chosen->items[i]->is_sure = false;
+    return make_all_sure(w, chosen);
+}
+
+// All that improves at once. Where that does not make the graph cheaper, some of the estimates are wrong: each kind of
+// proposal is priced alone, before what is left is tried again.
+bool whole_descend(struct whole *w, struct movement *ret_movement)
+{
+    for (;;) {
+        proposal_list chosen = {0};
+        choose_apart(w, &chosen);
+        size_t n = chosen.count, applied = n ? apply_proposals(w, &chosen, true, ret_movement) : 0;
+        bool is_wrong = n && !applied && !make_all_sure(w, &chosen);
+        if (n && !applied && !is_wrong) {
+            applied = apply_proposals(w, &chosen, false, ret_movement);
+            is_wrong = !applied && !make_all_sure_again(w, &chosen);
+        }
+        vec_free(&chosen);
+        if (applied || whole_has_to_stop(w))
+            return applied > 0;
+        if (!is_wrong && !whole_price_stale_proposals(w))
+            return false;
+    }
+}

@@ -1,0 +1,110 @@
+// The whole graph while it is being improved: the best one so far, every match in it with an estimated change in
+// cost, and the making of a better one by many edits at once.
+//
+// After an adoption only what is near the change is matched and priced anew; all other matches move along.
+#ifndef OPTIMIZER_SEARCH_BACKTRACKING_INCUMBENT_H
+#define OPTIMIZER_SEARCH_BACKTRACKING_INCUMBENT_H
+#include "core/progress.h"
+#include "optimizer/search/backtracking/local_cost.h"
+#include "optimizer/search/backtracking/parallel_cost.h"
+#include "optimizer/search/backtracking/region.h"
+#include "optimizer/search/search.h"
+#include "optimizer/search/translation_validation.h"
+#include "substitutions/rule_index.h"
+
+#define NOT_TRIED UINT32_MAX
+
+struct proposal {
+    struct match match;
+    double change;     // estimated, in seconds; infinity: not to be applied
+    double least;      // gain that counts, in seconds
+    int64_t rank;      // the change, rounded: sums of the same costs in another order are equal
+    uint64_t number;   // order of arrival
+    uint32_t tried;    // the site of the region in which a chain was begun with it, or NOT_TRIED
+    bool is_sure;      // the change is that of the whole graph, of a match that looks the same
+    bool is_stale;     // something near has changed since it was priced
+};
+// A change of the whole graph: a match, or what a region has become.
+struct edit {
+    const struct match *match;           // NULL: the region
+    const struct rewritten *rewritten;   // at this site
+    const struct site *site;
+    double change;   // estimated
+    double least;    // gain that counts, of the whole graph as of the neighbourhood
+    size_t n_steps;
+    const struct search_step *steps;   // with `seconds_after` being each step's estimated change
+};
+struct whole {
+    const struct rule_set *rules;
+    const struct search_options *options;
+    const struct cost_model *cost;
+    struct search_result *result;
+    struct pricer pricer;
+    struct batch batch;
+    struct validator *validator, own_validator;
+    struct arena scratch;
+    struct rule_index rule_index;
+    bool *is_disabled;   // of every rule
+    struct graph graph, working;
+    struct match_index index;
+    double seconds;   // of the graph, priced as a whole
+    double refused;   // change of the whole graph by the edits that were last tried
+    double grain;     // of ranks, in seconds
+    VEC(struct proposal) proposals;
+    uint64_t arrived;
+    const bool *touched;   // while matching: only matches with such a node
+    double deadline;       // on the monotonic clock; 0: none
+    uint64_t most_work;    // that may be done
+    uint64_t n_nodes_priced;   // of whole graphs
+    struct progress *progress;
+    const size_t *n_queued;   // of chains, for the progress
+};
+// What became of the graph before: where its tensors and nodes are now, if they still are what they were (NO_TENSOR,
+// NO_NODE: gone or replaced), and which nodes are new or read something new.
+struct movement {
+    tensor_id *tensors;
+    node_id *nodes;
+    bool *is_changed;
+    size_t n_tensors, n_nodes, n_nodes_now;
+};
+
+void whole_init(struct whole *w, const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,
+                const struct search_options *options, struct search_result *result);
+void whole_free(struct whole *w);
+
+// --- proposals -------------------------------------------------------------------------------------------------------
+// Adds the matches of all rules; only those with a node among `touched`, when given.
+void whole_find_proposals(struct whole *w, const bool *touched);
+// Those with such a node: what improves is priced anew, the others when nothing improves any more.
+void whole_price_proposals_near(struct whole *w, const bool *near);
+bool whole_price_stale_proposals(struct whole *w);   // false: there were none
+bool proposal_is_improving(const struct proposal *p);
+void proposal_set_change(const struct whole *w, struct proposal *p, double change);
+// The better one first. Of equal ones, that on earlier tensors: so a commutative match is taken in the same order
+// wherever it reads the same tensors, and what it makes of them is shared.
+int proposal_compare(const struct proposal *x, const struct proposal *y);
+// May this match of `g` be made? A rule that validation refutes is disabled.
+bool whole_allows(struct whole *w, const struct match *m, const struct graph *g);
+uint64_t whole_work(const struct whole *w);         // done so far
+bool whole_is_out_of_work(const struct whole *w);
+bool whole_is_out_of_time(const struct whole *w);   // past the deadline
+bool whole_has_to_stop(const struct whole *w);      // interrupted, or one of these
+void whole_show_progress(const struct whole *w);
+double whole_least_gain(const struct whole *w);   // that counts for the match that was priced last
+bool whole_is_within_alpha(const struct whole *w, double change);
+
+// --- edits -----------------------------------------------------------------------------------------------------------
+// Applies as many of the edits as make the graph cheaper: all, or else about the first half of them, and so on; of
+// edits that look the same all or none, as far as that goes. They must not touch the same nodes. Gives the number
+// applied; when it is not 0, `ret_movement` is to be freed.
+size_t whole_apply(struct whole *w, const struct edit *edits, size_t n, struct movement *ret_movement);
+bool whole_apply_all(struct whole *w, const struct edit *edits, size_t n, struct movement *ret_movement);   // or none
+// Is what was estimated, and n rewrites have to gain, a gain of the whole graph, too?
+bool whole_is_gain(double before, double after, double estimated_change, double least, size_t n);
+bool whole_would_gain(struct whole *w, const struct edit *e);   // alone
+void movement_free(struct movement *m);
+
+// --- descent (descent.c) ---------------------------------------------------------------------------------------------
+// Applies the best improving proposals that do not overlap, all at once. False: none improves any more.
+bool whole_descend(struct whole *w, struct movement *ret_movement);
+#endif

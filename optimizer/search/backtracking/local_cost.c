@@ -1,0 +1,545 @@
+#include "optimizer/search/backtracking/local_cost.h"
+
+#include <math.h>
+#include <string.h>
+
+// By turns: readers (bias, residual, activation), and what is read (producers that a backend may fuse into them).
+#define STEPS 5
+#define ENOUGH_MEMBERS 24   // no step begins with so many. Whole steps only: so equal surroundings stay equal
+#define WIDER 2             // times so many steps, where a rewrite is priced widely,
+#define MANY_MEMBERS 96     // and so many members
+#define MAX_WORDS ((size_t)1 << 23)
+#define MAX_READERS 8        // a tensor with more readers is a border
+#define MAX_PATH_NODES 128   // looked at, at most, for a path that leads back in
+#define NO_READER UINT32_MAX
+
+enum { WORD_LEAF = -1, WORD_BEFORE = -2, WORD_AFTER = -3 };
+
+void scribe_init(struct scribe *s, struct graph_costs *costs)
+{
+    *s = (struct scribe){.costs = costs};
+    arena_init(&s->arena);
+}
+
+void scribe_free(struct scribe *s)
+{
+    arena_free(&s->arena);
+    vec_free(&s->is_member);
+    vec_free(&s->places);
+    vec_free(&s->members);
+    vec_free(&s->path.is_seen);
+    vec_free(&s->path.nodes);
+    spelling_free(&s->signature);
+    spelling_free(&s->graph_words);
+    ordering_free(&s->ordering);
+}
+
+void pricer_init(struct pricer *p, const struct cost_model *cost)
+{
+    *p = (struct pricer){.cost = cost};
+    memo_init(&p->memo, MAX_WORDS);
+    memo_init(&p->graph_costs.memo, MAX_WORDS);
+    pthread_mutex_init(&p->graph_costs.lock, NULL);
+    scribe_init(&p->scribe, &p->graph_costs);
+}
+
+void pricer_free(struct pricer *p)
+{
+    memo_free(&p->memo);
+    memo_free(&p->graph_costs.memo);
+    pthread_mutex_destroy(&p->graph_costs.lock);
+    scribe_free(&p->scribe);
+}
+
+void pricer_forget(struct pricer *p)
+{
+    memo_clear(&p->memo);
+    memo_clear(&p->graph_costs.memo);
+}
+
+// --- members ---------------------------------------------------------------------------------------------------------
+
+static bool is_member(const struct scribe *p, node_id n)
+{
+    return p->is_member.items[n] == p->generation;
+}
+
+static void add_member(struct scribe *p, const struct graph *g, node_id n)
+{
+    if (is_member(p, n) || (g->nodes.items[n].op->flags & OPERATOR_IS_LEAF))
+        return;
+    p->is_member.items[n] = p->generation;
+    vec_push(&p->members, n);
+}
+
+static void grow_up(struct scribe *p, const struct graph *g)
+{
+    size_t end = p->members.count;
+    for (size_t i = 0; i < end; i++) {
+        node_id n = p->members.items[i];
+        for (uint32_t j = 0; j < g->nodes.items[n].n_inputs; j++)
+            add_member(p, g, g->tensors.items[graph_inputs(g, n)[j]].producer);
+    }
+}
+
+static void add_readers(struct scribe *p, const struct rewrite *r, tensor_id t)
+{
+    const struct graph_uses *uses = &r->index->uses;
+    uint32_t first = uses->first[t], end = uses->first[t + 1];
+    for (uint32_t i = first; end - first <= MAX_READERS && i < end; i++)
+        add_member(p, r->g, uses->nodes[i]);
+}
+
+static void grow_down(struct scribe *p, const struct rewrite *r)
+{
+    size_t end = p->members.count;
+    for (size_t i = 0; i < end; i++) {
+        const struct node *n = &r->g->nodes.items[p->members.items[i]];
+        for (uint32_t j = 0; j < n->n_outputs; j++)
+            add_readers(p, r, n->first_output + j);
+    }
+}
+
+static void add_variables(struct scribe *p, const struct rewrite *r)
+{
+    for (uint32_t v = 0; v < r->match->rule->pattern.n_variables; v++)
+        if (r->match->variables[v] != NO_TENSOR)
+            add_member(p, r->g, r->g->tensors.items[r->match->variables[v]].producer);
+}
+
+// What the new nodes read of those that are there already.
+static void add_what_is_read(struct scribe *p, const struct rewrite *r)
+{
+    for (node_id n = (node_id)r->n_before; n < r->g->nodes.count; n++)
+        for (uint32_t i = 0; i < r->g->nodes.items[n].n_inputs; i++) {
+            node_id producer = r->g->tensors.items[graph_inputs(r->g, n)[i]].producer;
+            if (producer < r->n_before)
+                add_member(p, r->g, producer);
+        }
+}
+
+static void see(struct scribe *p, node_id n, uint32_t reader)
+{
+    if (p->path.is_seen.items[n] == p->path.generation)
+        return;
+    p->path.is_seen.items[n] = p->path.generation;
+    vec_push(&p->path.nodes, ((struct path_node){n, reader}));
+}
+
+static void add_path(struct scribe *p, const struct graph *g, uint32_t last)
+{
+    for (; last != NO_READER; last = p->path.nodes.items[last].reader)
+        add_member(p, g, p->path.nodes.items[last].node);
+}
+
+// Is there a member that this node depends on, not before `first`? The nodes on a shortest way to it become members.
+static void add_way_back(struct scribe *p, const struct rewrite *r, node_id from, node_id first)
+{
+    p->path.generation++;
+    vec_clear(&p->path.nodes);
+    see(p, from, NO_READER);
+    for (uint32_t i = 0; i < p->path.nodes.count && i < MAX_PATH_NODES; i++) {
+        node_id n = p->path.nodes.items[i].node;
+        for (uint32_t j = 0; j < r->g->nodes.items[n].n_inputs; j++) {
+            node_id producer = r->g->tensors.items[graph_inputs(r->g, n)[j]].producer;
+            if (is_member(p, producer)) {
+                add_path(p, r->g, i);
+                return;
+            }
+            if (producer > first && !r->index->is_weight[producer])
+                see(p, producer, i);
+        }
+    }
+}
+
+static node_id first_member(const struct scribe *p)
+{
+    node_id first = NO_NODE;
+    for (size_t i = 0; i < p->members.count; i++)
+        first = p->members.items[i] < first ? p->members.items[i] : first;
+    return first;
+}
+
+// Two loops with something else between them, that reads the one and is read by the other, cannot be one. Nodes are in
+// topological order, so what stands before the first member depends on none.
+static void add_paths(struct scribe *p, const struct rewrite *r)
+{
+    node_id first = first_member(p);
+    size_t end = p->members.count;
+    for (size_t i = 0; i < end; i++) {
+        node_id n = p->members.items[i];
+        for (uint32_t j = 0; j < r->g->nodes.items[n].n_inputs; j++) {
+            node_id producer = r->g->tensors.items[graph_inputs(r->g, n)[j]].producer;
+            if (producer > first && !is_member(p, producer) && !r->index->is_weight[producer])
+                add_way_back(p, r, producer, first);
+        }
+    }
+}
+
+static void collect_members(struct scribe *p, const struct rewrite *r)
+{
+    vec_clear(&p->members);
+    for (size_t i = 0; i < r->n_nodes; i++)
+        add_member(p, r->g, r->nodes[i]);
+    if (r->match)
+        add_variables(p, r);
+    else
+        add_what_is_read(p, r);
+    int steps = r->is_wide ? STEPS * WIDER : STEPS;
+    size_t enough = r->is_wide ? MANY_MEMBERS : ENOUGH_MEMBERS;
+    for (int step = 0; step < steps && p->members.count < enough; step++)
+        if (step % 2 == 0)
+            grow_down(p, r);
+        else
+            grow_up(p, r->g);
+    add_paths(p, r);
+    order_nodes(&p->ordering, r->index, r->match, p->members.items, p->members.count);
+}
+
+static bool is_read_outside(const struct scribe *p, const struct rewrite *r, tensor_id t)
+{
+    const struct graph_uses *uses = &r->index->uses;
+    for (uint32_t i = uses->first[t]; i < uses->first[t + 1]; i++)
+        if (!is_member(p, uses->nodes[i]))
+            return true;
+    return r->index->is_output[t];
+}
+
+static bool is_weight(const struct rewrite *r, tensor_id t)
+{
+    node_id producer = r->g->tensors.items[t].producer;
+    return producer < r->n_before && r->index->is_weight[producer];
+}
+
+// --- the signature ---------------------------------------------------------------------------------------------------
+
+static void write_word(struct scribe *p, int64_t word)
+{
+    spelling_add(&p->signature, word);
+}
+
+static void spell_type(struct spelling *words, const struct type *t)
+{
+    spelling_add(words, t->dtype);
+    spelling_add(words, t->rank);
+    for (int i = 0; i < t->rank; i++)
+        spelling_add(words, t->dim[i]);
+}
+
+static void spell_attributes(struct spelling *words, const struct node *n)
+{
+    int n_attributes = operator_n_attributes(n->op);
+    for (int i = 0; i < n_attributes; i++) {
+        spelling_add(words, n->attributes[i].count);
+        for (uint32_t j = 0; j < n->attributes[i].count; j++)
+            spelling_add(words, n->attributes[i].ints[j]);
+    }
+}
+
+static bool is_placed(const struct scribe *p, tensor_id t)
+{
+    return p->places.items[t].generation == p->generation;
+}
+
+static void set_place(struct scribe *p, tensor_id t, tensor_id where)
+{
+    p->places.items[t] = (struct place){p->generation, where};
+}
+
+static void write_tensor(struct scribe *p, const struct rewrite *r, tensor_id t, tensor_id *next)
+{
+    const struct type *type = graph_type(r->g, t);
+    if (is_placed(p, t)) {
+        write_word(p, p->places.items[t].tensor);
+        return;
+    }
+    set_place(p, t, (*next)++);
+    write_word(p, WORD_LEAF);
+    write_word(p, is_weight(r, t));
+    spell_type(&p->signature, type);
+}
+
+// The inputs of a commutative node are written as they were met; of two that are new here, what they are decides.
+static bool has_swapped_leaves(const struct scribe *p, const struct rewrite *r, node_id n)
+{
+    const tensor_id *inputs = graph_inputs(r->g, n);
+    if (!(r->g->nodes.items[n].op->flags & OPERATOR_IS_COMMUTATIVE))
+        return false;
+    if (is_placed(p, inputs[0]) && is_placed(p, inputs[1]))
+        return p->places.items[inputs[1]].tensor < p->places.items[inputs[0]].tensor;
+    if (is_placed(p, inputs[0]) || is_placed(p, inputs[1]))
+        return is_placed(p, inputs[1]);
+    return n < r->n_before && order_is_swapped(r->index, inputs[0], inputs[1]);
+}
+
+static void write_node(struct scribe *p, const struct rewrite *r, node_id n, tensor_id *next)
+{
+    const struct node *node = &r->g->nodes.items[n];
+    write_word(p, node->op->id);
+    write_word(p, node->n_inputs);
+    spell_attributes(&p->signature, node);
+    bool is_swapped = has_swapped_leaves(p, r, n);
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        write_tensor(p, r, graph_inputs(r->g, n)[is_swapped ? 1 - i : i], next);
+    for (uint32_t i = 0; i < node->n_outputs; i++)
+        set_place(p, node->first_output + i, (*next)++);
+}
+
+static void write_members(struct scribe *p, const struct rewrite *r, tensor_id *next)
+{
+    spelling_clear(&p->signature);
+    for (size_t i = 0; i < p->members.count; i++)
+        write_node(p, r, p->members.items[i], next);
+    write_word(p, WORD_BEFORE);
+    for (size_t i = 0; i < p->members.count; i++) {
+        const struct node *n = &r->g->nodes.items[p->members.items[i]];
+        for (uint32_t j = 0; j < n->n_outputs; j++)
+            if (is_read_outside(p, r, n->first_output + j))
+                write_word(p, p->places.items[n->first_output + j].tensor);
+    }
+}
+
+static void write_target(struct scribe *p, const struct rewrite *r, tensor_id *next)
+{
+    write_word(p, WORD_AFTER);
+    for (node_id n = (node_id)r->n_before; n < r->g->nodes.count; n++)
+        write_node(p, r, n, next);
+    for (size_t i = 0; i < r->n_tensors; i++) {
+        write_tensor(p, r, r->old[i], next);
+        write_tensor(p, r, r->new[i], next);
+    }
+}
+
+// --- the local graph -------------------------------------------------------------------------------------------------
+
+// A tensor from beyond the border: a leaf, known before the graph runs where the original is.
+static tensor_id import_tensor(struct scribe *p, const struct rewrite *r, struct graph *local, tensor_id t)
+{
+    if (!is_placed(p, t)) {
+        const struct operator* op = operators[is_weight(r, t) ? OP_WEIGHT : OP_INPUT];
+        set_place(p, t, graph_add_leaf(local, op, (int64_t)local->nodes.count, graph_type(r->g, t)));
+    }
+    return p->places.items[t].tensor;
+}
+
+static void copy_node(struct scribe *p, const struct rewrite *r, struct graph *local, node_id n)
+{
+    const struct node *node = &r->g->nodes.items[n];
+    tensor_id *inputs = arena_array(&p->arena, tensor_id, node->n_inputs + 1);
+    bool is_swapped = has_swapped_leaves(p, r, n);
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
+        uint32_t j = is_swapped ? 1 - i : i;
+        inputs[j] = import_tensor(p, r, local, graph_inputs(r->g, n)[j]);
+    }
+    node_id copy = graph_add_copy(local, r->g, n, inputs);
+    for (uint32_t i = 0; i < node->n_outputs; i++)
+        set_place(p, node->first_output + i, graph_output_of(local, copy, i));
+}
+
+static void copy_members(struct scribe *p, const struct rewrite *r, struct graph *local)
+{
+    for (size_t i = 0; i < p->members.count; i++)
+        copy_node(p, r, local, p->members.items[i]);
+    for (size_t i = 0; i < p->members.count; i++) {
+        const struct node *n = &r->g->nodes.items[p->members.items[i]];
+        for (uint32_t j = 0; j < n->n_outputs; j++)
+            if (is_read_outside(p, r, n->first_output + j))
+                graph_add_output(local, p->places.items[n->first_output + j].tensor);
+    }
+}
+
+// --- what graphs cost ------------------------------------------------------------------------------------------------
+
+// What is live of it, in its own order. Leaves are known by their types: their numbers say where they come from.
+static void spell_graph(struct scribe *p, const struct graph *g)
+{
+    bool *live = arena_array(&p->arena, bool, g->nodes.count + 1);
+    tensor_id *places = arena_array(&p->arena, tensor_id, g->tensors.count + 1), next = 0;
+    spelling_clear(&p->graph_words);
+    graph_mark_live(g, live);
+    for (node_id i = 0; i < g->nodes.count; i++) {
+        const struct node *n = &g->nodes.items[i];
+        bool is_leaf = n->op->flags & OPERATOR_IS_LEAF;
+        if (!live[i])
+            continue;
+        spelling_add(&p->graph_words, n->op->id);
+        spelling_add(&p->graph_words, n->n_inputs);
+        if (is_leaf)
+            spell_type(&p->graph_words, graph_type(g, n->first_output));
+        else
+            spell_attributes(&p->graph_words, n);
+        for (uint32_t k = 0; k < n->n_inputs; k++)
+            spelling_add(&p->graph_words, places[graph_inputs(g, i)[k]]);
+        for (uint32_t k = 0; k < n->n_outputs; k++)
+            places[n->first_output + k] = next++;
+    }
+    for (size_t i = 0; i < g->outputs.count; i++)
+        spelling_add(&p->graph_words, places[g->outputs.items[i]]);
+}
+
+static double recall_graph(struct scribe *p)
+{
+    double seconds = NAN;
+    pthread_mutex_lock(&p->costs->lock);
+    memo_find(&p->costs->memo, spelling_key(&p->graph_words), &seconds);
+    pthread_mutex_unlock(&p->costs->lock);
+    return seconds;
+}
+
+static void note_graph(struct scribe *p, double seconds)
+{
+    pthread_mutex_lock(&p->costs->lock);
+    memo_set(&p->costs->memo, spelling_key(&p->graph_words), seconds);
+    pthread_mutex_unlock(&p->costs->lock);
+}
+
+// NaN: not known, and this context cannot measure it.
+static double seconds_of_graph(struct scribe *p, const struct graph *g, const struct cost_model *cost, void *context)
+{
+    spell_graph(p, g);
+    double seconds = recall_graph(p);
+    if (!isnan(seconds))
+        return seconds;
+    seconds = cost->graph_seconds(context, g);
+    if (!isnan(seconds))
+        note_graph(p, seconds);
+    return seconds;
+}
+
+static double seconds_after(struct scribe *p, const struct rewrite *r, struct graph *local,
+                            const struct cost_model *cost, void *context)
+{
+    size_t n = r->n_tensors;
+    tensor_id *old = arena_array(&p->arena, tensor_id, n + 1), *new = arena_array(&p->arena, tensor_id, n + 1);
+    struct graph after;
+    for (node_id node = (node_id)r->n_before; node < r->g->nodes.count; node++)
+        copy_node(p, r, local, node);
+    for (size_t i = 0; i < n; i++) {
+        old[i] = import_tensor(p, r, local, r->old[i]);
+        new[i] = import_tensor(p, r, local, r->new[i]);
+    }
+    if (!graph_replace(&after, local, n, old, new, NULL))
+        return INFINITY;
+    double seconds = seconds_of_graph(p, &after, cost, context);
+    graph_free(&after);
+    return seconds;
+}
+
+// --- the whole -------------------------------------------------------------------------------------------------------
+
+static void begin_generation(struct scribe *p, const struct graph *g)
+{
+    while (p->is_member.count < g->nodes.count)
+        vec_push(&p->is_member, 0);
+    while (p->path.is_seen.count < g->nodes.count)
+        vec_push(&p->path.is_seen, 0);
+    while (p->places.count < g->tensors.count)
+        vec_push(&p->places, ((struct place){0}));
+    p->generation++;
+}
+
+// Members stay members: their marks are moved to the new generation, in which no tensor is placed yet.
+static void forget_places(struct scribe *p)
+{
+    p->generation++;
+    for (size_t i = 0; i < p->members.count; i++)
+        p->is_member.items[p->members.items[i]] = p->generation;
+}
+
+void scribe_describe(struct scribe *s, const struct rewrite *r)
+{
+    tensor_id next = 0;
+    begin_generation(s, r->g);
+    collect_members(s, r);
+    write_members(s, r, &next);
+    s->before = spelling_key(&s->signature);
+    write_target(s, r, &next);
+}
+
+struct description scribe_description(const struct scribe *s)
+{
+    struct key_words all = spelling_key(&s->signature);
+    return (struct description){all, {all.bytes, s->before.n_bytes, s->before.n_words}};
+}
+
+struct price scribe_price(struct scribe *s, const struct rewrite *r, const struct cost_model *cost, void *context,
+                          double before)
+{
+    struct arena_mark mark = arena_mark(&s->arena);
+    struct graph local;
+    forget_places(s);
+    graph_init(&local, &s->arena);
+    graph_reserve(&local, 2 * s->members.count, 4 * s->members.count, 3 * s->members.count);
+    copy_members(s, r, &local);
+    if (isnan(before))
+        before = seconds_of_graph(s, &local, cost, context);
+    struct price price = {before, isinf(before) ? INFINITY : NAN};
+    if (isfinite(before))
+        price.change = seconds_after(s, r, &local, cost, context) - before;
+    graph_free(&local);
+    arena_release(&s->arena, mark);
+    return price;
+}
+
+struct rewrite rewrite_of_match(const struct graph *g, size_t n_before, const struct match_index *index,
+                                const struct match *m, const tensor_id *old, const tensor_id *new)
+{
+    return (struct rewrite){.g = g,
+                            .n_before = n_before,
+                            .index = index,
+                            .match = m,
+                            .n_nodes = m->rule->n_source_nodes,
+                            .nodes = m->nodes,
+                            .n_tensors = m->rule->n_outputs,
+                            .old = old,
+                            .new = new};
+}
+
+// --- what was priced before ------------------------------------------------------------------------------------------
+
+struct price pricer_recall(const struct pricer *p, const struct description *d)
+{
+    struct price price = {NAN, NAN};
+    double known;
+    if (memo_find(&p->memo, d->before, &known))
+        price.before = known;
+    if (memo_find(&p->memo, d->all, &known))
+        price.change = known;
+    return price;
+}
+
+struct price pricer_note(struct pricer *p, const struct description *d, struct price price)
+{
+    struct price known = pricer_recall(p, d);
+    if (!isnan(known.before))
+        price.before = known.before;
+    if (!isnan(known.change))
+        price.change = known.change;
+    p->asked += 2;
+    p->known += !isnan(known.before) + !isnan(known.change);
+    p->work += (isnan(known.before) ? d->before.n_words : 0) + (isnan(known.change) ? d->all.n_words : 0);
+    p->before = price.before;
+    if (isnan(known.before))
+        memo_add(&p->memo, d->before, price.before);
+    if (isnan(known.change))
+        memo_add(&p->memo, d->all, price.change);
+    p->unpriced += !isfinite(price.change);
+    return price;
+}
+
+double pricer_change(struct pricer *p, const struct rewrite *r)
+{
+    struct scribe *s = &p->scribe;
+    scribe_describe(s, r);
+    struct description d = scribe_description(s);
+    struct price price = pricer_recall(p, &d);
+    if (isnan(price.before) || isnan(price.change))
+        price = scribe_price(s, r, p->cost, p->cost->context, price.before);
+    return pricer_note(p, &d, price).change;
+}
+
+void pricer_correct(struct pricer *p, const struct rewrite *r, double change)
+{
+    scribe_describe(&p->scribe, r);
+    memo_set(&p->memo, scribe_description(&p->scribe).all, change);
+}

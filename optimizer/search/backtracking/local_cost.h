@@ -1,0 +1,105 @@
+// Cost by difference: what a rewrite changes is priced on the part of the graph around it.
+//
+// A backend fuses neighbouring operators, so the cost of a node depends on what stands next to it, but on nothing far
+// away. The neighbourhood of a rewrite is the matched nodes with some steps of readers and of what they read, by turns,
+// as long as they are not many, and where a path leads out of them and back in, that path: it decides what may be fused.
+// The tensors at its border become leaves and outputs. The difference of its cost before and after is an estimate; a
+// graph that the search takes as its best is priced as a whole.
+//
+// Models repeat themselves, and neighbourhoods do even more: each is written down as a list of words (operators,
+// attributes, edges by number, types at the border), and one that was priced before is not priced again.
+#ifndef OPTIMIZER_SEARCH_BACKTRACKING_LOCAL_COST_H
+#define OPTIMIZER_SEARCH_BACKTRACKING_LOCAL_COST_H
+#include "core/arena.h"
+#include "optimizer/search/backtracking/memo.h"
+#include "optimizer/search/backtracking/order.h"
+#include "optimizer/search/cost_model.h"
+#include "substitutions/match.h"
+#include <pthread.h>
+
+struct place {
+    uint32_t generation;   // valid when it is the pricer's
+    tensor_id tensor;
+};
+struct path_node {
+    node_id node;
+    uint32_t reader;   // which of the nodes seen before reads it
+};
+// What graphs cost that were made of neighbourhoods: different rewrites make equal ones, and many matches share theirs.
+// All scribes have one, at the same time; who is first changes nothing, because costs do not depend on who asks.
+struct graph_costs {
+    struct memo memo;
+    pthread_mutex_t lock;
+};
+// Writes neighbourhoods down, and makes graphs of them: one for each thread.
+struct scribe {
+    struct graph_costs *costs;
+    struct spelling graph_words;   // of the graph that was priced last
+    struct arena arena;
+    uint32_t generation;
+    VEC(uint32_t) is_member;    // of every node: the generation in which it was one
+    VEC(struct place) places;   // of every tensor: where it is in the local graph
+    VEC(node_id) members;
+    struct {
+        uint32_t generation;
+        VEC(uint32_t) is_seen;   // of every node: the generation in which it was
+        VEC(struct path_node) nodes;
+    } path;
+    struct ordering ordering;
+    struct spelling signature;   // of the rewrite that was described last
+    struct key_words before;     // its beginning, which is the neighbourhood as it is: how long it is
+};
+void scribe_init(struct scribe *s, struct graph_costs *costs);
+void scribe_free(struct scribe *s);
+
+struct pricer {
+    const struct cost_model *cost;
+    struct memo memo;
+    struct graph_costs graph_costs;
+    uint64_t asked, known, unpriced;
+    uint64_t work;   // words of what was not known: about what pricing it took
+    double before;   // seconds of the neighbourhood that was asked for last, as it was
+    struct scribe scribe;
+};
+void pricer_init(struct pricer *p, const struct cost_model *cost);
+void pricer_free(struct pricer *p);
+void pricer_forget(struct pricer *p);   // all prices, to give memory back
+
+// A rewrite of the live graph `g`, which holds the target nodes already (added behind the `n_before` nodes that `index`
+// knows): old tensors are to be replaced by new ones, without a cycle.
+struct rewrite {
+    const struct graph *g;
+    size_t n_before;
+    const struct match_index *index;
+    const struct match *match;   // NULL: not of one rule
+    size_t n_nodes;              // that it takes away
+    const node_id *nodes;
+    size_t n_tensors;
+    const tensor_id *old, *new;
+    bool is_wide;   // priced with more of what surrounds it: slower, and seldom wrong about what is fused
+};
+struct rewrite rewrite_of_match(const struct graph *g, size_t n_before, const struct match_index *index,
+                                const struct match *m, const tensor_id *old, const tensor_id *new);
+// The difference in seconds; infinity when the cost model cannot price it.
+double pricer_change(struct pricer *p, const struct rewrite *r);
+// From now on that is what such a rewrite changes in such a neighbourhood: who priced the whole graph knows better.
+void pricer_correct(struct pricer *p, const struct rewrite *r, double change);
+
+// The same in steps, for several threads. A price is what the neighbourhood costs as it is and what the rewrite changes.
+struct price {
+    double before, change;   // NaN: not known
+};
+// A rewrite in its neighbourhood; the neighbourhood as it is.
+struct description {
+    struct key_words all, before;
+};
+void scribe_describe(struct scribe *s, const struct rewrite *r);
+struct description scribe_description(const struct scribe *s);   // of what was described last, until the next
+// Of the rewrite described last, from its graph; `context` is one of the cost model's.
+struct price scribe_price(struct scribe *s, const struct rewrite *r, const struct cost_model *cost, void *context,
+                          double before);
+// What is remembered of a description. Reads only: for several threads at once while nobody notes anything.
+struct price pricer_recall(const struct pricer *p, const struct description *d);
+// Gives the price that is remembered: what was noted first, so that what has equal descriptions has equal prices.
+struct price pricer_note(struct pricer *p, const struct description *d, struct price price);
+#endif

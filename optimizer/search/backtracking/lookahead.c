@@ -1,0 +1,78 @@
+// What a state may still gain: a tensor that some of its readers were led away from is one step nearer to being of no
+// use, and when the last one leaves, what its operator costs is gained. None of the steps on the way gains anything, so
+// without this the search would have to stumble over all of them in a row.
+#include "optimizer/search/backtracking/states.h"
+
+#include <math.h>
+
+// The node alone, reading inputs, or weights where it reads weights.
+static double seconds_of_node(struct whole *w, const struct graph *region, node_id n)
+{
+    const struct node *node = &region->nodes.items[n];
+    struct arena arena;
+    struct graph alone;
+    arena_init(&arena);
+    graph_init(&alone, &arena);
+    tensor_id *inputs = arena_array(&arena, tensor_id, node->n_inputs + 1);
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
+        tensor_id t = graph_inputs(region, n)[i];
+        bool is_weight = graph_producer(region, t)->op->id == OP_WEIGHT;
+        inputs[i] = graph_add_leaf(&alone, operators[is_weight ? OP_WEIGHT : OP_INPUT], t, graph_type(region, t));
+    }
+    graph_add_output(&alone, graph_output_of(&alone, graph_add_copy(&alone, region, n, inputs), 0));
+    double seconds = w->cost->graph_seconds(w->cost->context, &alone);
+    graph_free(&alone);
+    arena_free(&arena);
+    return isfinite(seconds) ? seconds : 0;
+}
+
+static double known_seconds_of_node(struct whole *w, struct region_kind *k, const struct graph *region, node_id n)
+{
+    while (k->node_seconds.count < region->nodes.count)
+        vec_push(&k->node_seconds, NAN);
+    if (isnan(k->node_seconds.items[n]))
+        k->node_seconds.items[n] = seconds_of_node(w, region, n);
+    return k->node_seconds.items[n];
+}
+
+// Of every tensor (and one more): how many edges read it. An output is read once more, by whoever is outside.
+static uint32_t *count_readers(const struct graph *g)
+{
+    uint32_t *counts = mem_alloc_zero((g->tensors.count + 1) * sizeof *counts);
+    for (size_t i = 0; i < g->edges.count; i++)
+        counts[g->edges.items[i]]++;
+    for (size_t i = 0; i < g->outputs.count; i++)
+        counts[g->outputs.items[i]]++;
+    return counts;
+}
+
+// Of every tensor of the region: its readers in the state; none where it is not there any more.
+static uint32_t *count_readers_left(const struct state *s, const struct graph *region)
+{
+    uint32_t *now = count_readers(&s->graph);
+    uint32_t *left = mem_alloc_zero((region->tensors.count + 1) * sizeof *left);
+    for (tensor_id t = 0; t < s->graph.tensors.count; t++)
+        if (s->stands_for[t] != NO_TENSOR)
+            left[s->stands_for[t]] += now[t];
+    mem_free(now, (s->graph.tensors.count + 1) * sizeof *now);
+    return left;
+}
+
+double space_promise_of(struct state_space *space, uint32_t id)
+{
+    const struct state *s = &space->states.items[id];
+    struct region_kind *k = space->kinds.items[s->kind];
+    const struct graph *region = &space->states.items[k->root].graph;
+    uint32_t *before = count_readers(region), *left = count_readers_left(s, region);
+    double promise = 0;
+    for (node_id n = 0; n < region->nodes.count; n++) {
+        const struct node *node = &region->nodes.items[n];
+        tensor_id t = node->first_output;
+        if (node->n_outputs != 1 || !node->op->define || left[t] == 0 || left[t] >= before[t])
+            continue;
+        promise += known_seconds_of_node(space->w, k, region, n) * (before[t] - left[t]) / before[t];
+    }
+    mem_free(before, (region->tensors.count + 1) * sizeof *before);
+    mem_free(left, (region->tensors.count + 1) * sizeof *left);
+    return promise;
+}

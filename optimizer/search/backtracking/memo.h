@@ -1,0 +1,41 @@
+// What was computed before, by the list of words that describes it: hashed, and compared. Words are kept as few bytes,
+// most as one, which end where they end: equal lists of words are equal bytes.
+#ifndef OPTIMIZER_SEARCH_BACKTRACKING_MEMO_H
+#define OPTIMIZER_SEARCH_BACKTRACKING_MEMO_H
+#include "core/arena.h"
+#include "core/table.h"
+#include "core/vec.h"
+#include <stdbool.h>
+
+struct spelling {
+    VEC(uint8_t) bytes;
+    size_t n_words;
+};
+// A beginning of a spelling, or all of it.
+struct key_words {
+    const uint8_t *bytes;
+    size_t n_bytes, n_words;
+};
+void spelling_add(struct spelling *s, int64_t word);
+void spelling_clear(struct spelling *s);
+void spelling_free(struct spelling *s);
+struct key_words spelling_key(const struct spelling *s);   // all of it, until something is added
+
+struct memo_entry {
+    const uint8_t *bytes;
+    size_t n_bytes;
+    double value;
+};
+struct memo {
+    size_t max_words, n_words;   // all is forgotten when there would be more
+    struct arena arena;          // of their bytes
+    VEC(struct memo_entry) entries;
+    struct table by_words;
+};
+void memo_init(struct memo *m, size_t max_words);
+void memo_free(struct memo *m);
+void memo_clear(struct memo *m);
+bool memo_find(const struct memo *m, struct key_words key, double *ret_value);
+void memo_set(struct memo *m, struct key_words key, double value);   // also where there is one
+void memo_add(struct memo *m, struct key_words key, double value);   // the caller knows that it is absent
+#endif

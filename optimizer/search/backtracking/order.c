@@ -1,0 +1,183 @@
+// Colours by refinement (Weisfeiler and Leman): a node's colour is first its operation and types, then again and again
+// that with the colours of its neighbours. Listed is always the node of the least colour among those whose inputs are.
+#include "optimizer/search/backtracking/order.h"
+
+#include "core/hash.h"
+#include <string.h>
+
+enum { ROUNDS = 3, MAX_READERS = 32 };
+
+void ordering_free(struct ordering *o)
+{
+    vec_free(&o->places);
+    vec_free(&o->nodes);
+    vec_free(&o->colors);
+    vec_free(&o->next_colors);
+    vec_free(&o->missing);
+    vec_free(&o->ready);
+}
+
+#define NO_PLACE UINT32_MAX
+
+static uint32_t place_of(const struct ordering *o, node_id n)
+{
+    bool is_listed = n < o->places.count && o->places.items[n].generation == o->generation;
+    return is_listed ? o->places.items[n].place : NO_PLACE;
+}
+
+static void set_place(struct ordering *o, node_id n, uint32_t place)
+{
+    while (o->places.count <= n)
+        vec_push(&o->places, ((struct node_place){0}));
+    o->places.items[n] = (struct node_place){o->generation, place};
+}
+
+static uint64_t color_of_type(const struct type *t)
+{
+    uint64_t h = hash_mix(t->dtype, (uint64_t)t->rank);
+    return t->rank > 0 ? hash_bytes(t->dim, (size_t)t->rank * sizeof *t->dim, h) : h;
+}
+
+static uint64_t color_of_leaf(const struct match_index *index, tensor_id t)
+{
+    const struct graph *g = index->graph;
+    node_id producer = g->tensors.items[t].producer;
+    uint64_t kind = (uint64_t)index->is_weight[producer] + index->is_given[producer];
+    return hash_mix(color_of_type(graph_type(g, t)), kind);
+}
+
+static uint64_t first_color(const struct graph *g, node_id n)
+{
+    const struct node *node = &g->nodes.items[n];
+    uint64_t h = node->label;
+    for (uint32_t i = 0; i < node->n_outputs; i++)
+        h = hash_mix(h, color_of_type(graph_type(g, node->first_output + i)));
+    return h;
+}
+
+static uint64_t color_of_inputs(const struct ordering *o, const struct match_index *index, node_id n)
+{
+    const struct graph *g = index->graph;
+    const struct node *node = &g->nodes.items[n];
+    uint64_t h = 0;
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
+        tensor_id t = graph_inputs(g, n)[i];
+        uint32_t place = place_of(o, g->tensors.items[t].producer);
+        uint64_t color =
+            place == NO_PLACE ? color_of_leaf(index, t) : hash_mix(o->colors.items[place], g->tensors.items[t].output);
+        h = node->op->flags & OPERATOR_IS_COMMUTATIVE ? h + hash_mix(color, 1) : hash_mix(h, color);
+    }
+    return h;
+}
+
+static uint64_t color_of_readers(const struct ordering *o, const struct match_index *index, node_id n)
+{
+    const struct node *node = &index->graph->nodes.items[n];
+    const uint32_t *first = index->uses.first + node->first_output;
+    uint64_t h = 0;
+    if (first[node->n_outputs] - first[0] > MAX_READERS)
+        return 1;
+    for (uint32_t i = first[0]; i < first[node->n_outputs]; i++) {
+        uint32_t place = place_of(o, index->uses.nodes[i]);
+        h += place == NO_PLACE ? 2 : hash_mix(o->colors.items[place], 3);
+    }
+    return h;
+}
+
+static void refine_colors(struct ordering *o, const struct match_index *index)
+{
+    for (size_t i = 0; i < o->nodes.count; i++) {
+        node_id n = o->nodes.items[i];
+        uint64_t h = hash_mix(o->colors.items[i], color_of_inputs(o, index, n));
+        o->next_colors.items[i] = hash_mix(h, color_of_readers(o, index, n));
+    }
+    memcpy(o->colors.items, o->next_colors.items, o->nodes.count * sizeof *o->colors.items);
+}
+
+static void color_nodes(struct ordering *o, const struct match_index *index, const struct match *m)
+{
+    vec_clear(&o->colors);
+    vec_clear(&o->next_colors);
+    for (size_t i = 0; i < o->nodes.count; i++) {
+        vec_push(&o->colors, first_color(index->graph, o->nodes.items[i]));
+        vec_push(&o->next_colors, 0);
+    }
+    for (uint32_t i = 0; m && i < m->rule->n_source_nodes; i++) {
+        uint32_t place = place_of(o, m->nodes[i]);
+        if (place != NO_PLACE)
+            o->colors.items[place] = hash_mix(o->colors.items[place], i);
+    }
+    for (int round = 0; round < ROUNDS; round++)
+        refine_colors(o, index);
+}
+
+static void count_missing_inputs(struct ordering *o, const struct graph *g)
+{
+    vec_clear(&o->missing);
+    vec_clear(&o->ready);
+    for (size_t i = 0; i < o->nodes.count; i++) {
+        uint32_t missing = 0;
+        node_id n = o->nodes.items[i];
+        for (uint32_t j = 0; j < g->nodes.items[n].n_inputs; j++)
+            missing += place_of(o, g->tensors.items[graph_inputs(g, n)[j]].producer) != NO_PLACE;
+        vec_push(&o->missing, missing);
+        if (missing == 0)
+            vec_push(&o->ready, (uint32_t)i);
+    }
+}
+
+static void note_listed(struct ordering *o, const struct match_index *index, size_t i)
+{
+    const struct node *node = &index->graph->nodes.items[o->nodes.items[i]];
+    const uint32_t *first = index->uses.first + node->first_output;
+    for (uint32_t j = first[0]; j < first[node->n_outputs]; j++) {
+        uint32_t place = place_of(o, index->uses.nodes[j]);
+        if (place != NO_PLACE && --o->missing.items[place] == 0)
+            vec_push(&o->ready, place);
+    }
+}
+
+// Of equal colours the earlier node comes first.
+static bool is_before(const struct ordering *o, uint32_t a, uint32_t b)
+{
+    if (o->colors.items[a] != o->colors.items[b])
+        return o->colors.items[a] < o->colors.items[b];
+    return o->nodes.items[a] < o->nodes.items[b];
+}
+
+static size_t take_least_ready(struct ordering *o)
+{
+    size_t least = 0;
+    for (size_t i = 1; i < o->ready.count; i++)
+        if (is_before(o, o->ready.items[i], o->ready.items[least]))
+            least = i;
+    size_t taken = o->ready.items[least];
+    o->ready.items[least] = vec_last(&o->ready);
+    o->ready.count--;
+    return taken;
+}
+
+void order_nodes(struct ordering *o, const struct match_index *index, const struct match *m, node_id *nodes,
+                 size_t count)
+{
+    vec_clear(&o->nodes);
+    o->generation++;
+    for (size_t i = 0; i < count; i++) {
+        vec_push(&o->nodes, nodes[i]);
+        set_place(o, nodes[i], (uint32_t)i);
+    }
+    if (count == 0)
+        return;
+    color_nodes(o, index, m);
+    count_missing_inputs(o, index->graph);
+    for (size_t i = 0; i < count; i++) {
+        size_t least = take_least_ready(o);
+        nodes[i] = o->nodes.items[least];
+        note_listed(o, index, least);
+    }
+}
+
+bool order_is_swapped(const struct match_index *index, tensor_id first, tensor_id second)
+{
+    return color_of_leaf(index, second) < color_of_leaf(index, first);
+}

@@ -1,0 +1,235 @@
+#include "optimizer/search/backtracking/parallel_cost.h"
+
+#include "core/team.h"
+#include <math.h>
+#include <string.h>
+
+enum { BATCH_ENTRIES = 256 };
+
+static void init_worker(struct batch_worker *w, struct graph_costs *costs, void *context)
+{
+    *w = (struct batch_worker){.context = context};
+    scribe_init(&w->scribe, costs);
+    arena_init(&w->arena);
+    arena_init(&w->scratch);
+}
+
+static void forget_graph(struct batch_worker *w)
+{
+    if (w->has_graph)
+        graph_free(&w->working);
+    w->has_graph = false;
+}
+
+static void free_worker(struct batch_worker *w)
+{
+    forget_graph(w);
+    scribe_free(&w->scribe);
+    arena_free(&w->arena);
+    arena_free(&w->scratch);
+}
+
+void batch_init(struct batch *b, struct pricer *pricer)
+{
+    const struct cost_model *cost = pricer->cost;
+    *b = (struct batch){.pricer = pricer, .n_workers = cost->n_workers ? cost->n_workers : 1};
+    b->workers = mem_new_array(struct batch_worker, b->n_workers);
+    for (size_t i = 0; i < b->n_workers; i++)
+        init_worker(&b->workers[i], &pricer->graph_costs, cost->n_workers ? cost->workers[i] : cost->context);
+    b->team = team_new(b->n_workers);
+    memo_init(&b->firsts, SIZE_MAX);
+    pthread_mutex_init(&b->firsts_lock, NULL);
+    b->entries = mem_alloc_zero(BATCH_ENTRIES * sizeof *b->entries);
+}
+
+void batch_free(struct batch *b)
+{
+    team_free(b->team);
+    memo_free(&b->firsts);
+    pthread_mutex_destroy(&b->firsts_lock);
+    for (size_t i = 0; i < b->n_workers; i++)
+        free_worker(&b->workers[i]);
+    mem_free_array(b->workers, b->n_workers);
+    for (size_t i = 0; i < BATCH_ENTRIES; i++)
+        vec_free(&b->entries[i].bytes);
+    mem_free(b->entries, BATCH_ENTRIES * sizeof *b->entries);
+}
+
+// --- one match -------------------------------------------------------------------------------------------------------
+
+static void keep_description(struct batch_entry *e, const struct description *d)
+{
+    vec_clear(&e->bytes);
+    vec_reserve(&e->bytes, d->all.n_bytes);
+    memcpy(e->bytes.items, d->all.bytes, d->all.n_bytes);
+    e->bytes.count = d->all.n_bytes;
+    e->description = *d;
+    e->description.all.bytes = e->description.before.bytes = e->bytes.items;
+}
+
+static bool is_known(struct price price)
+{
+    return !isnan(price.before) && !isnan(price.change);
+}
+
+// Was the same met already, of an entry that stands before this one? That one's price is noted first, and so is this
+// one's, too. Where the later one is met first both are priced, and it does not matter who is faster.
+static bool is_repeated(struct batch *b, const struct batch_entry *e)
+{
+    double number = (double)(e - b->entries), first = INFINITY;
+    pthread_mutex_lock(&b->firsts_lock);
+    memo_find(&b->firsts, e->description.all, &first);
+    if (number < first)
+        memo_set(&b->firsts, e->description.all, number);
+    pthread_mutex_unlock(&b->firsts_lock);
+    return first < number;
+}
+
+static void price_rewrite(struct batch *b, struct batch_worker *w, struct batch_entry *e, const struct rewrite *r,
+                          bool in_job)
+{
+    void *context = in_job ? w->context : b->pricer->cost->context;
+    struct scribe *s = &w->scribe;
+    scribe_describe(s, r);
+    struct description d = scribe_description(s);
+    keep_description(e, &d);
+    e->price = pricer_recall(b->pricer, &d);
+    if (!is_known(e->price) && !(in_job && is_repeated(b, e)))
+        e->price = scribe_price(s, r, b->pricer->cost, context, e->price.before);
+}
+
+static void make_copy(const struct batch *b, struct batch_worker *w)
+{
+    if (!w->has_graph)
+        graph_copy_apart(&w->working, b->index->graph, &w->arena);
+    w->has_graph = true;
+}
+
+// Applies the match to the worker's copy, prices it, and takes it back.
+static void price_entry(struct batch *b, struct batch_worker *w, struct batch_entry *e, bool in_job)
+{
+    make_copy(b, w);
+    struct arena_mark arena = arena_mark(&w->arena);
+    struct graph_mark nodes = graph_mark(&w->working);
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    e->outcome = OUTCOME_PRICED;
+    if (!match_apply(&e->match, &w->working, &w->scratch, old, new)) {
+        e->outcome = OUTCOME_ILL_TYPED;
+    } else if (graph_replacement_has_cycle(&w->working, e->match.rule->n_outputs, old, new)) {
+        e->outcome = OUTCOME_CYCLIC;
+    } else {
+        struct rewrite r = rewrite_of_match(&w->working, nodes.nodes, b->index, &e->match, old, new);
+        price_rewrite(b, w, e, &r, in_job);
+    }
+    graph_rollback(&w->working, nodes);
+    arena_release(&w->arena, arena);
+}
+
+// --- all of them -----------------------------------------------------------------------------------------------------
+
+static void price_entry_by(void *context, size_t i, size_t member)
+{
+    struct batch *b = context;
+    price_entry(b, &b->workers[member], &b->entries[i], true);
+}
+
+static void note_price(struct batch *b, struct batch_entry *e)
+{
+    if (!is_known(e->price))
+        e->price = pricer_recall(b->pricer, &e->description);
+    if (!is_known(e->price))
+        price_entry(b, &b->workers[0], e, false);
+    e->price = pricer_note(b->pricer, &e->description, e->price);
+}
+
+// In the order of the entries. What nobody could price is priced now, by measuring.
+static void visit_entries(struct batch *b)
+{
+    for (size_t i = 0; i < b->n_entries; i++) {
+        struct batch_entry *e = &b->entries[i];
+        if (e->outcome == OUTCOME_PRICED)
+            note_price(b, e);
+        b->visit(b->context, &e->match, e->tag, e->outcome, e->outcome == OUTCOME_PRICED ? e->price.change : INFINITY);
+    }
+}
+
+static void flush(struct batch *b)
+{
+    team_share(b->team, b->n_entries, price_entry_by, b);
+    visit_entries(b);
+    b->n_entries = 0;
+    memo_clear(&b->firsts);
+}
+
+void batch_begin(struct batch *b, const struct match_index *index, batch_visit_fn *visit, void *context)
+{
+    b->index = index;
+    b->visit = visit;
+    b->context = context;
+}
+
+void batch_add(struct batch *b, const struct match *m, size_t tag)
+{
+    struct batch_entry *e = &b->entries[b->n_entries++];
+    e->match = *m;
+    e->tag = tag;
+    if (b->n_entries == BATCH_ENTRIES)
+        flush(b);
+}
+
+static void forget_graphs(struct batch *b)
+{
+    for (size_t i = 0; i < b->n_workers; i++)
+        forget_graph(&b->workers[i]);
+}
+
+void batch_end(struct batch *b)
+{
+    flush(b);
+    forget_graphs(b);
+}
+
+// --- whole graphs ----------------------------------------------------------------------------------------------------
+
+struct graph_prices {
+    struct batch *b;
+    const struct match *const *matches;
+    double *seconds;
+};
+
+static double seconds_with_match(const struct batch *b, struct batch_worker *w, const struct match *m, void *context)
+{
+    make_copy(b, w);
+    struct arena_mark arena = arena_mark(&w->arena);
+    struct graph_mark nodes = graph_mark(&w->working);
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    struct graph changed;
+    double seconds = INFINITY;
+    if (match_apply(m, &w->working, &w->scratch, old, new) &&
+        graph_replace(&changed, &w->working, m->rule->n_outputs, old, new, NULL)) {
+        seconds = b->pricer->cost->graph_seconds(context, &changed);
+        graph_free(&changed);
+    }
+    graph_rollback(&w->working, nodes);
+    arena_release(&w->arena, arena);
+    return seconds;
+}
+
+static void price_graph_by(void *context, size_t i, size_t member)
+{
+    struct graph_prices *p = context;
+    struct batch_worker *w = &p->b->workers[member];
+    p->seconds[i] = seconds_with_match(p->b, w, p->matches[i], w->context);
+}
+
+void batch_price_graphs(struct batch *b, const struct match_index *index, size_t n, const struct match *const *matches,
+                        double *ret_seconds)
+{
+    struct graph_prices prices = {b, matches, ret_seconds};
+    b->index = index;
+    team_share(b->team, n, price_graph_by, &prices);
+    for (size_t i = 0; i < n; i++)
+        if (isnan(ret_seconds[i]))
+            ret_seconds[i] = seconds_with_match(b, &b->workers[0], matches[i], b->pricer->cost->context);
+    forget_graphs(b);
+}

@@ -1,0 +1,214 @@
+// The matches of the whole graph, and what each would change.
+#include "optimizer/search/backtracking/incumbent.h"
+
+#include "core/clock.h"
+#include "core/interrupt.h"
+#include <math.h>
+#include <stdlib.h>
+
+uint64_t whole_work(const struct whole *w)
+{
+    return w->pricer.work + w->n_nodes_priced;
+}
+
+bool whole_is_out_of_work(const struct whole *w)
+{
+    return whole_work(w) >= w->most_work;
+}
+
+bool whole_is_out_of_time(const struct whole *w)
+{
+    return w->deadline > 0 && clock_seconds() > w->deadline;
+}
+
+bool whole_has_to_stop(const struct whole *w)
+{
+    return interrupt_requested() || whole_is_out_of_work(w) || whole_is_out_of_time(w);
+}
+
+void whole_show_progress(const struct whole *w)
+{
+    progress_update(w->progress, w->result->statistics.expanded,
+                    "best %.3f ms of %.3f, %zu graphs expanded, %zu queued, %zu matches", 1e3 * w->seconds,
+                    1e3 * w->result->seconds_before, (size_t)w->result->statistics.expanded, *w->n_queued,
+                    (size_t)w->result->statistics.matches);
+}
+
+// --- matching and pricing --------------------------------------------------------------------------------------------
+
+bool whole_is_within_alpha(const struct whole *w, double change)
+{
+    return w->seconds + change < w->options->alpha * w->seconds;
+}
+
+double whole_least_gain(const struct whole *w)
+{
+    double least = w->options->least_gain * w->pricer.before, smallest = 1e-9 * w->seconds;
+    return least > smallest ? least : smallest;
+}
+
+void proposal_set_change(const struct whole *w, struct proposal *p, double change)
+{
+    p->change = change;
+    p->is_sure = false;
+    p->rank = isfinite(change) && fabs(change) < w->grain * 1e15 ? llround(change / w->grain) : INT64_MAX;
+}
+
+static bool is_rule_disabled(const struct whole *w, const struct rule *r)
+{
+    for (size_t i = 0; i < w->rules->rules.count; i++)
+        if (w->rules->rules.items[i] == r)
+            return w->is_disabled[i];
+    return false;
+}
+
+static void refute(struct whole *w, const struct rule *r)
+{
+    vec_push(&w->result->refuted, r);
+    for (size_t i = 0; i < w->rules->rules.count; i++)
+        if (w->rules->rules.items[i] == r)
+            w->is_disabled[i] = true;
+    for (size_t i = 0; i < w->proposals.count; i++)
+        if (w->proposals.items[i].match.rule == r)
+            proposal_set_change(w, &w->proposals.items[i], INFINITY);
+}
+
+bool whole_allows(struct whole *w, const struct match *m, const struct graph *g)
+{
+    if (is_rule_disabled(w, m->rule))
+        return false;
+    enum verdict verdict = w->options->validates ? validator_judge(w->validator, m, g) : VERDICT_EQUAL;
+    if (verdict == VERDICT_DIFFERENT)
+        refute(w, m->rule);
+    return verdict == VERDICT_EQUAL || verdict == VERDICT_TOO_COSTLY;
+}
+
+static bool has_touched_node(const struct whole *w, const struct match *m)
+{
+    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
+        if (w->touched[m->nodes[i]])
+            return true;
+    return false;
+}
+
+static void propose(struct whole *w, const struct match *m, double change)
+{
+    struct proposal p = {.match = *m, .number = w->arrived++, .tried = NOT_TRIED};
+    p.least = whole_least_gain(w);
+    proposal_set_change(w, &p, change);
+    vec_push(&w->proposals, p);
+}
+
+static void count_outcome(struct whole *w, enum outcome outcome)
+{
+    w->result->statistics.ill_typed += outcome == OUTCOME_ILL_TYPED;
+    w->result->statistics.cyclic += outcome == OUTCOME_CYCLIC;
+}
+
+static void take_new(void *context, const struct match *m, size_t tag, enum outcome outcome, double change)
+{
+    struct whole *w = context;
+    count_outcome(w, outcome);
+    if (whole_is_within_alpha(w, change))
+        propose(w, m, change);
+    else
+        w->result->statistics.too_costly += isfinite(change);
+    whole_show_progress(w);
+}
+
+static bool add_proposal(void *context, const struct match *m)
+{
+    struct whole *w = context;
+    if (!w->touched || has_touched_node(w, m)) {
+        w->result->statistics.matches++;
+        batch_add(&w->batch, m, 0);
+    }
+    return !whole_has_to_stop(w);
+}
+
+int proposal_compare(const struct proposal *x, const struct proposal *y)
+{
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    for (uint32_t v = 0; x->match.rule == y->match.rule && v < x->match.rule->pattern.n_variables; v++)
+        if (x->match.variables[v] != y->match.variables[v])
+            return x->match.variables[v] < y->match.variables[v] ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static int compare_proposals(const void *a, const void *b)
+{
+    return proposal_compare(a, b);
+}
+
+static void drop_costliest_proposals(struct whole *w)
+{
+    size_t limit = w->options->max_candidates;
+    if (w->proposals.count > w->result->statistics.peak_queue)
+        w->result->statistics.peak_queue = w->proposals.count;
+    if (limit == 0 || w->proposals.count <= limit)
+        return;
+    vec_sort(&w->proposals, compare_proposals);
+    w->result->statistics.dropped += w->proposals.count - limit;
+    w->proposals.count = limit;
+}
+
+void whole_find_proposals(struct whole *w, const bool *touched)
+{
+    w->touched = touched;
+    batch_begin(&w->batch, &w->index, take_new, w);
+    rule_index_match(&w->rule_index, &w->index, w->is_disabled, touched, &w->scratch, add_proposal, w);
+    batch_end(&w->batch);
+    drop_costliest_proposals(w);
+}
+
+// --- pricing anew ----------------------------------------------------------------------------------------------------
+
+bool proposal_is_improving(const struct proposal *p)
+{
+    return p->change < -p->least;
+}
+
+static void take_again(void *context, const struct match *m, size_t tag, enum outcome outcome, double change)
+{
+    struct whole *w = context;
+    struct proposal *p = &w->proposals.items[tag];
+    count_outcome(w, outcome);
+    proposal_set_change(w, p, change);
+    p->least = whole_least_gain(w);
+    p->is_stale = false;
+}
+
+static bool has_node_near(const struct match *m, const bool *near)
+{
+    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++)
+        if (near[m->nodes[i]])
+            return true;
+    return false;
+}
+
+// Most of what is near a change does not improve and never will, and what is near changes again with the next adoption.
+void whole_price_proposals_near(struct whole *w, const bool *near)
+{
+    batch_begin(&w->batch, &w->index, take_again, w);
+    for (size_t i = 0; i < w->proposals.count && !whole_has_to_stop(w); i++) {
+        struct proposal *p = &w->proposals.items[i];
+        p->is_stale = p->is_stale || has_node_near(&p->match, near);
+        if (p->is_stale && proposal_is_improving(p))
+            batch_add(&w->batch, &p->match, i);
+    }
+    batch_end(&w->batch);
+}
+
+bool whole_price_stale_proposals(struct whole *w)
+{
+    size_t n = 0;
+    batch_begin(&w->batch, &w->index, take_again, w);
+    for (size_t i = 0; i < w->proposals.count && !whole_has_to_stop(w); i++)
+        if (w->proposals.items[i].is_stale) {
+            batch_add(&w->batch, &w->proposals.items[i].match, i);
+            n++;
+        }
+    batch_end(&w->batch);
+    return n > 0;
+}

@@ -1,0 +1,133 @@
+#include "optimizer/search/backtracking/queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// A candidate is one block: the struct, then the integers of its attribute variables.
+static size_t n_attribute_ints(const struct match *m)
+{
+    size_t n = 0;
+    for (uint32_t v = 0; v < m->rule->pattern.n_attribute_variables; v++)
+        if (m->attributes[v].count != UINT32_MAX)
+            n += m->attributes[v].count;
+    return n;
+}
+
+static size_t candidate_size(const struct match *m)
+{
+    return sizeof(struct candidate) + n_attribute_ints(m) * sizeof(int64_t);
+}
+
+static struct candidate *copy_candidate(const struct candidate *c)
+{
+    struct candidate *copy = mem_alloc(candidate_size(&c->match));
+    int64_t *ints = (int64_t *)(copy + 1);
+    *copy = *c;
+    for (uint32_t v = 0; v < c->match.rule->pattern.n_attribute_variables; v++) {
+        struct attribute_value *value = &copy->match.attributes[v];
+        if (value->count == UINT32_MAX || value->count == 0)
+            continue;
+        memcpy(ints, value->ints, value->count * sizeof *ints);
+        value->ints = ints;
+        ints += value->count;
+    }
+    return copy;
+}
+
+void candidate_free(struct candidate *c)
+{
+    mem_free(c, candidate_size(&c->match));
+}
+
+void queue_free(struct queue *q)
+{
+    for (size_t i = 0; i < q->heap.count; i++)
+        candidate_free(q->heap.items[i]);
+    vec_free(&q->heap);
+}
+
+static bool is_before(const struct candidate *a, const struct candidate *b)
+{
+    return a->seconds < b->seconds || (a->seconds == b->seconds && a->number < b->number);
+}
+
+static void swap_entries(struct queue *q, size_t i, size_t j)
+{
+    struct candidate *c = q->heap.items[i];
+    q->heap.items[i] = q->heap.items[j];
+    q->heap.items[j] = c;
+}
+
+static void sift_up(struct queue *q, size_t i)
+{
+    for (; i > 0 && is_before(q->heap.items[i], q->heap.items[(i - 1) / 2]); i = (i - 1) / 2)
+        swap_entries(q, i, (i - 1) / 2);
+}
+
+static void sift_down(struct queue *q, size_t i)
+{
+    for (;;) {
+        size_t least = i, left = 2 * i + 1;
+        for (size_t child = left; child < left + 2 && child < q->heap.count; child++)
+            if (is_before(q->heap.items[child], q->heap.items[least]))
+                least = child;
+        if (least == i)
+            return;
+        swap_entries(q, i, least);
+        i = least;
+    }
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+    const struct candidate *x = *(struct candidate *const *)a, *y = *(struct candidate *const *)b;
+    return is_before(x, y) ? -1 : is_before(y, x);
+}
+
+// A sorted array is a heap, so the cheaper half can stay as it is.
+void queue_drop_costlier_half(struct queue *q)
+{
+    size_t kept = q->heap.count / 2;
+    if (q->heap.count)
+        vec_sort(&q->heap, compare_candidates);
+    while (q->heap.count > kept) {
+        candidate_free(vec_pop(&q->heap));
+        q->dropped++;
+    }
+}
+
+void queue_push(struct queue *q, const struct candidate *c)
+{
+    struct candidate *copy = copy_candidate(c);
+    copy->number = q->arrived++;
+    vec_push(&q->heap, copy);
+    sift_up(q, q->heap.count - 1);
+    if (q->heap.count > q->peak)
+        q->peak = q->heap.count;
+    if (q->limit && q->heap.count > q->limit)
+        queue_drop_costlier_half(q);
+}
+
+struct candidate *queue_pop(struct queue *q)
+{
+    if (q->heap.count == 0)
+        return NULL;
+    struct candidate *first = q->heap.items[0];
+    q->heap.items[0] = vec_last(&q->heap);
+    q->heap.count--;
+    sift_down(q, 0);
+    return first;
+}
+
+void queue_keep(struct queue *q, bool (*is_kept)(void *context, const struct candidate *c), void *context)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < q->heap.count; i++)
+        if (is_kept(context, q->heap.items[i]))
+            q->heap.items[n++] = q->heap.items[i];
+        else
+            candidate_free(q->heap.items[i]);
+    q->heap.count = n;
+    for (size_t i = n / 2; i-- > 0;)
+        sift_down(q, i);
+}

@@ -1,0 +1,187 @@
+#include "optimizer/search/backtracking/replay.h"
+
+#include <math.h>
+
+struct reuse {
+    struct state_space *space;
+    uint32_t found;                  // the state at the end of the chain
+    double share;                    // of its estimated gain, that the whole graph gains with it where it was found
+    VEC(struct search_step) steps;   // with `seconds_after` being the change by each
+    VEC(uint32_t) ends;              // states that the chain ends in, in one region or another
+    // while one step is replayed
+    const uint8_t *touches;
+    struct graph working;
+    struct match_index index;
+    double change;
+    bool is_found;
+    struct match match;
+};
+
+static void list_steps(struct reuse *u, const struct state *s)
+{
+    if (s->parent == NO_STATE)
+        return;
+    list_steps(u, &u->space->states.items[s->parent]);
+    vec_push(&u->steps, ((struct search_step){s->match.rule, s->step_change}));
+}
+
+// Sums of the same costs in another order differ in their last digits.
+static bool is_same_change(const struct reuse *u, double x, double y)
+{
+    return fabs(x - y) <= 1e-12 * u->space->w->seconds;
+}
+
+// --- replaying -------------------------------------------------------------------------------------------------------
+
+static bool take_same_match(void *context, const struct match *m)
+{
+    struct reuse *u = context;
+    struct whole *w = u->space->w;
+    struct arena_mark arena = arena_mark(u->working.arena);
+    struct graph_mark nodes = graph_mark(&u->working);
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    if (match_touch(m, u->touches) == TOUCH_NONE)
+        return true;
+    if (match_apply(m, &u->working, &w->scratch, old, new) &&
+        !graph_replacement_has_cycle(&u->working, m->rule->n_outputs, old, new)) {
+        struct rewrite r = rewrite_of_match(&u->working, nodes.nodes, &u->index, m, old, new);
+        u->is_found = is_same_change(u, pricer_change(&w->pricer, &r), u->change);
+        u->match = *m;
+    }
+    graph_rollback(&u->working, nodes);
+    arena_release(u->working.arena, arena);
+    return !u->is_found;
+}
+
+static bool find_same_match(struct reuse *u, uint32_t state, const struct search_step *step)
+{
+    const struct state *s = &u->space->states.items[state];
+    uint8_t *touches = state_mark_touched(u->space, s);
+    u->touches = touches;
+    u->change = step->seconds_after;
+    u->is_found = false;
+    graph_copy(&u->working, &s->graph);
+    match_index_init(&u->index, &s->graph);
+    rule_match(step->rule, &u->index, NO_NODE, &u->space->w->scratch, take_same_match, u);
+    match_index_free(&u->index);
+    graph_free(&u->working);
+    mem_free(touches, s->graph.nodes.count + 1);
+    return u->is_found;
+}
+
+static bool is_known_end(const struct reuse *u, uint32_t state)
+{
+    for (size_t i = 0; i < u->ends.count; i++)
+        if (u->ends.items[i] == state)
+            return true;
+    return false;
+}
+
+// Is every step of the chain allowed?
+static bool is_allowed(const struct reuse *u, uint32_t state)
+{
+    const struct state *s = &u->space->states.items[state];
+    if (s->parent == NO_STATE)
+        return true;
+    return is_allowed(u, s->parent) && whole_allows(u->space->w, &s->match, &u->space->states.items[s->parent].graph);
+}
+
+static void replay_from(struct reuse *u, struct proposal *p)
+{
+    struct match first;
+    bool is_new;
+    uint32_t site, kind = space_find_kind(u->space, &p->match, &first, &site, &is_new);
+    uint32_t state = space_make_state(u->space, u->space->kinds.items[kind]->root, &first, p->change, &is_new);
+    for (size_t i = 1; state != NO_STATE && i < u->steps.count; i++)
+        state = find_same_match(u, state, &u->steps.items[i])
+                    ? space_make_state(u->space, state, &u->match, u->change, &is_new)
+                    : NO_STATE;
+    if (state != NO_STATE && !is_known_end(u, state) && is_allowed(u, state))
+        vec_push(&u->ends, state);
+}
+
+// Also where a chain was begun already: in a region of another kind that was not gone on with so far.
+static void replay_everywhere(struct reuse *u)
+{
+    struct whole *w = u->space->w;
+    for (size_t i = 0; i < w->proposals.count; i++) {
+        struct proposal *p = &w->proposals.items[i];
+        if (p->match.rule == u->steps.items[0].rule &&
+            is_same_change(u, p->change, u->steps.items[0].seconds_after))
+            replay_from(u, p);
+    }
+}
+
+// --- applying --------------------------------------------------------------------------------------------------------
+
+typedef VEC(struct edit) edit_list;
+
+static void list_edits(struct reuse *u, const struct rewritten *r, uint32_t state, bool *claimed, edit_list *ret_edits)
+{
+    double change = space_price_state(u->space, state);
+    const struct state *s = &u->space->states.items[state];
+    if (!(change < 0))
+        return;
+    const struct region_kind *k = u->space->kinds.items[s->kind];
+    for (size_t i = 0; i < k->sites.count; i++)
+        if (region_claim(r, &k->sites.items[i], &u->space->w->graph, claimed))
+            vec_push(ret_edits, ((struct edit){.rewritten = r,
+                                               .site = &k->sites.items[i],
+                                               .change = u->share * change,
+                                               .least = s->least,
+                                               .n_steps = u->steps.count,
+                                               .steps = u->steps.items}));
+}
+
+static bool apply_ends(struct reuse *u, struct movement *ret_movement)
+{
+    struct whole *w = u->space->w;
+    edit_list edits = {0};
+    size_t n_nodes = w->graph.nodes.count;
+    bool *claimed = mem_alloc_zero(n_nodes + 1);
+    struct rewritten *rewritten = mem_new_array(struct rewritten, u->ends.count);
+    for (size_t i = 0; i < u->ends.count; i++) {
+        rewritten[i] = state_rewritten(u->space, &u->space->states.items[u->ends.items[i]]);
+        list_edits(u, &rewritten[i], u->ends.items[i], claimed, &edits);
+    }
+    bool is_adopted = whole_apply(w, edits.items, edits.count, ret_movement) > 0;
+    mem_free(claimed, n_nodes + 1);
+    mem_free_array(rewritten, u->ends.count);
+    vec_free(&edits);
+    return is_adopted;
+}
+
+// Where it was found, priced widely and then as a whole: what is wrong there need not be looked for elsewhere, and what
+// gains less than was estimated gains less everywhere. Else all of them together would fail, one alone would not, and
+// equal layers would be rewritten one after the other.
+static bool is_good_at_first_site(struct reuse *u)
+{
+    struct whole *w = u->space->w;
+    const struct state *s = &u->space->states.items[u->found];
+    struct rewritten r = state_rewritten(u->space, s);
+    struct edit edit = {.rewritten = &r, .site = &u->space->kinds.items[s->kind]->sites.items[0]};
+    edit.least = s->least;
+    edit.change = w->refused = space_price_state_widely(u->space, u->found);
+    if (!(edit.change < 0) || !whole_would_gain(w, &edit))
+        return false;
+    u->share = fmin(w->refused / space_price_state(u->space, u->found), 1);
+    return true;
+}
+
+bool chain_apply_everywhere(struct state_space *space, uint32_t state, struct movement *ret_movement)
+{
+    struct reuse u = {.space = space, .found = state};
+    if (!is_allowed(&u, state) || !is_good_at_first_site(&u))
+        return false;
+    list_steps(&u, &space->states.items[state]);
+    vec_push(&u.ends, state);
+    replay_everywhere(&u);
+    bool is_adopted = apply_ends(&u, ret_movement);
+    for (size_t i = 0; is_adopted && i < u.ends.count; i++) {
+        const struct state *s = &space->states.items[u.ends.items[i]];
+        space->kinds.items[s->kind]->winner = u.ends.items[i];
+    }
+    vec_free(&u.steps);
+    vec_free(&u.ends);
+    return is_adopted;
+}

@@ -1,0 +1,280 @@
+#include "optimizer/search/translation_validation.h"
+
+#include "core/arena.h"
+#include "core/random.h"
+#include "expressions/evaluate_entry.h"
+#include "expressions/field.h"
+
+#define MAX_WORDS ((size_t)1 << 20)
+#define ENTRIES 4             // of every output
+#define OPERATIONS 2e5        // for all entries, unless a single one takes more
+#define MAX_OPERATIONS 15e6   // for one entry
+
+void validator_init(struct validator *v)
+{
+    *v = (struct validator){0};
+    arena_init(&v->scratch);
+    arena_init(&v->arena);
+    memo_init(&v->memo, MAX_WORDS);
+}
+
+void validator_free(struct validator *v)
+{
+    arena_free(&v->scratch);
+    arena_free(&v->arena);
+    memo_free(&v->memo);
+    spelling_free(&v->words);
+}
+
+// --- entries ---------------------------------------------------------------------------------------------------------
+
+// Definitions of the nodes between the variables and the outputs, made when they are met.
+struct meaning {
+    const struct graph *g;
+    const struct match *m;
+    struct arena *arena;
+    uint64_t key;
+    bool is_untyped;   // something without a meaning was met
+    VEC(node_id) nodes;
+    VEC(struct definition *) definitions;
+};
+struct reader {
+    struct meaning *of;
+    node_id node;
+};
+
+static uint64_t entry_of_tensor(struct meaning *x, tensor_id t, const int64_t *index);
+static double cost_of_tensor(struct meaning *x, tensor_id t);
+
+static bool is_variable(const struct meaning *x, tensor_id t)
+{
+    for (uint32_t v = 0; v < x->m->rule->pattern.n_variables; v++)
+        if (x->m->variables[v] == t)
+            return true;
+    return false;
+}
+
+static size_t place_of(const struct meaning *x, node_id n)
+{
+    size_t i = 0;
+    while (i < x->nodes.count && x->nodes.items[i] != n)
+        i++;
+    return i;
+}
+
+// NULL: the node has no meaning, which must not be of anything between the variables and the outputs.
+static struct definition *definition_of(struct meaning *x, node_id n)
+{
+    size_t i = place_of(x, n);
+    if (i < x->nodes.count)
+        return x->definitions.items[i];
+    struct definition *d = arena_new(x->arena, struct definition);
+    bool is_typed = x->g->nodes.items[n].op->define && graph_define(x->g, n, d, x->arena);
+    if (!is_typed) {
+        x->is_untyped = true;
+        return NULL;
+    }
+    vec_push(&x->nodes, n);
+    vec_push(&x->definitions, d);
+    return d;
+}
+
+static uint64_t entry_of_variable(const struct meaning *x, tensor_id t, const int64_t *index)
+{
+    const struct type *type = graph_type(x->g, t);
+    uint64_t linear = 0;
+    for (int i = 0; i < type->rank; i++)
+        linear = linear * (uint64_t)type->dim[i] + (uint64_t)index[i];
+    return field_reduce(random_keyed(x->key + t, linear));
+}
+
+static uint64_t read_input(void *context, int input, const int64_t *index)
+{
+    const struct reader *r = context;
+    return entry_of_tensor(r->of, graph_inputs(r->of->g, r->node)[input], index);
+}
+
+static uint64_t entry_of_tensor(struct meaning *x, tensor_id t, const int64_t *index)
+{
+    const struct tensor *tensor = &x->g->tensors.items[t];
+    if (is_variable(x, t))
+        return entry_of_variable(x, t, index);
+    struct reader r = {x, tensor->producer};
+    return evaluate_field_entry(definition_of(x, tensor->producer), x->key, (int)tensor->output, index, read_input, &r);
+}
+
+static double cost_of_tensor(struct meaning *x, tensor_id t)
+{
+    const struct tensor *tensor = &x->g->tensors.items[t];
+    if (is_variable(x, t))
+        return 1;
+    const struct node *n = &x->g->nodes.items[tensor->producer];
+    double *costs = arena_array(x->arena, double, n->n_inputs + 1);
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        costs[i] = cost_of_tensor(x, graph_inputs(x->g, tensor->producer)[i]);
+    const struct definition *d = definition_of(x, tensor->producer);
+    return d ? definition_entry_cost(d, (int)tensor->output, costs) : 0;
+}
+
+// --- the comparison --------------------------------------------------------------------------------------------------
+
+// One between, the first entry, the last, and more between.
+static void choose_place(const struct type *t, struct random *random, int sample, int64_t *ret_index)
+{
+    for (int i = 0; i < t->rank; i++)
+        ret_index[i] = sample == 1   ? 0
+                       : sample == 2 ? t->dim[i] - 1
+                                     : (int64_t)random_below(random, (uint64_t)t->dim[i]);
+}
+
+static enum verdict compare_tensors(struct meaning *x, tensor_id old, tensor_id new)
+{
+    const struct type *t = graph_type(x->g, old);
+    double cost = cost_of_tensor(x, old) + cost_of_tensor(x, new);
+    struct random random = random_seed(x->key);
+    if (x->is_untyped)
+        return VERDICT_UNTYPED;
+    if (cost > MAX_OPERATIONS)
+        return VERDICT_TOO_COSTLY;
+    for (int sample = 0; type_elements(t) > 0 && sample < ENTRIES; sample++) {
+        int64_t index[MAX_RANK];
+        if (sample > 0 && cost * (sample + 1) > OPERATIONS)
+            break;
+        choose_place(t, &random, sample, index);
+        if (entry_of_tensor(x, old, index) != entry_of_tensor(x, new, index))
+            return VERDICT_DIFFERENT;
+    }
+    return VERDICT_EQUAL;
+}
+
+static enum verdict compare_sides(const struct match *m, const struct graph *with_target, const tensor_id *old,
+                                  const tensor_id *new, struct arena *scratch)
+{
+    struct meaning x = {.g = with_target, .m = m, .arena = scratch, .key = 0x7461736f};
+    enum verdict verdict = VERDICT_EQUAL;
+    for (uint32_t i = 0; verdict == VERDICT_EQUAL && i < m->rule->n_outputs; i++)
+        verdict = compare_tensors(&x, old[i], new[i]);
+    for (size_t i = 0; i < x.definitions.count; i++)
+        definition_free(x.definitions.items[i]);
+    vec_free(&x.nodes);
+    vec_free(&x.definitions);
+    return verdict;
+}
+
+// --- an instance -----------------------------------------------------------------------------------------------------
+// The source graph alone, with a leaf for each variable: in the model a variable may stand for what another part of the
+// match computes, of which the rule knows nothing.
+
+static void add_leaves(struct graph *instance, const struct match *m, const struct graph *g, struct match *ret_match)
+{
+    *ret_match = *m;
+    for (uint32_t v = 0; v < m->rule->pattern.n_variables; v++)
+        if (m->variables[v] != NO_TENSOR)
+            ret_match->variables[v] = graph_add_leaf(instance, operators[OP_INPUT], v, graph_type(g, m->variables[v]));
+}
+
+static tensor_id tensor_of_term(const struct graph *instance, const struct match *m, term_id term)
+{
+    const struct term *t = &m->rule->pattern.terms.items[term];
+    return t->is_variable ? m->variables[t->index] : graph_output_of(instance, m->nodes[t->index], t->output);
+}
+
+static void make_instance(struct graph *instance, const struct match *m, const struct graph *g, struct match *ret_match)
+{
+    add_leaves(instance, m, g, ret_match);
+    for (uint32_t n = 0; n < m->rule->n_source_nodes; n++) {
+        const struct pattern_node *pattern = &m->rule->pattern.nodes.items[n];
+        tensor_id inputs[MAX_RULE_VARIABLES];
+        for (uint32_t i = 0; i < pattern->n_inputs; i++)
+            inputs[i] = tensor_of_term(instance, ret_match, pattern->inputs[i]);
+        ret_match->nodes[n] = graph_add_copy(instance, g, m->nodes[n], inputs);
+    }
+}
+
+// --- a match ---------------------------------------------------------------------------------------------------------
+// What a rule says of its source graph says nothing of other nodes: the match must be one.
+
+static bool reads_terms(const struct graph *g, const struct match *m, const struct pattern_node *pattern, node_id n,
+                        bool is_swapped)
+{
+    for (uint32_t i = 0; i < pattern->n_inputs; i++)
+        if (tensor_of_term(g, m, pattern->inputs[is_swapped ? 1 - i : i]) != graph_inputs(g, n)[i])
+            return false;
+    return true;
+}
+
+static bool is_match_in(const struct match *m, const struct graph *g)
+{
+    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++) {
+        const struct pattern_node *pattern = &m->rule->pattern.nodes.items[i];
+        const struct node *node = m->nodes[i] < g->nodes.count ? &g->nodes.items[m->nodes[i]] : NULL;
+        if (!node || node->op != pattern->op || node->n_inputs != pattern->n_inputs)
+            return false;
+        if (!reads_terms(g, m, pattern, m->nodes[i], false) &&
+            !((node->op->flags & OPERATOR_IS_COMMUTATIVE) && reads_terms(g, m, pattern, m->nodes[i], true)))
+            return false;
+    }
+    return true;
+}
+
+// --- an application --------------------------------------------------------------------------------------------------
+
+static enum verdict judge_anew(struct validator *v, const struct match *m, const struct graph *g)
+{
+    struct arena_mark mark = arena_mark(&v->arena), scratch = arena_mark(&v->scratch);
+    struct graph instance;
+    struct match match;
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    enum verdict verdict = VERDICT_EQUAL;
+    graph_init(&instance, &v->arena);
+    make_instance(&instance, m, g, &match);
+    if (match_apply(&match, &instance, &v->scratch, old, new))
+        verdict = compare_sides(&match, &instance, old, new, &v->scratch);
+    graph_free(&instance);
+    arena_release(&v->scratch, scratch);
+    arena_release(&v->arena, mark);
+    return verdict;
+}
+
+// --- what was checked before -----------------------------------------------------------------------------------------
+
+static void describe(struct validator *v, const struct match *m, const struct graph *g)
+{
+    spelling_clear(&v->words);
+    spelling_add(&v->words, (int64_t)(intptr_t)m->rule);
+    for (uint32_t i = 0; i < m->rule->pattern.n_variables; i++) {
+        spelling_add(&v->words, m->variables[i] != NO_TENSOR);
+        if (m->variables[i] == NO_TENSOR)
+            continue;
+        const struct type *t = graph_type(g, m->variables[i]);
+        spelling_add(&v->words, t->dtype);
+        spelling_add(&v->words, t->rank);
+        for (int axis = 0; axis < t->rank; axis++)
+            spelling_add(&v->words, t->dim[axis]);
+    }
+    for (uint32_t i = 0; i < m->rule->n_source_nodes; i++) {
+        const struct node *n = &g->nodes.items[m->nodes[i]];
+        for (int j = 0; j < operator_n_attributes(n->op); j++) {
+            spelling_add(&v->words, n->attributes[j].count);
+            for (uint32_t k = 0; k < n->attributes[j].count; k++)
+                spelling_add(&v->words, n->attributes[j].ints[k]);
+        }
+    }
+}
+
+enum verdict validator_judge(struct validator *v, const struct match *m, const struct graph *g)
+{
+    double known;
+    if (!is_match_in(m, g))
+        return VERDICT_NO_MATCH;
+    describe(v, m, g);
+    if (memo_find(&v->memo, spelling_key(&v->words), &known)) {
+        v->repeated++;
+        return (enum verdict)(int)known;
+    }
+    enum verdict verdict = judge_anew(v, m, g);
+    memo_add(&v->memo, spelling_key(&v->words), (double)verdict);
+    v->checked++;
+    v->too_costly += verdict == VERDICT_TOO_COSTLY;
+    return verdict;
+}

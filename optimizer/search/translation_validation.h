@@ -1,0 +1,24 @@
+// Translation validation: an application of a rule is checked once more at the very shapes at which it is made. Some
+// entries of each replaced tensor are computed over the prime field, by the source and by the target, from
+// pseudo-random entries of the tensors that the rule's variables stand for; nothing is stored, so that tensors may be
+// of any size. The same rule at the same shapes and attributes is checked once. That the nodes of the match are the
+// rule's source graph in the first place is checked each time.
+#ifndef OPTIMIZER_SEARCH_TRANSLATION_VALIDATION_H
+#define OPTIMIZER_SEARCH_TRANSLATION_VALIDATION_H
+#include "core/arena.h"
+#include "optimizer/search/backtracking/memo.h"
+#include "substitutions/match.h"
+
+enum verdict { VERDICT_EQUAL, VERDICT_DIFFERENT, VERDICT_TOO_COSTLY, VERDICT_UNTYPED, VERDICT_NO_MATCH };
+
+struct validator {
+    struct arena scratch, arena;
+    struct memo memo;
+    struct spelling words;
+    uint64_t checked, repeated, too_costly;
+};
+void validator_init(struct validator *v);
+void validator_free(struct validator *v);
+// Of a match of `g`. One that cannot be applied is no difference; one whose nodes of `g` are not the source graph is none.
+enum verdict validator_judge(struct validator *v, const struct match *m, const struct graph *g);
+#endif

@@ -1,0 +1,318 @@
+// The search of taso-opt: what a graph costs on its device, and which results are tried.
+//
+// Estimates are sums of steps measured alone, and some are wrong by more than rewrites gain. So the search is done
+// several times, each with another slant, and what was found is timed whole, by turns, two at a time: the faster
+// one stays.
+#include "optimizer/optimization.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/interrupt.h"
+#include "core/log.h"
+#include "core/memory.h"
+#include "optimizer/comparison.h"
+#include "optimizer/search/translation_validation.h"
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+static enum layout_policy policy_of_search(int strategy)
+{
+    return strategy == STRATEGY_STANDARD ? LAYOUTS_STANDARD : strategy == STRATEGY_JOINT ? LAYOUTS_BEST : LAYOUTS_PLAIN;
+}
+
+// --- cost ------------------------------------------------------------------------------------------------------------
+
+// Those that run each time; a split is a part of what it splits.
+static size_t count_operators(const struct graph *g)
+{
+    bool *live = mem_new_array(bool, g->nodes.count + 1), *varies = mem_new_array(bool, g->tensors.count + 1);
+    size_t n_operators = 0;
+    graph_mark_live(g, live);
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        bool is_variable = node->op->id == OP_INPUT;
+        for (uint32_t i = 0; i < node->n_inputs; i++)
+            is_variable = is_variable || varies[graph_inputs(g, n)[i]];
+        for (uint32_t i = 0; i < node->n_outputs; i++)
+            varies[graph_output_of(g, n, i)] = is_variable;
+        n_operators += live[n] && is_variable && node->n_inputs > 0 && node->op->id != OP_SPLIT;
+    }
+    mem_free_array(live, g->nodes.count + 1);
+    mem_free_array(varies, g->tensors.count + 1);
+    return n_operators;
+}
+
+static double seconds_of_graph(void *context, const struct graph *g)
+{
+    const struct estimator *e = context;
+    struct estimate estimate;
+    struct graph runnable;
+    struct error error = {0};
+    bool is_cut = e->cut->is_needed;
+    if (is_cut)
+        graph_cut(&runnable, g, NULL, e->cut);
+    e->backend->only_recalls = e->only_recalls;
+    bool is_known = backend_estimate(e->backend, is_cut ? &runnable : g, &estimate, &error);
+    e->backend->only_recalls = false;
+    if (is_cut)
+        graph_free(&runnable);
+    if (!is_known)
+        return e->when_unknown;
+    return e->per_operator > 0 ? estimate.seconds + e->per_operator * (double)count_operators(g) : estimate.seconds;
+}
+
+static struct estimator graph_estimator(struct optimizing *o)
+{
+    return (struct estimator){.cut = &o->cut, .backend = o->backend, .when_unknown = INFINITY};
+}
+
+// For the threads of the search: the backend itself, and more that know what the database does. All of them only recall
+// costs while others do. So the first thread has at hand what was learned of costs between jobs, and what was measured.
+static void open_workers(struct optimizing *o)
+{
+    size_t n = o->options->search_threads ? (size_t)o->options->search_threads : (size_t)omp_get_num_procs();
+    struct backend_options chosen = optimizing_backend_options(o);
+    struct error error = {0};
+    chosen.log = NULL;
+    for (size_t i = 0; n > 1 && i < n; i++) {
+        struct backend *b = i == 0 ? o->backend : optimizing_open_device(o, &chosen, &error);
+        if (!b)
+            break;
+        struct estimator worker = {.cut = &o->cut, .backend = b, .when_unknown = NAN, .only_recalls = true};
+        vec_push(&o->workers, worker);
+    }
+}
+
+static void close_workers(struct optimizing *o)
+{
+    for (size_t i = 1; i < o->workers.count; i++)
+        backend_close(o->workers.items[i].backend);
+    vec_free(&o->workers);
+}
+
+// That share of the time of the original, for each of its operators the same.
+static double seconds_per_operator(struct optimizing *o, double share)
+{
+    struct estimator plain = {.cut = &o->cut, .backend = o->backend};
+    size_t n = count_operators(&o->model.graph);
+    return share > 0 && n ? share * seconds_of_graph(&plain, &o->model.graph) / (double)n : 0;
+}
+
+// --- one search ------------------------------------------------------------------------------------------------------
+
+// What a search is told to believe.
+struct slant {
+    const char *name;
+    double operator_share;   // of the original's time comes on top, for each of its operators as much
+    double least_gain;       // of a rewrite; 0: the search's standard
+};
+
+static const struct slant slants[] = {
+    {"as estimated", 0, 0},
+    {"few operators", 0.1, 0},
+    {"large gains", 0, 0.01},
+};
+enum { N_SLANTS = sizeof slants / sizeof *slants };
+
+static struct search_options search_options_of(const struct optimize_options *options)
+{
+    struct search_options s = search_standard_options;
+    s.alpha = options->alpha;
+    s.budget = options->budget;
+    s.patience = options->patience;
+    s.seconds = options->seconds;
+    s.progress = options->progress;
+    s.validates = !options->is_validation_skipped;
+    s.max_memory = (size_t)options->max_memory;
+    s.max_rule_operators = (size_t)options->max_rule_ops;
+    s.n_disabled = options->without.count;
+    s.disabled = options->without.items;
+    return s;
+}
+
+static void forget_slant(struct optimizing *o, const struct graph *g, struct search_result *result)
+{
+    struct estimator plain = graph_estimator(o);
+    result->seconds_before = seconds_of_graph(&plain, g);
+    result->seconds_after = seconds_of_graph(&plain, &result->graph);
+}
+
+// What a search is to another one that is done for the same result.
+enum turn { TURN_ONLY, TURN_BEFORE_ANOTHER, TURN_GOES_ON };
+
+#define SHARE_OF_RENEWING_GAIN 0.25   // for a search that another one goes on from
+#define SHARE_OF_PATIENCE 0.6         // for the one that goes on: most was tried
+
+static void take_turn(struct search_options *options, enum turn turn)
+{
+    if (turn == TURN_BEFORE_ANOTHER)
+        options->renewing_gain *= SHARE_OF_RENEWING_GAIN;
+    if (turn == TURN_GOES_ON)
+        options->patience = (int64_t)ceil(SHARE_OF_PATIENCE * (double)options->patience);
+}
+
+static void search_with_policy(struct optimizing *o, const struct graph *g, const struct slant *slant,
+                               enum layout_policy policy, double time_left, enum turn turn,
+                               struct search_result *ret_result)
+{
+    struct search_options options = search_options_of(o->options);
+    VEC(void *) workers = {0};
+    o->backend->policy = policy;
+    struct estimator own = graph_estimator(o);
+    own.per_operator = seconds_per_operator(o, slant->operator_share);
+    for (size_t i = 0; i < o->workers.count; i++) {
+        o->workers.items[i].backend->policy = policy;
+        o->workers.items[i].per_operator = own.per_operator;
+        vec_push(&workers, &o->workers.items[i]);
+    }
+    struct cost_model cost = {seconds_of_graph, &own, workers.count, workers.items};
+    options.seconds = time_left;
+    options.validator = o->validator;
+    take_turn(&options, turn);
+    if (slant->least_gain > 0)
+        options.least_gain = slant->least_gain;
+    struct rule_set none;
+    rule_set_init(&none, &o->arena);
+    bool is_rewritten = o->options->layout != STRATEGY_LAYOUT_ONLY;
+    search_graph(g, is_rewritten ? &o->rules : &none, &cost, &options, ret_result);
+    rule_set_free(&none);
+    vec_free(&workers);
+    if (own.per_operator > 0)
+        forget_slant(o, g, ret_result);
+}
+
+// --- joint is not worse than sequential ------------------------------------------------------------------------------
+
+static double best_seconds_of(struct optimizing *o, const struct graph *g)
+{
+    struct estimator e = graph_estimator(o);
+    o->backend->policy = LAYOUTS_BEST;
+    return seconds_of_graph(&e, g);
+}
+
+static double time_left_after(double time_left, double started)
+{
+    double spent = clock_seconds() - started;
+    return time_left > 0 ? fmax(time_left - spent, 1e-3) : 0;
+}
+
+// Where the first one ends may decide what the second one comes to, so it is patient with smaller gains.
+// A search under other prices goes other ways, and may come to something better in the end. So what sequential comes to
+// is where this one begins, where that is better than the original with its best layouts.
+static void search_jointly(struct optimizing *o, const struct slant *slant, double time_left,
+                           struct search_result *ret_result)
+{
+    struct search_result plain;
+    double started = clock_seconds();
+    search_with_policy(o, &o->model.graph, slant, LAYOUTS_PLAIN, time_left, TURN_BEFORE_ANOTHER, &plain);
+    double before = best_seconds_of(o, &o->model.graph);
+    bool is_better = best_seconds_of(o, &plain.graph) < before;
+    search_with_policy(o, is_better ? &plain.graph : &o->model.graph, slant, LAYOUTS_BEST,
+                       time_left_after(time_left, started), is_better ? TURN_GOES_ON : TURN_ONLY, ret_result);
+    if (is_better)
+        search_result_put_in_front(ret_result, &plain, before);
+    search_result_add_former(ret_result, &plain);
+    search_result_free(&plain);
+}
+
+static void search(struct optimizing *o, const struct slant *slant, double time_left, struct search_result *ret_result)
+{
+    if (o->options->layout == STRATEGY_JOINT && slant == &slants[0])
+        search_jointly(o, slant, time_left, ret_result);
+    else
+        search_with_policy(o, &o->model.graph, slant, policy_of_search(o->options->layout), time_left, TURN_ONLY,
+                           ret_result);
+}
+
+// --- several, and the best of them -------------------------------------------------------------------------------------
+
+#define SHARE_OF_DUELS 0.5   // of the time for measuring, for all of them
+
+struct contest {
+    struct search_result results[N_SLANTS];
+    const char *names[N_SLANTS];
+    size_t n;
+};
+
+static size_t n_finalists(const struct optimizing *o)
+{
+    bool can_choose = optimizing_is_timed(o) && !optimizing_has_large_weights(o);
+    bool is_rewritten = o->options->layout != STRATEGY_LAYOUT_ONLY;
+    size_t wanted = (size_t)o->options->finalists;
+    return !can_choose || !is_rewritten || wanted < 1 ? 1 : wanted < N_SLANTS ? wanted : N_SLANTS;
+}
+
+// Kept when it is a graph that the others are not.
+static bool is_new(const struct contest *c, const struct search_result *result)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (graph_equal(&c->results[i].graph, &result->graph))
+            return false;
+    return result->steps.count > 0;
+}
+
+static void search_with_slants(struct optimizing *o, struct contest *c)
+{
+    double started = clock_seconds(), limit = o->options->seconds;
+    size_t n = n_finalists(o);
+    for (size_t i = 0; i < n; i++) {
+        double left = limit > 0 ? limit - (clock_seconds() - started) : 0;
+        if (i > 0 && (interrupt_requested() || left < 0))
+            break;
+        struct search_result *next = &c->results[c->n];
+        search(o, &slants[i], left, next);
+        if (i == 0 || is_new(c, next))
+            c->names[c->n++] = slants[i].name;
+        else
+            search_result_free(next);
+    }
+}
+
+// Their order is that of the slants. A device that fails at one leaves the other.
+static size_t hold_contest(struct optimizing *o, const struct contest *c)
+{
+    size_t best = 0;
+    double seconds = SHARE_OF_DUELS * o->options->measure_seconds / (double)(c->n > 1 ? c->n - 1 : 1);
+    for (size_t i = 1; i < c->n; i++) {
+        struct side_by_side times;
+        bool is_first = c->results[best].steps.count == 0;
+        if (is_first || (optimizing_duel(o, &c->results[best], &c->results[i], seconds, &times) && times.ratio > 1))
+            best = i;
+    }
+    return best;
+}
+
+// Of what the search gave, with layouts as they will be.
+static void set_policy_of_result(struct optimizing *o)
+{
+    o->report.layout_strategy = optimize_layouts[o->options->layout];
+    if (o->options->layout == STRATEGY_SEQUENTIAL || o->options->layout == STRATEGY_LAYOUT_ONLY)
+        o->backend->policy = LAYOUTS_BEST;
+}
+
+void optimizing_search(struct optimizing *o)
+{
+    struct contest c = {.n = 0};
+    struct validator validator;
+    validator_init(&validator);
+    o->validator = &validator;
+    open_workers(o);
+    search_with_slants(o, &c);
+    close_workers(o);
+    o->validator = NULL;
+    validator_free(&validator);
+    set_policy_of_result(o);
+    size_t best = hold_contest(o, &c);
+    o->found = c.results[best];
+    o->report.slant = c.names[best];
+    o->report.n_finalists = c.n;
+    for (size_t i = 0; i < c.n; i++) {
+        if (i != best) {
+            search_result_add_refuted(&o->found, &c.results[i]);
+            search_result_free(&c.results[i]);
+        }
+    }
+    struct estimator e = graph_estimator(o);
+    o->report.seconds_with_layouts = seconds_of_graph(&e, &o->found.graph);
+}

@@ -1,0 +1,130 @@
+// Types as text, sizes, and split trees.
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/random.h"
+#include "core/sexp.h"
+#include "core/text.h"
+#include "expressions/type.h"
+#include "tests/support/check.h"
+#include <string.h>
+
+static bool parse(struct arena *a, const char *text, struct type *ret_type, struct error *error)
+{
+    const struct sexp *list;
+    return sexp_parse(a, "types", text, strlen(text), &list, error) &&
+           type_parse(&list->items[0], "types", ret_type, error);
+}
+
+static void text_of_types_is_taken_back(void **state)
+{
+    static const char *const texts[] = {
+        "(f32)",      "(f32 1 3 224 224)",    "(i64 0)", "(bf16 ? 3)",           "(bool ...)", "(? ...)",
+        "(string 2)", "(u8 281474976710656)", "(? 1 2)", "(f16 1 2 3 4 5 6 7 8)"};
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct arena a;
+        struct type t;
+        struct error error;
+        struct text text = {0};
+        arena_init(&a);
+        if (!parse(&a, texts[i], &t, &error))
+            fail_msg("%s: %s", texts[i], error.message);
+        type_print(&text, &t);
+        assert_string_equal(text.chars, texts[i]);
+        text_free(&text);
+        arena_free(&a);
+    }
+}
+
+static void wrong_types_are_refused(void **state)
+{
+    static const char *const texts[] = {"f32",
+                                        "()",
+                                        "(f33 1)",
+                                        "(f32 -1)",
+                                        "(f32 1.5)",
+                                        "(f32 x)",
+                                        "(f32 281474976710657)",
+                                        "(f32 16777216 16777216 2)",
+                                        "(f32 0 281474976710656 2)",
+                                        "(f32 1 1 1 1 1 1 1 1 1)",
+                                        "(f32 (1))",
+                                        "(f32 1 ...)"};
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct arena a;
+        struct type t;
+        struct error error;
+        arena_init(&a);
+        if (parse(&a, texts[i], &t, &error))
+            fail_msg("%s is taken for a type", texts[i]);
+        assert_int_equal(error.line, 1);
+        arena_free(&a);
+    }
+}
+
+static void element_types_have_names_and_codes(void **state)
+{
+    for (int i = DTYPE_NONE + 1; i < DTYPE_COUNT; i++) {
+        enum dtype dtype = DTYPE_NONE;
+        assert_true(dtype_from_name(dtype_name((enum dtype)i), &dtype));
+        assert_int_equal(dtype, i);
+        assert_int_equal(dtype_from_onnx(dtype_to_onnx((enum dtype)i)), i);
+    }
+    assert_int_equal(dtype_from_onnx(12345), DTYPE_NONE);
+    assert_int_equal(dtype_size(DTYPE_F32), 4);
+    assert_int_equal(dtype_size(DTYPE_STRING), 0);
+    assert_true(dtype_is_number(DTYPE_U8) && dtype_is_integer(DTYPE_U8) && !dtype_is_float(DTYPE_U8));
+    assert_true(!dtype_is_number(DTYPE_BOOL) && !dtype_is_number(DTYPE_C64));
+}
+
+static void sizes_are_counted(void **state)
+{
+    struct type t = type_make(DTYPE_F16, 3, (int64_t[]){2, 3, 4});
+    assert_int_equal(type_elements(&t), 24);
+    assert_int_equal(type_bytes(&t), 48);
+    struct type scalar = type_make(DTYPE_F64, 0, NULL);
+    assert_int_equal(type_elements(&scalar), 1);
+    struct type large = type_make(DTYPE_F32, 2, (int64_t[]){MAX_ELEMENTS, 2});
+    assert_false(type_has_allowed_size(&large));
+    struct type none = type_make(DTYPE_F32, 2, (int64_t[]){MAX_ELEMENTS, 0});
+    assert_true(type_has_allowed_size(&none));
+    assert_int_equal(type_elements(&none), 0);
+}
+
+// --- split trees -----------------------------------------------------------------------------------------------------
+
+static const struct split_tree *random_tree(struct arena *a, struct random *r, int depth)
+{
+    uint64_t kind = random_below(r, depth > 0 ? 6 : 2);
+    if (kind < 2)
+        return kind ? SPLIT_ANY : NULL;
+    const struct split_tree *left = random_tree(a, r, depth - 1);
+    return split_tree_join(a, (int64_t)random_below(r, 2), left, random_tree(a, r, depth - 1));
+}
+
+static void meet_is_a_semilattice(void **state)
+{
+    struct arena a;
+    struct random r = random_seed(1);
+    arena_init(&a);
+    for (int i = 0; i < 5000; i++) {
+        struct arena_mark mark = arena_mark(&a);
+        const struct split_tree *x = random_tree(&a, &r, 3), *y = random_tree(&a, &r, 3), *z = random_tree(&a, &r, 3);
+        const struct split_tree *xy = split_tree_meet(&a, x, y), *yz = split_tree_meet(&a, y, z);
+        assert_true(split_tree_equal(split_tree_meet(&a, x, x), x));
+        assert_true(split_tree_equal(xy, split_tree_meet(&a, y, x)));
+        assert_true(split_tree_equal(split_tree_meet(&a, xy, z), split_tree_meet(&a, x, yz)));
+        assert_true(split_tree_equal(split_tree_meet(&a, x, SPLIT_ANY), x));
+        assert_null(split_tree_meet(&a, x, NULL));
+        arena_release(&a, mark);
+    }
+    arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(text_of_types_is_taken_back), TEST(wrong_types_are_refused), TEST(element_types_have_names_and_codes),
+        TEST(sizes_are_counted),           TEST(meet_is_a_semilattice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+// Which rules are chosen for a search, and why the others are not.
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/sexp.h"
+#include "core/text.h"
+#include "tests/support/check.h"
+#include "verifier/selection/select.h"
+#include <string.h>
+
+#define SHARES "(rule shares (source (ewadd (matmul ?x ?y) (matmul ?x ?z))) (target (matmul ?x (ewadd ?y ?z))))"
+#define TWICE "(rule twice (source (transpose :perm 1 0 (transpose :perm 1 0 ?x))) (target ?x))"
+#define MERGES "(rule merges (source (relu (relu ?x))) (target (relu ?x)))"
+#define PROVED "(proof (z3 unknown) (definitions proved (ranks 0 4) (sizes 1 2) (instances 9)))"
+#define TESTED "(proof (z3 unknown) (definitions tested (ranks 0 4) (sizes 1 2) (instances 9)))"
+
+struct expected {
+    const char *text;   // of the generated rules
+    const char *written;
+    enum rule_use uses[4];
+};
+static const struct expected cases[] = {
+    // Two products become one; to make two of one is never wanted.
+    {SHARES "(rule opens (source (matmul ?x (ewadd ?y ?z))) (target (ewadd (matmul ?x ?y) (matmul ?x ?z))))",
+     "",
+     {RULE_IS_KEPT, RULE_ONLY_COSTS}},
+    // True of real numbers by cases of signs, which the prime field has not.
+    {"(rule doubles (source (relu (ewadd (relu ?x) ?x))) (target (relu (ewadd ?x ?x))))"
+     "(rule keeps (source (relu (relu ?x))) (target (relu ?x)))",
+     "",
+     {RULE_IS_REFUSED, RULE_IS_KEPT}},
+    // Equal on both sides.
+    {"(rule turns (source (ewadd (ewadd ?x ?y) ?z)) (target (sub ?x (sub (sub ?x ?y) (ewadd ?z ?x)))))"
+     "(rule moves (source (relu (transpose :perm 1 0 ?x))) (target (transpose :perm 1 0 (relu ?x))))",
+     "",
+     {RULE_ONLY_COSTS, RULE_ONLY_MOVES}},
+    // Any two sums match; and a tensor that is read four times.
+    {"(rule strangers (source (relu ?x) (relu ?y)) (target (split0 0 (relu (concat 0 ?x ?y))) (split1 0 (relu (concat "
+     "0 ?x ?y)))))"
+     "(rule chance (source (ewadd (ewadd ?x ?x) (relu ?x))) (target (ewadd ?x (ewadd ?x (relu ?x)))))",
+     "",
+     {RULE_IS_APART, RULE_IS_A_COINCIDENCE}},
+    // What only rules make has to be made by one.
+    {"(rule enlarged (source (conv :pad 1 1 1 1 ?x (enlarge :kernel 3 3 ?y))) (target (conv ?x ?y)) (where (= (dim ?y "
+     "2) 1) (= (dim ?y 3) 1)))",
+     "",
+     {RULE_NEVER_MATCHES}},
+    // Two steps of another rule.
+    {TWICE
+     "(rule four (source (transpose :perm 1 0 (transpose :perm 1 0 (transpose :perm 1 0 (transpose :perm 1 0 ?x)))))"
+     " (target ?x))" MERGES,
+     "",
+     {RULE_IS_KEPT, RULE_IS_DERIVED, RULE_IS_KEPT}},
+    // Of two that say the same the general one stays, also when somebody wrote it; what moves stays when it was written.
+    {"(rule special (source (concat 0 (relu ?x) (relu ?y))) (target (relu (concat 0 ?x ?y))))",
+     "(rule general (source (concat $i (relu ?x) (relu ?y))) (target (relu (concat $i ?x ?y))))"
+     "(rule moves (source (relu (transpose :perm 1 0 ?x))) (target (transpose :perm 1 0 (relu ?x))))",
+     {RULE_IS_DERIVED, RULE_IS_KEPT, RULE_IS_KEPT}},
+    // What was written stays, also when it follows from others or nothing makes what it matches.
+    {TWICE,
+     "(rule four (source (transpose :perm 1 0 (transpose :perm 1 0 (transpose :perm 1 0 (transpose :perm 1 0 ?x)))))"
+     " (target ?x))"
+     "(rule enlarged (source (conv :pad 1 1 1 1 ?x (enlarge :kernel 3 3 ?y))) (target (conv ?x ?y)))",
+     {RULE_IS_KEPT, RULE_IS_KEPT, RULE_IS_KEPT}},
+    // One that was only tested does not stand for one that is proved, and the other way round it does.
+    {"(rule special (source (concat 0 (relu ?x) (relu ?y))) (target (relu (concat 0 ?x ?y)))" PROVED ")",
+     "(rule general (source (concat $i (relu ?x) (relu ?y))) (target (relu (concat $i ?x ?y)))" TESTED ")",
+     {RULE_IS_KEPT, RULE_IS_KEPT}},
+    {"(rule special (source (concat 0 (relu ?x) (relu ?y))) (target (relu (concat 0 ?x ?y)))" TESTED ")",
+     "(rule general (source (concat $i (relu ?x) (relu ?y))) (target (relu (concat $i ?x ?y)))" PROVED ")",
+     {RULE_IS_DERIVED, RULE_IS_KEPT}},
+};
+
+static void read_into(struct rule_set *set, const char *text)
+{
+    const struct sexp *list;
+    struct error error = {0};
+    if (!sexp_parse(set->arena, "test", text, strlen(text), &list, &error))
+        fail_msg("%u:%u: %s", error.line, error.column, error.message);
+    for (size_t i = 0; i < list->count; i++) {
+        struct rule *rule;
+        if (!rule_parse(&list->items[i], "test", set->arena, &rule, &error))
+            fail_msg("%u:%u: %s", error.line, error.column, error.message);
+        vec_push(&set->rules, rule);
+    }
+}
+
+static struct selection select_from(struct rule_set *set, const char *generated, const char *written)
+{
+    struct selection s = {.max_coincidences = 1, .max_steps = 3, .max_graphs = 300, .threads = 1, .arena = set->arena};
+    read_into(set, generated);
+    s.n_generated = set->rules.count;
+    read_into(set, written);
+    selection_make(&s, set);
+    return s;
+}
+
+static void chooses_what_helps(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct arena arena;
+        struct rule_set set;
+        arena_init(&arena);
+        rule_set_init(&set, &arena);
+        struct selection s = select_from(&set, cases[i].text, cases[i].written);
+        for (size_t j = 0; j < set.rules.count; j++)
+            if (s.uses[j] != cases[i].uses[j])
+                fail_msg("%s: %s, expected %s", set.rules.items[j]->name, rule_use_name(s.uses[j]),
+                         rule_use_name(cases[i].uses[j]));
+        selection_free(&s);
+        rule_set_free(&set);
+        arena_free(&arena);
+    }
+}
+
+// A rule that gains only when something is computed beforehand asks for that.
+static void asks_for_weights(void **state)
+{
+    struct arena arena;
+    struct rule_set set;
+    struct text printed = {0};
+    arena_init(&arena);
+    rule_set_init(&set, &arena);
+    struct selection s = {.max_coincidences = 2, .max_steps = 1, .max_graphs = 10, .threads = 1, .arena = &arena};
+    read_into(&set, "(rule folds (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd ?x (ewadd ?y ?z))))");
+    s.n_generated = set.rules.count;
+    selection_make(&s, &set);
+    assert_int_equal(s.uses[0], RULE_IS_KEPT);
+    rule_print(&printed, s.rules[0]);
+    assert_non_null(strstr(printed.chars, "(where (weight ?y) (weight ?z))"));
+    text_free(&printed);
+    selection_free(&s);
+    rule_set_free(&set);
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(chooses_what_helps), TEST(asks_for_weights)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

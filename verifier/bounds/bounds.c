@@ -1,0 +1,695 @@
+#include "verifier/bounds/bounds.h"
+
+#include "verifier/bounds/class_windows.h"
+#include "verifier/bounds/same_terms.h"
+#include "verifier/bounds/unhandled.h"
+#include "verifier/instances/domain.h"
+#include "verifier/instances/size_ranges.h"
+#include <assert.h>
+#include <string.h>
+
+#define TESTED_SIZE 4
+#define LARGEST_WINDOW_SIZE 17
+#define LARGEST_KERNEL 3
+#define MOST_GROUPS 3   // values of a group attribute that are tried
+
+// --- windows and segments --------------------------------------------------------------------------------------------
+
+// Is it an axis of a variable, or of the class of one?
+static bool is_of_tensor(const struct analysis *an, uint32_t item)
+{
+    return classes_find((struct analysis *)an, item) < MAX_RULE_VARIABLES * MAX_RANK;
+}
+
+// Kernels that are variables are tested at sizes up to the largest one.
+static int64_t extent_to_test(const struct analysis *an, const struct window_use *w)
+{
+    bool is_free = w->kernel_item != NO_ITEM && is_of_tensor(an, w->kernel_item);
+    return is_free && w->extent_of_sum < LARGEST_KERNEL ? LARGEST_KERNEL : w->extent_of_sum;
+}
+
+// How far what a tensor is made of lies apart in the inputs: places that one of its entries reads, and between what two
+// neighbours read.
+struct span {
+    int64_t places, stride;
+};
+
+static struct span farther(struct span x, struct span y)
+{
+    return (struct span){x.places > y.places ? x.places : y.places, x.stride > y.stride ? x.stride : y.stride};
+}
+
+// Windows of windows: a step of the outer one is a stride of the inner one, whatever axes they are on.
+static struct span span_of_window(const struct analysis *an, const struct window_use *w, struct span below)
+{
+    int64_t stride = w->stride > 0 ? w->stride : -w->stride;
+    return (struct span){(extent_to_test(an, w) - 1) * w->dilation * below.stride + below.places,
+                         (stride > 1 ? stride : 1) * below.stride};
+}
+
+static struct span span_of_node(const struct analysis *an, uint32_t node, const struct span *of_nodes)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    struct span below = {1, 1};
+    for (uint32_t i = 0; i < p->nodes.items[node].n_inputs; i++) {
+        const struct term *t = &p->terms.items[p->nodes.items[node].inputs[i]];
+        below = t->is_variable ? below : farther(below, of_nodes[t->index]);
+    }
+    struct span span = below;
+    for (int i = 0; i < an->n_windows; i++)
+        if (an->windows[i].node == node)
+            span = farther(span, span_of_window(an, &an->windows[i], below));
+    return span;
+}
+
+static int64_t labels_of(const struct analysis *an, const uint8_t *labels, uint32_t item)
+{
+    int64_t n = labels[classes_find((struct analysis *)an, item)];
+    return n > 1 ? n : 1;
+}
+
+// Two more places than one, or as many as labels ask for.
+static int64_t steps_to_test(const struct analysis *an, const uint8_t *labels)
+{
+    int64_t steps = 2;
+    for (int i = 0; i < an->n_windows; i++) {
+        int64_t of_index = labels_of(an, labels, an->windows[i].index_item);
+        int64_t of_image = labels_of(an, labels, an->windows[i].read_item);
+        int64_t most = of_index > of_image ? of_index : of_image;
+        steps = most > steps ? most : steps;
+    }
+    return steps;
+}
+
+static int64_t window_size_to_test(const struct analysis *an, const uint8_t *labels)
+{
+    struct span of_nodes[MAX_RULE_NODES];
+    int64_t largest = 3, steps = steps_to_test(an, labels);
+    for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++) {
+        of_nodes[n] = span_of_node(an, n, of_nodes);
+        int64_t size = of_nodes[n].places + steps * of_nodes[n].stride;
+        largest = size > largest ? size : largest;
+    }
+    return largest;
+}
+
+// How much larger than with one place an image is that has a place for each label of the output, and of the kernel
+// where that is a tensor's.
+static int64_t size_of_labels(struct analysis *an, const uint8_t *labels, uint32_t class)
+{
+    int64_t most = 0;
+    for (int i = 0; i < an->n_windows; i++) {
+        const struct window_use *w = &an->windows[i];
+        if (classes_find(an, w->read_item) != class)
+            continue;
+        bool has_tensor = w->kernel_item != NO_ITEM && is_of_tensor(an, w->kernel_item);
+        int64_t size = (labels_of(an, labels, w->index_item) - 1) * (w->stride > 0 ? w->stride : -w->stride);
+        size += has_tensor ? (labels_of(an, labels, w->kernel_item) - 1) * w->dilation : 0;
+        size += an->in->calls[w->node]->op->id == OP_ENLARGE;   // every other size alone
+        most = size > most ? size : most;
+    }
+    return most;
+}
+
+static int number_of_segments(struct analysis *an, uint32_t class)
+{
+    int most = 1;
+    for (int side = 0; side < 2; side++) {
+        int segments = 1;
+        for (uint32_t i = 0; i < an->n_items; i++)
+            if (an->cuts[side][i] > 1 && classes_find(an, i) == class)
+                segments += an->cuts[side][i] - 1;
+        most = segments > most ? segments : most;
+    }
+    return most;
+}
+
+// --- how windows are used --------------------------------------------------------------------------------------------
+
+#define OF_WINDOWS (HAS_WINDOW | HAS_ORDER | HAS_KERNEL)
+enum window_use_kind { WINDOWS_OTHER, WINDOWS_ALIKE, WINDOWS_FIXED };
+
+static enum window_use_kind kind_of_windows(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
+{
+    if (windows_are_fixed(an, flags, OF_WINDOWS))
+        return WINDOWS_FIXED;
+    return windows_are_alike(an, labels, flags) ? WINDOWS_ALIKE : WINDOWS_OTHER;
+}
+
+// --- bounds of classes -----------------------------------------------------------------------------------------------
+
+struct class_bound {
+    uint32_t sizes;
+    enum bound_reason reason;
+    const char *doubt;
+};
+
+static uint32_t all_sizes_up_to(struct analysis *an, int64_t n)
+{
+    an->has_too_many = an->has_too_many || n > MAX_TESTED_SIZE;
+    return SIZES_UP_TO(n > MAX_TESTED_SIZE ? MAX_TESTED_SIZE : n);
+}
+
+static uint32_t one_size(struct analysis *an, int64_t n)
+{
+    an->has_too_many = an->has_too_many || n > MAX_TESTED_SIZE;
+    return n > MAX_TESTED_SIZE ? 0 : 1u << n;
+}
+
+// One place and q places in each group.
+static uint32_t sizes_of_groups(struct analysis *an, int64_t q)
+{
+    uint32_t sizes = one_size(an, 1) | one_size(an, q);
+    for (int64_t n = 2; n <= MAX_TESTED_SIZE; n++)
+        if (an->groups >> n & 1)
+            sizes |= one_size(an, n) | one_size(an, n * q);
+    return sizes;
+}
+
+// Parts of different sizes that groups divide together: one place, and one more for each group.
+static uint32_t sizes_of_uneven_parts(struct analysis *an)
+{
+    uint32_t sizes = 0;
+    for (int64_t n = 2; n < MAX_TESTED_SIZE; n++)
+        sizes |= an->groups >> n & 1 ? 1u << (n + 1) : 0;
+    return sizes;
+}
+
+// Sizes of an axis along which up to `segments` others may stand one behind the other.
+static uint32_t sums_of_sizes(struct analysis *an, uint32_t sizes, int segments)
+{
+    uint64_t sums = sizes;
+    for (int i = 1; i < segments && sums < (uint64_t)1 << 33; i++) {
+        uint64_t longer = sums;
+        for (int n = 1; n <= MAX_TESTED_SIZE; n++)
+            longer |= sizes >> n & 1 ? sums << n : 0;
+        sums = longer;
+    }
+    an->has_too_many = an->has_too_many || sums > UINT32_MAX;
+    return (uint32_t)sums;
+}
+
+static struct class_bound bound_of_groups(struct analysis *an, uint32_t item, int64_t q, bool has_segments)
+{
+    bool has_named_parts = has_segments && classes_have_named_parts(an, classes_find(an, item));
+    const char *doubt = q > MOST_GROUPS    ? "more labels than the groups that are tried"
+                        : has_named_parts ? "parts of groups are named by numbers"
+                                          : NULL;
+    int64_t places = an->places_of_group[item], groups = places ? an->size[item] / places : 0, most = q > 2 ? q : 2;
+    if (places)
+        return (struct class_bound){one_size(an, groups) | one_size(an, groups * most), BOUND_GROUPS, doubt};
+    uint32_t sizes = sizes_of_groups(an, most);
+    if (has_segments && an->is_operand[item])
+        sizes |= sizes_of_uneven_parts(an);
+    if (has_segments && !an->is_operand[item])
+        sizes = sums_of_sizes(an, sizes, number_of_segments(an, classes_find(an, item)));
+    return (struct class_bound){sizes, BOUND_GROUPS, doubt};
+}
+
+static struct class_bound bound_of_window(struct analysis *an, const uint8_t *labels, int64_t more, int64_t segments)
+{
+    int64_t window = window_size_to_test(an, labels);
+    if (window > LARGEST_WINDOW_SIZE)
+        return (struct class_bound){SIZES_UP_TO(LARGEST_WINDOW_SIZE), BOUND_TESTED, "windows reach far"};
+    return (struct class_bound){all_sizes_up_to(an, (window + more) * segments), BOUND_WINDOW, NULL};
+}
+
+static struct class_bound bound_of_kernel(struct analysis *an, int64_t q, int64_t more, int64_t segments)
+{
+    const char *doubt = q > LARGEST_KERNEL ? "a kernel has more labels than sizes that are tried" : NULL;
+    return (struct class_bound){all_sizes_up_to(an, (LARGEST_KERNEL + more) * segments), BOUND_KERNEL, doubt};
+}
+
+// Windows that are alike on both sides: as many positions as without them, each with a place for the window.
+static struct class_bound bound_of_common_window(struct analysis *an, uint32_t class, const uint8_t *labels,
+                                                 int64_t places, int64_t own_size)
+{
+    int64_t size = (places > own_size ? places : own_size) + size_of_labels(an, labels, class);
+    return (struct class_bound){all_sizes_up_to(an, size), BOUND_COMMON_WINDOW, NULL};
+}
+
+static struct class_bound bound_of_axis(struct analysis *an, uint32_t item, const uint8_t *labels, uint16_t flags,
+                                        enum window_use_kind windows, int64_t own_size)
+{
+    uint32_t class = classes_find(an, item);
+    int segments = flags & HAS_SEGMENTS ? number_of_segments(an, class) : 1;
+    int64_t q = labels_of(an, labels, class), most = an->is_operand[item] ? 1 : segments;
+    int64_t named = (flags & HAS_SEGMENTS) || an->names_loosely ? classes_named_places(an, class) : 0;
+    int64_t of_segment = q + (!(flags & HAS_SEGMENTS) ? 0 : segments > 2 ? segments - 1 : 1);
+    int64_t places = of_segment * most + named;
+    if (windows == WINDOWS_FIXED && (flags & OF_WINDOWS))
+        return (struct class_bound){one_size(an, own_size), BOUND_FIXED, NULL};
+    if (flags & HAS_PRODUCT)
+        return (struct class_bound){SIZES_UP_TO(TESTED_SIZE), BOUND_TESTED, "a product over an axis"};
+    if (flags & HAS_RESHAPE)
+        return (struct class_bound){SIZES_UP_TO(TESTED_SIZE), BOUND_TESTED, "indices are combined and divided"};
+    if (flags & HAS_ORDER)
+        return (struct class_bound){SIZES_UP_TO(TESTED_SIZE), BOUND_TESTED, "indices are compared by order"};
+    if (windows == WINDOWS_ALIKE && (flags & (HAS_WINDOW | HAS_KERNEL)))
+        return bound_of_common_window(an, class, labels, places, own_size);
+    if (flags & HAS_WINDOW)
+        return bound_of_window(an, labels, named, most);
+    if (flags & HAS_KERNEL)
+        return bound_of_kernel(an, q, named, most);
+    if (flags & HAS_GROUPS)
+        return bound_of_groups(an, item, q, flags & HAS_SEGMENTS);
+    if (flags & HAS_SEGMENTS)
+        return (struct class_bound){all_sizes_up_to(an, places), BOUND_SEGMENTS, NULL};
+    uint32_t sizes = flags ? all_sizes_up_to(an, places) : one_size(an, 1) | one_size(an, q);
+    return (struct class_bound){sizes, BOUND_LABELS, NULL};
+}
+
+// A size named by a number is kept as it was met, with all below.
+static struct class_bound keep_fixed_size(struct class_bound c, uint16_t flags, int64_t own_size)
+{
+    if ((flags & HAS_FIXED_SIZE) && own_size <= MAX_TESTED_SIZE)
+        c.sizes |= SIZES_UP_TO(own_size);
+    return c;
+}
+
+// --- one instance ----------------------------------------------------------------------------------------------------
+
+static void unite_outputs(struct analysis *an)
+{
+    const struct equation *eq = an->in->equation;
+    for (uint32_t i = 0; i < eq->n_pairs; i++) {
+        int rank = typing_type(an->in->typing, instance_term_type(an->in, eq->left[i]))->rank;
+        for (int axis = 0; axis < rank; axis++)
+            classes_unite_whole(an, classes_item_of_axis(an, eq->left[i], axis),
+                                classes_item_of_axis(an, eq->right[i], axis));
+    }
+}
+
+// Others one behind the other: each position is read from exactly one place of them. It has no size of its own.
+static bool is_made_of_operands(const struct analysis *an, uint32_t item)
+{
+    if (item < MAX_RULE_VARIABLES * MAX_RANK)
+        return false;
+    for (int64_t p = 0; p < an->size[item]; p++) {
+        int places = 0;
+        for (int i = 0; i < an->n_links; i++) {
+            const struct link *l = &an->links[i];
+            int64_t q = p + l->offset;
+            places += l->to == item && q >= 0 && q < an->size[l->from];
+        }
+        if (places != 1)
+            return false;
+    }
+    return an->cuts[0][item] > 1 || an->cuts[1][item] > 1;
+}
+
+// Are the operands of every concatenation in the class as long as one another, so that cuts stand between groups?
+static bool has_even_parts(struct analysis *an, uint32_t class)
+{
+    for (int i = 0; i < an->n_links; i++)
+        for (int j = 0; j < i; j++) {
+            const struct link *l = &an->links[i], *m = &an->links[j];
+            if (l->is_part && m->is_part && l->to == m->to && classes_find(an, l->to) == class &&
+                an->size[l->from] != an->size[m->from])
+                return false;
+        }
+    return true;
+}
+
+// What is read place by place from concatenations (their activations, sums, merged kernels) has no size of its own
+// either. With groups that is said of even parts alone.
+static void find_what_is_made_of_operands(struct analysis *an, bool *ret_is_made)
+{
+    uint16_t flags[MAX_ITEMS] = {0};
+    for (uint32_t i = 0; i < an->n_items; i++) {
+        flags[classes_find(an, i)] |= an->flags[i];
+        ret_is_made[i] = is_made_of_operands(an, i);
+    }
+    for (bool is_changing = true; is_changing;) {
+        is_changing = false;
+        for (int i = 0; i < an->n_links; i++) {
+            const struct link *l = &an->links[i];
+            bool are_nodes = l->from >= MAX_RULE_VARIABLES * MAX_RANK && l->to >= MAX_RULE_VARIABLES * MAX_RANK;
+            uint32_t class = classes_find(an, l->from);
+            if (!l->is_whole || !are_nodes || ret_is_made[l->from] == ret_is_made[l->to] ||
+                ((flags[class] & HAS_GROUPS) && !has_even_parts(an, class)))
+                continue;
+            ret_is_made[l->from] = ret_is_made[l->to] = true;
+            is_changing = true;
+        }
+    }
+}
+
+static bool has_two_of_one_orbit(const uint32_t *orbit, int64_t size)
+{
+    for (int64_t p = 0; p < size; p++)
+        for (int64_t q = 0; q < p; q++)
+            if (orbit[p] == orbit[q])
+                return true;
+    return false;
+}
+
+// Removing one position of an axis removes all that are read with it: its orbit. When an operand of a concatenation has
+// two positions in one orbit, cuts overlap like x|y on z|x, and sizes cannot be reduced one by one. What is a concatenation
+// itself has as many positions in an orbit as its operands have together (x|x has two), and those are looked at.
+static bool has_folded_orbit(struct analysis *an)
+{
+    uint32_t first[MAX_ITEMS], n = 0;
+    for (uint32_t i = 0; i < an->n_items; i++) {
+        first[i] = n;
+        n += (uint32_t)an->size[i];
+    }
+    if (n > MAX_POSITIONS) {
+        an->has_too_many = true;
+        return true;
+    }
+    uint32_t *orbit = arena_array(an->in->scratch, uint32_t, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        orbit[i] = i;
+    for (bool is_changing = true; is_changing;) {
+        is_changing = false;
+        for (int i = 0; i < an->n_links; i++) {
+            const struct link *l = &an->links[i];
+            for (int64_t p = 0; p < an->size[l->to]; p++) {
+                int64_t q = p + l->offset;
+                if (q < 0 || q >= an->size[l->from])
+                    continue;
+                uint32_t *x = &orbit[first[l->from] + q], *y = &orbit[first[l->to] + p];
+                is_changing = is_changing || *x != *y;
+                *x = *y = *x < *y ? *x : *y;
+            }
+        }
+    }
+    bool is_made[MAX_ITEMS];
+    find_what_is_made_of_operands(an, is_made);
+    for (uint32_t i = 0; i < an->n_items; i++)
+        if (an->is_operand[i] && !is_made[i] && an->places_of_group[i] == 0 &&
+            has_two_of_one_orbit(orbit + first[i], an->size[i]))
+            return true;
+    return false;
+}
+
+static bool have_alike_sizes(const struct type *x, const struct type *y)
+{
+    for (int axis = 0; axis < x->rank; axis++)
+        if (x->dim[axis] != y->dim[axis])
+            return false;
+    return true;
+}
+
+static bool has_alike_outputs(const struct instance *in)
+{
+    const struct equation *eq = in->equation;
+    for (uint32_t i = 0; i < eq->n_pairs; i++) {
+        type_id x = instance_term_type(in, eq->left[i]), y = instance_term_type(in, eq->right[i]);
+        if (x == NO_TYPE || y == NO_TYPE || typing_type(in->typing, x)->rank != typing_type(in->typing, y)->rank ||
+            !have_alike_sizes(typing_type(in->typing, x), typing_type(in->typing, y)))
+            return false;
+    }
+    return true;
+}
+
+static bool has_shape_variables(const struct analysis *an, const struct attribute_term *t)
+{
+    return (attribute_variables_of_term(t) & ~pattern_variables_of_windows(an->in->equation->pattern)) != 0;
+}
+
+// Shapes and parts that are variables are tried up to small sizes only.
+#define LARGEST_SHAPE 2
+#define LARGEST_PART 3
+
+// Notes which entries of the list that a term stands for are an attribute variable's; how many entries it has.
+static int note_entries(const struct analysis *an, const struct attribute_term *t, int first, uint32_t *ret_entries)
+{
+    int n = 0;
+    if (t->kind == TERM_LIST) {
+        for (uint32_t i = 0; i < t->count; i++)
+            n += note_entries(an, t->operands[i], first + n, ret_entries);
+        return n;
+    }
+    n = t->kind == TERM_DIMS ? an->in->types[t->value]->rank : 1;
+    if (t->kind == TERM_VARIABLE)
+        n = (int)an->in->attributes[t->value].count;
+    else if (attribute_variables_of_term(t))
+        n = MAX_RANK;
+    for (int i = 0; i < n && has_shape_variables(an, t); i++)
+        *ret_entries |= first + i < MAX_RANK ? 1u << (first + i) : 0;
+    return n;
+}
+
+static bool has_too_many_labels(struct analysis *an, const uint8_t *labels, const uint16_t *flags, uint32_t item,
+                                int largest)
+{
+    uint32_t class = classes_find(an, item);
+    return !(flags[class] & (HAS_WINDOW | HAS_KERNEL)) && labels[class] > largest;
+}
+
+static bool shape_has_too_many_labels(struct analysis *an, const uint8_t *labels, const uint16_t *flags, uint32_t node)
+{
+    const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
+    const struct definition *d = an->definitions[node];
+    int attribute = operator_find_attribute(n->op, "shape"), entries = 0;
+    uint32_t of_variables = 0;
+    for (uint32_t j = 0; attribute >= 0 && j < n->attributes[attribute].count; j++)
+        entries += note_entries(an, n->attributes[attribute].terms[j], entries, &of_variables);
+    const struct stage *result = &d->stages[d->outputs[0]];
+    for (int axis = 0; axis < result->type.rank; axis++)
+        if ((of_variables >> axis & 1) &&
+            has_too_many_labels(an, labels, flags, an->first_item[node] + result->first_variable + (uint32_t)axis,
+                                LARGEST_SHAPE))
+            return true;
+    return false;
+}
+
+static bool parts_have_too_many_labels(struct analysis *an, const uint8_t *labels, const uint16_t *flags, uint32_t node)
+{
+    const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
+    int attribute = operator_find_attribute(n->op, "sizes");
+    bool has_variables = false;
+    for (uint32_t j = 0; attribute >= 0 && j < n->attributes[attribute].count; j++)
+        has_variables = has_variables || has_shape_variables(an, n->attributes[attribute].terms[j]);
+    for (size_t v = 0; has_variables && v < an->definitions[node]->extents.count; v++)
+        if (has_too_many_labels(an, labels, flags, an->first_item[node] + (uint32_t)v, LARGEST_PART))
+            return true;
+    return false;
+}
+
+static bool has_more_labels_than_shapes(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
+{
+    for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++)
+        if (an->definitions[n] &&
+            (shape_has_too_many_labels(an, labels, flags, n) || parts_have_too_many_labels(an, labels, flags, n)))
+            return true;
+    return false;
+}
+
+static bool have_axes_met(struct analysis *an)
+{
+    for (int i = 0; i < an->n_windows; i++)
+        for (int j = 0; j < i; j++) {
+            const struct window_use *w = &an->windows[i], *v = &an->windows[j];
+            bool share_kernel = w->kernel_item != NO_ITEM && v->kernel_item != NO_ITEM &&
+                                classes_find(an, w->kernel_item) == classes_find(an, v->kernel_item);
+            if (w->axis != v->axis &&
+                (share_kernel || classes_find(an, w->read_item) == classes_find(an, v->read_item)))
+                return true;
+        }
+    return false;
+}
+
+// Is the axis read in windows that go along it?
+static bool is_image(struct analysis *an, uint32_t item)
+{
+    for (int i = 0; i < an->n_windows; i++)
+        if (an->windows[i].kernel_item != NO_ITEM &&
+            classes_find(an, an->windows[i].read_item) == classes_find(an, item))
+            return true;
+    return false;
+}
+
+static bool names_image_in_term(struct analysis *an, const struct attribute_term *t)
+{
+    bool is_size = t->kind == TERM_DIM || t->kind == TERM_DIMS;
+    const struct type *type = is_size ? an->in->types[t->value] : NULL;
+    for (int axis = 0; type && axis < type->rank; axis++)
+        if (attribute_term_names_axis(t, axis) && is_image(an, (uint32_t)t->value * MAX_RANK + (uint32_t)axis))
+            return true;
+    for (uint32_t i = 0; i < t->count; i++)
+        if (names_image_in_term(an, t->operands[i]))
+            return true;
+    return false;
+}
+
+// Does a condition say more of a size that windows read than that it is another's?
+static bool has_named_images(struct analysis *an)
+{
+    const struct equation *eq = an->in->equation;
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (condition_names_sizes(&eq->conditions[i]) &&
+            (names_image_in_term(an, eq->conditions[i].a) || names_image_in_term(an, eq->conditions[i].b)))
+            return true;
+    return false;
+}
+
+static void note_windows(struct analysis *an, enum window_use_kind windows, struct bounds *b)
+{
+    b->has_window = b->has_window || an->n_windows;
+    b->has_other_windows = b->has_other_windows || (an->n_windows && windows != WINDOWS_ALIKE);
+    b->has_named_windows = b->has_named_windows || windows == WINDOWS_FIXED;
+    b->has_named_images = b->has_named_images || (windows == WINDOWS_OTHER && has_named_images(an));
+    b->axes_meet = b->axes_meet || have_axes_met(an);
+    for (int i = 0; i < an->n_windows; i++)
+        if (an->windows[i].extent_of_sum > b->largest_extent)
+            b->largest_extent = an->windows[i].extent_of_sum;
+}
+
+// Is a variable read in steps of one stride here and of another there? Sizes may tie the two where they are not tried
+// together: as many places of 3 as of 2 stand on an image of 4.
+static bool has_strides_of_its_own(struct analysis *an)
+{
+    for (uint32_t v = 0; v < an->in->equation->pattern->n_variables; v++)
+        if (an->in->types[v] && an->in->types[v]->rank > 0 && !variable_is_read_alike(an, v))
+            return true;
+    return false;
+}
+
+// A group for each channel of the image: (dim ?x 1), of an image with the channels of ?x, or whatever is said where each
+// group of the kernel has one channel in all instances.
+static bool is_number_of_channels(struct analysis *an, uint32_t node, const struct attribute_term *t)
+{
+    const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
+    if (n->op->id != OP_CONV)
+        return false;
+    if (windows_have_kernel_of_one(an, node, 1))
+        return true;
+    if (t->kind != TERM_DIM || t->operands[0]->kind != TERM_INTEGER || t->operands[0]->value != 1)
+        return false;
+    uint32_t channels = classes_item_of_axis(an, n->inputs[0], 1);
+    return channels != NO_ITEM && classes_find(an, channels) == classes_find(an, (uint32_t)t->value * MAX_RANK + 1);
+}
+
+// Are there numbers of groups that depend on other sizes than channels? How large a group is then depends on them, too,
+// which removing positions does not keep.
+static bool has_groups_by_sizes(struct analysis *an)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    for (uint32_t node = 0; node < p->nodes.count; node++) {
+        const struct pattern_node *n = &p->nodes.items[node];
+        for (int i = 0; i < operator_n_attributes(n->op); i++)
+            for (uint32_t k = 0; attribute_counts_groups(&n->op->attributes[i]) && k < n->attributes[i].count; k++) {
+                const struct attribute_term *t = n->attributes[i].terms[k];
+                if (attribute_term_mentions_sizes(t) && !attribute_is_number_of_groups(n, i, t) &&
+                    !is_number_of_channels(an, node, t))
+                    return true;
+            }
+    }
+    return false;
+}
+
+static void merge_bounds(struct analysis *an, struct bounds *b)
+{
+    uint8_t labels[MAX_ITEMS] = {0};
+    uint16_t flags[MAX_ITEMS] = {0};
+    classes_count_labels(an, labels);
+    for (uint32_t i = 0; i < an->n_items; i++)
+        flags[classes_find(an, i)] |= an->flags[i];
+    classes_find_places_of_groups(an, flags);
+    enum window_use_kind windows = kind_of_windows(an, labels, flags);
+    note_windows(an, windows, b);
+    if (windows == WINDOWS_OTHER && windows_outgrow_named_images(an, flags) && !b->doubt)
+        b->doubt = "attributes of windows on images of named sizes are tried up to small ones";
+    if (windows != WINDOWS_FIXED && an->n_windows && has_strides_of_its_own(an) && !b->doubt)
+        b->doubt = "sizes may tie strides that are not tried together";
+    if (has_groups_by_sizes(an) && !b->doubt)
+        b->doubt = "a number of groups depends on sizes that are no channels";
+    if (classes_have_attributes_of_sizes(an, flags) && !b->doubt)
+        b->doubt = "an attribute depends on sizes in a way that small ones do not show";
+    if (windows_are_beside_images_untold(an) && !b->doubt)
+        b->doubt = "entries of a kernel stand beside the image at larger pads only than are tried";
+    if (has_more_labels_than_shapes(an, labels, flags) && !b->doubt)
+        b->doubt = "shapes have more labels than the sizes that are tried";
+    for (uint32_t v = 0; v < an->in->equation->pattern->n_variables; v++) {
+        const struct type *type = an->in->types[v];
+        if (type && type->rank == 0)
+            b->sizes[v][0][0] = 2;
+        for (int axis = 0; type && axis < type->rank; axis++) {
+            uint32_t item = v * MAX_RANK + (uint32_t)axis;
+            uint16_t own = flags[classes_find(an, item)];
+            struct class_bound c =
+                keep_fixed_size(bound_of_axis(an, item, labels, own, windows, type->dim[axis]), own, type->dim[axis]);
+            b->sizes[v][type->rank][axis] |= c.sizes;
+            if (!b->met[v][type->rank][axis] && type->dim[axis] <= MAX_TESTED_SIZE)
+                b->met[v][type->rank][axis] = 1u << type->dim[axis];
+            if (c.reason > b->reason[v][type->rank][axis])
+                b->reason[v][type->rank][axis] = (uint8_t)c.reason;
+            b->doubt = b->doubt ? b->doubt : c.doubt;
+        }
+    }
+}
+
+// An instance whose sides have different types refutes the equation: its sizes are to be tested, whatever bounds others
+// give.
+static void add_sizes_of_refutation(struct bounds *b, const struct instance *in)
+{
+    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++)
+        for (int axis = 0; in->types[v] && axis < in->types[v]->rank; axis++)
+            if (in->types[v]->dim[axis] <= MAX_TESTED_SIZE)
+                b->sizes[v][in->types[v]->rank][axis] |= 1u << in->types[v]->dim[axis];
+    b->doubt = b->doubt ? b->doubt : "sides have different types";
+}
+
+bool bounds_note_types(struct bounds *b, const struct instance *in)
+{
+    bool are_alike = has_alike_outputs(in);
+    if (!are_alike)
+        add_sizes_of_refutation(b, in);
+    return are_alike;
+}
+
+void bounds_add(struct bounds *b, struct instance *in)
+{
+    struct arena_mark mark = arena_mark(in->scratch);
+    struct analysis *an = arena_new(in->scratch, struct analysis);
+    an->in = in;
+    classes_number_items(an);
+    if (!an->has_too_many) {
+        classes_note_nodes(an);
+        classes_note_conditions(an);
+        unite_outputs(an);
+        merge_bounds(an, b);
+        b->cuts_overlap = b->cuts_overlap || (!b->doubt && has_folded_orbit(an));
+    }
+    if (an->has_too_many && !b->doubt)
+        b->doubt = "the equation is too large to analyse";
+    arena_release(in->scratch, mark);
+}
+
+void bounds_merge(struct bounds *all, const struct bounds *more)
+{
+    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
+        for (int r = 0; r <= MAX_RANK; r++)
+            for (int a = 0; a < MAX_RANK; a++) {
+                all->sizes[v][r][a] |= more->sizes[v][r][a];
+                if (more->reason[v][r][a] > all->reason[v][r][a])
+                    all->reason[v][r][a] = more->reason[v][r][a];
+            }
+    all->has_window = all->has_window || more->has_window;
+    all->has_other_windows = all->has_other_windows || more->has_other_windows;
+    all->has_named_windows = all->has_named_windows || more->has_named_windows;
+    all->has_named_images = all->has_named_images || more->has_named_images;
+    all->axes_meet = all->axes_meet || more->axes_meet;
+    all->largest_extent = all->largest_extent > more->largest_extent ? all->largest_extent : more->largest_extent;
+    all->doubt = all->doubt ? all->doubt : more->doubt;
+    all->cuts_overlap = all->cuts_overlap || more->cuts_overlap;
+}
+
+const char *bound_reason_text(enum bound_reason reason)
+{
+    static const char *const texts[] = {
+        [BOUND_NONE] = "not met",
+        [BOUND_LABELS] = "positions are only compared for equality",
+        [BOUND_SEGMENTS] = "positions of each segment are only compared for equality",
+        [BOUND_GROUPS] = "positions are pairs of a group and a place, only compared for equality",
+        [BOUND_COMMON_WINDOW] = "the same windows on both sides",
+        [BOUND_FIXED] = "the size is named by a condition",
+        [BOUND_KERNEL] = "two sizes of a kernel give the form of places, a third one the cut at the border",
+        [BOUND_WINDOW] = "reach of the windows plus twice the stride",
+        [BOUND_TESTED] = "no bound is known",
+    };
+    return texts[reason];
+}

@@ -1,0 +1,424 @@
+// What attributes and conditions say of sizes, which stand in no index expression.
+#include "verifier/bounds/classes.h"
+#include "verifier/bounds/unhandled.h"
+#include "verifier/instances/domain.h"
+#include "verifier/instances/ranks.h"
+
+#include <string.h>
+
+static int64_t constant_axis(const struct attribute_term *t)
+{
+    return t->kind == TERM_DIM && t->operands[0]->kind == TERM_INTEGER ? t->operands[0]->value : -1;
+}
+
+bool attribute_term_names_axis(const struct attribute_term *t, int axis)
+{
+    return t->kind == TERM_DIMS || constant_axis(t) < 0 || constant_axis(t) == axis;
+}
+
+// A size that an operator takes from an attribute belongs to the indices of that extent.
+static void unite_with_extents(struct analysis *an, uint32_t node, uint32_t item)
+{
+    const struct definition *d = an->definitions[node];
+    for (size_t i = 0; i < d->extents.count; i++)
+        if (d->extents.items[i] == an->size[item])
+            classes_unite(an, item, an->first_item[node] + (uint32_t)i);
+}
+
+static void note_sizes_in_term(struct analysis *an, uint32_t node, const struct attribute_term *t)
+{
+    bool is_size = t->kind == TERM_DIM || t->kind == TERM_DIMS;
+    const struct type *type = is_size ? an->in->types[t->value] : NULL;
+    for (int axis = 0; type && axis < type->rank; axis++)
+        if (attribute_term_names_axis(t, axis))
+            unite_with_extents(an, node, (uint32_t)t->value * MAX_RANK + (uint32_t)axis);
+    for (uint32_t i = 0; i < t->count; i++)
+        note_sizes_in_term(an, node, t->operands[i]);
+}
+
+static void flag_sizes_in_term(struct analysis *an, const struct attribute_term *t, uint16_t flags)
+{
+    bool is_size = t->kind == TERM_DIM || t->kind == TERM_DIMS;
+    const struct type *type = is_size ? an->in->types[t->value] : NULL;
+    for (int axis = 0; type && axis < type->rank; axis++)
+        if (attribute_term_names_axis(t, axis))
+            classes_flag(an, (uint32_t)t->value * MAX_RANK + (uint32_t)axis, flags);
+    for (uint32_t i = 0; i < t->count; i++)
+        flag_sizes_in_term(an, t->operands[i], flags);
+}
+
+// How many entries a plain term of a shape gives; 0: it is none.
+static int plain_entries(const struct analysis *an, const struct attribute_term *t)
+{
+    bool is_one = t->kind == TERM_INTEGER || (t->kind == TERM_DIM && constant_axis(t) >= 0);
+    return is_one ? 1 : t->kind == TERM_DIMS ? an->in->types[t->value]->rank : 0;
+}
+
+// The sizes of a shape, entry by entry, are those of the result's axes.
+static bool unite_shape_with_result(struct analysis *an, uint32_t node, const struct attribute_pattern *shape)
+{
+    const struct definition *d = an->definitions[node];
+    const struct stage *result = &d->stages[d->outputs[0]];
+    int entries = 0;
+    for (uint32_t j = 0; j < shape->count; j++) {
+        if (plain_entries(an, shape->terms[j]) == 0)
+            return false;
+        entries += plain_entries(an, shape->terms[j]);
+    }
+    if (entries != result->type.rank)
+        return false;
+    uint32_t axis_item = an->first_item[node] + result->first_variable;
+    for (uint32_t j = 0; j < shape->count; j++) {
+        const struct attribute_term *t = shape->terms[j];
+        uint32_t first = t->kind == TERM_DIM ? (uint32_t)constant_axis(t) : 0;
+        for (int i = 0; i < plain_entries(an, t); i++, axis_item++)
+            if (t->kind != TERM_INTEGER)
+                classes_unite(an, (uint32_t)t->value * MAX_RANK + first + (uint32_t)i, axis_item);
+    }
+    return true;
+}
+
+static int64_t axis_of_call(const struct typed_call *call)
+{
+    return call->attributes[operator_find_attribute(call->op, "axis")].ints[0];
+}
+
+// Where the positions of a part are, which a split that names sizes cuts off.
+static uint32_t item_of_part(const struct analysis *an, uint32_t node, uint32_t part)
+{
+    const struct definition *d = an->definitions[node];
+    uint32_t first = an->first_item[node] + d->stages[d->outputs[part]].first_variable;
+    return first + (uint32_t)axis_of_call(an->in->calls[node]);
+}
+
+// The axis of (dim ?x (- (rank ?x) 1)) in this instance.
+static int64_t axis_in_instance(const struct analysis *an, const struct attribute_term *t)
+{
+    struct term_bindings b = instance_bindings(an->in);
+    struct attribute_value axis;
+    bool has_value = attribute_term_evaluate(t->operands[0], &b, an->in->scratch, &axis) && axis.count == 1;
+    return has_value ? axis.ints[0] : -1;
+}
+
+// Are the sizes of a split written down part by part, as numbers and sizes of axes?
+static bool names_part_by_part(const struct analysis *an, uint32_t node, int attribute)
+{
+    const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
+    const struct attribute_pattern *sizes = &n->attributes[attribute];
+    bool is_plain = n->op->id == OP_SPLIT && attribute == operator_find_attribute(n->op, "sizes");
+    for (uint32_t j = 0; j < sizes->count; j++)
+        is_plain = is_plain && (sizes->terms[j]->kind == TERM_INTEGER || sizes->terms[j]->kind == TERM_DIM);
+    return is_plain && sizes->count == (uint32_t)an->definitions[node]->n_outputs;
+}
+
+static void unite_sizes_with_parts(struct analysis *an, uint32_t node, const struct attribute_pattern *sizes)
+{
+    for (uint32_t part = 0; part < sizes->count; part++) {
+        const struct attribute_term *t = sizes->terms[part];
+        int64_t axis = t->kind == TERM_DIM ? axis_in_instance(an, t) : -1;
+        if (axis >= 0)
+            classes_unite(an, (uint32_t)(t->value * MAX_RANK + axis), item_of_part(an, node, part));
+    }
+}
+
+// Groups have no indices of their own.
+void classes_note_sizes_of_node(struct analysis *an, uint32_t node)
+{
+    const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
+    int shape = operator_find_attribute(n->op, "shape");
+    if (shape >= 0 && !unite_shape_with_result(an, node, &n->attributes[shape]))
+        for (uint32_t j = 0; j < n->attributes[shape].count; j++)
+            note_sizes_in_term(an, node, n->attributes[shape].terms[j]);
+    for (int i = 0; i < operator_n_attributes(n->op); i++) {
+        if (names_part_by_part(an, node, i))
+            unite_sizes_with_parts(an, node, &n->attributes[i]);
+        for (uint32_t j = 0; j < n->attributes[i].count; j++) {
+            const struct attribute_term *t = n->attributes[i].terms[j];
+            if (i != shape || (t->kind != TERM_DIM && t->kind != TERM_DIMS))
+                flag_sizes_in_term(an, t, HAS_COUNT);
+        }
+    }
+}
+
+// --- attributes that are made of sizes -------------------------------------------------------------------------------
+
+// (drop 2 (dims ?k)): sizes of the axes from 2 on.
+static int first_axis_kept(const struct attribute_term *t)
+{
+    bool drops_sizes =
+        t->kind == TERM_DROP && t->operands[0]->kind == TERM_INTEGER && t->operands[1]->kind == TERM_DIMS;
+    return drops_sizes && t->operands[0]->value < MAX_RANK ? (int)t->operands[0]->value : 0;
+}
+
+// Are all sizes that the term mentions of axes that windows read, or slide, of which small sizes are all tested?
+static bool is_of_windows(struct analysis *an, const struct attribute_term *t, const uint16_t *flags)
+{
+    int first = first_axis_kept(t);
+    t = first > 0 ? t->operands[1] : t;
+    bool is_size = t->kind == TERM_DIM || t->kind == TERM_DIMS;
+    const struct type *type = is_size ? an->in->types[t->value] : NULL;
+    for (int axis = first; type && axis < type->rank; axis++)
+        if (attribute_term_names_axis(t, axis) &&
+            !(flags[classes_find(an, (uint32_t)t->value * MAX_RANK + (uint32_t)axis)] & (HAS_WINDOW | HAS_KERNEL)))
+            return false;
+    for (uint32_t i = 0; i < t->count; i++)
+        if (!is_of_windows(an, t->operands[i], flags))
+            return false;
+    return true;
+}
+
+static bool is_attribute_of_windows(const struct attribute *a)
+{
+    static const char *const names[] = {"stride", "pad", "dilation", "kernel"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(a->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+// Adds the axes of one variable that a product multiplies, each once. False: it is something else.
+static bool add_axes_of_product(const struct attribute_term *t, int64_t variable, uint32_t *axes)
+{
+    bool is_size = t->kind == TERM_DIM && t->value == variable && constant_axis(t) >= 0 && constant_axis(t) < MAX_RANK;
+    if (is_size && !(*axes >> constant_axis(t) & 1)) {
+        *axes |= 1u << constant_axis(t);
+        return true;
+    }
+    return t->kind == TERM_MUL && add_axes_of_product(t->operands[0], variable, axes) &&
+           add_axes_of_product(t->operands[1], variable, axes);
+}
+
+static int64_t first_variable(const struct attribute_term *t)
+{
+    return t->kind == TERM_MUL ? first_variable(t->operands[0]) : t->kind == TERM_DIM ? t->value : -1;
+}
+
+// A reshape to products of different sizes of a tensor asks for nothing that keeping all entries does not.
+static bool merges_axes(const struct pattern_node *n, const struct attribute_pattern *shape)
+{
+    uint32_t axes = 0;
+    bool merges = n->op->id == OP_RESHAPE && shape->count > 0;
+    for (uint32_t j = 0; merges && j < shape->count; j++)
+        merges = add_axes_of_product(shape->terms[j], first_variable(shape->terms[0]), &axes);
+    return merges;
+}
+
+// A kernel that is enlarged to its own size is what it was.
+static bool is_own_size(const struct pattern *p, const struct pattern_node *n, uint32_t entry,
+                        const struct attribute_term *t)
+{
+    const struct term *input = n->op->id == OP_ENLARGE ? &p->terms.items[n->inputs[0]] : NULL;
+    return input && input->is_variable && t->kind == TERM_DIM && t->value == input->index &&
+           constant_axis(t) == 2 + (int64_t)entry;
+}
+
+// Sizes in shapes and of parts are those of axes, numbers of groups are looked at by themselves (bounds.c).
+static bool is_followed(struct analysis *an, uint32_t node, int attribute, uint32_t entry, const uint16_t *flags)
+{
+    const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
+    const struct attribute *a = &n->op->attributes[attribute];
+    const struct attribute_term *t = n->attributes[attribute].terms[entry];
+    bool is_plain = t->kind == TERM_DIM || t->kind == TERM_DIMS;
+    if (attribute_counts_groups(a) || !attribute_term_mentions_sizes(t))
+        return true;
+    if (is_attribute_of_windows(a))
+        return is_own_size(an->in->equation->pattern, n, entry, t) || is_of_windows(an, t, flags);
+    if (strcmp(a->name, "shape") == 0)
+        return is_plain || merges_axes(n, &n->attributes[attribute]);
+    return is_plain && names_part_by_part(an, node, attribute);
+}
+
+bool classes_have_attributes_of_sizes(struct analysis *an, const uint16_t *flags)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
+            for (uint32_t j = 0; j < p->nodes.items[n].attributes[i].count; j++)
+                if (an->definitions[n] && !is_followed(an, n, i, j, flags))
+                    return true;
+    return false;
+}
+
+// --- sizes that are named --------------------------------------------------------------------------------------------
+
+static bool is_equality_of_dims(const struct condition *c)
+{
+    return c->kind == CONDITION_EQUAL && constant_axis(c->a) >= 0 && constant_axis(c->b) >= 0;
+}
+
+// (= (dims ?x) (dims ?y)), of tensors of one rank, or it does not hold.
+static bool is_equality_of_all_dims(const struct condition *c)
+{
+    return c->kind == CONDITION_EQUAL && c->a->kind == TERM_DIMS && c->b->kind == TERM_DIMS;
+}
+
+static bool compares_sizes(const struct condition *c)
+{
+    return !condition_is_of_variable(c->kind) &&
+           (attribute_term_mentions_sizes(c->a) || attribute_term_mentions_sizes(c->b));
+}
+
+bool condition_names_sizes(const struct condition *c)
+{
+    return compares_sizes(c) && !is_equality_of_dims(c) && !is_equality_of_all_dims(c);
+}
+
+// Of the variables' axes: (= (dim ?x 0) (dim ?y 0)).
+bool condition_equates_sizes(const struct condition *c, uint32_t x, uint32_t y, int axis)
+{
+    bool is_of_axis = is_equality_of_dims(c) && constant_axis(c->a) == axis && constant_axis(c->b) == axis;
+    return (is_of_axis || is_equality_of_all_dims(c)) && ((c->a->value == (int64_t)x && c->b->value == (int64_t)y) ||
+                                                          (c->a->value == (int64_t)y && c->b->value == (int64_t)x));
+}
+
+static void note_equal_dims(struct analysis *an)
+{
+    const struct equation *eq = an->in->equation;
+    for (uint32_t i = 0; i < eq->n_conditions; i++) {
+        const struct condition *c = &eq->conditions[i];
+        if (is_equality_of_dims(c))
+            classes_unite(an, (uint32_t)c->a->value * MAX_RANK + (uint32_t)constant_axis(c->a),
+                          (uint32_t)c->b->value * MAX_RANK + (uint32_t)constant_axis(c->b));
+        const struct type *type = is_equality_of_all_dims(c) ? an->in->types[c->a->value] : NULL;
+        for (uint32_t axis = 0; type && axis < (uint32_t)type->rank; axis++)
+            classes_unite(an, (uint32_t)c->a->value * MAX_RANK + axis, (uint32_t)c->b->value * MAX_RANK + axis);
+    }
+}
+
+static bool names_sizes(const struct pattern_node *node, int attribute)
+{
+    static const char *const of_windows[] = {"stride", "pad", "dilation", "perm", "axes"};
+    if (node->op->attributes[attribute].kind != ATTRIBUTE_INTS)
+        return false;
+    for (size_t k = 0; k < sizeof of_windows / sizeof *of_windows; k++)
+        if (strcmp(node->op->attributes[attribute].name, of_windows[k]) == 0)
+            return false;
+    for (uint32_t j = 0; j < node->attributes[attribute].count; j++)
+        if (node->attributes[attribute].terms[j]->kind == TERM_INTEGER)
+            return true;
+    return false;
+}
+
+// More positions than are tested on any axis are as many as it takes to see that.
+static void name_size(struct analysis *an, uint32_t item, int64_t places)
+{
+    int64_t most = places > MAX_TESTED_SIZE ? MAX_TESTED_SIZE + 1 : places;
+    an->named[item] = an->named[item] > most ? an->named[item] : most;
+}
+
+// Positions that the condition tells from others by their number: a size that is equal to a number, or less.
+static void name_sizes_in_term(struct analysis *an, const struct attribute_term *t, int64_t largest)
+{
+    const struct type *type = t->kind == TERM_DIM || t->kind == TERM_DIMS ? an->in->types[t->value] : NULL;
+    for (int axis = 0; type && axis < type->rank; axis++)
+        if (attribute_term_names_axis(t, axis))
+            name_size(an, (uint32_t)t->value * MAX_RANK + (uint32_t)axis, largest);
+    for (uint32_t i = 0; i < t->count && t->kind != TERM_DIM; i++)
+        name_sizes_in_term(an, t->operands[i], largest);
+}
+
+static void name_sizes_of_condition(struct analysis *an, const struct condition *c)
+{
+    an->names_loosely = an->names_loosely || c->kind != CONDITION_EQUAL;
+    int64_t of_a = attribute_term_mentions_sizes(c->a) ? 0 : largest_integer_of_term(c->a);
+    int64_t of_b = attribute_term_mentions_sizes(c->b) ? 0 : largest_integer_of_term(c->b);
+    name_sizes_in_term(an, c->a, of_b);
+    name_sizes_in_term(an, c->b, of_a);
+}
+
+static bool names_number(const struct attribute_term *t)
+{
+    bool is_size = t->kind == TERM_DIM || t->kind == TERM_DIMS || t->kind == TERM_RANK;
+    bool names = t->kind == TERM_INTEGER;
+    for (uint32_t i = 0; i < t->count && !is_size && !names; i++)
+        names = names_number(t->operands[i]);
+    return names;
+}
+
+// The entry of a list for each axis, or each part, that a number names; all where entries are not written one by one.
+static uint64_t entries_named(const struct attribute_pattern *list, uint32_t n)
+{
+    uint64_t entries = 0;
+    for (uint32_t j = 0; j < list->count; j++)
+        if (names_number(list->terms[j]))
+            entries |= list->count == n ? (uint64_t)1 << j : UINT64_MAX;
+    return entries;
+}
+
+// Of shapes and parts.
+static void name_sizes_of_node(struct analysis *an, uint32_t node)
+{
+    const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
+    const struct definition *d = an->definitions[node];
+    const struct stage *result = &d->stages[d->outputs[0]];
+    int shape = operator_find_attribute(n->op, "shape");
+    uint64_t axes = shape >= 0 ? entries_named(&n->attributes[shape], (uint32_t)result->type.rank) : 0;
+    for (uint32_t axis = 0; axis < (uint32_t)result->type.rank; axis++)
+        if (axes >> axis & 1)
+            name_size(an, an->first_item[node] + result->first_variable + axis, result->type.dim[axis]);
+    if (n->op->id != OP_SPLIT)
+        return;
+    const struct attribute_pattern *sizes = &n->attributes[operator_find_attribute(n->op, "sizes")];
+    uint64_t parts = entries_named(sizes, (uint32_t)d->n_outputs);
+    for (uint32_t part = 0; part < (uint32_t)d->n_outputs; part++)
+        if (parts >> part & 1)
+            name_size(an, item_of_part(an, node, part), an->size[item_of_part(an, node, part)]);
+}
+
+int64_t classes_named_places(struct analysis *an, uint32_t class)
+{
+    int64_t places = 0;
+    for (uint32_t i = 0; i < an->n_items; i++)
+        if (classes_find(an, i) == class)
+            places += an->named[i];
+    return places;
+}
+
+// Does a number say how long something is that is concatenated or cut, or made of such parts?
+bool classes_have_named_parts(struct analysis *an, uint32_t class)
+{
+    bool is_known[MAX_ITEMS];
+    for (uint32_t i = 0; i < an->n_items; i++)
+        is_known[i] = an->named[i] > 0;
+    for (bool is_changing = true; is_changing;) {
+        is_changing = false;
+        for (int i = 0; i < an->n_links; i++) {
+            const struct link *l = &an->links[i];
+            if (l->is_whole && is_known[l->from] != is_known[l->to])
+                is_changing = is_known[l->from] = is_known[l->to] = true;
+        }
+    }
+    for (int i = 0; i < an->n_links; i++) {
+        const struct link *l = &an->links[i];
+        if (l->is_part && classes_find(an, l->from) == class && (is_known[l->from] || is_known[l->to]))
+            return true;
+    }
+    return false;
+}
+
+// Sizes that an attribute names by numbers, or that a condition compares in another way than for equality, cannot be
+// reduced freely: those met are kept.
+static void note_fixed_sizes(struct analysis *an)
+{
+    const struct equation *eq = an->in->equation;
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (condition_names_sizes(&eq->conditions[i])) {
+            flag_sizes_in_term(an, eq->conditions[i].a, HAS_FIXED_SIZE);
+            flag_sizes_in_term(an, eq->conditions[i].b, HAS_FIXED_SIZE);
+            name_sizes_of_condition(an, &eq->conditions[i]);
+        }
+    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
+        if (an->definitions[n])
+            name_sizes_of_node(an, n);
+    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
+        for (int i = 0; an->definitions[n] && i < operator_n_attributes(eq->pattern->nodes.items[n].op); i++)
+            for (size_t v = 0; names_sizes(&eq->pattern->nodes.items[n], i) && v < an->definitions[n]->extents.count;
+                 v++)
+                classes_flag(an, an->first_item[n] + (uint32_t)v, HAS_FIXED_SIZE);
+}
+
+void classes_note_conditions(struct analysis *an)
+{
+    note_equal_dims(an);
+    note_fixed_sizes(an);
+}

@@ -1,0 +1,549 @@
+#include "verifier/bounds/class_windows.h"
+
+#include "verifier/bounds/same_terms.h"
+#include "verifier/bounds/unhandled.h"
+#include "verifier/instances/size_ranges.h"
+#include <string.h>
+
+// --- kernels of one entry --------------------------------------------------------------------------------------------
+
+// Axes that have one entry in every instance, because the text of the equation says so: kernels that are named with a
+// size of 1, and what operators that take equal sizes tie to them. One bit for each axis, by term.
+#define MAX_TERMS (MAX_RULE_VARIABLES + MAX_RULE_NODES * 4)
+struct ones {
+    size_t n_terms;
+    uint32_t axes[MAX_TERMS];
+};
+
+// On which axes what the node reads and makes has the same sizes.
+static uint32_t axes_kept(const struct analysis *an, uint32_t node)
+{
+    const struct typed_call *call = an->in->calls[node];
+    const uint32_t all = (1u << MAX_RANK) - 1;
+    if (operator_works_entry_by_entry(call->op))
+        return all;
+    int axis = operator_find_attribute(call->op, "axis");
+    bool cuts = call->op->id == OP_SPLIT || call->op->id == OP_CONCAT;
+    return cuts && axis >= 0 ? all & ~(1u << call->attributes[axis].ints[0]) : 0;
+}
+
+static bool is_of_one_entry(const struct attribute_term *t)
+{
+    return t->kind == TERM_INTEGER || t->kind == TERM_DIM;
+}
+
+static uint32_t ones_of_shape(const struct pattern_node *node)
+{
+    int shape = operator_find_attribute(node->op, "shape");
+    uint32_t axes = 0;
+    if (shape < 0 || node->n_inputs)
+        return 0;
+    for (uint32_t i = 0; i < node->attributes[shape].count; i++) {
+        const struct attribute_term *t = node->attributes[shape].terms[i];
+        if (!is_of_one_entry(t))
+            return 0;   // how many entries the term has is not seen
+        axes |= t->kind == TERM_INTEGER && t->value == 1 ? 1u << i : 0;
+    }
+    return axes;
+}
+
+static uint32_t ones_by_conditions(const struct equation *eq, uint32_t variable)
+{
+    uint32_t axes = 0;
+    for (int axis = 0; axis < MAX_RANK; axis++)
+        axes |= equation_size_by_condition(eq, variable, axis) == 1 ? 1u << axis : 0;
+    return axes;
+}
+
+// What one term of a node knows, all others know. True when something was new.
+static bool spread_ones(const struct analysis *an, uint32_t node, struct ones *ones)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    uint32_t kept = axes_kept(an, node), known = 0;
+    bool is_new = false;
+    for (term_id t = 0; t < ones->n_terms; t++)
+        if (!p->terms.items[t].is_variable && p->terms.items[t].index == node)
+            known |= ones->axes[t] & kept;
+    for (uint32_t i = 0; i < p->nodes.items[node].n_inputs; i++)
+        known |= ones->axes[p->nodes.items[node].inputs[i]] & kept;
+    for (term_id t = 0; t < ones->n_terms; t++) {
+        bool is_of_node = !p->terms.items[t].is_variable && p->terms.items[t].index == node;
+        for (uint32_t i = 0; i < p->nodes.items[node].n_inputs; i++)
+            is_of_node = is_of_node || p->nodes.items[node].inputs[i] == t;
+        is_new = is_new || (is_of_node && (known & ~ones->axes[t]));
+        ones->axes[t] |= is_of_node ? known : 0;
+    }
+    return is_new;
+}
+
+static void find_ones(const struct analysis *an, struct ones *ret_ones)
+{
+    const struct equation *eq = an->in->equation;
+    const struct pattern *p = eq->pattern;
+    *ret_ones = (struct ones){.n_terms = p->terms.count < MAX_TERMS ? p->terms.count : MAX_TERMS};
+    for (term_id t = 0; t < ret_ones->n_terms; t++) {
+        const struct term *term = &p->terms.items[t];
+        ret_ones->axes[t] =
+            term->is_variable ? ones_by_conditions(eq, term->index) : ones_of_shape(&p->nodes.items[term->index]);
+    }
+    for (bool is_changing = p->terms.count <= MAX_TERMS; is_changing;) {
+        is_changing = false;
+        for (uint32_t n = 0; n < p->nodes.count; n++)
+            is_changing = (an->in->calls[n] && spread_ones(an, n, ret_ones)) || is_changing;
+    }
+}
+
+// The entries of a shape that attributes alone decide, as `$k` of `(list (dim ?x 1) 1 $k)`. Returns how many the term has,
+// or too many for any shape where that is not seen.
+static uint32_t find_entries_of_attributes(const struct analysis *an, const struct attribute_term *t, uint32_t first,
+                                           uint32_t *ret_entries)
+{
+    uint32_t n = 0;
+    if (t->kind == TERM_LIST) {
+        for (uint32_t i = 0; i < t->count; i++)
+            n += find_entries_of_attributes(an, t->operands[i], first + n, ret_entries);
+        return n;
+    }
+    n = t->kind == TERM_VARIABLE                          ? an->in->attributes[t->value].count
+        : t->kind == TERM_INTEGER || t->kind == TERM_DIM ? 1
+                                                          : MAX_RANK + 1;
+    for (uint32_t i = 0; i < n && first + i < MAX_RANK && t->kind != TERM_DIM; i++)
+        *ret_entries |= 1u << (first + i);
+    return n;
+}
+
+// A constant with one entry there, in all instances of these attributes.
+static bool is_constant_of_one(const struct analysis *an, term_id term, int axis)
+{
+    const struct term *t = &an->in->equation->pattern->terms.items[term];
+    const struct pattern_node *node = t->is_variable ? NULL : &an->in->equation->pattern->nodes.items[t->index];
+    int shape = node && node->n_inputs == 0 ? operator_find_attribute(node->op, "shape") : -1;
+    uint32_t entries = 0, n = 0;
+    if (shape < 0)
+        return false;
+    for (uint32_t i = 0; i < node->attributes[shape].count; i++)
+        n += find_entries_of_attributes(an, node->attributes[shape].terms[i], n, &entries);
+    const struct attribute_value *value = &an->in->calls[t->index]->attributes[shape];
+    return n == value->count && (entries >> axis & 1) && value->ints[axis] == 1;
+}
+
+bool windows_have_kernel_of_one(const struct analysis *an, uint32_t node, int axis)
+{
+    struct ones ones;
+    term_id kernel = an->in->equation->pattern->nodes.items[node].inputs[1];
+    find_ones(an, &ones);
+    return (kernel < ones.n_terms && (ones.axes[kernel] >> axis & 1)) || is_constant_of_one(an, kernel, axis);
+}
+
+// A convolution whose kernel has one entry on the window's axis, in all instances.
+static bool has_kernel_of_one(const struct analysis *an, const struct ones *ones, const struct window_use *w)
+{
+    const struct pattern_node *node = &an->in->equation->pattern->nodes.items[w->node];
+    return w->kernel_item != NO_ITEM && strcmp(node->op->name, "conv") == 0 && node->inputs[1] < ones->n_terms &&
+           (ones->axes[node->inputs[1]] >> w->axis & 1) && w->extent_of_sum == 1;
+}
+
+// --- windows that are alike ------------------------------------------------------------------------------------------
+
+// Of a kernel's shape, what comes after filters and channels. None: that is not seen.
+static struct term_list sizes_of_windows(const struct attribute_pattern *shape)
+{
+    struct term_list all = {shape->count, shape->terms};
+    if (all.n == 1 && all.terms[0]->kind == TERM_LIST)
+        all = (struct term_list){all.terms[0]->count, all.terms[0]->operands};
+    bool is_seen = all.n > 2 && is_of_one_entry(all.terms[0]) && is_of_one_entry(all.terms[1]);
+    return is_seen ? (struct term_list){all.n - 2, all.terms + 2} : (struct term_list){0};
+}
+
+// The sizes of kernels by the text: of a pooling its attribute, of a convolution the shape of a constant with axes of the
+// same class, without filters and channels. None: the text does not say them.
+static struct term_list sizes_of_kernel(struct analysis *an, const struct window_use *w)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    const struct pattern_node *node = &p->nodes.items[w->node];
+    int kernel = operator_find_attribute(node->op, "kernel");
+    if (kernel >= 0)
+        return (struct term_list){node->attributes[kernel].count, node->attributes[kernel].terms};
+    for (term_id t = 0; t < p->terms.count && w->kernel_item != NO_ITEM; t++) {
+        const struct pattern_node *of = p->terms.items[t].is_variable ? NULL : &p->nodes.items[p->terms.items[t].index];
+        int shape = of && of->n_inputs == 0 ? operator_find_attribute(of->op, "shape") : -1;
+        struct term_list sizes = shape < 0 ? (struct term_list){0} : sizes_of_windows(&of->attributes[shape]);
+        uint32_t item = classes_item_of_axis(an, t, w->axis);
+        if (sizes.n && item != NO_ITEM && classes_find(an, item) == classes_find(an, w->kernel_item))
+            return sizes;
+    }
+    return (struct term_list){0};
+}
+
+static bool have_kernels_alike(struct analysis *an, const struct ones *ones, const struct window_use *x,
+                               const struct window_use *y)
+{
+    struct term_list a = sizes_of_kernel(an, x), b = sizes_of_kernel(an, y);
+    bool are_said_alike = a.n && b.n && terms_are_alike(an, a, b);
+    bool are_one = x->kernel_item != NO_ITEM && y->kernel_item != NO_ITEM &&
+                   classes_find(an, x->kernel_item) == classes_find(an, y->kernel_item);
+    return are_said_alike || are_one || (has_kernel_of_one(an, ones, x) && has_kernel_of_one(an, ones, y));
+}
+
+// At all attributes and sizes, not only in this instance.
+static bool has_same_text(struct analysis *an, const struct ones *ones, const struct window_use *x,
+                          const struct window_use *y)
+{
+    bool have_ones = has_kernel_of_one(an, ones, x) && has_kernel_of_one(an, ones, y);
+    return attributes_are_alike(an, x->node, y->node, "stride") && attributes_are_alike(an, x->node, y->node, "pad") &&
+           (have_ones || attributes_are_alike(an, x->node, y->node, "dilation")) && have_kernels_alike(an, ones, x, y);
+}
+
+// One entry has nothing to dilate.
+static bool is_same_window(struct analysis *an, const struct ones *ones, const struct window_use *x,
+                           const struct window_use *y)
+{
+    bool is_dilated_alike =
+        x->dilation == y->dilation || (has_kernel_of_one(an, ones, x) && has_kernel_of_one(an, ones, y));
+    return x->stride == y->stride && is_dilated_alike && x->offset == y->offset && x->size == y->size &&
+           x->outside == y->outside && x->extent_of_sum == y->extent_of_sum && has_same_text(an, ones, x, y);
+}
+
+// Does something that the node reads have a window of its own?
+static bool has_window_below(const struct analysis *an, uint32_t node)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    node_set below = 0;
+    for (uint32_t i = 0; i < p->nodes.items[node].n_inputs; i++)
+        below |= equation_nodes_of_term(p, p->nodes.items[node].inputs[i]);
+    for (int i = 0; i < an->n_windows; i++)
+        if (below >> an->windows[i].node & 1)
+            return true;
+    return false;
+}
+
+static bool has_same_tests(const struct analysis *an)
+{
+    int same = 0;
+    for (int i = 0; i < an->n_tests[0]; i++)
+        for (int j = 0; j < an->n_tests[1]; j++)
+            same += an->tests[0][i].form == an->tests[1][j].form;
+    return same == an->n_tests[0] && same == an->n_tests[1];
+}
+
+// No window stands behind another one.
+static bool are_alike_side_by_side(struct analysis *an, const struct ones *ones)
+{
+    uint32_t sides_with_windows = 0;
+    for (int i = 0; i < an->n_windows; i++) {
+        sides_with_windows |= 1u << an->windows[i].side;
+        if (has_window_below(an, an->windows[i].node))
+            return false;
+        for (int j = 0; j < i; j++)
+            if (an->windows[i].axis == an->windows[j].axis &&
+                !is_same_window(an, ones, &an->windows[i], &an->windows[j]))
+                return false;
+    }
+    return sides_with_windows == 3 && has_same_tests(an);
+}
+
+// --- windows behind windows ------------------------------------------------------------------------------------------
+
+// How many windows stand between the output and the axes of a class: one number for each class and, on each side, one
+// class for each number, spatial axis by spatial axis.
+#define NO_LEVEL (-1)
+#define MAX_LEVELS MAX_RULE_NODES
+struct levels {
+    int of_class[MAX_ITEMS], axis[MAX_ITEMS];
+    int of_window[MAX_WINDOWS];
+};
+
+static bool set_level(struct levels *l, uint32_t class, int level, int axis)
+{
+    if (l->of_class[class] == NO_LEVEL) {
+        l->of_class[class] = level;
+        l->axis[class] = axis;
+    }
+    return l->of_class[class] == level && l->axis[class] == axis;
+}
+
+static bool is_read_by_a_window(struct analysis *an, uint32_t class)
+{
+    for (int i = 0; i < an->n_windows; i++)
+        if (classes_find(an, an->windows[i].read_item) == class)
+            return true;
+    return false;
+}
+
+// False: some class would have two levels, or a window stands behind itself.
+static bool find_levels(struct analysis *an, struct levels *ret)
+{
+    for (uint32_t i = 0; i < an->n_items; i++)
+        ret->of_class[i] = NO_LEVEL;
+    for (int i = 0; i < an->n_windows; i++) {
+        const struct window_use *w = &an->windows[i];
+        uint32_t class = classes_find(an, w->index_item);
+        if (!is_read_by_a_window(an, class) && !set_level(ret, class, 0, w->axis))
+            return false;
+    }
+    for (int round = 0; round < MAX_LEVELS; round++)
+        for (int i = 0; i < an->n_windows; i++) {
+            const struct window_use *w = &an->windows[i];
+            int level = ret->of_class[classes_find(an, w->index_item)];
+            if (level != NO_LEVEL && !set_level(ret, classes_find(an, w->read_item), level + 1, w->axis))
+                return false;
+            ret->of_window[i] = level;
+        }
+    for (int i = 0; i < an->n_windows; i++) {
+        const struct window_use *w = &an->windows[i];
+        if (ret->of_window[i] == NO_LEVEL || ret->axis[classes_find(an, w->index_item)] != w->axis)
+            return false;
+    }
+    return true;
+}
+
+static bool is_one_class_for_each_level(struct analysis *an, const struct levels *l)
+{
+    for (int i = 0; i < an->n_windows; i++)
+        for (int j = 0; j < i; j++) {
+            const struct window_use *x = &an->windows[i], *y = &an->windows[j];
+            if (x->side == y->side && x->axis == y->axis && l->of_window[i] == l->of_window[j] &&
+                (classes_find(an, x->index_item) != classes_find(an, y->index_item) ||
+                 classes_find(an, x->read_item) != classes_find(an, y->read_item)))
+                return false;
+        }
+    return true;
+}
+
+// Places of windows are used for nothing but reading, and all of one entry of the output come from one place of it.
+static bool has_nothing_but_windows(const struct analysis *an, const struct levels *l, const uint8_t *labels,
+                                    const uint16_t *flags)
+{
+    for (uint32_t c = 0; c < an->n_items; c++)
+        if (an->parent[c] == c && l->of_class[c] != NO_LEVEL &&
+            ((flags[c] & ~HAS_WINDOW) || labels[c] > (l->of_class[c] == 0 ? 1 : 0)))
+            return false;
+    return true;
+}
+
+// Kernels of one entry in all instances, or of one label, so that one entry is enough.
+static bool has_one_place(struct analysis *an, const struct ones *ones, const struct levels *l,
+                          const struct window_use *w, const uint8_t *labels, const uint16_t *flags)
+{
+    if (w->kernel_item == NO_ITEM)
+        return false;
+    uint32_t class = classes_find(an, w->kernel_item);
+    bool is_free = labels[class] <= 1 && !(flags[class] & ~HAS_KERNEL);
+    return l->of_class[class] == NO_LEVEL && (is_free || has_kernel_of_one(an, ones, w));
+}
+
+// Each level has the same windows on both sides.
+static bool are_alike_level_by_level(struct analysis *an, const struct ones *ones, const struct levels *l)
+{
+    for (int i = 0; i < an->n_windows; i++) {
+        uint32_t sides = 0;
+        for (int j = 0; j < an->n_windows; j++) {
+            const struct window_use *x = &an->windows[i], *y = &an->windows[j];
+            if (x->axis != y->axis || l->of_window[i] != l->of_window[j])
+                continue;
+            sides |= 1u << y->side;
+            if (!is_same_window(an, ones, x, y))
+                return false;
+        }
+        if (sides != 3)
+            return false;
+    }
+    return true;
+}
+
+// A test whether the place in a kernel of one entry is its middle says nothing.
+static bool has_tests_of_ones_alone(const struct analysis *an)
+{
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < an->n_tests[side]; i++)
+            if (an->tests[side][i].item == NO_ITEM || an->size[an->tests[side][i].item] != 1)
+                return false;
+    return true;
+}
+
+// --- zeros around what a window reads --------------------------------------------------------------------------------
+
+// Is the entry 0 when all entries of variables that are read at the index are? Then a window that reads outside of it
+// might as well have read zeros of these.
+static bool vanishes(const struct analysis *an, uint32_t node, expr e, uint32_t variable);
+
+static bool tensor_vanishes(const struct analysis *an, uint32_t node, int tensor, int axis)
+{
+    const struct definition *d = an->definitions[node];
+    if (tensor >= d->n_inputs) {
+        const struct stage *s = &d->stages[tensor - d->n_inputs];
+        return vanishes(an, node, s->body, s->first_variable + (uint32_t)axis);
+    }
+    const struct pattern *p = an->in->equation->pattern;
+    const struct term *t = &p->terms.items[p->nodes.items[node].inputs[tensor]];
+    if (t->is_variable)
+        return true;
+    const struct definition *of = an->definitions[t->index];
+    return tensor_vanishes(an, t->index, of->n_inputs + of->outputs[t->output], axis);
+}
+
+static bool read_vanishes(const struct analysis *an, uint32_t node, const struct expr_node *read, uint32_t variable)
+{
+    const struct definition *d = an->definitions[node];
+    for (int axis = 0; axis < read->count; axis++) {
+        struct affine_index f = {0};
+        classes_add_affine(d, d->indices.items[read->a + (expr)axis], 1, &f);
+        for (int i = 0; i < f.n; i++)
+            if (f.variable[i] == variable && tensor_vanishes(an, node, (int)read->value, axis))
+                return true;
+    }
+    return false;
+}
+
+static bool vanishes(const struct analysis *an, uint32_t node, expr e, uint32_t variable)
+{
+    const struct expr_node *n = &an->definitions[node]->nodes.items[e];
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_READ:
+        return read_vanishes(an, node, n, variable);
+    case EXPR_REAL:
+        return n->real == 0;
+    case EXPR_REDUCE:
+        return vanishes(an, node, n->a, variable);
+    case EXPR_SELECT:
+        return vanishes(an, node, n->b, variable) && vanishes(an, node, n->c, variable);
+    case EXPR_APPLY:
+        if (n->fn == FN_NEG || n->fn == FN_RELU || n->fn == FN_ABS || n->fn == FN_TANH || n->fn == FN_DIV)
+            return vanishes(an, node, n->a, variable);
+        if (n->fn == FN_MUL)
+            return vanishes(an, node, n->a, variable) || vanishes(an, node, n->b, variable);
+        if (n->fn == FN_ADD || n->fn == FN_SUB || n->fn == FN_MAX || n->fn == FN_MIN)
+            return vanishes(an, node, n->a, variable) && vanishes(an, node, n->b, variable);
+        return false;
+    default:
+        return false;
+    }
+}
+
+// All that windows read vanishes with the variables in it.
+static bool reads_nothing_but_zeros_outside(const struct analysis *an)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    for (int i = 0; i < an->n_windows; i++) {
+        const struct window_use *w = &an->windows[i];
+        bool is_of_input = false;   // and of no stage of the node itself
+        if (w->outside == OUTSIDE_LOWEST)
+            return false;
+        for (uint32_t k = 0; k < p->nodes.items[w->node].n_inputs; k++) {
+            if (classes_item_of_axis(an, p->nodes.items[w->node].inputs[k], w->axis) != w->read_item)
+                continue;
+            is_of_input = true;
+            if (!tensor_vanishes(an, w->node, (int)k, w->axis))
+                return false;
+        }
+        if (!is_of_input)
+            return false;
+    }
+    return true;
+}
+
+// --- places beside images --------------------------------------------------------------------------------------------
+
+// Kernels of variables, and what is made of them place by place, are the same formula at each of their places. An identity
+// or an enlarged kernel is not: that pads of 1 put its first place beside the image says nothing of the one in the middle.
+static bool is_alike_at_all_places(const struct pattern *p, term_id kernel)
+{
+    node_set below = equation_nodes_of_term(p, kernel);
+    for (uint32_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        int axis = operator_find_attribute(node->op, "axis");
+        const struct attribute_term *at = axis >= 0 && node->attributes[axis].count ? node->attributes[axis].terms[0] : NULL;
+        bool is_of_filters = at && at->kind == TERM_INTEGER && at->value < 2 &&
+                             (node->op->id == OP_CONCAT || node->op->id == OP_SPLIT);
+        if ((below >> n & 1) && !is_of_filters && !operator_works_entry_by_entry(node->op) &&
+            node->op->id != OP_MERGE && node->op->id != OP_CPOOL && node->op->id != OP_IEWMUL)
+            return false;
+    }
+    return true;
+}
+
+static bool is_free(const struct pattern_node *node, const char *name)
+{
+    int attribute = operator_find_attribute(node->op, name);
+    for (uint32_t i = 0; attribute >= 0 && i < node->attributes[attribute].count; i++)
+        if (attribute_variables_of_term(node->attributes[attribute].terms[i]))
+            return true;
+    return false;
+}
+
+bool windows_are_beside_images_untold(const struct analysis *an)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    for (int i = 0; i < an->n_windows; i++) {
+        const struct window_use *w = &an->windows[i];
+        const struct pattern_node *node = &p->nodes.items[w->node];
+        if (node->op->id == OP_CONV && is_free(node, "pad") && !is_alike_at_all_places(p, node->inputs[1]) &&
+            !tensor_vanishes(an, w->node, 0, w->axis))
+            return true;
+    }
+    return false;
+}
+
+static bool has_conditions_on_sizes(const struct equation *eq)
+{
+    for (uint32_t i = 0; i < eq->n_conditions; i++) {
+        const struct condition *c = &eq->conditions[i];
+        if (!condition_is_of_variable(c->kind) &&
+            (attribute_term_mentions_sizes(c->a) || attribute_term_mentions_sizes(c->b)))
+            return true;
+    }
+    return false;
+}
+
+// Larger images stand for larger pads and kernels, unless their sizes are named.
+bool windows_outgrow_named_images(struct analysis *an, const uint16_t *flags)
+{
+    for (int i = 0; i < an->n_windows && has_conditions_on_sizes(an->in->equation); i++) {
+        const struct window_use *w = &an->windows[i];
+        const struct pattern_node *node = &an->in->equation->pattern->nodes.items[w->node];
+        if ((flags[classes_find(an, w->read_item)] & HAS_FIXED_SIZE) &&
+            (is_free(node, "kernel") || is_free(node, "pad") || is_free(node, "dilation")))
+            return true;
+    }
+    return false;
+}
+
+// --- chains ----------------------------------------------------------------------------------------------------------
+
+// Are the pads of all windows variables, or 0?
+static bool has_no_fixed_pads(const struct pattern *p)
+{
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        int pad = operator_find_attribute(p->nodes.items[n].op, "pad");
+        const struct attribute_pattern *terms = pad >= 0 ? &p->nodes.items[n].attributes[pad] : NULL;
+        for (uint32_t i = 0; terms && i < terms->count; i++) {
+            bool is_zero = terms->terms[i]->kind == TERM_INTEGER && terms->terms[i]->value == 0;
+            if (!is_zero && (terms->terms[i]->kind != TERM_VARIABLE || terms->count != 1))
+                return false;
+        }
+    }
+    return true;
+}
+
+// Windows behind windows, the same at each level.
+static bool are_alike_in_chains(struct analysis *an, const struct ones *ones, const uint8_t *labels,
+                                const uint16_t *flags)
+{
+    struct levels *l = arena_new(an->in->scratch, struct levels);
+    if (!has_no_fixed_pads(an->in->equation->pattern) || !has_tests_of_ones_alone(an) ||
+        !find_levels(an, l) || !is_one_class_for_each_level(an, l) || !has_nothing_but_windows(an, l, labels, flags))
+        return false;
+    for (int i = 0; i < an->n_windows; i++)
+        if (!has_one_place(an, ones, l, &an->windows[i], labels, flags))
+            return false;
+    return are_alike_level_by_level(an, ones, l) && reads_nothing_but_zeros_outside(an);
+}
+
+bool windows_are_alike(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
+{
+    struct ones ones;
+    if (an->n_windows == 0)
+        return false;
+    find_ones(an, &ones);
+    return are_alike_side_by_side(an, &ones) || are_alike_in_chains(an, &ones, labels, flags);
+}

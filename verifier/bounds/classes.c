@@ -1,0 +1,414 @@
+#include "verifier/bounds/classes.h"
+
+#include "core/hash.h"
+#include "verifier/bounds/class_windows.h"
+#include <assert.h>
+#include <string.h>
+
+uint32_t classes_find(struct analysis *an, uint32_t item)
+{
+    while (an->parent[item] != item)
+        item = an->parent[item] = an->parent[an->parent[item]];
+    return item;
+}
+
+// Position p of y is position p + offset of x.
+void classes_unite_at(struct analysis *an, uint32_t x, uint32_t y, int64_t offset)
+{
+    if (an->n_links < MAX_LINKS)
+        an->links[an->n_links++] = (struct link){.from = (uint16_t)x, .to = (uint16_t)y, .offset = offset};
+    else
+        an->has_too_many = true;
+    x = classes_find(an, x);
+    y = classes_find(an, y);
+    an->parent[x > y ? x : y] = (uint16_t)(x > y ? y : x);
+}
+
+void classes_unite(struct analysis *an, uint32_t x, uint32_t y)
+{
+    classes_unite_at(an, x, y, 0);
+}
+
+void classes_unite_whole(struct analysis *an, uint32_t x, uint32_t y)
+{
+    classes_unite(an, x, y);
+    if (!an->has_too_many)
+        an->links[an->n_links - 1].is_whole = an->size[x] == an->size[y];
+}
+
+uint32_t classes_item_of_axis(const struct analysis *an, term_id term, int axis)
+{
+    const struct term *t = &an->in->equation->pattern->terms.items[term];
+    if (t->is_variable)
+        return t->index * MAX_RANK + (uint32_t)axis;
+    const struct definition *d = an->definitions[t->index];
+    return an->first_item[t->index] + d->stages[d->outputs[t->output]].first_variable + (uint32_t)axis;
+}
+
+static uint32_t item_of_tensor_axis(const struct analysis *an, uint32_t node, int tensor, int axis)
+{
+    const struct definition *d = an->definitions[node];
+    if (tensor < d->n_inputs)
+        return classes_item_of_axis(an, an->in->equation->pattern->nodes.items[node].inputs[tensor], axis);
+    return an->first_item[node] + d->stages[tensor - d->n_inputs].first_variable + (uint32_t)axis;
+}
+
+void classes_flag(struct analysis *an, uint32_t item, uint16_t flags)
+{
+    an->flags[item] |= flags;
+}
+
+void classes_number_items(struct analysis *an)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    an->n_items = MAX_RULE_VARIABLES * MAX_RANK;
+    for (uint32_t n = 0; n < p->nodes.count; n++) {
+        if (!an->in->calls[n])
+            continue;
+        an->definitions[n] = typing_definition(an->in->typing, an->in->calls[n]);
+        an->first_item[n] = an->n_items;
+        an->n_items += (uint32_t)an->definitions[n]->extents.count;
+    }
+    if (an->n_items > MAX_ITEMS) {
+        an->has_too_many = true;
+        return;
+    }
+    for (uint32_t i = 0; i < an->n_items; i++)
+        an->parent[i] = (uint16_t)i;
+    for (uint32_t v = 0; v < p->n_variables; v++)
+        for (int axis = 0; an->in->types[v] && axis < an->in->types[v]->rank; axis++)
+            an->size[v * MAX_RANK + (uint32_t)axis] = an->in->types[v]->dim[axis];
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        for (size_t i = 0; an->definitions[n] && i < an->definitions[n]->extents.count; i++)
+            an->size[an->first_item[n] + i] = an->definitions[n]->extents.items[i];
+}
+
+// --- index expressions -----------------------------------------------------------------------------------------------
+
+static void collect_divided(const struct definition *d, expr e, struct affine_index *ret)
+{
+    const struct expr_node *n = &d->nodes.items[e];
+    if (n->kind == EXPR_VARIABLE && ret->n_divided < 8)
+        ret->divided[ret->n_divided++] = (uint32_t)n->value;
+    else if (n->kind == EXPR_INDEX_ADD) {
+        collect_divided(d, n->a, ret);
+        collect_divided(d, n->b, ret);
+    } else if (n->kind == EXPR_INDEX_MUL || n->kind == EXPR_INDEX_DIV || n->kind == EXPR_INDEX_MOD)
+        collect_divided(d, n->a, ret);
+}
+
+void classes_add_affine(const struct definition *d, expr e, int64_t factor, struct affine_index *ret)
+{
+    const struct expr_node *n = &d->nodes.items[e];
+    int before;
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_INTEGER:
+        ret->base += factor * n->value;
+        break;
+    case EXPR_VARIABLE:
+        if (ret->n < 8) {
+            ret->variable[ret->n] = (uint32_t)n->value;
+            ret->coefficient[ret->n++] = factor;
+        }
+        break;
+    case EXPR_INDEX_ADD:
+        classes_add_affine(d, n->a, factor, ret);
+        classes_add_affine(d, n->b, factor, ret);
+        break;
+    case EXPR_INDEX_MUL:
+        classes_add_affine(d, n->a, factor * n->value, ret);
+        break;
+    default:
+        before = ret->n_divided;
+        collect_divided(d, e, ret);
+        ret->divides_combination = ret->divides_combination || ret->n_divided - before != 1;
+        break;
+    }
+}
+
+static void add_window(struct analysis *an, uint32_t node, int axis, const struct affine_index *f, uint32_t read_item,
+                       int64_t size, int64_t outside)
+{
+    for (uint32_t side = 0; side < 2; side++) {
+        if (!(an->sides[side] >> node & 1))
+            continue;
+        if (an->n_windows == MAX_WINDOWS) {
+            an->has_too_many = true;
+            return;
+        }
+        an->windows[an->n_windows++] = (struct window_use){
+            side,
+            node,
+            axis,
+            f->coefficient[0],
+            f->n > 1 ? f->coefficient[1] : 0,
+            f->base,
+            size,
+            outside,
+            f->n > 1 ? an->definitions[node]->extents.items[f->variable[1]] : 1,
+            an->first_item[node] + f->variable[0],
+            read_item,
+            f->n > 1 ? an->first_item[node] + f->variable[1] : NO_ITEM,
+        };
+    }
+}
+
+static void note_part(struct analysis *an, uint32_t node, uint32_t read_item, uint32_t variable_item)
+{
+    classes_flag(an, read_item, HAS_SEGMENTS);
+    an->is_operand[read_item] = true;
+    for (int side = 0; side < 2; side++)
+        if ((an->sides[side] >> node & 1) && an->cuts[side][variable_item] < 255)
+            an->cuts[side][variable_item]++;
+}
+
+// A stage's own indices are the first variables after it was made; the others are summed over.
+static bool is_summed(const struct definition *d, uint32_t variable)
+{
+    for (int s = 0; s < d->n_stages; s++)
+        if (variable >= d->stages[s].first_variable &&
+            variable < d->stages[s].first_variable + (uint32_t)d->stages[s].type.rank)
+            return false;
+    return true;
+}
+
+static bool has_sum(const struct definition *d, const struct affine_index *f)
+{
+    for (int i = 0; i < f->n; i++)
+        if (is_summed(d, f->variable[i]))
+            return true;
+    return false;
+}
+
+// A sum over one place adds nothing to the index: every position is read by its own index.
+static bool is_plain_but_for_a_sum_of_one(const struct definition *d, const struct affine_index *f, int64_t size)
+{
+    return f->n == 2 && f->base == 0 && f->coefficient[0] == 1 && d->extents.items[f->variable[1]] == 1 &&
+           is_summed(d, f->variable[1]) && d->extents.items[f->variable[0]] == size;
+}
+
+// A kernel that has one entry in this instance and may have more in others makes a window, which others may stand behind.
+static bool is_kernel_of_any_size(const struct analysis *an, uint32_t node, int axis)
+{
+    return an->in->calls[node]->op->id == OP_CONV && axis >= 2 && !windows_have_kernel_of_one(an, node, axis);
+}
+
+// A convolution of so many groups that each has one channel and one filter here may have more of both at other sizes.
+static bool reads_channels_of_named_groups(const struct analysis *an, uint32_t node, const struct expr_node *read, int axis)
+{
+    const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
+    int group = operator_find_attribute(n->op, "group");
+    return n->op->id == OP_CONV && read->value == 0 && axis == 1 && n->attributes[group].count &&
+           n->attributes[group].terms[0]->kind == TERM_INTEGER && n->attributes[group].terms[0]->value > 1;
+}
+
+// Every channel is one pair of a group and a place in it: g * n + r with r < n. (A window in steps may look like that.)
+static bool is_pair_of_digits(const struct analysis *an, uint32_t node, int axis, const struct affine_index *f,
+                              int64_t size)
+{
+    const struct definition *d = an->definitions[node];
+    const struct typed_call *call = an->in->calls[node];
+    int group = operator_find_attribute(call->op, "group");
+    if (group < 0 || axis != 1 || f->n != 2 || f->base != 0 || f->coefficient[1] != 1 || f->coefficient[0] < 2)
+        return false;
+    int64_t groups = call->attributes[group].ints[0];
+    return groups > 1 && d->extents.items[f->variable[1]] == f->coefficient[0] &&
+           d->extents.items[f->variable[0]] == groups && groups * f->coefficient[0] == size;
+}
+
+// c - f * n, of a kernel that is merged with one filter in each group: with more f is divided.
+static bool is_block_of_merge(const struct analysis *an, uint32_t node, int axis, const struct affine_index *f)
+{
+    return an->in->calls[node]->op->id == OP_MERGE && axis == 1 && f->n == 2;
+}
+
+static void note_index(struct analysis *an, uint32_t node, const struct expr_node *read, int axis)
+{
+    const struct definition *d = an->definitions[node];
+    struct affine_index f = {0};
+    uint32_t item = item_of_tensor_axis(an, node, (int)read->value, axis);
+    int64_t size = definition_tensor(d, read->value)->dim[axis];
+    classes_add_affine(d, d->indices.items[read->a + (expr)axis], 1, &f);
+    for (int i = 0; i < f.n_divided; i++) {
+        classes_unite(an, item, an->first_item[node] + f.divided[i]);
+        an->links[an->n_links - 1].is_of_group = true;
+        classes_flag(an, item, f.divides_combination || f.n != 1 ? HAS_RESHAPE : HAS_GROUPS);
+    }
+    for (int i = 0; i < f.n && f.n_divided; i++)
+        classes_unite(an, item, an->first_item[node] + f.variable[i]);
+    if (f.n_divided)
+        return;
+    if (f.n == 0) {
+        if (size != 1)
+            classes_flag(an, item, HAS_ORDER);
+        return;
+    }
+    uint32_t variable_item = an->first_item[node] + f.variable[0];
+    if (f.n == 1 && f.coefficient[0] == 1 && f.base == 0 && d->extents.items[f.variable[0]] == size) {
+        classes_unite_whole(an, item, variable_item);
+        return;
+    }
+    if (f.n == 1 && f.coefficient[0] == 1 && read->b == OUTSIDE_NEVER) {
+        note_part(an, node, item, variable_item);
+        classes_unite_at(an, item, variable_item, f.base);
+        an->links[an->n_links - 1].is_part = true;
+        return;
+    }
+    if (is_plain_but_for_a_sum_of_one(d, &f, size) && !is_kernel_of_any_size(an, node, axis)) {
+        classes_unite(an, item, variable_item);
+        if (reads_channels_of_named_groups(an, node, read, axis)) {
+            an->links[an->n_links - 1].is_of_group = true;
+            classes_unite(an, item, an->first_item[node] + f.variable[1]);
+            classes_flag(an, item, HAS_GROUPS);
+        }
+        return;
+    }
+    if (is_block_of_merge(an, node, axis, &f)) {
+        for (int i = 0; i < 2; i++) {
+            classes_unite(an, item, an->first_item[node] + f.variable[i]);
+            an->links[an->n_links - 1].is_of_group = f.coefficient[i] != 1;
+        }
+        classes_flag(an, item, HAS_GROUPS);
+        return;
+    }
+    if (is_pair_of_digits(an, node, axis, &f, size)) {
+        classes_unite(an, item, an->first_item[node] + f.variable[0]);
+        an->links[an->n_links - 1].is_of_group = true;
+        classes_unite(an, item, an->first_item[node] + f.variable[1]);
+        classes_flag(an, item, HAS_GROUPS);
+        return;
+    }
+    bool is_window = f.n == 1 || has_sum(d, &f);
+    for (int i = 0; i < f.n; i++)
+        classes_flag(an, an->first_item[node] + f.variable[i],
+                     !is_window                    ? HAS_RESHAPE
+                     : is_summed(d, f.variable[i]) ? HAS_KERNEL
+                                                   : HAS_WINDOW);
+    classes_flag(an, item, is_window ? HAS_WINDOW : HAS_RESHAPE);
+    if (is_window)
+        add_window(an, node, axis, &f, item, size, read->b);
+}
+
+// --- scalar expressions ----------------------------------------------------------------------------------------------
+
+static bool is_equality_test(const struct definition *d, const struct expr_node *select)
+{
+    const struct expr_node *inner = &d->nodes.items[select->b];
+    if (inner->kind != EXPR_SELECT)
+        return false;
+    const struct expr_node *negated = &d->nodes.items[inner->a];
+    return negated->kind == EXPR_INDEX_MUL && negated->value == -1 && negated->a == select->a;
+}
+
+// A place of a window that is compared with an end of the axis, as in the mean of what is no padding.
+static void add_test(struct analysis *an, uint32_t node, const struct affine_index *f)
+{
+    uint64_t form = hash_mix((uint64_t)f->base, (uint64_t)f->n);
+    for (int i = 0; i < f->n; i++) {
+        int64_t extent = an->definitions[node]->extents.items[f->variable[i]];
+        form = hash_mix(hash_mix(form, (uint64_t)f->coefficient[i]), (uint64_t)extent);
+    }
+    for (uint32_t side = 0; side < 2; side++) {
+        bool is_known = !(an->sides[side] >> node & 1);
+        for (int i = 0; i < an->n_tests[side] && !is_known; i++)
+            is_known = an->tests[side][i].form == form;
+        if (is_known)
+            continue;
+        if (an->n_tests[side] == MAX_WINDOWS)
+            an->has_too_many = true;
+        else
+            an->tests[side][an->n_tests[side]++] =
+                (struct end_test){form, f->n == 1 ? an->first_item[node] + f->variable[0] : NO_ITEM};
+    }
+}
+
+static void note_select(struct analysis *an, uint32_t node, const struct expr_node *select)
+{
+    const struct definition *d = an->definitions[node];
+    struct affine_index f = {0};
+    classes_add_affine(d, select->a, 1, &f);
+    uint32_t first = f.n ? an->first_item[node] + f.variable[0] : 0;
+    if (f.n_divided) {
+        for (int i = 0; i < f.n_divided; i++)
+            classes_flag(an, an->first_item[node] + f.divided[i], HAS_RESHAPE);
+    } else if (f.n == 2 && f.coefficient[0] == -f.coefficient[1] && f.base == 0 && is_equality_test(d, select)) {
+        classes_unite(an, first, an->first_item[node] + f.variable[1]);
+    } else if (f.n == 1 && f.coefficient[0] == 1 && !is_equality_test(d, select)) {
+        classes_flag(an, first, HAS_SEGMENTS);
+    } else {
+        add_test(an, node, &f);
+        for (int i = 0; i < f.n; i++)
+            classes_flag(an, an->first_item[node] + f.variable[i], f.n > 1 ? HAS_ORDER | HAS_WINDOW : HAS_WINDOW);
+    }
+}
+
+static void note_expression(struct analysis *an, uint32_t node, expr e)
+{
+    const struct definition *d = an->definitions[node];
+    const struct expr_node *n = &d->nodes.items[e];
+    int arity;
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_READ:
+        for (int axis = 0; axis < n->count; axis++)
+            note_index(an, node, n, axis);
+        break;
+    case EXPR_APPLY:
+        arity = function_arity((enum scalar_function)n->fn);
+        note_expression(an, node, n->a);
+        if (arity > 1)
+            note_expression(an, node, n->b);
+        if (arity > 2)
+            note_expression(an, node, n->c);
+        break;
+    case EXPR_REDUCE:
+        if (n->fn == FN_MUL)
+            classes_flag(an, an->first_item[node] + (uint32_t)n->value, HAS_PRODUCT);
+        note_expression(an, node, n->a);
+        break;
+    case EXPR_SELECT:
+        note_select(an, node, n);
+        if (is_equality_test(d, n)) {
+            note_expression(an, node, d->nodes.items[n->b].b);
+            note_expression(an, node, d->nodes.items[n->b].c);
+        } else
+            note_expression(an, node, n->b);
+        note_expression(an, node, n->c);
+        break;
+    case EXPR_SCALAR_OF:
+        for (size_t i = 0; i < d->extents.count; i++)
+            classes_flag(an, an->first_item[node] + (uint32_t)i, HAS_ORDER);
+        break;
+    default:
+        break;
+    }
+}
+
+// --- nodes -------------------------------------------------------------------------------------------------------------
+
+static void note_groups(struct analysis *an, uint32_t node)
+{
+    static const char *const names[] = {"group", "count"};
+    const struct typed_call *call = an->in->calls[node];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int attribute = operator_find_attribute(call->op, names[i]);
+        int64_t n = attribute >= 0 ? call->attributes[attribute].ints[0] : 1;
+        an->groups |= n > 0 && n <= MAX_TESTED_SIZE ? 1u << n : 0;
+        an->has_too_many = an->has_too_many || n > MAX_TESTED_SIZE;
+    }
+}
+
+void classes_note_nodes(struct analysis *an)
+{
+    const struct equation *eq = an->in->equation;
+    for (uint32_t i = 0; i < eq->n_pairs; i++) {
+        an->sides[0] |= equation_nodes_of_term(eq->pattern, eq->left[i]);
+        an->sides[1] |= equation_nodes_of_term(eq->pattern, eq->right[i]);
+    }
+    for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
+        if ((an->sides[0] | an->sides[1]) >> n & 1) {
+            note_groups(an, n);
+            classes_note_sizes_of_node(an, n);
+            for (int s = 0; s < an->definitions[n]->n_stages; s++)
+                note_expression(an, n, an->definitions[n]->stages[s].body);
+        }
+}

@@ -1,0 +1,138 @@
+// taso-verify explain: how a rule follows from the properties, step by step.
+#include "core/error.h"
+#include "core/options.h"
+#include "verifier/commands/commands.h"
+#include "verifier/entailment/derivation.h"
+#include <stdio.h>
+#include <string.h>
+
+struct options {
+    const char *folder;
+    int64_t terms, steps;
+};
+static const struct option_spec specs[] = {{"properties", OPTION_TEXT, offsetof(struct options, folder),
+                                            .metavar = "FOLDER", .help = "where the *.properties files are"},
+                                           {"terms", OPTION_INTEGER, offsetof(struct options, terms), .low = 2,
+                                            .high = 1e9, .metavar = "N",
+                                            .help = "terms visited by the search for a derivation"},
+                                           {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 1,
+                                            .high = 4e9, .metavar = "N", .help = "steps of Z3 for each obligation"},
+                                           {0}};
+static const struct program program = {
+    .name = "taso-verify explain",
+    .usage = "FILE.rules [RULE ...]",
+    .summary = "Derives rules from the properties: a chain of terms from source to target, each step one property.",
+    .epilog = "Exit codes: 0 done, 1 a rule has no derivation, 2 wrong command line, 3 bad input.",
+    .options = specs,
+};
+
+struct run {
+    struct options options;
+    struct arena arena;
+    struct rule_set rules;
+    struct property_set properties;
+    struct axioms axioms;
+    struct judge judge;
+    struct theory *theory;
+};
+
+static void print_chain(const struct derivation *d)
+{
+    for (size_t i = 0; i < d->steps.count; i++) {
+        struct text out = {0};
+        logic_print_term(&out, &d->logic, d->steps.items[i].term);
+        if (d->steps.items[i].property)
+            printf("  = %s\n      by %s\n", out.chars, d->steps.items[i].property);
+        else
+            printf("    %s\n", out.chars);
+        text_free(&out);
+    }
+}
+
+static bool explain_output(struct run *run, const struct equation *eq, uint32_t output, const struct entailment *proof)
+{
+    struct derivation d;
+    bool is_found = derivation_find(&d, &run->axioms, &run->judge, eq, output, proof, (uint32_t)run->options.terms);
+    if (eq->n_pairs > 1)
+        printf("  output %u\n", output);
+    if (is_found)
+        print_chain(&d);
+    else
+        printf("    no chain within %lld terms\n", (long long)run->options.terms);
+    derivation_free(&d);
+    return is_found;
+}
+
+static bool explain_rule(struct run *run, const struct rule *r)
+{
+    struct equation eq = equation_of_rule(r);
+    struct entailment proof = theory_prove(run->theory, &run->judge, &eq, NULL);
+    if (proof.status != ENTAILMENT_PROVED) {
+        printf("%s does not follow from the properties\n", r->name);
+        return false;
+    }
+    printf("%s follows from", r->name);
+    for (uint32_t i = 0; i < proof.n_uses; i++)
+        printf(" %s", proof.uses[i]);
+    printf("\n");
+    bool is_explained = true;
+    for (uint32_t i = 0; i < eq.n_pairs; i++)
+        is_explained = explain_output(run, &eq, i, &proof) && is_explained;
+    return is_explained;
+}
+
+static bool is_asked_for(const struct rule *r, char **names, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], r->name) == 0)
+            return true;
+    return count == 0;
+}
+
+static int explain_all(struct run *run, char **names, int count)
+{
+    bool is_explained = true;
+    judge_init(&run->judge);
+    axioms_make(&run->axioms, &run->properties, &run->judge);
+    run->theory = theory_make(&run->axioms, (unsigned)run->options.steps);
+    for (size_t i = 0; i < run->rules.rules.count; i++)
+        if (is_asked_for(run->rules.rules.items[i], names, count))
+            is_explained = explain_rule(run, run->rules.rules.items[i]) && is_explained;
+    theory_free(run->theory);
+    axioms_free(&run->axioms);
+    judge_free(&run->judge);
+    return is_explained ? EXIT_DONE : EXIT_CHECK_FAILED;
+}
+
+static int run_on(struct run *run, char **positional, int count)
+{
+    struct error error = {.code = EXIT_BAD_INPUT};
+    bool is_read = count > 0 ? rule_set_read(&run->rules, positional[0], &error) &&
+                                   property_set_read_folder(&run->properties, run->options.folder, &error)
+                             : error_set_code(&error, EXIT_USAGE, NULL, "expected a file of rules (see --help)");
+    for (int i = 1; i < count && is_read; i++) {
+        bool is_found = false;
+        for (size_t k = 0; k < run->rules.rules.count; k++)
+            is_found = is_found || strcmp(run->rules.rules.items[k]->name, positional[i]) == 0;
+        is_read = is_found || error_set(&error, positional[0], 0, 0, "no rule named %s", positional[i]);
+    }
+    if (is_read)
+        return explain_all(run, positional + 1, count - 1);
+    return error_exit(program.name, &error);
+}
+
+int command_explain(int argc, char **argv)
+{
+    struct run run = {.options = {.folder = PROPERTIES_FOLDER, .terms = 20000, .steps = 200000}};
+    int code;
+    if (!options_begin(&program, &argc, argv, &run.options, &code))
+        return code;
+    arena_init(&run.arena);
+    rule_set_init(&run.rules, &run.arena);
+    property_set_init(&run.properties, &run.arena);
+    code = run_on(&run, argv, argc);
+    property_set_free(&run.properties);
+    rule_set_free(&run.rules);
+    arena_free(&run.arena);
+    return code;
+}

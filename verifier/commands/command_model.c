@@ -1,0 +1,407 @@
+// taso-verify model: are two models equal? By rules and structure, over the prime field, and in numbers.
+#include "core/error.h"
+#include "core/log.h"
+#include "core/options.h"
+#include "core/text.h"
+#include "optimizer/standard_rules.h"
+#include "verifier/commands/commands.h"
+#include "verifier/model/field.h"
+#include "verifier/model/numbers.h"
+#include <inttypes.h>
+#include <string.h>
+
+struct options {
+    const char *rules;
+    struct option_list shapes;
+    int64_t fold_limit, nodes, operations, seed, threads;
+    double tolerance;
+    bool rewrite, only_proved, field, numbers, quiet;
+};
+static const struct option_spec specs[] = {
+    {"rules", OPTION_TEXT, offsetof(struct options, rules), .metavar = "FILE", .help = "proved substitutions"},
+    {"shape", OPTION_LIST, offsetof(struct options, shapes), .metavar = "NAME=1,3,224,224",
+     .help = "the shape of an input, or SYMBOL=8 for a symbolic dimension; for both models"},
+    {"rewrite", OPTION_FLAG, offsetof(struct options, rewrite), .help = "use the rules; structure alone otherwise"},
+    {"only-proved", OPTION_FLAG, offsetof(struct options, only_proved),
+     .help = "of the rules only those whose certificate says that they are proved for all sizes"},
+    {"nodes", OPTION_INTEGER, offsetof(struct options, nodes), .low = 0, .high = 1e7, .metavar = "N",
+     .help = "nodes that rules may add"},
+    {"field", OPTION_FLAG, offsetof(struct options, field),
+     .help = "evaluate what rules do not settle over the prime field"},
+    {"operations", OPTION_INTEGER, offsetof(struct options, operations), .is_size = true, .low = 0, .high = 1e18,
+     .metavar = "N", .help = "at most so many operations of one evaluation over the prime field"},
+    {"numbers", OPTION_FLAG, offsetof(struct options, numbers), .help = "run both models on random inputs"},
+    {"tolerance", OPTION_REAL, offsetof(struct options, tolerance), .low = 0, .high = 1, .metavar = "X",
+     .help = "largest allowed max|a - b| / max|a| of an output"},
+    {"seed", OPTION_INTEGER, offsetof(struct options, seed), .low = 0, .high = 1e15, .metavar = "N",
+     .help = "of the random inputs"},
+    {"fold-limit", OPTION_INTEGER, offsetof(struct options, fold_limit), .is_size = true, .low = 0, .high = 1e12,
+     .metavar = "N", .help = "compute constant tensors of up to N elements at import"},
+    {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
+     .metavar = "N", .help = "threads that the models run on (0: as many as cores)"},
+    {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print the verdict only"},
+    {0}};
+static const struct program program = {
+    .name = "taso-verify model",
+    .usage = "A.onnx B.onnx [options]",
+    .summary = "Are two models equal? By structure and proved rules, then over a prime field at the real shapes, then\n"
+               "in numbers; says which of these succeeded.",
+    .epilog =
+        "Exit codes: 0 equal, 1 they differ or were not found to be equal, 2 wrong command line, 3 an unreadable\n"
+        "or invalid file, 4 models that cannot be compared (other inputs or outputs), 70 internal error.",
+    .options = specs,
+};
+
+struct subject {
+    struct onnx_file file;
+    struct imported_model model;
+    bool is_open, is_imported;
+};
+struct run {
+    struct options options;
+    struct log log;
+    struct subject subjects[2];
+    struct arena arena;
+    struct rule_set rules;
+    struct common_graph common;
+    struct equalities equalities;
+    struct saturation saturation;
+    struct field_result *field;   // of every output
+    struct numbers_report numbers;
+};
+
+// --- reading ---------------------------------------------------------------------------------------------------------
+
+static bool is_named(const struct onnx_string *name, const char *spec)
+{
+    size_t n = strcspn(spec, "=");
+    return name->size == n && memcmp(name->text, spec, n) == 0;
+}
+
+static bool has_symbol(const struct onnx_value_info *input, const char *spec)
+{
+    const struct onnx_shape *shape = input->type && input->type->tensor ? input->type->tensor->shape : NULL;
+    for (size_t i = 0; shape && i < shape->dimensions.count; i++)
+        if (is_named(&((const struct onnx_dimension *)shape->dimensions.items[i])->symbol, spec))
+            return true;
+    return false;
+}
+
+static bool knows_name(const struct subject *s, const char *spec)
+{
+    const struct onnx_list *inputs = &s->file.model->graph->inputs;
+    for (size_t i = 0; i < inputs->count; i++) {
+        const struct onnx_value_info *input = inputs->items[i];
+        if (is_named(&input->name, spec) || has_symbol(input, spec))
+            return true;
+    }
+    return false;
+}
+
+// The models' inputs may have different names: a shape is for those models that know its name.
+static bool import_subject(struct run *run, int which, struct error *error)
+{
+    struct subject *s = &run->subjects[which];
+    const char *shapes[sizeof run->options.shapes.items / sizeof *run->options.shapes.items];
+    size_t n = 0;
+    for (size_t i = 0; i < run->options.shapes.count; i++) {
+        const char *spec = run->options.shapes.items[i];
+        if (knows_name(s, spec) || !knows_name(&run->subjects[1 - which], spec))
+            shapes[n++] = spec;
+    }
+    struct import_options options = {
+        .shapes = shapes, .shape_count = n, .fold_limit = run->options.fold_limit, .log = &run->log};
+    s->is_imported = import_model(&s->model, &s->file, &options, error);
+    return s->is_imported;
+}
+
+static bool open_subject(struct subject *s, const char *path, struct error *error)
+{
+    s->is_open = onnx_file_open(&s->file, path, error);
+    return s->is_open && onnx_model_check(s->file.model, path, error);
+}
+
+static void close_subjects(struct run *run)
+{
+    for (int i = 0; i < 2; i++) {
+        if (run->subjects[i].is_imported)
+            imported_model_free(&run->subjects[i].model);
+        if (run->subjects[i].is_open)
+            onnx_file_close(&run->subjects[i].file);
+    }
+}
+
+// --- printing --------------------------------------------------------------------------------------------------------
+
+static bool is_equal_by_rules(const struct run *run, size_t output)
+{
+    const struct common_side *sides = run->common.sides;
+    return equalities_hold(&run->equalities, sides[0].outputs[output], sides[1].outputs[output]);
+}
+
+static bool is_equal_in_field(const struct run *run, size_t output)
+{
+    return run->options.field && run->field[output].verdict == FIELD_EQUAL;
+}
+
+static void print_place(struct text *out, const struct type *t, int64_t place)
+{
+    int64_t index[MAX_RANK] = {0};
+    for (int i = t->rank; i-- > 0;) {
+        index[i] = place % t->dim[i];
+        place /= t->dim[i];
+    }
+    text_add(out, "[");
+    for (int i = 0; i < t->rank; i++)
+        text_printf(out, "%s%" PRId64, i ? "," : "", index[i]);
+    text_add(out, "]");
+}
+
+static const struct type *type_of_output(const struct run *run, size_t output)
+{
+    return graph_type(&run->common.graph, run->common.sides[0].outputs[output]);
+}
+
+// The first node of a model that makes what the other has not, of what both have.
+static void print_first_difference(const struct run *run, struct text *out, const struct shared_classes *shared,
+                                   int side)
+{
+    const struct graph *g = &run->common.graph;
+    for (node_id n = 0; n < run->common.n_nodes; n++) {
+        const struct node *node = &g->nodes.items[n];
+        bool is_first = run->common.sides[side].is_live[n] && node->n_outputs && !shared->is_shared[node->first_output];
+        for (uint32_t i = 0; is_first && i < node->n_inputs; i++)
+            is_first = shared->is_shared[graph_inputs(g, n)[i]];
+        if (!is_first)
+            continue;
+        const char *name = common_graph_name(&run->common, side, node->first_output);
+        text_printf(out, "    only in %s: %s, made by %s\n", run->subjects[side].file.path,
+                    name ? name : "a tensor without a name", node->op->name);
+        return;
+    }
+}
+
+static void print_rules_stage(const struct run *run, struct text *out)
+{
+    const struct saturation *s = &run->saturation;
+    size_t n_equal = 0;
+    struct shared_classes shared;
+    for (size_t i = 0; i < run->common.n_outputs; i++)
+        n_equal += is_equal_by_rules(run, i);
+    text_printf(out, "rules:   %zu of %zu outputs are equal by structure", n_equal, run->common.n_outputs);
+    if (s->matches || s->constants)
+        text_printf(out, " and rules (%u rounds, %zu applications, %zu constants computed)", s->rounds, s->matches,
+                    s->constants);
+    text_printf(out, "%s\n", s->is_exhausted ? "; the budget of nodes or rounds was spent" : "");
+    shared_classes_init(&shared, &run->common, &run->equalities);
+    for (int side = 0; side < 2 && n_equal < run->common.n_outputs; side++)
+        print_first_difference(run, out, &shared, side);
+    shared_classes_free(&shared);
+}
+
+static void print_field_result(const struct run *run, struct text *out, size_t i)
+{
+    const struct field_result *r = &run->field[i];
+    const char *name = common_graph_output_name(&run->common, i);
+    if (r->verdict == FIELD_EQUAL)
+        text_printf(out, "    output %s: equal in all %" PRId64 " entries, %s\n", name, r->n_entries,
+                    r->is_free ? "for random values of all that the models share" : "from random inputs on");
+    else if (r->verdict == FIELD_TOO_COSTLY)
+        text_printf(out, "    output %s: needs more than --operations\n", name);
+    else if (r->verdict == FIELD_DIFFERENT) {
+        text_printf(out, "    output %s: differs in %" PRId64 " of %" PRId64 " entries, first at ", name,
+                    r->n_different, r->n_entries);
+        print_place(out, type_of_output(run, i), r->first_different);
+        text_add(out, "\n");
+    }
+}
+
+static void print_field_stage(const struct run *run, struct text *out)
+{
+    size_t n_open = 0, n_equal = 0;
+    if (!run->options.field)
+        return;
+    for (size_t i = 0; i < run->common.n_outputs; i++) {
+        n_open += !is_equal_by_rules(run, i);
+        n_equal += is_equal_in_field(run, i);
+    }
+    if (n_open)
+        text_printf(out, "field:   %zu of %zu other outputs are equal modulo 2^61 - 1\n", n_equal, n_open);
+    else
+        text_add(out, "field:   nothing is left to compare modulo 2^61 - 1\n");
+    for (size_t i = 0; i < run->common.n_outputs; i++)
+        print_field_result(run, out, i);
+}
+
+static void print_numbers_result(const struct run *run, struct text *out, const struct numbers_result *r)
+{
+    text_printf(out, "    output %s: max|a-b| / max|a| = %.3g / %.4g", r->name, r->difference, r->magnitude);
+    if (!r->is_equal_enough) {
+        text_add(out, ", at ");
+        if (r->output < run->common.n_outputs)
+            print_place(out, type_of_output(run, r->output), r->place);
+        else
+            text_printf(out, "entry %" PRId64, r->place);
+        text_printf(out, ": %.9g and %.9g", r->a, r->b);
+    }
+    text_printf(out, "%s\n", r->is_trustworthy ? "" : " (says nothing: constant, zero or not finite)");
+}
+
+static void print_numbers_stage(const struct run *run, struct text *out)
+{
+    size_t n_equal = 0;
+    const struct numbers_report *report = &run->numbers;
+    if (!run->options.numbers)
+        return;
+    if (report->reason) {
+        text_printf(out, "numbers: not run: %s\n", report->reason);
+        return;
+    }
+    for (size_t i = 0; i < report->results.count; i++)
+        n_equal += report->results.items[i].is_equal_enough;
+    text_printf(out, "numbers: %zu of %zu outputs agree within %g\n", n_equal, report->results.count,
+                report->tolerance);
+    for (size_t i = 0; i < report->results.count; i++)
+        print_numbers_result(run, out, &report->results.items[i]);
+}
+
+// --- the verdict -----------------------------------------------------------------------------------------------------
+
+// What the numbers say of all outputs and of what opaque nodes read: those belong to every output.
+static bool agree_in_numbers(const struct run *run, bool must_be_trustworthy)
+{
+    const struct numbers_report *report = &run->numbers;
+    for (size_t i = 0; i < report->results.count; i++)
+        if (!report->results.items[i].is_equal_enough ||
+            (must_be_trustworthy && !report->results.items[i].is_trustworthy))
+            return false;
+    return true;
+}
+
+static bool is_every_output_compared(const struct run *run)
+{
+    for (size_t i = 0; i < run->common.n_outputs; i++)
+        if (!type_is_known(type_of_output(run, i)))
+            return false;
+    return true;
+}
+
+static bool decide(const struct run *run, struct text *out)
+{
+    bool by_rules = true, exactly = true, was_run = run->options.numbers && !run->numbers.reason;
+    for (size_t i = 0; i < run->common.n_outputs; i++) {
+        by_rules = by_rules && is_equal_by_rules(run, i);
+        exactly = exactly && (is_equal_by_rules(run, i) || is_equal_in_field(run, i));
+    }
+    if (exactly && was_run && !agree_in_numbers(run, false))
+        text_add(out, "the models differ in numbers, although they are equal as real functions\n");
+    else if (exactly)
+        text_printf(out, "the models are equal: %s\n",
+                    by_rules ? "by structure and rules"
+                             : "by rules, and over the prime field where rules do not reach");
+    else if (was_run && agree_in_numbers(run, true) && is_every_output_compared(run))
+        text_add(out, "the models are equal in numbers alone: not by rules, nor over the prime field\n");
+    else if (was_run && !agree_in_numbers(run, false))
+        text_add(out, "the models differ\n");
+    else {
+        text_add(out, "the models were not found to be equal\n");
+        return false;
+    }
+    return exactly ? !was_run || agree_in_numbers(run, false) : agree_in_numbers(run, true);
+}
+
+static bool report(const struct run *run)
+{
+    struct text stages = {0}, verdict = {0};
+    if (run->common.has_other_names)
+        text_add(&stages, "inputs or outputs have other names: they are paired by position\n");
+    print_rules_stage(run, &stages);
+    print_field_stage(run, &stages);
+    print_numbers_stage(run, &stages);
+    bool is_equal = decide(run, &verdict);
+    if (!run->options.quiet)
+        fputs(stages.chars, stdout);
+    fputs(verdict.chars, stdout);
+    text_free(&stages);
+    text_free(&verdict);
+    return is_equal;
+}
+
+// --- the program -----------------------------------------------------------------------------------------------------
+
+static bool compare(struct run *run, struct error *error)
+{
+    const struct numbers_options numbers = {.seed = (uint64_t)run->options.seed,
+                                            .rounds = 2,
+                                            .threads = (int)run->options.threads,
+                                            .tolerance = run->options.tolerance,
+                                            .log = &run->log};
+    run->saturation.most_nodes = run->options.nodes;
+    run->field = arena_array(&run->arena, struct field_result, run->common.n_outputs + 1);
+    common_graph_saturate(&run->common, &run->equalities, &run->rules, &run->saturation);
+    if (run->options.field)
+        common_graph_compare_in_field(&run->common, &run->equalities, (uint64_t)run->options.seed,
+                                      (double)run->options.operations, (int)run->options.threads, run->field);
+    return !run->options.numbers ||
+           common_graph_compare_in_numbers(&run->common, &run->equalities, &numbers, &run->numbers, error);
+}
+
+static bool read_rules(struct run *run, struct error *error)
+{
+    const char *path = run->options.rules;
+    if (!run->options.rewrite)
+        return true;
+    if (!rule_set_read(&run->rules, path, error))
+        return false;
+    if (run->options.only_proved)
+        rule_set_filter(&run->rules, rule_is_proved);
+    return !run->options.only_proved || run->rules.rules.count > 0 ||
+           error_set_code(error, EXIT_USAGE, path,
+                          "no rule has a certificate that it is proved; taso-verify rules writes them");
+}
+
+static bool run_on(struct run *run, const char *a, const char *b, bool *ret_equal, struct error *error)
+{
+    if (!read_rules(run, error) || !open_subject(&run->subjects[0], a, error) ||
+        !open_subject(&run->subjects[1], b, error) || !import_subject(run, 0, error) ||
+        !import_subject(run, 1, error) ||
+        !common_graph_make(&run->common, &run->subjects[0].model, &run->subjects[1].model, error))
+        return false;
+    equalities_init(&run->equalities, &run->common.graph);
+    bool is_done = compare(run, error);
+    if (is_done)
+        *ret_equal = report(run);
+    numbers_report_free(&run->numbers);
+    equalities_free(&run->equalities);
+    common_graph_free(&run->common);
+    return is_done;
+}
+
+int command_model(int argc, char **argv)
+{
+    struct run run = {.options = {.fold_limit = IMPORT_FOLD_LIMIT,
+                                  .nodes = 20000,
+                                  .operations = (int64_t)1 << 36,
+                                  .seed = 1,
+                                  .tolerance = 1e-5,
+                                  .rewrite = true,
+                                  .field = true,
+                                  .numbers = true}};
+    struct error error = {.code = EXIT_BAD_INPUT};
+    int code;
+    bool is_done = false, is_equal = false;
+    run.options.rules = standard_rules_file();
+    if (!options_begin(&program, &argc, argv, &run.options, &code))
+        return code;
+    run.log = (struct log){stderr, program.name, run.options.quiet ? LOG_QUIET : LOG_WARNING};
+    arena_init(&run.arena);
+    rule_set_init(&run.rules, &run.arena);
+    if (argc != 2)
+        error_set_code(&error, EXIT_USAGE, NULL, "expected two models (see --help)");
+    else
+        is_done = run_on(&run, argv[0], argv[1], &is_equal, &error);
+    close_subjects(&run);
+    rule_set_free(&run.rules);
+    arena_free(&run.arena);
+    return !is_done ? error_exit(program.name, &error) : is_equal ? EXIT_DONE : EXIT_CHECK_FAILED;
+}

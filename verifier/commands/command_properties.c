@@ -1,0 +1,348 @@
+// taso-verify properties: is every property true of the operators' definitions?
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/options.h"
+#include "core/progress.h"
+#include "properties/property.h"
+#include "verifier/commands/commands.h"
+#include "verifier/entailment/theory.h"
+#include "verifier/exact/judge.h"
+#include "verifier/recheck/sample.h"
+#include "verifier/rules/validation_cache.h"
+#include <inttypes.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+    const char *folder;
+    int64_t threads, bound;
+    int64_t steps, seed;
+    bool all, quiet, bounds, theory, recheck;
+};
+static const struct option_spec specs[] = {
+    {"all", OPTION_FLAG, offsetof(struct options, all), .help = "validate every property, not only what changed"},
+    {"bound", OPTION_INTEGER, offsetof(struct options, bound), .low = 0, .high = 8, .metavar = "N",
+     .help = "decide every size up to N and all attributes instead of the argued bounds (0: these)"},
+    {"bounds", OPTION_FLAG, offsetof(struct options, bounds), .help = "print the bound of every axis and its reason"},
+    {"recheck", OPTION_FLAG, offsetof(struct options, recheck),
+     .help = "have Z3's real arithmetic decide a sample of the instances again, and all of sizes 2"},
+    {"seed", OPTION_INTEGER, offsetof(struct options, seed), .low = 0, .high = 1e15, .metavar = "N",
+     .help = "of that sample"},
+    {"theory", OPTION_FLAG, offsetof(struct options, theory),
+     .help = "look for contradictions, and for properties that follow from the others"},
+    {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 1, .high = 4e9, .metavar = "N",
+     .help = "steps of Z3 for each such question"},
+    {"properties", OPTION_TEXT, offsetof(struct options, folder), .metavar = "FOLDER",
+     .help = "where the *.properties files are, when no file is named"},
+    {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
+     .metavar = "N", .help = "threads (0: as many as cores)"},
+    {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print failures and totals only"},
+    {0}};
+static const struct program program = {
+    .name = "taso-verify properties",
+    .usage = "[FILE.properties ...] [options]",
+    .summary = "Validates properties from the operators' definitions: values, types, split trees and definedness.",
+    .epilog = "Exit codes: 0 all hold, 1 one is false, undecided or, without --bound, only tested, 2 wrong command "
+              "line, 3 bad input.",
+    .options = specs,
+};
+
+struct outcome {
+    struct judgement judgement;
+    bool is_known;          // validated by an earlier run
+    bool is_contradicted;   // Z3 says something else than the polynomials
+    uint64_t rechecked[RECHECK_VERDICTS];
+    double seconds;
+};
+// What one thread validates at a time: a part of a property's assignments of attributes.
+struct portion {
+    size_t property, weight;
+    uint32_t part, n_parts;
+    struct outcome outcome;
+};
+struct run {
+    struct options options;
+    struct arena arena;
+    struct property_set set;
+    struct known_results known;
+    struct outcome *outcomes;   // of each property
+    VEC(struct portion) portions;
+    struct progress progress;
+    double seconds;
+};
+
+// Rules rest on properties, so that tests are no proof of one. Up to a bound there is nothing but tests.
+static bool is_good(const struct run *run, const struct outcome *o)
+{
+    bool is_tested = run->options.bound && o->judgement.verdict == VERDICT_TESTED;
+    return !o->is_contradicted && (o->judgement.verdict == VERDICT_PROVED || is_tested);
+}
+
+static void judge_and_recheck(struct run *run, struct judge *judge, struct recheck *recheck, const struct equation *eq,
+                              struct outcome *o)
+{
+    struct sample sample = {.recheck = recheck, .seed = (uint64_t)run->options.seed};
+    o->is_contradicted = !sample_equation(&sample, judge, eq, &o->judgement);
+    memcpy(o->rechecked, sample.counts, sizeof o->rechecked);
+}
+
+static void validate(struct run *run, struct judge *judge, struct recheck *recheck, struct portion *portion)
+{
+    const struct property *p = run->set.properties.items[portion->property];
+    struct outcome *o = &portion->outcome;
+    struct equation eq = equation_of_property(p);
+    double started = clock_seconds();
+    o->is_known = !run->options.all && !run->options.bound && known_has(&run->known, p->content);
+    judge->part = portion->part;
+    judge->n_parts = portion->n_parts;
+    if (!o->is_known && recheck)
+        judge_and_recheck(run, judge, recheck, &eq, o);
+    else if (!o->is_known)
+        judge_equation(judge, &eq, &o->judgement);
+    o->seconds = clock_seconds() - started;
+}
+
+// How much there is to do, roughly: attributes have many values each, and so have sizes.
+static size_t weight_of(const struct property *p)
+{
+    return 4 * p->pattern.n_attribute_variables + p->pattern.n_variables;
+}
+
+static int compare_portions(const void *a, const void *b)
+{
+    const struct portion *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    if (x->property != y->property)
+        return x->property < y->property ? -1 : 1;
+    return x->part < y->part ? -1 : x->part > y->part;
+}
+
+static void init_judge(const struct run *run, struct judge *j)
+{
+    judge_init(j);
+    j->fixed_bound = (int)run->options.bound;
+    j->step_limit = run->options.bound ? (uint64_t)1 << 40 : j->step_limit;
+}
+
+// What takes long comes first, so that no thread is left with it at the end.
+static void divide_work(struct run *run)
+{
+    struct judge judge;
+    init_judge(run, &judge);
+    for (size_t i = 0; i < run->set.properties.count; i++) {
+        const struct property *p = run->set.properties.items[i];
+        struct equation eq = equation_of_property(p);
+        struct portion portion = {.property = i, .weight = weight_of(p), .n_parts = judge_count_parts(&judge, &eq)};
+        for (; portion.part < portion.n_parts; portion.part++)
+            vec_push(&run->portions, portion);
+    }
+    judge_free(&judge);
+    qsort(run->portions.items, run->portions.count, sizeof *run->portions.items, compare_portions);
+}
+
+// Parts of a property stand in their order.
+static void add_up_portions(struct run *run)
+{
+    run->outcomes = arena_array(&run->arena, struct outcome, run->set.properties.count + 1);
+    for (size_t i = 0; i < run->portions.count; i++) {
+        struct portion *portion = &run->portions.items[i];
+        struct outcome *all = &run->outcomes[portion->property], *part = &portion->outcome;
+        if (portion->part == 0) {
+            *all = *part;
+            continue;
+        }
+        judgement_merge(&all->judgement, &part->judgement);
+        all->is_contradicted = all->is_contradicted || part->is_contradicted;
+        for (int v = 0; v < RECHECK_VERDICTS; v++)
+            all->rechecked[v] += part->rechecked[v];
+        all->seconds += part->seconds;
+    }
+}
+
+static void validate_all(struct run *run)
+{
+    double started = clock_seconds();
+    int threads = run->options.threads ? (int)run->options.threads : omp_get_max_threads();
+    divide_work(run);
+    int64_t n = (int64_t)run->portions.count, done = 0;
+    progress_start(&run->progress, run->options.quiet ? NULL : stderr,
+                   run->options.bound ? "parts of properties" : "properties", (uint64_t)n);
+#pragma omp parallel num_threads(threads)
+    {
+        struct judge judge;
+        struct recheck *recheck = run->options.recheck ? recheck_make() : NULL;
+        init_judge(run, &judge);
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t i = 0; i < n; i++) {
+            validate(run, &judge, recheck, &run->portions.items[i]);
+#pragma omp critical
+            progress_update(&run->progress, (uint64_t)++done, NULL);
+        }
+        judge_free(&judge);
+        if (recheck)
+            recheck_free(recheck);
+    }
+    progress_end(&run->progress);
+    add_up_portions(run);
+    run->seconds = clock_seconds() - started;
+}
+
+static void remember_good_ones(struct run *run)
+{
+    for (size_t i = 0; !run->options.bound && i < run->set.properties.count; i++)
+        if (!run->outcomes[i].is_known && is_good(run, &run->outcomes[i]))
+            known_add(&run->known, run->set.properties.items[i]->content);
+    known_save(&run->known);
+}
+
+static void print_outcome(const struct run *run, size_t i)
+{
+    const struct property *p = run->set.properties.items[i];
+    const struct outcome *o = &run->outcomes[i];
+    struct text out = {0};
+    if (o->is_known)
+        text_printf(&out, "%s: holds (validated before)\n", p->name);
+    else
+        text_printf(&out, "%s: %s, %" PRIu64 " instances, %.0f ms%s%s%s\n", p->name, verdict_name(o->judgement.verdict),
+                    o->judgement.instances, 1e3 * o->seconds, o->judgement.doubt ? " (" : "",
+                    o->judgement.doubt ? o->judgement.doubt : "", o->judgement.doubt ? ")" : "");
+    if (o->is_contradicted)
+        text_printf(&out, "  %s:%u:%u: INTERNAL ERROR: Z3's real arithmetic disagrees with the polynomials\n", p->file,
+                    p->line, p->column);
+    if (o->judgement.counterexample.count)
+        text_printf(&out, "  %s:%u:%u: %s\n", p->file, p->line, p->column, o->judgement.counterexample.chars);
+    if (run->options.bounds && !o->is_known) {
+        struct equation eq = equation_of_property(p);
+        judgement_print_bounds(&out, &eq, &o->judgement);
+    }
+    fputs(out.chars, stdout);
+    text_free(&out);
+}
+
+static void print_rechecked(const struct run *run)
+{
+    uint64_t counts[RECHECK_VERDICTS] = {0}, contradicted = 0;
+    for (size_t i = 0; i < run->set.properties.count; i++) {
+        contradicted += run->outcomes[i].is_contradicted;
+        for (int v = 0; v < RECHECK_VERDICTS; v++)
+            counts[v] += run->outcomes[i].rechecked[v];
+    }
+    printf("decided again by Z3: %" PRIu64 " instances are equal, %" PRIu64 " differ, %" PRIu64
+           " are beyond it, %" PRIu64 " have no values; it disagrees on %" PRIu64 " properties\n",
+           counts[RECHECK_EQUAL], counts[RECHECK_DIFFERENT], counts[RECHECK_UNKNOWN], counts[RECHECK_NOTHING],
+           contradicted);
+}
+
+static bool print_all(const struct run *run)
+{
+    uint64_t counts[VERDICT_COUNT] = {0}, known = 0, failed = 0, instances = 0;
+    for (size_t i = 0; i < run->set.properties.count; i++) {
+        const struct outcome *o = &run->outcomes[i];
+        known += o->is_known;
+        counts[o->judgement.verdict] += !o->is_known;
+        failed += !o->is_known && !is_good(run, o);
+        instances += o->judgement.instances;
+        if (!run->options.quiet || (!o->is_known && !is_good(run, o)))
+            print_outcome(run, i);
+    }
+    printf("%zu properties in %.1f s, %" PRIu64 " instances: %" PRIu64 " validated before", run->set.properties.count,
+           run->seconds, instances, known);
+    for (int i = 0; i < VERDICT_COUNT; i++)
+        printf(", %" PRIu64 " %s", counts[i], verdict_name((enum verdict)i));
+    printf("\n");
+    if (run->options.recheck)
+        print_rechecked(run);
+    return failed == 0;
+}
+
+// --- the set as a theory ---------------------------------------------------------------------------------------------
+
+static void print_uses(const char *what, const struct entailment *e)
+{
+    printf("%s:", what);
+    for (uint32_t i = 0; i < e->n_uses; i++)
+        printf(" %s", e->uses[i]);
+    printf("\n");
+}
+
+static void print_redundant_ones(const struct run *run, struct theory *theory, struct judge *judge)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < run->set.properties.count; i++) {
+        const struct property *p = run->set.properties.items[i];
+        struct equation eq = equation_of_property(p);
+        struct entailment e = theory_prove(theory, judge, &eq, p->name);
+        if (e.status != ENTAILMENT_PROVED)
+            continue;
+        struct text what = {0};
+        text_printf(&what, "%s follows from", p->name);
+        print_uses(what.chars, &e);
+        text_free(&what);
+        count++;
+    }
+    printf("%zu properties follow from the others\n", count);
+}
+
+// False: a contradiction was found.
+static bool examine_theory(const struct run *run)
+{
+    struct judge judge;
+    struct axioms axioms;
+    struct entailment core;
+    judge_init(&judge);
+    axioms_make(&axioms, &run->set, &judge);
+    struct theory *theory = theory_make(&axioms, (unsigned)run->options.steps);
+    bool is_consistent = theory_is_consistent(theory, &core);
+    if (is_consistent)
+        printf("no contradiction was found\n");
+    else
+        print_uses("contradiction: all tensors are equal by", &core);
+    if (is_consistent)
+        print_redundant_ones(run, theory, &judge);
+    theory_free(theory);
+    axioms_free(&axioms);
+    judge_free(&judge);
+    return is_consistent;
+}
+
+static bool read_all(struct run *run, char **files, int count, struct error *error)
+{
+    for (int i = 0; i < count; i++)
+        if (!property_set_read(&run->set, files[i], error))
+            return false;
+    return count > 0 || property_set_read_folder(&run->set, run->options.folder, error);
+}
+
+static int run_on(struct run *run, char **files, int count)
+{
+    struct error error = {.code = EXIT_BAD_INPUT};
+    if (!read_all(run, files, count, &error))
+        return error_exit(program.name, &error);
+    known_load(&run->known);
+    validate_all(run);
+    remember_good_ones(run);
+    bool is_all_good = print_all(run);
+    if (run->options.theory && !examine_theory(run))
+        is_all_good = false;
+    for (size_t i = 0; i < run->set.properties.count; i++)
+        judgement_free(&run->outcomes[i].judgement);
+    vec_free(&run->portions);
+    known_free(&run->known);
+    return is_all_good ? EXIT_DONE : EXIT_CHECK_FAILED;
+}
+
+int command_properties(int argc, char **argv)
+{
+    struct run run = {.options = {.folder = PROPERTIES_FOLDER, .steps = 200000, .seed = 1, .recheck = true}};
+    int code;
+    if (!options_begin(&program, &argc, argv, &run.options, &code))
+        return code;
+    arena_init(&run.arena);
+    property_set_init(&run.set, &run.arena);
+    code = run_on(&run, argv, argc);
+    property_set_free(&run.set);
+    arena_free(&run.arena);
+    return code;
+}

@@ -1,0 +1,362 @@
+// taso-verify rules: every rule of a file proved, proved under conditions, or rejected.
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/file.h"
+#include "core/memory.h"
+#include "core/options.h"
+#include "core/progress.h"
+#include "verifier/commands/commands.h"
+#include "verifier/rules/prove.h"
+#include "verifier/rules/reversed.h"
+#include <inttypes.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+    const char *output, *rejected, *folder, *smt2;
+    int64_t threads, bound, instances, work, steps, slowest;
+    bool quiet, bounds, z3, tested, conditions;
+};
+static const struct option_spec specs[] = {
+    {"output", OPTION_TEXT, offsetof(struct options, output), .letter = 'o', .metavar = "FILE",
+     .help = "proved rules, with conditions and certificates"},
+    {"rejected", OPTION_TEXT, offsetof(struct options, rejected), .metavar = "FILE",
+     .help = "rejected rules with the reasons (standard: the output's name with .rejected)"},
+    {"bound", OPTION_INTEGER, offsetof(struct options, bound), .low = 0, .high = 8, .metavar = "N",
+     .help = "test every size up to N instead of the argued bounds (0: the argued bounds)"},
+    {"instances", OPTION_INTEGER, offsetof(struct options, instances), .low = 1, .high = 1e12, .metavar = "N",
+     .help = "at most N instances for each rule; a rule that has more is tested and not proved"},
+    {"work", OPTION_INTEGER, offsetof(struct options, work), .low = 1, .high = 1e15, .metavar = "N",
+     .help = "handle at most N terms of polynomials for each rule; a rule that needs more is tested and not proved"},
+    {"properties", OPTION_TEXT, offsetof(struct options, folder), .metavar = "FOLDER",
+     .help = "where the *.properties files are"},
+    {"z3", OPTION_FLAG, offsetof(struct options, z3), .help = "derive the rules from the properties too"},
+    {"emit-smt2", OPTION_TEXT, offsetof(struct options, smt2), .metavar = "FOLDER",
+     .help = "write every obligation that Z3 proved as SMT-LIB 2, for other provers"},
+    {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 1, .high = 4e9, .metavar = "N",
+     .help = "steps of Z3 for each obligation, after which it is not proved"},
+    {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
+     .metavar = "N", .help = "threads (0: as many as cores)"},
+    {"conditions", OPTION_FLAG, offsetof(struct options, conditions),
+     .help = "look for conditions under which rules are proved that are not as they stand"},
+    {"tested", OPTION_FLAG, offsetof(struct options, tested),
+     .help = "write rules that are only tested among the proved ones"},
+    {"bounds", OPTION_FLAG, offsetof(struct options, bounds), .help = "print the bound of every axis and its reason"},
+    {"slowest", OPTION_INTEGER, offsetof(struct options, slowest), .low = 0, .high = 1e9, .metavar = "N",
+     .help = "name the N rules that took longest, with the seconds, on stderr"},
+    {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print totals only"},
+    {0}};
+static const struct program program = {
+    .name = "taso-verify rules",
+    .usage = "CANDIDATES.rules [-o PROVED.rules] [options]",
+    .summary =
+        "Proves substitution rules from the operators' definitions, for all shapes at which they may be applied.",
+    .epilog = "Exit codes: 0 done, 2 wrong command line, 3 bad input.",
+    .options = specs,
+};
+
+struct run {
+    int n_arenas;
+    struct arena *arenas;   // one per thread: what the reports point to
+    struct options options;
+    struct arena arena;
+    struct rule_set set;
+    struct property_set properties;
+    struct axioms axioms;
+    struct rule_report *reports;
+    struct progress progress;
+    double seconds;
+};
+
+static void make_axioms(struct run *run)
+{
+    struct judge judge;
+    judge_init(&judge);
+    axioms_make(&run->axioms, &run->properties, &judge);
+    judge_free(&judge);
+}
+
+// Types tried for one rule. Those of every node are written down, so that a large rule needs more of them before its
+// first instance is found.
+static uint64_t steps_for_rule(const struct rule *r)
+{
+    const uint64_t usual = 3000000, per_node = 400000;
+    uint64_t n_nodes = r->pattern.nodes.count;
+    return n_nodes * per_node > usual ? n_nodes * per_node : usual;
+}
+
+static void prove_one(struct run *run, struct judge *judge, struct theory *theory, int64_t i)
+{
+    double begun = clock_seconds();
+    judge->step_limit = steps_for_rule(run->set.rules.items[i]);
+    prove_rule(judge, theory, run->set.rules.items[i], &run->arenas[omp_get_thread_num()], &run->reports[i]);
+    run->reports[i].seconds = clock_seconds() - begun;
+}
+
+// Of a rule and the one that is it read backwards the first is judged, and the second where that does not prove it.
+static void prove_all(struct run *run)
+{
+    int64_t n = (int64_t)run->set.rules.count, done = 0;
+    double started = clock_seconds();
+    int threads = run->options.threads ? (int)run->options.threads : omp_get_max_threads();
+    run->n_arenas = threads;
+    run->arenas = arena_array(&run->arena, struct arena, threads);
+    run->reports = arena_array(&run->arena, struct rule_report, n + 1);
+    const uint32_t *reversed =
+        find_reversed_rules((const struct rule *const *)run->set.rules.items, (size_t)n, &run->arena);
+    progress_start(&run->progress, run->options.quiet ? NULL : stderr, "rules", (uint64_t)n);
+    for (int t = 0; t < threads; t++)
+        arena_init(&run->arenas[t]);
+#pragma omp parallel num_threads(threads)
+    {
+        struct judge judge;
+        judge_init(&judge);
+        struct theory *theory = run->options.z3 ? theory_make(&run->axioms, (unsigned)run->options.steps) : NULL;
+        judge.adds_conditions = run->options.conditions;
+        judge.fixed_bound = (int)run->options.bound;
+        judge.instance_limit = (uint64_t)run->options.instances;
+        judge.work_limit = (uint64_t)run->options.work;
+        for (int pass = 0; pass < 2; pass++) {
+#pragma omp for schedule(dynamic)
+            for (int64_t i = 0; i < n; i++) {
+                if ((reversed[i] != NO_RULE) != pass)
+                    continue;
+                bool is_done =
+                    pass && prove_rule_reversed(&run->reports[reversed[i]], run->set.rules.items[i], &run->reports[i]);
+                if (!is_done)
+                    prove_one(run, &judge, theory, i);
+#pragma omp critical
+                progress_update(&run->progress, (uint64_t)++done, NULL);
+            }
+        }
+        if (theory)
+            theory_free(theory);
+        judge_free(&judge);
+    }
+    progress_end(&run->progress);
+    run->seconds = clock_seconds() - started;
+}
+
+// --- SMT-LIB ---------------------------------------------------------------------------------------------------------
+
+#define MAX_OBLIGATIONS 64
+
+static bool write_smt2_of(struct run *run, struct theory *theory, struct judge *judge, const struct rule_report *report,
+                          struct error *error)
+{
+    struct text texts[MAX_OBLIGATIONS] = {{0}};
+    struct equation eq = equation_of_rule(&report->proved);
+    uint32_t n = theory_print_smt2(theory, judge, &eq, &report->entailment, texts, MAX_OBLIGATIONS);
+    bool is_written = true;
+    for (uint32_t i = 0; i < n; i++) {
+        const char *path = arena_printf(&run->arena, "%s/%s-%u.smt2", run->options.smt2, report->rule->name, i);
+        is_written = is_written && file_write_text(path, texts[i].chars, texts[i].count, error);
+        text_free(&texts[i]);
+    }
+    return is_written;
+}
+
+static bool write_smt2(struct run *run, struct error *error)
+{
+    struct judge judge;
+    bool is_written = true;
+    if (!run->options.smt2 || !run->options.z3)
+        return true;
+    judge_init(&judge);
+    struct theory *theory = theory_make(&run->axioms, (unsigned)run->options.steps);
+    for (size_t i = 0; i < run->set.rules.count && is_written; i++)
+        if (run->reports[i].has_entailment && run->reports[i].entailment.status == ENTAILMENT_PROVED)
+            is_written = write_smt2_of(run, theory, &judge, &run->reports[i], error);
+    theory_free(theory);
+    judge_free(&judge);
+    return is_written;
+}
+
+// --- output ----------------------------------------------------------------------------------------------------------
+
+static int compare_reports(const void *a, const void *b)
+{
+    const struct rule_report *x = *(const struct rule_report *const *)a, *y = *(const struct rule_report *const *)b;
+    if (x->rule->pattern.nodes.count != y->rule->pattern.nodes.count)
+        return x->rule->pattern.nodes.count < y->rule->pattern.nodes.count ? -1 : 1;
+    int order = strcmp(x->rule->name, y->rule->name);
+    return order ? order : x->rule->line < y->rule->line ? -1 : x->rule->line > y->rule->line;
+}
+
+static const struct rule_report **sort_reports(struct run *run)
+{
+    size_t n = run->set.rules.count;
+    const struct rule_report **sorted = arena_array(&run->arena, const struct rule_report *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = &run->reports[i];
+    qsort(sorted, n, sizeof *sorted, compare_reports);
+    return sorted;
+}
+
+static bool is_proved(const struct rule_report *report)
+{
+    return report->outcome == RULE_PROVED || report->outcome == RULE_PROVED_UNDER_CONDITIONS;
+}
+
+static void add_comment(struct text *out, const char *lines)
+{
+    while (*lines) {
+        size_t n = strcspn(lines, "\n");
+        text_add(out, "; ");
+        text_add_n(out, lines, n);
+        text_add(out, "\n");
+        lines += n + (lines[n] == '\n');
+    }
+}
+
+static bool goes_with_proved(const struct run *run, const struct rule_report *report)
+{
+    return is_proved(report) || (run->options.tested && report->outcome == RULE_ONLY_TESTED);
+}
+
+static bool write_reports(struct run *run, const char *path, bool wants_proved, struct error *error)
+{
+    const struct rule_report **sorted = sort_reports(run);
+    struct text out = {0}, reason = {0};
+    for (size_t i = 0; i < run->set.rules.count; i++) {
+        if (goes_with_proved(run, sorted[i]) != wants_proved)
+            continue;
+        if (!wants_proved) {
+            text_clear(&reason);
+            text_printf(&reason, "%s: ", rule_outcome_name(sorted[i]->outcome));
+            rule_report_print_reason(&reason, sorted[i]);
+            add_comment(&out, reason.chars);
+        }
+        rule_print(&out, wants_proved ? &sorted[i]->proved : sorted[i]->rule);
+    }
+    bool is_written = file_write_text(path, out.chars ? out.chars : "", out.count, error);
+    text_free(&out);
+    text_free(&reason);
+    return is_written;
+}
+
+static bool write_all(struct run *run, struct error *error)
+{
+    if (!run->options.output)
+        return true;
+    const char *rejected =
+        run->options.rejected ? run->options.rejected : arena_printf(&run->arena, "%s.rejected", run->options.output);
+    return write_reports(run, run->options.output, true, error) && write_reports(run, rejected, false, error);
+}
+
+static void print_report(const struct run *run, const struct rule_report *report)
+{
+    const struct judgement *direct = report->has_direct ? &report->direct : &report->first;
+    struct text out = {0};
+    text_printf(&out, "%s: %s", report->rule->name, rule_outcome_name(report->outcome));
+    for (uint32_t i = 0; i < report->added.count; i++) {
+        text_add(&out, " ");
+        pattern_print_condition(&out, &report->proved.pattern, &report->added.conditions[i]);
+    }
+    if (report->reversed)
+        text_printf(&out, " as %s is, its reverse", report->reversed->rule->name);
+    else if (report->of_subterms)
+        text_add(&out, " as the subterms that differ are equal");
+    else if (is_proved(report) && direct->verdict == VERDICT_TESTED)
+        text_printf(&out, " from the properties (tested: %s)", direct->doubt);
+    if (!report->of_subterms && !report->reversed && report->has_entailment &&
+        report->entailment.status != ENTAILMENT_PROVED)
+        text_add(&out, " (not derived from the properties)");
+    text_add(&out, "\n");
+    if (report->outcome != RULE_PROVED) {
+        text_add(&out, "  ");
+        rule_report_print_reason(&out, report);
+        text_add(&out, "\n");
+    }
+    if (run->options.bounds && !report->reversed) {
+        struct equation eq = equation_of_rule(&report->proved);
+        judgement_print_bounds(&out, &eq, direct);
+    }
+    fputs(out.chars, stdout);
+    text_free(&out);
+}
+
+static int compare_seconds(const void *a, const void *b)
+{
+    const struct rule_report *x = *(const struct rule_report *const *)a, *y = *(const struct rule_report *const *)b;
+    return x->seconds > y->seconds ? -1 : x->seconds < y->seconds;
+}
+
+static void print_slowest(struct run *run)
+{
+    size_t n = run->set.rules.count, wanted = (size_t)run->options.slowest;
+    const struct rule_report **sorted = sort_reports(run);
+    qsort(sorted, n, sizeof *sorted, compare_seconds);
+    for (size_t i = 0; i < n && i < wanted; i++)
+        fprintf(stderr, "%8.3f s, %6.3f of Z3, %7" PRIu64 " instances: %s: %s\n", sorted[i]->seconds,
+                sorted[i]->entailment.seconds,
+                sorted[i]->has_direct ? sorted[i]->direct.instances : sorted[i]->first.instances, sorted[i]->rule->name,
+                rule_outcome_name(sorted[i]->outcome));
+}
+
+static void print_all(const struct run *run)
+{
+    uint64_t counts[RULE_OUTCOMES] = {0}, direct = 0, derived = 0, of_subterms = 0;
+    double z3_seconds = 0;
+    for (size_t i = 0; i < run->set.rules.count; i++) {
+        const struct rule_report *report = &run->reports[i];
+        counts[report->outcome]++;
+        derived += report->has_entailment && report->entailment.status == ENTAILMENT_PROVED && is_proved(report);
+        z3_seconds += report->entailment.seconds;
+        of_subterms += report->of_subterms != NULL;
+        direct += is_proved(report) && !report->of_subterms &&
+                  (report->has_direct ? report->direct.verdict : report->first.verdict) == VERDICT_PROVED;
+        if (!run->options.quiet)
+            print_report(run, report);
+    }
+    printf("%zu rules in %.1f s:", run->set.rules.count, run->seconds);
+    for (int i = 0; i < RULE_OUTCOMES; i++)
+        printf("%s %" PRIu64 " %s", i ? "," : "", counts[i], rule_outcome_name((enum rule_outcome)i));
+    printf("\nof the proved ones %" PRIu64 " are from the definitions, %" PRIu64
+           " follow from the properties (%.1f s of Z3), and %" PRIu64 " from subterms\n",
+           direct, derived, z3_seconds, of_subterms);
+}
+
+static bool run_on(struct run *run, const char *path, struct error *error)
+{
+    if (!rule_set_read(&run->set, path, error) ||
+        (run->options.z3 && !property_set_read_folder(&run->properties, run->options.folder, error)))
+        return false;
+    if (run->options.z3)
+        make_axioms(run);
+    prove_all(run);
+    bool is_written = write_all(run, error) && write_smt2(run, error);
+    print_all(run);
+    print_slowest(run);
+    for (size_t i = 0; i < run->set.rules.count; i++)
+        rule_report_free(&run->reports[i]);
+    if (run->options.z3)
+        axioms_free(&run->axioms);
+    return is_written;
+}
+
+int command_rules(int argc, char **argv)
+{
+    struct run run = {
+        .options = {.instances = 20000, .work = 3000000, .z3 = true, .conditions = true, .steps = 150000, .folder = PROPERTIES_FOLDER}};
+    struct error error = {.code = EXIT_BAD_INPUT};
+    int code;
+    bool is_done = false;
+    if (!options_begin(&program, &argc, argv, &run.options, &code))
+        return code;
+    mem_keep_freed();
+    arena_init(&run.arena);
+    rule_set_init(&run.set, &run.arena);
+    property_set_init(&run.properties, &run.arena);
+    if (argc != 1)
+        error_set_code(&error, EXIT_USAGE, NULL, "expected one file of rules (see --help)");
+    else
+        is_done = run_on(&run, argv[0], &error);
+    rule_set_free(&run.set);
+    property_set_free(&run.properties);
+    for (int t = 0; t < run.n_arenas; t++)
+        arena_free(&run.arenas[t]);
+    arena_free(&run.arena);
+    return is_done ? EXIT_DONE : error_exit(program.name, &error);
+}

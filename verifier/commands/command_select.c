@@ -1,0 +1,119 @@
+// taso-verify select: of proved rules those that a search is worth.
+#include "core/arena.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/file.h"
+#include "core/options.h"
+#include "core/text.h"
+#include "verifier/commands/commands.h"
+#include "verifier/selection/select.h"
+#include <string.h>
+
+struct options {
+    const char *output, *dropped, *written;
+    int64_t threads, coincidences, steps, graphs;
+    bool quiet;
+};
+static const struct option_spec specs[] = {
+    {"output", OPTION_TEXT, offsetof(struct options, output), .letter = 'o', .metavar = "FILE",
+     .help = "the rules that were kept"},
+    {"dropped", OPTION_TEXT, offsetof(struct options, dropped), .metavar = "FILE",
+     .help = "the names of the others, with the reason"},
+    {"written", OPTION_TEXT, offsetof(struct options, written), .metavar = "FILE",
+     .help = "rules that somebody wrote: they are kept, and what follows from them goes"},
+    {"coincidences", OPTION_INTEGER, offsetof(struct options, coincidences), .low = 0, .high = 1000, .metavar = "N",
+     .help = "drop rules whose source reads tensors more than N times more often than there are tensors"},
+    {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 0, .high = 100, .metavar = "N",
+     .help = "drop what N rewrites by other rules do"},
+    {"graphs", OPTION_INTEGER, offsetof(struct options, graphs), .low = 1, .high = 1e6, .metavar = "N",
+     .help = "look at no more than N graphs for that"},
+    {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
+     .metavar = "N", .help = "threads (0: as many as cores)"},
+    {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print nothing"},
+    {0}};
+static const struct program program = {
+    .name = "taso-verify select",
+    .usage = "PROVED.rules... -o KEPT.rules [options]",
+    .summary = "Chooses the rules that a search is worth: that can match, can make a model cheaper on some device, and "
+               "do not follow from others.",
+    .epilog = "Exit codes: 0 done, 2 wrong command line, 3 bad input.",
+    .options = specs,
+};
+
+static bool write_kept(const struct selection *s, const struct rule_set *set, const char *path, struct error *error)
+{
+    struct text out = {0};
+    for (size_t i = 0; i < set->rules.count; i++)
+        if (s->uses[i] == RULE_IS_KEPT)
+            rule_print(&out, s->rules[i]);
+    bool is_written = file_write_text(path, out.chars ? out.chars : "", out.count, error);
+    text_free(&out);
+    return is_written;
+}
+
+static bool write_dropped(const struct selection *s, const struct rule_set *set, const char *path, struct error *error)
+{
+    struct text out = {0};
+    for (size_t i = 0; i < set->rules.count; i++)
+        if (s->uses[i] != RULE_IS_KEPT)
+            text_printf(&out, "%-40s %s\n", set->rules.items[i]->name, rule_use_name(s->uses[i]));
+    bool is_written = file_write_text(path, out.chars ? out.chars : "", out.count, error);
+    text_free(&out);
+    return is_written;
+}
+
+static void print_counts(const struct selection *s, double seconds)
+{
+    size_t counts[RULE_USES] = {0};
+    for (size_t i = 0; i < s->n; i++)
+        counts[s->uses[i]]++;
+    printf("%zu rules in %.1f s:", s->n, seconds);
+    for (int i = 0; i < RULE_USES; i++)
+        printf("%s %zu %s", i ? "," : "", counts[i], rule_use_name((enum rule_use)i));
+    printf("\n");
+}
+
+static bool run(const struct options *o, struct rule_set *set, int n_paths, char **paths, struct error *error)
+{
+    for (int i = 0; i < n_paths; i++)
+        if (!rule_set_read(set, paths[i], error))
+            return false;
+    size_t n_generated = set->rules.count;
+    if (o->written && !rule_set_read(set, o->written, error))
+        return false;
+    double started = clock_seconds();
+    struct selection s = {.n_generated = n_generated,
+                          .arena = set->arena,
+                          .max_coincidences = (int)o->coincidences,
+                          .max_steps = (int)o->steps,
+                          .max_graphs = (int)o->graphs,
+                          .threads = (int)o->threads};
+    selection_make(&s, set);
+    bool is_written = (!o->output || write_kept(&s, set, o->output, error)) &&
+                      (!o->dropped || write_dropped(&s, set, o->dropped, error));
+    if (!o->quiet)
+        print_counts(&s, clock_seconds() - started);
+    selection_free(&s);
+    return is_written;
+}
+
+int command_select(int argc, char **argv)
+{
+    struct options options = {.coincidences = 1, .steps = 3, .graphs = 300};
+    struct error error = {.code = EXIT_BAD_INPUT};
+    int code;
+    bool is_done = false;
+    struct arena arena;
+    struct rule_set set;
+    if (!options_begin(&program, &argc, argv, &options, &code))
+        return code;
+    arena_init(&arena);
+    rule_set_init(&set, &arena);
+    if (argc == 0)
+        error_set_code(&error, EXIT_USAGE, NULL, "expected files of rules (see --help)");
+    else
+        is_done = run(&options, &set, argc, argv, &error);
+    rule_set_free(&set);
+    arena_free(&arena);
+    return is_done ? EXIT_DONE : error_exit(program.name, &error);
+}

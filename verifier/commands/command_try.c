@@ -1,0 +1,154 @@
+// taso-verify try: rules and properties run at random attributes and large sizes, without the argument of any proof.
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/options.h"
+#include "core/progress.h"
+#include "core/text.h"
+#include "verifier/commands/commands.h"
+#include "verifier/exact/trial.h"
+#include <inttypes.h>
+#include <omp.h>
+#include <string.h>
+
+struct options {
+    int64_t threads, instances, attempts, largest, seed, steps;
+    bool quiet;
+};
+static const struct option_spec specs[] = {
+    {"instances", OPTION_INTEGER, offsetof(struct options, instances), .low = 1, .high = 1e9, .metavar = "N",
+     .help = "instances to run of each equation"},
+    {"attempts", OPTION_INTEGER, offsetof(struct options, attempts), .low = 1, .high = 1e9, .metavar = "N",
+     .help = "random choices of attributes and sizes to look for them in, at most"},
+    {"largest", OPTION_INTEGER, offsetof(struct options, largest), .low = 1, .high = LARGEST_TRIED, .metavar = "N",
+     .help = "largest size of an axis"},
+    {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 1, .high = 1e12, .metavar = "N",
+     .help = "types tried for each choice"},
+    {"seed", OPTION_INTEGER, offsetof(struct options, seed), .low = 0, .high = 1e15, .metavar = "N",
+     .help = "of the choices"},
+    {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
+     .metavar = "N", .help = "threads (0: as many as cores)"},
+    {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print failures and totals only"},
+    {0}};
+static const struct program program = {
+    .name = "taso-verify try",
+    .usage = "FILE.rules|FILE.properties ... [options]",
+    .summary = "Runs rules and properties at random attributes and sizes, larger than those that proofs look at.",
+    .epilog = "Exit codes: 0 all agree, 1 one has sides that differ, 2 wrong command line, 3 bad input.",
+    .options = specs,
+};
+
+struct result {
+    bool is_equal;
+    uint32_t instances;
+    struct text counterexample;
+};
+struct run {
+    struct options options;
+    struct arena arena;
+    struct rule_set rules;
+    struct property_set properties;
+    size_t n;
+    struct equation *equations;
+    struct result *results;
+};
+
+static bool read_all(struct run *run, int n_paths, char **paths, struct error *error)
+{
+    static const char suffix[] = ".properties";
+    for (int i = 0; i < n_paths; i++) {
+        size_t length = strlen(paths[i]), of_suffix = sizeof suffix - 1;
+        bool has_properties = length > of_suffix && strcmp(paths[i] + length - of_suffix, suffix) == 0;
+        if (!(has_properties ? property_set_read(&run->properties, paths[i], error)
+                             : rule_set_read(&run->rules, paths[i], error)))
+            return false;
+    }
+    run->n = run->rules.rules.count + run->properties.properties.count;
+    run->equations = arena_array(&run->arena, struct equation, run->n + 1);
+    run->results = arena_array(&run->arena, struct result, run->n + 1);
+    struct equation *next = run->equations;
+    for (size_t i = 0; i < run->rules.rules.count; i++)
+        *next++ = equation_of_rule(run->rules.rules.items[i]);
+    for (size_t i = 0; i < run->properties.properties.count; i++)
+        *next++ = equation_of_property(run->properties.properties.items[i]);
+    return true;
+}
+
+static void try_all(struct run *run)
+{
+    const struct options *o = &run->options;
+    int threads = o->threads ? (int)o->threads : omp_get_max_threads();
+    int64_t done = 0;
+    struct progress progress;
+    progress_start(&progress, o->quiet ? NULL : stderr, "equations", run->n);
+#pragma omp parallel num_threads(threads)
+    {
+        struct typing typing;
+        typing_init(&typing);
+#pragma omp for schedule(dynamic)
+        for (int64_t i = 0; i < (int64_t)run->n; i++) {
+            struct result *result = &run->results[i];
+            struct trials trials = {.typing = &typing,
+                                    .seed = (uint64_t)o->seed,
+                                    .largest = (int)o->largest,
+                                    .wanted = (uint32_t)o->instances,
+                                    .attempts = (uint32_t)o->attempts,
+                                    .step_limit = (uint64_t)o->steps};
+            result->is_equal = trials_run(&trials, &run->equations[i], &result->counterexample);
+            result->instances = trials.instances;
+#pragma omp critical
+            progress_update(&progress, (uint64_t)++done, NULL);
+        }
+        typing_free(&typing);
+    }
+    progress_end(&progress);
+}
+
+static bool print_all(const struct run *run)
+{
+    size_t n_different = 0, n_untried = 0;
+    uint64_t instances = 0;
+    for (size_t i = 0; i < run->n; i++) {
+        const struct result *result = &run->results[i];
+        instances += result->instances;
+        n_different += !result->is_equal;
+        n_untried += result->instances == 0;
+        if (!result->is_equal)
+            printf("%s: %s\n", run->equations[i].name, result->counterexample.chars);
+        else if (!run->options.quiet || result->instances == 0)
+            printf("%s: %" PRIu32 " instances\n", run->equations[i].name, result->instances);
+    }
+    printf("%zu equations at %" PRIu64 " instances: %zu differ, %zu have no instance\n", run->n, instances, n_different,
+           n_untried);
+    return n_different == 0;
+}
+
+static int try_files(struct run *run, int n_paths, char **paths)
+{
+    struct error error = {.code = EXIT_BAD_INPUT};
+    int code;
+    if (n_paths == 0)
+        error_set_code(&error, EXIT_USAGE, NULL, "expected files of rules or properties (see --help)");
+    if (n_paths == 0 || !read_all(run, n_paths, paths, &error))
+        return error_exit(program.name, &error);
+    try_all(run);
+    code = print_all(run) ? EXIT_DONE : EXIT_CHECK_FAILED;
+    for (size_t i = 0; i < run->n; i++)
+        text_free(&run->results[i].counterexample);
+    return code;
+}
+
+int command_try(int argc, char **argv)
+{
+    struct run run = {.options = {.instances = 40, .attempts = 400, .largest = 13, .steps = 300000, .seed = 1}};
+    int code;
+    if (!options_begin(&program, &argc, argv, &run.options, &code))
+        return code;
+    arena_init(&run.arena);
+    rule_set_init(&run.rules, &run.arena);
+    property_set_init(&run.properties, &run.arena);
+    code = try_files(&run, argc, argv);
+    property_set_free(&run.properties);
+    rule_set_free(&run.rules);
+    arena_free(&run.arena);
+    return code;
+}

@@ -1,0 +1,12 @@
+// The sub-commands of taso-verify. Each takes the arguments after its name and gives the exit code.
+#ifndef VERIFIER_COMMANDS_COMMANDS_H
+#define VERIFIER_COMMANDS_COMMANDS_H
+
+int command_explain(int argc, char **argv);
+int command_import(int argc, char **argv);
+int command_model(int argc, char **argv);
+int command_properties(int argc, char **argv);
+int command_rules(int argc, char **argv);
+int command_select(int argc, char **argv);
+int command_try(int argc, char **argv);
+#endif

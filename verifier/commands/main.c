@@ -1,0 +1,44 @@
+// taso-verify: proofs that hold for every shape. Each sub-command stands in a file of its own.
+#include "core/error.h"
+#include "verifier/commands/commands.h"
+#include <stdio.h>
+#include <string.h>
+
+static const struct sub_command {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+} sub_commands[] = {
+    {"explain", "derive a rule from the properties, step by step", command_explain},
+    {"import", "read TASO's protobuf rules", command_import},
+    {"model", "compare two models: by rules, over a prime field, in numbers", command_model},
+    {"properties", "validate properties from the operators' definitions", command_properties},
+    {"rules", "prove substitution rules for all shapes", command_rules},
+    {"select", "choose the proved rules that a search is worth", command_select},
+    {"try", "run rules and properties at random attributes and large sizes", command_try},
+};
+#define N_SUB_COMMANDS (sizeof sub_commands / sizeof *sub_commands)
+
+static void print_usage(FILE *out)
+{
+    fputs("usage: taso-verify COMMAND [...]\n\n", out);
+    for (size_t i = 0; i < N_SUB_COMMANDS; i++)
+        fprintf(out, "  %-12s %s\n", sub_commands[i].name, sub_commands[i].summary);
+    fputs("\ntaso-verify COMMAND --help says more.\n", out);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_usage(stdout);
+        return EXIT_DONE;
+    }
+    for (size_t i = 0; i < N_SUB_COMMANDS; i++)
+        if (strcmp(argv[1], sub_commands[i].name) == 0)
+            return sub_commands[i].run(argc - 2, argv + 2);
+    fprintf(stderr, "taso-verify: unknown command %s (see --help)\n", argv[1]);
+    return EXIT_USAGE;
+}

@@ -1,0 +1,288 @@
+#include "verifier/entailment/formulas.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static void ignore_z3_error(Z3_context c, Z3_error_code e)
+{
+    (void)c;
+    (void)e;
+}
+
+void formulas_init(struct formulas *f, const struct logic *l)
+{
+    Z3_config config = Z3_mk_config();
+    *f = (struct formulas){.logic = l, .z3 = Z3_mk_context(config)};
+    Z3_del_config(config);
+    Z3_set_error_handler(f->z3, ignore_z3_error);
+}
+
+void formulas_free(struct formulas *f)
+{
+    vec_free(&f->assumed);
+    vec_free(&f->sorts);
+    vec_free(&f->functions);
+    vec_free(&f->axiom_literals);
+    vec_free(&f->axiom_names);
+    vec_free(&f->fact_literals);
+    Z3_del_context(f->z3);
+}
+
+void formulas_clear(struct formulas *f)
+{
+    vec_clear(&f->assumed);
+    vec_clear(&f->axiom_literals);
+    vec_clear(&f->axiom_names);
+    vec_clear(&f->fact_literals);
+}
+
+static void assume(struct formulas *f, Z3_ast formula)
+{
+    vec_push(&f->assumed, formula);
+}
+
+// --- terms -----------------------------------------------------------------------------------------------------------
+
+static Z3_sort sort_of(struct formulas *f, logic_sort sort)
+{
+    while (f->sorts.count <= sort)
+        vec_push(&f->sorts, NULL);
+    if (!f->sorts.items[sort]) {
+        char name[16];
+        snprintf(name, sizeof name, "%c%d", sort < SORT_LIST(0) ? 'T' : 'A',
+                 sort < SORT_LIST(0) ? sort - 1 : sort - SORT_LIST(0));
+        f->sorts.items[sort] = sort == SORT_TRUTH ? Z3_mk_bool_sort(f->z3)
+                                                  : Z3_mk_uninterpreted_sort(f->z3, Z3_mk_string_symbol(f->z3, name));
+    }
+    return f->sorts.items[sort];
+}
+
+static Z3_func_decl function_of(struct formulas *f, uint32_t symbol)
+{
+    while (f->functions.count <= symbol)
+        vec_push(&f->functions, NULL);
+    if (!f->functions.items[symbol]) {
+        const struct logic_symbol *s = &f->logic->symbols.items[symbol];
+        Z3_sort arguments[MAX_LOGIC_ARGUMENTS];
+        for (uint32_t i = 0; i < s->n_arguments; i++)
+            arguments[i] = sort_of(f, s->arguments[i]);
+        f->functions.items[symbol] = Z3_mk_func_decl(f->z3, Z3_mk_string_symbol(f->z3, s->name), s->n_arguments,
+                                                     arguments, sort_of(f, s->result));
+    }
+    return f->functions.items[symbol];
+}
+
+Z3_ast formulas_apply(struct formulas *f, uint32_t symbol, const Z3_ast *arguments)
+{
+    return Z3_mk_app(f->z3, function_of(f, symbol), f->logic->symbols.items[symbol].n_arguments, arguments);
+}
+
+// `variables` has the sentence's variables as Z3 constants.
+static Z3_ast term_of(struct formulas *f, logic_term term, const Z3_app *variables)
+{
+    const struct logic_node *n = &f->logic->nodes.items[term];
+    Z3_ast arguments[MAX_LOGIC_ARGUMENTS];
+    if (n->is_variable)
+        return Z3_app_to_ast(f->z3, variables[n->index]);
+    for (uint32_t i = 0; i < n->n_arguments; i++)
+        arguments[i] = term_of(f, n->arguments[i], variables);
+    return formulas_apply(f, n->index, arguments);
+}
+
+Z3_ast formulas_named_constant(struct formulas *f, const char *name, logic_sort sort)
+{
+    return Z3_mk_const(f->z3, Z3_mk_string_symbol(f->z3, name), sort_of(f, sort));
+}
+
+static Z3_app variable_of(struct formulas *f, uint32_t number, logic_sort sort)
+{
+    char name[16];
+    snprintf(name, sizeof name, "v%u", number);
+    return Z3_to_app(f->z3, formulas_named_constant(f, name, sort));
+}
+
+static Z3_ast equality_of(struct formulas *f, const struct logic_equality *e, const Z3_app *variables)
+{
+    assert(f->logic->nodes.items[e->left].sort == f->logic->nodes.items[e->right].sort);
+    return Z3_mk_eq(f->z3, term_of(f, e->left, variables), term_of(f, e->right, variables));
+}
+
+// "defined" or "plain" of a tensor.
+static Z3_ast predicate_of(struct formulas *f, const char *base, logic_sort sort, Z3_ast value)
+{
+    char name[32];
+    Z3_sort z3_sort = sort_of(f, sort);
+    snprintf(name, sizeof name, "%s:T%d>B", base, sort - SORT_TENSOR(0));
+    Z3_func_decl predicate =
+        Z3_mk_func_decl(f->z3, Z3_mk_string_symbol(f->z3, name), 1, &z3_sort, sort_of(f, SORT_TRUTH));
+    return Z3_mk_app(f->z3, predicate, 1, &value);
+}
+
+Z3_ast formulas_defined(struct formulas *f, logic_sort sort, Z3_ast value)
+{
+    return predicate_of(f, "defined", sort, value);
+}
+
+// --- axioms ----------------------------------------------------------------------------------------------------------
+
+#define MAX_ASSUMPTIONS 64   // of an axiom; one with more is left out
+
+static Z3_ast body_of(struct formulas *f, const struct sentence *s, const Z3_app *variables)
+{
+    Z3_ast assumed[MAX_ASSUMPTIONS], goals[MAX_RULE_OUTPUTS];
+    unsigned n = 0;
+    for (size_t i = 0; i < s->truths.count; i++)
+        assumed[n++] = term_of(f, s->truths.items[i], variables);
+    for (size_t i = 0; i < s->equalities.count; i++)
+        assumed[n++] = equality_of(f, &s->equalities.items[i], variables);
+    for (size_t i = 0; i < s->goals.count; i++)
+        goals[i] = equality_of(f, &s->goals.items[i], variables);
+    Z3_ast conclusion = s->goals.count == 1 ? goals[0] : Z3_mk_and(f->z3, (unsigned)s->goals.count, goals);
+    return n ? Z3_mk_implies(f->z3, Z3_mk_and(f->z3, n, assumed), conclusion) : conclusion;
+}
+
+static Z3_ast literal_of_axiom(struct formulas *f, const char *name)
+{
+    for (size_t i = 0; i < f->axiom_names.count; i++)
+        if (strcmp(f->axiom_names.items[i], name) == 0)
+            return f->axiom_literals.items[i];
+    Z3_ast literal = formulas_named_constant(f, name, SORT_TRUTH);
+    vec_push(&f->axiom_names, name);
+    vec_push(&f->axiom_literals, literal);
+    return literal;
+}
+
+static Z3_pattern pattern_of(struct formulas *f, const struct trigger *trigger, const Z3_app *variables)
+{
+    Z3_ast terms[MAX_TRIGGER_TERMS];
+    for (uint32_t i = 0; i < trigger->n; i++)
+        terms[i] = term_of(f, trigger->terms[i], variables);
+    return Z3_mk_pattern(f->z3, trigger->n, terms);
+}
+
+void formulas_add_axiom(struct formulas *f, const struct sentence *axiom, const struct triggers *triggers,
+                        bool is_named)
+{
+    Z3_app variables[2 * MAX_RULE_VARIABLES];
+    Z3_pattern patterns[MAX_TRIGGERS];
+    if (triggers->n == 0 || axiom->truths.count + axiom->equalities.count > MAX_ASSUMPTIONS)
+        return;
+    for (uint32_t i = 0; i < axiom->n_variables; i++)
+        variables[i] = variable_of(f, i, axiom->variables[i]);
+    for (uint32_t i = 0; i < triggers->n; i++)
+        patterns[i] = pattern_of(f, &triggers->items[i], variables);
+    Z3_ast body = body_of(f, axiom, variables);
+    Z3_ast formula = Z3_mk_forall_const(f->z3, 0, axiom->n_variables, variables, triggers->n, patterns, body);
+    assume(f, is_named ? Z3_mk_implies(f->z3, literal_of_axiom(f, axiom->name), formula) : formula);
+}
+
+// --- structure -------------------------------------------------------------------------------------------------------
+
+static void add_what_holds_of_operator(struct formulas *f, uint32_t symbol)
+{
+    const struct logic_symbol *s = &f->logic->symbols.items[symbol];
+    Z3_app variables[MAX_LOGIC_ARGUMENTS];
+    Z3_ast values[MAX_LOGIC_ARGUMENTS], defined[MAX_LOGIC_ARGUMENTS], plain[MAX_LOGIC_ARGUMENTS];
+    unsigned n = 0;
+    for (uint32_t i = 0; i < s->n_arguments; i++) {
+        variables[i] = variable_of(f, i, s->arguments[i]);
+        values[i] = Z3_app_to_ast(f->z3, variables[i]);
+        if (s->arguments[i] >= SORT_LIST(0))
+            continue;
+        defined[n] = predicate_of(f, "defined", s->arguments[i], values[i]);
+        plain[n++] = predicate_of(f, "plain", s->arguments[i], values[i]);
+    }
+    if (n == 0)
+        return;
+    Z3_ast result = formulas_apply(f, symbol, values);
+    Z3_ast is_defined = predicate_of(f, "defined", s->result, result);
+    Z3_pattern pattern = Z3_mk_pattern(f->z3, 1, &is_defined);
+    Z3_ast strict = Z3_mk_implies(f->z3, is_defined, Z3_mk_and(f->z3, n, defined));
+    assume(f, Z3_mk_forall_const(f->z3, 0, s->n_arguments, variables, 1, &pattern, strict));
+    if (!s->keeps_plain)
+        return;
+    pattern = Z3_mk_pattern(f->z3, 1, &result);
+    Z3_ast kept = Z3_mk_implies(f->z3, Z3_mk_and(f->z3, n, plain), predicate_of(f, "plain", s->result, result));
+    assume(f, Z3_mk_forall_const(f->z3, 0, s->n_arguments, variables, 1, &pattern, kept));
+}
+
+// The value of a list of one known integer.
+static bool is_known_integer(const struct logic_symbol *s, int64_t *ret_value)
+{
+    char end;
+    return s->role == ROLE_CONSTANT && s->result == SORT_LIST(1) &&
+           sscanf(s->name, "[%" SCNd64 "%c", ret_value, &end) == 2 && end == ']';
+}
+
+static void add_comparison(struct formulas *f, const char *name, uint32_t x, uint32_t y)
+{
+    Z3_sort sorts[2] = {sort_of(f, SORT_LIST(1)), sort_of(f, SORT_LIST(1))};
+    Z3_ast values[2] = {formulas_apply(f, x, NULL), formulas_apply(f, y, NULL)};
+    Z3_func_decl compares = Z3_mk_func_decl(f->z3, Z3_mk_string_symbol(f->z3, name), 2, sorts, sort_of(f, SORT_TRUTH));
+    assume(f, Z3_mk_app(f->z3, compares, 2, values));
+}
+
+// How two known integers compare, of which y was met first or is x.
+static void add_comparisons(struct formulas *f, uint32_t x, int64_t value, uint32_t y, int64_t other)
+{
+    if (value != other) {
+        add_comparison(f, "differ:A1A1>B", x, y);
+        add_comparison(f, "differ:A1A1>B", y, x);
+    }
+    add_comparison(f, "atmost:A1A1>B", value <= other ? x : y, value <= other ? y : x);
+}
+
+void formulas_add_structure(struct formulas *f, const struct relevance *r)
+{
+    int64_t value, other;
+    for (size_t i = 0; i < r->symbols.count; i++) {
+        const struct logic_symbol *s = &f->logic->symbols.items[r->symbols.items[i]];
+        if (s->role == ROLE_OPERATOR)
+            add_what_holds_of_operator(f, r->symbols.items[i]);
+        for (size_t k = 0; is_known_integer(s, &value) && k <= i; k++)
+            if (is_known_integer(&f->logic->symbols.items[r->symbols.items[k]], &other))
+                add_comparisons(f, r->symbols.items[i], value, r->symbols.items[k], other);
+    }
+}
+
+// --- obligations -----------------------------------------------------------------------------------------------------
+
+static void add_choice(struct formulas *f, const struct choice *choice)
+{
+    Z3_ast cases[MAX_CHOICES];
+    for (uint32_t i = 0; i < choice->n_values; i++) {
+        struct logic_equality is_value = {choice->term, choice->values[i]};
+        cases[i] = equality_of(f, &is_value, NULL);
+    }
+    assume(f, Z3_mk_or(f->z3, choice->n_values, cases));
+}
+
+static void add_facts(struct formulas *f, const struct sentence *s)
+{
+    vec_clear(&f->fact_literals);
+    for (size_t i = 0; i < s->facts.count; i++) {
+        struct logic_equality sides = {s->facts.items[i].left, s->facts.items[i].right};
+        char name[32];
+        snprintf(name, sizeof name, "fact-%zu", i);
+        Z3_ast literal = formulas_named_constant(f, name, SORT_TRUTH);
+        vec_push(&f->fact_literals, literal);
+        assume(f, Z3_mk_implies(f->z3, literal, equality_of(f, &sides, NULL)));
+    }
+}
+
+void formulas_add_obligation(struct formulas *f, const struct sentence *s)
+{
+    Z3_ast goals[MAX_RULE_OUTPUTS];
+    for (size_t i = 0; i < s->truths.count; i++)
+        assume(f, term_of(f, s->truths.items[i], NULL));
+    for (size_t i = 0; i < s->equalities.count; i++)
+        assume(f, equality_of(f, &s->equalities.items[i], NULL));
+    for (size_t i = 0; i < s->choices.count; i++)
+        add_choice(f, &s->choices.items[i]);
+    add_facts(f, s);
+    for (size_t i = 0; i < s->goals.count; i++)
+        goals[i] = equality_of(f, &s->goals.items[i], NULL);
+    assume(f, Z3_mk_not(f->z3, Z3_mk_and(f->z3, (unsigned)s->goals.count, goals)));
+}

@@ -1,0 +1,31 @@
+// Sentences as formulas of Z3, in a context of their own.
+#ifndef VERIFIER_ENTAILMENT_FORMULAS_H
+#define VERIFIER_ENTAILMENT_FORMULAS_H
+#include "verifier/entailment/relevance.h"
+#include <z3.h>
+
+struct formulas {
+    const struct logic *logic;
+    Z3_context z3;
+    VEC(Z3_ast) assumed;           // all that was added since the last formulas_clear
+    VEC(Z3_sort) sorts;            // by logic_sort; NULL: not made yet
+    VEC(Z3_func_decl) functions;   // by symbol; likewise
+    VEC(Z3_ast) axiom_literals;    // one for each name of an axiom
+    VEC(const char *) axiom_names;
+    VEC(Z3_ast) fact_literals;   // of the facts of the obligation that was added last
+};
+void formulas_init(struct formulas *f, const struct logic *l);
+void formulas_free(struct formulas *f);
+void formulas_clear(struct formulas *f);
+// `is_named`: behind a literal, which a proof that uses the axiom names.
+void formulas_add_axiom(struct formulas *f, const struct sentence *axiom, const struct triggers *triggers,
+                        bool is_named);
+// What holds of the symbols whatever the axioms are: arguments of what is defined are defined; where no split tree goes
+// in none comes out; how known integers compare.
+void formulas_add_structure(struct formulas *f, const struct relevance *r);
+// The assumptions, each fact behind a literal, and the goals denied.
+void formulas_add_obligation(struct formulas *f, const struct sentence *s);
+Z3_ast formulas_named_constant(struct formulas *f, const char *name, logic_sort sort);
+Z3_ast formulas_apply(struct formulas *f, uint32_t symbol, const Z3_ast *arguments);
+Z3_ast formulas_defined(struct formulas *f, logic_sort sort, Z3_ast value);
+#endif

@@ -1,0 +1,60 @@
+// Entailment: does a rule follow from the properties? Decided by Z3 without looking at shapes (TASO paper, Section 3).
+//
+// One theory serves one thread. Each obligation is refuted or given up after a number of steps (not seconds, so that results
+// repeat), by a solver of its own that knows only the axioms that may take part. "Unknown" is never taken for a proof.
+#ifndef VERIFIER_ENTAILMENT_THEORY_H
+#define VERIFIER_ENTAILMENT_THEORY_H
+#include "properties/property.h"
+#include "verifier/entailment/obligations.h"
+#include "verifier/entailment/relevance.h"
+
+struct theory;
+
+// The properties as sentences, made once for all threads. `properties` must stay.
+struct axioms {
+    struct logic logic;
+    struct sentence_list sentences;
+    VEC(struct triggers) triggers;   // of each
+};
+void axioms_make(struct axioms *ret_axioms, const struct property_set *properties, struct judge *judge);
+void axioms_free(struct axioms *axioms);
+
+enum entailment_status {
+    ENTAILMENT_PROVED,
+    ENTAILMENT_UNKNOWN,
+    ENTAILMENT_UNSTATED,   // no first-order sentence: the sides have different ranks somewhere, or a list is too long
+};
+struct entailment {
+    enum entailment_status status;
+    bool has_unknown_kinds;   // UNSTATED because the search for kinds of instances was cut short
+    double seconds;
+    uint32_t obligations;   // one for each combination of ranks
+    uint32_t n_uses;
+    const char *uses[64];   // names of the properties in the proofs
+    uint32_t n_facts;
+    const char *facts[16];   // what typing makes equal, and the proofs rely on (obligations.h); the theory's
+};
+
+// The axioms must outlive the theory.
+struct theory *theory_make(const struct axioms *axioms, unsigned step_limit);
+void theory_free(struct theory *t);
+// All that was asked before. What is answered from now on depends on nothing but what is asked from now on.
+void theory_forget(struct theory *t);
+// Does the equation, as an obligation, follow? Forgets what was asked before. `without` (may be NULL): a property that must not be used.
+struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq, const char *without);
+// The same in two steps, about the instances that the judge compares between them. One at a time.
+void theory_listen(struct theory *t, struct judge *judge, const struct equation *eq);
+struct entailment theory_prove_heard(struct theory *t, struct judge *judge, const struct judgement *heard);
+// To the same equation as before, of which the judge has kept what it explored (judge_begin).
+void theory_listen_again(struct theory *t, struct judge *judge);
+void theory_stop_listening(struct judge *judge);   // instead: nothing is asked
+// About small instances of all kinds alone, without facts.
+struct entailment theory_prove_explored(struct theory *t, struct judge *judge, const struct equation *eq);
+// Is x = y, for two different tensors of one rank, not provable? (An equational theory always has a trivial model: this
+// is what consistency means.) Looked for among all operators applied to x and y; false: ret_core names who is to blame.
+bool theory_is_consistent(struct theory *t, struct entailment *ret_core);
+// The obligations of a proved equation as SMT-LIB 2, each with the axioms that the proof used: `unsat` confirms it.
+// Gives the number of texts written (into empty texts of the caller), at most `capacity`.
+uint32_t theory_print_smt2(struct theory *t, struct judge *judge, const struct equation *eq,
+                           const struct entailment *proof, struct text *ret_texts, uint32_t capacity);
+#endif

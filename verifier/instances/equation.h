@@ -1,0 +1,48 @@
+// What is to be proved: pairs of terms of one pattern that shall be equal. Rules and properties both become equations.
+#ifndef VERIFIER_INSTANCES_EQUATION_H
+#define VERIFIER_INSTANCES_EQUATION_H
+#include "properties/property.h"
+
+struct equation {
+    const char *name;
+    const struct pattern *pattern;
+    uint32_t n_pairs;
+    const term_id *left, *right;
+    uint32_t n_conditions;   // assumed
+    const struct condition *conditions;
+    uint32_t n_guards;   // terms assumed to be well-typed
+    const term_id *guards;
+    uint32_t plain;   // variables assumed to have no split trees, one bit each
+    // Strong (Kleene) equality, of properties: one side alone being well-typed refutes it, and split trees are
+    // compared. Otherwise, for rules: every term of the pattern is assumed to be well-typed, as the optimizer has
+    // checked.
+    bool is_strong;
+};
+
+// A set of a pattern's nodes, one bit each.
+typedef uint64_t node_set;
+_Static_assert(MAX_RULE_NODES < 64, "a node_set has a bit for each node");
+
+struct equation equation_of_rule(const struct rule *r);
+struct equation equation_of_property(const struct property *p);
+// The nodes that the term is made of.
+node_set equation_nodes_of_term(const struct pattern *p, term_id term);
+// One bit per tensor variable: those whose sizes or ranks are mentioned, and those that the node depends on at all.
+uint32_t equation_variables_of_term(const struct attribute_term *t);
+uint32_t equation_variables_of_attributes(const struct pattern_node *node);
+uint32_t equation_variables_of_node(const struct pattern *p, uint32_t node);
+// Operators whose result has the sizes of every input, and at each place a formula of what these have there, the same at
+// all places: smul's scalar has no axes.
+bool operator_works_entry_by_entry(const struct operator *op);
+// Is every operator of that kind, or a constant that is the same at all shapes, or at all places?
+bool equation_is_entry_by_entry(const struct equation *eq);
+// The size that a condition names of the axis; 0: none does.
+int64_t equation_size_by_condition(const struct equation *eq, uint32_t variable, int axis);
+// The axes of the tensor variable whose sizes matter to anything, one bit each: all, if an operator reads it.
+uint32_t equation_axes_asked_for(const struct equation *eq, uint32_t variable);
+// The attribute variable that is an activation and nothing else, in no condition; NO_VARIABLE: there is none.
+#define NO_VARIABLE UINT32_MAX
+uint32_t equation_activation_variable(const struct equation *eq);
+// Does the node apply it?
+bool pattern_node_has_activation(const struct pattern_node *node, uint32_t variable);
+#endif

@@ -1,0 +1,128 @@
+#include "verifier/instances/rank_classes.h"
+
+#include <string.h>
+
+struct making {
+    const struct pattern *p;
+    uint8_t parent[MAX_RANK_CLASSES];   // variables stand behind the nodes
+};
+
+static uint8_t find(const struct making *m, uint8_t item)
+{
+    while (m->parent[item] != item)
+        item = m->parent[item];
+    return item;
+}
+
+static uint8_t item_of_term(const struct pattern *p, term_id term)
+{
+    const struct term *t = &p->terms.items[term];
+    return (uint8_t)(t->is_variable ? MAX_RULE_NODES + t->index : t->index);
+}
+
+static bool keeps_rank(const struct pattern_node *node)
+{
+    return node->op->flags & (OPERATOR_KEEPS_RANK | OPERATOR_IS_ELEMENTWISE);
+}
+
+static bool is_one_entry(const struct attribute_term *t)
+{
+    return t->kind == TERM_INTEGER || t->kind == TERM_DIM;
+}
+
+// The length of a list that is written out; 0: it is not.
+static uint32_t written_length(const struct pattern_node *node, const char *name)
+{
+    int attribute = operator_find_attribute(node->op, name);
+    if (attribute < 0)
+        return 0;
+    const struct attribute_pattern *list = &node->attributes[attribute];
+    for (uint32_t i = 0; i < list->count; i++)
+        if (!is_one_entry(list->terms[i]))
+            return 0;
+    return list->count;
+}
+
+static uint16_t ranks_of_axes(uint32_t axes)
+{
+    return axes + 2 < 16 ? (uint16_t)(1u << (axes + 2)) : 0;
+}
+
+static const struct window_list {
+    const char *name;
+    uint32_t per_axis;
+} window_lists[] = {{"pad", 2}, {"stride", 1}, {"dilation", 1}, {"kernel", 1}};
+#define N_WINDOW_LISTS (sizeof window_lists / sizeof *window_lists)
+
+static uint16_t ranks_of_written_lists(const struct pattern_node *node)
+{
+    uint16_t ranks = UINT16_MAX;
+    for (size_t i = 0; i < N_WINDOW_LISTS; i++) {
+        uint32_t length = written_length(node, window_lists[i].name);
+        ranks &= length ? ranks_of_axes(length / window_lists[i].per_axis) : UINT16_MAX;
+    }
+    return ranks;
+}
+
+// Constants have a size for each axis.
+static uint16_t ranks_of_constant(const struct pattern_node *node)
+{
+    uint32_t length = node->op->max_inputs == 0 ? written_length(node, "shape") : 0;
+    return length && length < 16 ? (uint16_t)(1u << length) : UINT16_MAX;
+}
+
+static void unite_inputs(struct making *m, uint32_t node)
+{
+    const struct pattern_node *n = &m->p->nodes.items[node];
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        m->parent[find(m, item_of_term(m->p, n->inputs[i]))] = find(m, (uint8_t)node);
+}
+
+void rank_classes_make(struct rank_classes *ret_classes, struct ranks_left *ret_left, const struct pattern *p,
+                       node_set nodes)
+{
+    struct making m = {.p = p};
+    *ret_classes = (struct rank_classes){.nodes = nodes};
+    memset(ret_left, 0xff, sizeof *ret_left);
+    for (int i = 0; i < MAX_RANK_CLASSES; i++)
+        m.parent[i] = (uint8_t)i;
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        if ((nodes >> n & 1) && keeps_rank(&p->nodes.items[n]))
+            unite_inputs(&m, n);
+    for (uint8_t v = 0; v < MAX_RULE_VARIABLES; v++)
+        ret_classes->class_of_variable[v] = find(&m, (uint8_t)(MAX_RULE_NODES + v));
+    for (uint32_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        ret_classes->class_of_node[n] = find(&m, (uint8_t)n);
+        if (nodes >> n & 1)
+            ret_left->of_class[find(&m, (uint8_t)n)] &=
+                keeps_rank(node) ? ranks_of_written_lists(node) : ranks_of_constant(node);
+    }
+}
+
+void ranks_left_restrict(struct ranks_left *left, const struct rank_classes *classes, node_set nodes, uint32_t axes)
+{
+    for (uint32_t n = 0; (nodes & classes->nodes) >> n; n++)
+        if ((nodes & classes->nodes) >> n & 1)
+            left->of_class[classes->class_of_node[n]] &= ranks_of_axes(axes);
+}
+
+void ranks_left_restrict_node(struct ranks_left *left, const struct rank_classes *classes, const struct pattern *p,
+                              uint32_t node, const struct attribute_value *attributes)
+{
+    const struct operator* op = p->nodes.items[node].op;
+    for (size_t i = 0; keeps_rank(&p->nodes.items[node]) && i < N_WINDOW_LISTS; i++) {
+        int attribute = operator_find_attribute(op, window_lists[i].name);
+        uint32_t length = attribute >= 0 ? attributes[attribute].count : 0;
+        if (length)
+            ranks_left_restrict(left, classes, (node_set)1 << node, length / window_lists[i].per_axis);
+    }
+}
+
+bool ranks_left_are_any(const struct ranks_left *left, const struct rank_classes *classes)
+{
+    for (uint32_t n = 0; classes->nodes >> n; n++)
+        if ((classes->nodes >> n & 1) && left->of_class[classes->class_of_node[n]] == 0)
+            return false;
+    return true;
+}

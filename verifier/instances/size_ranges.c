@@ -1,0 +1,210 @@
+// Which sizes are tried where nothing is known of an equation yet: small ones, and those that its numbers and the values
+// of its attributes ask for.
+#include "verifier/instances/size_ranges.h"
+
+#include "verifier/instances/ranks.h"
+#include <string.h>
+
+struct box box_uniform(int max_rank, int bound)
+{
+    struct box box = {.max_rank = max_rank};
+    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
+        for (int r = 0; r <= max_rank; r++)
+            for (int a = 0; a < MAX_RANK; a++)
+                box.sizes[v][r][a] = SIZES_UP_TO(bound);
+    return box;
+}
+
+// Groups that are named by a number need channels that these divide, with more than one in each.
+static void add_sizes_of_groups(struct box *box, const struct pattern *p)
+{
+    uint32_t sizes = 0;
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        int group = operator_find_attribute(node->op, "group");
+        int64_t named =
+            group >= 0 && node->attributes[group].count ? largest_integer_of_term(node->attributes[group].terms[0]) : 1;
+        if (named > 2 && 2 * named <= MAX_TESTED_SIZE)
+            sizes |= 1u << named | 1u << 2 * named;
+    }
+    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
+        for (int r = 3; r <= box->max_rank; r++)
+            for (int a = 0; a < 2; a++)
+                box->sizes[v][r][a] |= sizes;
+}
+
+static void add_sizes(struct box *box, uint32_t sizes)
+{
+    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
+        for (int r = 0; r <= box->max_rank; r++)
+            for (int a = 0; a < MAX_RANK; a++)
+                box->sizes[v][r][a] |= sizes;
+}
+
+#define LARGEST_EXPLORED 12
+// A reshape to parts that a number names: with one entry in each part entries of it and of the parts are the same.
+static uint32_t sizes_of_reshapes(const struct pattern *p)
+{
+    uint32_t sizes = 0;
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        int shape = operator_find_attribute(node->op, "shape");
+        for (uint32_t j = 0; node->op->id == OP_RESHAPE && j < node->attributes[shape].count; j++) {
+            int64_t named = largest_integer_of_term(node->attributes[shape].terms[j]);
+            sizes |= named > 1 && 2 * named <= MAX_TESTED_SIZE ? 1u << named | 1u << 2 * named : 0;
+        }
+    }
+    return sizes;
+}
+
+// Large equations have too many types for that: they are only tested.
+#define LARGE_EQUATION 8
+bool pattern_is_too_large_for_parts(const struct pattern *p)
+{
+    return p->nodes.count > LARGE_EQUATION && sizes_of_reshapes(p);
+}
+
+static void add_sizes_of_reshapes(struct box *box, const struct pattern *p)
+{
+    add_sizes(box, pattern_is_too_large_for_parts(p) ? 0 : sizes_of_reshapes(p));
+}
+
+// An axis of one entry is repeated as often as a number says, one of that many entries is left as it is.
+static void add_sizes_of_broadcasts(struct box *box, const struct pattern *p)
+{
+    uint32_t sizes = 0;
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        int shape = operator_find_attribute(node->op, "shape");
+        for (uint32_t j = 0; node->op->id == OP_BROADCAST && j < node->attributes[shape].count; j++) {
+            int64_t named = largest_integer_of_term(node->attributes[shape].terms[j]);
+            sizes |= named > 1 && named <= MAX_TESTED_SIZE ? 1u << named : 0;
+        }
+    }
+    add_sizes(box, sizes);
+}
+
+// The largest dilation that may be tried, where dilations are not all 1.
+static int64_t largest_dilation(const struct pattern *p)
+{
+    int64_t largest = 1;
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        int dilation = operator_find_attribute(p->nodes.items[n].op, "dilation");
+        for (uint32_t j = 0; dilation >= 0 && j < p->nodes.items[n].attributes[dilation].count; j++) {
+            const struct attribute_term *t = p->nodes.items[n].attributes[dilation].terms[j];
+            int64_t named = t->kind == TERM_INTEGER ? t->value : 2;
+            largest = named > largest ? named : largest;
+        }
+    }
+    return largest < LARGEST_EXPLORED ? largest : LARGEST_EXPLORED;
+}
+
+// What is read in windows stands behind the axes of images and channels. Only these need larger sizes: one more axis of
+// size 7 is seven times as many types.
+void box_add_spatial_sizes(struct box *box, int size)
+{
+    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
+        for (int r = 3; r <= box->max_rank; r++)
+            for (int a = 2; a < r; a++)
+                box->sizes[v][r][a] |= SIZES_UP_TO(size);
+}
+
+uint32_t attribute_variables_of_term(const struct attribute_term *t)
+{
+    uint32_t variables = t->kind == TERM_VARIABLE ? 1u << t->value : 0;
+    for (uint32_t i = 0; i < t->count; i++)
+        variables |= attribute_variables_of_term(t->operands[i]);
+    return variables;
+}
+
+static uint32_t variables_of_attribute(const struct pattern *p, const char *name)
+{
+    uint32_t variables = 0;
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        int attribute = operator_find_attribute(p->nodes.items[n].op, name);
+        for (uint32_t j = 0; attribute >= 0 && j < p->nodes.items[n].attributes[attribute].count; j++)
+            variables |= attribute_variables_of_term(p->nodes.items[n].attributes[attribute].terms[j]);
+    }
+    return variables;
+}
+
+// The attribute variables that sizes of tensors are made of: shapes, sizes of parts, numbers of groups.
+static uint32_t variables_of_sizes(const struct pattern *p)
+{
+    static const char *const names[] = {"shape", "sizes", "size", "start", "step", "pads", "count", "group"};
+    uint32_t variables = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        variables |= variables_of_attribute(p, names[i]);
+    return variables;
+}
+
+bool pattern_reshapes_to_variables(const struct pattern *p)
+{
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        int shape = operator_find_attribute(node->op, "shape");
+        for (uint32_t j = 0; node->op->id == OP_RESHAPE && j < node->attributes[shape].count; j++)
+            if (attribute_variables_of_term(node->attributes[shape].terms[j]) && node->attributes[shape].count > 1)
+                return true;
+    }
+    return false;
+}
+
+// The entries of a list, twice them, and their sum.
+static uint32_t sizes_of_list(const struct attribute_value *list)
+{
+    int64_t sum = 0;
+    uint32_t sizes = 0;
+    for (uint32_t i = 0; i < list->count && sum <= MAX_TESTED_SIZE; i++) {
+        int64_t entry = list->ints[i] < 0 || list->ints[i] > MAX_TESTED_SIZE ? 0 : list->ints[i];
+        sum += entry;
+        sizes |= 1u << entry | (2 * entry <= MAX_TESTED_SIZE ? 1u << 2 * entry : 0);
+    }
+    sizes |= sum <= MAX_TESTED_SIZE ? 1u << sum : 0;
+    return sizes & ~1u;
+}
+
+// Sizes that the values of attributes ask for: three groups need three channels.
+void box_add_sizes_of_attributes(struct box *box, const struct pattern *p, const struct attribute_value *attributes)
+{
+    uint32_t variables = variables_of_sizes(p), sizes = 0;
+    for (uint32_t v = 0; v < p->n_attribute_variables; v++)
+        sizes |= variables >> v & 1 ? sizes_of_list(&attributes[v]) : 0;
+    add_sizes(box, sizes);
+}
+
+// The largest kernel that numbers name; 1: none.
+static int64_t largest_kernel(const struct pattern *p)
+{
+    static const char *const names[] = {"kernel", "shape"};
+    int64_t largest = 1;
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+            const struct pattern_node *node = &p->nodes.items[n];
+            int attribute = operator_find_attribute(node->op, names[i]);
+            bool is_of_kernel = i == 0 || node->op->id == OP_ICONV || node->op->id == OP_CPOOL;
+            for (uint32_t k = 0; attribute >= 0 && is_of_kernel && k < node->attributes[attribute].count; k++) {
+                const struct attribute_term *t = node->attributes[attribute].terms[k];
+                largest = t->kind == TERM_INTEGER && t->value > largest ? t->value : largest;
+            }
+        }
+    return largest < LARGEST_EXPLORED ? largest : LARGEST_EXPLORED;
+}
+
+bool box_add_sizes_of_kernels(struct box *box, const struct pattern *p)
+{
+    box_add_spatial_sizes(box, (int)largest_kernel(p));
+    return largest_kernel(p) > 1;
+}
+
+struct box box_to_explore(const struct equation *eq, int max_rank, int size)
+{
+    struct box box = box_uniform(max_rank, size);
+    // Two places of a window with holes: with one place dilations make no difference.
+    if (largest_dilation(eq->pattern) > 1)
+        box_add_spatial_sizes(&box, (int)largest_dilation(eq->pattern) + 1);
+    add_sizes_of_groups(&box, eq->pattern);
+    add_sizes_of_reshapes(&box, eq->pattern);
+    add_sizes_of_broadcasts(&box, eq->pattern);
+    return box;
+}

@@ -1,0 +1,31 @@
+// Boxes of sizes: which types are tried for each variable of an equation.
+#ifndef VERIFIER_INSTANCES_SIZE_RANGES_H
+#define VERIFIER_INSTANCES_SIZE_RANGES_H
+#include "verifier/bounds/bounds.h"
+#include "verifier/instances/domain.h"
+
+// The sizes to try for each axis of each variable at each rank: bit n stands for size n.
+struct box {
+    int min_rank, max_rank;
+    uint32_t sizes[MAX_RULE_VARIABLES][MAX_RANK + 1][MAX_RANK];   // 0: no type of that rank
+    bool has_split_trees;        // variables with split trees too: a cut at every place of one axis
+    enum domain_extent extent;   // which values of the attributes of windows
+    bool has_other_dtypes;       // bool and 64-bit integers too, not only f32
+};
+struct box box_uniform(int max_rank, int bound);   // all sizes up to it, at all ranks
+// All sizes up to `size`, and those without which numbers in the equation (groups, dilations, parts) say nothing.
+struct box box_to_explore(const struct equation *eq, int max_rank, int size);
+// Sizes that the values of attributes ask for: three groups need three channels.
+void box_add_sizes_of_attributes(struct box *box, const struct pattern *p, const struct attribute_value *attributes);
+// Those that kernels named by numbers need on the axes that windows are on. False: there are none.
+bool box_add_sizes_of_kernels(struct box *box, const struct pattern *p);
+// All sizes up to `size` for the axes that windows are on.
+void box_add_spatial_sizes(struct box *box, int size);
+
+// One bit per attribute variable of the term.
+uint32_t attribute_variables_of_term(const struct attribute_term *t);
+// Does a reshape ask for parts of a size that is a variable?
+bool pattern_reshapes_to_variables(const struct pattern *p);
+// Has the pattern parts that a number names, and too many operators for trying the sizes that they need?
+bool pattern_is_too_large_for_parts(const struct pattern *p);
+#endif

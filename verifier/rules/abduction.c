@@ -1,0 +1,361 @@
+#include "verifier/rules/abduction.h"
+
+#include "verifier/instances/explore.h"
+#include "verifier/instances/ranks.h"
+#include <string.h>
+
+#define MAX_GROUPS 16
+#define MAX_OF_GROUP 3
+
+// What goes together: a kernel of one entry is three conditions.
+struct group {
+    uint32_t count;
+    struct condition conditions[MAX_OF_GROUP];
+};
+struct groups {
+    struct arena *arena;
+    uint32_t count;
+    struct group items[MAX_GROUPS];
+};
+
+static void add_group(struct groups *g, const struct group *group)
+{
+    if (g->count < MAX_GROUPS && group->count)
+        g->items[g->count++] = *group;
+}
+
+static const struct attribute *attribute_of_variable(const struct pattern *p, uint32_t variable)
+{
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
+            const struct attribute_pattern *value = &p->nodes.items[n].attributes[i];
+            if (value->count == 1 && value->terms[0]->kind == TERM_VARIABLE && value->terms[0]->value == variable)
+                return &p->nodes.items[n].op->attributes[i];
+        }
+    return NULL;
+}
+
+// Activations that may have to be one.
+static void add_equal_choices(struct groups *g, const struct pattern *p)
+{
+    for (uint32_t v = 0; v < p->n_attribute_variables; v++)
+        for (uint32_t w = 0; w < v; w++) {
+            const struct attribute *of_v = attribute_of_variable(p, v), *of_w = attribute_of_variable(p, w);
+            if (!of_v || !of_w || of_v->kind != ATTRIBUTE_CHOICE || of_v->choices != of_w->choices)
+                continue;
+            struct group equal = {1,
+                                  {condition_equal(attribute_term_make(TERM_VARIABLE, v, NULL, g->arena),
+                                                   attribute_term_make(TERM_VARIABLE, w, NULL, g->arena))}};
+            add_group(g, &equal);
+            break;
+        }
+}
+
+static void add_condition_on_list(struct groups *g, const struct pattern *p, const char *name,
+                                  enum attribute_term_kind fold, int64_t value)
+{
+    for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
+        const struct attribute *of_v = attribute_of_variable(p, v);
+        if (!of_v || strcmp(of_v->name, name) != 0)
+            continue;
+        const struct attribute_term *variable = attribute_term_make(TERM_VARIABLE, v, NULL, g->arena);
+        struct group none = {1,
+                             {condition_equal(attribute_term_make(fold, 0, variable, g->arena),
+                                              attribute_term_make(TERM_INTEGER, value, NULL, g->arena))}};
+        add_group(g, &none);
+    }
+}
+
+// A choice that a number in the text makes, and not the first; 0: there is none.
+static int64_t choice_in_text(const struct pattern *p, const char *const *choices)
+{
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
+            const struct attribute_pattern *value = &p->nodes.items[n].attributes[i];
+            const struct attribute *attribute = &p->nodes.items[n].op->attributes[i];
+            if (attribute->kind == ATTRIBUTE_CHOICE && attribute->choices == choices && value->count == 1 &&
+                value->terms[0]->kind == TERM_INTEGER && value->terms[0]->value != 0)
+                return value->terms[0]->value;
+        }
+    return 0;
+}
+
+// The first of their names, no activation and padding that does not count, or those that the text has elsewhere.
+static void add_choices(struct groups *g, const struct pattern *p, bool are_of_text)
+{
+    for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
+        const struct attribute *of_v = attribute_of_variable(p, v);
+        if (!of_v || of_v->kind != ATTRIBUTE_CHOICE)
+            continue;
+        int64_t choice = are_of_text ? choice_in_text(p, of_v->choices) : 0;
+        struct group chosen = {1,
+                               {condition_equal(attribute_term_make(TERM_VARIABLE, v, NULL, g->arena),
+                                                attribute_term_make(TERM_INTEGER, choice, NULL, g->arena))}};
+        add_group(g, &chosen);
+    }
+}
+
+static bool has_choices_in_text(const struct pattern *p)
+{
+    for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
+        const struct attribute *of_v = attribute_of_variable(p, v);
+        if (of_v && of_v->kind == ATTRIBUTE_CHOICE && choice_in_text(p, of_v->choices))
+            return true;
+    }
+    return false;
+}
+
+static const struct attribute_term *dim_of(uint32_t variable, int64_t axis, struct arena *a)
+{
+    return attribute_term_make(TERM_DIM, variable, attribute_term_make(TERM_INTEGER, axis, NULL, a), a);
+}
+
+// The kernel that pads on both sides of the axis leave the size of images alone with: of one entry where nothing else is
+// said.
+static int64_t size_of_kernel(const struct pattern *p, uint32_t variable, int64_t axis)
+{
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        const struct term *kernel = node->op->id == OP_CONV ? &p->terms.items[node->inputs[1]] : NULL;
+        int attribute = operator_find_attribute(node->op, "pad");
+        const struct attribute_pattern *pads = kernel ? &node->attributes[attribute] : NULL;
+        if (kernel && kernel->is_variable && kernel->index == variable && pads->count == 4 &&
+            pads->terms[axis - 2]->kind == TERM_INTEGER)
+            return 1 + 2 * pads->terms[axis - 2]->value;
+    }
+    return 1;
+}
+
+static void add_size_of_kernel(struct groups *g, const struct pattern *p, uint32_t variable)
+{
+    struct group group = {1,
+                          {condition_equal(attribute_term_make(TERM_RANK, variable, NULL, g->arena),
+                                           attribute_term_make(TERM_INTEGER, 4, NULL, g->arena))}};
+    for (int64_t axis = 2; axis < 4; axis++) {
+        int64_t size = size_of_kernel(p, variable, axis);
+        group.conditions[group.count++] =
+            condition_equal(dim_of(variable, axis, g->arena), attribute_term_make(TERM_INTEGER, size, NULL, g->arena));
+    }
+    add_group(g, &group);
+}
+
+// Kernels that are enlarged.
+static void add_small_kernels(struct groups *g, const struct pattern *p)
+{
+    uint32_t known = 0;
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        const struct term *input = node->n_inputs ? &p->terms.items[node->inputs[0]] : NULL;
+        if (node->op->id != OP_ENLARGE || !input->is_variable || (known >> input->index & 1))
+            continue;
+        known |= 1u << input->index;
+        add_size_of_kernel(g, p, input->index);
+    }
+}
+
+// --- sizes of what groups divide -------------------------------------------------------------------------------------
+
+static void add_equality(struct groups *g, const struct attribute_term *x, const struct attribute_term *y)
+{
+    struct group equal = {1, {condition_equal(x, y)}};
+    for (uint32_t i = 0; i < g->count; i++)
+        if (attribute_term_equal(g->items[i].conditions[0].a, x) && attribute_term_equal(g->items[i].conditions[0].b, y))
+            return;
+    add_group(g, &equal);
+}
+
+// The variables that stand one behind the other, in pairs; gives the last one.
+#define NO_OPERAND UINT32_MAX
+static uint32_t add_even_parts(struct groups *g, const struct pattern *p, const struct pattern_node *concat,
+                               int64_t axis, uint32_t before)
+{
+    for (uint32_t i = 0; i < concat->n_inputs; i++) {
+        const struct term *t = &p->terms.items[concat->inputs[i]];
+        if (!t->is_variable && p->nodes.items[t->index].op->id == OP_CONCAT)
+            before = add_even_parts(g, p, &p->nodes.items[t->index], axis, before);
+        if (!t->is_variable)
+            continue;
+        if (before != NO_OPERAND && before != t->index)
+            add_equality(g, dim_of(before, axis, g->arena), dim_of(t->index, axis, g->arena));
+        before = t->index;
+    }
+    return before;
+}
+
+// Parts as long as one another; where each channel is a group, or sizes are numbers of groups, a filter for each.
+static void add_sizes_of_groups(struct groups *g, const struct pattern *p)
+{
+    for (size_t n = p->nodes.count; n-- > 0;) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        int axis = operator_find_attribute(node->op, "axis"), group = operator_find_attribute(node->op, "group");
+        bool is_merge = node->op->id == OP_MERGE, has_kernel = is_merge || node->op->id == OP_CONV;
+        const struct term *kernel = has_kernel ? &p->terms.items[node->inputs[!is_merge]] : NULL;
+        if (node->op->id == OP_CONCAT && node->attributes[axis].terms[0]->kind == TERM_INTEGER)
+            add_even_parts(g, p, node, node->attributes[axis].terms[0]->value, NO_OPERAND);
+        if (kernel && kernel->is_variable && node->attributes[group].count &&
+            node->attributes[group].terms[0]->kind == TERM_DIM)
+            add_equality(g, dim_of(kernel->index, 0, g->arena), node->attributes[group].terms[0]);
+    }
+}
+
+static bool has_groups(const struct pattern *p)
+{
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        int group = operator_find_attribute(p->nodes.items[n].op, "group");
+        if (p->nodes.items[n].op->id == OP_MERGE || (group >= 0 && p->nodes.items[n].attributes[group].count))
+            return true;
+    }
+    return false;
+}
+
+// --- sizes that have been equal ----------------------------------------------------------------------------------------
+
+// Rows and channels of variables, of images and of kernels: a bit for each pair that has been equal at all instances.
+#define SIZES_OF_VARIABLE 2
+#define MAX_SIZES (SIZES_OF_VARIABLE * MAX_RULE_VARIABLES)
+struct equal_sizes {
+    bool are_met;
+    uint64_t with[MAX_SIZES];
+};
+
+static int64_t size_at(const struct instance *in, uint32_t size)
+{
+    const struct type *t = in->types[size / SIZES_OF_VARIABLE];
+    return t && t->rank > SIZES_OF_VARIABLE ? t->dim[size % SIZES_OF_VARIABLE] : 0;
+}
+
+static bool note_equal_sizes(void *context, struct instance *in)
+{
+    struct equal_sizes *e = context;
+    for (uint32_t x = 0; x < SIZES_OF_VARIABLE * in->equation->pattern->n_variables; x++)
+        for (uint32_t y = 0; y < x; y++)
+            if (size_at(in, x) == 0 || size_at(in, x) != size_at(in, y))
+                e->with[x] &= ~((uint64_t)1 << y);
+    e->are_met = true;
+    return true;
+}
+
+// What typing says of sizes a prover does not know. As a condition it can be asked without an argument.
+static void add_equal_sizes(struct groups *g, struct judge *j, const struct rule *r)
+{
+    struct equation eq = equation_of_rule(r);
+    struct equal_sizes e = {0};
+    memset(e.with, 0xff, sizeof e.with);
+    explore_kinds(j, &eq, true, note_equal_sizes, &e);
+    for (uint32_t x = 0; e.are_met && x < SIZES_OF_VARIABLE * r->pattern.n_variables; x++) {
+        uint64_t before = e.with[x] & (((uint64_t)1 << x) - 1);
+        uint32_t y = before ? (uint32_t)__builtin_ctzll(before) : x;
+        if (y != x)
+            add_equality(g, dim_of(y / SIZES_OF_VARIABLE, y % SIZES_OF_VARIABLE, g->arena),
+                         dim_of(x / SIZES_OF_VARIABLE, x % SIZES_OF_VARIABLE, g->arena));
+    }
+}
+
+static struct found_condition join_groups(const struct groups *g, uint32_t kept)
+{
+    struct found_condition all = {0};
+    for (uint32_t i = 0; i < g->count; i++)
+        for (uint32_t j = 0; (kept >> i & 1) && j < g->items[i].count && all.count < MAX_ADDED_CONDITIONS; j++)
+            all.conditions[all.count++] = g->items[i].conditions[j];
+    return all;
+}
+
+static struct entailment prove_with(struct judge *j, struct theory *theory, const struct rule *r,
+                                    const struct groups *g, uint32_t kept)
+{
+    struct rule with = *r;
+    struct found_condition conditions = join_groups(g, kept);
+    rule_add_conditions(&with, &conditions, g->arena);
+    struct equation eq = equation_of_rule(&with);
+    return theory_prove_explored(theory, j, &eq);
+}
+
+// With all conditions that are tried there are few instances: where these take long to find, less is wanted.
+#define PART_OF_STEPS 2
+static struct entailment prove_soon(struct judge *j, struct theory *theory, const struct rule *r,
+                                    const struct groups *g, uint32_t kept)
+{
+    uint64_t usual = j->step_limit;
+    j->step_limit /= PART_OF_STEPS;
+    struct entailment e = prove_with(j, theory, r, g, kept);
+    j->step_limit = usual;
+    return e;
+}
+
+static bool suffices(struct judge *j, struct theory *theory, const struct rule *r, const struct groups *g,
+                     uint32_t kept)
+{
+    return prove_soon(j, theory, r, g, kept).status == ENTAILMENT_PROVED;
+}
+
+// With fewer conditions there are more instances, which may be all that a condition is needed for: once finding them takes
+// longer it does so with fewer, too.
+static bool suffices_with_less(struct judge *j, struct theory *theory, const struct rule *r, const struct groups *g,
+                               uint32_t kept, bool may_take_longer, bool *takes_longer)
+{
+    uint64_t usual = j->search_times;
+    if (!*takes_longer) {
+        struct entailment soon = prove_soon(j, theory, r, g, kept);
+        if (soon.status == ENTAILMENT_PROVED || !soon.has_unknown_kinds || !may_take_longer)
+            return soon.status == ENTAILMENT_PROVED;
+    }
+    j->search_times = LONGER_SEARCH;
+    bool is_proved = prove_with(j, theory, r, g, kept).status == ENTAILMENT_PROVED;
+    j->search_times = usual;
+    *takes_longer = *takes_longer || is_proved;
+    return is_proved;
+}
+
+// What is asked first is what most rules lack. Conditions of later stages are not looked at where those before suffice.
+#define STAGES 4
+static void add_stage(struct groups *g, struct judge *j, const struct rule *r, bool are_of_text, int stage)
+{
+    switch (stage) {
+    case 0:
+        add_equal_choices(g, &r->pattern);
+        add_small_kernels(g, &r->pattern);
+        add_condition_on_list(g, &r->pattern, "dilation", TERM_PRODUCT, 1);
+        break;
+    case 1:
+        add_choices(g, &r->pattern, are_of_text);
+        add_condition_on_list(g, &r->pattern, "stride", TERM_PRODUCT, 1);
+        break;
+    case 2:
+        if (has_groups(&r->pattern))
+            add_sizes_of_groups(g, &r->pattern);
+        break;
+    default:
+        add_condition_on_list(g, &r->pattern, "pad", TERM_SUM, 0);
+        add_equal_sizes(g, j, r);
+    }
+}
+
+static struct found_condition find_by_stages(struct judge *j, struct theory *theory, const struct rule *r,
+                                            bool are_of_text, bool may_take_longer, struct arena *a)
+{
+    struct groups g = {.arena = a};
+    bool is_enough = false;
+    for (int stage = 0; stage < STAGES && !is_enough; stage++) {
+        uint32_t before = g.count;
+        add_stage(&g, j, r, are_of_text, stage);
+        is_enough = g.count > before && suffices(j, theory, r, &g, (1u << g.count) - 1);
+    }
+    if (!is_enough)
+        return (struct found_condition){0};
+    uint32_t kept = (1u << g.count) - 1;
+    bool takes_longer = false;
+    for (uint32_t i = g.count; i-- > 0;)
+        if (suffices_with_less(j, theory, r, &g, kept & ~(1u << i), may_take_longer, &takes_longer))
+            kept &= ~(1u << i);
+    struct found_condition found = join_groups(&g, kept);
+    found.takes_longer = takes_longer;
+    return found;
+}
+
+struct found_condition find_sufficient_condition(struct judge *j, struct theory *theory, const struct rule *r,
+                                                 bool may_take_longer, struct arena *a)
+{
+    struct found_condition found = find_by_stages(j, theory, r, false, may_take_longer, a);
+    return found.count || !has_choices_in_text(&r->pattern) ? found
+                                                            : find_by_stages(j, theory, r, true, may_take_longer, a);
+}

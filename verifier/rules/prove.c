@@ -1,0 +1,400 @@
+#include "verifier/rules/prove.h"
+
+#include "verifier/exact/trial.h"
+#include "verifier/rules/abduction.h"
+#include "verifier/rules/subterms.h"
+#include <string.h>
+
+const char *rule_outcome_name(enum rule_outcome outcome)
+{
+    static const char *const names[RULE_OUTCOMES] = {
+        [RULE_PROVED] = "proved",           [RULE_PROVED_UNDER_CONDITIONS] = "proved under conditions",
+        [RULE_ONLY_TESTED] = "only tested", [RULE_REFUTED] = "refuted",
+        [RULE_NOT_PROVED] = "not proved",   [RULE_BREAKS_A_PROPERTY] = "false, but it follows from the properties",
+    };
+    return names[outcome];
+}
+
+void rule_report_free(struct rule_report *report)
+{
+    judgement_free(&report->first);
+    judgement_free(&report->direct);
+    text_free(&report->trial);
+}
+
+static bool is_positive(const struct judgement *result)
+{
+    return result->verdict == VERDICT_PROVED || result->verdict == VERDICT_TESTED;
+}
+
+// Tests that are no proof of their own do where the properties prove the rule.
+static enum rule_outcome outcome_of_positive(const struct judgement *result, const struct rule_report *report,
+                                             enum rule_outcome proved)
+{
+    bool is_derived = report->has_entailment && report->entailment.status == ENTAILMENT_PROVED;
+    return result->verdict == VERDICT_PROVED || is_derived ? proved : RULE_ONLY_TESTED;
+}
+
+static int largest_bound(const struct judgement *result)
+{
+    uint32_t sizes = 2;
+    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
+        for (int r = 0; r <= MAX_RANK; r++)
+            for (int axis = 0; axis < r; axis++)
+                sizes |= result->bounds.sizes[v][r][axis];
+    return 31 - __builtin_clz(sizes);
+}
+
+static void print_names(struct text *out, const char *const *names, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        text_printf(out, " %s", names[i]);
+}
+
+static void print_entailment(struct text *out, const struct entailment *e)
+{
+    static const char *const statuses[] = {
+        [ENTAILMENT_PROVED] = "proved", [ENTAILMENT_UNKNOWN] = "unknown", [ENTAILMENT_UNSTATED] = "unstated"};
+    text_printf(out, " (z3 %s", statuses[e->status]);
+    if (e->status == ENTAILMENT_PROVED) {
+        text_add(out, " (uses");
+        print_names(out, e->uses, e->n_uses);
+        text_add(out, ")");
+    }
+    if (e->status == ENTAILMENT_PROVED && e->n_facts) {
+        text_add(out, " (typing");
+        print_names(out, e->facts, e->n_facts);
+        text_add(out, ")");
+    }
+    text_add(out, ")");
+}
+
+static const char *certificate(const struct rule_report *report, struct arena *a)
+{
+    if (report->of_subterms)
+        return arena_printf(a, "(proof (subterms %s))", report->of_subterms);
+    const struct judgement *direct = report->has_direct ? &report->direct : &report->first;
+    struct text out = {0};
+    text_add(&out, "(proof");
+    if (report->has_entailment)
+        print_entailment(&out, &report->entailment);
+    text_printf(&out, " (definitions %s (ranks 0 %d) (sizes 1 %d) (instances %llu)%s))", verdict_name(direct->verdict),
+                direct->max_rank, largest_bound(direct), (unsigned long long)direct->instances,
+                direct->needs_reals ? " (over reals)" : "");
+    const char *text = arena_string(a, out.chars);
+    text_free(&out);
+    return text;
+}
+
+static void judge_and_listen(struct judge *j, struct theory *theory, const struct equation *eq,
+                             struct judgement *ret_result)
+{
+    if (theory && j->explored.is_known)
+        theory_listen_again(theory, j);
+    else if (theory)
+        theory_listen(theory, j, eq);
+    judge_equation(j, eq, ret_result);
+}
+
+// Would all of the tests say nothing else? Once the properties prove a rule tests that are no proof do; and when no limit
+// was met there are no more tests.
+static bool is_settled(const struct judgement *of_part, const struct entailment *entailment)
+{
+    if (of_part->verdict == VERDICT_TESTED)
+        return entailment->status == ENTAILMENT_PROVED;
+    return of_part->verdict == VERDICT_PROVED || of_part->verdict == VERDICT_REFUTED || !of_part->met_limits;
+}
+
+// A part of the tests tells as well what is false. False: neither proved nor refuted yet.
+#define PART_OF_TESTS 8
+static bool judge_in_part(struct judge *j, struct theory *theory, const struct equation *eq,
+                          struct judgement *ret_result, struct entailment *ret_entailment)
+{
+    struct judge whole = *j;
+    j->step_limit /= PART_OF_TESTS;
+    j->instance_limit /= PART_OF_TESTS;
+    j->work_limit /= PART_OF_TESTS;
+    j->patience = 1;
+    judge_and_listen(j, theory, eq, ret_result);
+    j->step_limit = whole.step_limit;
+    j->instance_limit = whole.instance_limit;
+    j->work_limit = whole.work_limit;
+    j->patience = whole.patience;
+    *ret_entailment = theory_prove_heard(theory, j, ret_result);
+    return is_settled(ret_result, ret_entailment);
+}
+
+// Kinds of instances that were not found at the first attempt are not looked for again.
+static bool lacks_kinds(const struct judgement *result, const struct entailment *of_part)
+{
+    return result->verdict == VERDICT_TESTED && of_part->has_unknown_kinds && result->was_cut_short &&
+           !result->saw_all_kinds;
+}
+
+// Judges an equation and, from the instances that were compared, derives it from the properties.
+static void judge_and_derive(struct judge *j, struct theory *theory, const struct rule *r, struct judgement *ret_result,
+                             struct rule_report *report)
+{
+    struct equation eq = equation_of_rule(r);
+    report->has_entailment = theory != NULL;
+    judge_begin(j, true);
+    if (theory && judge_in_part(j, theory, &eq, ret_result, &report->entailment))
+        return;
+    if (theory)
+        judgement_free(ret_result);
+    judge_and_listen(j, theory, &eq, ret_result);
+    if (theory && lacks_kinds(ret_result, &report->entailment))
+        theory_stop_listening(j);
+    else if (theory)
+        report->entailment = theory_prove_heard(theory, j, ret_result);
+}
+
+static void append_conditions(struct found_condition *all, const struct found_condition *more)
+{
+    for (uint32_t i = 0; i < more->count && all->count < MAX_ADDED_CONDITIONS; i++)
+        all->conditions[all->count++] = more->conditions[i];
+}
+
+// Judges the rule with the weakest condition that excludes the failing instances. False: there is none.
+static bool try_weakest_condition(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
+{
+    struct equation eq = equation_of_rule(&report->proved);
+    struct found_condition found = find_weakest_condition(j, &eq, a);
+    if (found.count == 0 || found.count + report->added.count > MAX_ADDED_CONDITIONS)
+        return false;
+    append_conditions(&report->added, &found);
+    rule_add_conditions(&report->proved, &found, a);
+    if (report->has_direct)
+        judgement_free(&report->direct);
+    judge_and_derive(j, theory, &report->proved, &report->direct, report);
+    report->has_direct = true;
+    return true;
+}
+
+// Failing instances that the first condition does not exclude may need a second one.
+#define MOST_ATTEMPTS 2
+static void try_under_conditions(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
+{
+    bool goes_on = j->adds_conditions;
+    report->outcome = RULE_REFUTED;
+    for (int i = 0; i < MOST_ATTEMPTS && goes_on; i++) {
+        goes_on = try_weakest_condition(j, theory, a, report) && report->direct.verdict == VERDICT_REFUTED;
+        if (report->has_direct && is_positive(&report->direct))
+            report->outcome = outcome_of_positive(&report->direct, report, RULE_PROVED_UNDER_CONDITIONS);
+    }
+}
+
+// Judges what could only be tested anew with more conditions, which stay when it is proved with them.
+static void try_with_more(struct judge *j, struct theory *theory, struct arena *a, const struct found_condition *more,
+                          struct rule_report *report)
+{
+    struct rule_report before = *report;
+    uint64_t usual = j->search_times;
+    if (more->count == 0 || more->count + report->added.count > MAX_ADDED_CONDITIONS)
+        return;
+    rule_add_conditions(&report->proved, more, a);
+    append_conditions(&report->added, more);
+    j->search_times = more->takes_longer ? LONGER_SEARCH : usual;
+    judge_and_derive(j, theory, &report->proved, &report->direct, report);
+    j->search_times = usual;
+    if (is_positive(&report->direct))
+        report->outcome = outcome_of_positive(&report->direct, report, RULE_PROVED_UNDER_CONDITIONS);
+    if (report->outcome == RULE_PROVED_UNDER_CONDITIONS) {
+        report->has_direct = true;
+        judgement_free(&before.direct);
+        return;
+    }
+    judgement_free(&report->direct);
+    *report = before;
+}
+
+// A rule that names the axes of images is often only meant for images; what the tests did not get to may need conditions
+// that they did not ask for.
+static void try_what_was_tested(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
+{
+    struct equation eq = equation_of_rule(&report->proved);
+    struct found_condition on_ranks = find_condition_on_ranks(&eq, a);
+    try_with_more(j, theory, a, &on_ranks, report);
+    if (report->outcome != RULE_ONLY_TESTED || !theory)
+        return;
+    bool is_tested = report->first.verdict == VERDICT_TESTED;
+    struct found_condition sufficient = find_sufficient_condition(j, theory, &report->proved, is_tested, a);
+    try_with_more(j, theory, a, &sufficient, report);
+}
+
+// Conditions that exclude the failing instances may say little else (one spatial axis, as the instances that were looked
+// at have). So what rules usually lack is asked of the rule as it stands.
+static void try_sufficient_conditions(struct judge *j, struct theory *theory, struct arena *a,
+                                      struct rule_report *report)
+{
+    struct rule_report before = *report;
+    struct found_condition sufficient = find_sufficient_condition(j, theory, report->rule, false, a);
+    report->proved = *report->rule;
+    report->added.count = 0;
+    try_with_more(j, theory, a, &sufficient, report);
+    if (report->outcome != RULE_PROVED_UNDER_CONDITIONS)
+        *report = before;
+}
+
+// The theory's, which go with the next rule that is judged, be it of subterms.
+static void keep_facts(struct entailment *e, struct arena *a)
+{
+    for (uint32_t i = 0; i < e->n_facts; i++)
+        e->facts[i] = arena_string(a, e->facts[i]);
+}
+
+// Judges the rule between the subterms in which the sides differ, which is smaller.
+static void try_subterms(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
+{
+    struct rule proved = *report->rule;
+    struct rule_report inside;
+    struct found_condition added;
+    struct rule *subterms = rule_of_subterms(&proved, a);
+    if (!subterms)
+        return;
+    prove_rule(j, theory, subterms, a, &inside);
+    bool is_proved = inside.outcome == RULE_PROVED || inside.outcome == RULE_PROVED_UNDER_CONDITIONS;
+    bool is_contradiction = inside.outcome == RULE_PROVED && report->first.verdict == VERDICT_REFUTED;
+    if (is_proved && !is_contradiction && conditions_of_whole(subterms, &inside.added, &proved, a, &added)) {
+        report->outcome = inside.outcome;
+        report->of_subterms = inside.proved.proof;
+        report->added = added;
+        report->proved = proved;
+        rule_add_conditions(&report->proved, &added, a);
+    }
+    rule_report_free(&inside);
+    rule_free(subterms);
+}
+
+// Where tests end without a proof other attributes at small sizes, and larger sizes, may show more.
+static void try_more(struct judge *j, struct rule_report *report)
+{
+    static const int largest[] = {4, 13};
+    struct equation eq = equation_of_rule(&report->proved);
+    for (size_t i = 0; i < sizeof largest / sizeof *largest && report->outcome != RULE_REFUTED; i++) {
+        struct trials trials = {.typing = &j->typing,
+                                .seed = 1,
+                                .largest = largest[i],
+                                .wanted = 12,
+                                .attempts = 60,
+                                .step_limit = 300000};
+        if (!trials_run(&trials, &eq, &report->trial))
+            report->outcome = RULE_REFUTED;
+    }
+}
+
+// The counterexample is one of the instances that were heard, and an entailment speaks of inputs without split trees only.
+static bool follows_and_is_false(const struct rule_report *report)
+{
+    return report->first.verdict == VERDICT_REFUTED && !report->first.has_cut_inputs && report->has_entailment &&
+           report->entailment.status == ENTAILMENT_PROVED;
+}
+
+static void prove_within_limits(struct judge *j, struct theory *theory, const struct rule *r, struct arena *a,
+                                struct rule_report *ret_report)
+{
+    *ret_report = (struct rule_report){.rule = r, .proved = *r, .outcome = RULE_NOT_PROVED};
+    if (theory)
+        theory_forget(theory);
+    judge_and_derive(j, theory, r, &ret_report->first, ret_report);
+    if (is_positive(&ret_report->first))
+        ret_report->outcome = outcome_of_positive(&ret_report->first, ret_report, RULE_PROVED);
+    else if (follows_and_is_false(ret_report))
+        ret_report->outcome = RULE_BREAKS_A_PROPERTY;
+    else if (ret_report->first.verdict == VERDICT_REFUTED || ret_report->first.verdict == VERDICT_UNDECIDED)
+        ret_report->outcome = RULE_REFUTED;
+    if (ret_report->first.verdict == VERDICT_REFUTED && ret_report->outcome == RULE_REFUTED && j->adds_conditions &&
+        theory)
+        try_sufficient_conditions(j, theory, a, ret_report);
+    if (ret_report->outcome == RULE_REFUTED)
+        try_under_conditions(j, theory, a, ret_report);
+    if (ret_report->outcome == RULE_REFUTED && ret_report->first.verdict == VERDICT_UNDECIDED)
+        ret_report->outcome = RULE_NOT_PROVED;
+    if (ret_report->outcome == RULE_ONLY_TESTED && j->adds_conditions)
+        try_what_was_tested(j, theory, a, ret_report);
+    keep_facts(&ret_report->entailment, a);
+    if (ret_report->outcome == RULE_ONLY_TESTED || ret_report->outcome == RULE_NOT_PROVED)
+        try_subterms(j, theory, a, ret_report);
+    if (ret_report->outcome == RULE_ONLY_TESTED && ret_report->first.verdict == VERDICT_REFUTED)
+        ret_report->outcome = RULE_REFUTED;   // as it stands; conditions under which it is proved were not found
+}
+
+// Few rules are neither proved nor refuted, and what the search for instances did not get to may be all that they lack.
+void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, struct arena *a,
+                struct rule_report *ret_report)
+{
+    prove_within_limits(j, theory, r, a, ret_report);
+    if (ret_report->outcome == RULE_ONLY_TESTED && ret_report->first.met_limits) {
+        rule_report_free(ret_report);
+        j->search_times = LONGER_SEARCH;
+        prove_within_limits(j, theory, r, a, ret_report);
+        j->search_times = 1;
+    }
+    if (ret_report->outcome == RULE_ONLY_TESTED || ret_report->outcome == RULE_NOT_PROVED)
+        try_more(j, ret_report);
+    judge_begin(j, false);
+    ret_report->proved.proof = certificate(ret_report, a);
+}
+
+// Conditions, typing facts and subterms have the names of the other rule's variables.
+bool prove_rule_reversed(const struct rule_report *reversed, const struct rule *r, struct rule_report *ret_report)
+{
+    if (reversed->outcome != RULE_PROVED || reversed->of_subterms || reversed->entailment.n_facts)
+        return false;
+    *ret_report = *reversed;
+    ret_report->rule = r;
+    ret_report->reversed = reversed;
+    ret_report->proved = *r;
+    ret_report->proved.proof = reversed->proved.proof;
+    ret_report->first.counterexample = ret_report->direct.counterexample = ret_report->trial = (struct text){0};
+    ret_report->entailment.seconds = ret_report->seconds = 0;
+    return true;
+}
+
+static const struct judgement *tested_of(const struct rule_report *report)
+{
+    return report->has_direct ? &report->direct : &report->first;
+}
+
+static void print_test(struct text *out, const struct rule_report *report)
+{
+    text_printf(out, "%llu instances, and no proof: %s", (unsigned long long)tested_of(report)->instances,
+                tested_of(report)->doubt);
+}
+
+// Under the conditions that were found the rule may not have failed.
+static void print_refutation(struct text *out, const struct rule_report *report)
+{
+    text_add(out, report->first.counterexample.chars);
+    if (report->outcome != RULE_REFUTED || !report->has_direct || report->direct.verdict != VERDICT_TESTED)
+        return;
+    text_add(out, "\n  under");
+    for (uint32_t i = 0; i < report->added.count; i++) {
+        text_add(out, " ");
+        pattern_print_condition(out, &report->proved.pattern, &report->added.conditions[i]);
+    }
+    text_add(out, ": ");
+    print_test(out, report);
+}
+
+void rule_report_print_reason(struct text *out, const struct rule_report *report)
+{
+    if (report->trial.count)
+        text_add(out, report->trial.chars);
+    else if (report->first.verdict == VERDICT_VACUOUS)
+        text_add(out, report->first.was_cut_short
+                          ? "no instance was found within the limits"
+                          : "source and target are never well-typed together at the sizes tried");
+    else if (report->outcome == RULE_ONLY_TESTED)
+        print_test(out, report);
+    else if (report->first.counterexample.count)
+        print_refutation(out, report);
+    else
+        text_add(out, rule_outcome_name(report->outcome));
+    if (report->outcome == RULE_BREAKS_A_PROPERTY) {
+        const struct entailment *e = &report->entailment;
+        text_add(out, e->n_uses ? "\n    one of these properties is false:"
+                                : "\n    no property was used: what is assumed of all operators is false");
+        print_names(out, e->uses, e->n_uses);
+    }
+}

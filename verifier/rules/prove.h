@@ -1,0 +1,42 @@
+// What becomes of one rule: proved as it is, proved under conditions, or rejected with a reason.
+#ifndef VERIFIER_RULES_PROVE_H
+#define VERIFIER_RULES_PROVE_H
+#include "core/text.h"
+#include "verifier/entailment/theory.h"
+#include "verifier/rules/conditions.h"
+
+enum rule_outcome {
+    RULE_PROVED,
+    RULE_PROVED_UNDER_CONDITIONS,
+    RULE_ONLY_TESTED,         // no counterexample within limits that are no proof, and not derived from the properties
+    RULE_REFUTED,             // false as it stands, and no condition of the vocabulary helps
+    RULE_NOT_PROVED,          // no counterexample, and no proof
+    RULE_BREAKS_A_PROPERTY,   // it follows from the properties and is false: one of those used is
+    RULE_OUTCOMES,
+};
+const char *rule_outcome_name(enum rule_outcome outcome);
+
+struct rule_report {
+    const struct rule *rule;
+    enum rule_outcome outcome;
+    struct rule proved;   // the rule with its conditions and certificate; shares the pattern
+    struct found_condition added;
+    struct judgement first;         // of the rule as it stands
+    struct judgement direct;        // of the rule with the conditions that were added
+    bool has_direct;                // `direct` was made
+    struct entailment entailment;   // of the rule as it stands when that is refuted, else of the proved one
+    bool has_entailment;
+    const struct rule_report *reversed;   // that of the rule which is this one read backwards, if it is proved by that
+    const char *of_subterms;   // the certificate of the rule between the subterms that differ, if that proves this one
+    struct text trial;         // the counterexample of a random instance beyond what was tested, if there is one
+    double seconds;            // of one core, that the rule took; no verdict depends on it
+};
+void rule_report_free(struct rule_report *report);
+// `a` holds the conditions and the certificate that were made. `theory` may be NULL: no entailment is tried.
+void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, struct arena *a,
+                struct rule_report *ret_report);
+// The same for a rule that is another one read backwards, which was judged. False: that proves nothing of it.
+bool prove_rule_reversed(const struct rule_report *reversed, const struct rule *r, struct rule_report *ret_report);
+// Why the rule was rejected, or the counterexample that the conditions exclude; one or more lines.
+void rule_report_print_reason(struct text *out, const struct rule_report *report);
+#endif

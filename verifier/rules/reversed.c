@@ -1,0 +1,116 @@
+#include "verifier/rules/reversed.h"
+
+#include "core/arena.h"
+#include "operators/operator.h"
+#include "verifier/instances/memo.h"
+
+// What is met while a rule is written down as numbers, in the order of its first places.
+struct met {
+    uint32_t count, things[MAX_RULE_NODES];   // all three kinds have as many at most
+};
+struct writing {
+    const struct pattern *pattern;
+    struct met variables, attribute_variables, nodes;
+    VEC(int64_t) numbers;
+};
+
+// False: it is met for the first time.
+static bool write_place(struct writing *w, struct met *met, uint32_t thing)
+{
+    uint32_t place = 0;
+    while (place < met->count && met->things[place] != thing)
+        place++;
+    vec_push(&w->numbers, (int64_t)place);
+    if (place < met->count)
+        return true;
+    met->things[met->count++] = thing;
+    return false;
+}
+
+static void write_attribute_term(struct writing *w, const struct attribute_term *t)
+{
+    vec_push(&w->numbers, (int64_t)t->kind);
+    switch (t->kind) {
+    case TERM_VARIABLE:
+        write_place(w, &w->attribute_variables, (uint32_t)t->value);
+        break;
+    case TERM_DIM:
+    case TERM_DIMS:
+    case TERM_RANK:
+        write_place(w, &w->variables, (uint32_t)t->value);
+        break;
+    default:
+        vec_push(&w->numbers, t->value);
+    }
+    vec_push(&w->numbers, (int64_t)t->count);
+    for (uint32_t i = 0; i < t->count; i++)
+        write_attribute_term(w, t->operands[i]);
+}
+
+static void write_term(struct writing *w, term_id term);
+
+static void write_node(struct writing *w, const struct pattern_node *n)
+{
+    vec_push(&w->numbers, (int64_t)n->op->id);
+    for (int i = 0; i < operator_n_attributes(n->op); i++) {
+        vec_push(&w->numbers, (int64_t)n->attributes[i].count);
+        for (uint32_t k = 0; k < n->attributes[i].count; k++)
+            write_attribute_term(w, n->attributes[i].terms[k]);
+    }
+    vec_push(&w->numbers, (int64_t)n->n_inputs);
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        write_term(w, n->inputs[i]);
+}
+
+// Equal subterms are one node, which is written once.
+static void write_term(struct writing *w, term_id term)
+{
+    const struct term *t = &w->pattern->terms.items[term];
+    vec_push(&w->numbers, (int64_t)t->is_variable);
+    if (t->is_variable) {
+        write_place(w, &w->variables, t->index);
+        return;
+    }
+    vec_push(&w->numbers, (int64_t)t->output);
+    if (!write_place(w, &w->nodes, t->index))
+        write_node(w, &w->pattern->nodes.items[t->index]);
+}
+
+// Equal for two rules that differ in the names of variables alone.
+static void write_rule(struct writing *w, const struct rule *r, bool backwards)
+{
+    w->pattern = &r->pattern;
+    w->variables.count = w->attribute_variables.count = w->nodes.count = 0;
+    vec_clear(&w->numbers);
+    for (uint32_t i = 0; i < r->n_outputs; i++) {
+        write_term(w, backwards ? r->targets[i] : r->sources[i]);
+        write_term(w, backwards ? r->sources[i] : r->targets[i]);
+    }
+}
+
+const uint32_t *find_reversed_rules(const struct rule *const *rules, size_t n, struct arena *a)
+{
+    uint32_t *reversed = arena_array(a, uint32_t, n + 1);
+    struct writing w = {0};
+    struct memo met = {0};
+    struct arena questions;
+    arena_init(&questions);
+    for (uint32_t i = 0; i < n; i++) {
+        reversed[i] = NO_RULE;
+        if (rules[i]->n_conditions)
+            continue;
+        write_rule(&w, rules[i], true);
+        uint32_t found = memo_find(&met, w.numbers.count, w.numbers.items);
+        if (found != MEMO_NONE) {
+            reversed[i] = *(const uint32_t *)memo_answer(&met, found);
+            continue;
+        }
+        write_rule(&w, rules[i], false);
+        if (memo_find(&met, w.numbers.count, w.numbers.items) == MEMO_NONE)
+            memo_add(&met, &questions, w.numbers.count, w.numbers.items, arena_copy_array(&questions, &i, 1));
+    }
+    vec_free(&w.numbers);
+    memo_free(&met);
+    arena_free(&questions);
+    return reversed;
+}

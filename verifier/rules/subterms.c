@@ -1,0 +1,155 @@
+#include "verifier/rules/subterms.h"
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/sexp.h"
+#include "core/text.h"
+#include "verifier/rules/conditions.h"
+#include <string.h>
+
+struct pairs {
+    uint32_t count;
+    bool is_too_many;
+    term_id left[MAX_RULE_OUTPUTS], right[MAX_RULE_OUTPUTS];
+};
+
+static bool is_split_by_trees(const struct pattern_node *n)
+{
+    return n->op->id == OP_SPLIT && n->attributes[operator_find_attribute(n->op, "sizes")].count == 0;
+}
+
+// Applications that compute the same of equal inputs.
+static bool are_alike(const struct pattern *p, term_id left, term_id right)
+{
+    const struct term *x = &p->terms.items[left], *y = &p->terms.items[right];
+    if (x->is_variable || y->is_variable || x->output != y->output)
+        return false;
+    const struct pattern_node *m = &p->nodes.items[x->index], *n = &p->nodes.items[y->index];
+    return m->op == n->op && m->n_inputs == n->n_inputs && pattern_has_equal_attributes(m, n) && !is_split_by_trees(m);
+}
+
+// A rule's source is an application.
+static void add_pair(struct pairs *pairs, const struct pattern *p, term_id left, term_id right)
+{
+    if (p->terms.items[left].is_variable) {
+        term_id other = left;
+        left = right;
+        right = other;
+    }
+    for (uint32_t i = 0; i < pairs->count; i++)
+        if (pairs->left[i] == left && pairs->right[i] == right)
+            return;
+    pairs->is_too_many = pairs->is_too_many || pairs->count == MAX_RULE_OUTPUTS;
+    if (pairs->is_too_many)
+        return;
+    pairs->left[pairs->count] = left;
+    pairs->right[pairs->count++] = right;
+}
+
+static void add_pairs_below(struct pairs *pairs, const struct pattern *p, term_id left, term_id right)
+{
+    const struct pattern_node *m = &p->nodes.items[p->terms.items[left].index];
+    const struct pattern_node *n = &p->nodes.items[p->terms.items[right].index];
+    for (uint32_t i = 0; i < m->n_inputs; i++)
+        if (m->inputs[i] != n->inputs[i])
+            add_pair(pairs, p, m->inputs[i], n->inputs[i]);
+}
+
+// False: no sides are alike at their roots.
+static bool find_pairs(const struct rule *r, struct pairs *ret_pairs)
+{
+    bool is_any_alike = false;
+    *ret_pairs = (struct pairs){0};
+    for (uint32_t i = 0; i < r->n_outputs; i++) {
+        bool is_alike = are_alike(&r->pattern, r->sources[i], r->targets[i]);
+        if (is_alike)
+            add_pairs_below(ret_pairs, &r->pattern, r->sources[i], r->targets[i]);
+        else if (r->sources[i] != r->targets[i])
+            add_pair(ret_pairs, &r->pattern, r->sources[i], r->targets[i]);
+        is_any_alike = is_any_alike || is_alike;
+    }
+    return is_any_alike && ret_pairs->count > 0 && !ret_pairs->is_too_many;
+}
+
+static void print_terms(struct text *out, const char *kind, const struct pattern *p, const term_id *terms, uint32_t n)
+{
+    text_printf(out, " (%s", kind);
+    for (uint32_t i = 0; i < n; i++) {
+        text_add(out, " ");
+        pattern_print_term(out, p, terms[i]);
+    }
+    text_add(out, ")");
+}
+
+static struct rule *parse(const struct text *text, struct arena *a)
+{
+    const struct sexp *list;
+    struct rule *r;
+    struct error error;
+    bool is_rule = sexp_parse(a, NULL, text->chars, text->count, &list, &error) &&
+                   rule_parse(&list->items[0], NULL, a, &r, &error);
+    return is_rule ? r : NULL;
+}
+
+// Is it a rule with this condition alone?
+static bool can_have_condition(const struct text *head, const char *condition, struct arena *a)
+{
+    struct text text = {0};
+    text_printf(&text, "%s (where%s))", head->chars, condition);
+    struct rule *r = parse(&text, a);
+    if (r)
+        rule_free(r);
+    text_free(&text);
+    return r != NULL;
+}
+
+static void print_conditions(struct text *out, const struct rule *r, const struct text *head, struct arena *a)
+{
+    struct text one = {0};
+    for (uint32_t i = 0; i < r->n_conditions; i++) {
+        text_clear(&one);
+        text_add(&one, " ");
+        pattern_print_condition(&one, &r->pattern, &r->conditions[i]);
+        if (can_have_condition(head, one.chars, a))
+            text_add(out, one.chars);
+    }
+    text_free(&one);
+}
+
+struct rule *rule_of_subterms(const struct rule *r, struct arena *a)
+{
+    struct pairs pairs;
+    struct text head = {0}, conditions = {0};
+    if (!find_pairs(r, &pairs))
+        return NULL;
+    text_printf(&head, "(rule %s", r->name);
+    print_terms(&head, "source", &r->pattern, pairs.left, pairs.count);
+    print_terms(&head, "target", &r->pattern, pairs.right, pairs.count);
+    print_conditions(&conditions, r, &head, a);
+    if (conditions.count)
+        text_printf(&head, " (where%s)", conditions.chars);
+    text_add(&head, ")");
+    struct rule *subterms = parse(&head, a);
+    text_free(&head);
+    text_free(&conditions);
+    return subterms;
+}
+
+bool conditions_of_whole(const struct rule *subterms, const struct found_condition *found, struct rule *r,
+                         struct arena *a, struct found_condition *ret_found)
+{
+    struct text text = {0};
+    struct error error;
+    bool is_done = true;
+    *ret_found = (struct found_condition){.is_exact = found->is_exact};
+    for (uint32_t i = 0; i < found->count && is_done; i++) {
+        const struct sexp *list;
+        text_clear(&text);
+        pattern_print_condition(&text, &subterms->pattern, &found->conditions[i]);
+        is_done = sexp_parse(a, NULL, text.chars, text.count, &list, &error) &&
+                  pattern_parse_condition(&r->pattern, &list->items[0], NULL, a,
+                                          &ret_found->conditions[ret_found->count++], &error);
+    }
+    text_free(&text);
+    return is_done;
+}

@@ -1,0 +1,386 @@
+#include "verifier/rules/taso_rules.h"
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/file.h"
+#include "core/sexp.h"
+#include "core/text.h"
+#include "substitutions/taso_format.h"
+#include <inttypes.h>
+#include <string.h>
+
+// --- the wire format -------------------------------------------------------------------------------------------------
+
+struct wire {
+    const uint8_t *at, *end;
+    bool is_bad;
+};
+
+static uint64_t take_varint(struct wire *w)
+{
+    uint64_t value = 0;
+    for (int shift = 0; shift < 64 && w->at < w->end; shift += 7) {
+        uint8_t byte = *w->at++;
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return value;
+    }
+    w->is_bad = true;
+    return 0;
+}
+
+// The next field: an integer, or a submessage. False at the end or on a fault.
+static bool take_field(struct wire *w, unsigned *ret_field, int64_t *ret_value, struct wire *ret_message)
+{
+    if (w->at >= w->end || w->is_bad)
+        return false;
+    uint64_t tag = take_varint(w);
+    *ret_field = (unsigned)(tag >> 3);
+    *ret_message = (struct wire){0};
+    *ret_value = 0;
+    if ((tag & 7) == 0) {
+        *ret_value = (int64_t)take_varint(w);
+        return !w->is_bad;
+    }
+    uint64_t length = (tag & 7) == 2 ? take_varint(w) : UINT64_MAX;
+    if (w->is_bad || length > (uint64_t)(w->end - w->at)) {
+        w->is_bad = true;
+        return false;
+    }
+    *ret_message = (struct wire){w->at, w->at + length, false};
+    w->at += length;
+    return true;
+}
+
+// --- rules as TASO has them ------------------------------------------------------------------------------------------
+
+#define MAX_OPERATORS 16
+#define MAX_OPERATOR_INPUTS 8
+#define N_PARAMETERS 16
+
+struct taso_tensor {
+    int64_t op, output;   // op < 0: variable -op
+};
+struct taso_op {
+    int64_t type;
+    uint32_t n_inputs;
+    struct taso_tensor inputs[MAX_OPERATOR_INPUTS];
+    int64_t parameters[N_PARAMETERS];
+};
+struct taso_graph {
+    uint32_t n;
+    struct taso_op ops[MAX_OPERATORS];
+};
+struct taso_rule {
+    struct taso_graph source, target;
+    uint32_t n_outputs;
+    struct taso_tensor from[MAX_RULE_OUTPUTS], to[MAX_RULE_OUTPUTS];
+};
+
+static bool read_numbers(struct wire w, int64_t *ret_numbers, uint32_t n)
+{
+    unsigned field;
+    int64_t value;
+    struct wire message;
+    while (take_field(&w, &field, &value, &message))
+        if (field >= 1 && field <= n)
+            ret_numbers[field - 1] = value;
+    return !w.is_bad;
+}
+
+static bool read_op(struct wire w, struct taso_graph *g)
+{
+    unsigned field;
+    int64_t value, numbers[2];
+    struct wire message;
+    if (g->n == MAX_OPERATORS)
+        return false;
+    struct taso_op *op = &g->ops[g->n];
+    memset(op, 0, sizeof *op);
+    while (take_field(&w, &field, &value, &message)) {
+        numbers[0] = numbers[1] = 0;
+        if (field == 1)
+            op->type = value;
+        if ((field == 2 || field == 3) && !read_numbers(message, numbers, 2))
+            return false;
+        if (field == 2) {
+            if (op->n_inputs == MAX_OPERATOR_INPUTS || numbers[0] >= (int64_t)g->n || numbers[0] < -1000)
+                return false;
+            op->inputs[op->n_inputs++] = (struct taso_tensor){numbers[0], numbers[1]};
+        }
+        if (field == 3 && numbers[0] >= 0 && numbers[0] < N_PARAMETERS)
+            op->parameters[numbers[0]] = numbers[1];
+    }
+    g->n++;
+    return !w.is_bad;
+}
+
+static bool read_map(struct wire w, struct taso_rule *r)
+{
+    int64_t numbers[4] = {0};   // source op, target op, source output, target output
+    if (r->n_outputs == MAX_RULE_OUTPUTS || !read_numbers(w, numbers, 4))
+        return false;
+    if (numbers[0] < 0 || numbers[0] >= (int64_t)r->source.n || numbers[1] >= (int64_t)r->target.n)
+        return false;
+    r->from[r->n_outputs] = (struct taso_tensor){numbers[0], numbers[2]};
+    r->to[r->n_outputs++] = (struct taso_tensor){numbers[1], numbers[3]};
+    return true;
+}
+
+static bool read_rule(struct wire w, struct taso_rule *ret_rule)
+{
+    unsigned field;
+    int64_t value;
+    struct wire message;
+    memset(ret_rule, 0, sizeof *ret_rule);
+    while (take_field(&w, &field, &value, &message)) {
+        if (field == 1 && !read_op(message, &ret_rule->source))
+            return false;
+        if (field == 2 && !read_op(message, &ret_rule->target))
+            return false;
+        if (field == 3 && !read_map(message, ret_rule))
+            return false;
+    }
+    return !w.is_bad && ret_rule->n_outputs > 0;
+}
+
+// --- rules as text ---------------------------------------------------------------------------------------------------
+
+struct writer {
+    const struct taso_graph *graph;
+    struct text *out;
+    int64_t unknown_type;   // an operator that has no counterpart
+};
+
+static void write_term(struct writer *w, struct taso_tensor t);
+
+static void write_operands(struct writer *w, const struct taso_op *op)
+{
+    for (uint32_t i = 0; i < op->n_inputs; i++) {
+        text_add(w->out, " ");
+        write_term(w, op->inputs[i]);
+    }
+    text_add(w->out, ")");
+}
+
+// A size of a tensor as an attribute term over the rule's variables.
+static void write_size(struct writer *w, struct taso_tensor t, int axis)
+{
+    if (t.op < 0) {
+        text_printf(w->out, "(dim ?x%" PRId64 " %d)", -t.op, axis);
+        return;
+    }
+    const struct taso_op *op = &w->graph->ops[t.op];
+    if (op->type == TASO_CONCAT && op->parameters[PARAMETER_AXIS] == axis) {
+        text_add(w->out, "(+ ");
+        write_size(w, op->inputs[0], axis);
+        text_add(w->out, " ");
+        write_size(w, op->inputs[1], axis);
+        text_add(w->out, ")");
+    } else if (op->type == TASO_CONV && axis == 1)
+        write_size(w, op->inputs[1], 0);
+    else
+        write_size(w, op->inputs[0], axis);
+}
+
+static void write_window(struct writer *w, const struct taso_op *op)
+{
+    const int64_t *p = op->parameters;
+    text_printf(w->out, " :stride %" PRId64 " %" PRId64, p[PARAMETER_STRIDE_H], p[PARAMETER_STRIDE_W]);
+    if (p[PARAMETER_PAD] != PAD_SAME)
+        return;
+    int64_t h = (p[PARAMETER_KERNEL_H] - 1) / 2, v = (p[PARAMETER_KERNEL_W] - 1) / 2;
+    text_printf(w->out, " :pad %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, h, v, h, v);
+    bool is_symmetric = p[PARAMETER_STRIDE_H] == 1 && p[PARAMETER_STRIDE_W] == 1 && p[PARAMETER_KERNEL_H] % 2 &&
+                        p[PARAMETER_KERNEL_W] % 2;
+    if (!is_symmetric)
+        w->unknown_type = op->type;
+}
+
+static void write_activation(struct writer *w, const struct taso_op *op)
+{
+    if (op->parameters[PARAMETER_ACTIVATION] == ACTIVATION_RELU_OF_TASO)
+        text_add(w->out, " :act relu");
+}
+
+static void write_conv(struct writer *w, const struct taso_op *op)
+{
+    text_add(w->out, "(conv");
+    write_window(w, op);
+    text_add(w->out, " :group (/ ");
+    write_size(w, op->inputs[0], 1);
+    text_add(w->out, " ");
+    write_size(w, op->inputs[1], 1);
+    text_add(w->out, ")");
+    write_activation(w, op);
+    write_operands(w, op);
+}
+
+static void write_sizes(struct writer *w, const char *head, const struct taso_op *op)
+{
+    text_printf(w->out, "(%s :kernel %" PRId64 " %" PRId64, head, op->parameters[PARAMETER_KERNEL_H],
+                op->parameters[PARAMETER_KERNEL_W]);
+}
+
+static const char *name_of_simple(int64_t type)
+{
+    switch (type) {
+    case TASO_RELU:
+        return "relu";
+    case TASO_SIGMOID:
+        return "sigmoid";
+    case TASO_TANH:
+        return "tanh";
+    case TASO_ADD:
+        return "ewadd";
+    case TASO_MUL:
+        return "ewmul";
+    case TASO_SCALE:
+        return "smul";
+    default:
+        return NULL;
+    }
+}
+
+static uint32_t least_inputs(int64_t type)
+{
+    bool is_unary = type == TASO_RELU || type == TASO_SIGMOID || type == TASO_TANH || type == TASO_SPLIT ||
+                    type == TASO_POOL_MAX || type == TASO_POOL_AVG;
+    return is_unary ? 1 : 2;
+}
+
+static void write_term(struct writer *w, struct taso_tensor t)
+{
+    if (t.op < 0) {
+        text_printf(w->out, "?x%" PRId64, -t.op);
+        return;
+    }
+    const struct taso_op *op = &w->graph->ops[t.op];
+    if (op->n_inputs < least_inputs(op->type)) {
+        w->unknown_type = op->type;
+    } else if (name_of_simple(op->type)) {
+        text_printf(w->out, "(%s", name_of_simple(op->type));
+        write_operands(w, op);
+    } else if (op->type == TASO_MATMUL) {
+        text_add(w->out, "(matmul");
+        write_activation(w, op);
+        write_operands(w, op);
+    } else if (op->type == TASO_CONCAT) {
+        text_printf(w->out, "(concat %" PRId64, op->parameters[PARAMETER_AXIS]);
+        write_operands(w, op);
+    } else if (op->type == TASO_SPLIT) {
+        text_printf(w->out, "(split%" PRId64 " %" PRId64, t.output, op->parameters[PARAMETER_AXIS]);
+        write_operands(w, op);
+    } else if (op->type == TASO_CONV) {
+        write_conv(w, op);
+    } else if (op->type == TASO_POOL_MAX || op->type == TASO_POOL_AVG) {
+        write_sizes(w, op->type == TASO_POOL_MAX ? "poolmax" : "poolavg", op);
+        write_window(w, op);
+        write_activation(w, op);
+        write_operands(w, op);
+    } else {
+        w->unknown_type = op->type;
+    }
+}
+
+static int64_t variable_with_rank_of(const struct taso_graph *g, struct taso_tensor t)
+{
+    while (t.op >= 0)
+        t = g->ops[t.op].inputs[0];
+    return -t.op;
+}
+
+// What the source's parameters say of shapes: numbers of axes, sizes of windows.
+static void write_conditions(struct writer *w)
+{
+    text_add(w->out, "\n  (where");
+    for (uint32_t i = 0; i < w->graph->n; i++) {
+        const struct taso_op *op = &w->graph->ops[i];
+        if (op->n_inputs < least_inputs(op->type))
+            continue;
+        for (uint32_t k = 0; op->type == TASO_CONCAT && k < op->n_inputs; k++)
+            text_printf(w->out, " (= (rank ?x%" PRId64 ") %" PRId64 ")", variable_with_rank_of(w->graph, op->inputs[k]),
+                        op->parameters[PARAMETER_NUM_DIM]);
+        for (int axis = 2; op->type == TASO_CONV && axis < 4; axis++) {
+            text_add(w->out, " (= ");
+            write_size(w, op->inputs[1], axis);
+            text_printf(w->out, " %" PRId64 ")", op->parameters[axis == 2 ? PARAMETER_KERNEL_H : PARAMETER_KERNEL_W]);
+        }
+        if (op->type == TASO_CONV)
+            text_printf(w->out, " (= (rank ?x%" PRId64 ") 4)", variable_with_rank_of(w->graph, op->inputs[0]));
+        for (uint32_t k = 0; op->type == TASO_MATMUL && k == 0; k++)
+            text_printf(w->out, " (= (rank ?x%" PRId64 ") (rank ?x%" PRId64 "))",
+                        variable_with_rank_of(w->graph, op->inputs[0]), variable_with_rank_of(w->graph, op->inputs[1]));
+    }
+    text_add(w->out, ")");
+}
+
+static bool write_rule(const struct taso_rule *r, size_t number, struct text *out)
+{
+    struct writer source = {&r->source, out, 0}, target = {&r->target, out, 0};
+    text_printf(out, "(rule taso-%zu\n  (source", number);
+    for (uint32_t i = 0; i < r->n_outputs; i++) {
+        text_add(out, " ");
+        write_term(&source, r->from[i]);
+    }
+    text_add(out, ")\n  (target");
+    for (uint32_t i = 0; i < r->n_outputs; i++) {
+        text_add(out, " ");
+        write_term(&target, r->to[i]);
+    }
+    text_add(out, ")");
+    write_conditions(&source);
+    text_add(out, ")\n");
+    return !source.unknown_type && !target.unknown_type;
+}
+
+// --- the file --------------------------------------------------------------------------------------------------------
+
+static bool add_rule(struct rule_set *set, const struct taso_rule *r, size_t number, const char *path,
+                     struct error *error)
+{
+    struct text text = {0};
+    const struct sexp *list;
+    struct rule *rule;
+    if (!write_rule(r, number, &text)) {
+        text_free(&text);
+        return error_set(error, path, 0, 0, "rule %zu has an operator or padding without a counterpart", number);
+    }
+    bool is_parsed = sexp_parse(set->arena, path, text.chars, text.count, &list, error) &&
+                     rule_parse(&list->items[0], path, set->arena, &rule, error);
+    text_free(&text);
+    if (!is_parsed)
+        return error_set(error, path, 0, 0, "rule %zu: %s", number, arena_string(set->arena, error->message));
+    vec_push(&set->rules, rule);
+    return true;
+}
+
+static bool read_rules(struct rule_set *set, struct wire w, const char *path, struct error *error)
+{
+    struct taso_rule *r = arena_new(set->arena, struct taso_rule);
+    unsigned field;
+    int64_t value;
+    struct wire message;
+    for (size_t number = 0; take_field(&w, &field, &value, &message);) {
+        if (field != 1)
+            continue;
+        if (!message.at || !read_rule(message, r))
+            return error_set(error, path, 0, 0, "rule %zu is malformed", number);
+        if (!add_rule(set, r, number++, path, error))
+            return false;
+    }
+    return !w.is_bad || error_set(error, path, 0, 0, "not a file of rules: the protobuf is malformed");
+}
+
+bool taso_rules_read(struct rule_set *set, const char *path, struct error *error)
+{
+    struct file_map map;
+    size_t before = set->rules.count;
+    if (!file_map_open(&map, path, error))
+        return false;
+    bool is_read = read_rules(set, (struct wire){map.bytes, map.bytes + map.size, false}, path, error);
+    file_map_close(&map);
+    if (is_read && set->rules.count == before)
+        return error_set(error, path, 0, 0, "no rule in this file");
+    return is_read;
+}
