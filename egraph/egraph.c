@@ -1,0 +1,510 @@
+// The hash-cons, unions and the deferred rebuild.
+//
+// An e-node stands in the hash-cons under its children as its edges have them. A union only joins the two rings and
+// lists of parents, and makes the parents of the smaller class pending; rebuild takes each pending node out, gives it
+// its canonical children, and puts it back, or finds a congruent one there and unites the two classes.
+#include "egraph/egraph.h"
+
+#include "core/hash.h"
+#include "egraph/values.h"
+#include <assert.h>
+#include <string.h>
+
+void egraph_init(struct egraph *e, int64_t most_entries)
+{
+    *e = (struct egraph){.is_clean = true};
+    arena_init(&e->arena);
+    e->values = most_entries > 0 ? evalues_new(most_entries) : NULL;
+}
+
+void egraph_free(struct egraph *e)
+{
+    if (e->values)
+        evalues_free(e->values);
+    vec_free(&e->nodes);
+    vec_free(&e->edges);
+    vec_free(&e->classes);
+    vec_free(&e->leader);
+    vec_free(&e->next);
+    vec_free(&e->forest);
+    vec_free(&e->pending);
+    vec_free(&e->analysis_pending);
+    vec_free(&e->types);
+    vec_free(&e->attributes);
+    vec_free(&e->attribute_owners);
+    table_free(&e->by_structure);
+    table_free(&e->type_by_content);
+    table_free(&e->attributes_by_content);
+    arena_free(&e->arena);
+}
+
+// --- interning -------------------------------------------------------------------------------------------------------
+
+static bool is_same_type(const void *owner, uint32_t id, const void *key)
+{
+    const struct etype *known = &((const struct egraph *)owner)->types.items[id], *asked = key;
+    if (known->count != asked->count)
+        return false;
+    for (uint32_t i = 0; i < known->count; i++)
+        if (!type_equal(&known->types[i], &asked->types[i]))
+            return false;
+    return true;
+}
+
+uint32_t egraph_intern_type(struct egraph *e, uint32_t n, const struct type *types)
+{
+    struct etype asked = {n, types};
+    uint64_t hash = n;
+    for (uint32_t i = 0; i < n; i++) {
+        hash = hash_mix(hash, (uint64_t)types[i].dtype << 8 | (uint64_t)(types[i].rank + 1));
+        for (int axis = 0; axis < types[i].rank; axis++)
+            hash = hash_mix(hash, (uint64_t)types[i].dim[axis]);
+    }
+    uint32_t found = table_find(&e->type_by_content, hash, is_same_type, e, &asked);
+    if (found != TABLE_NONE)
+        return found;
+    struct type *copy = arena_copy_array(&e->arena, types, n);
+    for (uint32_t i = 0; i < n; i++)
+        memset(copy[i].split, 0, sizeof copy[i].split);
+    table_insert(&e->type_by_content, hash, (uint32_t)e->types.count);
+    vec_push(&e->types, ((struct etype){n, copy}));
+    return (uint32_t)e->types.count - 1;
+}
+
+struct attributes_key {
+    const struct operator* op;
+    const struct attribute_value *values;
+};
+
+static bool is_same_attributes(const void *owner, uint32_t id, const void *key)
+{
+    const struct egraph *e = owner;
+    const struct attributes_key *asked = key;
+    if (e->attribute_owners.items[id] != (uint8_t)asked->op->id)
+        return false;
+    for (int i = 0; i < operator_n_attributes(asked->op); i++)
+        if (!attribute_value_equal(&e->attributes.items[id][i], &asked->values[i]))
+            return false;
+    return true;
+}
+
+static const struct attribute_value *copy_attributes(struct egraph *e, const struct operator* op,
+                                                     const struct attribute_value *values)
+{
+    int n = operator_n_attributes(op);
+    struct attribute_value *copy = arena_array(&e->arena, struct attribute_value, n + 1);
+    for (int i = 0; i < n; i++) {
+        copy[i].count = values[i].count;
+        copy[i].ints = values[i].count ? arena_copy_array(&e->arena, values[i].ints, values[i].count) : NULL;
+    }
+    return copy;
+}
+
+uint32_t egraph_intern_attributes(struct egraph *e, const struct operator* op, const struct attribute_value *values)
+{
+    struct attributes_key asked = {op, values};
+    uint64_t hash = (uint64_t)op->id;
+    for (int i = 0; i < operator_n_attributes(op); i++) {
+        hash = hash_mix(hash, values[i].count);
+        hash = hash_bytes(values[i].ints, values[i].count * sizeof *values[i].ints, hash);
+    }
+    uint32_t found = table_find(&e->attributes_by_content, hash, is_same_attributes, e, &asked);
+    if (found != TABLE_NONE)
+        return found;
+    table_insert(&e->attributes_by_content, hash, (uint32_t)e->attributes.count);
+    vec_push(&e->attributes, copy_attributes(e, op, values));
+    vec_push(&e->attribute_owners, (uint8_t)op->id);
+    return (uint32_t)e->attributes.count - 1;
+}
+
+// --- the hash-cons ---------------------------------------------------------------------------------------------------
+
+struct application {
+    const struct enode *node;
+    const eclass_id *children;
+};
+
+static uint64_t hash_of(const struct enode *n, const eclass_id *children)
+{
+    uint64_t h = hash_step((uint64_t)n->op << 32 | n->attributes, n->n_children);
+    for (uint32_t i = 0; i < n->n_children; i++)
+        h = hash_step(h, children[i]);
+    return hash_mix(h, n->type);
+}
+
+static bool is_same_application(const void *owner, uint32_t id, const void *key)
+{
+    const struct egraph *e = owner;
+    const struct application *a = key;
+    const struct enode *n = &e->nodes.items[id];
+    if (n->op != a->node->op || n->attributes != a->node->attributes || n->n_children != a->node->n_children ||
+        n->type != a->node->type)
+        return false;
+    for (uint32_t i = 0; i < n->n_children; i++)
+        if (e->edges.items[n->first_edge + i].child != a->children[i])
+            return false;
+    return true;
+}
+
+static enode_id find_application(const struct egraph *e, uint64_t hash, const struct enode *n,
+                                 const eclass_id *children)
+{
+    struct application a = {n, children};
+    return table_find(&e->by_structure, hash, is_same_application, e, &a);
+}
+
+static bool is_commutative(const struct enode *n)
+{
+    return n->op != PROJECTION && n->n_children == 2 && (operators[n->op]->flags & OPERATOR_IS_COMMUTATIVE);
+}
+
+#define FEW_CHILDREN 16   // more are allocated
+struct children {
+    eclass_id few[FEW_CHILDREN], *items;
+    size_t size;   // of what was allocated
+};
+
+static void children_init(struct children *c, uint32_t n)
+{
+    c->size = n > FEW_CHILDREN ? n * sizeof *c->items : 0;
+    c->items = c->size ? mem_alloc(c->size) : c->few;
+}
+
+static void children_free(struct children *c)
+{
+    if (c->size)
+        mem_free(c->items, c->size);
+}
+
+static void canonicalise(const struct egraph *e, const struct enode *n, const enode_id *given, eclass_id *ret_children)
+{
+    for (uint32_t i = 0; i < n->n_children; i++)
+        ret_children[i] = egraph_find(e, given[i]);
+    if (is_commutative(n) && ret_children[0] > ret_children[1]) {
+        eclass_id first = ret_children[0];
+        ret_children[0] = ret_children[1];
+        ret_children[1] = first;
+    }
+}
+
+// --- analysis --------------------------------------------------------------------------------------------------------
+
+static void analyse(const struct egraph *e, enode_id id, bool *ret_weight, bool *ret_given)
+{
+    const struct enode *n = &e->nodes.items[id];
+    const struct operator* op = egraph_operator(e, id);
+    bool is_leaf = op && op->flags & OPERATOR_IS_LEAF;
+    *ret_weight = is_leaf ? op->id == OP_WEIGHT : !op || !(op->flags & OPERATOR_IS_OPAQUE);
+    for (uint32_t i = 0; i < n->n_children; i++)
+        *ret_weight = *ret_weight && e->classes.items[egraph_find(e, egraph_edges(e, id)[i].child)].is_weight;
+    *ret_given = op && op->id == OP_TRANSPOSE ? e->classes.items[egraph_find(e, egraph_edges(e, id)[0].child)].is_given
+                                              : op && op->id == OP_WEIGHT;
+}
+
+static bool learn(struct eclass *c, bool is_weight, bool is_given)
+{
+    bool is_new = (is_weight && !c->is_weight) || (is_given && !c->is_given);
+    c->is_weight = c->is_weight || is_weight;
+    c->is_given = c->is_given || is_given;
+    return is_new;
+}
+
+// --- adding ----------------------------------------------------------------------------------------------------------
+
+static void link_parent(struct egraph *e, eclass_id c, uint32_t edge)
+{
+    struct eclass *class = &e->classes.items[c];
+    e->edges.items[edge].next = NO_EDGE;
+    if (class->last_parent == NO_EDGE)
+        class->first_parent = edge;
+    else
+        e->edges.items[class->last_parent].next = edge;
+    class->last_parent = edge;
+    class->n_parents++;
+}
+
+static enode_id append(struct egraph *e, struct enode n, const enode_id *given, const eclass_id *children,
+                       uint64_t hash)
+{
+    enode_id id = (enode_id)e->nodes.count;
+    bool is_swapped = is_commutative(&n) && children[0] != egraph_find(e, given[0]);
+    n.first_edge = (uint32_t)e->edges.count;
+    vec_push(&e->nodes, n);
+    vec_push(&e->leader, id);
+    vec_push(&e->next, id);
+    vec_push(&e->forest, ((struct efrom){NO_ENODE, 0}));
+    vec_push(&e->classes, ((struct eclass){NO_EDGE, NO_EDGE, 0, 1, false, false, 0}));
+    for (uint32_t i = 0; i < n.n_children; i++) {
+        vec_push(&e->edges, ((struct eedge){children[i], given[is_swapped ? 1 - i : i], id, NO_EDGE}));
+        link_parent(e, children[i], n.first_edge + i);
+    }
+    struct eclass *class = &e->classes.items[id];
+    analyse(e, id, &class->is_weight, &class->is_given);
+    if (e->values)
+        class->fingerprint = evalues_add(e->values, e, id);
+    table_insert(&e->by_structure, hash, id);
+    e->n_classes++;
+    e->n_live++;
+    return id;
+}
+
+static enode_id add(struct egraph *e, struct enode n, const enode_id *given)
+{
+    struct children children;
+    children_init(&children, n.n_children);
+    canonicalise(e, &n, given, children.items);
+    uint64_t hash = hash_of(&n, children.items);
+    enode_id id = find_application(e, hash, &n, children.items);
+    if (id == TABLE_NONE)
+        id = append(e, n, given, children.items, hash);
+    children_free(&children);
+    return id;
+}
+
+enode_id egraph_add(struct egraph *e, const struct operator* op, uint32_t attributes, uint32_t type,
+                    uint32_t n_children, const enode_id *children)
+{
+    struct enode n = {.op = (uint32_t)op->id, .attributes = attributes, .type = type, .n_children = n_children};
+    return add(e, n, children);
+}
+
+enode_id egraph_add_output(struct egraph *e, enode_id application, uint32_t output)
+{
+    const struct etype *tuple = &e->types.items[e->nodes.items[application].type];
+    assert(output < tuple->count);
+    if (tuple->count == 1)
+        return application;
+    uint32_t type = egraph_intern_type(e, 1, &tuple->types[output]);
+    return add(e, (struct enode){.op = PROJECTION, .attributes = output, .type = type, .n_children = 1}, &application);
+}
+
+eclass_id egraph_find_output(const struct egraph *e, enode_id application, uint32_t output)
+{
+    eclass_id tuple = egraph_find(e, application);
+    if (egraph_is_tensor(e, application))
+        return output == 0 ? tuple : NO_ENODE;
+    for (uint32_t k = e->classes.items[tuple].first_parent; k != NO_EDGE; k = e->edges.items[k].next) {
+        const struct enode *n = &e->nodes.items[e->edges.items[k].owner];
+        if (n->op == PROJECTION && n->attributes == output)
+            return egraph_find(e, e->edges.items[k].owner);
+    }
+    return NO_ENODE;
+}
+
+// --- unions ----------------------------------------------------------------------------------------------------------
+
+// Makes `n` the root of its tree of the proof forest.
+static void reroot(struct egraph *e, enode_id n)
+{
+    struct efrom from = {NO_ENODE, 0};
+    while (n != NO_ENODE) {
+        struct efrom next = e->forest.items[n];
+        e->forest.items[n] = from;
+        from = (struct efrom){n, next.reason};
+        n = next.parent;
+    }
+}
+
+static void join(struct egraph *e, eclass_id winner, eclass_id loser)
+{
+    struct eclass *w = &e->classes.items[winner], *l = &e->classes.items[loser];
+    for (uint32_t k = l->first_parent; k != NO_EDGE; k = e->edges.items[k].next)
+        vec_push(&e->pending, e->edges.items[k].owner);
+    e->leader.items[loser] = winner;
+    enode_id after = e->next.items[winner];
+    e->next.items[winner] = e->next.items[loser];
+    e->next.items[loser] = after;
+    if (l->first_parent != NO_EDGE && w->first_parent != NO_EDGE)
+        e->edges.items[w->last_parent].next = l->first_parent;
+    else if (l->first_parent != NO_EDGE)
+        w->first_parent = l->first_parent;
+    w->last_parent = l->last_parent != NO_EDGE ? l->last_parent : w->last_parent;
+    w->n_parents += l->n_parents;
+    w->n_nodes += l->n_nodes;
+    w->fingerprint = w->fingerprint ? w->fingerprint : l->fingerprint;
+    bool is_more = learn(w, l->is_weight, l->is_given), is_less = learn(l, w->is_weight, w->is_given);
+    if (is_more || is_less)
+        vec_push(&e->analysis_pending, winner);
+}
+
+enum union_result egraph_union(struct egraph *e, enode_id a, enode_id b, uint32_t reason)
+{
+    eclass_id x = egraph_find(e, a), y = egraph_find(e, b);
+    if (x == y)
+        return UNION_KNOWN;
+    const struct eclass *cx = &e->classes.items[x], *cy = &e->classes.items[y];
+    if (e->nodes.items[x].type != e->nodes.items[y].type)
+        return UNION_OTHER_TYPE;
+    if (reason != REASON_CONGRUENCE && cx->fingerprint && cy->fingerprint && cx->fingerprint != cy->fingerprint)
+        return UNION_OTHER_VALUE;
+    bool is_kept = cx->n_parents > cy->n_parents || (cx->n_parents == cy->n_parents && x < y);
+    enode_id moved = is_kept ? b : a, other = is_kept ? a : b;
+    reroot(e, moved);
+    e->forest.items[moved] = (struct efrom){other, reason};
+    join(e, is_kept ? x : y, is_kept ? y : x);
+    e->n_classes--;
+    e->n_unions++;
+    e->is_clean = false;
+    return UNION_NEW;
+}
+
+// --- rebuild ---------------------------------------------------------------------------------------------------------
+
+static void mark_redundant(struct egraph *e, enode_id n, enode_id kept)
+{
+    e->nodes.items[n].is_redundant = true;
+    e->nodes.items[kept].is_filtered = e->nodes.items[kept].is_filtered && e->nodes.items[n].is_filtered;
+    e->n_live--;
+    egraph_union(e, n, kept, REASON_CONGRUENCE);
+}
+
+// Of a commutative node both edges may change places; the lists of parents tell owners only, so they stay right.
+static void replace_children(const struct egraph *e, const struct enode *n, struct eedge *edges,
+                             const eclass_id *children)
+{
+    if (is_commutative(n) && egraph_find(e, edges[0].child) != children[0]) {
+        enode_id first = edges[0].first;
+        edges[0].first = edges[1].first;
+        edges[1].first = first;
+    }
+    for (uint32_t i = 0; i < n->n_children; i++)
+        edges[i].child = children[i];
+}
+
+static void repair(struct egraph *e, enode_id id)
+{
+    struct enode *n = &e->nodes.items[id];
+    struct eedge *edges = &e->edges.items[n->first_edge];
+    struct children old, new;
+    if (n->is_redundant)
+        return;
+    children_init(&old, n->n_children);
+    children_init(&new, n->n_children);
+    for (uint32_t i = 0; i < n->n_children; i++)
+        old.items[i] = edges[i].child;
+    canonicalise(e, n, old.items, new.items);
+    if (memcmp(old.items, new.items, n->n_children * sizeof *new.items) != 0) {
+        table_remove(&e->by_structure, hash_of(n, old.items), id);
+        uint64_t hash = hash_of(n, new.items);
+        enode_id found = find_application(e, hash, n, new.items);
+        replace_children(e, n, edges, new.items);
+        if (found == TABLE_NONE)
+            table_insert(&e->by_structure, hash, id);
+        else
+            mark_redundant(e, id, found);
+    }
+    children_free(&old);
+    children_free(&new);
+}
+
+// What is known of a class may make more known of what reads it.
+static void analyse_parents(struct egraph *e, eclass_id c)
+{
+    for (uint32_t k = e->classes.items[egraph_find(e, c)].first_parent; k != NO_EDGE; k = e->edges.items[k].next) {
+        enode_id owner = e->edges.items[k].owner;
+        eclass_id class = egraph_find(e, owner);
+        bool is_weight, is_given;
+        analyse(e, owner, &is_weight, &is_given);
+        if (learn(&e->classes.items[class], is_weight, is_given))
+            vec_push(&e->analysis_pending, class);
+    }
+}
+
+// The node that names the class stays, as the ring's beginning.
+static void drop_redundant_nodes(struct egraph *e, eclass_id c)
+{
+    enode_id last = c;
+    for (enode_id n = e->next.items[c]; n != c; n = e->next.items[n]) {
+        if (e->nodes.items[n].is_redundant)
+            continue;
+        e->next.items[last] = n;
+        last = n;
+    }
+    e->next.items[last] = c;
+}
+
+static void drop_redundant_parents(struct egraph *e, eclass_id c)
+{
+    struct eclass *class = &e->classes.items[c];
+    uint32_t k = class->first_parent;
+    class->first_parent = class->last_parent = NO_EDGE;
+    class->n_parents = 0;
+    while (k != NO_EDGE) {
+        uint32_t next = e->edges.items[k].next;
+        if (!e->nodes.items[e->edges.items[k].owner].is_redundant)
+            link_parent(e, c, k);
+        k = next;
+    }
+}
+
+static void count_nodes(struct egraph *e, eclass_id c)
+{
+    uint32_t count = 0;
+    for (enode_id n = egraph_first_node(e, c); n != NO_ENODE; n = egraph_next_node(e, c, n))
+        count++;
+    e->classes.items[c].n_nodes = count;
+}
+
+// Leaves every list with what is live, and every id with its class.
+static void tidy(struct egraph *e)
+{
+    for (enode_id n = 0; n < e->nodes.count; n++)
+        e->leader.items[n] = egraph_find(e, n);
+    for (enode_id n = 0; n < e->nodes.count; n++)
+        if (e->leader.items[n] == n) {
+            drop_redundant_nodes(e, n);
+            drop_redundant_parents(e, n);
+            count_nodes(e, n);
+        }
+}
+
+void egraph_rebuild(struct egraph *e)
+{
+    bool is_touched = !e->is_clean;
+    while (e->pending.count || e->analysis_pending.count) {
+        for (size_t i = 0; i < e->pending.count; i++)
+            repair(e, e->pending.items[i]);
+        vec_clear(&e->pending);
+        while (e->analysis_pending.count)
+            analyse_parents(e, vec_pop(&e->analysis_pending));
+    }
+    if (is_touched)
+        tidy(e);
+    e->is_clean = true;
+}
+
+void egraph_filter(struct egraph *e, enode_id n)
+{
+    e->nodes.items[n].is_filtered = true;
+}
+
+// --- reading ---------------------------------------------------------------------------------------------------------
+
+static enode_id live_from(const struct egraph *e, eclass_id c, enode_id n)
+{
+    while (e->nodes.items[n].is_redundant) {
+        n = e->next.items[n];
+        if (n == c)
+            return NO_ENODE;
+    }
+    return n;
+}
+
+enode_id egraph_first_node(const struct egraph *e, eclass_id c)
+{
+    return live_from(e, c, c);
+}
+
+enode_id egraph_next_node(const struct egraph *e, eclass_id c, enode_id n)
+{
+    n = e->next.items[n];
+    return n == c ? NO_ENODE : live_from(e, c, n);
+}
+
+size_t egraph_memory(const struct egraph *e)
+{
+    return e->nodes.capacity * sizeof *e->nodes.items + e->edges.capacity * sizeof *e->edges.items +
+           e->classes.capacity * sizeof *e->classes.items + e->leader.capacity * 4 + e->next.capacity * 4 +
+           e->forest.capacity * sizeof *e->forest.items + e->pending.capacity * 4 +
+           e->by_structure.capacity * sizeof *e->by_structure.slots + e->arena.total;
+}

@@ -1,0 +1,135 @@
+// The values of a node's outputs stand one behind the other; a projection's are those of its place in the tuple's.
+#include "egraph/values.h"
+
+#include "core/hash.h"
+#include "core/random.h"
+#include "egraph/egraph.h"
+#include "expressions/evaluate.h"
+#include "expressions/field.h"
+#include <string.h>
+
+#define KEY 0x7461736f
+#define OPERATIONS_PER_ENTRY 64   // of the largest tensor that is allowed: what one node may take
+
+struct evalues {
+    struct arena arena, scratch;
+    VEC(uint64_t *) of_nodes;   // NULL: unknown
+    int64_t most_entries;
+};
+
+struct evalues *evalues_new(int64_t most_entries)
+{
+    struct evalues *v = mem_alloc_zero(sizeof *v);
+    v->most_entries = most_entries;
+    arena_init(&v->arena);
+    arena_init(&v->scratch);
+    return v;
+}
+
+void evalues_free(struct evalues *v)
+{
+    vec_free(&v->of_nodes);
+    arena_free(&v->arena);
+    arena_free(&v->scratch);
+    mem_free(v, sizeof *v);
+}
+
+// Of floating-point tensors; an operator that counts with others has its meaning only at small integers. 0: too many.
+static int64_t entries_of(const struct evalues *v, const struct etype *t)
+{
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < t->count; i++) {
+        if (!type_is_known(&t->types[i]) || !dtype_is_float(t->types[i].dtype))
+            return 0;
+        sum += type_elements(&t->types[i]);
+    }
+    return sum <= v->most_entries ? sum : 0;
+}
+
+static void fill_leaf(const struct egraph *e, enode_id n, uint64_t *ret_entries, int64_t count)
+{
+    uint64_t key = hash_mix(KEY + (uint64_t)egraph_operator(e, n)->id, (uint64_t)egraph_attributes(e, n)[0].ints[0]);
+    for (int64_t i = 0; i < count; i++)
+        ret_entries[i] = field_reduce(random_keyed(key, (uint64_t)i));
+}
+
+// The value that some node of the child's class has.
+static const uint64_t *value_of_child(const struct evalues *v, const struct egraph *e, enode_id child)
+{
+    enode_id n = child;
+    do {
+        if (v->of_nodes.items[n])
+            return v->of_nodes.items[n];
+        n = e->next.items[n];
+    } while (n != child);
+    return NULL;
+}
+
+static uint64_t *project(struct evalues *v, const struct egraph *e, enode_id n, uint64_t *ret_entries)
+{
+    enode_id tuple = egraph_edges(e, n)[0].child;
+    const struct etype *t = &e->types.items[e->nodes.items[tuple].type];
+    const uint64_t *all = value_of_child(v, e, tuple);
+    for (uint32_t i = 0; all && i < e->nodes.items[n].attributes; i++)
+        all += type_elements(&t->types[i]);
+    if (!all)
+        return NULL;
+    memcpy(ret_entries, all, (size_t)type_elements(egraph_type(e, n)) * sizeof *ret_entries);
+    return ret_entries;
+}
+
+static bool evaluate(struct evalues *v, const struct egraph *e, enode_id n, uint64_t *ret_entries)
+{
+    const struct enode *node = &e->nodes.items[n];
+    const struct etype *made = &e->types.items[node->type];
+    struct type *types = arena_array(&v->scratch, struct type, node->n_children + 1);
+    const uint64_t **inputs = arena_array(&v->scratch, const uint64_t *, node->n_children + 1);
+    uint64_t **outputs = arena_array(&v->scratch, uint64_t *, made->count + 1);
+    for (uint32_t i = 0; i < node->n_children; i++) {
+        types[i] = *egraph_type(e, egraph_edges(e, n)[i].child);
+        inputs[i] = value_of_child(v, e, egraph_edges(e, n)[i].child);
+        if (!inputs[i])
+            return false;
+    }
+    for (uint32_t i = 0; i < made->count; i++) {
+        outputs[i] = ret_entries;
+        ret_entries += type_elements(&made->types[i]);
+    }
+    struct definition d;
+    struct operator_call call = {egraph_operator(e, n), (int)node->n_children, types, egraph_attributes(e, n)};
+    definition_init(&d, &v->scratch, call.n_inputs, types);
+    bool is_done = operator_define(&d, &call) && !d.is_data_dependent &&
+                   definition_flops(&d) <= (double)OPERATIONS_PER_ENTRY * (double)v->most_entries;
+    if (is_done)
+        evaluate_field(&d, KEY, inputs, outputs, &v->scratch);
+    definition_free(&d);
+    return is_done;
+}
+
+static uint64_t *value_of(struct evalues *v, const struct egraph *e, enode_id n, int64_t count)
+{
+    const struct operator* op = egraph_operator(e, n);
+    uint64_t *entries = count ? arena_alloc(&v->arena, (size_t)count * sizeof *entries, _Alignof(uint64_t)) : NULL;
+    if (!entries)
+        return NULL;
+    if (!op)
+        return project(v, e, n, entries);
+    if (op->flags & OPERATOR_IS_LEAF)
+        fill_leaf(e, n, entries, count);
+    else if (!op->define || !evaluate(v, e, n, entries))
+        return NULL;
+    return entries;
+}
+
+uint64_t evalues_add(struct evalues *v, const struct egraph *e, uint32_t n)
+{
+    int64_t count = entries_of(v, &e->types.items[e->nodes.items[n].type]);
+    struct arena_mark before = arena_mark(&v->arena), scratch = arena_mark(&v->scratch);
+    uint64_t *entries = value_of(v, e, n, count);
+    arena_release(&v->scratch, scratch);
+    if (!entries)
+        arena_release(&v->arena, before);
+    vec_push(&v->of_nodes, entries);
+    uint64_t hash = entries ? hash_bytes(entries, (size_t)count * sizeof *entries, KEY) : 0;
+    return entries && hash == 0 ? 1 : hash;
+}

@@ -1,0 +1,227 @@
+// The deferred rebuild against congruence closure by looking at all pairs, on random e-graphs; what a merge refuses; and
+// why two nodes are equal.
+#include "core/random.h"
+#include "egraph/egraph.h"
+#include "tests/support/check.h"
+
+enum { GRAPHS = 400, NODES = 60, UNIONS = 12, ROUNDS = 3 };
+
+// --- the obvious closure ---------------------------------------------------------------------------------------------
+
+struct closure {
+    const struct egraph *e;
+    eclass_id of[8 * NODES];
+};
+
+static void name_all(struct closure *c, eclass_id old, eclass_id new)
+{
+    for (size_t n = 0; n < c->e->nodes.count; n++)
+        c->of[n] = c->of[n] == old ? new : c->of[n];
+}
+
+static bool has_equal_children(const struct closure *c, enode_id x, enode_id y, bool is_swapped)
+{
+    for (uint32_t i = 0; i < c->e->nodes.items[x].n_children; i++)
+        if (c->of[egraph_edges(c->e, x)[i].first] != c->of[egraph_edges(c->e, y)[is_swapped ? 1 - i : i].first])
+            return false;
+    return true;
+}
+
+static bool are_congruent(const struct closure *c, enode_id x, enode_id y)
+{
+    const struct enode *a = &c->e->nodes.items[x], *b = &c->e->nodes.items[y];
+    if (a->op != b->op || a->attributes != b->attributes || a->type != b->type || a->n_children != b->n_children)
+        return false;
+    return has_equal_children(c, x, y, false) || (a->op == OP_EWADD && has_equal_children(c, x, y, true));
+}
+
+static void close(struct closure *c)
+{
+    bool is_changed = true;
+    while (is_changed) {
+        is_changed = false;
+        for (enode_id x = 0; x < c->e->nodes.count; x++)
+            for (enode_id y = 0; y < x; y++)
+                if (c->of[x] != c->of[y] && are_congruent(c, x, y)) {
+                    name_all(c, c->of[x], c->of[y]);
+                    is_changed = true;
+                }
+    }
+}
+
+// --- random e-graphs -------------------------------------------------------------------------------------------------
+
+struct grown {
+    struct egraph e;
+    uint32_t tensor, tuple;
+    VEC(enode_id) tensors;
+};
+
+static uint32_t attributes_of(struct egraph *e, enum operator_id op, int64_t value)
+{
+    struct attribute_value values[MAX_ATTRIBUTES];
+    for (int i = 0; i < MAX_ATTRIBUTES; i++)
+        values[i] = (struct attribute_value){1, &value};
+    return egraph_intern_attributes(e, operators[op], values);
+}
+
+static enode_id any_tensor(struct grown *g, struct random *r)
+{
+    return g->tensors.items[random_below(r, g->tensors.count)];
+}
+
+static void add_something(struct grown *g, struct random *r)
+{
+    static const enum operator_id ops[] = {OP_RELU, OP_EWADD, OP_SUB, OP_SPLIT};
+    enum operator_id op = ops[random_below(r, COUNT_OF(ops))];
+    enode_id children[2] = {any_tensor(g, r), any_tensor(g, r)};
+    uint32_t n_children = op == OP_RELU || op == OP_SPLIT ? 1 : 2, type = op == OP_SPLIT ? g->tuple : g->tensor;
+    enode_id n = egraph_add(&g->e, operators[op], attributes_of(&g->e, op, (int64_t)random_below(r, 2)), type,
+                            n_children, children);
+    for (uint32_t i = 0; i < g->e.types.items[type].count; i++)
+        vec_push(&g->tensors, egraph_add_output(&g->e, n, i));
+}
+
+static void grow(struct grown *g, struct random *r)
+{
+    struct type t[2] = {type_make(DTYPE_F32, 2, (const int64_t[]){2, 3}),
+                        type_make(DTYPE_F32, 2, (const int64_t[]){2, 3})};
+    *g = (struct grown){0};
+    egraph_init(&g->e, 0);
+    g->tensor = egraph_intern_type(&g->e, 1, t);
+    g->tuple = egraph_intern_type(&g->e, 2, t);
+    for (int64_t i = 0; i < 4; i++)
+        vec_push(&g->tensors,
+                 egraph_add(&g->e, operators[OP_INPUT], attributes_of(&g->e, OP_INPUT, i), g->tensor, 0, NULL));
+    for (size_t i = 0; i < NODES; i++)
+        add_something(g, r);
+}
+
+static void free_grown(struct grown *g)
+{
+    vec_free(&g->tensors);
+    egraph_free(&g->e);
+}
+
+static void check_partition(const struct closure *c, uint64_t seed)
+{
+    for (enode_id x = 0; x < c->e->nodes.count; x++)
+        for (enode_id y = 0; y < x; y++)
+            if ((c->of[x] == c->of[y]) != (egraph_find(c->e, x) == egraph_find(c->e, y)))
+                fail_msg("seed %llu: nodes %u and %u", (unsigned long long)seed, x, y);
+}
+
+// Nodes are added between rounds too: to classes of several nodes, where they may be congruent to redundant ones.
+static void unite_at_random(struct grown *g, struct closure *c, struct random *r, uint64_t seed)
+{
+    const char *what = "";
+    size_t known = g->e.nodes.count;
+    for (int i = 0; i < 6; i++)
+        add_something(g, r);
+    for (size_t n = known; n < g->e.nodes.count; n++)
+        c->of[n] = (eclass_id)n;
+    for (size_t i = 0; i < random_below(r, UNIONS); i++) {
+        enode_id x = any_tensor(g, r), y = any_tensor(g, r);
+        egraph_union(&g->e, x, y, REASON_GIVEN);
+        name_all(c, c->of[x], c->of[y]);
+    }
+    egraph_rebuild(&g->e);
+    close(c);
+    if (!egraph_check(&g->e, &what))
+        fail_msg("seed %llu: %s", (unsigned long long)seed, what);
+    check_partition(c, seed);
+}
+
+static void rebuilds_as_the_closure_of_all_pairs(void **state)
+{
+    for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
+        struct random r = random_seed(seed);
+        struct grown g;
+        grow(&g, &r);
+        struct closure c = {.e = &g.e};
+        for (size_t n = 0; n < g.e.nodes.count; n++)
+            c.of[n] = (eclass_id)n;
+        for (int round = 0; round < ROUNDS; round++)
+            unite_at_random(&g, &c, &r, seed);
+        free_grown(&g);
+    }
+}
+
+// --- refusals and reasons --------------------------------------------------------------------------------------------
+
+static enode_id leaf(struct egraph *e, int64_t index, int64_t columns)
+{
+    struct type t = type_make(DTYPE_F32, 2, (const int64_t[]){2, columns});
+    return egraph_add(e, operators[OP_INPUT], attributes_of(e, OP_INPUT, index), egraph_intern_type(e, 1, &t), 0, NULL);
+}
+
+static enode_id apply(struct egraph *e, enum operator_id op, enode_id x, enode_id y)
+{
+    uint32_t n_children = operators[op]->min_inputs == 1 ? 1 : 2;
+    return egraph_add(e, operators[op], attributes_of(e, op, 0), e->nodes.items[x].type, n_children,
+                      (const enode_id[]){x, y});
+}
+
+static void refuses_other_types_and_values(void **state)
+{
+    struct egraph e;
+    egraph_init(&e, 100);
+    enode_id x = leaf(&e, 0, 3), y = leaf(&e, 1, 3), wide = leaf(&e, 2, 4);
+    enode_id sum = apply(&e, OP_EWADD, x, y), difference = apply(&e, OP_SUB, sum, y);
+    assert_int_equal(egraph_union(&e, x, wide, REASON_GIVEN), UNION_OTHER_TYPE);
+    assert_int_equal(egraph_union(&e, x, y, REASON_GIVEN), UNION_OTHER_VALUE);
+    assert_int_equal(egraph_union(&e, difference, x, REASON_GIVEN), UNION_NEW);
+    assert_int_equal(egraph_union(&e, difference, x, REASON_GIVEN), UNION_KNOWN);
+    assert_int_equal(apply(&e, OP_EWADD, y, x), sum);
+    egraph_free(&e);
+}
+
+static void note_reason(void *context, enode_id x, enode_id y, uint32_t reason)
+{
+    uint32_t *seen = context;
+    seen[reason == REASON_CONGRUENCE ? 0 : reason]++;
+}
+
+static void tells_why(void **state)
+{
+    struct egraph e;
+    uint32_t seen[4] = {0};
+    egraph_init(&e, 0);
+    enode_id a = leaf(&e, 0, 3), b = leaf(&e, 1, 3), c = leaf(&e, 2, 3), d = leaf(&e, 3, 3);
+    enode_id of_a = apply(&e, OP_RELU, a, a), of_c = apply(&e, OP_RELU, c, c);
+    egraph_union(&e, a, b, 1);
+    egraph_union(&e, b, c, 2);
+    egraph_union(&e, d, of_c, 3);
+    egraph_rebuild(&e);
+    egraph_explain(&e, a, c, note_reason, seen);
+    assert_memory_equal(seen, ((uint32_t[]){0, 1, 1, 0}), sizeof seen);
+    egraph_explain(&e, d, of_a, note_reason, seen);
+    assert_memory_equal(seen, ((uint32_t[]){1, 1, 1, 1}), sizeof seen);
+    egraph_free(&e);
+}
+
+static void knows_weights_through_unions(void **state)
+{
+    struct egraph e;
+    egraph_init(&e, 0);
+    enode_id x = leaf(&e, 0, 3), y = apply(&e, OP_RELU, x, x);
+    enode_id w = egraph_add(&e, operators[OP_WEIGHT], attributes_of(&e, OP_WEIGHT, 0), e.nodes.items[x].type, 0, NULL);
+    assert_false(e.classes.items[y].is_weight);
+    egraph_union(&e, x, w, REASON_GIVEN);
+    egraph_rebuild(&e);
+    assert_true(e.classes.items[egraph_find(&e, y)].is_weight);
+    assert_false(e.classes.items[egraph_find(&e, y)].is_given);
+    assert_true(e.classes.items[egraph_find(&e, x)].is_given);
+    egraph_free(&e);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(rebuilds_as_the_closure_of_all_pairs),
+        TEST(refuses_other_types_and_values),
+        TEST(tells_why),
+        TEST(knows_weights_through_unions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
