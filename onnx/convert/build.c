@@ -1,5 +1,6 @@
 // Building graph nodes for converters, and reading what converters need of a node.
 #include "core/error.h"
+#include "core/hash.h"
 #include "expressions/elements.h"
 #include "onnx/convert/importer.h"
 
@@ -317,18 +318,52 @@ tensor_id int_weight(struct conversion *c, int rank, const int64_t *dim, const i
     return imported_model_add_weight(c->model, &type, data);
 }
 
+struct scalar {
+    enum dtype dtype;
+    uint8_t data[8];
+};
+
+static uint64_t hash_of_scalar(enum dtype dtype, const void *data)
+{
+    return hash_bytes(data, dtype_size(dtype), dtype);
+}
+
+static bool is_scalar(const void *owner, uint32_t id, const void *key)
+{
+    const struct imported_weight *w = &((const struct imported_model *)owner)->weights.items[id];
+    const struct scalar *s = key;
+    return w->type.dtype == s->dtype && memcmp(w->data, s->data, dtype_size(s->dtype)) == 0;
+}
+
+static uint32_t find_scalar(const struct importer *im, const struct scalar *s)
+{
+    return table_find(&im->scalars, hash_of_scalar(s->dtype, s->data), is_scalar, im->model, s);
+}
+
+// Weights that were added since the last time: those of rank 0 that were made here are found from now on.
+static void note_scalars(struct importer *im)
+{
+    for (; im->n_weights_noted < im->model->weights.count; im->n_weights_noted++) {
+        const struct imported_weight *w = &im->model->weights.items[im->n_weights_noted];
+        struct scalar s = {.dtype = w->type.dtype};
+        if (w->tensor || !w->data || w->type.rank != 0 || dtype_size(s.dtype) > sizeof s.data)
+            continue;
+        memcpy(s.data, w->data, dtype_size(s.dtype));
+        if (find_scalar(im, &s) == TABLE_NONE)
+            table_insert(&im->scalars, hash_of_scalar(s.dtype, s.data), (uint32_t)im->n_weights_noted);
+    }
+}
+
 // One weight per value and type, so that equal applications stay equal.
 tensor_id scalar_constant(struct conversion *c, enum dtype dtype, double value)
 {
-    uint8_t data[8] = {0};
-    elements_from_reals(dtype, &value, 1, data);
-    for (size_t i = 0; i < c->model->weights.count; i++) {
-        const struct imported_weight *w = &c->model->weights.items[i];
-        if (!w->tensor && w->data && w->type.rank == 0 && w->type.dtype == dtype &&
-            memcmp(w->data, data, dtype_size(dtype)) == 0)
-            return graph_add_leaf(&c->model->graph, operators[OP_WEIGHT], (int64_t)i, &w->type);
-    }
-    return real_weight(c, dtype, 0, NULL, &value);
+    struct scalar s = {.dtype = dtype};
+    elements_from_reals(dtype, &value, 1, s.data);
+    note_scalars(c->importer);
+    uint32_t id = find_scalar(c->importer, &s);
+    if (id == TABLE_NONE)
+        return real_weight(c, dtype, 0, NULL, &value);
+    return graph_add_leaf(&c->model->graph, operators[OP_WEIGHT], id, &c->model->weights.items[id].type);
 }
 
 tensor_id constant_like(struct conversion *c, tensor_id like, double value)

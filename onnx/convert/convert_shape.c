@@ -244,17 +244,23 @@ static int64_t clamped(int64_t value, int64_t low, int64_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-// One axis of a slice, as Python does it.
+static int64_t from_the_front(int64_t place, int64_t size)
+{
+    return place < 0 ? clamped(place, -size - 1, 0) + size : place;
+}
+
+// One axis of a slice. As Python does it, but for a backward one that begins before the first entry: ONNX begins it
+// there, Python has none.
 static bool set_range(struct conversion *c, struct ranges *r, int axis, int64_t size, int64_t start, int64_t end,
                       int64_t step)
 {
     if (step == 0 || step == INT64_MIN)
         return cannot(c, "a step is out of range");
-    start =
-        clamped(start < 0 ? clamped(start, -size - 1, 0) + size : start, step < 0 ? -1 : 0, step < 0 ? size - 1 : size);
-    end = clamped(end < 0 ? clamped(end, -size - 1, 0) + size : end, step < 0 ? -1 : 0, step < 0 ? size - 1 : size);
+    int64_t last = step < 0 ? size - 1 : size;
+    start = clamped(from_the_front(start, size), 0, last);
+    end = clamped(from_the_front(end, size), step < 0 ? -1 : 0, last);
     int64_t span = step > 0 ? end - start : start - end, stride = step > 0 ? step : -step;
-    r->size[axis] = span > 0 ? (span - 1) / stride + 1 : 0;
+    r->size[axis] = span > 0 && size > 0 ? (span - 1) / stride + 1 : 0;
     r->start[axis] = r->size[axis] ? start : 0;
     r->step[axis] = r->size[axis] > 1 ? step : 1;
     return true;

@@ -148,27 +148,21 @@ static struct onnx_value_info *with_bound_shape(struct exporter *x, struct onnx_
     return bound;
 }
 
-static bool is_initializer(const struct onnx_graph *g, const char *name)
-{
-    for (size_t i = 0; i < g->initializers.count; i++)
-        if (onnx_string_is(&((const struct onnx_tensor *)g->initializers.items[i])->name, name))
-            return true;
-    return false;
-}
-
 // The model's inputs as they were; those that named initializers only while these are there.
 static void write_inputs(struct exporter *x, struct onnx_graph *g)
 {
-    struct name_set declared = {0};
+    struct name_set declared = {0}, initializers = {0};
     struct onnx_list inputs = {arena_array(x->arena, void *, g->inputs.count + g->initializers.count + 1), 0};
     size_t next = 0;
+    for (size_t i = 0; i < g->initializers.count; i++)
+        name_set_add(&initializers, ((const struct onnx_tensor *)g->initializers.items[i])->name.text);
     for (size_t i = 0; i < g->inputs.count; i++) {
         struct onnx_value_info *info = g->inputs.items[i];
         const struct imported_value *input = next < x->model->inputs.count ? x->model->inputs.items + next : NULL;
         bool is_input = input && onnx_string_is(&info->name, input->name);
         if (is_input)
             info = with_bound_shape(x, info, graph_type(&x->model->graph, input->tensor));
-        if (is_input || is_initializer(g, info->name.text))
+        if (is_input || name_set_has(&initializers, info->name.text))
             inputs.items[inputs.count++] = info;
         next += is_input;
         name_set_add(&declared, info->name.text);
@@ -179,6 +173,7 @@ static void write_inputs(struct exporter *x, struct onnx_graph *g)
             inputs.items[inputs.count++] = declare_initializer(x, t);
     }
     g->inputs = inputs;
+    name_set_free(&initializers);
     name_set_free(&declared);
 }
 

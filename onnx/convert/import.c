@@ -345,6 +345,7 @@ bool import_model(struct imported_model *m, struct onnx_file *file, const struct
     arena_free(&im.scratch);
     vec_free(&im.symbols);
     vec_free(&im.is_constant);
+    table_free(&im.scalars);
     names_free(&im);
     if (!is_imported)
         imported_model_free(m);

@@ -22,6 +22,8 @@ struct importer {
     struct table by_name;
     VEC(struct bound_symbol) symbols;   // symbolic dimensions that are known
     VEC(bool) is_constant;              // of the nodes asked about so far: depends on weights only
+    struct table scalars;               // weights of rank 0 that were made here, by type and value: index of the weight
+    size_t n_weights_noted;             // as far as that table knows them
     struct arena scratch;               // of one node's conversion
 };
 

@@ -73,16 +73,24 @@ void names_free(struct importer *im)
 struct capture {
     struct importer *importer;
     VEC(const char *) names;
+    struct table seen;   // index among the importer's values -> the same
 };
+
+static bool is_value(const void *owner, uint32_t id, const void *key)
+{
+    return id == *(const uint32_t *)key;
+}
 
 static void capture_name(struct capture *c, const struct onnx_string *name)
 {
     const struct named_value *value = name_find(c->importer, name);
     if (!value || value->tensor == NO_TENSOR)
         return;
-    for (size_t i = 0; i < c->names.count; i++)
-        if (strcmp(c->names.items[i], value->name->text) == 0)
-            return;
+    uint32_t id = (uint32_t)(value - c->importer->values.items);
+    uint64_t hash = hash_mix(id, 0);
+    if (table_find(&c->seen, hash, is_value, NULL, &id) != TABLE_NONE)
+        return;
+    table_insert(&c->seen, hash, id);
     vec_push(&c->names, value->name->text);
 }
 
@@ -116,5 +124,6 @@ const char **names_captured_by(struct importer *im, const struct onnx_node *n, u
     if (c.names.count)
         memcpy(names, c.names.items, c.names.count * sizeof *names);
     vec_free(&c.names);
+    table_free(&c.seen);
     return names;
 }

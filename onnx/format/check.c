@@ -26,7 +26,7 @@ struct checker {
 static bool is_same_name(const void *owner, uint32_t id, const void *key)
 {
     const struct onnx_string *a = ((const struct scope *)owner)->names.items[id], *b = key;
-    return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
+    return a->size == b->size && (a->size == 0 || memcmp(a->text, b->text, a->size) == 0);
 }
 
 static uint64_t hash_of(const struct onnx_string *name)
@@ -34,9 +34,15 @@ static uint64_t hash_of(const struct onnx_string *name)
     return hash_bytes(name->text, name->size, 0);
 }
 
+// The place of the name in `names`, TABLE_NONE when it is not in this scope.
+static uint32_t find_name(const struct scope *s, const struct onnx_string *name)
+{
+    return table_find(&s->by_name, hash_of(name), is_same_name, s, name);
+}
+
 static bool is_in_scope(const struct scope *s, const struct onnx_string *name)
 {
-    return table_find(&s->by_name, hash_of(name), is_same_name, s, name) != TABLE_NONE;
+    return find_name(s, name) != TABLE_NONE;
 }
 
 static bool is_visible(const struct scope *s, const struct onnx_string *name)
@@ -88,7 +94,7 @@ static uint32_t producer_of(const struct producers *p, const struct onnx_string 
 {
     if (name->size == 0)
         return TABLE_NONE;
-    uint32_t id = table_find(&p->names.by_name, hash_of(name), is_same_name, &p->names, name);
+    uint32_t id = find_name(&p->names, name);
     return id == TABLE_NONE ? TABLE_NONE : p->nodes.items[id];
 }
 
@@ -179,15 +185,27 @@ static bool report_order(struct checker *c, const struct onnx_list *nodes, uint3
 
 static bool check_graph(struct checker *c, const struct onnx_graph *g, const struct scope *outer);
 
+static bool check_attribute_names(struct checker *c, const struct onnx_node *n)
+{
+    struct scope names = {0};
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < n->attributes.count; i++) {
+        const struct onnx_string *name = &((const struct onnx_attribute *)n->attributes.items[i])->name;
+        if (!name->text || name->size == 0)
+            is_fine = error_set(c->error, c->file, 0, 0, "node %s has an attribute without a name", label_of(n));
+        else if (!enter_name(&names, name))
+            is_fine = error_set(c->error, c->file, 0, 0, "node %s has two attributes %s", label_of(n), name->text);
+    }
+    leave_scope(&names);
+    return is_fine;
+}
+
 static bool check_attributes(struct checker *c, const struct onnx_node *n, const struct scope *s)
 {
+    if (!check_attribute_names(c, n))
+        return false;
     for (size_t i = 0; i < n->attributes.count; i++) {
         const struct onnx_attribute *a = n->attributes.items[i];
-        if (!a->name.text || a->name.size == 0)
-            return error_set(c->error, c->file, 0, 0, "node %s has an attribute without a name", label_of(n));
-        for (size_t k = 0; k < i; k++)
-            if (onnx_string_is(&((const struct onnx_attribute *)n->attributes.items[k])->name, a->name.text))
-                return error_set(c->error, c->file, 0, 0, "node %s has two attributes %s", label_of(n), a->name.text);
         if (a->g && !check_graph(c, a->g, s))
             return false;
         for (size_t k = 0; k < a->graphs.count; k++)
@@ -296,18 +314,26 @@ static bool check_function(struct checker *c, const struct onnx_function *f)
     return is_fine;
 }
 
+// A domain may be named twice, but with one version.
 static bool check_opsets(struct checker *c, const struct onnx_model *model)
 {
-    for (size_t i = 0; i < model->opsets.count; i++) {
-        const struct onnx_opset *a = model->opsets.items[i];
-        for (size_t k = 0; k < i; k++) {
-            const struct onnx_opset *b = model->opsets.items[k];
-            if (onnx_string_is(&b->domain, a->domain.text ? a->domain.text : "") && a->version != b->version)
-                return error_set(c->error, c->file, 0, 0, "two versions of the operator set \"%s\" are imported",
-                                 a->domain.text ? a->domain.text : "");
+    struct scope domains = {0};
+    VEC(int64_t) versions = {0};
+    bool is_fine = true;
+    for (size_t i = 0; is_fine && i < model->opsets.count; i++) {
+        const struct onnx_opset *o = model->opsets.items[i];
+        uint32_t id = find_name(&domains, &o->domain);
+        if (id == TABLE_NONE) {
+            enter_name(&domains, &o->domain);
+            vec_push(&versions, o->version);
+        } else if (versions.items[id] != o->version) {
+            is_fine = error_set(c->error, c->file, 0, 0, "two versions of the operator set \"%s\" are imported",
+                                o->domain.text ? o->domain.text : "");
         }
     }
-    return true;
+    vec_free(&versions);
+    leave_scope(&domains);
+    return is_fine;
 }
 
 bool onnx_model_check(const struct onnx_model *model, const char *file, struct error *error)

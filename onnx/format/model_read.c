@@ -78,6 +78,12 @@ static const char *count_numbers(const struct onnx_field *f, const struct wire_r
     return NULL;
 }
 
+static bool has_zero_byte(const struct wire_record *record)
+{
+    size_t size = (size_t)(record->bytes.end - record->bytes.at);
+    return size && memchr(record->bytes.at, 0, size);
+}
+
 static const char *count_record(const struct onnx_field *f, struct tally *tally, const struct wire_record *record)
 {
     unsigned number = f ? f->number : 0;
@@ -89,6 +95,8 @@ static const char *count_record(const struct onnx_field *f, struct tally *tally,
     if (f->kind == ONNX_FIELD_INTS || f->kind == ONNX_FIELD_FLOATS)
         return count_numbers(f, record, count);
     *count += 1;
+    if ((f->kind == ONNX_FIELD_STRING || f->kind == ONNX_FIELD_STRINGS) && !f->is_text && has_zero_byte(record))
+        return "a name has a zero byte in it";
     return f->kind == ONNX_FIELD_MESSAGE && *count > 1 ? "a message that may stand once occurs twice" : NULL;
 }
 

@@ -5,11 +5,15 @@
 
 #define ROW(number, kind, type, member)                                                                                \
     {                                                                                                                  \
-        number, ONNX_FIELD_##kind, offsetof(struct type, member), NULL                                                 \
+        number, ONNX_FIELD_##kind, offsetof(struct type, member), NULL, false                                          \
+    }
+#define TEXT(number, type, member)                                                                                     \
+    {                                                                                                                  \
+        number, ONNX_FIELD_STRING, offsetof(struct type, member), NULL, true                                           \
     }
 #define SUB(number, kind, type, member, message)                                                                       \
     {                                                                                                                  \
-        number, ONNX_FIELD_##kind, offsetof(struct type, member), &message                                             \
+        number, ONNX_FIELD_##kind, offsetof(struct type, member), &message, false                                      \
     }
 #define DESCRIPTOR(type, text, rows, one_of_bits)                                                                      \
     {                                                                                                                  \
@@ -19,7 +23,7 @@
 
 static const struct onnx_field entry_rows[] = {
     ROW(1, STRING, onnx_entry, key),
-    ROW(2, STRING, onnx_entry, value),
+    TEXT(2, onnx_entry, value),
 };
 static const struct onnx_descriptor entry_descriptor = DESCRIPTOR(onnx_entry, "StringStringEntryProto", entry_rows, 0);
 
@@ -83,7 +87,7 @@ const struct onnx_descriptor onnx_type_descriptor =
 static const struct onnx_field value_info_rows[] = {
     ROW(1, STRING, onnx_value_info, name),
     SUB(2, MESSAGE, onnx_value_info, type, onnx_type_descriptor),
-    ROW(3, STRING, onnx_value_info, doc_string),
+    TEXT(3, onnx_value_info, doc_string),
     SUB(4, MESSAGES, onnx_value_info, metadata, entry_descriptor),
 };
 const struct onnx_descriptor onnx_value_info_descriptor =
@@ -108,7 +112,7 @@ static const struct onnx_field tensor_rows[] = {
     ROW(9, BYTES, onnx_tensor, raw_data),
     ROW(10, RECORDS, onnx_tensor, double_data),
     ROW(11, RECORDS, onnx_tensor, uint64_data),
-    ROW(12, STRING, onnx_tensor, doc_string),
+    TEXT(12, onnx_tensor, doc_string),
     SUB(13, MESSAGES, onnx_tensor, external_data, entry_descriptor),
     ROW(14, INT, onnx_tensor, data_location),
     SUB(16, MESSAGES, onnx_tensor, metadata, entry_descriptor),
@@ -135,7 +139,7 @@ static const struct onnx_field attribute_rows[] = {
     ROW(9, BLOBS, onnx_attribute, strings),
     SUB(10, MESSAGES, onnx_attribute, tensors, onnx_tensor_descriptor),
     SUB(11, MESSAGES, onnx_attribute, graphs, onnx_graph_descriptor),
-    ROW(13, STRING, onnx_attribute, doc_string),
+    TEXT(13, onnx_attribute, doc_string),
     SUB(14, MESSAGE, onnx_attribute, tp, onnx_type_descriptor),
     SUB(15, MESSAGES, onnx_attribute, type_protos, onnx_type_descriptor),
     ROW(20, INT, onnx_attribute, type),
@@ -152,7 +156,7 @@ static const struct onnx_field node_rows[] = {
     ROW(3, STRING, onnx_node, name),
     ROW(4, STRING, onnx_node, op_type),
     SUB(5, MESSAGES, onnx_node, attributes, onnx_attribute_descriptor),
-    ROW(6, STRING, onnx_node, doc_string),
+    TEXT(6, onnx_node, doc_string),
     ROW(7, STRING, onnx_node, domain),
     ROW(8, STRING, onnx_node, overload),
     SUB(9, MESSAGES, onnx_node, metadata, entry_descriptor),
@@ -170,7 +174,7 @@ static const struct onnx_field graph_rows[] = {
     SUB(1, MESSAGES, onnx_graph, nodes, onnx_node_descriptor),
     ROW(2, STRING, onnx_graph, name),
     SUB(5, MESSAGES, onnx_graph, initializers, onnx_tensor_descriptor),
-    ROW(10, STRING, onnx_graph, doc_string),
+    TEXT(10, onnx_graph, doc_string),
     SUB(11, MESSAGES, onnx_graph, inputs, onnx_value_info_descriptor),
     SUB(12, MESSAGES, onnx_graph, outputs, onnx_value_info_descriptor),
     SUB(13, MESSAGES, onnx_graph, value_infos, onnx_value_info_descriptor),
@@ -195,7 +199,7 @@ static const struct onnx_field function_rows[] = {
     ROW(5, STRINGS, onnx_function, outputs),
     ROW(6, STRINGS, onnx_function, attributes),
     SUB(7, MESSAGES, onnx_function, nodes, onnx_node_descriptor),
-    ROW(8, STRING, onnx_function, doc_string),
+    TEXT(8, onnx_function, doc_string),
     SUB(9, MESSAGES, onnx_function, opsets, opset_descriptor),
     ROW(10, STRING, onnx_function, domain),
     SUB(11, MESSAGES, onnx_function, attribute_protos, onnx_attribute_descriptor),
@@ -211,7 +215,7 @@ static const struct onnx_field model_rows[] = {
     ROW(3, STRING, onnx_model, producer_version),
     ROW(4, STRING, onnx_model, domain),
     ROW(5, INT, onnx_model, model_version),
-    ROW(6, STRING, onnx_model, doc_string),
+    TEXT(6, onnx_model, doc_string),
     SUB(7, MESSAGE, onnx_model, graph, onnx_graph_descriptor),
     SUB(8, MESSAGES, onnx_model, opsets, opset_descriptor),
     SUB(14, MESSAGES, onnx_model, metadata, entry_descriptor),
