@@ -3,10 +3,11 @@
 #define OPTIMIZER_OPTIMIZATION_H
 #include "backends/contract/backend.h"
 #include "core/arena.h"
-#include "onnx/convert/import.h"
+#include "onnx/convert/export.h"
 #include "optimizer/graph_steps.h"
 #include "optimizer/optimize.h"
 #include "optimizer/runnable.h"
+#include "optimizer/runtime/runtime.h"
 #include "optimizer/search/search.h"
 
 struct validator;
@@ -18,6 +19,7 @@ enum layout_strategy {
     STRATEGY_SEQUENTIAL,
     STRATEGY_GRAPH_ONLY,
     STRATEGY_LAYOUT_ONLY,
+    STRATEGY_AUTO,   // JOINT for our own executor, STANDARD for other runtimes
 };
 
 // One of several that price graphs at the same time.
@@ -40,22 +42,29 @@ struct optimizing {
     struct validator *validator;     // for all searches with the same rules
     struct backend *checker;         // what models run on: the backend, or the processor where that is not here
     struct cut_plan cut;
+    struct runtime runtime;   // that models are timed in; not open: in the checker
+    char folder[256];         // of models that are timed there; empty: none was made
+    enum layout_strategy layout;
     struct search_result found;
     struct graph_steps steps[2];   // of the original and of the result
     struct report report;
     struct error *error;
 };
 
+// A graph made from the model's as an ONNX model. False: EXIT_UNSUPPORTED where it has no form there. (optimize.c)
+bool optimizing_write_graph(struct optimizing *o, const struct graph *g, const char *path,
+                            struct export_counts *ret_counts, struct error *error);
+
 struct backend_options optimizing_backend_options(struct optimizing *o);
 struct backend *optimizing_open_device(struct optimizing *o, const struct backend_options *chosen, struct error *error);
-// Whether models are timed: only the device that the model is optimized for says how fast it is.
+// Whether models are timed: only the runtime or the device that the model is optimized for says how fast it is.
 bool optimizing_is_timed(const struct optimizing *o);
 bool optimizing_has_large_weights(const struct optimizing *o);
 
-// The search by the strategy of the options, into o->found; what the report tells of layouts. (searching.c)
+// The search by the strategy of the options, into o->found; what the report tells of layouts. (search_phase.c)
 void optimizing_search(struct optimizing *o);
 
-// Compares o->found with the original and times both, into o->report. False: the device failed. (judging.c)
+// Compares o->found with the original and times both, into o->report. False: the device failed. (verdict.c)
 bool optimizing_judge(struct optimizing *o);
 // After a check that failed: o->found and the original agree with random weights. Then they differ as the model's own
 // blow up what is rounded.
@@ -63,4 +72,17 @@ bool optimizing_differs_by_rounding(struct optimizing *o);
 // Times two results against each other for about that long: the time of a over that of b, run by run.
 bool optimizing_duel(struct optimizing *o, const struct search_result *a, const struct search_result *b, double seconds,
                      struct side_by_side *ret_times);
+
+// --- in the user's runtime (runtime_verdict.c) -----------------------------------------------------------------------
+
+// Begins to start what the options name, or what suits them; optimizing_prepare_runtime, after the import, waits for it,
+// gives it inputs, and tries the original. False: what was asked for is not there.
+bool optimizing_open_runtime(struct optimizing *o);
+bool optimizing_prepare_runtime(struct optimizing *o);
+void optimizing_close_runtime(struct optimizing *o);
+// As optimizing_duel. False: the runtime fails at one of them.
+bool optimizing_duel_in_runtime(struct optimizing *o, const struct graph *a, const struct graph *b, double seconds,
+                                struct side_by_side *ret_times);
+// Compares a graph with the original and times both. False: the runtime is gone.
+bool optimizing_judge_in_runtime(struct optimizing *o, const struct graph *g, struct runtime_verdict *ret_verdict);
 #endif

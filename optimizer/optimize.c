@@ -12,11 +12,11 @@
 #include <string.h>
 
 const char *const optimize_devices[] = {"cpu", "fake", "cuda", NULL};
-const char *const optimize_layouts[] = {"standard", "joint", "sequential", "graph-only", "layout-only", NULL};
+const char *const optimize_layouts[] = {"standard", "joint", "sequential", "graph-only", "layout-only", "auto", NULL};
 
 const struct optimize_options optimize_standard_options = {
     .fold_limit = IMPORT_FOLD_LIMIT,
-    .layout = STRATEGY_JOINT,
+    .layout = STRATEGY_AUTO,
     .budget = 1000,
     .patience = 750,
     .max_memory = (int64_t)1 << 30,
@@ -174,6 +174,11 @@ static void decide(struct optimizing *o)
     struct report *r = &o->report;
     if (o->found.steps.count == 0)
         r->kept_reason = "no rewrite was found to be faster";
+    else if (r->in_runtime.failure)
+        r->kept_reason =
+            arena_printf(&o->model.arena, "the result fails where it is timed: %s", r->in_runtime.failure);
+    else if (r->in_runtime.differs)
+        r->kept_reason = arena_printf(&o->model.arena, "the outputs of the result differ in %s", r->runtime);
     else if (r->is_timed && r->speedup_low <= 1)
         r->kept_reason = "the result is not measurably faster";
     else if (r->verdict == CHECK_FAILED && !o->options->is_validation_skipped && optimizing_differs_by_rounding(o))
@@ -197,20 +202,27 @@ static bool write_original_instead(struct optimizing *o)
     return write_original(o);
 }
 
+bool optimizing_write_graph(struct optimizing *o, const struct graph *g, const char *path,
+                            struct export_counts *ret_counts, struct error *error)
+{
+    struct onnx_model *model;
+    *ret_counts = (struct export_counts){0};
+    o->model.run_node = run_node;
+    o->model.run_context = o;
+    return export_model(&o->model, g, &model, ret_counts, error) && onnx_model_write(model, &o->file, path, 0, error);
+}
+
 static bool write_model(struct optimizing *o)
 {
-    struct onnx_model *optimized;
-    struct export_counts counts = {0};
+    struct export_counts counts;
     if (!o->options->output)
         return true;
     if (!o->report.is_optimized)
         return write_original(o);
-    o->model.run_node = run_node;
-    o->model.run_context = o;
-    if (!export_model(&o->model, &o->found.graph, &optimized, &counts, o->error))
+    if (!optimizing_write_graph(o, &o->found.graph, o->options->output, &counts, o->error))
         return write_original_instead(o);
     o->report.folded_weights = counts.computed;
-    return onnx_model_write(optimized, &o->file, o->options->output, 0, o->error);
+    return true;
 }
 
 static void list_uncompared(struct optimizing *o)
@@ -338,9 +350,20 @@ static bool search_without_differences(struct optimizing *o)
     return search_and_judge(o);
 }
 
+// Layouts of ours are nothing that another runtime has.
+static void choose_layouts(struct optimizing *o)
+{
+    o->layout = (enum layout_strategy)o->options->layout;
+    if (o->layout == STRATEGY_AUTO)
+        o->layout = o->runtime.is_open ? STRATEGY_STANDARD : STRATEGY_JOINT;
+}
+
 static bool optimize_imported(struct optimizing *o)
 {
     cut_plan_init(&o->cut, &o->model.graph, (uint32_t)o->model.inputs.count);
+    if (!optimizing_prepare_runtime(o))
+        return false;
+    choose_layouts(o);
     if (!search_and_judge(o) || (may_have_lost_digits(o) && !search_without_differences(o)))
         return false;
     decide(o);
@@ -358,7 +381,7 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
     arena_init(&o.arena);
     rule_set_init(&o.rules, &o.arena);
     bool is_open = false, is_done = false;
-    if (read_rules(&o) && onnx_file_open(&o.file, options->input, error)) {
+    if (read_rules(&o) && optimizing_open_runtime(&o) && onnx_file_open(&o.file, options->input, error)) {
         is_open = open_model(&o);
         if (is_open && open_backend(&o)) {
             is_done = optimize_imported(&o);
@@ -371,6 +394,7 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
             search_result_free(&o.found);
             cut_plan_free(&o.cut);
             vec_free(&o.report.outputs);
+            vec_free(&o.report.in_runtime.outputs);
             vec_free(&o.report.uncompared);
         }
         close_backends(&o);
@@ -378,6 +402,7 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
             imported_model_free(&o.model);
         onnx_file_close(&o.file);
     }
+    optimizing_close_runtime(&o);
     rule_set_free(&o.rules);
     arena_free(&o.arena);
     return is_done;

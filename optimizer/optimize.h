@@ -17,6 +17,9 @@ struct optimize_options {
     int64_t finalists;        // searches whose results are timed against each other, 1 to 3
     int64_t search_threads;   // 0: all cores. The result does not depend on it
     double alpha, seconds, tolerance, measure_seconds;
+    const char *runtime;   // "taso", "onnxruntime" or "onnxruntime:PROVIDER"; NULL: what suits the output
+    const char *python;    // that has it; NULL: TASO_PYTHON of the environment, or python3
+    const char *measure_command;   // instead of a runtime; NULL: none
     const char *costs;            // cost database; NULL: in the user's cache folder
     struct option_list without;   // rules not to use
     int64_t max_rule_ops;         // rules with more operators on either side are not used; 0: no limit
@@ -28,11 +31,11 @@ struct optimize_options {
     const struct log *log;
 };
 extern const char *const optimize_devices[];   // "cpu", "fake", "cuda", NULL
-// "joint", the standard: each candidate is priced with the best layouts around the change, beginning with what
+// "joint": each candidate is priced with the best layouts around the change, beginning with what
 // sequential comes to where that is better than the original. "standard": rewritten with the layouts that a device gives
 // by rule.
 // "sequential": rewritten with row-major layouts, then the best are chosen. "graph-only": row-major throughout.
-// "layout-only": nothing is rewritten.
+// "layout-only": nothing is rewritten. "auto", the standard: joint for our own executor, standard for other runtimes.
 extern const char *const optimize_layouts[];
 extern const struct optimize_options optimize_standard_options;
 

@@ -77,7 +77,7 @@ double report_estimate_error(const struct report *r, int which)
 {
     double estimated = which ? r->seconds_with_layouts : r->search->seconds_before;
     double measured = which ? r->time_after.median : r->time_before.median;
-    return r->is_timed && measured > 0 ? estimated / measured - 1 : 0;
+    return r->is_timed && !r->runtime && measured > 0 ? estimated / measured - 1 : 0;
 }
 
 // An estimate that is far off has decided what was rewritten.
@@ -101,6 +101,8 @@ static void print_times(struct text *out, const struct report *r)
         text_printf(out, "  %-22s %9.3f ms\n", "with its best layouts", 1e3 * r->seconds_with_layouts);
     if (!r->is_timed)
         return;
+    if (r->runtime)
+        text_printf(out, "  %-22s %s\n", "measured in", r->runtime);
     print_time(out, "measured before", &r->time_before);
     print_time(out, "measured after", &r->time_after);
     text_printf(out, "  %-22s %9.3f x    (95 %% interval %.3f to %.3f, %s)\n", "speed-up", r->speedup, r->speedup_low,
@@ -120,19 +122,28 @@ const char *check_verdict_name(enum check_verdict verdict)
     return verdict_names[verdict];
 }
 
+static void print_outputs(struct text *out, const output_comparisons *outputs, double tolerance)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        const struct output_comparison *o = &outputs->items[i];
+        double relative = o->max_magnitude > 0 ? o->max_difference / o->max_magnitude : o->max_difference;
+        text_printf(out, "  %-22s %9.2e    of max|output|, tolerance %.0e%s\n", o->name, relative, tolerance,
+                    !o->is_trustworthy    ? "; constant, zero or not finite: says nothing"
+                    : !o->is_equal_enough ? "; DIFFERS"
+                                          : "");
+    }
+}
+
 static void print_check(struct text *out, const struct report *r)
 {
     text_printf(out, "check                    %s", verdict_names[r->verdict]);
     if (r->verdict_reason)
         text_printf(out, ": %s", r->verdict_reason);
     text_add(out, "\n");
-    for (size_t i = 0; i < r->outputs.count; i++) {
-        const struct output_comparison *o = &r->outputs.items[i];
-        double relative = o->max_magnitude > 0 ? o->max_difference / o->max_magnitude : o->max_difference;
-        text_printf(out, "  %-22s %9.2e    of max|output|, tolerance %.0e%s\n", o->name, relative, r->tolerance,
-                    !o->is_trustworthy    ? "; constant, zero or not finite: says nothing"
-                    : !o->is_equal_enough ? "; DIFFERS"
-                                          : "");
+    print_outputs(out, &r->outputs, r->tolerance);
+    if (r->in_runtime.outputs.count) {
+        text_printf(out, "  in %s\n", r->runtime);
+        print_outputs(out, &r->in_runtime.outputs, r->tolerance);
     }
     for (size_t i = 0; i < r->uncompared.count; i++) {
         text_printf(out, "  %-22s not compared, as no rewrite touches it: ", r->uncompared.items[i].name);
@@ -295,15 +306,12 @@ static void add_times(struct text *out, const struct report *r)
     add_bool(out, "interleaved", r->is_interleaved);
 }
 
-static void add_check(struct text *out, const struct report *r)
+static void add_outputs(struct text *out, const char *key, const output_comparisons *outputs)
 {
-    add_string(out, "check", verdict_names[r->verdict]);
-    add_string(out, "check_reason", r->verdict_reason);
-    add_real(out, "tolerance", r->tolerance);
-    add_key(out, "outputs");
+    add_key(out, key);
     text_add(out, "[");
-    for (size_t i = 0; i < r->outputs.count; i++) {
-        const struct output_comparison *o = &r->outputs.items[i];
+    for (size_t i = 0; i < outputs->count; i++) {
+        const struct output_comparison *o = &outputs->items[i];
         text_add(out, i ? ", {" : "{");
         add_string(out, "name", o->name);
         add_real(out, "max_difference", o->max_difference);
@@ -313,6 +321,16 @@ static void add_check(struct text *out, const struct report *r)
         text_add(out, "}");
     }
     text_add(out, "]");
+}
+
+static void add_check(struct text *out, const struct report *r)
+{
+    add_string(out, "check", verdict_names[r->verdict]);
+    add_string(out, "check_reason", r->verdict_reason);
+    add_real(out, "tolerance", r->tolerance);
+    add_outputs(out, "outputs", &r->outputs);
+    add_string(out, "runtime", r->runtime);
+    add_outputs(out, "outputs_in_runtime", &r->in_runtime.outputs);
     add_key(out, "outputs_not_compared");
     text_add(out, "[");
     for (size_t i = 0; i < r->uncompared.count; i++) {

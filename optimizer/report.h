@@ -16,6 +16,14 @@ struct uncompared_output {
     const struct type *type;
 };
 
+// What the user's runtime says of a graph, beside the original.
+struct runtime_verdict {
+    bool is_timed, differs;
+    const char *failure;   // why it was not judged there; NULL otherwise
+    struct side_by_side times;
+    output_comparisons outputs;   // in the order of the model's
+};
+
 struct report {
     const char *input, *output, *device;
     const struct graph *before, *after;
@@ -41,6 +49,8 @@ struct report {
     uint64_t n_steps_measured;                       // that the cost database lacked
     double seconds_measuring;                        // them
     bool is_optimized;                               // the output is the optimized model, not the original
+    const char *runtime;                             // that models were timed in; NULL: our own executor
+    struct runtime_verdict in_runtime;               // of the result
     const char *kept_reason;                         // why it is the original; NULL otherwise
     size_t peak_memory;                              // bytes
     double seconds;                                  // of the whole program

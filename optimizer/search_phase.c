@@ -174,7 +174,7 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
         options.least_gain = slant->least_gain;
     struct rule_set none;
     rule_set_init(&none, &o->arena);
-    bool is_rewritten = o->options->layout != STRATEGY_LAYOUT_ONLY;
+    bool is_rewritten = o->layout != STRATEGY_LAYOUT_ONLY;
     search_graph(g, is_rewritten ? &o->rules : &none, &cost, &options, ret_result);
     rule_set_free(&none);
     vec_free(&workers);
@@ -218,10 +218,10 @@ static void search_jointly(struct optimizing *o, const struct slant *slant, doub
 
 static void search(struct optimizing *o, const struct slant *slant, double time_left, struct search_result *ret_result)
 {
-    if (o->options->layout == STRATEGY_JOINT && slant == &slants[0])
+    if (o->layout == STRATEGY_JOINT && slant == &slants[0])
         search_jointly(o, slant, time_left, ret_result);
     else
-        search_with_policy(o, &o->model.graph, slant, policy_of_search(o->options->layout), time_left, TURN_ONLY,
+        search_with_policy(o, &o->model.graph, slant, policy_of_search(o->layout), time_left, TURN_ONLY,
                            ret_result);
 }
 
@@ -238,7 +238,7 @@ struct contest {
 static size_t n_finalists(const struct optimizing *o)
 {
     bool can_choose = optimizing_is_timed(o) && !optimizing_has_large_weights(o);
-    bool is_rewritten = o->options->layout != STRATEGY_LAYOUT_ONLY;
+    bool is_rewritten = o->layout != STRATEGY_LAYOUT_ONLY;
     size_t wanted = (size_t)o->options->finalists;
     return !can_choose || !is_rewritten || wanted < 1 ? 1 : wanted < N_SLANTS ? wanted : N_SLANTS;
 }
@@ -286,8 +286,8 @@ static size_t hold_contest(struct optimizing *o, const struct contest *c)
 // Of what the search gave, with layouts as they will be.
 static void set_policy_of_result(struct optimizing *o)
 {
-    o->report.layout_strategy = optimize_layouts[o->options->layout];
-    if (o->options->layout == STRATEGY_SEQUENTIAL || o->options->layout == STRATEGY_LAYOUT_ONLY)
+    o->report.layout_strategy = optimize_layouts[o->layout];
+    if (o->layout == STRATEGY_SEQUENTIAL || o->layout == STRATEGY_LAYOUT_ONLY)
         o->backend->policy = LAYOUTS_BEST;
 }
 

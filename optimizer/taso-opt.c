@@ -31,9 +31,16 @@ static const struct option_spec specs[] = {
      .help = "threads that the model will run on; 0: all cores"},
     {"search-threads", OPTION_INTEGER, FIELD(optimize.search_threads), .low = 0, .high = 1024, .metavar = "N",
      .help = "threads that the search itself uses; 0: all cores; the result is the same for any number"},
+    {"runtime", OPTION_TEXT, FIELD(optimize.runtime), .metavar = "NAME",
+     .help = "where models are timed: taso (our own executor) or onnxruntime[:PROVIDER], whose providers are those of "
+             "the Python that has it; the standard is onnxruntime when it is there and an .onnx file is written"},
+    {"python", OPTION_TEXT, FIELD(optimize.python), .metavar = "PROGRAM",
+     .help = "the Python that has onnxruntime; the standard is what TASO_PYTHON names, or python3"},
+    {"measure-command", OPTION_TEXT, FIELD(optimize.measure_command), .metavar = "COMMAND",
+     .help = "time models by this command instead: it is given a model's path and prints the seconds of one run"},
     {"layout", OPTION_CHOICE, FIELD(optimize.layout), .choices = optimize_layouts, .metavar = "STRATEGY",
      .help = "how rewriting and choosing the layouts of tensors go together: joint, standard (by rule), sequential, "
-             "graph-only, layout-only"},
+             "graph-only, layout-only; auto: joint for our own executor, standard for other runtimes"},
     {"shape", OPTION_LIST, FIELD(optimize.shapes), .metavar = "NAME=1,3,224,224",
      .help = "the shape of an input, or SYMBOL=8 for a symbolic dimension"},
     {"alpha", OPTION_REAL, FIELD(optimize.alpha), .low = 1, .high = 100, .metavar = "X",

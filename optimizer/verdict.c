@@ -125,11 +125,11 @@ static bool check_side_by_side(struct optimizing *o, const struct tensor_value *
     return is_done;
 }
 
-static bool check_one_after_the_other(struct optimizing *o, const struct tensor_value *weights)
+static bool check_one_after_the_other(struct optimizing *o, const struct tensor_value *weights, bool is_timed)
 {
     struct pair pair;
     struct side_by_side times[2];
-    bool is_done = true, is_timed = !o->options->is_timing_skipped && o->checker == o->backend;
+    bool is_done = true;
     init_pair(o, &o->model.graph, &o->found.graph, &pair);
     for (int i = 0; is_done && i < 2; i++) {
         is_done = prepare_model(o, weights, &pair, i) && (o->options->is_check_skipped || record(o, &pair, i)) &&
@@ -190,10 +190,9 @@ bool optimizing_has_large_weights(const struct optimizing *o)
     return bytes_of_weights(&o->model) > WEIGHTS_OF_A_LARGE_MODEL;
 }
 
-// Only the device that the model was optimized for says how fast it is.
 bool optimizing_is_timed(const struct optimizing *o)
 {
-    return !o->options->is_timing_skipped && o->checker == o->backend;
+    return !o->options->is_timing_skipped && (o->runtime.is_open || o->checker == o->backend);
 }
 
 static const struct tensor_value *collect_weights(struct optimizing *o, const struct graph *other)
@@ -208,6 +207,8 @@ static const struct tensor_value *collect_weights(struct optimizing *o, const st
 bool optimizing_duel(struct optimizing *o, const struct search_result *a, const struct search_result *b, double seconds,
                      struct side_by_side *ret_times)
 {
+    if (o->runtime.is_open)
+        return optimizing_duel_in_runtime(o, &a->graph, &b->graph, seconds, ret_times);
     struct pair pair;
     const struct tensor_value *weights = collect_weights(o, NULL);
     init_pair(o, &a->graph, &b->graph, &pair);
@@ -217,15 +218,32 @@ bool optimizing_duel(struct optimizing *o, const struct search_result *a, const 
     return is_done;
 }
 
+static bool judge_here(struct optimizing *o, const struct tensor_value *weights)
+{
+    bool is_timed = optimizing_is_timed(o) && !o->runtime.is_open;
+    if (optimizing_has_large_weights(o))
+        return check_one_after_the_other(o, weights, is_timed);
+    return check_side_by_side(o, weights, is_timed) &&
+           (o->report.verdict != CHECK_UNTRUSTWORTHY || check_with_random_weights(o, weights));
+}
+
+// What our own executor finds different is not asked for its time.
+static bool judge_in_runtime(struct optimizing *o, const struct tensor_value *weights)
+{
+    if (!o->runtime.is_open || o->options->is_timing_skipped || o->report.verdict == CHECK_FAILED)
+        return true;
+    if (!optimizing_judge_in_runtime(o, &o->found.graph, &o->report.in_runtime))
+        return judge_here(o, weights);
+    o->report.runtime = arena_string(&o->model.arena, runtime_name(&o->runtime));
+    if (o->report.in_runtime.is_timed)
+        report_times(o, &o->report.in_runtime.times, !o->runtime.has_apart);
+    return true;
+}
+
 bool optimizing_judge(struct optimizing *o)
 {
     const struct tensor_value *weights = collect_weights(o, &o->found.graph);
-    if (!weights)
-        return false;
-    if (optimizing_has_large_weights(o))
-        return check_one_after_the_other(o, weights);
-    return check_side_by_side(o, weights, optimizing_is_timed(o)) &&
-           (o->report.verdict != CHECK_UNTRUSTWORTHY || check_with_random_weights(o, weights));
+    return weights && judge_here(o, weights) && judge_in_runtime(o, weights);
 }
 
 bool optimizing_differs_by_rounding(struct optimizing *o)

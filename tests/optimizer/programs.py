@@ -20,7 +20,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 ROOT, OPT, RUN = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-QUICK = ["--budget", "60", "--measure-seconds", "0.2", "--threads", "1", "--quiet"]
+QUICK = ["--budget", "60", "--measure-seconds", "0.2", "--threads", "1", "--runtime", "taso", "--quiet"]
 TOLERANCE = 1e-5
 failures = []
 
@@ -335,7 +335,7 @@ def test_kept(folder):
     expect(done.returncode == 0 and dimension.dim_param == "batch", f"unbound: {done.returncode} {done.stderr}")
 
     before = model.read_bytes()
-    run(OPT, model, "-o", fast, "--budget", "0", "--quiet")
+    run(OPT, model, "-o", fast, "--runtime", "taso", "--budget", "0", "--quiet")
     expect(fast.read_bytes() == before, "nothing to rewrite: the original comes back byte by byte")
 
 

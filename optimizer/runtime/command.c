@@ -1,0 +1,57 @@
+#include "optimizer/runtime/command.h"
+
+#include "core/error.h"
+#include "core/text.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_quoted(struct text *line, const char *path)
+{
+    text_add(line, " '");
+    for (; *path; path++)
+        if (*path == '\'')
+            text_add(line, "'\\''");
+        else
+            text_add_n(line, path, 1);
+    text_add(line, "'");
+}
+
+static void read_all(FILE *from, struct text *ret_text)
+{
+    char piece[1024];
+    for (size_t n; (n = fread(piece, 1, sizeof piece, from)) > 0;)
+        text_add_n(ret_text, piece, n);
+}
+
+static bool read_last_word(struct text *printed, double *ret_seconds)
+{
+    static const char spaces[] = " \t\r\n";
+    char *word = NULL, *rest, *end;
+    if (!printed->count)
+        return false;
+    for (char *next = strtok_r(printed->chars, spaces, &rest); next; next = strtok_r(NULL, spaces, &rest))
+        word = next;
+    *ret_seconds = word ? strtod(word, &end) : 0;
+    return word && *end == '\0' && isfinite(*ret_seconds) && *ret_seconds > 0;
+}
+
+bool command_measure(const char *command, const char *path, double *ret_seconds, struct error *error)
+{
+    struct text line = {0}, printed = {0};
+    text_add(&line, command);
+    add_quoted(&line, path);
+    FILE *from = popen(line.chars, "re");
+    text_free(&line);
+    if (!from)
+        return error_set_code(error, EXIT_UNSUPPORTED, NULL, "the command that measures cannot be started");
+    read_all(from, &printed);
+    int status = pclose(from);
+    bool is_read = status == 0 && read_last_word(&printed, ret_seconds);
+    text_free(&printed);
+    if (is_read)
+        return true;
+    return status != 0
+               ? error_set_code(error, EXIT_UNSUPPORTED, NULL, "the command that measures fails on %s", path)
+               : error_set_code(error, EXIT_UNSUPPORTED, NULL, "the command that measures prints no seconds for %s", path);
+}

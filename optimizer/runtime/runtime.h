@@ -1,0 +1,40 @@
+// Where whole models are timed that our own executor is not to run in the end: in the runtime that the user has.
+//
+//   onnxruntime[:PROVIDER]   in a worker process; it also says how outputs differ there
+//   a command                that is given a model's path and prints the seconds of one run as its last word
+//
+// A model is a file here. What is compared is loaded several times: where weights come to lie in memory makes a session
+// faster or slower by percents for as long as it lives.
+#ifndef OPTIMIZER_RUNTIME_RUNTIME_H
+#define OPTIMIZER_RUNTIME_RUNTIME_H
+#include "core/statistics.h"
+#include "optimizer/comparison.h"
+#include "optimizer/runtime/worker.h"
+
+struct log;
+
+struct runtime {
+    const char *command;   // NULL: the worker
+    struct worker worker;
+    bool is_open;
+    bool has_apart;   // models are too large to be there side by side
+};
+
+// Pairs of times, load after load.
+struct pair_times {
+    VEC(double) a, b;
+    VEC(size_t) ends;
+};
+
+const char *runtime_name(const struct runtime *r);
+void runtime_close(struct runtime *r);   // {0} is allowed
+// Can it be asked how outputs differ?
+bool runtime_compares(const struct runtime *r);
+// The outputs of two models on the sets of inputs that the worker has, in their order; `tolerance` as of
+// recordings_compare.
+bool runtime_compare(struct runtime *r, const char *a, const char *b, int n_sets, double tolerance,
+                     output_comparisons *ret_outputs, struct error *error);
+// Times two models by turns for about that long, in at least three loads: a's time over b's.
+bool runtime_time(struct runtime *r, const char *a, const char *b, double seconds, struct side_by_side *ret_times,
+                  struct error *error);
+#endif

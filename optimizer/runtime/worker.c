@@ -1,0 +1,171 @@
+// The client's side of the worker's protocol, which python/taso/worker.py describes.
+#include "optimizer/runtime/worker.h"
+
+#include "core/error.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SECONDS_TO_START 60.0
+#define SECONDS_TO_ANSWER 600.0   // beside what it was asked to take
+
+// --- where it is -----------------------------------------------------------------------------------------------------
+
+// Beside the program as it is installed, wherever that is; else in the source tree that the program was built from.
+static const char *find_script(char *path, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", path, size - 1);
+    path[n > 0 ? n : 0] = '\0';
+    char *slash = strrchr(path, '/');
+    size_t room = slash ? size - (size_t)(slash + 1 - path) : 0;
+    bool fits = room && (size_t)snprintf(slash + 1, room, "%s", WORKER_INSTALLED) < room;
+    return fits && access(path, R_OK) == 0 ? path : WORKER_BUILT;
+}
+
+static const char *python_of(const char *chosen)
+{
+    const char *of_environment = getenv("TASO_PYTHON");
+    return chosen                                  ? chosen
+           : of_environment && *of_environment ? of_environment
+                                                   : "python3";
+}
+
+bool worker_start(struct worker *ret_worker, const char *python, const char *provider, int threads,
+                  struct error *error)
+{
+    char script[4096], count[16];
+    snprintf(count, sizeof count, "%d", threads);
+    *ret_worker = (struct worker){.name = "onnxruntime"};
+    const char *const arguments[] = {python_of(python), find_script(script, sizeof script), provider ? provider : "",
+                                     count, NULL};
+    return process_start(&ret_worker->process, arguments, error);
+}
+
+void worker_end(struct worker *w)
+{
+    process_end(&w->process);
+    text_free(&w->answer);
+    w->is_gone = true;
+}
+
+// --- asking ----------------------------------------------------------------------------------------------------------
+
+static bool receive(struct worker *w, double seconds, struct error *error)
+{
+    if (!process_receive_line(&w->process, w->name, &w->answer, seconds, error)) {
+        w->is_gone = true;
+        return false;
+    }
+    if (strncmp(w->answer.chars, "ok", 2) == 0)
+        return true;
+    const char *space = strchr(w->answer.chars, ' ');
+    return error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s: %s", w->name, space ? space + 1 : "it answers nonsense");
+}
+
+static bool send_bytes(struct worker *w, const void *bytes, size_t size, struct error *error)
+{
+    if (!w->is_gone && process_send(&w->process, w->name, bytes, size, SECONDS_TO_ANSWER, error))
+        return true;
+    if (w->is_gone)
+        error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s has ended", w->name);
+    w->is_gone = true;
+    return false;
+}
+
+// A line, with one or two pieces behind it.
+static bool ask(struct worker *w, struct text *line, const void *a, size_t size_a, const void *b, size_t size_b,
+                double seconds, struct error *error)
+{
+    text_add(line, "\n");
+    bool is_answered = send_bytes(w, line->chars, line->count, error) && send_bytes(w, a, size_a, error) &&
+                       send_bytes(w, b, size_b, error) && receive(w, seconds + SECONDS_TO_ANSWER, error);
+    text_free(line);
+    return is_answered;
+}
+
+bool worker_greet(struct worker *w, struct error *error)
+{
+    if (!receive(w, SECONDS_TO_START, error)) {
+        w->is_gone = true;
+        return false;
+    }
+    snprintf(w->name, sizeof w->name, "onnxruntime %s", w->answer.count > 3 ? w->answer.chars + 3 : "");
+    return true;
+}
+
+// --- requests --------------------------------------------------------------------------------------------------------
+
+static bool load(struct worker *w, const char *id, const char *kind, const void *bytes, size_t size,
+                 struct error *error)
+{
+    struct text line = {0};
+    text_printf(&line, "load %s %s %zu", id, kind, size);
+    return ask(w, &line, bytes, size, NULL, 0, 0, error);
+}
+
+bool worker_load_file(struct worker *w, const char *id, const char *path, struct error *error)
+{
+    return load(w, id, "file", path, strlen(path), error);
+}
+
+bool worker_load_bytes(struct worker *w, const char *id, const void *bytes, size_t size, struct error *error)
+{
+    return load(w, id, "bytes", bytes, size, error);
+}
+
+bool worker_drop(struct worker *w, const char *id, struct error *error)
+{
+    struct text line = {0};
+    text_printf(&line, "drop %s", id);
+    return ask(w, &line, NULL, 0, NULL, 0, 0, error);
+}
+
+bool worker_set_input(struct worker *w, int set, const char *name, const struct tensor_value *value,
+                      struct error *error)
+{
+    struct text line = {0};
+    size_t n_name = strlen(name), n_data = type_bytes(&value->type);
+    text_printf(&line, "input %d %s %d", set, dtype_name(value->type.dtype), value->type.rank);
+    for (int i = 0; i < value->type.rank; i++)
+        text_printf(&line, " %" PRId64, value->type.dim[i]);
+    text_printf(&line, " %zu %zu", n_name, n_data);
+    return ask(w, &line, name, n_name, value->data, n_data, 0, error);
+}
+
+bool worker_forget_inputs(struct worker *w, struct error *error)
+{
+    struct text line = {0};
+    text_add(&line, "forget");
+    return ask(w, &line, NULL, 0, NULL, 0, 0, error);
+}
+
+// "ok COUNT" and `per_item` numbers for each.
+static bool read_numbers(struct worker *w, size_t per_item, worker_numbers *ret_numbers, struct error *error)
+{
+    char *at = w->answer.chars + 2, *end;
+    size_t count = strtoul(at, &at, 10);
+    vec_clear(ret_numbers);
+    for (double x = strtod(at, &end); end != at; at = end, x = strtod(at, &end))
+        vec_push(ret_numbers, x);
+    return ret_numbers->count == count * per_item ||
+           error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s answers %zu numbers, not %zu", w->name, ret_numbers->count,
+                          count * per_item);
+}
+
+bool worker_compare(struct worker *w, const char *a, const char *b, int n_sets, worker_numbers *ret_numbers,
+                    struct error *error)
+{
+    struct text line = {0};
+    text_printf(&line, "outputs %s %s %d", a, b, n_sets);
+    return ask(w, &line, NULL, 0, NULL, 0, 0, error) && read_numbers(w, 3, ret_numbers, error);
+}
+
+bool worker_time(struct worker *w, const char *a, const char *b, double seconds, int least_runs,
+                 worker_numbers *ret_seconds, struct error *error)
+{
+    struct text line = {0};
+    text_printf(&line, "time %s %s %g %d", a, b ? b : "-", seconds, least_runs);
+    return ask(w, &line, NULL, 0, NULL, 0, seconds, error) && read_numbers(w, b ? 2 : 1, ret_seconds, error);
+}

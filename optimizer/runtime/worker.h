@@ -1,0 +1,43 @@
+// The worker (python/taso/worker.py) that runs models in ONNX Runtime: one request after the other.
+// All errors are EXIT_UNSUPPORTED: somebody else's runtime failed, and the caller goes on without it.
+#ifndef OPTIMIZER_RUNTIME_WORKER_H
+#define OPTIMIZER_RUNTIME_WORKER_H
+#include "expressions/value.h"
+#include "core/process.h"
+#include "core/text.h"
+#include "core/vec.h"
+
+struct error;
+
+struct worker {
+    struct process process;
+    struct text answer;
+    char name[200];   // "onnxruntime 1.31.1 CPUExecutionProvider" after worker_greet
+    bool is_gone;     // it ended, or did not answer in time: nothing can be asked any more
+};
+typedef VEC(double) worker_numbers;
+
+// `python` (NULL: TASO_PYTHON of the environment, or python3) begins to run; `provider` NULL: its processor. `threads`
+// 0: as many as the runtime takes.
+bool worker_start(struct worker *ret_worker, const char *python, const char *provider, int threads,
+                  struct error *error);
+// Waits until it is there. False: it has no ONNX Runtime, or that has no such provider.
+bool worker_greet(struct worker *w, struct error *error);
+void worker_end(struct worker *w);
+
+// Models have names of the caller's choice, without spaces; a name that is in use is loaded anew.
+bool worker_load_file(struct worker *w, const char *id, const char *path, struct error *error);
+bool worker_load_bytes(struct worker *w, const char *id, const void *bytes, size_t size, struct error *error);
+bool worker_drop(struct worker *w, const char *id, struct error *error);
+// One of the inputs called `name`, in set number `set`. Inputs that are not given are made up.
+bool worker_set_input(struct worker *w, int set, const char *name, const struct tensor_value *value,
+                      struct error *error);
+bool worker_forget_inputs(struct worker *w, struct error *error);
+// Three numbers for each output: max|a - b|, max|a|, and 1 or 0: does it say anything? The worst of all sets.
+bool worker_compare(struct worker *w, const char *a, const char *b, int n_sets, worker_numbers *ret_numbers,
+                    struct error *error);
+// Seconds of runs on the first set, at least that many and for about that long: of a and b by turns, or of a where b is
+// NULL.
+bool worker_time(struct worker *w, const char *a, const char *b, double seconds, int least_runs,
+                 worker_numbers *ret_seconds, struct error *error);
+#endif

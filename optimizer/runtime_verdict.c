@@ -1,0 +1,237 @@
+// What the user's runtime says of graphs: they are exported, loaded and timed there as a whole, with its own fusions and
+// threads. A runtime that fails at the original, or ends, is done without from then on, and that is said once.
+#include "optimizer/optimization.h"
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/random.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SEPARATOR ':'
+
+// --- which one -------------------------------------------------------------------------------------------------------
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+static bool is_named(const char *wanted, const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(wanted, name, n) == 0 && (wanted[n] == '\0' || wanted[n] == SEPARATOR);
+}
+
+// Nobody said which: that of whoever writes an ONNX model for the processor and lets it be timed.
+static bool is_onnxruntime_likely(const struct optimize_options *options)
+{
+    return !options->runtime && options->device == DEVICE_CPU && !options->is_timing_skipped && options->output &&
+           ends_with(options->output, ".onnx");
+}
+
+static bool start_worker(struct optimizing *o)
+{
+    const struct optimize_options *options = o->options;
+    const char *provider = options->runtime ? strchr(options->runtime, SEPARATOR) : NULL;
+    struct error error = {0};
+    o->runtime.is_open = worker_start(&o->runtime.worker, options->python, provider ? provider + 1 : NULL,
+                                      (int)options->threads, &error);
+    if (o->runtime.is_open || !options->runtime)
+        return true;
+    *o->error = error;
+    return false;
+}
+
+bool optimizing_open_runtime(struct optimizing *o)
+{
+    const char *wanted = o->options->runtime;
+    if (wanted && !is_named(wanted, "taso") && !is_named(wanted, "onnxruntime"))
+        return error_set_code(o->error, EXIT_USAGE, NULL, "--runtime is taso or onnxruntime[:PROVIDER], not %s", wanted);
+    if (o->options->measure_command) {
+        o->runtime = (struct runtime){.command = o->options->measure_command, .is_open = true};
+        return true;
+    }
+    bool is_wanted = wanted ? is_named(wanted, "onnxruntime") : is_onnxruntime_likely(o->options);
+    return !is_wanted || start_worker(o);
+}
+
+void optimizing_close_runtime(struct optimizing *o)
+{
+    runtime_close(&o->runtime);
+    if (!o->folder[0])
+        return;
+    rmdir(o->folder);
+    o->folder[0] = '\0';
+}
+
+// --- inputs ----------------------------------------------------------------------------------------------------------
+
+// What has no value here, or none in numpy, is left to the worker, which makes something up or says that it cannot.
+static bool send_inputs(struct optimizing *o, int set, struct arena *scratch, struct error *error)
+{
+    struct model_inputs inputs;
+    struct graph runnable;
+    graph_cut(&runnable, &o->model.graph, NULL, &o->cut);
+    model_inputs_fill(&inputs, &runnable, o->cut.n_inputs, random_keyed((uint64_t)o->options->seed, (uint64_t)set),
+                      scratch);
+    graph_free(&runnable);
+    for (size_t i = 0; i < o->model.inputs.count; i++) {
+        const struct tensor_value *value = &inputs.values[i];
+        if (value->data && value->type.dtype != DTYPE_BF16 &&
+            !worker_set_input(&o->runtime.worker, set, o->model.inputs.items[i].name, value, error))
+            return false;
+    }
+    return true;
+}
+
+static bool send_all_inputs(struct optimizing *o, struct error *error)
+{
+    struct arena scratch;
+    bool are_sent = true;
+    arena_init(&scratch);
+    for (int set = 0; are_sent && set < (int)o->options->rounds; set++) {
+        struct arena_mark mark = arena_mark(&scratch);
+        are_sent = send_inputs(o, set, &scratch, error);
+        arena_release(&scratch, mark);
+    }
+    arena_free(&scratch);
+    return are_sent;
+}
+
+static void do_without(struct optimizing *o, const struct error *error)
+{
+    log_warning(o->options->log, "%s; models are timed by our own executor instead", error->message);
+    runtime_close(&o->runtime);
+}
+
+// That a Python has no ONNX Runtime is worth an error only to whoever asked for it.
+static bool greet(struct optimizing *o)
+{
+    struct error error = {0};
+    if (worker_greet(&o->runtime.worker, &error))
+        return true;
+    runtime_close(&o->runtime);
+    if (o->options->runtime) {
+        *o->error = error;
+        return false;
+    }
+    log_info(o->options->log, "%s", error.message);
+    return true;
+}
+
+bool optimizing_prepare_runtime(struct optimizing *o)
+{
+    struct error error = {0};
+    worker_numbers numbers = {0};
+    struct worker *w = &o->runtime.worker;
+    o->runtime.has_apart = optimizing_has_large_weights(o);
+    if (!runtime_compares(&o->runtime))
+        return true;
+    if (!greet(o))
+        return false;
+    bool is_ready = !o->runtime.is_open || (send_all_inputs(o, &error) &&
+                                            worker_load_file(w, "a", o->options->input, &error) &&
+                                            worker_time(w, "a", NULL, 0, 1, &numbers, &error));
+    vec_free(&numbers);
+    if (!is_ready)
+        do_without(o, &error);
+    return true;
+}
+
+// --- files -----------------------------------------------------------------------------------------------------------
+
+static bool make_folder(struct optimizing *o, struct error *error)
+{
+    const char *base = getenv("TMPDIR");
+    if (o->folder[0])
+        return true;
+    int n = snprintf(o->folder, sizeof o->folder, "%s/taso-XXXXXX", base && *base ? base : "/tmp");
+    if (n > 0 && (size_t)n < sizeof o->folder && mkdtemp(o->folder))
+        return true;
+    error_set_code(error, EXIT_UNSUPPORTED, o->folder, "no folder for models that are timed can be made");
+    o->folder[0] = '\0';
+    return false;
+}
+
+struct written {
+    char path[300], data[310];   // the second: what is written beside large models
+};
+
+static bool write_graph(struct optimizing *o, const struct graph *g, const char *name, struct written *ret_written,
+                        struct error *error)
+{
+    struct export_counts counts;
+    if (!make_folder(o, error))
+        return false;
+    snprintf(ret_written->path, sizeof ret_written->path, "%s/%s.onnx", o->folder, name);
+    snprintf(ret_written->data, sizeof ret_written->data, "%s.data", ret_written->path);
+    return optimizing_write_graph(o, g, ret_written->path, &counts, error);
+}
+
+static void remove_written(const struct written *w)
+{
+    unlink(w->path);
+    unlink(w->data);
+}
+
+// --- timing ----------------------------------------------------------------------------------------------------------
+
+bool optimizing_duel_in_runtime(struct optimizing *o, const struct graph *a, const struct graph *b, double seconds,
+                                struct side_by_side *ret_times)
+{
+    struct written files[2] = {{{0}, {0}}, {{0}, {0}}};
+    struct error error = {0};
+    bool is_done = write_graph(o, a, "first", &files[0], &error) && write_graph(o, b, "second", &files[1], &error) &&
+                   runtime_time(&o->runtime, files[0].path, files[1].path, seconds, ret_times, &error);
+    if (!is_done)
+        log_info(o->options->log, "%s", error.message);
+    if (o->runtime.worker.is_gone && !o->runtime.command)
+        do_without(o, &error);
+    remove_written(&files[0]);
+    remove_written(&files[1]);
+    return is_done;
+}
+
+static void name_runtime_outputs(struct optimizing *o, struct runtime_verdict *v)
+{
+    for (size_t i = 0; i < v->outputs.count && i < o->model.outputs.count; i++)
+        v->outputs.items[i].name = o->model.outputs.items[i].name;
+}
+
+static bool agree_in_runtime(struct optimizing *o, const char *path, struct runtime_verdict *v, struct error *error)
+{
+    double tolerance = comparison_tolerance(&o->model.graph, o->options->tolerance);
+    if (!runtime_compares(&o->runtime) || o->options->is_check_skipped)
+        return true;
+    if (!runtime_compare(&o->runtime, o->options->input, path, (int)o->options->rounds, tolerance, &v->outputs, error))
+        return false;
+    name_runtime_outputs(o, v);
+    for (size_t i = 0; i < v->outputs.count; i++)
+        v->differs = v->differs || !v->outputs.items[i].is_equal_enough;
+    return true;
+}
+
+bool optimizing_judge_in_runtime(struct optimizing *o, const struct graph *g, struct runtime_verdict *ret_verdict)
+{
+    struct written file = {{0}, {0}};
+    struct error error = {0};
+    vec_free(&ret_verdict->outputs);
+    *ret_verdict = (struct runtime_verdict){0};
+    bool is_written = write_graph(o, g, "result", &file, &error);
+    bool is_judged = is_written && agree_in_runtime(o, file.path, ret_verdict, &error) &&
+                     (ret_verdict->differs || runtime_time(&o->runtime, o->options->input, file.path,
+                                                           o->options->measure_seconds, &ret_verdict->times, &error));
+    ret_verdict->is_timed = is_judged && !ret_verdict->differs;
+    remove_written(&file);
+    if (!is_judged && (o->runtime.command || !o->runtime.worker.is_gone)) {
+        ret_verdict->failure = arena_string(&o->model.arena, error.message);
+        return true;
+    }
+    if (!is_judged)
+        do_without(o, &error);
+    return is_judged;
+}

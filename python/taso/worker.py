@@ -1,0 +1,202 @@
+"""Runs and times models in ONNX Runtime for taso-opt: `worker.py PROVIDER THREADS`, with a socket as standard input.
+
+Every request is a line of words, some with bytes behind it; every answer is one line, `ok ...` or `error MESSAGE`. The
+first line, which nobody asks for, says what runs here: `ok VERSION PROVIDER`.
+
+    load ID file|bytes SIZE     SIZE bytes: a path, or the model     ok
+    drop ID                                                          ok
+    input SET DTYPE RANK D1 .. NAME_SIZE DATA_SIZE     the name and the elements of one input, kept under a set     ok
+    forget                      all inputs                           ok
+    outputs A B N               runs both on the sets 0 to N-1       ok COUNT, then for each output what differs
+                                                                     (max|a-b|  max|a|  whether a says something)
+    time A B SECONDS LEAST      runs by turns, B may be `-`          ok COUNT, then a1 b1 a2 b2 ... in seconds
+
+Inputs that were not given are made up from what the model declares. Loaded models stay until they are dropped: a new
+session for the same model is another sample of where its weights come to lie in memory.
+"""
+import os
+import select
+import signal
+import socket
+import sys
+import time
+
+import numpy as np
+
+WARM_UP_RUNS, MOST_RUNS = 2, 2000
+UNBOUND_SIZE = 16   # of a symbolic dimension that is not the first
+TYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bool": np.bool_, "i8": np.int8, "u8": np.uint8,
+         "i16": np.int16, "u16": np.uint16, "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64,
+         "c64": np.complex64, "c128": np.complex128}
+DECLARED = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16,
+            "tensor(bool)": np.bool_, "tensor(int8)": np.int8, "tensor(uint8)": np.uint8, "tensor(int16)": np.int16,
+            "tensor(uint16)": np.uint16, "tensor(int32)": np.int32, "tensor(uint32)": np.uint32,
+            "tensor(int64)": np.int64, "tensor(uint64)": np.uint64}
+
+
+class Ended(Exception):
+    """Nobody is there any more to answer to."""
+
+
+class Connection:
+    def __init__(self):
+        self.socket = socket.socket(fileno=os.dup(0))
+        self.reader = self.socket.makefile("rb", buffering=1 << 16)
+
+    def read_line(self):
+        line = self.reader.readline()
+        if not line.endswith(b"\n"):
+            raise Ended
+        return line.decode("utf-8", "replace").split()
+
+    def read_bytes(self, count):
+        data = self.reader.read(count)
+        if len(data) != count:
+            raise Ended
+        return data
+
+    def answer(self, text):
+        self.socket.sendall(text.encode("utf-8", "replace") + b"\n")
+
+    def check(self):
+        """A request is not followed by another before it was answered: what can be read here is the end."""
+        if select.select([self.socket], [], [], 0)[0]:
+            raise Ended
+
+
+def made_up(declared, seed):
+    """An array for an input that nobody gave: of ones where it is symbolic at the front, and of some size elsewhere."""
+    if declared.type not in DECLARED:
+        raise ValueError(f"input {declared.name} is of the type {declared.type}")
+    shape = [d if isinstance(d, int) and d > 0 else (1 if i == 0 else UNBOUND_SIZE)
+             for i, d in enumerate(declared.shape)]
+    dtype, random = np.dtype(DECLARED[declared.type]), np.random.default_rng(seed)
+    if dtype.kind == "f":
+        return random.standard_normal(shape).astype(dtype)
+    return random.integers(0, 2 if dtype.kind == "b" else 16, shape).astype(dtype)
+
+
+def is_equal(a, b):
+    """Of outputs that are no arrays of numbers."""
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(map(is_equal, a, b))
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return difference_of(a, b)[0] <= 1e-5 * difference_of(a, b)[1] if a.dtype.kind in "biuf" else bool((a == b).all())
+    return bool(a == b)
+
+
+def difference_of(a, b):
+    """max|a-b|, max|a|, and whether `a` says something: neither constant nor zero nor infinite."""
+    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.dtype.kind in "biuf"):
+        return (0.0 if is_equal(a, b) else np.inf), 0.0, True
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return np.inf, 0.0, True
+    is_float, x, y = a.dtype.kind == "f", a.astype(np.float64), b.astype(np.float64)
+    finite = np.isfinite(x)
+    agrees = (x == y) | (np.isnan(x) & np.isnan(y))
+    if not agrees[~finite].all() or not np.isfinite(y[finite]).all():
+        return np.inf, 0.0, False
+    x, y = x[finite], y[finite]
+    largest, difference = np.abs(x).max(initial=0), np.abs(x - y).max(initial=0)
+    if not is_float and difference > 0:
+        difference = np.inf
+    varies = x.size <= 1 or not is_float or np.ptp(x) > 1e-6 * largest
+    return float(difference), float(largest), bool(finite.all() and x.size and largest > 0 and varies)
+
+
+class Worker:
+    def __init__(self, runtime, connection, provider, threads):
+        self.runtime, self.connection, self.provider, self.threads = runtime, connection, provider, threads
+        self.models, self.inputs = {}, {}
+
+    def load(self, name, kind, size):
+        data = self.connection.read_bytes(int(size))
+        options = self.runtime.SessionOptions()
+        options.log_severity_level = 4
+        options.intra_op_num_threads = self.threads
+        model = os.fsdecode(data) if kind == "file" else data
+        self.models[name] = self.runtime.InferenceSession(model, options, providers=[self.provider])
+        return ""
+
+    def drop(self, name):
+        self.models.pop(name, None)
+        return ""
+
+    def input(self, which, dtype, rank, *rest):
+        shape, (name_size, data_size) = [int(d) for d in rest[:int(rank)]], map(int, rest[int(rank):])
+        name = self.connection.read_bytes(name_size).decode("utf-8")
+        data = self.connection.read_bytes(data_size)
+        if dtype not in TYPES:
+            raise ValueError(f"input {name} is of the type {dtype}")
+        self.inputs.setdefault(int(which), {})[name] = np.frombuffer(data, TYPES[dtype]).reshape(shape)
+        return ""
+
+    def forget(self):
+        self.inputs.clear()
+        return ""
+
+    def feeds(self, model, which):
+        given = self.inputs.get(which, {})
+        return {declared.name: given[declared.name] if declared.name in given else made_up(declared, [which, i])
+                for i, declared in enumerate(model.get_inputs())}
+
+    def outputs(self, a, b, count):
+        a, b, worst = self.models[a], self.models[b], []
+        for which in range(int(count)):
+            pairs = zip(*(model.run(None, self.feeds(model, which)) for model in (a, b)))
+            found = [difference_of(*pair) for pair in pairs]
+            worst = [(max(d, e), max(m, n), s or t) for (d, m, s), (e, n, t) in zip(worst, found)] if which else found
+        return " ".join([str(len(worst))] + [f"{d:.9g} {m:.9g} {int(s)}" for d, m, s in worst])
+
+    def time(self, a, b, seconds, least):
+        models = [self.models[name] for name in (a, b) if name != "-"]
+        feeds, clock = [self.feeds(model, 0) for model in models], time.perf_counter
+        for _ in range(WARM_UP_RUNS):
+            for model, feed in zip(models, feeds):
+                model.run(None, feed)
+        order, taken, end = list(range(len(models))), [], clock() + float(seconds)
+        while len(taken) < int(least) or (len(taken) < MOST_RUNS and clock() < end):
+            self.connection.check()
+            pair = [0.0] * len(models)
+            for i in order if len(taken) % 2 == 0 else reversed(order):
+                started = clock()
+                models[i].run(None, feeds[i])
+                pair[i] = clock() - started
+            taken.append(pair)
+        return " ".join([str(len(taken))] + [f"{t:.9g}" for pair in taken for t in pair])
+
+    def serve(self):
+        requests = {"load": self.load, "drop": self.drop, "input": self.input, "forget": self.forget,
+                    "outputs": self.outputs, "time": self.time}
+        while True:
+            words = self.connection.read_line()
+            try:
+                self.connection.answer("ok " + requests[words[0]](*words[1:]))
+            except (Ended, OSError):
+                raise
+            except Exception as failure:   # whatever a runtime raises concerns one model, and is told
+                self.connection.answer("error " + " ".join(str(failure).split())[:600])
+
+
+def main():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    connection, provider, threads = Connection(), sys.argv[1], int(sys.argv[2])
+    try:
+        import onnxruntime
+    except Exception as failure:
+        connection.answer("error " + " ".join(f"onnxruntime cannot be imported: {failure}".split())[:600])
+        return 1
+    available = onnxruntime.get_available_providers()
+    provider = provider or "CPUExecutionProvider"
+    if provider not in available:
+        connection.answer(f"error it has no {provider}, only {', '.join(available)}")
+        return 1
+    connection.answer(f"ok {onnxruntime.__version__} {provider}")
+    try:
+        Worker(onnxruntime, connection, provider, threads).serve()
+    except (Ended, OSError):
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+// A helper answers, is gone, is too slow, or does not want to end: each is an error or nothing, and never a zombie.
+#include "core/process.h"
+
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "tests/support/check.h"
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static struct process start(const char *script)
+{
+    struct process p;
+    struct error error = {0};
+    const char *const arguments[] = {"sh", "-c", script, NULL};
+    assert_true(process_start(&p, arguments, &error));
+    return p;
+}
+
+static void end(struct process *p)
+{
+    pid_t pid = p->pid;
+    process_end(p);
+    assert_int_equal(p->pid, 0);
+    assert_int_equal(waitpid(pid, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+}
+
+static void test_answers(void **state)
+{
+    struct process p = start("while read line; do echo \"got $line\" >&0; done");
+    struct text line = {0};
+    struct error error = {0};
+    for (int i = 0; i < 3; i++) {
+        assert_true(process_send(&p, "echo", "hello\n", 6, 10, &error));
+        assert_true(process_receive_line(&p, "echo", &line, 10, &error));
+        assert_string_equal(line.chars, "got hello");
+    }
+    text_free(&line);
+    end(&p);
+}
+
+static void test_gone(void **state)
+{
+    struct process p = start("exit 0");
+    struct text line = {0};
+    struct error error = {0};
+    char block[1 << 16] = {0};
+    assert_false(process_receive_line(&p, "helper", &line, 10, &error));
+    assert_non_null(strstr(error.message, "helper ended unexpectedly"));
+    bool is_sent = true;
+    for (int i = 0; i < 100 && is_sent; i++)
+        is_sent = process_send(&p, "helper", block, sizeof block, 10, &error);
+    assert_false(is_sent);
+    text_free(&line);
+    end(&p);
+}
+
+static void test_slow(void **state)
+{
+    struct process p = start("trap '' HUP TERM INT; while :; do sleep 0.1; done");
+    struct text line = {0};
+    struct error error = {0};
+    assert_false(process_receive_line(&p, "helper", &line, 0.2, &error));
+    assert_non_null(strstr(error.message, "helper does not answer in time"));
+    assert_int_equal(error.code, EXIT_UNSUPPORTED);
+    text_free(&line);
+    end(&p);
+}
+
+static void test_missing(void **state)
+{
+    struct process p;
+    struct error error = {0};
+    const char *const arguments[] = {"no-such-program-here", NULL};
+    assert_false(process_start(&p, arguments, &error));
+    assert_non_null(strstr(error.message, "no-such-program-here cannot be started"));
+    process_end(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_answers),
+        cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_slow),
+        cmocka_unit_test(test_missing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

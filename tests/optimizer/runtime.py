@@ -1,0 +1,205 @@
+"""taso-opt with models timed elsewhere: `runtime.py TASO-OPT TASO-RUN`. ONNX Runtime runs in this Python; workers that
+misbehave, and commands that print what a test wants, are scripts."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+OPT, RUN = sys.argv[1:3]
+QUICK = ["--budget", "60", "--measure-seconds", "0.2", "--threads", "1"]
+failures = []
+
+
+def expect(condition, message):
+    if not condition:
+        failures.append(message)
+        print("FAILED:", message, flush=True)
+
+
+def small_model(path, nodes, inputs, outputs, initializers=(), domains=()):
+    graph = helper.make_graph(nodes, "small", [value(*i) for i in inputs], [value(*o) for o in outputs], initializers)
+    opsets = [helper.make_opsetid("", 17)] + [helper.make_opsetid(domain, 1) for domain in domains]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
+    return path
+
+
+def value(name, *shape):
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+
+def weights(name, *shape):
+    random = np.random.default_rng(sum(map(ord, name)))
+    return numpy_helper.from_array((random.standard_normal(shape) / np.sqrt(shape[0])).astype(np.float32), name)
+
+
+def products(path, extra_nodes=(), extra_outputs=(), domains=(), batch=1):
+    """x . a, x . b and x . c: always worth merging."""
+    nodes = [helper.make_node("MatMul", ["x", w], [f"x{w}"], name=f"product_{w}") for w in "abc"]
+    return small_model(path, nodes + list(extra_nodes), [("x", batch, 64)],
+                       [(f"x{w}", batch, 32) for w in "abc"] + list(extra_outputs),
+                       [weights(w, 64, 32) for w in "abc"], domains)
+
+
+def script(path, text):
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def priced_too_high(model, folder, *options):
+    """Every step of the model takes 1,000 seconds: a rewrite pays, however busy this machine is."""
+    costs = folder / "costs"
+    costs.unlink(missing_ok=True)
+    subprocess.run([RUN, model, "--measure-costs", "--threads", "1", "--layout", "standard", "--costs", costs, *options],
+                   check=True, capture_output=True)
+    costs.write_text(re.sub(r'^(\("(?!memory).*") [\d.e+-]+ [\d.e+-]+', r"\1 1e3 1e3", costs.read_text(), flags=re.M))
+    return ["--costs", costs]
+
+
+class Run:
+    def __init__(self, folder, *arguments, python=sys.executable, output=True):
+        self.out, self.report, self.temporary = folder / "out.onnx", folder / "report.json", folder / "temporary"
+        self.out.unlink(missing_ok=True)
+        self.temporary.mkdir(exist_ok=True)
+        environment = dict(os.environ, XDG_CACHE_HOME=str(folder / "cache"), TASO_PYTHON=str(python),
+                           TMPDIR=str(self.temporary))
+        files = ["-o", self.out, "--json", self.report] if output else []
+        done = subprocess.run([OPT, *map(str, [*arguments, *files, *QUICK])], capture_output=True, text=True,
+                              env=environment, check=False)
+        self.code, self.text, self.errors = done.returncode, done.stdout, done.stderr
+        # "taso: ..." of the progress is no message
+        self.lines = [line for line in re.split(r"[\r\n]+", done.stderr) if line.startswith("taso-opt: ")]
+        self.told = json.loads(self.report.read_text()) if output and self.code == 0 else {}
+        left = list(self.temporary.glob("taso*"))
+        expect(not left, f"{arguments}: what is left: {left}")
+
+
+def test_measured_there(folder):
+    model = products(folder / "products.onnx")
+    costs = priced_too_high(model, folder)
+    done = Run(folder, model, *costs)
+    told = done.told
+    expect(done.code == 0 and not done.lines, f"onnxruntime: {done.code} {done.errors}")
+    expect((told["runtime"] or "").startswith("onnxruntime ") and told["runtime"].endswith("CPUExecutionProvider"),
+           f"that it is the standard: {told['runtime']}")
+    expect([o["name"] for o in told["outputs_in_runtime"]] == ["xa", "xb", "xc"], "outputs are compared there")
+    expect(all(o["equal"] and o["trustworthy"] for o in told["outputs_in_runtime"]), f"and equal: {told}")
+    expect(told["speedup_low"] > 0 and told["optimized"] == (told["speedup_low"] > 1), f"the verdict: {told}")
+    expect(told["layout"] == "standard", "layouts are not ours to choose there")
+    ours = Run(folder, model, "--runtime", "taso", *costs).told
+    expect(ours["runtime"] is None and not ours["outputs_in_runtime"] and ours["layout"] == "joint", f"taso: {ours}")
+    none = Run(folder, model, *costs, python="/bin/false")
+    expect(none.code == 0 and not none.lines and none.told["runtime"] is None, f"no onnxruntime: {none.errors}")
+
+
+def test_symbolic(folder):
+    """Inputs of sizes that were bound are given to the original, which has none."""
+    model = products(folder / "symbolic.onnx", batch="n")
+    done = Run(folder, model, "--shape", "n=4", *priced_too_high(model, folder, "--shape", "n=4"))
+    expect(done.code == 0 and not done.lines and done.told["outputs_in_runtime"][0]["equal"], f"n=4: {done.errors}")
+
+
+def test_wrong_requests(folder):
+    model = products(folder / "products.onnx")
+    for arguments, code, words in (
+        (["--runtime", "nonsense"], 2, "--runtime is taso or onnxruntime"),
+        (["--runtime", "onnxruntime:NoProvider"], 4, "it has no NoProvider, only "),
+        (["--runtime", "onnxruntime", "--python", "/bin/false"], 4, "onnxruntime ended unexpectedly"),
+        (["--runtime", "onnxruntime", "--python", folder / "none"], 4, "cannot be started"),
+    ):
+        done = Run(folder, model, *arguments)
+        expect(done.code == code and words in done.errors and len(done.lines) == 1, f"{arguments}: {done.code} {done.errors}")
+        expect(not done.out.exists(), f"{arguments}: nothing is written")
+
+
+WORKER = f"""#!{sys.executable}
+import os, pathlib, sys
+script = sys.argv.pop(1)
+sys.path.insert(0, os.path.dirname(os.path.dirname(script)))
+pathlib.Path({{folder!r}}, "worker.pid").write_text(str(os.getpid()))
+from taso import worker
+class Other(worker.Worker):
+{{methods}}
+worker.Worker = Other
+worker.main()
+"""
+
+
+def misbehaving(folder, name, methods):
+    return script(folder / name, WORKER.format(folder=str(folder), methods=methods))
+
+
+def has_ended(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_failures(folder):
+    model = products(folder / "products.onnx")
+    costs = priced_too_high(model, folder)
+    ends = misbehaving(folder, "ends", "    def outputs(self, *words):\n        os._exit(9)")
+    done = Run(folder, model, *costs, python=ends)
+    expect(done.code == 0 and done.told["runtime"] is None, f"a worker that ends: {done.code} {done.errors}")
+    expect(len(done.lines) == 1 and "ended unexpectedly; models are timed by our own" in done.lines[0], f"{done.errors}")
+    expect("speedup" in done.told, "our own executor timed it")
+
+    differs = misbehaving(folder, "differs", "    def outputs(self, *words):\n        return '3 0.5 1 1 0 1 1 0 1 1'")
+    done = Run(folder, model, *costs, python=differs)
+    expect(done.out.read_bytes() == model.read_bytes() and "differ in onnxruntime" in done.told["kept_reason"],
+           f"outputs that differ there: {done.told}")
+    expect(not done.lines and has_ended(int((folder / "worker.pid").read_text())), "nothing is left of the worker")
+
+    fails = misbehaving(folder, "fails", "    def load(self, name, kind, size):\n"
+                                         "        path = self.connection.read_bytes(int(size))\n"
+                                         "        if b'result' in path:\n            raise ValueError('what is\\nthis?')\n"
+                                         "        self.models[name] = self.runtime.InferenceSession(os.fsdecode(path))\n"
+                                         "        return ''")
+    done = Run(folder, model, *costs, python=fails)
+    expect(done.out.read_bytes() == model.read_bytes() and "what is this?" in (done.told["kept_reason"] or ""),
+           f"a result that fails there: {done.told} {done.errors}")
+
+    nodes = [helper.make_node("Wondrous", ["xa"], ["w"], domain="example.org")]
+    unknown = products(folder / "unknown.onnx", nodes, [("w", 1, 32)], ["example.org"])
+    done = Run(folder, unknown, "--runtime", "onnxruntime", *costs)
+    expect(done.code == 0 and len(done.lines) == 1 and "example.org" in done.lines[0] and done.told["runtime"] is None,
+           f"an original that onnxruntime cannot load: {done.code} {done.errors}")
+
+
+def test_command(folder):
+    """What a command prints decides."""
+    model, log = products(folder / "it's a model.onnx"), folder / "log"
+    costs = priced_too_high(model, folder)
+    for result, is_kept in (("0.5", False), ("1.01", True), ("1", True)):
+        command = script(folder / "measure", f"#!/bin/sh\necho \"$1\" >> '{log}'\n"
+                                             f"if [ \"$1\" = \"{model}\" ]; then echo took 1; else echo took {result}; fi\n")
+        done = Run(folder, model, "--measure-command", command, *costs)
+        expect(done.code == 0 and done.told["optimized"] != is_kept, f"{result}: {done.told} {done.errors}")
+        expect(abs(done.told["speedup"] - 1 / float(result)) < 1e-9, f"speed-up {done.told['speedup']}")
+        expect((done.out.read_bytes() == model.read_bytes()) == is_kept, f"{result}: what is written")
+    for text in ("exit 1", "echo soon", "true", "echo -1", "echo nan"):
+        command = script(folder / "measure", f"#!/bin/sh\n{text}\n")
+        done = Run(folder, model, "--measure-command", command, *costs)
+        expect(done.out.read_bytes() == model.read_bytes() and "the command that measures" in done.told["kept_reason"],
+               f"{text}: {done.told} {done.errors}")
+
+
+def main():
+    for test in (test_measured_there, test_symbolic, test_wrong_requests, test_failures, test_command):
+        with tempfile.TemporaryDirectory() as folder:
+            test(pathlib.Path(folder))
+    print(f"{len(failures)} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
