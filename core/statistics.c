@@ -119,3 +119,8 @@ struct ratio_summary ratios_summarize(double *ratios, const size_t *ends, size_t
     return (struct ratio_summary){ratio, fmin(ratio, exp(quantile(logarithms, BOOTSTRAP_ROUNDS, 0.025))),
                                   fmax(ratio, exp(quantile(logarithms, BOOTSTRAP_ROUNDS, 0.975))), n_loads};
 }
+
+bool ratio_is_a_gain(const struct ratio_summary *r)
+{
+    return r->low > 1;
+}

@@ -1,6 +1,7 @@
 // Robust statistics of samples.
 #ifndef CORE_STATISTICS_H
 #define CORE_STATISTICS_H
+#include <stdbool.h>
 #include <stddef.h>
 
 struct sample_summary {
@@ -15,11 +16,14 @@ double sample_median_uncertainty(const double *sorted, size_t count);
 
 // How many times longer one thing takes than another, from pairs of times taken by turns.
 struct ratio_summary {
-    double ratio, low, high;   // the geometric mean of the loads' medians, and its 95 % interval; 0 < low <= ratio <= high
+    double ratio, low,
+        high;   // the geometric mean of the loads' medians, and its 95 % interval; 0 < low <= ratio <= high
     size_t n_loads;
 };
 // `ratios` are positive, load after load: what was timed is loaded several times, because where it lies in memory
 // matters, and load i ends before ends[i]. Computed on the logarithms by a bootstrap of loads, and of ratios within them;
 // the same for the same numbers. Sorts each load in place. n_loads > 0, no load is empty.
 struct ratio_summary ratios_summarize(double *ratios, const size_t *ends, size_t n_loads);
+// The verdict of every timing: the second thing is faster, beyond what noise and memory placement explain.
+bool ratio_is_a_gain(const struct ratio_summary *r);
 #endif

@@ -1,8 +1,6 @@
 #include "optimizer/comparison.h"
 
 #include "core/arena.h"
-#include "core/clock.h"
-#include "core/interrupt.h"
 #include "core/random.h"
 #include "optimizer/run/run.h"
 #include <assert.h>
@@ -30,13 +28,6 @@ void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, s
         value_fill_random(value, &random, INDEX_LIMIT);
     }
     mem_free_array(live, g->nodes.count + 1);
-}
-
-static struct tensor_value *allocate_outputs(const struct model *m, size_t n, struct arena *arena)
-{
-    struct tensor_value *outputs = arena_array(arena, struct tensor_value, n + 1);
-    model_allocate_outputs(m, outputs, arena);
-    return outputs;
 }
 
 // --- comparing -------------------------------------------------------------------------------------------------------
@@ -93,100 +84,4 @@ void recordings_compare(const struct recording *a, const struct recording *b, do
         c.is_equal_enough = c.max_difference <= tolerance * c.max_magnitude;
         vec_push(ret_outputs, c);
     }
-}
-
-// --- timing ----------------------------------------------------------------------------------------------------------
-
-#define WARM_UP_RUNS 2
-#define LEAST_RUNS 11
-#define MOST_RUNS 2000
-
-struct timing {
-    struct model *models[2];
-    struct tensor_value *inputs, *outputs[2];
-    VEC(double) times[2];
-    VEC(double) ratios;
-};
-
-static bool time_one(struct timing *t, int which, double *ret_seconds, struct error *error)
-{
-    return model_time(t->models[which], t->inputs, t->outputs[which], ret_seconds, error);
-}
-
-// One run of each, the first by turns.
-static bool time_round(struct timing *t, size_t round, struct error *error)
-{
-    double seconds[2] = {0};
-    int first = t->models[1] ? (int)(round % 2) : 0;
-    if (!time_one(t, first, &seconds[first], error))
-        return false;
-    if (t->models[1] && !time_one(t, 1 - first, &seconds[1 - first], error))
-        return false;
-    vec_push(&t->times[0], seconds[0]);
-    if (t->models[1]) {
-        vec_push(&t->times[1], seconds[1]);
-        vec_push(&t->ratios, seconds[0] / seconds[1]);
-    }
-    return true;
-}
-
-static bool take_samples(struct timing *t, double seconds, struct error *error)
-{
-    double unused;
-    for (int i = 0; i < WARM_UP_RUNS; i++)
-        for (int which = 0; which < 2; which++)
-            if (t->models[which] && !time_one(t, which, &unused, error))
-                return false;
-    double started = clock_seconds();
-    for (size_t round = 0; round < MOST_RUNS; round++) {
-        bool is_long_enough = clock_seconds() - started > seconds || interrupt_requested();
-        if (round >= LEAST_RUNS && is_long_enough)
-            break;
-        if (!time_round(t, round, error))
-            return false;
-    }
-    return true;
-}
-
-static void summarize(struct timing *t, struct side_by_side *ret_times)
-{
-    *ret_times = (struct side_by_side){0};
-    ret_times->time_a = sample_summarize(t->times[0].items, t->times[0].count);
-    if (!t->models[1])
-        return;
-    ret_times->time_b = sample_summarize(t->times[1].items, t->times[1].count);
-    ret_times->ratio = sample_summarize(t->ratios.items, t->ratios.count).median;
-    double uncertainty = sample_median_uncertainty(t->ratios.items, t->ratios.count);
-    ret_times->ratio_low = ret_times->ratio * (1 - uncertainty);
-    ret_times->ratio_high = ret_times->ratio * (1 + uncertainty);
-}
-
-struct side_by_side side_by_side_join(const struct side_by_side *a, const struct side_by_side *b)
-{
-    struct side_by_side joined = {.time_a = a->time_a, .time_b = b->time_a};
-    joined.ratio = a->time_a.median / b->time_a.median;
-    joined.ratio_low = a->time_a.quartile1 / b->time_a.quartile3;
-    joined.ratio_high = a->time_a.quartile3 / b->time_a.quartile1;
-    return joined;
-}
-
-bool models_time(struct model *a, struct model *b, const struct graph *graph_a, size_t n_inputs, uint64_t seed,
-                 double seconds, struct side_by_side *ret_times, struct error *error)
-{
-    struct arena arena;
-    struct model_inputs inputs;
-    arena_init(&arena);
-    model_inputs_fill(&inputs, graph_a, n_inputs, seed, &arena);
-    struct timing t = {.models = {a, b}, .inputs = inputs.values};
-    for (int which = 0; which < 2; which++)
-        if (t.models[which])
-            t.outputs[which] = allocate_outputs(t.models[which], graph_a->outputs.count, &arena);
-    bool is_timed = take_samples(&t, seconds, error);
-    if (is_timed)
-        summarize(&t, ret_times);
-    vec_free(&t.times[0]);
-    vec_free(&t.times[1]);
-    vec_free(&t.ratios);
-    arena_free(&arena);
-    return is_timed;
 }

@@ -1,4 +1,4 @@
-// Two prepared models side by side: do they compute the same, and which is faster?
+// Two prepared models: do they compute the same?
 #ifndef OPTIMIZER_COMPARISON_H
 #define OPTIMIZER_COMPARISON_H
 #include "backends/contract/backend.h"
@@ -37,13 +37,9 @@ double comparison_tolerance(const struct graph *g, double wanted);
 void recordings_compare(const struct recording *a, const struct recording *b, double tolerance,
                         output_comparisons *ret_outputs);
 
+// Two models that were timed by turns.
 struct side_by_side {
-    struct sample_summary time_a, time_b;   // seconds
-    double ratio, ratio_low, ratio_high;    // median of a's time over b's, run by run, with its 95 % interval
+    struct sample_summary times[2];   // seconds of one run
+    struct ratio_summary gain;        // the first over the second
 };
-// From two models timed one after the other, each by models_time alone: the ratio of medians, and a wider interval.
-struct side_by_side side_by_side_join(const struct side_by_side *a, const struct side_by_side *b);
-// Times runs of a and b by turns for about `seconds`, at least 11 of each, after a warm-up. `b` may be NULL.
-bool models_time(struct model *a, struct model *b, const struct graph *graph_a, size_t n_inputs, uint64_t seed,
-                 double seconds, struct side_by_side *ret_times, struct error *error);
 #endif

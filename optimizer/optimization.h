@@ -31,6 +31,13 @@ struct estimator {
     bool only_recalls;     // while others work: nothing is measured
 };
 
+// What a search came to, with the slant that it was done with.
+struct finalist {
+    const char *slant;
+    struct search_result result;
+};
+#define NOT_A_FINALIST SIZE_MAX
+
 struct optimizing {
     const struct optimize_options *options;
     struct onnx_file file;
@@ -45,8 +52,10 @@ struct optimizing {
     struct runtime runtime;   // that models are timed in; not open: in the checker
     char folder[256];         // of models that are timed there; empty: none was made
     enum layout_strategy layout;
+    VEC(struct finalist) finalists;   // while one of them is chosen
     struct search_result found;
-    struct graph_steps steps[2];   // of the original and of the result
+    enum layout_policy policies[2];   // of the original and of the result, as they are run
+    struct graph_steps steps[2];      // of the original and of the result
     struct report report;
     struct error *error;
 };
@@ -59,19 +68,23 @@ struct backend_options optimizing_backend_options(struct optimizing *o);
 struct backend *optimizing_open_device(struct optimizing *o, const struct backend_options *chosen, struct error *error);
 // Whether models are timed: only the runtime or the device that the model is optimized for says how fast it is.
 bool optimizing_is_timed(const struct optimizing *o);
+size_t optimizing_bytes_of_weights(const struct optimizing *o);
 bool optimizing_has_large_weights(const struct optimizing *o);
 
-// The search by the strategy of the options, into o->found; what the report tells of layouts. (search_phase.c)
-void optimizing_search(struct optimizing *o);
+// The search by the strategy of the options, and a contest of what it came to, into o->found; what the report tells of
+// layouts and times. False: the device failed. (search_phase.c)
+bool optimizing_search(struct optimizing *o);
+// Times the original and all finalists, each in every way to run it, into o->report; the fastest finalist. Nothing
+// happens when none of them is rewritten. (contenders.c)
+bool optimizing_hold_contest(struct optimizing *o, size_t *ret_finalist);
+// The same for o->found alone.
+bool optimizing_time_result(struct optimizing *o);
 
-// Compares o->found with the original and times both, into o->report. False: the device failed. (verdict.c)
+// Compares the outputs of o->found with those of the original, into o->report. False: the device failed. (verdict.c)
 bool optimizing_judge(struct optimizing *o);
 // After a check that failed: o->found and the original agree with random weights. Then they differ as the model's own
 // blow up what is rounded.
 bool optimizing_differs_by_rounding(struct optimizing *o);
-// Times two results against each other for about that long: the time of a over that of b, run by run.
-bool optimizing_duel(struct optimizing *o, const struct search_result *a, const struct search_result *b, double seconds,
-                     struct side_by_side *ret_times);
 
 // --- in the user's runtime (runtime_verdict.c) -----------------------------------------------------------------------
 

@@ -175,11 +175,10 @@ static void decide(struct optimizing *o)
     if (o->found.steps.count == 0)
         r->kept_reason = "no rewrite was found to be faster";
     else if (r->in_runtime.failure)
-        r->kept_reason =
-            arena_printf(&o->model.arena, "the result fails where it is timed: %s", r->in_runtime.failure);
+        r->kept_reason = arena_printf(&o->model.arena, "the result fails where it is timed: %s", r->in_runtime.failure);
     else if (r->in_runtime.differs)
         r->kept_reason = arena_printf(&o->model.arena, "the outputs of the result differ in %s", r->runtime);
-    else if (r->is_timed && r->speedup_low <= 1)
+    else if (r->is_timed && !r->is_faster)
         r->kept_reason = "the result is not measurably faster";
     else if (r->verdict == CHECK_FAILED && !o->options->is_validation_skipped && optimizing_differs_by_rounding(o))
         r->kept_reason = "what is rounded otherwise changes its outputs, though with random weights they are equal";
@@ -266,6 +265,7 @@ static void describe_steps(struct optimizing *o)
         struct error error = {0};
         graph_cut(&runnable, graphs[i], graphs[1 - i], &o->cut);
         graph_steps_init(&o->steps[i]);
+        o->backend->policy = o->policies[i];
         *told[i] = graph_steps_collect(&o->steps[i], o->backend, &runnable, &error) ? &o->steps[i] : NULL;
         graph_free(&runnable);
     }
@@ -285,10 +285,10 @@ static const char *reason_not_to_check(const struct optimizing *o)
                                                : NULL;
 }
 
-static bool can_be_run(const struct optimizing *o)
+static bool can_be_judged(const struct optimizing *o)
 {
-    bool is_wanted = !o->options->is_check_skipped || optimizing_is_timed(o);
-    return o->found.steps.count > 0 && o->options->device != DEVICE_FAKE && is_wanted;
+    return o->found.steps.count > 0 && o->options->device != DEVICE_FAKE &&
+           (!o->options->is_check_skipped || o->runtime.is_open);
 }
 
 // A cost database that lacks steps of the result is not silent about it.
@@ -313,11 +313,12 @@ static void tell_of_guesses(const struct optimizing *o)
 
 static bool search_and_judge(struct optimizing *o)
 {
-    optimizing_search(o);
+    if (!optimizing_search(o))
+        return false;
     tell_of_guesses(o);
     o->report.verdict = CHECK_SKIPPED;
     o->report.verdict_reason = reason_not_to_check(o);
-    return !can_be_run(o) || optimizing_judge(o);
+    return !can_be_judged(o) || optimizing_judge(o);
 }
 
 // --- rewrites that lose digits ---------------------------------------------------------------------------------------
@@ -340,6 +341,7 @@ static bool may_have_lost_digits(const struct optimizing *o)
 static bool search_without_differences(struct optimizing *o)
 {
     vec_free(&o->report.outputs);
+    vec_free(&o->report.contenders);
     search_result_free(&o->found);
     o->found = (struct search_result){0};
     o->report.is_timed = false;
@@ -396,6 +398,7 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
             vec_free(&o.report.outputs);
             vec_free(&o.report.in_runtime.outputs);
             vec_free(&o.report.uncompared);
+            vec_free(&o.report.contenders);
         }
         close_backends(&o);
         if (is_open)

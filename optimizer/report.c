@@ -67,17 +67,28 @@ static void print_steps(struct text *out, const struct report *r)
     }
 }
 
-static void print_time(struct text *out, const char *label, const struct sample_summary *s)
+static void print_time(struct text *out, const char *label, const struct sample_summary *s, const char *layouts)
 {
-    text_printf(out, "  %-22s %9.3f ms   (quartiles %.3f to %.3f, %zu runs)\n", label, 1e3 * s->median,
-                1e3 * s->quartile1, 1e3 * s->quartile3, s->count);
+    text_printf(out, "  %-22s %9.3f ms   (quartiles %.3f to %.3f, %zu runs%s%s%s)\n", label, 1e3 * s->median,
+                1e3 * s->quartile1, 1e3 * s->quartile3, s->count, layouts ? ", " : "", layouts ? layouts : "",
+                layouts ? " layouts" : "");
+}
+
+// Every way to run the original and what was found: the fastest of each went into the final.
+static void print_contenders(struct text *out, const struct report *r)
+{
+    for (size_t i = 0; i < r->contenders.count; i++) {
+        const struct timed_contender *c = &r->contenders.items[i];
+        text_printf(out, "  %-22s %9.3f ms   (estimated %.3f, %s layouts%s%s)\n", c->is_result ? "result" : "original",
+                    1e3 * c->seconds.quartile1, 1e3 * c->estimate, c->layouts, c->is_result ? ", " : "",
+                    c->is_result ? c->slant : "");
+    }
 }
 
 double report_estimate_error(const struct report *r, int which)
 {
-    double estimated = which ? r->seconds_with_layouts : r->search->seconds_before;
-    double measured = which ? r->time_after.median : r->time_before.median;
-    return r->is_timed && !r->runtime && measured > 0 ? estimated / measured - 1 : 0;
+    return r->is_timed && !r->runtime && r->times[which].median > 0 ? r->estimates[which] / r->times[which].median - 1
+                                                                    : 0;
 }
 
 // An estimate that is far off has decided what was rewritten.
@@ -103,10 +114,11 @@ static void print_times(struct text *out, const struct report *r)
         return;
     if (r->runtime)
         text_printf(out, "  %-22s %s\n", "measured in", r->runtime);
-    print_time(out, "measured before", &r->time_before);
-    print_time(out, "measured after", &r->time_after);
-    text_printf(out, "  %-22s %9.3f x    (95 %% interval %.3f to %.3f, %s)\n", "speed-up", r->speedup, r->speedup_low,
-                r->speedup_high, r->is_interleaved ? "interleaved" : "one after the other");
+    print_contenders(out, r);
+    print_time(out, "measured before", &r->times[0], r->layouts[0]);
+    print_time(out, "measured after", &r->times[1], r->layouts[1]);
+    text_printf(out, "  %-22s %9.3f x    (95 %% interval %.3f to %.3f, %zu loads, %s)\n", "speed-up", r->gain.ratio,
+                r->gain.low, r->gain.high, r->gain.n_loads, r->is_interleaved ? "interleaved" : "loaded in turn");
     print_estimate_errors(out, r);
 }
 
@@ -286,6 +298,23 @@ static void add_summary(struct text *out, const char *key, const struct sample_s
     text_add(out, "}");
 }
 
+static void add_contenders(struct text *out, const struct report *r)
+{
+    add_key(out, "contenders");
+    text_add(out, "[");
+    for (size_t i = 0; i < r->contenders.count; i++) {
+        const struct timed_contender *c = &r->contenders.items[i];
+        text_add(out, i ? ", {" : "{");
+        add_string(out, "model", c->is_result ? "result" : "original");
+        add_string(out, "slant", c->slant);
+        add_string(out, "layouts", c->layouts);
+        add_real(out, "estimated_seconds", c->estimate);
+        add_summary(out, "seconds", &c->seconds);
+        text_add(out, "}");
+    }
+    text_add(out, "]");
+}
+
 static void add_times(struct text *out, const struct report *r)
 {
     add_real(out, "estimated_seconds_before", r->search->seconds_before);
@@ -296,13 +325,19 @@ static void add_times(struct text *out, const struct report *r)
     add_string(out, "slant", r->slant);
     if (!r->is_timed)
         return;
-    add_summary(out, "measured_seconds_before", &r->time_before);
-    add_summary(out, "measured_seconds_after", &r->time_after);
+    add_contenders(out, r);
+    add_summary(out, "measured_seconds_before", &r->times[0]);
+    add_summary(out, "measured_seconds_after", &r->times[1]);
+    add_string(out, "layouts_before", r->layouts[0]);
+    add_string(out, "layouts_after", r->layouts[1]);
+    add_real(out, "timed_estimate_before", r->estimates[0]);
+    add_real(out, "timed_estimate_after", r->estimates[1]);
     add_real(out, "estimate_error_before", report_estimate_error(r, 0));
     add_real(out, "estimate_error_after", report_estimate_error(r, 1));
-    add_real(out, "speedup", r->speedup);
-    add_real(out, "speedup_low", r->speedup_low);
-    add_real(out, "speedup_high", r->speedup_high);
+    add_real(out, "speedup", r->gain.ratio);
+    add_real(out, "speedup_low", r->gain.low);
+    add_real(out, "speedup_high", r->gain.high);
+    add_count(out, "loads", r->gain.n_loads);
     add_bool(out, "interleaved", r->is_interleaved);
 }
 

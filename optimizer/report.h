@@ -1,6 +1,7 @@
 // What one run of taso-opt did, for a person and as JSON.
 #ifndef OPTIMIZER_REPORT_H
 #define OPTIMIZER_REPORT_H
+#include "core/statistics.h"
 #include "optimizer/comparison.h"
 #include "optimizer/search/search.h"
 #include <stdbool.h>
@@ -24,6 +25,15 @@ struct runtime_verdict {
     output_comparisons outputs;   // in the order of the model's
 };
 
+// One way to run the original or a finalist of the search, as it came through the qualifying stage of the contest.
+struct timed_contender {
+    bool is_result;
+    const char *slant;     // of the search that it is of; NULL: the original
+    const char *layouts;   // layout_policy_names
+    double estimate;       // the sum of the costs of its steps, seconds
+    struct sample_summary seconds;
+};
+
 struct report {
     const char *input, *output, *device;
     const struct graph *before, *after;
@@ -43,17 +53,21 @@ struct report {
     double tolerance;
     output_comparisons outputs;
     VEC(struct uncompared_output) uncompared;
-    bool is_timed, is_interleaved;
-    struct sample_summary time_before, time_after;   // seconds of one run of the whole graph
-    double speedup, speedup_low, speedup_high;       // median of the interleaved ratios, and its 95 % interval
-    uint64_t n_steps_measured;                       // that the cost database lacked
-    double seconds_measuring;                        // them
-    bool is_optimized;                               // the output is the optimized model, not the original
-    const char *runtime;                             // that models were timed in; NULL: our own executor
-    struct runtime_verdict in_runtime;               // of the result
-    const char *kept_reason;                         // why it is the original; NULL otherwise
-    size_t peak_memory;                              // bytes
-    double seconds;                                  // of the whole program
+    VEC(struct timed_contender) contenders;
+    bool is_timed, is_interleaved;       // by turns in the same load; else one after the other in each load
+    const char *layouts[2];              // of the fastest way to run the original, and of that to run the result
+    double estimates[2];                 // sums of the costs of their steps, seconds
+    struct sample_summary times[2];      // seconds of one run of the whole graph
+    struct ratio_summary gain;           // the first over the second
+    bool is_faster;                      // the verdict (ratio_is_a_gain)
+    uint64_t n_steps_measured;           // that the cost database lacked
+    double seconds_measuring;            // them
+    bool is_optimized;                   // the output is the optimized model, not the original
+    const char *runtime;                 // that models were timed in; NULL: our own executor
+    struct runtime_verdict in_runtime;   // of the result
+    const char *kept_reason;             // why it is the original; NULL otherwise
+    size_t peak_memory;                  // bytes
+    double seconds;                      // of the whole program
 };
 // By how much the sum of step costs is off what was measured, as a share of that; [0] of the original, [1] of the
 // result. 0 when nothing was timed.

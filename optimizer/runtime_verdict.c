@@ -50,7 +50,8 @@ bool optimizing_open_runtime(struct optimizing *o)
 {
     const char *wanted = o->options->runtime;
     if (wanted && !is_named(wanted, "taso") && !is_named(wanted, "onnxruntime"))
-        return error_set_code(o->error, EXIT_USAGE, NULL, "--runtime is taso or onnxruntime[:PROVIDER], not %s", wanted);
+        return error_set_code(o->error, EXIT_USAGE, NULL, "--runtime is taso or onnxruntime[:PROVIDER], not %s",
+                              wanted);
     if (o->options->measure_command) {
         o->runtime = (struct runtime){.command = o->options->measure_command, .is_open = true};
         return true;
@@ -133,9 +134,9 @@ bool optimizing_prepare_runtime(struct optimizing *o)
         return true;
     if (!greet(o))
         return false;
-    bool is_ready = !o->runtime.is_open || (send_all_inputs(o, &error) &&
-                                            worker_load_file(w, "a", o->options->input, &error) &&
-                                            worker_time(w, "a", NULL, 0, 1, &numbers, &error));
+    bool is_ready =
+        !o->runtime.is_open || (send_all_inputs(o, &error) && worker_load_file(w, "a", o->options->input, &error) &&
+                                worker_time(w, "a", NULL, 0, 1, &numbers, &error));
     vec_free(&numbers);
     if (!is_ready)
         do_without(o, &error);

@@ -1,8 +1,7 @@
 // The search of taso-opt: what a graph costs on its device, and which results are tried.
 //
 // Estimates are sums of steps measured alone, and some are wrong by more than rewrites gain. So the search is done
-// several times, each with another slant, and what was found is timed whole, by turns, two at a time: the faster
-// one stays.
+// several times, each with another slant, and what was found is timed whole, by turns: the fastest stays.
 #include "optimizer/optimization.h"
 
 #include "core/clock.h"
@@ -10,7 +9,6 @@
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/memory.h"
-#include "optimizer/comparison.h"
 #include "optimizer/search/translation_validation.h"
 #include <math.h>
 #include <omp.h>
@@ -221,19 +219,10 @@ static void search(struct optimizing *o, const struct slant *slant, double time_
     if (o->layout == STRATEGY_JOINT && slant == &slants[0])
         search_jointly(o, slant, time_left, ret_result);
     else
-        search_with_policy(o, &o->model.graph, slant, policy_of_search(o->layout), time_left, TURN_ONLY,
-                           ret_result);
+        search_with_policy(o, &o->model.graph, slant, policy_of_search(o->layout), time_left, TURN_ONLY, ret_result);
 }
 
 // --- several, and the best of them -------------------------------------------------------------------------------------
-
-#define SHARE_OF_DUELS 0.5   // of the time for measuring, for all of them
-
-struct contest {
-    struct search_result results[N_SLANTS];
-    const char *names[N_SLANTS];
-    size_t n;
-};
 
 static size_t n_finalists(const struct optimizing *o)
 {
@@ -244,15 +233,15 @@ static size_t n_finalists(const struct optimizing *o)
 }
 
 // Kept when it is a graph that the others are not.
-static bool is_new(const struct contest *c, const struct search_result *result)
+static bool is_new(const struct optimizing *o, const struct search_result *result)
 {
-    for (size_t i = 0; i < c->n; i++)
-        if (graph_equal(&c->results[i].graph, &result->graph))
+    for (size_t i = 0; i < o->finalists.count; i++)
+        if (graph_equal(&o->finalists.items[i].result.graph, &result->graph))
             return false;
     return result->steps.count > 0;
 }
 
-static void search_with_slants(struct optimizing *o, struct contest *c)
+static void search_with_slants(struct optimizing *o)
 {
     double started = clock_seconds(), limit = o->options->seconds;
     size_t n = n_finalists(o);
@@ -260,27 +249,13 @@ static void search_with_slants(struct optimizing *o, struct contest *c)
         double left = limit > 0 ? limit - (clock_seconds() - started) : 0;
         if (i > 0 && (interrupt_requested() || left < 0))
             break;
-        struct search_result *next = &c->results[c->n];
-        search(o, &slants[i], left, next);
-        if (i == 0 || is_new(c, next))
-            c->names[c->n++] = slants[i].name;
+        struct finalist next = {.slant = slants[i].name};
+        search(o, &slants[i], left, &next.result);
+        if (i == 0 || is_new(o, &next.result))
+            vec_push(&o->finalists, next);
         else
-            search_result_free(next);
+            search_result_free(&next.result);
     }
-}
-
-// Their order is that of the slants. A device that fails at one leaves the other.
-static size_t hold_contest(struct optimizing *o, const struct contest *c)
-{
-    size_t best = 0;
-    double seconds = SHARE_OF_DUELS * o->options->measure_seconds / (double)(c->n > 1 ? c->n - 1 : 1);
-    for (size_t i = 1; i < c->n; i++) {
-        struct side_by_side times;
-        bool is_first = c->results[best].steps.count == 0;
-        if (is_first || (optimizing_duel(o, &c->results[best], &c->results[i], seconds, &times) && times.ratio > 1))
-            best = i;
-    }
-    return best;
 }
 
 // Of what the search gave, with layouts as they will be.
@@ -289,30 +264,73 @@ static void set_policy_of_result(struct optimizing *o)
     o->report.layout_strategy = optimize_layouts[o->layout];
     if (o->layout == STRATEGY_SEQUENTIAL || o->layout == STRATEGY_LAYOUT_ONLY)
         o->backend->policy = LAYOUTS_BEST;
+    o->policies[0] = o->policies[1] = o->backend->policy;
 }
 
-void optimizing_search(struct optimizing *o)
+static size_t first_that_is_rewritten(const struct optimizing *o)
 {
-    struct contest c = {.n = 0};
+    for (size_t i = 0; i < o->finalists.count; i++)
+        if (o->finalists.items[i].result.steps.count > 0)
+            return i;
+    return 0;
+}
+
+static void keep_finalist(struct optimizing *o, size_t kept)
+{
+    o->found = o->finalists.items[kept].result;
+    o->report.slant = o->finalists.items[kept].slant;
+    o->report.n_finalists = o->finalists.count;
+    for (size_t i = 0; i < o->finalists.count; i++)
+        if (i != kept) {
+            search_result_add_refuted(&o->found, &o->finalists.items[i].result);
+            search_result_free(&o->finalists.items[i].result);
+        }
+    vec_free(&o->finalists);
+}
+
+// In the user's runtime two at a time are timed, and the faster one stays. One at which it fails is out.
+#define SHARE_OF_DUELS 0.5   // of the time for measuring, for all of them
+
+static size_t hold_duels_in_runtime(struct optimizing *o)
+{
+    size_t best = first_that_is_rewritten(o), n = o->finalists.count;
+    double seconds = SHARE_OF_DUELS * o->options->measure_seconds / (double)(n > 1 ? n - 1 : 1);
+    for (size_t i = best + 1; i < n; i++) {
+        struct side_by_side times;
+        if (optimizing_duel_in_runtime(o, &o->finalists.items[best].result.graph, &o->finalists.items[i].result.graph,
+                                       seconds, &times) &&
+            times.gain.ratio > 1)
+            best = i;
+    }
+    return best;
+}
+
+static bool choose_finalist(struct optimizing *o, size_t *ret_best)
+{
+    *ret_best = first_that_is_rewritten(o);
+    if (o->runtime.is_open && !o->options->is_timing_skipped)
+        *ret_best = hold_duels_in_runtime(o);
+    else if (optimizing_is_timed(o))
+        return optimizing_hold_contest(o, ret_best);
+    return true;
+}
+
+bool optimizing_search(struct optimizing *o)
+{
     struct validator validator;
     validator_init(&validator);
     o->validator = &validator;
     open_workers(o);
-    search_with_slants(o, &c);
+    search_with_slants(o);
     close_workers(o);
     o->validator = NULL;
     validator_free(&validator);
     set_policy_of_result(o);
-    size_t best = hold_contest(o, &c);
-    o->found = c.results[best];
-    o->report.slant = c.names[best];
-    o->report.n_finalists = c.n;
-    for (size_t i = 0; i < c.n; i++) {
-        if (i != best) {
-            search_result_add_refuted(&o->found, &c.results[i]);
-            search_result_free(&c.results[i]);
-        }
-    }
+    size_t best;
+    bool is_done = choose_finalist(o, &best);
+    keep_finalist(o, best);
+    o->backend->policy = o->policies[1];
     struct estimator e = graph_estimator(o);
     o->report.seconds_with_layouts = seconds_of_graph(&e, &o->found.graph);
+    return is_done;
 }

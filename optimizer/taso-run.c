@@ -19,9 +19,6 @@
 enum device { DEVICE_CPU, DEVICE_CUDA };
 static const char *const devices[] = {"cpu", "cuda", NULL};
 
-// By enum layout_policy.
-static const char *const layouts[] = {"standard", "best", "plain", NULL};
-
 struct options {
     int device, layout;
     struct option_list shapes;
@@ -36,7 +33,7 @@ static const struct options standard_options = {
 static const struct option_spec option_specs[] = {
     {"device", OPTION_CHOICE, offsetof(struct options, device), .choices = devices, .metavar = "NAME",
      .help = "where to run: cpu, cuda"},
-    {"layout", OPTION_CHOICE, offsetof(struct options, layout), .choices = layouts, .metavar = "POLICY",
+    {"layout", OPTION_CHOICE, offsetof(struct options, layout), .choices = layout_policy_names, .metavar = "POLICY",
      .help =
          "layouts of tensors: standard (by rule), best (by the costs of steps, measured where unknown), plain (NCHW)"},
     {"shape", OPTION_LIST, offsetof(struct options, shapes), .metavar = "NAME=DIMS",

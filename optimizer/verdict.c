@@ -1,4 +1,4 @@
-// Does a result of the search compute what the original computes, and is it faster? Both are run.
+// Does a result of the search compute what the original computes? Both are run, with the layouts that suit each.
 #include "optimizer/optimization.h"
 
 #include "core/error.h"
@@ -47,6 +47,8 @@ static void free_pair(struct pair *pair)
 
 static bool prepare_model(struct optimizing *o, const struct tensor_value *weights, struct pair *pair, int i)
 {
+    if (o->checker == o->backend)
+        o->checker->policy = o->policies[i];
     pair->models[i] = backend_prepare(o->checker, &pair->graphs[i], o->model.weights.count, weights, o->error);
     return pair->models[i] != NULL;
 }
@@ -55,13 +57,6 @@ static bool record(struct optimizing *o, struct pair *pair, int i)
 {
     return model_record(pair->models[i], &pair->graphs[0], o->cut.n_inputs, (uint64_t)o->options->seed,
                         (int)o->options->rounds, &pair->arena, &pair->recordings[i], o->error);
-}
-
-static bool take_time(struct optimizing *o, struct pair *pair, struct model *a, struct model *b, double seconds,
-                      struct side_by_side *ret_times)
-{
-    return models_time(a, b, &pair->graphs[0], o->cut.n_inputs, (uint64_t)o->options->seed, seconds, ret_times,
-                       o->error);
 }
 
 static void name_outputs(struct optimizing *o)
@@ -94,54 +89,29 @@ static void judge(struct optimizing *o, const struct pair *pair)
     o->report.verdict = verdict_of(&o->report.outputs);
 }
 
-static void report_times(struct optimizing *o, const struct side_by_side *times, bool is_interleaved)
-{
-    o->report.is_timed = true;
-    o->report.is_interleaved = is_interleaved;
-    o->report.time_before = times->time_a;
-    o->report.time_after = times->time_b;
-    o->report.speedup = times->ratio;
-    o->report.speedup_low = times->ratio_low;
-    o->report.speedup_high = times->ratio_high;
-}
-
-static bool check_side_by_side(struct optimizing *o, const struct tensor_value *weights, bool is_timed)
+static bool check_side_by_side(struct optimizing *o, const struct tensor_value *weights)
 {
     struct pair pair;
-    struct side_by_side times;
     init_pair(o, &o->model.graph, &o->found.graph, &pair);
-    bool is_done = prepare_model(o, weights, &pair, 0) && prepare_model(o, weights, &pair, 1);
-    if (is_done && !o->options->is_check_skipped) {
-        is_done = record(o, &pair, 0) && record(o, &pair, 1);
-        if (is_done)
-            judge(o, &pair);
-    }
-    if (is_done && is_timed && o->report.verdict != CHECK_FAILED) {
-        is_done = take_time(o, &pair, pair.models[0], pair.models[1], o->options->measure_seconds, &times);
-        if (is_done)
-            report_times(o, &times, true);
-    }
+    bool is_done = prepare_model(o, weights, &pair, 0) && prepare_model(o, weights, &pair, 1) && record(o, &pair, 0) &&
+                   record(o, &pair, 1);
+    if (is_done)
+        judge(o, &pair);
     free_pair(&pair);
     return is_done;
 }
 
-static bool check_one_after_the_other(struct optimizing *o, const struct tensor_value *weights, bool is_timed)
+static bool check_one_after_the_other(struct optimizing *o, const struct tensor_value *weights)
 {
     struct pair pair;
-    struct side_by_side times[2];
     bool is_done = true;
     init_pair(o, &o->model.graph, &o->found.graph, &pair);
     for (int i = 0; is_done && i < 2; i++) {
-        is_done = prepare_model(o, weights, &pair, i) && (o->options->is_check_skipped || record(o, &pair, i)) &&
-                  (!is_timed || take_time(o, &pair, pair.models[i], NULL, o->options->measure_seconds, &times[i]));
+        is_done = prepare_model(o, weights, &pair, i) && record(o, &pair, i);
         free_model(&pair, i);
     }
-    if (is_done && !o->options->is_check_skipped)
+    if (is_done)
         judge(o, &pair);
-    if (is_done && is_timed) {
-        struct side_by_side joined = side_by_side_join(&times[0], &times[1]);
-        report_times(o, &joined, false);
-    }
     free_pair(&pair);
     return is_done;
 }
@@ -169,7 +139,7 @@ static bool check_with_random_weights(struct optimizing *o, const struct tensor_
 {
     struct arena arena;
     arena_init(&arena);
-    bool is_done = check_side_by_side(o, random_weights(o, own, &arena), false);
+    bool is_done = check_side_by_side(o, random_weights(o, own, &arena));
     arena_free(&arena);
     o->report.verdict_reason = o->report.verdict == CHECK_PASSED
                                    ? "with random weights, as the outputs are constant with the model's own"
@@ -177,17 +147,17 @@ static bool check_with_random_weights(struct optimizing *o, const struct tensor_
     return is_done;
 }
 
-static size_t bytes_of_weights(const struct imported_model *m)
+size_t optimizing_bytes_of_weights(const struct optimizing *o)
 {
     size_t bytes = 0;
-    for (size_t i = 0; i < m->weights.count; i++)
-        bytes += type_bytes(&m->weights.items[i].type);
+    for (size_t i = 0; i < o->model.weights.count; i++)
+        bytes += type_bytes(&o->model.weights.items[i].type);
     return bytes;
 }
 
 bool optimizing_has_large_weights(const struct optimizing *o)
 {
-    return bytes_of_weights(&o->model) > WEIGHTS_OF_A_LARGE_MODEL;
+    return optimizing_bytes_of_weights(o) > WEIGHTS_OF_A_LARGE_MODEL;
 }
 
 bool optimizing_is_timed(const struct optimizing *o)
@@ -195,68 +165,64 @@ bool optimizing_is_timed(const struct optimizing *o)
     return !o->options->is_timing_skipped && (o->runtime.is_open || o->checker == o->backend);
 }
 
-static const struct tensor_value *collect_weights(struct optimizing *o, const struct graph *other)
+static const struct tensor_value *collect_weights(struct optimizing *o)
 {
     struct graph runnable;
-    graph_cut(&runnable, &o->model.graph, other, &o->cut);
+    graph_cut(&runnable, &o->model.graph, &o->found.graph, &o->cut);
     const struct tensor_value *weights = run_collect_weights(&o->model, &runnable, o->error);
     graph_free(&runnable);
     return weights;
 }
 
-bool optimizing_duel(struct optimizing *o, const struct search_result *a, const struct search_result *b, double seconds,
-                     struct side_by_side *ret_times)
+static bool check_here(struct optimizing *o, const struct tensor_value *weights)
 {
-    if (o->runtime.is_open)
-        return optimizing_duel_in_runtime(o, &a->graph, &b->graph, seconds, ret_times);
-    struct pair pair;
-    const struct tensor_value *weights = collect_weights(o, NULL);
-    init_pair(o, &a->graph, &b->graph, &pair);
-    bool is_done = weights && prepare_model(o, weights, &pair, 0) && prepare_model(o, weights, &pair, 1) &&
-                   take_time(o, &pair, pair.models[0], pair.models[1], seconds, ret_times);
-    free_pair(&pair);
-    return is_done;
-}
-
-static bool judge_here(struct optimizing *o, const struct tensor_value *weights)
-{
-    bool is_timed = optimizing_is_timed(o) && !o->runtime.is_open;
+    if (o->options->is_check_skipped)
+        return true;
     if (optimizing_has_large_weights(o))
-        return check_one_after_the_other(o, weights, is_timed);
-    return check_side_by_side(o, weights, is_timed) &&
+        return check_one_after_the_other(o, weights);
+    return check_side_by_side(o, weights) &&
            (o->report.verdict != CHECK_UNTRUSTWORTHY || check_with_random_weights(o, weights));
 }
 
-// What our own executor finds different is not asked for its time.
-static bool judge_in_runtime(struct optimizing *o, const struct tensor_value *weights)
+static void report_times_in_runtime(struct optimizing *o)
+{
+    struct report *r = &o->report;
+    r->is_timed = true;
+    r->is_interleaved = !o->runtime.has_apart;
+    memcpy(r->times, r->in_runtime.times.times, sizeof r->times);
+    r->gain = r->in_runtime.times.gain;
+    r->is_faster = ratio_is_a_gain(&r->gain);
+}
+
+// What our own executor finds different is not asked for its time. A runtime that is gone leaves it to our own executor.
+static bool judge_in_runtime(struct optimizing *o)
 {
     if (!o->runtime.is_open || o->options->is_timing_skipped || o->report.verdict == CHECK_FAILED)
         return true;
     if (!optimizing_judge_in_runtime(o, &o->found.graph, &o->report.in_runtime))
-        return judge_here(o, weights);
+        return !optimizing_is_timed(o) || optimizing_time_result(o);
     o->report.runtime = arena_string(&o->model.arena, runtime_name(&o->runtime));
     if (o->report.in_runtime.is_timed)
-        report_times(o, &o->report.in_runtime.times, !o->runtime.has_apart);
+        report_times_in_runtime(o);
     return true;
 }
 
 bool optimizing_judge(struct optimizing *o)
 {
-    const struct tensor_value *weights = collect_weights(o, &o->found.graph);
-    return weights && judge_here(o, weights) && judge_in_runtime(o, weights);
+    const struct tensor_value *weights = collect_weights(o);
+    return weights && check_here(o, weights) && judge_in_runtime(o);
 }
 
 bool optimizing_differs_by_rounding(struct optimizing *o)
 {
     struct arena arena;
     struct report own = o->report;
-    const struct tensor_value *weights = collect_weights(o, &o->found.graph);
+    const struct tensor_value *weights = collect_weights(o);
     if (!weights || optimizing_has_large_weights(o))
         return false;
     arena_init(&arena);
     memset(&o->report.outputs, 0, sizeof o->report.outputs);
-    bool is_equal =
-        check_side_by_side(o, random_weights(o, weights, &arena), false) && o->report.verdict == CHECK_PASSED;
+    bool is_equal = check_side_by_side(o, random_weights(o, weights, &arena)) && o->report.verdict == CHECK_PASSED;
     vec_free(&o->report.outputs);
     o->report = own;
     arena_free(&arena);

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const layout_policy_names[] = {"standard", "best", "plain", NULL};
+
 // Costs by the words of a step: found without making its text.
 struct known_step {
     size_t n_words;
@@ -229,6 +231,25 @@ bool backend_visit_steps(struct backend *b, const struct graph *g, visit_step_fn
         is_done = backend_step_cost(b, &plan, &plan.steps.items[i], &cost, error);
         if (is_done)
             visit(context, &plan, &plan.steps.items[i], &cost);
+    }
+    if (plan.graph)
+        plan_free(&plan);
+    arena_free(&arena);
+    return is_done;
+}
+
+bool backend_hash_plan(struct backend *b, const struct graph *g, uint64_t *ret_hash, struct error *error)
+{
+    struct arena arena;
+    struct plan plan = {0};
+    const uint8_t *layouts;
+    struct words *words = &b->memory->words;
+    arena_init(&arena);
+    bool is_done = layouts_by_policy(b, g, &arena, &layouts, error) && make_plan(b, g, layouts, &arena, &plan, error);
+    *ret_hash = 0;
+    for (size_t i = 0; is_done && i < plan.steps.count; i++) {
+        step_spell(&plan, &plan.steps.items[i], words);
+        *ret_hash = hash_bytes(words->list.items, words->list.count * sizeof *words->list.items, *ret_hash);
     }
     if (plan.graph)
         plan_free(&plan);

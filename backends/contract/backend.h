@@ -27,6 +27,7 @@ enum layout_policy {
     LAYOUTS_BEST,       // those of least cost for this graph (layout.h)
     LAYOUTS_PLAIN,      // row-major all (NCHW), as models store them
 };
+extern const char *const layout_policy_names[];   // "standard", "best", "plain", NULL
 
 struct backend_options {
     int threads;               // 0: as many as there are cores
@@ -115,6 +116,8 @@ typedef void visit_step_fn(void *context, const struct plan *plan, const struct 
                            const struct step_cost *cost);
 bool backend_visit_steps(struct backend *b, const struct graph *g, visit_step_fn *visit, void *context,
                          struct error *error);
+// Equal for graphs and policies that come to the same steps with the same layouts. False: the graph cannot be planned.
+bool backend_hash_plan(struct backend *b, const struct graph *g, uint64_t *ret_hash, struct error *error);
 // One line per step with its cost, most expensive first; for people.
 bool backend_explain(struct backend *b, const struct graph *g, struct text *out, struct error *error);
 // The steps alone whose costs are guessed.

@@ -8,6 +8,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/log.h"
+#include <math.h>
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 // Parallel regions without work that are timed before the first measurement, and what is too long for one.
 #define MEETINGS 64
 #define BUSY_SECONDS 2e-4
+#define MOST_TRIES 3   // for a run without disturbance
 
 // --- loops and evaluation as kernels ---------------------------------------------------------------------------------
 
@@ -284,6 +286,25 @@ static bool run(struct model *model, const struct tensor_value *inputs, struct t
     return true;
 }
 
+// With several threads other programs add to what the clock says: the shortest of a few runs, as long as they come between.
+static bool time_run(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
+                     double *ret_seconds, struct error *error)
+{
+    bool is_alone = ((struct cpu_backend *)model->backend)->threads == 1;
+    struct stopwatch watch;
+    struct lap lap = {INFINITY, true};
+    double shortest = INFINITY;
+    for (int i = 0; lap.is_disturbed && i < (is_alone ? 1 : MOST_TRIES); i++) {
+        stopwatch_start(&watch);
+        if (!run(model, inputs, outputs, error))
+            return false;
+        lap = stopwatch_stop(&watch, is_alone);
+        shortest = fmin(shortest, lap.seconds);
+    }
+    *ret_seconds = shortest;
+    return true;
+}
+
 static bool profile(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
                     double *ret_seconds, struct error *error)
 {
@@ -322,6 +343,7 @@ static const struct backend_methods methods = {
     .prepare = prepare,
     .run = run,
     .profile = profile,
+    .time = time_run,
     .plan_of = plan_of,
     .free_model = free_model,
     .close = close_cpu,

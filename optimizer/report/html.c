@@ -65,13 +65,13 @@ static void add_facts(struct text *out, const struct report *r)
     close_fact(out);
     if (r->is_timed) {
         open_fact(out, "measured before", "");
-        add_milliseconds(out, r->time_before.median);
+        add_milliseconds(out, r->times[0].median);
         close_fact(out);
         open_fact(out, "measured after", "");
-        add_milliseconds(out, r->time_after.median);
+        add_milliseconds(out, r->times[1].median);
         close_fact(out);
         open_fact(out, "measured speed-up", "");
-        text_printf(out, "%.3f", r->speedup);
+        text_printf(out, "%.3f", r->gain.ratio);
         close_fact(out);
     }
     for (int i = 0; i < 2; i++) {

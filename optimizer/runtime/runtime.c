@@ -121,13 +121,10 @@ static struct side_by_side summarize(struct pair_times *t)
     VEC(double) ratios = {0};
     for (size_t i = 0; i < t->a.count; i++)
         vec_push(&ratios, t->a.items[i] / t->b.items[i]);
-    struct ratio_summary ratio = ratios_summarize(ratios.items, t->ends.items, t->ends.count);
+    struct side_by_side times = {{sample_summarize(t->a.items, t->a.count), sample_summarize(t->b.items, t->b.count)},
+                                 ratios_summarize(ratios.items, t->ends.items, t->ends.count)};
     vec_free(&ratios);
-    return (struct side_by_side){.time_a = sample_summarize(t->a.items, t->a.count),
-                                 .time_b = sample_summarize(t->b.items, t->b.count),
-                                 .ratio = ratio.ratio,
-                                 .ratio_low = ratio.low,
-                                 .ratio_high = ratio.high};
+    return times;
 }
 
 bool runtime_time(struct runtime *r, const char *a, const char *b, double seconds, struct side_by_side *ret_times,

@@ -1,0 +1,209 @@
+// The contest of taso-opt in our own executor: the original and each finalist, under every policy of layouts that gives
+// another plan. "Before" is the fastest way to run the original, so a gain is one over that.
+#include "optimizer/optimization.h"
+
+#include "core/error.h"
+#include "core/random.h"
+#include "optimizer/comparison.h"
+#include "optimizer/contest.h"
+#include "optimizer/run/run.h"
+#include <string.h>
+
+#define LOADS 3
+#define BYTES_AT_ONCE ((size_t)256 << 20)   // of packed weights of all contenders: with more they are loaded in turn
+#define LARGEST_PAD ((uint64_t)1 << 20)
+
+struct contender {
+    struct graph graph;   // that can be run
+    enum layout_policy policy;
+    size_t finalist;   // NOT_A_FINALIST: the original
+    uint64_t plan_hash;
+    struct model *model;
+    struct tensor_value *outputs;
+    void *pad;
+    size_t pad_bytes;
+    struct arena arena;   // of the outputs
+};
+struct field {
+    struct optimizing *o;
+    VEC(struct contender) contenders;
+    const struct tensor_value *weights;
+    struct model_inputs inputs;
+    struct arena arena;
+    struct random random;   // of pads
+};
+
+// --- our executor ----------------------------------------------------------------------------------------------------
+
+// Something in front, of a size of its own in each load: so where a model lies is not the same.
+static bool load(void *context, size_t i, struct error *error)
+{
+    struct field *f = context;
+    struct contender *c = &f->contenders.items[i];
+    c->pad_bytes = (size_t)random_below(&f->random, LARGEST_PAD) + 1;
+    c->pad = mem_alloc(c->pad_bytes);
+    arena_init(&c->arena);
+    f->o->backend->policy = c->policy;
+    c->model = backend_prepare(f->o->backend, &c->graph, f->o->model.weights.count, f->weights, error);
+    if (c->model) {
+        c->outputs = arena_array(&c->arena, struct tensor_value, c->graph.outputs.count + 1);
+        model_allocate_outputs(c->model, c->outputs, &c->arena);
+        return true;
+    }
+    arena_free(&c->arena);
+    mem_free(c->pad, c->pad_bytes);
+    return false;
+}
+
+static bool run(void *context, size_t i, double *ret_seconds, struct error *error)
+{
+    struct field *f = context;
+    struct contender *c = &f->contenders.items[i];
+    return model_time(c->model, f->inputs.values, c->outputs, ret_seconds, error);
+}
+
+static void unload(void *context, size_t i)
+{
+    struct field *f = context;
+    struct contender *c = &f->contenders.items[i];
+    model_free(c->model);
+    arena_free(&c->arena);
+    mem_free(c->pad, c->pad_bytes);
+}
+
+// --- who takes part --------------------------------------------------------------------------------------------------
+
+// Other plans than those that are there already.
+static void enter(struct field *f, const struct graph *g, size_t finalist, enum layout_policy policy)
+{
+    struct optimizing *o = f->o;
+    struct contender fresh = {.policy = policy, .finalist = finalist};
+    struct error error = {0};
+    graph_cut(&fresh.graph, g, finalist == NOT_A_FINALIST ? NULL : &o->model.graph, &o->cut);
+    o->backend->policy = policy;
+    bool is_new = backend_hash_plan(o->backend, &fresh.graph, &fresh.plan_hash, &error);
+    for (size_t i = 0; i < f->contenders.count; i++)
+        is_new = is_new &&
+                 (f->contenders.items[i].finalist != finalist || f->contenders.items[i].plan_hash != fresh.plan_hash);
+    if (is_new)
+        vec_push(&f->contenders, fresh);
+    else
+        graph_free(&fresh.graph);
+}
+
+// Who wants no layouts chosen by costs gets none.
+static bool chooses_layouts(const struct optimizing *o)
+{
+    return o->layout != STRATEGY_STANDARD && o->layout != STRATEGY_GRAPH_ONLY;
+}
+
+static void enter_with_all_layouts(struct field *f, const struct graph *g, size_t finalist)
+{
+    enter(f, g, finalist, LAYOUTS_STANDARD);
+    if (chooses_layouts(f->o))
+        enter(f, g, finalist, LAYOUTS_BEST);
+    enter(f, g, finalist, LAYOUTS_PLAIN);
+}
+
+static bool open_field(struct field *f, struct optimizing *o)
+{
+    *f = (struct field){.o = o, .random = random_seed((uint64_t)o->options->seed)};
+    arena_init(&f->arena);
+    enter_with_all_layouts(f, &o->model.graph, NOT_A_FINALIST);
+    for (size_t i = 0; i < o->finalists.count; i++)
+        if (o->finalists.items[i].result.steps.count > 0)
+            enter_with_all_layouts(f, &o->finalists.items[i].result.graph, i);
+    struct graph whole;
+    graph_cut(&whole, &o->model.graph, NULL, &o->cut);
+    model_inputs_fill(&f->inputs, &whole, o->cut.n_inputs, (uint64_t)o->options->seed, &f->arena);
+    f->weights = run_collect_weights(&o->model, &whole, o->error);
+    graph_free(&whole);
+    return f->weights != NULL;
+}
+
+static void close_field(struct field *f)
+{
+    for (size_t i = 0; i < f->contenders.count; i++)
+        graph_free(&f->contenders.items[i].graph);
+    vec_free(&f->contenders);
+    arena_free(&f->arena);
+}
+
+// --- the contest -----------------------------------------------------------------------------------------------------
+
+static double estimate_of(struct optimizing *o, const struct contender *c)
+{
+    struct estimate estimate = {0};
+    struct error error = {0};
+    o->backend->policy = c->policy;
+    return backend_estimate(o->backend, &c->graph, &estimate, &error) ? estimate.seconds : 0;
+}
+
+static void report_contender(struct optimizing *o, const struct contender *c, const struct sample_summary *times)
+{
+    bool is_result = c->finalist != NOT_A_FINALIST;
+    struct timed_contender told = {.is_result = is_result,
+                                   .slant = is_result ? o->finalists.items[c->finalist].slant : NULL,
+                                   .layouts = layout_policy_names[c->policy],
+                                   .estimate = estimate_of(o, c),
+                                   .seconds = *times};
+    vec_push(&o->report.contenders, told);
+}
+
+static void report_outcome(struct field *f, const struct contest_outcome *outcome, bool is_interleaved)
+{
+    struct report *r = &f->o->report;
+    const size_t numbers[2] = {outcome->original, outcome->result};
+    for (size_t i = 0; i < f->contenders.count; i++)
+        report_contender(f->o, &f->contenders.items[i], &outcome->qualifying[i]);
+    for (int i = 0; i < 2; i++) {
+        const struct contender *c = &f->contenders.items[numbers[i]];
+        r->layouts[i] = layout_policy_names[c->policy];
+        r->estimates[i] = r->contenders.items[numbers[i]].estimate;
+        r->times[i] = outcome->times[i];
+        f->o->policies[i] = c->policy;
+    }
+    r->is_timed = true;
+    r->is_interleaved = is_interleaved;
+    r->gain = outcome->gain;
+    r->is_faster = ratio_is_a_gain(&outcome->gain);
+}
+
+static bool hold(struct field *f, size_t *ret_finalist)
+{
+    size_t n = f->contenders.count;
+    bool *is_result = arena_array(&f->arena, bool, n);
+    struct contest c = {.n = n, .is_result = is_result, .seconds = f->o->options->measure_seconds, .loads = LOADS};
+    struct contest_outcome outcome = {.qualifying = arena_array(&f->arena, struct sample_summary, n)};
+    struct executor executor = {f, load, run, unload};
+    for (size_t i = 0; i < n; i++)
+        is_result[i] = f->contenders.items[i].finalist != NOT_A_FINALIST;
+    c.is_one_at_a_time = n * optimizing_bytes_of_weights(f->o) > BYTES_AT_ONCE;
+    if (!contest_hold(&executor, &c, &outcome, f->o->error))
+        return false;
+    *ret_finalist = f->contenders.items[outcome.result].finalist;
+    report_outcome(f, &outcome, !c.is_one_at_a_time);
+    return true;
+}
+
+bool optimizing_hold_contest(struct optimizing *o, size_t *ret_finalist)
+{
+    struct field f;
+    bool is_done = open_field(&f, o), has_results = false;
+    for (size_t i = 0; i < f.contenders.count; i++)
+        has_results = has_results || f.contenders.items[i].finalist != NOT_A_FINALIST;
+    if (is_done && has_results && o->options->device != DEVICE_FAKE)
+        is_done = hold(&f, ret_finalist);
+    close_field(&f);
+    return is_done;
+}
+
+bool optimizing_time_result(struct optimizing *o)
+{
+    struct finalist only = {.slant = o->report.slant, .result = o->found};
+    size_t unused;
+    vec_push(&o->finalists, only);
+    bool is_done = optimizing_hold_contest(o, &unused);
+    vec_free(&o->finalists);
+    return is_done;
+}

@@ -1,0 +1,235 @@
+// Stages of timing: in each load of a stage every contender that is still in is run as often as the others, in rounds
+// that begin with another one each time. Samples are kept load by load, so that run i of one contender and run i of
+// another, which stand beside each other in time, make a ratio.
+#include "optimizer/contest.h"
+
+#include "core/clock.h"
+#include "core/interrupt.h"
+#include "core/memory.h"
+#include "core/vec.h"
+#include <math.h>
+
+#define WARM_UP_RUNS 2
+#define QUALIFYING_ROUNDS 4   // at least
+#define FINAL_RUNS 11         // at least, of all loads together
+#define MOST_ROUNDS 2000
+#define SHARE_OF_QUALIFYING 0.4   // of the time
+#define HOPELESS 2.0              // times the shortest warm-up run of its kind: drops out at once
+#define BEHIND 1.15               // times the shortest run of its kind, after the least number of rounds: drops out
+
+struct entrant {
+    bool is_out, is_loaded;
+    double shortest;   // of all runs, warming up too
+    VEC(double) seconds;
+};
+struct stage {
+    const struct executor *e;
+    const struct contest *c;
+    struct error *error;
+    struct entrant *entrants;
+    VEC(size_t) ends;   // of the loads
+    double seconds;     // of one load
+    size_t least_rounds;
+    bool drops;   // who is behind
+};
+
+static bool load(struct stage *s, size_t i)
+{
+    s->entrants[i].is_loaded = s->e->load(s->e->context, i, s->error);
+    return s->entrants[i].is_loaded;
+}
+
+static void unload(struct stage *s, size_t i)
+{
+    if (s->entrants[i].is_loaded)
+        s->e->unload(s->e->context, i);
+    s->entrants[i].is_loaded = false;
+}
+
+static bool run_once(struct stage *s, size_t i, double *ret_seconds)
+{
+    if (!s->e->run(s->e->context, i, ret_seconds, s->error))
+        return false;
+    s->entrants[i].shortest = fmin(s->entrants[i].shortest, *ret_seconds);
+    return true;
+}
+
+static bool run_counted(struct stage *s, size_t i)
+{
+    double seconds;
+    if (!run_once(s, i, &seconds))
+        return false;
+    vec_push(&s->entrants[i].seconds, seconds);
+    return true;
+}
+
+static bool warm_up(struct stage *s, size_t i)
+{
+    double unused;
+    for (int k = 0; k < WARM_UP_RUNS; k++)
+        if (!run_once(s, i, &unused))
+            return false;
+    return true;
+}
+
+static double shortest_of_kind(const struct stage *s, bool is_result)
+{
+    double shortest = INFINITY;
+    for (size_t i = 0; i < s->c->n; i++)
+        if (!s->entrants[i].is_out && s->c->is_result[i] == is_result)
+            shortest = fmin(shortest, s->entrants[i].shortest);
+    return shortest;
+}
+
+static void drop_who_is_behind(struct stage *s, double limit)
+{
+    for (size_t i = 0; s->drops && i < s->c->n; i++)
+        if (!s->entrants[i].is_out && s->entrants[i].shortest > limit * shortest_of_kind(s, s->c->is_result[i])) {
+            s->entrants[i].is_out = true;
+            unload(s, i);
+        }
+}
+
+static bool is_time_over(size_t rounds, size_t least, double started, double seconds)
+{
+    return rounds >= MOST_ROUNDS || (rounds >= least && (clock_seconds() - started > seconds || interrupt_requested()));
+}
+
+static bool run_by_turns(struct stage *s)
+{
+    for (size_t i = 0; i < s->c->n; i++)
+        if (!s->entrants[i].is_out && !(load(s, i) && warm_up(s, i)))
+            return false;
+    drop_who_is_behind(s, HOPELESS);
+    double started = clock_seconds();
+    for (size_t round = 0; !is_time_over(round, s->least_rounds, started, s->seconds); round++) {
+        for (size_t k = 0; k < s->c->n; k++) {
+            size_t i = (k + round) % s->c->n;
+            if (!s->entrants[i].is_out && !run_counted(s, i))
+                return false;
+        }
+        if (round + 1 == s->least_rounds)
+            drop_who_is_behind(s, BEHIND);
+    }
+    return true;
+}
+
+// As many runs as the first one had in its share of the time: `rounds`, 0 for the first.
+static bool run_one(struct stage *s, size_t i, double seconds, size_t *rounds)
+{
+    bool is_done = load(s, i) && warm_up(s, i);
+    double started = clock_seconds();
+    size_t round = 0;
+    for (; is_done && (*rounds ? round < *rounds : !is_time_over(round, s->least_rounds, started, seconds)); round++)
+        is_done = run_counted(s, i);
+    *rounds = round;
+    unload(s, i);
+    return is_done;
+}
+
+static bool run_one_at_a_time(struct stage *s)
+{
+    size_t rounds = 0, n = 0;
+    for (size_t i = 0; i < s->c->n; i++)
+        n += !s->entrants[i].is_out;
+    for (size_t i = 0; i < s->c->n; i++)
+        if (!s->entrants[i].is_out && !run_one(s, i, s->seconds / (double)n, &rounds))
+            return false;
+    drop_who_is_behind(s, BEHIND);
+    return true;
+}
+
+static bool run_load(struct stage *s)
+{
+    bool is_done = s->c->is_one_at_a_time ? run_one_at_a_time(s) : run_by_turns(s);
+    for (size_t i = 0; i < s->c->n; i++)
+        unload(s, i);
+    return is_done;
+}
+
+static void init_stage(struct stage *s, const struct executor *e, const struct contest *c, struct error *error)
+{
+    *s = (struct stage){.e = e, .c = c, .error = error};
+    s->entrants = mem_alloc_zero((c->n + 1) * sizeof *s->entrants);
+    for (size_t i = 0; i < c->n; i++)
+        s->entrants[i].shortest = INFINITY;
+}
+
+static void free_stage(struct stage *s)
+{
+    for (size_t i = 0; i < s->c->n; i++)
+        vec_free(&s->entrants[i].seconds);
+    mem_free(s->entrants, (s->c->n + 1) * sizeof *s->entrants);
+    vec_free(&s->ends);
+}
+
+// What other programs add is added to some runs only: the lower quartile is what most of the undisturbed ones took.
+static size_t fastest_of_kind(const struct contest *c, const struct stage *s, const struct sample_summary *times,
+                              bool is_result)
+{
+    size_t fastest = c->n;
+    for (size_t i = 0; i < c->n; i++)
+        if (!s->entrants[i].is_out && c->is_result[i] == is_result &&
+            (fastest == c->n || times[i].quartile1 < times[fastest].quartile1))
+            fastest = i;
+    return fastest;
+}
+
+static bool qualify(const struct executor *e, const struct contest *c, struct contest_outcome *outcome,
+                    struct error *error)
+{
+    struct stage s;
+    init_stage(&s, e, c, error);
+    s.seconds = SHARE_OF_QUALIFYING * c->seconds;
+    s.least_rounds = QUALIFYING_ROUNDS;
+    s.drops = true;
+    bool is_done = run_load(&s);
+    for (size_t i = 0; is_done && i < c->n; i++) {
+        if (s.entrants[i].seconds.count == 0)
+            vec_push(&s.entrants[i].seconds, s.entrants[i].shortest);
+        outcome->qualifying[i] = sample_summarize(s.entrants[i].seconds.items, s.entrants[i].seconds.count);
+    }
+    outcome->original = fastest_of_kind(c, &s, outcome->qualifying, false);
+    outcome->result = fastest_of_kind(c, &s, outcome->qualifying, true);
+    free_stage(&s);
+    return is_done;
+}
+
+static void summarize_final(struct stage *s, struct contest_outcome *outcome)
+{
+    struct entrant *a = &s->entrants[outcome->original], *b = &s->entrants[outcome->result];
+    VEC(double) ratios = {0};
+    for (size_t i = 0; i < a->seconds.count; i++)
+        vec_push(&ratios, a->seconds.items[i] / b->seconds.items[i]);
+    outcome->gain = ratios_summarize(ratios.items, s->ends.items, s->ends.count);
+    outcome->times[0] = sample_summarize(a->seconds.items, a->seconds.count);
+    outcome->times[1] = sample_summarize(b->seconds.items, b->seconds.count);
+    vec_free(&ratios);
+}
+
+static bool hold_final(const struct executor *e, const struct contest *c, struct contest_outcome *outcome,
+                       struct error *error)
+{
+    struct stage s;
+    int loads = c->loads > 0 ? c->loads : 1;
+    init_stage(&s, e, c, error);
+    for (size_t i = 0; i < c->n; i++)
+        s.entrants[i].is_out = i != outcome->original && i != outcome->result;
+    s.seconds = (1 - SHARE_OF_QUALIFYING) * c->seconds / loads;
+    s.least_rounds = (size_t)(FINAL_RUNS + loads - 1) / (size_t)loads;
+    bool is_done = true;
+    for (int i = 0; is_done && i < loads; i++) {
+        is_done = run_load(&s);
+        vec_push(&s.ends, s.entrants[outcome->original].seconds.count);
+    }
+    if (is_done)
+        summarize_final(&s, outcome);
+    free_stage(&s);
+    return is_done;
+}
+
+bool contest_hold(const struct executor *e, const struct contest *c, struct contest_outcome *ret_outcome,
+                  struct error *error)
+{
+    return qualify(e, c, ret_outcome, error) && hold_final(e, c, ret_outcome, error);
+}

@@ -1,0 +1,126 @@
+// The contest among ways to run a model, between contenders on paper whose runs take what a table says.
+#include "optimizer/contest.h"
+
+#include "core/error.h"
+#include "core/random.h"
+#include "tests/support/check.h"
+#include <string.h>
+
+#define MOST_CONTENDERS 5
+
+struct paper {
+    const double *seconds;   // of each contender
+    double noise;            // the most that is added to a run, as a share
+    double of_load[64];      // by which factor the result is slower in its i-th load
+    size_t result;
+    int loads[MOST_CONTENDERS], runs[MOST_CONTENDERS];
+    bool is_loaded[MOST_CONTENDERS];
+    int most_loaded, fails_at;   // the load that fails, 0: none
+    int n_loads;
+    struct random random;
+};
+
+static bool load_paper(void *context, size_t i, struct error *error)
+{
+    struct paper *p = context;
+    int n = 0;
+    if (++p->n_loads == p->fails_at)
+        return error_set_code(error, EXIT_INTERNAL, NULL, "no load");
+    assert_false(p->is_loaded[i]);
+    p->is_loaded[i] = true;
+    p->loads[i]++;
+    for (int k = 0; k < MOST_CONTENDERS; k++)
+        n += p->is_loaded[k];
+    p->most_loaded = n > p->most_loaded ? n : p->most_loaded;
+    return true;
+}
+
+static bool run_paper(void *context, size_t i, double *ret_seconds, struct error *error)
+{
+    struct paper *p = context;
+    double factor = i == p->result && p->of_load[p->loads[i]] > 0 ? p->of_load[p->loads[i]] : 1;
+    assert_true(p->is_loaded[i]);
+    p->runs[i]++;
+    *ret_seconds = p->seconds[i] * factor * (1 + p->noise * random_unit(&p->random));
+    return true;
+}
+
+static void unload_paper(void *context, size_t i)
+{
+    struct paper *p = context;
+    assert_true(p->is_loaded[i]);
+    p->is_loaded[i] = false;
+}
+
+static bool hold(struct paper *p, struct contest *c, struct contest_outcome *outcome)
+{
+    struct executor e = {p, load_paper, run_paper, unload_paper};
+    struct error error = {0};
+    p->random = random_seed(3);
+    bool is_held = contest_hold(&e, c, outcome, &error);
+    for (int i = 0; i < MOST_CONTENDERS; i++)
+        assert_false(p->is_loaded[i]);
+    return is_held;
+}
+
+// Layouts chosen by costs make the original slow: the gain is that against the other ones.
+static void gains_are_over_the_fastest_original(void **state)
+{
+    static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273, 0.0500};
+    static const bool is_result[] = {false, false, true, true, true};
+    struct sample_summary qualifying[5];
+    for (int is_one_at_a_time = 0; is_one_at_a_time < 2; is_one_at_a_time++) {
+        struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3};
+        struct contest c = {
+            .n = 5, .is_result = is_result, .seconds = 0.01, .loads = 3, .is_one_at_a_time = is_one_at_a_time};
+        struct contest_outcome outcome = {.qualifying = qualifying};
+        assert_true(hold(&p, &c, &outcome));
+        assert_true(outcome.original == 0 && outcome.result == 3);
+        assert_true(outcome.gain.ratio > 1.2 && outcome.gain.ratio < 1.25 && ratio_is_a_gain(&outcome.gain));
+        assert_true(outcome.gain.n_loads == 3 && outcome.times[0].count >= 11);
+        assert_true(qualifying[1].minimum >= 0.0729 && p.loads[1] == 1 && p.loads[0] == 4);
+        assert_int_equal(p.most_loaded, is_one_at_a_time ? 1 : 5);
+        assert_true(p.runs[4] < p.runs[3]);   // dropped
+    }
+}
+
+// Where the result's time depends on where it lies in memory by more than is gained, nothing is won.
+static void loads_that_differ_prove_nothing(void **state)
+{
+    static const double seconds[] = {0.010, 0.0099};
+    static const bool is_result[] = {false, true};
+    struct sample_summary qualifying[2];
+    struct paper p = {.seconds = seconds, .noise = 0.001, .result = 1, .of_load = {0, 1, 0.9, 1.1, 1}};
+    struct contest c = {.n = 2, .is_result = is_result, .seconds = 0.01, .loads = 3};
+    struct contest_outcome outcome = {.qualifying = qualifying};
+    assert_true(hold(&p, &c, &outcome));
+    assert_false(ratio_is_a_gain(&outcome.gain));
+    assert_true(outcome.gain.low > 0 && outcome.gain.low < 1 && outcome.gain.high > 1);
+    memset(p.of_load, 0, sizeof p.of_load);
+    memset(p.loads, 0, sizeof p.loads);
+    assert_true(hold(&p, &c, &outcome));
+    assert_true(ratio_is_a_gain(&outcome.gain));
+}
+
+static void a_load_that_fails_ends_it(void **state)
+{
+    static const double seconds[] = {0.010, 0.0099};
+    static const bool is_result[] = {false, true};
+    struct sample_summary qualifying[2];
+    struct contest c = {.n = 2, .is_result = is_result, .seconds = 0.01, .loads = 3};
+    struct contest_outcome outcome = {.qualifying = qualifying};
+    for (int i = 1; i <= 4; i++) {
+        struct paper p = {.seconds = seconds, .fails_at = i};
+        assert_false(hold(&p, &c, &outcome));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(gains_are_over_the_fastest_original),
+        TEST(loads_that_differ_prove_nothing),
+        TEST(a_load_that_fails_ends_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
