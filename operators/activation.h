@@ -8,7 +8,7 @@ extern const char *const activation_names[];   // "none", "relu", NULL
 
 #define ACTIVATION_ATTRIBUTE                                                                                           \
     {                                                                                                                  \
-        .name = "act", .kind = ATTRIBUTE_CHOICE, .choices = activation_names                                           \
+        .name = "act", .kind = ATTRIBUTE_CHOICE, .role = ROLE_ACTIVATION, .choices = activation_names                  \
     }
 
 expr activation_apply(struct definition *d, enum activation activation, expr value);

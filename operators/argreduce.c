@@ -63,8 +63,8 @@ static bool define_argreduce(struct definition *d, const struct operator_call *c
         .summary = text,                                                                                               \
         .min_inputs = 1,                                                                                               \
         .max_inputs = 1,                                                                                               \
-        .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .is_required = true},                          \
-                       [KEEPDIMS] = {.name = "keepdims", .kind = ATTRIBUTE_INT, .standard = 1},                        \
+        .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .role = ROLE_AXIS, .is_required = true},       \
+                       [KEEPDIMS] = {.name = "keepdims", .kind = ATTRIBUTE_INT, .role = ROLE_KEEPDIMS, .standard = 1}, \
                        [TIES] = {.name = "ties", .kind = ATTRIBUTE_CHOICE, .choices = tie_names}},                     \
         .define = define_##label,                                                                                      \
     };

@@ -82,7 +82,7 @@ const struct operator operator_concat = {
     .min_inputs = 1,
     .max_inputs = VARIADIC,
     .flags = OPERATOR_KEEPS_RANK,
-    .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .is_required = true}},
+    .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .role = ROLE_AXIS, .is_required = true}},
     .define = define_concat,
     .agreement = sizes_of_other_axes,
 };

@@ -98,7 +98,7 @@ static bool define_iconv(struct definition *d, const struct operator_call *call)
         .name = #label,                                                                                                \
         .summary = text,                                                                                               \
         .flags = OPERATOR_IS_OF_RULES,                                                                                 \
-        .attributes = {[SHAPE] = {.name = "shape", .kind = ATTRIBUTE_INTS, .is_required = true},                       \
+        .attributes = {[SHAPE] = {.name = "shape", .kind = ATTRIBUTE_INTS, .role = ROLE_SHAPE, .is_required = true},   \
                        [DTYPE_OF] = {.name = "dtype", .kind = ATTRIBUTE_DTYPE, .standard = DTYPE_F32}},                \
         .define = define_##label,                                                                                      \
     };

@@ -78,7 +78,7 @@ static bool define_gatherelements(struct definition *d, const struct operator_ca
         .summary = text,                                                                                               \
         .min_inputs = 2,                                                                                               \
         .max_inputs = 2,                                                                                               \
-        .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT}},                                              \
+        .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .role = ROLE_AXIS}},                           \
         .define = define_##label,                                                                                      \
     };
 GATHER_OPERATOR(GATHER, gather, "Gather", "x, indices: slices of an axis chosen by indices")

@@ -81,7 +81,7 @@ static bool define_rmsnorm(struct definition *d, const struct operator_call *cal
         .summary = text,                                                                                               \
         .min_inputs = 2,                                                                                               \
         .max_inputs = most_inputs,                                                                                     \
-        .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .is_required = true},                          \
+        .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .role = ROLE_AXIS, .is_required = true},       \
                        [EPSILON] = {.name = "epsilon", .kind = ATTRIBUTE_REAL, .standard_real = 1e-5}},                \
         .define = define_##label,                                                                                      \
     };

@@ -35,7 +35,7 @@ const struct operator operator_merge = {
     .min_inputs = 1,
     .max_inputs = 1,
     .flags = OPERATOR_IS_OF_RULES | OPERATOR_KEEPS_RANK,
-    .attributes = {[GROUP] = {.name = "group", .kind = ATTRIBUTE_INT, .is_required = true},
-                   [COUNT] = {.name = "count", .kind = ATTRIBUTE_INT, .is_required = true}},
+    .attributes = {[GROUP] = {.name = "group", .kind = ATTRIBUTE_INT, .role = ROLE_GROUPS, .is_required = true},
+                   [COUNT] = {.name = "count", .kind = ATTRIBUTE_INT, .role = ROLE_MERGED_GROUPS, .is_required = true}},
     .define = define_merge,
 };

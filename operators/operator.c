@@ -41,6 +41,14 @@ int operator_find_attribute(const struct operator* op, const char *name)
     return -1;
 }
 
+int operator_find_role(const struct operator* op, enum attribute_role role)
+{
+    for (int i = 0; i < operator_n_attributes(op); i++)
+        if (op->attributes[i].role == role)
+            return i;
+    return -1;
+}
+
 int64_t call_int(const struct operator_call *call, int attribute)
 {
     return call->attributes[attribute].ints[0];

@@ -22,9 +22,32 @@ enum attribute_kind {
     ATTRIBUTE_CHOICE,   // one of `choices`, stored as its index; no type depends on which one
     ATTRIBUTE_DTYPE,    // an element type, stored as enum dtype
 };
+// What an attribute is for, so that nobody else has to know it by its name. An operator has a role at most once.
+enum attribute_role {
+    ROLE_NONE,          // no more than a number or a choice of the definition
+    ROLE_AXIS,          // one axis of the inputs
+    ROLE_AXES,          // a set of axes
+    ROLE_PERMUTATION,   // of all axes
+    ROLE_SHAPE,         // the size of each axis of the result
+    ROLE_PART_SIZES,    // of the parts that an axis is cut into
+    ROLE_STRIDE,        // of a window, for each of its axes; so are the next three
+    ROLE_WINDOW_PADS,   // begins of all its axes, then ends
+    ROLE_DILATION,
+    ROLE_KERNEL,
+    ROLE_GROUPS,          // a number of groups of channels
+    ROLE_MERGED_GROUPS,   // how many groups become one
+    ROLE_START,           // of a slice, for each axis; so are the next two
+    ROLE_SIZE,
+    ROLE_STEP,
+    ROLE_PADS,   // of a tensor: begins of all axes, then ends
+    ROLE_ACTIVATION,
+    ROLE_PADDING,   // does padding count in a mean?
+    ROLE_KEEPDIMS,
+};
 struct attribute {
     const char *name;
     enum attribute_kind kind;
+    enum attribute_role role;
     bool is_required;   // else `standard` (INT, CHOICE, DTYPE), `standard_real`, or the empty list
     int64_t standard;
     double standard_real;
@@ -80,6 +103,7 @@ extern const struct operator* const operators[OP_COUNT];
 const struct operator* operator_find(const char *name);   // NULL: none
 int operator_n_attributes(const struct operator* op);
 int operator_find_attribute(const struct operator* op, const char *name);   // its index, or -1
+int operator_find_role(const struct operator* op, enum attribute_role role);   // likewise
 
 // Types and meaning of an application. On success the definition is finished (split trees derived) and its outputs
 // typed. On refusal d->reason says why. `d` was initialised or cleared with call->inputs.

@@ -49,7 +49,7 @@ const struct operator operator_pad = {
     .min_inputs = 1,
     .max_inputs = 1,
     .flags = OPERATOR_KEEPS_RANK,
-    .attributes = {[PADS] = {.name = "pads", .kind = ATTRIBUTE_INTS, .is_required = true},
+    .attributes = {[PADS] = {.name = "pads", .kind = ATTRIBUTE_INTS, .role = ROLE_PADS, .is_required = true},
                    [VALUE] = {.name = "value", .kind = ATTRIBUTE_REAL}},
     .define = define_pad,
 };

@@ -145,9 +145,10 @@ static void resolve_lists(struct definition *d, const struct operator_call *call
 }
 
 #define WINDOW_ATTRIBUTES                                                                                              \
-    [KERNEL] = {.name = "kernel", .kind = ATTRIBUTE_INTS, .is_required = true},                                        \
-    [STRIDE] = {.name = "stride", .kind = ATTRIBUTE_INTS}, [PAD] = {.name = "pad", .kind = ATTRIBUTE_INTS},            \
-    [DILATION] = {.name = "dilation", .kind = ATTRIBUTE_INTS}, [ACT] = ACTIVATION_ATTRIBUTE
+    [KERNEL] = {.name = "kernel", .kind = ATTRIBUTE_INTS, .role = ROLE_KERNEL, .is_required = true},                   \
+    [STRIDE] = {.name = "stride", .kind = ATTRIBUTE_INTS, .role = ROLE_STRIDE},                                        \
+    [PAD] = {.name = "pad", .kind = ATTRIBUTE_INTS, .role = ROLE_WINDOW_PADS},                                         \
+    [DILATION] = {.name = "dilation", .kind = ATTRIBUTE_INTS, .role = ROLE_DILATION}, [ACT] = ACTIVATION_ATTRIBUTE
 
 const struct operator operator_poolmax = {
     .id = OP_POOLMAX,
@@ -173,6 +174,7 @@ const struct operator operator_poolavg = {
     .flags = OPERATOR_KEEPS_RANK,
     .attributes = {WINDOW_ATTRIBUTES, [PADDING] = {.name = "padding",
                                                    .kind = ATTRIBUTE_CHOICE,
+                                                   .role = ROLE_PADDING,
                                                    .choices = padding_names}},
     .define = define_poolavg,
     .refuses = refuses_pads,

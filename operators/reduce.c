@@ -62,8 +62,9 @@ static bool define_reduce(struct definition *d, const struct operator_call *call
         .summary = text,                                                                                               \
         .min_inputs = 1,                                                                                               \
         .max_inputs = 1,                                                                                               \
-        .attributes = {[AXES] = {.name = "axes", .kind = ATTRIBUTE_INTS},                                              \
-                       [KEEPDIMS] = {.name = "keepdims", .kind = ATTRIBUTE_INT, .standard = 1}},                       \
+        .attributes =                                                                                                  \
+            {[AXES] = {.name = "axes", .kind = ATTRIBUTE_INTS, .role = ROLE_AXES},                                     \
+             [KEEPDIMS] = {.name = "keepdims", .kind = ATTRIBUTE_INT, .role = ROLE_KEEPDIMS, .standard = 1}},          \
         .define = define_##label,                                                                                      \
     };
 REDUCE(REDUCESUM, reducesum, SUM, "ReduceSum", "sum along axes")

@@ -97,6 +97,6 @@ const struct operator operator_reshape = {
     .min_inputs = 1,
     .max_inputs = 1,
     .flags = OPERATOR_IS_VIEW,
-    .attributes = {[SHAPE] = {.name = "shape", .kind = ATTRIBUTE_INTS}},
+    .attributes = {[SHAPE] = {.name = "shape", .kind = ATTRIBUTE_INTS, .role = ROLE_SHAPE}},
     .define = define_reshape,
 };

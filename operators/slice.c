@@ -47,8 +47,8 @@ const struct operator operator_slice = {
     .min_inputs = 1,
     .max_inputs = 1,
     .flags = OPERATOR_KEEPS_RANK,
-    .attributes = {[START] = {.name = "start", .kind = ATTRIBUTE_INTS},
-                   [SIZE] = {.name = "size", .kind = ATTRIBUTE_INTS},
-                   [STEP] = {.name = "step", .kind = ATTRIBUTE_INTS}},
+    .attributes = {[START] = {.name = "start", .kind = ATTRIBUTE_INTS, .role = ROLE_START},
+                   [SIZE] = {.name = "size", .kind = ATTRIBUTE_INTS, .role = ROLE_SIZE},
+                   [STEP] = {.name = "step", .kind = ATTRIBUTE_INTS, .role = ROLE_STEP}},
     .define = define_slice,
 };

@@ -63,7 +63,7 @@ static bool define_logsoftmax(struct definition *d, const struct operator_call *
         .summary = text,                                                                                               \
         .min_inputs = 1,                                                                                               \
         .max_inputs = 1,                                                                                               \
-        .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .is_required = true}},                         \
+        .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .role = ROLE_AXIS, .is_required = true}},      \
         .define = define_##label,                                                                                      \
     };
 ALONG_AXIS(SOFTMAX, softmax, "Softmax", "exponentials along an axis that sum to 1")

@@ -92,8 +92,8 @@ const struct operator operator_split = {
     .min_inputs = 1,
     .max_inputs = 1,
     .flags = OPERATOR_KEEPS_RANK,
-    .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .is_required = true},
-                   [SIZES] = {.name = "sizes", .kind = ATTRIBUTE_INTS}},
+    .attributes = {[AXIS] = {.name = "axis", .kind = ATTRIBUTE_INT, .role = ROLE_AXIS, .is_required = true},
+                   [SIZES] = {.name = "sizes", .kind = ATTRIBUTE_INTS, .role = ROLE_PART_SIZES}},
     .define = define_split,
     .resolve = resolve_sizes,
 };

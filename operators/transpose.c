@@ -42,6 +42,6 @@ const struct operator operator_transpose = {
     .min_inputs = 1,
     .max_inputs = 1,
     .flags = OPERATOR_KEEPS_RANK,
-    .attributes = {[PERM] = {.name = "perm", .kind = ATTRIBUTE_INTS, .is_required = true}},
+    .attributes = {[PERM] = {.name = "perm", .kind = ATTRIBUTE_INTS, .role = ROLE_PERMUTATION, .is_required = true}},
     .define = define_transpose,
 };

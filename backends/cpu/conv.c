@@ -21,7 +21,7 @@ struct prepared_conv {
 static unsigned layouts_of_conv(struct planner *p, node_id node)
 {
     const struct graph *g = planner_graph(p);
-    int64_t groups = cpu_attribute_int(&g->nodes.items[node], "group");
+    int64_t groups = cpu_attribute_int(&g->nodes.items[node], ROLE_GROUPS);
     int64_t to = graph_type(g, g->nodes.items[node].first_output)->dim[1];
     int64_t from = graph_type(g, graph_inputs(g, node)[0])->dim[1];
     unsigned mask = planner_layouts(p, node);
@@ -71,10 +71,10 @@ static struct onednn_window window_of(const struct node *n, const struct view *w
     int spatial = weights->rank - 2;
     for (int i = 0; i < spatial; i++) {
         w.kernel[i] = weights->dim[2 + i];
-        w.stride[i] = value_or(cpu_attribute(n, "stride"), i, 1);
-        w.dilation[i] = value_or(cpu_attribute(n, "dilation"), i, 1);
-        w.pad_begin[i] = value_or(cpu_attribute(n, "pad"), i, 0);
-        w.pad_end[i] = value_or(cpu_attribute(n, "pad"), spatial + i, 0);
+        w.stride[i] = value_or(cpu_attribute(n, ROLE_STRIDE), i, 1);
+        w.dilation[i] = value_or(cpu_attribute(n, ROLE_DILATION), i, 1);
+        w.pad_begin[i] = value_or(cpu_attribute(n, ROLE_WINDOW_PADS), i, 0);
+        w.pad_end[i] = value_or(cpu_attribute(n, ROLE_WINDOW_PADS), spatial + i, 0);
     }
     return w;
 }
@@ -101,7 +101,7 @@ static void make_primitive(struct prepared_conv *c, const struct step_request *r
     struct onednn_tensor source = cpu_tensor_of_image(&c->source, block),
                          target = cpu_tensor_of_image(&c->target, block);
     struct onednn_tensor bias = {.rank = 1, .dim = {c->target.dim[1]}, .stride = {1}}, weights;
-    c->plain_weights = weights = tensor_of_weights(&c->weights, cpu_attribute_int(n, "group"));
+    c->plain_weights = weights = tensor_of_weights(&c->weights, cpu_attribute_int(n, ROLE_GROUPS));
     weights.is_free = true;
     c->primitive = onednn_convolution(r->backend->onednn, &source, &weights, c->epilogue.bias >= 0 ? &bias : NULL,
                                       &target, &window, &c->epilogue.ops);

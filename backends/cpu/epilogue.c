@@ -47,20 +47,25 @@ struct onednn_tensor cpu_tensor_of_image(const struct view *v, int block)
     return t;
 }
 
-const struct attribute_value *cpu_attribute(const struct node *n, const char *name)
+const struct attribute_value *cpu_attribute(const struct node *n, enum attribute_role role)
 {
-    return &n->attributes[operator_find_attribute(n->op, name)];
+    return &n->attributes[operator_find_role(n->op, role)];
 }
 
-int64_t cpu_attribute_int(const struct node *n, const char *name)
+int64_t cpu_attribute_int(const struct node *n, enum attribute_role role)
 {
-    return cpu_attribute(n, name)->ints[0];
+    return cpu_attribute(n, role)->ints[0];
+}
+
+double cpu_attribute_real(const struct node *n, const char *name)
+{
+    return real_from_bits(n->attributes[operator_find_attribute(n->op, name)].ints[0]);
 }
 
 static bool has_activation(const struct graph *g, const struct step *step)
 {
     const struct node *n = &g->nodes.items[step->node];
-    int act = operator_find_attribute(n->op, "act");
+    int act = operator_find_role(n->op, ROLE_ACTIVATION);
     return act >= 0 && n->attributes[act].ints[0] != 0;
 }
 

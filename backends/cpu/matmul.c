@@ -265,7 +265,7 @@ static void *prepare_matmul(const struct step_request *r)
     s->k = s->x.dim[s->n_batch + 1];
     s->threads = r->backend->threads;
     s->vector = r->backend->vector;
-    s->has_relu = cpu_attribute_int(n, "act") != 0;
+    s->has_relu = cpu_attribute_int(n, ROLE_ACTIVATION) != 0;
     s->epilogue = compile_epilogue(r, s->n_batch);
     set_orientation(&s->z, &s->z_transposed, &s->z_leading);
     set_orientation(&s->x, &s->x_transposed, &s->x_leading);

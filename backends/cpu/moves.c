@@ -25,7 +25,7 @@ bool cpu_claim_concat(struct planner *p, node_id node)
     const struct graph *g = planner_graph(p);
     const struct node *n = &g->nodes.items[node];
     const struct type *type = graph_type(g, n->first_output);
-    int64_t axis = cpu_attribute_int(n, "axis");
+    int64_t axis = cpu_attribute_int(n, ROLE_AXIS);
     struct view views[64], result;
     if (n->n_inputs > 64)
         return false;
@@ -56,7 +56,7 @@ bool cpu_claim_pad(struct planner *p, node_id node)
     const struct graph *g = planner_graph(p);
     const struct node *n = &g->nodes.items[node];
     const struct type *type = graph_type(g, n->first_output);
-    const int64_t *pads = cpu_attribute(n, "pads")->ints;
+    const int64_t *pads = cpu_attribute(n, ROLE_PADS)->ints;
     int mode = operator_find_attribute(n->op, "mode");
     if (type->dtype != DTYPE_F32 || (mode >= 0 && n->attributes[mode].ints[0] != 0))
         return false;
@@ -69,7 +69,7 @@ bool cpu_claim_pad(struct planner *p, node_id node)
     struct loop_access from, to = access_of_view(&result);
     struct step *step = planner_add_loops_step(p, node, &result);
     struct loop *fill = planner_add_loop(p, step, type->rank, 0, type->dim);
-    double value = real_from_bits(cpu_attribute_int(n, "value"));
+    double value = cpu_attribute_real(n, "value");
     loop_add_result(
         p, fill, loop_add_instruction(p, fill, (struct instruction){.kind = INSTRUCTION_CONSTANT, .constant = value}),
         &to);
@@ -109,7 +109,7 @@ static void *prepare_gather(const struct step_request *r)
 {
     const struct node *n = &r->plan->graph->nodes.items[r->step->node];
     struct prepared_gather *s = arena_new(r->arena, struct prepared_gather);
-    int64_t axis = cpu_attribute_int(n, "axis");
+    int64_t axis = cpu_attribute_int(n, ROLE_AXIS);
     *s = (struct prepared_gather){r->step->operands[0], r->step->operands[1], r->step->results[0], 1, 1, 1, 1};
     s->inner_bytes = (int64_t)dtype_size(s->source.dtype);
     s->size = s->source.dim[axis];

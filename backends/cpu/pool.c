@@ -13,7 +13,7 @@ bool cpu_claim_pool(struct planner *p, node_id node)
     const struct graph *g = planner_graph(p);
     const struct node *n = &g->nodes.items[node];
     struct type type = *graph_type(g, n->first_output);
-    if (!cpu_is_computed_in_f32(type.dtype) || type.rank > 5 || cpu_attribute_int(n, "act") != 0)
+    if (!cpu_is_computed_in_f32(type.dtype) || type.rank > 5 || cpu_attribute_int(n, ROLE_ACTIVATION) != 0)
         return false;
     enum layout layout = planner_choose(p, n->first_output, planner_layouts(p, node), LAYOUT_CHANNELS_LAST);
     struct view source = cpu_view_in_f32(p, graph_inputs(g, node)[0], layout);
@@ -30,9 +30,9 @@ static int64_t value_or(const struct attribute_value *value, int i, int64_t stan
 
 static enum onednn_pooling kind_of(const struct node *n)
 {
-    if (operator_find_attribute(n->op, "padding") < 0)
+    if (operator_find_role(n->op, ROLE_PADDING) < 0)
         return ONEDNN_MAXIMUM;
-    return cpu_attribute_int(n, "padding") ? ONEDNN_MEAN_OF_ALL : ONEDNN_MEAN_OF_INSIDE;
+    return cpu_attribute_int(n, ROLE_PADDING) ? ONEDNN_MEAN_OF_ALL : ONEDNN_MEAN_OF_INSIDE;
 }
 
 static void *prepare_pool(const struct step_request *r)
@@ -44,11 +44,11 @@ static void *prepare_pool(const struct step_request *r)
     s->target = r->step->results[0];
     int spatial = s->source.rank - 2;
     for (int i = 0; i < spatial; i++) {
-        w.kernel[i] = cpu_attribute(n, "kernel")->ints[i];
-        w.stride[i] = value_or(cpu_attribute(n, "stride"), i, 1);
-        w.dilation[i] = value_or(cpu_attribute(n, "dilation"), i, 1);
-        w.pad_begin[i] = value_or(cpu_attribute(n, "pad"), i, 0);
-        w.pad_end[i] = value_or(cpu_attribute(n, "pad"), spatial + i, 0);
+        w.kernel[i] = cpu_attribute(n, ROLE_KERNEL)->ints[i];
+        w.stride[i] = value_or(cpu_attribute(n, ROLE_STRIDE), i, 1);
+        w.dilation[i] = value_or(cpu_attribute(n, ROLE_DILATION), i, 1);
+        w.pad_begin[i] = value_or(cpu_attribute(n, ROLE_WINDOW_PADS), i, 0);
+        w.pad_end[i] = value_or(cpu_attribute(n, ROLE_WINDOW_PADS), spatial + i, 0);
     }
     int block = s->source.block ? s->source.block : s->target.block;
     struct onednn_tensor source = cpu_tensor_of_image(&s->source, block),
@@ -95,7 +95,7 @@ bool cpu_claim_lrn(struct planner *p, node_id node)
     const struct graph *g = planner_graph(p);
     const struct node *n = &g->nodes.items[node];
     const struct type *type = graph_type(g, n->first_output);
-    if (type->dtype != DTYPE_F32 || type->rank != 4 || cpu_attribute_int(n, "size") % 2 == 0)
+    if (type->dtype != DTYPE_F32 || type->rank != 4 || cpu_attribute_int(n, ROLE_SIZE) % 2 == 0)
         return false;
     enum layout layout = planner_choose(p, n->first_output, planner_layouts(p, node), LAYOUT_CHANNELS_LAST);
     struct view source = planner_dense(p, graph_inputs(g, node)[0], layout);
@@ -104,17 +104,12 @@ bool cpu_claim_lrn(struct planner *p, node_id node)
     return true;
 }
 
-static float real_attribute(const struct node *n, const char *name)
-{
-    return (float)real_from_bits(cpu_attribute_int(n, name));
-}
-
 static void *prepare_lrn(const struct step_request *r)
 {
     const struct node *n = &r->plan->graph->nodes.items[r->step->node];
     struct prepared_pool *s = arena_new(r->arena, struct prepared_pool);
-    struct onednn_lrn lrn = {cpu_attribute_int(n, "size"), real_attribute(n, "alpha"), real_attribute(n, "beta"),
-                             real_attribute(n, "bias")};
+    struct onednn_lrn lrn = {cpu_attribute_int(n, ROLE_SIZE), (float)cpu_attribute_real(n, "alpha"),
+                             (float)cpu_attribute_real(n, "beta"), (float)cpu_attribute_real(n, "bias")};
     s->source = r->step->operands[0];
     s->target = r->step->results[0];
     int block = s->source.block ? s->source.block : s->target.block;

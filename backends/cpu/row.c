@@ -59,7 +59,7 @@ static void *prepare_row(const struct step_request *r)
     s->threads = (double)s->rows * (double)s->columns > WORTH_THREADS ? r->backend->threads : 1;
     s->panel = columns_of_panel(s->columns, s->threads);
     s->vector = r->backend->vector;
-    s->has_relu = cpu_attribute_int(&r->plan->graph->nodes.items[step->node], "act") != 0;
+    s->has_relu = cpu_attribute_int(&r->plan->graph->nodes.items[step->node], ROLE_ACTIVATION) != 0;
     s->epilogue = step->n_loops ? loops_compile(&epilogue, s->vector, r->backend->threads, r->arena) : NULL;
     s->packed = arena_alloc(r->arena, (size_t)(s->rows * s->columns) * sizeof *s->packed, 64);
     pack(s, weights, (const float *)(const void *)address_of_view(r->memory, weights));

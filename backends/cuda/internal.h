@@ -44,7 +44,7 @@ cuda_claim_operator cuda_claim_conv, cuda_claim_product;
 bool cuda_writes_part(void *context, const struct planner *p, node_id node, const struct view *part);
 bool cuda_conv_writes_part(const struct view *part);
 bool cuda_product_writes_part(const struct planner *p, node_id node, const struct view *part);
-const struct attribute_value *cuda_attribute(const struct node *n, const char *name);
+const struct attribute_value *cuda_attribute(const struct node *n, enum attribute_role role);
 
 // --- prepared steps (steps.c) ----------------------------------------------------------------------------------------
 

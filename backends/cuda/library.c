@@ -55,7 +55,7 @@ static bool read_epilogue(const struct graph *g, const struct step *step, const 
     struct fused fused = {.activation = GPU_NO_ACTIVATION};
     struct postops ops = {.n = 0};
     int at = 0;
-    bool has_relu = cuda_attribute(&g->nodes.items[step->node], "act")->ints[0] != 0;
+    bool has_relu = cuda_attribute(&g->nodes.items[step->node], ROLE_ACTIVATION)->ints[0] != 0;
     if (loop && !postops_from_epilogue(loop, channel_axis, &ops))
         return false;
     if (has_relu && ops.n)
@@ -153,8 +153,8 @@ static struct gpu_tensor image_of(const struct view *v)
 
 static void read_window(const struct node *n, int spatial, struct gpu_conv *c)
 {
-    const struct attribute_value *stride = cuda_attribute(n, "stride"), *pad = cuda_attribute(n, "pad"),
-                                 *dilation = cuda_attribute(n, "dilation");
+    const struct attribute_value *stride = cuda_attribute(n, ROLE_STRIDE), *pad = cuda_attribute(n, ROLE_WINDOW_PADS),
+                                 *dilation = cuda_attribute(n, ROLE_DILATION);
     int first = spatial == 1;
     c->stride[0] = c->dilation[0] = 1;
     for (int i = 0; i < spatial; i++) {
@@ -176,7 +176,7 @@ static bool read_conv(const struct plan *plan, const struct step *step, bool all
     c->x = image_of(&s->x);
     c->w = image_of(&s->y);
     c->z = image_of(&s->z);
-    c->groups = cuda_attribute(n, "group")->ints[0];
+    c->groups = cuda_attribute(n, ROLE_GROUPS)->ints[0];
     read_window(n, s->x.rank - 2, c);
     // The fused engines that are there before any compilation want a bias.
     s->has_zero_bias = !fused.bias && (fused.residual || fused.activation) &&

@@ -67,7 +67,7 @@ bool cuda_writes_part(void *context, const struct planner *p, node_id node, cons
                                         : true;
 }
 
-const struct attribute_value *cuda_attribute(const struct node *n, const char *name)
+const struct attribute_value *cuda_attribute(const struct node *n, enum attribute_role role)
 {
-    return &n->attributes[operator_find_attribute(n->op, name)];
+    return &n->attributes[operator_find_role(n->op, role)];
 }

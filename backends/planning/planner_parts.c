@@ -142,7 +142,7 @@ static const struct tensor_part *part_of_neighbours(const struct planner *p, nod
 static int axis_of(const struct planner *p, node_id id)
 {
     const struct node *n = &p->g->nodes.items[id];
-    return (int)n->attributes[operator_find_attribute(n->op, "axis")].ints[0];
+    return (int)n->attributes[operator_find_role(n->op, ROLE_AXIS)].ints[0];
 }
 
 static void find_parts_of(const struct looking *l, node_id id)

@@ -73,10 +73,10 @@ static int taso_operator(const struct operator* op)
     return -1;
 }
 
-static const struct attribute_value *value_of(const struct instance *in, const char *name)
+static const struct attribute_value *value_of(const struct instance *in, enum attribute_role role)
 {
     static const struct attribute_value none = {0};
-    int i = operator_find_attribute(in->op, name);
+    int i = operator_find_role(in->op, role);
     return i < 0 ? &none : &in->attributes[i];
 }
 
@@ -91,7 +91,7 @@ static int rank_of(const struct sketch *sk, reference r)
         return sk->variables[r].rank;
     if (reference_is_node(r))
         return rank_of(sk, sk->nodes[reference_node(r)].inputs[0]);
-    return (int)value_of(&sk->family->leaves[r - SKETCH_CONSTANT].constant, "shape")->count;
+    return (int)value_of(&sk->family->leaves[r - SKETCH_CONSTANT].constant, ROLE_SHAPE)->count;
 }
 
 // The window sizes of a kernel.
@@ -105,7 +105,7 @@ static void window_of(const struct sketch *sk, reference r, int64_t ret_window[2
     const struct instance *in = reference_is_node(r) ? &sk->family->instances[sk->nodes[reference_node(r)].instance]
                                                      : &sk->family->leaves[r - SKETCH_CONSTANT].constant;
     if (in->op->id == OP_ENLARGE || !reference_is_node(r)) {
-        const struct attribute_value *sizes = value_of(in, reference_is_node(r) ? "kernel" : "shape");
+        const struct attribute_value *sizes = value_of(in, reference_is_node(r) ? ROLE_KERNEL : ROLE_SHAPE);
         for (uint32_t i = 0; i < 2; i++)
             ret_window[i] = entry_or(sizes, reference_is_node(r) ? i : 2 + i, 1);
         return;
@@ -115,7 +115,7 @@ static void window_of(const struct sketch *sk, reference r, int64_t ret_window[2
 
 static int padding_of(const struct instance *in, const int64_t window[2])
 {
-    const struct attribute_value *pad = value_of(in, "pad");
+    const struct attribute_value *pad = value_of(in, ROLE_WINDOW_PADS);
     bool is_same = true, is_valid = true;
     for (uint32_t i = 0; i < 4; i++) {
         is_same = is_same && 2 * entry_or(pad, i, 0) == window[i % 2] - 1;
@@ -126,12 +126,12 @@ static int padding_of(const struct instance *in, const int64_t window[2])
 
 static int64_t activation_of(const struct instance *in)
 {
-    return entry_or(value_of(in, "act"), 0, 0) ? ACTIVATION_RELU_OF_TASO : 0;
+    return entry_or(value_of(in, ROLE_ACTIVATION), 0, 0) ? ACTIVATION_RELU_OF_TASO : 0;
 }
 
 static bool put_window(message *op, const struct instance *in, const int64_t window[2])
 {
-    const struct attribute_value *stride = value_of(in, "stride");
+    const struct attribute_value *stride = value_of(in, ROLE_STRIDE);
     int padding = padding_of(in, window);
     put_parameter(op, PARAMETER_KERNEL_H, window[0]);
     put_parameter(op, PARAMETER_KERNEL_W, window[1]);
@@ -139,12 +139,12 @@ static bool put_window(message *op, const struct instance *in, const int64_t win
     put_parameter(op, PARAMETER_STRIDE_W, entry_or(stride, 1, 1));
     put_parameter(op, PARAMETER_PAD, padding);
     put_parameter(op, PARAMETER_ACTIVATION, activation_of(in));
-    return padding != PAD_OTHER && value_of(in, "dilation")->count == 0;
+    return padding != PAD_OTHER && value_of(in, ROLE_DILATION)->count == 0;
 }
 
 static void put_transpose(message *op, const struct instance *in)
 {
-    const struct attribute_value *perm = value_of(in, "perm");
+    const struct attribute_value *perm = value_of(in, ROLE_PERMUTATION);
     int64_t code = 0;
     for (uint32_t i = 0; i < perm->count; i++)
         code = code * perm->count + perm->ints[i];
@@ -164,27 +164,27 @@ static bool put_parameters(message *op, const struct sketch *sk, const struct in
     case TASO_POOL_MAX:
     case TASO_POOL_AVG:
         put_parameter(op, PARAMETER_OP_TYPE, taso);
-        return put_window(op, in, value_of(in, "kernel")->ints);
+        return put_window(op, in, value_of(in, ROLE_KERNEL)->ints);
     case TASO_CONCAT:
         put_parameter(op, PARAMETER_NUM_INPUTS, in->n_inputs);
-        put_parameter(op, PARAMETER_AXIS, entry_or(value_of(in, "axis"), 0, 0));
+        put_parameter(op, PARAMETER_AXIS, entry_or(value_of(in, ROLE_AXIS), 0, 0));
         put_parameter(op, PARAMETER_NUM_DIM, rank_of(sk, inputs[0]));
         return true;
     case TASO_SPLIT:
         put_parameter(op, PARAMETER_NUM_OUTPUTS, 2);
-        put_parameter(op, PARAMETER_AXIS, entry_or(value_of(in, "axis"), 0, 0));
+        put_parameter(op, PARAMETER_AXIS, entry_or(value_of(in, ROLE_AXIS), 0, 0));
         return true;
     case TASO_ENLARGE:
-        put_parameter(op, PARAMETER_KERNEL_H, value_of(in, "kernel")->ints[0]);
-        put_parameter(op, PARAMETER_KERNEL_W, value_of(in, "kernel")->ints[1]);
+        put_parameter(op, PARAMETER_KERNEL_H, value_of(in, ROLE_KERNEL)->ints[0]);
+        put_parameter(op, PARAMETER_KERNEL_W, value_of(in, ROLE_KERNEL)->ints[1]);
         return true;
     case TASO_MERGE:
-        put_parameter(op, PARAMETER_MERGE_COUNT, value_of(in, "count")->ints[0]);
+        put_parameter(op, PARAMETER_MERGE_COUNT, value_of(in, ROLE_MERGED_GROUPS)->ints[0]);
         return true;
     case TASO_CONSTANT_ICONV:
     case TASO_CONSTANT_POOL:
-        put_parameter(op, PARAMETER_KERNEL_H, entry_or(value_of(in, "shape"), 2, 1));
-        put_parameter(op, PARAMETER_KERNEL_W, entry_or(value_of(in, "shape"), 3, 1));
+        put_parameter(op, PARAMETER_KERNEL_H, entry_or(value_of(in, ROLE_SHAPE), 2, 1));
+        put_parameter(op, PARAMETER_KERNEL_W, entry_or(value_of(in, ROLE_SHAPE), 3, 1));
         return true;
     case TASO_MATMUL:
         put_parameter(op, PARAMETER_ACTIVATION, activation_of(in));

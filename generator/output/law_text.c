@@ -105,7 +105,7 @@ static void add_attribute(const struct printing *p, const struct application *a,
     const struct attribute *known = &a->instance->op->attributes[attribute];
     const struct attribute_value *value = &a->instance->attributes[attribute];
     int variable = variable_of(p, a, attribute);
-    if (p->is_group_variable && strcmp(known->name, "group") == 0) {
+    if (p->is_group_variable && known->role == ROLE_GROUPS) {
         text_add(p->out, " $group");
     } else if (variable >= 0) {
         add_attribute_variable(p, variable);
@@ -122,7 +122,7 @@ static bool is_standard(const struct printing *p, const struct application *a, i
 {
     const struct attribute *known = &a->instance->op->attributes[i];
     const struct attribute_value *value = &a->instance->attributes[i];
-    if (known->is_required || variable_of(p, a, i) >= 0 || (p->is_group_variable && strcmp(known->name, "group") == 0))
+    if (known->is_required || variable_of(p, a, i) >= 0 || (p->is_group_variable && known->role == ROLE_GROUPS))
         return false;
     if (known->kind == ATTRIBUTE_INTS)
         return value->count == 0;
@@ -203,7 +203,7 @@ bool law_has_one_group(const struct law *law)
     int64_t known = 0;
     for (int i = 0; i < sk->n_nodes; i++) {
         const struct instance *in = &sk->family->instances[sk->nodes[i].instance];
-        int a = operator_find_attribute(in->op, "group");
+        int a = operator_find_role(in->op, ROLE_GROUPS);
         if (a < 0)
             continue;
         if (known && known != in->attributes[a].ints[0])

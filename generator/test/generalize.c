@@ -5,28 +5,30 @@
 #include <string.h>
 
 enum { MAX_VALUES_TO_TRY = 5 };
-// Values to try for attributes of these names, beside those of the rule.
+// Values to try for attributes of these roles, beside those of the rule.
 static const struct values_to_try {
-    const char *name;
+    enum attribute_role role;
     int n;
     struct {
         uint32_t count;
         int64_t ints[4];
     } values[MAX_VALUES_TO_TRY];
 } tables[] = {
-    {"stride", 4, {{2, {1, 1}}, {2, {2, 2}}, {2, {2, 1}}, {2, {1, 3}}}},
-    {"pad", 5, {{4, {0, 0, 0, 0}}, {4, {1, 1, 1, 1}}, {4, {0, 1, 2, 0}}, {4, {1, 0, 1, 0}}, {4, {0, 2, 0, 1}}}},
-    {"dilation", 3, {{2, {1, 1}}, {2, {2, 2}}, {2, {1, 2}}}},
-    {"act", 2, {{1, {0}}, {1, {1}}}},
-    {"padding", 2, {{1, {0}}, {1, {1}}}},
-    {"axis", 4, {{1, {0}}, {1, {1}}, {1, {2}}, {1, {3}}}},
-    {"kernel", 3, {{2, {3, 3}}, {2, {2, 2}}, {2, {3, 2}}}},
+    {ROLE_STRIDE, 4, {{2, {1, 1}}, {2, {2, 2}}, {2, {2, 1}}, {2, {1, 3}}}},
+    {ROLE_WINDOW_PADS,
+     5,
+     {{4, {0, 0, 0, 0}}, {4, {1, 1, 1, 1}}, {4, {0, 1, 2, 0}}, {4, {1, 0, 1, 0}}, {4, {0, 2, 0, 1}}}},
+    {ROLE_DILATION, 3, {{2, {1, 1}}, {2, {2, 2}}, {2, {1, 2}}}},
+    {ROLE_ACTIVATION, 2, {{1, {0}}, {1, {1}}}},
+    {ROLE_PADDING, 2, {{1, {0}}, {1, {1}}}},
+    {ROLE_AXIS, 4, {{1, {0}}, {1, {1}}, {1, {2}}, {1, {3}}}},
+    {ROLE_KERNEL, 3, {{2, {3, 3}}, {2, {2, 2}}, {2, {3, 2}}}},
 };
 
 // Lists that are not given mean ones (strides, dilations) or zeros (pads).
-static bool is_same_meaning(const char *name, const struct attribute_value *a, const struct attribute_value *b)
+static bool is_same_meaning(enum attribute_role role, const struct attribute_value *a, const struct attribute_value *b)
 {
-    int64_t standard = strcmp(name, "pad") == 0 ? 0 : 1;
+    int64_t standard = role == ROLE_WINDOW_PADS ? 0 : 1;
     uint32_t n = a->count > b->count ? a->count : b->count;
     if (a->count && b->count)
         return attribute_value_equal(a, b);
@@ -46,10 +48,10 @@ struct generalizing {
     struct verdicts verdicts;
 };
 
-static const struct values_to_try *table_of(const char *name)
+static const struct values_to_try *table_of(enum attribute_role role)
 {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (strcmp(tables[i].name, name) == 0)
+        if (tables[i].role == role)
             return &tables[i];
     return NULL;
 }
@@ -85,7 +87,7 @@ static void find_places(struct generalizing *g)
     for (int i = 0; i < sk->n_nodes; i++) {
         const struct instance *in = &sk->family->instances[sk->nodes[i].instance];
         for (int a = 0; nodes & 1u << i && a < operator_n_attributes(in->op); a++)
-            if (table_of(in->op->attributes[a].name) && !is_size_place(g->s, i, a) && g->p->n < MAX_ATTRIBUTE_PLACES)
+            if (table_of(in->op->attributes[a].role) && !is_size_place(g->s, i, a) && g->p->n < MAX_ATTRIBUTE_PLACES)
                 g->p->places[g->p->n++] = (struct attribute_place){(uint8_t)i, (uint8_t)a, -1};
     }
 }
@@ -94,7 +96,7 @@ static void find_places(struct generalizing *g)
 static const struct call_setting *setting_with(struct generalizing *g, int place, int value)
 {
     const struct instance *in = instance_at(g, place);
-    const struct values_to_try *table = table_of(attribute_at(g, place)->name);
+    const struct values_to_try *table = table_of(attribute_at(g, place)->role);
     struct attribute_value values[MAX_ATTRIBUTES];
     if (g->settings[place][value])
         return g->settings[place][value];
@@ -175,10 +177,10 @@ static void make_variable(const struct generalizing *g, uint64_t set, const char
 static void generalize_place(struct generalizing *g, int place)
 {
     const struct attribute *attribute = attribute_at(g, place);
-    const struct values_to_try *table = table_of(attribute->name);
+    const struct values_to_try *table = table_of(attribute->role);
     for (int i = 0; i < table->n; i++) {
         struct attribute_value value = {table->values[i].count, table->values[i].ints};
-        uint64_t set = is_same_meaning(attribute->name, &value, value_at(g, place)) ? 0 : find_set(g, place, i);
+        uint64_t set = is_same_meaning(attribute->role, &value, value_at(g, place)) ? 0 : find_set(g, place, i);
         if (!set)
             continue;
         if (has_place_in_source(g, set) && holds_at_all_values(g, set, table))

@@ -16,9 +16,9 @@ static void add_place(struct shapes *s, struct size_place place)
 // Attributes that hold sizes of tensors: those named so, and groups, of which there may be as many as channels.
 static bool holds_sizes(const struct attribute *attribute, const struct operator* op)
 {
-    bool is_window = strcmp(attribute->name, "kernel") == 0 && op->id == OP_ENLARGE;
-    bool is_list = attribute->kind == ATTRIBUTE_INTS && (is_window || strcmp(attribute->name, "shape") == 0);
-    return is_list || strcmp(attribute->name, "group") == 0;
+    bool is_window = attribute->role == ROLE_KERNEL && op->id == OP_ENLARGE;
+    bool is_list = attribute->kind == ATTRIBUTE_INTS && (is_window || attribute->role == ROLE_SHAPE);
+    return is_list || attribute->role == ROLE_GROUPS;
 }
 
 static bool is_one_group(const struct attribute *attribute, const struct attribute_value *value)

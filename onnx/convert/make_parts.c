@@ -49,7 +49,7 @@ bool is_divided_further(const struct exporter *x, node_id split)
 
 static const struct attribute_value *sizes_of(const struct node *split)
 {
-    return &split->attributes[operator_find_attribute(split->op, "sizes")];
+    return &split->attributes[operator_find_role(split->op, ROLE_PART_SIZES)];
 }
 
 static uint32_t count_parts(const struct exporter *x, node_id split)

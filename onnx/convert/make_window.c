@@ -15,7 +15,7 @@ static bool find_biased_conv(const struct making *m, tensor_id *ret_conv, tensor
             continue;
         *ret_conv = m->inputs[i];
         *ret_bias = behind_broadcast(g, m->inputs[1 - i]);
-        return n->attributes[operator_find_attribute(n->op, "act")].ints[0] == ACTIVATION_NONE;
+        return n->attributes[operator_find_role(n->op, ROLE_ACTIVATION)].ints[0] == ACTIVATION_NONE;
     }
     return false;
 }

@@ -443,7 +443,7 @@ static bool shape_has_too_many_labels(struct analysis *an, const uint8_t *labels
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
     const struct definition *d = an->definitions[node];
-    int attribute = operator_find_attribute(n->op, "shape"), entries = 0;
+    int attribute = operator_find_role(n->op, ROLE_SHAPE), entries = 0;
     uint32_t of_variables = 0;
     for (uint32_t j = 0; attribute >= 0 && j < n->attributes[attribute].count; j++)
         entries += note_entries(an, n->attributes[attribute].terms[j], entries, &of_variables);
@@ -459,7 +459,7 @@ static bool shape_has_too_many_labels(struct analysis *an, const uint8_t *labels
 static bool parts_have_too_many_labels(struct analysis *an, const uint8_t *labels, const uint16_t *flags, uint32_t node)
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
-    int attribute = operator_find_attribute(n->op, "sizes");
+    int attribute = operator_find_role(n->op, ROLE_PART_SIZES);
     bool has_variables = false;
     for (uint32_t j = 0; attribute >= 0 && j < n->attributes[attribute].count; j++)
         has_variables = has_variables || has_shape_variables(an, n->attributes[attribute].terms[j]);

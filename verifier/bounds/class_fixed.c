@@ -11,8 +11,7 @@
 // tried: 5 less a stride of 3 is 2.
 static bool is_tried(const struct attribute *a, const struct attribute_term *t)
 {
-    return a->kind == ATTRIBUTE_CHOICE || strcmp(a->name, "axis") == 0 ||
-           (strcmp(a->name, "stride") == 0 && t->kind == TERM_VARIABLE);
+    return a->kind == ATTRIBUTE_CHOICE || a->role == ROLE_AXIS || (a->role == ROLE_STRIDE && t->kind == TERM_VARIABLE);
 }
 
 // May attributes be something else in other instances, apart from choices, axes and strides?
@@ -38,15 +37,15 @@ static int64_t named_size_of_kernel(const struct analysis *an, term_id term, int
         return size ? size : NOT_NAMED;
     }
     const struct pattern_node *node = &p->nodes.items[t->index];
-    int shape = operator_find_attribute(node->op, "shape");
+    int shape = operator_find_role(node->op, ROLE_SHAPE);
     bool is_named = node->n_inputs == 0 && shape >= 0 && (uint32_t)axis < node->attributes[shape].count &&
                     node->attributes[shape].terms[axis]->kind == TERM_INTEGER;
     return is_named ? node->attributes[shape].terms[axis]->value : NOT_NAMED;
 }
 
-static int64_t entry_of_list(const struct typed_call *call, const char *name, int i, int64_t otherwise)
+static int64_t entry_of_list(const struct typed_call *call, enum attribute_role role, int i, int64_t otherwise)
 {
-    int attribute = operator_find_attribute(call->op, name);
+    int attribute = operator_find_role(call->op, role);
     return attribute >= 0 && (uint32_t)i < call->attributes[attribute].count ? call->attributes[attribute].ints[i]
                                                                              : otherwise;
 }
@@ -55,15 +54,15 @@ static int64_t entry_of_list(const struct typed_call *call, const char *name, in
 static int64_t reach_of_node(const struct analysis *an, uint32_t node, int axis)
 {
     const struct typed_call *call = an->in->calls[node];
-    int pad = operator_find_attribute(call->op, "pad"), spatial = axis - 2;
+    int pad = operator_find_role(call->op, ROLE_WINDOW_PADS), spatial = axis - 2;
     int axes = pad >= 0 ? (int)call->attributes[pad].count / 2 : 0;
     int64_t kernel = call->op->id == OP_CONV
                          ? named_size_of_kernel(an, an->in->equation->pattern->nodes.items[node].inputs[1], axis)
-                         : entry_of_list(call, "kernel", spatial, NOT_NAMED);
+                         : entry_of_list(call, ROLE_KERNEL, spatial, NOT_NAMED);
     if (kernel == NOT_NAMED)
         return NOT_NAMED;
-    return (kernel - 1) * entry_of_list(call, "dilation", spatial, 1) + 1 - entry_of_list(call, "pad", spatial, 0) -
-           entry_of_list(call, "pad", axes + spatial, 0);
+    return (kernel - 1) * entry_of_list(call, ROLE_DILATION, spatial, 1) + 1 -
+           entry_of_list(call, ROLE_WINDOW_PADS, spatial, 0) - entry_of_list(call, ROLE_WINDOW_PADS, axes + spatial, 0);
 }
 
 static bool has_windows(const struct operator* op)
@@ -84,7 +83,7 @@ static int64_t largest_size(const struct analysis *an, term_id term, int axis)
     bool is_alike = operator_works_entry_by_entry(node->op) || node->op->id == OP_CONCAT || node->op->id == OP_SPLIT;
     if (node->n_inputs == 0 || (!is_alike && !has_windows(node->op)))
         return NOT_NAMED;
-    int along = (int)entry_of_list(an->in->calls[t->index], "axis", 0, -1);
+    int along = (int)entry_of_list(an->in->calls[t->index], ROLE_AXIS, 0, -1);
     if (is_alike && along == axis)
         return NOT_NAMED;
     int64_t size = largest_size(an, node->inputs[0], axis);

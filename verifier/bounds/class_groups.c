@@ -37,10 +37,10 @@ static const struct pattern_node *node_at(const struct analysis *an, uint32_t no
     return &an->in->equation->pattern->nodes.items[node];
 }
 
-static int64_t value_of(const struct analysis *an, uint32_t node, const char *name)
+static int64_t value_of(const struct analysis *an, uint32_t node, enum attribute_role role)
 {
     const struct typed_call *call = an->in->calls[node];
-    return call->attributes[operator_find_attribute(call->op, name)].ints[0];
+    return call->attributes[operator_find_role(call->op, role)].ints[0];
 }
 
 static uint32_t item_of_output(const struct analysis *an, uint32_t node, int output, int axis)
@@ -68,7 +68,8 @@ static bool has_only_known_operators(const struct analysis *an)
 {
     for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++) {
         const struct pattern_node *node = node_at(an, n);
-        bool names_sizes = node->op->id == OP_SPLIT && node->attributes[operator_find_attribute(node->op, "sizes")].count;
+        bool names_sizes =
+            node->op->id == OP_SPLIT && node->attributes[operator_find_role(node->op, ROLE_PART_SIZES)].count;
         bool is_known = node->op->id == OP_CONV || node->op->id == OP_MERGE || node->op->id == OP_CONCAT ||
                         node->op->id == OP_SPLIT || operator_works_entry_by_entry(node->op);
         if (!an->in->calls[n] || !is_known || names_sizes || !has_numbers_of_groups(node))
@@ -108,7 +109,7 @@ static uint32_t item_of_part(const struct analysis *an, term_id term, int axis, 
     if (n && n->op->id == OP_CONV)
         return axis == 1 ? item_of_part(an, n->inputs[1], 0, part) : NO_ITEM;
     if (n && n->op->id == OP_CONCAT)
-        return value_of(an, t->index, "axis") == axis && (part == 0 || n->n_inputs == 2)
+        return value_of(an, t->index, ROLE_AXIS) == axis && (part == 0 || n->n_inputs == 2)
                    ? classes_item_of_axis(an, n->inputs[part], axis)
                    : NO_ITEM;
     bool is_of_one = n && n->n_inputs == 1 && operator_works_entry_by_entry(n->op);
@@ -129,7 +130,7 @@ static bool find_seam(const struct analysis *an, uint32_t node, struct seam *ret
     bool is_concat = n->op->id == OP_CONCAT;
     if ((!is_concat && n->op->id != OP_SPLIT) || n->n_inputs > MAX_RULE_VARIABLES)
         return false;
-    int axis = (int)value_of(an, node, "axis");
+    int axis = (int)value_of(an, node, ROLE_AXIS);
     ret->n = is_concat ? n->n_inputs : 2;
     ret->whole = is_concat ? item_of_output(an, node, 0, axis) : classes_item_of_axis(an, n->inputs[0], axis);
     for (uint32_t i = 0; i < ret->n; i++)
@@ -221,7 +222,7 @@ static bool has_compound_with_sizes(const struct ties *t)
     for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++) {
         const struct pattern_node *node = node_at(an, n);
         bool is_conv = node->op->id == OP_CONV;
-        if (node->op->id != OP_MERGE && !(is_conv && value_of(an, n, "group") != 1))
+        if (node->op->id != OP_MERGE && !(is_conv && value_of(an, n, ROLE_GROUPS) != 1))
             continue;
         bool is_divided = is_compound(t, item_of_output(an, n, 0, is_conv)) || is_compound(t, item_of_output(an, n, 0, 1));
         for (uint32_t i = 0; i < node->n_inputs; i++)
@@ -296,7 +297,7 @@ static bool find_blocks(struct ties *t)
             continue;
         uint32_t filters = classes_item_of_axis(an, node->inputs[node->op->id == OP_CONV], 0);
         if (is_of_class(t, filters))
-            divide(t, filters, an->size[filters] / value_of(an, n, "group"));
+            divide(t, filters, an->size[filters] / value_of(an, n, ROLE_GROUPS));
     }
     for (int i = 0; i < an->n_links; i++) {
         const struct link *l = &an->links[i];

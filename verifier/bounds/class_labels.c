@@ -166,7 +166,7 @@ static void count_numbers_of_sizes(struct analysis *an, uint32_t node)
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
     const struct stage *result = &an->definitions[node]->stages[an->definitions[node]->outputs[0]];
-    int shape = operator_find_attribute(n->op, "shape");
+    int shape = operator_find_role(n->op, ROLE_SHAPE);
     bool is_seen = n->op->id == OP_CPOOL && n->attributes[shape].count == (uint32_t)result->type.rank;
     for (uint32_t axis = 2; n->op->id == OP_CPOOL && axis < (uint32_t)result->type.rank; axis++)
         if (!is_seen || n->attributes[shape].terms[axis]->kind != TERM_INTEGER)

@@ -80,7 +80,7 @@ static bool unite_shape_with_result(struct analysis *an, uint32_t node, const st
 
 static int64_t axis_of_call(const struct typed_call *call)
 {
-    return call->attributes[operator_find_attribute(call->op, "axis")].ints[0];
+    return call->attributes[operator_find_role(call->op, ROLE_AXIS)].ints[0];
 }
 
 // Where the positions of a part are, which a split that names sizes cuts off.
@@ -105,7 +105,7 @@ static bool names_part_by_part(const struct analysis *an, uint32_t node, int att
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
     const struct attribute_pattern *sizes = &n->attributes[attribute];
-    bool is_plain = n->op->id == OP_SPLIT && attribute == operator_find_attribute(n->op, "sizes");
+    bool is_plain = n->op->id == OP_SPLIT && attribute == operator_find_role(n->op, ROLE_PART_SIZES);
     for (uint32_t j = 0; j < sizes->count; j++)
         is_plain = is_plain && (sizes->terms[j]->kind == TERM_INTEGER || sizes->terms[j]->kind == TERM_DIM);
     return is_plain && sizes->count == (uint32_t)an->definitions[node]->n_outputs;
@@ -125,7 +125,7 @@ static void unite_sizes_with_parts(struct analysis *an, uint32_t node, const str
 void classes_note_sizes_of_node(struct analysis *an, uint32_t node)
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
-    int shape = operator_find_attribute(n->op, "shape");
+    int shape = operator_find_role(n->op, ROLE_SHAPE);
     if (shape >= 0 && !unite_shape_with_result(an, node, &n->attributes[shape]))
         for (uint32_t j = 0; j < n->attributes[shape].count; j++)
             note_sizes_in_term(an, node, n->attributes[shape].terms[j]);
@@ -169,9 +169,9 @@ static bool is_of_windows(struct analysis *an, const struct attribute_term *t, c
 
 static bool is_attribute_of_windows(const struct attribute *a)
 {
-    static const char *const names[] = {"stride", "pad", "dilation", "kernel"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(a->name, names[i]) == 0)
+    static const enum attribute_role roles[] = {ROLE_STRIDE, ROLE_WINDOW_PADS, ROLE_DILATION, ROLE_KERNEL};
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (a->role == roles[i])
             return true;
     return false;
 }
@@ -223,7 +223,7 @@ static bool is_followed(struct analysis *an, uint32_t node, int attribute, uint3
         return true;
     if (is_attribute_of_windows(a))
         return is_own_size(an->in->equation->pattern, n, entry, t) || is_of_windows(an, t, flags);
-    if (strcmp(a->name, "shape") == 0)
+    if (a->role == ROLE_SHAPE)
         return is_plain || merges_axes(n, &n->attributes[attribute]);
     return is_plain && names_part_by_part(an, node, attribute);
 }
@@ -287,11 +287,12 @@ static void note_equal_dims(struct analysis *an)
 
 static bool names_sizes(const struct pattern_node *node, int attribute)
 {
-    static const char *const of_windows[] = {"stride", "pad", "dilation", "perm", "axes"};
+    static const enum attribute_role of_windows[] = {ROLE_STRIDE, ROLE_WINDOW_PADS, ROLE_DILATION, ROLE_PERMUTATION,
+                                                     ROLE_AXES};
     if (node->op->attributes[attribute].kind != ATTRIBUTE_INTS)
         return false;
     for (size_t k = 0; k < sizeof of_windows / sizeof *of_windows; k++)
-        if (strcmp(node->op->attributes[attribute].name, of_windows[k]) == 0)
+        if (node->op->attributes[attribute].role == of_windows[k])
             return false;
     for (uint32_t j = 0; j < node->attributes[attribute].count; j++)
         if (node->attributes[attribute].terms[j]->kind == TERM_INTEGER)
@@ -351,14 +352,14 @@ static void name_sizes_of_node(struct analysis *an, uint32_t node)
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
     const struct definition *d = an->definitions[node];
     const struct stage *result = &d->stages[d->outputs[0]];
-    int shape = operator_find_attribute(n->op, "shape");
+    int shape = operator_find_role(n->op, ROLE_SHAPE);
     uint64_t axes = shape >= 0 ? entries_named(&n->attributes[shape], (uint32_t)result->type.rank) : 0;
     for (uint32_t axis = 0; axis < (uint32_t)result->type.rank; axis++)
         if (axes >> axis & 1)
             name_size(an, an->first_item[node] + result->first_variable + axis, result->type.dim[axis]);
     if (n->op->id != OP_SPLIT)
         return;
-    const struct attribute_pattern *sizes = &n->attributes[operator_find_attribute(n->op, "sizes")];
+    const struct attribute_pattern *sizes = &n->attributes[operator_find_role(n->op, ROLE_PART_SIZES)];
     uint64_t parts = entries_named(sizes, (uint32_t)d->n_outputs);
     for (uint32_t part = 0; part < (uint32_t)d->n_outputs; part++)
         if (parts >> part & 1)

@@ -22,7 +22,7 @@ static uint32_t axes_kept(const struct analysis *an, uint32_t node)
     const uint32_t all = (1u << MAX_RANK) - 1;
     if (operator_works_entry_by_entry(call->op))
         return all;
-    int axis = operator_find_attribute(call->op, "axis");
+    int axis = operator_find_role(call->op, ROLE_AXIS);
     bool cuts = call->op->id == OP_SPLIT || call->op->id == OP_CONCAT;
     return cuts && axis >= 0 ? all & ~(1u << call->attributes[axis].ints[0]) : 0;
 }
@@ -34,7 +34,7 @@ static bool is_of_one_entry(const struct attribute_term *t)
 
 static uint32_t ones_of_shape(const struct pattern_node *node)
 {
-    int shape = operator_find_attribute(node->op, "shape");
+    int shape = operator_find_role(node->op, ROLE_SHAPE);
     uint32_t axes = 0;
     if (shape < 0 || node->n_inputs)
         return 0;
@@ -117,7 +117,7 @@ static bool is_constant_of_one(const struct analysis *an, term_id term, int axis
 {
     const struct term *t = &an->in->equation->pattern->terms.items[term];
     const struct pattern_node *node = t->is_variable ? NULL : &an->in->equation->pattern->nodes.items[t->index];
-    int shape = node && node->n_inputs == 0 ? operator_find_attribute(node->op, "shape") : -1;
+    int shape = node && node->n_inputs == 0 ? operator_find_role(node->op, ROLE_SHAPE) : -1;
     uint32_t entries = 0, n = 0;
     if (shape < 0)
         return false;
@@ -139,7 +139,7 @@ bool windows_have_kernel_of_one(const struct analysis *an, uint32_t node, int ax
 static bool has_kernel_of_one(const struct analysis *an, const struct ones *ones, const struct window_use *w)
 {
     const struct pattern_node *node = &an->in->equation->pattern->nodes.items[w->node];
-    return w->kernel_item != NO_ITEM && strcmp(node->op->name, "conv") == 0 && node->inputs[1] < ones->n_terms &&
+    return w->kernel_item != NO_ITEM && node->op->id == OP_CONV && node->inputs[1] < ones->n_terms &&
            (ones->axes[node->inputs[1]] >> w->axis & 1) && w->extent_of_sum == 1;
 }
 
@@ -161,12 +161,12 @@ static struct term_list sizes_of_kernel(struct analysis *an, const struct window
 {
     const struct pattern *p = an->in->equation->pattern;
     const struct pattern_node *node = &p->nodes.items[w->node];
-    int kernel = operator_find_attribute(node->op, "kernel");
+    int kernel = operator_find_role(node->op, ROLE_KERNEL);
     if (kernel >= 0)
         return (struct term_list){node->attributes[kernel].count, node->attributes[kernel].terms};
     for (term_id t = 0; t < p->terms.count && w->kernel_item != NO_ITEM; t++) {
         const struct pattern_node *of = p->terms.items[t].is_variable ? NULL : &p->nodes.items[p->terms.items[t].index];
-        int shape = of && of->n_inputs == 0 ? operator_find_attribute(of->op, "shape") : -1;
+        int shape = of && of->n_inputs == 0 ? operator_find_role(of->op, ROLE_SHAPE) : -1;
         struct term_list sizes = shape < 0 ? (struct term_list){0} : sizes_of_windows(&of->attributes[shape]);
         uint32_t item = classes_item_of_axis(an, t, w->axis);
         if (sizes.n && item != NO_ITEM && classes_find(an, item) == classes_find(an, w->kernel_item))
@@ -190,8 +190,10 @@ static bool has_same_text(struct analysis *an, const struct ones *ones, const st
                           const struct window_use *y)
 {
     bool have_ones = has_kernel_of_one(an, ones, x) && has_kernel_of_one(an, ones, y);
-    return attributes_are_alike(an, x->node, y->node, "stride") && attributes_are_alike(an, x->node, y->node, "pad") &&
-           (have_ones || attributes_are_alike(an, x->node, y->node, "dilation")) && have_kernels_alike(an, ones, x, y);
+    return attributes_are_alike(an, x->node, y->node, ROLE_STRIDE) &&
+           attributes_are_alike(an, x->node, y->node, ROLE_WINDOW_PADS) &&
+           (have_ones || attributes_are_alike(an, x->node, y->node, ROLE_DILATION)) &&
+           have_kernels_alike(an, ones, x, y);
 }
 
 // One entry has nothing to dilate.
@@ -451,7 +453,7 @@ static bool is_alike_at_all_places(const struct pattern *p, term_id kernel)
     node_set below = equation_nodes_of_term(p, kernel);
     for (uint32_t n = 0; n < p->nodes.count; n++) {
         const struct pattern_node *node = &p->nodes.items[n];
-        int axis = operator_find_attribute(node->op, "axis");
+        int axis = operator_find_role(node->op, ROLE_AXIS);
         const struct attribute_term *at = axis >= 0 && node->attributes[axis].count ? node->attributes[axis].terms[0] : NULL;
         bool is_of_filters = at && at->kind == TERM_INTEGER && at->value < 2 &&
                              (node->op->id == OP_CONCAT || node->op->id == OP_SPLIT);
@@ -462,9 +464,9 @@ static bool is_alike_at_all_places(const struct pattern *p, term_id kernel)
     return true;
 }
 
-static bool is_free(const struct pattern_node *node, const char *name)
+static bool is_free(const struct pattern_node *node, enum attribute_role role)
 {
-    int attribute = operator_find_attribute(node->op, name);
+    int attribute = operator_find_role(node->op, role);
     for (uint32_t i = 0; attribute >= 0 && i < node->attributes[attribute].count; i++)
         if (attribute_variables_of_term(node->attributes[attribute].terms[i]))
             return true;
@@ -477,7 +479,7 @@ bool windows_are_beside_images_untold(const struct analysis *an)
     for (int i = 0; i < an->n_windows; i++) {
         const struct window_use *w = &an->windows[i];
         const struct pattern_node *node = &p->nodes.items[w->node];
-        if (node->op->id == OP_CONV && is_free(node, "pad") && !is_alike_at_all_places(p, node->inputs[1]) &&
+        if (node->op->id == OP_CONV && is_free(node, ROLE_WINDOW_PADS) && !is_alike_at_all_places(p, node->inputs[1]) &&
             !tensor_vanishes(an, w->node, 0, w->axis))
             return true;
     }
@@ -502,7 +504,7 @@ bool windows_outgrow_named_images(struct analysis *an, const uint16_t *flags)
         const struct window_use *w = &an->windows[i];
         const struct pattern_node *node = &an->in->equation->pattern->nodes.items[w->node];
         if ((flags[classes_find(an, w->read_item)] & HAS_FIXED_SIZE) &&
-            (is_free(node, "kernel") || is_free(node, "pad") || is_free(node, "dilation")))
+            (is_free(node, ROLE_KERNEL) || is_free(node, ROLE_WINDOW_PADS) || is_free(node, ROLE_DILATION)))
             return true;
     }
     return false;
@@ -514,7 +516,7 @@ bool windows_outgrow_named_images(struct analysis *an, const uint16_t *flags)
 static bool has_no_fixed_pads(const struct pattern *p)
 {
     for (size_t n = 0; n < p->nodes.count; n++) {
-        int pad = operator_find_attribute(p->nodes.items[n].op, "pad");
+        int pad = operator_find_role(p->nodes.items[n].op, ROLE_WINDOW_PADS);
         const struct attribute_pattern *terms = pad >= 0 ? &p->nodes.items[n].attributes[pad] : NULL;
         for (uint32_t i = 0; terms && i < terms->count; i++) {
             bool is_zero = terms->terms[i]->kind == TERM_INTEGER && terms->terms[i]->value == 0;

@@ -197,7 +197,7 @@ static bool is_kernel_of_any_size(const struct analysis *an, uint32_t node, int 
 static bool reads_channels_of_named_groups(const struct analysis *an, uint32_t node, const struct expr_node *read, int axis)
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
-    int group = operator_find_attribute(n->op, "group");
+    int group = operator_find_role(n->op, ROLE_GROUPS);
     return n->op->id == OP_CONV && read->value == 0 && axis == 1 && n->attributes[group].count &&
            n->attributes[group].terms[0]->kind == TERM_INTEGER && n->attributes[group].terms[0]->value > 1;
 }
@@ -208,7 +208,7 @@ static bool is_pair_of_digits(const struct analysis *an, uint32_t node, int axis
 {
     const struct definition *d = an->definitions[node];
     const struct typed_call *call = an->in->calls[node];
-    int group = operator_find_attribute(call->op, "group");
+    int group = operator_find_role(call->op, ROLE_GROUPS);
     if (group < 0 || axis != 1 || f->n != 2 || f->base != 0 || f->coefficient[1] != 1 || f->coefficient[0] < 2)
         return false;
     int64_t groups = call->attributes[group].ints[0];
@@ -387,10 +387,10 @@ static void note_expression(struct analysis *an, uint32_t node, expr e)
 
 static void note_groups(struct analysis *an, uint32_t node)
 {
-    static const char *const names[] = {"group", "count"};
+    static const enum attribute_role roles[] = {ROLE_GROUPS, ROLE_MERGED_GROUPS};
     const struct typed_call *call = an->in->calls[node];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        int attribute = operator_find_attribute(call->op, names[i]);
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+        int attribute = operator_find_role(call->op, roles[i]);
         int64_t n = attribute >= 0 ? call->attributes[attribute].ints[0] : 1;
         an->groups |= n > 0 && n <= MAX_TESTED_SIZE ? 1u << n : 0;
         an->has_too_many = an->has_too_many || n > MAX_TESTED_SIZE;

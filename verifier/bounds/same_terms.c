@@ -86,19 +86,20 @@ bool terms_are_alike(struct analysis *an, struct term_list x, struct term_list y
     return x.n == y.n;
 }
 
-static bool find_attribute(const struct equation *eq, uint32_t node, const char *name, struct term_list *ret_list)
+static bool find_attribute(const struct equation *eq, uint32_t node, enum attribute_role role,
+                           struct term_list *ret_list)
 {
     const struct pattern_node *n = &eq->pattern->nodes.items[node];
-    int attribute = operator_find_attribute(n->op, name);
+    int attribute = operator_find_role(n->op, role);
     if (attribute >= 0)
         *ret_list = (struct term_list){n->attributes[attribute].count, n->attributes[attribute].terms};
     return attribute >= 0;
 }
 
-bool attributes_are_alike(struct analysis *an, uint32_t x, uint32_t y, const char *name)
+bool attributes_are_alike(struct analysis *an, uint32_t x, uint32_t y, enum attribute_role role)
 {
     struct term_list a, b;
-    bool has_a = find_attribute(an->in->equation, x, name, &a), has_b = find_attribute(an->in->equation, y, name, &b);
+    bool has_a = find_attribute(an->in->equation, x, role, &a), has_b = find_attribute(an->in->equation, y, role, &b);
     return has_a == has_b && (!has_a || terms_are_alike(an, a, b));
 }
 
@@ -132,7 +133,7 @@ static void find_ways(struct ways *ways, term_id term, struct way way)
         return;
     const struct pattern_node *node = &p->nodes.items[t->index];
     struct term_list stride;
-    if (find_attribute(ways->eq, t->index, "stride", &stride) && !are_made_of_numbers(ways->eq, stride))
+    if (find_attribute(ways->eq, t->index, ROLE_STRIDE, &stride) && !are_made_of_numbers(ways->eq, stride))
         way.nodes[way.n++] = (uint8_t)t->index;
     // Which places of its kernel a convolution reads is the same wherever it is.
     for (uint32_t i = 0; i < node->n_inputs; i++)
@@ -143,7 +144,7 @@ static bool are_alike(struct analysis *an, const struct way *x, const struct way
 {
     bool is_alike = x->n == y->n;
     for (uint32_t i = 0; is_alike && i < x->n; i++)
-        is_alike = attributes_are_alike(an, x->nodes[i], y->nodes[i], "stride");
+        is_alike = attributes_are_alike(an, x->nodes[i], y->nodes[i], ROLE_STRIDE);
     return is_alike;
 }
 

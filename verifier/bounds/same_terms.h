@@ -13,7 +13,7 @@ struct term_list {
 // same, where sizes of axes of one class are, or conditions make them equal, or both are made of numbers alone.
 bool terms_are_alike(struct analysis *an, struct term_list x, struct term_list y);
 // The same of the attributes of two nodes; neither may have it.
-bool attributes_are_alike(struct analysis *an, uint32_t x, uint32_t y, const char *name);
+bool attributes_are_alike(struct analysis *an, uint32_t x, uint32_t y, enum attribute_role role);
 // Is the tensor variable read in steps of the same strides wherever it is read, one after the other, but for strides that
 // are numbers?
 bool variable_is_read_alike(struct analysis *an, uint32_t variable);

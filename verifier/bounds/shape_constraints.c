@@ -198,7 +198,7 @@ static void set_single(struct entries *ret, polynomial a)
 }
 
 static const struct window_list window_lists[] = {
-    {"stride", 1, 1}, {"pad", 2, 0}, {"dilation", 1, 1}, {"kernel", 1, 1}};
+    {ROLE_STRIDE, 1, 1}, {ROLE_WINDOW_PADS, 2, 0}, {ROLE_DILATION, 1, 1}, {ROLE_KERNEL, 1, 1}};
 #define N_WINDOW_LISTS (sizeof window_lists / sizeof *window_lists)
 
 // The list that the variable is, alone, of one of the nodes that are required; NULL: of none.
@@ -208,7 +208,7 @@ const struct window_list *demands_find_list(const struct pattern *p, node_set no
     const struct window_list *found = NULL;
     for (uint32_t n = 0; n < p->nodes.count; n++)
         for (size_t k = 0; (nodes >> n & 1) && k < N_WINDOW_LISTS; k++) {
-            int attribute = operator_find_attribute(p->nodes.items[n].op, window_lists[k].name);
+            int attribute = operator_find_role(p->nodes.items[n].op, window_lists[k].role);
             const struct attribute_pattern *list = attribute < 0 ? NULL : &p->nodes.items[n].attributes[attribute];
             for (uint32_t j = 0; list && j < list->count; j++)
                 if (list->terms[j]->kind == TERM_VARIABLE && list->terms[j]->value == variable &&
@@ -372,11 +372,11 @@ void demands_evaluate(struct demands *d, const struct attribute_term *t, struct 
 }
 
 // The entries of an attribute, `standard` each where it is left out.
-void demands_evaluate_attribute(struct demands *d, uint32_t node, const char *name, uint32_t length, int64_t standard,
-                                struct entries *ret)
+void demands_evaluate_attribute(struct demands *d, uint32_t node, enum attribute_role role, uint32_t length,
+                                int64_t standard, struct entries *ret)
 {
     const struct pattern_node *n = &d->eq->pattern->nodes.items[node];
-    int attribute = operator_find_attribute(n->op, name);
+    int attribute = operator_find_role(n->op, role);
     ret->count = 0;
     for (uint32_t i = 0; attribute >= 0 && i < n->attributes[attribute].count; i++) {
         struct entries part;

@@ -49,7 +49,7 @@ struct demands {
 
 // How many entries an attribute of windows has for each spatial axis, and the least value of these.
 struct window_list {
-    const char *name;
+    enum attribute_role role;
     uint32_t per_axis;
     int64_t least;
 };
@@ -78,6 +78,6 @@ const struct window_list *demands_find_list(const struct pattern *p, node_set no
 bool demands_reads(const struct equation *eq, int64_t variable);
 void demands_evaluate(struct demands *d, const struct attribute_term *t, struct entries *ret);
 // The entries of an attribute, `standard` each where it is left out.
-void demands_evaluate_attribute(struct demands *d, uint32_t node, const char *name, uint32_t length, int64_t standard,
-                                struct entries *ret);
+void demands_evaluate_attribute(struct demands *d, uint32_t node, enum attribute_role role, uint32_t length,
+                                int64_t standard, struct entries *ret);
 #endif

@@ -67,7 +67,7 @@ static bool is_sum_of_channels(const struct attribute_term *t)
 
 bool attribute_is_number_of_groups(const struct pattern_node *node, int attribute, const struct attribute_term *t)
 {
-    return node->op->id == OP_CONV && attribute == operator_find_attribute(node->op, "group") && t->kind == TERM_DIV &&
+    return node->op->id == OP_CONV && attribute == operator_find_role(node->op, ROLE_GROUPS) && t->kind == TERM_DIV &&
            is_sum_of_channels(t->operands[0]) && is_sum_of_channels(t->operands[1]);
 }
 
@@ -302,11 +302,11 @@ static bool is_of_each_axis(const struct condition *c)
 
 uint32_t pattern_variables_of_windows(const struct pattern *p)
 {
-    static const char *const names[] = {"stride", "pad", "dilation", "kernel"};
+    static const enum attribute_role roles[] = {ROLE_STRIDE, ROLE_WINDOW_PADS, ROLE_DILATION, ROLE_KERNEL};
     uint32_t variables = 0;
     for (size_t n = 0; n < p->nodes.count; n++)
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-            int attribute = operator_find_attribute(p->nodes.items[n].op, names[i]);
+        for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+            int attribute = operator_find_role(p->nodes.items[n].op, roles[i]);
             for (uint32_t j = 0; attribute >= 0 && j < p->nodes.items[n].attributes[attribute].count; j++)
                 variables |= attribute_variables_of_term(p->nodes.items[n].attributes[attribute].terms[j]);
         }
@@ -426,7 +426,7 @@ static bool is_met_below(const struct pattern *p, uint32_t node, bool (*asks)(co
 
 static bool may_be_zero_beside_images(const struct pattern_node *n)
 {
-    int pad = operator_find_attribute(n->op, "pad");
+    int pad = operator_find_role(n->op, ROLE_WINDOW_PADS);
     bool has_pads = false;
     for (uint32_t j = 0; n->op->id == OP_CONV && j < n->attributes[pad].count; j++)
         has_pads = has_pads || !is_integer(n->attributes[pad].terms[j], 0);
@@ -442,7 +442,7 @@ static bool is_linear(const struct pattern_node *n)
 {
     static const enum operator_id ids[] = {OP_EWADD, OP_SUB,   OP_NEG,   OP_EWMUL, OP_SMUL,      OP_CONV,   OP_POOLAVG,
                                            OP_CONCAT, OP_SPLIT, OP_MERGE, OP_ENLARGE, OP_TRANSPOSE, OP_MATMUL, OP_PAD};
-    int act = operator_find_attribute(n->op, "act");
+    int act = operator_find_role(n->op, ROLE_ACTIVATION);
     bool is_known = false;
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         is_known = is_known || n->op->id == ids[i];

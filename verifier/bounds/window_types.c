@@ -23,11 +23,11 @@ static void demand_window(struct demands *d, uint32_t node, bool is_pooling)
     const struct pattern_node *n = &d->eq->pattern->nodes.items[node];
     uint32_t axes = (uint32_t)(d->rank - FIRST_SPATIAL);
     struct entries stride, pad, dilation, kernel = {0};
-    demands_evaluate_attribute(d, node, "stride", axes, 1, &stride);
-    demands_evaluate_attribute(d, node, "pad", 2 * axes, 0, &pad);
-    demands_evaluate_attribute(d, node, "dilation", axes, 1, &dilation);
+    demands_evaluate_attribute(d, node, ROLE_STRIDE, axes, 1, &stride);
+    demands_evaluate_attribute(d, node, ROLE_WINDOW_PADS, 2 * axes, 0, &pad);
+    demands_evaluate_attribute(d, node, ROLE_DILATION, axes, 1, &dilation);
     if (is_pooling)
-        demands_evaluate_attribute(d, node, "kernel", axes, 0, &kernel);
+        demands_evaluate_attribute(d, node, ROLE_KERNEL, axes, 0, &kernel);
     for (uint32_t a = 0; a < axes && !d->is_impossible && !d->is_beyond; a++) {
         int axis = FIRST_SPATIAL + (int)a;
         polynomial size = size_of_term(d, n->inputs[0], axis), begin = pad.items[a], end = pad.items[axes + a];
@@ -55,7 +55,7 @@ static void demand_enlargement(struct demands *d, uint32_t node)
 {
     uint32_t axes = (uint32_t)(d->rank - FIRST_SPATIAL);
     struct entries kernel;
-    demands_evaluate_attribute(d, node, "kernel", axes, 0, &kernel);
+    demands_evaluate_attribute(d, node, ROLE_KERNEL, axes, 0, &kernel);
     for (uint32_t a = 0; a < axes && !d->is_impossible && !d->is_beyond; a++) {
         int axis = FIRST_SPATIAL + (int)a;
         polynomial more =
@@ -71,7 +71,7 @@ static void demand_constant(struct demands *d, uint32_t node)
 {
     bool has_middle = d->eq->pattern->nodes.items[node].op->id == OP_ICONV;
     struct entries shape;
-    demands_evaluate_attribute(d, node, "shape", (uint32_t)d->rank, 0, &shape);
+    demands_evaluate_attribute(d, node, ROLE_SHAPE, (uint32_t)d->rank, 0, &shape);
     for (int axis = FIRST_SPATIAL; axis < d->rank && !d->is_impossible && !d->is_beyond; axis++) {
         d->of_nodes[node][axis] = shape.items[axis];
         demands_ask(d, AT_LEAST_ZERO, demands_subtract(d, shape.items[axis], POLYNOMIAL_ONE), 0);
@@ -120,7 +120,7 @@ static int64_t axis_of_node(struct demands *d, uint32_t node)
 {
     struct entries axis;
     int64_t along = 0;
-    demands_evaluate_attribute(d, node, "axis", 1, 0, &axis);
+    demands_evaluate_attribute(d, node, ROLE_AXIS, 1, 0, &axis);
     d->is_beyond = d->is_beyond || !demands_is_number(d->pool, axis.items[0], &along);
     return along;
 }
@@ -136,7 +136,7 @@ static void demand_along_axis(struct demands *d, uint32_t node)
 static bool splits_what_is_whole(struct demands *d, uint32_t node)
 {
     const struct pattern_node *n = &d->eq->pattern->nodes.items[node];
-    if (n->op->id != OP_SPLIT || n->attributes[operator_find_attribute(n->op, "sizes")].count)
+    if (n->op->id != OP_SPLIT || n->attributes[operator_find_role(n->op, ROLE_PART_SIZES)].count)
         return false;
     int64_t along = axis_of_node(d, node);
     return along >= FIRST_SPATIAL && along < d->rank && !may_be_cut(d, n->inputs[0], (int)along);
@@ -316,7 +316,7 @@ static bool is_axis(const struct pattern *p, uint32_t variable)
             for (uint32_t j = 0; j < p->nodes.items[n].attributes[i].count; j++) {
                 const struct attribute_term *t = p->nodes.items[n].attributes[i].terms[j];
                 is_any = is_any || (t->kind == TERM_VARIABLE && t->value == variable &&
-                                    strcmp(p->nodes.items[n].op->attributes[i].name, "axis") == 0);
+                                    p->nodes.items[n].op->attributes[i].role == ROLE_AXIS);
             }
     return is_any;
 }

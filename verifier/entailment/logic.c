@@ -231,7 +231,7 @@ static bool is_filled_in(const struct translation *tr, uint32_t node, int attrib
     const struct typed_call *call = tr->in->calls[node];
     struct attribute_value values[MAX_ATTRIBUTES];
     int n = operator_n_attributes(call->op);
-    if (!call->op->resolve || strcmp(call->op->attributes[attribute].name, "sizes") == 0)
+    if (!call->op->resolve || call->op->attributes[attribute].role == ROLE_PART_SIZES)
         return false;
     const struct definition *d = typing_definition(tr->in->typing, call);
     struct operator_call asked = {call->op, d->n_inputs, d->inputs, call->attributes};
@@ -275,11 +275,12 @@ static bool has_no_trees(const struct type *type)
 static bool keeps_plain(const struct translation *tr, uint32_t node, uint32_t output)
 {
     const struct typed_call *call = tr->in->calls[node];
-    static const char *const shape_makers[] = {"shape", "axes", "axis"};   // along these an axis may be constant
+    static const enum attribute_role shape_makers[] = {ROLE_SHAPE, ROLE_AXES,
+                                                       ROLE_AXIS};   // along these an axis may be constant
     if (call->n_inputs == 0)
         return false;
     for (size_t i = 0; i < sizeof shape_makers / sizeof *shape_makers; i++)
-        if (operator_find_attribute(call->op, shape_makers[i]) >= 0)
+        if (operator_find_role(call->op, shape_makers[i]) >= 0)
             return false;
     for (uint32_t i = 0; i < call->n_inputs; i++)
         if (!has_no_trees(typing_type(tr->in->typing, call->inputs[i])))
@@ -321,10 +322,10 @@ static logic_term translate_tensor(struct translation *tr, term_id term)
 // Is the variable alone an attribute of a window, which has no negative entries?
 static bool is_attribute_of_window(const struct pattern *p, uint32_t variable)
 {
-    static const char *const names[] = {"stride", "pad", "dilation", "kernel"};
+    static const enum attribute_role roles[] = {ROLE_STRIDE, ROLE_WINDOW_PADS, ROLE_DILATION, ROLE_KERNEL};
     for (size_t n = 0; n < p->nodes.count; n++)
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-            int attribute = operator_find_attribute(p->nodes.items[n].op, names[i]);
+        for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+            int attribute = operator_find_role(p->nodes.items[n].op, roles[i]);
             if (attribute < 0 || p->nodes.items[n].attributes[attribute].count != 1)
                 continue;
             const struct attribute_term *t = p->nodes.items[n].attributes[attribute].terms[0];

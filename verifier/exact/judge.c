@@ -558,7 +558,7 @@ static bool has_too_few_values(const struct test *t)
 static bool has_free_strides(const struct pattern *p)
 {
     for (size_t n = 0; n < p->nodes.count; n++) {
-        int stride = operator_find_attribute(p->nodes.items[n].op, "stride");
+        int stride = operator_find_role(p->nodes.items[n].op, ROLE_STRIDE);
         for (uint32_t j = 0; stride >= 0 && j < p->nodes.items[n].attributes[stride].count; j++)
             if (attribute_variables_of_term(p->nodes.items[n].attributes[stride].terms[j]))
                 return true;

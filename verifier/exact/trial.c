@@ -38,22 +38,23 @@ static bool happens(struct attempt *a, uint64_t times, uint64_t of)
 // Entries of attributes of windows, and numbers: wider ranges than those of domains. The first value is the one at which
 // the attribute does nothing.
 static const struct entry_range {
-    const char *name;
+    enum attribute_role role;
     int64_t plain, high;
-} entry_ranges[] = {{"stride", 1, 5}, {"dilation", 1, 3}, {"pad", 0, 3},   {"kernel", 1, 5}, {"group", 1, 5},
-                    {"count", 1, 5},  {"pads", 0, 3},     {"start", 0, 4}, {"size", 1, 6},   {"step", 1, 5}};
+} entry_ranges[] = {{ROLE_STRIDE, 1, 5}, {ROLE_DILATION, 1, 3},      {ROLE_WINDOW_PADS, 0, 3}, {ROLE_KERNEL, 1, 5},
+                    {ROLE_GROUPS, 1, 5}, {ROLE_MERGED_GROUPS, 1, 5}, {ROLE_PADS, 0, 3},        {ROLE_START, 0, 4},
+                    {ROLE_SIZE, 1, 6},   {ROLE_STEP, 1, 5}};
 
-static const struct entry_range *find_range(const char *name)
+static const struct entry_range *find_range(enum attribute_role role)
 {
     for (size_t i = 0; i < sizeof entry_ranges / sizeof *entry_ranges; i++)
-        if (strcmp(entry_ranges[i].name, name) == 0)
+        if (entry_ranges[i].role == role)
             return &entry_ranges[i];
     return NULL;
 }
 
 static bool is_wide(const struct domain *d)
 {
-    return d->attribute && find_range(d->attribute->name) &&
+    return d->attribute && find_range(d->attribute->role) &&
            (d->attribute->kind == ATTRIBUTE_INTS || d->attribute->kind == ATTRIBUTE_INT);
 }
 
@@ -62,15 +63,15 @@ static uint32_t length_of_list(const struct attempt *a, const struct domain *d)
     uint32_t axes = (uint32_t)(a->rank > 2 ? a->rank - 2 : 1);
     if (!d->is_whole || d->attribute->kind == ATTRIBUTE_INT)
         return 1;
-    return strcmp(d->attribute->name, "pad") == 0    ? 2 * axes
-           : strcmp(d->attribute->name, "pads") == 0 ? 2 * (uint32_t)a->rank
-                                                     : axes;
+    return d->attribute->role == ROLE_WINDOW_PADS ? 2 * axes
+           : d->attribute->role == ROLE_PADS      ? 2 * (uint32_t)a->rank
+                                                  : axes;
 }
 
 // Lists have an entry for each spatial axis, pads two. Often all entries are plain, or all but one, or all are alike.
 static struct attribute_value choose_wide(struct attempt *a, const struct domain *d)
 {
-    const struct entry_range *range = find_range(d->attribute->name);
+    const struct entry_range *range = find_range(d->attribute->role);
     uint32_t count = length_of_list(a, d);
     int64_t *ints = arena_array(&a->scratch, int64_t, count + 1), value = between(a, range->plain, range->high);
     enum { PLAIN, PLAIN_BUT_ONE, ALIKE, ANY, N_KINDS } kind = (int)between(a, 0, N_KINDS - 1);
@@ -121,12 +122,12 @@ static uint32_t choose_related_sizes(struct attempt *a, int64_t high)
 }
 
 // The entry for a spatial axis of an attribute of windows that some variable stands for, or a plain one.
-static int64_t entry_of_windows(struct attempt *a, const char *name, uint32_t entry, int64_t plain)
+static int64_t entry_of_windows(struct attempt *a, enum attribute_role role, uint32_t entry, int64_t plain)
 {
     const struct pattern *p = a->equation->pattern;
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
         struct domain d = domain_of_variable(p, v, a->rank, DOMAIN_ALIKE, &a->scratch);
-        if (d.attribute && strcmp(d.attribute->name, name) == 0 && a->attributes[v].count > entry && happens(a, 2, 3))
+        if (d.attribute && d.attribute->role == role && a->attributes[v].count > entry && happens(a, 2, 3))
             return a->attributes[v].ints[entry];
     }
     return happens(a, 1, 2) ? plain : between(a, plain, plain + 1);
@@ -139,9 +140,10 @@ static uint32_t choose_spatial_sizes(struct attempt *a, uint32_t axis, uint32_t 
     uint32_t sizes = size_bit(a, kernel) | size_bit(a, image);
     sizes |= happens(a, 1, 2) ? size_bit(a, between(a, 1, 3)) : 0;
     for (int depth = 0; depth < 2 && image > 0; depth++) {
-        int64_t pads = entry_of_windows(a, "pad", axis, 0) + entry_of_windows(a, "pad", axis + n_axes, 0);
-        int64_t reach = entry_of_windows(a, "dilation", axis, 1) * (kernel - 1) + 1;
-        image = image + pads < reach ? 0 : (image + pads - reach) / entry_of_windows(a, "stride", axis, 1) + 1;
+        int64_t pads =
+            entry_of_windows(a, ROLE_WINDOW_PADS, axis, 0) + entry_of_windows(a, ROLE_WINDOW_PADS, axis + n_axes, 0);
+        int64_t reach = entry_of_windows(a, ROLE_DILATION, axis, 1) * (kernel - 1) + 1;
+        image = image + pads < reach ? 0 : (image + pads - reach) / entry_of_windows(a, ROLE_STRIDE, axis, 1) + 1;
         sizes |= size_bit(a, image);
     }
     return sizes;
@@ -221,8 +223,8 @@ static bool run_instance(struct trials *t, struct instance *in, struct text *ret
 static bool has_windows(const struct pattern *p)
 {
     for (size_t n = 0; n < p->nodes.count; n++)
-        if (operator_find_attribute(p->nodes.items[n].op, "stride") >= 0 ||
-            operator_find_attribute(p->nodes.items[n].op, "kernel") >= 0)
+        if (operator_find_role(p->nodes.items[n].op, ROLE_STRIDE) >= 0 ||
+            operator_find_role(p->nodes.items[n].op, ROLE_KERNEL) >= 0)
             return true;
     return false;
 }

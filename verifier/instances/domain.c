@@ -8,39 +8,58 @@
 // of more than `varied` entries repeat their first `varied` ones. Of windows that are used differently (DOMAIN_ALL) all
 // entries are varied, and one value lies beyond the others: strides that leave gaps between windows.
 static const struct list_range {
-    const char *name;
+    enum attribute_role role;
     int64_t low, high, beyond;
     uint32_t per_axis, varied, min_axes, max_axes;
     bool may_be_empty;
 } list_ranges[] = {
-    {"stride", 1, 2, 4, 1, 2, 1, 2, false}, {"dilation", 1, 2, 0, 1, 1, 1, 2, false},
-    {"pad", 0, 1, 0, 2, 4, 1, 2, false},    {"kernel", 1, 3, 0, 1, 2, 1, 2, false},
-    {"shape", 1, 4, 0, 1, 3, 1, 3, true},   {"shape", 1, 2, 0, 1, 4, 4, 4, false},
-    {"sizes", 1, 3, 0, 1, 3, 1, 3, false},  {"start", 0, 1, 0, 1, 2, 1, 2, true},
-    {"size", 1, 2, 0, 1, 2, 1, 2, true},    {"step", 1, 2, 0, 1, 2, 1, 2, true},
-    {"pads", 0, 1, 0, 2, 4, 1, 2, true},
+    {ROLE_STRIDE, 1, 2, 4, 1, 2, 1, 2, false},      {ROLE_DILATION, 1, 2, 0, 1, 1, 1, 2, false},
+    {ROLE_WINDOW_PADS, 0, 1, 0, 2, 4, 1, 2, false}, {ROLE_KERNEL, 1, 3, 0, 1, 2, 1, 2, false},
+    {ROLE_SHAPE, 1, 4, 0, 1, 3, 1, 3, true},        {ROLE_SHAPE, 1, 2, 0, 1, 4, 4, 4, false},
+    {ROLE_PART_SIZES, 1, 3, 0, 1, 3, 1, 3, false},  {ROLE_START, 0, 1, 0, 1, 2, 1, 2, true},
+    {ROLE_SIZE, 1, 2, 0, 1, 2, 1, 2, true},         {ROLE_STEP, 1, 2, 0, 1, 2, 1, 2, true},
+    {ROLE_PADS, 0, 1, 0, 2, 4, 1, 2, true},
 };
-static const struct list_range other_lists = {"", 0, 2, 0, 1, 2, 1, 2, true};
+static const struct list_range other_lists = {ROLE_NONE, 0, 2, 0, 1, 2, 1, 2, true};
 
 // Lists of windows, for each number of axes a list and those that differ from it in one entry: two affine terms of entries
 // that are equal at these are equal everywhere. Two for each number of axes, in one order for all attributes, are enough
 // for windows that are used alike on both sides, where one would do.
 static const struct list_example {
-    const char *name;
+    enum attribute_role role;
     bool is_of_windows_alike;
     uint32_t count;
     int64_t items[4];
 } list_examples[] = {
-    {"stride", true, 1, {1}},        {"stride", true, 1, {2}},        {"stride", true, 2, {1, 1}},
-    {"stride", true, 2, {2, 1}},     {"stride", false, 2, {1, 2}},    {"dilation", true, 1, {1}},
-    {"dilation", true, 1, {2}},      {"dilation", true, 2, {1, 1}},   {"dilation", true, 2, {1, 2}},
-    {"dilation", false, 2, {2, 1}},  {"pad", true, 2, {0, 0}},        {"pad", true, 2, {1, 0}},
-    {"pad", true, 4, {0, 0, 0, 0}},  {"pad", true, 4, {1, 0, 0, 1}},  {"pad", false, 2, {0, 1}},
-    {"pad", false, 4, {1, 0, 0, 0}}, {"pad", false, 4, {0, 1, 0, 0}}, {"pad", false, 4, {0, 0, 1, 0}},
-    {"pad", false, 4, {0, 0, 0, 1}}, {"kernel", true, 1, {1}},        {"kernel", true, 1, {2}},
-    {"kernel", true, 1, {3}},        {"kernel", true, 2, {1, 1}},     {"kernel", true, 2, {2, 1}},
-    {"kernel", true, 2, {3, 3}},     {"kernel", false, 2, {1, 2}},    {"kernel", false, 2, {2, 2}},
-    {"kernel", false, 2, {2, 3}},    {"kernel", false, 2, {3, 2}},
+    {ROLE_STRIDE, true, 1, {1}},
+    {ROLE_STRIDE, true, 1, {2}},
+    {ROLE_STRIDE, true, 2, {1, 1}},
+    {ROLE_STRIDE, true, 2, {2, 1}},
+    {ROLE_STRIDE, false, 2, {1, 2}},
+    {ROLE_DILATION, true, 1, {1}},
+    {ROLE_DILATION, true, 1, {2}},
+    {ROLE_DILATION, true, 2, {1, 1}},
+    {ROLE_DILATION, true, 2, {1, 2}},
+    {ROLE_DILATION, false, 2, {2, 1}},
+    {ROLE_WINDOW_PADS, true, 2, {0, 0}},
+    {ROLE_WINDOW_PADS, true, 2, {1, 0}},
+    {ROLE_WINDOW_PADS, true, 4, {0, 0, 0, 0}},
+    {ROLE_WINDOW_PADS, true, 4, {1, 0, 0, 1}},
+    {ROLE_WINDOW_PADS, false, 2, {0, 1}},
+    {ROLE_WINDOW_PADS, false, 4, {1, 0, 0, 0}},
+    {ROLE_WINDOW_PADS, false, 4, {0, 1, 0, 0}},
+    {ROLE_WINDOW_PADS, false, 4, {0, 0, 1, 0}},
+    {ROLE_WINDOW_PADS, false, 4, {0, 0, 0, 1}},
+    {ROLE_KERNEL, true, 1, {1}},
+    {ROLE_KERNEL, true, 1, {2}},
+    {ROLE_KERNEL, true, 1, {3}},
+    {ROLE_KERNEL, true, 2, {1, 1}},
+    {ROLE_KERNEL, true, 2, {2, 1}},
+    {ROLE_KERNEL, true, 2, {3, 3}},
+    {ROLE_KERNEL, false, 2, {1, 2}},
+    {ROLE_KERNEL, false, 2, {2, 2}},
+    {ROLE_KERNEL, false, 2, {2, 3}},
+    {ROLE_KERNEL, false, 2, {3, 2}},
 };
 
 struct collector {
@@ -97,12 +116,12 @@ static void collect_range(struct collector *c, const struct list_range *range)
 }
 
 // A few lists for each number of axes; false when the attribute is none of a window.
-static bool collect_examples(struct collector *c, const char *name)
+static bool collect_examples(struct collector *c, enum attribute_role role)
 {
     bool is_known = false;
     for (size_t i = 0; i < sizeof list_examples / sizeof *list_examples; i++) {
         const struct list_example *e = &list_examples[i];
-        if (strcmp(e->name, name) != 0)
+        if (e->role != role)
             continue;
         is_known = true;
         if (c->extent != DOMAIN_ALIKE || e->is_of_windows_alike)
@@ -126,13 +145,13 @@ static struct list_range range_to_try(const struct collector *c, struct list_ran
     return range;
 }
 
-static void collect_lists(struct collector *c, const char *name)
+static void collect_lists(struct collector *c, enum attribute_role role)
 {
     bool is_known = false;
-    if (c->extent != DOMAIN_SMALL && c->extent != DOMAIN_ALL && collect_examples(c, name))
+    if (c->extent != DOMAIN_SMALL && c->extent != DOMAIN_ALL && collect_examples(c, role))
         return;
     for (size_t i = 0; i < sizeof list_ranges / sizeof *list_ranges; i++)
-        if (strcmp(list_ranges[i].name, name) == 0) {
+        if (list_ranges[i].role == role) {
             struct list_range range = range_to_try(c, list_ranges[i]);
             is_known = true;
             collect_range(c, &range);
@@ -142,10 +161,10 @@ static void collect_lists(struct collector *c, const char *name)
 }
 
 // One entry of a list.
-static void collect_entries(struct collector *c, const char *name)
+static void collect_entries(struct collector *c, enum attribute_role role)
 {
     for (size_t i = 0; i < sizeof list_ranges / sizeof *list_ranges; i++)
-        if (strcmp(list_ranges[i].name, name) == 0) {
+        if (list_ranges[i].role == role) {
             struct list_range range = range_to_try(c, list_ranges[i]);
             range.high = range.high < 3 ? 3 : range.high;
             int64_t entry = range.low;
@@ -194,7 +213,7 @@ static void collect_subsets(struct collector *c, int max_rank)
 
 bool attribute_counts_groups(const struct attribute *attribute)
 {
-    return strcmp(attribute->name, "group") == 0 || strcmp(attribute->name, "count") == 0;
+    return attribute->role == ROLE_GROUPS || attribute->role == ROLE_MERGED_GROUPS;
 }
 
 static bool collect_attribute(struct collector *c, const struct attribute *attribute, bool is_whole, int max_rank)
@@ -215,24 +234,24 @@ static bool collect_attribute(struct collector *c, const struct attribute *attri
         collect(c, &(int64_t){DTYPE_I32}, 1);
         return false;
     case ATTRIBUTE_INTS:
-        if (is_whole && strcmp(attribute->name, "perm") == 0)
+        if (is_whole && attribute->role == ROLE_PERMUTATION)
             collect_permutations(c, max_rank);
-        else if (is_whole && strcmp(attribute->name, "axes") == 0)
+        else if (is_whole && attribute->role == ROLE_AXES)
             collect_subsets(c, max_rank);
         else if (is_whole) {
-            collect_lists(c, attribute->name);
-            return strcmp(attribute->name, "shape") == 0 || strcmp(attribute->name, "sizes") == 0;
+            collect_lists(c, attribute->role);
+            return attribute->role == ROLE_SHAPE || attribute->role == ROLE_PART_SIZES;
         } else {
-            collect_entries(c, attribute->name);
+            collect_entries(c, attribute->role);
             return false;
         }
         return true;
     default:
-        if (strcmp(attribute->name, "axis") == 0) {
+        if (attribute->role == ROLE_AXIS) {
             collect_integers(c, 0, max_rank - 1);
             return true;
         }
-        if (strcmp(attribute->name, "keepdims") == 0) {
+        if (attribute->role == ROLE_KEEPDIMS) {
             collect_integers(c, 0, 1);
             return true;
         }
@@ -243,9 +262,9 @@ static bool collect_attribute(struct collector *c, const struct attribute *attri
 
 static bool has_an_end(const struct attribute *attribute)
 {
-    static const char *const names[] = {"perm", "axes", "axis", "keepdims"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(attribute->name, names[i]) == 0)
+    static const enum attribute_role roles[] = {ROLE_PERMUTATION, ROLE_AXES, ROLE_AXIS, ROLE_KEEPDIMS};
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (attribute->role == roles[i])
             return true;
     return attribute->kind == ATTRIBUTE_CHOICE;
 }
@@ -268,8 +287,8 @@ static const struct attribute *find_attribute(const struct pattern *p, uint32_t 
 static uint32_t entries_per_axis(const struct attribute *attribute)
 {
     for (size_t i = 0; attribute->kind == ATTRIBUTE_INTS && i < sizeof list_examples / sizeof *list_examples; i++)
-        if (strcmp(list_examples[i].name, attribute->name) == 0)
-            return strcmp(attribute->name, "pad") == 0 ? 2 : 1;
+        if (list_examples[i].role == attribute->role)
+            return attribute->role == ROLE_WINDOW_PADS ? 2 : 1;
     return 0;
 }
 
@@ -277,7 +296,7 @@ static int64_t largest_kernel(const struct pattern *p)
 {
     int64_t largest = 1;
     for (size_t n = 0; n < p->nodes.count; n++) {
-        int kernel = operator_find_attribute(p->nodes.items[n].op, "kernel");
+        int kernel = operator_find_role(p->nodes.items[n].op, ROLE_KERNEL);
         for (uint32_t j = 0; kernel >= 0 && j < p->nodes.items[n].attributes[kernel].count; j++) {
             int64_t named = largest_integer_of_term(p->nodes.items[n].attributes[kernel].terms[j]);
             largest = named > largest ? named : largest;
@@ -332,7 +351,7 @@ struct domain domain_of_variable(const struct pattern *p, uint32_t variable, int
         domain.is_whole_range = has_an_end(attribute) && (is_whole || attribute->kind != ATTRIBUTE_INTS);
         domain.goes_on = entries_per_axis(attribute) || attribute_counts_groups(attribute);
         domain.nodes = nodes_with_variable(p, variable);
-        bool is_of_window = domain.per_axis && strcmp(attribute->name, "kernel") != 0;
+        bool is_of_window = domain.per_axis && attribute->role != ROLE_KERNEL;
         domain.goes_together = extent == DOMAIN_ALIKE && is_of_window;
         domain.goes_alone = extent == DOMAIN_SOME && is_of_window;
     } else

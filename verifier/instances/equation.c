@@ -46,7 +46,7 @@ bool operator_works_entry_by_entry(const struct operator* op)
 // Is its shape numbers, or are all entries one number? That of cpool is named by its last two sizes.
 static bool is_same_constant_everywhere(const struct pattern_node *node)
 {
-    int shape = operator_find_attribute(node->op, "shape");
+    int shape = operator_find_role(node->op, ROLE_SHAPE);
     if (node->n_inputs || shape < 0)
         return false;
     for (uint32_t i = node->op->id == OP_CPOOL ? 2 : 0; i < node->attributes[shape].count; i++)
@@ -164,7 +164,7 @@ uint32_t equation_axes_asked_for(const struct equation *eq, uint32_t variable)
 
 static const struct attribute_term *activation_of_node(const struct pattern_node *node)
 {
-    int activation = operator_find_attribute(node->op, "act");
+    int activation = operator_find_role(node->op, ROLE_ACTIVATION);
     return activation >= 0 && node->attributes[activation].count == 1 ? node->attributes[activation].terms[0] : NULL;
 }
 

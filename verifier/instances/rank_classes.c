@@ -31,9 +31,9 @@ static bool is_one_entry(const struct attribute_term *t)
 }
 
 // The length of a list that is written out; 0: it is not.
-static uint32_t written_length(const struct pattern_node *node, const char *name)
+static uint32_t written_length(const struct pattern_node *node, enum attribute_role role)
 {
-    int attribute = operator_find_attribute(node->op, name);
+    int attribute = operator_find_role(node->op, role);
     if (attribute < 0)
         return 0;
     const struct attribute_pattern *list = &node->attributes[attribute];
@@ -49,16 +49,16 @@ static uint16_t ranks_of_axes(uint32_t axes)
 }
 
 static const struct window_list {
-    const char *name;
+    enum attribute_role role;
     uint32_t per_axis;
-} window_lists[] = {{"pad", 2}, {"stride", 1}, {"dilation", 1}, {"kernel", 1}};
+} window_lists[] = {{ROLE_WINDOW_PADS, 2}, {ROLE_STRIDE, 1}, {ROLE_DILATION, 1}, {ROLE_KERNEL, 1}};
 #define N_WINDOW_LISTS (sizeof window_lists / sizeof *window_lists)
 
 static uint16_t ranks_of_written_lists(const struct pattern_node *node)
 {
     uint16_t ranks = UINT16_MAX;
     for (size_t i = 0; i < N_WINDOW_LISTS; i++) {
-        uint32_t length = written_length(node, window_lists[i].name);
+        uint32_t length = written_length(node, window_lists[i].role);
         ranks &= length ? ranks_of_axes(length / window_lists[i].per_axis) : UINT16_MAX;
     }
     return ranks;
@@ -67,7 +67,7 @@ static uint16_t ranks_of_written_lists(const struct pattern_node *node)
 // Constants have a size for each axis.
 static uint16_t ranks_of_constant(const struct pattern_node *node)
 {
-    uint32_t length = node->op->max_inputs == 0 ? written_length(node, "shape") : 0;
+    uint32_t length = node->op->max_inputs == 0 ? written_length(node, ROLE_SHAPE) : 0;
     return length && length < 16 ? (uint16_t)(1u << length) : UINT16_MAX;
 }
 
@@ -112,7 +112,7 @@ void ranks_left_restrict_node(struct ranks_left *left, const struct rank_classes
 {
     const struct operator* op = p->nodes.items[node].op;
     for (size_t i = 0; keeps_rank(&p->nodes.items[node]) && i < N_WINDOW_LISTS; i++) {
-        int attribute = operator_find_attribute(op, window_lists[i].name);
+        int attribute = operator_find_role(op, window_lists[i].role);
         uint32_t length = attribute >= 0 ? attributes[attribute].count : 0;
         if (length)
             ranks_left_restrict(left, classes, (node_set)1 << node, length / window_lists[i].per_axis);

@@ -61,7 +61,7 @@ static int64_t largest_entry_in_term(const struct attribute_term *t)
 
 static bool names_axes(const struct attribute *attribute)
 {
-    return strcmp(attribute->name, "axis") == 0 || strcmp(attribute->name, "axes") == 0;
+    return attribute->role == ROLE_AXIS || attribute->role == ROLE_AXES;
 }
 
 static int64_t largest_axis_in_attribute(const struct pattern_node *node, int attribute)
@@ -108,7 +108,7 @@ static int64_t largest_axis_in_conditions(const struct equation *eq)
 bool pattern_has_windows(const struct pattern *p)
 {
     for (size_t n = 0; n < p->nodes.count; n++)
-        if (operator_find_attribute(p->nodes.items[n].op, "stride") >= 0)
+        if (operator_find_role(p->nodes.items[n].op, ROLE_STRIDE) >= 0)
             return true;
     return false;
 }
@@ -130,10 +130,11 @@ static uint32_t tensors_connected_with(const struct pattern *p, uint32_t variabl
 // Is there a list with an entry for each axis, or each spatial axis, of one of the tensors?
 static bool has_list_of_known_length(const struct pattern *p, uint32_t tensors)
 {
-    static const char *const names[] = {"stride", "pad", "dilation", "kernel", "shape", "perm"};
+    static const enum attribute_role roles[] = {ROLE_STRIDE, ROLE_WINDOW_PADS, ROLE_DILATION,
+                                                ROLE_KERNEL, ROLE_SHAPE,       ROLE_PERMUTATION};
     for (size_t n = 0; n < p->nodes.count; n++)
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-            int attribute = operator_find_attribute(p->nodes.items[n].op, names[i]);
+        for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+            int attribute = operator_find_role(p->nodes.items[n].op, roles[i]);
             bool has_length = attribute >= 0 && p->nodes.items[n].attributes[attribute].count > 1;
             if (has_length && (equation_variables_of_node(p, (uint32_t)n) & tensors))
                 return true;

@@ -21,7 +21,7 @@ static void add_sizes_of_groups(struct box *box, const struct pattern *p)
     uint32_t sizes = 0;
     for (size_t n = 0; n < p->nodes.count; n++) {
         const struct pattern_node *node = &p->nodes.items[n];
-        int group = operator_find_attribute(node->op, "group");
+        int group = operator_find_role(node->op, ROLE_GROUPS);
         int64_t named =
             group >= 0 && node->attributes[group].count ? largest_integer_of_term(node->attributes[group].terms[0]) : 1;
         if (named > 2 && 2 * named <= MAX_TESTED_SIZE)
@@ -48,7 +48,7 @@ static uint32_t sizes_of_reshapes(const struct pattern *p)
     uint32_t sizes = 0;
     for (size_t n = 0; n < p->nodes.count; n++) {
         const struct pattern_node *node = &p->nodes.items[n];
-        int shape = operator_find_attribute(node->op, "shape");
+        int shape = operator_find_role(node->op, ROLE_SHAPE);
         for (uint32_t j = 0; node->op->id == OP_RESHAPE && j < node->attributes[shape].count; j++) {
             int64_t named = largest_integer_of_term(node->attributes[shape].terms[j]);
             sizes |= named > 1 && 2 * named <= MAX_TESTED_SIZE ? 1u << named | 1u << 2 * named : 0;
@@ -75,7 +75,7 @@ static void add_sizes_of_broadcasts(struct box *box, const struct pattern *p)
     uint32_t sizes = 0;
     for (size_t n = 0; n < p->nodes.count; n++) {
         const struct pattern_node *node = &p->nodes.items[n];
-        int shape = operator_find_attribute(node->op, "shape");
+        int shape = operator_find_role(node->op, ROLE_SHAPE);
         for (uint32_t j = 0; node->op->id == OP_BROADCAST && j < node->attributes[shape].count; j++) {
             int64_t named = largest_integer_of_term(node->attributes[shape].terms[j]);
             sizes |= named > 1 && named <= MAX_TESTED_SIZE ? 1u << named : 0;
@@ -89,7 +89,7 @@ static int64_t largest_dilation(const struct pattern *p)
 {
     int64_t largest = 1;
     for (size_t n = 0; n < p->nodes.count; n++) {
-        int dilation = operator_find_attribute(p->nodes.items[n].op, "dilation");
+        int dilation = operator_find_role(p->nodes.items[n].op, ROLE_DILATION);
         for (uint32_t j = 0; dilation >= 0 && j < p->nodes.items[n].attributes[dilation].count; j++) {
             const struct attribute_term *t = p->nodes.items[n].attributes[dilation].terms[j];
             int64_t named = t->kind == TERM_INTEGER ? t->value : 2;
@@ -117,11 +117,11 @@ uint32_t attribute_variables_of_term(const struct attribute_term *t)
     return variables;
 }
 
-static uint32_t variables_of_attribute(const struct pattern *p, const char *name)
+static uint32_t variables_of_attribute(const struct pattern *p, enum attribute_role role)
 {
     uint32_t variables = 0;
     for (size_t n = 0; n < p->nodes.count; n++) {
-        int attribute = operator_find_attribute(p->nodes.items[n].op, name);
+        int attribute = operator_find_role(p->nodes.items[n].op, role);
         for (uint32_t j = 0; attribute >= 0 && j < p->nodes.items[n].attributes[attribute].count; j++)
             variables |= attribute_variables_of_term(p->nodes.items[n].attributes[attribute].terms[j]);
     }
@@ -131,10 +131,11 @@ static uint32_t variables_of_attribute(const struct pattern *p, const char *name
 // The attribute variables that sizes of tensors are made of: shapes, sizes of parts, numbers of groups.
 static uint32_t variables_of_sizes(const struct pattern *p)
 {
-    static const char *const names[] = {"shape", "sizes", "size", "start", "step", "pads", "count", "group"};
+    static const enum attribute_role roles[] = {ROLE_SHAPE, ROLE_PART_SIZES, ROLE_SIZE,          ROLE_START,
+                                                ROLE_STEP,  ROLE_PADS,       ROLE_MERGED_GROUPS, ROLE_GROUPS};
     uint32_t variables = 0;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        variables |= variables_of_attribute(p, names[i]);
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        variables |= variables_of_attribute(p, roles[i]);
     return variables;
 }
 
@@ -142,7 +143,7 @@ bool pattern_reshapes_to_variables(const struct pattern *p)
 {
     for (size_t n = 0; n < p->nodes.count; n++) {
         const struct pattern_node *node = &p->nodes.items[n];
-        int shape = operator_find_attribute(node->op, "shape");
+        int shape = operator_find_role(node->op, ROLE_SHAPE);
         for (uint32_t j = 0; node->op->id == OP_RESHAPE && j < node->attributes[shape].count; j++)
             if (attribute_variables_of_term(node->attributes[shape].terms[j]) && node->attributes[shape].count > 1)
                 return true;
@@ -176,12 +177,12 @@ void box_add_sizes_of_attributes(struct box *box, const struct pattern *p, const
 // The largest kernel that numbers name; 1: none.
 static int64_t largest_kernel(const struct pattern *p)
 {
-    static const char *const names[] = {"kernel", "shape"};
+    static const enum attribute_role roles[] = {ROLE_KERNEL, ROLE_SHAPE};
     int64_t largest = 1;
     for (size_t n = 0; n < p->nodes.count; n++)
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
             const struct pattern_node *node = &p->nodes.items[n];
-            int attribute = operator_find_attribute(node->op, names[i]);
+            int attribute = operator_find_role(node->op, roles[i]);
             bool is_of_kernel = i == 0 || node->op->id == OP_ICONV || node->op->id == OP_CPOOL;
             for (uint32_t k = 0; attribute >= 0 && is_of_kernel && k < node->attributes[attribute].count; k++) {
                 const struct attribute_term *t = node->attributes[attribute].terms[k];

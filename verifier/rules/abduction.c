@@ -51,12 +51,12 @@ static void add_equal_choices(struct groups *g, const struct pattern *p)
         }
 }
 
-static void add_condition_on_list(struct groups *g, const struct pattern *p, const char *name,
+static void add_condition_on_list(struct groups *g, const struct pattern *p, enum attribute_role role,
                                   enum attribute_term_kind fold, int64_t value)
 {
     for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
         const struct attribute *of_v = attribute_of_variable(p, v);
-        if (!of_v || strcmp(of_v->name, name) != 0)
+        if (!of_v || of_v->role != role)
             continue;
         const struct attribute_term *variable = attribute_term_make(TERM_VARIABLE, v, NULL, g->arena);
         struct group none = {1,
@@ -117,7 +117,7 @@ static int64_t size_of_kernel(const struct pattern *p, uint32_t variable, int64_
     for (size_t n = 0; n < p->nodes.count; n++) {
         const struct pattern_node *node = &p->nodes.items[n];
         const struct term *kernel = node->op->id == OP_CONV ? &p->terms.items[node->inputs[1]] : NULL;
-        int attribute = operator_find_attribute(node->op, "pad");
+        int attribute = operator_find_role(node->op, ROLE_WINDOW_PADS);
         const struct attribute_pattern *pads = kernel ? &node->attributes[attribute] : NULL;
         if (kernel && kernel->is_variable && kernel->index == variable && pads->count == 4 &&
             pads->terms[axis - 2]->kind == TERM_INTEGER)
@@ -187,7 +187,7 @@ static void add_sizes_of_groups(struct groups *g, const struct pattern *p)
 {
     for (size_t n = p->nodes.count; n-- > 0;) {
         const struct pattern_node *node = &p->nodes.items[n];
-        int axis = operator_find_attribute(node->op, "axis"), group = operator_find_attribute(node->op, "group");
+        int axis = operator_find_role(node->op, ROLE_AXIS), group = operator_find_role(node->op, ROLE_GROUPS);
         bool is_merge = node->op->id == OP_MERGE, has_kernel = is_merge || node->op->id == OP_CONV;
         const struct term *kernel = has_kernel ? &p->terms.items[node->inputs[!is_merge]] : NULL;
         if (node->op->id == OP_CONCAT && node->attributes[axis].terms[0]->kind == TERM_INTEGER)
@@ -201,7 +201,7 @@ static void add_sizes_of_groups(struct groups *g, const struct pattern *p)
 static bool has_groups(const struct pattern *p)
 {
     for (size_t n = 0; n < p->nodes.count; n++) {
-        int group = operator_find_attribute(p->nodes.items[n].op, "group");
+        int group = operator_find_role(p->nodes.items[n].op, ROLE_GROUPS);
         if (p->nodes.items[n].op->id == OP_MERGE || (group >= 0 && p->nodes.items[n].attributes[group].count))
             return true;
     }
@@ -314,18 +314,18 @@ static void add_stage(struct groups *g, struct judge *j, const struct rule *r, b
     case 0:
         add_equal_choices(g, &r->pattern);
         add_small_kernels(g, &r->pattern);
-        add_condition_on_list(g, &r->pattern, "dilation", TERM_PRODUCT, 1);
+        add_condition_on_list(g, &r->pattern, ROLE_DILATION, TERM_PRODUCT, 1);
         break;
     case 1:
         add_choices(g, &r->pattern, are_of_text);
-        add_condition_on_list(g, &r->pattern, "stride", TERM_PRODUCT, 1);
+        add_condition_on_list(g, &r->pattern, ROLE_STRIDE, TERM_PRODUCT, 1);
         break;
     case 2:
         if (has_groups(&r->pattern))
             add_sizes_of_groups(g, &r->pattern);
         break;
     default:
-        add_condition_on_list(g, &r->pattern, "pad", TERM_SUM, 0);
+        add_condition_on_list(g, &r->pattern, ROLE_WINDOW_PADS, TERM_SUM, 0);
         add_equal_sizes(g, j, r);
     }
 }

@@ -15,7 +15,7 @@ struct pairs {
 
 static bool is_split_by_trees(const struct pattern_node *n)
 {
-    return n->op->id == OP_SPLIT && n->attributes[operator_find_attribute(n->op, "sizes")].count == 0;
+    return n->op->id == OP_SPLIT && n->attributes[operator_find_role(n->op, ROLE_PART_SIZES)].count == 0;
 }
 
 // Applications that compute the same of equal inputs.

@@ -30,10 +30,10 @@ struct finding {
 
 static bool names_axes(const struct pattern *p, uint32_t variable)
 {
-    static const char *const names[] = {"axis", "axes", "perm"};
+    static const enum attribute_role roles[] = {ROLE_AXIS, ROLE_AXES, ROLE_PERMUTATION};
     for (size_t n = 0; n < p->nodes.count; n++)
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-            int attribute = operator_find_attribute(p->nodes.items[n].op, names[i]);
+        for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
+            int attribute = operator_find_role(p->nodes.items[n].op, roles[i]);
             const struct attribute_pattern *value = attribute < 0 ? NULL : &p->nodes.items[n].attributes[attribute];
             for (uint32_t j = 0; value && j < value->count; j++)
                 if (value->terms[j]->kind == TERM_VARIABLE && value->terms[j]->value == (int64_t)variable)
