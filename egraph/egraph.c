@@ -38,85 +38,6 @@ void egraph_free(struct egraph *e)
     arena_free(&e->arena);
 }
 
-// --- interning -------------------------------------------------------------------------------------------------------
-
-static bool is_same_type(const void *owner, uint32_t id, const void *key)
-{
-    const struct etype *known = &((const struct egraph *)owner)->types.items[id], *asked = key;
-    if (known->count != asked->count)
-        return false;
-    for (uint32_t i = 0; i < known->count; i++)
-        if (!type_equal(&known->types[i], &asked->types[i]))
-            return false;
-    return true;
-}
-
-uint32_t egraph_intern_type(struct egraph *e, uint32_t n, const struct type *types)
-{
-    struct etype asked = {n, types};
-    uint64_t hash = n;
-    for (uint32_t i = 0; i < n; i++) {
-        hash = hash_mix(hash, (uint64_t)types[i].dtype << 8 | (uint64_t)(types[i].rank + 1));
-        for (int axis = 0; axis < types[i].rank; axis++)
-            hash = hash_mix(hash, (uint64_t)types[i].dim[axis]);
-    }
-    uint32_t found = table_find(&e->type_by_content, hash, is_same_type, e, &asked);
-    if (found != TABLE_NONE)
-        return found;
-    struct type *copy = arena_copy_array(&e->arena, types, n);
-    for (uint32_t i = 0; i < n; i++)
-        memset(copy[i].split, 0, sizeof copy[i].split);
-    table_insert(&e->type_by_content, hash, (uint32_t)e->types.count);
-    vec_push(&e->types, ((struct etype){n, copy}));
-    return (uint32_t)e->types.count - 1;
-}
-
-struct attributes_key {
-    const struct operator* op;
-    const struct attribute_value *values;
-};
-
-static bool is_same_attributes(const void *owner, uint32_t id, const void *key)
-{
-    const struct egraph *e = owner;
-    const struct attributes_key *asked = key;
-    if (e->attribute_owners.items[id] != (uint8_t)asked->op->id)
-        return false;
-    for (int i = 0; i < operator_n_attributes(asked->op); i++)
-        if (!attribute_value_equal(&e->attributes.items[id][i], &asked->values[i]))
-            return false;
-    return true;
-}
-
-static const struct attribute_value *copy_attributes(struct egraph *e, const struct operator* op,
-                                                     const struct attribute_value *values)
-{
-    int n = operator_n_attributes(op);
-    struct attribute_value *copy = arena_array(&e->arena, struct attribute_value, n + 1);
-    for (int i = 0; i < n; i++) {
-        copy[i].count = values[i].count;
-        copy[i].ints = values[i].count ? arena_copy_array(&e->arena, values[i].ints, values[i].count) : NULL;
-    }
-    return copy;
-}
-
-uint32_t egraph_intern_attributes(struct egraph *e, const struct operator* op, const struct attribute_value *values)
-{
-    struct attributes_key asked = {op, values};
-    uint64_t hash = (uint64_t)op->id;
-    for (int i = 0; i < operator_n_attributes(op); i++) {
-        hash = hash_mix(hash, values[i].count);
-        hash = hash_bytes(values[i].ints, values[i].count * sizeof *values[i].ints, hash);
-    }
-    uint32_t found = table_find(&e->attributes_by_content, hash, is_same_attributes, e, &asked);
-    if (found != TABLE_NONE)
-        return found;
-    table_insert(&e->attributes_by_content, hash, (uint32_t)e->attributes.count);
-    vec_push(&e->attributes, copy_attributes(e, op, values));
-    vec_push(&e->attribute_owners, (uint8_t)op->id);
-    return (uint32_t)e->attributes.count - 1;
-}
-
 // --- the hash-cons ---------------------------------------------------------------------------------------------------
 
 struct application {
@@ -201,9 +122,10 @@ static void analyse(const struct egraph *e, enode_id id, bool *ret_weight, bool 
                                               : op && op->id == OP_WEIGHT;
 }
 
-static bool learn(struct eclass *c, bool is_weight, bool is_given)
+static bool learn(struct egraph *e, struct eclass *c, bool is_weight, bool is_given)
 {
     bool is_new = (is_weight && !c->is_weight) || (is_given && !c->is_given);
+    c->changed = is_new ? e->epoch : c->changed;
     c->is_weight = c->is_weight || is_weight;
     c->is_given = c->is_given || is_given;
     return is_new;
@@ -233,7 +155,7 @@ static enode_id append(struct egraph *e, struct enode n, const enode_id *given, 
     vec_push(&e->leader, id);
     vec_push(&e->next, id);
     vec_push(&e->forest, ((struct efrom){NO_ENODE, 0}));
-    vec_push(&e->classes, ((struct eclass){NO_EDGE, NO_EDGE, 0, 1, false, false, 0}));
+    vec_push(&e->classes, ((struct eclass){NO_EDGE, NO_EDGE, 0, 1, false, false, 0, e->epoch}));
     for (uint32_t i = 0; i < n.n_children; i++) {
         vec_push(&e->edges, ((struct eedge){children[i], given[is_swapped ? 1 - i : i], id, NO_EDGE}));
         link_parent(e, children[i], n.first_edge + i);
@@ -321,8 +243,9 @@ static void join(struct egraph *e, eclass_id winner, eclass_id loser)
     w->last_parent = l->last_parent != NO_EDGE ? l->last_parent : w->last_parent;
     w->n_parents += l->n_parents;
     w->n_nodes += l->n_nodes;
+    w->changed = e->epoch;
     w->fingerprint = w->fingerprint ? w->fingerprint : l->fingerprint;
-    bool is_more = learn(w, l->is_weight, l->is_given), is_less = learn(l, w->is_weight, w->is_given);
+    bool is_more = learn(e, w, l->is_weight, l->is_given), is_less = learn(e, l, w->is_weight, w->is_given);
     if (is_more || is_less)
         vec_push(&e->analysis_pending, winner);
 }
@@ -350,6 +273,7 @@ enum union_result egraph_union(struct egraph *e, enode_id a, enode_id b, uint32_
 
 // --- rebuild ---------------------------------------------------------------------------------------------------------
 
+// The older one stays: so the oldest node of every class is live, and reads older classes only (egraph/cycles.h).
 static void mark_redundant(struct egraph *e, enode_id n, enode_id kept)
 {
     e->nodes.items[n].is_redundant = true;
@@ -388,10 +312,12 @@ static void repair(struct egraph *e, enode_id id)
         uint64_t hash = hash_of(n, new.items);
         enode_id found = find_application(e, hash, n, new.items);
         replace_children(e, n, edges, new.items);
-        if (found == TABLE_NONE)
+        if (found != TABLE_NONE && id < found)
+            table_remove(&e->by_structure, hash, found);
+        if (found == TABLE_NONE || id < found)
             table_insert(&e->by_structure, hash, id);
-        else
-            mark_redundant(e, id, found);
+        if (found != TABLE_NONE)
+            mark_redundant(e, id < found ? found : id, id < found ? id : found);
     }
     children_free(&old);
     children_free(&new);
@@ -405,7 +331,7 @@ static void analyse_parents(struct egraph *e, eclass_id c)
         eclass_id class = egraph_find(e, owner);
         bool is_weight, is_given;
         analyse(e, owner, &is_weight, &is_given);
-        if (learn(&e->classes.items[class], is_weight, is_given))
+        if (learn(e, &e->classes.items[class], is_weight, is_given))
             vec_push(&e->analysis_pending, class);
     }
 }

@@ -48,6 +48,7 @@ struct eclass {   // of canonical ids
     bool is_weight;         // known before the graph runs
     bool is_given;          // a weight as the model has it, or one transposed
     uint64_t fingerprint;   // 0: unknown
+    uint32_t changed;       // the epoch in which it last got nodes, or more became known of it
 };
 struct etype {
     uint32_t count;
@@ -78,6 +79,7 @@ struct egraph {
     VEC(const struct attribute_value *) attributes;
     VEC(uint8_t) attribute_owners;        // the operator of each entry of `attributes`
     struct evalues *values;               // of small tensors; NULL: no fingerprints
+    uint32_t epoch;                       // the owner's clock: only ever set forward
     size_t n_classes, n_unions, n_live;   // live: nodes that are not redundant
     bool is_clean;
 };

@@ -374,16 +374,14 @@ static enum weight_kind kind_of_weight(const struct matching *s, tensor_id t)
     return s->index->is_given[producer] ? WEIGHT_GIVEN : s->index->is_weight[producer] ? WEIGHT_COMPUTED : NO_WEIGHT;
 }
 
-static bool holds_everywhere(struct matching *s)
+// `weights`: of every variable.
+static bool holds_everywhere(struct matching *s, const enum weight_kind *weights)
 {
     const struct type *types[MAX_RULE_VARIABLES];
-    enum weight_kind weights[MAX_RULE_VARIABLES] = {NO_WEIGHT};
     struct term_bindings b = bindings_of(&s->m, s->g, types);
     for (uint32_t i = 0; i < s->rule->n_source_nodes; i++)
         if (!has_exactly_the_attributes(s, i, &b))
             return false;
-    for (uint32_t v = 0; v < s->rule->pattern.n_variables; v++)
-        weights[v] = kind_of_weight(s, s->m.variables[v]);
     for (uint32_t i = 0; i < s->rule->n_conditions; i++)
         if (!condition_holds(&s->rule->conditions[i], &b, weights, s->scratch))
             return false;
@@ -393,7 +391,10 @@ static bool holds_everywhere(struct matching *s)
 static bool visit_match(struct matching *s)
 {
     struct arena_mark mark = arena_mark(s->scratch);
-    bool holds = holds_everywhere(s);
+    enum weight_kind weights[MAX_RULE_VARIABLES] = {NO_WEIGHT};
+    for (uint32_t v = 0; v < s->rule->pattern.n_variables; v++)
+        weights[v] = kind_of_weight(s, s->m.variables[v]);
+    bool holds = holds_everywhere(s, weights);
     arena_release(s->scratch, mark);
     return !holds || s->visit(s->context, &s->m);
 }
@@ -408,16 +409,41 @@ static bool match_next_source(struct matching *s)
     return visit_match(s);
 }
 
+static void clear_match(const struct rule *r, struct match *ret_match)
+{
+    ret_match->rule = r;
+    for (int i = 0; i < MAX_RULE_VARIABLES; i++) {
+        ret_match->variables[i] = NO_TENSOR;
+        ret_match->attributes[i] = UNBOUND_ATTRIBUTE;
+    }
+    for (int i = 0; i < MAX_RULE_NODES; i++)
+        ret_match->nodes[i] = NO_NODE;
+}
+
+bool rule_match_at(const struct rule *r, const struct graph *g, const tensor_id *variables, const node_id *nodes,
+                   const enum weight_kind *weights, struct arena *scratch, struct match *ret_match)
+{
+    struct matching s = {.rule = r, .g = g, .scratch = scratch};
+    struct trail trail = {0};
+    struct arena_mark mark = arena_mark(scratch);
+    bool holds = true;
+    clear_match(r, &s.m);
+    plain_types_init(&s.types, r, g, scratch);
+    memcpy(s.m.variables, variables, r->pattern.n_variables * sizeof *variables);
+    memcpy(s.m.nodes, nodes, r->n_source_nodes * sizeof *nodes);
+    for (uint32_t i = 0; holds && i < r->n_source_nodes; i++)
+        holds = match_attributes(&s, &trail, &r->pattern.nodes.items[i], &g->nodes.items[nodes[i]]);
+    holds = holds && holds_everywhere(&s, weights);
+    arena_release(scratch, mark);
+    *ret_match = s.m;
+    return holds;
+}
+
 void rule_match(const struct rule *r, const struct match_index *index, node_id anchor, struct arena *scratch,
                 bool (*visit)(void *context, const struct match *m), void *context)
 {
-    struct matching s = {r, index, index->graph, scratch, visit, context, {.rule = r}};
-    for (int i = 0; i < MAX_RULE_VARIABLES; i++) {
-        s.m.variables[i] = NO_TENSOR;
-        s.m.attributes[i] = UNBOUND_ATTRIBUTE;
-    }
-    for (int i = 0; i < MAX_RULE_NODES; i++)
-        s.m.nodes[i] = NO_NODE;
+    struct matching s = {r, index, index->graph, scratch, visit, context};
+    clear_match(r, &s.m);
     plain_types_init(&s.types, r, s.g, scratch);
     uint32_t first = r->pattern.terms.items[r->sources[0]].index;
     if (anchor == NO_NODE)
@@ -494,6 +520,13 @@ static bool add_target(struct application *ap, tensor_id *ret_old, tensor_id *re
 
 bool match_apply(const struct match *m, struct graph *g, struct arena *scratch, tensor_id *ret_old, tensor_id *ret_new)
 {
+    node_id nodes[MAX_RULE_NODES];
+    return match_apply_nodes(m, g, scratch, ret_old, ret_new, nodes);
+}
+
+bool match_apply_nodes(const struct match *m, struct graph *g, struct arena *scratch, tensor_id *ret_old,
+                       tensor_id *ret_new, node_id *ret_nodes)
+{
     assert(g->arena != scratch);
     struct application ap = {.m = m, .g = g, .scratch = scratch};
     struct graph_mark before = graph_mark(g);
@@ -503,6 +536,7 @@ bool match_apply(const struct match *m, struct graph *g, struct arena *scratch, 
     bool is_applied = add_target(&ap, ret_old, ret_new);
     if (!is_applied)
         graph_rollback(g, before);
+    memcpy(ret_nodes, ap.nodes, sizeof ap.nodes);
     arena_release(scratch, mark);
     return is_applied;
 }

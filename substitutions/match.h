@@ -39,10 +39,17 @@ struct match {
 // source term is this node (NO_NODE: all).
 void rule_match(const struct rule *r, const struct match_index *index, node_id anchor, struct arena *scratch,
                 bool (*visit)(void *context, const struct match *m), void *context);
+// The match of a rule whose source graph is known to stand at these nodes, on these tensors for its variables: binds
+// attributes. `weights`: of every variable. False: attributes do not agree, or a condition does not hold.
+bool rule_match_at(const struct rule *r, const struct graph *g, const tensor_id *variables, const node_id *nodes,
+                   const enum weight_kind *weights, struct arena *scratch, struct match *ret_match);
 
 // Adds the target graph to `g` (the match's graph, or a copy of it). ret_old and ret_new get rule->n_outputs tensors.
 // False: ill-typed, an attribute without value, or an output of another type; what was added then is rolled back.
 // Attribute values of new nodes go to the graph's arena, all else to `scratch`,
 // which is another arena.
 bool match_apply(const struct match *m, struct graph *g, struct arena *scratch, tensor_id *ret_old, tensor_id *ret_new);
+// And tells which node each node of the pattern is (ret_nodes: MAX_RULE_NODES).
+bool match_apply_nodes(const struct match *m, struct graph *g, struct arena *scratch, tensor_id *ret_old,
+                       tensor_id *ret_new, node_id *ret_nodes);
 #endif

@@ -1,0 +1,88 @@
+// Exploration: all rules on all of an e-graph, round after round (equality saturation). Each round searches with the
+// e-graph as it is, on threads; applies what was found, in a fixed order; and rebuilds once. The result is the same for
+// any number of threads.
+//
+// Limits: e-nodes, rounds, memory, time; rules with several outputs take part in the first `k_multi` rounds only (Tensat,
+// Section 4); a rule that matches too often is banned for some rounds, longer each time (egg's back-off).
+#ifndef EGRAPH_EXPLORE_H
+#define EGRAPH_EXPLORE_H
+#include "egraph/cycles.h"
+#include "egraph/ematch.h"
+#include "egraph/instance.h"
+
+enum cycle_filtering {
+    CYCLES_KEPT,        // of extractions that see to it themselves, and where nothing is extracted
+    CYCLES_VANILLA,     // each application is checked on the e-graph as it is
+    CYCLES_EFFICIENT,   // each is checked by what was known when the round began, and the rest is resolved after it
+};
+#define CYCLE_FILTERINGS "none", "vanilla", "efficient", NULL
+
+enum exploration_end {
+    EXPLORATION_SATURATED,   // nothing new follows
+    EXPLORATION_ROUNDS,
+    EXPLORATION_NODES,
+    EXPLORATION_MEMORY,
+    EXPLORATION_TIME,
+    EXPLORATION_INTERRUPTED,
+};
+struct exploration_options {
+    size_t most_nodes, most_memory;   // memory in bytes; 0: no limit
+    uint32_t rounds, k_multi;
+    double seconds;               // 0: no limit
+    uint32_t most_matches, ban;   // of a rule in a round before it is banned, and for how many; both double each time
+    uint32_t threads;             // 0: all cores
+    enum cycle_filtering filtering;
+    struct instance_validation validation;
+    // Where rules begin to match: whether this e-node may be that of the first source term. NULL: anywhere.
+    bool (*is_root)(void *context, enode_id n);
+    bool (*is_used)(void *context, const struct rule *r);   // NULL: all rules are
+    void *context;
+};
+extern const struct exploration_options exploration_standard_options;   // 50,000 nodes, 15 rounds, k_multi 1
+
+struct exploration_round {
+    uint32_t n_nodes, n_classes, n_matches, n_unions, n_filtered;
+    double seconds;
+};
+struct exploration_rule {
+    uint32_t matches, unions, refused_cycles, bans;
+    uint32_t banned_until, since, n_banned_now;
+    bool is_refuted;
+};
+// An application that made two classes one: in `words` the e-node of each term of the rule's pattern, and of each node.
+struct eapplication {
+    uint32_t rule, first_word;
+};
+struct exploration {
+    struct egraph *e;
+    const struct rule_set *rules;
+    struct exploration_options options;
+    struct ematcher matcher;
+    struct instances instances;
+    struct ecycles cycles;
+    struct team *team;
+    VEC(struct exploration_rule) of_rules;
+    VEC(struct exploration_round) rounds;
+    VEC(struct eapplication) applications;
+    VEC(uint32_t) words;
+    uint32_t round;                   // of all runs
+    size_t n_prevented, n_resolved;   // cycles: applications left out, and nodes filtered
+    double seconds, seconds_searching, seconds_cycles;
+    enum exploration_end end;
+};
+void exploration_init(struct exploration *x, struct egraph *e, const struct rule_set *rules,
+                      const struct exploration_options *options);
+void exploration_free(struct exploration *x);
+// The e-graph must be clean; it may have grown since the last run.
+void exploration_run(struct exploration *x);
+extern const char *const exploration_end_names[];
+
+static inline uint32_t exploration_term(const struct exploration *x, const struct eapplication *a, term_id term)
+{
+    return x->words.items[a->first_word + term];
+}
+static inline uint32_t exploration_node(const struct exploration *x, const struct eapplication *a, uint32_t node)
+{
+    return x->words.items[a->first_word + x->rules->rules.items[a->rule]->pattern.terms.count + node];
+}
+#endif

@@ -1,0 +1,81 @@
+// Types and attribute lists of an e-graph, each kept once: equal ones have one number.
+#include "core/hash.h"
+#include "egraph/egraph.h"
+#include <string.h>
+
+static bool is_same_type(const void *owner, uint32_t id, const void *key)
+{
+    const struct etype *known = &((const struct egraph *)owner)->types.items[id], *asked = key;
+    if (known->count != asked->count)
+        return false;
+    for (uint32_t i = 0; i < known->count; i++)
+        if (!type_equal(&known->types[i], &asked->types[i]))
+            return false;
+    return true;
+}
+
+uint32_t egraph_intern_type(struct egraph *e, uint32_t n, const struct type *types)
+{
+    struct etype asked = {n, types};
+    uint64_t hash = n;
+    for (uint32_t i = 0; i < n; i++) {
+        hash = hash_mix(hash, (uint64_t)types[i].dtype << 8 | (uint64_t)(types[i].rank + 1));
+        for (int axis = 0; axis < types[i].rank; axis++)
+            hash = hash_mix(hash, (uint64_t)types[i].dim[axis]);
+    }
+    uint32_t found = table_find(&e->type_by_content, hash, is_same_type, e, &asked);
+    if (found != TABLE_NONE)
+        return found;
+    struct type *copy = arena_copy_array(&e->arena, types, n);
+    for (uint32_t i = 0; i < n; i++)
+        memset(copy[i].split, 0, sizeof copy[i].split);
+    table_insert(&e->type_by_content, hash, (uint32_t)e->types.count);
+    vec_push(&e->types, ((struct etype){n, copy}));
+    return (uint32_t)e->types.count - 1;
+}
+
+struct attributes_key {
+    const struct operator* op;
+    const struct attribute_value *values;
+};
+
+static bool is_same_attributes(const void *owner, uint32_t id, const void *key)
+{
+    const struct egraph *e = owner;
+    const struct attributes_key *asked = key;
+    if (e->attribute_owners.items[id] != (uint8_t)asked->op->id)
+        return false;
+    for (int i = 0; i < operator_n_attributes(asked->op); i++)
+        if (!attribute_value_equal(&e->attributes.items[id][i], &asked->values[i]))
+            return false;
+    return true;
+}
+
+static const struct attribute_value *copy_attributes(struct egraph *e, const struct operator* op,
+                                                     const struct attribute_value *values)
+{
+    int n = operator_n_attributes(op);
+    struct attribute_value *copy = arena_array(&e->arena, struct attribute_value, n + 1);
+    for (int i = 0; i < n; i++) {
+        copy[i].count = values[i].count;
+        copy[i].ints = values[i].count ? arena_copy_array(&e->arena, values[i].ints, values[i].count) : NULL;
+    }
+    return copy;
+}
+
+uint32_t egraph_intern_attributes(struct egraph *e, const struct operator* op, const struct attribute_value *values)
+{
+    struct attributes_key asked = {op, values};
+    uint64_t hash = (uint64_t)op->id;
+    for (int i = 0; i < operator_n_attributes(op); i++) {
+        hash = hash_mix(hash, values[i].count);
+        hash = hash_bytes(values[i].ints, values[i].count * sizeof *values[i].ints, hash);
+    }
+    uint32_t found = table_find(&e->attributes_by_content, hash, is_same_attributes, e, &asked);
+    if (found != TABLE_NONE)
+        return found;
+    table_insert(&e->attributes_by_content, hash, (uint32_t)e->attributes.count);
+    vec_push(&e->attributes, copy_attributes(e, op, values));
+    vec_push(&e->attribute_owners, (uint8_t)op->id);
+    return (uint32_t)e->attributes.count - 1;
+}

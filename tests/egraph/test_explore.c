@@ -1,0 +1,204 @@
+// Random small models searched by saturation with the rules that are shipped: no two values of a class differ over the
+// prime field, any choice of e-nodes is a graph that computes what the original does, and the number of threads changes
+// nothing. Planted wrong rules are found by name.
+#include "core/arena.h"
+#include "core/random.h"
+#include "egraph/convert.h"
+#include "egraph/explore.h"
+#include "tests/support/check.h"
+#include "tests/support/graph_values.h"
+#include "tests/support/parse_rules.h"
+#include "tests/support/random_graph.h"
+#include <string.h>
+
+enum { MODELS = 2000, CHOICES = 4, ENTRIES = 512 };
+
+struct trial {
+    struct arena arena, scratch;
+    struct rule_set rules;
+    struct graph g;
+    struct egraph e;
+    enode_id *ids, *outputs;
+    struct exploration x;
+};
+
+static void make_graph(struct trial *t, uint64_t seed)
+{
+    struct random r = random_seed(seed);
+    graph_init(&t->g, &t->scratch);
+    random_graph_fill(&t->g, &t->rules, &r, 8);
+}
+
+static void explore(struct trial *t, enum cycle_filtering filtering, uint32_t threads)
+{
+    struct exploration_options options = exploration_standard_options;
+    options.most_nodes = 3000;
+    options.rounds = 4;
+    options.filtering = filtering;
+    options.threads = threads;
+    egraph_init(&t->e, ENTRIES);
+    t->ids = arena_array(&t->scratch, enode_id, t->g.tensors.count + 1);
+    t->outputs = arena_array(&t->scratch, enode_id, t->g.outputs.count + 1);
+    egraph_add_graph(&t->e, &t->g, t->ids);
+    for (size_t i = 0; i < t->g.outputs.count; i++)
+        t->outputs[i] = t->ids[t->g.outputs.items[i]];
+    exploration_init(&t->x, &t->e, &t->rules, &options);
+    exploration_run(&t->x);
+}
+
+static void end_exploration(struct trial *t)
+{
+    exploration_free(&t->x);
+    egraph_free(&t->e);
+}
+
+static void choose_at_random(const struct egraph *e, struct random *r, enode_id *ret_choice)
+{
+    for (eclass_id c = 0; c < e->nodes.count; c++) {
+        uint64_t n_seen = 0;
+        for (enode_id n = egraph_find(e, c) == c ? egraph_first_node(e, c) : NO_ENODE; n != NO_ENODE;
+             n = egraph_next_node(e, c, n))
+            if (!e->nodes.items[n].is_filtered && random_below(r, ++n_seen) == 0)
+                ret_choice[c] = n;
+        assert_true(n_seen > 0 || egraph_find(e, c) != c);
+    }
+}
+
+static void check_choice(struct trial *t, uint64_t seed, struct random *r, const struct field_values *expected)
+{
+    struct graph built;
+    struct field_values values;
+    enode_id *choice = arena_array(&t->scratch, enode_id, t->e.nodes.count + 1);
+    choose_at_random(&t->e, r, choice);
+    graph_init(&built, &t->scratch);
+    if (!egraph_build_graph(&t->e, choice, NULL, t->outputs, t->g.outputs.count, &built))
+        fail_msg("seed %llu: the choice is ill-typed", (unsigned long long)seed);
+    graph_values(&values, &built, 5, &t->scratch);
+    if (!field_values_equal(&values, expected))
+        fail_msg("seed %llu: the choice computes something else", (unsigned long long)seed);
+    field_values_free(&values);
+    graph_free(&built);
+}
+
+static const struct rule *first_refuted(const struct trial *t)
+{
+    for (size_t i = 0; i < t->rules.rules.count; i++)
+        if (t->x.of_rules.items[i].is_refuted)
+            return t->rules.rules.items[i];
+    return NULL;
+}
+
+static size_t try_model(struct trial *t, uint64_t seed)
+{
+    struct arena_mark mark = arena_mark(&t->scratch);
+    struct random r = random_seed(seed + 1000);
+    struct field_values expected;
+    const char *what = "";
+    make_graph(t, seed);
+    graph_values(&expected, &t->g, 5, &t->scratch);
+    explore(t, seed % 4 == 0 ? CYCLES_VANILLA : CYCLES_EFFICIENT, 1);
+    if (!egraph_check(&t->e, &what))
+        fail_msg("seed %llu: %s", (unsigned long long)seed, what);
+    if (first_refuted(t))
+        fail_msg("seed %llu: %s changes values", (unsigned long long)seed, first_refuted(t)->name);
+    for (int i = 0; i < CHOICES; i++)
+        check_choice(t, seed, &r, &expected);
+    size_t unions = t->e.n_unions;
+    end_exploration(t);
+    field_values_free(&expected);
+    graph_free(&t->g);
+    arena_release(&t->scratch, mark);
+    return unions;
+}
+
+static void trial_init(struct trial *t)
+{
+    *t = (struct trial){0};
+    arena_init(&t->arena);
+    arena_init(&t->scratch);
+    read_rules(&t->rules, &t->arena, getenv("TASO_RULES"));
+}
+
+static void trial_free(struct trial *t)
+{
+    rule_set_free(&t->rules);
+    arena_free(&t->arena);
+    arena_free(&t->scratch);
+}
+
+static void any_choice_computes_the_same(void **state)
+{
+    struct trial t;
+    size_t unions = 0;
+    trial_init(&t);
+    for (uint64_t seed = 1; seed <= MODELS; seed++)
+        unions += try_model(&t, seed);
+    assert_true(unions > 10 * MODELS);
+    trial_free(&t);
+}
+
+static void is_the_same_for_any_number_of_threads(void **state)
+{
+    struct trial t;
+    trial_init(&t);
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct arena_mark mark = arena_mark(&t.scratch);
+        struct egraph alone;
+        make_graph(&t, seed);
+        explore(&t, CYCLES_EFFICIENT, 1);
+        exploration_free(&t.x);
+        alone = t.e;
+        explore(&t, CYCLES_EFFICIENT, 3);
+        assert_int_equal(alone.nodes.count, t.e.nodes.count);
+        assert_memory_equal(alone.edges.items, t.e.edges.items, alone.edges.count * sizeof *alone.edges.items);
+        assert_memory_equal(alone.leader.items, t.e.leader.items, alone.leader.count * sizeof *alone.leader.items);
+        egraph_free(&alone);
+        end_exploration(&t);
+        graph_free(&t.g);
+        arena_release(&t.scratch, mark);
+    }
+    trial_free(&t);
+}
+
+// Each alone: with others, what follows from it may be laid to them.
+static void finds_planted_rules_by_name(void **state)
+{
+    static const char *const planted[] = {
+        "(rule wrong (source (sub ?x ?y)) (target (sub ?y ?x)))",
+        "(rule wrong (source (ewadd ?x ?y)) (target (ewadd ?x ?x)))",
+        "(rule wrong (source (relu ?x)) (target ?x))",
+        "(rule wrong (source (matmul ?x ?y) (matmul ?x ?z)) (target (matmul ?x ?z) (matmul ?x ?y)))",
+    };
+    struct trial t;
+    arena_init(&t.arena);
+    arena_init(&t.scratch);
+    for (size_t i = 0; i < COUNT_OF(planted); i++) {
+        size_t n_found = 0;
+        rule_set_init(&t.rules, &t.arena);
+        parse_rules(&t.rules, &t.arena, planted[i]);
+        for (uint64_t seed = 1; seed <= 60; seed++) {
+            struct arena_mark mark = arena_mark(&t.scratch);
+            make_graph(&t, seed);
+            explore(&t, CYCLES_KEPT, 1);
+            n_found += first_refuted(&t) != NULL;
+            end_exploration(&t);
+            graph_free(&t.g);
+            arena_release(&t.scratch, mark);
+        }
+        if (n_found == 0)
+            fail_msg("%s is not found to be wrong", planted[i]);
+        rule_set_free(&t.rules);
+    }
+    arena_free(&t.arena);
+    arena_free(&t.scratch);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(any_choice_computes_the_same),
+        TEST(is_the_same_for_any_number_of_threads),
+        TEST(finds_planted_rules_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
