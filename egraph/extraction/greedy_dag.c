@@ -5,7 +5,8 @@
 // bounded.
 #include "egraph/extraction/greedy.h"
 #include "egraph/extraction/labels.h"
-#include "egraph/extraction/problem.h"
+#include <float.h>
+#include <math.h>
 
 enum { MAX_ITEMS = 1 << 26, MAX_WORK = 1 << 30 };   // of all sets, and of all unions
 
@@ -14,9 +15,9 @@ struct set {
 };
 struct dag_costs {
     const struct extraction_problem *problem;
-    struct set *sets;         // [n_classes]
-    double *weight;           // [n_classes] what it adds to a set that has it
-    uint32_t *mark, stamp;    // [n_classes] who is in the union that is being made
+    struct set *sets;        // [n_classes]
+    double *weight;          // [n_classes] what it adds to a set that has it
+    uint32_t *mark, stamp;   // [n_classes] who is in the union that is being made
     VEC(uint32_t) items;
     int64_t work;
 };
@@ -41,7 +42,7 @@ static double price_dag(void *context, uint32_t node)
                 cost += d->weight[items[k]];
         d->work += set.count;
     }
-    return cost;
+    return fmin(cost, DBL_MAX);
 }
 
 // The one set that all children with a set have; with count 0 when there is none, or more than one.
@@ -105,7 +106,10 @@ bool extraction_greedy_dag(const struct extraction_problem *p, uint32_t *ret_cho
     d.sets = mem_new_array(struct set, p->n_classes + 1);
     d.weight = mem_new_array(double, p->n_classes + 1);
     d.mark = mem_alloc_zero((p->n_classes + 1) * sizeof(uint32_t));
-    labels_set(p, &(struct label_pricing){&d, price_dag, settle_dag}, ret_choice);
+    struct labels labels;
+    labels_init(&labels, p);
+    labels_set(&labels, &(struct label_pricing){&d, price_dag, settle_dag}, ret_choice);
+    labels_free(&labels);
     mem_free_array(d.sets, p->n_classes + 1);
     mem_free_array(d.weight, p->n_classes + 1);
     mem_free_array(d.mark, p->n_classes + 1);

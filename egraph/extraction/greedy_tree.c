@@ -1,8 +1,9 @@
 // Greedy extraction over trees (Tensat, Section 5.1): the label of a class is the cost of its cheapest tree. Where
-// sharing doubles at every level labels overflow to infinity; the order among those is that of the node ids.
+// sharing doubles at every level labels would overflow: they end at DBL_MAX, and the order among those is by node id.
 #include "egraph/extraction/greedy.h"
 #include "egraph/extraction/labels.h"
-#include "egraph/extraction/problem.h"
+#include <float.h>
+#include <math.h>
 
 struct tree_costs {
     const struct extraction_problem *problem;
@@ -15,7 +16,7 @@ static double price_tree(void *context, uint32_t node)
     double cost = t->problem->nodes.items[node].cost;
     for (uint32_t i = 0; i < extraction_n_children(t->problem, node); i++)
         cost += t->cost[extraction_children(t->problem, node)[i]];
-    return cost;
+    return fmin(cost, DBL_MAX);
 }
 
 static void settle_tree(void *context, uint32_t node, double cost)
@@ -27,7 +28,10 @@ static void settle_tree(void *context, uint32_t node, double cost)
 bool extraction_greedy_tree(const struct extraction_problem *p, uint32_t *ret_choice, double *ret_cost)
 {
     struct tree_costs trees = {p, mem_new_array(double, p->n_classes + 1)};
-    labels_set(p, &(struct label_pricing){&trees, price_tree, settle_tree}, ret_choice);
+    struct labels labels;
+    labels_init(&labels, p);
+    labels_set(&labels, &(struct label_pricing){&trees, price_tree, settle_tree}, ret_choice);
+    labels_free(&labels);
     mem_free_array(trees.cost, p->n_classes + 1);
     return extraction_settle(p, ret_choice, ret_cost);
 }

@@ -17,7 +17,7 @@
 #define EXTRACTION_NONE UINT32_MAX
 
 struct extraction_node {
-    double cost;            // >= 0; INFINITY: may not be taken (a filtered node)
+    double cost;   // 0 to 1e100; INFINITY: may not be taken (a filtered node)
     uint32_t class_id;
     uint32_t first_child;   // in `children`; its children end where those of the next node begin
 };

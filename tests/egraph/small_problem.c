@@ -28,7 +28,8 @@ void small_problem_make(struct extraction_problem *ret_problem, struct random *r
         extraction_add_class(ret_problem);
     uint32_t n_nodes = n_classes + (uint32_t)random_below(r, 2 * n_classes);
     for (uint32_t i = 0; i < n_nodes; i++)
-        add_random_node(ret_problem, r, i < n_classes && random_below(r, 16) ? i : (uint32_t)random_below(r, n_classes));
+        add_random_node(ret_problem, r,
+                        i < n_classes && random_below(r, 16) ? i : (uint32_t)random_below(r, n_classes));
     for (uint64_t n = 1 + random_below(r, 3); n; n--)
         extraction_add_root(ret_problem, (uint32_t)random_below(r, n_classes));
     extraction_finish(ret_problem);

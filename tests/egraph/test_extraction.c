@@ -1,11 +1,35 @@
 // Extraction against the trying of all selections, on random e-graphs with cycles and sharing.
 #include "core/random.h"
+#include "egraph/extraction/best.h"
+#include "egraph/extraction/components.h"
+#include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
+#include "egraph/extraction/ilp.h"
+#include "egraph/extraction/reduce.h"
 #include "tests/egraph/small_problem.h"
 #include "tests/support/check.h"
+#include <math.h>
 #include <string.h>
 
-typedef bool greedy_fn(const struct extraction_problem *p, uint32_t *ret_choice, double *ret_cost);
+typedef void check_fn(const struct extraction_problem *p, const struct selections *all);
+
+// Gives how many of the problems could be solved.
+static int check_random_problems(check_fn *check, uint64_t seed, int count)
+{
+    struct random r = random_seed(seed);
+    struct selections all = {0};
+    int n_solvable = 0;
+    for (int i = 0; i < count; i++) {
+        struct extraction_problem p;
+        small_problem_make(&p, &r);
+        small_problem_try_all(&p, &all);
+        check(&p, &all);
+        n_solvable += all.list.count > 0;
+        extraction_free(&p);
+    }
+    vec_free(&all.list);
+    return n_solvable;
+}
 
 static bool is_among(const struct selections *all, double cost, const uint32_t *choice, uint32_t n_classes)
 {
@@ -17,31 +41,24 @@ static bool is_among(const struct selections *all, double cost, const uint32_t *
     return false;
 }
 
-static void check_greedy(greedy_fn *greedy, const struct extraction_problem *p, const struct selections *all)
+static double least_cost(const struct selections *all)
+{
+    return all->list.count ? all->list.items[0].cost : INFINITY;
+}
+
+static void check_greedy(const struct extraction_problem *p, const struct selections *all)
 {
     uint32_t choice[MAX_SMALL_CLASSES];
     double cost;
-    assert_int_equal(greedy(p, choice, &cost), all->list.count > 0);
-    if (all->list.count)
-        assert_true(is_among(all, cost, choice, p->n_classes));
+    assert_int_equal(extraction_greedy_tree(p, choice, &cost), all->list.count > 0);
+    assert_true(!all->list.count || is_among(all, cost, choice, p->n_classes));
+    assert_int_equal(extraction_greedy_dag(p, choice, &cost), all->list.count > 0);
+    assert_true(!all->list.count || is_among(all, cost, choice, p->n_classes));
 }
 
 static void greedy_gives_valid_selections(void **state)
 {
-    struct random r = random_seed(7);
-    struct selections all = {0};
-    int n_solvable = 0;
-    for (int i = 0; i < 10000; i++) {
-        struct extraction_problem p;
-        small_problem_make(&p, &r);
-        small_problem_try_all(&p, &all);
-        check_greedy(extraction_greedy_tree, &p, &all);
-        check_greedy(extraction_greedy_dag, &p, &all);
-        n_solvable += all.list.count > 0;
-        extraction_free(&p);
-    }
-    assert_in_range(n_solvable, 3000, 9500);
-    vec_free(&all.list);
+    assert_in_range(check_random_problems(check_greedy, 7, 10000), 3000, 9500);
 }
 
 // root reads a and b, or c; a and b both read the dear class d, which is so counted twice by trees.
@@ -70,11 +87,155 @@ static void sharing_counts_once(void **state)
     extraction_free(&p);
 }
 
+static void check_reduction(const struct extraction_problem *p, const struct selections *all)
+{
+    struct reduction r;
+    struct reduction_limits limits = {0};
+    uint32_t choice[MAX_SMALL_CLASSES], reduced[MAX_SMALL_CLASSES];
+    double cost;
+    bool is_possible = reduction_make(p, &limits, &r);
+    assert_int_equal(is_possible, all->list.count > 0);
+    if (!is_possible)
+        return;
+    assert_true(extraction_greedy_dag(&r.problem, reduced, &cost));
+    reduction_lift(&r, reduced, choice);
+    assert_true(extraction_settle(p, choice, &cost));
+    assert_true(is_among(all, cost, choice, p->n_classes));
+    reduction_free(&r);
+}
+
+static void reductions_keep_what_can_be_built(void **state)
+{
+    check_random_problems(check_reduction, 8, 10000);
+}
+
+// The optimum of the reduced problem, with what was paid in advance, is that of the original.
+static void check_reduced_optimum(const struct extraction_problem *p, const struct selections *all)
+{
+    struct reduction r;
+    struct reduction_limits limits = {0};
+    struct selections of_reduced = {0};
+    if (!reduction_make(p, &limits, &r))
+        return;
+    small_problem_try_all(&r.problem, &of_reduced);
+    assert_true(least_cost(&of_reduced) + r.fixed_cost == least_cost(all));
+    vec_free(&of_reduced.list);
+    reduction_free(&r);
+}
+
+static void reductions_keep_the_optimum(void **state)
+{
+    check_random_problems(check_reduced_optimum, 9, 10000);
+}
+
+// No selection that has node n costs less than the bound and the rest of n.
+static void check_rests(const struct extraction_problem *p, const struct selections *all,
+                        const struct whole_costs *rests, double bound)
+{
+    for (size_t i = 0; i < all->list.count; i++)
+        for (uint32_t c = 0; c < p->n_classes; c++) {
+            uint32_t node = all->list.items[i].choice[c];
+            if (node != EXTRACTION_NONE)
+                assert_true(bound + rests->cost[node] <= all->list.items[i].cost * rests->scale);
+        }
+}
+
+static void check_cuts(const struct extraction_problem *p, const struct selections *all)
+{
+    struct whole_costs rests;
+    whole_costs_init(&rests, p);
+    double bound = cuts_bound(p, rests.cost, INFINITY, UINT64_MAX);
+    assert_true(bound <= least_cost(all) * rests.scale);
+    assert_int_equal(isfinite(bound), all->list.count > 0);
+    check_rests(p, all, &rests, bound);
+    whole_costs_free(&rests);
+}
+
+static void cuts_bound_every_selection(void **state)
+{
+    check_random_problems(check_cuts, 10, 10000);
+}
+
+static void check_best(const struct extraction_problem *p, const struct selections *all)
+{
+    uint32_t choice[MAX_SMALL_CLASSES];
+    struct extraction_answer answer;
+    assert_int_equal(extraction_find_best(p, &extraction_standard_budget, false, choice, &answer), all->list.count > 0);
+    if (!all->list.count)
+        return;
+    assert_true(answer.cost == least_cost(all));
+    assert_true(is_among(all, answer.cost, choice, p->n_classes));
+    assert_true(answer.bound <= answer.cost);
+    assert_int_equal(answer.end, EXTRACTION_PROVED);
+}
+
+static void branch_and_bound_finds_the_optimum(void **state)
+{
+    check_random_problems(check_best, 11, 10000);
+}
+
+// Without branches the restarts have to do it; they do not prove anything.
+static void check_restarts(const struct extraction_problem *p, const struct selections *all)
+{
+    struct extraction_budget budget = {.restarts = 20, .patience = 20, .seed = 3};
+    uint32_t choice[MAX_SMALL_CLASSES];
+    struct extraction_answer answer;
+    assert_int_equal(extraction_find_best(p, &budget, false, choice, &answer), all->list.count > 0);
+    if (!all->list.count)
+        return;
+    assert_true(is_among(all, answer.cost, choice, p->n_classes));
+    assert_true(answer.bound <= least_cost(all));
+    assert_true(answer.end != EXTRACTION_PROVED || answer.cost == least_cost(all));
+}
+
+static void restarts_give_valid_selections(void **state)
+{
+    check_random_problems(check_restarts, 12, 3000);
+}
+
+static void check_program(const struct extraction_problem *p, const struct selections *all, enum ilp_form form)
+{
+    struct ilp_question question = {.form = form};
+    uint32_t choice[MAX_SMALL_CLASSES];
+    double bound, cost;
+    enum ilp_status status = ilp_solve(p, &question, choice, &bound);
+    assert_int_equal(status, all->list.count ? ILP_OPTIMAL : ILP_INFEASIBLE);
+    if (!all->list.count)
+        return;
+    assert_true(extraction_settle(p, choice, &cost));
+    assert_true(is_among(all, cost, choice, p->n_classes));
+    assert_true(cost == least_cost(all));
+    assert_true(bound <= cost + 1e-6);
+}
+
+static void check_ordered_program(const struct extraction_problem *p, const struct selections *all)
+{
+    check_program(p, all, ILP_ORDERED);
+}
+
+static void check_programs_without_order(const struct extraction_problem *p, const struct selections *all)
+{
+    if (components_largest(p) > 1)
+        return;
+    check_program(p, all, ILP_UNORDERED);
+    check_program(p, all, ILP_SHORT);
+}
+
+static void programs_find_the_optimum(void **state)
+{
+    if (!ilp_is_available())
+        skip();
+    check_random_problems(check_ordered_program, 13, 1500);
+    check_random_problems(check_programs_without_order, 14, 3000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(greedy_gives_valid_selections),
-        TEST(sharing_counts_once),
+        TEST(greedy_gives_valid_selections),     TEST(sharing_counts_once),
+        TEST(reductions_keep_what_can_be_built), TEST(reductions_keep_the_optimum),
+        TEST(cuts_bound_every_selection),        TEST(branch_and_bound_finds_the_optimum),
+        TEST(restarts_give_valid_selections),    TEST(programs_find_the_optimum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

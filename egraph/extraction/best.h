@@ -1,0 +1,38 @@
+// The best selection that a budget allows, with a lower bound; often proved to be the optimum.
+#ifndef EGRAPH_EXTRACTION_BEST_H
+#define EGRAPH_EXTRACTION_BEST_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct extraction_problem;
+
+// What decides the result is counted work; time and Ctrl-C are further ways to stop, and the answer says so.
+struct extraction_budget {
+    uint64_t branches;                       // problems that the branch and bound may look at
+    uint64_t restarts;                       // integer programs, each with another order of the classes
+    uint64_t patience;                       // end after so many of them in a row without an improvement
+    int ilp_nodes;                           // nodes of the tree of each integer program
+    uint64_t seed;                           // of the orders
+    double seconds;                          // 0: no limit
+    bool (*is_interrupted)(void *context);   // NULL: never; asked between steps
+    void *context;
+};
+extern const struct extraction_budget extraction_standard_budget;
+
+enum extraction_end { EXTRACTION_PROVED, EXTRACTION_BUDGET_SPENT, EXTRACTION_OUT_OF_TIME, EXTRACTION_INTERRUPTED };
+struct extraction_answer {
+    double cost;
+    // No selection costs less: costs are rounded down to whole numbers for it, and what rounding may have done to sums
+    // is taken off. At most `cost`.
+    double bound;
+    enum extraction_end end;   // PROVED: no selection costs less than `cost`, but for rounding
+    uint64_t branches, restarts, improvements;
+    uint32_t reduced_nodes, reduced_classes;   // what the reductions left
+};
+
+// ret_choice: n_classes items, settled. False: some root cannot be built (ret_answer is untouched). Never worse than
+// greedy extraction, nor than ret_choice if `has_start` (then that is a valid selection).
+bool extraction_find_best(const struct extraction_problem *p, const struct extraction_budget *budget, bool has_start,
+                          uint32_t *ret_choice, struct extraction_answer *ret_answer);
+const char *extraction_end_text(enum extraction_end end);
+#endif

@@ -1,0 +1,37 @@
+// Extraction as an integer linear program: a variable for each node, 1 where it is taken; of each root one node; a node
+// that is taken has a node taken in each of its child classes.
+#ifndef EGRAPH_EXTRACTION_ILP_H
+#define EGRAPH_EXTRACTION_ILP_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct extraction_problem;
+
+enum ilp_form {
+    ILP_UNORDERED,   // the paper's constraints (1) to (3), one for each node and child: for e-graphs without cycles
+    ILP_ORDERED,     // with (4) and (5), a real order of the classes, within strongly connected components
+    ILP_SHORT,       // as ILP_UNORDERED, one constraint for each class and child: fewer and tighter
+};
+enum ilp_status {
+    ILP_OPTIMAL,
+    ILP_FEASIBLE,   // stopped by a limit, with a selection
+    ILP_STOPPED,    // stopped by a limit, without one
+    ILP_INFEASIBLE,
+    ILP_FAILED,   // the solver gave up, or there is none
+};
+struct ilp_question {
+    enum ilp_form form;
+    int max_nodes;                      // of the solver's tree; 0: no limit
+    double max_seconds;                 // 0: no limit; results that it ends depend on the machine
+    const uint32_t *start;              // a valid selection to begin with; NULL: none
+    const uint32_t *const *forbidden;   // selections that are not to be found again
+    uint32_t n_forbidden;
+};
+
+bool ilp_is_available(void);
+// ret_choice (n_classes items) is set with OPTIMAL and FEASIBLE only. Without order constraints, where the e-graph has
+// cycles, it may be no valid selection. *ret_bound: no selection costs less, as far as the solver's tolerances go;
+// -INFINITY when it knows nothing. Ctrl-C waits until it is done.
+enum ilp_status ilp_solve(const struct extraction_problem *p, const struct ilp_question *question, uint32_t *ret_choice,
+                          double *ret_bound);
+#endif

@@ -1,0 +1,32 @@
+// Makes extraction problems smaller without losing their optimum: classes that cannot be built or are not reached go,
+// and nodes that another one of their class can always replace; a class with one node is put into those who read it
+// where that adds nothing; what every selection has is paid once and no longer read.
+#ifndef EGRAPH_EXTRACTION_REDUCE_H
+#define EGRAPH_EXTRACTION_REDUCE_H
+#include "egraph/extraction/problem.h"
+
+struct reduction {
+    struct extraction_problem problem;
+    VEC(uint32_t) node_of;    // [nodes of `problem`] the original node
+    VEC(uint32_t) class_of;   // [classes of `problem`] the original class
+    uint32_t *single;         // [original classes] the node of one that was put away; EXTRACTION_NONE
+    uint32_t n_original;
+    double fixed_cost;   // of what every selection has and `problem` no longer counts
+};
+struct reduction_limits {
+    const uint32_t *rank;     // [n_classes] nodes may only read classes of lower ranks; NULL: no such limit
+    const bool *is_dropped;   // [n_nodes] further nodes that may not be taken; NULL: none
+    const uint32_t *needed;   // classes that are needed besides the roots
+    uint32_t n_needed;
+    bool keeps_all;   // every selection has its counterpart, not only a cheapest one
+};
+
+// False: there is no valid selection (under the limits), and nothing is to be freed.
+bool reduction_make(const struct extraction_problem *p, const struct reduction_limits *limits,
+                    struct reduction *ret_reduction);
+// A selection of the original problem from one of `r->problem`. It still is to be settled.
+void reduction_lift(const struct reduction *r, const uint32_t *choice, uint32_t *ret_original);
+// The other way; it still is to be settled. Where `choice` takes nodes that were found dispensable it does not succeed.
+void reduction_lower(const struct reduction *r, const uint32_t *choice, uint32_t *ret_reduced);
+void reduction_free(struct reduction *r);
+#endif
