@@ -30,7 +30,8 @@ static int spawn(pid_t *ret_pid, const char *const *arguments, int socket)
     sigset_t none;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
     posix_spawnattr_init(&attributes);
     sigemptyset(&none);
     posix_spawnattr_setsigmask(&attributes, &none);

@@ -61,8 +61,10 @@ struct optimizing {
 };
 
 // A graph made from the model's as an ONNX model. False: EXIT_UNSUPPORTED where it has no form there. (optimize.c)
-bool optimizing_write_graph(struct optimizing *o, const struct graph *g, const char *path,
-                            struct export_counts *ret_counts, struct error *error);
+bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_model **ret_model,
+                       struct export_counts *ret_counts, struct error *error);
+// Is the model, simplified, to be written instead of the original? (simplification.c)
+bool optimizing_simplify(struct optimizing *o, struct onnx_model **ret_model);
 
 struct backend_options optimizing_backend_options(struct optimizing *o);
 struct backend *optimizing_open_device(struct optimizing *o, const struct backend_options *chosen, struct error *error);

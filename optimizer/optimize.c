@@ -185,9 +185,17 @@ static void decide(struct optimizing *o)
     r->is_optimized = r->kept_reason == NULL;
 }
 
+static bool write_if_wanted(struct optimizing *o, const struct onnx_model *model)
+{
+    o->report.nodes_written = model->graph->nodes.count;
+    return !o->options->output || onnx_model_write(model, &o->file, o->options->output, 0, o->error);
+}
+
 static bool write_original(struct optimizing *o)
 {
-    return onnx_model_write(o->file.model, &o->file, o->options->output, 0, o->error);
+    struct onnx_model *simplified;
+    o->report.is_simplified = optimizing_simplify(o, &simplified);
+    return write_if_wanted(o, o->report.is_simplified ? simplified : o->file.model);
 }
 
 // What the model's operator set has no form for is no reason to leave the user without a model.
@@ -201,27 +209,26 @@ static bool write_original_instead(struct optimizing *o)
     return write_original(o);
 }
 
-bool optimizing_write_graph(struct optimizing *o, const struct graph *g, const char *path,
-                            struct export_counts *ret_counts, struct error *error)
+bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_model **ret_model,
+                       struct export_counts *ret_counts, struct error *error)
 {
-    struct onnx_model *model;
     *ret_counts = (struct export_counts){0};
     o->model.run_node = run_node;
     o->model.run_context = o;
-    return export_model(&o->model, g, &model, ret_counts, error) && onnx_model_write(model, &o->file, path, 0, error);
+    return export_model(&o->model, g, ret_model, ret_counts, error);
 }
 
 static bool write_model(struct optimizing *o)
 {
     struct export_counts counts;
-    if (!o->options->output)
-        return true;
+    struct onnx_model *optimized;
+    o->report.nodes_in_file = o->file.model->graph->nodes.count;
     if (!o->report.is_optimized)
         return write_original(o);
-    if (!optimizing_write_graph(o, &o->found.graph, o->options->output, &counts, o->error))
+    if (!optimizing_export(o, &o->found.graph, &optimized, &counts, o->error))
         return write_original_instead(o);
     o->report.folded_weights = counts.computed;
-    return true;
+    return write_if_wanted(o, optimized);
 }
 
 static void list_uncompared(struct optimizing *o)
@@ -397,6 +404,7 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
             cut_plan_free(&o.cut);
             vec_free(&o.report.outputs);
             vec_free(&o.report.in_runtime.outputs);
+            vec_free(&o.report.of_simplified.outputs);
             vec_free(&o.report.uncompared);
             vec_free(&o.report.contenders);
         }

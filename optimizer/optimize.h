@@ -17,15 +17,15 @@ struct optimize_options {
     int64_t finalists;        // searches whose results are timed against each other, 1 to 3
     int64_t search_threads;   // 0: all cores. The result does not depend on it
     double alpha, seconds, tolerance, measure_seconds;
-    const char *runtime;   // "taso", "onnxruntime" or "onnxruntime:PROVIDER"; NULL: what suits the output
-    const char *python;    // that has it; NULL: TASO_PYTHON of the environment, or python3
+    const char *runtime;           // "taso", "onnxruntime" or "onnxruntime:PROVIDER"; NULL: what suits the output
+    const char *python;            // that has it; NULL: TASO_PYTHON of the environment, or python3
     const char *measure_command;   // instead of a runtime; NULL: none
-    const char *costs;            // cost database; NULL: in the user's cache folder
-    struct option_list without;   // rules not to use
-    int64_t max_rule_ops;         // rules with more operators on either side are not used; 0: no limit
+    const char *costs;             // cost database; NULL: in the user's cache folder
+    struct option_list without;    // rules not to use
+    int64_t max_rule_ops;          // rules with more operators on either side are not used; 0: no limit
     bool only_proved;   // rules whose certificate does not say that they were proved for all sizes are not used
     bool allows_tf32;
-    bool is_validation_skipped, is_check_skipped, is_timing_skipped;
+    bool is_validation_skipped, is_check_skipped, is_timing_skipped, is_simplification_skipped;
     bool has_pictures;   // the report tells the steps of both graphs
     FILE *progress;
     const struct log *log;

@@ -208,11 +208,14 @@ void report_print(struct text *out, const struct report *r, bool with_steps)
     print_times(out, r);
     print_check(out, r);
     print_search(out, r);
+    text_printf(out, "nodes in the file        %zu, and %zu in what is written\n", r->nodes_in_file, r->nodes_written);
     text_printf(out, "memory                   %.0f MiB at its peak\n", (double)r->peak_memory / 1048576);
     if (!r->output)
         text_printf(out, "wrote nothing: %s\n", r->is_optimized ? "no file was named (-o)" : r->kept_reason);
     else if (r->is_optimized)
         text_printf(out, "wrote %s\n", r->output);
+    else if (r->is_simplified)
+        text_printf(out, "wrote %s: the original model, simplified, because %s\n", r->output, r->kept_reason);
     else
         text_printf(out, "wrote %s: the original model, because %s\n", r->output, r->kept_reason);
 }
@@ -429,6 +432,10 @@ void report_print_json(struct text *out, const struct report *r)
     add_string(out, "device", r->device);
     add_bool(out, "optimized", r->is_optimized);
     add_string(out, "kept_reason", r->kept_reason);
+    add_bool(out, "simplified", r->is_simplified);
+    add_string(out, "not_simplified", r->not_simplified);
+    add_count(out, "nodes_before", r->nodes_in_file);
+    add_count(out, "nodes_after", r->nodes_written);
     add_operators(out, "operators_before", r->before);
     add_operators(out, "operators_after", r->after);
     add_rules(out, r);

@@ -54,20 +54,24 @@ struct report {
     output_comparisons outputs;
     VEC(struct uncompared_output) uncompared;
     VEC(struct timed_contender) contenders;
-    bool is_timed, is_interleaved;       // by turns in the same load; else one after the other in each load
-    const char *layouts[2];              // of the fastest way to run the original, and of that to run the result
-    double estimates[2];                 // sums of the costs of their steps, seconds
-    struct sample_summary times[2];      // seconds of one run of the whole graph
-    struct ratio_summary gain;           // the first over the second
-    bool is_faster;                      // the verdict (ratio_is_a_gain)
-    uint64_t n_steps_measured;           // that the cost database lacked
-    double seconds_measuring;            // them
-    bool is_optimized;                   // the output is the optimized model, not the original
-    const char *runtime;                 // that models were timed in; NULL: our own executor
-    struct runtime_verdict in_runtime;   // of the result
-    const char *kept_reason;             // why it is the original; NULL otherwise
-    size_t peak_memory;                  // bytes
-    double seconds;                      // of the whole program
+    bool is_timed, is_interleaved;          // by turns in the same load; else one after the other in each load
+    const char *layouts[2];                 // of the fastest way to run the original, and of that to run the result
+    double estimates[2];                    // sums of the costs of their steps, seconds
+    struct sample_summary times[2];         // seconds of one run of the whole graph
+    struct ratio_summary gain;              // the first over the second
+    bool is_faster;                         // the verdict (ratio_is_a_gain)
+    uint64_t n_steps_measured;              // that the cost database lacked
+    double seconds_measuring;               // them
+    bool is_optimized;                      // the output is the optimized model, not the original
+    const char *runtime;                    // that models were timed in; NULL: our own executor
+    struct runtime_verdict in_runtime;      // of the result
+    struct runtime_verdict of_simplified;   // of the model without any rewrite
+    bool is_simplified;                     // the output is that, for want of a better one
+    const char *not_simplified;             // why it is not, though it would have fewer nodes; NULL otherwise
+    size_t nodes_in_file, nodes_written;    // ONNX nodes of the main graphs
+    const char *kept_reason;                // why it is the original; NULL otherwise
+    size_t peak_memory;                     // bytes
+    double seconds;                         // of the whole program
 };
 // By how much the sum of step costs is off what was measured, as a share of that; [0] of the original, [1] of the
 // result. 0 when nothing was timed.

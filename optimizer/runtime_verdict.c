@@ -166,11 +166,13 @@ static bool write_graph(struct optimizing *o, const struct graph *g, const char 
                         struct error *error)
 {
     struct export_counts counts;
+    struct onnx_model *model;
     if (!make_folder(o, error))
         return false;
     snprintf(ret_written->path, sizeof ret_written->path, "%s/%s.onnx", o->folder, name);
     snprintf(ret_written->data, sizeof ret_written->data, "%s.data", ret_written->path);
-    return optimizing_write_graph(o, g, ret_written->path, &counts, error);
+    return optimizing_export(o, g, &model, &counts, error) &&
+           onnx_model_write(model, &o->file, ret_written->path, 0, error);
 }
 
 static void remove_written(const struct written *w)

@@ -12,7 +12,7 @@
 struct arguments {
     struct optimize_options optimize;
     const char *json, *html, *dot;
-    bool is_quiet, is_verbose, is_explained, is_validated, is_checked, is_timed;
+    bool is_quiet, is_verbose, is_explained, is_validated, is_checked, is_timed, is_simplified;
 };
 
 #define FIELD(name) offsetof(struct arguments, name)
@@ -58,7 +58,7 @@ static const struct option_spec specs[] = {
     {"costs", OPTION_TEXT, FIELD(optimize.costs), .metavar = "FILE",
      .help = "cost database; the standard is a file in the cache folder"},
     {"fold-limit", OPTION_INTEGER, FIELD(optimize.fold_limit), .is_size = true, .low = 0, .high = 1e12, .metavar = "N",
-     .help = "compute constant tensors of up to N elements at import"},
+     .help = "compute constant tensors of up to N elements at import, and 64 times as many in all"},
     {"tolerance", OPTION_REAL, FIELD(optimize.tolerance), .low = 0, .high = 1, .metavar = "X",
      .help = "largest allowed max|a - b| / max|a| of an output"},
     {"tf32", OPTION_FLAG, FIELD(optimize.allows_tf32), .help = "products of f32 on tensor cores that drop bits (cuda)"},
@@ -67,6 +67,9 @@ static const struct option_spec specs[] = {
     {"check", OPTION_FLAG, FIELD(is_checked), .help = "compare the result with the original on random inputs"},
     {"measure", OPTION_FLAG, FIELD(is_timed),
      .help = "time both models, and keep the original unless the result is faster"},
+    {"simplify", OPTION_FLAG, FIELD(is_simplified),
+     .help = "where nothing else is gained, write the model with its constants computed, and without equal, dead and idle "
+             "nodes, unless that is slower"},
     {"measure-seconds", OPTION_REAL, FIELD(optimize.measure_seconds), .low = 0, .high = 1e6, .metavar = "SECONDS",
      .help = "for how long to time both models"},
     {"finalists", OPTION_INTEGER, FIELD(optimize.finalists), .low = 1, .high = 3, .metavar = "N",
@@ -134,6 +137,7 @@ static int run(struct arguments *a)
     a->optimize.is_validation_skipped = !a->is_validated;
     a->optimize.is_check_skipped = !a->is_checked;
     a->optimize.is_timing_skipped = !a->is_timed;
+    a->optimize.is_simplification_skipped = !a->is_simplified;
     a->optimize.has_pictures = a->html || a->dot;
     a->optimize.progress = a->is_quiet ? NULL : stderr;
     a->optimize.log = &log;
@@ -146,7 +150,8 @@ static int run(struct arguments *a)
 int main(int argc, char **argv)
 {
     struct arguments arguments = {
-        .optimize = optimize_standard_options, .is_validated = true, .is_checked = true, .is_timed = true};
+        .optimize = optimize_standard_options, .is_validated = true, .is_checked = true, .is_timed = true,
+        .is_simplified = true};
     struct error error = {0};
     int code, count = argc - 1;
     arguments.optimize.rules = standard_rules_file();

@@ -4,24 +4,23 @@
 
 // ---- weights ----
 
-// Constant nodes stand first: everything may read them.
-static void write_constant_nodes(struct exporter *x)
-{
-    for (size_t i = 0; i < x->model->weights.count; i++) {
-        const struct imported_weight *w = &x->model->weights.items[i];
-        if (!x->is_weight_wanted[i] || w->constant_node == NO_ORIGIN)
-            continue;
-        x->current = 0;
-        set_name(&copy_node(x, w->constant_node)->outputs.items[0], x->weight_names[i]);
-    }
-}
-
 static bool push_pointer(struct exporter *x, struct onnx_list *list, void *item, size_t room)
 {
     if (!list->items)
         list->items = arena_array(x->arena, void *, room + 1);
     list->items[list->count++] = item;
     return true;
+}
+
+// What a Constant node held has any name, or none.
+static void *named_tensor(struct exporter *x, const struct onnx_tensor *t, const char *name)
+{
+    if (onnx_string_is(&t->name, name))
+        return (void *)(uintptr_t)t;
+    struct onnx_tensor *named = arena_new(x->arena, struct onnx_tensor);
+    *named = *t;
+    set_name(&named->name, name);
+    return named;
 }
 
 static void write_initializers(struct exporter *x, struct onnx_graph *g)
@@ -31,12 +30,12 @@ static void write_initializers(struct exporter *x, struct onnx_graph *g)
     g->initializers = g->sparse_initializers = (struct onnx_list){0};
     for (size_t i = 0; i < m->weights.count; i++) {
         const struct imported_weight *w = &m->weights.items[i];
-        if (!x->is_weight_wanted[i] || w->constant_node != NO_ORIGIN)
+        if (!x->is_weight_wanted[i])
             continue;
         if (w->sparse)
             push_pointer(x, &g->sparse_initializers, (void *)(uintptr_t)w->sparse, room);
         else if (w->tensor)
-            push_pointer(x, &g->initializers, (void *)(uintptr_t)w->tensor, room);
+            push_pointer(x, &g->initializers, named_tensor(x, w->tensor, x->weight_names[i]), room);
         else
             data_initializer(x, &w->type, w->data, x->weight_names[i]);
     }
@@ -184,7 +183,6 @@ struct onnx_model *assemble_model(struct exporter *x)
     *model = *x->model->file->model;
     *g = *source_of(x);
     model->graph = g;
-    write_constant_nodes(x);
     write_initializers(x, g);
     name_made_nodes(x);
     sort_nodes(x, g);

@@ -13,7 +13,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define SMALL_CONSTANT 4096   // elements
+#define SMALL_CONSTANT 4096     // elements
+#define FOLD_LIMITS_IN_SUM 64   // of all constants that are computed, as often the limit of one
 
 // ---- origins ----
 
@@ -57,13 +58,13 @@ static void import_initializers(struct importer *im)
     const struct onnx_graph *g = im->source;
     for (size_t i = 0; i < g->initializers.count; i++) {
         const struct onnx_tensor *t = g->initializers.items[i];
-        struct imported_weight w = {.name = t->name.text, .tensor = t, .constant_node = NO_ORIGIN};
+        struct imported_weight w = {.name = t->name.text, .tensor = t};
         w.type = type_of_tensor(t);
         define_name(im, &t->name, weight_add(im->model, w), NO_ORIGIN, 0);
     }
     for (size_t i = 0; i < g->sparse_initializers.count; i++) {
         const struct onnx_sparse_tensor *s = g->sparse_initializers.items[i];
-        struct imported_weight w = {.name = s->values->name.text, .sparse = s, .constant_node = NO_ORIGIN};
+        struct imported_weight w = {.name = s->values->name.text, .sparse = s};
         w.type = (struct type){.rank = RANK_UNKNOWN};
         define_name(im, &s->values->name, weight_add(im->model, w), NO_ORIGIN, 0);
     }
@@ -182,7 +183,8 @@ static bool can_be_folded(const struct importer *im, const struct conversion *c)
     for (uint32_t i = 0; i < c->n_outputs; i++) {
         const struct type *t = c->outputs[i] == NO_TENSOR ? NULL : type_of(c, c->outputs[i]);
         if (t &&
-            (is_weight(c, c->outputs[i]) || !dtype_has_numbers(t->dtype) || type_elements(t) > im->options->fold_limit))
+            (is_weight(c, c->outputs[i]) || !dtype_has_numbers(t->dtype) || type_elements(t) > im->options->fold_limit ||
+             type_elements(t) > FOLD_LIMITS_IN_SUM * im->options->fold_limit - im->folded_elements))
             return false;
     }
     return n_constant > 0 && !grows(c);
@@ -199,6 +201,7 @@ static void take_back(struct importer *im, struct graph_mark mark)
 static void fold_outputs(struct importer *im, struct conversion *c, struct graph_mark mark)
 {
     struct imported_model *m = im->model;
+    int64_t n_elements = 0;
     const void **data = arena_array(&im->scratch, const void *, c->n_outputs + 1);
     struct type *types = arena_array(&im->scratch, struct type, c->n_outputs + 1);
     for (uint32_t i = 0; i < c->n_outputs; i++) {
@@ -212,11 +215,13 @@ static void fold_outputs(struct importer *im, struct conversion *c, struct graph
     for (uint32_t i = 0; i < c->n_outputs; i++) {
         if (!data[i])
             continue;
-        struct imported_weight w = {.name = c->node->outputs.items[i].text, .constant_node = NO_ORIGIN};
+        struct imported_weight w = {.name = c->node->outputs.items[i].text};
         w.data = data[i];
         w.type = type_make(types[i].dtype, types[i].rank, types[i].dim);
         c->outputs[i] = weight_add(m, w);
+        n_elements += type_elements(&w.type);
     }
+    im->folded_elements += n_elements;
     m->counts.folded++;
     keep_rewritten(c);
 }
@@ -320,7 +325,8 @@ static int64_t standard_opset(const struct onnx_model *model)
 
 static bool import_graph(struct importer *im)
 {
-    names_count_uses(im);
+    const bool *is_live = names_find_live(im);
+    names_count_uses(im, is_live);
     note_declared_types(im, &im->source->value_infos);
     note_declared_types(im, &im->source->outputs);
     import_initializers(im);
@@ -328,7 +334,8 @@ static bool import_graph(struct importer *im)
         return false;
     im->model->node_inputs = arena_array(&im->model->arena, tensor_id *, im->source->nodes.count + 1);
     for (size_t i = 0; i < im->source->nodes.count; i++)
-        import_node(im, (uint32_t)i);
+        if (is_live[i])
+            import_node(im, (uint32_t)i);
     import_outputs(im);
     return true;
 }

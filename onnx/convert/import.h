@@ -34,7 +34,6 @@ struct imported_weight {
     struct type type;
     const struct onnx_tensor *tensor;          // an initializer or a Constant node's value; NULL otherwise
     const struct onnx_sparse_tensor *sparse;   // a sparse initializer; NULL otherwise
-    uint32_t constant_node;                    // the Constant node that it comes from, or NO_ORIGIN
     const void *data;                          // NULL until imported_weight_data was called
 };
 // What an `opaque` node with this index is. Its inputs are the node's inputs that are not omitted, then the outer

@@ -7,6 +7,7 @@ struct named_value {
     const struct onnx_string *name;
     tensor_id tensor;                   // NO_TENSOR until it is known
     uint32_t uses;                      // by nodes, also inside of subgraphs, and as an output of the model
+    bool is_needed;                     // by the model's outputs
     const struct onnx_type *declared;   // what the model says of its type; NULL: nothing
 };
 struct bound_symbol {
@@ -24,13 +25,16 @@ struct importer {
     VEC(bool) is_constant;              // of the nodes asked about so far: depends on weights only
     struct table scalars;               // weights of rank 0 that were made here, by type and value: index of the weight
     size_t n_weights_noted;             // as far as that table knows them
+    int64_t folded_elements;            // computed so far
     struct arena scratch;               // of one node's conversion
 };
 
 // --- names.c ---------------------------------------------------------------------------------------------------------
 struct named_value *name_find(const struct importer *im, const struct onnx_string *name);   // NULL: unknown
 struct named_value *name_enter(struct importer *im, const struct onnx_string *name);        // finds or adds
-void names_count_uses(struct importer *im);
+// Of every node of the model's graph: does an output of the model depend on it? In the importer's scratch.
+const bool *names_find_live(struct importer *im);
+void names_count_uses(struct importer *im, const bool *is_live);   // of live nodes
 void names_free(struct importer *im);
 // The outer values that subgraphs of `n` use, in order of first use, each once; allocated in the model's arena.
 const char **names_captured_by(struct importer *im, const struct onnx_node *n, uint32_t *ret_count);

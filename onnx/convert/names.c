@@ -33,6 +33,57 @@ struct named_value *name_enter(struct importer *im, const struct onnx_string *na
     return &vec_last(&im->values);
 }
 
+// ---- liveness ----
+
+static bool need_inputs(void *context, void *message)
+{
+    const struct onnx_node *n = message;
+    for (size_t i = 0; i < n->inputs.count; i++)
+        if (n->inputs.items[i].size)
+            name_enter(context, &n->inputs.items[i])->is_needed = true;
+    return true;
+}
+
+static bool need_outputs(void *context, void *message)
+{
+    const struct onnx_graph *g = message;
+    for (size_t i = 0; i < g->outputs.count; i++) {
+        const struct onnx_value_info *output = g->outputs.items[i];
+        if (output->name.size)
+            name_enter(context, &output->name)->is_needed = true;
+    }
+    return true;
+}
+
+static bool has_needed_output(const struct importer *im, const struct onnx_node *n)
+{
+    for (size_t i = 0; i < n->outputs.count; i++) {
+        const struct named_value *value = name_find(im, &n->outputs.items[i]);
+        if (value && value->is_needed)
+            return true;
+    }
+    return false;
+}
+
+// Nodes stand behind what they read. Names inside of subgraphs shadow no outer ones, so they may be taken for these.
+const bool *names_find_live(struct importer *im)
+{
+    size_t n = im->source->nodes.count;
+    bool *is_live = arena_array(&im->scratch, bool, n + 1);
+    need_outputs(im, (void *)(uintptr_t)im->source);
+    while (n-- > 0) {
+        struct onnx_node *node = im->source->nodes.items[n];
+        is_live[n] = has_needed_output(im, node);
+        if (!is_live[n])
+            continue;
+        onnx_message_visit(&onnx_node_descriptor, node, &onnx_node_descriptor, need_inputs, im);
+        onnx_message_visit(&onnx_node_descriptor, node, &onnx_graph_descriptor, need_outputs, im);
+    }
+    return is_live;
+}
+
+// ---- uses ----
+
 static void count_use(struct importer *im, const struct onnx_string *name)
 {
     if (name->size)
@@ -55,11 +106,16 @@ static bool count_outputs(void *context, void *message)
     return true;
 }
 
-void names_count_uses(struct importer *im)
+void names_count_uses(struct importer *im, const bool *is_live)
 {
-    void *graph = (void *)(uintptr_t)im->source;
-    onnx_message_visit(&onnx_graph_descriptor, graph, &onnx_node_descriptor, count_inputs, im);
-    onnx_message_visit(&onnx_graph_descriptor, graph, &onnx_graph_descriptor, count_outputs, im);
+    count_outputs(im, (void *)(uintptr_t)im->source);
+    for (size_t i = 0; i < im->source->nodes.count; i++) {
+        if (!is_live[i])
+            continue;
+        void *node = im->source->nodes.items[i];
+        onnx_message_visit(&onnx_node_descriptor, node, &onnx_node_descriptor, count_inputs, im);
+        onnx_message_visit(&onnx_node_descriptor, node, &onnx_graph_descriptor, count_outputs, im);
+    }
 }
 
 void names_free(struct importer *im)

@@ -13,7 +13,7 @@ tensor_id weight_add(struct imported_model *m, struct imported_weight weight)
 
 tensor_id imported_model_add_weight(struct imported_model *m, const struct type *type, const void *data)
 {
-    return weight_add(m, (struct imported_weight){.type = *type, .constant_node = NO_ORIGIN, .data = data});
+    return weight_add(m, (struct imported_weight){.type = *type, .data = data});
 }
 
 struct imported_weight *weight_of(const struct imported_model *m, tensor_id tensor)

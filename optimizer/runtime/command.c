@@ -51,7 +51,7 @@ bool command_measure(const char *command, const char *path, double *ret_seconds,
     text_free(&printed);
     if (is_read)
         return true;
-    return status != 0
-               ? error_set_code(error, EXIT_UNSUPPORTED, NULL, "the command that measures fails on %s", path)
-               : error_set_code(error, EXIT_UNSUPPORTED, NULL, "the command that measures prints no seconds for %s", path);
+    return status != 0 ? error_set_code(error, EXIT_UNSUPPORTED, NULL, "the command that measures fails on %s", path)
+                       : error_set_code(error, EXIT_UNSUPPORTED, NULL,
+                                        "the command that measures prints no seconds for %s", path);
 }

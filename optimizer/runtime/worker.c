@@ -27,13 +27,10 @@ static const char *find_script(char *path, size_t size)
 static const char *python_of(const char *chosen)
 {
     const char *of_environment = getenv("TASO_PYTHON");
-    return chosen                                  ? chosen
-           : of_environment && *of_environment ? of_environment
-                                                   : "python3";
+    return chosen ? chosen : of_environment && *of_environment ? of_environment : "python3";
 }
 
-bool worker_start(struct worker *ret_worker, const char *python, const char *provider, int threads,
-                  struct error *error)
+bool worker_start(struct worker *ret_worker, const char *python, const char *provider, int threads, struct error *error)
 {
     char script[4096], count[16];
     snprintf(count, sizeof count, "%d", threads);

@@ -2,10 +2,10 @@
 // All errors are EXIT_UNSUPPORTED: somebody else's runtime failed, and the caller goes on without it.
 #ifndef OPTIMIZER_RUNTIME_WORKER_H
 #define OPTIMIZER_RUNTIME_WORKER_H
-#include "expressions/value.h"
 #include "core/process.h"
 #include "core/text.h"
 #include "core/vec.h"
+#include "expressions/value.h"
 
 struct error;
 

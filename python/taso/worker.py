@@ -21,17 +21,22 @@ import socket
 import sys
 import time
 
-import numpy as np
+try:
+    import numpy as np
+    import onnxruntime
+except Exception as failure:   # told in answer to the greeting, whatever it is
+    IMPORT_FAILURE = failure
+else:
+    IMPORT_FAILURE = None
 
 WARM_UP_RUNS, MOST_RUNS = 2, 2000
 UNBOUND_SIZE = 16   # of a symbolic dimension that is not the first
-TYPES = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "bool": np.bool_, "i8": np.int8, "u8": np.uint8,
-         "i16": np.int16, "u16": np.uint16, "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64,
-         "c64": np.complex64, "c128": np.complex128}
-DECLARED = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(float16)": np.float16,
-            "tensor(bool)": np.bool_, "tensor(int8)": np.int8, "tensor(uint8)": np.uint8, "tensor(int16)": np.int16,
-            "tensor(uint16)": np.uint16, "tensor(int32)": np.int32, "tensor(uint32)": np.uint32,
-            "tensor(int64)": np.int64, "tensor(uint64)": np.uint64}
+# numpy's names of ours, and of ONNX Runtime's.
+TYPES = {"f32": "f4", "f64": "f8", "f16": "f2", "bool": "?", "i8": "i1", "u8": "u1", "i16": "i2", "u16": "u2", "i32": "i4",
+         "u32": "u4", "i64": "i8", "u64": "u8", "c64": "c8", "c128": "c16"}
+DECLARED = {"tensor(float)": "f4", "tensor(double)": "f8", "tensor(float16)": "f2", "tensor(bool)": "?",
+            "tensor(int8)": "i1", "tensor(uint8)": "u1", "tensor(int16)": "i2", "tensor(uint16)": "u2",
+            "tensor(int32)": "i4", "tensor(uint32)": "u4", "tensor(int64)": "i8", "tensor(uint64)": "u8"}
 
 
 class Ended(Exception):
@@ -181,10 +186,8 @@ class Worker:
 def main():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection, provider, threads = Connection(), sys.argv[1], int(sys.argv[2])
-    try:
-        import onnxruntime
-    except Exception as failure:
-        connection.answer("error " + " ".join(f"onnxruntime cannot be imported: {failure}".split())[:600])
+    if IMPORT_FAILURE:
+        connection.answer("error " + " ".join(f"it cannot be imported: {IMPORT_FAILURE}".split())[:600])
         return 1
     available = onnxruntime.get_available_providers()
     provider = provider or "CPUExecutionProvider"

@@ -171,13 +171,27 @@ def gemm_and_scalars():
 def constant_nodes():
     m = model([helper.make_node("Constant", [], ["c"], value=weight("t", 2, 3)), node("Add", "x,c", "y")],
               [value("x")], [value("y")])
-    return m, lambda r: require(r == m, "the model changed")
+
+    def check(r):
+        require([n.op_type for n in r.graph.node] == ["Add"], "a constant is still a node")
+        require(r.graph.initializer[0].name == "c" and list(r.graph.node[0].input) == ["x", "c"], "names of a constant")
+    return m, check
+
+
+def dead_nodes():
+    """Nothing of a node that no output needs is left, nor does it keep what it reads from being merged."""
+    nodes = [node("Conv", "x,w", "c"), node("BatchNormalization", "c,s,s,s,s", "y"), node("Relu", "c", "dead"),
+             node("Expand", "w,huge", "grown"), node("ReduceSum", "grown", "unused")]
+    huge = numpy_helper.from_array(np.array([10 ** 5, 2, 3, 1, 1], np.int64), "huge")
+    m = model(nodes, [value("x", (1, 3, 4, 4))], [value("y", (1, 2, 4, 4))],
+              [weight("w", 2, 3, 1, 1), positive("s", 2), huge])
+    return m, lambda r: require([n.op_type for n in r.graph.node] == ["Conv"], "dead nodes were kept")
 
 
 CASES = [output_that_is_an_alias, outputs_that_are_equal, outputs_that_are_an_input_and_a_weight, constant_output,
          outer_values_of_subgraphs, everything_around_the_graph, initializers_that_are_inputs,
          normalization_of_a_shared_convolution, convolution_with_bias_and_normalization, unused_outputs,
-         names_that_are_taken, shapes_that_are_computed, gemm_and_scalars, constant_nodes]
+         names_that_are_taken, shapes_that_are_computed, gemm_and_scalars, constant_nodes, dead_nodes]
 
 
 def outputs_of(m):

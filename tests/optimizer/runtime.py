@@ -95,8 +95,12 @@ def test_measured_there(folder):
     expect(told["layout"] == "standard", "layouts are not ours to choose there")
     ours = Run(folder, model, "--runtime", "taso", *costs).told
     expect(ours["runtime"] is None and not ours["outputs_in_runtime"] and ours["layout"] == "joint", f"taso: {ours}")
-    none = Run(folder, model, *costs, python="/bin/false")
-    expect(none.code == 0 and not none.lines and none.told["runtime"] is None, f"no onnxruntime: {none.errors}")
+    bare = script(folder / "bare", f"#!/bin/sh\nexec {sys.executable} -S -I \"$@\"\n")   # without packages
+    for python in ("/bin/false", bare, folder / "none"):
+        none = Run(folder, model, "--quiet", *costs, python=python)
+        expect(none.code == 0 and none.told["runtime"] is None and not none.errors, f"no onnxruntime: {none.errors}")
+    done = Run(folder, model, "--runtime", "onnxruntime", python=bare)
+    expect(done.code == 4 and "onnxruntime: it cannot be imported: No module named" in done.errors, f"{done.errors}")
 
 
 def test_symbolic(folder):
@@ -193,8 +197,40 @@ def test_command(folder):
                f"{text}: {done.told} {done.errors}")
 
 
+def untidy(path):
+    """Seven nodes, of which two say everything: relu(x + c), twice."""
+    nodes = [helper.make_node("Constant", [], ["c"], value=weights("v", 8)), helper.make_node("Add", ["x", "c"], ["p"]),
+             helper.make_node("Add", ["x", "c"], ["q"]), helper.make_node("Identity", ["p"], ["i"]),
+             helper.make_node("Relu", ["i"], ["y"]), helper.make_node("Relu", ["q"], ["z"]),
+             helper.make_node("Exp", ["q"], ["dead"])]
+    return small_model(path, nodes, [("x", 4, 8)], [("y", 4, 8), ("z", 4, 8)])
+
+
+def test_simplified(folder):
+    """What is simpler is written where no rewrite is, unless somebody finds it slower or different."""
+    model, still = untidy(folder / "untidy.onnx"), ["--budget", "0", "--no-explain"]
+    for options in (["--runtime", "taso"], ["--runtime", "onnxruntime"]):
+        done = Run(folder, model, *options, *still)
+        kinds = [node.op_type for node in onnx.load(done.out).graph.node]
+        expect(kinds == ["Add", "Relu", "Identity"], f"{options}: {kinds}")   # the last one gives z its name
+        expect(done.told["simplified"] and (done.told["nodes_before"], done.told["nodes_after"]) == (7, 3),
+               f"{options}: {done.told}")
+        expect("simplified" in done.text.splitlines()[-1], f"that it is told: {done.text}")
+    done = Run(folder, model, "--no-simplify", *still)
+    expect(done.out.read_bytes() == model.read_bytes() and not done.told["simplified"], "--no-simplify")
+    for result, is_simplified in ((1.2, False), (1, True), (0.9, True)):
+        command = script(folder / "measure", f"#!/bin/sh\n[ \"$1\" = {model} ] && echo 1 || echo {result}\n")
+        done = Run(folder, model, "--measure-command", command, *still)
+        expect(done.told["simplified"] == is_simplified, f"{result}: {done.told}")
+        expect(is_simplified or ("slower" in done.told["not_simplified"] and done.out.read_bytes() == model.read_bytes()),
+               f"the reason: {done.told}")
+    differs = misbehaving(folder, "differs", "    def outputs(self, *words):\n        return '2 0.5 1 1 0 1 1'")
+    done = Run(folder, model, *still, python=differs)
+    expect(done.out.read_bytes() == model.read_bytes() and "differ" in done.told["not_simplified"], f"{done.told}")
+
+
 def main():
-    for test in (test_measured_there, test_symbolic, test_wrong_requests, test_failures, test_command):
+    for test in (test_measured_there, test_simplified, test_symbolic, test_wrong_requests, test_failures, test_command):
         with tempfile.TemporaryDirectory() as folder:
             test(pathlib.Path(folder))
     print(f"{len(failures)} failures")

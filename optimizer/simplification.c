@@ -1,0 +1,39 @@
+// The model as import made it, without any rewrite: constants computed, equal nodes one, dead and idle ones gone, batch
+// normalizations a part of convolutions. Written instead of the original when it has fewer nodes, unless the user's
+// runtime finds it slower or different.
+#include "optimizer/optimization.h"
+
+#include "core/arena.h"
+#include "core/error.h"
+#include "core/log.h"
+
+static bool is_not_wanted(struct optimizing *o, const char *reason)
+{
+    o->report.not_simplified = reason;
+    log_info(o->options->log, "the model is not simplified: %s", reason);
+    return false;
+}
+
+static bool is_as_good_in_runtime(struct optimizing *o)
+{
+    struct runtime_verdict *v = &o->report.of_simplified;
+    if (!o->runtime.is_open || o->options->is_timing_skipped || !optimizing_judge_in_runtime(o, &o->model.graph, v))
+        return true;
+    o->report.runtime = arena_string(&o->model.arena, runtime_name(&o->runtime));
+    return v->failure               ? is_not_wanted(o, v->failure)
+           : v->differs             ? is_not_wanted(o, "its outputs would differ")
+           : v->times.gain.high < 1 ? is_not_wanted(o, "it would be slower")
+                                    : true;
+}
+
+bool optimizing_simplify(struct optimizing *o, struct onnx_model **ret_model)
+{
+    struct export_counts counts;
+    struct error error = {0};
+    if (o->options->is_simplification_skipped)
+        return false;
+    if (!optimizing_export(o, &o->model.graph, ret_model, &counts, &error))
+        return is_not_wanted(o, arena_string(&o->model.arena, error.message));
+    o->report.nodes_written = (*ret_model)->graph->nodes.count;
+    return o->report.nodes_written < o->report.nodes_in_file && is_as_good_in_runtime(o);
+}
