@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from models.bert import bert, taso_bert
 from models.builder import GraphBuilder
+from models.densenet import densenet
 from models.gpt2 import gpt2
 from models.inception import inception_v3
 from models.llama import llama
@@ -60,6 +61,11 @@ MODELS = {
             "squeezenet", 11, "SqueezeNet 1.1, 224x224", squeezenet,
             {"image": 224, "divisor": 1, "classes": 1000},
             {"image": 64, "divisor": 2, "classes": 100},
+        ),
+        Model(
+            "densenet121", 20, "DenseNet-121, 224x224", densenet,
+            {"image": 224, "blocks": (6, 12, 24, 16), "growth": 32, "classes": 1000},
+            {"image": 64, "blocks": (3, 4), "growth": 16, "classes": 100},
         ),
         Model(
             "vgg19", 11, "VGG-19, 224x224", vgg19,
