@@ -52,6 +52,7 @@ struct estimate {
     double seconds;
     uint32_t n_steps, n_guessed;   // steps that run each time; those of them whose cost is guessed (with the best
                                    // layouts: steps with standard layouts, and about how many are guessed)
+    double gap;   // with the best layouts: others may cost less by this share of the least that is possible; 0: none
 };
 
 // What a device implements.

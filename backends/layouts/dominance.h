@@ -3,7 +3,7 @@
 // ends, and their going lets others go.
 #ifndef BACKENDS_LAYOUTS_DOMINANCE_H
 #define BACKENDS_LAYOUTS_DOMINANCE_H
-#include "backends/layouts/variable_elimination.h"
+#include "backends/layouts/assignment.h"
 #include <stdbool.h>
 
 struct reduction {

@@ -166,12 +166,13 @@ static uint8_t *layouts_of(const struct layout_search *s, const int *values)
 }
 
 // What would have to be measured waits until all else is known that these layouts ask for: then others may be better.
-// So what is measured, and whether anything has to be, does not depend on what was priced before.
+// So what is measured, and whether anything has to be, does not depend on what was priced before. Where the least is out
+// of reach nothing waits: there what is filled in which round decides what is found.
 static bool price_layouts(struct layout_search *s, const int *values)
 {
     struct plan plan = {0};
     bool is_done = make_plan(s, layouts_of(s, values), &plan);
-    if (is_done && (s->is_uniform || !recall_plan(s, &plan))) {
+    if (is_done && (s->is_uniform || s->is_hard || !recall_plan(s, &plan))) {
         look_at(s, values);
         is_done = price_plan(s, &plan);
     }
@@ -182,34 +183,37 @@ static bool price_layouts(struct layout_search *s, const int *values)
 
 // --- the search ------------------------------------------------------------------------------------------------------
 
-// One layout for all, as far as they have it: most of what is needed to rule others out.
+#define MOST_ROUNDS 40   // in which layouts that are hard to choose are priced
+
+// One layout for all, as far as they have it, else the standard one. False: none has it.
+static bool choose_uniform_layout(const struct layout_search *s, enum layout l, int *values)
+{
+    bool is_any = false;
+    for (size_t i = 0; i < s->plan.choices.count; i++) {
+        values[i] = 0;
+        for (int k = 1; k < s->n_layouts[i]; k++)
+            if (s->layouts[i][k] == l)
+                values[i] = k;
+        is_any |= values[i] != 0;
+    }
+    return is_any;
+}
+
+// Most of what is needed to rule others out.
 static bool price_uniform_layouts(struct layout_search *s, int *values)
 {
-    for (enum layout l = 0; l < LAYOUT_COUNT; l++) {
-        bool is_any = false;
-        for (size_t i = 0; i < s->plan.choices.count; i++) {
-            values[i] = 0;
-            for (int k = 1; k < s->n_layouts[i]; k++)
-                if (s->layouts[i][k] == l)
-                    values[i] = k;
-            is_any |= values[i] != 0;
-        }
-        if (is_any && look_at(s, values) && !price_layouts(s, values))
+    for (enum layout l = 0; l < LAYOUT_COUNT; l++)
+        if (choose_uniform_layout(s, l, values) && look_at(s, values) && !price_layouts(s, values))
             return false;
-    }
     return true;
 }
 
 // The best layouts as far as is known are priced, until all that they cost is known: then nothing can be better.
-static bool search(struct layout_search *s, int *ret_values, double *ret_seconds)
+static bool search_exactly(struct layout_search *s, int *ret_values, struct assignment *ret)
 {
-    s->is_uniform = true;
-    if ((look_at(s, ret_values) && !price_plan(s, &s->plan)) || !price_uniform_layouts(s, ret_values))
-        return false;
-    s->is_uniform = false;
     for (;;) {
         struct arena_mark mark = arena_mark(s->arena);
-        *ret_seconds = layouts_find_among_known(s, ret_values);
+        *ret = layouts_find_among_known(s, ret_values);
         bool is_missing = look_at(s, ret_values), is_done = !is_missing || price_layouts(s, ret_values);
         arena_release(s->arena, mark);
         if (!is_done || !is_missing)
@@ -217,12 +221,67 @@ static bool search(struct layout_search *s, int *ret_values, double *ret_seconds
     }
 }
 
-static void count_steps(const struct layout_search *s, uint32_t *ret_steps, uint32_t *ret_guessed)
+// Of the layouts that are looked at, when no entry is missing.
+static double seconds_looked_at(const struct layout_search *s)
+{
+    double seconds = 0;
+    for (size_t i = 0; i < s->parts.count; i++) {
+        const struct layout_part *part = &s->parts.items[i];
+        const double *entries = layout_table_of(s, part)->seconds;
+        unsigned slots = part->kind == PART_COPIES ? slots_needed(s, part) : 0;
+        seconds += part->kind == PART_STEPS ? entries[part->entry] : 0;
+        for (size_t k = 0; k < LAYOUT_SLOTS; k++)
+            seconds += slots >> k & 1 ? entries[part->entry * LAYOUT_SLOTS + k] : 0;
+    }
+    return seconds;
+}
+
+static void keep_if_better(struct layout_search *s, const int *values, int *best, struct assignment *ret)
+{
+    double seconds = look_at(s, values) ? INFINITY : seconds_looked_at(s);
+    if (seconds < ret->seconds) {
+        ret->seconds = seconds;
+        memcpy(best, values, s->plan.choices.count * sizeof *best);
+    }
+}
+
+// The same where what is found is not always the best: so all that was priced is compared, and there is an end.
+static bool search_approximately(struct layout_search *s, int *ret_values, struct assignment *ret)
+{
+    int *values = arena_array(s->arena, int, s->plan.choices.count + 1);
+    bool is_done = true, is_missing = true;
+    *ret = (struct assignment){INFINITY, 0};
+    for (enum layout l = 0; l <= LAYOUT_COUNT; l++) {
+        choose_uniform_layout(s, l, values);
+        keep_if_better(s, values, ret_values, ret);
+    }
+    for (int i = 0; i < MOST_ROUNDS && is_done && is_missing; i++) {
+        struct arena_mark mark = arena_mark(s->arena);
+        ret->least = layouts_find_among_known(s, values).least;
+        is_missing = look_at(s, values);
+        is_done = !is_missing || price_layouts(s, values);
+        keep_if_better(s, values, ret_values, ret);
+        arena_release(s->arena, mark);
+    }
+    ret->least = fmin(ret->least, ret->seconds);
+    return is_done;
+}
+
+static bool search(struct layout_search *s, int *ret_values, struct assignment *ret)
+{
+    s->is_uniform = true;
+    if ((look_at(s, ret_values) && !price_plan(s, &s->plan)) || !price_uniform_layouts(s, ret_values))
+        return false;
+    s->is_uniform = false;
+    return (s->is_hard ? search_approximately : search_exactly)(s, ret_values, ret);
+}
+
+static void count_steps(const struct layout_search *s, struct estimate *ret)
 {
     for (size_t i = 0; i < s->plan.steps.count; i++)
-        *ret_steps += !s->plan.steps.items[i].is_constant;
+        ret->n_steps += !s->plan.steps.items[i].is_constant;
     for (size_t i = 0; i < s->parts.count; i++)
-        *ret_guessed += layout_table_of(s, &s->parts.items[i])->is_guessed;
+        ret->n_guessed += layout_table_of(s, &s->parts.items[i])->is_guessed;
 }
 
 static bool is_standard(const struct layout_search *s, const int *values)
@@ -247,31 +306,50 @@ static double without_last_digits(double seconds)
     return round(seconds / grain) * grain;
 }
 
+#define LEAST_GAP 1e-12   // less is rounding
+
+static struct estimate estimate_of(const struct layout_search *s, const struct assignment *found)
+{
+    struct estimate e = {.seconds = without_last_digits(found->seconds)};
+    if (found->least > 0 && found->seconds / found->least - 1 > LEAST_GAP)
+        e.gap = found->seconds / found->least - 1;
+    count_steps(s, &e);
+    return e;
+}
+
+// What is found where the least is out of reach depends on all entries, also on those that were filled for other graphs.
+// So such a graph has tables of its own.
+static bool find_values(struct layout_search *s, int *ret_values, struct estimate *ret_estimate)
+{
+    struct assignment found;
+    s->is_hard = layouts_are_hard(s);
+    s->memory = s->is_hard ? layout_memory_new() : s->b->layout_memory;
+    for (size_t i = 0; i < s->parts.count; i++)
+        layout_find_table(s, &s->parts.items[i]);
+    bool is_done = search(s, ret_values, &found);
+    if (is_done)
+        *ret_estimate = estimate_of(s, &found);
+    if (s->is_hard)
+        layout_memory_free(s->memory);
+    return is_done;
+}
+
 bool layouts_find(struct backend *b, const struct graph *g, struct arena *arena, uint8_t **ret_layouts,
                   struct estimate *ret_estimate, struct error *error)
 {
     struct layout_search s = {.b = b, .g = g, .arena = arena, .error = error};
-    double seconds = 0;
+    struct estimate estimate;
     bool is_done = make_plan(&s, NULL, &s.plan);
-    uint8_t *layouts = NULL;
-    uint32_t steps = 0, guessed = 0;
     if (is_done) {
         layout_number_choices(&s);
         layout_find_parts(&s);
-        for (size_t i = 0; i < s.parts.count; i++)
-            layout_find_table(&s, &s.parts.items[i]);
         int *values = arena_array(arena, int, s.plan.choices.count + 1);
-        is_done = search(&s, values, &seconds);
-        seconds = without_last_digits(seconds);
-        if (is_done && !is_standard(&s, values))
-            layouts = layouts_of(&s, values);
-        count_steps(&s, &steps, &guessed);
+        is_done = find_values(&s, values, &estimate);
+        if (is_done)
+            *ret_layouts = is_standard(&s, values) ? NULL : layouts_of(&s, values);
     }
     free_search(&s);
-    if (!is_done)
-        return false;
-    *ret_layouts = layouts;
-    if (ret_estimate)
-        *ret_estimate = (struct estimate){seconds, steps, guessed};
-    return true;
+    if (is_done && ret_estimate)
+        *ret_estimate = estimate;
+    return is_done;
 }

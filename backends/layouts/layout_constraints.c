@@ -5,7 +5,7 @@
 // set lacks of what it needs.
 #include "backends/layouts/layout_internal.h"
 
-#include "backends/layouts/variable_elimination.h"
+#include "backends/layouts/assignment.h"
 #include <math.h>
 #include <string.h>
 
@@ -209,13 +209,20 @@ static const double *bounds_of(const struct layout_search *s, const struct layou
     return bounds;
 }
 
-double layouts_find_among_known(struct layout_search *s, int *ret_values)
+static struct formulation begin_formulation(struct layout_search *s)
 {
     size_t n_choices = s->plan.choices.count;
     struct formulation f = {.s = s, .n_variables = n_choices};
     f.n_values = arena_array(s->arena, int, n_choices + s->parts.count + 1);
     f.tables = arena_array(s->arena, struct cost_table, 2 * s->parts.count + 1);
     memcpy(f.n_values, s->n_layouts, n_choices * sizeof *f.n_values);
+    return f;
+}
+
+struct assignment layouts_find_among_known(struct layout_search *s, int *ret_values)
+{
+    size_t n_choices = s->plan.choices.count;
+    struct formulation f = begin_formulation(s);
     for (size_t i = 0; i < s->parts.count; i++) {
         const struct layout_part *part = &s->parts.items[i];
         if (part->kind == PART_STEPS)
@@ -224,8 +231,64 @@ double layouts_find_among_known(struct layout_search *s, int *ret_values)
             add_copies_of(&f, part);
     }
     int *values = arena_array(s->arena, int, f.n_variables + 1);
-    double seconds =
-        assignment_find(f.n_variables, f.n_values, f.n_tables, f.tables, ASSIGNMENT_STANDARD_ENTRIES, s->arena, values);
+    struct assignment found = assignment_find(f.n_variables, f.n_values, f.n_tables, f.tables,
+                                              &assignment_standard_limits, s->arena, values);
     memcpy(ret_values, values, n_choices * sizeof *values);
-    return seconds;
+    return found;
+}
+
+// --- how hard it is --------------------------------------------------------------------------------------------------
+
+#define SHARE_OF_WORK 0.25   // of what may be done, that is expected without looking at costs
+
+static unsigned layouts_of_scope(const struct layout_search *s, const uint32_t *scope, size_t n)
+{
+    unsigned layouts = 0;
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < s->n_layouts[scope[i]]; k++)
+            layouts |= 1u << s->layouts[scope[i]][k];
+    return layouts;
+}
+
+// As layouts_find_among_known does, with all the slots that may be needed.
+static void add_scopes_of_copies(struct formulation *f, const struct layout_part *copies)
+{
+    const struct layout_search *s = f->s;
+    uint32_t scope[LAYOUT_MOST_CHOICES + 2], set = (uint32_t)f->n_variables;
+    size_t entries = 1, n = put_into_scope(f, copies, scope, 0, &entries);
+    unsigned slots = layouts_of_scope(s, copies->scope.items, copies->scope.count);
+    for (uint32_t p = copies->next; p != NO_LAYOUT_PART; p = s->parts.items[p].next) {
+        const struct layout_part *need = &s->parts.items[p];
+        n = n == SIZE_MAX ? n : put_into_scope(f, need, scope, n, &entries);
+        slots |= layouts_of_scope(s, need->scope.items, need->scope.count);
+    }
+    if (n != SIZE_MAX) {
+        add_table(f, (int)n, scope, NULL);
+        return;
+    }
+    f->n_values[f->n_variables++] = 1 << __builtin_popcount(slots);
+    for (uint32_t p = (uint32_t)(copies - s->parts.items); p != NO_LAYOUT_PART; p = s->parts.items[p].next) {
+        const struct layout_part *part = &s->parts.items[p];
+        memcpy(scope, part->scope.items, part->scope.count * sizeof *scope);
+        scope[part->scope.count] = set;
+        add_table(f, (int)part->scope.count + 1, scope, NULL);
+    }
+}
+
+bool layouts_are_hard(struct layout_search *s)
+{
+    struct assignment_limits limits = assignment_standard_limits;
+    struct arena_mark mark = arena_mark(s->arena);
+    struct formulation f = begin_formulation(s);
+    for (size_t i = 0; i < s->parts.count; i++) {
+        const struct layout_part *part = &s->parts.items[i];
+        if (part->kind == PART_STEPS)
+            add_table(&f, (int)part->scope.count, part->scope.items, NULL);
+        else if (part->kind == PART_COPIES)
+            add_scopes_of_copies(&f, part);
+    }
+    limits.work *= SHARE_OF_WORK;
+    double work = assignment_work(f.n_variables, f.n_values, f.n_tables, f.tables, &limits, s->arena);
+    arena_release(s->arena, mark);
+    return work == INFINITY;
 }

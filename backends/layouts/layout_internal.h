@@ -3,6 +3,7 @@
 #ifndef BACKENDS_LAYOUTS_LAYOUT_INTERNAL_H
 #define BACKENDS_LAYOUTS_LAYOUT_INTERNAL_H
 #include "backends/contract/backend.h"
+#include "backends/layouts/assignment.h"
 #include "backends/layouts/layout.h"
 #include "core/arena.h"
 #include "core/table.h"
@@ -54,6 +55,7 @@ struct layout_part {
 };
 struct layout_search {
     struct backend *b;
+    struct layout_memory *memory;   // the backend's, or one for this search only
     const struct graph *g;
     struct arena *arena;
     struct error *error;
@@ -61,6 +63,7 @@ struct layout_search {
     uint32_t *choice_of_tensor;   // NO_LAYOUT_PART: none
     uint32_t *part_of_node, *part_of_tensor;
     VEC(struct layout_part) parts;
+    bool is_hard;                       // the least sum may be out of reach (layouts_are_hard)
     bool is_uniform;                    // the layouts that are looked at: the standard ones, or one for all
     int *n_layouts;                     // of every choice
     uint8_t (*layouts)[LAYOUT_COUNT];   // of every choice, the standard one first
@@ -80,5 +83,7 @@ struct layout_table *layout_table_of(const struct layout_search *s, const struct
 // layout_problem.c: what an entry costs at least, as far as is known;
 double layout_least_seconds(const struct layout_search *s, const struct layout_table *t);
 // and the least sum as far as tables are known, and the values of choices that give it.
-double layouts_find_among_known(struct layout_search *s, int *ret_values);
+struct assignment layouts_find_among_known(struct layout_search *s, int *ret_values);
+// May the least sum be out of reach? That is known from the graph alone, whatever tables have.
+bool layouts_are_hard(struct layout_search *s);
 #endif

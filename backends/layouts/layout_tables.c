@@ -26,7 +26,7 @@ void layout_memory_free(struct layout_memory *memory)
 
 static void write_word(struct layout_search *s, int64_t word)
 {
-    vec_push(&s->b->layout_memory->key.list, word);
+    vec_push(&s->memory->key.list, word);
 }
 
 static void write_type(struct layout_search *s, const struct type *t)
@@ -54,7 +54,7 @@ static void write_memory(struct layout_search *s, const struct layout_part *part
 
 static void write_step(struct layout_search *s, const struct layout_part *part, const struct step *step)
 {
-    struct words *words = &s->b->layout_memory->step;
+    struct words *words = &s->memory->step;
     step_spell(&s->plan, step, words);
     write_word(s, (int64_t)words->list.count);
     for (size_t i = 0; i < words->list.count; i++)
@@ -125,7 +125,7 @@ static void write_request(struct layout_search *s, const struct layout_part *par
 
 static void write_key(struct layout_search *s, const struct layout_part *part)
 {
-    vec_clear(&s->b->layout_memory->key.list);
+    vec_clear(&s->memory->key.list);
     write_word(s, (int64_t)part->kind << 48 | (int64_t)part->scope.count << 32 | (int64_t)part->steps.count << 16 |
                       (int64_t)part->requests.count);
     for (size_t i = 0; i < part->scope.count; i++) {
@@ -158,7 +158,7 @@ static size_t entries_of(const struct layout_search *s, const struct layout_part
 
 void layout_find_table(struct layout_search *s, struct layout_part *part)
 {
-    struct layout_memory *memory = s->b->layout_memory;
+    struct layout_memory *memory = s->memory;
     write_key(s, part);
     uint64_t hash = hash_bytes(memory->key.list.items, memory->key.list.count * sizeof(int64_t), 0);
     part->table = table_find(&memory->ids, hash, is_table, memory, &memory->key);
@@ -177,5 +177,5 @@ void layout_find_table(struct layout_search *s, struct layout_part *part)
 
 struct layout_table *layout_table_of(const struct layout_search *s, const struct layout_part *part)
 {
-    return &s->b->layout_memory->tables.items[part->table];
+    return &s->memory->tables.items[part->table];
 }
