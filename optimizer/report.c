@@ -110,6 +110,9 @@ static void print_times(struct text *out, const struct report *r)
                 "estimated after", 1e3 * s->seconds_after);
     if (r->seconds_with_layouts != s->seconds_after)
         text_printf(out, "  %-22s %9.3f ms\n", "with its best layouts", 1e3 * r->seconds_with_layouts);
+    if (r->layout_gap > 0)
+        text_printf(out, "  %-22s within %.2g %% of the least sum of costs that is possible\n", "layouts",
+                    1e2 * r->layout_gap);
     if (!r->is_timed)
         return;
     if (r->runtime)
@@ -324,6 +327,7 @@ static void add_times(struct text *out, const struct report *r)
     add_real(out, "estimated_seconds_after", r->search->seconds_after);
     add_string(out, "layout", r->layout_strategy);
     add_real(out, "estimated_seconds_with_layouts", r->seconds_with_layouts);
+    add_real(out, "layout_gap", r->layout_gap);
     add_count(out, "finalists", r->n_finalists);
     add_string(out, "slant", r->slant);
     if (!r->is_timed)

@@ -44,6 +44,7 @@ struct report {
     size_t n_finalists;   // different results of searches with different slants
     const char *layout_strategy;
     double seconds_with_layouts;   // estimated for the result, with the layouts that the strategy gives it
+    double layout_gap;             // others may cost less by this share of the least that is possible; 0: none do
     struct {
         size_t folded, identities, normalizations, opaque;
     } import;

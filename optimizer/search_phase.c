@@ -41,21 +41,26 @@ static size_t count_operators(const struct graph *g)
     return n_operators;
 }
 
-static double seconds_of_graph(void *context, const struct graph *g)
+static bool estimate_graph(const struct estimator *e, const struct graph *g, struct estimate *ret_estimate)
 {
-    const struct estimator *e = context;
-    struct estimate estimate;
     struct graph runnable;
     struct error error = {0};
     bool is_cut = e->cut->is_needed;
     if (is_cut)
         graph_cut(&runnable, g, NULL, e->cut);
     e->backend->only_recalls = e->only_recalls;
-    bool is_known = backend_estimate(e->backend, is_cut ? &runnable : g, &estimate, &error);
+    bool is_known = backend_estimate(e->backend, is_cut ? &runnable : g, ret_estimate, &error);
     e->backend->only_recalls = false;
     if (is_cut)
         graph_free(&runnable);
-    if (!is_known)
+    return is_known;
+}
+
+static double seconds_of_graph(void *context, const struct graph *g)
+{
+    const struct estimator *e = context;
+    struct estimate estimate;
+    if (!estimate_graph(e, g, &estimate))
         return e->when_unknown;
     return e->per_operator > 0 ? estimate.seconds + e->per_operator * (double)count_operators(g) : estimate.seconds;
 }
@@ -331,6 +336,9 @@ bool optimizing_search(struct optimizing *o)
     keep_finalist(o, best);
     o->backend->policy = o->policies[1];
     struct estimator e = graph_estimator(o);
-    o->report.seconds_with_layouts = seconds_of_graph(&e, &o->found.graph);
+    struct estimate of_result = {.seconds = INFINITY};
+    estimate_graph(&e, &o->found.graph, &of_result);
+    o->report.seconds_with_layouts = of_result.seconds;
+    o->report.layout_gap = of_result.gap;
     return is_done;
 }

@@ -172,6 +172,13 @@ static bool compare_subjects(struct session *s, struct error *error)
 
 // --- reporting -------------------------------------------------------------------------------------------------------
 
+static void print_estimate(const struct estimate *e)
+{
+    printf("  estimate %.3f ms in %u steps (%u guessed)\n", e->seconds * 1e3, e->n_steps, e->n_guessed);
+    if (e->gap > 0)
+        printf("  layouts  within %.2g %% of the least sum of costs that is possible\n", 1e2 * e->gap);
+}
+
 static void print_latency(const struct session *s, const struct subject *subject)
 {
     const struct sample_summary *l = &subject->latency;
@@ -181,8 +188,7 @@ static void print_latency(const struct session *s, const struct subject *subject
     printf("  plan     %zu steps, %.1f MiB of working memory\n", plan->steps.count,
            (double)plan->arena_bytes / (1 << 20));
     if (s->options.estimate)
-        printf("  estimate %.3f ms in %u steps (%u guessed)\n", subject->estimate.seconds * 1e3,
-               subject->estimate.n_steps, subject->estimate.n_guessed);
+        print_estimate(&subject->estimate);
 }
 
 static void print_differences(const struct session *s)
@@ -216,8 +222,8 @@ static void add_subject(struct text *out, const struct session *s, const struct 
                 l->count, l->median, l->quartile1, l->quartile3, l->minimum, l->maximum, l->mean,
                 model_plan(subject->model)->steps.count, model_plan(subject->model)->arena_bytes);
     if (s->options.estimate)
-        text_printf(out, ", \"estimate\": %.9g, \"guessed_steps\": %u", subject->estimate.seconds,
-                    subject->estimate.n_guessed);
+        text_printf(out, ", \"estimate\": %.9g, \"guessed_steps\": %u, \"layout_gap\": %.9g",
+                    subject->estimate.seconds, subject->estimate.n_guessed, subject->estimate.gap);
     text_add(out, "}");
 }
 
@@ -366,9 +372,10 @@ static bool print_price(struct session *s, struct subject *subject, struct error
         backend_estimate(s->backend, &subject->imported.graph, &subject->estimate, error) &&
         (!s->options.explain || backend_explain(s->backend, &subject->imported.graph, &text, error)) &&
         (!subject->estimate.n_guessed || backend_list_guesses(s->backend, &subject->imported.graph, &text, error));
-    if (is_done)
-        printf("%s\n%s  estimate %.3f ms in %u steps (%u guessed)\n", subject->path, text.chars ? text.chars : "",
-               subject->estimate.seconds * 1e3, subject->estimate.n_steps, subject->estimate.n_guessed);
+    if (is_done) {
+        printf("%s\n%s", subject->path, text.chars ? text.chars : "");
+        print_estimate(&subject->estimate);
+    }
     text_free(&text);
     return is_done;
 }

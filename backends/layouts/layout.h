@@ -3,7 +3,8 @@
 //
 // What a step costs depends on few choices (plan.h): its own, and those of the memories that it reads. The copies of one
 // tensor depend on its choice and those of its readers, and are shared by readers that want the same layout. So the cost
-// of a plan is a sum of tables over few choices each, and its minimum is found exactly (assignment.h).
+// of a plan is a sum of tables over few choices each, and its minimum is found (assignment.h): exactly, but where that
+// takes too much work. Then `gap` of the estimate says how far from it the layouts may be.
 //
 // Tables are filled as far as is needed: the best layouts are found as if each entry that is missing were some share of
 // the least entry of its table (layout_support), then planned and priced, until none is missing. A table is kept for all
