@@ -1,82 +1,16 @@
 #include "expressions/evaluation_plan.h"
 
 #include "core/arena.h"
+#include "expressions/affine.h"
 #include "expressions/evaluate.h"
 #include <assert.h>
 #include <string.h>
 
-#define MAX_TERMS_OF_INDEX 16
-
 // Sums and products wrap around, as those of offsets that are never used may be large.
-static int64_t wrapping_sum(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
-static int64_t wrapping_product(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    int64_t q = a / b;
-    return a % b < 0 ? q - 1 : q;
-}
-
 static int64_t floor_mod(int64_t a, int64_t b)
 {
     int64_t r = a % b;
     return r < 0 ? r + b : r;
-}
-
-// --- ranges of index expressions -------------------------------------------------------------------------------------
-
-#define UNBOUNDED ((int64_t)1 << 60)
-
-struct range {
-    int64_t low, high;
-};
-
-static int64_t saturated(int64_t value)
-{
-    return value > UNBOUNDED ? UNBOUNDED : value < -UNBOUNDED ? -UNBOUNDED : value;
-}
-
-static int64_t saturated_product(int64_t a, int64_t b)
-{
-    int64_t product;
-    if (__builtin_mul_overflow(a, b, &product))
-        return (a < 0) == (b < 0) ? UNBOUNDED : -UNBOUNDED;
-    return saturated(product);
-}
-
-static struct range range_of(const struct definition *d, expr e)
-{
-    const struct expr_node *n = &d->nodes.items[e];
-    struct range a, b;
-    switch ((enum expr_kind)n->kind) {
-    case EXPR_INTEGER:
-        return (struct range){saturated(n->value), saturated(n->value)};
-    case EXPR_VARIABLE:
-        return (struct range){0, d->extents.items[n->value] - 1};
-    case EXPR_INDEX_ADD:
-        a = range_of(d, n->a);
-        b = range_of(d, n->b);
-        return (struct range){saturated(a.low + b.low), saturated(a.high + b.high)};
-    case EXPR_INDEX_MUL:
-        a = range_of(d, n->a);
-        b.low = saturated_product(a.low, n->value);
-        b.high = saturated_product(a.high, n->value);
-        return n->value >= 0 ? b : (struct range){b.high, b.low};
-    case EXPR_INDEX_DIV:
-        a = range_of(d, n->a);
-        return (struct range){floor_div(a.low, n->value), floor_div(a.high, n->value)};
-    case EXPR_INDEX_MOD:
-        return (struct range){0, n->value - 1};
-    default:
-        return (struct range){-UNBOUNDED, UNBOUNDED};
-    }
 }
 
 // --- forms -----------------------------------------------------------------------------------------------------------
@@ -85,7 +19,7 @@ enum part { PART_LANE, PART_LOOP, PART_MIXED, PARTS };
 struct draft {
     int64_t base;
     int n[PARTS];
-    struct term terms[PARTS][MAX_RANK * MAX_TERMS_OF_INDEX];
+    struct term terms[PARTS][MAX_RANK * MAX_AFFINE_TERMS];
 };
 struct planner {
     struct evaluation_plan *plan;
@@ -137,45 +71,28 @@ static void add_atom(struct planner *p, expr e, int64_t factor)
     add_term(&p->draft, depends_on_stage_alone(p, e) ? PART_LANE : PART_MIXED, e, true, factor);
 }
 
-static int count_terms(const struct definition *d, expr e)
+static void add_atom_or_variable(struct planner *p, const struct scaled_atom *term, int64_t factor)
 {
-    const struct expr_node *n = &d->nodes.items[e];
-    if (n->kind == EXPR_INDEX_ADD)
-        return count_terms(d, n->a) + count_terms(d, n->b);
-    return n->kind == EXPR_INDEX_MUL ? count_terms(d, n->a) : 1;
+    const struct expr_node *n = &p->d->nodes.items[term->atom];
+    int64_t coefficient = wrapping_product(factor, term->factor);
+    if (n->kind != EXPR_VARIABLE)
+        add_atom(p, term->atom, coefficient);
+    else if (p->d->extents.items[n->value] > 1)
+        add_term(&p->draft, is_of_stage(p->stage, n->value) ? PART_LANE : PART_LOOP, (uint32_t)n->value, false,
+                 coefficient);
 }
 
-static void add_terms(struct planner *p, expr e, int64_t factor)
-{
-    struct draft *draft = &p->draft;
-    const struct expr_node *n = &p->d->nodes.items[e];
-    switch ((enum expr_kind)n->kind) {
-    case EXPR_INTEGER:
-        draft->base = wrapping_sum(draft->base, wrapping_product(factor, n->value));
-        break;
-    case EXPR_VARIABLE:
-        if (p->d->extents.items[n->value] > 1)
-            add_term(draft, is_of_stage(p->stage, n->value) ? PART_LANE : PART_LOOP, (uint32_t)n->value, false, factor);
-        break;
-    case EXPR_INDEX_ADD:
-        add_terms(p, n->a, factor);
-        add_terms(p, n->b, factor);
-        break;
-    case EXPR_INDEX_MUL:
-        add_terms(p, n->a, wrapping_product(factor, n->value));
-        break;
-    default:
-        add_atom(p, e, factor);
-        break;
-    }
-}
-
+// A form with too many terms is an atom itself.
 static void add_index(struct planner *p, expr e, int64_t factor)
 {
-    if (count_terms(p->d, e) <= MAX_TERMS_OF_INDEX)
-        add_terms(p, e, factor);
-    else
+    struct affine_form form;
+    if (!affine_form_of(p->d, e, &form)) {
         add_atom(p, e, factor);
+        return;
+    }
+    p->draft.base = wrapping_sum(p->draft.base, wrapping_product(factor, form.base));
+    for (int i = 0; i < form.n; i++)
+        add_atom_or_variable(p, &form.terms[i], factor);
 }
 
 static void start_form(struct planner *p)
@@ -240,19 +157,13 @@ static bool is_linear_index(const struct stage *s, const struct form *f)
 
 // --- accesses --------------------------------------------------------------------------------------------------------
 
-static bool can_leave(const struct definition *d, expr index, int64_t size)
-{
-    struct range range = range_of(d, index);
-    return range.low < 0 || range.high >= size;
-}
-
 static void bound_axes(struct planner *p, const struct expr_node *n, struct access *access)
 {
     const struct type *t = definition_tensor(p->d, n->value);
     struct bound *bounds = NULL;
     for (int axis = 0; axis < t->rank; axis++) {
         expr index = p->d->indices.items[n->a + (expr)axis];
-        if (!can_leave(p->d, index, t->dim[axis]))
+        if (index_stays_inside(p->d, index, t->dim[axis]))
             continue;
         if (!bounds)
             access->bounds = bounds = arena_array(p->arena, struct bound, MAX_RANK);
@@ -451,7 +362,7 @@ void lanes_index(const struct lanes *lanes, expr e, int64_t *ret_values)
     case EXPR_INDEX_DIV:
         lanes_index(lanes, n->a, ret_values);
         for (int lane = 0; lane < lanes->n; lane++)
-            ret_values[lane] = floor_div(ret_values[lane], n->value);
+            ret_values[lane] = floor_quotient(ret_values[lane], n->value);
         break;
     case EXPR_INDEX_MOD:
         lanes_index(lanes, n->a, ret_values);

@@ -1,6 +1,7 @@
 #include "expressions/tape_nest.h"
 
 #include "core/arena.h"
+#include "expressions/affine.h"
 
 bool is_product_in_sum(const struct expr_node *n, enum scalar_function fn)
 {
@@ -9,10 +10,8 @@ bool is_product_in_sum(const struct expr_node *n, enum scalar_function fn)
 
 static bool is_linear_index(const struct definition *d, expr e)
 {
-    const struct expr_node *n = &d->nodes.items[e];
-    return n->kind == EXPR_INTEGER || n->kind == EXPR_VARIABLE ||
-           (n->kind == EXPR_INDEX_MUL && is_linear_index(d, n->a)) ||
-           (n->kind == EXPR_INDEX_ADD && is_linear_index(d, n->a) && is_linear_index(d, n->b));
+    struct affine_form form;
+    return affine_form_of(d, e, &form) && affine_form_is_of_variables(d, &form);
 }
 
 static bool is_linear_read(const struct definition *d, const struct expr_node *n)

@@ -5,6 +5,7 @@
 #include "backends/cuda/kernel_values.h"
 #include "backends/cuda/kernels.h"
 #include "core/arena.h"
+#include "expressions/affine.h"
 #include "expressions/elements.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +13,6 @@
 
 #define THREADS_OF_BLOCK 128
 #define MOST_BLOCKS 8192
-#define FARTHEST ((int64_t)1 << 60)
 
 struct writing {
     struct kernel_text k;
@@ -77,53 +77,6 @@ static bool has_kernels(const struct definition *d)
 
 // --- indices ---------------------------------------------------------------------------------------------------------
 
-struct range {
-    int64_t low, high;
-};
-
-static int64_t bounded(int64_t x)
-{
-    return x < -FARTHEST ? -FARTHEST : x > FARTHEST ? FARTHEST : x;
-}
-
-static int64_t times(int64_t a, int64_t b)
-{
-    int64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? ((a < 0) == (b < 0) ? FARTHEST : -FARTHEST) : bounded(product);
-}
-
-static int64_t floor_divided(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
-
-static struct range range_of(const struct definition *d, expr e)
-{
-    const struct expr_node *n = &d->nodes.items[e];
-    struct range a, b;
-    switch ((enum expr_kind)n->kind) {
-    case EXPR_INTEGER:
-        return (struct range){n->value, n->value};
-    case EXPR_VARIABLE:
-        return (struct range){0, d->extents.items[n->value] - 1};
-    case EXPR_INDEX_ADD:
-        a = range_of(d, n->a);
-        b = range_of(d, n->b);
-        return (struct range){bounded(a.low + b.low), bounded(a.high + b.high)};
-    case EXPR_INDEX_MUL:
-        a = range_of(d, n->a);
-        b = (struct range){times(a.low, n->value), times(a.high, n->value)};
-        return n->value < 0 ? (struct range){b.high, b.low} : b;
-    case EXPR_INDEX_DIV:
-        a = range_of(d, n->a);
-        return (struct range){floor_divided(a.low, n->value), floor_divided(a.high, n->value)};
-    case EXPR_INDEX_MOD:
-        return (struct range){0, n->value - 1};
-    default:
-        return (struct range){-FARTHEST, FARTHEST};
-    }
-}
-
 static int use_scalar(struct writing *w, expr e);
 static void add_index(struct writing *w, struct text *out, expr e);
 
@@ -139,7 +92,7 @@ static void add_variable(const struct writing *w, struct text *out, int64_t vari
 static void add_quotient(struct writing *w, struct text *out, const struct expr_node *n, char sign,
                          const char *function)
 {
-    bool is_plain = range_of(w->d, n->a).low >= 0;
+    bool is_plain = index_range(w->d, n->a).low >= 0;
     text_printf(out, "%s(", is_plain ? "" : function);
     add_index(w, out, n->a);
     text_printf(out, is_plain ? " %c %" PRId64 ")" : "%c %" PRId64 ")", is_plain ? sign : ',', n->value);
@@ -234,7 +187,7 @@ static void add_bounds(struct writing *w, struct text *out, const struct expr_no
     const struct type *type = definition_tensor(w->d, read->value);
     for (int i = 0; i < type->rank; i++) {
         expr index = w->d->indices.items[read->a + (expr)i];
-        struct range range = range_of(w->d, index);
+        struct index_range range = index_range(w->d, index);
         if (range.low < 0) {
             text_add(out, out->count ? " && " : "");
             add_index(w, out, index);
@@ -416,7 +369,8 @@ static bool has_wide_index(const struct writing *w)
         const struct view *v = &w->views[i];
         int64_t reach = 1;
         for (int k = 0; k < v->rank; k++)
-            reach = bounded(reach + times(v->stride[k] < 0 ? -v->stride[k] : v->stride[k], v->dim[k]));
+            reach = index_saturated(
+                reach + index_saturated_product(v->stride[k] < 0 ? -v->stride[k] : v->stride[k], v->dim[k]));
         if (reach > INT32_MAX / 2 || view_elements(v) > INT32_MAX / 2)
             return true;
     }

@@ -1,6 +1,8 @@
+// Compiles definitions whose reads are affine: indices, then values, then what kind of code it is.
 #include "backends/kernels/code.h"
 
 #include "core/arena.h"
+#include "expressions/affine.h"
 #include <string.h>
 
 struct compiler {
@@ -31,43 +33,21 @@ static int place_of_variable(const struct compiler *c, int64_t variable)
     return -1;
 }
 
-static bool add_to_axis(const struct compiler *c, expr e, int64_t factor, int64_t *base, int64_t *coefficients)
+// The coefficient of each place. False: the index is not affine in the stage's variables, or may be outside.
+static bool compile_index(const struct compiler *c, expr e, int64_t size, int64_t *ret_base, int64_t *coefficients)
 {
-    const struct expr_node *n = &c->d->nodes.items[e];
-    switch ((enum expr_kind)n->kind) {
-    case EXPR_INTEGER:
-        *base += factor * n->value;
-        return true;
-    case EXPR_VARIABLE: {
-        int place = place_of_variable(c, n->value);
+    struct affine_form form;
+    if (!affine_form_of(c->d, e, &form) || !affine_form_is_of_variables(c->d, &form) ||
+        !index_stays_inside(c->d, e, size))
+        return false;
+    *ret_base = form.base;
+    for (int i = 0; i < form.n; i++) {
+        int place = place_of_variable(c, c->d->nodes.items[form.terms[i].atom].value);
         if (place < 0)
             return false;
-        coefficients[place] += factor;
-        return true;
+        coefficients[place] += form.terms[i].factor;
     }
-    case EXPR_INDEX_ADD:
-        return add_to_axis(c, n->a, factor, base, coefficients) && add_to_axis(c, n->b, factor, base, coefficients);
-    case EXPR_INDEX_MUL:
-        return add_to_axis(c, n->a, factor * n->value, base, coefficients);
-    default:
-        return false;
-    }
-}
-
-static int64_t extent_of(const struct compiler *c, int place)
-{
-    int rank = c->stage->type.rank;
-    return place < rank ? c->stage->type.dim[place] : c->d->extents.items[c->reduced[place - rank]];
-}
-
-static bool stays_inside(const struct compiler *c, int64_t base, const int64_t *coefficients, int64_t size)
-{
-    int64_t low = base, high = base;
-    for (int i = 0; i < c->stage->type.rank + c->n_reduced; i++) {
-        int64_t reach = coefficients[i] * (extent_of(c, i) - 1);
-        *(reach < 0 ? &low : &high) += reach;
-    }
-    return low >= 0 && high < size;
+    return true;
 }
 
 static uint16_t compile_read(struct compiler *c, const struct expr_node *n)
@@ -77,8 +57,8 @@ static uint16_t compile_read(struct compiler *c, const struct expr_node *n)
     struct affine_read read = {.tensor = (int)n->value};
     for (int axis = 0; axis < source->rank; axis++) {
         int64_t coefficients[2 * MAX_RANK] = {0};
-        if (!add_to_axis(c, c->d->indices.items[n->a + (expr)axis], 1, &read.base[axis], coefficients) ||
-            !stays_inside(c, read.base[axis], coefficients, source->dim[axis]))
+        if (!compile_index(c, c->d->indices.items[n->a + (expr)axis], source->dim[axis], &read.base[axis],
+                           coefficients))
             return NO_VALUE;
         for (int i = 0; i < 2 * MAX_RANK; i++)
             if (coefficients[i] && read.n_terms < 4 * MAX_RANK)

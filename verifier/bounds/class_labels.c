@@ -28,8 +28,8 @@ static bool read_tells_index(const struct analysis *an, uint32_t node, const str
 {
     const struct definition *d = an->definitions[node];
     for (int axis = 0; axis < read->count; axis++) {
-        struct affine_index f = {0};
-        classes_add_affine(d, d->indices.items[read->a + (expr)axis], 1, &f);
+        struct affine_index f;
+        classes_find_affine(d, d->indices.items[read->a + (expr)axis], &f);
         for (int i = 0; i < f.n; i++)
             if (f.variable[i] == variable && tensor_tells_axis(an, node, (int)read->value, axis))
                 return true;

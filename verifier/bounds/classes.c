@@ -1,6 +1,7 @@
 #include "verifier/bounds/classes.h"
 
 #include "core/hash.h"
+#include "expressions/affine.h"
 #include "verifier/bounds/class_windows.h"
 #include <assert.h>
 #include <string.h>
@@ -88,42 +89,40 @@ void classes_number_items(struct analysis *an)
 static void collect_divided(const struct definition *d, expr e, struct affine_index *ret)
 {
     const struct expr_node *n = &d->nodes.items[e];
-    if (n->kind == EXPR_VARIABLE && ret->n_divided < 8)
-        ret->divided[ret->n_divided++] = (uint32_t)n->value;
-    else if (n->kind == EXPR_INDEX_ADD) {
+    if (n->kind == EXPR_VARIABLE) {
+        if (ret->n_divided == (int)(sizeof ret->divided / sizeof *ret->divided))
+            ret->is_too_long = true;
+        else
+            ret->divided[ret->n_divided++] = (uint32_t)n->value;
+    } else if (n->kind == EXPR_INDEX_ADD) {
         collect_divided(d, n->a, ret);
         collect_divided(d, n->b, ret);
     } else if (n->kind == EXPR_INDEX_MUL || n->kind == EXPR_INDEX_DIV || n->kind == EXPR_INDEX_MOD)
         collect_divided(d, n->a, ret);
 }
 
-void classes_add_affine(const struct definition *d, expr e, int64_t factor, struct affine_index *ret)
+static void add_atom(const struct definition *d, const struct scaled_atom *term, struct affine_index *ret)
 {
-    const struct expr_node *n = &d->nodes.items[e];
-    int before;
-    switch ((enum expr_kind)n->kind) {
-    case EXPR_INTEGER:
-        ret->base += factor * n->value;
-        break;
-    case EXPR_VARIABLE:
-        if (ret->n < 8) {
-            ret->variable[ret->n] = (uint32_t)n->value;
-            ret->coefficient[ret->n++] = factor;
-        }
-        break;
-    case EXPR_INDEX_ADD:
-        classes_add_affine(d, n->a, factor, ret);
-        classes_add_affine(d, n->b, factor, ret);
-        break;
-    case EXPR_INDEX_MUL:
-        classes_add_affine(d, n->a, factor * n->value, ret);
-        break;
-    default:
-        before = ret->n_divided;
-        collect_divided(d, e, ret);
+    const struct expr_node *n = &d->nodes.items[term->atom];
+    int before = ret->n_divided;
+    if (n->kind != EXPR_VARIABLE) {
+        collect_divided(d, term->atom, ret);
         ret->divides_combination = ret->divides_combination || ret->n_divided - before != 1;
-        break;
+    } else if (ret->n == (int)(sizeof ret->variable / sizeof *ret->variable))
+        ret->is_too_long = true;
+    else {
+        ret->variable[ret->n] = (uint32_t)n->value;
+        ret->coefficient[ret->n++] = term->factor;
     }
+}
+
+void classes_find_affine(const struct definition *d, expr e, struct affine_index *ret)
+{
+    struct affine_form form;
+    bool is_whole = affine_form_of(d, e, &form);
+    *ret = (struct affine_index){.base = form.base, .is_too_long = !is_whole};
+    for (int i = 0; i < form.n; i++)
+        add_atom(d, &form.terms[i], ret);
 }
 
 static void add_window(struct analysis *an, uint32_t node, int axis, const struct affine_index *f, uint32_t read_item,
@@ -225,10 +224,11 @@ static bool is_block_of_merge(const struct analysis *an, uint32_t node, int axis
 static void note_index(struct analysis *an, uint32_t node, const struct expr_node *read, int axis)
 {
     const struct definition *d = an->definitions[node];
-    struct affine_index f = {0};
+    struct affine_index f;
     uint32_t item = item_of_tensor_axis(an, node, (int)read->value, axis);
     int64_t size = definition_tensor(d, read->value)->dim[axis];
-    classes_add_affine(d, d->indices.items[read->a + (expr)axis], 1, &f);
+    classes_find_affine(d, d->indices.items[read->a + (expr)axis], &f);
+    an->has_too_many = an->has_too_many || f.is_too_long;
     for (int i = 0; i < f.n_divided; i++) {
         classes_unite(an, item, an->first_item[node] + f.divided[i]);
         an->links[an->n_links - 1].is_of_group = true;
@@ -325,8 +325,9 @@ static void add_test(struct analysis *an, uint32_t node, const struct affine_ind
 static void note_select(struct analysis *an, uint32_t node, const struct expr_node *select)
 {
     const struct definition *d = an->definitions[node];
-    struct affine_index f = {0};
-    classes_add_affine(d, select->a, 1, &f);
+    struct affine_index f;
+    classes_find_affine(d, select->a, &f);
+    an->has_too_many = an->has_too_many || f.is_too_long;
     uint32_t first = f.n ? an->first_item[node] + f.variable[0] : 0;
     if (f.n_divided) {
         for (int i = 0; i < f.n_divided; i++)

@@ -80,9 +80,9 @@ struct affine_index {
     uint32_t divided[8];   // variables under a division or modulus
     int n_divided;
     bool divides_combination;
+    bool is_too_long;   // some of it did not fit here
 };
-// Adds the expression, times the factor.
-void classes_add_affine(const struct definition *d, expr e, int64_t factor, struct affine_index *ret);
+void classes_find_affine(const struct definition *d, expr e, struct affine_index *ret);
 
 // Numbers the items of an instance whose nodes are all typed, each in a class of its own.
 void classes_number_items(struct analysis *an);
