@@ -31,12 +31,15 @@ static bool map_open_file(struct file_map *map, int fd, const char *path, struct
         return fail_with_errno(error, path, "cannot read", errno);
     if (!S_ISREG(status.st_mode))
         return error_set(error, path, 0, 0, S_ISDIR(status.st_mode) ? "is a folder" : "is not a regular file");
-    *map = (struct file_map){.size = (size_t)status.st_size};
+    static const uint8_t nothing[1];
+    *map = (struct file_map){nothing, (size_t)status.st_size};
     if (map->size == 0)
         return true;
     void *bytes = mmap(NULL, map->size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (bytes == MAP_FAILED)
+    if (bytes == MAP_FAILED) {
+        *map = (struct file_map){0};
         return fail_with_errno(error, path, "cannot map into memory", errno);
+    }
     map->bytes = bytes;
     return true;
 }
@@ -54,7 +57,7 @@ bool file_map_open(struct file_map *map, const char *path, struct error *error)
 
 void file_map_close(struct file_map *map)
 {
-    if (map->bytes)
+    if (map->size)
         munmap((void *)(uintptr_t)map->bytes, map->size);
     *map = (struct file_map){0};
 }

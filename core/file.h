@@ -8,7 +8,7 @@
 struct error;
 
 struct file_map {
-    const uint8_t *bytes;   // NULL when size is 0
+    const uint8_t *bytes;   // of an open map never NULL, so that bytes + size is always a place
     size_t size;
 };
 bool file_map_open(struct file_map *map, const char *path, struct error *error);   // regular files only

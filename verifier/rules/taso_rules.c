@@ -57,6 +57,9 @@ static bool take_field(struct wire *w, unsigned *ret_field, int64_t *ret_value, 
 #define MAX_OPERATORS 16
 #define MAX_OPERATOR_INPUTS 8
 #define N_PARAMETERS 16
+#define LARGEST_VARIABLE 1000
+#define LARGEST_PARAMETER 1000000   // of sizes and numbers of axes, so that nothing computed with them overflows
+#define LONGEST_RULE (1 << 16)      // as text, in which an operator that is read twice stands twice
 
 struct taso_tensor {
     int64_t op, output;   // op < 0: variable -op
@@ -88,6 +91,12 @@ static bool read_numbers(struct wire w, int64_t *ret_numbers, uint32_t n)
     return !w.is_bad;
 }
 
+static bool is_variable_or_below(int64_t op, uint32_t n)
+{
+    return op >= -LARGEST_VARIABLE && op < (int64_t)n;
+}
+
+// Inputs are variables or operators before this one.
 static bool read_op(struct wire w, struct taso_graph *g)
 {
     unsigned field;
@@ -104,10 +113,12 @@ static bool read_op(struct wire w, struct taso_graph *g)
         if ((field == 2 || field == 3) && !read_numbers(message, numbers, 2))
             return false;
         if (field == 2) {
-            if (op->n_inputs == MAX_OPERATOR_INPUTS || numbers[0] >= (int64_t)g->n || numbers[0] < -1000)
+            if (op->n_inputs == MAX_OPERATOR_INPUTS || !is_variable_or_below(numbers[0], g->n))
                 return false;
             op->inputs[op->n_inputs++] = (struct taso_tensor){numbers[0], numbers[1]};
         }
+        if (field == 3 && (numbers[1] < -LARGEST_PARAMETER || numbers[1] > LARGEST_PARAMETER))
+            return false;
         if (field == 3 && numbers[0] >= 0 && numbers[0] < N_PARAMETERS)
             op->parameters[numbers[0]] = numbers[1];
     }
@@ -120,7 +131,8 @@ static bool read_map(struct wire w, struct taso_rule *r)
     int64_t numbers[4] = {0};   // source op, target op, source output, target output
     if (r->n_outputs == MAX_RULE_OUTPUTS || !read_numbers(w, numbers, 4))
         return false;
-    if (numbers[0] < 0 || numbers[0] >= (int64_t)r->source.n || numbers[1] >= (int64_t)r->target.n)
+    if (numbers[0] < 0 || !is_variable_or_below(numbers[0], r->source.n) ||
+        !is_variable_or_below(numbers[1], r->target.n))
         return false;
     r->from[r->n_outputs] = (struct taso_tensor){numbers[0], numbers[2]};
     r->to[r->n_outputs++] = (struct taso_tensor){numbers[1], numbers[3]};
@@ -146,10 +158,11 @@ static bool read_rule(struct wire w, struct taso_rule *ret_rule)
 
 // --- rules as text ---------------------------------------------------------------------------------------------------
 
+// Every operator has a counterpart and the inputs that it takes, so that each walk along inputs ends at a variable.
 struct writer {
     const struct taso_graph *graph;
     struct text *out;
-    int64_t unknown_type;   // an operator that has no counterpart
+    bool has_other_padding;
 };
 
 static void write_term(struct writer *w, struct taso_tensor t);
@@ -170,6 +183,8 @@ static void write_size(struct writer *w, struct taso_tensor t, int axis)
         text_printf(w->out, "(dim ?x%" PRId64 " %d)", -t.op, axis);
         return;
     }
+    if (w->out->count > LONGEST_RULE)
+        return;
     const struct taso_op *op = &w->graph->ops[t.op];
     if (op->type == TASO_CONCAT && op->parameters[PARAMETER_AXIS] == axis) {
         text_add(w->out, "(+ ");
@@ -194,7 +209,7 @@ static void write_window(struct writer *w, const struct taso_op *op)
     bool is_symmetric = p[PARAMETER_STRIDE_H] == 1 && p[PARAMETER_STRIDE_W] == 1 && p[PARAMETER_KERNEL_H] % 2 &&
                         p[PARAMETER_KERNEL_W] % 2;
     if (!is_symmetric)
-        w->unknown_type = op->type;
+        w->has_other_padding = true;
 }
 
 static void write_activation(struct writer *w, const struct taso_op *op)
@@ -242,11 +257,37 @@ static const char *name_of_simple(int64_t type)
     }
 }
 
+// 0: an operator that has no counterpart.
 static uint32_t least_inputs(int64_t type)
 {
-    bool is_unary = type == TASO_RELU || type == TASO_SIGMOID || type == TASO_TANH || type == TASO_SPLIT ||
-                    type == TASO_POOL_MAX || type == TASO_POOL_AVG;
-    return is_unary ? 1 : 2;
+    switch (type) {
+    case TASO_RELU:
+    case TASO_SIGMOID:
+    case TASO_TANH:
+    case TASO_SPLIT:
+    case TASO_POOL_MAX:
+    case TASO_POOL_AVG:
+        return 1;
+    case TASO_ADD:
+    case TASO_MUL:
+    case TASO_SCALE:
+    case TASO_MATMUL:
+    case TASO_CONCAT:
+    case TASO_CONV:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+static bool has_counterparts(const struct taso_graph *g)
+{
+    for (uint32_t i = 0; i < g->n; i++) {
+        uint32_t least = least_inputs(g->ops[i].type);
+        if (least == 0 || g->ops[i].n_inputs < least)
+            return false;
+    }
+    return true;
 }
 
 static void write_term(struct writer *w, struct taso_tensor t)
@@ -255,10 +296,10 @@ static void write_term(struct writer *w, struct taso_tensor t)
         text_printf(w->out, "?x%" PRId64, -t.op);
         return;
     }
+    if (w->out->count > LONGEST_RULE)
+        return;
     const struct taso_op *op = &w->graph->ops[t.op];
-    if (op->n_inputs < least_inputs(op->type)) {
-        w->unknown_type = op->type;
-    } else if (name_of_simple(op->type)) {
+    if (name_of_simple(op->type)) {
         text_printf(w->out, "(%s", name_of_simple(op->type));
         write_operands(w, op);
     } else if (op->type == TASO_MATMUL) {
@@ -273,13 +314,11 @@ static void write_term(struct writer *w, struct taso_tensor t)
         write_operands(w, op);
     } else if (op->type == TASO_CONV) {
         write_conv(w, op);
-    } else if (op->type == TASO_POOL_MAX || op->type == TASO_POOL_AVG) {
+    } else {
         write_sizes(w, op->type == TASO_POOL_MAX ? "poolmax" : "poolavg", op);
         write_window(w, op);
         write_activation(w, op);
         write_operands(w, op);
-    } else {
-        w->unknown_type = op->type;
     }
 }
 
@@ -296,8 +335,6 @@ static void write_conditions(struct writer *w)
     text_add(w->out, "\n  (where");
     for (uint32_t i = 0; i < w->graph->n; i++) {
         const struct taso_op *op = &w->graph->ops[i];
-        if (op->n_inputs < least_inputs(op->type))
-            continue;
         for (uint32_t k = 0; op->type == TASO_CONCAT && k < op->n_inputs; k++)
             text_printf(w->out, " (= (rank ?x%" PRId64 ") %" PRId64 ")", variable_with_rank_of(w->graph, op->inputs[k]),
                         op->parameters[PARAMETER_NUM_DIM]);
@@ -317,7 +354,7 @@ static void write_conditions(struct writer *w)
 
 static bool write_rule(const struct taso_rule *r, size_t number, struct text *out)
 {
-    struct writer source = {&r->source, out, 0}, target = {&r->target, out, 0};
+    struct writer source = {&r->source, out, false}, target = {&r->target, out, false};
     text_printf(out, "(rule taso-%zu\n  (source", number);
     for (uint32_t i = 0; i < r->n_outputs; i++) {
         text_add(out, " ");
@@ -331,7 +368,7 @@ static bool write_rule(const struct taso_rule *r, size_t number, struct text *ou
     text_add(out, ")");
     write_conditions(&source);
     text_add(out, ")\n");
-    return !source.unknown_type && !target.unknown_type;
+    return !source.has_other_padding && !target.has_other_padding;
 }
 
 // --- the file --------------------------------------------------------------------------------------------------------
@@ -342,9 +379,13 @@ static bool add_rule(struct rule_set *set, const struct taso_rule *r, size_t num
     struct text text = {0};
     const struct sexp *list;
     struct rule *rule;
-    if (!write_rule(r, number, &text)) {
+    if (!has_counterparts(&r->source) || !has_counterparts(&r->target) || !write_rule(r, number, &text)) {
         text_free(&text);
         return error_set(error, path, 0, 0, "rule %zu has an operator or padding without a counterpart", number);
+    }
+    if (text.count > LONGEST_RULE) {
+        text_free(&text);
+        return error_set(error, path, 0, 0, "rule %zu is too large", number);
     }
     bool is_parsed = sexp_parse(set->arena, path, text.chars, text.count, &list, error) &&
                      rule_parse(&list->items[0], path, set->arena, &rule, error);
