@@ -1,6 +1,8 @@
-// Reading is a private map of a regular file. Writing goes to a new file beside the target, which takes the target's
-// name only when every byte is on the disk: whoever looks sees the old file or the new one. A target that is no
-// regular file (/dev/null, a pipe) cannot be replaced by a rename and is written directly.
+// Reading is a private map of a regular file. Writing goes to a new file in the target's folder, which takes the target's
+// name only when every byte is on the disk: whoever looks sees the old file or the new one. Until then it has no name
+// where the file system knows such files (O_TMPFILE), so that nothing is left of a program that is killed. A target that
+// is no regular file (/dev/null, a pipe) cannot be replaced by a rename and is written directly.
+#define _GNU_SOURCE   // O_TMPFILE
 #include "core/file.h"
 #include "core/error.h"
 #include "core/memory.h"
@@ -96,24 +98,75 @@ static char *path_behind_links(const char *path)
     return copy;
 }
 
-// A new file in the target's folder under a name that nobody has; its mode is the usual one for new files.
-static int create_beside(const char *path, char **ret_name)
+// Calls `make` with names in the target's folder until one is free.
+typedef int make_file_fn(const char *name, int fd);
+
+static int make_beside(const char *path, make_file_fn *make, int fd, char **ret_name)
 {
     size_t folder = folder_length(path), room = folder + 48;
     char *name = mem_alloc_zero(room);
     memcpy(name, path, folder);
-    int fd = -1;
-    for (int attempt = 0; fd < 0 && attempt < NAME_ATTEMPTS; attempt++) {
+    int made = -1;
+    for (int attempt = 0; made < 0 && attempt < NAME_ATTEMPTS; attempt++) {
         snprintf(name + folder, room - folder, ".taso-%ld-%d.tmp", (long)getpid(), attempt);
-        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno != EEXIST)
+        made = make(name, fd);
+        if (made < 0 && errno != EEXIST)
             break;
     }
     int failure = errno;
-    *ret_name = fd >= 0 ? copy_string(name) : NULL;
+    *ret_name = made >= 0 ? copy_string(name) : NULL;
     mem_free(name, room);
     errno = failure;
+    return made;
+}
+
+static int make_named(const char *name, int fd)
+{
+    return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+static void print_descriptor_path(char *ret_path, size_t size, int fd)
+{
+    snprintf(ret_path, size, "/proc/self/fd/%d", fd);
+}
+
+static int give_name(const char *name, int fd)
+{
+    char path[40];
+    print_descriptor_path(path, sizeof path, fd);
+    return linkat(AT_FDCWD, path, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+}
+
+static char *folder_of(const char *path)
+{
+    size_t length = folder_length(path);
+    char *folder = length ? new_string(length) : copy_string(".");
+    if (length)
+        memcpy(folder, path, length);
+    return folder;
+}
+
+// -1: such files are not known there, or could not be given a name later.
+static int make_unnamed(const char *path)
+{
+    char *folder = folder_of(path), shown[40];
+    int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    free_string(folder);
+    print_descriptor_path(shown, sizeof shown, fd);
+    if (fd >= 0 && access(shown, F_OK) != 0) {
+        close(fd);
+        fd = -1;
+    }
     return fd;
+}
+
+// The mode is the usual one for new files.
+static void create_beside(struct file_writer *w)
+{
+    w->fd = make_unnamed(w->path);
+    w->is_unnamed = w->fd >= 0;
+    if (!w->is_unnamed)
+        w->fd = make_beside(w->path, make_named, -1, &w->temporary);
 }
 
 static bool open_new_or_replacing(struct file_writer *w, const char *path, const struct stat *old, struct error *error)
@@ -121,7 +174,7 @@ static bool open_new_or_replacing(struct file_writer *w, const char *path, const
     if (old && access(path, W_OK) != 0)
         return fail_with_errno(error, path, "cannot write", errno);
     w->path = path_behind_links(path);
-    w->fd = create_beside(w->path, &w->temporary);
+    create_beside(w);
     if (w->fd < 0) {
         int failure = errno;
         free_string(w->path);
@@ -190,10 +243,7 @@ static void synchronize(struct file_writer *w)
 // Makes the rename itself durable; where folders cannot be synchronized nothing is lost but that.
 static void synchronize_folder_of(const char *path)
 {
-    size_t length = folder_length(path);
-    char *folder = length ? new_string(length) : copy_string(".");
-    if (length)
-        memcpy(folder, path, length);
+    char *folder = folder_of(path);
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
         (void)!fsync(fd);
@@ -233,6 +283,7 @@ void file_write(struct file_writer *w, const void *bytes, size_t size)
 {
     assert(w->buffer);
     w->written += size;
+    w->is_synchronized = false;
     if (size > BUFFER_SIZE - w->buffered)
         flush_buffer(w);
     if (size >= BUFFER_SIZE) {
@@ -243,19 +294,43 @@ void file_write(struct file_writer *w, const void *bytes, size_t size)
     }
 }
 
-bool file_writer_commit(struct file_writer *w, struct error *error)
+static bool report_failure(struct file_writer *w, struct error *error)
+{
+    if (!w->failed)
+        return false;
+    fail_with_errno(error, w->path, "cannot write", w->failure);
+    file_writer_abandon(w);
+    return true;
+}
+
+bool file_writer_synchronize(struct file_writer *w, struct error *error)
 {
     assert(w->buffer);
     flush_buffer(w);
-    synchronize(w);
+    if (!w->is_synchronized)
+        synchronize(w);
+    w->is_synchronized = true;
+    return !report_failure(w, error);
+}
+
+void file_writer_set_target(struct file_writer *w, const char *path)
+{
+    assert(w->is_unnamed || w->temporary);
+    free_string(w->path);
+    w->path = copy_string(path);
+}
+
+bool file_writer_commit(struct file_writer *w, struct error *error)
+{
+    if (!file_writer_synchronize(w, error))
+        return false;
+    if (w->is_unnamed && make_beside(w->path, give_name, w->fd, &w->temporary) < 0)
+        note_failure(w, errno);
     close_descriptor(w);
     if (!w->failed && w->temporary && rename(w->temporary, w->path) != 0)
         note_failure(w, errno);
-    if (w->failed) {
-        fail_with_errno(error, w->path, "cannot write", w->failure);
-        file_writer_abandon(w);
+    if (report_failure(w, error))
         return false;
-    }
     if (w->temporary)
         synchronize_folder_of(w->path);
     release(w);
@@ -271,6 +346,12 @@ void file_writer_abandon(struct file_writer *w)
     if (w->temporary)
         unlink(w->temporary);
     release(w);
+}
+
+bool file_can_be_replaced(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) != 0 || S_ISREG(status.st_mode);
 }
 
 bool file_write_text(const char *path, const char *text, size_t size, struct error *error)

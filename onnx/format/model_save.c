@@ -1,5 +1,7 @@
-// Saving a model: which tensors go to the external file and where in it, then both files, the data first, so that a
-// model never names data that is not there. A tensor that moves is written in another form (no payload, external_data
+// Saving a model: which tensors go to the external file and where in it, then both files. The external file is named by
+// its content, so that no other model refers to that name with other data; both files are on the disk before the first
+// takes its name, the data first: whenever this ends, the model that stands there has the data that it was made with.
+// A tensor that moves is written in another form (no payload, external_data
 // entries); the forms are a list in the order of writing, the model itself stays untouched. Tensors that share bytes
 // (tied weights) share them in the external file too.
 #include "core/error.h"
@@ -9,14 +11,18 @@
 #include "onnx/format/wire.h"
 #include "onnx/format/writer.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SMALL_PAYLOAD 1024       // stays in the model
 #define PIECE (4u << 20)         // bytes written between two givings back of pages
 #define PAGE_ALIGNED_FROM 4096   // larger payloads begin on a page, so that runtimes can map them
 #define PAGE_SIZE_OF_FORMAT 4096
 #define SMALL_ALIGNMENT 64
+#define DIGITS_OF_HASH 16
 
 struct placement {
     struct onnx_bytes payload;
@@ -24,7 +30,7 @@ struct placement {
 };
 struct plan {
     struct arena arena;
-    const char *location;                    // file name of the external data
+    char *location;                          // file name of the external data; its hash is filled in when it is known
     bool moves_large;                        // not only what was external before
     VEC(const struct onnx_tensor *) forms;   // by tensor in the order of writing; NULL: as it is
     VEC(struct placement) placements;        // in the order of the file
@@ -34,16 +40,18 @@ struct plan {
 struct saved_source {
     struct file_writer *writer;
     const struct onnx_file *source;
+    uint64_t hash;   // of what was put
 };
 
 static void put_in_pieces(void *target, const void *bytes, size_t size)
 {
-    const struct saved_source *saved = target;
+    struct saved_source *saved = target;
     const uint8_t *at = bytes;
     bool gives_back = size >= PIECE;
     while (size) {
         size_t piece = size < PIECE ? size : PIECE;
         file_write(saved->writer, at, piece);
+        saved->hash = hash_bytes(at, piece, saved->hash);
         if (gives_back)
             onnx_file_forget(saved->source, at, piece);
         at += piece;
@@ -95,7 +103,7 @@ static struct onnx_string text_value(struct plan *plan, const char *text)
     return (struct onnx_string){arena_string(&plan->arena, text), strlen(text)};
 }
 
-static void set_entry(struct plan *plan, struct onnx_list *list, const char *key, const char *value)
+static struct onnx_entry *set_entry(struct plan *plan, struct onnx_list *list, const char *key, const char *value)
 {
     struct onnx_entry *entry = NULL;
     for (size_t i = 0; i < list->count && !entry; i++)
@@ -107,6 +115,7 @@ static void set_entry(struct plan *plan, struct onnx_list *list, const char *key
         list->items[list->count++] = entry;
     }
     entry->value = text_value(plan, value);
+    return entry;
 }
 
 // The entries with the new place; others (a checksum) stay.
@@ -118,7 +127,7 @@ static struct onnx_list external_entries(struct plan *plan, const struct onnx_li
         *copy = *(const struct onnx_entry *)old->items[i];
         list.items[list.count++] = copy;
     }
-    set_entry(plan, &list, "location", plan->location);
+    set_entry(plan, &list, "location", "")->value = (struct onnx_string){plan->location, strlen(plan->location)};
     set_entry(plan, &list, "offset", arena_printf(&plan->arena, "%llu", (unsigned long long)offset));
     set_entry(plan, &list, "length", arena_printf(&plan->arena, "%zu", size));
     return list;
@@ -174,46 +183,106 @@ static void put_padding(struct file_writer *writer, uint64_t until)
 }
 
 static bool write_payloads(const struct plan *plan, const struct onnx_file *source, struct file_writer *writer,
-                           const char *path, struct error *error)
+                           const char *path, uint64_t *ret_hash, struct error *error)
 {
-    struct saved_source saved = {writer, source};
+    struct saved_source saved = {writer, source, 0};
     if (!file_writer_open(writer, path, error))
         return false;
     for (size_t i = 0; i < plan->placements.count && !writer->failed; i++) {
         put_padding(writer, plan->placements.items[i].offset);
+        saved.hash = hash_mix(saved.hash, plan->placements.items[i].offset);
         put_in_pieces(&saved, plan->placements.items[i].payload.at, plan->placements.items[i].payload.size);
     }
-    return true;
+    *ret_hash = saved.hash;
+    return file_writer_synchronize(writer, error);
 }
 
 static bool write_messages(struct onnx_writer *w, const struct onnx_model *model, const struct onnx_file *source,
                            struct file_writer *writer, const char *path, struct error *error)
 {
-    struct saved_source saved = {writer, source};
+    struct saved_source saved = {writer, source, 0};
     struct wire_sink sink = {put_in_pieces, &saved};
     if (!file_writer_open(writer, path, error))
         return false;
     w->sink = &sink;
     onnx_writer_put(w, &onnx_model_descriptor, model);
     w->sink = NULL;
-    return true;
+    return file_writer_synchronize(writer, error);
 }
 
-static bool write_both(struct onnx_writer *w, const struct plan *plan, const struct onnx_model *model,
-                       const struct onnx_file *source, const char *path, const char *data_path, struct error *error)
+static const char *file_name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+// NAME.0123456789abcdef.data
+static void fill_in_hash(const char *name, char *location, uint64_t hash)
+{
+    char digits[DIGITS_OF_HASH + 1];
+    snprintf(digits, sizeof digits, "%016" PRIx64, hash);
+    memcpy(location + strlen(name) + 1, digits, DIGITS_OF_HASH);
+}
+
+static bool is_data_of(const char *name, const char *location)
+{
+    size_t length = strlen(name);
+    return strncmp(location, name, length) == 0 && location[length] == '.' &&
+           strspn(location + length + 1, "0123456789abcdef") == DIGITS_OF_HASH &&
+           strcmp(location + length + 1 + DIGITS_OF_HASH, ".data") == 0;
+}
+
+static const char *beside(struct plan *plan, const char *path, const char *location)
+{
+    return arena_printf(&plan->arena, "%.*s%s", (int)(file_name_of(path) - path), path, location);
+}
+
+// The data of the model that is replaced, when it is named as ours are; NULL: there is none.
+static const char *superseded_data(struct plan *plan, const char *path)
+{
+    struct onnx_file old;
+    struct error ignored;
+    const char *found = NULL;
+    if (!file_can_be_replaced(path) || !onnx_file_open(&old, path, &ignored))
+        return NULL;
+    for (size_t i = 0; i < old.externals.count && !found; i++)
+        if (is_data_of(file_name_of(path), old.externals.items[i].location))
+            found = beside(plan, path, old.externals.items[i].location);
+    onnx_file_close(&old);
+    return found;
+}
+
+static bool commit_both(struct file_writer *data, struct file_writer *text, const char *data_path, struct error *error)
+{
+    bool was_there = access(data_path, F_OK) == 0;
+    file_writer_set_target(data, data_path);
+    if (!file_writer_commit(data, error)) {
+        file_writer_abandon(text);
+        return false;
+    }
+    if (file_writer_commit(text, error))
+        return true;
+    if (!was_there)
+        unlink(data_path);
+    return false;
+}
+
+static bool write_both(struct onnx_writer *w, struct plan *plan, const struct onnx_model *model,
+                       const struct onnx_file *source, const char *path, struct error *error)
 {
     struct file_writer data, text;
-    if (!write_payloads(plan, source, &data, data_path, error))
+    uint64_t hash;
+    if (!file_can_be_replaced(path))
+        return error_set_code(error, EXIT_USAGE, path,
+                              "is no regular file, and the model has a file of weights that goes beside it");
+    if (!write_payloads(plan, source, &data, beside(plan, path, plan->location), &hash, error))
         return false;
+    fill_in_hash(file_name_of(path), plan->location, hash);
     if (!write_messages(w, model, source, &text, path, error)) {
         file_writer_abandon(&data);
         return false;
     }
-    if (!file_writer_commit(&data, error)) {
-        file_writer_abandon(&text);
-        return false;
-    }
-    return file_writer_commit(&text, error);
+    return commit_both(&data, &text, beside(plan, path, plan->location), error);
 }
 
 static bool write_one(struct onnx_writer *w, const struct onnx_model *model, const struct onnx_file *source,
@@ -221,12 +290,6 @@ static bool write_one(struct onnx_writer *w, const struct onnx_model *model, con
 {
     struct file_writer text;
     return write_messages(w, model, source, &text, path, error) && file_writer_commit(&text, error);
-}
-
-static const char *file_name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 static size_t measure(struct onnx_writer *w, struct plan *plan, const struct onnx_model *model)
@@ -242,21 +305,23 @@ bool onnx_model_write(const struct onnx_model *model, const struct onnx_file *so
     struct onnx_writer w = {0};
     struct plan plan = {0};
     arena_init(&plan.arena);
-    const char *data_path = arena_printf(&plan.arena, "%s.data", path);
-    plan.location = file_name_of(data_path);
+    plan.location = arena_printf(&plan.arena, "%s.%0*d.data", file_name_of(path), DIGITS_OF_HASH, 0);
     size_t size = measure(&w, &plan, model);
     if (size > (limit ? limit : ONNX_PROTOBUF_LIMIT)) {
         plan.moves_large = true;
         size = measure(&w, &plan, model);
     }
+    const char *superseded = superseded_data(&plan, path);
     bool is_written;
     if (size > ONNX_PROTOBUF_LIMIT)
         is_written = error_set_code(error, EXIT_UNSUPPORTED, path,
                                     "the model without its weights exceeds protobuf's limit of 2 GB");
     else if (plan.placements.count)
-        is_written = write_both(&w, &plan, model, source, path, data_path, error);
+        is_written = write_both(&w, &plan, model, source, path, error);
     else
         is_written = write_one(&w, model, source, path, error);
+    if (is_written && superseded && (!plan.placements.count || strcmp(file_name_of(superseded), plan.location) != 0))
+        unlink(superseded);
     onnx_writer_free(&w);
     free_plan(&plan);
     return is_written;

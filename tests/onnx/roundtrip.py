@@ -205,6 +205,13 @@ def save_external(runner, model, name="ext.onnx", location="ext.data"):
     return path
 
 
+def data_file_of(path):
+    """The external file that a model was written with: it is named by its content."""
+    found = list(path.parent.glob(path.name + ".????????????????.data"))
+    require(len(found) == 1, f"{len(found)} data files beside {path.name}")
+    return found[0]
+
+
 def arrays_of(path):
     return [numpy_helper.to_array(t).tobytes() for t in onnx.load(str(path)).graph.initializer]
 
@@ -229,16 +236,25 @@ def suite_external(runner):
     path = save_external(runner, onnx.ModelProto.FromString(model.SerializeToString()))
     target, _, _ = runner.accepts(path)
     require(arrays_of(target) == expected, "external data differs")
-    require((runner.folder / "out.onnx.data").exists(), "external data did not stay external")
+    first = data_file_of(target)
+    target, _, _ = runner.accepts(target, target.name)
+    require(data_file_of(target) == first, "the same data has another name")
 
     target, _, _ = runner.accepts(runner.save(model), "moved.onnx", "--limit", "2000")
     require(arrays_of(target) == expected, "moved data differs")
     require(target.stat().st_size < 2000, "nothing was moved out")
+    before = data_file_of(target)
+    changed = weights_model()
+    changed.graph.initializer[0].raw_data = bytes(len(expected[0]))
+    target, _, _ = runner.accepts(runner.save(changed), "moved.onnx", "--limit", "2000")
+    require(data_file_of(target) != before, "other data has the same name, or the superseded one is left")
+    target, _, _ = runner.accepts(runner.save(model), "moved.onnx")
+    require(not list(runner.folder.glob("moved.onnx.*")), "superseded data is left beside a model without any")
 
     shared = rewrite_external(path, location="ext.data", offset="16384", length="16384")
     target, _, _ = runner.accepts(shared, "shared.onnx")
     require(arrays_of(target) == [expected[1], expected[1], expected[2]], "shared data differs")
-    require((runner.folder / "shared.onnx.data").stat().st_size == 2 * 16384, "shared data was written twice")
+    require(data_file_of(target).stat().st_size == 2 * 16384, "shared data was written twice")
 
     below = runner.folder / "below"
     below.mkdir()
@@ -386,7 +402,7 @@ def suite_large(runner):
         print(f"{total} bytes, peak {peak} bytes resident")
         require(peak < 1.3 * total, f"{peak} bytes of memory for a model of {total}")
         require(target.stat().st_size < 1 << 20, "the model is too large for protobuf")
-        data = np.memmap(str(target) + ".data", np.uint8)
+        data = np.memmap(data_file_of(target), np.uint8)
         for tensor in onnx.load(str(target), load_external_data=False).graph.initializer:
             offset = int({e.key: e.value for e in tensor.external_data}["offset"])
             require(data[offset : offset + size].tobytes() == block, f"{tensor.name} differs")
