@@ -1,6 +1,7 @@
 // Errors are filled where bad input is found and printed once; what they quote comes from files, so nothing of it may
 // reach a terminal as a control character.
 #include "core/error.h"
+#include "core/text.h"
 #include <stdarg.h>
 #include <string.h>
 
@@ -43,28 +44,21 @@ bool error_set_code(struct error *error, enum exit_code code, const char *file, 
     return false;
 }
 
-static void print_without_controls(FILE *out, const char *text)
-{
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++)
-        if (*c < 0x20 || *c == 0x7f)
-            fprintf(out, "\\x%02X", *c);
-        else
-            fputc(*c, out);
-}
-
 void error_print(FILE *out, const char *program, const struct error *error)
 {
-    fprintf(out, "%s: ", program);
+    struct text line = {0};
+    text_printf(&line, "%s: ", program);
     if (error->file[0]) {
-        print_without_controls(out, error->file);
+        text_add_shown(&line, error->file);
         if (error->line)
-            fprintf(out, ":%u", error->line);
+            text_printf(&line, ":%u", error->line);
         if (error->line && error->column)
-            fprintf(out, ":%u", error->column);
-        fputs(": ", out);
+            text_printf(&line, ":%u", error->column);
+        text_add(&line, ": ");
     }
-    print_without_controls(out, error->message);
-    fputc('\n', out);
+    text_add_shown(&line, error->message);
+    fprintf(out, "%s\n", line.chars);
+    text_free(&line);
 }
 
 int error_exit(const char *program, const struct error *error)

@@ -26,7 +26,7 @@ bool error_set(struct error *error, const char *file, unsigned line, unsigned co
     __attribute__((format(printf, 5, 6)));
 bool error_set_code(struct error *error, enum exit_code code, const char *file, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-// "program: file:line:column: message", control characters shown as \xNN.
+// "program: file:line:column: message", as text_add_shown shows it.
 void error_print(FILE *out, const char *program, const struct error *error);
 // Printed on stderr; its exit code is given.
 int error_exit(const char *program, const struct error *error);

@@ -1,5 +1,6 @@
 // One line per message: "program: warning: text", "program: text" for information.
 #include "core/log.h"
+#include "core/text.h"
 #include <stdarg.h>
 #include <stdbool.h>
 
@@ -10,11 +11,14 @@ static bool is_wanted(const struct log *log, enum log_level level)
 
 static void write_message(const struct log *log, const char *kind, const char *format, va_list arguments)
 {
+    struct text line = {0};
     if (log->program)
-        fprintf(log->out, "%s: ", log->program);
-    fputs(kind, log->out);
-    vfprintf(log->out, format, arguments);
+        text_printf(&line, "%s: ", log->program);
+    text_add(&line, kind);
+    text_vprintf(&line, format, arguments);
+    text_show(log->out, line.chars);
     fputc('\n', log->out);
+    text_free(&line);
 }
 
 void log_warning(const struct log *log, const char *format, ...)

@@ -266,13 +266,13 @@ static bool asks_for_help(const struct program *program, const char *argument)
     return strcmp(argument, "--help") == 0 || (strcmp(argument, "-h") == 0 && !find_by_letter(program, 'h'));
 }
 
-bool options_parse(const struct program *program, int *argc, char **argv, void *fields, bool *ret_help,
+bool options_parse(const struct program *program, int *argc, char **argv, void *fields, enum options_end *ret_end,
                    struct error *error)
 {
     struct parser p = {program, argv, argv + *argc, fields, error};
     bool are_options_over = false;
     *argc = 0;
-    *ret_help = false;
+    *ret_end = OPTIONS_READ;
     while (p.next < p.end) {
         char *argument = *p.next++;
         if (are_options_over || argument[0] != '-' || argument[1] == '\0')
@@ -280,24 +280,33 @@ bool options_parse(const struct program *program, int *argc, char **argv, void *
         else if (strcmp(argument, "--") == 0)
             are_options_over = true;
         else if (asks_for_help(program, argument))
-            return *ret_help = true;
+            return *ret_end = OPTIONS_HELP, true;
+        else if (strcmp(argument, "--version") == 0)
+            return *ret_end = OPTIONS_VERSION, true;
         else if (argument[1] == '-' ? !read_long(&p, argument + 2) : !read_letters(&p, argument + 1))
             return false;
     }
     return true;
 }
 
+int options_print_version(const char *program)
+{
+    return printf("%s %s\n", program, TASO_VERSION) < 0 ? EXIT_BAD_INPUT : EXIT_DONE;
+}
+
 bool options_begin(const struct program *program, int *argc, char **argv, void *fields, int *ret_code)
 {
     struct error error = {0};
     struct text help = {0};
-    bool wants_help;
+    enum options_end end;
     options_add_help(&help, program, fields);   // while they are the defaults
-    bool is_parsed = options_parse(program, argc, argv, fields, &wants_help, &error);
+    bool is_parsed = options_parse(program, argc, argv, fields, &end, &error);
     if (!is_parsed)
         *ret_code = error_exit(program->name, &error);
-    else if (wants_help)
-        *ret_code = fputs(help.chars, stdout) < 0 ? EXIT_INTERNAL : EXIT_DONE;
+    else if (end == OPTIONS_HELP)
+        *ret_code = fputs(help.chars, stdout) < 0 ? EXIT_BAD_INPUT : EXIT_DONE;
+    else if (end == OPTIONS_VERSION)
+        *ret_code = options_print_version(program->name);
     text_free(&help);
-    return is_parsed && !wants_help;
+    return is_parsed && end == OPTIONS_READ;
 }

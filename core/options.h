@@ -39,12 +39,14 @@ struct program {
 };
 
 // What a program (or sub-command) begins with. argv: what stands behind its name; the positional arguments are moved to
-// its front, *argc becomes their number. False: the program ends here with *ret_code, as help was asked for (and printed)
-// or the line is wrong (and stderr says why).
+// its front, *argc becomes their number. False: the program ends here with *ret_code, as help or the version was
+// asked for (and printed), or the line is wrong (and stderr says why).
 bool options_begin(const struct program *program, int *argc, char **argv, void *fields, int *ret_code);
 
 // Its parts. `--` ends the options; --name=value and --name value are the same. False: error (EXIT_USAGE).
-bool options_parse(const struct program *program, int *argc, char **argv, void *fields, bool *ret_help,
+enum options_end { OPTIONS_READ, OPTIONS_HELP, OPTIONS_VERSION };   // what the line asks for
+bool options_parse(const struct program *program, int *argc, char **argv, void *fields, enum options_end *ret_end,
                    struct error *error);
+int options_print_version(const char *program);   // gives the exit code
 void options_add_help(struct text *page, const struct program *program, const void *defaults);
 #endif

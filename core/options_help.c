@@ -189,7 +189,8 @@ void options_add_help(struct text *page, const struct program *program, const vo
     text_add(page, "\nOptions:\n");
     for (const struct option_spec *s = program->options; s->name; s++)
         add_option(page, s, defaults);
-    text_add(page, "  -h, --help                print this text\n");
+    text_add(page, "  -h, --help                print this text\n"
+                   "      --version             print the version\n");
     if (program->epilog)
         text_printf(page, "\n%s\n", program->epilog);
 }

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/file.h"
 #include "core/text.h"
+#include "core/unicode.h"
 #include "core/vec.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -228,6 +229,20 @@ static bool push_integer(struct reader *r, struct place at, const char *text)
     return true;
 }
 
+// Names of rules are printed as they are.
+static bool check_symbol(struct reader *r, struct place at, const char *text)
+{
+    for (uint32_t code; *text; at.column++) {
+        size_t length = unicode_length(text, &code);
+        if (length == 0)
+            return fail_at(r, at, "this is no UTF-8");
+        if (unicode_is_hidden(code))
+            return error_set(r->error, r->file, at.line, at.column, "character U+%04X in a name", (unsigned)code);
+        text += length;
+    }
+    return true;
+}
+
 static bool read_number_or_symbol(struct reader *r)
 {
     struct place at = r->place;
@@ -237,6 +252,8 @@ static bool read_number_or_symbol(struct reader *r)
     struct arena_mark mark = arena_mark(r->arena);
     const char *text = arena_string_n(r->arena, (const char *)start, (size_t)(r->next - start));
     double real;
+    if (!check_symbol(r, at, text))
+        return false;
     if (is_integer_text(text)) {
         bool fits = push_integer(r, at, text);
         arena_release(r->arena, mark);

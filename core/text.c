@@ -2,13 +2,12 @@
 // program of the project calls setlocale.
 #include "core/text.h"
 #include "core/memory.h"
+#include "core/unicode.h"
 #include "core/vec.h"
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,10 +35,9 @@ void text_add_n(struct text *t, const char *chars, size_t n)
 }
 
 // Most of what is printed is short and fits at once.
-void text_printf(struct text *t, const char *format, ...)
+void text_vprintf(struct text *t, const char *format, va_list arguments)
 {
-    va_list arguments, again;
-    va_start(arguments, format);
+    va_list again;
     va_copy(again, arguments);
     reserve_more(t, 32);
     size_t room = t->capacity - t->count;
@@ -51,6 +49,13 @@ void text_printf(struct text *t, const char *format, ...)
     }
     t->count += (size_t)n;
     va_end(again);
+}
+
+void text_printf(struct text *t, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    text_vprintf(t, format, arguments);
     va_end(arguments);
 }
 
@@ -104,27 +109,19 @@ void text_add_quoted(struct text *t, const char *chars)
     text_add(t, "\"");
 }
 
-// The length of the well-formed UTF-8 sequence at `s` (Unicode 15, table 3-7), 0 when there is none.
-static size_t utf8_length(const unsigned char *s)
+// As UTF-16, which JSON escapes are.
+static void add_json_escape(struct text *t, uint32_t code)
 {
-    if (s[0] < 0x80)
-        return 1;
-    if (s[0] < 0xC2 || s[0] > 0xF4)
-        return 0;
-    size_t length = s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
-    unsigned char low = s[0] == 0xE0 ? 0xA0 : s[0] == 0xF0 ? 0x90 : 0x80;
-    unsigned char high = s[0] == 0xED ? 0x9F : s[0] == 0xF4 ? 0x8F : 0xBF;
-    if (s[1] < low || s[1] > high)
-        return 0;
-    for (size_t i = 2; i < length; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    return length;
+    if (code < 0x10000)
+        text_printf(t, "\\u%04" PRIx32, code);
+    else
+        text_printf(t, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xD800 + ((code - 0x10000) >> 10), 0xDC00 + (code & 0x3FF));
 }
 
-static size_t add_json_char(struct text *t, const unsigned char *s)
+static size_t add_json_char(struct text *t, const char *s)
 {
-    size_t length = utf8_length(s);
+    uint32_t code;
+    size_t length = unicode_length(s, &code);
     if (length == 0)
         text_add(t, "\\ufffd");
     else if (*s == '"' || *s == '\\')
@@ -133,20 +130,51 @@ static size_t add_json_char(struct text *t, const unsigned char *s)
         text_add(t, "\\n");
     else if (*s == '\t')
         text_add(t, "\\t");
-    else if (*s < 0x20 || *s == 0x7f)
-        text_printf(t, "\\u%04x", *s);
+    else if (unicode_is_hidden(code))
+        add_json_escape(t, code);
     else
-        text_add_n(t, (const char *)s, length);
+        text_add_n(t, s, length);
     return length ? length : 1;
 }
 
 void text_add_json(struct text *t, const char *chars)
 {
-    const unsigned char *s = (const unsigned char *)chars;
     text_add(t, "\"");
-    while (*s)
-        s += add_json_char(t, s);
+    while (*chars)
+        chars += add_json_char(t, chars);
     text_add(t, "\"");
+}
+
+static size_t add_shown_char(struct text *t, const char *s)
+{
+    uint32_t code;
+    size_t length = unicode_length(s, &code);
+    if (length == 0 || (length == 1 && unicode_is_hidden(code)))
+        text_printf(t, "\\x%02X", (unsigned char)*s);
+    else if (unicode_is_hidden(code))
+        text_printf(t, "\\u%04" PRIX32, code);
+    else
+        text_add_n(t, s, length);
+    return length ? length : 1;
+}
+
+void text_add_shown(struct text *t, const char *chars)
+{
+    while (*chars)
+        chars += add_shown_char(t, chars);
+}
+
+bool text_show(FILE *out, const char *chars)
+{
+    struct text shown = {0};
+    while (*chars)
+        if (*chars == '\n')
+            text_add_n(&shown, chars++, 1);
+        else
+            chars += add_shown_char(&shown, chars);
+    bool is_written = !shown.count || fputs(shown.chars, out) >= 0;
+    text_free(&shown);
+    return is_written;
 }
 
 void text_clear(struct text *t)

@@ -1,10 +1,12 @@
 // taso-gen: every substitution between graphs of up to four operators.
 #include "core/error.h"
 #include "core/file.h"
+#include "core/files_used.h"
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/memory.h"
 #include "core/options.h"
+#include "core/program.h"
 #include "core/text.h"
 #include "generator/job.h"
 #include "generator/output/report.h"
@@ -83,6 +85,13 @@ static bool run(struct job_options *options, bool is_merge, char **paths, int n,
     if (is_merge ? n == 0 : n > 0)
         return error_set_code(error, EXIT_USAGE, NULL, is_merge ? "merge needs parts" : "unexpected argument %s",
                               paths[0]);
+    const struct used_file files[] = {
+        {"--space", options->space, FILE_READ},         {"--compare", options->compare, FILE_READ},
+        {"--output", options->output, FILE_WRITTEN},    {"--minimal", options->minimal, FILE_WRITTEN},
+        {"--export-pb", options->export_pb, FILE_WRITTEN}, {"--counts", options->counts, FILE_WRITTEN},
+    };
+    if (!files_used_check(files, sizeof files / sizeof *files, error))
+        return false;
     job_init(&job, options, &log);
     job.progress_out = options->progress && !options->quiet ? stderr : NULL;
     bool is_done = is_merge ? job_merge(&job, paths, n, error) : job_run(&job, error);
@@ -93,7 +102,7 @@ static bool run(struct job_options *options, bool is_merge, char **paths, int n,
     return is_done;
 }
 
-int main(int argc, char **argv)
+static int run_program(int argc, char **argv)
 {
     static const struct program program = {"taso-gen", "[merge PART...] -o FILE [options]",
                                            "Finds substitutions of tensor graphs: all pairs of graphs of up to N "
@@ -109,4 +118,10 @@ int main(int argc, char **argv)
     if (!options_begin(&program, &count, arguments, &options, &code))
         return code;
     return run(&options, is_merge, arguments, count, &error) ? EXIT_DONE : error_exit(program.name, &error);
+}
+
+int main(int argc, char **argv)
+{
+    program_begin();
+    return program_end("taso-gen", run_program(argc, argv));
 }

@@ -6,6 +6,7 @@
 #include "backends/reference/reference.h"
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/file.h"
 #include "core/log.h"
 #include "core/text.h"
 #include "onnx/convert/export.h"
@@ -108,6 +109,24 @@ static void tell_of_unbound_inputs(const struct optimizing *o)
                     "%s: %zu of %zu inputs have sizes that are not known, and what depends on them is kept as it is: "
                     "--shape gives them",
                     o->options->input, o->model.n_unbound, o->model.inputs.count);
+}
+
+// Of those that the model names, too.
+static bool check_files(struct optimizing *o)
+{
+    const struct optimize_options *options = o->options;
+    size_t n = options->n_files;
+    struct used_file *files = arena_array(&o->arena, struct used_file, n + o->file.externals.count);
+    if (n)
+        memcpy(files, options->files, n * sizeof *files);
+    for (size_t i = 0; i < o->file.externals.count; i++)
+        files[n++] = (struct used_file){"the model's external data", o->file.externals.items[i].path, FILE_READ};
+    if (!files_used_check(files, n, o->error))
+        return false;
+    if (o->file.externals.count && options->output && !file_can_be_replaced(options->output))
+        return error_set_code(o->error, EXIT_USAGE, options->output,
+                              "is no regular file, and the model's external data goes beside it");
+    return true;
 }
 
 static bool open_model(struct optimizing *o)
@@ -390,8 +409,9 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
     arena_init(&o.arena);
     rule_set_init(&o.rules, &o.arena);
     bool is_open = false, is_done = false;
-    if (read_rules(&o) && optimizing_open_runtime(&o) && onnx_file_open(&o.file, options->input, error)) {
-        is_open = open_model(&o);
+    if (files_used_check(options->files, options->n_files, error) && read_rules(&o) && optimizing_open_runtime(&o) &&
+        onnx_file_open(&o.file, options->input, error)) {
+        is_open = check_files(&o) && open_model(&o);
         if (is_open && open_backend(&o)) {
             is_done = optimize_imported(&o);
             if (options->has_pictures)

@@ -1,6 +1,7 @@
 // The whole job of taso-opt: from a model file to a faster equivalent one, checked and measured.
 #ifndef OPTIMIZER_OPTIMIZE_H
 #define OPTIMIZER_OPTIMIZE_H
+#include "core/files_used.h"
 #include "core/options.h"
 #include "optimizer/report.h"
 
@@ -27,6 +28,8 @@ struct optimize_options {
     bool allows_tf32;
     bool is_validation_skipped, is_check_skipped, is_timing_skipped, is_simplification_skipped;
     bool has_pictures;   // the report tells the steps of both graphs
+    const struct used_file *files;   // all that are named, the input's weights apart: no output may be another file
+    size_t n_files;
     FILE *progress;
     const struct log *log;
 };

@@ -137,12 +137,22 @@ const char *check_verdict_name(enum check_verdict verdict)
     return verdict_names[verdict];
 }
 
+static void print_name(struct text *out, const char *name)
+{
+    size_t start = out->count;
+    text_add(out, "  ");
+    text_add_shown(out, name);
+    while (out->count - start < 24)
+        text_add(out, " ");
+}
+
 static void print_outputs(struct text *out, const output_comparisons *outputs, double tolerance)
 {
     for (size_t i = 0; i < outputs->count; i++) {
         const struct output_comparison *o = &outputs->items[i];
         double relative = o->max_magnitude > 0 ? o->max_difference / o->max_magnitude : o->max_difference;
-        text_printf(out, "  %-22s %9.2e    of max|output|, tolerance %.0e%s\n", o->name, relative, tolerance,
+        print_name(out, o->name);
+        text_printf(out, " %9.2e    of max|output|, tolerance %.0e%s\n", relative, tolerance,
                     !o->is_trustworthy    ? "; constant, zero or not finite: says nothing"
                     : !o->is_equal_enough ? "; DIFFERS"
                                           : "");
@@ -161,7 +171,8 @@ static void print_check(struct text *out, const struct report *r)
         print_outputs(out, &r->in_runtime.outputs, r->tolerance);
     }
     for (size_t i = 0; i < r->uncompared.count; i++) {
-        text_printf(out, "  %-22s not compared, as no rewrite touches it: ", r->uncompared.items[i].name);
+        print_name(out, r->uncompared.items[i].name);
+        text_add(out, " not compared, as no rewrite touches it: ");
         type_print(out, r->uncompared.items[i].type);
         text_add(out, "\n");
     }
@@ -213,14 +224,15 @@ void report_print(struct text *out, const struct report *r, bool with_steps)
     print_search(out, r);
     text_printf(out, "nodes in the file        %zu, and %zu in what is written\n", r->nodes_in_file, r->nodes_written);
     text_printf(out, "memory                   %.0f MiB at its peak\n", (double)r->peak_memory / 1048576);
-    if (!r->output)
-        text_printf(out, "wrote nothing: %s\n", r->is_optimized ? "no file was named (-o)" : r->kept_reason);
-    else if (r->is_optimized)
-        text_printf(out, "wrote %s\n", r->output);
-    else if (r->is_simplified)
-        text_printf(out, "wrote %s: the original model, simplified, because %s\n", r->output, r->kept_reason);
-    else
-        text_printf(out, "wrote %s: the original model, because %s\n", r->output, r->kept_reason);
+    text_add(out, "wrote ");
+    text_add_shown(out, r->output ? r->output : "nothing: ");
+    if (r->output && !r->is_optimized)
+        text_printf(out, ": the original model, %sbecause ", r->is_simplified ? "simplified, " : "");
+    if (!r->is_optimized)
+        text_add_shown(out, r->kept_reason);
+    else if (!r->output)
+        text_add(out, "no file was named (-o)");
+    text_add(out, "\n");
 }
 
 // --- JSON ------------------------------------------------------------------------------------------------------------

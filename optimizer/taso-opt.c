@@ -4,6 +4,7 @@
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "core/program.h"
 #include "core/text.h"
 #include "optimizer/optimize.h"
 #include "optimizer/report/pages.h"
@@ -121,7 +122,7 @@ static void print_report(void *context, const struct report *r)
     struct text text = {0};
     if (!p->arguments->is_quiet) {
         report_print(&text, r, p->arguments->is_explained);
-        fputs(text.chars, stdout);
+        text_show(stdout, text.chars);
     }
     text_free(&text);
     write_report(p, p->arguments->json, report_print_json, r);
@@ -141,13 +142,24 @@ static int run(struct arguments *a)
     a->optimize.has_pictures = a->html || a->dot;
     a->optimize.progress = a->is_quiet ? NULL : stderr;
     a->optimize.log = &log;
+    struct used_file files[] = {
+        {"the model", a->optimize.input, FILE_REPLACEABLE},
+        {"--rules", a->optimize.rules, FILE_READ},
+        {"--costs", a->optimize.costs && *a->optimize.costs ? a->optimize.costs : NULL, FILE_WRITTEN},
+        {"--output", a->optimize.output, FILE_REPLACED},
+        {"--json", a->json, FILE_WRITTEN},
+        {"--html", a->html, FILE_WRITTEN},
+        {"--dot", a->dot, FILE_WRITTEN},
+    };
+    a->optimize.files = files;
+    a->optimize.n_files = sizeof files / sizeof *files;
     interrupt_install();
     if (!optimize_model(&a->optimize, print_report, &printing, &error))
         return error_exit(program.name, &error);
     return printing.is_failed ? error_exit(program.name, &of_report) : EXIT_DONE;
 }
 
-int main(int argc, char **argv)
+static int run_program(int argc, char **argv)
 {
     struct arguments arguments = {
         .optimize = optimize_standard_options, .is_validated = true, .is_checked = true, .is_timed = true,
@@ -163,4 +175,10 @@ int main(int argc, char **argv)
     }
     arguments.optimize.input = argv[1];
     return run(&arguments);
+}
+
+int main(int argc, char **argv)
+{
+    program_begin();
+    return program_end(program.name, run_program(argc, argv));
 }

@@ -5,9 +5,11 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "core/file.h"
+#include "core/files_used.h"
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/options.h"
+#include "core/program.h"
 #include "core/text.h"
 #include "optimizer/run/run.h"
 #include <math.h>
@@ -179,11 +181,20 @@ static void print_estimate(const struct estimate *e)
         printf("  layouts  within %.2g %% of the least sum of costs that is possible\n", 1e2 * e->gap);
 }
 
+static void print_name(const char *before, const char *name)
+{
+    struct text line = {0};
+    text_add(&line, before);
+    text_add_shown(&line, name);
+    fputs(line.chars, stdout);
+    text_free(&line);
+}
+
 static void print_latency(const struct session *s, const struct subject *subject)
 {
     const struct sample_summary *l = &subject->latency;
-    printf("%s\n  latency  median %.3f ms  (quartiles %.3f .. %.3f, best %.3f, %zu runs)\n", subject->path,
-           l->median * 1e3, l->quartile1 * 1e3, l->quartile3 * 1e3, l->minimum * 1e3, l->count);
+    print_name("", subject->path);
+    printf("\n  latency  median %.3f ms  (quartiles %.3f .. %.3f, best %.3f, %zu runs)\n", l->median * 1e3, l->quartile1 * 1e3, l->quartile3 * 1e3, l->minimum * 1e3, l->count);
     const struct plan *plan = model_plan(subject->model);
     printf("  plan     %zu steps, %.1f MiB of working memory\n", plan->steps.count,
            (double)plan->arena_bytes / (1 << 20));
@@ -197,8 +208,8 @@ static void print_differences(const struct session *s)
     printf("second / first  %.4f\n", s->subjects[1].latency.median / a->latency.median);
     for (size_t i = 0; i < a->imported.outputs.count; i++) {
         const struct output_difference *d = &s->differences[i];
-        printf("  output %s: max|a-b| / max|a| = %.3g  (max|a| = %.4g)%s\n", a->imported.outputs.items[i].name,
-               d->relative, d->largest, d->is_trustworthy ? "" : "  untrustworthy: constant, zero or not finite");
+        print_name("  output ", a->imported.outputs.items[i].name);
+        printf(": max|a-b| / max|a| = %.3g  (max|a| = %.4g)%s\n", d->relative, d->largest, d->is_trustworthy ? "" : "  untrustworthy: constant, zero or not finite");
     }
     printf("%s\n", s->agrees ? "the outputs agree" : "the outputs do not agree");
 }
@@ -332,7 +343,7 @@ static bool print_steps(struct session *s, const struct subject *subject, struct
     if (is_done && s->options.profile)
         is_done = print_profile(s, subject, error);
     if (text.count)
-        fputs(text.chars, stdout);
+        text_show(stdout, text.chars);
     text_free(&text);
     return is_done;
 }
@@ -373,7 +384,8 @@ static bool print_price(struct session *s, struct subject *subject, struct error
         (!s->options.explain || backend_explain(s->backend, &subject->imported.graph, &text, error)) &&
         (!subject->estimate.n_guessed || backend_list_guesses(s->backend, &subject->imported.graph, &text, error));
     if (is_done) {
-        printf("%s\n%s", subject->path, text.chars ? text.chars : "");
+        print_name("", subject->path);
+        printf("\n%s", text.chars ? text.chars : "");
         print_estimate(&subject->estimate);
     }
     text_free(&text);
@@ -412,7 +424,7 @@ static bool run_session(struct session *s, struct error *error)
     return run_subjects(s, error) && report(s, error);
 }
 
-int main(int argc, char **argv)
+static int run_program(int argc, char **argv)
 {
     struct session s = {.options = standard_options, .log = {stderr, NAME, LOG_WARNING}};
     struct error error = {0};
@@ -430,10 +442,23 @@ int main(int argc, char **argv)
         s.subjects[i].path = argv[1 + i];
         arena_init(&s.subjects[i].arena);
     }
-    bool is_done = run_session(&s, &error);
+    const struct used_file files[] = {
+        {"the first model", s.subjects[0].path, FILE_READ},
+        {"the second model", s.subjects[1].path, FILE_READ},
+        {"--costs", s.options.costs && *s.options.costs ? s.options.costs : NULL, FILE_WRITTEN},
+        {"--json", s.options.json, FILE_WRITTEN},
+        {"--save", s.options.save, FOLDER_WRITTEN},
+    };
+    bool is_done = files_used_check(files, sizeof files / sizeof *files, &error) && run_session(&s, &error);
     bool agrees = s.n < 2 || s.agrees;
     for (size_t i = 0; i < s.n; i++)
         close_subject(&s.subjects[i]);
     backend_close(s.backend);
     return !is_done ? error_exit(NAME, &error) : agrees ? EXIT_DONE : EXIT_CHECK_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+    program_begin();
+    return program_end(NAME, run_program(argc, argv));
 }

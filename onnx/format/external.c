@@ -95,6 +95,7 @@ static bool map_location(struct onnx_file *file, const struct onnx_tensor *t, co
                          name_of(t), location);
     if (!resolve(file, t, location, &path, error) || !file_map_open(&external.map, path, error))
         return false;
+    external.path = path;
     external.location = arena_string(&file->arena, location);
     vec_push(&file->externals, external);
     *ret_map = &vec_last(&file->externals).map;

@@ -196,6 +196,7 @@ struct onnx_model {
 
 struct onnx_external {
     const char *location;   // as the model spells it
+    const char *path;       // with every link followed
     struct file_map map;
 };
 

@@ -4,15 +4,18 @@
 #include "optimizer/report/picture.h"
 
 // Quoted as the DOT language has it; names of operators and types need no escapes, names of models may.
-static void add_quoted(struct text *out, const char *chars)
+static void add_quoted(struct text *out, const char *name)
 {
+    struct text shown = {0};
+    text_add_shown(&shown, name);
     text_add(out, "\"");
-    for (; *chars; chars++) {
+    for (const char *chars = shown.chars ? shown.chars : ""; *chars; chars++) {
         if (*chars == '"' || *chars == '\\')
             text_add(out, "\\");
         text_add_n(out, chars, 1);
     }
     text_add(out, "\"");
+    text_free(&shown);
 }
 
 static void print_node(struct text *out, const struct picture *p, size_t i, const char *side)

@@ -12,9 +12,11 @@
 
 // --- text ------------------------------------------------------------------------------------------------------------
 
-static void add_escaped(struct text *out, const char *chars)
+static void add_escaped(struct text *out, const char *name)
 {
-    for (; *chars; chars++)
+    struct text shown = {0};
+    text_add_shown(&shown, name);
+    for (const char *chars = shown.chars ? shown.chars : ""; *chars; chars++)
         switch (*chars) {
         case '<':
             text_add(out, "&lt;");
@@ -31,6 +33,7 @@ static void add_escaped(struct text *out, const char *chars)
         default:
             text_add_n(out, chars, 1);
         }
+    text_free(&shown);
 }
 
 static void add_milliseconds(struct text *out, double seconds)

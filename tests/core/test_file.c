@@ -1,5 +1,6 @@
 #include "core/error.h"
 #include "core/file.h"
+#include "core/program.h"
 #include "core/random.h"
 #include "tests/support/check.h"
 #include <dirent.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char folder[64];
@@ -245,6 +247,64 @@ static void only_regular_files_are_mapped(void **state)
     file_map_close(&map);
 }
 
+static void read_what_was_cut_short(const char *path, int out)
+{
+    struct file_map map;
+    struct error error;
+    dup2(out, STDERR_FILENO);
+    program_begin();
+    if (!file_map_open(&map, path, &error) || truncate(path, 10000) != 0)
+        _exit(EXIT_INTERNAL);
+    volatile uint8_t byte = map.bytes[30000];
+    _exit(byte ? EXIT_INTERNAL : EXIT_DONE);
+}
+
+static void a_map_that_is_cut_short_is_a_bad_file(void **state)
+{
+    static const char zeros[40000];
+    char said[1000] = "";
+    int pipes[2], status;
+    struct error error;
+    empty_folder();
+    assert_true(file_write_text(path_of("model"), zeros, sizeof zeros, &error));
+    assert_int_equal(pipe(pipes), 0);
+    pid_t child = fork();
+    if (child == 0)
+        read_what_was_cut_short(path_of("model"), pipes[1]);
+    close(pipes[1]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_BAD_INPUT);
+    for (ssize_t n, used = 0; (n = read(pipes[0], said + used, sizeof said - 1 - (size_t)used)) > 0;)
+        used += n;
+    close(pipes[0]);
+    assert_non_null(strstr(said, "/model: was cut short while it was read\n"));
+}
+
+static void locks_survive_a_replacement(void **state)
+{
+    struct file_lock lock;
+    struct error error;
+    int status;
+    empty_folder();
+    file_lock_take(&lock, path_of("data"));
+    assert_true(lock.fd >= 0);
+    assert_int_equal(files_in_folder(), 1);
+    assert_true(file_write_text(path_of("data"), "x", 1, &error));
+    pid_t child = fork();
+    if (child == 0) {   // waits for the new file, which nobody has locked
+        file_lock_release(&lock);
+        file_lock_take(&lock, path_of("data"));
+        _exit(lock.fd >= 0 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    file_lock_release(&lock);
+    file_lock_take(&lock, path_of("none/data"));
+    assert_int_equal(lock.fd, -1);
+    file_lock_take(&lock, "/dev/null");
+    assert_int_equal(lock.fd, -1);
+}
+
 static void the_cache_folder_is_made(void **state)
 {
     char path[256], small[8], wanted[128];
@@ -281,6 +341,8 @@ int main(void)
         TEST(devices_are_written_and_not_replaced),
         TEST(a_disk_that_fills_up_leaves_nothing),
         TEST(only_regular_files_are_mapped),
+        TEST(a_map_that_is_cut_short_is_a_bad_file),
+        TEST(locks_survive_a_replacement),
         TEST(the_cache_folder_is_made),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

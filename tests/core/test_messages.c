@@ -25,6 +25,7 @@ static void errors_are_one_safe_line(void **state)
         {NULL, 0, 0, "out of luck", "taso: out of luck\n"},
         {"a\x1b[2J", 1, 1, "x\n\x07y\x7f", "taso: a\\x1B[2J:1:1: x\\x0A\\x07y\\x7F\n"},
         {NULL, 0, 0, "caf\xC3\xA9", "taso: caf\xC3\xA9\n"},
+        {NULL, 0, 0, "\xC2\x9B" "31m \xE2\x80\xAE \x9B.", "taso: \\u009B31m \\u202E \\x9B.\n"},
     };
     for (size_t i = 0; i < COUNT_OF(table); i++) {
         struct error error;

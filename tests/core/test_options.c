@@ -43,7 +43,7 @@ struct parsed {
     struct fields fields;
     char *positional[16];   // what options_parse leaves of the line
     int count;
-    bool wants_help;
+    enum options_end end;
     struct error error;
 };
 
@@ -55,7 +55,7 @@ static bool parse(const char *line, char *storage, struct parsed *ret_parsed)
     for (char *word = strtok(storage, " "); word; word = strtok(NULL, " "))
         ret_parsed->positional[ret_parsed->count++] = word;
     return options_parse(&program, &ret_parsed->count, ret_parsed->positional, &ret_parsed->fields,
-                         &ret_parsed->wants_help, &ret_parsed->error);
+                         &ret_parsed->end, &ret_parsed->error);
 }
 
 static void reads_every_kind(void **state)
@@ -85,7 +85,7 @@ static void defaults_stay(void **state)
     struct parsed p;
     assert_true(parse("", storage, &p));
     assert_int_equal(p.count, 0);
-    assert_false(p.wants_help);
+    assert_int_equal(p.end, OPTIONS_READ);
     assert_memory_equal(&p.fields, &defaults, sizeof defaults);
 }
 
@@ -108,7 +108,7 @@ static void two_dashes_end_the_options(void **state)
     assert_true(parse("--quiet -- --no-fold -x --help", storage, &p));
     assert_true(p.fields.quiet);
     assert_true(p.fields.fold);
-    assert_false(p.wants_help);
+    assert_int_equal(p.end, OPTIONS_READ);
     assert_int_equal(p.count, 3);
     assert_string_equal(p.positional[2], "--help");
 }
@@ -177,10 +177,10 @@ static void a_list_has_an_end(void **state)
         argv[i] = "--shape";
         argv[i + 1] = "x=1";
     }
-    assert_true(options_parse(&program, &of_64, argv, &p.fields, &p.wants_help, &p.error));
+    assert_true(options_parse(&program, &of_64, argv, &p.fields, &p.end, &p.error));
     assert_int_equal(p.fields.shapes.count, 64);
     p.fields = defaults;
-    assert_false(options_parse(&program, &of_65, argv, &p.fields, &p.wants_help, &p.error));
+    assert_false(options_parse(&program, &of_65, argv, &p.fields, &p.end, &p.error));
     assert_string_equal(p.error.message, "option --shape is given too often");
 }
 
@@ -203,15 +203,18 @@ static void help_is_made_from_the_table(void **state)
         "                            where it runs (default cpu)\n"
         "      --shape NAME=DIMS     binds a dimension (may be repeated)\n"
         "  -h, --help                print this text\n"
+        "      --version             print the version\n"
         "\n"
         "Exit codes: 0 done.\n";
     char storage[256];
     struct text page = {0};
     struct parsed p;
     assert_true(parse("--budget 3 --help --nonsense", storage, &p));
-    assert_true(p.wants_help);
+    assert_int_equal(p.end, OPTIONS_HELP);
     assert_true(parse("-h", storage, &p));
-    assert_true(p.wants_help);
+    assert_int_equal(p.end, OPTIONS_HELP);
+    assert_true(parse("--version --nonsense", storage, &p));
+    assert_int_equal(p.end, OPTIONS_VERSION);
     options_add_help(&page, &program, &defaults);
     assert_string_equal(page.chars, expected);
     text_free(&page);

@@ -2,6 +2,7 @@
 #include "core/arena.h"
 #include "core/error.h"
 #include "core/file.h"
+#include "core/files_used.h"
 #include "core/options.h"
 #include "core/text.h"
 #include "verifier/commands/commands.h"
@@ -29,7 +30,8 @@ static bool import(const char *path, const struct options *options, struct error
     struct text out = {0};
     arena_init(&arena);
     rule_set_init(&set, &arena);
-    bool is_done = taso_rules_read(&set, path, error);
+    const struct used_file files[] = {{"the input", path, FILE_READ}, {"--output", options->output, FILE_WRITTEN}};
+    bool is_done = files_used_check(files, 2, error) && taso_rules_read(&set, path, error);
     for (size_t i = 0; is_done && i < set.rules.count; i++)
         rule_print(&out, set.rules.items[i]);
     if (is_done && options->output)

@@ -320,8 +320,8 @@ static bool report(const struct run *run)
     print_numbers_stage(run, &stages);
     bool is_equal = decide(run, &verdict);
     if (!run->options.quiet)
-        fputs(stages.chars, stdout);
-    fputs(verdict.chars, stdout);
+        text_show(stdout, stages.chars);
+    text_show(stdout, verdict.chars);
     text_free(&stages);
     text_free(&verdict);
     return is_equal;

@@ -217,7 +217,7 @@ static void print_outcome(const struct run *run, size_t i)
         struct equation eq = equation_of_property(p);
         judgement_print_bounds(&out, &eq, &o->judgement);
     }
-    fputs(out.chars, stdout);
+    text_show(stdout, out.chars);
     text_free(&out);
 }
 

@@ -2,6 +2,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/file.h"
+#include "core/files_used.h"
 #include "core/memory.h"
 #include "core/options.h"
 #include "core/progress.h"
@@ -240,9 +241,8 @@ static bool write_all(struct run *run, struct error *error)
 {
     if (!run->options.output)
         return true;
-    const char *rejected =
-        run->options.rejected ? run->options.rejected : arena_printf(&run->arena, "%s.rejected", run->options.output);
-    return write_reports(run, run->options.output, true, error) && write_reports(run, rejected, false, error);
+    return write_reports(run, run->options.output, true, error) &&
+           write_reports(run, run->options.rejected, false, error);
 }
 
 static void print_report(const struct run *run, const struct rule_report *report)
@@ -273,7 +273,7 @@ static void print_report(const struct run *run, const struct rule_report *report
         struct equation eq = equation_of_rule(&report->proved);
         judgement_print_bounds(&out, &eq, direct);
     }
-    fputs(out.chars, stdout);
+    text_show(stdout, out.chars);
     text_free(&out);
 }
 
@@ -318,9 +318,21 @@ static void print_all(const struct run *run)
            direct, derived, z3_seconds, of_subterms);
 }
 
+static bool check_files(struct run *run, const char *path, struct error *error)
+{
+    struct options *o = &run->options;
+    if (o->output && !o->rejected)
+        o->rejected = arena_printf(&run->arena, "%s.rejected", o->output);
+    const struct used_file files[] = {{"the input", path, FILE_REPLACEABLE},
+                                      {"--output", o->output, FILE_REPLACED},
+                                      {"--rejected", o->rejected, FILE_WRITTEN},
+                                      {"--emit-smt2", o->smt2, FOLDER_WRITTEN}};
+    return files_used_check(files, sizeof files / sizeof *files, error);
+}
+
 static bool run_on(struct run *run, const char *path, struct error *error)
 {
-    if (!rule_set_read(&run->set, path, error) ||
+    if (!check_files(run, path, error) || !rule_set_read(&run->set, path, error) ||
         (run->options.z3 && !property_set_read_folder(&run->properties, run->options.folder, error)))
         return false;
     if (run->options.z3)

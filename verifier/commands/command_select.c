@@ -3,6 +3,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/file.h"
+#include "core/files_used.h"
 #include "core/options.h"
 #include "core/text.h"
 #include "verifier/commands/commands.h"
@@ -73,10 +74,19 @@ static void print_counts(const struct selection *s, double seconds)
     printf("\n");
 }
 
+static bool check_files(const struct options *o, const char *path, struct error *error)
+{
+    const struct used_file files[] = {{path, path, FILE_REPLACEABLE},
+                                      {"--written", o->written, FILE_READ},
+                                      {"--output", o->output, FILE_REPLACED},
+                                      {"--dropped", o->dropped, FILE_WRITTEN}};
+    return files_used_check(files, sizeof files / sizeof *files, error);
+}
+
 static bool run(const struct options *o, struct rule_set *set, int n_paths, char **paths, struct error *error)
 {
     for (int i = 0; i < n_paths; i++)
-        if (!rule_set_read(set, paths[i], error))
+        if (!check_files(o, paths[i], error) || !rule_set_read(set, paths[i], error))
             return false;
     size_t n_generated = set->rules.count;
     if (o->written && !rule_set_read(set, o->written, error))

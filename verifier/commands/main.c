@@ -1,5 +1,7 @@
 // taso-verify: proofs that hold for every shape. Each sub-command stands in a file of its own.
 #include "core/error.h"
+#include "core/options.h"
+#include "core/program.h"
 #include "verifier/commands/commands.h"
 #include <stdio.h>
 #include <string.h>
@@ -26,8 +28,9 @@ static void print_usage(FILE *out)
     fputs("\ntaso-verify COMMAND --help says more.\n", out);
 }
 
-int main(int argc, char **argv)
+static int run_program(int argc, char **argv)
 {
+    struct error error;
     if (argc < 2) {
         print_usage(stderr);
         return EXIT_USAGE;
@@ -36,9 +39,17 @@ int main(int argc, char **argv)
         print_usage(stdout);
         return EXIT_DONE;
     }
+    if (strcmp(argv[1], "--version") == 0)
+        return options_print_version("taso-verify");
     for (size_t i = 0; i < N_SUB_COMMANDS; i++)
         if (strcmp(argv[1], sub_commands[i].name) == 0)
             return sub_commands[i].run(argc - 2, argv + 2);
-    fprintf(stderr, "taso-verify: unknown command %s (see --help)\n", argv[1]);
-    return EXIT_USAGE;
+    error_set_code(&error, EXIT_USAGE, NULL, "unknown command %s (see --help)", argv[1]);
+    return error_exit("taso-verify", &error);
+}
+
+int main(int argc, char **argv)
+{
+    program_begin();
+    return program_end("taso-verify", run_program(argc, argv));
 }
