@@ -175,8 +175,11 @@ static void print_first_difference(const struct run *run, struct text *out, cons
         if (!is_first)
             continue;
         const char *name = common_graph_name(&run->common, side, node->first_output);
-        text_printf(out, "    only in %s: %s, made by %s\n", run->subjects[side].file.path,
-                    name ? name : "a tensor without a name", node->op->name);
+        text_add(out, "    only in ");
+        text_add_shown(out, run->subjects[side].file.path);
+        text_add(out, ": ");
+        text_add_shown(out, name ? name : "a tensor without a name");
+        text_printf(out, ", made by %s\n", node->op->name);
         return;
     }
 }
@@ -199,18 +202,24 @@ static void print_rules_stage(const struct run *run, struct text *out)
     shared_classes_free(&shared);
 }
 
+static void print_output_name(struct text *out, const char *name)
+{
+    text_add(out, "    output ");
+    text_add_shown(out, name);
+}
+
 static void print_field_result(const struct run *run, struct text *out, size_t i)
 {
     const struct field_result *r = &run->field[i];
-    const char *name = common_graph_output_name(&run->common, i);
+    if (r->verdict == FIELD_EQUAL || r->verdict == FIELD_TOO_COSTLY || r->verdict == FIELD_DIFFERENT)
+        print_output_name(out, common_graph_output_name(&run->common, i));
     if (r->verdict == FIELD_EQUAL)
-        text_printf(out, "    output %s: equal in all %" PRId64 " entries, %s\n", name, r->n_entries,
+        text_printf(out, ": equal in all %" PRId64 " entries, %s\n", r->n_entries,
                     r->is_free ? "for random values of all that the models share" : "from random inputs on");
     else if (r->verdict == FIELD_TOO_COSTLY)
-        text_printf(out, "    output %s: needs more than --operations\n", name);
+        text_add(out, ": needs more than --operations\n");
     else if (r->verdict == FIELD_DIFFERENT) {
-        text_printf(out, "    output %s: differs in %" PRId64 " of %" PRId64 " entries, first at ", name,
-                    r->n_different, r->n_entries);
+        text_printf(out, ": differs in %" PRId64 " of %" PRId64 " entries, first at ", r->n_different, r->n_entries);
         print_place(out, type_of_output(run, i), r->first_different);
         text_add(out, "\n");
     }
@@ -235,7 +244,8 @@ static void print_field_stage(const struct run *run, struct text *out)
 
 static void print_numbers_result(const struct run *run, struct text *out, const struct numbers_result *r)
 {
-    text_printf(out, "    output %s: max|a-b| / max|a| = %.3g / %.4g", r->name, r->difference, r->magnitude);
+    print_output_name(out, r->name);
+    text_printf(out, ": max|a-b| / max|a| = %.3g / %.4g", r->difference, r->magnitude);
     if (!r->is_equal_enough) {
         text_add(out, ", at ");
         if (r->output < run->common.n_outputs)

@@ -1,0 +1,164 @@
+"""The four programs from the outside: `outside.py TASO-OPT TASO-RUN TASO-GEN TASO-VERIFY`.
+
+Versions; standard output that cannot be written; outputs that are another output, an input, or cannot be written, which
+is said before anything is read; and names of models that a terminal would obey, which nothing printed or written holds.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+except ImportError:
+    print("skipped: no onnx package")
+    sys.exit(77)
+
+OPT, RUN, GEN, VERIFY = map(os.path.abspath, sys.argv[1:5])
+USAGE, BAD_INPUT = 2, 3
+failures = []
+
+
+def expect(condition, message):
+    if not condition:
+        failures.append(message)
+        print("FAILED:", message, flush=True)
+
+
+def run(*command, **options):
+    environment = dict(os.environ, XDG_CACHE_HOME=str(FOLDER / "cache"))
+    return subprocess.run([*map(str, command)], stderr=subprocess.PIPE, env=environment, check=False, cwd=FOLDER,
+                          **{"stdout": subprocess.PIPE} | options)
+
+
+def write_model(path, x="x", y="y", inner="a", side=8):
+    rng = np.random.default_rng(1)
+    weights = [numpy_helper.from_array(rng.standard_normal((side, side)).astype(np.float32), f"w{i}") for i in range(2)]
+    nodes = [helper.make_node("MatMul", [x, "w0"], [inner]), helper.make_node("MatMul", [x, "w1"], ["b"]),
+             helper.make_node("Add", [inner, "b"], [y])]
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4, side]) for name in (x, y)]
+    graph = helper.make_graph(nodes, "g", values[:1], values[1:], weights)
+    path.write_bytes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)],
+                                       ir_version=8).SerializeToString())
+    return path
+
+
+def write_rules(path):
+    path.write_text("(rule twice (source (relu (relu ?x))) (target (relu ?x)))\n", encoding="utf-8")
+    return path
+
+
+QUICK = ["--device", "fake", "--budget", "5", "--threads", "1", "--search-threads", "1"]
+
+
+def check_versions():
+    for program in (OPT, RUN, GEN, VERIFY):
+        ran = run(program, "--version")
+        name = pathlib.Path(program).name
+        expect(ran.returncode == 0 and ran.stdout.decode().split()[0] == name and len(ran.stdout.split()) == 2,
+               f"{name} --version: {ran}")
+
+
+def check_full_device():
+    """What was asked for was not given: no success."""
+    if not os.access("/dev/full", os.W_OK):
+        return
+    model, rules = write_model(FOLDER / "m.onnx"), write_rules(FOLDER / "r.rules")
+    for command in ([OPT, "--help"], [RUN, "--version"], [VERIFY, "--help"], [GEN, "--help"], [OPT, model, *QUICK],
+                    [RUN, model, "--repeats", "1", "--costs", ""], [VERIFY, "rules", rules, "--no-z3"],
+                    [VERIFY, "rules", "--help"], [VERIFY, "try", rules]):
+        with open("/dev/full", "wb") as full:
+            ran = run(*command, stdout=full)
+        expect(ran.returncode == BAD_INPUT and b"cannot write standard output" in ran.stderr, f"{command}: {ran}")
+
+
+def refused(code, said, *command):
+    before = {p: p.read_bytes() for p in FOLDER.iterdir() if p.is_file()}
+    ran = run(*command)
+    after = {p: p.read_bytes() for p in FOLDER.iterdir() if p.is_file()}
+    lines = ran.stderr.decode().strip().splitlines()
+    expect(ran.returncode == code and len(lines) == 1 and said in lines[0], f"{command}: {ran}")
+    expect(before == after, f"{command}: files were changed")
+
+
+def check_same_files():
+    model, rules = write_model(FOLDER / "m.onnx"), write_rules(FOLDER / "r.rules")
+    (FOLDER / "old.onnx").write_bytes(b"old")
+    os.link(FOLDER / "old.onnx", FOLDER / "hard")
+    os.symlink("old.onnx", FOLDER / "soft")
+    (FOLDER / "below").mkdir()
+    for outputs in (["-o", "new", "--json", "new"], ["-o", "new", "--json", "below/../new"],
+                    ["-o", "old.onnx", "--json", "hard"], ["-o", "old.onnx", "--html", "soft"],
+                    ["--html", "new", "--dot", "./new"], ["--json", model], ["-o", "new", "--json", "new.costs",
+                    "--costs", "new.costs"], ["-o", rules, "--rules", rules], ["--costs", model]):
+        refused(USAGE, "are the same file", OPT, model, *QUICK, *outputs)
+    refused(USAGE, "are the same file", RUN, model, "--json", model)
+    refused(USAGE, "are the same file", VERIFY, "rules", rules, "-o", "p", "--rejected", "p")
+    refused(USAGE, "are the same file", VERIFY, "rules", rules, "-o", "p", "--rejected", rules)
+    refused(USAGE, "are the same file", VERIFY, "select", rules, "-o", "p", "--dropped", "p")
+    refused(USAGE, "are the same file", VERIFY, "import", rules, "-o", rules)
+    refused(USAGE, "are the same file", GEN, "--max-ops", "1", "-o", "p", "--minimal", "p")
+    external = onnx.load(str(model))
+    onnx.save_model(external, str(FOLDER / "e.onnx"), save_as_external_data=True, location="e.bin", size_threshold=10)
+    refused(USAGE, "are the same file", OPT, "e.onnx", *QUICK, "--json", "e.bin")
+    refused(USAGE, "no regular file", OPT, "e.onnx", *QUICK, "-o", "/dev/full")
+    ran = run(OPT, model, *QUICK, "-o", "/dev/null", "--json", "/dev/null", "--html", "/dev/null")
+    expect(ran.returncode == 0, f"devices are written by several: {ran}")
+    ran = run(OPT, model, *QUICK, "-o", model)
+    expect(ran.returncode == 0, f"the model may be replaced: {ran}")
+
+
+def check_places():
+    """Said of a model that is not there either: places are judged first."""
+    rules = write_rules(FOLDER / "r.rules")
+    for option in ("-o", "--json", "--html", "--dot"):
+        refused(BAD_INPUT, "none/x: ", OPT, "absent.onnx", *QUICK, option, "none/x")
+        refused(BAD_INPUT, "below: ", OPT, "absent.onnx", *QUICK, option, "below")
+    refused(BAD_INPUT, "none/x: ", RUN, "absent.onnx", "--json", "none/x")
+    refused(BAD_INPUT, "none: ", RUN, "absent.onnx", "--save", "none")
+    refused(BAD_INPUT, "none/x: ", VERIFY, "rules", rules, "-o", "none/x")
+    refused(BAD_INPUT, "none/x: ", GEN, "-o", "new", "--minimal", "none/x")
+    if os.geteuid() != 0:
+        (FOLDER / "locked").mkdir(mode=0o500)
+        refused(BAD_INPUT, "locked/x: ", OPT, "absent.onnx", *QUICK, "-o", "locked/x")
+
+
+HIDDEN = {"an escape": "\x1b[31m", "C1": "\u009b31m", "right to left": "\u202e", "an isolate": "\u2066",
+          "no width": "\u200b"}
+FORGED = "\ntaso-opt: all is well"
+
+
+def check_hidden():
+    for case, mark in HIDDEN.items():
+        model = write_model(FOLDER / "h.onnx", f"x{mark}{FORGED}", f"y{mark}{FORGED}", f"a{mark}")
+        named = FOLDER / f"h{mark}.onnx"
+        named.write_bytes(model.read_bytes())
+        reports = [FOLDER / name for name in ("r.json", "r.html", "r.dot")]
+        for command in ([OPT, named, "--explain", "--budget", "5", "--measure-seconds", "0.01", "--finalists", "1",
+                         "--costs", "", "--json", *reports[:1], "--html", reports[1], "--dot", reports[2],
+                         "-o", FOLDER / f"fast{mark}.onnx"],
+                        [RUN, named, named, "--repeats", "1", "--costs", "", "--verbose", "--explain"],
+                        [RUN, named, "--shape", f"x{mark}{FORGED}=4,9", "--costs", ""],
+                        [VERIFY, "model", named, named], [OPT, f"none{mark}.onnx"], [VERIFY, f"none{mark}"],
+                        [OPT, named, f"--{mark}"]):
+            ran = run(*command)
+            said = (ran.stdout + ran.stderr).decode()
+            expect(mark not in said, f"{case}: {command}: {said!r}")
+            expect(not any(line.startswith("taso-opt: all is well") for line in said.splitlines()),
+                   f"{case}: {command}: a forged line: {said!r}")
+        for report in reports:
+            expect(mark not in report.read_text(encoding="utf-8"), f"{case} stands in {report.name}")
+        named.unlink()
+
+
+with tempfile.TemporaryDirectory() as name:
+    FOLDER = pathlib.Path(name)
+    check_versions()
+    check_full_device()
+    check_same_files()
+    check_places()
+    check_hidden()
+sys.exit(1 if failures else 0)
