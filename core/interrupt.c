@@ -1,13 +1,13 @@
-// A signal handler can only speak through a process-wide flag.
+// A signal handler can only speak through process-wide flags.
 #include "core/interrupt.h"
 #include <signal.h>
 #include <string.h>
 
-static volatile sig_atomic_t is_requested;
+static volatile sig_atomic_t is_requested, ends_at_once;
 
 static void ask_to_stop_or_end(int signal_number)
 {
-    if (is_requested) {
+    if (is_requested || ends_at_once) {
         signal(signal_number, SIG_DFL);
         raise(signal_number);
     }
@@ -20,6 +20,11 @@ void interrupt_install(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+}
+
+void interrupt_end_at_once(bool is_wanted)
+{
+    ends_at_once = is_wanted;
 }
 
 bool interrupt_requested(void)

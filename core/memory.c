@@ -4,9 +4,11 @@
 #include "core/error.h"
 #include <assert.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -95,18 +97,49 @@ size_t mem_in_use(void)
     return atomic_load_explicit(&bytes_in_use, memory_order_relaxed);
 }
 
+// The number that stands in a line of a file of the system, after `before`; false: there is no such line.
+static bool read_number(const char *path, const char *before, size_t *ret_number)
+{
+    FILE *file = fopen(path, "re");
+    char line[256];
+    bool is_found = false;
+    while (file && !is_found && fgets(line, sizeof line, file))
+        is_found = strncmp(line, before, strlen(before)) == 0 && sscanf(line + strlen(before), "%zu", ret_number) == 1;
+    if (file)
+        fclose(file);
+    return is_found;
+}
+
 size_t mem_peak_resident(void)
 {
-    FILE *status = fopen("/proc/self/status", "re");
-    if (!status)
-        return 0;
-    char line[256];
     size_t kibibytes = 0;
-    while (kibibytes == 0 && fgets(line, sizeof line, status))
-        if (sscanf(line, "VmHWM: %zu", &kibibytes) != 1)
-            kibibytes = 0;
-    fclose(status);
+    read_number("/proc/self/status", "VmHWM:", &kibibytes);
     return kibibytes * 1024;
+}
+
+static size_t left_of(size_t most, size_t used)
+{
+    return used < most ? most - used : 0;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+size_t mem_available(void)
+{
+    size_t available = SIZE_MAX, number, used;
+    struct rlimit limit;
+    if (read_number("/proc/meminfo", "MemAvailable:", &number))
+        available = number * 1024;
+    if (read_number("/sys/fs/cgroup/memory.max", "", &number) &&
+        read_number("/sys/fs/cgroup/memory.current", "", &used))
+        available = smaller(available, left_of(number, used));
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        read_number("/proc/self/status", "VmSize:", &used))
+        available = smaller(available, left_of(limit.rlim_cur, used * 1024));
+    return available;
 }
 
 void mem_set_out_of_memory(void (*hook)(size_t size))

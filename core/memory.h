@@ -11,16 +11,26 @@ void *mem_resize(void *block, size_t old_size, size_t new_size);   // realloc th
 void mem_free(void *block, size_t size);                           // NULL is allowed with size 0
 size_t mem_in_use(void);                                           // bytes allocated and not freed, over all threads
 size_t mem_peak_resident(void);                                    // VmHWM of this process in bytes, 0 when unknown
+// What this process may take beside what it has: the least that the machine, its group of processes and its own limit
+// leave. SIZE_MAX when nothing of that is known.
+size_t mem_available(void);
 // Memory that was freed stays with the process, for the next one to ask: else what is large, or last, goes back to the
 // system each time and comes again page by page.
 void mem_keep_freed(void);
-void mem_set_out_of_memory(void (*hook)(size_t size));             // must not return
+void mem_set_out_of_memory(void (*hook)(size_t size));   // must not return
 
 // a * b, or SIZE_MAX when that does not fit: such a request then ends as out of memory, never as a small block.
 static inline size_t mem_product(size_t a, size_t b)
 {
     size_t product;
     return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
+}
+
+// a + b, or SIZE_MAX when that does not fit.
+static inline size_t mem_sum(size_t a, size_t b)
+{
+    size_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
 }
 
 #define mem_new_array(T, n) ((T *)mem_alloc(mem_product(sizeof(T), (size_t)(n))))

@@ -13,5 +13,6 @@ struct tensor_value {
 
 void *value_allocate(struct arena *a, const struct type *type);   // not cleared
 // Normal numbers for floating-point types; small non-negative integers (below `limit`) for integers, coins for bool.
+// Beyond a million elements the same ones come again.
 void value_fill_random(struct tensor_value *value, struct random *random, int64_t limit);
 #endif

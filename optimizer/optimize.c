@@ -7,6 +7,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/file.h"
+#include "core/interrupt.h"
 #include "core/log.h"
 #include "core/text.h"
 #include "onnx/convert/export.h"
@@ -136,7 +137,10 @@ static bool open_model(struct optimizing *o)
                                     .shape_count = options->shapes.count,
                                     .fold_limit = options->fold_limit,
                                     .log = options->log};
-    if (!import_model(&o->model, &o->file, &import, o->error))
+    interrupt_end_at_once(true);
+    bool is_imported = import_model(&o->model, &o->file, &import, o->error);
+    interrupt_end_at_once(false);
+    if (!is_imported)
         return false;
     tell_of_unbound_inputs(o);
     return true;
@@ -386,9 +390,24 @@ static void choose_layouts(struct optimizing *o)
         o->layout = o->runtime.is_open ? STRATEGY_STANDARD : STRATEGY_JOINT;
 }
 
+// What cannot be run cannot be checked: better said before the search than after.
+static bool has_room_for_check(struct optimizing *o)
+{
+    struct graph runnable;
+    if (o->options->device == DEVICE_FAKE || (o->options->is_check_skipped && !optimizing_is_timed(o)))
+        return true;
+    graph_cut(&runnable, &o->model.graph, NULL, &o->cut);
+    bool has_room = backend_has_room(o->checker, &runnable, o->error);
+    graph_free(&runnable);
+    return has_room || error_set_code(o->error, EXIT_UNSUPPORTED, o->options->input,
+                                      "%s; --no-check --no-measure optimizes without running it", o->error->message);
+}
+
 static bool optimize_imported(struct optimizing *o)
 {
     cut_plan_init(&o->cut, &o->model.graph, (uint32_t)o->model.inputs.count);
+    if (!has_room_for_check(o))
+        return false;
     if (!optimizing_prepare_runtime(o))
         return false;
     choose_layouts(o);

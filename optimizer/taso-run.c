@@ -124,15 +124,15 @@ static bool prepare_subject(struct session *s, struct subject *subject, struct e
     const struct tensor_value *weights = run_collect_weights(m, &m->graph, error);
     if (!weights)
         return false;
-    subject->inputs =
-        run_make_inputs(m, (uint64_t)s->options.seed, s->options.integers, &subject->arena, &subject->n_inputs, error);
-    if (!subject->inputs)
+    if (!run_check_inputs(m, error))
         return false;
     if (s->options.estimate && !backend_estimate(s->backend, &m->graph, &subject->estimate, error))
         return false;
     subject->model = backend_prepare(s->backend, &m->graph, m->weights.count, weights, error);
     if (!subject->model)
         return false;
+    subject->inputs =
+        run_make_inputs(m, (uint64_t)s->options.seed, s->options.integers, &subject->arena, &subject->n_inputs);
     subject->outputs = arena_array(&subject->arena, struct tensor_value, m->graph.outputs.count + 1);
     model_allocate_outputs(subject->model, subject->outputs, &subject->arena);
     return true;
@@ -416,12 +416,16 @@ static bool run_session(struct session *s, struct error *error)
     s->backend->policy = (enum layout_policy)s->options.layout;
     if (s->options.measure_costs || !backend_can_run(s->backend))
         return price_subjects(s, error);
-    for (size_t i = 0; i < s->n; i++)
-        if (!import_subject(s, &s->subjects[i], error) || !prepare_subject(s, &s->subjects[i], error)) {
+    interrupt_end_at_once(true);
+    bool is_run = true;
+    for (size_t i = 0; is_run && i < s->n; i++) {
+        is_run = import_subject(s, &s->subjects[i], error) && prepare_subject(s, &s->subjects[i], error);
+        if (!is_run)
             name_file_in_error(&s->subjects[i], error);
-            return false;
-        }
-    return run_subjects(s, error) && report(s, error);
+    }
+    is_run = is_run && run_subjects(s, error);
+    interrupt_end_at_once(false);
+    return is_run && report(s, error);
 }
 
 static int run_program(int argc, char **argv)

@@ -2,6 +2,7 @@
 #include "optimizer/optimization.h"
 
 #include "core/error.h"
+#include "core/interrupt.h"
 #include "core/random.h"
 #include "optimizer/comparison.h"
 #include "optimizer/run/run.h"
@@ -49,14 +50,19 @@ static bool prepare_model(struct optimizing *o, const struct tensor_value *weigh
 {
     if (o->checker == o->backend)
         o->checker->policy = o->policies[i];
+    interrupt_end_at_once(true);
     pair->models[i] = backend_prepare(o->checker, &pair->graphs[i], o->model.weights.count, weights, o->error);
+    interrupt_end_at_once(false);
     return pair->models[i] != NULL;
 }
 
 static bool record(struct optimizing *o, struct pair *pair, int i)
 {
-    return model_record(pair->models[i], &pair->graphs[0], o->cut.n_inputs, (uint64_t)o->options->seed,
-                        (int)o->options->rounds, &pair->arena, &pair->recordings[i], o->error);
+    interrupt_end_at_once(true);
+    bool is_recorded = model_record(pair->models[i], &pair->graphs[0], o->cut.n_inputs, (uint64_t)o->options->seed,
+                                    (int)o->options->rounds, &pair->arena, &pair->recordings[i], o->error);
+    interrupt_end_at_once(false);
+    return is_recorded;
 }
 
 static void name_outputs(struct optimizing *o)

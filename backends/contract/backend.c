@@ -101,6 +101,40 @@ static bool measure(struct backend *b, const struct plan *plan, const struct ste
     return recall(b, key, ret_cost);
 }
 
+static size_t bytes_of(const struct plan *plan, memory_id id)
+{
+    const struct plan_memory *m = &plan->memory.items[id];
+    return mem_product((size_t)m->elements, dtype_size(m->dtype));
+}
+
+// Of what a step reads and writes, at most.
+static size_t bytes_of_step(const struct plan *plan, const struct step *step)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < step->n_operands; i++)
+        bytes = mem_sum(bytes, bytes_of(plan, step->operands[i].memory));
+    for (int i = 0; i < step->n_results; i++)
+        bytes = mem_sum(bytes, bytes_of(plan, step->results[i].memory));
+    for (int l = 0; l < step->n_loops; l++) {
+        const struct loop *loop = &step->loops[l];
+        for (int i = 0; i < loop->n_operands; i++)
+            bytes = mem_sum(bytes, bytes_of(plan, loop->operands[i].memory));
+        for (int i = 0; i < loop->n_results; i++)
+            bytes = mem_sum(bytes, bytes_of(plan, loop->results[i].to.memory));
+    }
+    return bytes;
+}
+
+#define ALWAYS_MEASURED ((size_t)64 << 20)   // bytes: there is room for these
+#define NEVER_MEASURED ((size_t)4 << 30)     // it would take seconds for each run
+#define SHARE_OF_MEMORY 4                    // of what is free, the part that a measurement may take
+
+static bool is_too_large_to_measure(const struct plan *plan, const struct step *step)
+{
+    size_t bytes = bytes_of_step(plan, step);
+    return bytes > NEVER_MEASURED || (bytes > ALWAYS_MEASURED && bytes > mem_available() / SHARE_OF_MEMORY);
+}
+
 static void guess(struct backend *b, const struct plan *plan, const struct step *step, const struct step_key *key,
                   struct step_cost *ret_cost)
 {
@@ -121,7 +155,7 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
     if (!recall(b, &key, ret_cost) && !recall_by_text(b, plan, step, ret_cost)) {
         if (b->only_recalls)
             is_known = error_set_code(error, EXIT_UNSUPPORTED, NULL, "a step's cost is not known");
-        else if (b->options.never_measures)
+        else if (b->options.never_measures || (!b->methods->has_exact_costs && is_too_large_to_measure(plan, step)))
             guess(b, plan, step, &key, ret_cost);
         else
             is_known = measure(b, plan, step, &key, ret_cost, error);
@@ -255,6 +289,23 @@ bool backend_hash_plan(struct backend *b, const struct graph *g, uint64_t *ret_h
         plan_free(&plan);
     arena_free(&arena);
     return is_done;
+}
+
+bool backend_has_room(struct backend *b, const struct graph *g, struct error *error)
+{
+    struct arena arena;
+    struct plan plan = {0};
+    arena_init(&arena);
+    struct error ignored = {0};
+    bool has_room = true;
+    if (make_plan(b, g, NULL, &arena, &plan, &ignored)) {
+        plan_lay_out_memory(&plan);
+        has_room = plan_has_room(&plan, error);
+    }
+    if (plan.graph)
+        plan_free(&plan);
+    arena_free(&arena);
+    return has_room;
 }
 
 // --- explaining ------------------------------------------------------------------------------------------------------

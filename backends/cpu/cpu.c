@@ -238,7 +238,8 @@ static struct model *prepare(struct backend *backend, const struct graph *g, con
         error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s", reason);
     else
         plan_lay_out_memory(&m->plan);
-    if (m->has_plan && find_memory(m, n_weights, weights, error) && prepare_steps(m, b, error))
+    if (m->has_plan && plan_has_room(&m->plan, error) && find_memory(m, n_weights, weights, error) &&
+        prepare_steps(m, b, error))
         return &m->base;
     free_model(&m->base);
     return NULL;

@@ -14,6 +14,7 @@
 #include "core/arena.h"
 #include "core/clock.h"
 #include "core/error.h"
+#include "core/interrupt.h"
 #include "core/random.h"
 #include "core/statistics.h"
 #include <math.h>
@@ -26,8 +27,9 @@
 #define LEAST_SAMPLE_SECONDS 5e-5
 #define ENOUGH_SAMPLES 4   // when the time is over; with fewer, up to MOST_BUDGETS times the time is taken
 #define MOST_BUDGETS 6
-#define DISTURBED 1.4         // times the shortest sample
-#define WORTH_COOLING 16384   // bytes of weights
+#define DISTURBED 1.4          // times the shortest sample
+#define WORTH_COOLING 16384    // bytes of weights
+#define LONG_RUN_SECONDS 1.0   // such a run is sample enough
 #define CACHE_LINE 64
 #define BOUND_BYTES_PER_SECOND 5e9      // a step that reads its weights faster than this is bound by that
 #define COLD_BYTES ((size_t)96 << 20)   // of copies of weights: more than the caches keep
@@ -160,6 +162,10 @@ static bool sample(struct measurement *s, const struct step_request *r, double b
     size_t n = 0;
     if (!time_runs(s, 1, &first) || !time_runs(s, 1, &second))
         return false;
+    if (second > LONG_RUN_SECONDS || interrupt_requested()) {
+        *ret_cost = (struct step_cost){.seconds = second};
+        return true;
+    }
     prepare_copies(s, r, first < second ? first : second);
     if (s->n_states > 1) {
         s->yardstick = yardstick_of(r->backend);
@@ -189,8 +195,8 @@ static bool sample_in_peace(struct measurement *s, const struct step_request *r,
         bool was_busy = cpu_is_busy(r->backend);
         if (!sample(s, r, r->backend->base.options.seconds_per_step, ret_cost))
             return false;
-        ret_cost->is_doubtful = cpu_is_busy(r->backend) || was_busy;
-        if (!ret_cost->is_doubtful)
+        ret_cost->is_doubtful = cpu_is_busy(r->backend) || was_busy || interrupt_requested();
+        if (!ret_cost->is_doubtful || interrupt_requested())
             return true;
     }
     return true;

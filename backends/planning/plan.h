@@ -170,6 +170,8 @@ bool plan_make(struct plan *ret_plan, const struct plan_request *request, char *
 void plan_free(struct plan *plan);
 // Offsets of all ARENA memories, such that none overlaps another that lives at the same time; only for running.
 void plan_lay_out_memory(struct plan *plan);
+// After that: is there memory for all that a run touches but weights? Else EXIT_UNSUPPORTED.
+bool plan_has_room(const struct plan *plan, struct error *error);
 // What a step costs depends on: kernel, operator and attributes, dimensions, element types, strides, what is constant,
 // the code of its loops. Equal words, equal text, equal work; the text is for people, the words for speed.
 void step_spell(const struct plan *plan, const struct step *step, struct words *ret_words);

@@ -3,6 +3,7 @@
 #include "backends/planning/plan.h"
 
 #include "core/arena.h"
+#include "core/error.h"
 #include <stdlib.h>
 
 #define MEMORY_ALIGNMENT 64
@@ -33,9 +34,9 @@ static size_t lowest_room(const struct placed *placed, size_t n, const struct pl
     for (size_t i = 0; i < n; i++) {
         if (!live_together(&placed[i], wanted))
             continue;
-        if (placed[i].offset >= offset + wanted->bytes)
+        if (placed[i].offset >= mem_sum(offset, wanted->bytes))
             return offset;
-        size_t end = placed[i].offset + placed[i].bytes;
+        size_t end = mem_sum(placed[i].offset, placed[i].bytes);
         offset = end > offset ? end : offset;
     }
     return offset;
@@ -72,7 +73,26 @@ void plan_lay_out_memory(struct plan *plan)
         wanted[i].offset = lowest_room(placed, n_placed, &wanted[i]);
         n_placed = insert_by_offset(placed, n_placed, wanted[i]);
         plan->memory.items[wanted[i].memory].offset = wanted[i].offset;
-        if (wanted[i].offset + wanted[i].bytes > plan->arena_bytes)
-            plan->arena_bytes = wanted[i].offset + wanted[i].bytes;
+        size_t end = mem_sum(wanted[i].offset, wanted[i].bytes);
+        plan->arena_bytes = end > plan->arena_bytes ? end : plan->arena_bytes;
     }
+}
+
+static size_t count_bytes(const struct plan *plan)
+{
+    size_t bytes = plan->arena_bytes;
+    for (memory_id m = 0; m < plan->memory.count; m++) {
+        const struct plan_memory *memory = &plan->memory.items[m];
+        if (memory->place == MEMORY_CONSTANT || memory->place == MEMORY_INPUT || memory->place == MEMORY_OUTPUT)
+            bytes = mem_sum(bytes, mem_product((size_t)memory->elements, dtype_size(memory->dtype)));
+    }
+    return bytes;
+}
+
+bool plan_has_room(const struct plan *plan, struct error *error)
+{
+    size_t bytes = count_bytes(plan), available = mem_available();
+    return bytes <= available || error_set_code(error, EXIT_UNSUPPORTED, NULL,
+                                                "running the model takes %.1f GiB of memory, and %.1f GiB are free",
+                                                (double)bytes / 0x1p30, (double)available / 0x1p30);
 }

@@ -33,8 +33,24 @@ const struct tensor_value *run_collect_weights(struct imported_model *m, const s
     return is_done ? values : NULL;
 }
 
+bool run_check_inputs(const struct imported_model *m, struct error *error)
+{
+    for (size_t i = 0; i < m->inputs.count; i++) {
+        const struct imported_value *input = &m->inputs.items[i];
+        const struct type *type = graph_type(&m->graph, input->tensor);
+        if (!type_is_known(type))
+            return error_set_code(error, EXIT_USAGE, m->file->path,
+                                  "the type of input %s is not known; --shape %s=... gives it", input->name,
+                                  input->name);
+        if (!dtype_has_numbers(type->dtype))
+            return error_set_code(error, EXIT_UNSUPPORTED, m->file->path, "input %s has elements of type %s",
+                                  input->name, dtype_name(type->dtype));
+    }
+    return true;
+}
+
 struct tensor_value *run_make_inputs(const struct imported_model *m, uint64_t seed, int64_t integer_limit,
-                                     struct arena *arena, size_t *ret_count, struct error *error)
+                                     struct arena *arena, size_t *ret_count)
 {
     struct tensor_value *values = arena_array(arena, struct tensor_value, m->inputs.count + 1);
     *ret_count = m->inputs.count;
@@ -42,16 +58,6 @@ struct tensor_value *run_make_inputs(const struct imported_model *m, uint64_t se
         const struct imported_value *input = &m->inputs.items[i];
         const struct type *type = graph_type(&m->graph, input->tensor);
         size_t index = (size_t)graph_producer(&m->graph, input->tensor)->attributes[0].ints[0];
-        if (!type_is_known(type) || !dtype_has_numbers(type->dtype)) {
-            error_set_code(error, EXIT_USAGE, m->file->path,
-                           "the type of input %s is not known; --shape %s=... gives it", input->name, input->name);
-            return NULL;
-        }
-        if (index >= *ret_count) {
-            error_set_code(error, EXIT_UNSUPPORTED, m->file->path, "input %s has the unexpected number %zu",
-                           input->name, index);
-            return NULL;
-        }
         struct random random = random_seed(hash_mix(seed, hash_string(input->name)));
         values[index].type = *type;
         values[index].data = value_allocate(arena, type);

@@ -12,11 +12,13 @@ struct error;
 // model's graph or one made from it by rewriting. Memory is the model's arena or the file. NULL: error.
 const struct tensor_value *run_collect_weights(struct imported_model *m, const struct graph *g, struct error *error);
 
+// Can values be made for all inputs of the model? Else EXIT_USAGE (a size is not known) or EXIT_UNSUPPORTED.
+bool run_check_inputs(const struct imported_model *m, struct error *error);
 // One value for each input leaf of the model, indexed as the leaves are (`ret_count`), allocated in `arena`. Each
 // input's numbers depend on the seed and its name alone: normal ones for floats, below `integer_limit` for integers,
-// coins for bool. NULL: an input's shape is not known (EXIT_USAGE: bind it with --shape).
+// coins for bool. Only for models that run_check_inputs accepts.
 struct tensor_value *run_make_inputs(const struct imported_model *m, uint64_t seed, int64_t integer_limit,
-                                     struct arena *arena, size_t *ret_count, struct error *error);
+                                     struct arena *arena, size_t *ret_count);
 
 struct output_difference {
     double largest;        // max|a|, a being the reference

@@ -1,7 +1,11 @@
 #include "core/vec.h"
 #include "tests/support/check.h"
 #include <setjmp.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void counts_what_is_in_use(void **state)
 {
@@ -53,6 +57,33 @@ static void impossible_sizes_reach_the_hook(void **state)
         assert_int_equal(wanted_size, sizes[i]);
     }
     mem_set_out_of_memory(NULL);
+}
+
+static void a_limit_of_the_process_bounds_what_is_available(void **state)
+{
+    enum { ROOM = 64 << 20 };
+    assert_in_range(mem_available(), 1, SIZE_MAX);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        size_t pages = 0;
+        FILE *file = fopen("/proc/self/statm", "r");
+        if (!file || fscanf(file, "%zu", &pages) != 1)
+            _exit(77);
+        fclose(file);
+        rlim_t most = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + ROOM;
+        setrlimit(RLIMIT_AS, &(struct rlimit){most, RLIM_INFINITY});
+        _exit(mem_available() > ROOM ? 1 : mem_available() < ROOM / 2 ? 2 : 0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77));
+}
+
+static void sums_that_do_not_fit_are_no_small_numbers(void **state)
+{
+    assert_true(mem_sum(SIZE_MAX, 1) == SIZE_MAX && mem_sum(SIZE_MAX / 2 + 1, SIZE_MAX / 2 + 1) == SIZE_MAX);
+    assert_true(mem_sum(SIZE_MAX, 0) == SIZE_MAX && mem_sum(2, 3) == 5);
 }
 
 static void products_that_do_not_fit_are_no_small_blocks(void **state)
@@ -115,6 +146,8 @@ int main(void)
         TEST(zeroed_blocks_are_zero),
         TEST(impossible_sizes_reach_the_hook),
         TEST(products_that_do_not_fit_are_no_small_blocks),
+        TEST(sums_that_do_not_fit_are_no_small_numbers),
+        TEST(a_limit_of_the_process_bounds_what_is_available),
         TEST(peak_is_known_and_plausible),
         TEST(vectors_keep_their_items_as_they_grow),
         TEST(vectors_reserve_what_is_asked),

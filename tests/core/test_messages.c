@@ -146,6 +146,34 @@ static void the_first_signal_asks_and_the_second_ends(void **state)
     assert_int_equal(WTERMSIG(status), SIGINT);
 }
 
+static void work_that_asks_nobody_is_ended_at_once(void **state)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        interrupt_install();
+        interrupt_end_at_once(true);
+        interrupt_end_at_once(false);
+        raise(SIGTERM);
+        if (!interrupt_requested())
+            _exit(1);
+        _exit(0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        interrupt_install();
+        interrupt_end_at_once(true);
+        raise(SIGTERM);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +184,7 @@ int main(void)
         TEST(progress_is_quiet_and_then_speaks),
         TEST(clocks_run_forward),
         TEST(the_first_signal_asks_and_the_second_ends),
+        TEST(work_that_asks_nobody_is_ended_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-"""Inputs that taso-opt makes no values for do not keep it from what it can do: `inputs.py TASO-OPT`.
+"""Inputs that taso-opt makes no values for do not keep it from what it can do: `inputs.py TASO-OPT TASO-RUN`.
 
 Beside two products that a rule joins stands a part that reads an input of some element type, or of unknown size. The
 products are joined and compared, and the report says what was not.
@@ -6,6 +6,7 @@ products are joined and compared, and the report says what was not.
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -15,7 +16,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-OPT = sys.argv[1]
+OPT, RUN = sys.argv[1:]
 COMPUTED = {"FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "BOOL", *(f"{u}INT{n}" for u in ("", "U") for n in (8, 16, 32, 64))}
 
 
@@ -84,6 +85,28 @@ def test_unknown_sizes(folder):
         test_model(path, folder, False)
 
 
+def test_large_inputs(folder):
+    """What there is no memory for is refused before anything is made of it, and optimized where nothing is run."""
+    path, shape = folder / "large.onnx", [1 << 28, 16]
+    factors = [numpy_helper.from_array(np.ones((16, 16), np.float32), name) for name in "ab"]
+    nodes = [helper.make_node("MatMul", ["x", "a"], ["p"]), helper.make_node("MatMul", ["x", "b"], ["q"]),
+             helper.make_node("Add", ["p", "q"], ["y"])]
+    infos = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)] for name in "xy"]
+    graph = helper.make_graph(nodes, "graph", *infos, factors)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+    for command in ([OPT, path, "-o", folder / "large-out.onnx"], [RUN, path]):
+        done = subprocess.run([*command, "--threads", "1", "--costs", folder / "costs"], capture_output=True, text=True,
+                              preexec_fn=limit, check=False)
+        assert done.returncode == 4 and "GiB" in done.stderr, f"{command[0]}: {done.returncode} {done.stderr}"
+        assert len(done.stderr.splitlines()) == 1 and not (folder / "large-out.onnx").exists(), done.stderr
+    code, said, told = optimize(path, folder, "--no-check", "--layout", "standard", "--budget", "10")
+    assert code == 0 and told["rewrites"], f"not run: {code} {said}"
+
+
 with tempfile.TemporaryDirectory() as temporary:
     test_element_types(pathlib.Path(temporary))
     test_unknown_sizes(pathlib.Path(temporary))
+    test_large_inputs(pathlib.Path(temporary))
