@@ -31,7 +31,7 @@ void exploration_init(struct exploration *x, struct egraph *e, const struct rule
     long n_cores = sysconf(_SC_NPROCESSORS_ONLN);
     size_t n_threads = options->threads ? options->threads : n_cores > 1 ? (size_t)n_cores : 1;
     ematcher_init(&x->matcher, rules);
-    instances_init(&x->instances, e, rules, &options->validation);
+    instances_init(&x->instances, e, rules);
     ecycles_init(&x->cycles, e);
     x->team = n_threads > 1 ? team_new(n_threads) : NULL;
     for (size_t i = 0; i < rules->rules.count; i++)
@@ -230,7 +230,6 @@ static void keep_what_holds(struct exploration *x, ematches *matches, uint32_t *
         begin_match(x, matches->items + i, &a);
         size = words_of_match(a.r);
         const struct rule_instance *instance = instances_find(&x->instances, a.rule, a.variables, a.nodes);
-        a.of_rule->is_refuted = a.of_rule->is_refuted || instance->state == INSTANCE_REFUTED;
         if (instance->state != INSTANCE_APPLIES)
             continue;
         memmove(matches->items + kept, matches->items + i, size * sizeof *matches->items);
@@ -377,4 +376,18 @@ void exploration_run(struct exploration *x)
     for (uint32_t number = 0; !has_to_stop(x, number, started) && explore_once(x, number); number++)
         continue;
     x->seconds += clock_seconds() - started;
+}
+
+bool exploration_validate(struct exploration *x, uint32_t application, instance_validation *is_right, void *context)
+{
+    const struct eapplication *a = &x->applications.items[application];
+    const struct rule *r = x->rules->rules.items[a->rule];
+    eclass_id variables[MAX_RULE_VARIABLES];
+    enode_id nodes[MAX_RULE_NODES];
+    for (term_id t = 0; t < r->pattern.terms.count; t++)
+        if (r->pattern.terms.items[t].is_variable)
+            variables[r->pattern.terms.items[t].index] = exploration_term(x, a, t);
+    for (uint32_t n = 0; n < r->n_source_nodes; n++)
+        nodes[n] = exploration_node(x, a, n);
+    return instances_validate(&x->instances, a->rule, variables, nodes, is_right, context);
 }

@@ -32,7 +32,6 @@ struct exploration_options {
     uint32_t most_matches, ban;   // of a rule in a round before it is banned, and for how many; both double each time
     uint32_t threads;             // 0: all cores
     enum cycle_filtering filtering;
-    struct instance_validation validation;
     // Where rules begin to match: whether this e-node may be that of the first source term. NULL: anywhere.
     bool (*is_root)(void *context, enode_id n);
     bool (*is_used)(void *context, const struct rule *r);   // NULL: all rules are
@@ -75,6 +74,8 @@ void exploration_init(struct exploration *x, struct egraph *e, const struct rule
 void exploration_free(struct exploration *x);
 // The e-graph must be clean; it may have grown since the last run.
 void exploration_run(struct exploration *x);
+// Is an application right, by the values of source and target at its shapes?
+bool exploration_validate(struct exploration *x, uint32_t application, instance_validation *is_right, void *context);
 extern const char *const exploration_end_names[];
 
 static inline uint32_t exploration_term(const struct exploration *x, const struct eapplication *a, term_id term)

@@ -5,10 +5,9 @@
 #include "core/hash.h"
 #include <string.h>
 
-void instances_init(struct instances *x, struct egraph *e, const struct rule_set *rules,
-                    const struct instance_validation *validation)
+void instances_init(struct instances *x, struct egraph *e, const struct rule_set *rules)
 {
-    *x = (struct instances){.e = e, .rules = rules, .validation = *validation};
+    *x = (struct instances){.e = e, .rules = rules};
     arena_init(&x->arena);
     arena_init(&x->scratch);
     arena_init(&x->graphs);
@@ -104,25 +103,30 @@ static const struct instance_node *describe_targets(struct instances *x, const s
     return targets;
 }
 
+static bool match_source(struct instances *x, struct graph *g, uint32_t rule, const eclass_id *variables,
+                         const enode_id *nodes, struct match *ret_match)
+{
+    const struct rule *r = x->rules->rules.items[rule];
+    tensor_id tensors[MAX_RULE_VARIABLES];
+    node_id of_source[MAX_RULE_NODES];
+    enum weight_kind weights[MAX_RULE_VARIABLES] = {NO_WEIGHT};
+    for (uint32_t v = 0; v < r->pattern.n_variables; v++)
+        weights[v] = kind_of_weight(x->e, variables[v]);
+    return make_source(x, g, r, variables, nodes, tensors, of_source) &&
+           rule_match_at(r, g, tensors, of_source, weights, &x->scratch, ret_match);
+}
+
 static struct rule_instance judge_in(struct instances *x, struct graph *g, uint32_t rule, const eclass_id *variables,
                                      const enode_id *nodes)
 {
-    const struct rule *r = x->rules->rules.items[rule];
-    const struct instance_validation *validation = &x->validation;
-    tensor_id tensors[MAX_RULE_VARIABLES], old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
-    node_id of_source[MAX_RULE_NODES], of_pattern[MAX_RULE_NODES];
-    enum weight_kind weights[MAX_RULE_VARIABLES] = {NO_WEIGHT};
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    node_id of_pattern[MAX_RULE_NODES];
     struct match m;
-    for (uint32_t v = 0; v < r->pattern.n_variables; v++)
-        weights[v] = kind_of_weight(x->e, variables[v]);
-    if (!make_source(x, g, r, variables, nodes, tensors, of_source) ||
-        !rule_match_at(r, g, tensors, of_source, weights, &x->scratch, &m))
+    if (!match_source(x, g, rule, variables, nodes, &m))
         return (struct rule_instance){INSTANCE_NO_MATCH, NULL};
-    if (validation->is_right && !validation->is_right(validation->context, &m, g))
-        return (struct rule_instance){INSTANCE_REFUTED, NULL};
     if (!match_apply_nodes(&m, g, &x->scratch, old, new, of_pattern))
         return (struct rule_instance){INSTANCE_ILL_TYPED, NULL};
-    return (struct rule_instance){INSTANCE_APPLIES, describe_targets(x, g, r, of_pattern)};
+    return (struct rule_instance){INSTANCE_APPLIES, describe_targets(x, g, m.rule, of_pattern)};
 }
 
 static struct rule_instance judge(struct instances *x, uint32_t rule, const eclass_id *variables, const enode_id *nodes)
@@ -146,11 +150,24 @@ const struct rule_instance *instances_find(struct instances *x, uint32_t rule, c
     if (found != TABLE_NONE)
         return &x->items.items[found];
     struct rule_instance made = judge(x, rule, variables, nodes);
-    x->n_refuted += made.state == INSTANCE_REFUTED;
     for (size_t i = 0; i < x->asked.count; i++)
         vec_push(&x->keys, x->asked.items[i]);
     vec_push(&x->first_key, (uint32_t)x->keys.count);
     table_insert(&x->by_key, hash, (uint32_t)x->items.count);
     vec_push(&x->items, made);
     return &vec_last(&x->items);
+}
+
+bool instances_validate(struct instances *x, uint32_t rule, const eclass_id *variables, const enode_id *nodes,
+                        instance_validation *is_right, void *context)
+{
+    struct arena_mark mark = arena_mark(&x->graphs), scratch = arena_mark(&x->scratch);
+    struct graph g;
+    struct match m;
+    graph_init(&g, &x->graphs);
+    bool result = match_source(x, &g, rule, variables, nodes, &m) && is_right(context, &m, &g);
+    graph_free(&g);
+    arena_release(&x->scratch, scratch);
+    arena_release(&x->graphs, mark);
+    return result;
 }

@@ -9,7 +9,6 @@
 enum instance_state {
     INSTANCE_NO_MATCH,    // attributes or conditions
     INSTANCE_ILL_TYPED,   // the target
-    INSTANCE_REFUTED,     // source and target have different values
     INSTANCE_APPLIES,
 };
 struct instance_node {
@@ -20,27 +19,23 @@ struct rule_instance {
     enum instance_state state;
     const struct instance_node *targets;   // APPLIES: one for each node of the pattern that is not of the source
 };
-// Is the application right at these shapes? `g` holds the source graph alone.
-struct instance_validation {
-    bool (*is_right)(void *context, const struct match *m, const struct graph *g);   // NULL: believed
-    void *context;
-};
-
 struct instances {
     struct egraph *e;
     const struct rule_set *rules;
-    struct instance_validation validation;
     struct arena arena, scratch, graphs;
     struct table by_key;
     VEC(struct rule_instance) items;
     VEC(uint32_t) keys, first_key;   // words; where those of each instance begin (and one more)
     VEC(uint32_t) asked;
-    size_t n_refuted;
 };
-void instances_init(struct instances *x, struct egraph *e, const struct rule_set *rules,
-                    const struct instance_validation *validation);
+void instances_init(struct instances *x, struct egraph *e, const struct rule_set *rules);
 void instances_free(struct instances *x);
 // Of rule number `rule` at these classes for its variables and these e-nodes for the nodes of its source.
 const struct rule_instance *instances_find(struct instances *x, uint32_t rule, const eclass_id *variables,
                                            const enode_id *nodes);
+// Is the application right at these shapes? `g` holds the source graph alone.
+typedef bool instance_validation(void *context, const struct match *m, const struct graph *g);
+// Asks that of an instance that applies.
+bool instances_validate(struct instances *x, uint32_t rule, const eclass_id *variables, const enode_id *nodes,
+                        instance_validation *is_right, void *context);
 #endif

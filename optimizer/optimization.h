@@ -13,6 +13,7 @@
 struct validator;
 
 enum optimize_device { DEVICE_CPU, DEVICE_FAKE, DEVICE_CUDA };
+enum search_method { SEARCH_BACKTRACKING, SEARCH_SATURATION, SEARCH_BOTH };
 enum layout_strategy {
     STRATEGY_STANDARD,
     STRATEGY_JOINT,

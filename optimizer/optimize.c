@@ -13,6 +13,7 @@
 #include "onnx/convert/export.h"
 #include <string.h>
 
+const char *const optimize_searches[] = {"backtracking", "saturation", "both", NULL};
 const char *const optimize_devices[] = {"cpu", "fake", "cuda", NULL};
 const char *const optimize_layouts[] = {"standard", "joint", "sequential", "graph-only", "layout-only", "auto", NULL};
 
@@ -20,6 +21,9 @@ const struct optimize_options optimize_standard_options = {
     .fold_limit = IMPORT_FOLD_LIMIT,
     .layout = STRATEGY_AUTO,
     .budget = 1000,
+    .most_enodes = 20000,
+    .rounds_of_rules = 15,
+    .k_multi = 1,
     .patience = 750,
     .max_memory = (int64_t)1 << 30,
     .seed = 1,

@@ -22,18 +22,21 @@ struct optimize_options {
     const char *python;            // that has it; NULL: TASO_PYTHON of the environment, or python3
     const char *measure_command;   // instead of a runtime; NULL: none
     const char *costs;             // cost database; NULL: in the user's cache folder
-    struct option_list without;    // rules not to use
-    int64_t max_rule_ops;          // rules with more operators on either side are not used; 0: no limit
-    bool only_proved;   // rules whose certificate does not say that they were proved for all sizes are not used
+    int search;                    // index into optimize_searches
+    int64_t most_enodes, rounds_of_rules, k_multi;   // of saturation
+    struct option_list without;                      // rules not to use
+    int64_t max_rule_ops;   // rules with more operators on either side are not used; 0: no limit
+    bool only_proved;       // rules whose certificate does not say that they were proved for all sizes are not used
     bool allows_tf32;
     bool is_validation_skipped, is_check_skipped, is_timing_skipped, is_simplification_skipped;
-    bool has_pictures;   // the report tells the steps of both graphs
+    bool has_pictures;               // the report tells the steps of both graphs
     const struct used_file *files;   // all that are named, the input's weights apart: no output may be another file
     size_t n_files;
     FILE *progress;
     const struct log *log;
 };
-extern const char *const optimize_devices[];   // "cpu", "fake", "cuda", NULL
+extern const char *const optimize_searches[];   // "backtracking", "saturation", "both", NULL
+extern const char *const optimize_devices[];    // "cpu", "fake", "cuda", NULL
 // "joint": each candidate is priced with the best layouts around the change, beginning with what
 // sequential comes to where that is better than the original. "standard": rewritten with the layouts that a device gives
 // by rule.

@@ -213,6 +213,45 @@ static void print_search(struct text *out, const struct report *r)
         text_printf(out, "  REFUTED, and not used any more: %s\n", s->refuted.items[i]->name);
 }
 
+// The five rules that united most classes.
+static void print_unions(struct text *out, const struct report *r)
+{
+    const struct search_result *s = r->search;
+    uint64_t below = UINT64_MAX;
+    for (int n = 0; n < 5; n++) {
+        size_t best = s->unions.count;
+        for (size_t i = 0; i < s->unions.count; i++)
+            if (s->unions.items[i] < below && (best == s->unions.count || s->unions.items[i] > s->unions.items[best]))
+                best = i;
+        if (best == s->unions.count || s->unions.items[best] == 0)
+            return;
+        below = s->unions.items[best];
+        text_printf(out, "  %6" PRIu64 " unions by  %s\n", below, r->rules->rules.items[best]->name);
+    }
+}
+
+static void print_saturation(struct text *out, const struct report *r)
+{
+    const struct saturation_figures *f = &r->search->saturation;
+    if (!f->is_done)
+        return;
+    text_printf(out,
+                "saturation               %.2f s exploring (%s), %.2f s pricing, %.2f s extracting: %" PRIu64
+                " e-nodes in %" PRIu64 " classes after %" PRIu64 " rounds\n",
+                f->seconds_exploring, f->end, f->seconds_pricing, f->seconds_extracting, f->nodes, f->classes,
+                f->rounds);
+    text_printf(out,
+                "                         %" PRIu64 " matches, %" PRIu64 " unions; cycles: %" PRIu64
+                " applications left out, %" PRIu64 " e-nodes filtered\n",
+                f->matches, f->unions, f->cycles_prevented, f->cycles_resolved);
+    text_printf(out,
+                "                         cheapest sum of e-nodes %.3f ms, none below %.3f ms; %" PRIu64
+                " graphs priced whole: %s\n",
+                1e3 * f->extracted, 1e3 * f->bound, f->graphs_priced,
+                f->is_better ? "the result is one of them" : "none was better than what was found before");
+    print_unions(out, r);
+}
+
 void report_print(struct text *out, const struct report *r, bool with_steps)
 {
     print_operators(out, r);
@@ -222,6 +261,7 @@ void report_print(struct text *out, const struct report *r, bool with_steps)
     print_times(out, r);
     print_check(out, r);
     print_search(out, r);
+    print_saturation(out, r);
     text_printf(out, "nodes in the file        %zu, and %zu in what is written\n", r->nodes_in_file, r->nodes_written);
     text_printf(out, "memory                   %.0f MiB at its peak\n", (double)r->peak_memory / 1048576);
     text_add(out, "wrote ");
@@ -423,6 +463,41 @@ static void add_ends(struct text *out, const struct search_result *s)
     text_add(out, "]");
 }
 
+static void add_unions(struct text *out, const struct report *r)
+{
+    const struct search_result *s = r->search;
+    add_key(out, "unions");
+    text_add(out, "{");
+    for (size_t i = 0; i < s->unions.count; i++)
+        if (s->unions.items[i])
+            add_count(out, r->rules->rules.items[i]->name, s->unions.items[i]);
+    text_add(out, "}");
+}
+
+static void add_saturation(struct text *out, const struct report *r)
+{
+    const struct saturation_figures *f = &r->search->saturation;
+    add_key(out, "saturation");
+    text_add(out, "{");
+    add_string(out, "end", f->end);
+    add_bool(out, "better", f->is_better);
+    add_count(out, "rounds", f->rounds);
+    add_count(out, "nodes", f->nodes);
+    add_count(out, "classes", f->classes);
+    add_count(out, "matches", f->matches);
+    add_count(out, "unions_made", f->unions);
+    add_count(out, "cycles_prevented", f->cycles_prevented);
+    add_count(out, "cycles_resolved", f->cycles_resolved);
+    add_count(out, "graphs_priced", f->graphs_priced);
+    add_real(out, "extracted_seconds", f->extracted);
+    add_real(out, "bound_seconds", f->bound);
+    add_real(out, "seconds_exploring", f->seconds_exploring);
+    add_real(out, "seconds_pricing", f->seconds_pricing);
+    add_real(out, "seconds_extracting", f->seconds_extracting);
+    add_unions(out, r);
+    text_add(out, "}");
+}
+
 static void add_search(struct text *out, const struct report *r)
 {
     const struct search_result *s = r->search;
@@ -437,6 +512,8 @@ static void add_search(struct text *out, const struct report *r)
     add_count(out, "rules_refuted", s->refuted.count);
     add_ends(out, s);
     add_course(out, s);
+    if (s->saturation.is_done)
+        add_saturation(out, r);
     text_add(out, "}");
 }
 

@@ -9,6 +9,7 @@
 #include "core/interrupt.h"
 #include "core/log.h"
 #include "core/memory.h"
+#include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
 #include <math.h>
 #include <omp.h>
@@ -155,6 +156,25 @@ static void take_turn(struct search_options *options, enum turn turn)
         options->patience = (int64_t)ceil(SHARE_OF_PATIENCE * (double)options->patience);
 }
 
+// Goes on from what was found.
+static void saturate(struct optimizing *o, const struct graph *g, const struct cost_model *cost, double time_left,
+                     struct search_result *found)
+{
+    struct saturation_options s = saturation_standard_options;
+    double left = time_left > 0 ? fmax(time_left - found->statistics.seconds, 1e-3) : 0;
+    s.exploration.most_nodes = (size_t)o->options->most_enodes;
+    s.exploration.rounds = (uint32_t)o->options->rounds_of_rules;
+    s.exploration.k_multi = (uint32_t)o->options->k_multi;
+    s.exploration.most_memory = (size_t)o->options->max_memory;
+    s.exploration.threads = (uint32_t)o->options->search_threads;
+    s.exploration.seconds = left;
+    s.validator = o->options->is_validation_skipped ? NULL : o->validator;
+    s.n_disabled = o->options->without.count;
+    s.disabled = o->options->without.items;
+    s.max_rule_operators = (size_t)o->options->max_rule_ops;
+    saturation_improve(found, g, &o->rules, cost, &s);
+}
+
 static void search_with_policy(struct optimizing *o, const struct graph *g, const struct slant *slant,
                                enum layout_policy policy, double time_left, enum turn turn,
                                struct search_result *ret_result)
@@ -175,10 +195,14 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     take_turn(&options, turn);
     if (slant->least_gain > 0)
         options.least_gain = slant->least_gain;
+    if (o->options->search == SEARCH_SATURATION)
+        options.budget = 0;
     struct rule_set none;
     rule_set_init(&none, &o->arena);
     bool is_rewritten = o->layout != STRATEGY_LAYOUT_ONLY;
     search_graph(g, is_rewritten ? &o->rules : &none, &cost, &options, ret_result);
+    if (is_rewritten && o->options->search != SEARCH_BACKTRACKING && turn != TURN_BEFORE_ANOTHER && slant == &slants[0])
+        saturate(o, g, &cost, time_left, ret_result);
     rule_set_free(&none);
     vec_free(&workers);
     if (own.per_operator > 0)

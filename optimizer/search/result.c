@@ -9,6 +9,7 @@ void search_result_free(struct search_result *result)
     vec_free(&result->steps);
     vec_free(&result->course);
     vec_free(&result->applications);
+    vec_free(&result->unions);
     vec_free(&result->refuted);
     vec_free(&result->ends);
 }

@@ -97,15 +97,27 @@ struct search_statistics {
     uint64_t peak_queue;
     double seconds;
 };
+// What saturation did, where it was asked for.
+struct saturation_figures {
+    bool is_done, is_better;   // better: the result is what it extracted
+    uint64_t rounds, nodes, classes, matches, unions;
+    uint64_t cycles_prevented, cycles_resolved;   // applications left out, and e-nodes filtered
+    uint64_t graphs_priced;                       // whole ones, of those that were extracted
+    double extracted, bound;                      // the cheapest sum of prices of e-nodes, and what none is below
+    double seconds_exploring, seconds_pricing, seconds_extracting;
+    const char *end;   // why exploration ended
+};
 struct search_result {
     struct graph graph;                     // the best graph, in the arena of the original
     double seconds_before, seconds_after;   // estimated
     VEC(struct search_step) steps;          // from the original to the best graph
     VEC(struct search_point) course;        // the beginning, every better graph, the end
     VEC(uint64_t) applications;             // for each rule: how often in `steps`
+    VEC(uint64_t) unions;                   // for each rule: of classes, by saturation; empty without it
     VEC(const struct rule *) refuted;       // found wrong by validation, and not used any more
     VEC(enum search_end) ends;              // of it, after those of the searches that came before
     struct search_statistics statistics;
+    struct saturation_figures saturation;
 };
 // `rules` in a fixed order. Gives a result in every case; free it with search_result_free.
 void search_graph(const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,

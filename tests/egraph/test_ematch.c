@@ -76,7 +76,7 @@ static void match_egraph(struct trial *t, struct team *team, ematches *ret_match
 static void keep_what_holds(struct trial *t, const ematches *matches)
 {
     struct instances instances;
-    instances_init(&instances, &t->e, &t->rules, &(struct instance_validation){NULL, NULL});
+    instances_init(&instances, &t->e, &t->rules);
     size_t size;
     for (size_t i = 0; i < matches->count; i += size) {
         const uint32_t *words = matches->items + i;

@@ -7,7 +7,7 @@
 #include "core/memory.h"
 #include "core/random.h"
 #include "onnx/convert/import.h"
-#include "optimizer/search/search.h"
+#include "optimizer/search/saturation/saturation.h"
 #include "tests/benchmarks/search_cost.h"
 #include "tests/support/graph_values.h"
 
@@ -29,6 +29,15 @@ static bool has_opaque(const struct graph *g)
     return false;
 }
 
+// Goes on with an e-graph of the original and of what was found.
+static void saturate(struct run *r, const struct graph *g, const struct cost_model *cost, struct search_result *found)
+{
+    struct saturation_options options = saturation_standard_options;
+    options.exploration.most_nodes = 4000;
+    options.exploration.k_multi = 2;
+    saturation_improve(found, g, &r->rules, cost, &options);
+}
+
 static void search_at_prices_of(struct run *r, const char *model, const struct graph *g,
                                 const struct field_values *before, uint64_t seed)
 {
@@ -43,6 +52,7 @@ static void search_at_prices_of(struct run *r, const char *model, const struct g
     options.budget = 100;
     options.validates = seed % 2;   // which must not be what keeps the values
     search_graph(g, &r->rules, &cost, &options, &result);
+    saturate(r, g, &cost, &result);
     bool is_sound = graph_check(&result.graph, &error);
     graph_values(&after, &result.graph, 1, &scratch);
     if (!is_sound || !field_values_equal(before, &after)) {

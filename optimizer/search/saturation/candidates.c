@@ -1,0 +1,112 @@
+// An e-graph becomes an extraction problem over the classes that the outputs can need.
+#include "optimizer/search/saturation/candidates.h"
+
+#include "core/clock.h"
+#include "egraph/extraction/greedy.h"
+#include "egraph/extraction/problem.h"
+#include <string.h>
+
+struct posing {
+    const struct egraph *e;
+    struct extraction_problem problem;
+    uint32_t *number_of;      // of every class; EXTRACTION_NONE: not reached
+    VEC(eclass_id) reached;   // by number
+    VEC(enode_id) nodes;      // by the problem's number
+};
+
+static uint32_t number_of(struct posing *p, eclass_id c)
+{
+    if (p->number_of[c] == EXTRACTION_NONE) {
+        p->number_of[c] = extraction_add_class(&p->problem);
+        vec_push(&p->reached, c);
+    }
+    return p->number_of[c];
+}
+
+static void pose_node(struct posing *p, uint32_t class, enode_id n, double cost)
+{
+    uint32_t n_children = p->e->nodes.items[n].n_children;
+    uint32_t *children = mem_new_array(uint32_t, n_children + 1);
+    for (uint32_t i = 0; i < n_children; i++)
+        children[i] = number_of(p, egraph_edges(p->e, n)[i].child);
+    extraction_add_node(&p->problem, class, cost, n_children, children);
+    vec_push(&p->nodes, n);
+    mem_free_array(children, n_children + 1);
+}
+
+static void pose(struct posing *p, struct node_costs *costs, enum node_pricing pricing, const enode_id *outputs,
+                 size_t n_outputs)
+{
+    const struct egraph *e = p->e;
+    p->number_of = mem_new_array(uint32_t, e->nodes.count + 1);
+    for (size_t i = 0; i <= e->nodes.count; i++)
+        p->number_of[i] = EXTRACTION_NONE;
+    for (size_t i = 0; i < n_outputs; i++)
+        extraction_add_root(&p->problem, number_of(p, egraph_find(e, outputs[i])));
+    for (uint32_t k = 0; k < p->reached.count; k++) {
+        eclass_id c = p->reached.items[k];
+        for (enode_id n = egraph_first_node(e, c); n != NO_ENODE; n = egraph_next_node(e, c, n))
+            if (!e->nodes.items[n].is_filtered)
+                pose_node(p, k, n, node_costs_find(costs, n, pricing));
+    }
+    extraction_finish(&p->problem);
+}
+
+static void posing_free(struct posing *p)
+{
+    extraction_free(&p->problem);
+    mem_free_array(p->number_of, p->e->nodes.count + 1);
+    vec_free(&p->reached);
+    vec_free(&p->nodes);
+}
+
+static void keep(struct candidates *c, const struct posing *p, const uint32_t *choice, const char *extraction,
+                 double cost)
+{
+    struct candidate made = {arena_array(&c->arena, enode_id, p->e->nodes.count + 1), extraction, cost};
+    memset(made.choice, 0xff, p->e->nodes.count * sizeof *made.choice);
+    for (uint32_t k = 0; k < p->reached.count; k++)
+        if (choice[k] != EXTRACTION_NONE)
+            made.choice[p->reached.items[k]] = p->nodes.items[choice[k]];
+    for (size_t i = 0; i < c->items.count; i++)
+        if (memcmp(c->items.items[i].choice, made.choice, p->e->nodes.count * sizeof *made.choice) == 0)
+            return;
+    vec_push(&c->items, made);
+}
+
+static void extract(struct candidates *c, const struct posing *p)
+{
+    uint32_t *choice = mem_new_array(uint32_t, p->problem.n_classes + 1);
+    double cost;
+    if (extraction_greedy_tree(&p->problem, choice, &cost))
+        keep(c, p, choice, "tree", cost);
+    if (extraction_greedy_dag(&p->problem, choice, &cost))
+        keep(c, p, choice, "DAG", cost);
+    mem_free_array(choice, p->problem.n_classes + 1);
+}
+
+void candidates_find(struct candidates *c, const struct egraph *e, const struct cost_model *cost,
+                     const enode_id *outputs, size_t n_outputs)
+{
+    struct node_costs costs;
+    *c = (struct candidates){0};
+    arena_init(&c->arena);
+    node_costs_init(&costs, e, cost);
+    for (int pricing = 0; pricing < NODE_PRICINGS; pricing++) {
+        struct posing p = {.e = e};
+        double started = clock_seconds();
+        pose(&p, &costs, (enum node_pricing)pricing, outputs, n_outputs);
+        c->seconds_pricing += clock_seconds() - started;
+        started = clock_seconds();
+        extract(c, &p);
+        c->seconds_extracting += clock_seconds() - started;
+        posing_free(&p);
+    }
+    node_costs_free(&costs);
+}
+
+void candidates_free(struct candidates *c)
+{
+    vec_free(&c->items);
+    arena_free(&c->arena);
+}

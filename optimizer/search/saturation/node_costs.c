@@ -1,0 +1,156 @@
+// A node, or a node and the one in front of it, becomes a small graph over leaves, which the cost model prices. Words
+// that describe that graph are the key under which its price is remembered.
+#include "optimizer/search/saturation/node_costs.h"
+
+#include "graph/graph.h"
+#include <math.h>
+
+#define MAX_WORDS ((size_t)1 << 22)
+#define COST_OF_CONSTANTS 1e-12   // seconds: of equal graphs, the one with less to compute beforehand
+
+void node_costs_init(struct node_costs *n, const struct egraph *e, const struct cost_model *cost)
+{
+    *n = (struct node_costs){.e = e, .cost = cost};
+    memo_init(&n->memo, MAX_WORDS);
+    arena_init(&n->arena);
+}
+
+void node_costs_free(struct node_costs *n)
+{
+    memo_free(&n->memo);
+    spelling_free(&n->words);
+    arena_free(&n->arena);
+}
+
+static bool is_weight(const struct egraph *e, eclass_id c)
+{
+    return e->classes.items[c].is_weight;
+}
+
+static bool is_constant(const struct egraph *e, enode_id n)
+{
+    for (uint32_t i = 0; i < e->nodes.items[n].n_children; i++)
+        if (!is_weight(e, egraph_edges(e, n)[i].child))
+            return false;
+    return true;
+}
+
+static bool is_computed(const struct egraph *e, enode_id n)
+{
+    return e->nodes.items[n].op != PROJECTION && operators[e->nodes.items[n].op]->define && !is_constant(e, n);
+}
+
+// --- what stands in front --------------------------------------------------------------------------------------------
+
+// The oldest application that makes the class; NO_ENODE: none that is computed.
+static enode_id maker_of(const struct egraph *e, eclass_id c)
+{
+    enode_id oldest = NO_ENODE;
+    for (enode_id n = egraph_first_node(e, c); n != NO_ENODE; n = egraph_next_node(e, c, n))
+        if (is_computed(e, n) && !e->nodes.items[n].is_filtered && n < oldest)
+            oldest = n;
+    return oldest;
+}
+
+struct front {
+    enode_id maker;   // NO_ENODE: none
+    uint32_t place;   // of the child that it makes
+};
+
+static struct front front_of(const struct egraph *e, enode_id n)
+{
+    for (uint32_t i = 0; i < e->nodes.items[n].n_children; i++) {
+        eclass_id child = egraph_edges(e, n)[i].child;
+        if (!is_weight(e, child) && egraph_is_tensor(e, child))
+            return (struct front){maker_of(e, child), i};
+    }
+    return (struct front){NO_ENODE, 0};
+}
+
+// --- small graphs ----------------------------------------------------------------------------------------------------
+
+static void describe_node(struct node_costs *n, enode_id id)
+{
+    const struct enode *node = &n->e->nodes.items[id];
+    spelling_add(&n->words, (int64_t)node->op);
+    spelling_add(&n->words, node->attributes);
+    for (uint32_t i = 0; i < node->n_children; i++) {
+        eclass_id child = egraph_edges(n->e, id)[i].child;
+        spelling_add(&n->words, (int64_t)n->e->nodes.items[child].type << 1 | is_weight(n->e, child));
+    }
+    for (uint32_t i = 1; i < node->n_children; i++)   // the same tensor twice is read once
+        spelling_add(&n->words, egraph_edges(n->e, id)[i].child == egraph_edges(n->e, id)[0].child);
+}
+
+// `given`: the tensor that its child at `place` is; NO_TENSOR: a leaf like the others.
+static bool add_node(struct node_costs *n, struct graph *g, enode_id id, uint32_t place, tensor_id given,
+                     node_id *ret_node)
+{
+    const struct enode *node = &n->e->nodes.items[id];
+    tensor_id *inputs = arena_array(&n->arena, tensor_id, node->n_children + 1);
+    for (uint32_t i = 0; i < node->n_children; i++) {
+        eclass_id child = egraph_edges(n->e, id)[i].child;
+        const struct operator* leaf = operators[is_weight(n->e, child) ? OP_WEIGHT : OP_INPUT];
+        bool is_repeated = i > 0 && child == egraph_edges(n->e, id)[0].child;
+        inputs[i] = i == place && given != NO_TENSOR ? given
+                    : is_repeated                    ? inputs[0]
+                                  : graph_add_leaf(g, leaf, (int64_t)g->nodes.count, egraph_type(n->e, child));
+    }
+    return graph_add(g, egraph_operator(n->e, id), egraph_attributes(n->e, id), node->n_children, inputs, ret_node);
+}
+
+static void add_outputs(struct graph *g, node_id n)
+{
+    for (uint32_t i = 0; i < g->nodes.items[n].n_outputs; i++)
+        graph_add_output(g, graph_output_of(g, n, i));
+}
+
+static double price(struct node_costs *n, enode_id id, struct front front)
+{
+    struct arena_mark mark = arena_mark(&n->arena);
+    struct graph g;
+    node_id maker = NO_NODE, made;
+    double seconds = INFINITY;
+    graph_init(&g, &n->arena);
+    bool is_typed = front.maker == NO_ENODE || add_node(n, &g, front.maker, 0, NO_TENSOR, &maker);
+    tensor_id given = maker == NO_NODE ? NO_TENSOR : graph_output_of(&g, maker, 0);
+    if (is_typed && add_node(n, &g, id, front.place, given, &made)) {
+        add_outputs(&g, made);
+        seconds = n->cost->graph_seconds(n->cost->context, &g);
+    }
+    graph_free(&g);
+    arena_release(&n->arena, mark);
+    n->priced++;
+    return seconds;
+}
+
+static double remembered_price(struct node_costs *n, enode_id id, struct front front)
+{
+    double seconds;
+    n->asked++;
+    spelling_clear(&n->words);
+    describe_node(n, id);
+    if (front.maker != NO_ENODE) {
+        spelling_add(&n->words, front.place);
+        describe_node(n, front.maker);
+    }
+    if (memo_find(&n->memo, spelling_key(&n->words), &seconds))
+        return seconds;
+    seconds = price(n, id, front);
+    memo_add(&n->memo, spelling_key(&n->words), seconds);
+    return seconds;
+}
+
+double node_costs_find(struct node_costs *n, enode_id node, enum node_pricing pricing)
+{
+    static const struct front nothing = {NO_ENODE, 0};
+    if (!is_computed(n->e, node))
+        return is_constant(n->e, node) && n->e->nodes.items[node].n_children ? COST_OF_CONSTANTS : 0;
+    double alone = remembered_price(n, node, nothing);
+    struct front front = front_of(n->e, node);
+    if (pricing == PRICED_ALONE || front.maker == NO_ENODE || front.maker == node)
+        return alone;
+    double both = remembered_price(n, node, front), before = remembered_price(n, front.maker, nothing);
+    double more = both - before;
+    return !(more < alone) ? alone : more > 0 ? more : 0;
+}

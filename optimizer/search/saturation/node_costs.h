@@ -1,0 +1,24 @@
+// What an e-node costs: alone, its inputs given; or behind what makes its first input, as much more as both cost than
+// that alone, because backends fuse (a convolution with the addition behind it). Nodes that are known before the graph
+// runs are nearly free. Equal operations on equal types are priced once.
+#ifndef OPTIMIZER_SEARCH_SATURATION_NODE_COSTS_H
+#define OPTIMIZER_SEARCH_SATURATION_NODE_COSTS_H
+#include "egraph/egraph.h"
+#include "optimizer/search/backtracking/memo.h"
+#include "optimizer/search/cost_model.h"
+
+enum node_pricing { PRICED_ALONE, PRICED_BEHIND, NODE_PRICINGS };
+
+struct node_costs {
+    const struct egraph *e;
+    const struct cost_model *cost;
+    struct memo memo;
+    struct spelling words;
+    struct arena arena;
+    uint64_t asked, priced;
+};
+void node_costs_init(struct node_costs *n, const struct egraph *e, const struct cost_model *cost);
+void node_costs_free(struct node_costs *n);
+// Seconds; infinity: the device cannot run it.
+double node_costs_find(struct node_costs *n, enode_id node, enum node_pricing pricing);
+#endif
