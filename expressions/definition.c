@@ -116,7 +116,7 @@ expr stage_index(struct definition *d, int tensor, int axis)
 {
     const struct stage *s = &d->stages[tensor - d->n_inputs];
     assert(axis < s->type.rank);
-    return node_add(d, (struct expr_node){.kind = EXPR_VARIABLE, .value = s->first_variable + axis});
+    return index_variable(d, s->first_variable + (uint32_t)axis);
 }
 
 // --- index expressions -----------------------------------------------------------------------------------------------
@@ -124,6 +124,11 @@ expr stage_index(struct definition *d, int tensor, int axis)
 static bool is_integer(const struct definition *d, expr e, int64_t value)
 {
     return d->nodes.items[e].kind == EXPR_INTEGER && d->nodes.items[e].value == value;
+}
+
+expr index_variable(struct definition *d, uint32_t variable)
+{
+    return node_add(d, (struct expr_node){.kind = EXPR_VARIABLE, .value = variable});
 }
 
 expr index_integer(struct definition *d, int64_t value)
@@ -237,7 +242,7 @@ expr scalar_select(struct definition *d, expr index, expr if_not_negative, expr 
 
 expr reduce_variable(struct definition *d, int64_t extent)
 {
-    return node_add(d, (struct expr_node){.kind = EXPR_VARIABLE, .value = variable_add(d, extent)});
+    return index_variable(d, variable_add(d, extent));
 }
 
 expr scalar_reduce(struct definition *d, enum scalar_function fn, expr variable, expr body)

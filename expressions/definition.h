@@ -105,6 +105,7 @@ struct type *stage_type(struct definition *d, int tensor);   // to be changed
 expr stage_index(struct definition *d, int tensor, int axis);
 
 expr index_integer(struct definition *d, int64_t value);
+expr index_variable(struct definition *d, uint32_t variable);
 expr index_add(struct definition *d, expr a, expr b);
 expr index_offset(struct definition *d, expr a, int64_t offset);   // a + offset
 expr index_mul(struct definition *d, expr a, int64_t factor);
@@ -138,5 +139,6 @@ void definition_finish(struct definition *d);
 // An index at given values of all variables. The definition must not be data-dependent.
 int64_t index_value(const struct definition *d, expr index, const int64_t *variables);
 double definition_flops(const struct definition *d);   // scalar operations, a multiply-add counting as two
-void definition_print(struct text *out, const struct definition *d, const char *const *input_names);
+void definition_print(struct text *out, const struct definition *d, const char *const *input_names);   // formulas alone
+void definition_print_typed(struct text *out, const struct definition *d);   // what definition_parse takes
 #endif

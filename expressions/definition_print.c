@@ -203,20 +203,49 @@ static void print_expr(const struct printer *p, expr e)
     }
 }
 
+static void print_type(const struct printer *p, const struct type *type)
+{
+    text_printf(p->out, "%s[", dtype_name(type->dtype));
+    for (int i = 0; i < type->rank; i++)
+        text_printf(p->out, "%s%" PRId64, i ? "," : "", type->dim[i]);
+    text_add(p->out, "]");
+}
+
+static void print_stage(const struct printer *p, int number, bool is_typed)
+{
+    const struct stage *s = &p->d->stages[number];
+    print_tensor(p, p->d->n_inputs + number);
+    text_add(p->out, "[");
+    for (int axis = 0; axis < s->type.rank; axis++) {
+        if (axis)
+            text_add(p->out, ",");
+        print_variable(p, s->first_variable + axis);
+    }
+    text_add(p->out, "] ");
+    if (is_typed) {
+        print_type(p, &s->type);
+        text_add(p->out, " ");
+    }
+    text_add(p->out, "= ");
+    print_expr(p, s->body);
+    text_add(p->out, "\n");
+}
+
+void definition_print_typed(struct text *out, const struct definition *d)
+{
+    struct printer p = {out, d, NULL};
+    for (int i = 0; i < d->n_inputs; i++) {
+        text_printf(out, "x%d ", i);
+        print_type(&p, &d->inputs[i]);
+        text_add(out, "\n");
+    }
+    for (int i = 0; i < d->n_stages; i++)
+        print_stage(&p, i, true);
+}
+
 void definition_print(struct text *out, const struct definition *d, const char *const *input_names)
 {
     struct printer p = {out, d, input_names};
-    for (int i = 0; i < d->n_stages; i++) {
-        const struct stage *s = &d->stages[i];
-        print_tensor(&p, d->n_inputs + i);
-        text_add(out, "[");
-        for (int axis = 0; axis < s->type.rank; axis++) {
-            if (axis)
-                text_add(out, ",");
-            print_variable(&p, s->first_variable + axis);
-        }
-        text_add(out, "] = ");
-        print_expr(&p, s->body);
-        text_add(out, "\n");
-    }
+    for (int i = 0; i < d->n_stages; i++)
+        print_stage(&p, i, false);
 }

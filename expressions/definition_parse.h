@@ -1,0 +1,26 @@
+// Definitions as text, complete: types and formulas. What definition_print_typed writes, and a person may.
+//
+//     x0 f32[2,3]
+//     x1 f32[3,4]
+//     z[i,j] f32[2,4] = sum(k < 3) (x0[i,k] * x1[k,j])
+//
+// A line is an input (x0, x1, ... in order) or a stage: an output (z, or z0, z1, ...) or a tensor in between, t and the
+// number of the stage. It gives the element type, the size of each axis, and, of a stage, the value of each entry:
+//
+//     scalar    1.5   x0[index,...]   x0[index or 0]   x0[index or lowest]   f(scalar,...)   scalar(index)
+//               scalar + scalar   - * /   sum(k < 3) scalar   product max min   if index >= 0 then scalar else scalar
+//     index     7   i   index + index   index - index   index * 7   index / 7   index mod 7   index(scalar)
+//
+// Variables are single letters, or a letter and a number, and stand for one range in the whole text. Signs bind as usual;
+// what follows `sum(...)`, `then` and `else` is one operand.
+#ifndef EXPRESSIONS_DEFINITION_PARSE_H
+#define EXPRESSIONS_DEFINITION_PARSE_H
+#include "expressions/definition.h"
+
+struct error;
+
+// Everything but the vectors of `ret_definition` is allocated in `a`; definition_free it. False: nothing is to be freed.
+// `file` names the text in errors.
+bool definition_parse(struct arena *a, const char *file, const char *text, size_t size, struct definition *ret_definition,
+                      struct error *error);
+#endif
