@@ -1,8 +1,6 @@
 #include "optimizer/standard_rules.h"
 
-#include <unistd.h>
-
-const char *standard_rules_file(void)
+const char *standard_rules_file(char buffer[SHARED_PATH_SIZE])
 {
-    return access(RULES_BUILT, R_OK) == 0 ? RULES_BUILT : RULES_INSTALLED;
+    return shared_file_find("taso.rules", RULES_BUILT, buffer);
 }

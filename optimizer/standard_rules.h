@@ -2,6 +2,7 @@
 #ifndef OPTIMIZER_STANDARD_RULES_H
 #define OPTIMIZER_STANDARD_RULES_H
 
-// Beside the sources while they are there, else where they were installed.
-const char *standard_rules_file(void);
+#include "core/shared_files.h"
+
+const char *standard_rules_file(char buffer[SHARED_PATH_SIZE]);   // as shared_file_find
 #endif

@@ -174,7 +174,8 @@ static int run_program(int argc, char **argv)
         .is_simplified = true};
     struct error error = {0};
     int code, count = argc - 1;
-    arguments.optimize.rules = standard_rules_file();
+    char rules[SHARED_PATH_SIZE];
+    arguments.optimize.rules = standard_rules_file(rules);
     if (!options_begin(&program, &count, argv + 1, &arguments, &code))
         return code;
     if (count != 1) {

@@ -207,6 +207,11 @@ bool property_set_read_folder(struct property_set *set, const char *folder, stru
     return is_read;
 }
 
+const char *property_standard_folder(char buffer[SHARED_PATH_SIZE])
+{
+    return shared_file_find("properties", PROPERTIES_BUILT, buffer);
+}
+
 // --- printing --------------------------------------------------------------------------------------------------------
 
 void property_print(struct text *out, const struct property *p)

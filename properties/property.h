@@ -11,6 +11,7 @@
 // side only are allowed: they are universal.
 #ifndef PROPERTIES_PROPERTY_H
 #define PROPERTIES_PROPERTY_H
+#include "core/shared_files.h"
 #include "substitutions/rule.h"
 
 #define MAX_GUARDS 8
@@ -40,6 +41,8 @@ bool property_set_read(struct property_set *set, const char *path, struct error 
 bool property_set_parse(struct property_set *set, const char *file, const char *text, size_t size, struct error *error);
 // Reads every *.properties file of a folder, in the order of their names.
 bool property_set_read_folder(struct property_set *set, const char *folder, struct error *error);
+// Of the properties that come with the programs; as shared_file_find.
+const char *property_standard_folder(char buffer[SHARED_PATH_SIZE]);
 const struct property *property_find(const struct property_set *set, const char *name);   // NULL: none
 void property_print(struct text *out, const struct property *p);                          // parse after print is equal
 #endif

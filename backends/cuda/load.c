@@ -19,7 +19,8 @@ static void folder_of_program(char *ret_folder)
 
 static bool find_plugin(char *ret_path)
 {
-    static const char *const beside[] = {"", "../backends/cuda/plugin/", "../../backends/cuda/plugin/", "../lib/taso/"};
+    static const char *const beside[] = {"", "../backends/cuda/plugin/", "../../backends/cuda/plugin/",
+                                         GPU_PLUGIN_INSTALLED};
     char folder[PATH_SIZE];
     const char *wanted = getenv("TASO_CUDA_PLUGIN");
     if (wanted && *wanted) {
@@ -31,8 +32,7 @@ static bool find_plugin(char *ret_path)
         if (snprintf(ret_path, PATH_SIZE, "%s%staso_cuda.so", folder, beside[i]) < PATH_SIZE &&
             access(ret_path, R_OK) == 0)
             return true;
-    snprintf(ret_path, PATH_SIZE, "%s/taso_cuda.so", GPU_PLUGIN_INSTALLED);
-    return access(ret_path, R_OK) == 0;
+    return false;
 }
 
 const struct gpu_api *gpu_load(char *ret_reason)

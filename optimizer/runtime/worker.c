@@ -2,6 +2,7 @@
 #include "optimizer/runtime/worker.h"
 
 #include "core/error.h"
+#include "core/shared_files.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,19 +12,6 @@
 #define SECONDS_TO_START 60.0
 #define SECONDS_TO_ANSWER 600.0   // beside what it was asked to take
 
-// --- where it is -----------------------------------------------------------------------------------------------------
-
-// Beside the program as it is installed, wherever that is; else in the source tree that the program was built from.
-static const char *find_script(char *path, size_t size)
-{
-    ssize_t n = readlink("/proc/self/exe", path, size - 1);
-    path[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(path, '/');
-    size_t room = slash ? size - (size_t)(slash + 1 - path) : 0;
-    bool fits = room && (size_t)snprintf(slash + 1, room, "%s", WORKER_INSTALLED) < room;
-    return fits && access(path, R_OK) == 0 ? path : WORKER_BUILT;
-}
-
 static const char *python_of(const char *chosen)
 {
     const char *of_environment = getenv("TASO_PYTHON");
@@ -32,11 +20,12 @@ static const char *python_of(const char *chosen)
 
 bool worker_start(struct worker *ret_worker, const char *python, const char *provider, int threads, struct error *error)
 {
-    char script[4096], count[16];
+    char script[SHARED_PATH_SIZE], count[16];
     snprintf(count, sizeof count, "%d", threads);
     *ret_worker = (struct worker){.name = "onnxruntime"};
-    const char *const arguments[] = {python_of(python), find_script(script, sizeof script), provider ? provider : "",
-                                     count, NULL};
+    const char *const arguments[] = {python_of(python),
+                                     shared_file_find("python/taso/worker.py", WORKER_BUILT, script),
+                                     provider ? provider : "", count, NULL};
     return process_start(&ret_worker->process, arguments, error);
 }
 

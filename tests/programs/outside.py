@@ -75,6 +75,16 @@ def check_full_device():
         expect(ran.returncode == BAD_INPUT and b"cannot write standard output" in ran.stderr, f"{command}: {ran}")
 
 
+def check_verdicts():
+    """Who asks in a script is told by the exit code."""
+    rules, false = write_rules(FOLDER / "r.rules"), FOLDER / "false.rules"
+    false.write_text("(rule wrong (source (relu ?x)) (target ?x))\n", encoding="utf-8")
+    for arguments, code in (([rules], 0), ([false], 1), ([false, "-o", FOLDER / "p.rules"], 1)):
+        ran = run(VERIFY, "rules", *arguments, "--no-z3")
+        expect(ran.returncode == code, f"rules {arguments}: {ran}")
+    expect("refuted" in (FOLDER / "p.rules.rejected").read_text(encoding="utf-8"), "nothing says why it is rejected")
+
+
 def refused(code, said, *command):
     before = {p: p.read_bytes() for p in FOLDER.iterdir() if p.is_file()}
     ran = run(*command)
@@ -158,6 +168,7 @@ with tempfile.TemporaryDirectory() as name:
     FOLDER = pathlib.Path(name)
     check_versions()
     check_full_device()
+    check_verdicts()
     check_same_files()
     check_places()
     check_hidden()

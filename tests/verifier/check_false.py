@@ -180,7 +180,7 @@ def main():
         proved = pathlib.Path(folder) / "proved.rules"
         command = [taso_verify, "rules", rules, "-o", str(proved)]
         run = subprocess.run(command, capture_output=True, text=True)
-        assert run.returncode == 0, run.stdout + run.stderr
+        assert run.returncode == 1, run.stdout + run.stderr
         written = re.findall(r"^\(rule (\S+)", proved.read_text(), re.MULTILINE)
         rejected = re.findall(r"^\(rule (\S+)", pathlib.Path(f"{proved}.rejected").read_text(), re.MULTILINE)
     assert sorted(written + rejected) == sorted(names)

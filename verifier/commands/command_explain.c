@@ -123,8 +123,10 @@ static int run_on(struct run *run, char **positional, int count)
 
 int command_explain(int argc, char **argv)
 {
-    struct run run = {.options = {.folder = PROPERTIES_FOLDER, .terms = 20000, .steps = 200000}};
+    struct run run = {.options = {.terms = 20000, .steps = 200000}};
+    char folder[SHARED_PATH_SIZE];
     int code;
+    run.options.folder = property_standard_folder(folder);
     if (!options_begin(&program, &argc, argv, &run.options, &code))
         return code;
     arena_init(&run.arena);

@@ -400,7 +400,8 @@ int command_model(int argc, char **argv)
     struct error error = {.code = EXIT_BAD_INPUT};
     int code;
     bool is_done = false, is_equal = false;
-    run.options.rules = standard_rules_file();
+    char rules[SHARED_PATH_SIZE];
+    run.options.rules = standard_rules_file(rules);
     if (!options_begin(&program, &argc, argv, &run.options, &code))
         return code;
     run.log = (struct log){stderr, program.name, run.options.quiet ? LOG_QUIET : LOG_WARNING};

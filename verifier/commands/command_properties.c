@@ -335,8 +335,10 @@ static int run_on(struct run *run, char **files, int count)
 
 int command_properties(int argc, char **argv)
 {
-    struct run run = {.options = {.folder = PROPERTIES_FOLDER, .steps = 200000, .seed = 1, .recheck = true}};
+    struct run run = {.options = {.steps = 200000, .seed = 1, .recheck = true}};
+    char folder[SHARED_PATH_SIZE];
     int code;
+    run.options.folder = property_standard_folder(folder);
     if (!options_begin(&program, &argc, argv, &run.options, &code))
         return code;
     arena_init(&run.arena);

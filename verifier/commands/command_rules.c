@@ -53,7 +53,8 @@ static const struct program program = {
     .usage = "CANDIDATES.rules [-o PROVED.rules] [options]",
     .summary =
         "Proves substitution rules from the operators' definitions, for all shapes at which they may be applied.",
-    .epilog = "Exit codes: 0 done, 2 wrong command line, 3 bad input.",
+    .epilog = "Exit codes: 0 every rule is proved (with --tested: or was tested), 1 one is refuted or undecided, and the "
+              "files are written,\n2 wrong command line, 3 bad input.",
     .options = specs,
 };
 
@@ -330,7 +331,15 @@ static bool check_files(struct run *run, const char *path, struct error *error)
     return files_used_check(files, sizeof files / sizeof *files, error);
 }
 
-static bool run_on(struct run *run, const char *path, struct error *error)
+static bool is_every_rule_good(const struct run *run)
+{
+    for (size_t i = 0; i < run->set.rules.count; i++)
+        if (!goes_with_proved(run, &run->reports[i]))
+            return false;
+    return true;
+}
+
+static bool run_on(struct run *run, const char *path, bool *ret_is_good, struct error *error)
 {
     if (!check_files(run, path, error) || !rule_set_read(&run->set, path, error) ||
         (run->options.z3 && !property_set_read_folder(&run->properties, run->options.folder, error)))
@@ -341,6 +350,7 @@ static bool run_on(struct run *run, const char *path, struct error *error)
     bool is_written = write_all(run, error) && write_smt2(run, error);
     print_all(run);
     print_slowest(run);
+    *ret_is_good = is_every_rule_good(run);
     for (size_t i = 0; i < run->set.rules.count; i++)
         rule_report_free(&run->reports[i]);
     if (run->options.z3)
@@ -351,10 +361,12 @@ static bool run_on(struct run *run, const char *path, struct error *error)
 int command_rules(int argc, char **argv)
 {
     struct run run = {
-        .options = {.instances = 20000, .work = 3000000, .z3 = true, .conditions = true, .steps = 150000, .folder = PROPERTIES_FOLDER}};
+        .options = {.instances = 20000, .work = 3000000, .z3 = true, .conditions = true, .steps = 150000}};
     struct error error = {.code = EXIT_BAD_INPUT};
+    char folder[SHARED_PATH_SIZE];
     int code;
-    bool is_done = false;
+    bool is_done = false, is_good = false;
+    run.options.folder = property_standard_folder(folder);
     if (!options_begin(&program, &argc, argv, &run.options, &code))
         return code;
     mem_keep_freed();
@@ -364,11 +376,11 @@ int command_rules(int argc, char **argv)
     if (argc != 1)
         error_set_code(&error, EXIT_USAGE, NULL, "expected one file of rules (see --help)");
     else
-        is_done = run_on(&run, argv[0], &error);
+        is_done = run_on(&run, argv[0], &is_good, &error);
     rule_set_free(&run.set);
     property_set_free(&run.properties);
     for (int t = 0; t < run.n_arenas; t++)
         arena_free(&run.arenas[t]);
     arena_free(&run.arena);
-    return is_done ? EXIT_DONE : error_exit(program.name, &error);
+    return !is_done ? error_exit(program.name, &error) : is_good ? EXIT_DONE : EXIT_CHECK_FAILED;
 }

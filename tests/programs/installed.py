@@ -1,0 +1,52 @@
+"""What `meson install` puts somewhere runs from there, and from wherever it is moved: `installed.py BUILD MESON...`."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BUILD, MESON = sys.argv[1], sys.argv[2:]
+SHARED = ["taso.rules", "properties/conv.properties", "spaces/default.space", "python/taso/worker.py"]
+
+
+def run(*command, code=0):
+    ran = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False,
+                         env=dict(os.environ, XDG_CACHE_HOME=str(command[0]) + ".cache"))
+    assert ran.returncode == code, f"{command}: {ran}"
+    return ran.stdout
+
+
+def default_of(program, option, *command):
+    """The path that --help says."""
+    page = re.sub(r"\s+", " ", run(program, *command, "--help"))
+    return pathlib.Path(re.search(rf"--{option} \S+ [^(]*\([^)]*default ([^)]*)\)", page)[1])
+
+
+def check(prefix):
+    programs = {p.name: p for p in (prefix / "bin").iterdir()}
+    assert {"taso-opt", "taso-run", "taso-gen", "taso-verify"} <= programs.keys(), programs
+    for name in SHARED:
+        assert (prefix / "share/taso" / name).is_file(), f"{name} is not installed"
+    shared = prefix / "share/taso"
+    assert default_of(programs["taso-opt"], "rules").resolve() == (shared / "taso.rules").resolve()
+    for command in ("rules", "explain", "properties"):
+        found = default_of(programs["taso-verify"], "properties", command)
+        assert found.resolve() == (shared / "properties").resolve(), found
+    rules = prefix / "r.rules"
+    rules.write_text("(rule twice (source (relu (relu ?x))) (target (relu ?x)))\n", encoding="utf-8")
+    run(programs["taso-verify"], "rules", rules)
+    run(programs["taso-gen"], "--space", shared / "spaces/released.space", "--max-ops", "1", "--no-progress", "-q", "-o",
+        prefix / "c.rules")
+
+
+with tempfile.TemporaryDirectory() as name:
+    folder = pathlib.Path(name)
+    installed = subprocess.run([*MESON, "install", "-C", BUILD, "--no-rebuild", "--quiet", "--destdir",
+                                str(folder / "root")], capture_output=True, text=True, check=False)
+    assert installed.returncode == 0, installed.stderr
+    prefix = next((folder / "root").rglob("bin")).parent
+    check(prefix)
+    shutil.move(prefix, folder / "elsewhere")
+    check(folder / "elsewhere")
