@@ -16,7 +16,7 @@ struct lap {
     double seconds;      // of this thread alone: without those that other programs took from it. Else on the clock
     bool is_disturbed;   // others took the processor away meanwhile
 };
-void stopwatch_start(struct stopwatch *ret_watch);
+void stopwatch_start(struct stopwatch *ret_watch, bool is_alone);
 struct lap stopwatch_stop(const struct stopwatch *watch, bool is_alone);
 // Seconds that a hypervisor gave to other machines while this one wanted to run, all processors together; 0: not known.
 double clock_stolen_seconds(void);

@@ -1,10 +1,8 @@
 // The contest of taso-opt in our own executor: the original and each finalist, under every policy of layouts that gives
 // another plan. "Before" is the fastest way to run the original, so a gain is one over that.
-#include "optimizer/optimization.h"
+#include "optimizer/contenders.h"
 
 #include "core/error.h"
-#include "core/random.h"
-#include "optimizer/comparison.h"
 #include "optimizer/contest.h"
 #include "optimizer/run/run.h"
 #include <string.h>
@@ -13,32 +11,11 @@
 #define BYTES_AT_ONCE ((size_t)256 << 20)   // of packed weights of all contenders: with more they are loaded in turn
 #define LARGEST_PAD ((uint64_t)1 << 20)
 
-struct contender {
-    struct graph graph;   // that can be run
-    enum layout_policy policy;
-    size_t finalist;   // NOT_A_FINALIST: the original
-    uint64_t plan_hash;
-    struct model *model;
-    struct tensor_value *outputs;
-    void *pad;
-    size_t pad_bytes;
-    struct arena arena;   // of the outputs
-};
-struct field {
-    struct optimizing *o;
-    VEC(struct contender) contenders;
-    const struct tensor_value *weights;
-    struct model_inputs inputs;
-    struct arena arena;
-    struct random random;   // of pads
-};
-
 // --- our executor ----------------------------------------------------------------------------------------------------
 
 // Something in front, of a size of its own in each load: so where a model lies is not the same.
-static bool load(void *context, size_t i, struct error *error)
+bool field_load(struct field *f, size_t i, struct error *error)
 {
-    struct field *f = context;
     struct contender *c = &f->contenders.items[i];
     c->pad_bytes = (size_t)random_below(&f->random, LARGEST_PAD) + 1;
     c->pad = mem_alloc(c->pad_bytes);
@@ -62,13 +39,22 @@ static bool run(void *context, size_t i, double *ret_seconds, struct error *erro
     return model_time(c->model, f->inputs.values, c->outputs, ret_seconds, error);
 }
 
-static void unload(void *context, size_t i)
+void field_unload(struct field *f, size_t i)
 {
-    struct field *f = context;
     struct contender *c = &f->contenders.items[i];
     model_free(c->model);
     arena_free(&c->arena);
     mem_free(c->pad, c->pad_bytes);
+}
+
+static bool load(void *context, size_t i, struct error *error)
+{
+    return field_load(context, i, error);
+}
+
+static void unload(void *context, size_t i)
+{
+    field_unload(context, i);
 }
 
 // --- who takes part --------------------------------------------------------------------------------------------------
@@ -105,7 +91,7 @@ static void enter_with_all_layouts(struct field *f, const struct graph *g, size_
     enter(f, g, finalist, LAYOUTS_PLAIN);
 }
 
-static bool open_field(struct field *f, struct optimizing *o)
+bool field_open(struct field *f, struct optimizing *o)
 {
     *f = (struct field){.o = o, .random = random_seed((uint64_t)o->options->seed)};
     arena_init(&f->arena);
@@ -121,7 +107,7 @@ static bool open_field(struct field *f, struct optimizing *o)
     return f->weights != NULL;
 }
 
-static void close_field(struct field *f)
+void field_close(struct field *f)
 {
     for (size_t i = 0; i < f->contenders.count; i++)
         graph_free(&f->contenders.items[i].graph);
@@ -189,12 +175,12 @@ static bool hold(struct field *f, size_t *ret_finalist)
 bool optimizing_hold_contest(struct optimizing *o, size_t *ret_finalist)
 {
     struct field f;
-    bool is_done = open_field(&f, o), has_results = false;
+    bool is_done = field_open(&f, o), has_results = false;
     for (size_t i = 0; i < f.contenders.count; i++)
         has_results = has_results || f.contenders.items[i].finalist != NOT_A_FINALIST;
     if (is_done && has_results && o->options->device != DEVICE_FAKE)
         is_done = hold(&f, ret_finalist);
-    close_field(&f);
+    field_close(&f);
     return is_done;
 }
 

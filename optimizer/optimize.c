@@ -205,7 +205,7 @@ static void decide(struct optimizing *o)
         r->kept_reason = arena_printf(&o->model.arena, "the result fails where it is timed: %s", r->in_runtime.failure);
     else if (r->in_runtime.differs)
         r->kept_reason = arena_printf(&o->model.arena, "the outputs of the result differ in %s", r->runtime);
-    else if (r->is_timed && !r->is_faster)
+    else if (r->is_timed && !r->is_faster && r->verdict != CHECK_FAILED)
         r->kept_reason = "the result is not measurably faster";
     else if (r->verdict == CHECK_FAILED && !o->options->is_validation_skipped && optimizing_differs_by_rounding(o))
         r->kept_reason = "what is rounded otherwise changes its outputs, though with random weights they are equal";
@@ -376,6 +376,7 @@ static bool search_without_differences(struct optimizing *o)
 {
     vec_free(&o->report.outputs);
     vec_free(&o->report.contenders);
+    vec_free(&o->report.corrections);
     search_result_free(&o->found);
     o->found = (struct search_result){0};
     o->report.is_timed = false;
@@ -412,6 +413,7 @@ static bool optimize_imported(struct optimizing *o)
     cut_plan_init(&o->cut, &o->model.graph, (uint32_t)o->model.inputs.count);
     if (!has_room_for_check(o))
         return false;
+    backend_expect_model(o->backend, optimizing_bytes_of_weights(o));
     if (!optimizing_prepare_runtime(o))
         return false;
     choose_layouts(o);
@@ -450,6 +452,7 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
             vec_free(&o.report.of_simplified.outputs);
             vec_free(&o.report.uncompared);
             vec_free(&o.report.contenders);
+            vec_free(&o.report.corrections);
         }
         close_backends(&o);
         if (is_open)

@@ -29,6 +29,7 @@ struct optimize_options {
     bool only_proved;       // rules whose certificate does not say that they were proved for all sizes are not used
     bool allows_tf32;
     bool is_validation_skipped, is_check_skipped, is_timing_skipped, is_simplification_skipped;
+    bool is_calibration_skipped;     // costs are believed as they are
     bool has_pictures;               // the report tells the steps of both graphs
     const struct used_file *files;   // all that are named, the input's weights apart: no output may be another file
     size_t n_files;

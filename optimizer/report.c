@@ -4,6 +4,7 @@
 #include "substitutions/match.h"
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 // --- operators by kind -----------------------------------------------------------------------------------------------
@@ -87,20 +88,45 @@ static void print_contenders(struct text *out, const struct report *r)
 
 double report_estimate_error(const struct report *r, int which)
 {
-    return r->is_timed && !r->runtime && r->times[which].median > 0 ? r->estimates[which] / r->times[which].median - 1
-                                                                    : 0;
+    double measured = r->times[which].quartile1;
+    return r->is_timed && !r->runtime && measured > 0 ? r->estimates[which] / measured - 1 : 0;
 }
 
-// An estimate that is far off has decided what was rewritten.
-static void print_estimate_errors(struct text *out, const struct report *r)
+static void print_agreement(struct text *out, const struct report *r)
 {
-    static const char *const names[] = {"estimate before", "estimate after"};
-    for (int i = 0; i < 2; i++) {
-        double error = report_estimate_error(r, i);
-        if (fabs(error) > REPORT_LARGE_ERROR)
-            text_printf(out, "  %-22s %+9.0f %%    OFF what was measured by more than %.0f %%\n", names[i], 1e2 * error,
-                        1e2 * REPORT_LARGE_ERROR);
-    }
+    static const char *const names[] = {"agreement before", "agreement after"};
+    for (int i = 0; i < 2 && !r->runtime; i++)
+        text_printf(out, "  %-22s %+9.1f %%    (sum of steps %.3f ms, whole model %.3f)\n", names[i],
+                    1e2 * report_estimate_error(r, i), 1e3 * r->estimates[i], 1e3 * r->times[i].quartile1);
+}
+
+#define MOST_CORRECTIONS_SHOWN 3
+
+static double weight_of(const struct cost_correction *c)
+{
+    return fabs(c->after - c->before) * c->n_noted;
+}
+
+static int compare_corrections(const void *a, const void *b)
+{
+    double x = weight_of(a), y = weight_of(b);
+    return (x < y) - (x > y);
+}
+
+// Those that the models are wrong about most, all that they run each time together.
+static void print_corrections(struct text *out, const struct report *r)
+{
+    size_t n = r->corrections.count;
+    if (n == 0)
+        return;
+    struct cost_correction *sorted = mem_new_array(struct cost_correction, n);
+    memcpy(sorted, r->corrections.items, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare_corrections);
+    text_printf(out, "  %-22s %9zu      of what steps take in the models; searched %zu times\n", "costs corrected", n,
+                r->n_searches);
+    for (size_t i = 0; i < n && i < MOST_CORRECTIONS_SHOWN; i++)
+        text_printf(out, "    %9.1f us, not %.1f: %s\n", 1e6 * sorted[i].after, 1e6 * sorted[i].before, sorted[i].step);
+    mem_free_array(sorted, n);
 }
 
 static void print_times(struct text *out, const struct report *r)
@@ -113,6 +139,7 @@ static void print_times(struct text *out, const struct report *r)
     if (r->layout_gap > 0)
         text_printf(out, "  %-22s within %.2g %% of the least sum of costs that is possible\n", "layouts",
                     1e2 * r->layout_gap);
+    print_corrections(out, r);
     if (!r->is_timed)
         return;
     if (r->runtime)
@@ -122,7 +149,7 @@ static void print_times(struct text *out, const struct report *r)
     print_time(out, "measured after", &r->times[1], r->layouts[1]);
     text_printf(out, "  %-22s %9.3f x    (95 %% interval %.3f to %.3f, %zu loads, %s)\n", "speed-up", r->gain.ratio,
                 r->gain.low, r->gain.high, r->gain.n_loads, r->is_interleaved ? "interleaved" : "loaded in turn");
-    print_estimate_errors(out, r);
+    print_agreement(out, r);
 }
 
 static const char *const verdict_names[] = {
@@ -356,6 +383,23 @@ static void add_summary(struct text *out, const char *key, const struct sample_s
     text_add(out, "}");
 }
 
+static void add_corrections(struct text *out, const struct report *r)
+{
+    add_count(out, "searches", r->n_searches);
+    add_key(out, "costs_corrected");
+    text_add(out, "[");
+    for (size_t i = 0; i < r->corrections.count; i++) {
+        const struct cost_correction *c = &r->corrections.items[i];
+        text_add(out, i ? ", {" : "{");
+        add_string(out, "step", c->step);
+        add_real(out, "seconds_before", c->before);
+        add_real(out, "seconds_after", c->after);
+        add_count(out, "met", c->n_noted);
+        text_add(out, "}");
+    }
+    text_add(out, "]");
+}
+
 static void add_contenders(struct text *out, const struct report *r)
 {
     add_key(out, "contenders");
@@ -382,6 +426,7 @@ static void add_times(struct text *out, const struct report *r)
     add_real(out, "layout_gap", r->layout_gap);
     add_count(out, "finalists", r->n_finalists);
     add_string(out, "slant", r->slant);
+    add_corrections(out, r);
     if (!r->is_timed)
         return;
     add_contenders(out, r);

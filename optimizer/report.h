@@ -1,6 +1,7 @@
 // What one run of taso-opt did, for a person and as JSON.
 #ifndef OPTIMIZER_REPORT_H
 #define OPTIMIZER_REPORT_H
+#include "backends/contract/in_model.h"
 #include "core/statistics.h"
 #include "optimizer/comparison.h"
 #include "optimizer/search/search.h"
@@ -55,6 +56,8 @@ struct report {
     output_comparisons outputs;
     VEC(struct uncompared_output) uncompared;
     VEC(struct timed_contender) contenders;
+    cost_corrections corrections;           // what steps take inside of models, where that is not what was believed
+    size_t n_searches;                      // the first, and those after corrections
     bool is_timed, is_interleaved;          // by turns in the same load; else one after the other in each load
     const char *layouts[2];                 // of the fastest way to run the original, and of that to run the result
     double estimates[2];                    // sums of the costs of their steps, seconds
@@ -74,10 +77,10 @@ struct report {
     size_t peak_memory;                     // bytes
     double seconds;                         // of the whole program
 };
-// By how much the sum of step costs is off what was measured, as a share of that; [0] of the original, [1] of the
-// result. 0 when nothing was timed.
+// By how much the sum of the costs of its steps is off what the whole model took, as a share of that; [0] of the
+// original, [1] of the result. Costs are lower quartiles, and so is that of the model. 0 when nothing was timed here.
 double report_estimate_error(const struct report *r, int which);
-#define REPORT_LARGE_ERROR 0.15   // is told
+#define REPORT_LARGE_ERROR 0.15   // is marked in pages
 const char *check_verdict_name(enum check_verdict verdict);
 void report_print(struct text *out, const struct report *r, bool with_steps);
 void report_print_json(struct text *out, const struct report *r);

@@ -83,6 +83,7 @@ static void open_workers(struct optimizing *o)
         struct backend *b = i == 0 ? o->backend : optimizing_open_device(o, &chosen, &error);
         if (!b)
             break;
+        backend_expect_model(b, optimizing_bytes_of_weights(o));
         struct estimator worker = {.cut = &o->cut, .backend = b, .when_unknown = NAN, .only_recalls = true};
         vec_push(&o->workers, worker);
     }
@@ -344,19 +345,62 @@ static bool choose_finalist(struct optimizing *o, size_t *ret_best)
     return true;
 }
 
+// --- from corrected costs --------------------------------------------------------------------------------------------
+
+#define MOST_SEARCHES 3
+#define ENOUGH_AGREEMENT 0.05   // estimates that change by less are not worth another search
+
+static void free_finalists(struct optimizing *o)
+{
+    for (size_t i = 0; i < o->finalists.count; i++)
+        search_result_free(&o->finalists.items[i].result);
+    vec_clear(&o->finalists);
+}
+
+static bool is_calibrated(const struct optimizing *o)
+{
+    return !o->options->is_calibration_skipped && optimizing_is_timed(o) && !o->runtime.is_open &&
+           o->options->device == DEVICE_CPU && !optimizing_has_large_weights(o);
+}
+
+static void search_with_workers(struct optimizing *o)
+{
+    open_workers(o);
+    search_with_slants(o);
+    close_workers(o);
+    o->report.n_searches++;
+}
+
+// Workers read the database: it has to have what was corrected.
+static bool search_until_costs_agree(struct optimizing *o)
+{
+    double change = 0;
+    search_with_workers(o);
+    if (!is_calibrated(o))
+        return true;
+    for (;;) {
+        if (!optimizing_calibrate(o, &change))
+            return false;
+        struct error error = {0};
+        if (change < ENOUGH_AGREEMENT || o->report.n_searches == MOST_SEARCHES || interrupt_requested() ||
+            !backend_save_costs(o->backend, &error))
+            return true;
+        free_finalists(o);
+        search_with_workers(o);
+    }
+}
+
 bool optimizing_search(struct optimizing *o)
 {
     struct validator validator;
     validator_init(&validator);
     o->validator = &validator;
-    open_workers(o);
-    search_with_slants(o);
-    close_workers(o);
+    bool is_done = search_until_costs_agree(o);
     o->validator = NULL;
     validator_free(&validator);
     set_policy_of_result(o);
-    size_t best;
-    bool is_done = choose_finalist(o, &best);
+    size_t best = 0;
+    is_done = is_done && choose_finalist(o, &best);
     keep_finalist(o, best);
     o->backend->policy = o->policies[1];
     struct estimator e = graph_estimator(o);

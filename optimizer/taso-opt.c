@@ -13,7 +13,7 @@
 struct arguments {
     struct optimize_options optimize;
     const char *json, *html, *dot;
-    bool is_quiet, is_verbose, is_explained, is_validated, is_checked, is_timed, is_simplified;
+    bool is_quiet, is_verbose, is_explained, is_validated, is_checked, is_timed, is_simplified, is_calibrated;
 };
 
 #define FIELD(name) offsetof(struct arguments, name)
@@ -77,8 +77,11 @@ static const struct option_spec specs[] = {
     {"measure", OPTION_FLAG, FIELD(is_timed),
      .help = "time both models, and keep the original unless the result is faster"},
     {"simplify", OPTION_FLAG, FIELD(is_simplified),
-     .help = "where nothing else is gained, write the model with its constants computed, and without equal, dead and idle "
-             "nodes, unless that is slower"},
+     .help =
+         "where nothing else is gained, write the model with its constants computed, and without equal, dead and idle "
+         "nodes, unless that is slower"},
+    {"calibrate", OPTION_FLAG, FIELD(is_calibrated),
+     .help = "correct costs by what steps take inside of the models, and search again from these"},
     {"measure-seconds", OPTION_REAL, FIELD(optimize.measure_seconds), .low = 0, .high = 1e6, .metavar = "SECONDS",
      .help = "for how long to time both models"},
     {"finalists", OPTION_INTEGER, FIELD(optimize.finalists), .low = 1, .high = 3, .metavar = "N",
@@ -147,6 +150,7 @@ static int run(struct arguments *a)
     a->optimize.is_check_skipped = !a->is_checked;
     a->optimize.is_timing_skipped = !a->is_timed;
     a->optimize.is_simplification_skipped = !a->is_simplified;
+    a->optimize.is_calibration_skipped = !a->is_calibrated;
     a->optimize.has_pictures = a->html || a->dot;
     a->optimize.progress = a->is_quiet ? NULL : stderr;
     a->optimize.log = &log;
@@ -169,9 +173,12 @@ static int run(struct arguments *a)
 
 static int run_program(int argc, char **argv)
 {
-    struct arguments arguments = {
-        .optimize = optimize_standard_options, .is_validated = true, .is_checked = true, .is_timed = true,
-        .is_simplified = true};
+    struct arguments arguments = {.optimize = optimize_standard_options,
+                                  .is_validated = true,
+                                  .is_checked = true,
+                                  .is_timed = true,
+                                  .is_simplified = true,
+                                  .is_calibrated = true};
     struct error error = {0};
     int code, count = argc - 1;
     char rules[SHARED_PATH_SIZE];

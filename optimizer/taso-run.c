@@ -105,6 +105,14 @@ struct session {
 
 // --- preparing -------------------------------------------------------------------------------------------------------
 
+static size_t bytes_of_weights(const struct imported_model *m)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < m->weights.count; i++)
+        bytes += type_bytes(&m->weights.items[i].type);
+    return bytes;
+}
+
 static bool import_subject(struct session *s, struct subject *subject, struct error *error)
 {
     struct import_options options = {.shapes = s->options.shapes.items,
@@ -115,6 +123,8 @@ static bool import_subject(struct session *s, struct subject *subject, struct er
     if (!subject->is_open || !onnx_model_check(subject->file.model, subject->path, error))
         return false;
     subject->is_imported = import_model(&subject->imported, &subject->file, &options, error);
+    if (subject->is_imported)
+        backend_expect_model(s->backend, bytes_of_weights(&subject->imported));
     return subject->is_imported;
 }
 

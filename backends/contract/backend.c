@@ -2,6 +2,8 @@
 #include "backends/contract/backend.h"
 
 #include "backends/contract/cost_database.h"
+#include "backends/contract/in_model.h"
+#include "backends/contract/step_key.h"
 #include "backends/layouts/layout.h"
 #include "core/arena.h"
 #include "core/clock.h"
@@ -61,11 +63,45 @@ static double guess_seconds(const struct step *step)
     return 2e-6 + bytes / 1e10 + flops / 1e11;
 }
 
-// What the database knows of a step.
-struct step_key {
-    struct text text;
-    int n_parts;
-};
+#define WEIGHTS_OF_A_SMALL_MODEL ((size_t)8 << 20)   // a last cache keeps them, even if others share it
+#define SMALL_MODEL " near"                          // at the end of a key
+
+void backend_expect_model(struct backend *b, size_t weight_bytes)
+{
+    b->has_small_model = weight_bytes <= WEIGHTS_OF_A_SMALL_MODEL;
+}
+
+static bool reads_weights(const struct plan *plan, const struct step *step)
+{
+    for (int i = 0; i < step->n_operands; i++) {
+        enum memory_place place = plan->memory.items[step->operands[i].memory].place;
+        if (place == MEMORY_WEIGHT || place == MEMORY_CONSTANT)
+            return true;
+    }
+    return false;
+}
+
+static void add_context(const struct backend *b, const struct plan *plan, const struct step *step, struct text *text)
+{
+    if (b->has_small_model && !b->methods->has_exact_costs && reads_weights(plan, step))
+        text_add(text, SMALL_MODEL);
+}
+
+struct step_key step_key_of(const struct backend *b, const struct plan *plan, const struct step *step)
+{
+    struct step_key key = {{0}, 1};
+    if (b->methods->has_exact_costs)
+        step_print(&key.text, plan, step);
+    else
+        key.n_parts = step_print_key(&key.text, plan, step);
+    add_context(b, plan, step, &key.text);
+    return key;
+}
+
+void step_key_free(struct step_key *key)
+{
+    text_free(&key->text);
+}
 
 static bool recall(struct backend *b, const struct step_key *key, struct step_cost *ret_cost)
 {
@@ -81,8 +117,9 @@ static bool recall_by_text(struct backend *b, const struct plan *plan, const str
 {
     struct step_key exact = {{0}, 1};
     step_print(&exact.text, plan, step);
+    add_context(b, plan, step, &exact.text);
     bool is_known = recall(b, &exact, ret_cost);
-    text_free(&exact.text);
+    step_key_free(&exact);
     return is_known;
 }
 
@@ -143,16 +180,19 @@ static void guess(struct backend *b, const struct plan *plan, const struct step 
     log_debug(b->options.log, "guessed %.3g s: %s", ret_cost->seconds, key->text.chars);
 }
 
+static bool has_to_be_repaired(const struct backend *b, const struct step_cost *known)
+{
+    return b->repairs != REPAIRS_NOTHING && known->is_old && !b->only_recalls && !b->options.never_measures &&
+           (b->repairs == REPAIRS_ALL || known->is_doubtful);
+}
+
 static bool find_or_measure(struct backend *b, const struct plan *plan, const struct step *step,
                             struct step_cost *ret_cost, struct error *error)
 {
-    struct step_key key = {{0}, 1};
-    bool is_known = true;
-    if (b->methods->has_exact_costs)
-        step_print(&key.text, plan, step);
-    else
-        key.n_parts = step_print_key(&key.text, plan, step);
-    if (!recall(b, &key, ret_cost) && !recall_by_text(b, plan, step, ret_cost)) {
+    struct step_key key = step_key_of(b, plan, step);
+    bool is_known = recall(b, &key, ret_cost) || recall_by_text(b, plan, step, ret_cost);
+    if (!is_known || has_to_be_repaired(b, ret_cost)) {
+        is_known = true;
         if (b->only_recalls)
             is_known = error_set_code(error, EXIT_UNSUPPORTED, NULL, "a step's cost is not known");
         else if (b->options.never_measures || (!b->methods->has_exact_costs && is_too_large_to_measure(plan, step)))
@@ -160,7 +200,16 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
         else
             is_known = measure(b, plan, step, &key, ret_cost, error);
     }
-    text_free(&key.text);
+    step_key_free(&key);
+    return is_known;
+}
+
+bool backend_recall_cost(struct backend *b, const struct plan *plan, const struct step *step,
+                         struct step_cost *ret_cost)
+{
+    struct step_key key = step_key_of(b, plan, step);
+    bool is_known = recall(b, &key, ret_cost) || recall_by_text(b, plan, step, ret_cost);
+    step_key_free(&key);
     return is_known;
 }
 
@@ -470,11 +519,25 @@ bool backend_init(struct backend *b, const struct backend_methods *methods, cons
         return false;
     b->codes = code_cache_new();
     b->layout_memory = layout_memory_new();
+    b->in_model = in_model_notes_new();
     b->memory = mem_alloc_zero(sizeof *b->memory);
     arena_init(&b->memory->arena);
     b->scratch = mem_alloc_zero(sizeof *b->scratch);
     arena_init(b->scratch);
     return true;
+}
+
+bool backend_save_costs(struct backend *b, struct error *error)
+{
+    return cost_database_write(b->costs, error);
+}
+
+void backend_forget_costs(struct backend *b)
+{
+    vec_clear(&b->memory->steps);
+    table_clear(&b->memory->table);
+    layout_memory_free(b->layout_memory);
+    b->layout_memory = layout_memory_new();
 }
 
 void backend_finish(struct backend *b)
@@ -484,6 +547,7 @@ void backend_finish(struct backend *b)
         log_warning(b->options.log, "%s: %s", error.file, error.message);
     cost_database_free(b->costs);
     code_cache_free(b->codes);
+    in_model_notes_free(b->in_model);
     layout_memory_free(b->layout_memory);
     vec_free(&b->memory->steps);
     vec_free(&b->memory->words.list);

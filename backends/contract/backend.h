@@ -16,6 +16,7 @@
 struct backend;
 struct cost_database;
 struct error;
+struct in_model_notes;
 struct layout_memory;
 struct log;
 struct model;
@@ -45,7 +46,9 @@ struct backend_options {
 struct step_cost {
     double seconds;                 // median
     double spread;                  // interquartile range as a share of the median
-    bool is_guessed, is_doubtful;   // doubtful: measured on a busy machine, so good for this run only
+    bool is_guessed, is_doubtful;   // doubtful: other programs came between, so it is to be measured again
+    bool is_in_model;               // taken from a running model
+    bool is_old;                    // read from the database, not measured by this program
     char choice[192];               // how the device ran it, where it had several ways; empty otherwise
 };
 struct estimate {
@@ -80,19 +83,24 @@ struct backend_methods {
     void (*free_model)(struct model *m);
     void (*close)(struct backend *b);
 };
+enum cost_repairs { REPAIRS_NOTHING, REPAIRS_DOUBTFUL, REPAIRS_ALL };
+
 // Each device's struct begins with this one, each device's model with struct model.
 struct backend {
     const struct backend_methods *methods;
     struct plan_target target;
     struct backend_options options;
     enum layout_policy policy;   // of estimates and models; may be changed at any time
+    bool has_small_model;        // (backend_expect_model)
+    enum cost_repairs repairs;   // which costs of the database are measured again when they are asked for
     bool only_recalls;           // steps that the database lacks are not estimated at all; may be changed at any time
     char device[256];            // what costs depend on: processor, threads, library and its version
     struct code_cache *codes;
     struct cost_database *costs;
     struct step_memory *memory;   // costs of steps met so far
     struct layout_memory *layout_memory;
-    struct arena *scratch;   // of estimates, kept for its memory
+    struct in_model_notes *in_model;   // (in_model.h)
+    struct arena *scratch;             // of estimates, kept for its memory
     struct {
         uint64_t n_steps;
         double seconds;   // that it took
@@ -112,6 +120,14 @@ bool backend_estimate_with(struct backend *b, const struct graph *g, const uint8
 // The cost of one step of a plan made for this backend: from memory, the database, or measured now.
 bool backend_step_cost(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
                        struct error *error);
+// What is known of a step: true, with its cost, without measuring anything.
+bool backend_recall_cost(struct backend *b, const struct plan *plan, const struct step *step,
+                         struct step_cost *ret_cost);
+// Says how many bytes the models to come have in weights. Steps with weights of small models, whose weights stay in the
+// caches from run to run, have costs of their own. To be said before anything is estimated.
+void backend_expect_model(struct backend *b, size_t weight_bytes);
+// Writes the cost database now. False: it cannot be written.
+bool backend_save_costs(struct backend *b, struct error *error);
 // Calls `visit` for every step of the graph's plan that runs each time, in order.
 typedef void visit_step_fn(void *context, const struct plan *plan, const struct step *step,
                            const struct step_cost *cost);

@@ -1,3 +1,5 @@
+// Entries in the order in which they came, found by device and text. What was measured in this run is its own: that wins
+// over what the file says, also when the file is read again before it is written.
 #include "backends/contract/cost_database.h"
 
 #include "backends/contract/backend.h"
@@ -12,16 +14,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FORMAT_VERSION 1
+#define FORMAT_VERSION 2
+#define OLDEST_FORMAT 1   // that is read: without marks
 #define LEAST_SECONDS 1e-9
 #define MOST_SECONDS 1e5
 #define SECONDS_FORMAT "%.4e"
 #define SPREAD_FORMAT "%.3f"
+#define IN_MODEL "in-model"
+#define DOUBTFUL "doubtful"
 
 struct cost_entry {
     const char *device, *text, *choice;
     double seconds, spread;
-    bool is_doubtful;
+    bool is_doubtful, is_in_model;
+    bool is_own;   // measured in this run
 };
 struct cost_database {
     struct arena arena;
@@ -64,12 +70,9 @@ static double as_written(double value, const char *format)
     return strtod(written, NULL);
 }
 
-static void put_entry(struct cost_database *costs, const char *device, const char *text, const struct step_cost *cost,
-                      bool replaces)
+static struct cost_entry *find_or_add_entry(struct cost_database *costs, const char *device, const char *text)
 {
     uint32_t id = find_entry(costs, device, text);
-    if (id != TABLE_NONE && !replaces && !costs->entries.items[id].is_doubtful)
-        return;
     if (id == TABLE_NONE) {
         id = (uint32_t)costs->entries.count;
         struct cost_entry fresh = {.device = arena_string(&costs->arena, device),
@@ -77,10 +80,21 @@ static void put_entry(struct cost_database *costs, const char *device, const cha
         vec_push(&costs->entries, fresh);
         table_insert(&costs->table, entry_hash(device, text), id);
     }
-    costs->entries.items[id].seconds = as_written(cost->seconds, SECONDS_FORMAT);
-    costs->entries.items[id].spread = as_written(cost->spread, SPREAD_FORMAT);
-    costs->entries.items[id].is_doubtful = cost->is_doubtful;
-    costs->entries.items[id].choice = arena_string(&costs->arena, cost->choice);
+    return &costs->entries.items[id];
+}
+
+static void put_entry(struct cost_database *costs, const char *device, const char *text, const struct step_cost *cost,
+                      bool is_own)
+{
+    struct cost_entry *e = find_or_add_entry(costs, device, text);
+    if (!is_own && e->is_own && (!e->is_doubtful || cost->is_doubtful))
+        return;
+    e->seconds = as_written(cost->seconds, SECONDS_FORMAT);
+    e->spread = as_written(cost->spread, SPREAD_FORMAT);
+    e->is_doubtful = cost->is_doubtful;
+    e->is_in_model = cost->is_in_model;
+    e->is_own = is_own;
+    e->choice = arena_string(&costs->arena, cost->choice);
 }
 
 bool cost_database_find(const struct cost_database *costs, const char *text, struct step_cost *ret_cost)
@@ -89,7 +103,11 @@ bool cost_database_find(const struct cost_database *costs, const char *text, str
     if (id == TABLE_NONE)
         return false;
     const struct cost_entry *e = &costs->entries.items[id];
-    *ret_cost = (struct step_cost){.seconds = e->seconds, .spread = e->spread, .is_doubtful = e->is_doubtful};
+    *ret_cost = (struct step_cost){.seconds = e->seconds,
+                                   .spread = e->spread,
+                                   .is_doubtful = e->is_doubtful,
+                                   .is_in_model = e->is_in_model,
+                                   .is_old = !e->is_own};
     snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s", e->choice);
     return true;
 }
@@ -99,12 +117,23 @@ static bool is_plausible(double seconds)
     return seconds >= LEAST_SECONDS && seconds <= MOST_SECONDS;
 }
 
+// Other programs only make things longer.
+static bool is_shorter(const struct cost_entry *e, const struct step_cost *doubtful)
+{
+    return is_plausible(e->seconds) && e->seconds <= doubtful->seconds;
+}
+
 void cost_database_add(struct cost_database *costs, const char *text, const struct step_cost *cost)
 {
+    uint32_t id = find_entry(costs, costs->device, text);
     struct step_cost added = *cost;
     added.is_doubtful = cost->is_doubtful || !is_plausible(cost->seconds);
+    if (id != TABLE_NONE && added.is_doubtful && is_shorter(&costs->entries.items[id], &added)) {
+        costs->entries.items[id].is_own = true;
+        return;
+    }
     put_entry(costs, costs->device, text, &added, true);
-    costs->n_added += !added.is_doubtful;
+    costs->n_added += is_plausible(added.seconds);
 }
 
 const char *cost_database_device(const struct cost_database *costs, size_t entry)
@@ -123,9 +152,9 @@ static bool read_header(const struct sexp *s, const char *path, const char **ret
 {
     if (s->count != 3 || s->items[1].kind != SEXP_INTEGER || s->items[2].kind != SEXP_STRING)
         return sexp_error(error, path, s, "expected (costs %d \"device\")", FORMAT_VERSION);
-    if (s->items[1].integer != FORMAT_VERSION)
-        return sexp_error(error, path, s, "costs of format %lld, not %d", (long long)s->items[1].integer,
-                          FORMAT_VERSION);
+    if (s->items[1].integer < OLDEST_FORMAT || s->items[1].integer > FORMAT_VERSION)
+        return sexp_error(error, path, s, "costs of format %lld, not %d to %d", (long long)s->items[1].integer,
+                          OLDEST_FORMAT, FORMAT_VERSION);
     *ret_device = s->items[2].text;
     return true;
 }
@@ -135,21 +164,35 @@ static bool is_number(const struct sexp *s)
     return (s->kind == SEXP_REAL || s->kind == SEXP_INTEGER) && s->real >= 0 && s->real < 1e9;
 }
 
+// What may follow text, seconds and spread: the choice, then marks.
+static bool read_marks(const struct sexp *s, struct step_cost *cost)
+{
+    for (size_t i = 3; i < s->count; i++) {
+        if (i == 3 && s->items[i].kind == SEXP_STRING)
+            snprintf(cost->choice, sizeof cost->choice, "%s", s->items[i].text);
+        else if (sexp_is_symbol(&s->items[i], IN_MODEL))
+            cost->is_in_model = true;
+        else if (sexp_is_symbol(&s->items[i], DOUBTFUL))
+            cost->is_doubtful = true;
+        else
+            return false;
+    }
+    return true;
+}
+
 static bool read_entry(struct cost_database *costs, const struct sexp *s, const char *path, const char *device,
                        struct error *error)
 {
     struct step_cost cost = {0};
-    bool is_sound = s->kind == SEXP_LIST && (s->count == 3 || (s->count == 4 && s->items[3].kind == SEXP_STRING)) &&
-                    s->items[0].kind == SEXP_STRING && is_number(&s->items[1]) && is_number(&s->items[2]);
+    bool is_sound = s->kind == SEXP_LIST && s->count >= 3 && s->items[0].kind == SEXP_STRING &&
+                    is_number(&s->items[1]) && is_number(&s->items[2]) && read_marks(s, &cost);
     if (!is_sound || !device)
         return sexp_error(error, path, s, "expected (\"step\" seconds spread) after a header");
     if (!is_plausible(s->items[1].real))
-        return sexp_error(error, path, s, "%g seconds are no time of a step: %g to %g are plausible",
-                          s->items[1].real, LEAST_SECONDS, MOST_SECONDS);
+        return sexp_error(error, path, s, "%g seconds are no time of a step: %g to %g are plausible", s->items[1].real,
+                          LEAST_SECONDS, MOST_SECONDS);
     cost.seconds = s->items[1].real;
     cost.spread = s->items[2].real;
-    if (s->count == 4)
-        snprintf(cost.choice, sizeof cost.choice, "%s", s->items[3].text);
     put_entry(costs, device, s->items[0].text, &cost, false);
     return true;
 }
@@ -200,7 +243,7 @@ static struct cost_entry *sort_entries_to_keep(const struct cost_database *costs
     struct cost_entry *sorted = arena_array(arena, struct cost_entry, costs->entries.count + 1);
     size_t count = 0;
     for (size_t i = 0; i < costs->entries.count; i++)
-        if (!costs->entries.items[i].is_doubtful)
+        if (is_plausible(costs->entries.items[i].seconds))
             sorted[count++] = costs->entries.items[i];
     qsort(sorted, count, sizeof *sorted, compare_entries);
     *ret_count = count;
@@ -228,7 +271,8 @@ static void print_entries(struct text *out, const struct cost_database *costs)
             text_add(out, " ");
             text_add_quoted(out, sorted[i].choice);
         }
-        text_add(out, ")\n");
+        text_add(out, sorted[i].is_in_model ? " " IN_MODEL : "");
+        text_add(out, sorted[i].is_doubtful ? " " DOUBTFUL ")\n" : ")\n");
     }
     arena_free(&scratch);
 }

@@ -296,7 +296,7 @@ static bool time_run(struct model *model, const struct tensor_value *inputs, str
     struct lap lap = {INFINITY, true};
     double shortest = INFINITY;
     for (int i = 0; lap.is_disturbed && i < (is_alone ? 1 : MOST_TRIES); i++) {
-        stopwatch_start(&watch);
+        stopwatch_start(&watch, is_alone);
         if (!run(model, inputs, outputs, error))
             return false;
         lap = stopwatch_stop(&watch, is_alone);
@@ -313,11 +313,13 @@ static bool profile(struct model *model, const struct tensor_value *inputs, stru
     if (!bind_values(m, inputs, outputs, error))
         return false;
     memset(ret_seconds, 0, m->plan.steps.count * sizeof *ret_seconds);
+    bool is_alone = ((struct cpu_backend *)model->backend)->threads == 1;
     for (size_t i = 0; i < m->n_steps; i++) {
-        double start = clock_seconds();
+        struct stopwatch watch;
+        stopwatch_start(&watch, is_alone);
         if (!run_step(m, i, error))
             return false;
-        ret_seconds[m->steps[i].number] = clock_seconds() - start;
+        ret_seconds[m->steps[i].number] = stopwatch_stop(&watch, is_alone).seconds;
     }
     return true;
 }

@@ -77,12 +77,11 @@ static void add_facts(struct text *out, const struct report *r)
         text_printf(out, "%.3f", r->gain.ratio);
         close_fact(out);
     }
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 && r->is_timed && !r->runtime; i++) {
         double error = report_estimate_error(r, i);
-        if (fabs(error) <= REPORT_LARGE_ERROR)
-            continue;
-        open_fact(out, i ? "estimate after is off by" : "estimate before is off by", "bad");
-        text_printf(out, "%+.0f %%", 1e2 * error);
+        open_fact(out, i ? "sum of steps after, off by" : "sum of steps before, off by",
+                  fabs(error) > REPORT_LARGE_ERROR ? "bad" : "");
+        text_printf(out, "%+.1f %%", 1e2 * error);
         close_fact(out);
     }
     open_fact(out, "check", r->verdict == CHECK_FAILED ? "bad" : "");

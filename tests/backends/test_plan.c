@@ -362,31 +362,85 @@ static void databases_survive_and_merge(void **state)
     rmdir(folder);
 }
 
-// What was measured on a busy machine serves this run, is not written, and takes nothing from what the file has.
-static void doubtful_costs_are_not_kept(void **state)
+static void add_and_write(const char *path, const char *text, struct step_cost cost)
+{
+    struct error error = {0};
+    struct cost_database *costs;
+    assert_true(cost_database_open(&costs, path, "one", &error));
+    cost_database_add(costs, text, &cost);
+    assert_true(cost_database_write(costs, &error));
+    cost_database_free(costs);
+}
+
+static void expect_cost(const char *path, const char *text, double seconds, bool is_doubtful, bool is_in_model)
+{
+    struct error error = {0};
+    struct cost_database *costs;
+    struct step_cost cost;
+    assert_true(cost_database_open(&costs, path, "one", &error));
+    assert_true(cost_database_find(costs, text, &cost) && cost.seconds == seconds && cost.is_old);
+    assert_true(cost.is_doubtful == is_doubtful && cost.is_in_model == is_in_model);
+    cost_database_free(costs);
+}
+
+// What was measured on a busy machine is kept as doubtful, and takes the place only of what is longer.
+static void doubtful_costs_are_kept_as_such(void **state)
+{
+    char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/c.costs", folder);
+    add_and_write(path, "x", (struct step_cost){.seconds = 3, .is_doubtful = true});
+    expect_cost(path, "x", 3, true, false);
+    add_and_write(path, "x", (struct step_cost){.seconds = 4, .is_doubtful = true});
+    expect_cost(path, "x", 3, true, false);
+    add_and_write(path, "x", (struct step_cost){.seconds = 2, .is_doubtful = true});
+    expect_cost(path, "x", 2, true, false);
+    add_and_write(path, "x", (struct step_cost){.seconds = 2.5});
+    expect_cost(path, "x", 2.5, false, false);
+    add_and_write(path, "x", (struct step_cost){.seconds = 2.75, .is_doubtful = true});
+    expect_cost(path, "x", 2.5, false, false);
+    add_and_write(path, "x", (struct step_cost){.seconds = 3.5, .is_in_model = true, .choice = "c"});
+    expect_cost(path, "x", 3.5, false, true);
+    unlink(path);
+    rmdir(folder);
+}
+
+// Somebody else has repaired a cost since it was read: that stays.
+static void what_was_only_read_replaces_nothing(void **state)
 {
     char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
     struct error error = {0};
     struct cost_database *costs;
-    struct step_cost cost;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/c.costs", folder);
-    for (int is_doubtful = 0; is_doubtful < 2; is_doubtful++) {
-        assert_true(cost_database_open(&costs, path, "one", &error));
-        cost_database_add(costs, "y", &(struct step_cost){.seconds = 3, .is_doubtful = true});
-        assert_true(cost_database_find(costs, "y", &cost) && cost.seconds == 3);
-        cost_database_add(costs, "x", &(struct step_cost){.seconds = 1 + is_doubtful, .is_doubtful = is_doubtful});
-        assert_true(cost_database_find(costs, "x", &cost) && cost.seconds == 1 + is_doubtful);
-        if (is_doubtful)
-            cost_database_add(costs, "z", &(struct step_cost){.seconds = 4});
-        assert_true(cost_database_write(costs, &error));
-        cost_database_free(costs);
-    }
+    add_and_write(path, "x", (struct step_cost){.seconds = 3});
     assert_true(cost_database_open(&costs, path, "one", &error));
-    assert_int_equal(cost_database_count(costs), 2);
-    assert_true(cost_database_find(costs, "x", &cost) && cost.seconds == 1);
-    assert_true(cost_database_find(costs, "z", &cost) && cost.seconds == 4);
+    add_and_write(path, "x", (struct step_cost){.seconds = 1});
+    cost_database_add(costs, "y", &(struct step_cost){.seconds = 1});
+    assert_true(cost_database_write(costs, &error));
     cost_database_free(costs);
+    expect_cost(path, "x", 1, false, false);
+    unlink(path);
+    rmdir(folder);
+}
+
+// Files without marks are read; those of a format to come are refused.
+static void older_formats_are_read(void **state)
+{
+    static const char older[] = "(costs 1 \"one\")\n(\"x\" 1e-3 0.1)\n";
+    static const char newer[] = "(costs 3 \"one\")\n", marked[] = "(costs 2 \"one\")\n(\"x\" 1e-3 0.1 nonsense)\n";
+    char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
+    struct error error = {0};
+    struct cost_database *costs;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/c.costs", folder);
+    assert_true(file_write_text(path, older, sizeof older - 1, &error));
+    expect_cost(path, "x", 1e-3, false, false);
+    assert_true(file_write_text(path, newer, sizeof newer - 1, &error));
+    assert_false(cost_database_open(&costs, path, "one", &error));
+    assert_non_null(strstr(error.message, "format 3"));
+    assert_true(file_write_text(path, marked, sizeof marked - 1, &error));
+    assert_false(cost_database_open(&costs, path, "one", &error));
     unlink(path);
     rmdir(folder);
 }
@@ -485,7 +539,11 @@ int main(void)
                                        TEST(loops_alike_have_one_key),
                                        TEST(long_sums_share_a_key),
                                        TEST(databases_survive_and_merge),
-                                       TEST(doubtful_costs_are_not_kept),
+                                       TEST(doubtful_costs_are_kept_as_such),
+                                       TEST(what_was_only_read_replaces_nothing),
+                                       TEST(older_formats_are_read),
+                                       TEST(what_was_only_read_replaces_nothing),
+                                       TEST(older_formats_are_read),
                                        TEST(writers_at_the_same_time_lose_nothing),
                                        TEST(implausible_costs_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);

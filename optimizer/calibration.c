@@ -1,0 +1,142 @@
+// What steps cost is corrected by what they take inside of the models that are about to be timed: alone, a step finds its
+// operands and weights elsewhere than where the steps before leave them.
+//
+// A plan is run a few times, and each step's time is the lower quartile of its times: what other programs add is added to
+// some runs only. Plans all of whose steps are known from running models are not run again, so that a full database leads
+// to the same result each time.
+#include "optimizer/contenders.h"
+
+#include "backends/contract/in_model.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/log.h"
+#include <math.h>
+
+#define WARM_UP_RUNS 2
+#define LEAST_RUNS 6
+#define MOST_RUNS 15
+#define SECONDS_OF_A_PLAN 0.4   // after the least number of runs
+#define MOST_DISTURBED 3        // times the least number of runs: then disturbed ones have to do
+
+struct profile {
+    const struct plan *plan;
+    size_t n_runs;
+    double *seconds;    // of step i in run k at i * MOST_RUNS + k
+    bool is_doubtful;   // other programs came between
+};
+
+static bool is_known_in_model(struct optimizing *o, const struct plan *plan)
+{
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        struct step_cost cost;
+        const struct step *step = &plan->steps.items[i];
+        if (!step->is_constant &&
+            !(backend_recall_cost(o->backend, plan, step, &cost) && cost.is_in_model && !cost.is_doubtful))
+            return false;
+    }
+    return true;
+}
+
+// Whether other programs took processors away is only known of the run as a whole, when several threads wait for another.
+static bool run_profiled(struct field *f, struct contender *c, struct profile *p, bool accepts_all, double *once,
+                         struct error *error)
+{
+    bool is_alone = f->o->options->threads == 1;
+    struct stopwatch watch;
+    stopwatch_start(&watch, is_alone);
+    if (!model_profile(c->model, f->inputs.values, c->outputs, once, error))
+        return false;
+    bool is_disturbed = stopwatch_stop(&watch, is_alone).is_disturbed && !is_alone;
+    if (is_disturbed && !accepts_all)
+        return true;
+    p->is_doubtful = p->is_doubtful || is_disturbed;
+    for (size_t i = 0; i < p->plan->steps.count; i++)
+        p->seconds[i * MOST_RUNS + p->n_runs] = once[i];
+    p->n_runs++;
+    return true;
+}
+
+static bool run_plan(struct field *f, struct contender *c, struct profile *p, struct error *error)
+{
+    double *once = mem_new_array(double, p->plan->steps.count + 1), started = clock_seconds();
+    bool is_done = true;
+    for (int i = 0; is_done && i < WARM_UP_RUNS; i++)
+        is_done = model_run(c->model, f->inputs.values, c->outputs, error);
+    for (int tried = 0; is_done && p->n_runs < MOST_RUNS; tried++) {
+        if (p->n_runs >= LEAST_RUNS && clock_seconds() - started > SECONDS_OF_A_PLAN)
+            break;
+        is_done = run_profiled(f, c, p, tried >= MOST_DISTURBED * LEAST_RUNS, once, error);
+    }
+    mem_free_array(once, p->plan->steps.count + 1);
+    return is_done;
+}
+
+static void note_steps(struct optimizing *o, const struct profile *p)
+{
+    for (size_t i = 0; i < p->plan->steps.count; i++) {
+        const struct step *step = &p->plan->steps.items[i];
+        if (step->is_constant)
+            continue;
+        struct sample_summary s = sample_summarize(p->seconds + i * MOST_RUNS, p->n_runs);
+        backend_note_in_model(o->backend, p->plan, step, s.quartile1, s.spread, p->is_doubtful);
+    }
+}
+
+static bool profile_contender(struct field *f, size_t number, bool *ret_is_profiled, struct error *error)
+{
+    if (!field_load(f, number, error))
+        return false;
+    struct contender *c = &f->contenders.items[number];
+    struct profile p = {.plan = model_plan(c->model)};
+    bool is_done = true;
+    if (!is_known_in_model(f->o, p.plan)) {
+        size_t n = p.plan->steps.count * MOST_RUNS + 1;
+        p.seconds = mem_new_array(double, n);
+        is_done = run_plan(f, c, &p, error);
+        if (is_done)
+            note_steps(f->o, &p);
+        mem_free_array(p.seconds, n);
+        *ret_is_profiled = true;
+    }
+    field_unload(f, number);
+    return is_done;
+}
+
+static double estimate_of(struct optimizing *o, const struct contender *c)
+{
+    struct estimate estimate = {0};
+    struct error error = {0};
+    o->backend->policy = c->policy;
+    return backend_estimate(o->backend, &c->graph, &estimate, &error) ? estimate.seconds : 0;
+}
+
+// The largest change of an estimate, as a share of it.
+static double adopt_notes(struct field *f)
+{
+    struct optimizing *o = f->o;
+    size_t n = f->contenders.count;
+    double *before = arena_array(&f->arena, double, n + 1), most = 0;
+    for (size_t i = 0; i < n; i++)
+        before[i] = estimate_of(o, &f->contenders.items[i]);
+    backend_adopt_in_model(o->backend, &o->report.corrections);
+    for (size_t i = 0; i < n; i++)
+        if (before[i] > 0)
+            most = fmax(most, fabs(estimate_of(o, &f->contenders.items[i]) / before[i] - 1));
+    return most;
+}
+
+bool optimizing_calibrate(struct optimizing *o, double *ret_change)
+{
+    struct field f;
+    bool is_any = false, is_done = field_open(&f, o);
+    *ret_change = 0;
+    for (size_t i = 0; is_done && i < f.contenders.count; i++)
+        is_done = profile_contender(&f, i, &is_any, o->error);
+    if (is_done && is_any) {
+        *ret_change = adopt_notes(&f);
+        log_info(o->options->log, "%zu costs differ in the models; estimates change by up to %.1f %%",
+                 o->report.corrections.count, 1e2 * *ret_change);
+    }
+    field_close(&f);
+    return is_done;
+}

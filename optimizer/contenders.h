@@ -1,0 +1,35 @@
+// Every way to run the original and the finalists in our own executor: each graph under each policy of layouts that gives
+// another plan.
+#ifndef OPTIMIZER_CONTENDERS_H
+#define OPTIMIZER_CONTENDERS_H
+#include "core/random.h"
+#include "optimizer/comparison.h"
+#include "optimizer/optimization.h"
+
+struct contender {
+    struct graph graph;   // that can be run
+    enum layout_policy policy;
+    size_t finalist;   // NOT_A_FINALIST: the original
+    uint64_t plan_hash;
+    struct model *model;   // while it is loaded
+    struct tensor_value *outputs;
+    struct arena arena;   // of the outputs
+    void *pad;            // in front of it in memory
+    size_t pad_bytes;
+};
+struct field {
+    struct optimizing *o;
+    VEC(struct contender) contenders;
+    const struct tensor_value *weights;
+    struct model_inputs inputs;
+    struct arena arena;
+    struct random random;   // of pads
+};
+
+// The original and o->finalists that are rewritten. False: a weight cannot be read. Close it in every case.
+bool field_open(struct field *f, struct optimizing *o);
+void field_close(struct field *f);
+// Into fresh memory, each time at another place. False: it cannot be prepared.
+bool field_load(struct field *f, size_t contender, struct error *error);
+void field_unload(struct field *f, size_t contender);
+#endif
