@@ -1,11 +1,12 @@
-// Greedy extraction and the bound by cuts, whose rests drop most of the nodes; branch and bound on what is left; then
-// integer programs that orders restrict.
+// Greedy extraction and the bound by cuts, whose rests drop much of the nodes. Parts of what is left that share nothing
+// are searched one by one; a part by branch and bound for a tenth of the budget, by restarts of restricted integer
+// programs, and by branch and bound again.
 #include "egraph/extraction/best.h"
 #include "core/clock.h"
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
 #include "egraph/extraction/incumbent.h"
-#include <float.h>
+#include "egraph/extraction/parts.h"
 #include <math.h>
 #include <string.h>
 
@@ -18,56 +19,18 @@ const char *extraction_end_text(enum extraction_end end)
     return texts[end];
 }
 
-static bool is_interrupted(const struct extraction_budget *budget)
-{
-    return budget->is_interrupted && budget->is_interrupted(budget->context);
-}
-
-bool incumbent_must_stop(const struct incumbent *i)
-{
-    return incumbent_excludes(i, i->bound) || is_interrupted(i->budget) || clock_seconds() >= i->deadline;
-}
-
-bool incumbent_excludes(const struct incumbent *i, double bound)
-{
-    return bound >= i->cost - i->slack;
-}
-
-static bool take_if_cheaper(struct incumbent *i, uint32_t *choice)
+static bool begin(struct incumbent *i, uint32_t *start)
 {
     double cost;
-    if (!extraction_settle(i->problem, choice, &cost) || cost >= i->cost)
+    uint32_t *scratch = incumbent_choice(i, i->k);
+    if (start)
+        incumbent_take(i, start);
+    if (!extraction_greedy_dag(i->problem, scratch, &cost))
         return false;
-    memcpy(i->choice, choice, i->problem->n_classes * sizeof *choice);
-    i->cost = cost;
-    i->n_improvements++;
-    return true;
-}
-
-bool incumbent_offer(struct incumbent *i, const uint32_t *choice)
-{
-    reduction_lift(&i->root, choice, i->scratch);
-    return take_if_cheaper(i, i->scratch);
-}
-
-// A sum of n costs is off by less than n roundings of the whole; costs are moved and paid in advance a few times.
-static double slack_of(const struct extraction_problem *p, double cost)
-{
-    return 4 * ((double)p->n_nodes + 64) * DBL_EPSILON * cost;
-}
-
-static bool begin(struct incumbent *i, bool has_start, uint32_t *start)
-{
-    double cost;
-    i->cost = INFINITY;
-    if (has_start)
-        take_if_cheaper(i, start);
-    if (!extraction_greedy_dag(i->problem, i->scratch, &cost))
-        return false;
-    take_if_cheaper(i, i->scratch);
-    if (extraction_greedy_tree(i->problem, i->scratch, &cost))
-        take_if_cheaper(i, i->scratch);
-    i->slack = slack_of(i->problem, i->cost);
+    incumbent_take(i, scratch);
+    if (extraction_greedy_tree(i->problem, scratch, &cost))
+        incumbent_take(i, scratch);
+    incumbent_set_slack(i);
     i->n_improvements = 0;
     return true;
 }
@@ -94,20 +57,20 @@ static uint32_t bound_root(struct incumbent *i, bool *is_dropped)
             is_dropped[i->root.node_of.items[n]] = true;
             n_dropped++;
         }
-    i->bound = fmax(i->bound, fmin(bound, i->cost));
+    i->bound = fmax(i->bound, bound);
     whole_costs_free(&rests);
     return n_dropped;
 }
 
-// False: what is left has no selection, so none is cheaper than the incumbent.
+// False: what is left has no selection, so nothing is left to be found.
 static bool reduce_root(struct incumbent *i, bool *is_dropped)
 {
     enum { MAX_ROUNDS = 20, ONE_IN = 20 };
-    struct reduction_limits limits = {.is_dropped = is_dropped};
+    struct reduction_limits limits = {.is_dropped = is_dropped, .keeps_all = i->k > 1, .is_thorough = true};
     for (int round = 0;; round++) {
         if (!reduction_make(i->problem, &limits, &i->root)) {
             i->root = (struct reduction){0};
-            i->bound = i->cost;
+            i->bound = INFINITY;
             return false;
         }
         offer_greedy(i);
@@ -122,43 +85,73 @@ static enum extraction_end end_of(const struct incumbent *i)
 {
     if (incumbent_excludes(i, i->bound))
         return EXTRACTION_PROVED;
-    if (is_interrupted(i->budget))
+    if (incumbent_is_interrupted(i))
         return EXTRACTION_INTERRUPTED;
-    return clock_seconds() >= i->deadline ? EXTRACTION_OUT_OF_TIME : EXTRACTION_BUDGET_SPENT;
+    return i->is_out_of_time || clock_seconds() >= i->deadline ? EXTRACTION_OUT_OF_TIME : EXTRACTION_BUDGET_SPENT;
 }
 
-static struct extraction_answer search(struct incumbent *i)
+static void search_whole(struct incumbent *i, bool *is_dropped, struct extraction_answer *answer)
 {
-    struct extraction_answer answer = {0};
+    double before = i->costs[0];
+    answer->branches += incumbent_branch(i, i->budget->branches / 10);
+    if (!incumbent_must_stop(i))
+        answer->restarts += incumbent_restart(i);
+    if (incumbent_must_stop(i))
+        return;
+    if (i->costs[0] < before) {
+        reduction_free(&i->root);
+        if (!reduce_root(i, is_dropped))
+            return;
+    }
+    answer->branches += incumbent_branch(i, i->budget->branches);
+}
+
+static void search(struct incumbent *i, struct extraction_answer *answer)
+{
     bool *is_dropped = mem_alloc_zero(i->problem->n_nodes + 1);
     if (reduce_root(i, is_dropped)) {
-        answer.reduced_nodes = i->root.problem.n_nodes;
-        answer.reduced_classes = i->root.problem.n_classes;
-        answer.branches = incumbent_must_stop(i) ? 0 : incumbent_branch(i);
-        answer.restarts = incumbent_must_stop(i) ? 0 : incumbent_restart(i);
-        reduction_free(&i->root);
+        answer->reduced_nodes = i->root.problem.n_nodes;
+        answer->reduced_classes = i->root.problem.n_classes;
+        if (!incumbent_must_stop(i) && !parts_search(i, answer))
+            search_whole(i, is_dropped, answer);
     }
+    reduction_free(&i->root);
     mem_free(is_dropped, i->problem->n_nodes + 1);
-    answer.end = end_of(i);
-    answer.cost = i->cost;
-    answer.bound = fmax(0, i->bound - i->slack);
-    answer.improvements = i->n_improvements;
-    return answer;
+    answer->end = end_of(i);
+    answer->cost = i->costs[0];
+    answer->bound = fmax(0, fmin(i->bound, answer->cost) - i->slack);
+    answer->improvements = i->n_improvements;
+}
+
+static uint32_t find(struct incumbent *i, uint32_t *start, uint32_t *ret_choices, struct extraction_answer *ret_answer)
+{
+    if (!begin(i, start))
+        return 0;
+    *ret_answer = (struct extraction_answer){0};
+    search(i, ret_answer);
+    memcpy(ret_choices, i->choices, (size_t)i->n_found * i->problem->n_classes * sizeof *ret_choices);
+    return i->n_found;
 }
 
 bool extraction_find_best(const struct extraction_problem *p, const struct extraction_budget *budget, bool has_start,
                           uint32_t *ret_choice, struct extraction_answer *ret_answer)
 {
-    struct incumbent i = {.problem = p, .budget = budget, .bound = 0};
-    i.deadline = budget->seconds > 0 ? clock_seconds() + budget->seconds : INFINITY;
-    i.choice = mem_new_array(uint32_t, p->n_classes + 1);
-    i.scratch = mem_new_array(uint32_t, p->n_classes + 1);
-    bool is_possible = begin(&i, has_start, ret_choice);
-    if (is_possible) {
-        *ret_answer = search(&i);
-        memcpy(ret_choice, i.choice, p->n_classes * sizeof *ret_choice);
-    }
-    mem_free_array(i.choice, p->n_classes + 1);
-    mem_free_array(i.scratch, p->n_classes + 1);
-    return is_possible;
+    struct incumbent i;
+    incumbent_init(&i, p, budget, 1);
+    uint32_t n_found = find(&i, has_start ? ret_choice : NULL, ret_choice, ret_answer);
+    incumbent_free(&i);
+    return n_found > 0;
+}
+
+uint32_t extraction_find_cheapest(const struct extraction_problem *p, const struct extraction_budget *budget,
+                                  uint32_t k, uint32_t *ret_choices, double *ret_costs,
+                                  struct extraction_answer *ret_answer)
+{
+    struct incumbent i;
+    incumbent_init(&i, p, budget, k);
+    uint32_t n_found = find(&i, NULL, ret_choices, ret_answer);
+    if (n_found)
+        memcpy(ret_costs, i.costs, n_found * sizeof *ret_costs);
+    incumbent_free(&i);
+    return n_found;
 }

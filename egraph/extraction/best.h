@@ -21,18 +21,23 @@ extern const struct extraction_budget extraction_standard_budget;
 
 enum extraction_end { EXTRACTION_PROVED, EXTRACTION_BUDGET_SPENT, EXTRACTION_OUT_OF_TIME, EXTRACTION_INTERRUPTED };
 struct extraction_answer {
-    double cost;
-    // No selection costs less: costs are rounded down to whole numbers for it, and what rounding may have done to sums
-    // is taken off. At most `cost`.
-    double bound;
-    enum extraction_end end;   // PROVED: no selection costs less than `cost`, but for rounding
+    double cost;   // of the cheapest selection found
+    double
+        bound;   // no selection costs less: rounding is taken into account, so this may be a little below `cost` always
+    enum extraction_end
+        end;   // PROVED: no selection that was not found costs less than those that were, but for rounding
     uint64_t branches, restarts, improvements;
-    uint32_t reduced_nodes, reduced_classes;   // what the reductions left
+    uint32_t reduced_nodes, reduced_classes;   // what the reductions left for the search
 };
 
 // ret_choice: n_classes items, settled. False: some root cannot be built (ret_answer is untouched). Never worse than
 // greedy extraction, nor than ret_choice if `has_start` (then that is a valid selection).
 bool extraction_find_best(const struct extraction_problem *p, const struct extraction_budget *budget, bool has_start,
                           uint32_t *ret_choice, struct extraction_answer *ret_answer);
+// The k cheapest selections, all different; fewer where there are no more. ret_choices: k times n_classes items,
+// ret_costs: k; cheapest first, those of equal cost in the order of being found. Gives how many; 0 as false above.
+uint32_t extraction_find_cheapest(const struct extraction_problem *p, const struct extraction_budget *budget,
+                                  uint32_t k, uint32_t *ret_choices, double *ret_costs,
+                                  struct extraction_answer *ret_answer);
 const char *extraction_end_text(enum extraction_end end);
 #endif

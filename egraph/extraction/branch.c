@@ -1,7 +1,8 @@
 // Branch and bound. An open branch is a list of decisions, each to take a node (its class is needed then, and has no
 // other node) or not to take it; looking at it means to reduce the problem under these decisions, to extract greedily,
 // and to bound by cuts. The open branch with the lowest bound is looked at next, so that bound holds for the whole. A
-// node that, with what the cuts leave of its cost, makes every selection too dear is dropped below that branch.
+// node that, with what the cuts leave of its cost, makes every selection too dear is dropped below that branch. Where the k cheapest are wanted,
+// a branch ends when it has no choice left, or costs too much.
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
 #include "egraph/extraction/incumbent.h"
@@ -28,8 +29,8 @@ struct branching {
     VEC(uint32_t) needed;
     struct reduction reduction;
     struct whole_costs rests;
-    uint32_t *choice, *lifted;   // of reduction.problem, greedy; of root.problem
-    double bound;
+    uint32_t *choice, *lifted;     // of reduction.problem, greedy; of root.problem
+    double bound, bound_by_cuts;   // what the rests go with is the latter
 };
 
 static bool is_first(const struct branch *a, const struct branch *b)
@@ -104,7 +105,7 @@ static double bound_reduced(struct branching *b)
     const struct incumbent *i = b->incumbent;
     double fixed = i->root.fixed_cost + b->reduction.fixed_cost;
     whole_costs_init(&b->rests, &b->reduction.problem);
-    double enough = fmax(0, i->cost - fixed) * b->rests.scale;
+    double enough = fmax(0, i->limit - fixed) * b->rests.scale;
     return fixed + cuts_bound(&b->reduction.problem, b->rests.cost, enough, UINT64_MAX) / b->rests.scale;
 }
 
@@ -119,6 +120,7 @@ static bool reduce_and_bound(struct branching *b)
 {
     struct reduction_limits limits = {.is_dropped = b->is_dropped, .needed = b->needed.items};
     limits.n_needed = (uint32_t)b->needed.count;
+    limits.keeps_all = b->incumbent->k > 1;
     double cost;
     if (!reduction_make(b->problem, &limits, &b->reduction))
         return false;
@@ -126,7 +128,8 @@ static bool reduce_and_bound(struct branching *b)
         reduction_lift(&b->reduction, b->choice, b->lifted);
         incumbent_offer(b->incumbent, b->lifted);
     }
-    b->bound = fmax(b->bound, bound_reduced(b));
+    b->bound_by_cuts = bound_reduced(b);
+    b->bound = fmax(b->bound, b->bound_by_cuts);
     bool is_worth_it = !incumbent_excludes(b->incumbent, b->bound);
     if (!is_worth_it)
         free_reduced(b);
@@ -137,7 +140,7 @@ static uint32_t drop_too_dear(struct branching *b)
 {
     uint32_t n_dropped = 0;
     for (uint32_t n = 0; n < b->reduction.problem.n_nodes; n++)
-        if (incumbent_excludes(b->incumbent, b->bound + b->rests.cost[n] / b->rests.scale)) {
+        if (incumbent_excludes(b->incumbent, b->bound_by_cuts + b->rests.cost[n] / b->rests.scale)) {
             b->is_dropped[b->reduction.node_of.items[n]] = true;
             n_dropped++;
         }
@@ -190,12 +193,12 @@ static void look_at(struct branching *b, const struct branch *branch)
     free_reduced(b);
 }
 
-static uint64_t look_at_all(struct branching *b)
+static uint64_t look_at_all(struct branching *b, uint64_t max_branches)
 {
     uint64_t n_seen = 0;
     struct branch whole = {.bound = b->incumbent->bound};
     push_branch(b, whole);
-    while (b->open.count && n_seen < b->incumbent->budget->branches && !incumbent_must_stop(b->incumbent)) {
+    while (b->open.count && n_seen < max_branches && !incumbent_must_stop(b->incumbent)) {
         struct branch next = pop_branch(b);
         if (!incumbent_excludes(b->incumbent, next.bound)) {
             look_at(b, &next);
@@ -203,19 +206,18 @@ static uint64_t look_at_all(struct branching *b)
         }
         free_branch(&next);
     }
-    double lowest = b->open.count ? b->open.items[0].bound : INFINITY;
-    b->incumbent->bound = fmax(b->incumbent->bound, fmin(lowest, b->incumbent->cost));
+    b->incumbent->bound = b->open.count ? b->open.items[0].bound : INFINITY;
     return n_seen;
 }
 
-uint64_t incumbent_branch(struct incumbent *i)
+uint64_t incumbent_branch(struct incumbent *i, uint64_t max_branches)
 {
     const struct extraction_problem *p = &i->root.problem;
     struct branching b = {.incumbent = i, .problem = p};
     b.is_dropped = mem_alloc_zero(p->n_nodes + 1);
     b.choice = mem_new_array(uint32_t, p->n_classes + 1);
     b.lifted = mem_new_array(uint32_t, p->n_classes + 1);
-    uint64_t n_seen = look_at_all(&b);
+    uint64_t n_seen = look_at_all(&b, max_branches);
     for (size_t k = 0; k < b.open.count; k++)
         free_branch(&b.open.items[k]);
     vec_free(&b.open);

@@ -143,25 +143,11 @@ static void add_order_by_components(struct program *p)
     mem_free_array(size, n_classes + 1);
 }
 
-// A selection that has all the nodes of another one is that one: it takes no second node in a class.
-static void forbid_selection(struct program *p, const uint32_t *choice)
-{
-    double n_taken = 0;
-    for (uint32_t c = 0; c < p->problem->n_classes; c++)
-        if (choice[c] != EXTRACTION_NONE) {
-            add_term(&p->row, choice[c], 1);
-            n_taken++;
-        }
-    end_row(p, 'L', n_taken - 1);
-}
-
 static void add_rows(struct program *p)
 {
     add_roots(p);
     for (uint32_t c = 0; c < p->problem->n_classes; c++)
         add_children_of_class(p, c);
-    for (uint32_t i = 0; i < p->question->n_forbidden; i++)
-        forbid_selection(p, p->question->forbidden[i]);
 }
 
 static void set_limits(struct program *p)

@@ -33,7 +33,7 @@ static bool is_solvable(const struct draft *d)
     return true;
 }
 
-static bool reduce(struct draft *d, const struct reduction_limits *limits)
+static bool reduce_quickly(struct draft *d, const struct reduction_limits *limits)
 {
     d->has_changed = true;
     for (int round = 0; d->has_changed && round < MAX_ROUNDS; round++) {
@@ -53,6 +53,19 @@ static bool reduce(struct draft *d, const struct reduction_limits *limits)
     reduce_kill_unbuildable(d);
     reduce_kill_unreached(d);
     return is_solvable(d);
+}
+
+static bool reduce(struct draft *d, const struct reduction_limits *limits)
+{
+    bool is_possible = reduce_quickly(d, limits);
+    while (is_possible && limits->is_thorough) {
+        d->has_changed = false;
+        reduce_find_landmarks(d);
+        if (!d->has_changed)
+            break;
+        is_possible = reduce_quickly(d, limits);
+    }
+    return is_possible;
 }
 
 bool reduction_make(const struct extraction_problem *p, const struct reduction_limits *limits,
@@ -101,5 +114,6 @@ void reduction_free(struct reduction *r)
     extraction_free(&r->problem);
     vec_free(&r->node_of);
     vec_free(&r->class_of);
-    mem_free_array(r->single, r->n_original + 1);
+    mem_free_array(r->single, r->single ? r->n_original + 1 : 0);
+    *r = (struct reduction){0};
 }

@@ -18,7 +18,8 @@ struct reduction_limits {
     const bool *is_dropped;   // [n_nodes] further nodes that may not be taken; NULL: none
     const uint32_t *needed;   // classes that are needed besides the roots
     uint32_t n_needed;
-    bool keeps_all;   // every selection has its counterpart, not only a cheapest one
+    bool is_thorough;   // find all classes that every selection needs, which takes longer
+    bool keeps_all;     // every selection has its counterpart, not only a cheapest one
 };
 
 // False: there is no valid selection (under the limits), and nothing is to be freed.

@@ -2,6 +2,7 @@
 #include "core/memory.h"
 #include "egraph/extraction/components.h"
 #include "egraph/extraction/draft.h"
+#include "egraph/extraction/landmarks.h"
 #include "egraph/extraction/reduce_steps.h"
 
 static bool all_read(const struct draft *d, uint32_t class_id, uint32_t child)
@@ -76,24 +77,63 @@ static void forget_needed_children(struct draft *d, uint32_t node, const uint32_
     }
 }
 
+struct compiled {
+    struct extraction_problem problem;
+    uint32_t *class_of, *node_of;
+};
+
+static void compile(const struct draft *d, struct compiled *ret_compiled)
+{
+    ret_compiled->class_of = mem_new_array(uint32_t, d->origin->n_classes + 1);
+    ret_compiled->node_of = mem_new_array(uint32_t, d->origin->n_nodes + 1);
+    draft_compile(d, &ret_compiled->problem, ret_compiled->class_of, ret_compiled->node_of);
+}
+
+static void free_compiled(const struct draft *d, struct compiled *compiled)
+{
+    extraction_free(&compiled->problem);
+    mem_free_array(compiled->class_of, d->origin->n_classes + 1);
+    mem_free_array(compiled->node_of, d->origin->n_nodes + 1);
+}
+
 void reduce_forget_needed(struct draft *d)
 {
-    struct extraction_problem p;
-    uint32_t n_classes = d->origin->n_classes;
-    uint32_t *class_of = mem_new_array(uint32_t, n_classes + 1), *found = mem_new_array(uint32_t, n_classes + 1);
-    uint32_t *node_of = mem_new_array(uint32_t, d->origin->n_nodes + 1);
-    uint32_t *component = mem_new_array(uint32_t, n_classes + 1);
-    draft_compile(d, &p, class_of, node_of);
-    components_find(&p, found);
-    for (uint32_t c = 0; c < p.n_classes; c++)
-        component[class_of[c]] = found[c];
-    for (uint32_t n = 0; n < p.n_nodes; n++)
-        forget_needed_children(d, node_of[n], component);
-    extraction_free(&p);
-    mem_free_array(class_of, n_classes + 1);
+    struct compiled compiled;
+    compile(d, &compiled);
+    uint32_t n_classes = compiled.problem.n_classes;
+    uint32_t *found = mem_new_array(uint32_t, n_classes + 1);
+    uint32_t *component = mem_new_array(uint32_t, d->origin->n_classes + 1);
+    components_find(&compiled.problem, found);
+    for (uint32_t c = 0; c < n_classes; c++)
+        component[compiled.class_of[c]] = found[c];
+    for (uint32_t n = 0; n < compiled.problem.n_nodes; n++)
+        forget_needed_children(d, compiled.node_of[n], component);
     mem_free_array(found, n_classes + 1);
-    mem_free_array(component, n_classes + 1);
-    mem_free_array(node_of, d->origin->n_nodes + 1);
+    mem_free_array(component, d->origin->n_classes + 1);
+    free_compiled(d, &compiled);
+}
+
+static void use_landmarks(struct draft *d, const struct compiled *compiled, const bool *is_needed,
+                          const bool *is_cyclic)
+{
+    for (uint32_t c = 0; c < compiled->problem.n_classes; c++)
+        if (is_needed[c] && !d->is_needed[compiled->class_of[c]])
+            d->is_needed[compiled->class_of[c]] = d->has_changed = true;
+    for (uint32_t n = 0; n < compiled->problem.n_nodes; n++)
+        if (is_cyclic[n])
+            draft_kill(d, compiled->node_of[n]);
+}
+
+void reduce_find_landmarks(struct draft *d)
+{
+    struct compiled compiled;
+    compile(d, &compiled);
+    bool *is_needed = mem_alloc(compiled.problem.n_classes + 1), *is_cyclic = mem_alloc(compiled.problem.n_nodes + 1);
+    landmarks_find(&compiled.problem, is_needed, is_cyclic);
+    use_landmarks(d, &compiled, is_needed, is_cyclic);
+    mem_free(is_needed, compiled.problem.n_classes + 1);
+    mem_free(is_cyclic, compiled.problem.n_nodes + 1);
+    free_compiled(d, &compiled);
 }
 
 struct putting {

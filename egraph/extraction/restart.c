@@ -64,7 +64,7 @@ static double seconds_left(const struct incumbent *i)
 static bool restrict_problem(struct restarting *r, struct reduction *ret_restricted)
 {
     const struct incumbent *i = r->incumbent;
-    struct reduction_limits limits = {.rank = r->rank, .is_dropped = r->is_dropped};
+    struct reduction_limits limits = {.rank = r->rank, .is_dropped = r->is_dropped, .keeps_all = i->k > 1};
     memset(r->is_dropped, 0, r->problem->n_nodes);
     for (bool is_last = false;; is_last = true) {
         if (!reduction_make(r->problem, &limits, ret_restricted))
@@ -118,6 +118,7 @@ static bool solve_restricted(struct restarting *r, const struct reduction *restr
                                        : solve_by_branching(r, &restricted->problem, choice);
     if (is_found) {
         reduction_lift(restricted, choice, r->found);
+        incumbent_offer(r->incumbent, r->found);
         is_found = extraction_settle(r->problem, r->found, &cost) && cost < r->cost;
     }
     mem_free_array(choice, restricted->problem.n_classes + 1);
@@ -125,7 +126,7 @@ static bool solve_restricted(struct restarting *r, const struct reduction *restr
         return false;
     memcpy(r->choice, r->found, r->problem->n_classes * sizeof *r->choice);
     r->cost = cost;
-    return incumbent_offer(r->incumbent, r->choice);
+    return true;
 }
 
 static bool restart(struct restarting *r, unsigned strategy)
@@ -161,7 +162,7 @@ static void mark_free(struct restarting *r)
 // The incumbent itself has no counterpart when it takes what the reduction found dispensable.
 static bool take_incumbent(struct restarting *r)
 {
-    reduction_lower(&r->incumbent->root, r->incumbent->choice, r->choice);
+    reduction_lower(&r->incumbent->root, r->incumbent->choices, r->choice);
     return extraction_settle(r->problem, r->choice, &r->cost) || extraction_greedy_dag(r->problem, r->choice, &r->cost);
 }
 

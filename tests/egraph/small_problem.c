@@ -35,6 +35,39 @@ void small_problem_make(struct extraction_problem *ret_problem, struct random *r
     extraction_finish(ret_problem);
 }
 
+static double between(struct random *r, uint64_t low, uint64_t high)
+{
+    return (double)(low + random_below(r, high - low)) / 8;
+}
+
+static void add_merged(struct extraction_problem *p, struct random *r, double *cost)
+{
+    uint32_t a = (uint32_t)random_below(r, p->n_classes), b = (uint32_t)random_below(r, p->n_classes);
+    if (a == b)
+        return;
+    uint32_t merged = extraction_add_class(p);
+    cost[merged] = floor((cost[a] + cost[b]) * (0.5 + random_unit(r) / 2) * 8) / 8;
+    extraction_add_node(p, merged, cost[merged], 0, NULL);
+    extraction_add_node(p, merged, 0.25, 2, (uint32_t[]){a, b});
+    extraction_add_node(p, a, 0, 1, &merged);
+    extraction_add_node(p, b, 0, 1, &merged);
+}
+
+void small_problem_make_merges(struct extraction_problem *ret_problem, struct random *r)
+{
+    double cost[MAX_SMALL_CLASSES];
+    *ret_problem = (struct extraction_problem){0};
+    for (uint64_t n = 2 + random_below(r, 3); n; n--) {
+        uint32_t base = extraction_add_class(ret_problem);
+        cost[base] = between(r, 10, 80);
+        extraction_add_node(ret_problem, base, cost[base], 0, NULL);
+        extraction_add_root(ret_problem, base);
+    }
+    for (int i = 0; i < 8 && ret_problem->n_classes < MAX_SMALL_CLASSES; i++)
+        add_merged(ret_problem, r, cost);
+    extraction_finish(ret_problem);
+}
+
 struct trial {
     const struct extraction_problem *problem;
     struct selections *all;
@@ -78,7 +111,7 @@ static void keep_selection(struct trial *t)
     for (uint32_t c = 0; c < t->problem->n_classes; c++)
         if (t->now.choice[c] != EXTRACTION_NONE)
             t->now.cost += t->problem->nodes.items[t->now.choice[c]].cost;
-    if (isfinite(t->now.cost) && !has_cycle(t))
+    if (isfinite(t->now.cost))
         vec_push(&t->all->list, t->now);
 }
 
@@ -91,7 +124,8 @@ static void decide(struct trial *t)
             if (t->problem->nodes.items[n].class_id != c)
                 continue;
             t->now.choice[c] = n;
-            decide(t);
+            if (!has_cycle(t))
+                decide(t);
             t->now.choice[c] = EXTRACTION_NONE;
         }
         return;

@@ -13,15 +13,17 @@
 
 typedef void check_fn(const struct extraction_problem *p, const struct selections *all);
 
+typedef void make_fn(struct extraction_problem *ret_problem, struct random *r);
+
 // Gives how many of the problems could be solved.
-static int check_random_problems(check_fn *check, uint64_t seed, int count)
+static int check_problems(make_fn *make, check_fn *check, uint64_t seed, int count)
 {
     struct random r = random_seed(seed);
     struct selections all = {0};
     int n_solvable = 0;
     for (int i = 0; i < count; i++) {
         struct extraction_problem p;
-        small_problem_make(&p, &r);
+        make(&p, &r);
         small_problem_try_all(&p, &all);
         check(&p, &all);
         n_solvable += all.list.count > 0;
@@ -29,6 +31,11 @@ static int check_random_problems(check_fn *check, uint64_t seed, int count)
     }
     vec_free(&all.list);
     return n_solvable;
+}
+
+static int check_random_problems(check_fn *check, uint64_t seed, int count)
+{
+    return check_problems(small_problem_make, check, seed, count);
 }
 
 static bool is_among(const struct selections *all, double cost, const uint32_t *choice, uint32_t n_classes)
@@ -90,7 +97,7 @@ static void sharing_counts_once(void **state)
 static void check_reduction(const struct extraction_problem *p, const struct selections *all)
 {
     struct reduction r;
-    struct reduction_limits limits = {0};
+    struct reduction_limits limits = {.is_thorough = p->n_nodes % 2};
     uint32_t choice[MAX_SMALL_CLASSES], reduced[MAX_SMALL_CLASSES];
     double cost;
     bool is_possible = reduction_make(p, &limits, &r);
@@ -113,7 +120,7 @@ static void reductions_keep_what_can_be_built(void **state)
 static void check_reduced_optimum(const struct extraction_problem *p, const struct selections *all)
 {
     struct reduction r;
-    struct reduction_limits limits = {0};
+    struct reduction_limits limits = {.is_thorough = p->n_nodes % 2};
     struct selections of_reduced = {0};
     if (!reduction_make(p, &limits, &r))
         return;
@@ -126,6 +133,7 @@ static void check_reduced_optimum(const struct extraction_problem *p, const stru
 static void reductions_keep_the_optimum(void **state)
 {
     check_random_problems(check_reduced_optimum, 9, 10000);
+    check_problems(small_problem_make_merges, check_reduced_optimum, 17, 300);
 }
 
 // No selection that has node n costs less than the bound and the rest of n.
@@ -154,6 +162,7 @@ static void check_cuts(const struct extraction_problem *p, const struct selectio
 static void cuts_bound_every_selection(void **state)
 {
     check_random_problems(check_cuts, 10, 10000);
+    check_problems(small_problem_make_merges, check_cuts, 18, 300);
 }
 
 static void check_best(const struct extraction_problem *p, const struct selections *all)
@@ -172,6 +181,32 @@ static void check_best(const struct extraction_problem *p, const struct selectio
 static void branch_and_bound_finds_the_optimum(void **state)
 {
     check_random_problems(check_best, 11, 10000);
+    check_problems(small_problem_make_merges, check_best, 16, 1000);
+}
+
+enum { K = 5 };
+
+static void check_cheapest(const struct extraction_problem *p, const struct selections *all)
+{
+    uint32_t choices[K * MAX_SMALL_CLASSES];
+    double costs[K];
+    struct extraction_answer answer = {0};
+    uint32_t count = extraction_find_cheapest(p, &extraction_standard_budget, K, choices, costs, &answer);
+    assert_int_equal(count, all->list.count < K ? all->list.count : K);
+    assert_int_equal(answer.end, EXTRACTION_PROVED);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(costs[i] == all->list.items[i].cost);
+        assert_true(is_among(all, costs[i], choices + i * p->n_classes, p->n_classes));
+        for (uint32_t k = 0; k < i; k++)
+            assert_memory_not_equal(choices + i * p->n_classes, choices + k * p->n_classes,
+                                    p->n_classes * sizeof *choices);
+    }
+}
+
+static void the_k_cheapest_are_those_of_trying_all(void **state)
+{
+    check_random_problems(check_cheapest, 15, 3000);
+    check_problems(small_problem_make_merges, check_cheapest, 19, 300);
 }
 
 // Without branches the restarts have to do it; they do not prove anything.
@@ -191,6 +226,7 @@ static void check_restarts(const struct extraction_problem *p, const struct sele
 static void restarts_give_valid_selections(void **state)
 {
     check_random_problems(check_restarts, 12, 3000);
+    check_problems(small_problem_make_merges, check_restarts, 20, 300);
 }
 
 static void check_program(const struct extraction_problem *p, const struct selections *all, enum ilp_form form)
@@ -226,16 +262,22 @@ static void programs_find_the_optimum(void **state)
     if (!ilp_is_available())
         skip();
     check_random_problems(check_ordered_program, 13, 1500);
+    check_problems(small_problem_make_merges, check_ordered_program, 21, 50);
     check_random_problems(check_programs_without_order, 14, 3000);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(greedy_gives_valid_selections),     TEST(sharing_counts_once),
-        TEST(reductions_keep_what_can_be_built), TEST(reductions_keep_the_optimum),
-        TEST(cuts_bound_every_selection),        TEST(branch_and_bound_finds_the_optimum),
-        TEST(restarts_give_valid_selections),    TEST(programs_find_the_optimum),
+        TEST(greedy_gives_valid_selections),
+        TEST(sharing_counts_once),
+        TEST(reductions_keep_what_can_be_built),
+        TEST(reductions_keep_the_optimum),
+        TEST(cuts_bound_every_selection),
+        TEST(branch_and_bound_finds_the_optimum),
+        TEST(the_k_cheapest_are_those_of_trying_all),
+        TEST(restarts_give_valid_selections),
+        TEST(programs_find_the_optimum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
