@@ -6,97 +6,9 @@
 #include "core/memory.h"
 #include "core/program.h"
 #include "core/text.h"
-#include "optimizer/optimize.h"
+#include "optimizer/arguments.h"
 #include "optimizer/report/pages.h"
 #include "optimizer/standard_rules.h"
-
-struct arguments {
-    struct optimize_options optimize;
-    const char *json, *html, *dot;
-    bool is_quiet, is_verbose, is_explained, is_validated, is_checked, is_timed, is_simplified, is_calibrated;
-};
-
-#define FIELD(name) offsetof(struct arguments, name)
-static const struct option_spec specs[] = {
-    {"output", OPTION_TEXT, FIELD(optimize.output), .letter = 'o', .metavar = "FILE",
-     .help = "where the optimized model goes; without it nothing is written"},
-    {"rules", OPTION_TEXT, FIELD(optimize.rules), .metavar = "FILE", .help = "the substitutions"},
-    {"without", OPTION_LIST, FIELD(optimize.without), .metavar = "RULE", .help = "do not use this rule"},
-    {"only-proved", OPTION_FLAG, FIELD(optimize.only_proved),
-     .help = "use only rules with a certificate that they hold for all sizes, not those that were tested up to some"},
-    {"max-rule-ops", OPTION_INTEGER, FIELD(optimize.max_rule_ops), .low = 0, .high = 1e9, .metavar = "N",
-     .help = "use no rule with more than N operators on either side; 0: no limit"},
-    {"device", OPTION_CHOICE, FIELD(optimize.device), .choices = optimize_devices, .metavar = "DEVICE",
-     .help = "what to optimize for: cpu, cuda (docs/cuda.md), fake (computed costs; runs nothing)"},
-    {"threads", OPTION_INTEGER, FIELD(optimize.threads), .low = 0, .high = 1024, .metavar = "N",
-     .help = "threads that the model will run on; 0: all cores"},
-    {"search-threads", OPTION_INTEGER, FIELD(optimize.search_threads), .low = 0, .high = 1024, .metavar = "N",
-     .help = "threads that the search itself uses; 0: all cores; the result is the same for any number"},
-    {"runtime", OPTION_TEXT, FIELD(optimize.runtime), .metavar = "NAME",
-     .help = "where models are timed: taso (our own executor) or onnxruntime[:PROVIDER], whose providers are those of "
-             "the Python that has it; the standard is onnxruntime when it is there and an .onnx file is written"},
-    {"python", OPTION_TEXT, FIELD(optimize.python), .metavar = "PROGRAM",
-     .help = "the Python that has onnxruntime; the standard is what TASO_PYTHON names, or python3"},
-    {"measure-command", OPTION_TEXT, FIELD(optimize.measure_command), .metavar = "COMMAND",
-     .help = "time models by this command instead: it is given a model's path and prints the seconds of one run"},
-    {"layout", OPTION_CHOICE, FIELD(optimize.layout), .choices = optimize_layouts, .metavar = "STRATEGY",
-     .help = "how rewriting and choosing the layouts of tensors go together: joint, standard (by rule), sequential, "
-             "graph-only, layout-only; auto: joint for our own executor, standard for other runtimes"},
-    {"shape", OPTION_LIST, FIELD(optimize.shapes), .metavar = "NAME=1,3,224,224",
-     .help = "the shape of an input, or SYMBOL=8 for a symbolic dimension"},
-    {"search", OPTION_CHOICE, FIELD(optimize.search), .choices = optimize_searches, .metavar = "METHOD",
-     .help = "backtracking; saturation of an e-graph; or both: saturation goes on from what backtracking found"},
-    {"egraph-nodes", OPTION_INTEGER, FIELD(optimize.most_enodes), .low = 1, .high = 1e9, .metavar = "N",
-     .help = "saturation: e-nodes to make"},
-    {"egraph-rounds", OPTION_INTEGER, FIELD(optimize.rounds_of_rules), .low = 0, .high = 1e9, .metavar = "N",
-     .help = "saturation: how often all rules are applied"},
-    {"k-multi", OPTION_INTEGER, FIELD(optimize.k_multi), .low = 0, .high = 1e9, .metavar = "N",
-     .help = "saturation: in how many of these rounds rules with several outputs are"},
-    {"alpha", OPTION_REAL, FIELD(optimize.alpha), .low = 1, .high = 100, .metavar = "X",
-     .help = "keep graphs that cost up to X times the best so far"},
-    {"budget", OPTION_INTEGER, FIELD(optimize.budget), .low = 0, .high = 1e9, .metavar = "N",
-     .help = "graphs to expand; the search also ends when as much work was done as 2000 words of descriptions to price "
-             "for each of them, and 15000 for each node of the model"},
-    {"patience", OPTION_INTEGER, FIELD(optimize.patience), .low = 0, .high = 1e9, .metavar = "N",
-     .help = "end the search when N graphs in a row were expanded, or as much work as four times as many matches take "
-             "was done, without 0.1 % being gained; 0: no limit"},
-    {"time", OPTION_REAL, FIELD(optimize.seconds), .low = 0, .high = 1e9, .metavar = "SECONDS",
-     .help = "stop the search after this time; 0: no limit"},
-    {"max-memory", OPTION_INTEGER, FIELD(optimize.max_memory), .is_size = true, .low = 0, .high = 1e15,
-     .metavar = "BYTES", .help = "what the search may hold; the costliest candidates are dropped first; 0: no limit"},
-    {"costs", OPTION_TEXT, FIELD(optimize.costs), .metavar = "FILE",
-     .help = "cost database; the standard is a file in the cache folder"},
-    {"fold-limit", OPTION_INTEGER, FIELD(optimize.fold_limit), .is_size = true, .low = 0, .high = 1e12, .metavar = "N",
-     .help = "compute constant tensors of up to N elements at import, and 64 times as many in all"},
-    {"tolerance", OPTION_REAL, FIELD(optimize.tolerance), .low = 0, .high = 1, .metavar = "X",
-     .help = "largest allowed max|a - b| / max|a| of an output"},
-    {"tf32", OPTION_FLAG, FIELD(optimize.allows_tf32), .help = "products of f32 on tensor cores that drop bits (cuda)"},
-    {"validate", OPTION_FLAG, FIELD(is_validated),
-     .help = "compute entries of every rewritten tensor both ways, over a prime field, before it is rewritten"},
-    {"check", OPTION_FLAG, FIELD(is_checked), .help = "compare the result with the original on random inputs"},
-    {"measure", OPTION_FLAG, FIELD(is_timed),
-     .help = "time both models, and keep the original unless the result is faster"},
-    {"simplify", OPTION_FLAG, FIELD(is_simplified),
-     .help =
-         "where nothing else is gained, write the model with its constants computed, and without equal, dead and idle "
-         "nodes, unless that is slower"},
-    {"calibrate", OPTION_FLAG, FIELD(is_calibrated),
-     .help = "correct costs by what steps take inside of the models, and search again from these"},
-    {"measure-seconds", OPTION_REAL, FIELD(optimize.measure_seconds), .low = 0, .high = 1e6, .metavar = "SECONDS",
-     .help = "for how long to time both models"},
-    {"finalists", OPTION_INTEGER, FIELD(optimize.finalists), .low = 1, .high = 3, .metavar = "N",
-     .help = "search N times, with different slants, and keep what is fastest when timed as a whole"},
-    {"seed", OPTION_INTEGER, FIELD(optimize.seed), .low = 0, .high = 1e15, .metavar = "N",
-     .help = "of the random inputs"},
-    {"json", OPTION_TEXT, FIELD(json), .metavar = "FILE", .help = "write the report as JSON too"},
-    {"html", OPTION_TEXT, FIELD(html), .metavar = "FILE",
-     .help = "write the report as a page with both graphs to zoom into"},
-    {"dot", OPTION_TEXT, FIELD(dot), .metavar = "FILE", .help = "write both graphs for Graphviz"},
-    {"explain", OPTION_FLAG, FIELD(is_explained), .help = "list every rewrite in order with its estimated gain"},
-    {"quiet", OPTION_FLAG, FIELD(is_quiet), .letter = 'q', .help = "print errors only"},
-    {"verbose", OPTION_FLAG, FIELD(is_verbose), .letter = 'v', .help = "say more on the way"},
-    {0},
-};
 
 static const struct program program = {
     .name = "taso-opt",
@@ -105,11 +17,11 @@ static const struct program program = {
     .epilog = "Exit codes: 0 done (also when nothing improved), 1 the check failed and nothing is written, 2 usage,\n"
               "3 unreadable or invalid file, 4 a request that this build or machine cannot serve, 70 internal error.\n"
               "Ctrl-C ends the search early and goes on with the best graph found.",
-    .options = specs,
+    .options = optimize_option_specs,
 };
 
 struct printing {
-    const struct arguments *arguments;
+    const struct optimize_arguments *arguments;
     struct error *error;
     bool is_failed;
 };
@@ -141,17 +53,12 @@ static void print_report(void *context, const struct report *r)
     write_report(p, p->arguments->dot, report_print_dot, r);
 }
 
-static int run(struct arguments *a)
+static int run(struct optimize_arguments *a)
 {
     struct error error = {.code = EXIT_BAD_INPUT}, of_report = {.code = EXIT_BAD_INPUT};
     struct log log = {stderr, program.name, a->is_quiet ? LOG_QUIET : a->is_verbose ? LOG_INFO : LOG_WARNING};
     struct printing printing = {a, &of_report, false};
-    a->optimize.is_validation_skipped = !a->is_validated;
-    a->optimize.is_check_skipped = !a->is_checked;
-    a->optimize.is_timing_skipped = !a->is_timed;
-    a->optimize.is_simplification_skipped = !a->is_simplified;
-    a->optimize.is_calibration_skipped = !a->is_calibrated;
-    a->optimize.has_pictures = a->html || a->dot;
+    optimize_arguments_finish(a);
     a->optimize.progress = a->is_quiet ? NULL : stderr;
     a->optimize.log = &log;
     struct used_file files[] = {
@@ -173,12 +80,7 @@ static int run(struct arguments *a)
 
 static int run_program(int argc, char **argv)
 {
-    struct arguments arguments = {.optimize = optimize_standard_options,
-                                  .is_validated = true,
-                                  .is_checked = true,
-                                  .is_timed = true,
-                                  .is_simplified = true,
-                                  .is_calibrated = true};
+    struct optimize_arguments arguments = optimize_standard_arguments();
     struct error error = {0};
     int code, count = argc - 1;
     char rules[SHARED_PATH_SIZE];
