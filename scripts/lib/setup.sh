@@ -2,6 +2,7 @@
 # What `test` and `demo` share: a machine that has what is needed, and a configured build. Meant to be sourced by a
 # script in scripts/; afterwards the current folder is the repository's root.
 #
+#   show_help_for "$1"        for -h and --help prints the comment at the head of the script and exits with 0
 #   install_packages          apt-get on Debian and Ubuntu, and only when something is missing
 #   make_python_environment   .venv with the packages of scripts/requirements.txt, made anew when that file changes
 #   build_in DIR [OPTION...]  configures (or reconfigures) and builds
@@ -17,6 +18,27 @@ give_up()
 {
     printf '%s: %s\n' "$(basename "$0")" "$*" >&2
     exit 1
+}
+
+show_help_for()
+{
+    case $1 in
+    -h | --help)
+        sed -n '2,/^[^#]/s/^# \{0,1\}//p' "scripts/$(basename "$0")" | grep -v '^shellcheck'
+        exit 0
+        ;;
+    esac
+}
+
+# What a script does not know ends it before anything is installed or built.
+refuse_option()
+{
+    case $1 in
+    -*)
+        printf '%s: unknown option %s (see --help)\n' "$(basename "$0")" "$1" >&2
+        exit 2
+        ;;
+    esac
 }
 
 # Runs a noisy command; its output is shown only when it fails.

@@ -10,6 +10,7 @@ import pathlib
 import shutil
 import sys
 
+from lib.command import run_script
 from malformed import files, graphs, tensors
 from malformed.case import OUTSIDE, checked, controls, weight_values
 
@@ -40,4 +41,4 @@ def main():
     print(f"{root}: {count} cases")
 
 
-sys.exit(main())
+run_script(main)

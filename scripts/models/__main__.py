@@ -7,6 +7,7 @@ import pathlib
 import sys
 import time
 
+from lib.command import run_script
 from models.catalog import MODELS
 
 
@@ -67,4 +68,4 @@ def main():
     return 0 if good else 1
 
 
-sys.exit(main())
+run_script(main)

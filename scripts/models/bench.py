@@ -11,6 +11,7 @@ import pathlib
 import subprocess
 import sys
 
+from lib.command import run_script
 from models.optimizing import ROOT, SEARCH, SHAPES, add_arguments, find_or_build, markdown_table, run_for_json
 
 STANDARD = ["nasrnn", "squeezenet", "bert-taso", "bert-taso-corrected", "resnext50-taso", "inception-v3", "nasnet-a",
@@ -120,4 +121,4 @@ def main():
     return 1 if failures else 0
 
 
-sys.exit(main())
+run_script(main)

@@ -6,6 +6,7 @@ Markdown. The exit code is 1 if joint optimization ends worse than the sequentia
 import argparse
 import sys
 
+from lib.command import run_script
 from models.optimizing import SEARCH, SHAPES, add_arguments, find_or_build, markdown_table, run_for_json
 
 STANDARD = ["nasrnn", "squeezenet", "bert-taso", "bert-taso-corrected", "resnext50-taso", "inception-v3", "nasnet-a",
@@ -67,4 +68,4 @@ def main():
     return 1 if worse else 0
 
 
-sys.exit(main())
+run_script(main)

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 from onnx import TensorProto, helper
 
+from lib.command import run_script
 from models.wire import BYTES, data, integer, tag, varint
 
 WIDTH, PAGE = 5000, 4096
@@ -117,4 +118,4 @@ def main():
     print(*(f"{file}  {os.path.getsize(file) / 1e6:.1f} MB" for file in files), sep="\n")
 
 
-sys.exit(main())
+run_script(main)

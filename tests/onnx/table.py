@@ -2,6 +2,7 @@
 
 `table.py BUILD`: BUILD is a build folder with tests/onnx/onnx_expect and onnx_pass.
 """
+import argparse
 import collections
 import pathlib
 import subprocess
@@ -10,6 +11,8 @@ import textwrap
 
 import onnx
 import onnxruntime
+
+from lib.command import run_script
 
 HERE = pathlib.Path(__file__).resolve().parent
 GROUPS = ["node", "simple", "pytorch-converted", "pytorch-operator", "light"]
@@ -80,7 +83,9 @@ def count_table(executed, bound):
 
 
 def main():
-    build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build").resolve()
+    parser = argparse.ArgumentParser(prog="onnx-tests-table", description=__doc__.splitlines()[0])
+    parser.add_argument("build", nargs="?", default="build", type=pathlib.Path, help="(default: %(default)s)")
+    build = parser.parse_args().build.resolve()
     executed = verdicts_of_execution(build)
     bound = verdicts_of_execution(build, "--bind")
     not_run, failed, summary = verdicts_of_writing(build)
@@ -117,4 +122,4 @@ def main():
     (HERE.parents[1] / "docs/onnx-tests.md").write_text("\n".join(out))
 
 
-main()
+run_script(main)
