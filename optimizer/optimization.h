@@ -8,6 +8,7 @@
 #include "optimizer/optimize.h"
 #include "optimizer/runnable.h"
 #include "optimizer/runtime/runtime.h"
+#include "optimizer/runtime/step_costs.h"
 #include "optimizer/search/search.h"
 
 struct validator;
@@ -27,6 +28,7 @@ enum layout_strategy {
 struct estimator {
     const struct cut_plan *cut;
     struct backend *backend;
+    struct step_costs *in_runtime;   // instead of the backend; NULL: none
     double when_unknown;   // of a graph that the backend gives no estimate for
     double per_operator;   // seconds that each operator is taken to cost beside its own
     bool only_recalls;     // while others work: nothing is measured
@@ -51,6 +53,7 @@ struct optimizing {
     struct backend *checker;         // what models run on: the backend, or the processor where that is not here
     struct cut_plan cut;
     struct runtime runtime;   // that models are timed in; not open: in the checker
+    struct step_costs *step_costs;   // of that runtime; NULL: those of the backend
     char folder[256];         // of models that are timed there; empty: none was made
     enum layout_strategy layout;
     VEC(struct finalist) finalists;   // while one of them is chosen

@@ -285,6 +285,8 @@ static void fill_report(struct optimizing *o, double started)
     r->import.opaque = o->model.opaques.count;
     r->n_steps_measured = o->backend->measured.n_steps;
     r->seconds_measuring = o->backend->measured.seconds;
+    if (o->step_costs)
+        step_costs_report(o->step_costs, &r->n_steps_measured, &r->seconds_measuring);
     r->peak_memory = mem_peak_resident();
     r->seconds = clock_seconds() - started;
 }

@@ -89,7 +89,8 @@ static void print_contenders(struct text *out, const struct report *r)
 double report_estimate_error(const struct report *r, int which)
 {
     double measured = r->times[which].quartile1;
-    return r->is_timed && !r->runtime && measured > 0 ? r->estimates[which] / measured - 1 : 0;
+    bool is_known = r->is_timed && r->estimates[which] > 0 && measured > 0;
+    return is_known ? r->estimates[which] / measured - 1 : 0;
 }
 
 static void print_agreement(struct text *out, const struct report *r)

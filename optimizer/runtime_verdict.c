@@ -1,5 +1,5 @@
-// What the user's runtime says of graphs: they are exported, loaded and timed there as a whole, with its own fusions and
-// threads. A runtime that fails at the original, or ends, is done without from then on, and that is said once.
+// What the user's runtime says of graphs: they are exported, loaded and timed there as a whole, with its own fusions
+// and threads. A runtime that fails at the original, or ends, is done without from then on, and that is said once.
 #include "optimizer/optimization.h"
 
 #include "core/arena.h"
@@ -62,6 +62,7 @@ bool optimizing_open_runtime(struct optimizing *o)
 
 void optimizing_close_runtime(struct optimizing *o)
 {
+    step_costs_close(o->step_costs);
     runtime_close(&o->runtime);
     if (!o->folder[0])
         return;
@@ -124,6 +125,20 @@ static bool greet(struct optimizing *o)
     return true;
 }
 
+// Without them the search goes by the costs of our own executor.
+static void open_step_costs(struct optimizing *o)
+{
+    struct error error = {0};
+    struct step_costs_options options = {.device = o->backend->device,
+                                         .cost_file = o->options->costs,
+                                         .opset = o->model.opset,
+                                         .weight_bytes = optimizing_bytes_of_weights(o),
+                                         .log = o->options->log};
+    o->step_costs = step_costs_open(&o->runtime.worker, &options, &error);
+    if (!o->step_costs)
+        log_warning(o->options->log, "%s; steps cost what they do in our own executor", error.message);
+}
+
 bool optimizing_prepare_runtime(struct optimizing *o)
 {
     struct error error = {0};
@@ -140,6 +155,8 @@ bool optimizing_prepare_runtime(struct optimizing *o)
     vec_free(&numbers);
     if (!is_ready)
         do_without(o, &error);
+    if (o->runtime.is_open)
+        open_step_costs(o);
     return true;
 }
 

@@ -42,16 +42,29 @@ static size_t count_operators(const struct graph *g)
     return n_operators;
 }
 
+static bool estimate_by_runtime(const struct estimator *e, const struct graph *g, struct estimate *ret_estimate)
+{
+    *ret_estimate = (struct estimate){.seconds = step_costs_estimate(e->in_runtime, g, e->only_recalls)};
+    return isfinite(ret_estimate->seconds);
+}
+
+static bool estimate_by_backend(const struct estimator *e, const struct graph *g, struct estimate *ret_estimate)
+{
+    struct error error = {0};
+    e->backend->only_recalls = e->only_recalls;
+    bool is_known = backend_estimate(e->backend, g, ret_estimate, &error);
+    e->backend->only_recalls = false;
+    return is_known;
+}
+
 static bool estimate_graph(const struct estimator *e, const struct graph *g, struct estimate *ret_estimate)
 {
     struct graph runnable;
-    struct error error = {0};
     bool is_cut = e->cut->is_needed;
     if (is_cut)
         graph_cut(&runnable, g, NULL, e->cut);
-    e->backend->only_recalls = e->only_recalls;
-    bool is_known = backend_estimate(e->backend, is_cut ? &runnable : g, ret_estimate, &error);
-    e->backend->only_recalls = false;
+    bool is_known = e->in_runtime ? estimate_by_runtime(e, is_cut ? &runnable : g, ret_estimate)
+                                  : estimate_by_backend(e, is_cut ? &runnable : g, ret_estimate);
     if (is_cut)
         graph_free(&runnable);
     return is_known;
@@ -68,7 +81,8 @@ static double seconds_of_graph(void *context, const struct graph *g)
 
 static struct estimator graph_estimator(struct optimizing *o)
 {
-    return (struct estimator){.cut = &o->cut, .backend = o->backend, .when_unknown = INFINITY};
+    return (struct estimator){
+        .cut = &o->cut, .backend = o->backend, .in_runtime = o->step_costs, .when_unknown = INFINITY};
 }
 
 // For the threads of the search: the backend itself, and more that know what the database does. All of them only recall
@@ -80,18 +94,21 @@ static void open_workers(struct optimizing *o)
     struct error error = {0};
     chosen.log = NULL;
     for (size_t i = 0; n > 1 && i < n; i++) {
-        struct backend *b = i == 0 ? o->backend : optimizing_open_device(o, &chosen, &error);
+        struct backend *b = i == 0 || o->step_costs ? o->backend : optimizing_open_device(o, &chosen, &error);
         if (!b)
             break;
         backend_expect_model(b, optimizing_bytes_of_weights(o));
-        struct estimator worker = {.cut = &o->cut, .backend = b, .when_unknown = NAN, .only_recalls = true};
+        struct estimator worker = graph_estimator(o);
+        worker.backend = b;
+        worker.when_unknown = NAN;
+        worker.only_recalls = true;
         vec_push(&o->workers, worker);
     }
 }
 
 static void close_workers(struct optimizing *o)
 {
-    for (size_t i = 1; i < o->workers.count; i++)
+    for (size_t i = 1; i < o->workers.count && !o->step_costs; i++)
         backend_close(o->workers.items[i].backend);
     vec_free(&o->workers);
 }
@@ -99,7 +116,7 @@ static void close_workers(struct optimizing *o)
 // That share of the time of the original, for each of its operators the same.
 static double seconds_per_operator(struct optimizing *o, double share)
 {
-    struct estimator plain = {.cut = &o->cut, .backend = o->backend};
+    struct estimator plain = graph_estimator(o);
     size_t n = count_operators(&o->model.graph);
     return share > 0 && n ? share * seconds_of_graph(&plain, &o->model.graph) / (double)n : 0;
 }

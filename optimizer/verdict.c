@@ -197,6 +197,8 @@ static void report_times_in_runtime(struct optimizing *o)
     r->is_interleaved = !o->runtime.has_apart;
     memcpy(r->times, r->in_runtime.times.times, sizeof r->times);
     r->gain = r->in_runtime.times.gain;
+    r->estimates[0] = o->step_costs && !o->cut.is_needed ? o->found.seconds_before : 0;
+    r->estimates[1] = o->step_costs && !o->cut.is_needed ? o->found.seconds_after : 0;
     r->is_faster = ratio_is_a_gain(&r->gain);
 }
 

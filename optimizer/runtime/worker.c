@@ -155,3 +155,11 @@ bool worker_time(struct worker *w, const char *a, const char *b, double seconds,
     text_printf(&line, "time %s %s %g %d", a, b ? b : "-", seconds, least_runs);
     return ask(w, &line, NULL, 0, NULL, 0, seconds, error) && read_numbers(w, b ? 2 : 1, ret_seconds, error);
 }
+
+bool worker_time_bound(struct worker *w, const char *id, bool is_cold, double seconds, int least_runs,
+                       worker_numbers *ret_seconds, struct error *error)
+{
+    struct text line = {0};
+    text_printf(&line, "bound %s %d %g %d", id, is_cold, seconds, least_runs);
+    return ask(w, &line, NULL, 0, NULL, 0, seconds, error) && read_numbers(w, 1, ret_seconds, error);
+}

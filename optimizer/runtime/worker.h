@@ -40,4 +40,8 @@ bool worker_compare(struct worker *w, const char *a, const char *b, int n_sets, 
 // NULL.
 bool worker_time(struct worker *w, const char *a, const char *b, double seconds, int least_runs,
                  worker_numbers *ret_seconds, struct error *error);
+// The same for one model, on inputs made up and bound where the provider computes: nothing but its own work. `is_cold`:
+// the caches are emptied before each run, as the rest of a large model does.
+bool worker_time_bound(struct worker *w, const char *id, bool is_cold, double seconds, int least_runs,
+                       worker_numbers *ret_seconds, struct error *error);
 #endif

@@ -11,6 +11,9 @@ first line, which nobody asks for, says what runs here: `ok VERSION PROVIDER`.
                                                                      (max|a-b|  max|a|  whether a says something)
     time A B SECONDS LEAST      runs by turns, B may be `-`          ok COUNT, then a1 b1 a2 b2 ... in seconds
 
+    bound A COLD SECONDS LEAST  runs A alone, on inputs made up and bound where it computes, with empty caches where
+                                COLD is 1     ok COUNT, then seconds
+
 Inputs that were not given are made up from what the model declares. Loaded models stay until they are dropped: a new
 session for the same model is another sample of where its weights come to lie in memory.
 """
@@ -30,6 +33,7 @@ else:
     IMPORT_FAILURE = None
 
 WARM_UP_RUNS, MOST_RUNS = 2, 2000
+LEAST_SAMPLE_SECONDS = 1e-4   # of a model alone: short ones are repeated in it
 UNBOUND_SIZE = 16   # of a symbolic dimension that is not the first
 # numpy's names of ours, and of ONNX Runtime's.
 TYPES = {"f32": "f4", "f64": "f8", "f16": "f2", "bool": "?", "i8": "i1", "u8": "u1", "i16": "i2", "u16": "u2", "i32": "i4",
@@ -37,6 +41,9 @@ TYPES = {"f32": "f4", "f64": "f8", "f16": "f2", "bool": "?", "i8": "i1", "u8": "
 DECLARED = {"tensor(float)": "f4", "tensor(double)": "f8", "tensor(float16)": "f2", "tensor(bool)": "?",
             "tensor(int8)": "i1", "tensor(uint8)": "u1", "tensor(int16)": "i2", "tensor(uint16)": "u2",
             "tensor(int32)": "i4", "tensor(uint32)": "u4", "tensor(int64)": "i8", "tensor(uint64)": "u8"}
+FLUSHED_BYTES = 64 << 20   # more than caches keep
+# Where a provider's tensors lie; elsewhere than in the processor's memory they are bound before anything is timed.
+DEVICES = {"CUDAExecutionProvider": "cuda", "TensorrtExecutionProvider": "cuda"}
 
 
 class Ended(Exception):
@@ -113,12 +120,17 @@ class Worker:
     def __init__(self, runtime, connection, provider, threads):
         self.runtime, self.connection, self.provider, self.threads = runtime, connection, provider, threads
         self.models, self.inputs = {}, {}
+        # One thread is timed by what it worked, not by what others took from it.
+        is_one_thread = threads == 1 and provider == "CPUExecutionProvider"
+        self.clock = time.thread_time if is_one_thread else time.perf_counter
 
     def load(self, name, kind, size):
         data = self.connection.read_bytes(int(size))
         options = self.runtime.SessionOptions()
         options.log_severity_level = 4
         options.intra_op_num_threads = self.threads
+        # Threads of one model that wait for work in a loop would slow down the other one.
+        options.add_session_config_entry("session.force_spinning_stop", "1")
         model = os.fsdecode(data) if kind == "file" else data
         self.models[name] = self.runtime.InferenceSession(model, options, providers=[self.provider])
         return ""
@@ -155,12 +167,12 @@ class Worker:
 
     def time(self, a, b, seconds, least):
         models = [self.models[name] for name in (a, b) if name != "-"]
-        feeds, clock = [self.feeds(model, 0) for model in models], time.perf_counter
+        feeds, clock = [self.feeds(model, 0) for model in models], self.clock
         for _ in range(WARM_UP_RUNS):
             for model, feed in zip(models, feeds):
                 model.run(None, feed)
-        order, taken, end = list(range(len(models))), [], clock() + float(seconds)
-        while len(taken) < int(least) or (len(taken) < MOST_RUNS and clock() < end):
+        order, taken, end = list(range(len(models))), [], time.monotonic() + float(seconds)
+        while len(taken) < int(least) or (len(taken) < MOST_RUNS and time.monotonic() < end):
             self.connection.check()
             pair = [0.0] * len(models)
             for i in order if len(taken) % 2 == 0 else reversed(order):
@@ -170,9 +182,33 @@ class Worker:
             taken.append(pair)
         return " ".join([str(len(taken))] + [f"{t:.9g}" for pair in taken for t in pair])
 
+    def bound(self, name, is_cold, seconds, least):
+        model, clock = self.models[name], self.clock
+        binding, device = model.io_binding(), DEVICES.get(self.provider, "cpu")
+        for i, declared in enumerate(model.get_inputs()):
+            value = self.runtime.OrtValue.ortvalue_from_numpy(made_up(declared, i), device, 0)
+            binding.bind_ortvalue_input(declared.name, value)
+        for declared in model.get_outputs():
+            binding.bind_output(declared.name, device)
+        for _ in range(WARM_UP_RUNS):
+            started = clock()
+            model.run_with_iobinding(binding)
+            once = clock() - started
+        flushed = np.zeros(FLUSHED_BYTES if is_cold == "1" else 0, np.uint8)
+        repeats = 1 if flushed.size else 1 + int(LEAST_SAMPLE_SECONDS / max(once, 1e-7))
+        taken, end = [], time.monotonic() + float(seconds)
+        while len(taken) < int(least) or (len(taken) < MOST_RUNS and time.monotonic() < end):
+            self.connection.check()
+            flushed += 1
+            started = clock()
+            for _ in range(repeats):
+                model.run_with_iobinding(binding)
+            taken.append((clock() - started) / repeats)
+        return " ".join([str(len(taken))] + [f"{t:.9g}" for t in taken])
+
     def serve(self):
         requests = {"load": self.load, "drop": self.drop, "input": self.input, "forget": self.forget,
-                    "outputs": self.outputs, "time": self.time}
+                    "outputs": self.outputs, "time": self.time, "bound": self.bound}
         while True:
             words = self.connection.read_line()
             try:

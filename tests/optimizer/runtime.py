@@ -54,11 +54,14 @@ def script(path, text):
 
 
 def priced_too_high(model, folder, *options):
-    """Every step of the model takes 1,000 seconds: a rewrite pays, however busy this machine is."""
+    """Every step of the model takes 1,000 seconds, here and there: a rewrite pays, however busy this machine is."""
     costs = folder / "costs"
     costs.unlink(missing_ok=True)
     subprocess.run([RUN, model, "--measure-costs", "--threads", "1", "--layout", "standard", "--costs", costs, *options],
                    check=True, capture_output=True)
+    subprocess.run([OPT, model, "--runtime", "onnxruntime", "--python", sys.executable, "--budget", "0", "--threads", "1",
+                    "--costs", costs, "--quiet", *options], check=True, capture_output=True)
+    expect("onnxruntime" in costs.read_text(), "costs are kept under the runtime's name")
     costs.write_text(re.sub(r'^(\("(?!memory).*") [\d.e+-]+ [\d.e+-]+', r"\1 1e3 1e3", costs.read_text(), flags=re.M))
     return ["--costs", costs]
 
@@ -101,6 +104,28 @@ def test_measured_there(folder):
         expect(none.code == 0 and none.told["runtime"] is None and not none.errors, f"no onnxruntime: {none.errors}")
     done = Run(folder, model, "--runtime", "onnxruntime", python=bare)
     expect(done.code == 4 and "onnxruntime: it cannot be imported: No module named" in done.errors, f"{done.errors}")
+
+
+def test_steps(folder):
+    """What is fused there is measured as one; what was measured is known."""
+    nodes = [helper.make_node("Conv", ["x", "k", "b"], ["c"], pads=[1, 1, 1, 1]), helper.make_node("Relu", ["c"], ["r"]),
+             helper.make_node("Softmax", ["r"], ["s"]), helper.make_node("Transpose", ["s"], ["t"], perm=[0, 1, 3, 2]),
+             helper.make_node("MatMul", ["t", "w"], ["m"]), helper.make_node("Mul", ["m", "two"], ["y"])]
+    two = numpy_helper.from_array(np.array(2, np.float32), "two")
+    model = small_model(folder / "steps.onnx", nodes, [("x", 1, 8, 16, 16)], [("y", 1, 8, 16, 32)],
+                        [weights("k", 8, 8, 3, 3), weights("b", 8), weights("w", 16, 32), two])
+    costs, rules = folder / "costs", folder / "negations.rules"
+    rules.write_text("(rule negation-twice (source (neg (neg ?x))) (target ?x))\n")
+    options = ["--runtime", "onnxruntime", "--costs", costs, "--rules", rules]
+    done = Run(folder, model, *options)
+    lines = [line for line in costs.read_text().splitlines() if line.startswith('("')]
+    for words in (("conv", "broadcast", "relu"), ("softmax",), ("transpose", "matmul", "ewmul")):
+        expect(sum(all(f"({w} " in line or f"({w})" in line for w in words) for line in lines) == 1, f"{words}: {lines}")
+    known = sum(float(re.search(r'" ([-+.e\d]+) ', line)[1]) for line in lines)
+    expect(abs(known / done.told["estimated_seconds_before"] - 1) < 1e-3, f"their sum: {known} {done.told}")
+    expect(len(lines) == done.told["steps_measured"] == 3, f"{done.told['steps_measured']} steps: {lines}")
+    again = Run(folder, model, *options)
+    expect(again.told["steps_measured"] == 0, f"known steps are measured: {again.told['steps_measured']}")
 
 
 def test_symbolic(folder):
@@ -230,7 +255,7 @@ def test_simplified(folder):
 
 
 def main():
-    for test in (test_measured_there, test_simplified, test_symbolic, test_wrong_requests, test_failures, test_command):
+    for test in (test_measured_there, test_steps, test_simplified, test_symbolic, test_wrong_requests, test_failures, test_command):
         with tempfile.TemporaryDirectory() as folder:
             test(pathlib.Path(folder))
     print(f"{len(failures)} failures")

@@ -1,5 +1,6 @@
 #include "optimizer/search/backtracking/local_cost.h"
 
+#include "optimizer/search/repeated_weight.h"
 #include <math.h>
 #include <string.h>
 
@@ -255,7 +256,7 @@ static void write_tensor(struct scribe *p, const struct rewrite *r, tensor_id t,
     }
     set_place(p, t, (*next)++);
     write_word(p, WORD_LEAF);
-    write_word(p, is_weight(r, t));
+    write_word(p, is_weight(r, t) ? 1 + (int64_t)tensor_repeated_axes(r->g, t) : 0);
     spell_type(&p->signature, type);
 }
 
@@ -317,7 +318,9 @@ static tensor_id import_tensor(struct scribe *p, const struct rewrite *r, struct
 {
     if (!is_placed(p, t)) {
         const struct operator* op = operators[is_weight(r, t) ? OP_WEIGHT : OP_INPUT];
-        set_place(p, t, graph_add_leaf(local, op, (int64_t)local->nodes.count, graph_type(r->g, t)));
+        unsigned repeated = is_weight(r, t) ? tensor_repeated_axes(r->g, t) : 0;
+        int64_t number = repeated_weight_index((int64_t)local->nodes.count, repeated);
+        set_place(p, t, graph_add_leaf(local, op, number, graph_type(r->g, t)));
     }
     return p->places.items[t].tensor;
 }

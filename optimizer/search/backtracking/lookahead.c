@@ -3,6 +3,7 @@
 // without this the search would have to stumble over all of them in a row.
 #include "optimizer/search/backtracking/states.h"
 
+#include "optimizer/search/repeated_weight.h"
 #include <math.h>
 
 // The node alone, reading inputs, or weights where it reads weights.
@@ -17,7 +18,8 @@ static double seconds_of_node(struct whole *w, const struct graph *region, node_
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         tensor_id t = graph_inputs(region, n)[i];
         bool is_weight = graph_producer(region, t)->op->id == OP_WEIGHT;
-        inputs[i] = graph_add_leaf(&alone, operators[is_weight ? OP_WEIGHT : OP_INPUT], t, graph_type(region, t));
+        int64_t number = repeated_weight_index(t, is_weight ? tensor_repeated_axes(region, t) : 0);
+        inputs[i] = graph_add_leaf(&alone, operators[is_weight ? OP_WEIGHT : OP_INPUT], number, graph_type(region, t));
     }
     graph_add_output(&alone, graph_output_of(&alone, graph_add_copy(&alone, region, n, inputs), 0));
     double seconds = w->cost->graph_seconds(w->cost->context, &alone);

@@ -3,6 +3,7 @@
 #include "core/arena.h"
 #include "core/hash.h"
 #include "optimizer/search/backtracking/order.h"
+#include "optimizer/search/repeated_weight.h"
 #include <assert.h>
 #include <string.h>
 
@@ -122,6 +123,7 @@ static tensor_id import_tensor(struct extraction *x, tensor_id t)
     node_id producer = x->g->tensors.items[t].producer;
     bool is_weight = x->index->is_weight[producer], is_computed = is_weight && !x->index->is_given[producer];
     int64_t number = (int64_t)x->region->nodes.count + (is_computed ? FIRST_COMPUTED_WEIGHT : 0);
+    number = repeated_weight_index(number, is_weight ? tensor_repeated_axes(x->g, t) : 0);
     moved = graph_add_leaf(x->region, operators[is_weight ? OP_WEIGHT : OP_INPUT], number, graph_type(x->g, t));
     note_moved(x, t, moved);
     return moved;

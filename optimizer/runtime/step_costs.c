@@ -1,0 +1,232 @@
+#include "optimizer/runtime/step_costs.h"
+
+#include "backends/contract/backend.h"
+#include "backends/contract/cost_database.h"
+#include "core/arena.h"
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/file.h"
+#include "core/hash.h"
+#include "core/log.h"
+#include "core/statistics.h"
+#include "graph/text.h"
+#include "onnx/convert/export_alone.h"
+#include "optimizer/runtime/step_groups.h"
+#include <math.h>
+#include <string.h>
+
+#define SECONDS_PER_GROUP 0.03
+#define LEAST_RUNS 7
+#define ENOUGH_RUNS 4                     // that nobody disturbed
+#define DISTURBED 1.4                     // times the shortest run: somebody else was there
+#define DOUBTFUL_SPREAD 0.3               // of the runs that count
+#define LARGEST_GROUP ((size_t)1 << 30)   // bytes of made-up weights: what needs more is guessed
+#define CACHED ((size_t)32 << 20)         // of all weights of a model: these stay in the caches between runs
+#define WORTH_COOLING ((size_t)1 << 17)   // of a group's
+#define GUESSED_BYTES_PER_SECOND 5e9
+#define LEAST_COST 1e-8
+
+struct step_costs {
+    struct worker *worker;
+    struct step_costs_options options;
+    struct cost_database *costs;
+    double overhead;   // of one run of a model, beside its nodes
+    uint64_t n_measured;
+    double seconds_measuring;
+};
+
+// --- measuring -------------------------------------------------------------------------------------------------------
+
+// What is left of the runs when those that were disturbed are gone.
+static struct step_cost summarize(double *seconds, size_t n)
+{
+    double shortest = INFINITY;
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        shortest = fmin(shortest, seconds[i]);
+    for (size_t i = 0; i < n; i++)
+        if (seconds[i] <= DISTURBED * shortest)
+            seconds[kept++] = seconds[i];
+    struct sample_summary summary = sample_summarize(seconds, kept);
+    return (struct step_cost){.seconds = summary.median,
+                              .spread = summary.spread,
+                              .is_doubtful = summary.spread > DOUBTFUL_SPREAD || kept < ENOUGH_RUNS};
+}
+
+static bool run_alone(struct step_costs *c, const struct graph *g, bool is_cold, struct step_cost *ret_cost,
+                      struct error *error)
+{
+    struct arena arena;
+    struct onnx_bytes bytes;
+    worker_numbers seconds = {0};
+    arena_init(&arena);
+    bool is_run = export_alone(g, c->options.opset, &arena, &bytes, error) &&
+                  worker_load_bytes(c->worker, "part", bytes.at, bytes.size, error) &&
+                  worker_time_bound(c->worker, "part", is_cold, SECONDS_PER_GROUP, LEAST_RUNS, &seconds, error);
+    if (is_run)
+        *ret_cost = summarize(seconds.items, seconds.count);
+    vec_free(&seconds);
+    arena_free(&arena);
+    return is_run;
+}
+
+// Of n exponentials of one number, one after the other.
+static bool time_chain(struct step_costs *c, int n, double *ret_seconds, struct error *error)
+{
+    struct arena arena;
+    struct graph g;
+    struct step_cost cost = {0};
+    struct type one = type_make(DTYPE_F32, 0, NULL);
+    arena_init(&arena);
+    graph_init(&g, &arena);
+    tensor_id last = graph_add_leaf(&g, operators[OP_INPUT], 0, &one);
+    bool is_built = true;
+    for (int i = 0; is_built && i < n; i++) {
+        node_id node;
+        is_built = graph_add(&g, operators[OP_EXP], NULL, 1, &last, &node);
+        last = is_built ? graph_output_of(&g, node, 0) : last;
+    }
+    graph_add_output(&g, last);
+    is_built = is_built && run_alone(c, &g, false, &cost, error);
+    *ret_seconds = cost.seconds;
+    graph_free(&g);
+    arena_free(&arena);
+    return is_built;
+}
+
+// What a run takes that no node does: what one node takes, less the ninth part of what nine do beside that.
+static bool measure_overhead(struct step_costs *c, struct error *error)
+{
+    double one, many;
+    if (!time_chain(c, 1, &one, error) || !time_chain(c, 9, &many, error))
+        return false;
+    c->overhead = fmax(0, one - fmax(0, many - one) / 8);
+    return true;
+}
+
+static size_t bytes_of_leaves(const struct graph *g, enum operator_id kind)
+{
+    size_t bytes = 0;
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (g->nodes.items[n].op->id == kind)
+            bytes += type_bytes(graph_type(g, g->nodes.items[n].first_output));
+    return bytes;
+}
+
+// Bound by reading its weights, which are not there any more when their turn comes again.
+static bool has_cold_weights(const struct step_costs *c, const struct graph *g)
+{
+    size_t weights = bytes_of_leaves(g, OP_WEIGHT);
+    return c->options.weight_bytes > CACHED && weights > WORTH_COOLING && weights > bytes_of_leaves(g, OP_INPUT);
+}
+
+static bool measure(struct step_costs *c, const struct graph *g, bool is_cold, const char *text,
+                    struct step_cost *ret_cost)
+{
+    struct error error = {0};
+    double started = clock_seconds();
+    size_t bytes = bytes_of_leaves(g, OP_WEIGHT) + bytes_of_leaves(g, OP_INPUT);
+    if (bytes > LARGEST_GROUP)
+        *ret_cost = (struct step_cost){
+            .seconds = (double)bytes / GUESSED_BYTES_PER_SECOND, .is_guessed = true, .is_doubtful = true};
+    else if (run_alone(c, g, is_cold, ret_cost, &error))
+        ret_cost->seconds = fmax(ret_cost->seconds - c->overhead, LEAST_COST);
+    else {
+        log_info(c->options.log, "%s: %s", error.message, text);
+        return false;
+    }
+    c->n_measured++;
+    c->seconds_measuring += clock_seconds() - started;
+    log_debug(c->options.log, "measured %.3g s: %s", ret_cost->seconds, text);
+    return true;
+}
+
+// --- costs -----------------------------------------------------------------------------------------------------------
+
+#define FAILED 1e5   // kept while the program runs: nobody asks twice
+
+static double cost_of_group(struct step_costs *c, const struct graph *g, bool only_recalls)
+{
+    struct text text = {0};
+    struct step_cost cost = {0};
+    bool is_cold = has_cold_weights(c, g);
+    if (is_cold)
+        text_add(&text, "cold ");
+    graph_print(&text, g);
+    bool is_known = cost_database_find(c->costs, text.chars, &cost);
+    if (!is_known && only_recalls)
+        cost.seconds = NAN;
+    else if (!is_known) {
+        if (c->worker->is_gone || !measure(c, g, is_cold, text.chars, &cost))
+            cost = (struct step_cost){.seconds = FAILED, .is_doubtful = true};
+        cost_database_add(c->costs, text.chars, &cost);
+        cost_database_find(c->costs, text.chars, &cost);
+    }
+    text_free(&text);
+    return cost.seconds >= FAILED ? INFINITY : cost.seconds;
+}
+
+double step_costs_estimate(struct step_costs *c, const struct graph *g, bool only_recalls)
+{
+    struct arena arena;
+    struct step_groups groups;
+    double seconds = 0;
+    arena_init(&arena);
+    step_groups_find(&groups, g, &arena);
+    for (node_id n = 0; n < g->nodes.count && isfinite(seconds); n++) {
+        if (!step_groups_is_first(&groups, n))
+            continue;
+        struct graph alone;
+        struct arena_mark mark = arena_mark(&arena);
+        step_groups_extract(&groups, n, &alone);
+        seconds += cost_of_group(c, &alone, only_recalls);
+        graph_free(&alone);
+        arena_release(&arena, mark);
+    }
+    arena_free(&arena);
+    return seconds;
+}
+
+void step_costs_report(const struct step_costs *c, uint64_t *n_measured, double *seconds)
+{
+    *n_measured += c->n_measured;
+    *seconds += c->seconds_measuring;
+}
+
+// --- opening ---------------------------------------------------------------------------------------------------------
+
+static bool open_database(struct step_costs *c, struct error *error)
+{
+    char folder[4096], path[4096 + 64], device[600];
+    const char *file = c->options.cost_file;
+    if (file && !*file)
+        file = NULL;
+    else if (!file && file_cache_folder(folder, sizeof folder)) {
+        snprintf(path, sizeof path, "%s/onnxruntime.costs", folder);
+        file = path;
+    }
+    snprintf(device, sizeof device, "%s on %s", c->worker->name, c->options.device);
+    return cost_database_open(&c->costs, file, device, error);
+}
+
+struct step_costs *step_costs_open(struct worker *w, const struct step_costs_options *options, struct error *error)
+{
+    struct step_costs *c = mem_alloc_zero(sizeof *c);
+    *c = (struct step_costs){.worker = w, .options = *options};
+    if (open_database(c, error) && measure_overhead(c, error))
+        return c;
+    step_costs_close(c);
+    return NULL;
+}
+
+void step_costs_close(struct step_costs *c)
+{
+    struct error error = {0};
+    if (!c)
+        return;
+    if (c->costs && !cost_database_write(c->costs, &error))
+        log_warning(c->options.log, "%s", error.message);
+    if (c->costs)
+        cost_database_free(c->costs);
+    mem_free(c, sizeof *c);
+}

@@ -1,0 +1,233 @@
+#include "optimizer/runtime/step_groups.h"
+
+#include "core/arena.h"
+#include "optimizer/search/repeated_weight.h"
+
+#define LONGEST_CHAIN 6   // element-wise nodes behind an anchor
+
+// --- who is run ------------------------------------------------------------------------------------------------------
+
+static void find_varying(struct step_groups *s, const bool *live)
+{
+    const struct graph *g = s->graph;
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        bool varies = node->op->id == OP_INPUT;
+        for (uint32_t i = 0; i < node->n_inputs; i++)
+            varies = varies || s->varies[graph_inputs(g, n)[i]];
+        for (uint32_t i = 0; i < node->n_outputs; i++)
+            s->varies[node->first_output + i] = varies;
+        s->is_run[n] = live[n] && varies && node->n_inputs > 0 && node->op->id != OP_BROADCAST;
+    }
+}
+
+static void count_uses(struct step_groups *s, const bool *live)
+{
+    const struct graph *g = s->graph;
+    for (node_id n = 0; n < g->nodes.count; n++)
+        for (uint32_t i = 0; live[n] && i < g->nodes.items[n].n_inputs; i++)
+            s->uses[graph_inputs(g, n)[i]]++;
+    for (size_t i = 0; i < g->outputs.count; i++)
+        s->uses[g->outputs.items[i]]++;
+}
+
+// --- groups ----------------------------------------------------------------------------------------------------------
+
+static bool is_anchor(const struct node *n)
+{
+    return n->op->id == OP_CONV || n->op->id == OP_MATMUL;
+}
+
+// The node that makes the tensor, when it is run and nobody else reads that.
+static node_id only_maker(const struct step_groups *s, tensor_id t)
+{
+    node_id maker = s->graph->tensors.items[t].producer;
+    return s->uses[t] == 1 && s->is_run[maker] ? maker : NO_NODE;
+}
+
+static bool takes_part(const struct step_groups *s, node_id n, node_id maker, const uint32_t *length)
+{
+    const struct node *node = &s->graph->nodes.items[n], *anchor = &s->graph->nodes.items[s->first[maker]];
+    if (node->op->flags & OPERATOR_IS_ELEMENTWISE)
+        return is_anchor(anchor) && length[s->first[maker]] < LONGEST_CHAIN;
+    return node->op->id == OP_CONCAT && anchor->op->id == OP_CONCAT && s->graph->nodes.items[maker].op->id == OP_CONCAT;
+}
+
+// With several to choose from, the one that comes last: it can wait for the others. Chains have single readers, so
+// nothing outside of a group stands between its nodes.
+static void join_chain(struct step_groups *s, node_id n, uint32_t *length)
+{
+    node_id best = NO_NODE;
+    for (uint32_t i = 0; i < s->graph->nodes.items[n].n_inputs; i++) {
+        node_id maker = only_maker(s, graph_inputs(s->graph, n)[i]);
+        if (maker != NO_NODE && takes_part(s, n, maker, length) && (best == NO_NODE || maker > best))
+            best = maker;
+    }
+    s->first[n] = best == NO_NODE ? n : s->first[best];
+    length[s->first[n]]++;
+}
+
+// A split of a part of a split needs nothing else; other readers of the part make it an output of the group.
+static bool join_split(struct step_groups *s, node_id n)
+{
+    node_id maker = s->graph->tensors.items[graph_inputs(s->graph, n)[0]].producer;
+    if (s->graph->nodes.items[n].op->id != OP_SPLIT || !s->is_run[maker] ||
+        s->graph->nodes.items[maker].op->id != OP_SPLIT)
+        return false;
+    s->first[n] = s->first[maker];
+    return true;
+}
+
+// A transposition that only a product reads stands before it: its group takes the product's number.
+static void join_transpositions(struct step_groups *s, node_id product)
+{
+    for (uint32_t i = 0; i < s->graph->nodes.items[product].n_inputs; i++) {
+        node_id maker = only_maker(s, graph_inputs(s->graph, product)[i]);
+        if (maker != NO_NODE && s->graph->nodes.items[maker].op->id == OP_TRANSPOSE)
+            s->first[maker] = product;
+    }
+}
+
+static void link_groups(struct step_groups *s)
+{
+    size_t n = s->graph->nodes.count;
+    node_id *last = arena_array(s->arena, node_id, n + 1), *least = arena_array(s->arena, node_id, n + 1);
+    for (node_id i = 0; i < n; i++)
+        last[i] = least[i] = NO_NODE;
+    for (node_id i = 0; i < n; i++) {
+        node_id group = s->first[i];
+        if (group == NO_NODE)
+            continue;
+        if (last[group] == NO_NODE)
+            least[group] = i;
+        else
+            s->next[last[group]] = i;
+        last[group] = i;
+    }
+    for (node_id i = 0; i < n; i++)
+        if (s->first[i] != NO_NODE)
+            s->first[i] = least[s->first[i]];
+}
+
+void step_groups_find(struct step_groups *ret_groups, const struct graph *g, struct arena *arena)
+{
+    struct step_groups s = {.graph = g, .arena = arena};
+    size_t n = g->nodes.count;
+    bool *live = arena_array(arena, bool, n + 1);
+    uint32_t *length = arena_array(arena, uint32_t, n + 1);
+    s.is_run = arena_array(arena, bool, n + 1);
+    s.varies = arena_array(arena, bool, g->tensors.count + 1);
+    s.uses = arena_array(arena, uint32_t, g->tensors.count + 1);
+    s.first = arena_array(arena, node_id, n + 1);
+    s.next = arena_array(arena, node_id, n + 1);
+    graph_mark_live(g, live);
+    find_varying(&s, live);
+    count_uses(&s, live);
+    for (node_id i = 0; i < n; i++) {
+        s.first[i] = s.next[i] = NO_NODE;
+        if (s.is_run[i] && !join_split(&s, i))
+            join_chain(&s, i, length);
+        if (s.is_run[i] && g->nodes.items[i].op->id == OP_MATMUL)
+            join_transpositions(&s, i);
+    }
+    link_groups(&s);
+    *ret_groups = s;
+}
+
+bool step_groups_is_first(const struct step_groups *s, node_id n)
+{
+    return s->first[n] == n;
+}
+
+// --- a group alone ---------------------------------------------------------------------------------------------------
+
+struct extraction {
+    const struct step_groups *groups;
+    struct graph *result;
+    tensor_id *moved;   // of every tensor of the whole graph: where it is, or NO_TENSOR
+    int64_t n_inputs, n_weights;
+};
+
+// A weight with one entry along these axes, as ONNX would have it, broadcast.
+static tensor_id repeated_weight(struct extraction *e, const struct type *type, unsigned axes)
+{
+    struct type small = type_make(type->dtype, 0, NULL);
+    int leading = 0;
+    while (leading < type->rank && axes >> leading & 1)
+        leading++;
+    small.rank = type->rank - leading;
+    for (int i = 0; i < small.rank; i++)
+        small.dim[i] = axes >> (leading + i) & 1 ? 1 : type->dim[leading + i];
+    tensor_id leaf = graph_add_leaf(e->result, operators[OP_WEIGHT], e->n_weights++, &small);
+    struct attribute_value shape = {.count = (uint32_t)type->rank, .ints = type->dim};
+    node_id node;
+    return graph_add(e->result, operators[OP_BROADCAST], &shape, 1, &leaf, &node)
+               ? graph_output_of(e->result, node, 0)
+               : graph_add_leaf(e->result, operators[OP_WEIGHT], e->n_weights++, type);
+}
+
+// Split trees are left behind: all sizes are explicit.
+static tensor_id leaf(struct extraction *e, tensor_id t)
+{
+    const struct type *type = graph_type(e->groups->graph, t);
+    struct type plain = type_make(type->dtype, type->rank, type->dim);
+    bool varies = e->groups->varies[t];
+    unsigned repeated = varies ? 0 : tensor_repeated_axes(e->groups->graph, t);
+    if (repeated)
+        return repeated_weight(e, &plain, repeated);
+    return graph_add_leaf(e->result, operators[varies ? OP_INPUT : OP_WEIGHT], varies ? e->n_inputs++ : e->n_weights++,
+                          &plain);
+}
+
+static tensor_id move(struct extraction *e, tensor_id t)
+{
+    const struct graph *g = e->groups->graph;
+    node_id maker = g->tensors.items[t].producer;
+    if (e->moved[t] != NO_TENSOR)
+        return e->moved[t];
+    if (g->nodes.items[maker].op->id == OP_BROADCAST) {
+        tensor_id small = move(e, graph_inputs(g, maker)[0]);
+        node_id copy = graph_add_copy(e->result, g, maker, &small);
+        e->moved[t] = graph_output_of(e->result, copy, 0);
+    } else
+        e->moved[t] = leaf(e, t);
+    return e->moved[t];
+}
+
+static void move_node(struct extraction *e, node_id n)
+{
+    const struct graph *g = e->groups->graph;
+    const struct node *node = &g->nodes.items[n];
+    tensor_id *inputs = arena_array(e->groups->arena, tensor_id, node->n_inputs + 1);
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        inputs[i] = move(e, graph_inputs(g, n)[i]);
+    node_id copy = graph_add_copy(e->result, g, n, inputs);
+    for (uint32_t i = 0; i < node->n_outputs; i++)
+        e->moved[node->first_output + i] = graph_output_of(e->result, copy, i);
+}
+
+static uint32_t uses_within(const struct step_groups *s, node_id first, tensor_id t)
+{
+    uint32_t uses = 0;
+    for (node_id n = first; n != NO_NODE; n = s->next[n])
+        for (uint32_t i = 0; i < s->graph->nodes.items[n].n_inputs; i++)
+            uses += graph_inputs(s->graph, n)[i] == t;
+    return uses;
+}
+
+void step_groups_extract(const struct step_groups *s, node_id first, struct graph *ret_graph)
+{
+    struct extraction e = {.groups = s, .result = ret_graph};
+    e.moved = arena_array(s->arena, tensor_id, s->graph->tensors.count + 1);
+    for (tensor_id t = 0; t < s->graph->tensors.count; t++)
+        e.moved[t] = NO_TENSOR;
+    graph_init(ret_graph, s->arena);
+    for (node_id n = first; n != NO_NODE; n = s->next[n])
+        move_node(&e, n);
+    for (node_id n = first; n != NO_NODE; n = s->next[n])
+        for (uint32_t i = 0; i < s->graph->nodes.items[n].n_outputs; i++) {
+            tensor_id t = s->graph->nodes.items[n].first_output + i;
+            if (s->uses[t] > uses_within(s, first, t))
+                graph_add_output(ret_graph, e.moved[t]);
+        }
+}
