@@ -6,13 +6,15 @@
 #include "core/memory.h"
 #include "core/program.h"
 #include "core/text.h"
+#include "egraph/extraction/command.h"
 #include "optimizer/arguments.h"
 #include "optimizer/report/pages.h"
 #include "optimizer/standard_rules.h"
+#include <string.h>
 
 static const struct program program = {
     .name = "taso-opt",
-    .usage = "MODEL.onnx -o FAST.onnx [options]",
+    .usage = "MODEL.onnx -o FAST.onnx [options] | taso-opt extract EGRAPH.json [options]",
     .summary = "Makes an ONNX model run faster by rewriting its graph.",
     .epilog = "Exit codes: 0 done (also when nothing improved), 1 the check failed and nothing is written, 2 usage,\n"
               "3 unreadable or invalid file, 4 a request that this build or machine cannot serve, 70 internal error.\n"
@@ -97,6 +99,7 @@ static int run_program(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    bool is_extraction = argc > 1 && !strcmp(argv[1], "extract");
     program_begin();
-    return program_end(program.name, run_program(argc, argv));
+    return program_end(program.name, is_extraction ? extraction_command(argc - 2, argv + 2) : run_program(argc, argv));
 }

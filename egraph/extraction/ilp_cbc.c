@@ -158,8 +158,10 @@ static void set_limits(struct program *p)
     Cbc_setParameter(p->model, "allowableGap", "0");
     if (p->question->max_nodes)
         Cbc_setMaximumNodes(p->model, p->question->max_nodes);
-    if (p->question->max_seconds > 0)
+    if (p->question->max_seconds > 0) {
+        Cbc_setParameter(p->model, "timeMode", "elapsed");
         Cbc_setMaximumSeconds(p->model, p->question->max_seconds);
+    }
 }
 
 static void set_start(struct program *p)
