@@ -10,6 +10,7 @@
 #include "core/log.h"
 #include "core/options.h"
 #include "core/program.h"
+#include "core/statistics.h"
 #include "core/text.h"
 #include "optimizer/run/run.h"
 #include <math.h>
@@ -27,7 +28,7 @@ struct options {
     int64_t threads, warmup, repeats, seed, integers, fold_limit;
     double tolerance;
     const char *costs, *json, *save;
-    bool explain, estimate, plan, profile, measure_costs, tf32, verbose;
+    bool explain, estimate, plan, profile, measure_costs, repair, tf32, verbose;
 };
 static const struct options standard_options = {
     .warmup = 3, .repeats = 30, .seed = 1, .integers = 2, .fold_limit = IMPORT_FOLD_LIMIT, .tolerance = 1e-5};
@@ -60,6 +61,10 @@ static const struct option_spec option_specs[] = {
     {"plan", OPTION_FLAG, offsetof(struct options, plan), .help = "print the steps in order"},
     {"measure-costs", OPTION_FLAG, offsetof(struct options, measure_costs),
      .help = "only find or measure the cost of every step, and keep them in the cost database"},
+    {"repair", OPTION_FLAG, offsetof(struct options, repair),
+     .help =
+         "with --measure-costs: measure every step again, whatever the cost database says of it; what other programs "
+         "disturb replaces only what is longer"},
     {"tf32", OPTION_FLAG, offsetof(struct options, tf32),
      .help = "products of f32 on tensor cores that drop bits (cuda)"},
     {"costs", OPTION_TEXT, offsetof(struct options, costs), .metavar = "FILE",
@@ -204,7 +209,8 @@ static void print_latency(const struct session *s, const struct subject *subject
 {
     const struct sample_summary *l = &subject->latency;
     print_name("", subject->path);
-    printf("\n  latency  median %.3f ms  (quartiles %.3f .. %.3f, best %.3f, %zu runs)\n", l->median * 1e3, l->quartile1 * 1e3, l->quartile3 * 1e3, l->minimum * 1e3, l->count);
+    printf("\n  latency  median %.3f ms  (quartiles %.3f .. %.3f, best %.3f, %zu runs)\n", l->median * 1e3,
+           l->quartile1 * 1e3, l->quartile3 * 1e3, l->minimum * 1e3, l->count);
     const struct plan *plan = model_plan(subject->model);
     printf("  plan     %zu steps, %.1f MiB of working memory\n", plan->steps.count,
            (double)plan->arena_bytes / (1 << 20));
@@ -219,7 +225,8 @@ static void print_differences(const struct session *s)
     for (size_t i = 0; i < a->imported.outputs.count; i++) {
         const struct output_difference *d = &s->differences[i];
         print_name("  output ", a->imported.outputs.items[i].name);
-        printf(": max|a-b| / max|a| = %.3g  (max|a| = %.4g)%s\n", d->relative, d->largest, d->is_trustworthy ? "" : "  untrustworthy: constant, zero or not finite");
+        printf(": max|a-b| / max|a| = %.3g  (max|a| = %.4g)%s\n", d->relative, d->largest,
+               d->is_trustworthy ? "" : "  untrustworthy: constant, zero or not finite");
     }
     printf("%s\n", s->agrees ? "the outputs agree" : "the outputs do not agree");
 }
@@ -243,8 +250,8 @@ static void add_subject(struct text *out, const struct session *s, const struct 
                 l->count, l->median, l->quartile1, l->quartile3, l->minimum, l->maximum, l->mean,
                 model_plan(subject->model)->steps.count, model_plan(subject->model)->arena_bytes);
     if (s->options.estimate)
-        text_printf(out, ", \"estimate\": %.9g, \"guessed_steps\": %u, \"layout_gap\": %.9g",
-                    subject->estimate.seconds, subject->estimate.n_guessed, subject->estimate.gap);
+        text_printf(out, ", \"estimate\": %.9g, \"guessed_steps\": %u, \"layout_gap\": %.9g", subject->estimate.seconds,
+                    subject->estimate.n_guessed, subject->estimate.gap);
     text_add(out, "}");
 }
 
@@ -301,20 +308,21 @@ static bool save_values(const struct session *s, struct error *error)
     return is_done;
 }
 
-// The shortest of several runs for each step.
+// The lower quartile of several runs for each step, as costs are.
 static bool time_steps(struct session *s, const struct subject *subject, double *ret_seconds, struct error *error)
 {
-    size_t n = model_plan(subject->model)->steps.count;
-    double *once = mem_new_array(double, n);
+    size_t n = model_plan(subject->model)->steps.count, n_turns = (size_t)s->options.repeats;
+    double *once = mem_new_array(double, n), *all = mem_new_array(double, n *n_turns);
     bool is_done = true;
-    for (size_t i = 0; i < n; i++)
-        ret_seconds[i] = INFINITY;
-    for (int64_t turn = 0; is_done && turn < s->options.repeats; turn++) {
+    for (size_t turn = 0; is_done && turn < n_turns; turn++) {
         is_done = model_profile(subject->model, subject->inputs, subject->outputs, once, error);
         for (size_t i = 0; i < n; i++)
-            ret_seconds[i] = once[i] < ret_seconds[i] ? once[i] : ret_seconds[i];
+            all[i * n_turns + turn] = once[i];
     }
+    for (size_t i = 0; is_done && i < n; i++)
+        ret_seconds[i] = sample_summarize(all + i * n_turns, n_turns).quartile1;
     mem_free_array(once, n);
+    mem_free_array(all, n * n_turns);
     return is_done;
 }
 
@@ -424,6 +432,7 @@ static bool run_session(struct session *s, struct error *error)
     if (!s->backend)
         return false;
     s->backend->policy = (enum layout_policy)s->options.layout;
+    s->backend->repairs = s->options.repair ? REPAIRS_ALL : REPAIRS_NOTHING;
     if (s->options.measure_costs || !backend_can_run(s->backend))
         return price_subjects(s, error);
     interrupt_end_at_once(true);
@@ -448,6 +457,10 @@ static int run_program(int argc, char **argv)
         return code;
     if (count < 1 || count > 2) {
         error_set_code(&error, EXIT_USAGE, NULL, "expected one model or two; see --help");
+        return error_exit(NAME, &error);
+    }
+    if (s.options.repair && !s.options.measure_costs) {
+        error_set_code(&error, EXIT_USAGE, NULL, "--repair goes with --measure-costs");
         return error_exit(NAME, &error);
     }
     s.log.level = s.options.verbose ? LOG_DEBUG : LOG_WARNING;

@@ -182,8 +182,9 @@ static void guess(struct backend *b, const struct plan *plan, const struct step 
 
 static bool has_to_be_repaired(const struct backend *b, const struct step_cost *known)
 {
-    return b->repairs != REPAIRS_NOTHING && known->is_old && !b->only_recalls && !b->options.never_measures &&
-           (b->repairs == REPAIRS_ALL || known->is_doubtful);
+    bool is_wanted = b->repairs == REPAIRS_ALL || (b->repairs == REPAIRS_DOUBTFUL && known->is_doubtful);
+    return is_wanted && known->is_old && !b->only_recalls && !b->options.never_measures &&
+           (b->repairs_end == 0 || clock_seconds() < b->repairs_end);
 }
 
 static bool find_or_measure(struct backend *b, const struct plan *plan, const struct step *step,

@@ -92,7 +92,8 @@ struct backend {
     struct backend_options options;
     enum layout_policy policy;   // of estimates and models; may be changed at any time
     bool has_small_model;        // (backend_expect_model)
-    enum cost_repairs repairs;   // which costs of the database are measured again when they are asked for
+    enum cost_repairs repairs;   // which costs of the database are measured again when they are asked for first
+    double repairs_end;          // on clock_seconds, when no more are; 0: never
     bool only_recalls;           // steps that the database lacks are not estimated at all; may be changed at any time
     char device[256];            // what costs depend on: processor, threads, library and its version
     struct code_cache *codes;

@@ -15,11 +15,12 @@
 #include <unistd.h>
 
 // Part of what costs depend on: to be raised when kernels get faster or slower, so that old costs are not believed.
-#define KERNEL_REVISION 4
+#define KERNEL_REVISION 5
 // Parallel regions without work that are timed before the first measurement, and what is too long for one.
 #define MEETINGS 64
 #define BUSY_SECONDS 2e-4
-#define MOST_TRIES 3   // for a run without disturbance
+#define USUAL_NEAR_CACHE ((size_t)1 << 20)   // where the system does not tell
+#define MOST_TRIES 3                         // for a run without disturbance
 
 // --- loops and evaluation as kernels ---------------------------------------------------------------------------------
 
@@ -336,6 +337,7 @@ static void close_cpu(struct backend *backend)
     struct cpu_backend *b = (struct cpu_backend *)backend;
     backend_finish(backend);
     yardstick_free(b->yardstick);
+    mem_free(b->sweep, (size_t)b->threads * b->sweep_bytes);
     onednn_close(b->onednn);
     mem_free(b, sizeof *b);
 }
@@ -401,12 +403,23 @@ static bool meet_slowly(const struct cpu_backend *b)
     return false;
 }
 
+size_t cpu_sweep_bytes(struct cpu_backend *b)
+{
+    if (b->sweep)
+        return b->sweep_bytes;
+    long near = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    b->sweep_bytes = CPU_TIMES_SWEPT * (near > 0 ? (size_t)near : USUAL_NEAR_CACHE);
+    b->sweep = mem_alloc_zero((size_t)b->threads * b->sweep_bytes);
+    memset(b->sweep, 1, (size_t)b->threads * b->sweep_bytes);
+    return b->sweep_bytes;
+}
+
 bool cpu_is_busy(struct cpu_backend *b)
 {
     bool is_busy = meet_slowly(b);
     if (is_busy && !b->has_warned)
         log_warning(b->base.options.log,
-                    "this machine is busy: times of %d threads mean little, and costs measured now are not kept; try "
+                    "this machine is busy: times of %d threads mean little, and costs measured now are doubtful; try "
                     "--threads 1 or OMP_WAIT_POLICY=passive",
                     b->threads);
     b->has_warned = b->has_warned || is_busy;

@@ -14,6 +14,10 @@ struct cpu_backend {
     int threads;
     bool has_warned;               // cpu_is_busy
     struct yardstick *yardstick;   // NULL before its first use
+    char *sweep;                   // cpu_sweep_bytes for each thread; NULL before its first use
+    size_t sweep_bytes;            // for each
+    double shortest_sentinel;      // of work that takes equally long each time; 0: not done yet
+    uint64_t sentinel_result;
 };
 
 // One step of one model being prepared.
@@ -81,6 +85,9 @@ bool cpu_fallback_run(const struct cpu_fallback *f, char *const *memory);
 
 // Whether other programs disturb the threads just now. Warns once if they do.
 bool cpu_is_busy(struct cpu_backend *b);
+#define CPU_TIMES_SWEPT 2   // as many bytes as a near cache has
+// More than the caches hold that a core has alone, at b->sweep for each thread.
+size_t cpu_sweep_bytes(struct cpu_backend *b);
 bool cpu_measure(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
                  struct error *error);
 #endif

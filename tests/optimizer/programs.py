@@ -215,6 +215,28 @@ def test_calibration(folder):
     expect(rewrites[0] == rewrites[1] and costs.read_text() == known, "same database, same result")
 
 
+def estimate_of(model, *options):
+    done = run(RUN, model, "--measure-costs", "--threads", "1", *options)
+    expect(done.returncode == 0, f"taso-run --measure-costs {options}: {done.returncode} {done.stderr}")
+    return float(re.search(r"estimate ([\d.]+) ms", done.stdout)[1]) / 1e3
+
+
+def test_repair(folder):
+    """Costs marked as doubtful are measured again first, all of them by request, and others are believed."""
+    model, report, costs = products(folder / "doubtful.onnx"), folder / "doubtful.json", folder / "doubtful.costs"
+    options = priced_too_high(model, costs)
+    wrong = costs.read_text()
+    expect(estimate_of(model, *options[:-1]) > 1, "believed")
+    expect(estimate_of(model, *options[:-1], "--repair") < 1 and estimate_of(model, *options[:-1]) < 1, "repaired")
+    costs.write_text(wrong.replace("1e3)", "1e3 doubtful)"))
+    expect(estimate_of(model, *options[:-1]) > 1, "doubtful costs serve")
+    done = run(OPT, model, *options, "--json", report, *QUICK)
+    expect(done.returncode == 0, f"doubtful: {done.returncode} {done.stderr}")
+    expect(json.loads(report.read_text())["estimated_seconds_before"] < 1, "measured again")
+    done = run(RUN, model, "--repair")
+    expect(done.returncode == 2, f"--repair alone: {done.returncode}")
+
+
 def test_wrong_rule(folder):
     """A rule that is false is refuted before it is applied; without that, the check of the outputs fails."""
     nodes = [helper.make_node("MatMul", ["x", "a"], ["p"]), helper.make_node("MatMul", ["p", "b"], ["y"])]
@@ -328,6 +350,7 @@ def test_kept(folder):
     test_lost_digits(folder)
     test_agreement(folder)
     test_calibration(folder)
+    test_repair(folder)
     test_only_proved(folder)
     test_finalists(folder)
     nodes = [helper.make_node("Wondrous", ["xa"], ["w"], domain="example.org", name="wondrous"),
