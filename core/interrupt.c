@@ -1,5 +1,6 @@
 // A signal handler can only speak through process-wide flags.
 #include "core/interrupt.h"
+#include "core/clock.h"
 #include <signal.h>
 #include <string.h>
 
@@ -27,7 +28,31 @@ void interrupt_end_at_once(bool is_wanted)
     ends_at_once = is_wanted;
 }
 
+static _Thread_local struct {
+    const struct interrupt_listener *listener;
+    double asked;
+    bool wants_end;
+} here;
+static const double SECONDS_BETWEEN_QUESTIONS = 0.02;
+
+void interrupt_listen(const struct interrupt_listener *listener)
+{
+    here.listener = listener;
+    here.asked = 0;
+    here.wants_end = false;
+}
+
+static bool listener_wants_end(void)
+{
+    double now = here.listener && !here.wants_end ? clock_seconds() : 0;
+    if (now - here.asked >= SECONDS_BETWEEN_QUESTIONS) {
+        here.wants_end = here.listener->wants_end(here.listener->context);
+        here.asked = now;
+    }
+    return here.wants_end;
+}
+
 bool interrupt_requested(void)
 {
-    return is_requested != 0;
+    return is_requested != 0 || listener_wants_end();
 }

@@ -224,6 +224,26 @@ static bool store(struct parser *p, struct use *use)
     return store_value(p, use);
 }
 
+static bool store_named_flag(const struct parser *p, struct use *use)
+{
+    use->is_negated = strcmp(use->value, "false") == 0;
+    if (!use->is_negated && strcmp(use->value, "true") != 0)
+        return fail(p, use->shown, "is true or false");
+    use->value = NULL;
+    return store_flag(p, use);
+}
+
+bool options_set(const struct option_spec *specs, void *fields, const char *name, const char *value,
+                 struct error *error)
+{
+    struct program named = {.options = specs};
+    struct parser p = {.program = &named, .fields = fields, .error = error};
+    struct use use = {find_by_name(&named, name, strlen(name)), name, value, false};
+    if (!use.spec)
+        return fail_unknown(&p, name, strlen(name));
+    return use.spec->kind == OPTION_FLAG ? store_named_flag(&p, &use) : store_value(&p, &use);
+}
+
 // ---- reading ----
 
 static bool read_long(struct parser *p, const char *name)

@@ -47,6 +47,10 @@ bool options_begin(const struct program *program, int *argc, char **argv, void *
 enum options_end { OPTIONS_READ, OPTIONS_HELP, OPTIONS_VERSION };   // what the line asks for
 bool options_parse(const struct program *program, int *argc, char **argv, void *fields, enum options_end *ret_end,
                    struct error *error);
+// One option by its name, from a table that ends with {0}: `value` as on a command line, of a flag "true" or "false".
+// Texts are not copied. False: error (EXIT_USAGE).
+bool options_set(const struct option_spec *specs, void *fields, const char *name, const char *value,
+                 struct error *error);
 int options_print_version(const char *program);   // gives the exit code
 void options_add_help(struct text *page, const struct program *program, const void *defaults);
 #endif

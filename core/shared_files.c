@@ -1,18 +1,37 @@
-// Found from the path of the running program, so that an installation can be moved.
+// Found from the path of the program or library that has this code, so that an installation can be moved.
+#define _GNU_SOURCE   // dladdr
 #include "core/shared_files.h"
+#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+enum { MOST_FOLDERS_UP = 3 };   // PREFIX/lib/x86_64-linux-gnu/libtaso.so.1
+
+// The path of a program as its caller wrote it says nothing after a change of folders.
+static bool find_own_path(char path[SHARED_PATH_SIZE])
+{
+    Dl_info info;
+    bool is_library = dladdr((void *)(size_t)shared_file_find, &info) && info.dli_fname && strstr(info.dli_fname, ".so");
+    char *real = is_library ? realpath(info.dli_fname, NULL) : realpath("/proc/self/exe", NULL);
+    bool fits = real && strlen(real) < SHARED_PATH_SIZE;
+    if (fits)
+        strcpy(path, real);
+    free(real);
+    return fits;
+}
+
 const char *shared_file_find(const char *name, const char *built, char buffer[SHARED_PATH_SIZE])
 {
-    ssize_t n = readlink("/proc/self/exe", buffer, SHARED_PATH_SIZE - 1);
-    buffer[n > 0 ? n : 0] = '\0';
-    char *slash = strrchr(buffer, '/');
-    if (!slash)
-        return built;
-    size_t room = SHARED_PATH_SIZE - (size_t)(slash + 1 - buffer);
-    bool fits = (size_t)snprintf(slash + 1, room, "%s/%s", SHARED_FROM_PROGRAMS, name) < room;
-    return fits && access(buffer, R_OK) == 0 ? buffer : built;
+    char *slash = find_own_path(buffer) ? strrchr(buffer, '/') : NULL;
+    for (int up = 0; slash && up < MOST_FOLDERS_UP; up++) {
+        *slash = '\0';
+        slash = strrchr(buffer, '/');
+        size_t room = slash ? SHARED_PATH_SIZE - (size_t)(slash - buffer) : 0;
+        if (slash && (size_t)snprintf(slash, room, "/%s/%s", SHARED_IN_PREFIX, name) < room && access(buffer, R_OK) == 0)
+            return buffer;
+    }
+    return built;
 }

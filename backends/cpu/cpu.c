@@ -269,6 +269,12 @@ static bool bind_values(struct cpu_model *m, const struct tensor_value *inputs, 
     return true;
 }
 
+// Whichever thread runs the model: the number is one of each thread's own.
+static void set_threads(const struct cpu_model *m)
+{
+    omp_set_num_threads(((const struct cpu_backend *)m->base.backend)->threads);
+}
+
 static bool run_step(const struct cpu_model *m, size_t i, struct error *error)
 {
     const struct prepared_step *s = &m->steps[i];
@@ -282,6 +288,7 @@ static bool run(struct model *model, const struct tensor_value *inputs, struct t
     struct cpu_model *m = (struct cpu_model *)model;
     if (!bind_values(m, inputs, outputs, error))
         return false;
+    set_threads(m);
     for (size_t i = 0; i < m->n_steps; i++)
         if (!run_step(m, i, error))
             return false;
@@ -313,6 +320,7 @@ static bool profile(struct model *model, const struct tensor_value *inputs, stru
     struct cpu_model *m = (struct cpu_model *)model;
     if (!bind_values(m, inputs, outputs, error))
         return false;
+    set_threads(m);
     memset(ret_seconds, 0, m->plan.steps.count * sizeof *ret_seconds);
     bool is_alone = ((struct cpu_backend *)model->backend)->threads == 1;
     for (size_t i = 0; i < m->n_steps; i++) {

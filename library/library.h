@@ -1,0 +1,31 @@
+// What the files of the library share.
+#ifndef LIBRARY_LIBRARY_H
+#define LIBRARY_LIBRARY_H
+#include "core/arena.h"
+#include "core/error.h"
+#include "include/taso.h"
+#include "optimizer/arguments.h"
+
+struct taso_options {
+    struct arena arena;   // of texts
+    struct optimize_arguments arguments;
+    taso_progress_function *progress;
+    void *context;
+};
+
+// Fills `ret_error` (which may be NULL) and gives its status.
+taso_status library_report_error(const struct error *error, taso_error *ret_error);
+taso_status library_refuse(taso_status status, taso_error *ret_error, const char *message);
+
+// Around what may set how many threads OpenMP gives to the caller's thread: what it was is given, and set again.
+int library_threads(void);
+void library_restore_threads(int threads);
+
+// A file without a name that has these bytes, for what reads files by their paths. False: error.
+struct memory_file {
+    int descriptor;
+    char path[40];
+};
+bool memory_file_open(struct memory_file *ret_file, const void *bytes, size_t size, struct error *error);
+void memory_file_close(struct memory_file *file);
+#endif

@@ -1,0 +1,52 @@
+// Options by name: those of taso-opt that say what is done, not where results go.
+#include "library/library.h"
+
+#include "core/memory.h"
+#include "core/shared_files.h"
+#include "optimizer/standard_rules.h"
+#include <string.h>
+
+taso_options *taso_options_new(void)
+{
+    taso_options *o = mem_alloc_zero(sizeof *o);
+    char rules[SHARED_PATH_SIZE];
+    arena_init(&o->arena);
+    o->arguments = optimize_standard_arguments();
+    o->arguments.optimize.rules = arena_string(&o->arena, standard_rules_file(rules));
+    return o;
+}
+
+void taso_options_free(taso_options *options)
+{
+    if (!options)
+        return;
+    arena_free(&options->arena);
+    mem_free(options, sizeof *options);
+}
+
+static bool is_of_command_line(const char *name)
+{
+    static const char *const names[] = {"output", "json", "html", "dot", "quiet", "verbose", "explain"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+taso_status taso_options_set(taso_options *options, const char *name, const char *value, taso_error *ret_error)
+{
+    struct error error = {0};
+    if (!options || !name || !value)
+        return library_refuse(TASO_USAGE, ret_error, "an option needs a name and a value");
+    if (is_of_command_line(name))
+        return library_refuse(TASO_USAGE, ret_error, "this option is one of the command line alone");
+    if (!options_set(optimize_option_specs, &options->arguments, name, arena_string(&options->arena, value), &error))
+        return library_report_error(&error, ret_error);
+    return TASO_DONE;
+}
+
+void taso_options_set_progress(taso_options *options, taso_progress_function *function, void *context)
+{
+    options->progress = function;
+    options->context = context;
+}

@@ -1,0 +1,180 @@
+"""`taso.optimize` and `taso.Session`: models made faster, and run."""
+import ctypes
+import json
+import os
+import threading
+
+from . import library as _binding
+from .library import Error
+
+_TYPES = {"f32": "f4", "f64": "f8", "f16": "f2", "bool": "?", "i8": "i1", "u8": "u1", "i16": "i2", "u16": "u2", "i32": "i4",
+          "u32": "u4", "i64": "i8", "u64": "u8", "bf16": "u2", "c64": "c8", "c128": "c16"}
+_library = None
+_lock = threading.Lock()
+
+
+def _c():
+    global _library
+    with _lock:
+        _library = _library or _binding.load()
+    return _library
+
+
+def version() -> str:
+    """The version of the library."""
+    return _c().taso_version().decode()
+
+
+def _text_of(value) -> str:
+    return str(value).lower() if isinstance(value, bool) else os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+class _Options:
+    """The options of taso-opt by their names, `_` for `-`; lists are options that are given several times."""
+
+    def __init__(self, values, progress=None):
+        self.c, self.handle, self.failure = _c(), None, None
+        self.handle = self.c.taso_options_new()
+        self.callback = _binding.PROGRESS(self._poll)
+        self.progress = progress
+        if progress:
+            self.c.taso_options_set_progress(self.handle, self.callback, None)
+        for name, value in values.items():
+            for one in value if isinstance(value, (list, tuple)) else [value]:
+                self._set(name.replace("_", "-"), _text_of(one))
+
+    def _set(self, name, value):
+        failure = _binding.Failure()
+        if self.c.taso_options_set(self.handle, name.encode(), value.encode(), failure) != _binding.DONE:
+            raise Error(failure)
+
+    def _poll(self, _):
+        try:
+            return 0 if self.progress() in (None, True) else 1
+        except BaseException as failure:   # ends the work; raised again where it was asked for
+            self.failure = failure
+            return 1
+
+    def __del__(self):
+        if self.handle:
+            self.c.taso_options_free(self.handle)
+
+
+def _take_report(c, handle):
+    report = json.loads(c.taso_report_json(handle).decode()) if handle else {}
+    if handle:
+        report["text"] = c.taso_report_text(handle).decode(errors="replace")
+        c.taso_report_free(handle)
+    return report
+
+
+def _serialized(model):
+    """Of bytes and of onnx.ModelProto; None: a path."""
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        return bytes(model)
+    return model.SerializeToString() if hasattr(model, "SerializeToString") else None
+
+
+def optimize(model, output=None, *, progress=None, **options):
+    """A faster model that is equivalent, and the report: `(model, report)`.
+
+    model     a path, the bytes of a model, or an onnx.ModelProto
+    output    where the result goes when `model` is a path; None: nothing is written
+    progress  called now and then without arguments; False: end soon, with the best so far
+    options   those of taso-opt: budget=500, threads=1, shape=["x=1,3,224,224"], only_proved=True, ...
+
+    The result is what `model` was: the path `output`, bytes, or an onnx.ModelProto. The report is what taso-opt --json
+    writes, and `text`, what it prints. Error: the model is invalid, cannot be served, or failed the check.
+    """
+    given, failure, report = _Options(options, progress), _binding.Failure(), ctypes.c_void_p()
+    c, data = given.c, _serialized(model)
+    if data is None:
+        path, to = os.fsencode(model), None if output is None else os.fsencode(output)
+        status = c.taso_optimize_file(given.handle, path, to, ctypes.byref(report), failure)
+        result = output
+    else:
+        buffer = _binding.Buffer()
+        status = c.taso_optimize_buffer(given.handle, data, len(data), buffer, ctypes.byref(report), failure)
+        result = ctypes.string_at(buffer.data, buffer.size) if status == _binding.DONE else None
+        c.taso_buffer_free(buffer)
+    told = _take_report(c, report)
+    if given.failure:
+        raise given.failure
+    if status != _binding.DONE:
+        error = Error(failure)
+        error.report = told
+        raise error
+    if data is not None and not isinstance(model, (bytes, bytearray, memoryview)):
+        result = type(model).FromString(result)
+    return result, told
+
+
+class Session:
+    """A model on this processor. `session.run({"x": array})` gives its outputs as a dictionary of arrays.
+
+    Inputs are read where they lie when they are contiguous arrays of the right type, or anything with `__dlpack__` or
+    `__array__` that numpy takes without a copy. One session serves one thread at a time.
+    """
+
+    def __init__(self, model, **options):
+        import numpy
+        self._handle, given, failure = None, _Options(options), _binding.Failure()
+        self._numpy, self._c, data = numpy, given.c, _serialized(model)
+        if data is None:
+            self._handle = self._c.taso_session_open_file(given.handle, os.fsencode(model), failure)
+        else:
+            self._handle = self._c.taso_session_open_buffer(given.handle, data, len(data), failure)
+        if not self._handle:
+            raise Error(failure)
+        c, handle = self._c, self._handle
+        self.inputs = [self._described(c.taso_session_input(handle, i)) for i in range(c.taso_session_input_count(handle))]
+        self.outputs = [self._described(c.taso_session_output(handle, i))
+                        for i in range(c.taso_session_output_count(handle))]
+
+    def _described(self, tensor):
+        """(name, numpy dtype, shape)"""
+        return tensor.name.decode(), self._numpy.dtype(_TYPES[tensor.dtype.decode()]), tuple(tensor.dims[:tensor.rank])
+
+    def _array(self, given, name, dtype, shape):
+        numpy = self._numpy
+        if hasattr(given, "__dlpack__") and not isinstance(given, numpy.ndarray):
+            given = numpy.from_dlpack(given)
+        array = numpy.asarray(given)
+        if array.dtype != dtype or array.shape != shape:
+            raise ValueError(f"input {name} is {array.dtype}{list(array.shape)}, not {dtype}{list(shape)}")
+        return numpy.ascontiguousarray(array).reshape(shape)
+
+    def run(self, inputs):
+        """Outputs by their names, for all inputs by theirs."""
+        missing = [name for name, _, _ in self.inputs if name not in inputs]
+        unknown = [name for name in inputs if name not in {known for known, _, _ in self.inputs}]
+        if missing or unknown:
+            raise ValueError("; ".join([f"input {name} is missing" for name in missing] +
+                                       [f"the model has no input {name}" for name in unknown]))
+        arrays = [self._array(inputs[name], name, dtype, shape) for name, dtype, shape in self.inputs]
+        results = [self._numpy.empty(shape, dtype) for _, dtype, shape in self.outputs]
+        failure = _binding.Failure()
+        status = self._c.taso_session_run(self._handle, self._pointers(arrays), self._pointers(results), failure)
+        if status != _binding.DONE:
+            raise Error(failure)
+        return {name: result for (name, _, _), result in zip(self.outputs, results)}
+
+    @staticmethod
+    def _pointers(arrays):
+        return (ctypes.c_void_p * max(1, len(arrays)))(*[array.ctypes.data for array in arrays])
+
+    def close(self):
+        """Frees the model; the session is of no use afterwards."""
+        if self._handle:
+            self._c.taso_session_close(self._handle)
+            self._handle = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __del__(self):
+        if getattr(self, "_handle", None):
+            self.close()

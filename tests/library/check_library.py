@@ -1,0 +1,106 @@
+"""The library as other programs use it: `check_library.py ROOT TWO_AT_ONCE EXAMPLE LIBRARY [TEST]`.
+
+Two threads at once, in C; the examples of both languages; taso.optimize and taso.Session against ONNX Runtime.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+ROOT, TWO_AT_ONCE, EXAMPLE, LIBRARY = sys.argv[1:5]
+os.environ["TASO_LIBRARY"] = LIBRARY
+os.environ["PYTHONPATH"] = f"{ROOT}/python"
+sys.path.insert(0, f"{ROOT}/python")
+import taso  # noqa: E402, which loads the library when it is first used
+
+FAST = {"runtime": "taso", "measure": False, "budget": 100, "device": "fake", "costs": ""}
+
+
+def make_model(width, seed):
+    """Two products of one input by weights, added: rules make one product of them."""
+    random = np.random.default_rng(seed)
+    weights = [numpy_helper.from_array(random.standard_normal((width, width)).astype("f4"), f"w{i}") for i in range(4)]
+    nodes = [helper.make_node("MatMul", ["x", f"w{i}"], [f"p{i}"]) for i in range(4)]
+    nodes += [helper.make_node("Add", ["p0", "p1"], ["a"]), helper.make_node("Add", ["p2", "p3"], ["b"]),
+              helper.make_node("Relu", ["a"], ["c"]), helper.make_node("Add", ["c", "b"], ["y"])]
+    value = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [8, width]) for n in ("x", "y")]
+    graph = helper.make_graph(nodes, "g", value[:1], value[1:], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+class Library(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.paths = [self.folder / f"{n}.onnx" for n in "ab"]
+        self.models = [make_model(32, 1), make_model(48, 2)]
+        for model, path in zip(self.models, self.paths):
+            onnx.save(model, path)
+
+    def run_ours(self, *command):
+        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False,
+                              env={**os.environ, "XDG_CACHE_HOME": str(self.folder)})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_two_threads_at_once(self):
+        self.assertEqual(self.run_ours(TWO_AT_ONCE, *self.paths), "equal\n")
+
+    def test_examples(self):
+        for command in ([EXAMPLE], [sys.executable, f"{ROOT}/examples/optimize.py"]):
+            target = self.folder / "fast.onnx"
+            self.assertIn("output y", self.run_ours(*command, self.paths[0], target))
+            onnx.checker.check_model(str(target))
+            target.unlink()
+
+    def test_optimize_takes_what_people_have(self):
+        model = self.models[0]
+        as_bytes, report = taso.optimize(model.SerializeToString(), **FAST)
+        as_proto, _ = taso.optimize(model, **FAST)
+        path, _ = taso.optimize(self.paths[0], self.folder / "fast.onnx", **FAST)
+        self.assertEqual(as_proto.SerializeToString(deterministic=True),
+                         onnx.load_from_string(as_bytes).SerializeToString(deterministic=True))
+        self.assertEqual(path.read_bytes(), as_bytes)
+        self.assertLess(len(as_proto.graph.node), len(model.graph.node))
+        self.assertIn("text", report)
+
+    def test_session_computes_what_onnxruntime_does(self):
+        import onnxruntime
+        x = np.random.default_rng(3).standard_normal((8, 32)).astype("f4")
+        wanted = onnxruntime.InferenceSession(self.models[0].SerializeToString()).run(None, {"x": x})[0]
+        for model in (self.paths[0], self.models[0], taso.optimize(self.models[0], **FAST)[0]):
+            with taso.Session(model, threads=1) as session:
+                self.assertEqual(session.inputs, [("x", np.dtype("f4"), (8, 32))])
+                for given in (x, np.asfortranarray(x)):
+                    np.testing.assert_allclose(session.run({"x": given})["y"], wanted, rtol=1e-4, atol=1e-4)
+
+    def test_what_is_wrong_is_said(self):
+        for call, text in ((lambda: taso.optimize(b"nothing", **FAST), "model.onnx|fd"),
+                           (lambda: taso.optimize(self.paths[0], budgt=3), "budget"),
+                           (lambda: taso.optimize(self.folder / "none.onnx"), "none.onnx"),
+                           (lambda: taso.Session(self.paths[0], shape="q=3"), "q")):
+            with self.assertRaisesRegex(taso.Error, text):
+                call()
+        session = taso.Session(self.paths[0])
+        for inputs, text in (({}, "missing"), ({"x": np.zeros((8, 32))}, "float64"),
+                             ({"x": np.zeros((8, 32), "f4"), "q": 0}, "no input q")):
+            with self.assertRaisesRegex(ValueError, text):
+                session.run(inputs)
+
+    def test_progress_ends_the_search_and_passes_failures_on(self):
+        model, _ = taso.optimize(self.models[0], progress=lambda: False, **FAST)
+        onnx.checker.check_model(model)
+
+        def fail():
+            raise KeyError("mine")
+        with self.assertRaises(KeyError):
+            taso.optimize(self.models[0], progress=fail, **FAST)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:])
