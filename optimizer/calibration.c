@@ -128,7 +128,8 @@ static double adopt_notes(struct field *f)
 bool optimizing_calibrate(struct optimizing *o, double *ret_change)
 {
     struct field f;
-    bool is_any = false, is_done = field_open(&f, o);
+    bool is_any = false, is_done = true;
+    field_open(&f, o);
     *ret_change = 0;
     for (size_t i = 0; is_done && i < f.contenders.count; i++)
         is_done = profile_contender(&f, i, &is_any, o->error);

@@ -91,7 +91,7 @@ static void enter_with_all_layouts(struct field *f, const struct graph *g, size_
     enter(f, g, finalist, LAYOUTS_PLAIN);
 }
 
-bool field_open(struct field *f, struct optimizing *o)
+void field_open(struct field *f, struct optimizing *o)
 {
     *f = (struct field){.o = o, .random = random_seed((uint64_t)o->options->seed)};
     arena_init(&f->arena);
@@ -102,9 +102,8 @@ bool field_open(struct field *f, struct optimizing *o)
     struct graph whole;
     graph_cut(&whole, &o->model.graph, NULL, &o->cut);
     model_inputs_fill(&f->inputs, &whole, o->cut.n_inputs, (uint64_t)o->options->seed, &f->arena);
-    f->weights = run_collect_weights(&o->model, &whole, o->error);
+    f->weights = run_list_weights(&o->model, &whole);
     graph_free(&whole);
-    return f->weights != NULL;
 }
 
 void field_close(struct field *f)
@@ -175,7 +174,8 @@ static bool hold(struct field *f, size_t *ret_finalist)
 bool optimizing_hold_contest(struct optimizing *o, size_t *ret_finalist)
 {
     struct field f;
-    bool is_done = field_open(&f, o), has_results = false;
+    bool is_done = true, has_results = false;
+    field_open(&f, o);
     for (size_t i = 0; i < f.contenders.count; i++)
         has_results = has_results || f.contenders.items[i].finalist != NOT_A_FINALIST;
     if (is_done && has_results && o->options->device != DEVICE_FAKE)

@@ -26,8 +26,8 @@ struct field {
     struct random random;   // of pads
 };
 
-// The original and o->finalists that are rewritten. False: a weight cannot be read. Close it in every case.
-bool field_open(struct field *f, struct optimizing *o);
+// The original and o->finalists that are rewritten.
+void field_open(struct field *f, struct optimizing *o);
 void field_close(struct field *f);
 // Into fresh memory, each time at another place. False: it cannot be prepared.
 bool field_load(struct field *f, size_t contender, struct error *error);

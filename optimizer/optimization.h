@@ -45,6 +45,7 @@ struct optimizing {
     const struct optimize_options *options;
     struct onnx_file file;
     struct imported_model model;
+    struct weight_source weight_source;   // the model's
     struct arena arena;   // of rules and values
     struct rule_set rules;
     struct backend *backend;

@@ -11,6 +11,7 @@
 #include "core/log.h"
 #include "core/text.h"
 #include "onnx/convert/export.h"
+#include "optimizer/run/run.h"
 #include <string.h>
 
 const char *const optimize_searches[] = {"backtracking", "saturation", "both", NULL};
@@ -36,11 +37,6 @@ const struct optimize_options optimize_standard_options = {
 
 // --- opening ---------------------------------------------------------------------------------------------------------
 
-static void forget_weight(void *context, const void *data, size_t size)
-{
-    onnx_file_forget(context, data, size);
-}
-
 struct backend_options optimizing_backend_options(struct optimizing *o)
 {
     const struct optimize_options *options = o->options;
@@ -48,8 +44,7 @@ struct backend_options optimizing_backend_options(struct optimizing *o)
                                     .cost_file = options->costs,
                                     .allows_tf32 = options->allows_tf32,
                                     .log = options->log,
-                                    .weight_was_packed = forget_weight,
-                                    .context = &o->file};
+                                    .weights = &o->weight_source};
 }
 
 struct backend *optimizing_open_device(struct optimizing *o, const struct backend_options *chosen, struct error *error)
@@ -146,6 +141,7 @@ static bool open_model(struct optimizing *o)
     interrupt_end_at_once(false);
     if (!is_imported)
         return false;
+    o->weight_source = run_weight_source(&o->model);
     tell_of_unbound_inputs(o);
     return true;
 }

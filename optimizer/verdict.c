@@ -11,7 +11,7 @@
 
 // --- checking and timing ---------------------------------------------------------------------------------------------
 
-// Two models whose weights are larger than this are prepared one after the other, as a copy of each is packed.
+// There are no random weights for models with more than these.
 #define WEIGHTS_OF_A_LARGE_MODEL ((size_t)1 << 30)
 
 // What can be run of the original and of the result.
@@ -95,19 +95,8 @@ static void judge(struct optimizing *o, const struct pair *pair)
     o->report.verdict = verdict_of(&o->report.outputs);
 }
 
-static bool check_side_by_side(struct optimizing *o, const struct tensor_value *weights)
-{
-    struct pair pair;
-    init_pair(o, &o->model.graph, &o->found.graph, &pair);
-    bool is_done = prepare_model(o, weights, &pair, 0) && prepare_model(o, weights, &pair, 1) && record(o, &pair, 0) &&
-                   record(o, &pair, 1);
-    if (is_done)
-        judge(o, &pair);
-    free_pair(&pair);
-    return is_done;
-}
-
-static bool check_one_after_the_other(struct optimizing *o, const struct tensor_value *weights)
+// One is there at a time: each packs a copy of the weights.
+static bool compare(struct optimizing *o, const struct tensor_value *weights)
 {
     struct pair pair;
     bool is_done = true;
@@ -129,7 +118,7 @@ static struct tensor_value *random_weights(struct optimizing *o, const struct te
     for (size_t i = 0; i < o->model.weights.count; i++) {
         weights[i] = own[i];
         const struct type *type = &weights[i].type;
-        if (type->dtype != DTYPE_F32 || type->rank == 0 || !weights[i].data)
+        if (type->dtype != DTYPE_F32 || type->rank == 0)
             continue;
         struct random random = random_seed(random_keyed((uint64_t)o->options->seed, i));
         double fan_in = type->rank > 1 ? fmax(1, (double)type_elements(type) / (double)type->dim[type->rank == 2]) : 1;
@@ -145,7 +134,7 @@ static bool check_with_random_weights(struct optimizing *o, const struct tensor_
 {
     struct arena arena;
     arena_init(&arena);
-    bool is_done = check_side_by_side(o, random_weights(o, own, &arena));
+    bool is_done = compare(o, random_weights(o, own, &arena));
     arena_free(&arena);
     o->report.verdict_reason = o->report.verdict == CHECK_PASSED
                                    ? "with random weights, as the outputs are constant with the model's own"
@@ -171,11 +160,11 @@ bool optimizing_is_timed(const struct optimizing *o)
     return !o->options->is_timing_skipped && (o->runtime.is_open || o->checker == o->backend);
 }
 
-static const struct tensor_value *collect_weights(struct optimizing *o)
+static const struct tensor_value *list_weights(struct optimizing *o)
 {
     struct graph runnable;
     graph_cut(&runnable, &o->model.graph, &o->found.graph, &o->cut);
-    const struct tensor_value *weights = run_collect_weights(&o->model, &runnable, o->error);
+    const struct tensor_value *weights = run_list_weights(&o->model, &runnable);
     graph_free(&runnable);
     return weights;
 }
@@ -184,10 +173,8 @@ static bool check_here(struct optimizing *o, const struct tensor_value *weights)
 {
     if (o->options->is_check_skipped)
         return true;
-    if (optimizing_has_large_weights(o))
-        return check_one_after_the_other(o, weights);
-    return check_side_by_side(o, weights) &&
-           (o->report.verdict != CHECK_UNTRUSTWORTHY || check_with_random_weights(o, weights));
+    return compare(o, weights) && (o->report.verdict != CHECK_UNTRUSTWORTHY || optimizing_has_large_weights(o) ||
+                                   check_with_random_weights(o, weights));
 }
 
 static void report_times_in_runtime(struct optimizing *o)
@@ -217,20 +204,20 @@ static bool judge_in_runtime(struct optimizing *o)
 
 bool optimizing_judge(struct optimizing *o)
 {
-    const struct tensor_value *weights = collect_weights(o);
-    return weights && check_here(o, weights) && judge_in_runtime(o);
+    const struct tensor_value *weights = list_weights(o);
+    return check_here(o, weights) && judge_in_runtime(o);
 }
 
 bool optimizing_differs_by_rounding(struct optimizing *o)
 {
     struct arena arena;
     struct report own = o->report;
-    const struct tensor_value *weights = collect_weights(o);
-    if (!weights || optimizing_has_large_weights(o))
+    const struct tensor_value *weights = list_weights(o);
+    if (optimizing_has_large_weights(o))
         return false;
     arena_init(&arena);
     memset(&o->report.outputs, 0, sizeof o->report.outputs);
-    bool is_equal = check_side_by_side(o, random_weights(o, weights, &arena)) && o->report.verdict == CHECK_PASSED;
+    bool is_equal = compare(o, random_weights(o, weights, &arena)) && o->report.verdict == CHECK_PASSED;
     vec_free(&o->report.outputs);
     o->report = own;
     arena_free(&arena);

@@ -30,6 +30,14 @@ enum layout_policy {
 };
 extern const char *const layout_policy_names[];   // "standard", "best", "plain", NULL
 
+// Values of weights that are in memory only while somebody needs them.
+struct weight_source {
+    void *context;
+    // Of the weight with this index, until it is released as often as it was acquired. NULL: error.
+    const void *(*acquire)(void *context, size_t index, struct error *error);
+    void (*release)(void *context, size_t index, const void *data);
+};
+
 struct backend_options {
     int threads;               // 0: as many as there are cores
     const char *cost_file;     // NULL: in the user's cache folder; "" : none
@@ -37,10 +45,7 @@ struct backend_options {
     bool never_measures;       // steps that the database lacks are guessed (roofline) and counted, not measured
     double seconds_per_step;   // of measuring; 0: the standard
     const struct log *log;     // may be NULL
-    // Called while a model is prepared, when a step has packed a weight and its value is not needed soon: whoever
-    // mapped it may give its pages back. NULL: nobody is interested.
-    void (*weight_was_packed)(void *context, const void *data, size_t size);
-    void *context;
+    const struct weight_source *weights;   // for models whose weights are given without data; may be NULL
 };
 
 struct step_cost {
@@ -148,7 +153,8 @@ bool backend_can_run(const struct backend *b);
 
 // --- running ---------------------------------------------------------------------------------------------------------
 
-// `weights` are found by the `index` attribute of weight leaves and must outlive the model (they are not copied).
+// `weights` are found by the `index` attribute of weight leaves and must outlive the model (they are not copied); those
+// without data come from the backend's source.
 // NULL: error. A graph with opaque nodes is EXIT_UNSUPPORTED.
 struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n_weights,
                               const struct tensor_value *weights, struct error *error);

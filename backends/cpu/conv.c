@@ -157,6 +157,12 @@ static bool run_conv(void *state, char *const *memory, char *scratch)
     return onednn_run(c->primitive, &a);
 }
 
+static int packed_operand_of_conv(const void *state)
+{
+    const struct prepared_conv *s = state;
+    return !s->fallback && s->has_constant_weights ? 1 : -1;
+}
+
 static size_t weights_of_conv(const void *state, char **ret_weights)
 {
     const struct prepared_conv *s = state;
@@ -170,5 +176,6 @@ const struct cpu_kernel cpu_kernel_conv = {
     .run = run_conv,
     .scratch_bytes = scratch_of_conv,
     .weights = weights_of_conv,
+    .packed_operand = packed_operand_of_conv,
     .free = free_conv,
 };

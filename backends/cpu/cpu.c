@@ -1,6 +1,7 @@
 #include "backends/cpu/cpu.h"
 
 #include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/kept_memory.h"
 #include "backends/cpu/loops.h"
 #include "backends/cpu/memory_probe.h"
 #include "backends/reference/reference.h"
@@ -117,6 +118,7 @@ struct cpu_model {
     struct plan plan;
     bool has_plan;
     char **memory;
+    struct kept_memory kept;
     size_t n_steps;
     struct prepared_step *steps;
     char *scratch;
@@ -139,33 +141,24 @@ static void free_model(struct model *model)
 {
     struct cpu_model *m = (struct cpu_model *)model;
     free_steps(m);
+    kept_memory_free(&m->kept);
     if (m->has_plan)
         plan_free(&m->plan);
     arena_free(&m->arena);
     mem_free(m, sizeof *m);
 }
 
-static bool find_memory(struct cpu_model *m, size_t n_weights, const struct tensor_value *weights, struct error *error)
+static void find_memory(struct cpu_model *m)
 {
     char *arena = arena_alloc(&m->arena, m->plan.arena_bytes + 64, 64);
     m->memory = arena_array(&m->arena, char *, m->plan.memory.count + 1);
     for (memory_id i = 0; i < m->plan.memory.count; i++) {
         const struct plan_memory *at = &m->plan.memory.items[i];
-        size_t bytes = mem_product((size_t)at->elements, dtype_size(at->dtype));
         if (at->place == MEMORY_ARENA)
             m->memory[i] = arena + at->offset;
-        else if (at->place == MEMORY_CONSTANT)
-            m->memory[i] = arena_alloc(&m->arena, bytes + 64, 64);
         else if (at->place == MEMORY_INPUT && (size_t)at->index >= m->n_inputs)
             m->n_inputs = (size_t)at->index + 1;
-        if (at->place != MEMORY_WEIGHT)
-            continue;
-        if (at->index < 0 || (uint64_t)at->index >= n_weights || !weights[at->index].data ||
-            type_bytes(&weights[at->index].type) != bytes)
-            return error_set_code(error, EXIT_UNSUPPORTED, NULL, "weight %lld has no value", (long long)at->index);
-        m->memory[i] = weights[at->index].data;
     }
-    return true;
 }
 
 static bool prepare_constant(struct cpu_model *m, struct cpu_backend *b, const struct step *step, struct error *error)
@@ -186,38 +179,36 @@ static bool prepare_constant(struct cpu_model *m, struct cpu_backend *b, const s
     return is_done;
 }
 
-static void tell_what_was_packed(const struct cpu_model *m, const struct cpu_backend *b, const struct step *step)
+static bool prepare_step(struct cpu_model *m, struct cpu_backend *b, size_t number, struct error *error)
 {
-    const struct backend_options *options = &b->base.options;
-    for (int i = 0; options->weight_was_packed && i < step->n_operands; i++) {
-        memory_id id = step->operands[i].memory;
-        const struct plan_memory *memory = &m->plan.memory.items[id];
-        if (memory->place == MEMORY_WEIGHT)
-            options->weight_was_packed(options->context, m->memory[id],
-                                       (size_t)memory->elements * dtype_size(memory->dtype));
+    const struct step *step = &m->plan.steps.items[number];
+    const struct cpu_kernel *kernel = kernel_of(step);
+    if (!kept_memory_enter(&m->kept, number, error))
+        return false;
+    if (step->is_constant) {
+        bool is_done = prepare_constant(m, b, step, error);
+        kept_memory_leave(&m->kept, number, -1);
+        return is_done;
     }
+    struct step_request r = {b, &m->plan, step, m->memory, &m->arena, error};
+    void *state = kernel->prepare(&r);
+    if (!state)
+        return false;
+    m->steps[m->n_steps++] = (struct prepared_step){number, kernel, state};
+    kept_memory_leave(&m->kept, number, kernel->packed_operand ? kernel->packed_operand(state) : -1);
+    return true;
 }
 
 static bool prepare_steps(struct cpu_model *m, struct cpu_backend *b, struct error *error)
 {
     size_t scratch_bytes = 0;
     m->steps = arena_array(&m->arena, struct prepared_step, m->plan.steps.count + 1);
-    for (size_t i = 0; i < m->plan.steps.count; i++) {
-        const struct step *step = &m->plan.steps.items[i];
-        const struct cpu_kernel *kernel = kernel_of(step);
-        if (step->is_constant) {
-            if (!prepare_constant(m, b, step, error))
-                return false;
-            tell_what_was_packed(m, b, step);
-            continue;
-        }
-        struct step_request r = {b, &m->plan, step, m->memory, &m->arena, error};
-        void *state = kernel->prepare(&r);
-        if (!state)
+    for (size_t i = 0; i < m->plan.steps.count; i++)
+        if (!prepare_step(m, b, i, error))
             return false;
-        m->steps[m->n_steps++] = (struct prepared_step){i, kernel, state};
-        tell_what_was_packed(m, b, step);
-        size_t bytes = kernel->scratch_bytes ? kernel->scratch_bytes(state) : 0;
+    for (size_t i = 0; i < m->n_steps; i++) {
+        const struct prepared_step *s = &m->steps[i];
+        size_t bytes = s->kernel->scratch_bytes ? s->kernel->scratch_bytes(s->state) : 0;
         scratch_bytes = bytes > scratch_bytes ? bytes : scratch_bytes;
     }
     m->scratch = arena_alloc(&m->arena, scratch_bytes + 64, 64);
@@ -239,9 +230,12 @@ static struct model *prepare(struct backend *backend, const struct graph *g, con
         error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s", reason);
     else
         plan_lay_out_memory(&m->plan);
-    if (m->has_plan && plan_has_room(&m->plan, error) && find_memory(m, n_weights, weights, error) &&
-        prepare_steps(m, b, error))
-        return &m->base;
+    if (m->has_plan && plan_has_room(&m->plan, error)) {
+        find_memory(m);
+        kept_memory_init(&m->kept, &m->plan, backend->options.weights, n_weights, weights, m->memory, &m->arena);
+        if (prepare_steps(m, b, error))
+            return &m->base;
+    }
     free_model(&m->base);
     return NULL;
 }

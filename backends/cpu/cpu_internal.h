@@ -36,6 +36,7 @@ struct cpu_kernel {
     bool (*run)(void *state, char *const *memory, char *scratch);
     size_t (*scratch_bytes)(const void *state);                 // NULL: none
     size_t (*weights)(const void *state, char **ret_weights);   // the packed ones; NULL: none
+    int (*packed_operand)(const void *state);   // that is not read after prepare, -1: none; NULL: none ever
     void (*free)(void *state);                                  // NULL: nothing to free
 };
 

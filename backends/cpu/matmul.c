@@ -151,6 +151,12 @@ static size_t scratch_of_linear(const void *state)
     return onednn_scratch_bytes(((const struct prepared_linear *)state)->primitive);
 }
 
+static int packed_operand_of_linear(const void *state)
+{
+    const struct prepared_linear *s = state;
+    return s->fallback ? -1 : 1;
+}
+
 static size_t weights_of_linear(const void *state, char **ret_weights)
 {
     const struct prepared_linear *s = state;
@@ -164,6 +170,7 @@ const struct cpu_kernel cpu_kernel_linear = {
     .run = run_linear,
     .scratch_bytes = scratch_of_linear,
     .weights = weights_of_linear,
+    .packed_operand = packed_operand_of_linear,
     .free = free_linear,
 };
 

@@ -87,6 +87,11 @@ static bool run_row(void *state, char *const *memory, char *scratch)
     return true;
 }
 
+static int packed_operand_of_row(const void *state)
+{
+    return 1;
+}
+
 static size_t weights_of_row(const void *state, char **ret_weights)
 {
     const struct prepared_row *s = state;
@@ -104,4 +109,5 @@ const struct cpu_kernel cpu_kernel_row = {
     .prepare = prepare_row,
     .run = run_row,
     .weights = weights_of_row,
+    .packed_operand = packed_operand_of_row,
 };

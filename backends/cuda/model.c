@@ -36,6 +36,20 @@ bool cuda_synchronize(struct cuda_backend *b, struct error *error)
            error_set_code(error, EXIT_INTERNAL, NULL, "the device failed: %s", reason);
 }
 
+static bool upload_weight(struct cuda_backend *b, char *block, size_t index, size_t bytes,
+                          const struct tensor_value *weights, struct error *error)
+{
+    const struct weight_source *source = weights[index].data ? NULL : b->base.options.weights;
+    const void *data = source ? source->acquire(source->context, index, error) : weights[index].data;
+    if (!data)
+        return !source && error_set_code(error, EXIT_UNSUPPORTED, NULL, "weight %zu has no value", index);
+    bool is_done = b->api->upload(b->gpu, block, data, bytes) ||
+                   error_set_code(error, EXIT_INTERNAL, NULL, "weights cannot be uploaded");
+    if (source)
+        source->release(source->context, index, data);
+    return is_done;
+}
+
 static bool place_memory(struct cuda_model *m, struct cuda_backend *b, memory_id id, size_t n_weights,
                          const struct tensor_value *weights, struct error *error)
 {
@@ -46,14 +60,11 @@ static bool place_memory(struct cuda_model *m, struct cuda_backend *b, memory_id
         return true;
     }
     bool is_weight = memory->place == MEMORY_WEIGHT;
-    if (is_weight && (memory->index < 0 || (uint64_t)memory->index >= n_weights || !weights[memory->index].data ||
+    if (is_weight && (memory->index < 0 || (uint64_t)memory->index >= n_weights ||
                       type_bytes(&weights[memory->index].type) != bytes))
         return error_set_code(error, EXIT_UNSUPPORTED, NULL, "weight %lld has no value", (long long)memory->index);
     m->at.memory[id] = m->blocks[id] = cuda_allocate(b, bytes, error);
-    if (!m->blocks[id])
-        return false;
-    return !is_weight || b->api->upload(b->gpu, m->blocks[id], weights[memory->index].data, bytes) ||
-           error_set_code(error, EXIT_INTERNAL, NULL, "weights cannot be uploaded");
+    return m->blocks[id] && (!is_weight || upload_weight(b, m->blocks[id], (size_t)memory->index, bytes, weights, error));
 }
 
 static bool place_memories(struct cuda_model *m, struct cuda_backend *b, size_t n_weights,

@@ -60,11 +60,15 @@ static struct tensor_value value_of(const struct folding *f, tensor_id tensor)
     return a->outputs[t->output];
 }
 
-static bool load_weight(struct folding *f, const struct node *node, struct tensor_value *ret_value)
+// The last result outlives the folding.
+static bool load_weight(struct folding *f, const struct ancestor *a, struct tensor_value *ret_value)
 {
+    const struct node *node = &f->graph->nodes.items[a->node];
     struct error ignored;
     const void *data;
-    if (!imported_weight_data(f->model, (size_t)node->attributes[0].ints[0], &data, &ignored))
+    bool is_last = a == &vec_last(&f->ancestors);
+    if (!(is_last ? imported_weight_data : imported_weight_acquire)(f->model, (size_t)node->attributes[0].ints[0],
+                                                                     &data, &ignored))
         return false;
     *ret_value = (struct tensor_value){*graph_type(f->graph, node->first_output), (void *)(uintptr_t)data};
     return true;
@@ -76,7 +80,7 @@ static bool run_ancestor(struct folding *f, struct ancestor *a, struct arena *re
     struct error ignored;
     a->outputs = arena_array(f->arena, struct tensor_value, node->n_outputs + 1);
     if (node->op->id == OP_WEIGHT)
-        return load_weight(f, node, a->outputs);
+        return load_weight(f, a, a->outputs);
     if (!node->op->define)
         return false;
     struct tensor_value *inputs = arena_array(f->arena, struct tensor_value, node->n_inputs + 1);
@@ -85,6 +89,16 @@ static bool run_ancestor(struct folding *f, struct ancestor *a, struct arena *re
     if (f->model->run_node)
         return f->model->run_node(f->model->run_context, f->graph, a->node, inputs, a->outputs, results, &ignored);
     return reference_run_node(f->graph, a->node, inputs, a->outputs, results, &ignored);
+}
+
+static void release_weights(struct folding *f)
+{
+    for (size_t i = 0; i + 1 < f->ancestors.count; i++) {
+        const struct ancestor *a = &f->ancestors.items[i];
+        const struct node *node = &f->graph->nodes.items[a->node];
+        if (node->op->id == OP_WEIGHT && a->outputs && a->outputs->data)
+            imported_weight_release(f->model, (size_t)node->attributes[0].ints[0], a->outputs->data);
+    }
 }
 
 const void *evaluate_constant(struct imported_model *m, const struct graph *g, tensor_id tensor)
@@ -98,6 +112,7 @@ const void *evaluate_constant(struct imported_model *m, const struct graph *g, t
     for (size_t i = 0; is_fine && i < f.ancestors.count; i++)
         is_fine = run_ancestor(&f, &f.ancestors.items[i], f.ancestors.items[i].node == last ? &m->arena : &arena);
     const void *result = is_fine ? value_of(&f, tensor).data : NULL;
+    release_weights(&f);
     vec_free(&f.ancestors);
     table_free(&f.by_node);
     arena_free(&arena);

@@ -35,6 +35,9 @@ struct imported_weight {
     const struct onnx_tensor *tensor;          // an initializer or a Constant node's value; NULL otherwise
     const struct onnx_sparse_tensor *sparse;   // a sparse initializer; NULL otherwise
     const void *data;                          // NULL until imported_weight_data was called
+    const void *borrowed;                      // what is acquired; NULL while it is not
+    struct arena copy;                         // of what is acquired and does not stand in the file as it is used
+    size_t n_users;                            // acquired so many times more than released
 };
 // What an `opaque` node with this index is. Its inputs are the node's inputs that are not omitted, then the outer
 // values that its subgraphs use.
@@ -83,6 +86,9 @@ void imported_model_free(struct imported_model *m);
 // All elements of a weight, contiguous, in the form of its element type, aligned: a view into the file where possible.
 // False with an error for weights without elements known to us (strings, sparse).
 bool imported_weight_data(struct imported_model *m, size_t index, const void **ret_data, struct error *error);
+// The same for as long as it is not released as often: copies are given back then, and pages of the file.
+bool imported_weight_acquire(struct imported_model *m, size_t index, const void **ret_data, struct error *error);
+void imported_weight_release(struct imported_model *m, size_t index, const void *data);
 // A weight that is none of the model's: its data is taken as it is and must live in the model's arena.
 tensor_id imported_model_add_weight(struct imported_model *m, const struct type *type, const void *data);
 // The origin of a tensor with this value key; NULL when it is none of the model's.

@@ -22,20 +22,48 @@ struct imported_weight *weight_of(const struct imported_model *m, tensor_id tens
     return n->op->id == OP_WEIGHT ? &m->weights.items[n->attributes[0].ints[0]] : NULL;
 }
 
+static bool decode(struct imported_model *m, struct imported_weight *w, struct arena *arena, const void **ret_data,
+                   struct error *error)
+{
+    struct onnx_bytes bytes;
+    if (!w->tensor || dtype_size(w->type.dtype) == 0)
+        return error_set(error, m->file->path, 0, 0, "weight %s has no elements that can be read",
+                         w->name ? w->name : "(without a name)");
+    if (!onnx_tensor_decode(w->tensor, arena, m->file->path, &bytes, error))
+        return false;
+    if (bytes.at != w->tensor->raw_data.at)
+        onnx_file_forget(m->file, w->tensor->raw_data.at, w->tensor->raw_data.size);
+    *ret_data = bytes.at;
+    return true;
+}
+
 bool imported_weight_data(struct imported_model *m, size_t index, const void **ret_data, struct error *error)
 {
     struct imported_weight *w = &m->weights.items[index];
-    struct onnx_bytes bytes;
-    if (!w->data) {
-        if (!w->tensor || dtype_size(w->type.dtype) == 0)
-            return error_set(error, m->file->path, 0, 0, "weight %s has no elements that can be read",
-                             w->name ? w->name : "(without a name)");
-        if (!onnx_tensor_decode(w->tensor, &m->arena, m->file->path, &bytes, error))
-            return false;
-        w->data = bytes.at;
-        if (bytes.at != w->tensor->raw_data.at)
-            onnx_file_forget(m->file, w->tensor->raw_data.at, w->tensor->raw_data.size);
-    }
+    if (!w->data && !decode(m, w, &m->arena, &w->data, error))
+        return false;
     *ret_data = w->data;
     return true;
+}
+
+bool imported_weight_acquire(struct imported_model *m, size_t index, const void **ret_data, struct error *error)
+{
+    struct imported_weight *w = &m->weights.items[index];
+    if (!w->data && w->n_users == 0 && !decode(m, w, &w->copy, &w->borrowed, error)) {
+        arena_free(&w->copy);
+        return false;
+    }
+    w->n_users += !w->data;
+    *ret_data = w->data ? w->data : w->borrowed;
+    return true;
+}
+
+void imported_weight_release(struct imported_model *m, size_t index, const void *data)
+{
+    struct imported_weight *w = &m->weights.items[index];
+    if (data == w->borrowed && --w->n_users == 0) {
+        arena_free(&w->copy);
+        w->borrowed = NULL;
+    }
+    onnx_file_forget(m->file, data, (size_t)type_bytes(&w->type));
 }

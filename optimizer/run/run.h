@@ -11,6 +11,9 @@ struct error;
 // The values of all weights that the live part of `g` reads, indexed as their leaves are; others are empty. `g` is the
 // model's graph or one made from it by rewriting. Memory is the model's arena or the file. NULL: error.
 const struct tensor_value *run_collect_weights(struct imported_model *m, const struct graph *g, struct error *error);
+// The same without the values, which a backend with this source takes from the model while it needs them.
+const struct tensor_value *run_list_weights(struct imported_model *m, const struct graph *g);
+struct weight_source run_weight_source(struct imported_model *m);
 
 // Can values be made for all inputs of the model? Else EXIT_USAGE (a size is not known) or EXIT_UNSUPPORTED.
 bool run_check_inputs(const struct imported_model *m, struct error *error);

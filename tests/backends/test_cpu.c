@@ -2,7 +2,9 @@
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/memory_probe.h"
+#include "core/random.h"
 #include "core/sexp.h"
+#include "core/text.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
 
@@ -103,6 +105,111 @@ static void what_joins_a_product_does_not_depend_on_layouts(void **state)
     backend_close(cpu);
 }
 
+// --- weights while a model is prepared -------------------------------------------------------------------------------
+
+enum { N_LAYERS = 8, WIDTH = 256 };
+
+struct lent_weights {
+    float *values[N_LAYERS];
+    size_t n_acquired, n_held, most_held;
+};
+
+static const void *lend(void *context, size_t index, struct error *error)
+{
+    struct lent_weights *w = context;
+    w->n_acquired++;
+    w->n_held++;
+    w->most_held = w->n_held > w->most_held ? w->n_held : w->most_held;
+    return w->values[index];
+}
+
+static void take_back(void *context, size_t index, const void *data)
+{
+    struct lent_weights *w = context;
+    assert_ptr_equal(data, w->values[index]);
+    w->n_held--;
+}
+
+// Layers relu(x . w), or relu(x . abs w), or x . abs w + the first rows of w.
+enum layers { PACKED, COMPUTED, READ };
+
+static void make_layers(struct graph *g, struct arena *arena, enum layers kind)
+{
+    struct text text = {0};
+    text_printf(&text, "(graph (let x0 (input 0) (f32 2 %d))", WIDTH);
+    for (int i = 0; i < N_LAYERS; i++) {
+        text_printf(&text, " (let w%d (weight %d) (f32 %d %d))", i, i, WIDTH, WIDTH);
+        text_printf(&text, " (let a%d (abs w%d)) (let m%d (matmul x%d %c%d))", i, i, i, i, kind == PACKED ? 'w' : 'a', i);
+        text_printf(&text, " (let r%d (slice :start 0 0 :size 2 %d :step 1 1 w%d))", i, WIDTH, i);
+        text_printf(&text, kind == READ ? " (let x%d (ewadd m%d r%d))" : " (let x%d (relu m%d))", i + 1, i, i);
+    }
+    text_printf(&text, " (output x%d))", N_LAYERS);
+    assert_true(read_graph(text.chars, g, arena));
+    text_free(&text);
+}
+
+static float *run_layers(struct backend *cpu, const struct graph *g, const struct tensor_value *weights, float *input,
+                         size_t *ret_held, struct arena *arena)
+{
+    struct error error = {0};
+    struct tensor_value x = {*graph_type(g, graph_output_of(g, 0, 0)), input}, z;
+    size_t before = mem_in_use();
+    struct model *m = backend_prepare(cpu, g, N_LAYERS, weights, &error);
+    assert_non_null(m);
+    *ret_held = mem_in_use() - before;
+    model_allocate_outputs(m, &z, arena);
+    assert_true(model_run(m, &x, &z, &error));
+    model_free(m);
+    return z.data;
+}
+
+// Gives what the prepared model holds.
+static size_t check_lending(enum layers kind)
+{
+    struct arena arena;
+    struct graph g;
+    struct error error = {0};
+    struct random random = random_seed(1);
+    struct lent_weights lent = {.n_held = 0};
+    struct weight_source source = {&lent, lend, take_back};
+    struct type type = type_make(DTYPE_F32, 2, (int64_t[]){WIDTH, WIDTH});
+    struct tensor_value given[N_LAYERS], listed[N_LAYERS];
+    float input[2 * WIDTH];
+    size_t held[2];
+    arena_init(&arena);
+    struct backend *cpu =
+        cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = "", .weights = &source}, &error);
+    assert_non_null(cpu);
+    make_layers(&g, &arena, kind);
+    for (int i = 0; i < N_LAYERS; i++) {
+        given[i] = (struct tensor_value){type, value_allocate(&arena, &type)};
+        listed[i] = (struct tensor_value){type, NULL};
+        lent.values[i] = given[i].data;
+        for (int k = 0; k < WIDTH * WIDTH; k++)
+            lent.values[i][k] = (float)random_normal(&random) / WIDTH;
+    }
+    for (int i = 0; i < 2 * WIDTH; i++)
+        input[i] = (float)random_normal(&random);
+    const float *a = run_layers(cpu, &g, given, input, &held[0], &arena);
+    assert_int_equal(lent.n_acquired, 0);
+    const float *b = run_layers(cpu, &g, listed, input, &held[1], &arena);
+    assert_memory_equal(a, b, 2 * WIDTH * sizeof *a);
+    assert_true(lent.n_acquired == N_LAYERS && lent.n_held == 0);
+    assert_int_equal(lent.most_held, kind == READ ? N_LAYERS : 1);
+    graph_free(&g);
+    arena_free(&arena);
+    backend_close(cpu);
+    return held[1];
+}
+
+// What was computed to be packed is gone.
+static void weights_are_there_while_they_are_needed(void **state)
+{
+    size_t one = WIDTH * WIDTH * sizeof(float), packed = check_lending(PACKED), computed = check_lending(COMPUTED);
+    assert_true(packed > N_LAYERS * one && computed < packed + one);
+    check_lending(READ);
+}
+
 static void measures_steps(void **state)
 {
     struct arena arena;
@@ -176,7 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {TEST(agrees_with_the_reference),
                                        TEST(part_of_an_image_has_dense_strides),
                                        TEST(what_joins_a_product_does_not_depend_on_layouts),
-                                       TEST(measures_steps),
+                                       TEST(weights_are_there_while_they_are_needed), TEST(measures_steps),
                                        TEST(keeps_the_usual_speed_of_memory),
                                        TEST(equal_columns_have_equal_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,137 @@
+// Each memory has an arena of its own, so that it can be given back by itself.
+#include "backends/cpu/kept_memory.h"
+
+#include "core/error.h"
+
+struct kept_block {
+    size_t last_step;        // that touches it
+    bool is_kept, is_read;   // is_read: by a step that runs each time, as it stands
+    bool is_acquired;        // a weight from the source
+    struct arena arena;      // of a constant
+};
+
+static bool lasts(const struct plan *plan, memory_id m)
+{
+    enum memory_place place = plan->memory.items[m].place;
+    return place == MEMORY_WEIGHT || place == MEMORY_CONSTANT;
+}
+
+static size_t bytes_of(const struct plan_memory *m)
+{
+    return mem_product((size_t)m->elements, dtype_size(m->dtype));
+}
+
+// --- what a step touches ---------------------------------------------------------------------------------------------
+
+typedef bool touch_fn(struct kept_memory *k, memory_id m, size_t step, struct error *error);
+
+static bool touch(struct kept_memory *k, memory_id m, size_t step, touch_fn *f, struct error *error)
+{
+    return !lasts(k->plan, m) || f(k, m, step, error);
+}
+
+// All memories of the step but that of one operand (-1: of none).
+static bool touch_all_but(struct kept_memory *k, size_t step, int left_out, touch_fn *f, struct error *error)
+{
+    const struct step *s = &k->plan->steps.items[step];
+    bool is_done = true;
+    for (int i = 0; i < s->n_operands; i++)
+        is_done = is_done && (i == left_out || touch(k, s->operands[i].memory, step, f, error));
+    for (int i = 0; i < s->n_results; i++)
+        is_done = is_done && touch(k, s->results[i].memory, step, f, error);
+    for (int l = 0; l < s->n_loops; l++) {
+        for (int i = 0; i < s->loops[l].n_operands; i++)
+            is_done = is_done && touch(k, s->loops[l].operands[i].memory, step, f, error);
+        for (int i = 0; i < s->loops[l].n_results; i++)
+            is_done = is_done && touch(k, s->loops[l].results[i].to.memory, step, f, error);
+    }
+    return is_done;
+}
+
+static bool note_last_step(struct kept_memory *k, memory_id m, size_t step, struct error *error)
+{
+    k->blocks[m].last_step = step;
+    return true;
+}
+
+static bool note_reading(struct kept_memory *k, memory_id m, size_t step, struct error *error)
+{
+    k->blocks[m].is_read = true;
+    return true;
+}
+
+// --- coming and going ------------------------------------------------------------------------------------------------
+
+static bool find_weight(struct kept_memory *k, memory_id m, struct error *error)
+{
+    const struct plan_memory *memory = &k->plan->memory.items[m];
+    size_t index = (size_t)memory->index;
+    bool is_known = memory->index >= 0 && index < k->n_weights &&
+                    type_bytes(&k->weights[index].type) == bytes_of(memory);
+    if (is_known && k->weights[index].data) {
+        k->at[m] = k->weights[index].data;
+        return true;
+    }
+    if (!is_known || !k->source)
+        return error_set_code(error, EXIT_UNSUPPORTED, NULL, "weight %lld has no value", (long long)memory->index);
+    k->at[m] = (char *)k->source->acquire(k->source->context, index, error);
+    k->blocks[m].is_acquired = k->at[m] != NULL;
+    return k->at[m] != NULL;
+}
+
+static bool provide(struct kept_memory *k, memory_id m, size_t step, struct error *error)
+{
+    struct kept_block *b = &k->blocks[m];
+    if (b->is_kept)
+        return true;
+    b->is_kept = true;
+    if (k->plan->memory.items[m].place == MEMORY_WEIGHT)
+        return find_weight(k, m, error);
+    k->at[m] = arena_alloc(&b->arena, bytes_of(&k->plan->memory.items[m]) + 64, 64);
+    return true;
+}
+
+static void give_back(struct kept_memory *k, memory_id m)
+{
+    struct kept_block *b = &k->blocks[m];
+    if (b->is_acquired)
+        k->source->release(k->source->context, (size_t)k->plan->memory.items[m].index, k->at[m]);
+    b->is_acquired = false;
+    arena_free(&b->arena);
+    k->at[m] = NULL;
+}
+
+static bool give_back_if_over(struct kept_memory *k, memory_id m, size_t step, struct error *error)
+{
+    if (k->blocks[m].last_step == step && !k->blocks[m].is_read && k->at[m])
+        give_back(k, m);
+    return true;
+}
+
+bool kept_memory_enter(struct kept_memory *k, size_t step, struct error *error)
+{
+    return touch_all_but(k, step, -1, provide, error);
+}
+
+void kept_memory_leave(struct kept_memory *k, size_t step, int packed)
+{
+    if (!k->plan->steps.items[step].is_constant)
+        touch_all_but(k, step, packed, note_reading, NULL);
+    touch_all_but(k, step, -1, give_back_if_over, NULL);
+}
+
+void kept_memory_init(struct kept_memory *k, const struct plan *plan, const struct weight_source *source,
+                      size_t n_weights, const struct tensor_value *weights, char **at, struct arena *arena)
+{
+    *k = (struct kept_memory){plan, source, n_weights, weights, at};
+    k->blocks = arena_array(arena, struct kept_block, plan->memory.count + 1);
+    for (size_t i = 0; i < plan->steps.count; i++)
+        touch_all_but(k, i, -1, note_last_step, NULL);
+}
+
+void kept_memory_free(struct kept_memory *k)
+{
+    for (memory_id m = 0; k->plan && m < k->plan->memory.count; m++)
+        if (lasts(k->plan, m))
+            give_back(k, m);
+}
