@@ -232,12 +232,26 @@ static bool write_original_instead(struct optimizing *o)
     return write_original(o);
 }
 
+// For nodes that rules made: rules that are not used any more have made none.
+static void name_rules(struct optimizing *o)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < o->rules.rules.count; i++)
+        n = o->rules.rules.items[i]->number >= n ? o->rules.rules.items[i]->number + 1 : n;
+    const char **names = arena_array(&o->model.arena, const char *, n + 1);
+    for (size_t i = 0; i < o->rules.rules.count; i++)
+        names[o->rules.rules.items[i]->number] = o->rules.rules.items[i]->name;
+    o->model.rule_names = names;
+    o->model.n_rule_names = n;
+}
+
 bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_model **ret_model,
                        struct export_counts *ret_counts, struct error *error)
 {
     *ret_counts = (struct export_counts){0};
     o->model.run_node = run_node;
     o->model.run_context = o;
+    name_rules(o);
     return export_model(&o->model, g, ret_model, ret_counts, error);
 }
 

@@ -60,10 +60,11 @@ static void print_rules(struct text *out, const struct report *r)
 static void print_steps(struct text *out, const struct report *r)
 {
     double last = r->search->seconds_before;
-    text_add(out, "rewrites in order, with the estimated gain of each\n");
+    text_printf(out, "rewrites in order, with the estimated gain of each (%.4f ms in all)\n",
+                1e3 * (r->search->seconds_before - r->search->seconds_after));
     for (size_t i = 0; i < r->search->steps.count; i++) {
         const struct search_step *step = &r->search->steps.items[i];
-        text_printf(out, "  %4zu  %+9.4f ms  %s\n", i + 1, 1e3 * (step->seconds_after - last), step->rule->name);
+        text_printf(out, "  %4zu  %+9.4f ms  %s\n", i + 1, 1e3 * (last - step->seconds_after), step->rule->name);
         last = step->seconds_after;
     }
 }

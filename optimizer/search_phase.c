@@ -156,8 +156,7 @@ static struct search_options search_options_of(const struct optimize_options *op
 static void forget_slant(struct optimizing *o, const struct graph *g, struct search_result *result)
 {
     struct estimator plain = graph_estimator(o);
-    result->seconds_before = seconds_of_graph(&plain, g);
-    result->seconds_after = seconds_of_graph(&plain, &result->graph);
+    search_result_reprice(result, seconds_of_graph(&plain, g), seconds_of_graph(&plain, &result->graph));
 }
 
 // What a search is to another one that is done for the same result.
@@ -433,12 +432,15 @@ bool optimizing_search(struct optimizing *o)
     o->validator = &validator;
     repair_doubtful_costs(o);
     bool is_done = search_until_costs_agree(o);
+    uint64_t n_checked = validator.checked, n_too_costly = validator.too_costly;
     o->validator = NULL;
     validator_free(&validator);
     set_policy_of_result(o);
     size_t best = 0;
     is_done = is_done && choose_finalist(o, &best);
     keep_finalist(o, best);
+    o->found.statistics.validated = n_checked - n_too_costly;
+    o->found.statistics.not_validated = n_too_costly;
     o->backend->policy = o->policies[1];
     struct estimator e = graph_estimator(o);
     struct estimate of_result = {.seconds = INFINITY};

@@ -536,6 +536,8 @@ bool match_apply_nodes(const struct match *m, struct graph *g, struct arena *scr
     bool is_applied = add_target(&ap, ret_old, ret_new);
     if (!is_applied)
         graph_rollback(g, before);
+    for (node_id n = (node_id)before.nodes; n < g->nodes.count; n++)
+        graph_set_origin(g, n, ORIGIN_OF_RULES | m->rule->number);
     memcpy(ret_nodes, ap.nodes, sizeof ap.nodes);
     arena_release(scratch, mark);
     return is_applied;

@@ -267,6 +267,7 @@ bool rule_set_read(struct rule_set *set, const char *path, struct error *error)
     for (size_t i = 0; i < list->count; i++) {
         if (!rule_parse(&list->items[i], path, set->arena, &rule, error))
             return false;
+        rule->number = (uint32_t)set->rules.count;
         vec_push(&set->rules, rule);
     }
     return true;

@@ -92,6 +92,7 @@ struct rule {
     const struct condition *conditions;
     const char *proof;       // text of the (proof ...) item; NULL: none
     unsigned line, column;   // where it was read
+    uint32_t number;         // of the rules of its set, in the order of reading
 };
 
 // --- patterns (also used by properties) ------------------------------------------------------------------------------

@@ -5,8 +5,8 @@
 #include "optimizer/report/page_files.h"
 #include "optimizer/report/pages.h"
 #include "optimizer/report/picture.h"
-#include <math.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -351,13 +351,13 @@ static void add_rewrites(struct text *out, const struct search_result *s)
     double last = s->seconds_before;
     text_add(out,
              "<details><summary>every rewrite in order</summary><table id=\"rewrites\">\n<tr><th class=\"r\">#</th>"
-             "<th>rule</th><th class=\"r\">ms</th><th class=\"r\">then, ms</th></tr>\n");
+             "<th>rule</th><th class=\"r\">gain, ms</th><th class=\"r\">then, ms</th></tr>\n");
     for (size_t i = 0; i < s->steps.count; i++) {
         const struct search_step *step = &s->steps.items[i];
         text_printf(out, "<tr><td class=\"r\">%zu</td><td>", i + 1);
         add_escaped(out, step->rule->name);
         text_printf(out, "</td><td class=\"r\">%+.4f</td><td class=\"r\">%.4f</td></tr>\n",
-                    1e3 * (step->seconds_after - last), 1e3 * step->seconds_after);
+                    1e3 * (last - step->seconds_after), 1e3 * step->seconds_after);
         last = step->seconds_after;
     }
     text_add(out, "</table></details>\n");
@@ -386,9 +386,11 @@ static double chart_y(const struct chart *c, double seconds)
 static struct chart chart_of(const struct search_result *s)
 {
     struct chart c = {1, s->seconds_after, s->seconds_before};
-    for (size_t i = 0; i < s->course.count; i++)
-        if ((double)s->course.items[i].expanded > c.most_expanded)
-            c.most_expanded = (double)s->course.items[i].expanded;
+    for (size_t i = 0; i < s->course.count; i++) {
+        c.most_expanded = fmax(c.most_expanded, (double)s->course.items[i].expanded);
+        c.least = fmin(c.least, s->course.items[i].seconds);
+        c.most = fmax(c.most, s->course.items[i].seconds);
+    }
     double room = 0.05 * (c.most - c.least);
     room = room > 0 ? room : 0.01 * c.most + 1e-9;
     c.least -= room;

@@ -51,13 +51,24 @@ void search_result_add_former(struct search_result *result, const struct search_
 
 // --- one after the other ---------------------------------------------------------------------------------------------
 
-// As if what `first` did had been priced like `last`: from what the original costs there to what `last` began with.
-static double map_seconds(double seconds, const struct search_result *first, const struct search_result *last,
-                          double seconds_before)
+// As if what `first` did had been priced otherwise: from `before` to `after`, each step with its share.
+static double map_seconds(double seconds, const struct search_result *first, double before, double after)
 {
     double fallen = first->seconds_before - first->seconds_after;
     double share = fallen == 0 ? 1 : (first->seconds_before - seconds) / fallen;
-    return seconds_before + share * (last->seconds_before - seconds_before);
+    return before + share * (after - before);
+}
+
+void search_result_reprice(struct search_result *result, double before, double after)
+{
+    for (size_t i = 0; i < result->steps.count; i++)
+        result->steps.items[i].seconds_after = map_seconds(result->steps.items[i].seconds_after, result, before, after);
+    for (size_t i = 0; i < result->course.count; i++)
+        result->course.items[i].seconds = map_seconds(result->course.items[i].seconds, result, before, after);
+    if (result->course.count)
+        result->course.items[0].seconds = before;
+    result->seconds_before = before;
+    result->seconds_after = after;
 }
 
 static void put_course_in_front(struct search_result *last, const struct search_result *first, double seconds_before)
@@ -65,7 +76,7 @@ static void put_course_in_front(struct search_result *last, const struct search_
     VEC(struct search_point) course = {0};
     for (size_t i = 0; i + 1 < first->course.count; i++) {
         struct search_point point = first->course.items[i];
-        point.seconds = map_seconds(point.seconds, first, last, seconds_before);
+        point.seconds = map_seconds(point.seconds, first, seconds_before, last->seconds_before);
         vec_push(&course, point);
     }
     for (size_t i = 1; i < last->course.count; i++) {
@@ -85,7 +96,7 @@ void search_result_put_in_front(struct search_result *last, const struct search_
     VEC(struct search_step) steps = {0};
     for (size_t i = 0; i < first->steps.count; i++) {
         struct search_step step = first->steps.items[i];
-        step.seconds_after = map_seconds(step.seconds_after, first, last, seconds_before);
+        step.seconds_after = map_seconds(step.seconds_after, first, seconds_before, last->seconds_before);
         vec_push(&steps, step);
     }
     for (size_t i = 0; i < last->steps.count; i++)

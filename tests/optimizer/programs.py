@@ -295,6 +295,11 @@ def test_finalists(folder):
         told = json.loads(report.read_text())
         expect((told["finalists"] > 1) == (finalists > 1), f"{finalists} finalists: {told}")
         expect(bool(told["rewrites"]) == (told["slant"] != "as estimated"), f"the slant of the best: {told}")
+    # What was found under other prices is told at the same ones as everything else, and worked on by one validator.
+    before, after, course = told["estimated_seconds_before"], told["estimated_seconds_after"], told["search"]["course"]
+    expect([course[0]["estimated_seconds"], course[-1]["estimated_seconds"]] == [before, after], f"the course: {course}")
+    expect(abs(told["rewrites"][-1]["estimated_seconds_after"] - after) <= 1e-9 * after, f"the rewrites: {told}")
+    expect(told["search"]["validated"] >= len(told["rules_applied"]), f"validated: {told['search']}")
 
 
 def test_lost_digits(folder):

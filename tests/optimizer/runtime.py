@@ -204,6 +204,15 @@ def test_failures(folder):
            f"an original that onnxruntime cannot load: {done.code} {done.errors}")
 
 
+def check_names(model, told):
+    """Nodes have names, and those that a rule made say which one."""
+    onnx.checker.check_model(model)
+    names = [node.name for node in model.graph.node]
+    expect(all(names) and len(set(names)) == len(names), f"names of nodes: {names}")
+    rules = {entry.value for node in model.graph.node for entry in node.metadata_props if entry.key == "taso.rule"}
+    expect(rules and rules <= set(told["rules_applied"]), f"rules of nodes: {rules}, of the report: {told['rules_applied']}")
+
+
 def test_command(folder):
     """What a command prints decides."""
     model, log = products(folder / "it's a model.onnx"), folder / "log"
@@ -215,6 +224,8 @@ def test_command(folder):
         expect(done.code == 0 and done.told["optimized"] != is_kept, f"{result}: {done.told} {done.errors}")
         expect(abs(done.told["speedup"] - 1 / float(result)) < 1e-9, f"speed-up {done.told['speedup']}")
         expect((done.out.read_bytes() == model.read_bytes()) == is_kept, f"{result}: what is written")
+        if not is_kept:
+            check_names(onnx.load(done.out), done.told)
     for text in ("exit 1", "echo soon", "true", "echo -1", "echo nan"):
         command = script(folder / "measure", f"#!/bin/sh\n{text}\n")
         done = Run(folder, model, "--measure-command", command, *costs)
