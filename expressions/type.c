@@ -65,6 +65,11 @@ bool dtype_is_integer(enum dtype dtype)
     return infos[dtype].class == CLASS_SIGNED || infos[dtype].class == CLASS_UNSIGNED;
 }
 
+bool dtype_is_signed(enum dtype dtype)
+{
+    return infos[dtype].class == CLASS_SIGNED;
+}
+
 bool dtype_is_number(enum dtype dtype)
 {
     return dtype_is_float(dtype) || dtype_is_integer(dtype);

@@ -50,6 +50,7 @@ int dtype_to_onnx(enum dtype dtype);    // TensorProto.DataType
 enum dtype dtype_from_onnx(int code);   // DTYPE_NONE when the project has no such type
 bool dtype_is_float(enum dtype dtype);
 bool dtype_is_integer(enum dtype dtype);   // signed or unsigned, not bool
+bool dtype_is_signed(enum dtype dtype);    // a signed integer
 bool dtype_is_number(enum dtype dtype);    // floating-point or integer
 
 struct type type_make(enum dtype dtype, int rank, const int64_t *dim);   // no split trees; dim may be NULL for rank 0

@@ -215,6 +215,33 @@ void set_real(struct conversion *c, struct application *a, const char *name, dou
     set_int(c, a, name, real_to_bits(value));
 }
 
+// Integers of 64 bits without sign are computed with as if they had one: sums, products and what only moves do not show
+// it.
+static bool shows_sign(const struct definition *d)
+{
+    static const bool shows_none[FN_COUNT] = {[FN_ADD] = true,   [FN_SUB] = true,   [FN_MUL] = true, [FN_NEG] = true,
+                                              [FN_EQUAL] = true, [FN_WHERE] = true, [FN_NOT] = true};
+    for (size_t i = 0; i < d->nodes.count; i++) {
+        const struct expr_node *e = &d->nodes.items[i];
+        if ((e->kind == EXPR_APPLY || e->kind == EXPR_REDUCE) && !shows_none[e->fn])
+            return true;
+    }
+    return false;
+}
+
+static bool has_wrong_sign(struct conversion *c, node_id node, uint32_t n, const tensor_id *inputs)
+{
+    struct definition d;
+    bool has_unsigned = false;
+    for (uint32_t i = 0; i < n; i++)
+        has_unsigned = has_unsigned || type_of(c, inputs[i])->dtype == DTYPE_U64;
+    if (!has_unsigned)
+        return false;
+    bool is_wrong = !graph_define(&c->model->graph, node, &d, &c->importer->scratch) || shows_sign(&d);
+    definition_free(&d);
+    return is_wrong;
+}
+
 node_id apply_node(struct conversion *c, const struct application *a, uint32_t n, const tensor_id *inputs)
 {
     struct graph *g = &c->model->graph;
@@ -227,6 +254,10 @@ node_id apply_node(struct conversion *c, const struct application *a, uint32_t n
         return NO_NODE;
     }
     graph_set_origin(g, node, c->index);
+    if (has_wrong_sign(c, node, n, inputs)) {
+        cannot(c, "it asks for the order of unsigned integers of 64 bits");
+        return NO_NODE;
+    }
     return node;
 }
 

@@ -1,5 +1,6 @@
 // Element-wise ONNX operators. ONNX broadcasts by itself; the graph's operators take equal shapes, so broadcasts become
 // nodes here.
+#include "expressions/elements.h"
 #include "onnx/convert/convert.h"
 #include "onnx/convert/converters.h"
 
@@ -117,13 +118,22 @@ bool convert_divide(struct conversion *c)
     return give(c, 0, broadcast_binary(c, OP_DIV, x, y));
 }
 
+// Runtimes raise integers to powers in floating point, but for squares and cubes.
+static bool is_square_or_cube(struct conversion *c, tensor_id exponent)
+{
+    const int64_t *value;
+    uint32_t count;
+    return is_weight(c, exponent) && dtype_is_integer(type_of(c, exponent)->dtype) &&
+           constant_ints(c, exponent, 1, &value, &count) && count == 1 && (value[0] == 2 || value[0] == 3);
+}
+
 bool convert_power(struct conversion *c)
 {
     if (!has_known_inputs(c, 2))
         return false;
+    if (!dtype_is_float(type_of(c, input_of(c, 0))->dtype) && !is_square_or_cube(c, input_of(c, 1)))
+        return cannot(c, "an integer to a power that is no square and no cube");
     tensor_id exponent = cast_to(c, input_of(c, 1), type_of(c, input_of(c, 0))->dtype);
-    if (!dtype_is_float(type_of(c, input_of(c, 0))->dtype) && exponent != input_of(c, 1))
-        return cannot(c, "an integer to a real power");
     return give(c, 0, broadcast_binary(c, OP_POW, input_of(c, 0), exponent));
 }
 
@@ -132,8 +142,11 @@ bool convert_mod(struct conversion *c)
 {
     if (!has_known_inputs(c, 2))
         return false;
+    bool has_sign_of_dividend = int_attribute(c, "fmod", 0) == 1;
+    if (has_sign_of_dividend && type_of(c, input_of(c, 0))->dtype == DTYPE_I64)
+        return cannot(c, "runtimes do this in floating point, which does not hold such integers");
     tensor_id y = input_of(c, 1), z = broadcast_binary(c, OP_FMOD, input_of(c, 0), y);
-    if (int_attribute(c, "fmod", 0) == 1 || z == NO_TENSOR)
+    if (has_sign_of_dividend || z == NO_TENSOR)
         return give(c, 0, z);
     if (dtype_size(type_of(c, z)->dtype) < 4)
         return cannot(c, "runtimes do not add integers as narrow as these");
@@ -235,24 +248,40 @@ bool convert_parametric_relu(struct conversion *c)
     return give(c, 0, binary(c, OP_PRELU, input_of(c, 0), broadcast_to(c, input_of(c, 1), x.rank, x.dim)));
 }
 
+// What becomes of a real number that an integer type does not hold is left to the runtime: it is not computed here.
+static bool is_within(const double *values, uint32_t count, enum dtype to)
+{
+    double low = dtype_is_signed(to) ? -ldexp(1, 8 * (int)dtype_size(to) - 1) : 0;
+    double high = ldexp(1, 8 * (int)dtype_size(to) - dtype_is_signed(to));
+    for (uint32_t i = 0; i < count; i++)
+        if (!(trunc(values[i]) >= low && values[i] < high))
+            return false;
+    return true;
+}
+
+static bool give_cast(struct conversion *c, enum dtype to)
+{
+    const double *values;
+    uint32_t count;
+    if (to == DTYPE_NONE || !dtype_has_numbers(to))
+        return cannot(c, "a cast to a type that is not computed with");
+    if (dtype_is_integer(to) && dtype_is_float(type_of(c, input_of(c, 0))->dtype) && is_constant(c, input_of(c, 0)) &&
+        !(is_weight(c, input_of(c, 0)) && constant_reals(c, input_of(c, 0), SIZE_MAX, &values, &count) &&
+          is_within(values, count, to)))
+        return cannot(c, "a cast of constants to a type that does not hold them");
+    return give(c, 0, cast_to(c, input_of(c, 0), to));
+}
+
 bool convert_cast(struct conversion *c)
 {
-    enum dtype to = dtype_from_onnx((int)int_attribute(c, "to", 0));
-    if (!has_known_inputs(c, 1))
-        return false;
-    if (to == DTYPE_NONE || to == DTYPE_STRING)
-        return cannot(c, "a cast to a type that is not computed with");
-    return give(c, 0, cast_to(c, input_of(c, 0), to));
+    return has_known_inputs(c, 1) && give_cast(c, dtype_from_onnx((int)int_attribute(c, "to", 0)));
 }
 
 bool convert_cast_like(struct conversion *c)
 {
     if (!has_known_inputs(c, 1) || input_of(c, 1) == NO_TENSOR)
         return cannot(c, "an input is missing or of unknown type");
-    enum dtype to = type_of(c, input_of(c, 1))->dtype;
-    if (to == DTYPE_NONE || to == DTYPE_STRING)
-        return cannot(c, "a cast to a type that is not computed with");
-    return give(c, 0, cast_to(c, input_of(c, 0), to));
+    return give_cast(c, type_of(c, input_of(c, 1))->dtype);
 }
 
 bool convert_identity(struct conversion *c)
@@ -271,10 +300,12 @@ bool convert_dropout(struct conversion *c)
         return cannot(c, "it is in training mode");
     if (!wants_output(c, 1))
         return convert_identity(c);
+    if (c->opset < 12)
+        return cannot(c, "its mask is used, of which runtimes think otherwise than the standard");
     if (!has_known_inputs(c, 1))
         return false;
     struct type x = *type_of(c, input_of(c, 0));
-    tensor_id mask = broadcast_to(c, scalar_constant(c, c->opset < 10 ? x.dtype : DTYPE_BOOL, 1), x.rank, x.dim);
+    tensor_id mask = broadcast_to(c, scalar_constant(c, DTYPE_BOOL, 1), x.rank, x.dim);
     return give(c, 1, mask) && convert_identity(c);
 }
 

@@ -7,10 +7,17 @@ static tensor_id transposed_matrix(struct conversion *c, tensor_id x)
     return transpose_by(c, x, (int64_t[]){1, 0});
 }
 
+// Runtimes forget to broadcast products of nothing.
+static bool has_entries(struct conversion *c)
+{
+    return (type_elements(type_of(c, input_of(c, 0))) > 0 && type_elements(type_of(c, input_of(c, 1))) > 0) ||
+           cannot(c, "a factor has no entries");
+}
+
 // alpha * A' * B' + beta * C
 bool convert_gemm(struct conversion *c)
 {
-    if (!has_known_inputs(c, 2))
+    if (!has_known_inputs(c, 2) || !has_entries(c))
         return false;
     tensor_id a = input_of(c, 0), b = input_of(c, 1), bias = input_of(c, 2);
     if (type_of(c, a)->rank != 2 || type_of(c, b)->rank != 2)
@@ -52,7 +59,7 @@ static bool align_batches(struct conversion *c, tensor_id *x, tensor_id *y)
 // A vector is a row on the left and a column on the right; its axis is dropped from the result.
 bool convert_matmul(struct conversion *c)
 {
-    if (!has_known_inputs(c, 2))
+    if (!has_known_inputs(c, 2) || !has_entries(c))
         return false;
     tensor_id x = input_of(c, 0), y = input_of(c, 1);
     struct type tx = *type_of(c, x), ty = *type_of(c, y);

@@ -47,7 +47,11 @@ static tensor_id reduce_by(struct conversion *c, enum operator_id op, tensor_id 
 static bool begin_reduction(struct conversion *c, struct axes *ret_axes, bool *ret_keeps_axes)
 {
     *ret_keeps_axes = int_attribute(c, "keepdims", 1) != 0;
-    return has_known_inputs(c, 1) && read_axes(c, type_of(c, input_of(c, 0))->rank, ret_axes);
+    if (!has_known_inputs(c, 1))
+        return false;
+    if (type_elements(type_of(c, input_of(c, 0))) == 0)
+        return cannot(c, "it reduces nothing, of which runtimes make various shapes");
+    return read_axes(c, type_of(c, input_of(c, 0))->rank, ret_axes);
 }
 
 bool convert_reduce(struct conversion *c)

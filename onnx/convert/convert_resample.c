@@ -101,24 +101,38 @@ static bool has_known_coordinates(struct conversion *c)
     return cannot(c, "its coordinates are not computed with");
 }
 
-static int64_t nearest_place(const struct conversion *c, const struct resampling *r, int64_t place)
+#define ROUNDING_OF_RUNTIMES 1e-5   // of places, relative to 1 + the place
+
+// Do runtimes that compute places in single precision decide as this does? At whole numbers (or halves, as `limit`
+// says) decisions change: a place must be one exactly, or far from all of them.
+static bool is_clear(const struct resampling *r, double x, double limit)
 {
-    double x = source_place(c, r, place);
+    double distance = fabs(x - limit - nearbyint(x - limit));
+    return distance == 0 ? (double)(float)r->scale == r->scale : distance > ROUNDING_OF_RUNTIMES * (1 + fabs(x));
+}
+
+static bool nearest_place(struct conversion *c, const struct resampling *r, int64_t place, int64_t *ret_place)
+{
     const char *standard = c->opset < 11 ? "floor" : "round_prefer_floor";
-    if (text_attribute_is(c, "nearest_mode", "floor", standard))
-        x = floor(x);
-    else if (text_attribute_is(c, "nearest_mode", "ceil", standard))
-        x = ceil(x);
-    else
-        x = text_attribute_is(c, "nearest_mode", "round_prefer_ceil", standard) ? floor(x + 0.5) : ceil(x - 0.5);
-    return clamped((int64_t)x, r->from);
+    bool is_floor = text_attribute_is(c, "nearest_mode", "floor", standard);
+    bool is_ceil = text_attribute_is(c, "nearest_mode", "ceil", standard);
+    bool prefers_ceil = text_attribute_is(c, "nearest_mode", "round_prefer_ceil", standard);
+    double x = source_place(c, r, place);
+    if (!is_clear(r, x, is_floor || is_ceil ? 0 : 0.5))
+        return cannot(c, "its nearest places depend on how places are rounded");
+    x = is_floor ? floor(x) : is_ceil ? ceil(x) : prefers_ceil ? floor(x + 0.5) : ceil(x - 0.5);
+    *ret_place = clamped((int64_t)x, r->from);
+    return true;
 }
 
 static tensor_id choose_nearest(struct conversion *c, tensor_id x, int axis, const struct resampling *r)
 {
     int64_t *places = arena_array(&c->importer->scratch, int64_t, r->to + 1);
+    if (c->opset < 11 && r->scale < 1 && !cannot(c, "what it chooses when it shrinks was not said then"))
+        return NO_TENSOR;
     for (int64_t i = 0; i < r->to; i++)
-        places[i] = nearest_place(c, r, i);
+        if (!nearest_place(c, r, i, &places[i]))
+            return NO_TENSOR;
     return choose_on_axis(c, x, axis, r->to, places);
 }
 

@@ -86,6 +86,8 @@ bool convert_squeeze(struct conversion *c)
     int rank = 0;
     if (!has_known_inputs(c, 1) || !list_of(c, "axes", 1, &items, &count))
         return false;
+    if (items && count == 0)
+        return cannot(c, "its list of axes is empty: to the standard none, to runtimes all");
     struct type x = *type_of(c, input_of(c, 0));
     for (uint32_t i = 0; i < count; i++) {
         int axis;
@@ -256,11 +258,15 @@ static bool set_range(struct conversion *c, struct ranges *r, int axis, int64_t 
 {
     if (step == 0 || step == INT64_MIN)
         return cannot(c, "a step is out of range");
+    if (step < 0 && size == 0)
+        return cannot(c, "it goes backward through nothing, of which runtimes make something");
+    if (step < 0 && (end == INT32_MAX || end == INT64_MAX))
+        return cannot(c, "it goes backward to a number that runtimes take for the first entry");
     int64_t last = step < 0 ? size - 1 : size;
     start = clamped(from_the_front(start, size), 0, last);
     end = clamped(from_the_front(end, size), step < 0 ? -1 : 0, last);
     int64_t span = step > 0 ? end - start : start - end, stride = step > 0 ? step : -step;
-    r->size[axis] = span > 0 && size > 0 ? (span - 1) / stride + 1 : 0;
+    r->size[axis] = span > 0 ? (span - 1) / stride + 1 : 0;
     r->start[axis] = r->size[axis] ? start : 0;
     r->step[axis] = r->size[axis] > 1 ? step : 1;
     return true;

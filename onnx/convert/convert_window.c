@@ -8,6 +8,7 @@ struct windows {
     int64_t kernel[MAX_RANK], stride[MAX_RANK], dilation[MAX_RANK];
     int64_t pad[2 * MAX_RANK];   // begins, then ends
     bool rounds_up;              // a window more where the last stride leaves the image
+    bool is_pool;
 };
 
 static bool read_list(struct conversion *c, const char *name, int n, int64_t standard, int64_t *ret_items)
@@ -21,15 +22,18 @@ static int64_t reach(const struct windows *w, int a)
 }
 
 // SAME: as many windows as strides fit, the pads split evenly, an odd one at the end or at the beginning.
-static void pad_to_same(struct windows *w, const struct type *x, bool is_upper)
+static bool pad_to_same(struct conversion *c, struct windows *w, const struct type *x, bool is_upper)
 {
     for (int a = 0; a < w->n; a++) {
         int64_t size = x->dim[2 + a], places = (size + w->stride[a] - 1) / w->stride[a];
         int64_t total = (places - 1) * w->stride[a] + reach(w, a) - size;
+        if (w->is_pool && (total < 0 || w->dilation[a] != 1))
+            return cannot(c, "its pads are to be found for windows of which runtimes think otherwise");
         total = total > 0 ? total : 0;
         w->pad[a] = is_upper ? total / 2 : total - total / 2;
         w->pad[w->n + a] = total - w->pad[a];
     }
+    return true;
 }
 
 // ceil_mode: the end pad that makes exactly the windows that begin inside of the image or its begin pad.
@@ -50,10 +54,11 @@ static bool resolve_pads(struct conversion *c, const struct type *x, struct wind
 {
     bool is_upper = text_attribute_is(c, "auto_pad", "SAME_UPPER", "NOTSET");
     bool is_valid = text_attribute_is(c, "auto_pad", "VALID", "NOTSET");
-    if (is_upper || text_attribute_is(c, "auto_pad", "SAME_LOWER", "NOTSET"))
-        pad_to_same(w, x, is_upper);
-    else if (!is_valid && !text_attribute_is(c, "auto_pad", "NOTSET", "NOTSET") &&
-             !text_attribute_is(c, "auto_pad", "", "NOTSET"))
+    if (is_upper || text_attribute_is(c, "auto_pad", "SAME_LOWER", "NOTSET")) {
+        if (!pad_to_same(c, w, x, is_upper))
+            return false;
+    } else if (!is_valid && !text_attribute_is(c, "auto_pad", "NOTSET", "NOTSET") &&
+               !text_attribute_is(c, "auto_pad", "", "NOTSET"))
         return cannot(c, "auto_pad is none of its values");
     for (int i = 0; is_valid && i < 2 * w->n; i++)
         w->pad[i] = 0;
@@ -65,7 +70,7 @@ static bool resolve_pads(struct conversion *c, const struct type *x, struct wind
 // `kernel` is what the weights say, or NULL to read it from the attribute.
 static bool read_windows(struct conversion *c, const struct type *x, const int64_t *kernel, struct windows *ret_windows)
 {
-    struct windows w = {.n = x->rank - 2, .rounds_up = int_attribute(c, "ceil_mode", 0) != 0};
+    struct windows w = {.n = x->rank - 2, .rounds_up = int_attribute(c, "ceil_mode", 0) != 0, .is_pool = !kernel};
     if (w.n < 1 || w.n > MAX_RANK - 2)
         return cannot(c, "the image has rank %d", x->rank);
     for (int a = 0; kernel && a < w.n; a++)

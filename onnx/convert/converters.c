@@ -1,6 +1,6 @@
 // The table of converters, found by name.
-#include "onnx/convert/convert.h"
 #include "onnx/convert/converters.h"
+#include "onnx/convert/convert.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -182,9 +182,9 @@ static bool can_be_folded(const struct importer *im, const struct conversion *c)
     }
     for (uint32_t i = 0; i < c->n_outputs; i++) {
         const struct type *t = c->outputs[i] == NO_TENSOR ? NULL : type_of(c, c->outputs[i]);
-        if (t &&
-            (is_weight(c, c->outputs[i]) || !dtype_has_numbers(t->dtype) || type_elements(t) > im->options->fold_limit ||
-             type_elements(t) > FOLD_LIMITS_IN_SUM * im->options->fold_limit - im->folded_elements))
+        if (t && (is_weight(c, c->outputs[i]) || !dtype_has_numbers(t->dtype) ||
+                  type_elements(t) > im->options->fold_limit ||
+                  type_elements(t) > FOLD_LIMITS_IN_SUM * im->options->fold_limit - im->folded_elements))
             return false;
     }
     return n_constant > 0 && !grows(c);
