@@ -1,0 +1,13 @@
+// One reader on any bytes: what a harness has to give, to libFuzzer or to replay.c.
+#ifndef TESTS_FUZZ_FUZZ_H
+#define TESTS_FUZZ_FUZZ_H
+#include <stddef.h>
+#include <stdint.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+// A path to a file with these bytes, until the next call.
+const char *fuzz_file(const uint8_t *data, size_t size);
+// Ends the program where something that must hold does not.
+#define FUZZ_REQUIRE(condition) ((condition) ? (void)0 : __builtin_trap())
+#endif

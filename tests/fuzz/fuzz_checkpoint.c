@@ -1,0 +1,18 @@
+// Parts of the generator's work, as checkpoints and shards have them.
+#include "core/arena.h"
+#include "core/error.h"
+#include "generator/output/checkpoint_file.h"
+#include "tests/fuzz/fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena arena;
+    struct part_header header;
+    part_list parts = {0};
+    struct error error;
+    arena_init(&arena);
+    (void)part_file_read(fuzz_file(data, size), &arena, &header, &parts, &error);
+    part_list_free(&parts);
+    arena_free(&arena);
+    return 0;
+}

@@ -1,0 +1,33 @@
+// ONNX models: opened, checked, imported as a graph that passes every check, and exported again.
+#include "core/error.h"
+#include "onnx/convert/export.h"
+#include "onnx/convert/import.h"
+#include "tests/fuzz/fuzz.h"
+
+enum { FOLD_LIMIT = 256 };
+
+static void import_and_export(struct onnx_file *file)
+{
+    struct imported_model m;
+    struct import_options options = {.fold_limit = FOLD_LIMIT};
+    struct export_counts counts = {0};
+    struct onnx_model *exported;
+    struct error error;
+    if (!import_model(&m, file, &options, &error))
+        return;
+    FUZZ_REQUIRE(graph_check(&m.graph, &error));
+    (void)export_model(&m, &m.graph, &exported, &counts, &error);
+    imported_model_free(&m);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct onnx_file file;
+    struct error error;
+    if (!onnx_file_open(&file, fuzz_file(data, size), &error))
+        return 0;
+    if (onnx_model_check(file.model, "fuzz", &error))
+        import_and_export(&file);
+    onnx_file_close(&file);
+    return 0;
+}

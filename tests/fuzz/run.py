@@ -1,0 +1,118 @@
+"""Coverage-guided fuzzing of the readers: `run.py BUILD [--seconds N] [NAME...]`.
+
+BUILD was configured by `CC=clang meson setup BUILD -Dfuzz=enabled`; the harnesses are built first. Each runs N seconds on
+one core, begins with what the tests and the repository have of its kind, and keeps its corpus in BUILD/fuzz/NAME/corpus.
+An input that crashes, hangs, leaks or takes too much memory is left in BUILD/fuzz/NAME/findings, and the exit code is 1:
+when it is mended, it goes to tests/fuzz/regressions/NAME, which `meson test --suite fuzz` replays.
+"""
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MEGABYTES, SECONDS_OF_ONE = 2048, 20
+LONGEST = {"onnx": 65536, "checkpoint": 16384, "taso_rules": 8192}   # bytes of an input; else 4096
+
+
+def pieces(path, head):
+    """The top-level expressions `(head ...)` of a file, each as a seed."""
+    text = path.read_text(encoding="utf-8")
+    return [piece.encode() for piece in re.split(rf"(?m)^(?=\({head})", text) if piece.startswith(f"({head}")]
+
+
+def seeds_of(name):
+    if name in ("rules", "sexp", "graph"):
+        rules = pieces(ROOT / "substitutions/written.rules", "rule")
+        for path in sorted((ROOT / "tests/verifier").glob("*.rules")):
+            rules += pieces(path, "rule")
+        if name != "graph":
+            yield from rules
+    if name == "properties":
+        for path in sorted((ROOT / "properties").glob("*.properties")):
+            yield from pieces(path, "property")
+    if name == "space":
+        yield from (path.read_bytes() for path in (ROOT / "generator").glob("*.space"))
+        yield from pieces(ROOT / "generator/default.space", "family")
+    if name == "graph":
+        for path in (ROOT / "tests").rglob("*.c"):
+            for found in re.findall(r'"(\(let \(?t?\w+[^"]*)"', path.read_text(encoding="utf-8")):
+                yield f"(graph {found} (output t0))".encode()
+        yield b"(graph (let t0 (input 0) (f32 1 64)) (let t1 (weight 0) (f32 64 32)) (let t2 (matmul :act relu t0 t1)) "\
+              b"(let (t3 t4) (split 1 :sizes 16 16 t2)) (let (t5) (opaque 3 t3) (? ...)) (output t4 t5))"
+        for line in (ROOT / "tests/operators/examples.calls").read_text(encoding="utf-8").splitlines():
+            yield line.encode()
+    if name == "definition":
+        text = (ROOT / "tests/operators/test_definition_text.c").read_text(encoding="utf-8")
+        for found in re.findall(r'"((?:x0|z\[|t0)[^"]*)"', text):
+            yield found.encode().decode("unicode_escape").encode()
+    if name == "costs":
+        yield b'(costs 1 "device")\n("step" 0.000123 0.01)\n("product matmul" 4.5e-05 0.01 "engine")\n(costs 1 "other")\n'
+    if name == "options":
+        yield b"--quiet\n--no-fold\n-b\n12\n--size=3M\n--alpha\n1.5\n-ofile\n--device=cuda\n--shape\nx=1\n--\n-x"
+    if name == "onnx":
+        yield from onnx_models()
+    if name in ("taso_rules", "checkpoint"):
+        yield from (path.read_bytes() for path in (ROOT / "tests/fuzz/regressions" / name).glob("*"))
+
+
+def onnx_models():
+    try:
+        import onnx
+    except ImportError:
+        return
+    for path in sorted((pathlib.Path(onnx.__file__).parent / "backend/test/data").rglob("model.onnx")):
+        if path.stat().st_size <= 8192:
+            yield path.read_bytes()
+
+
+def fuzz(build, name, seconds):
+    folder = build / "fuzz" / name
+    corpus, seeds, findings = (folder / part for part in ("corpus", "seeds", "findings"))
+    for part in (corpus, seeds, findings):
+        part.mkdir(parents=True, exist_ok=True)
+    for i, seed in enumerate(seeds_of(name)):
+        (seeds / f"{i:05}").write_bytes(seed)
+    before = set(findings.iterdir())
+    command = [build / f"tests/fuzz/fuzz_{name}", corpus, seeds, f"-max_total_time={seconds}", f"-timeout={SECONDS_OF_ONE}",
+               f"-rss_limit_mb={MEGABYTES}", f"-artifact_prefix={findings}/", f"-max_len={LONGEST.get(name, 4096)}",
+               "-print_final_stats=1"]
+    environment = dict(os.environ, OMP_NUM_THREADS="1", ASAN_OPTIONS="allocator_may_return_null=1")
+    with open(folder / "log", "wb") as log:
+        code = subprocess.run(["nice", *map(str, command)], stdout=log, stderr=log, env=environment, check=False,
+                              cwd=folder).returncode
+    log = (folder / "log").read_text(encoding="utf-8", errors="replace")
+    runs = re.findall(r"number_of_executed_units: (\d+)", log)
+    covered = re.findall(r"cov: (\d+)", log)
+    print(f"{name}: {runs[-1] if runs else '?'} inputs, {covered[-1] if covered else '?'} edges, exit code {code}",
+          flush=True)
+    for finding in sorted(set(findings.iterdir()) - before):
+        print(f"  {finding}")
+    if code:
+        said = re.findall(r"(?m)^(.*(?:ERROR|runtime error|SUMMARY).*)$", log)
+        print("".join(f"  {line}\n" for line in said[:3]), end="", flush=True)
+    return code == 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--seconds", type=int, default=60, help="for each (default: %(default)s)")
+    options = parser.parse_args()
+    build = options.build.resolve()
+    known = sorted(path.stem[5:] for path in (ROOT / "tests/fuzz").glob("fuzz_*.c"))
+    unknown = set(options.names) - set(known)
+    if unknown:
+        parser.error(f"no such harness: {', '.join(sorted(unknown))} (there are {', '.join(known)})")
+    names = options.names or known
+    built = subprocess.run(["ninja", "-C", build, "--quiet", *(f"tests/fuzz/fuzz_{name}" for name in names)], check=False)
+    if built.returncode:
+        return 3
+    return 0 if all([fuzz(build, name, options.seconds) for name in names]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
