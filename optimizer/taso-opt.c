@@ -8,6 +8,7 @@
 #include "core/text.h"
 #include "egraph/extraction/command.h"
 #include "optimizer/arguments.h"
+#include "optimizer/output_stream.h"
 #include "optimizer/report/pages.h"
 #include "optimizer/standard_rules.h"
 #include <string.h>
@@ -26,6 +27,7 @@ struct printing {
     const struct optimize_arguments *arguments;
     struct error *error;
     bool is_failed;
+    bool is_streamed;   // standard output is for the model
 };
 
 typedef void print_fn(struct text *out, const struct report *r);
@@ -45,9 +47,13 @@ static void print_report(void *context, const struct report *r)
 {
     struct printing *p = context;
     struct text text = {0};
+    struct report told = *r;
+    if (p->is_streamed)
+        told.output = "-";
+    r = &told;
     if (!p->arguments->is_quiet) {
         report_print(&text, r, p->arguments->is_explained);
-        text_show(stdout, text.chars);
+        text_show(p->is_streamed ? stderr : stdout, text.chars);
     }
     text_free(&text);
     write_report(p, p->arguments->json, report_print_json, r);
@@ -55,11 +61,11 @@ static void print_report(void *context, const struct report *r)
     write_report(p, p->arguments->dot, report_print_dot, r);
 }
 
-static int run(struct optimize_arguments *a)
+static int run(struct optimize_arguments *a, bool is_streamed)
 {
     struct error error = {.code = EXIT_BAD_INPUT}, of_report = {.code = EXIT_BAD_INPUT};
     struct log log = {stderr, program.name, a->is_quiet ? LOG_QUIET : a->is_verbose ? LOG_INFO : LOG_WARNING};
-    struct printing printing = {a, &of_report, false};
+    struct printing printing = {a, &of_report, false, is_streamed};
     optimize_arguments_finish(a);
     a->optimize.progress = a->is_quiet ? NULL : stderr;
     a->optimize.log = &log;
@@ -80,6 +86,20 @@ static int run(struct optimize_arguments *a)
     return printing.is_failed ? error_exit(program.name, &of_report) : EXIT_DONE;
 }
 
+static int run_to_standard_output(struct optimize_arguments *a)
+{
+    struct output_stream stream;
+    struct error error = {0};
+    if (!output_stream_open(&stream, &error))
+        return error_exit(program.name, &error);
+    a->optimize.output = stream.path;
+    int code = run(a, true);
+    if (code == EXIT_DONE && !output_stream_send(&stream, &error))
+        code = error_exit(program.name, &error);
+    output_stream_close(&stream);
+    return code;
+}
+
 static int run_program(int argc, char **argv)
 {
     struct optimize_arguments arguments = optimize_standard_arguments();
@@ -94,7 +114,8 @@ static int run_program(int argc, char **argv)
         return error_exit(program.name, &error);
     }
     arguments.optimize.input = argv[1];
-    return run(&arguments);
+    bool is_streamed = arguments.optimize.output && strcmp(arguments.optimize.output, "-") == 0;
+    return is_streamed ? run_to_standard_output(&arguments) : run(&arguments, false);
 }
 
 int main(int argc, char **argv)

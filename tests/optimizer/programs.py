@@ -122,6 +122,19 @@ def products(path, extra_nodes=(), extra_outputs=(), domains=()):
                        domains)
 
 
+def test_standard_output(folder, model):
+    """-o - is the model and nothing else; what has a second file cannot go there."""
+    command = [OPT, model, "-o", "-", "--device", "fake", *QUICK[:-1]]
+    done = subprocess.run([*map(str, command)], capture_output=True, check=False,
+                          env=dict(os.environ, XDG_CACHE_HOME=str(CACHE), TMPDIR=str(folder)))
+    expect(done.returncode == 0 and onnx.load_from_string(done.stdout).graph.node, f"-o -: {done.stderr}")
+    expect(b"wrote -" in done.stderr and not list(folder.glob("taso-*")), f"-o -: {done.stderr}, {list(folder.iterdir())}")
+    whole, apart = onnx.load(model), folder / "apart.onnx"
+    onnx.save(whole, apart, save_as_external_data=True, location="apart.data", size_threshold=0)
+    done = run(OPT, apart, "-o", "-", "--device", "fake", "--layout", "layout-only", *QUICK)
+    expect(done.returncode == 4 and not done.stdout and "two files" in done.stderr, f"apart: {done.stdout} {done.stderr}")
+
+
 def test_usage(folder):
     model, out = products(folder / "model.onnx"), folder / "out.onnx"
     unbound = small_model(folder / "unbound.onnx", [helper.make_node("Add", ["x", "y"], ["z"])],
@@ -149,6 +162,7 @@ def test_usage(folder):
         expect(not out.exists(), f"{arguments}: wrote a model")
     expect("bad.rules:2:12: unknown operator relux" in run(OPT, model, "--rules", folder / "bad.rules").stderr,
            "the place in the rules is named")
+    test_standard_output(folder, model)
     shown = run(OPT, "--help")
     expect(shown.returncode == 0 and "Exit codes" in shown.stdout and "--budget" in shown.stdout, "--help")
     expect(run(OPT, "--alpha", "3", "--help").stdout == shown.stdout, "--help shows the standard values, not those given")

@@ -1,0 +1,44 @@
+#include "optimizer/output_stream.h"
+
+#include "core/error.h"
+#include "core/file.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool output_stream_open(struct output_stream *ret_stream, struct error *error)
+{
+    const char *base = getenv("TMPDIR");
+    struct output_stream s;
+    int n = snprintf(s.folder, sizeof s.folder, "%s/taso-XXXXXX", base && *base ? base : "/tmp");
+    if (n < 0 || (size_t)n >= sizeof s.folder || !mkdtemp(s.folder))
+        return error_set_code(error, EXIT_UNSUPPORTED, s.folder, "no temporary folder can be made");
+    snprintf(s.path, sizeof s.path, "%s/model.onnx", s.folder);
+    snprintf(s.data, sizeof s.data, "%s.data", s.path);
+    *ret_stream = s;
+    return true;
+}
+
+bool output_stream_send(const struct output_stream *s, struct error *error)
+{
+    struct file_map map;
+    if (access(s->data, F_OK) == 0)
+        return error_set_code(error, EXIT_UNSUPPORTED, NULL,
+                              "a model with external data is two files: it cannot go to standard output");
+    if (!file_map_open(&map, s->path, error))
+        return false;
+    bool is_sent = fwrite(map.bytes, 1, map.size, stdout) == map.size && fflush(stdout) == 0;
+    int failure = errno;
+    file_map_close(&map);
+    return is_sent ||
+           error_set_code(error, EXIT_BAD_INPUT, NULL, "standard output cannot be written: %s", strerror(failure));
+}
+
+void output_stream_close(const struct output_stream *s)
+{
+    unlink(s->path);
+    unlink(s->data);
+    rmdir(s->folder);
+}

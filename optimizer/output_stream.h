@@ -1,0 +1,16 @@
+// `-o -`: a model is written all or nothing, so it goes to a file of its own first, and from there to standard output.
+#ifndef OPTIMIZER_OUTPUT_STREAM_H
+#define OPTIMIZER_OUTPUT_STREAM_H
+#include <stdbool.h>
+
+struct error;
+
+struct output_stream {
+    char folder[256], path[280], data[290];   // of the model, and of what is written beside it
+};
+// Makes a place to write to: `path`.
+bool output_stream_open(struct output_stream *ret_stream, struct error *error);
+// Copies what is there to standard output. False: that fails, or the model has data beside it (EXIT_UNSUPPORTED).
+bool output_stream_send(const struct output_stream *s, struct error *error);
+void output_stream_close(const struct output_stream *s);
+#endif
