@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_FOLDERS_UP = 3 };   // PREFIX/lib/x86_64-linux-gnu/libtaso.so.1
+enum { MOST_FOLDERS = 4 };   // PREFIX/lib/x86_64-linux-gnu/libtaso.so.1; a Python package has its own share/ beside it
 
 // The path of a program as its caller wrote it says nothing after a change of folders.
 static bool find_own_path(char path[SHARED_PATH_SIZE])
@@ -25,13 +25,13 @@ static bool find_own_path(char path[SHARED_PATH_SIZE])
 
 const char *shared_file_find(const char *name, const char *built, char buffer[SHARED_PATH_SIZE])
 {
-    char *slash = find_own_path(buffer) ? strrchr(buffer, '/') : NULL;
-    for (int up = 0; slash && up < MOST_FOLDERS_UP; up++) {
-        *slash = '\0';
-        slash = strrchr(buffer, '/');
-        size_t room = slash ? SHARED_PATH_SIZE - (size_t)(slash - buffer) : 0;
-        if (slash && (size_t)snprintf(slash, room, "/%s/%s", SHARED_IN_PREFIX, name) < room && access(buffer, R_OK) == 0)
+    char *end = find_own_path(buffer) ? strrchr(buffer, '/') : NULL;
+    for (int i = 0; end && i < MOST_FOLDERS; i++) {
+        size_t room = SHARED_PATH_SIZE - (size_t)(end - buffer);
+        if ((size_t)snprintf(end, room, "/%s/%s", SHARED_IN_PREFIX, name) < room && access(buffer, R_OK) == 0)
             return buffer;
+        *end = '\0';
+        end = strrchr(buffer, '/');
     }
     return built;
 }
