@@ -50,8 +50,8 @@ static void put_in_pieces(void *target, const void *bytes, size_t size)
     bool gives_back = size >= PIECE;
     while (size) {
         size_t piece = size < PIECE ? size : PIECE;
+        saved->hash = hash_bytes(at, piece, saved->hash);   // first: a source that was cut short ends here, by its name
         file_write(saved->writer, at, piece);
-        saved->hash = hash_bytes(at, piece, saved->hash);
         if (gives_back)
             onnx_file_forget(saved->source, at, piece);
         at += piece;

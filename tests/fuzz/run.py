@@ -101,7 +101,7 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--seconds", type=int, default=60, help="for each (default: %(default)s)")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     build = options.build.resolve()
     known = sorted(path.stem[5:] for path in (ROOT / "tests/fuzz").glob("fuzz_*.c"))
     unknown = set(options.names) - set(known)
