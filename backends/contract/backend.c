@@ -83,7 +83,7 @@ static bool reads_weights(const struct plan *plan, const struct step *step)
 
 static void add_context(const struct backend *b, const struct plan *plan, const struct step *step, struct text *text)
 {
-    if (b->has_small_model && !b->methods->has_exact_costs && reads_weights(plan, step))
+    if (b->has_small_model && b->methods->knows_small_models && reads_weights(plan, step))
         text_add(text, SMALL_MODEL);
 }
 

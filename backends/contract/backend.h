@@ -69,6 +69,7 @@ struct backend_methods {
     // Costs are computed, so each step has its own. Else steps that are alike share what one was measured to cost
     // (step_print_key).
     bool has_exact_costs;
+    bool knows_small_models;   // what is measured depends on backend_expect_model
     // The cost of a step of a plan, by running it on random data or by knowing it. False: the device failed at it.
     bool (*measure)(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
                     struct error *error);

@@ -346,6 +346,7 @@ static void close_cpu(struct backend *backend)
 
 static const struct backend_methods methods = {
     .name = "cpu",
+    .knows_small_models = true,
     .measure = cpu_measure,
     .prepare = prepare,
     .run = run,

@@ -1,0 +1,68 @@
+"""One load of a model in another runtime: `peer_worker.py PEER MODEL THREADS SECONDS [--shape NAME=DIMS]...` prints the
+shortest and the median run as JSON. Runs in the environment of compare-peers."""
+
+import json
+import statistics
+import sys
+import time
+
+PEERS = {"onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "torch": "PyTorch"}
+LEAST_RUNS, WARM_UP = 5, 2
+
+
+def make_inputs(path, shapes):
+    from models.runtime import random_inputs, session_of
+    return random_inputs(session_of(path), 1, shapes)
+
+
+def load_onnxruntime(path, threads, inputs):
+    from models.runtime import session_of
+    session = session_of(path, threads)
+    return lambda: session.run(None, inputs)
+
+
+def load_openvino(path, threads, inputs):
+    import openvino
+    core = openvino.Core()
+    model = core.read_model(path)
+    model.reshape({name: list(value.shape) for name, value in inputs.items()})
+    options = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"}
+    request = core.compile_model(model, "CPU", options).create_infer_request()
+    return lambda: request.infer(inputs)
+
+
+def load_torch(path, threads, inputs):
+    import onnx2torch
+    import torch
+    torch.set_num_threads(threads)
+    model = onnx2torch.convert(path).eval()
+    values = [torch.from_numpy(value) for value in inputs.values()]
+
+    def run():
+        with torch.inference_mode():
+            model(*values)
+    return run
+
+
+def times_of(run, seconds):
+    for _ in range(WARM_UP):
+        run()
+    times, started = [], time.perf_counter()
+    while len(times) < LEAST_RUNS or time.perf_counter() - started < seconds:
+        begin = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - begin)
+    return times
+
+
+def main():
+    peer, path, threads, seconds, *rest = sys.argv[1:]
+    shapes = dict(shape.split("=") for shape in rest if "=" in shape)
+    shapes = {name: [int(d) for d in dims.split(",")] for name, dims in shapes.items()}
+    load = {"onnxruntime": load_onnxruntime, "openvino": load_openvino, "torch": load_torch}[peer]
+    times = times_of(load(path, int(threads), make_inputs(path, shapes)), float(seconds))
+    print(json.dumps({"best": min(times), "median": statistics.median(times)}))
+
+
+if __name__ == "__main__":
+    main()

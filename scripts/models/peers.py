@@ -1,0 +1,139 @@
+"""Times benchmark models in other runtimes (ONNX Runtime, OpenVINO, PyTorch by onnx2torch) and in our executor: the original
+in each, and what taso-opt makes of it in ours. In each round every runtime loads the model anew in a process of its own and
+runs it for some time, another one first in each round; a cell is the shortest run of all rounds and, in brackets, the
+median of the rounds' medians, in milliseconds. A runtime that is not installed or fails at a model is told of below the
+table."""
+
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import sys
+
+from lib.command import run_script
+from models.optimizing import ROOT, SHAPES, add_arguments, find_or_build, markdown_table, run_for_json
+from models.peer_worker import PEERS
+
+STANDARD = ["squeezenet", "mobilenetv2", "resnet50", "bert-taso-corrected", "nasrnn", "gpt2"]
+OURS = ["ours", "ours, optimized"]
+COLUMNS = ["model", "threads", *PEERS.values(), *OURS, "best other / ours", "best other / optimized"]
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        prog="compare-peers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_arguments(parser, STANDARD)
+    parser.set_defaults(threads=None)
+    parser.add_argument("--runner", metavar="FILE", default=ROOT / "build/optimizer/taso-run", help="taso-run")
+    parser.add_argument("--rounds", type=int, default=5, help="loads of each (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=1, help="of timing for each load (default: %(default)s)")
+    parser.add_argument("--peers", metavar="NAME", nargs="+", choices=PEERS, default=list(PEERS), help="runtimes")
+    parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the table with its heading there")
+    return parser.parse_args()
+
+
+def optimize(model, fast, costs, threads, shapes, options):
+    """taso-opt's report; `fast` is the original where nothing is gained."""
+    command = [options.program, model, "-o", fast, "--runtime", "taso", "--costs", costs, "--threads", threads, "--quiet"]
+    return run_for_json([*command, *shapes], {0})
+
+
+def time_peer(peer, model, threads, shapes, seconds):
+    """The times of a load in one of the others. RuntimeError: why there are none."""
+    python = pathlib.Path(os.environ["TASO_PEERS"]) / "bin/python"
+    command = [python, "-B", ROOT / "scripts/models/peer_worker.py", peer, model, threads, seconds, *shapes]
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONPATH": str(ROOT / "scripts")}
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, env=environment, timeout=600)
+    if done.returncode:
+        raise RuntimeError((done.stderr.strip().splitlines() or ["it failed"])[-1][:200])
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def time_ours(model, layouts, costs, threads, shapes, seconds, usual, options):
+    """As time_peer; `usual` is about how long a run takes."""
+    repeats = max(5, int(seconds / usual))
+    told = run_for_json([options.runner, model, "--threads", threads, "--layout", layouts, "--costs", costs, "--repeats",
+                         repeats, *shapes], {0, 1})["models"][0]
+    return {"best": told["best"], "median": told["median"]}
+
+
+def runners(name, model, threads, options):
+    """What is timed: a function for each column that gives the times of one load."""
+    shapes = SHAPES.get(name, [])
+    fast, costs = (options.folder / f"{model.stem}-{threads}{end}" for end in ("-fast.onnx", ".costs"))
+    report = optimize(model, fast, costs, threads, shapes, options)
+    usual = report.get("measured_seconds_before", {}).get("median", report["estimated_seconds_before"])
+    seconds = options.seconds
+    found = {PEERS[peer]: lambda peer=peer: time_peer(peer, model, threads, shapes, seconds) for peer in options.peers}
+    for column, file, side in zip(OURS, (model, fast if report["optimized"] else model), ("before", "after")):
+        layouts = report.get(f"layouts_{side if report['optimized'] else 'before'}") or "standard"
+        found[column] = lambda file=file, layouts=layouts: time_ours(file, layouts, costs, threads, shapes, seconds, usual,
+                                                                     options)
+    return found
+
+
+def measure(name, threads, options, failures):
+    """By column: all loads' times."""
+    found = runners(name, find_or_build(name, options), threads, options)
+    times, names = {column: [] for column in found}, list(found)
+    for i in range(options.rounds):
+        for column in names[i % len(names):] + names[:i % len(names)]:
+            if (name, column) in failures:
+                continue
+            try:
+                times[column].append(found[column]())
+            except (RuntimeError, subprocess.TimeoutExpired) as failure:
+                failures[name, column] = str(failure)
+    return {column: loads for column, loads in times.items() if loads}
+
+
+def best_of(loads):
+    return min(load["best"] for load in loads)
+
+
+def cell(loads):
+    return f"{1e3 * best_of(loads):.2f} ({1e3 * statistics.median(load['median'] for load in loads):.2f})" if loads else "-"
+
+
+def row(name, threads, times):
+    others = [best_of(loads) for column, loads in times.items() if column not in OURS]
+    ratios = [f"{min(others) / best_of(times[column]):.2f}" if others and column in times else "-" for column in OURS]
+    return [name, threads, *(cell(times.get(column)) for column in [*PEERS.values(), *OURS]), *ratios]
+
+
+def machine():
+    for line in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def heading(options):
+    return (f"# Our executor beside others\n\n{machine()}, {os.cpu_count()} cores, {datetime.date.today()}; "
+            f"`scripts/compare-peers --rounds {options.rounds} --seconds {options.seconds:g} {'--small ' if options.small else ''}{' '.join(options.names)}`. "
+            "Milliseconds of the shortest run and, in brackets, the median of the loads' medians. The last columns are above "
+            "1 where ours is faster.\n\n")
+
+
+def main():
+    options = parse_arguments()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    failures, rows = {}, []
+    for name in options.names:
+        for threads in [options.threads] if options.threads else sorted({1, min(2, os.cpu_count() or 1)}):
+            rows.append(row(name, threads, measure(name, threads, options, failures)))
+            print(markdown_table(COLUMNS, rows[-1:]).splitlines()[-1], flush=True)
+    notes = "".join(f"- {column} does not run {name}: {reason}\n" for (name, column), reason in failures.items())
+    text = heading(options) + markdown_table(COLUMNS, rows) + "\n" + ("\n" + notes if notes else "")
+    if options.markdown:
+        options.markdown.write_text(text, encoding="utf-8")
+    print(text, end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_script(main))
