@@ -29,6 +29,10 @@ struct ematch_instruction {
     uint32_t rule;
     const struct attribute_pattern *constant;
     struct ematch_instruction *children, *next;
+    // Of a search: is any rule used that ends below here, does one look above what is bound, and since when have all
+    // been searched for?
+    bool is_used, climbs;
+    uint32_t since;
 };
 
 // --- compilation -----------------------------------------------------------------------------------------------------
@@ -195,6 +199,7 @@ static void compile(struct ematcher *m, uint32_t rule)
         bind_node(&c, first->index, (struct ematch_instruction){.kind = MATCH_ANYWHERE});
     while (!binds_all(&c) && climb(&c))
         continue;
+    m->depth = c.r->n_source_nodes > m->depth ? c.r->n_source_nodes : m->depth;
     c.program->is_linked = !first->is_variable && binds_all(&c);
     m->n_unlinked += !c.program->is_linked;
     if (c.program->is_linked)
@@ -225,6 +230,23 @@ static bool is_matched(const struct enode *n)
     return !n->is_redundant && !n->is_filtered && n->op != PROJECTION;
 }
 
+static uint64_t bit_of(uint32_t op)
+{
+    return (uint64_t)1 << op % 64;
+}
+
+// An output of a tuple is made by what makes the tuple.
+static void find_makers(struct eindex *index)
+{
+    const struct egraph *e = index->e;
+    for (enode_id n = 0; n < index->n; n++)
+        if (is_matched(&e->nodes.items[n]))
+            index->makers[egraph_find(e, n)] |= bit_of(e->nodes.items[n].op);
+    for (enode_id n = 0; n < index->n; n++)
+        if (e->nodes.items[n].op == PROJECTION && !e->nodes.items[n].is_redundant)
+            index->makers[egraph_find(e, n)] |= index->makers[egraph_edges(e, n)[0].child];
+}
+
 void eindex_init(struct eindex *ret_index, const struct egraph *e)
 {
     uint32_t next[OP_COUNT];
@@ -241,14 +263,48 @@ void eindex_init(struct eindex *ret_index, const struct egraph *e)
     for (enode_id n = 0; n < e->nodes.count; n++)
         if (is_matched(&e->nodes.items[n]))
             ret_index->nodes[next[e->nodes.items[n].op]++] = n;
+    ret_index->makers = mem_alloc_zero((e->nodes.count + 1) * sizeof *ret_index->makers);
+    find_makers(ret_index);
 }
 
 void eindex_free(struct eindex *index)
 {
     mem_free_array(index->nodes, index->n + 1);
+    mem_free(index->makers, (index->n + 1) * sizeof *index->makers);
 }
 
 // --- the machine -----------------------------------------------------------------------------------------------------
+
+// What may be new below a node: of every class, the youngest change among what it reads, so many steps down.
+static uint32_t *find_changes(const struct ematch_search *s)
+{
+    const struct egraph *e = s->index->e;
+    size_t n = e->nodes.count;
+    uint32_t *changes = mem_new_array(uint32_t, n + 1);
+    for (eclass_id c = 0; c < n; c++)
+        changes[c] = e->classes.items[c].changed;
+    for (uint32_t step = 0; step < s->matcher->depth; step++)
+        for (size_t k = 0; k < e->edges.count; k++) {
+            const struct eedge *edge = &e->edges.items[k];
+            eclass_id reader = egraph_find(e, edge->owner);
+            if (changes[edge->child] > changes[reader] && !e->nodes.items[edge->owner].is_redundant)
+                changes[reader] = changes[edge->child];
+        }
+    return changes;
+}
+
+static void prepare(struct ematch_instruction *i, const struct ematch_search *s)
+{
+    i->is_used = i->kind == MATCH_FOUND && s->is_used[i->rule];
+    i->since = i->is_used ? s->since[i->rule] : UINT32_MAX;
+    i->climbs = false;
+    for (struct ematch_instruction *next = i->children; next; next = next->next) {
+        prepare(next, s);
+        i->is_used = i->is_used || next->is_used;
+        i->climbs = i->climbs || (next->is_used && (next->climbs || next->kind == MATCH_ABOVE));
+        i->since = next->since < i->since ? next->since : i->since;
+    }
+}
 
 struct machine {
     const struct ematch_search *s;
@@ -258,6 +314,7 @@ struct machine {
     enode_id slots[MAX_RULE_NODES];
     ematches *matches;
     uint32_t *n_of_rule;
+    uint32_t change;   // the youngest below the first node
 };
 
 static void run(struct machine *x, const struct ematch_instruction *i);
@@ -265,7 +322,8 @@ static void run(struct machine *x, const struct ematch_instruction *i);
 static void run_all_after(struct machine *x, const struct ematch_instruction *i)
 {
     for (const struct ematch_instruction *next = i->children; next; next = next->next)
-        run(x, next);
+        if (next->is_used && (next->climbs || next->kind == MATCH_ABOVE || x->change >= next->since))
+            run(x, next);
 }
 
 static bool is_used_already(const struct machine *x, uint8_t slot, enode_id n)
@@ -376,7 +434,8 @@ static void run(struct machine *x, const struct ematch_instruction *i)
     case MATCH_ANYWHERE:
         return;
     case MATCH_BELOW:
-        try_below(x, i, x->registers[i->a]);
+        if (x->s->index->makers[x->registers[i->a]] & bit_of(i->op))
+            try_below(x, i, x->registers[i->a]);
         return;
     case MATCH_ABOVE:
         try_above(x, i, x->registers[i->a]);
@@ -414,6 +473,7 @@ struct piece {
 };
 struct pieces {
     const struct ematch_search *s;
+    uint32_t *changes;
     VEC(struct piece) items;
 };
 
@@ -426,6 +486,7 @@ static void search_piece(void *context, size_t item, size_t member)
     piece->n_of_rule = x.n_of_rule = mem_alloc_zero((n_rules + 1) * sizeof *x.n_of_rule);
     for (uint32_t i = piece->first; i < piece->last; i++) {
         enode_id n = p->s->index->nodes[i];
+        x.change = p->changes[egraph_find(x.e, n)];
         if (!p->s->is_root || p->s->is_root[n])
             try_node(&x, piece->begin, n, NO_ENODE);
     }
@@ -433,8 +494,10 @@ static void search_piece(void *context, size_t item, size_t member)
 
 static void cut_in_pieces(const struct ematch_search *s, struct pieces *ret_pieces)
 {
-    *ret_pieces = (struct pieces){.s = s};
+    *ret_pieces = (struct pieces){.s = s, .changes = find_changes(s)};
     for (const struct ematch_instruction *i = s->matcher->root->children; i; i = i->next) {
+        if (!i->is_used)
+            continue;
         uint32_t first = s->index->first_of_op[i->op], last = s->index->first_of_op[i->op + 1];
         uint32_t size = (last - first) / MOST_PIECES + LEAST_PIECE;
         for (; first < last; first += size) {
@@ -457,11 +520,13 @@ static void collect(struct pieces *p, ematches *ret_matches, bool *ret_is_cut)
         mem_free(piece->n_of_rule, (n_rules + 1) * sizeof *piece->n_of_rule);
     }
     vec_free(&p->items);
+    mem_free_array(p->changes, p->s->index->e->nodes.count + 1);
 }
 
 void ematch_search(const struct ematch_search *s, ematches *ret_matches, bool *ret_is_cut)
 {
     struct pieces pieces;
+    prepare(s->matcher->root, s);
     cut_in_pieces(s, &pieces);
     if (s->team)
         team_share(s->team, pieces.items.count, search_piece, &pieces);

@@ -18,6 +18,7 @@ struct ematcher {
     struct arena arena;
     struct ematch_instruction *root;
     VEC(struct ematch_program) programs;   // of every rule
+    uint32_t depth;                        // no source graph is deeper
     size_t n_unlinked;                     // rules whose source terms share nothing: they are never matched
 };
 struct ematch_program {
@@ -33,6 +34,7 @@ struct eindex {
     const struct egraph *e;
     uint32_t first_of_op[OP_COUNT + 1];
     enode_id *nodes;
+    uint64_t *makers;   // of every class: a set that has the operators that make it, and others at times
     size_t n;
 };
 void eindex_init(struct eindex *ret_index, const struct egraph *e);
@@ -43,7 +45,7 @@ void eindex_free(struct eindex *index);
 typedef VEC(uint32_t) ematches;
 
 struct ematch_search {
-    const struct ematcher *matcher;
+    struct ematcher *matcher;   // whose instructions are prepared for each search
     const struct eindex *index;
     const bool *is_used;     // of every rule
     const uint32_t *since;   // of every rule: candidates all of whose classes are older are left out (egraph.epoch)

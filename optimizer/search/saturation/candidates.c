@@ -61,9 +61,9 @@ static void posing_free(struct posing *p)
 }
 
 static void keep(struct candidates *c, const struct posing *p, const uint32_t *choice, const char *extraction,
-                 double cost)
+                 enum node_pricing pricing, double cost)
 {
-    struct candidate made = {arena_array(&c->arena, enode_id, p->e->nodes.count + 1), extraction, cost};
+    struct candidate made = {arena_array(&c->arena, enode_id, p->e->nodes.count + 1), extraction, pricing, cost};
     memset(made.choice, 0xff, p->e->nodes.count * sizeof *made.choice);
     for (uint32_t k = 0; k < p->reached.count; k++)
         if (choice[k] != EXTRACTION_NONE)
@@ -74,19 +74,43 @@ static void keep(struct candidates *c, const struct posing *p, const uint32_t *c
     vec_push(&c->items, made);
 }
 
-static void extract(struct candidates *c, const struct posing *p)
+#define CHEAPEST 4   // selections that are priced as whole graphs, under each way of pricing e-nodes
+
+static void extract_best(struct candidates *c, const struct posing *p, enum node_pricing pricing,
+                         const struct extraction_budget *budget)
+{
+    size_t n = p->problem.n_classes;
+    uint32_t *choices = mem_new_array(uint32_t, CHEAPEST * n + 1);
+    double costs[CHEAPEST];
+    struct extraction_answer answer;
+    uint32_t n_found = extraction_find_cheapest(&p->problem, budget, CHEAPEST, choices, costs, &answer);
+    for (uint32_t i = 0; i < n_found; i++)
+        keep(c, p, choices + i * n, "best", pricing, costs[i]);
+    if (n_found && pricing == PRICED_ALONE) {
+        c->bound = answer.bound;
+        c->best = answer.cost;
+    }
+    mem_free_array(choices, CHEAPEST * n + 1);
+}
+
+static void extract(struct candidates *c, const struct posing *p, enum node_pricing pricing,
+                    const struct extraction_budget *budget)
 {
     uint32_t *choice = mem_new_array(uint32_t, p->problem.n_classes + 1);
     double cost;
     if (extraction_greedy_tree(&p->problem, choice, &cost))
-        keep(c, p, choice, "tree", cost);
-    if (extraction_greedy_dag(&p->problem, choice, &cost))
-        keep(c, p, choice, "DAG", cost);
+        keep(c, p, choice, "tree", pricing, cost);
+    if (extraction_greedy_dag(&p->problem, choice, &cost)) {
+        keep(c, p, choice, "DAG", pricing, cost);
+        c->best = pricing == PRICED_ALONE ? cost : c->best;
+    }
+    if (budget)
+        extract_best(c, p, pricing, budget);
     mem_free_array(choice, p->problem.n_classes + 1);
 }
 
 void candidates_find(struct candidates *c, const struct egraph *e, const struct cost_model *cost,
-                     const enode_id *outputs, size_t n_outputs)
+                     const struct extraction_budget *budget, const enode_id *outputs, size_t n_outputs)
 {
     struct node_costs costs;
     *c = (struct candidates){0};
@@ -98,7 +122,7 @@ void candidates_find(struct candidates *c, const struct egraph *e, const struct 
         pose(&p, &costs, (enum node_pricing)pricing, outputs, n_outputs);
         c->seconds_pricing += clock_seconds() - started;
         started = clock_seconds();
-        extract(c, &p);
+        extract(c, &p, (enum node_pricing)pricing, budget);
         c->seconds_extracting += clock_seconds() - started;
         posing_free(&p);
     }

@@ -1,20 +1,23 @@
 // Choices of e-nodes worth being priced as whole graphs: what extraction finds under each way of pricing e-nodes.
 #ifndef OPTIMIZER_SEARCH_SATURATION_CANDIDATES_H
 #define OPTIMIZER_SEARCH_SATURATION_CANDIDATES_H
+#include "egraph/extraction/best.h"
 #include "optimizer/search/saturation/node_costs.h"
 
 struct candidate {
     enode_id *choice;         // of every class that the outputs need, by its canonical id
     const char *extraction;   // which one found it
-    double cost;              // the sum of prices of its e-nodes
+    enum node_pricing pricing;
+    double cost;   // the sum of prices of its e-nodes
 };
 struct candidates {
     struct arena arena;
     VEC(struct candidate) items;
-    double bound;   // no choice costs less, priced alone
+    double bound, best;   // priced alone: no choice costs less; the cheapest that was found
     double seconds_pricing, seconds_extracting;
 };
+// `budget` of the best extraction; NULL: only the greedy ones.
 void candidates_find(struct candidates *c, const struct egraph *e, const struct cost_model *cost,
-                     const enode_id *outputs, size_t n_outputs);
+                     const struct extraction_budget *budget, const enode_id *outputs, size_t n_outputs);
 void candidates_free(struct candidates *c);
 #endif

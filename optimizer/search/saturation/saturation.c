@@ -17,6 +17,7 @@ const struct saturation_options saturation_standard_options = {
                     .most_matches = 1000,
                     .ban = 5,
                     .filtering = CYCLES_EFFICIENT},
+    .extraction = {.branches = 2000, .restarts = 12, .patience = 6, .ilp_nodes = 200, .seed = 1, .seconds = 10},
     .least_gain = 0.001,
 };
 
@@ -198,9 +199,7 @@ static void fill_figures(struct saturation *s, const struct candidates *all)
     f->seconds_extracting = all->seconds_extracting;
     f->end = exploration_end_names[s->x.end];
     f->bound = all->bound;
-    f->extracted = INFINITY;
-    for (size_t i = 0; i < all->items.count; i++)
-        f->extracted = fmin(f->extracted, all->items.items[i].cost);
+    f->extracted = all->best;
     for (size_t i = 0; i < s->rules->rules.count; i++) {
         vec_push(&s->found->unions, s->x.of_rules.items[i].unions);
         f->matches += s->x.of_rules.items[i].matches;
@@ -236,7 +235,7 @@ static bool saturate(struct saturation *s, struct candidates *all)
 {
     struct derivation d = {0};
     double seconds = INFINITY;
-    candidates_find(all, &s->e, s->cost, s->outputs.items, s->outputs.count);
+    candidates_find(all, &s->e, s->cost, &s->options->extraction, s->outputs.items, s->outputs.count);
     const struct candidate *best = find_best(s, all, &seconds);
     if (best)
         derivation_find(&d, &s->x, best->choice, s->outputs.items, s->outputs.count);

@@ -10,11 +10,13 @@
 #ifndef OPTIMIZER_SEARCH_SATURATION_SATURATION_H
 #define OPTIMIZER_SEARCH_SATURATION_SATURATION_H
 #include "egraph/explore.h"
+#include "egraph/extraction/best.h"
 #include "optimizer/search/search.h"
 
 struct saturation_options {
     struct exploration_options exploration;   // without its choice of rules
-    struct validator *validator;              // NULL: applications are not validated
+    struct extraction_budget extraction;
+    struct validator *validator;   // NULL: applications are not validated
     size_t n_disabled;
     const char *const *disabled;   // names of rules not to be used
     size_t max_rule_operators;     // 0: no limit

@@ -1,0 +1,109 @@
+// `benchmark_saturation RULES MODEL.onnx [option=value ...]`: what exploring a model's e-graph takes, and what extraction
+// makes of it under made-up costs, as one line of JSON. Options: nodes, rounds, k_multi, threads, cycles (0 kept, 1
+// vanilla, 2 efficient), restarts (of the integer program; 0: greedy alone).
+#include "core/clock.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "egraph/convert.h"
+#include "egraph/explore.h"
+#include "onnx/convert/import.h"
+#include "optimizer/search/saturation/candidates.h"
+#include "tests/benchmarks/search_cost.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct arguments {
+    long nodes, rounds, k_multi, threads, cycles, restarts;
+};
+
+static void read_option(struct arguments *a, const char *text)
+{
+    const struct {
+        const char *name;
+        long *value;
+    } known[] = {{"nodes=", &a->nodes},     {"rounds=", &a->rounds}, {"k_multi=", &a->k_multi},
+                 {"threads=", &a->threads}, {"cycles=", &a->cycles}, {"restarts=", &a->restarts}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strncmp(text, known[i].name, strlen(known[i].name)) == 0)
+            *known[i].value = atol(text + strlen(known[i].name));
+}
+
+static void tell(const struct exploration *x, const struct candidates *all, double before)
+{
+    const struct egraph *e = x->e;
+    struct text out = {0};
+    text_printf(
+        &out,
+        "{\"nodes\": %zu, \"classes\": %zu, \"rounds\": %zu, \"end\": \"%s\", \"seconds\": %.3f, \"searching\": "
+        "%.3f, \"cycles\": %.3f, \"prevented\": %zu, \"filtered\": %zu, \"bytes\": %zu, \"pricing\": %.3f, "
+        "\"extracting\": %.3f, \"before\": %.9g, \"bound\": %.9g",
+        e->n_live, e->n_classes, x->rounds.count, exploration_end_names[x->end], x->seconds, x->seconds_searching,
+        x->seconds_cycles, x->n_prevented, x->n_resolved, egraph_memory(e), all->seconds_pricing,
+        all->seconds_extracting, before, all->bound);
+    for (size_t i = 0; i < all->items.count; i++)
+        text_printf(&out, ", \"%s%s\": %.9g", all->items.items[i].extraction,
+                    all->items.items[i].pricing == PRICED_ALONE ? "" : " behind", all->items.items[i].cost);
+    text_add(&out, "}\n");
+    fputs(out.chars, stdout);
+    text_free(&out);
+}
+
+static void explore(const struct graph *g, const struct rule_set *rules, const struct arguments *a)
+{
+    struct exploration_options options = exploration_standard_options;
+    struct cost_model cost = {made_up_seconds, NULL, 0, NULL};
+    struct extraction_budget budget = extraction_standard_budget;
+    struct egraph e;
+    struct exploration x;
+    struct candidates all;
+    enode_id *ids = mem_new_array(enode_id, g->tensors.count + 1);
+    VEC(enode_id) outputs = {0};
+    options.most_nodes = (size_t)a->nodes;
+    options.rounds = (uint32_t)a->rounds;
+    options.k_multi = (uint32_t)a->k_multi;
+    options.threads = (uint32_t)a->threads;
+    options.filtering = (enum cycle_filtering)a->cycles;
+    budget.restarts = (uint64_t)a->restarts;
+    egraph_init(&e, 0);
+    egraph_add_graph(&e, g, ids);
+    for (size_t i = 0; i < g->outputs.count; i++)
+        vec_push(&outputs, ids[g->outputs.items[i]]);
+    exploration_init(&x, &e, rules, &options);
+    exploration_run(&x);
+    candidates_find(&all, &e, &cost, a->restarts ? &budget : NULL, outputs.items, outputs.count);
+    tell(&x, &all, made_up_seconds(NULL, g));
+    candidates_free(&all);
+    exploration_free(&x);
+    egraph_free(&e);
+    mem_free_array(ids, g->tensors.count + 1);
+    vec_free(&outputs);
+}
+
+int main(int argc, char **argv)
+{
+    struct arguments a = {50000, 15, 1, 1, CYCLES_EFFICIENT, 0};
+    struct error error = {.code = EXIT_BAD_INPUT};
+    struct import_options import = {.fold_limit = IMPORT_FOLD_LIMIT};
+    struct arena arena;
+    struct rule_set rules;
+    struct onnx_file file;
+    struct imported_model model;
+    if (argc < 3)
+        return EXIT_USAGE;
+    for (int i = 3; i < argc; i++)
+        read_option(&a, argv[i]);
+    arena_init(&arena);
+    rule_set_init(&rules, &arena);
+    if (!rule_set_read(&rules, argv[1], &error) || !onnx_file_open(&file, argv[2], &error) ||
+        !import_model(&model, &file, &import, &error)) {
+        error_print(stderr, "benchmark_saturation", &error);
+        return (int)error.code;
+    }
+    explore(&model.graph, &rules, &a);
+    imported_model_free(&model);
+    onnx_file_close(&file);
+    rule_set_free(&rules);
+    arena_free(&arena);
+    return EXIT_DONE;
+}
