@@ -184,7 +184,7 @@ static void saturate(struct optimizing *o, const struct graph *g, const struct c
     s.exploration.k_multi = (uint32_t)o->options->k_multi;
     s.exploration.most_memory = (size_t)o->options->max_memory;
     s.exploration.threads = (uint32_t)o->options->search_threads;
-    s.exploration.seconds = left;
+    s.exploration.seconds = s.extraction.seconds = left;
     s.validator = o->options->is_validation_skipped ? NULL : o->validator;
     s.n_disabled = o->options->without.count;
     s.disabled = o->options->without.items;

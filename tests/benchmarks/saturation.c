@@ -1,6 +1,7 @@
 // `benchmark_saturation RULES MODEL.onnx [option=value ...]`: what exploring a model's e-graph takes, and what extraction
 // makes of it under made-up costs, as one line of JSON. Options: nodes, rounds, k_multi, threads, cycles (0 kept, 1
-// vanilla, 2 efficient), restarts (of the integer program; 0: greedy alone).
+// vanilla, 2 efficient), restarts (of the integer program; 0: greedy alone),
+// branches, ilp_nodes, seconds.
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/text.h"
@@ -14,7 +15,7 @@
 #include <string.h>
 
 struct arguments {
-    long nodes, rounds, k_multi, threads, cycles, restarts;
+    long nodes, rounds, k_multi, threads, cycles, restarts, branches, ilp_nodes, seconds;
 };
 
 static void read_option(struct arguments *a, const char *text)
@@ -22,8 +23,9 @@ static void read_option(struct arguments *a, const char *text)
     const struct {
         const char *name;
         long *value;
-    } known[] = {{"nodes=", &a->nodes},     {"rounds=", &a->rounds}, {"k_multi=", &a->k_multi},
-                 {"threads=", &a->threads}, {"cycles=", &a->cycles}, {"restarts=", &a->restarts}};
+    } known[] = {{"nodes=", &a->nodes},       {"rounds=", &a->rounds},       {"k_multi=", &a->k_multi},
+                 {"threads=", &a->threads},   {"cycles=", &a->cycles},       {"restarts=", &a->restarts},
+                 {"branches=", &a->branches}, {"ilp_nodes=", &a->ilp_nodes}, {"seconds=", &a->seconds}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strncmp(text, known[i].name, strlen(known[i].name)) == 0)
             *known[i].value = atol(text + strlen(known[i].name));
@@ -65,6 +67,9 @@ static void explore(const struct graph *g, const struct rule_set *rules, const s
     options.threads = (uint32_t)a->threads;
     options.filtering = (enum cycle_filtering)a->cycles;
     budget.restarts = (uint64_t)a->restarts;
+    budget.branches = (uint64_t)a->branches;
+    budget.ilp_nodes = (int)a->ilp_nodes;
+    budget.seconds = (double)a->seconds;
     egraph_init(&e, 0);
     egraph_add_graph(&e, g, ids);
     for (size_t i = 0; i < g->outputs.count; i++)
@@ -82,7 +87,7 @@ static void explore(const struct graph *g, const struct rule_set *rules, const s
 
 int main(int argc, char **argv)
 {
-    struct arguments a = {50000, 15, 1, 1, CYCLES_EFFICIENT, 0};
+    struct arguments a = {50000, 15, 1, 1, CYCLES_EFFICIENT, 0, 1000, 1000, 0};
     struct error error = {.code = EXIT_BAD_INPUT};
     struct import_options import = {.fold_limit = IMPORT_FOLD_LIMIT};
     struct arena arena;

@@ -76,6 +76,24 @@ static void keep(struct candidates *c, const struct posing *p, const uint32_t *c
 
 #define CHEAPEST 4   // selections that are priced as whole graphs, under each way of pricing e-nodes
 
+#define USUAL_NODES 400   // of a problem that gets the whole budget
+
+static uint64_t scaled(uint64_t amount, uint64_t least, size_t n_nodes)
+{
+    uint64_t share = n_nodes > USUAL_NODES ? amount * USUAL_NODES / n_nodes : amount;
+    return share > least ? share : least < amount ? least : amount;
+}
+
+// Each step takes as long as the problem is large.
+static struct extraction_budget budget_of(const struct extraction_budget *whole, size_t n_nodes)
+{
+    struct extraction_budget b = *whole;
+    b.branches = scaled(b.branches, 10, n_nodes);
+    b.restarts = scaled(b.restarts, 2, n_nodes);
+    b.ilp_nodes = (int)scaled((uint64_t)b.ilp_nodes, 20, n_nodes);
+    return b;
+}
+
 static void extract_best(struct candidates *c, const struct posing *p, enum node_pricing pricing,
                          const struct extraction_budget *budget)
 {
@@ -83,7 +101,8 @@ static void extract_best(struct candidates *c, const struct posing *p, enum node
     uint32_t *choices = mem_new_array(uint32_t, CHEAPEST * n + 1);
     double costs[CHEAPEST];
     struct extraction_answer answer;
-    uint32_t n_found = extraction_find_cheapest(&p->problem, budget, CHEAPEST, choices, costs, &answer);
+    struct extraction_budget own = budget_of(budget, p->problem.n_nodes);
+    uint32_t n_found = extraction_find_cheapest(&p->problem, &own, CHEAPEST, choices, costs, &answer);
     for (uint32_t i = 0; i < n_found; i++)
         keep(c, p, choices + i * n, "best", pricing, costs[i]);
     if (n_found && pricing == PRICED_ALONE) {

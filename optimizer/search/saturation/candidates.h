@@ -16,7 +16,7 @@ struct candidates {
     double bound, best;   // priced alone: no choice costs less; the cheapest that was found
     double seconds_pricing, seconds_extracting;
 };
-// `budget` of the best extraction; NULL: only the greedy ones.
+// `budget` of the best extraction, which large problems get a share of; NULL: only the greedy ones.
 void candidates_find(struct candidates *c, const struct egraph *e, const struct cost_model *cost,
                      const struct extraction_budget *budget, const enode_id *outputs, size_t n_outputs);
 void candidates_free(struct candidates *c);
