@@ -70,7 +70,7 @@ static uint32_t variable_add(struct definition *d, int64_t extent)
     return (uint32_t)d->extents.count - 1;
 }
 
-int stage_add(struct definition *d, enum dtype dtype, int rank, const int64_t *dim)
+static int add_stage(struct definition *d, enum dtype dtype, int rank, const int64_t *dim)
 {
     if (d->n_stages == d->stage_capacity) {
         int capacity = d->stage_capacity ? 2 * d->stage_capacity : 2;
@@ -87,10 +87,16 @@ int stage_add(struct definition *d, enum dtype dtype, int rank, const int64_t *d
     return d->n_inputs + d->n_stages++;
 }
 
+int stage_add(struct definition *d, enum dtype dtype, int rank, const int64_t *dim)
+{
+    bool is_half = dtype == DTYPE_F16 || dtype == DTYPE_BF16;
+    return add_stage(d, is_half ? DTYPE_F32 : dtype, rank, dim);
+}
+
 int output_add(struct definition *d, enum dtype dtype, int rank, const int64_t *dim)
 {
     assert(d->n_outputs < MAX_OUTPUTS);
-    int tensor = stage_add(d, dtype, rank, dim);
+    int tensor = add_stage(d, dtype, rank, dim);
     d->outputs[d->n_outputs++] = (uint16_t)(tensor - d->n_inputs);
     return tensor;
 }

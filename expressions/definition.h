@@ -98,7 +98,8 @@ bool refuse(struct definition *d, const char *format, ...) __attribute__((format
 // --- building --------------------------------------------------------------------------------------------------------
 // Stages are numbered as tensors after the inputs: a stage's tensor number is what stage_add returns, for reading. The
 // type's split trees are derived from the body unless given (see definition_finish).
-int stage_add(struct definition *d, enum dtype dtype, int rank, const int64_t *dim);    // an intermediate tensor
+// An intermediate tensor. Of 16-bit numbers it has f32 elements: sums and squares of them are no 16-bit numbers.
+int stage_add(struct definition *d, enum dtype dtype, int rank, const int64_t *dim);
 int output_add(struct definition *d, enum dtype dtype, int rank, const int64_t *dim);   // an output tensor
 void stage_set_body(struct definition *d, int tensor, expr body);
 struct type *stage_type(struct definition *d, int tensor);   // to be changed

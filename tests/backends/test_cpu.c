@@ -105,6 +105,98 @@ static void what_joins_a_product_does_not_depend_on_layouts(void **state)
     backend_close(cpu);
 }
 
+// --- what 16 bits do not hold ----------------------------------------------------------------------------------------
+
+// Entry i of input n of a graph whose result is known for all sizes.
+typedef double entry_fn(int64_t i, int n);
+
+static double same_logits(int64_t i, int n)
+{
+    return 3;
+}
+
+// Of large values about 0, beside scales of 1 and biases of 0.
+static double far_apart(int64_t i, int n)
+{
+    return n == 0 ? (i % 2 ? 2e4 : -2e4) : n == 1;
+}
+
+struct known_graph {
+    const char *text;
+    entry_fn *entry;
+    double wanted;   // the magnitude of each entry of the result
+};
+
+static void fill_entries(const struct graph *g, entry_fn *entry, struct tensor_value *ret_inputs, struct arena *arena)
+{
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        if (node->op->id != OP_INPUT)
+            continue;
+        int index = (int)node->attributes[0].ints[0];
+        struct tensor_value *v = &ret_inputs[index];
+        v->type = *graph_type(g, node->first_output);
+        v->data = value_allocate(arena, &v->type);
+        for (int64_t i = 0; i < type_elements(&v->type); i++) {
+            double value = entry(i, index);
+            elements_from_reals(v->type.dtype, &value, 1, (char *)v->data + (size_t)i * dtype_size(v->type.dtype));
+        }
+    }
+}
+
+static void check_entries(const struct tensor_value *v, double wanted)
+{
+    for (int64_t i = 0; i < type_elements(&v->type); i++) {
+        double value;
+        elements_to_reals(v->type.dtype, (const char *)v->data + (size_t)i * dtype_size(v->type.dtype), 1, &value);
+        assert_true(fabs(fabs(value) - wanted) <= 1e-2 * wanted);
+    }
+}
+
+static void check_known(struct backend *cpu, const struct known_graph *known)
+{
+    struct arena arena;
+    struct graph g;
+    struct error error = {0};
+    struct tensor_value inputs[4] = {0}, got, wanted;
+    arena_init(&arena);
+    assert_true(read_graph(known->text, &g, &arena));
+    fill_entries(&g, known->entry, inputs, &arena);
+    struct model *m = backend_prepare(cpu, &g, 0, NULL, &error);
+    assert_non_null(m);
+    model_allocate_outputs(m, &got, &arena);
+    assert_true(model_run(m, inputs, &got, &error));
+    check_entries(&got, known->wanted);
+    assert_true(reference_run_graph(&g, COUNT_OF(inputs), inputs, 0, NULL, &wanted, &arena, &error));
+    check_entries(&wanted, known->wanted);
+    model_free(m);
+    graph_free(&g);
+    arena_free(&arena);
+}
+
+#define HALVES(type, x_shape, w_shape, call)                                                                           \
+    "(graph (let x (input 0) (" type " " x_shape ")) (let s (input 1) (" type " " w_shape "))"                         \
+    " (let b (input 2) (" type " " w_shape ")) (let z (" call ")) (output z))"
+
+static void sums_of_halves_are_no_halves(void **state)
+{
+    static const struct known_graph graphs[] = {
+        {"(graph (let x (input 0) (f16 2 128256)) (let z (softmax 1 x)) (output z))", same_logits, 1 / 128256.0},
+        {"(graph (let x (input 0) (bf16 2 128256)) (let z (softmax 1 x)) (output z))", same_logits, 1 / 128256.0},
+        {HALVES("f16", "3 512", "512", "layernorm 1 x s b"), far_apart, 1},
+        {HALVES("bf16", "3 512", "512", "layernorm 1 x s b"), far_apart, 1},
+        {HALVES("f16", "3 512", "512", "rmsnorm 1 x s"), far_apart, 1},
+        {HALVES("f16", "2 4 64", "4", "instancenorm x s b"), far_apart, 1},
+        {HALVES("f16", "2 4 64", "4", "groupnorm 2 x s b"), far_apart, 1},
+    };
+    struct error error = {0};
+    struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
+    assert_non_null(cpu);
+    for (size_t i = 0; i < COUNT_OF(graphs); i++)
+        check_known(cpu, &graphs[i]);
+    backend_close(cpu);
+}
+
 // --- weights while a model is prepared -------------------------------------------------------------------------------
 
 enum { N_LAYERS = 8, WIDTH = 256 };
@@ -139,7 +231,8 @@ static void make_layers(struct graph *g, struct arena *arena, enum layers kind)
     text_printf(&text, "(graph (let x0 (input 0) (f32 2 %d))", WIDTH);
     for (int i = 0; i < N_LAYERS; i++) {
         text_printf(&text, " (let w%d (weight %d) (f32 %d %d))", i, i, WIDTH, WIDTH);
-        text_printf(&text, " (let a%d (abs w%d)) (let m%d (matmul x%d %c%d))", i, i, i, i, kind == PACKED ? 'w' : 'a', i);
+        text_printf(&text, " (let a%d (abs w%d)) (let m%d (matmul x%d %c%d))", i, i, i, i, kind == PACKED ? 'w' : 'a',
+                    i);
         text_printf(&text, " (let r%d (slice :start 0 0 :size 2 %d :step 1 1 w%d))", i, WIDTH, i);
         text_printf(&text, kind == READ ? " (let x%d (ewadd m%d r%d))" : " (let x%d (relu m%d))", i + 1, i, i);
     }
@@ -281,9 +374,11 @@ static void equal_columns_have_equal_sums(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(agrees_with_the_reference),
+                                       TEST(sums_of_halves_are_no_halves),
                                        TEST(part_of_an_image_has_dense_strides),
                                        TEST(what_joins_a_product_does_not_depend_on_layouts),
-                                       TEST(weights_are_there_while_they_are_needed), TEST(measures_steps),
+                                       TEST(weights_are_there_while_they_are_needed),
+                                       TEST(measures_steps),
                                        TEST(keeps_the_usual_speed_of_memory),
                                        TEST(equal_columns_have_equal_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);
