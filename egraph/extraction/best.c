@@ -50,7 +50,7 @@ static uint32_t bound_root(struct incumbent *i, bool *is_dropped)
     const struct extraction_problem *p = &i->root.problem;
     struct whole_costs rests;
     whole_costs_init(&rests, p);
-    double bound = i->root.fixed_cost + cuts_bound(p, rests.cost, INFINITY, UINT64_MAX) / rests.scale;
+    double bound = i->root.fixed_cost + cuts_bound(p, rests.cost, INFINITY, NULL) / rests.scale;
     uint32_t n_dropped = 0;
     for (uint32_t n = 0; n < p->n_nodes; n++)
         if (incumbent_excludes(i, bound + rests.cost[n] / rests.scale)) {
@@ -62,22 +62,26 @@ static uint32_t bound_root(struct incumbent *i, bool *is_dropped)
     return n_dropped;
 }
 
-// False: what is left has no selection, so nothing is left to be found.
-static bool reduce_root(struct incumbent *i, bool *is_dropped)
+// False: nothing is left to be searched as a whole. Either there is no selection but those that are known, or what is
+// left has parts, which were searched.
+static bool reduce_root(struct incumbent *i, bool *is_dropped, struct extraction_answer *answer)
 {
     enum { MAX_ROUNDS = 20, ONE_IN = 20 };
     struct reduction_limits limits = {.is_dropped = is_dropped, .keeps_all = i->k > 1, .is_thorough = true};
     for (int round = 0;; round++) {
+        reduction_free(&i->root);
         if (!reduction_make(i->problem, &limits, &i->root)) {
-            i->root = (struct reduction){0};
             i->bound = INFINITY;
             return false;
         }
         offer_greedy(i);
+        if (parts_search(i, answer))
+            return false;
         uint32_t n_dropped = bound_root(i, is_dropped);
-        if (n_dropped * ONE_IN <= i->root.problem.n_nodes || round == MAX_ROUNDS || incumbent_must_stop(i))
+        if (incumbent_must_stop(i))
+            return false;
+        if (n_dropped * ONE_IN <= i->root.problem.n_nodes || round == MAX_ROUNDS)
             return true;
-        reduction_free(&i->root);
     }
 }
 
@@ -96,25 +100,18 @@ static void search_whole(struct incumbent *i, bool *is_dropped, struct extractio
     answer->branches += incumbent_branch(i, i->budget->branches / 10);
     if (!incumbent_must_stop(i))
         answer->restarts += incumbent_restart(i);
-    if (incumbent_must_stop(i))
-        return;
-    if (i->costs[0] < before) {
-        reduction_free(&i->root);
-        if (!reduce_root(i, is_dropped))
-            return;
-    }
-    answer->branches += incumbent_branch(i, i->budget->branches);
+    if (!incumbent_must_stop(i) && (i->costs[0] == before || reduce_root(i, is_dropped, answer)))
+        answer->branches += incumbent_branch(i, i->budget->branches);
 }
 
 static void search(struct incumbent *i, struct extraction_answer *answer)
 {
     bool *is_dropped = mem_alloc_zero(i->problem->n_nodes + 1);
-    if (reduce_root(i, is_dropped)) {
-        answer->reduced_nodes = i->root.problem.n_nodes;
-        answer->reduced_classes = i->root.problem.n_classes;
-        if (!incumbent_must_stop(i) && !parts_search(i, answer))
-            search_whole(i, is_dropped, answer);
-    }
+    bool is_left = reduce_root(i, is_dropped, answer);
+    answer->reduced_nodes = i->root.problem.n_nodes;
+    answer->reduced_classes = i->root.problem.n_classes;
+    if (is_left)
+        search_whole(i, is_dropped, answer);
     reduction_free(&i->root);
     mem_free(is_dropped, i->problem->n_nodes + 1);
     answer->end = end_of(i);

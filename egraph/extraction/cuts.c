@@ -64,20 +64,50 @@ static void settle_label(void *context, uint32_t node, double label)
     c->label[c->problem->nodes.items[node].class_id] = label;
 }
 
-// Gives the dearest root.
-static uint32_t set_labels(struct cutting *c)
+static void set_labels(struct cutting *c)
 {
     const struct extraction_problem *p = c->problem;
-    uint32_t root = p->roots.items[0];
     for (uint32_t i = 0; i < p->n_classes; i++)
         c->label[i] = INFINITY;
     labels_set(&c->labels, &(struct label_pricing){c, price_by_dearest, settle_label}, c->choice);
-    for (size_t i = 1; i < p->roots.count; i++)
-        if (c->label[p->roots.items[i]] > c->label[root])
-            root = p->roots.items[i];
     for (uint32_t n = 0; n < p->n_nodes; n++)
         if (!isfinite(c->rest[n] + label_of_dearest(c, n, &c->dearest[n])))
             c->dearest[n] = UNUSABLE;
+}
+
+// To what the node costs now, if that is less.
+static void lower_label(struct cutting *c, uint32_t node)
+{
+    uint32_t class_id = c->problem->nodes.items[node].class_id;
+    double label = c->rest[node] + label_of_dearest(c, node, &c->dearest[node]);
+    if (label >= c->label[class_id])
+        return;
+    c->label[class_id] = label;
+    vec_push(&c->queue, class_id);
+}
+
+// After the rests of the cut became less. The label of a node changes only with that of the child that it hangs on.
+static void lower_labels(struct cutting *c)
+{
+    const struct labels *l = &c->labels;
+    for (size_t i = 0; i < c->cut.count; i++)
+        lower_label(c, c->cut.items[i]);
+    for (size_t next = 0; next < c->queue.count; next++) {
+        uint32_t class_id = c->queue.items[next];
+        for (uint32_t i = l->first_reader[class_id]; i < l->first_reader[class_id + 1]; i++)
+            if (c->dearest[l->readers[i]] == class_id)
+                lower_label(c, l->readers[i]);
+    }
+    vec_clear(&c->queue);
+}
+
+static uint32_t dearest_root(const struct cutting *c)
+{
+    const struct extraction_problem *p = c->problem;
+    uint32_t root = p->roots.items[0];
+    for (size_t i = 1; i < p->roots.count; i++)
+        if (c->label[p->roots.items[i]] > c->label[root])
+            root = p->roots.items[i];
     return root;
 }
 
@@ -131,6 +161,21 @@ static void find_cut(struct cutting *c)
     }
 }
 
+static void list_cut(const struct cutting *c, struct cut_list *list)
+{
+    if (!list->first.count)
+        vec_push(&list->first, 0);
+    for (size_t i = 0; i < c->cut.count; i++)
+        vec_push(&list->nodes, c->cut.items[i]);
+    vec_push(&list->first, (uint32_t)list->nodes.count);
+}
+
+void cut_list_free(struct cut_list *list)
+{
+    vec_free(&list->first);
+    vec_free(&list->nodes);
+}
+
 static double take_cut(struct cutting *c)
 {
     double worth = INFINITY;
@@ -141,23 +186,27 @@ static double take_cut(struct cutting *c)
     return worth;
 }
 
-static double sum_cuts(struct cutting *c, double enough, uint64_t max_cuts)
+static double sum_cuts(struct cutting *c, double enough, struct cut_list *list)
 {
     double bound = 0;
-    for (uint64_t n_cuts = 0; bound < enough; n_cuts++) {
-        uint32_t root = set_labels(c);
+    set_labels(c);
+    while (bound < enough) {
+        uint32_t root = dearest_root(c);
         if (!isfinite(c->label[root]))
             return INFINITY;
-        if (c->label[root] == 0 || n_cuts == max_cuts)
+        if (c->label[root] == 0)
             break;
         mark_goal_zone(c, root);
         find_cut(c);
+        if (list)
+            list_cut(c, list);
         bound += take_cut(c);
+        lower_labels(c);
     }
     return bound;
 }
 
-double cuts_bound(const struct extraction_problem *p, double *rest, double enough, uint64_t max_cuts)
+double cuts_bound(const struct extraction_problem *p, double *rest, double enough, struct cut_list *list)
 {
     struct cutting c = {.problem = p, .rest = rest};
     if (!p->roots.count)
@@ -167,7 +216,7 @@ double cuts_bound(const struct extraction_problem *p, double *rest, double enoug
     c.dearest = mem_new_array(uint32_t, p->n_nodes + 1);
     c.choice = mem_new_array(uint32_t, p->n_classes + 1);
     c.zone = mem_alloc_zero(p->n_classes + 1);
-    double bound = sum_cuts(&c, enough, max_cuts);
+    double bound = sum_cuts(&c, enough, list);
     labels_free(&c.labels);
     mem_free_array(c.label, p->n_classes + 1);
     mem_free_array(c.dearest, p->n_nodes + 1);

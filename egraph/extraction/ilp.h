@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct cut_list;
 struct extraction_problem;
 
 enum ilp_form {
@@ -23,6 +24,7 @@ struct ilp_question {
     enum ilp_form form;
     int max_nodes;                      // of the solver's tree; 0: no limit
     double max_seconds;                 // 0: no limit; results that it ends depend on the machine
+    const struct cut_list *cuts;        // (cuts.h) one row for each, which make bounds tighter; NULL: none
     const uint32_t *start;              // a valid selection to begin with; NULL: none
     const uint32_t *const *forbidden;   // selections that are not to be found again
     uint32_t n_forbidden;

@@ -2,6 +2,7 @@
 // the paper's t scaled by the size of the class's component, so that epsilon becomes 1 (Tensat, Section 5.1). CBC sets
 // a handler for SIGINT of its own: the signal is held back while it runs, and comes when our handler is back.
 #include "egraph/extraction/components.h"
+#include "egraph/extraction/cuts.h"
 #include "egraph/extraction/ilp.h"
 #include "egraph/extraction/problem.h"
 #include <coin/Cbc_C_Interface.h>
@@ -143,11 +144,21 @@ static void add_order_by_components(struct program *p)
     mem_free_array(size, n_classes + 1);
 }
 
+static void add_cuts(struct program *p, const struct cut_list *cuts)
+{
+    for (size_t i = 0; cuts && i + 1 < cuts->first.count; i++) {
+        for (uint32_t k = cuts->first.items[i]; k < cuts->first.items[i + 1]; k++)
+            add_term(&p->row, cuts->nodes.items[k], 1);
+        end_row(p, 'G', 1);
+    }
+}
+
 static void add_rows(struct program *p)
 {
     add_roots(p);
     for (uint32_t c = 0; c < p->problem->n_classes; c++)
         add_children_of_class(p, c);
+    add_cuts(p, p->question->cuts);
 }
 
 static void set_limits(struct program *p)

@@ -1,6 +1,7 @@
 // Rank-restricted integer programs. Every class gets a rank, by an order that keeps the incumbent's nodes; only nodes
 // that read lower ranks alone may be taken. So no cycle is possible and none needs to be forbidden, and the rest of a
-// large e-graph is often small enough for an optimum. Another order with the same property follows, and so on: the
+// large e-graph is often small enough for an optimum; the cuts of its bound are rows of the program, without which
+// linear relaxations know next to nothing of shared costs. Another order with the same property follows, and so on: the
 // incumbent only gets better.
 //
 // Orders come from label setting with prices by class: random ones, with classes first that the incumbent does not take
@@ -61,7 +62,7 @@ static double seconds_left(const struct incumbent *i)
 }
 
 // What is left under an order, and what cannot be cheaper than the incumbent dropped. False: nothing cheaper.
-static bool restrict_problem(struct restarting *r, struct reduction *ret_restricted)
+static bool restrict_problem(struct restarting *r, struct reduction *ret_restricted, struct cut_list *ret_cuts)
 {
     const struct incumbent *i = r->incumbent;
     struct reduction_limits limits = {.rank = r->rank, .is_dropped = r->is_dropped, .keeps_all = i->k > 1};
@@ -72,7 +73,8 @@ static bool restrict_problem(struct restarting *r, struct reduction *ret_restric
         struct whole_costs rests;
         whole_costs_init(&rests, &ret_restricted->problem);
         double fixed = i->root.fixed_cost + ret_restricted->fixed_cost;
-        double bound = fixed + cuts_bound(&ret_restricted->problem, rests.cost, INFINITY, UINT64_MAX) / rests.scale;
+        double bound =
+            fixed + cuts_bound(&ret_restricted->problem, rests.cost, INFINITY, is_last ? ret_cuts : NULL) / rests.scale;
         for (uint32_t n = 0; n < ret_restricted->problem.n_nodes; n++)
             if (incumbent_excludes(i, bound + rests.cost[n] / rests.scale))
                 r->is_dropped[ret_restricted->node_of.items[n]] = true;
@@ -85,7 +87,8 @@ static bool restrict_problem(struct restarting *r, struct reduction *ret_restric
     }
 }
 
-static bool solve_by_program(const struct restarting *r, const struct reduction *restricted, uint32_t *choice)
+static bool solve_by_program(const struct restarting *r, const struct reduction *restricted,
+                             const struct cut_list *cuts, uint32_t *choice)
 {
     const struct extraction_problem *p = &restricted->problem;
     double bound, cost;
@@ -93,6 +96,7 @@ static bool solve_by_program(const struct restarting *r, const struct reduction 
     reduction_lower(restricted, r->choice, start);
     bool has_start = extraction_settle(p, start, &cost) || extraction_greedy_dag(p, start, &cost);
     struct ilp_question question = {ILP_SHORT, r->incumbent->budget->ilp_nodes, seconds_left(r->incumbent)};
+    question.cuts = cuts;
     question.start = has_start ? start : NULL;
     enum ilp_status status = ilp_solve(p, &question, choice, &bound);
     mem_free_array(start, p->n_classes + 1);
@@ -110,11 +114,11 @@ static bool solve_by_branching(const struct restarting *r, const struct extracti
 }
 
 // Gives whether something cheaper was found.
-static bool solve_restricted(struct restarting *r, const struct reduction *restricted)
+static bool solve_restricted(struct restarting *r, const struct reduction *restricted, const struct cut_list *cuts)
 {
     uint32_t *choice = mem_new_array(uint32_t, restricted->problem.n_classes + 1);
     double cost;
-    bool is_found = ilp_is_available() ? solve_by_program(r, restricted, choice)
+    bool is_found = ilp_is_available() ? solve_by_program(r, restricted, cuts, choice)
                                        : solve_by_branching(r, &restricted->problem, choice);
     if (is_found) {
         reduction_lift(restricted, choice, r->found);
@@ -132,11 +136,13 @@ static bool solve_restricted(struct restarting *r, const struct reduction *restr
 static bool restart(struct restarting *r, unsigned strategy)
 {
     struct reduction restricted;
+    struct cut_list cuts = {0};
     order_classes(r, strategy);
-    if (!restrict_problem(r, &restricted))
-        return false;
-    bool is_better = solve_restricted(r, &restricted);
-    reduction_free(&restricted);
+    bool is_left = restrict_problem(r, &restricted, &cuts);
+    bool is_better = is_left && solve_restricted(r, &restricted, &cuts);
+    if (is_left)
+        reduction_free(&restricted);
+    cut_list_free(&cuts);
     return is_better;
 }
 

@@ -152,7 +152,7 @@ static void check_cuts(const struct extraction_problem *p, const struct selectio
 {
     struct whole_costs rests;
     whole_costs_init(&rests, p);
-    double bound = cuts_bound(p, rests.cost, INFINITY, UINT64_MAX);
+    double bound = cuts_bound(p, rests.cost, INFINITY, NULL);
     assert_true(bound <= least_cost(all) * rests.scale);
     assert_int_equal(isfinite(bound), all->list.count > 0);
     check_rests(p, all, &rests, bound);
