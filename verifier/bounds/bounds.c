@@ -129,6 +129,14 @@ static int number_of_segments(struct analysis *an, uint32_t class)
 #define OF_WINDOWS (HAS_WINDOW | HAS_ORDER | HAS_KERNEL)
 enum window_use_kind { WINDOWS_OTHER, WINDOWS_ALIKE, WINDOWS_FIXED };
 
+// Windows that a theorem speaks of.
+static bool are_argued(struct analysis *an, enum window_use_kind windows, const uint8_t *labels, const uint16_t *flags)
+{
+    return an->n_windows == 0 || windows == WINDOWS_FIXED || windows_are_near(an, labels, flags) ||
+           (windows == WINDOWS_ALIKE &&
+            (windows_are_in_chains(an, labels, flags) || windows_have_one_place(an, labels, flags)));
+}
+
 static enum window_use_kind kind_of_windows(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
 {
     if (windows_are_fixed(an, flags, OF_WINDOWS))
@@ -591,6 +599,10 @@ static void merge_bounds(struct analysis *an, struct bounds *b)
     classes_find_places_of_groups(an, flags);
     enum window_use_kind windows = kind_of_windows(an, labels, flags);
     note_windows(an, windows, b);
+    b->has_unargued_windows = b->has_unargued_windows || !are_argued(an, windows, labels, flags);
+    b->has_numbers_of_sizes = b->has_numbers_of_sizes || an->has_numbers_of_sizes;
+    for (uint32_t i = 0; i < an->n_items; i++)
+        b->has_parts_of_groups = b->has_parts_of_groups || ((flags[i] & HAS_GROUPS) && (flags[i] & HAS_SEGMENTS));
     if (windows == WINDOWS_OTHER && windows_outgrow_named_images(an, flags) && !b->doubt)
         b->doubt = "attributes of windows on images of named sizes are tried up to small ones";
     if (windows != WINDOWS_FIXED && an->n_windows && has_strides_of_its_own(an) && !b->doubt)
@@ -672,6 +684,9 @@ void bounds_merge(struct bounds *all, const struct bounds *more)
     all->has_other_windows = all->has_other_windows || more->has_other_windows;
     all->has_named_windows = all->has_named_windows || more->has_named_windows;
     all->has_named_images = all->has_named_images || more->has_named_images;
+    all->has_unargued_windows = all->has_unargued_windows || more->has_unargued_windows;
+    all->has_numbers_of_sizes = all->has_numbers_of_sizes || more->has_numbers_of_sizes;
+    all->has_parts_of_groups = all->has_parts_of_groups || more->has_parts_of_groups;
     all->axes_meet = all->axes_meet || more->axes_meet;
     all->largest_extent = all->largest_extent > more->largest_extent ? all->largest_extent : more->largest_extent;
     all->doubt = all->doubt ? all->doubt : more->doubt;

@@ -229,8 +229,10 @@ void classes_count_labels(struct analysis *an, uint8_t *labels)
         for (uint32_t c = 0; c < an->n_items; c++) {
             uint32_t sums = sums_of_either_side(&left, &right, c);
             uint32_t n = axes[c] + sums + an->free_sums[c] + an->size_numbers[c];
-            if (an->free_sums[c] || an->size_numbers[c])
+            if (an->free_sums[c] || an->size_numbers[c]) {
                 classes_flag(an, c, HAS_COUNT);
+                an->has_numbers_of_sizes = true;
+            }
             if (n > labels[c])
                 labels[c] = at_most(n);
         }

@@ -541,6 +541,13 @@ static bool are_alike_in_chains(struct analysis *an, const struct ones *ones, co
     return are_alike_level_by_level(an, ones, l) && reads_nothing_but_zeros_outside(an);
 }
 
+bool windows_are_in_chains(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
+{
+    struct ones ones;
+    find_ones(an, &ones);
+    return an->n_windows > 0 && are_alike_in_chains(an, &ones, labels, flags);
+}
+
 bool windows_are_alike(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
 {
     struct ones ones;

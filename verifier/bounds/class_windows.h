@@ -16,4 +16,10 @@ bool windows_outgrow_named_images(struct analysis *an, const uint16_t *flags);
 // Do conditions name the sizes of all images and kernels, so that strides alone are to be tried, and all that make a
 // difference are? `of_windows`: the flags of classes whose sizes have to be named (class_fixed.c).
 bool windows_are_fixed(struct analysis *an, const uint16_t *flags, uint16_t of_windows);
+// Alike, level by level, where windows stand behind windows.
+bool windows_are_in_chains(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
+// Does each entry of the output read one window of each image, and is nothing else done with these axes (class_near.c)?
+bool windows_have_one_place(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
+// Are windows, pads and kernels of sizes that are written down, so that entries depend on what is near to them?
+bool windows_are_near(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
 #endif

@@ -69,6 +69,7 @@ struct analysis {
     int n_tests[2];   // places compared with the ends of an axis, by side, each form once
     struct end_test tests[2][MAX_WINDOWS];
     uint32_t groups;   // bit n: an operator has n groups
+    bool has_numbers_of_sizes;   // coefficients that sizes say
     bool has_too_many;
 };
 

@@ -1,6 +1,7 @@
 #include "verifier/entailment/theory.h"
 
 #include "core/clock.h"
+#include "verifier/bounds/forms.h"
 #include "verifier/entailment/formulas.h"
 #include "verifier/instances/explore.h"
 #include "verifier/instances/ranks.h"
@@ -219,10 +220,16 @@ static struct entailment prove_obligations(struct theory *t, bool are_stated, co
     return e;
 }
 
+// Do the ranks and lengths of lists for which there are obligations stand for all?
+static bool are_kinds_enough(const struct equation *eq)
+{
+    return !ranks_are_too_few(eq) && forms_cover_kinds(eq);
+}
+
 struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq, const char *without)
 {
     theory_forget(t);
-    bool are_stated = obligations_find(&t->logic, judge, eq, false, &t->obligations) && !ranks_are_too_few(eq);
+    bool are_stated = obligations_find(&t->logic, judge, eq, false, &t->obligations) && are_kinds_enough(eq);
     struct entailment e = prove_obligations(t, are_stated, without);
     drop_obligations(t);
     return e;
@@ -293,7 +300,7 @@ struct entailment theory_prove_heard(struct theory *t, struct judge *judge, cons
     if (heard->verdict == VERDICT_TESTED)
         obligations_drop_facts(&t->heard);
     bool may_matter = heard->verdict != VERDICT_VACUOUS && heard->verdict != VERDICT_UNDECIDED;
-    bool may_be_stated = may_matter && !ranks_are_too_few(t->heard.equation);
+    bool may_be_stated = may_matter && are_kinds_enough(t->heard.equation);
     bool has_all = may_be_stated && has_heard_all(t, judge, heard);
     t->step_limit = heard->verdict == VERDICT_PROVED ? usual / PART_FOR_SECOND_PROOF : usual;
     struct entailment e = prove_obligations(t, has_all && obligations_end(&t->heard), NULL);

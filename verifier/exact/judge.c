@@ -2,6 +2,7 @@
 
 #include "core/hash.h"
 #include "operators/activation.h"
+#include "verifier/bounds/forms.h"
 #include "verifier/bounds/unhandled.h"
 #include "verifier/bounds/window_types.h"
 #include "verifier/instances/explore.h"
@@ -569,7 +570,9 @@ static bool has_free_strides(const struct pattern *p)
 static const char *find_doubt(const struct test *t)
 {
     const struct equation *eq = t->equation;
-    const struct judgement *r = t->result;
+    struct judgement *r = t->result;
+    if (!t->j->fixed_bound && !forms_are_covered(eq, r->max_rank, &r->bounds, FORMS_OF_ALL, &r->form))
+        return r->form.chars;
     if (r->was_cut_short)
         return "too many instances: the search was cut short";
     if (t->j->fixed_bound)

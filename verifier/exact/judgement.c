@@ -12,6 +12,7 @@ const char *verdict_name(enum verdict verdict)
 void judgement_free(struct judgement *result)
 {
     text_free(&result->counterexample);
+    text_free(&result->form);
 }
 
 static bool has_failed(const struct judgement *r)

@@ -26,6 +26,7 @@ struct judgement {
     bool met_limits;              // it, or another limit on the way: with larger ones there might be more to see
     bool saw_all_kinds;           // the search for small instances was not: the listener heard of each kind
     const char *doubt;            // TESTED: why it is no proof
+    struct text form;             // the text of the doubt where it says what no theorem speaks of; owned
     struct text counterexample;   // REFUTED, UNDECIDED; owned
 };
 void judgement_free(struct judgement *result);

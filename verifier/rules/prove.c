@@ -347,6 +347,7 @@ bool prove_rule_reversed(const struct rule_report *reversed, const struct rule *
     ret_report->proved = *r;
     ret_report->proved.proof = reversed->proved.proof;
     ret_report->first.counterexample = ret_report->direct.counterexample = ret_report->trial = (struct text){0};
+    ret_report->first.form = ret_report->direct.form = (struct text){0};
     ret_report->entailment.seconds = ret_report->seconds = 0;
     return true;
 }

@@ -1,0 +1,198 @@
+// Windows that are argued for one by one: those that are alike on both sides, each entry of the output reading one window
+// of each image (T10), and those of written sizes, where an entry depends on what is near to it (T11).
+#include "verifier/bounds/class_windows.h"
+
+#include "verifier/instances/size_ranges.h"
+#include <string.h>
+
+static bool has_stride(const struct pattern_node *node)
+{
+    return operator_find_attribute(node->op, "stride") >= 0;
+}
+
+static const struct attribute_pattern *attribute_of(const struct pattern_node *node, const char *name)
+{
+    int attribute = operator_find_attribute(node->op, name);
+    return attribute < 0 ? NULL : &node->attributes[attribute];
+}
+
+static bool is_written(const struct attribute_pattern *a)
+{
+    for (uint32_t i = 0; a && i < a->count; i++)
+        if (a->terms[i]->kind != TERM_INTEGER)
+            return false;
+    return true;
+}
+
+static bool is_of_one_place(struct analysis *an, uint32_t item, const uint8_t *labels, const uint16_t *flags,
+                            uint16_t allowed)
+{
+    uint32_t class = classes_find(an, item);
+    return labels[class] <= 1 && !(flags[class] & ~allowed);
+}
+
+// Does a condition say how long the axis is, of one of its class?
+static bool is_asked_for(struct analysis *an, uint32_t item)
+{
+    const struct equation *eq = an->in->equation;
+    for (uint32_t v = 0; v < eq->pattern->n_variables; v++)
+        for (int axis = 0; an->in->types[v] && axis < an->in->types[v]->rank; axis++)
+            if (classes_find(an, v * MAX_RANK + (uint32_t)axis) == classes_find(an, item) &&
+                equation_size_by_condition(eq, v, axis) != 0)
+                return true;
+    return false;
+}
+
+// --- alike (T10) -----------------------------------------------------------------------------------------------------
+
+#define LARGEST_KERNEL 3   // of attributes, that is tried
+static bool is_window_of_one_place(struct analysis *an, const struct window_use *w, const uint8_t *labels,
+                                   const uint16_t *flags)
+{
+    bool is_moved = classes_find(an, w->index_item) != classes_find(an, w->read_item);
+    bool has_few = w->kernel_item == NO_ITEM || labels[classes_find(an, w->kernel_item)] <= LARGEST_KERNEL;
+    const uint16_t allowed = HAS_WINDOW | HAS_ORDER | HAS_FIXED_SIZE;
+    return is_moved && has_few && !is_asked_for(an, w->index_item) && !is_asked_for(an, w->read_item) &&
+           is_of_one_place(an, w->index_item, labels, flags, allowed) &&
+           labels[classes_find(an, w->read_item)] == 0 && is_of_one_place(an, w->read_item, labels, flags, allowed);
+}
+
+bool windows_have_one_place(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
+{
+    for (int i = 0; i < an->n_windows; i++)
+        if (!is_window_of_one_place(an, &an->windows[i], labels, flags))
+            return false;
+    return true;
+}
+
+// --- of written sizes (T11) ------------------------------------------------------------------------------------------
+
+static bool have_written_windows(const struct pattern *p)
+{
+    static const char *const names[] = {"pad", "dilation", "kernel"};
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (!is_written(attribute_of(&p->nodes.items[n], names[i])))
+                return false;
+    return true;
+}
+
+static bool is_enlarged(struct analysis *an, uint32_t class)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    for (term_id t = 0; t < p->terms.count; t++) {
+        uint32_t node = p->terms.items[t].index;
+        if (p->terms.items[t].is_variable || p->nodes.items[node].op->id != OP_ENLARGE || !an->definitions[node])
+            continue;
+        for (int axis = 2; axis < typing_type(an->in->typing, an->in->calls[node]->inputs[0])->rank; axis++)
+            if (classes_find(an, classes_item_of_axis(an, t, axis)) == class)
+                return true;
+    }
+    return false;
+}
+
+// A number says how long the axis is, of one of its class.
+static bool is_named(struct analysis *an, uint32_t item, const uint16_t *flags)
+{
+    uint32_t class = classes_find(an, item);
+    return !(flags[class] & HAS_SEGMENTS) && (classes_named_places(an, class) > 0 || is_enlarged(an, class));
+}
+
+static bool is_near(struct analysis *an, const struct window_use *w, const uint8_t *labels, const uint16_t *flags)
+{
+    const struct pattern_node *node = &an->in->equation->pattern->nodes.items[w->node];
+    if (node->op->id == OP_ENLARGE)
+        return is_named(an, w->read_item, flags);
+    bool is_of_tensor = node->op->id == OP_CONV && w->kernel_item != NO_ITEM;
+    const uint16_t allowed = HAS_WINDOW | HAS_ORDER | HAS_FIXED_SIZE;
+    return (!is_of_tensor || is_named(an, w->kernel_item, flags)) &&
+           is_of_one_place(an, w->index_item, labels, flags, allowed) &&
+           is_of_one_place(an, w->read_item, labels, flags, allowed);
+}
+
+// --- strides that are a variable -------------------------------------------------------------------------------------
+
+static int64_t largest_number(const struct attribute_pattern *a)
+{
+    int64_t largest = 0;
+    for (uint32_t i = 0; a && i < a->count; i++)
+        if (a->terms[i]->value > largest)
+            largest = a->terms[i]->value;
+    return largest;
+}
+
+// The pads on the way to an image, all together, and whether a stride behind other windows is none that is written.
+struct way_of_pads {
+    int64_t pads;
+    bool has_inner_stride;
+};
+
+static struct way_of_pads pads_below(const struct pattern *p, term_id term, bool is_behind_a_window)
+{
+    const struct term *t = &p->terms.items[term];
+    struct way_of_pads way = {0};
+    if (t->is_variable)
+        return way;
+    const struct pattern_node *node = &p->nodes.items[t->index];
+    bool is_inner = has_stride(node) && is_behind_a_window && !is_written(attribute_of(node, "stride"));
+    for (uint32_t i = 0; i < node->n_inputs; i++) {
+        struct way_of_pads below = pads_below(p, node->inputs[i], is_behind_a_window || has_stride(node));
+        way.pads = below.pads > way.pads ? below.pads : way.pads;
+        way.has_inner_stride = way.has_inner_stride || below.has_inner_stride;
+    }
+    way.pads += largest_number(attribute_of(node, "pad"));
+    way.has_inner_stride = way.has_inner_stride || is_inner;
+    return way;
+}
+
+static const struct attribute_pattern *stride_of_variables(const struct pattern *p)
+{
+    for (size_t n = 0; n < p->nodes.count; n++)
+        if (!is_written(attribute_of(&p->nodes.items[n], "stride")))
+            return attribute_of(&p->nodes.items[n], "stride");
+    return NULL;
+}
+
+static bool is_same_list(const struct attribute_pattern *x, const struct attribute_pattern *y)
+{
+    bool is_same = x->count == y->count;
+    for (uint32_t i = 0; is_same && i < x->count; i++)
+        is_same = attribute_term_equal(x->terms[i], y->terms[i]);
+    return is_same;
+}
+
+// One variable, of outermost windows that small pads surround: steps of 1, of 2 and beyond all windows are tried.
+#define LARGEST_PADS 3
+static bool have_outer_strides(struct analysis *an)
+{
+    const struct equation *eq = an->in->equation;
+    const struct attribute_pattern *stride = stride_of_variables(eq->pattern);
+    int64_t largest = LARGEST_KERNEL;
+    for (size_t n = 0; n < eq->pattern->nodes.count && stride; n++) {
+        const struct pattern_node *node = &eq->pattern->nodes.items[n];
+        int64_t kernel = largest_number(attribute_of(node, "kernel"));
+        largest = kernel > largest ? kernel : largest;
+        if (has_stride(node) && !is_written(attribute_of(node, "stride")) && !is_same_list(attribute_of(node, "stride"), stride))
+            return false;
+    }
+    for (int i = 0; i < an->n_windows && stride; i++)
+        if ((an->windows[i].extent_of_sum - 1) * an->windows[i].dilation >= largest)
+            return false;
+    for (uint32_t i = 0; i < eq->n_pairs && stride; i++) {
+        struct way_of_pads left = pads_below(eq->pattern, eq->left[i], false);
+        struct way_of_pads right = pads_below(eq->pattern, eq->right[i], false);
+        if (left.pads > LARGEST_PADS || right.pads > LARGEST_PADS || left.has_inner_stride || right.has_inner_stride)
+            return false;
+    }
+    return true;
+}
+
+bool windows_are_near(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
+{
+    if (!have_written_windows(an->in->equation->pattern) || !have_outer_strides(an))
+        return false;
+    for (int i = 0; i < an->n_windows; i++)
+        if (!is_near(an, &an->windows[i], labels, flags))
+            return false;
+    return true;
+}

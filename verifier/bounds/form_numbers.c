@@ -1,0 +1,187 @@
+// Numbers that depend on sizes (T8), numbers of groups (T9) and windows (T10): where a few small ones stand for all.
+#include "verifier/bounds/form_terms.h"
+
+#include "core/text.h"
+#include "verifier/instances/size_ranges.h"
+#include <string.h>
+
+// --- functions -------------------------------------------------------------------------------------------------------
+
+static bool is_one_of(const struct operator* op, const enum operator_id *ids, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (op->id == ids[i])
+            return true;
+    return false;
+}
+
+// Sums of products, or entries that are moved.
+static bool is_of_ring(const struct operator* op)
+{
+    static const enum operator_id ids[] = {
+        OP_EWADD,  OP_EWMUL, OP_SUB,   OP_NEG,       OP_SMUL,    OP_MATMUL, OP_CONV,    OP_ENLARGE, OP_MERGE,  OP_POOLAVG,
+        OP_REDUCESUM, OP_REDUCEMEAN, OP_CONCAT, OP_SPLIT, OP_TRANSPOSE, OP_RESHAPE, OP_BROADCAST, OP_CPOOL, OP_ICONV,
+        OP_IMATMUL, OP_IEWMUL};
+    return is_one_of(op, ids, sizeof ids / sizeof *ids);
+}
+
+// Functions without thresholds, of which nothing is known but that equal arguments give equal values, or that they
+// increase.
+static bool is_smooth(const struct operator* op)
+{
+    static const enum operator_id ids[] = {OP_SIGMOID, OP_TANH, OP_EXP, OP_ERF, OP_SOFTMAX, OP_LOGSOFTMAX};
+    return is_one_of(op, ids, sizeof ids / sizeof *ids);
+}
+
+static bool may_activate(const struct pattern_node *node)
+{
+    int act = operator_find_attribute(node->op, "act");
+    const struct attribute_pattern *a = act < 0 ? NULL : &node->attributes[act];
+    return a && a->count == 1 && !(form_is_integer(a->terms[0]) && a->terms[0]->value == 0);
+}
+
+// Does it compare numbers: which of two is greater, whether one is above 0?
+static bool compares(const struct pattern_node *node)
+{
+    return (!is_of_ring(node->op) && !is_smooth(node->op)) || may_activate(node);
+}
+
+// --- numbers that depend on sizes (T8) -------------------------------------------------------------------------------
+
+static node_set nodes_below(const struct pattern *p, uint32_t node)
+{
+    node_set below = 0;
+    for (uint32_t i = 0; i < p->nodes.items[node].n_inputs; i++)
+        below |= equation_nodes_of_term(p, p->nodes.items[node].inputs[i]);
+    return below;
+}
+
+static bool reads_variables(const struct pattern *p, uint32_t node)
+{
+    node_set nodes = nodes_below(p, node) | (node_set)1 << node;
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        for (uint32_t i = 0; (nodes >> n & 1) && i < p->nodes.items[n].n_inputs; i++)
+            if (p->terms.items[p->nodes.items[n].inputs[i]].is_variable)
+                return true;
+    return false;
+}
+
+static bool sums(const struct operator* op)
+{
+    static const enum operator_id ids[] = {OP_MATMUL,    OP_CONV,       OP_POOLAVG,   OP_POOLMAX, OP_REDUCESUM,
+                                           OP_REDUCEMEAN, OP_REDUCEMAX, OP_REDUCEMIN};
+    return is_one_of(op, ids, sizeof ids / sizeof *ids) || (!is_of_ring(op) && !(op->flags & OPERATOR_IS_ELEMENTWISE));
+}
+
+// A mean of a kernel whose sizes are written down is a number, and so is nothing else that sizes say.
+static bool has_written_shape(const struct pattern_node *node)
+{
+    int shape = operator_find_attribute(node->op, "shape");
+    for (uint32_t j = 2; j < node->attributes[shape].count; j++)
+        if (!form_is_integer(node->attributes[shape].terms[j]))
+            return false;
+    return node->attributes[shape].count > 2;
+}
+
+static bool is_number_of_sizes(const struct pattern *p, uint32_t node)
+{
+    const struct pattern_node *n = &p->nodes.items[node];
+    return n->op->id == OP_CPOOL ? !has_written_shape(n) : sums(n->op) && !reads_variables(p, node);
+}
+
+static bool is_negative(const struct operator* op)
+{
+    return op->id == OP_SUB || op->id == OP_NEG;
+}
+
+static bool is_met(const struct pattern *p, node_set nodes, bool (*asks)(const struct operator* op))
+{
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        if ((nodes >> n & 1) && asks(p->nodes.items[n].op))
+            return true;
+    return false;
+}
+
+static bool have_numbers_of_sizes(const struct pattern *p, node_set nodes)
+{
+    for (uint32_t n = 0; n < p->nodes.count; n++)
+        if ((nodes >> n & 1) && is_number_of_sizes(p, n))
+            return true;
+    return false;
+}
+
+// A number made of sizes that is no variable's coefficient is compared with others at each size, and where it is one,
+// differences change its sign.
+bool form_has_numbers(const struct form_question *q)
+{
+    const struct pattern *p = q->eq->pattern;
+    for (uint32_t n = 0; n < p->nodes.count; n++) {
+        const struct pattern_node *node = &p->nodes.items[n];
+        node_set below = nodes_below(p, n) | (may_activate(node) ? (node_set)1 << n : 0);
+        bool is_function = !is_of_ring(node->op) || may_activate(node);
+        if (is_function && have_numbers_of_sizes(p, below)) {
+            text_printf(q->why, "%s is of a number that depends on sizes", node->op->name);
+            return false;
+        }
+        if (compares(node) && q->bounds->has_numbers_of_sizes && is_met(p, below, is_negative)) {
+            text_printf(q->why, "%s is of differences, and coefficients depend on sizes", node->op->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+// --- groups (T9) -----------------------------------------------------------------------------------------------------
+
+static bool is_same_group(const struct pattern_node *node, int group, const struct attribute_term *variable)
+{
+    const struct attribute_pattern *a = &node->attributes[group];
+    return a->count == 1 && attribute_term_equal(a->terms[0], variable);
+}
+
+static const struct attribute_term *group_variable(const struct pattern *p)
+{
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        int group = operator_find_attribute(p->nodes.items[n].op, "group");
+        const struct attribute_pattern *a = group < 0 ? NULL : &p->nodes.items[n].attributes[group];
+        for (uint32_t j = 0; a && j < a->count; j++)
+            if (attribute_variables_of_term(a->terms[j]))
+                return a->terms[j];
+    }
+    return NULL;
+}
+
+// Groups that hold no label can be taken away where all operators have as many of them, and nothing else counts them.
+bool form_has_groups(const struct form_question *q)
+{
+    const struct pattern *p = q->eq->pattern;
+    const struct attribute_term *variable = group_variable(p);
+    bool is_alike = !variable || (form_is_variable(variable) && !q->bounds->has_parts_of_groups);
+    for (size_t n = 0; n < p->nodes.count && variable; n++) {
+        int group = operator_find_attribute(p->nodes.items[n].op, "group");
+        is_alike = is_alike && (group < 0 || (p->nodes.items[n].op->id == OP_CONV &&
+                                              is_same_group(&p->nodes.items[n], group, variable)));
+    }
+    for (uint32_t i = 0; i < q->eq->n_conditions && variable; i++) {
+        const struct condition *c = &q->eq->conditions[i];
+        is_alike = is_alike && (condition_is_of_variable(c->kind) ||
+                                !((attribute_variables_of_term(c->a) | attribute_variables_of_term(c->b)) &
+                                  attribute_variables_of_term(variable)));
+    }
+    if (!is_alike) {
+        text_add(q->why, "the number of groups ");
+        pattern_print_attribute_term(q->why, p, variable);
+        text_add(q->why, " is a variable, and not that of all");
+    }
+    return is_alike;
+}
+
+// --- windows (T10) ---------------------------------------------------------------------------------------------------
+
+bool form_has_windows(const struct form_question *q)
+{
+    if (!q->bounds->has_unargued_windows)
+        return true;
+    text_add(q->why, "windows are neither alike nor of sizes that are written down");
+    return false;
+}

@@ -1,0 +1,476 @@
+// Why the ranks and the lengths of lists that are tried stand for all: axes that nothing names are carried along (T4),
+// windows that go along all spatial axes alike (T5), parts that nothing asks for (T6), permutations that are the same on
+// every way to a tensor (T7).
+#include "verifier/bounds/form_terms.h"
+
+#include "core/text.h"
+#include "verifier/instances/ranks.h"
+#include <string.h>
+
+// --- ranks that the text fixes ---------------------------------------------------------------------------------------
+
+#define MAX_FORM_TERMS (MAX_RULE_VARIABLES + MAX_RULE_NODES * 4)
+#define OPEN (-1)
+// The rank of each term where the text says it. The right side of a matmul whose left side has a rank has one of two.
+struct fixed_ranks {
+    const struct pattern *p;
+    size_t n_terms;
+    int of_term[MAX_FORM_TERMS];
+    bool has_changed;
+};
+
+static void set_rank(struct fixed_ranks *r, term_id term, int rank)
+{
+    if (rank == OPEN || term >= r->n_terms || r->of_term[term] != OPEN)
+        return;
+    r->of_term[term] = rank;
+    r->has_changed = true;
+}
+
+static bool is_one_entry(const struct attribute_term *t)
+{
+    return form_is_integer(t) || t->kind == TERM_DIM;
+}
+
+static int rank_of_lists(const struct pattern_node *node)
+{
+    static const struct {
+        const char *name;
+        int per_axis, others;
+    } lists[] = {{"stride", 1, 2}, {"dilation", 1, 2}, {"kernel", 1, 2}, {"pad", 2, 2}, {"perm", 1, 0}};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        int attribute = operator_find_attribute(node->op, lists[i].name);
+        const struct attribute_pattern *a = attribute < 0 ? NULL : &node->attributes[attribute];
+        if (a && a->count && form_is_list_of(a, is_one_entry))
+            return (int)a->count / lists[i].per_axis + lists[i].others;
+    }
+    return OPEN;
+}
+
+static int rank_of_shape(const struct pattern_node *node)
+{
+    int shape = operator_find_attribute(node->op, "shape");
+    bool is_written = shape >= 0 && form_is_list_of(&node->attributes[shape], is_one_entry);
+    return is_written ? (int)node->attributes[shape].count : OPEN;
+}
+
+static bool keeps_rank(const struct operator* op)
+{
+    return (op->flags & (OPERATOR_KEEPS_RANK | OPERATOR_IS_ELEMENTWISE)) || op->id == OP_SOFTMAX ||
+           op->id == OP_LOGSOFTMAX;
+}
+
+static int known_rank(const struct fixed_ranks *r, term_id term)
+{
+    return term < r->n_terms ? r->of_term[term] : OPEN;
+}
+
+static void spread_ranks_of_node(struct fixed_ranks *r, uint32_t n)
+{
+    const struct pattern_node *node = &r->p->nodes.items[n];
+    int rank = node->op->max_inputs == 0 || node->op->id == OP_BROADCAST || node->op->id == OP_RESHAPE
+                   ? rank_of_shape(node)
+                   : rank_of_lists(node);
+    bool is_kept = keeps_rank(node->op), is_of_first = is_kept || node->op->id == OP_SMUL || node->op->id == OP_MATMUL;
+    for (uint32_t i = 0; i < node->n_inputs && rank == OPEN; i++)
+        rank = is_kept || (is_of_first && i == 0) ? known_rank(r, node->inputs[i]) : OPEN;
+    for (term_id t = 0; t < r->n_terms; t++) {
+        const struct term *term = &r->p->terms.items[t];
+        bool is_of_node = !term->is_variable && term->index == n;
+        if (is_of_node && rank == OPEN && is_of_first)
+            rank = known_rank(r, t);
+        if (is_of_node)
+            set_rank(r, t, rank);
+    }
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        if (is_kept || (is_of_first && i == 0) || node->op->id == OP_MATMUL)
+            set_rank(r, node->inputs[i], rank);
+    if (node->op->id == OP_SMUL)
+        set_rank(r, node->inputs[1], 0);
+}
+
+static void rank_by_condition(struct fixed_ranks *r, const struct condition *c)
+{
+    for (term_id t = 0; t < r->n_terms; t++) {
+        const struct term *term = &r->p->terms.items[t];
+        if (!term->is_variable || c->kind != CONDITION_EQUAL || c->a->value != term->index)
+            continue;
+        if (c->a->kind == TERM_RANK && form_is_integer(c->b))
+            set_rank(r, t, (int)c->b->value);
+        for (term_id u = 0; u < r->n_terms; u++)
+            if ((c->a->kind == TERM_RANK || c->a->kind == TERM_DIMS) && c->b->kind == c->a->kind &&
+                r->p->terms.items[u].is_variable && r->p->terms.items[u].index == c->b->value) {
+                set_rank(r, t, known_rank(r, u));
+                set_rank(r, u, known_rank(r, t));
+            }
+    }
+}
+
+static void find_fixed_ranks(const struct equation *eq, struct fixed_ranks *ret)
+{
+    *ret = (struct fixed_ranks){.p = eq->pattern, .n_terms = eq->pattern->terms.count};
+    if (ret->n_terms > MAX_FORM_TERMS)
+        ret->n_terms = 0;
+    for (size_t t = 0; t < ret->n_terms; t++)
+        ret->of_term[t] = OPEN;
+    do {
+        ret->has_changed = false;
+        for (uint32_t i = 0; i < eq->n_conditions; i++)
+            if (!condition_is_of_variable(eq->conditions[i].kind))
+                rank_by_condition(ret, &eq->conditions[i]);
+        for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
+            spread_ranks_of_node(ret, n);
+    } while (ret->has_changed);
+}
+
+static bool has_open_ranks(const struct fixed_ranks *r)
+{
+    for (size_t t = 0; t < r->n_terms; t++)
+        if (r->of_term[t] == OPEN)
+            return true;
+    return r->n_terms == 0;
+}
+
+static int largest_fixed_rank(const struct fixed_ranks *r)
+{
+    int largest = 0;
+    for (size_t t = 0; t < r->n_terms; t++)
+        largest = r->of_term[t] > largest ? r->of_term[t] : largest;
+    return largest;
+}
+
+// --- permutations (T7) -----------------------------------------------------------------------------------------------
+
+// The permutations on the way from an output to a tensor variable, the innermost last to be added.
+#define MOST_PERMUTATIONS 16
+struct word {
+    uint32_t n;
+    uint8_t variables[MOST_PERMUTATIONS];
+};
+struct renaming {
+    const struct equation *eq;
+    bool is_known[MAX_RULE_VARIABLES];
+    struct word of_variable[MAX_RULE_VARIABLES];
+    uint32_t ways;
+};
+#define MOST_WAYS 4096
+
+static bool is_identity(const struct equation *eq, int64_t variable)
+{
+    for (uint32_t i = 0; i < eq->n_conditions; i++) {
+        const struct condition *c = &eq->conditions[i];
+        if (c->kind == CONDITION_EQUAL && form_is_variable(c->a) && c->a->value == variable &&
+            c->b->kind == TERM_IOTA && c->b->operands[0]->kind == TERM_RANK)
+            return true;
+    }
+    return false;
+}
+
+// (at $q $p) is $q behind $p.
+static bool add_permutation(const struct equation *eq, const struct attribute_term *t, struct word *word)
+{
+    if (t->kind == TERM_AT)
+        return add_permutation(eq, t->operands[1], word) && add_permutation(eq, t->operands[0], word);
+    if (!form_is_variable(t) || word->n == MOST_PERMUTATIONS)
+        return false;
+    if (!is_identity(eq, t->value))
+        word->variables[word->n++] = (uint8_t)t->value;
+    return true;
+}
+
+static bool note_way(struct renaming *r, term_id term, struct word word)
+{
+    const struct pattern *p = r->eq->pattern;
+    const struct term *t = &p->terms.items[term];
+    if (t->is_variable) {
+        const struct word *known = &r->of_variable[t->index];
+        bool is_same = !r->is_known[t->index] || (known->n == word.n && memcmp(known->variables, word.variables, word.n) == 0);
+        r->is_known[t->index] = true;
+        r->of_variable[t->index] = word;
+        return is_same;
+    }
+    const struct pattern_node *node = &p->nodes.items[t->index];
+    if (++r->ways > MOST_WAYS)
+        return false;
+    if (node->op->id == OP_TRANSPOSE) {
+        const struct attribute_pattern *perm = &node->attributes[operator_find_attribute(node->op, "perm")];
+        return perm->count == 1 && add_permutation(r->eq, perm->terms[0], &word) && note_way(r, node->inputs[0], word);
+    }
+    if (node->op->id == OP_SMUL)
+        return note_way(r, node->inputs[0], word) && note_way(r, node->inputs[1], (struct word){0});
+    bool is_same = node->op->flags & OPERATOR_IS_ELEMENTWISE;
+    for (uint32_t i = 0; i < node->n_inputs && is_same; i++)
+        is_same = note_way(r, node->inputs[i], word);
+    return is_same;
+}
+
+static const struct attribute_term *open_permutation(const struct pattern *p)
+{
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        int perm = operator_find_attribute(p->nodes.items[n].op, "perm");
+        const struct attribute_pattern *a = perm < 0 ? NULL : &p->nodes.items[n].attributes[perm];
+        if (a && !form_is_list_of(a, form_is_integer))
+            return a->terms[0];
+    }
+    return NULL;
+}
+
+// What elementwise operators and permutations make of tensors whose entries are renamed alike is so at any rank.
+static bool is_renaming(const struct equation *eq)
+{
+    struct renaming r = {.eq = eq};
+    bool is_same = true;
+    for (uint32_t i = 0; i < eq->n_pairs && is_same; i++) {
+        r.ways = 0;
+        memset(r.is_known, 0, sizeof r.is_known);
+        is_same = note_way(&r, eq->left[i], (struct word){0}) && note_way(&r, eq->right[i], (struct word){0});
+    }
+    return is_same;
+}
+
+bool form_has_permutations(const struct form_question *q)
+{
+    const struct attribute_term *open = open_permutation(q->eq->pattern);
+    if (!open || is_renaming(q->eq))
+        return true;
+    text_add(q->why, "the permutation ");
+    pattern_print_attribute_term(q->why, q->eq->pattern, open);
+    text_printf(q->why, " is a variable at ranks above %d", q->max_rank);
+    return false;
+}
+
+// --- axes that are told apart (T4) -----------------------------------------------------------------------------------
+
+struct told_axes {
+    int64_t leading, trailing;   // named by their number, from either end
+    uint32_t variables;          // attribute variables that are an axis
+    uint32_t sets;               // attribute variables that are a set of axes
+    bool is_moved;               // axes are dropped or added in front, so that one number says several
+    bool is_unknown;             // something else is done with axes, or with how many there are
+};
+
+static void note_axis(struct told_axes *told, const struct attribute_term *t)
+{
+    if (form_is_integer(t) && t->value + 1 > told->leading)
+        told->leading = t->value + 1;
+    else if (form_is_variable(t))
+        told->variables |= 1u << t->value;
+    else if (t->kind == TERM_SUB && form_is_integer(t->operands[1]) && t->operands[1]->value > told->trailing)
+        told->trailing = t->operands[1]->value;
+}
+
+static void note_axes_of_sizes(struct told_axes *told, const struct attribute_term *t)
+{
+    if (t->kind == TERM_DIM)
+        note_axis(told, t->operands[0]);
+    told->is_unknown = told->is_unknown || t->kind == TERM_RANK || t->kind == TERM_LENGTH || t->kind == TERM_IOTA ||
+                       t->kind == TERM_TAKE || t->kind == TERM_DROP || t->kind == TERM_REPEAT || t->kind == TERM_AT ||
+                       t->kind == TERM_SUM || t->kind == TERM_PRODUCT;
+    for (uint32_t i = 0; i < t->count && t->kind != TERM_DIM; i++)
+        note_axes_of_sizes(told, t->operands[i]);
+}
+
+static void note_attribute(struct told_axes *told, const struct attribute *attribute, const struct attribute_pattern *a)
+{
+    bool is_axis = strcmp(attribute->name, "axis") == 0, is_set = strcmp(attribute->name, "axes") == 0;
+    for (uint32_t j = 0; j < a->count && attribute->kind != ATTRIBUTE_REAL; j++) {
+        const struct attribute_term *t = a->terms[j];
+        if (is_set && form_is_variable(t))
+            told->sets |= 1u << t->value;   // of one axis, if it is an axis elsewhere
+        else if (is_axis || is_set)
+            note_axis(told, t);
+        else
+            note_axes_of_sizes(told, t);
+    }
+}
+
+static bool keeps_axes(const struct pattern_node *node)
+{
+    int keepdims = operator_find_attribute(node->op, "keepdims");
+    const struct attribute_pattern *a = keepdims < 0 ? NULL : &node->attributes[keepdims];
+    return a && a->count == 1 && form_is_integer(a->terms[0]) && a->terms[0]->value == 1;
+}
+
+// Operators that do with an axis that they do not name what they do with any other such.
+static void note_operator(struct told_axes *told, const struct pattern_node *node)
+{
+    switch (node->op->id) {
+    case OP_SMUL:
+    case OP_ICONV:
+    case OP_CPOOL:
+    case OP_IMATMUL:
+    case OP_IEWMUL:
+        return;
+    case OP_MATMUL:
+        told->trailing = told->trailing > 2 ? told->trailing : 2;
+        return;
+    case OP_BROADCAST:
+        told->is_moved = true;
+        return;
+    case OP_REDUCESUM:
+    case OP_REDUCEMEAN:
+    case OP_REDUCEMAX:
+    case OP_REDUCEMIN:
+        told->is_moved = told->is_moved || !keeps_axes(node);
+        return;
+    case OP_CONV:
+    case OP_MERGE:
+    case OP_ENLARGE:
+    case OP_POOLAVG:
+    case OP_POOLMAX:
+        told->leading = told->leading > 2 ? told->leading : 2;
+        return;
+    case OP_CONCAT:
+    case OP_SPLIT:
+    case OP_TRANSPOSE:
+    case OP_SOFTMAX:
+    case OP_LOGSOFTMAX:
+        return;
+    default:
+        told->is_unknown = told->is_unknown || !(node->op->flags & OPERATOR_IS_ELEMENTWISE);
+    }
+}
+
+static void note_conditions(struct told_axes *told, const struct equation *eq)
+{
+    for (uint32_t i = 0; i < eq->n_conditions; i++) {
+        const struct condition *c = &eq->conditions[i];
+        if (condition_is_of_variable(c->kind) || c->a->kind == TERM_RANK)
+            continue;   // a rank that is asked for is fixed, or another tensor's
+        if ((form_is_variable(c->a) && (told->variables >> c->a->value & 1)) ||
+            (form_is_variable(c->b) && (told->variables >> c->b->value & 1))) {
+            note_axis(told, c->a);
+            note_axis(told, c->b);
+            continue;
+        }
+        bool is_of_entries = c->a->kind == TERM_SUM || c->a->kind == TERM_PRODUCT || c->a->kind == TERM_LENGTH;
+        if (!is_of_entries)
+            note_axes_of_sizes(told, c->a);
+        note_axes_of_sizes(told, c->b);
+    }
+}
+
+static struct told_axes axes_told_apart(const struct equation *eq)
+{
+    struct told_axes told = {0};
+    for (size_t n = 0; n < eq->pattern->nodes.count; n++) {
+        const struct pattern_node *node = &eq->pattern->nodes.items[n];
+        note_operator(&told, node);
+        for (int i = 0; i < operator_n_attributes(node->op); i++)
+            note_attribute(&told, &node->op->attributes[i], &node->attributes[i]);
+    }
+    note_conditions(&told, eq);
+    told.sets &= ~told.variables;
+    return told;
+}
+
+// A variable set of axes tells those in it from the others, and one of each kind stands for all.
+static int64_t axes_of_sets(uint32_t sets)
+{
+    return ((int64_t)1 << __builtin_popcount(sets)) - 1;
+}
+
+bool form_has_ranks(const struct form_question *q)
+{
+    struct fixed_ranks fixed;
+    if (open_permutation(q->eq->pattern) && is_renaming(q->eq))
+        return true;
+    find_fixed_ranks(q->eq, &fixed);
+    if (!has_open_ranks(&fixed) && largest_fixed_rank(&fixed) <= q->max_rank)
+        return true;
+    if (!has_open_ranks(&fixed)) {
+        text_printf(q->why, "tensors of rank %d, and ranks up to %d are tried", largest_fixed_rank(&fixed), q->max_rank);
+        return false;
+    }
+    struct told_axes told = axes_told_apart(q->eq);
+    int64_t apart = told.leading + told.trailing + __builtin_popcount(told.variables) + axes_of_sets(told.sets);
+    bool is_named = told.variables || told.leading || told.trailing;
+    if (told.is_unknown)
+        text_printf(q->why, "ranks above %d may differ from those that are tried", q->max_rank);
+    else if (told.is_moved && is_named)
+        text_printf(q->why, "axes are named where others are added or dropped, at ranks above %d", q->max_rank);
+    else if (apart > q->max_rank)
+        text_printf(q->why, "%lld axes are told apart, and ranks up to %d are tried", (long long)apart, q->max_rank);
+    else
+        return true;
+    return false;
+}
+
+// --- windows along any number of axes (T5) ---------------------------------------------------------------------------
+
+static bool has_windows(const struct operator* op)
+{
+    return operator_find_attribute(op, "stride") >= 0 || op->id == OP_ENLARGE;
+}
+
+// Of rank 3 and 4, which have one spatial axis and two.
+#define AXES_OF_IMAGES_AND_CHANNELS 2
+bool form_has_ranks_of_windows(const struct form_question *q)
+{
+    struct fixed_ranks fixed;
+    bool is_open = false;
+    find_fixed_ranks(q->eq, &fixed);
+    for (size_t t = 0; t < fixed.n_terms; t++) {
+        const struct term *term = &q->eq->pattern->terms.items[t];
+        bool is_of_window = !term->is_variable && has_windows(q->eq->pattern->nodes.items[term->index].op);
+        is_open = is_open || (is_of_window && (fixed.of_term[t] == OPEN || fixed.of_term[t] > 4));
+    }
+    if (!is_open)
+        return true;
+    struct told_axes told = axes_told_apart(q->eq);
+    if (told.leading > AXES_OF_IMAGES_AND_CHANNELS || told.trailing || told.sets)
+        text_add(q->why, "an axis of windows is named, and nothing says how many there are");
+    else if (__builtin_popcount(told.variables) > 1)
+        text_add(q->why, "axes of windows are variables, and nothing says how many there are");
+    else
+        return true;
+    return false;
+}
+
+// --- parts (T6) ------------------------------------------------------------------------------------------------------
+
+#define LONGEST_PARTS 3   // that are tried
+
+static bool is_length_of(const struct condition *c, uint32_t variable, int64_t *ret_length)
+{
+    bool is_length = c->kind == CONDITION_EQUAL && c->a->kind == TERM_LENGTH && form_is_integer(c->b) &&
+                     form_is_variable(c->a->operands[0]) && c->a->operands[0]->value == variable;
+    bool is_list = c->kind == CONDITION_EQUAL && form_is_variable(c->a) && c->a->value == variable && c->b->kind == TERM_LIST &&
+                   c->b->count;
+    for (uint32_t i = 0; is_list && i < c->b->count; i++)
+        is_list = is_one_entry(c->b->operands[i]);
+    *ret_length = is_length ? c->b->value : is_list ? c->b->count : 0;
+    return is_length || is_list;
+}
+
+// How many parts a list can have that are told apart: those that are named, and the rest, which is one.
+static int64_t parts_told_apart(const struct equation *eq, uint32_t variable)
+{
+    const struct pattern *p = eq->pattern;
+    int64_t parts = 0, length;
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (!condition_is_of_variable(eq->conditions[i].kind) && is_length_of(&eq->conditions[i], variable, &length))
+            return length;
+    for (term_id t = 0; t < p->terms.count; t++) {
+        const struct term *term = &p->terms.items[t];
+        const struct pattern_node *node = term->is_variable ? NULL : &p->nodes.items[term->index];
+        int sizes = node && node->op->id == OP_SPLIT ? operator_find_attribute(node->op, "sizes") : -1;
+        bool is_its = sizes >= 0 && form_is_one_variable(&node->attributes[sizes]) &&
+                      node->attributes[sizes].terms[0]->value == variable;
+        if (is_its && term->output + 2 > parts)
+            parts = term->output + 2;
+    }
+    return parts;
+}
+
+bool form_has_lengths_of_parts(const struct form_question *q)
+{
+    for (uint32_t v = 0; v < q->eq->pattern->n_attribute_variables; v++)
+        if (parts_told_apart(q->eq, v) > LONGEST_PARTS) {
+            text_printf(q->why, "nothing says how many parts $%s has, and up to %d are tried",
+                        q->eq->pattern->attribute_variables[v], LONGEST_PARTS);
+            return false;
+        }
+    return true;
+}
+

@@ -1,0 +1,292 @@
+// The forms of operators, attributes and conditions that theorems speak of (T1 to T3 of docs/theory/soundness.md): a
+// table with a row for each attribute that has a form of its own.
+#include "verifier/bounds/form_terms.h"
+
+#include "core/text.h"
+#include <string.h>
+
+bool form_is_integer(const struct attribute_term *t)
+{
+    return t->kind == TERM_INTEGER;
+}
+
+bool form_is_variable(const struct attribute_term *t)
+{
+    return t->kind == TERM_VARIABLE;
+}
+
+bool form_is_axis(const struct attribute_term *t)
+{
+    bool is_from_the_end = t->kind == TERM_SUB && t->operands[0]->kind == TERM_RANK && form_is_integer(t->operands[1]);
+    return form_is_integer(t) || form_is_variable(t) || is_from_the_end;
+}
+
+bool form_is_size(const struct attribute_term *t)
+{
+    return t->kind == TERM_DIM && form_is_axis(t->operands[0]);
+}
+
+static bool is_number_or_size(const struct attribute_term *t)
+{
+    return form_is_integer(t) || form_is_size(t);
+}
+
+static bool is_sum_of_sizes(const struct attribute_term *t)
+{
+    return t->kind == TERM_ADD ? is_sum_of_sizes(t->operands[0]) && is_sum_of_sizes(t->operands[1]) : form_is_size(t);
+}
+
+bool form_is_list_of(const struct attribute_pattern *a, bool (*is_such)(const struct attribute_term *t))
+{
+    for (uint32_t i = 0; i < a->count; i++)
+        if (!is_such(a->terms[i]))
+            return false;
+    return true;
+}
+
+bool form_is_one_variable(const struct attribute_pattern *a)
+{
+    return a->count == 1 && form_is_variable(a->terms[0]);
+}
+
+bool form_has_name(const struct attribute *attribute, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(attribute->name, *names) == 0)
+            return true;
+    return false;
+}
+
+const char *form_role_of_variable(const struct pattern *p, uint32_t variable)
+{
+    const char *role = NULL;
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
+            const struct attribute_pattern *a = &p->nodes.items[n].attributes[i];
+            const char *name = p->nodes.items[n].op->attributes[i].name;
+            if (!form_is_one_variable(a) || a->terms[0]->value != variable)
+                continue;
+            bool is_set_of_one = role && (strcmp(role, "axis") == 0 || strcmp(name, "axis") == 0) &&
+                                 (strcmp(role, "axes") == 0 || strcmp(name, "axes") == 0);
+            if (is_set_of_one)
+                name = role = "axis";
+            if (role && strcmp(role, name) != 0)
+                return NULL;
+            role = name;
+        }
+    return role;
+}
+
+// --- operators (T1) --------------------------------------------------------------------------------------------------
+
+// Those that work entry by entry, whatever they compute there, and these. What reads places by their number (slice, pad,
+// trilu, cumsum, gather), tells entries from one another (argmax, onehot) or has numbers of its own for sizes (lrn,
+// groupnorm) is not among them; nor is cast, which rounds.
+static bool is_named(const struct operator* op)
+{
+    static const enum operator_id named[] = {
+        OP_SMUL,    OP_MATMUL,     OP_CONV,       OP_ENLARGE,   OP_MERGE,   OP_POOLAVG,   OP_POOLMAX,      OP_REDUCESUM,
+        OP_REDUCEMEAN, OP_REDUCEMAX, OP_REDUCEMIN, OP_SOFTMAX,  OP_LOGSOFTMAX, OP_LAYERNORM, OP_RMSNORM,   OP_BATCHNORM,
+        OP_INSTANCENORM, OP_CONCAT, OP_SPLIT,     OP_TRANSPOSE, OP_RESHAPE, OP_BROADCAST, OP_CPOOL,        OP_ICONV,
+        OP_IMATMUL, OP_IEWMUL};
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (op->id == named[i])
+            return true;
+    return (op->flags & OPERATOR_IS_ELEMENTWISE) && op->id != OP_CAST;
+}
+
+bool form_names_operators(const struct form_question *q)
+{
+    for (size_t n = 0; n < q->eq->pattern->nodes.count; n++)
+        if (!is_named(q->eq->pattern->nodes.items[n].op)) {
+            text_printf(q->why, "no theorem speaks of %s", q->eq->pattern->nodes.items[n].op->name);
+            return false;
+        }
+    return true;
+}
+
+// --- attributes (T2) -------------------------------------------------------------------------------------------------
+
+static bool is_of_axis(const struct attribute_pattern *a)
+{
+    return form_is_list_of(a, form_is_axis);
+}
+
+static bool is_of_numbers(const struct attribute_pattern *a)
+{
+    return form_is_list_of(a, form_is_integer);
+}
+
+static bool is_of_numbers_or_variable(const struct attribute_pattern *a)
+{
+    return is_of_numbers(a) || form_is_one_variable(a);
+}
+
+static bool is_of_sizes(const struct attribute_pattern *a)
+{
+    bool is_of_dims = a->count == 1 && a->terms[0]->kind == TERM_DIMS;
+    return form_is_list_of(a, is_number_or_size) || form_is_one_variable(a) || is_of_dims;
+}
+
+static bool is_of_kernel(const struct attribute_pattern *a)
+{
+    return is_of_numbers_or_variable(a) || form_is_list_of(a, form_is_size);
+}
+
+static bool is_of_groups(const struct attribute_pattern *a)
+{
+    return is_of_numbers_or_variable(a) || form_is_list_of(a, is_sum_of_sizes);
+}
+
+// Permutations are asked about by themselves (T7).
+static bool is_of_any_form(const struct attribute_pattern *a)
+{
+    (void)a;
+    return true;
+}
+
+static const struct form_of_attribute {
+    const char *name;
+    bool (*is_named)(const struct attribute_pattern *a);
+} forms_of_attributes[] = {
+    {"axis", is_of_axis},        {"axes", is_of_numbers_or_variable},
+    {"keepdims", is_of_numbers_or_variable}, {"perm", is_of_any_form},
+    {"stride", is_of_numbers_or_variable},   {"pad", is_of_numbers_or_variable},
+    {"dilation", is_of_numbers_or_variable}, {"kernel", is_of_kernel},
+    {"group", is_of_groups},     {"count", is_of_numbers},
+    {"shape", is_of_sizes},      {"sizes", is_of_sizes},
+};
+
+// Names that are chosen from (activations, what counts as padding) are all tried. Of other attributes, reals among them,
+// only numbers are named.
+static bool is_attribute_named(const struct attribute *attribute, const struct attribute_pattern *a)
+{
+    if (attribute->kind == ATTRIBUTE_CHOICE)
+        return is_of_numbers_or_variable(a);
+    for (size_t i = 0; i < sizeof forms_of_attributes / sizeof *forms_of_attributes; i++)
+        if (strcmp(forms_of_attributes[i].name, attribute->name) == 0)
+            return forms_of_attributes[i].is_named(a);
+    return is_of_numbers(a);
+}
+
+static void print_attribute(const struct form_question *q, const struct pattern_node *node, int i)
+{
+    text_printf(q->why, ":%s", node->op->attributes[i].name);
+    for (uint32_t j = 0; j < node->attributes[i].count; j++) {
+        text_add(q->why, " ");
+        pattern_print_attribute_term(q->why, q->eq->pattern, node->attributes[i].terms[j]);
+    }
+}
+
+// A variable that is an attribute here and another one there takes values of one of them alone.
+static bool have_one_role(const struct form_question *q)
+{
+    const struct pattern *p = q->eq->pattern;
+    for (uint32_t v = 0; v < p->n_attribute_variables; v++)
+        for (size_t n = 0; n < p->nodes.count; n++)
+            for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
+                const struct attribute_pattern *a = &p->nodes.items[n].attributes[i];
+                if (form_is_one_variable(a) && a->terms[0]->value == v && !form_role_of_variable(p, v)) {
+                    text_printf(q->why, "$%s stands for several attributes", p->attribute_variables[v]);
+                    return false;
+                }
+            }
+    return true;
+}
+
+bool form_names_attributes(const struct form_question *q)
+{
+    const struct pattern *p = q->eq->pattern;
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
+            if (!is_attribute_named(&p->nodes.items[n].op->attributes[i], &p->nodes.items[n].attributes[i])) {
+                text_add(q->why, "no theorem speaks of ");
+                print_attribute(q, &p->nodes.items[n], i);
+                return false;
+            }
+    return have_one_role(q);
+}
+
+// --- conditions (T3) -------------------------------------------------------------------------------------------------
+
+static bool is_list_of_numbers(const struct attribute_term *t)
+{
+    bool is_list = t->kind == TERM_LIST || form_is_integer(t);
+    for (uint32_t i = 0; i < t->count; i++)
+        is_list = is_list && form_is_integer(t->operands[i]);
+    return is_list;
+}
+
+static bool have_one_role_both(const struct pattern *p, const struct attribute_term *a, const struct attribute_term *b)
+{
+    const char *x = form_role_of_variable(p, (uint32_t)a->value), *y = form_role_of_variable(p, (uint32_t)b->value);
+    return x && y && strcmp(x, y) == 0;
+}
+
+// (product $s) is 1, (sum $p) is 0: all entries are. (length $z) is a number.
+static bool is_about_all_entries(const struct condition *c)
+{
+    if (!form_is_integer(c->b) || c->a->count != 1 || !form_is_variable(c->a->operands[0]))
+        return false;
+    return (c->a->kind == TERM_PRODUCT && c->b->value == 1) || (c->a->kind == TERM_SUM && c->b->value == 0) ||
+           c->a->kind == TERM_LENGTH;
+}
+
+static bool is_equality_of_variable(const struct pattern *p, const struct condition *c)
+{
+    return form_is_variable(c->a) && (is_list_of_numbers(c->b) || c->b->kind == TERM_DIMS ||
+                                      (form_is_variable(c->b) && have_one_role_both(p, c->a, c->b)));
+}
+
+// (= $p (iota (rank ?x))), which says that nothing is moved.
+static bool is_identity(const struct pattern *p, const struct condition *c)
+{
+    const char *role = form_is_variable(c->a) ? form_role_of_variable(p, (uint32_t)c->a->value) : NULL;
+    return role && strcmp(role, "perm") == 0 && c->b->kind == TERM_IOTA && c->b->operands[0]->kind == TERM_RANK;
+}
+
+// Axes are all tried, so that they may be compared in any way.
+static bool is_about_axes(const struct pattern *p, const struct condition *c)
+{
+    for (int side = 0; side < 2; side++) {
+        const struct attribute_term *t = side ? c->b : c->a;
+        const char *role = form_is_variable(t) ? form_role_of_variable(p, (uint32_t)t->value) : NULL;
+        if (!form_is_integer(t) && !(role && strcmp(role, "axis") == 0))
+            return false;
+    }
+    return true;
+}
+
+static bool is_condition_named(const struct pattern *p, const struct condition *c)
+{
+    if (condition_is_of_variable(c->kind) || is_about_axes(p, c))
+        return true;
+    if (c->kind != CONDITION_EQUAL)
+        return false;
+    bool is_of_sizes = form_is_size(c->a) && is_number_or_size(c->b);
+    bool is_of_all_sizes = c->a->kind == TERM_DIMS && c->b->kind == TERM_DIMS;
+    bool is_of_ranks = c->a->kind == TERM_RANK && (c->b->kind == TERM_RANK || form_is_integer(c->b));
+    return is_of_sizes || is_of_all_sizes || is_of_ranks || is_about_all_entries(c) || is_equality_of_variable(p, c) ||
+           is_identity(p, c);
+}
+
+// (= 5 (dim ?x 0)) says what (= (dim ?x 0) 5) does.
+static bool is_named_turned(const struct pattern *p, const struct condition *c)
+{
+    struct condition turned = *c;
+    turned.a = c->b;
+    turned.b = c->a;
+    return c->kind == CONDITION_EQUAL && is_condition_named(p, &turned);
+}
+
+bool form_names_conditions(const struct form_question *q)
+{
+    for (uint32_t i = 0; i < q->eq->n_conditions; i++)
+        if (!is_condition_named(q->eq->pattern, &q->eq->conditions[i]) &&
+            !is_named_turned(q->eq->pattern, &q->eq->conditions[i])) {
+            text_add(q->why, "no theorem speaks of ");
+            pattern_print_condition(q->why, q->eq->pattern, &q->eq->conditions[i]);
+            return false;
+        }
+    return true;
+}

@@ -1,0 +1,31 @@
+// What the requirements of forms.c ask of the text of an equation.
+#ifndef VERIFIER_FORM_TERMS_H
+#define VERIFIER_FORM_TERMS_H
+#include "verifier/bounds/forms.h"
+
+bool form_is_integer(const struct attribute_term *t);
+bool form_is_variable(const struct attribute_term *t);
+// 3, $i, or (- (rank ?x) 2): an axis.
+bool form_is_axis(const struct attribute_term *t);
+// (dim ?x AXIS).
+bool form_is_size(const struct attribute_term *t);
+// Are all terms of the attribute such?
+bool form_is_list_of(const struct attribute_pattern *a, bool (*is_such)(const struct attribute_term *t));
+// Is the attribute one variable?
+bool form_is_one_variable(const struct attribute_pattern *a);
+bool form_has_name(const struct attribute *attribute, const char *const *names);   // NULL-terminated
+// The name that all attributes have which are the variable; NULL: none is, or there are several names.
+const char *form_role_of_variable(const struct pattern *p, uint32_t variable);
+
+// The requirements, by theorem; false: `q->why` says why not.
+bool form_names_operators(const struct form_question *q);
+bool form_names_attributes(const struct form_question *q);
+bool form_names_conditions(const struct form_question *q);
+bool form_has_ranks(const struct form_question *q);
+bool form_has_ranks_of_windows(const struct form_question *q);
+bool form_has_lengths_of_parts(const struct form_question *q);
+bool form_has_permutations(const struct form_question *q);
+bool form_has_numbers(const struct form_question *q);
+bool form_has_groups(const struct form_question *q);
+bool form_has_windows(const struct form_question *q);
+#endif

@@ -1,0 +1,44 @@
+// The requirements that an equation meets if the theorems of docs/theory/soundness.md speak of it, one row each.
+#include "verifier/bounds/forms.h"
+
+#include "core/text.h"
+#include "verifier/bounds/form_terms.h"
+#include "verifier/instances/ranks.h"
+
+// In this order: what the text says of ranks and lists comes first, since no proof can do without.
+static const struct requirement {
+    const char *theorem;
+    enum forms_asked of;
+    bool (*is_met)(const struct form_question *q);
+} requirements[] = {
+    {"T7", FORMS_OF_KINDS, form_has_permutations},      // permutations rename entries
+    {"T6", FORMS_OF_KINDS, form_has_lengths_of_parts},  // parts that are told apart
+    {"T5", FORMS_OF_KINDS, form_has_ranks_of_windows},  // windows of open rank
+    {"T4", FORMS_OF_KINDS, form_has_ranks},             // axes that are carried along
+    {"T1", FORMS_OF_ALL, form_names_operators},         // operators
+    {"T2", FORMS_OF_ALL, form_names_attributes},        // attributes
+    {"T3", FORMS_OF_ALL, form_names_conditions},        // conditions
+    {"T8", FORMS_OF_ALL, form_has_numbers},             // numbers that depend on sizes
+    {"T9", FORMS_OF_ALL, form_has_groups},              // numbers of groups
+    {"T10", FORMS_OF_ALL, form_has_windows},            // windows
+};
+
+bool forms_are_covered(const struct equation *eq, int max_rank, const struct bounds *bounds, enum forms_asked asked,
+                       struct text *ret_why)
+{
+    struct form_question q = {.eq = eq, .max_rank = max_rank, .bounds = bounds, .why = ret_why};
+    for (size_t i = 0; i < sizeof requirements / sizeof *requirements; i++)
+        if (requirements[i].of <= asked && !requirements[i].is_met(&q)) {
+            text_printf(ret_why, " (%s)", requirements[i].theorem);
+            return false;
+        }
+    return true;
+}
+
+bool forms_cover_kinds(const struct equation *eq)
+{
+    struct text why = {0};
+    bool are_covered = forms_are_covered(eq, ranks_to_test(eq), NULL, FORMS_OF_KINDS, &why);
+    text_free(&why);
+    return are_covered;
+}
