@@ -1,5 +1,6 @@
 #include "verifier/rules/prove.h"
 
+#include "verifier/bounds/laws.h"
 #include "verifier/exact/trial.h"
 #include "verifier/rules/abduction.h"
 #include "verifier/rules/subterms.h"
@@ -78,9 +79,14 @@ static const char *certificate(const struct rule_report *report, struct arena *a
     text_add(&out, "(proof");
     if (report->has_entailment)
         print_entailment(&out, &report->entailment);
-    text_printf(&out, " (definitions %s (ranks 0 %d) (sizes 1 %d) (instances %llu)%s))", verdict_name(direct->verdict),
+    text_printf(&out, " (definitions %s (ranks 0 %d) (sizes 1 %d) (instances %llu)%s", verdict_name(direct->verdict),
                 direct->max_rank, largest_bound(direct), (unsigned long long)direct->instances,
                 direct->needs_reals ? " (over reals)" : "");
+    struct equation eq = equation_of_rule(&report->proved);
+    const char *law = direct->verdict == VERDICT_PROVED ? law_of_equation(&eq) : NULL;
+    text_add(&out, law ? " (law " : "");
+    text_add(&out, law ? law : "");
+    text_add(&out, law ? ")))" : "))");
     const char *text = arena_string(a, out.chars);
     text_free(&out);
     return text;

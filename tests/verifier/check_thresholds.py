@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""No false rule is proved: `check_thresholds.py TASO-VERIFY [COUNT [SEED]]`.
+
+Makes COUNT (80) rules that hold at everything small and fail just beyond a number: a size, a rank, an attribute, a number
+of groups, how long a list is. Each family below knows one place where an argument of the verifier ends, and puts the
+number behind it. What they say is false, by how they are made; `taso-verify rules` may refute them or only test them.
+"""
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def times(n, before, term):
+    """`before` in front of the term, n times."""
+    return f"({before} " * n + term + ")" * n
+
+
+def entrywise(rng, *terms):
+    """A function of the terms that tells them apart."""
+    return rng.choice(["(relu {0})", "(ewadd {0} {0})", "(ewmul {0} (ewadd {0} {0}))", "(tanh {0})", "{0}"]).format(*terms)
+
+
+def both(rng, left, right):
+    """The same around both sides; it keeps values that differ apart."""
+    around = rng.choice(["{}", "{}", "(neg {})", "(ewadd {} {})", "(tanh {})", "(exp {})"])
+    return around.format(left, left), around.format(right, right)
+
+
+def number(rng, size):
+    """A scalar that says how large the size is."""
+    return rng.choice(["(reducesum :axes 0 :keepdims 0 (iewmul :shape {0}))",
+                       "(reducesum :axes 0 1 :keepdims 0 (iewmul :shape 1 {0}))",
+                       "(reducesum :axes 0 1 :keepdims 0 (matmul (iewmul :shape 1 {0}) (iewmul :shape {0} 1)))"]).format(size)
+
+
+# --- families: (source, target, conditions) ----------------------------------------------------------------------------
+
+def permutations(rng):
+    """Orders of permutations of up to four axes divide 12, those of up to six 60; at rank 5 and 7 there are others."""
+    period, more = rng.choice([(12, 0), (12, 1), (24, 0), (12, 5)])
+    return (*both(rng, times(period + more, "transpose :perm $p", entrywise(rng, "?x")),
+                  times(more, "transpose :perm $p", "?x")), "") if more == 0 and rng.random() < 0.5 else (
+        times(period + more, "transpose :perm $p", "?x"), times(more, "transpose :perm $p", "?x"), "")
+
+
+def unions_of_windows(rng):
+    """Windows that meet leave no gap until the dilation, or the stride, is larger than they are."""
+    m, act = rng.randint(2, 6), rng.choice(["", ":act relu "])
+    inner = f"(poolmax :kernel {m} {m} ?x)"
+    return rng.choice([
+        (f"(poolmax :kernel 2 2 :dilation $d {act}{inner})", f"(poolmax :kernel (+ $d {m}) {act}?x)", ""),
+        (f"(reducemax :axes 2 3 (poolmax :kernel {m} {m} :stride $s :pad 0 0 {m - 1} {m - 1} (relu ?x)))",
+         "(reducemax :axes 2 3 (relu ?x))", ""),
+        (f"(poolmax :kernel 2 2 :dilation $d :pad $p {inner})",
+         f"(poolmax :kernel (+ $d {m}) :pad $p ?x)", "(= (sum $p) 0)"),
+        (f"(max ?x (poolmax :kernel {m} {m} :dilation $d :pad $p ?x))", f"(poolmax :kernel {m} {m} :dilation $d :pad $p ?x)",
+         "")])
+
+
+def numbers_of_sizes(rng):
+    """A difference of sizes has one sign until the size is n."""
+    n, axis, rank = rng.randint(6, 29), rng.choice([0, 1]), rng.choice([2, 2, 3])
+    bound, size = number(rng, n), number(rng, f"(dim ?x {axis})")
+    below = f"(sub {bound} {size})"
+    left, right = rng.choice([
+        (f"(relu {below})", below), (f"(abs {below})", below), (f"(max {bound} {size})", bound),
+        (f"(min {bound} {size})", size), (f"(relu (neg {below}))", f"(sub {size} {size})"),
+        (f"(sqrt (ewmul {below} {below}))", below), (f"(max {below} (neg {below}))", below)])
+    where = rng.choice(["", f"(= (rank ?x) {rank})"])
+    if rng.random() < 0.4:   # as a coefficient
+        return f"(relu (smul (relu ?x) {below}))", f"(smul (relu ?x) {below})", where
+    if rng.random() < 0.3:
+        return (f"(reducemax :axes {1 - axis} (smul ?x {below}))", f"(smul (reducemax :axes {1 - axis} ?x) {below})", where)
+    return (*both(rng, f"(smul ?x {left})", f"(smul ?x {right})"), where)
+
+
+def groups(rng):
+    """As many groups as are tried hold two places each, or have one filter."""
+    c = rng.choice([2, 3])
+    g = c * rng.randint(1, 2)
+    return rng.choice([
+        (f"(merge $g {c} ?k)", f"(merge {g} {c} ?k)", ""),
+        (f"(merge $g {c} (relu ?k))", f"(relu (merge {g} {c} ?k))", ""),
+        (f"(conv ?x (merge $g {c} ?k))", f"(conv ?x (merge {g} {c} ?k))", ""),
+        (f"(ewadd (merge $g {c} ?k) (merge $h {c} ?k))", f"(ewadd (merge {g} {c} ?k) (merge $h {c} ?k))", "")])
+
+
+def parts(rng):
+    """A list of parts may be longer than what is concatenated again."""
+    n, axis = rng.randint(3, 5), rng.choice(["0", "1", "$i"])
+    whole = f"(split{n - 1} {axis} :sizes $z ?x)"
+    for i in range(n - 2, -1, -1):
+        whole = f"(concat {axis} (split{i} {axis} :sizes $z ?x) {whole})"
+    around = "{}" if axis == "$i" else rng.choice(["(reducesum :axes {0} {1})", "(reducemax :axes {0} {1})"])
+    return (around.format(axis, whole) if axis != "$i" else f"(reducesum :axes $i {whole})",
+            around.format(axis, "?x") if axis != "$i" else "(reducesum :axes $i ?x)", "")
+
+
+def ranks_of_windows(rng):
+    """With two axes of windows the named ones are all there are."""
+    reduce = rng.choice(["reducemax", "reducemin"])
+    axes = rng.choice(["2 3", "3 2", "0 2 3", "1 2 3"])
+    turned = "neg " if reduce == "reducemin" else ""
+    image = f"({turned}?x)" if turned else "?x"
+    pool = f"(poolmax :kernel $k :pad $p{rng.choice(['', ' :stride $s'])} {image})"
+    return (f"({reduce} :axes {axes} {f'(neg {pool})' if turned else pool})", f"({reduce} :axes {axes} ?x)",
+            "(= (product $s) 1)" if "$s" in pool else "")
+
+
+def reals(rng):
+    """Real attributes have no end."""
+    n = rng.randint(3, 90)
+    return rng.choice([(f"(clip :max {n} (clip :max $a ?x))", "(clip :max $a ?x)", ""),
+                       (f"(clip :min -{n} (clip :min $a ?x))", "(clip :min $a ?x)", ""),
+                       (f"(clip :max {n} (relu (clip :max $a ?x)))", "(relu (clip :max $a ?x))", "")])
+
+
+def casts(rng):
+    """Numbers of fewer digits, or fewer values, are others."""
+    narrow = rng.choice(["f16", "bf16", "i32", "i64", "u8"])
+    return f"(cast :to f32 (cast :to {narrow} {entrywise(rng, '?x')}))", entrywise(random.Random(0), "?x"), ""
+
+
+def places(rng):
+    """A slice of n places is all there is until there are more."""
+    n = rng.randint(3, 30)
+    return rng.choice([
+        (f"(reducemax :axes 0 (slice :start 0 :size {n} :step 1 (relu ?x)))", "(reducemax :axes 0 (relu ?x))", "(= (rank ?x) 1)"),
+        (f"(trilu :k {n} ?x)", f"(trilu :k {n + 1} ?x)", ""),
+        (f"(relu (sub (cumsum 0 (iewmul :shape (dim ?x 0))) {times(1, 'broadcast :shape (dim ?x 0)', number(rng, n))}))",
+         f"(relu (relu (sub ?x ?x)))", "(= (rank ?x) 1)"),
+        (f"(poolmax :kernel 1 1 :stride {n} {n} ?x)", f"(poolmax :kernel 1 1 :stride {n + 1} {n + 1} ?x)", "")])
+
+
+def many_axes(rng):
+    """More axes that are told apart than tensors of the ranks tried have."""
+    names = ["$i", "$j", "$k", "$l", "$m"][:rng.randint(4, 5)]
+    term = "?x"
+    for name in names:
+        term = f"(softmax {name} {term})"
+    return (term, f"(softmax {names[-1]} {term[term.index(' ', 9) + 1:-1].replace('softmax', 'softmax', 1)})"
+            .replace(f"(softmax {names[-1]} (softmax {names[-2]}", f"(softmax {names[-2]} (softmax {names[-1]}"), "")
+
+
+FAMILIES = [permutations, unions_of_windows, numbers_of_sizes, numbers_of_sizes, groups, parts, ranks_of_windows, reals,
+            casts, places, many_axes]
+
+
+def rules_of(count, seed):
+    rng, rules, seen = random.Random(seed), [], set()
+    while len(rules) < count:
+        family = FAMILIES[len(seen) % len(FAMILIES)]
+        seen.add(len(seen))
+        source, target, where = family(rng)
+        condition = f" (where {where})" if where else ""
+        if source != target:
+            rules.append(f"(rule {family.__name__.replace('_', '-')}-{len(rules)} (source {source}) (target {target}){condition})")
+    return rules
+
+
+def main():
+    program, *numbers = sys.argv[1:]
+    count, seed = [int(n) for n in numbers] + [80, 1][len(numbers):]
+    with tempfile.TemporaryDirectory() as folder:
+        source, proved = pathlib.Path(folder) / "false.rules", pathlib.Path(folder) / "proved.rules"
+        source.write_text("\n".join(rules_of(count, seed)) + "\n", encoding="utf-8")
+        command = [program, "rules", source, "-o", proved, "--no-conditions", "--quiet", "--steps", "100000",
+                   "--instances", "20000", "--work", "20000000"]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert ran.returncode in (0, 1), ran.stderr
+        rejected = pathlib.Path(f"{proved}.rejected").read_text(encoding="utf-8")
+        wrong = re.findall(r"^\(rule (?:.*\n)(?:  .*\n)*", proved.read_text(encoding="utf-8"), re.MULTILINE)
+    reasons = re.findall(r"^; (only tested|refuted|[a-z ]+):?.*?(\(T\d+\))?$", rejected, re.MULTILINE)
+    print(f"{len(wrong)} of {count} false rules are proved; {sum(r[0] == 'refuted' for r in reasons)} are refuted, "
+          f"{sum(bool(r[1]) for r in reasons)} are of no form that a theorem speaks of")
+    assert not wrong, "proved, and false:\n" + "".join(wrong)
+    assert len(re.findall(r"^\(rule ", rejected, re.MULTILINE)) == count
+    theorems = {r[1] for r in reasons}
+    assert count < 80 or {"(T1)", "(T2)", "(T6)", "(T10)"} <= theorems, f"hardly a requirement is asked: {theorems}"
+
+
+main()

@@ -1,0 +1,13 @@
+// Equations that are proved by hand, one by one, in docs/theory/laws.md: those whose windows, groups or shapes are terms
+// that no theorem about forms speaks of. They are known by their text and by nothing else.
+#ifndef VERIFIER_LAWS_H
+#define VERIFIER_LAWS_H
+#include "verifier/instances/equation.h"
+
+struct text;
+
+// "L3", under which docs/theory/laws.md has the proof; NULL: the equation is none of these.
+const char *law_of_equation(const struct equation *eq);
+// The text that an equation is known by.
+void law_print_equation(struct text *out, const struct equation *eq);
+#endif
