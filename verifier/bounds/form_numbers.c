@@ -139,13 +139,40 @@ static bool is_same_group(const struct pattern_node *node, int group, const stru
     return a->count == 1 && attribute_term_equal(a->terms[0], variable);
 }
 
-static const struct attribute_term *group_variable(const struct pattern *p)
+// A convolution of the same tensors, whose channels say how many groups there are.
+static bool is_group_by_typing(const struct pattern *p, const struct pattern_node *node, int group,
+                               const struct attribute_term *variable)
 {
+    bool is_typed_alike = false;
+    for (size_t n = 0; n < p->nodes.count && form_is_number_of_groups(node, group); n++) {
+        const struct pattern_node *other = &p->nodes.items[n];
+        is_typed_alike = is_typed_alike || (other->op == node->op && other->inputs[0] == node->inputs[0] &&
+                                            other->inputs[1] == node->inputs[1] && is_same_group(other, group, variable));
+    }
+    return is_typed_alike;
+}
+
+// A quotient of what a condition says is equal.
+static bool is_one(const struct equation *eq, const struct attribute_term *t)
+{
+    for (uint32_t i = 0; i < eq->n_conditions && t->kind == TERM_DIV; i++) {
+        const struct condition *c = &eq->conditions[i];
+        if (c->kind == CONDITION_EQUAL &&
+            ((attribute_term_equal(c->a, t->operands[0]) && attribute_term_equal(c->b, t->operands[1])) ||
+             (attribute_term_equal(c->a, t->operands[1]) && attribute_term_equal(c->b, t->operands[0]))))
+            return true;
+    }
+    return false;
+}
+
+static const struct attribute_term *group_variable(const struct equation *eq)
+{
+    const struct pattern *p = eq->pattern;
     for (size_t n = 0; n < p->nodes.count; n++) {
         int group = operator_find_attribute(p->nodes.items[n].op, "group");
         const struct attribute_pattern *a = group < 0 ? NULL : &p->nodes.items[n].attributes[group];
         for (uint32_t j = 0; a && j < a->count; j++)
-            if (attribute_variables_of_term(a->terms[j]))
+            if (attribute_variables_of_term(a->terms[j]) || (form_is_number_of_groups(&p->nodes.items[n], group) && !is_one(eq, a->terms[j])))
                 return a->terms[j];
     }
     return NULL;
@@ -155,12 +182,14 @@ static const struct attribute_term *group_variable(const struct pattern *p)
 bool form_has_groups(const struct form_question *q)
 {
     const struct pattern *p = q->eq->pattern;
-    const struct attribute_term *variable = group_variable(p);
-    bool is_alike = !variable || (form_is_variable(variable) && !q->bounds->has_parts_of_groups);
+    const struct attribute_term *variable = group_variable(q->eq);
+    bool is_alike = !variable || (!q->bounds->has_parts_of_groups &&
+                                  (form_is_variable(variable) || variable->kind == TERM_DIV));
     for (size_t n = 0; n < p->nodes.count && variable; n++) {
         int group = operator_find_attribute(p->nodes.items[n].op, "group");
-        is_alike = is_alike && (group < 0 || (p->nodes.items[n].op->id == OP_CONV &&
-                                              is_same_group(&p->nodes.items[n], group, variable)));
+        const struct pattern_node *node = &p->nodes.items[n];
+        is_alike = is_alike && (group < 0 || (node->op->id == OP_CONV && (is_same_group(node, group, variable) ||
+                                                                          is_group_by_typing(p, node, group, variable))));
     }
     for (uint32_t i = 0; i < q->eq->n_conditions && variable; i++) {
         const struct condition *c = &q->eq->conditions[i];

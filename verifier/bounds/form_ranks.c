@@ -308,6 +308,7 @@ static void note_operator(struct told_axes *told, const struct pattern_node *nod
         told->is_moved = true;
         return;
     case OP_REDUCESUM:
+    case OP_REDUCEPROD:
     case OP_REDUCEMEAN:
     case OP_REDUCEMAX:
     case OP_REDUCEMIN:

@@ -3,6 +3,7 @@
 #include "verifier/bounds/form_terms.h"
 
 #include "core/text.h"
+#include "verifier/bounds/unhandled.h"
 #include <string.h>
 
 bool form_is_integer(const struct attribute_term *t)
@@ -47,14 +48,6 @@ bool form_is_list_of(const struct attribute_pattern *a, bool (*is_such)(const st
 bool form_is_one_variable(const struct attribute_pattern *a)
 {
     return a->count == 1 && form_is_variable(a->terms[0]);
-}
-
-bool form_has_name(const struct attribute *attribute, const char *const *names)
-{
-    for (; *names; names++)
-        if (strcmp(attribute->name, *names) == 0)
-            return true;
-    return false;
 }
 
 const char *form_role_of_variable(const struct pattern *p, uint32_t variable)
@@ -128,6 +121,19 @@ static bool is_of_sizes(const struct attribute_pattern *a)
     return form_is_list_of(a, is_number_or_size) || form_is_one_variable(a) || is_of_dims;
 }
 
+// Pads that sizes of a kernel say, as those that keep an image's size do.
+static bool is_of_sizes_and_numbers(const struct attribute_term *t)
+{
+    bool is_sum = t->kind == TERM_ADD || t->kind == TERM_SUB || t->kind == TERM_DIV;
+    return is_sum ? is_of_sizes_and_numbers(t->operands[0]) && is_of_sizes_and_numbers(t->operands[1])
+                  : is_number_or_size(t);
+}
+
+static bool is_of_pads(const struct attribute_pattern *a)
+{
+    return form_is_one_variable(a) || form_is_list_of(a, is_of_sizes_and_numbers);
+}
+
 static bool is_of_kernel(const struct attribute_pattern *a)
 {
     return is_of_numbers_or_variable(a) || form_is_list_of(a, form_is_size);
@@ -151,7 +157,7 @@ static const struct form_of_attribute {
 } forms_of_attributes[] = {
     {"axis", is_of_axis},        {"axes", is_of_numbers_or_variable},
     {"keepdims", is_of_numbers_or_variable}, {"perm", is_of_any_form},
-    {"stride", is_of_numbers_or_variable},   {"pad", is_of_numbers_or_variable},
+    {"stride", is_of_numbers_or_variable},   {"pad", is_of_pads},
     {"dilation", is_of_numbers_or_variable}, {"kernel", is_of_kernel},
     {"group", is_of_groups},     {"count", is_of_numbers},
     {"shape", is_of_sizes},      {"sizes", is_of_sizes},
@@ -167,6 +173,13 @@ static bool is_attribute_named(const struct attribute *attribute, const struct a
         if (strcmp(forms_of_attributes[i].name, attribute->name) == 0)
             return forms_of_attributes[i].is_named(a);
     return is_of_numbers(a);
+}
+
+// (/ (dim ?x 1) (dim ?k 1)): a convolution's number of groups can be nothing else.
+bool form_is_number_of_groups(const struct pattern_node *node, int attribute)
+{
+    const struct attribute_pattern *a = &node->attributes[attribute];
+    return a->count == 1 && attribute_is_number_of_groups(node, attribute, a->terms[0]);
 }
 
 static void print_attribute(const struct form_question *q, const struct pattern_node *node, int i)
@@ -199,7 +212,8 @@ bool form_names_attributes(const struct form_question *q)
     const struct pattern *p = q->eq->pattern;
     for (size_t n = 0; n < p->nodes.count; n++)
         for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
-            if (!is_attribute_named(&p->nodes.items[n].op->attributes[i], &p->nodes.items[n].attributes[i])) {
+            if (!is_attribute_named(&p->nodes.items[n].op->attributes[i], &p->nodes.items[n].attributes[i]) &&
+                !form_is_number_of_groups(&p->nodes.items[n], i)) {
                 text_add(q->why, "no theorem speaks of ");
                 print_attribute(q, &p->nodes.items[n], i);
                 return false;

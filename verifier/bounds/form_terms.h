@@ -13,7 +13,8 @@ bool form_is_size(const struct attribute_term *t);
 bool form_is_list_of(const struct attribute_pattern *a, bool (*is_such)(const struct attribute_term *t));
 // Is the attribute one variable?
 bool form_is_one_variable(const struct attribute_pattern *a);
-bool form_has_name(const struct attribute *attribute, const char *const *names);   // NULL-terminated
+// Is the attribute the quotient of channels that a convolution's number of groups is?
+bool form_is_number_of_groups(const struct pattern_node *node, int attribute);
 // The name that all attributes have which are the variable; NULL: none is, or there are several names.
 const char *form_role_of_variable(const struct pattern *p, uint32_t variable);
 

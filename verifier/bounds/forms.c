@@ -5,17 +5,17 @@
 #include "verifier/bounds/form_terms.h"
 #include "verifier/instances/ranks.h"
 
-// In this order: what the text says of ranks and lists comes first, since no proof can do without.
+// In this order they are asked; what the text says of ranks and lists comes early, since no proof can do without.
 static const struct requirement {
     const char *theorem;
     enum forms_asked of;
     bool (*is_met)(const struct form_question *q);
 } requirements[] = {
+    {"T1", FORMS_OF_ALL, form_names_operators},         // operators
     {"T7", FORMS_OF_KINDS, form_has_permutations},      // permutations rename entries
     {"T6", FORMS_OF_KINDS, form_has_lengths_of_parts},  // parts that are told apart
     {"T5", FORMS_OF_KINDS, form_has_ranks_of_windows},  // windows of open rank
     {"T4", FORMS_OF_KINDS, form_has_ranks},             // axes that are carried along
-    {"T1", FORMS_OF_ALL, form_names_operators},         // operators
     {"T2", FORMS_OF_ALL, form_names_attributes},        // attributes
     {"T3", FORMS_OF_ALL, form_names_conditions},        // conditions
     {"T8", FORMS_OF_ALL, form_has_numbers},             // numbers that depend on sizes
