@@ -53,8 +53,8 @@ static bool is_window_of_one_place(struct analysis *an, const struct window_use 
     bool has_few = w->kernel_item == NO_ITEM || labels[classes_find(an, w->kernel_item)] <= LARGEST_KERNEL;
     const uint16_t allowed = HAS_WINDOW | HAS_ORDER | HAS_FIXED_SIZE;
     return is_moved && has_few && !is_asked_for(an, w->index_item) && !is_asked_for(an, w->read_item) &&
-           is_of_one_place(an, w->index_item, labels, flags, allowed) &&
-           labels[classes_find(an, w->read_item)] == 0 && is_of_one_place(an, w->read_item, labels, flags, allowed);
+           is_of_one_place(an, w->index_item, labels, flags, allowed) && labels[classes_find(an, w->read_item)] == 0 &&
+           is_of_one_place(an, w->read_item, labels, flags, allowed);
 }
 
 bool windows_have_one_place(struct analysis *an, const uint8_t *labels, const uint16_t *flags)
@@ -172,7 +172,8 @@ static bool have_outer_strides(struct analysis *an)
         const struct pattern_node *node = &eq->pattern->nodes.items[n];
         int64_t kernel = largest_number(attribute_of(node, "kernel"));
         largest = kernel > largest ? kernel : largest;
-        if (has_stride(node) && !is_written(attribute_of(node, "stride")) && !is_same_list(attribute_of(node, "stride"), stride))
+        if (has_stride(node) && !is_written(attribute_of(node, "stride")) &&
+            !is_same_list(attribute_of(node, "stride"), stride))
             return false;
     }
     for (int i = 0; i < an->n_windows && stride; i++)

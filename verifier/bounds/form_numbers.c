@@ -18,10 +18,10 @@ static bool is_one_of(const struct operator* op, const enum operator_id *ids, si
 // Sums of products, or entries that are moved.
 static bool is_of_ring(const struct operator* op)
 {
-    static const enum operator_id ids[] = {
-        OP_EWADD,  OP_EWMUL, OP_SUB,   OP_NEG,       OP_SMUL,    OP_MATMUL, OP_CONV,    OP_ENLARGE, OP_MERGE,  OP_POOLAVG,
-        OP_REDUCESUM, OP_REDUCEMEAN, OP_CONCAT, OP_SPLIT, OP_TRANSPOSE, OP_RESHAPE, OP_BROADCAST, OP_CPOOL, OP_ICONV,
-        OP_IMATMUL, OP_IEWMUL};
+    static const enum operator_id ids[] = {OP_EWADD,  OP_EWMUL,   OP_SUB,       OP_NEG,     OP_SMUL,      OP_MATMUL,
+                                           OP_CONV,   OP_ENLARGE, OP_MERGE,     OP_POOLAVG, OP_REDUCESUM, OP_REDUCEMEAN,
+                                           OP_CONCAT, OP_SPLIT,   OP_TRANSPOSE, OP_RESHAPE, OP_BROADCAST, OP_CPOOL,
+                                           OP_ICONV,  OP_IMATMUL, OP_IEWMUL};
     return is_one_of(op, ids, sizeof ids / sizeof *ids);
 }
 
@@ -68,8 +68,8 @@ static bool reads_variables(const struct pattern *p, uint32_t node)
 
 static bool sums(const struct operator* op)
 {
-    static const enum operator_id ids[] = {OP_MATMUL,    OP_CONV,       OP_POOLAVG,   OP_POOLMAX, OP_REDUCESUM,
-                                           OP_REDUCEMEAN, OP_REDUCEMAX, OP_REDUCEMIN};
+    static const enum operator_id ids[] = {OP_MATMUL,    OP_CONV,       OP_POOLAVG,   OP_POOLMAX,
+                                           OP_REDUCESUM, OP_REDUCEMEAN, OP_REDUCEMAX, OP_REDUCEMIN};
     return is_one_of(op, ids, sizeof ids / sizeof *ids) || (!is_of_ring(op) && !(op->flags & OPERATOR_IS_ELEMENTWISE));
 }
 
@@ -146,8 +146,9 @@ static bool is_group_by_typing(const struct pattern *p, const struct pattern_nod
     bool is_typed_alike = false;
     for (size_t n = 0; n < p->nodes.count && form_is_number_of_groups(node, group); n++) {
         const struct pattern_node *other = &p->nodes.items[n];
-        is_typed_alike = is_typed_alike || (other->op == node->op && other->inputs[0] == node->inputs[0] &&
-                                            other->inputs[1] == node->inputs[1] && is_same_group(other, group, variable));
+        is_typed_alike =
+            is_typed_alike || (other->op == node->op && other->inputs[0] == node->inputs[0] &&
+                               other->inputs[1] == node->inputs[1] && is_same_group(other, group, variable));
     }
     return is_typed_alike;
 }
@@ -172,7 +173,8 @@ static const struct attribute_term *group_variable(const struct equation *eq)
         int group = operator_find_attribute(p->nodes.items[n].op, "group");
         const struct attribute_pattern *a = group < 0 ? NULL : &p->nodes.items[n].attributes[group];
         for (uint32_t j = 0; a && j < a->count; j++)
-            if (attribute_variables_of_term(a->terms[j]) || (form_is_number_of_groups(&p->nodes.items[n], group) && !is_one(eq, a->terms[j])))
+            if (attribute_variables_of_term(a->terms[j]) ||
+                (form_is_number_of_groups(&p->nodes.items[n], group) && !is_one(eq, a->terms[j])))
                 return a->terms[j];
     }
     return NULL;
@@ -183,13 +185,14 @@ bool form_has_groups(const struct form_question *q)
 {
     const struct pattern *p = q->eq->pattern;
     const struct attribute_term *variable = group_variable(q->eq);
-    bool is_alike = !variable || (!q->bounds->has_parts_of_groups &&
-                                  (form_is_variable(variable) || variable->kind == TERM_DIV));
+    bool is_alike =
+        !variable || (!q->bounds->has_parts_of_groups && (form_is_variable(variable) || variable->kind == TERM_DIV));
     for (size_t n = 0; n < p->nodes.count && variable; n++) {
         int group = operator_find_attribute(p->nodes.items[n].op, "group");
         const struct pattern_node *node = &p->nodes.items[n];
-        is_alike = is_alike && (group < 0 || (node->op->id == OP_CONV && (is_same_group(node, group, variable) ||
-                                                                          is_group_by_typing(p, node, group, variable))));
+        is_alike =
+            is_alike && (group < 0 || (node->op->id == OP_CONV && (is_same_group(node, group, variable) ||
+                                                                   is_group_by_typing(p, node, group, variable))));
     }
     for (uint32_t i = 0; i < q->eq->n_conditions && variable; i++) {
         const struct condition *c = &q->eq->conditions[i];

@@ -184,7 +184,8 @@ static bool note_way(struct renaming *r, term_id term, struct word word)
     const struct term *t = &p->terms.items[term];
     if (t->is_variable) {
         const struct word *known = &r->of_variable[t->index];
-        bool is_same = !r->is_known[t->index] || (known->n == word.n && memcmp(known->variables, word.variables, word.n) == 0);
+        bool is_same =
+            !r->is_known[t->index] || (known->n == word.n && memcmp(known->variables, word.variables, word.n) == 0);
         r->is_known[t->index] = true;
         r->of_variable[t->index] = word;
         return is_same;
@@ -380,7 +381,8 @@ bool form_has_ranks(const struct form_question *q)
     if (!has_open_ranks(&fixed) && largest_fixed_rank(&fixed) <= q->max_rank)
         return true;
     if (!has_open_ranks(&fixed)) {
-        text_printf(q->why, "tensors of rank %d, and ranks up to %d are tried", largest_fixed_rank(&fixed), q->max_rank);
+        text_printf(q->why, "tensors of rank %d, and ranks up to %d are tried", largest_fixed_rank(&fixed),
+                    q->max_rank);
         return false;
     }
     struct told_axes told = axes_told_apart(q->eq);
@@ -436,8 +438,8 @@ static bool is_length_of(const struct condition *c, uint32_t variable, int64_t *
 {
     bool is_length = c->kind == CONDITION_EQUAL && c->a->kind == TERM_LENGTH && form_is_integer(c->b) &&
                      form_is_variable(c->a->operands[0]) && c->a->operands[0]->value == variable;
-    bool is_list = c->kind == CONDITION_EQUAL && form_is_variable(c->a) && c->a->value == variable && c->b->kind == TERM_LIST &&
-                   c->b->count;
+    bool is_list = c->kind == CONDITION_EQUAL && form_is_variable(c->a) && c->a->value == variable &&
+                   c->b->kind == TERM_LIST && c->b->count;
     for (uint32_t i = 0; is_list && i < c->b->count; i++)
         is_list = is_one_entry(c->b->operands[i]);
     *ret_length = is_length ? c->b->value : is_list ? c->b->count : 0;
@@ -474,4 +476,3 @@ bool form_has_lengths_of_parts(const struct form_question *q)
         }
     return true;
 }
-

@@ -78,10 +78,10 @@ const char *form_role_of_variable(const struct pattern *p, uint32_t variable)
 static bool is_named(const struct operator* op)
 {
     static const enum operator_id named[] = {
-        OP_SMUL,    OP_MATMUL,     OP_CONV,       OP_ENLARGE,   OP_MERGE,   OP_POOLAVG,   OP_POOLMAX,      OP_REDUCESUM,
-        OP_REDUCEMEAN, OP_REDUCEMAX, OP_REDUCEMIN, OP_SOFTMAX,  OP_LOGSOFTMAX, OP_LAYERNORM, OP_RMSNORM,   OP_BATCHNORM,
-        OP_INSTANCENORM, OP_CONCAT, OP_SPLIT,     OP_TRANSPOSE, OP_RESHAPE, OP_BROADCAST, OP_CPOOL,        OP_ICONV,
-        OP_IMATMUL, OP_IEWMUL};
+        OP_SMUL,      OP_MATMUL,     OP_CONV,         OP_ENLARGE,   OP_MERGE,   OP_POOLAVG,    OP_POOLMAX,
+        OP_REDUCESUM, OP_REDUCEMEAN, OP_REDUCEMAX,    OP_REDUCEMIN, OP_SOFTMAX, OP_LOGSOFTMAX, OP_LAYERNORM,
+        OP_RMSNORM,   OP_BATCHNORM,  OP_INSTANCENORM, OP_CONCAT,    OP_SPLIT,   OP_TRANSPOSE,  OP_RESHAPE,
+        OP_BROADCAST, OP_CPOOL,      OP_ICONV,        OP_IMATMUL,   OP_IEWMUL};
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
         if (op->id == named[i])
             return true;
@@ -155,12 +155,18 @@ static const struct form_of_attribute {
     const char *name;
     bool (*is_named)(const struct attribute_pattern *a);
 } forms_of_attributes[] = {
-    {"axis", is_of_axis},        {"axes", is_of_numbers_or_variable},
-    {"keepdims", is_of_numbers_or_variable}, {"perm", is_of_any_form},
-    {"stride", is_of_numbers_or_variable},   {"pad", is_of_pads},
-    {"dilation", is_of_numbers_or_variable}, {"kernel", is_of_kernel},
-    {"group", is_of_groups},     {"count", is_of_numbers},
-    {"shape", is_of_sizes},      {"sizes", is_of_sizes},
+    {"axis", is_of_axis},
+    {"axes", is_of_numbers_or_variable},
+    {"keepdims", is_of_numbers_or_variable},
+    {"perm", is_of_any_form},
+    {"stride", is_of_numbers_or_variable},
+    {"pad", is_of_pads},
+    {"dilation", is_of_numbers_or_variable},
+    {"kernel", is_of_kernel},
+    {"group", is_of_groups},
+    {"count", is_of_numbers},
+    {"shape", is_of_sizes},
+    {"sizes", is_of_sizes},
 };
 
 // Names that are chosen from (activations, what counts as padding) are all tried. Of other attributes, reals among them,

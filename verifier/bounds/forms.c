@@ -11,16 +11,16 @@ static const struct requirement {
     enum forms_asked of;
     bool (*is_met)(const struct form_question *q);
 } requirements[] = {
-    {"T1", FORMS_OF_ALL, form_names_operators},         // operators
-    {"T7", FORMS_OF_KINDS, form_has_permutations},      // permutations rename entries
-    {"T6", FORMS_OF_KINDS, form_has_lengths_of_parts},  // parts that are told apart
-    {"T5", FORMS_OF_KINDS, form_has_ranks_of_windows},  // windows of open rank
-    {"T4", FORMS_OF_KINDS, form_has_ranks},             // axes that are carried along
-    {"T2", FORMS_OF_ALL, form_names_attributes},        // attributes
-    {"T3", FORMS_OF_ALL, form_names_conditions},        // conditions
-    {"T8", FORMS_OF_ALL, form_has_numbers},             // numbers that depend on sizes
-    {"T9", FORMS_OF_ALL, form_has_groups},              // numbers of groups
-    {"T10", FORMS_OF_ALL, form_has_windows},            // windows
+    {"T1", FORMS_OF_ALL, form_names_operators},          // operators
+    {"T7", FORMS_OF_KINDS, form_has_permutations},       // permutations rename entries
+    {"T6", FORMS_OF_KINDS, form_has_lengths_of_parts},   // parts that are told apart
+    {"T5", FORMS_OF_KINDS, form_has_ranks_of_windows},   // windows of open rank
+    {"T4", FORMS_OF_KINDS, form_has_ranks},              // axes that are carried along
+    {"T2", FORMS_OF_ALL, form_names_attributes},         // attributes
+    {"T3", FORMS_OF_ALL, form_names_conditions},         // conditions
+    {"T8", FORMS_OF_ALL, form_has_numbers},              // numbers that depend on sizes
+    {"T9", FORMS_OF_ALL, form_has_groups},               // numbers of groups
+    {"T10", FORMS_OF_ALL, form_has_windows},             // windows
 };
 
 bool forms_are_covered(const struct equation *eq, int max_rank, const struct bounds *bounds, enum forms_asked asked,

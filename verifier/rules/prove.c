@@ -278,12 +278,8 @@ static void try_more(struct judge *j, struct rule_report *report)
     static const int largest[] = {4, 13};
     struct equation eq = equation_of_rule(&report->proved);
     for (size_t i = 0; i < sizeof largest / sizeof *largest && report->outcome != RULE_REFUTED; i++) {
-        struct trials trials = {.typing = &j->typing,
-                                .seed = 1,
-                                .largest = largest[i],
-                                .wanted = 12,
-                                .attempts = 60,
-                                .step_limit = 300000};
+        struct trials trials = {
+            .typing = &j->typing, .seed = 1, .largest = largest[i], .wanted = 12, .attempts = 60, .step_limit = 300000};
         if (!trials_run(&trials, &eq, &report->trial))
             report->outcome = RULE_REFUTED;
     }
