@@ -29,7 +29,7 @@ static bool is_of_ring(const struct operator* op)
 // increase.
 static bool is_smooth(const struct operator* op)
 {
-    static const enum operator_id ids[] = {OP_SIGMOID, OP_TANH, OP_EXP, OP_ERF, OP_SOFTMAX, OP_LOGSOFTMAX};
+    static const enum operator_id ids[] = {OP_SIGMOID, OP_TANH, OP_EXP, OP_ERF};
     return is_one_of(op, ids, sizeof ids / sizeof *ids);
 }
 

@@ -1,6 +1,6 @@
 // What the requirements of forms.c ask of the text of an equation.
-#ifndef VERIFIER_FORM_TERMS_H
-#define VERIFIER_FORM_TERMS_H
+#ifndef VERIFIER_BOUNDS_FORM_TERMS_H
+#define VERIFIER_BOUNDS_FORM_TERMS_H
 #include "verifier/bounds/forms.h"
 
 bool form_is_integer(const struct attribute_term *t);
