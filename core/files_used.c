@@ -85,7 +85,8 @@ bool files_used_check(const struct used_file *files, size_t n, struct error *err
             return false;
         for (size_t k = 0; k < i; k++)
             if (files[k].path && !is_allowed(a, &files[k]) && is_same_file(a->path, files[k].path))
-                return error_set_code(error, EXIT_USAGE, a->path, "%s and %s are the same file", files[k].name, a->name);
+                return error_set_code(error, EXIT_USAGE, a->path, "%s and %s are the same file", files[k].name,
+                                      a->name);
     }
     return true;
 }

@@ -1,5 +1,5 @@
 // The handler of SIGBUS may call only what is safe there: it finds the name of the mapped file in the lines of
-// /proc/self/maps, "7f00-7fff r--p 00000000 08:01 1234   /the/file", which the kernel writes with \012 for a line's end.
+// /proc/self/maps, "7f00-7fff r--p 00000000 08:01 1234   /the/file"; a name's own end of line is written as \012.
 #define _GNU_SOURCE   // program_invocation_short_name
 #include "core/program.h"
 #include "core/error.h"

@@ -14,7 +14,8 @@ enum { MOST_FOLDERS = 4 };   // PREFIX/lib/x86_64-linux-gnu/libtaso.so.1; a Pyth
 static bool find_own_path(char path[SHARED_PATH_SIZE])
 {
     Dl_info info;
-    bool is_library = dladdr((void *)(size_t)shared_file_find, &info) && info.dli_fname && strstr(info.dli_fname, ".so");
+    bool is_library =
+        dladdr((void *)(size_t)shared_file_find, &info) && info.dli_fname && strstr(info.dli_fname, ".so");
     char *real = is_library ? realpath(info.dli_fname, NULL) : realpath("/proc/self/exe", NULL);
     bool fits = real && strlen(real) < SHARED_PATH_SIZE;
     if (fits)

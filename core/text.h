@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 struct text {
-    char *chars;               // NUL-terminated once something was added; NULL while empty
+    char *chars;   // NUL-terminated once something was added; NULL while empty
     size_t count, capacity;
 };
 void text_add(struct text *t, const char *chars);
@@ -21,7 +21,7 @@ void text_add_quoted(struct text *t, const char *chars);   // as a string of the
 void text_add_json(struct text *t, const char *chars);     // as a JSON string, invalid UTF-8 replaced
 // For people: nothing of it is obeyed by a terminal or hides (unicode_is_hidden), and it stays on one line: \x1B, \u202E.
 void text_add_shown(struct text *t, const char *chars);
-bool text_show(FILE *out, const char *chars);              // the same for lines of text, whose ends stay
+bool text_show(FILE *out, const char *chars);   // the same for lines of text, whose ends stay
 void text_clear(struct text *t);
 void text_free(struct text *t);
 #endif

@@ -86,9 +86,12 @@ static bool run(struct job_options *options, bool is_merge, char **paths, int n,
         return error_set_code(error, EXIT_USAGE, NULL, is_merge ? "merge needs parts" : "unexpected argument %s",
                               paths[0]);
     const struct used_file files[] = {
-        {"--space", options->space, FILE_READ},         {"--compare", options->compare, FILE_READ},
-        {"--output", options->output, FILE_WRITTEN},    {"--minimal", options->minimal, FILE_WRITTEN},
-        {"--export-pb", options->export_pb, FILE_WRITTEN}, {"--counts", options->counts, FILE_WRITTEN},
+        {"--space", options->space, FILE_READ},
+        {"--compare", options->compare, FILE_READ},
+        {"--output", options->output, FILE_WRITTEN},
+        {"--minimal", options->minimal, FILE_WRITTEN},
+        {"--export-pb", options->export_pb, FILE_WRITTEN},
+        {"--counts", options->counts, FILE_WRITTEN},
     };
     if (!files_used_check(files, sizeof files / sizeof *files, error))
         return false;

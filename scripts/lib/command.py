@@ -1,5 +1,5 @@
-"""How every Python script here ends: `run_script(main)` exits with what main gives. A file that cannot be used, or a program
-that failed, is one line on stderr and exit code 3; Ctrl-C is 130; a closed pipe ends quietly."""
+"""How every Python script here ends: `run_script(main)` exits with what main gives. A file that cannot be used, or a
+program that failed, is one line on stderr and exit code 3; Ctrl-C is 130; a closed pipe ends quietly."""
 import os
 import pathlib
 import subprocess
@@ -12,8 +12,8 @@ def reason_of(failure):
     if isinstance(failure, subprocess.CalledProcessError):
         said = failure.stderr or ""
         said = said.decode("utf-8", "replace") if isinstance(said, bytes) else said
-        last = said.strip().splitlines()[-1:]
-        return f"{pathlib.Path(failure.cmd[0]).name} ended with {failure.returncode}" + "".join(f": {line}" for line in last)
+        last = "".join(f": {line}" for line in said.strip().splitlines()[-1:])
+        return f"{pathlib.Path(failure.cmd[0]).name} ended with {failure.returncode}{last}"
     return " ".join(str(failure).split())[:500] or type(failure).__name__
 
 

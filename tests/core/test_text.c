@@ -88,7 +88,7 @@ static void quoting_and_json(void **state)
         {"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80", "\"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\"",
          "\"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\""},
         {"\xC2\x9B\xE2\x80\xAE", "\"\xC2\x9B\xE2\x80\xAE\"", "\"\\u009b\\u202e\""},   // C1, right to left
-        {"\xF3\xA0\x81\x81", "\"\xF3\xA0\x81\x81\"", "\"\\udb40\\udc41\""},     // a tag
+        {"\xF3\xA0\x81\x81", "\"\xF3\xA0\x81\x81\"", "\"\\udb40\\udc41\""},           // a tag
         {"\xFF.", "\"\xFF.\"", "\"\\ufffd.\""},
         {"\xC3", "\"\xC3\"", "\"\\ufffd\""},                                                // cut off
         {"\xE2\x82", "\"\xE2\x82\"", "\"\\ufffd\\ufffd\""},                                 // cut off
@@ -112,7 +112,9 @@ static void what_is_shown_obeys_nobody(void **state)
     static const char *const table[][2] = {
         {"plain caf\xC3\xA9 \xF0\x9F\x98\x80", "plain caf\xC3\xA9 \xF0\x9F\x98\x80"},
         {"\x1B[2J\n\t\x7F", "\\x1B[2J\\x0A\\x09\\x7F"},
-        {"\xC2\x9B" "2J \xC2\xA0", "\\u009B2J \xC2\xA0"},
+        {"\xC2\x9B"
+         "2J \xC2\xA0",
+         "\\u009B2J \xC2\xA0"},
         {"\xE2\x80\xAE\xE2\x81\xA6\xD8\x9C\xEF\xBB\xBF", "\\u202E\\u2066\\u061C\\uFEFF"},
         {"\x9B\xFF\xC3", "\\x9B\\xFF\\xC3"},
     };
@@ -127,11 +129,8 @@ static void what_is_shown_obeys_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(grows_and_stays_terminated),
-        TEST(reals_are_shortest),
-        TEST(random_reals_read_back_exactly),
-        TEST(quoting_and_json),
-        TEST(what_is_shown_obeys_nobody),
+        TEST(grows_and_stays_terminated), TEST(reals_are_shortest),         TEST(random_reals_read_back_exactly),
+        TEST(quoting_and_json),           TEST(what_is_shown_obeys_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

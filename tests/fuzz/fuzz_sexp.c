@@ -25,8 +25,9 @@ static void check_read_back(const struct sexp *s)
     if (s->kind == SEXP_STRING)
         FUZZ_REQUIRE(list->items[0].kind == SEXP_STRING && strcmp(list->items[0].text, s->text) == 0);
     else
-        FUZZ_REQUIRE(list->items[0].kind == SEXP_REAL &&
-                     (list->items[0].real == s->real || (s->real != s->real && list->items[0].real != list->items[0].real)));
+        FUZZ_REQUIRE(
+            list->items[0].kind == SEXP_REAL &&
+            (list->items[0].real == s->real || (s->real != s->real && list->items[0].real != list->items[0].real)));
     text_free(&text);
     arena_free(&arena);
 }

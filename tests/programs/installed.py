@@ -37,7 +37,7 @@ def check(prefix):
     rules = prefix / "r.rules"
     rules.write_text("(rule twice (source (relu (relu ?x))) (target (relu ?x)))\n", encoding="utf-8")
     run(programs["taso-verify"], "rules", rules)
-    run(programs["taso-gen"], "--space", shared / "spaces/released.space", "--max-ops", "1", "--no-progress", "-q", "-o",
+    run(programs["taso-gen"], "--space", shared / "spaces/released.space", "--max-ops", "1", "-q", "-o",
         prefix / "c.rules")
 
 

@@ -53,8 +53,9 @@ static const struct program program = {
     .usage = "CANDIDATES.rules [-o PROVED.rules] [options]",
     .summary =
         "Proves substitution rules from the operators' definitions, for all shapes at which they may be applied.",
-    .epilog = "Exit codes: 0 every rule is proved (with --tested: or was tested), 1 one is refuted or undecided, and the "
-              "files are written,\n2 wrong command line, 3 bad input.",
+    .epilog =
+        "Exit codes: 0 every rule is proved (with --tested: or was tested), 1 one is refuted or undecided, and the "
+        "files are written,\n2 wrong command line, 3 bad input.",
     .options = specs,
 };
 
