@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_DEPTH = 200, MAX_VARIABLES = 4096, MAX_INPUTS = 1024, MAX_STAGES = 1024 };
+// A level of a tree is printed with at most two brackets: what is read is printed as what can be read again.
+enum { MAX_DEPTH = 200, MAX_HEIGHT = MAX_DEPTH / 2 - 1, MAX_VARIABLES = 4096, MAX_INPUTS = 1024, MAX_STAGES = 1024 };
 
 struct parser {
     const char *file, *at, *end, *line_start;
@@ -16,6 +17,7 @@ struct parser {
     struct arena *arena;
     struct definition *d;
     VEC(struct type) inputs;
+    VEC(uint32_t) heights;   // of the definition's nodes, as trees
     bool is_declared[MAX_VARIABLES], is_in_scope[MAX_VARIABLES];
     struct error *error;
 };
@@ -485,6 +487,40 @@ static bool parse_scalar(struct parser *p, expr *ret)
     return true;
 }
 
+// --- heights ---------------------------------------------------------------------------------------------------------
+
+static void raise_above(const struct parser *p, expr e, uint32_t *height)
+{
+    if (p->heights.items[e] >= *height)
+        *height = p->heights.items[e] + 1;
+}
+
+static uint32_t height_of(const struct parser *p, const struct expr_node *n)
+{
+    const expr operands[] = {n->a, n->b, n->c};
+    uint32_t height = 0;
+    int count = n->kind == EXPR_INTEGER || n->kind == EXPR_VARIABLE || n->kind == EXPR_REAL || n->kind == EXPR_READ ? 0
+                : n->kind == EXPR_APPLY     ? function_arity((enum scalar_function)n->fn)
+                : n->kind == EXPR_INDEX_ADD ? 2
+                : n->kind == EXPR_SELECT    ? 3
+                                            : 1;
+    for (int i = 0; i < count; i++)
+        raise_above(p, operands[i], &height);
+    for (uint32_t i = 0; n->kind == EXPR_READ && i < n->count; i++)
+        raise_above(p, p->d->indices.items[n->a + i], &height);
+    return height;
+}
+
+// A chain of sums is a tree as high as it is long, whatever the brackets are. Nodes stand behind their operands.
+static bool check_height(struct parser *p, expr body)
+{
+    while (p->heights.count < p->d->nodes.count) {
+        uint32_t height = height_of(p, &p->d->nodes.items[p->heights.count]);
+        vec_push(&p->heights, height);
+    }
+    return p->heights.items[body] <= MAX_HEIGHT || fail(p, "nested too deeply");
+}
+
 // --- lines -----------------------------------------------------------------------------------------------------------
 
 static bool parse_type(struct parser *p, struct type *ret_type)
@@ -580,7 +616,7 @@ static bool parse_stage(struct parser *p)
     for (int i = 0; i < n; i++)
         if (!declare(p, variables[i], type.dim[i]))
             return false;
-    if (!expect(p, "=") || !parse_scalar(p, &body))
+    if (!expect(p, "=") || !parse_scalar(p, &body) || !check_height(p, body))
         return false;
     stage_set_body(d, tensor, body);
     for (int i = 0; i < n; i++)
@@ -616,6 +652,7 @@ bool definition_parse(struct arena *a, const char *file, const char *text, size_
                        .error = error};
     bool is_parsed = parse_lines(&p);
     vec_free(&p.inputs);
+    vec_free(&p.heights);
     if (!is_parsed) {
         definition_free(&d);
         return false;

@@ -179,6 +179,12 @@ static void deep_text_is_refused(void **state)
         text_add(&text, i % 2 ? "(" : "exp(");
     assert_false(definition_parse(&a, "text", text.chars, text.count, &d, &error));
     assert_string_equal(error.message, "nested too deeply");
+    text_clear(&text);
+    text_add(&text, "z[i] f32[2] = 1");   // no bracket, and as deep
+    for (int i = 0; i < 1000000; i++)
+        text_add(&text, " + 1");
+    assert_false(definition_parse(&a, "text", text.chars, text.count, &d, &error));
+    assert_string_equal(error.message, "nested too deeply");
     text_free(&text);
     arena_free(&a);
 }
