@@ -62,7 +62,7 @@ static bool read_space_text(struct job *job, struct error *error)
 
 static bool make_space(struct job *job, struct error *error)
 {
-    const struct part_header *h = &job->header;
+    const struct checkpoint_header *h = &job->header;
     struct error choice;
     if (!space_parse(&job->space, h->space_name, h->space_text, strlen(h->space_text), error))
         return false;
@@ -125,7 +125,7 @@ static bool has_part_suffix(const char *name)
 }
 
 // Parts of an earlier run; a part of another job is an error, a torn file cannot be (files appear whole).
-static bool read_checkpoint(struct job *job, part_list *parts, struct error *error)
+static bool read_checkpoint(struct job *job, checkpoint_list *parts, struct error *error)
 {
     const char *path = job->options.checkpoint;
     DIR *dir = path ? opendir(path) : NULL;
@@ -133,12 +133,12 @@ static bool read_checkpoint(struct job *job, part_list *parts, struct error *err
     if (!dir)
         return !path || error_set(error, path, 0, 0, "cannot read the folder: %s", strerror(errno));
     for (struct dirent *entry; is_good && (entry = readdir(dir));) {
-        struct part_header header;
+        struct checkpoint_header header;
         if (!has_part_suffix(entry->d_name))
             continue;
         const char *file = arena_printf(&job->arena, "%s/%s", path, entry->d_name);
-        is_good = part_file_read(file, &job->arena, &header, parts, error);
-        if (is_good && !part_header_equal(&header, &job->header))
+        is_good = checkpoint_file_read(file, &job->arena, &header, parts, error);
+        if (is_good && !checkpoint_header_equal(&header, &job->header))
             is_good = error_set(error, file, 0, 0, "a part of a job with other options");
     }
     closedir(dir);
@@ -151,12 +151,12 @@ static bool save_part(struct job *job, const struct part *p, struct error *error
         return true;
     const char *path =
         arena_printf(&job->arena, "%s/%s-%04d-%04d.part", job->options.checkpoint, p->family, p->first, p->end);
-    return part_file_write(path, &job->header, p, 1, error);
+    return checkpoint_file_write(path, &job->header, p, 1, error);
 }
 
 // --- finding ---------------------------------------------------------------------------------------------------------
 
-static bool is_covered(const part_list *parts, const char *family, int slice)
+static bool is_covered(const checkpoint_list *parts, const char *family, int slice)
 {
     for (size_t i = 0; i < parts->count; i++)
         if (strcmp(parts->items[i].family, family) == 0 && parts->items[i].first <= slice &&
@@ -205,9 +205,9 @@ static int slices_at_once(const struct job *job, const struct store *s)
 struct family_work {
     struct job *job;
     const struct family *family;
-    struct universe universe;
+    struct family_types universe;
     struct store store;
-    part_list *parts;
+    checkpoint_list *parts;
     uint64_t terms[MAX_OPS + 1];   // stored ones, by level
 };
 
@@ -246,17 +246,17 @@ static bool needs_work(const struct family_work *w, int first, int end)
     return false;
 }
 
-static bool make_universe(const struct job *job, const struct family *f, struct universe *ret_universe,
+static bool make_universe(const struct job *job, const struct family *f, struct family_types *ret_universe,
                           struct error *error)
 {
     char reason[200];
-    if (universe_init(ret_universe, f, (uint64_t)job->header.seed, reason))
+    if (family_types_init(ret_universe, f, (uint64_t)job->header.seed, reason))
         return true;
-    universe_free(ret_universe);
+    family_types_free(ret_universe);
     return error_set(error, job->header.space_name, 0, 0, "family %s: an ill-typed constant: %s", f->name, reason);
 }
 
-static bool find_family(struct job *job, size_t i, part_list *parts, struct error *error)
+static bool find_family(struct job *job, size_t i, checkpoint_list *parts, struct error *error)
 {
     struct family_work w = {.job = job, .family = job->space.families.items[i], .parts = parts};
     int first, end;
@@ -274,14 +274,14 @@ static bool find_family(struct job *job, size_t i, part_list *parts, struct erro
     log_info(job->log, "%s: terms sorted into classes, %.1f CPU seconds", w.family->name, clock_cpu_seconds() - start);
     say_if_memory_is_exceeded(job, w.family);
     store_free(&w.store);
-    universe_free(&w.universe);
+    family_types_free(&w.universe);
     return is_done;
 }
 
 // --- reducing --------------------------------------------------------------------------------------------------------
 
 // Takes the findings out of the parts.
-static bool gather_family(const struct job *job, const struct family *f, part_list *parts,
+static bool gather_family(const struct job *job, const struct family *f, checkpoint_list *parts,
                           struct findings *ret_findings, struct family_counts *counts, struct error *error)
 {
     int covered = 0;
@@ -316,11 +316,11 @@ static size_t bytes_of_calls(const struct job *job)
     return share < least ? least : share;
 }
 
-static bool reduce_family(struct job *job, const struct family *f, part_list *parts, struct error *error)
+static bool reduce_family(struct job *job, const struct family *f, checkpoint_list *parts, struct error *error)
 {
     struct family_counts counts = {.family = f->name};
     struct findings findings = {0};
-    struct universe universe;
+    struct family_types universe;
     struct reduction r;
     if (!gather_family(job, f, parts, &findings, &counts, error) || !make_universe(job, f, &universe, error)) {
         findings_free(&findings);
@@ -344,7 +344,7 @@ static bool reduce_family(struct job *job, const struct family *f, part_list *pa
     log_info(job->log, "%s: %llu rules, %.1f CPU seconds", f->name, (unsigned long long)counts.rules,
              clock_cpu_seconds() - start);
     reduction_free(&r);
-    universe_free(&universe);
+    family_types_free(&universe);
     findings_free(&findings);
     return stop_if_interrupted(error);
 }
@@ -375,34 +375,34 @@ static bool write_all(struct job *job, struct error *error)
            export_pb_write(job->options.export_pb, &job->candidates, error);
 }
 
-static bool start_finding(struct job *job, part_list *parts, struct error *error)
+static bool start_finding(struct job *job, checkpoint_list *parts, struct error *error)
 {
     return read_options(job, error) && make_checkpoint_folder(job, error) && read_checkpoint(job, parts, error);
 }
 
 // Family by family, so that the findings of one at a time are in memory.
-static bool find_and_reduce(struct job *job, part_list *parts, struct error *error)
+static bool find_and_reduce(struct job *job, checkpoint_list *parts, struct error *error)
 {
     if (!start_finding(job, parts, error) || !start_reducing(job, error))
         return false;
     for (size_t i = 0; i < job->space.families.count; i++) {
         if (!find_family(job, i, parts, error))
             return false;
-        part_list_sort(parts);
+        checkpoint_list_sort(parts);
         if (!reduce_family(job, job->space.families.items[i], parts, error))
             return false;
     }
     return write_all(job, error);
 }
 
-static bool find_shard(struct job *job, part_list *parts, struct error *error)
+static bool find_shard(struct job *job, checkpoint_list *parts, struct error *error)
 {
     if (!start_finding(job, parts, error))
         return false;
     for (size_t i = 0; i < job->space.families.count; i++)
         if (!find_family(job, i, parts, error))
             return false;
-    return part_file_write(job->options.output, &job->header, parts->items, parts->count, error);
+    return checkpoint_file_write(job->options.output, &job->header, parts->items, parts->count, error);
 }
 
 // The reduction takes what it takes, which is known when it is done.
@@ -415,18 +415,18 @@ static void say_whether_memory_was_kept(const struct job *job)
 
 bool job_run(struct job *job, struct error *error)
 {
-    part_list parts = {0};
+    checkpoint_list parts = {0};
     bool is_done = job->options.shard ? find_shard(job, &parts, error) : find_and_reduce(job, &parts, error);
-    part_list_free(&parts);
+    checkpoint_list_free(&parts);
     say_whether_memory_was_kept(job);
     return is_done;
 }
 
-static bool reduce_parts(struct job *job, part_list *parts, struct error *error)
+static bool reduce_parts(struct job *job, checkpoint_list *parts, struct error *error)
 {
     if (!make_space(job, error) || !start_reducing(job, error))
         return false;
-    part_list_sort(parts);
+    checkpoint_list_sort(parts);
     for (size_t i = 0; i < job->space.families.count; i++)
         if (!reduce_family(job, job->space.families.items[i], parts, error))
             return false;
@@ -435,16 +435,16 @@ static bool reduce_parts(struct job *job, part_list *parts, struct error *error)
 
 bool job_merge(struct job *job, char **paths, int n, struct error *error)
 {
-    part_list parts = {0};
+    checkpoint_list parts = {0};
     bool is_good = true;
     for (int i = 0; i < n && is_good; i++) {
-        struct part_header header;
-        is_good = part_file_read(paths[i], &job->arena, &header, &parts, error);
-        if (is_good && i > 0 && !part_header_equal(&header, &job->header))
+        struct checkpoint_header header;
+        is_good = checkpoint_file_read(paths[i], &job->arena, &header, &parts, error);
+        if (is_good && i > 0 && !checkpoint_header_equal(&header, &job->header))
             is_good = error_set(error, paths[i], 0, 0, "a part of a job with other options than %s", paths[0]);
         job->header = is_good ? header : job->header;
     }
     is_good = is_good && reduce_parts(job, &parts, error);
-    part_list_free(&parts);
+    checkpoint_list_free(&parts);
     return is_good;
 }

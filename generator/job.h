@@ -23,7 +23,7 @@ struct job {
     FILE *progress_out;        // NULL: none
     bool is_memory_exceeded;   // said already
     struct arena arena;
-    struct part_header header;
+    struct checkpoint_header header;
     struct space space;
     struct candidates candidates;
     struct comparison comparison;

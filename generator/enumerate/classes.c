@@ -229,7 +229,8 @@ static bool have_equal_fingerprints(const struct member *x, const struct member 
     return x->fingerprint.high == y->fingerprint.high && x->fingerprint.low == y->fingerprint.low;
 }
 
-// The members of a slice in order: spread by the bits that follow those of the slice, then sorted where these are equal.
+// The members of a slice in order: spread by the bits that follow those of the slice, then sorted where these are
+// equal.
 struct sorting {
     struct member *members;
     uint32_t *ends;   // of every bucket

@@ -85,15 +85,15 @@ static bool depends_on(const struct class *c, const struct key *term, int input)
     const struct leaf *leaf = &f->leaves[input];
     uint8_t order[MAX_LEAVES];
     struct key other = *term;
-    struct sketch sketch;
+    struct rule_graph graph;
     if (leaf->end_alike - leaf->first_alike == 1)
         return true;
     for (int i = 0; i < MAX_LEAVES; i++)
         order[i] = (uint8_t)i;
     order[input] = (uint8_t)(input > leaf->first_alike ? input - 1 : input + 1);
     key_rename(f, &other, order);
-    sketch_from_keys(&sketch, f, 1, term, &other);
-    return sketch_judge(&sketch, c->l) != VERDICT_EQUAL;
+    rule_graph_from_keys(&graph, f, 1, term, &other);
+    return rule_graph_judge(&graph, c->l) != VERDICT_EQUAL;
 }
 
 static uint32_t support_of_class(const struct class *c)

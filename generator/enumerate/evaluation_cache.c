@@ -42,13 +42,13 @@ struct call_tensor {
     const double *real;
 };
 
-static void start_draft(struct calls *c)
+static void start_draft(struct evaluation_cache *c)
 {
     definition_init(&c->draft, &c->kept, 0, NULL);
     c->draft.is_silent = true;
 }
 
-void calls_init(struct calls *c, uint64_t seed, size_t max_bytes)
+void evaluation_cache_init(struct evaluation_cache *c, uint64_t seed, size_t max_bytes)
 {
     memset(c, 0, sizeof *c);
     c->seed = seed;
@@ -60,7 +60,7 @@ void calls_init(struct calls *c, uint64_t seed, size_t max_bytes)
     start_draft(c);
 }
 
-static void forget_values(struct calls *c)
+static void forget_values(struct evaluation_cache *c)
 {
     for (size_t i = 0; i < c->methods.count; i++) {
         struct method *method = c->methods.items[i];
@@ -78,7 +78,7 @@ static void forget_values(struct calls *c)
     arena_free(&c->kept);
 }
 
-static void forget_calls(struct calls *c)
+static void forget_calls(struct evaluation_cache *c)
 {
     forget_values(c);
     vec_free(&c->calls);
@@ -87,7 +87,7 @@ static void forget_calls(struct calls *c)
     arena_free(&c->of_calls);
 }
 
-void calls_limit(struct calls *c)
+void evaluation_cache_limit(struct evaluation_cache *c)
 {
     if (c->kept.total + c->of_calls.total < c->max_bytes)
         return;
@@ -99,7 +99,7 @@ void calls_limit(struct calls *c)
     }
 }
 
-void calls_free(struct calls *c)
+void evaluation_cache_free(struct evaluation_cache *c)
 {
     forget_calls(c);
     vec_free(&c->types);
@@ -119,11 +119,11 @@ void calls_free(struct calls *c)
 
 static bool is_equal_type(const void *owner, uint32_t id, const void *key)
 {
-    const struct calls *c = owner;
+    const struct evaluation_cache *c = owner;
     return type_is_identical(&c->types.items[id]->type, key);
 }
 
-const struct call_type *calls_type(struct calls *c, const struct type *type)
+const struct call_type *evaluation_cache_type(struct evaluation_cache *c, const struct type *type)
 {
     uint64_t hash = type_hash(type);
     uint32_t found = table_find(&c->by_type, hash, is_equal_type, c, type);
@@ -149,7 +149,7 @@ static uint64_t hash_of_setting(const struct call_setting *s)
 
 static bool is_equal_setting(const void *owner, uint32_t id, const void *key)
 {
-    const struct calls *c = owner;
+    const struct evaluation_cache *c = owner;
     const struct call_setting *known = c->settings.items[id], *asked = key;
     if (known->op != asked->op)
         return false;
@@ -172,8 +172,8 @@ static const struct attribute_value *keep_attributes(struct arena *a, const stru
     return kept;
 }
 
-const struct call_setting *calls_setting(struct calls *c, const struct operator* op,
-                                         const struct attribute_value *attributes)
+const struct call_setting *evaluation_cache_setting(struct evaluation_cache *c, const struct operator* op,
+                                                    const struct attribute_value *attributes)
 {
     struct call_setting asked = {.op = op, .attributes = attributes};
     asked.hash = hash_of_setting(&asked);
@@ -194,19 +194,19 @@ const struct call_setting *calls_setting(struct calls *c, const struct operator*
 // Settings and types are interned.
 static bool is_equal_call(const void *owner, uint32_t id, const void *key)
 {
-    const struct calls *c = owner;
+    const struct evaluation_cache *c = owner;
     const struct call *known = c->calls.items[id], *asked = key;
     return known->setting == asked->setting && known->input_types[0] == asked->input_types[0] &&
            known->input_types[1] == asked->input_types[1];
 }
 
-static bool take_results(struct calls *c, struct call *call)
+static bool take_results(struct evaluation_cache *c, struct call *call)
 {
     const struct definition *d = &c->draft;
     for (int i = 0; i < d->n_outputs; i++) {
         if (i == MAX_NODE_OUTPUTS || type_elements(definition_output(d, i)) > MAX_CALL_ELEMENTS)
             return false;
-        call->outputs[i] = calls_type(c, definition_output(d, i));
+        call->outputs[i] = evaluation_cache_type(c, definition_output(d, i));
     }
     call->n_outputs = d->n_outputs;
     return true;
@@ -220,7 +220,7 @@ static bool have_allowed_elements(const struct call *call)
     return true;
 }
 
-static bool define_draft(struct calls *c, const struct call *call, struct type inputs[2])
+static bool define_draft(struct evaluation_cache *c, const struct call *call, struct type inputs[2])
 {
     struct operator_call of = {call->setting->op, call->n_inputs, inputs, call->setting->attributes};
     for (int i = 0; i < call->n_inputs; i++)
@@ -229,7 +229,7 @@ static bool define_draft(struct calls *c, const struct call *call, struct type i
     return operator_define(&c->draft, &of);
 }
 
-static void take_draft(struct calls *c, struct method *method)
+static void take_draft(struct evaluation_cache *c, struct method *method)
 {
     for (int i = 0; i < c->draft.n_inputs; i++)
         method->inputs[i] = c->draft.inputs[i];
@@ -241,11 +241,11 @@ static void take_draft(struct calls *c, struct method *method)
 
 static bool has_meaning(const void *owner, uint32_t id, const void *key)
 {
-    const struct calls *c = owner;
+    const struct evaluation_cache *c = owner;
     return meaning_is_equal(&c->methods.items[id]->definition, key);
 }
 
-static struct method *find_or_make_method(struct calls *c)
+static struct method *find_or_make_method(struct evaluation_cache *c)
 {
     uint64_t hash = meaning_hash(&c->draft);
     uint32_t found = table_find(&c->by_meaning, hash, has_meaning, c, &c->draft);
@@ -259,7 +259,7 @@ static struct method *find_or_make_method(struct calls *c)
 }
 
 // Most calls that are asked for are ill-typed, or mean what another one does: what their draft takes is used again.
-static void define_call(struct calls *c, struct call *call)
+static void define_call(struct evaluation_cache *c, struct call *call)
 {
     struct type inputs[2];
     struct arena_mark mark = arena_mark(&c->kept);
@@ -270,7 +270,7 @@ static void define_call(struct calls *c, struct call *call)
         arena_release(&c->kept, mark);
 }
 
-static const struct definition *definition_of(struct calls *c, struct call *call)
+static const struct definition *definition_of(struct evaluation_cache *c, struct call *call)
 {
     struct type inputs[2];
     if (!call->method->is_defined && define_draft(c, call, inputs))
@@ -278,8 +278,8 @@ static const struct definition *definition_of(struct calls *c, struct call *call
     return &call->method->definition;
 }
 
-const struct call *calls_find(struct calls *c, const struct call_setting *setting, int n_inputs,
-                              const struct call_type *const *inputs)
+const struct call *evaluation_cache_find(struct evaluation_cache *c, const struct call_setting *setting, int n_inputs,
+                                         const struct call_type *const *inputs)
 {
     struct call asked = {.number = (uint32_t)c->calls.count, .setting = setting, .n_inputs = n_inputs};
     uint64_t types = 0;
@@ -299,19 +299,19 @@ const struct call *calls_find(struct calls *c, const struct call_setting *settin
     return added;
 }
 
-const struct call_type *const *calls_results(const struct call *call)
+const struct call_type *const *evaluation_cache_results(const struct call *call)
 {
     return call->method ? call->outputs : NULL;
 }
 
 // --- values ----------------------------------------------------------------------------------------------------------
 
-const struct call_type *calls_type_of(const struct calls *c, call_value value)
+const struct call_type *evaluation_cache_type_of(const struct evaluation_cache *c, call_value value)
 {
     return c->values.items[value].type;
 }
 
-call_value calls_variable(struct calls *c, int variable, const struct call_type *type)
+call_value evaluation_cache_variable(struct evaluation_cache *c, int variable, const struct call_type *type)
 {
     while (c->of_variable[variable].count <= type->number)
         vec_push(&c->of_variable[variable], NO_CALL_VALUE);
@@ -325,12 +325,12 @@ call_value calls_variable(struct calls *c, int variable, const struct call_type 
 
 static bool is_equal_application(const void *owner, uint32_t id, const void *key)
 {
-    const struct calls *c = owner;
+    const struct evaluation_cache *c = owner;
     const struct call_application *known = &c->applications.items[id], *asked = key;
     return known->call == asked->call && known->inputs[0] == asked->inputs[0] && known->inputs[1] == asked->inputs[1];
 }
 
-call_value calls_apply(struct calls *c, const struct call *call, const call_value *inputs)
+call_value evaluation_cache_apply(struct evaluation_cache *c, const struct call *call, const call_value *inputs)
 {
     struct call_application asked = {{NO_CALL_VALUE, NO_CALL_VALUE}, (call_value)c->values.count, call->number};
     for (int i = 0; i < call->n_inputs; i++)
@@ -349,13 +349,13 @@ call_value calls_apply(struct calls *c, const struct call *call, const call_valu
 
 // --- contents --------------------------------------------------------------------------------------------------------
 
-static struct random stream_of(const struct calls *c, uint32_t variable)
+static struct random stream_of(const struct evaluation_cache *c, uint32_t variable)
 {
     return random_seed(hash_mix(c->seed, (uint64_t)variable));
 }
 
 // The first n values of a variable.
-static const uint64_t *field_row(struct calls *c, uint32_t variable, size_t n)
+static const uint64_t *field_row(struct evaluation_cache *c, uint32_t variable, size_t n)
 {
     if (c->field_rows[variable].count < n) {
         struct random stream = stream_of(c, variable);
@@ -366,7 +366,7 @@ static const uint64_t *field_row(struct calls *c, uint32_t variable, size_t n)
     return c->field_rows[variable].items;
 }
 
-static const double *real_row(struct calls *c, uint32_t variable, size_t n)
+static const double *real_row(struct evaluation_cache *c, uint32_t variable, size_t n)
 {
     if (c->real_rows[variable].count < n) {
         struct random stream = stream_of(c, variable);
@@ -377,7 +377,7 @@ static const double *real_row(struct calls *c, uint32_t variable, size_t n)
     return c->real_rows[variable].items;
 }
 
-static const struct evaluation_plan *plan_of(struct calls *c, struct call *call)
+static const struct evaluation_plan *plan_of(struct evaluation_cache *c, struct call *call)
 {
     struct method *method = call->method;
     if (!method->plan)
@@ -386,7 +386,7 @@ static const struct evaluation_plan *plan_of(struct calls *c, struct call *call)
 }
 
 // NULL: there is none, or not yet.
-static const struct tape *tape_of(struct calls *c, struct call *call)
+static const struct tape *tape_of(struct evaluation_cache *c, struct call *call)
 {
     struct method *method = call->method;
     if (++method->n_uses == USES_BEFORE_TAPE)
@@ -394,7 +394,8 @@ static const struct tape *tape_of(struct calls *c, struct call *call)
     return method->tape;
 }
 
-static void run_on_field(struct calls *c, struct call *call, const uint64_t *const *inputs, uint64_t *const *outputs)
+static void run_on_field(struct evaluation_cache *c, struct call *call, const uint64_t *const *inputs,
+                         uint64_t *const *outputs)
 {
     const struct tape *tape = tape_of(c, call);
     if (tape)
@@ -403,7 +404,8 @@ static void run_on_field(struct calls *c, struct call *call, const uint64_t *con
         evaluate_plan_field(plan_of(c, call), c->seed, inputs, outputs, &c->scratch);
 }
 
-static void run_on_reals(struct calls *c, struct call *call, const double *const *inputs, double *const *outputs)
+static void run_on_reals(struct evaluation_cache *c, struct call *call, const double *const *inputs,
+                         double *const *outputs)
 {
     const struct tape *tape = tape_of(c, call);
     if (tape)
@@ -413,13 +415,13 @@ static void run_on_reals(struct calls *c, struct call *call, const double *const
 }
 
 // Inputs are asked for twice: only when all are computed do the rows of variables stay where they are.
-static void compute_field(struct calls *c, const struct call_application *a)
+static void compute_field(struct evaluation_cache *c, const struct call_application *a)
 {
     struct call *call = c->calls.items[a->call];
     const uint64_t *inputs[2] = {0};
     uint64_t *outputs[MAX_NODE_OUTPUTS];
     for (int i = 0; i < 2 * call->n_inputs; i++)
-        inputs[i % call->n_inputs] = calls_field(c, a->inputs[i % call->n_inputs]);
+        inputs[i % call->n_inputs] = evaluation_cache_field(c, a->inputs[i % call->n_inputs]);
     for (int i = 0; i < call->n_outputs; i++) {
         outputs[i] = arena_alloc(&c->kept, call->outputs[i]->elements * sizeof(uint64_t), _Alignof(uint64_t));
         c->values.items[a->outputs + (call_value)i].field = outputs[i];
@@ -427,13 +429,13 @@ static void compute_field(struct calls *c, const struct call_application *a)
     run_on_field(c, call, inputs, outputs);
 }
 
-static void compute_reals(struct calls *c, const struct call_application *a)
+static void compute_reals(struct evaluation_cache *c, const struct call_application *a)
 {
     struct call *call = c->calls.items[a->call];
     const double *inputs[2] = {0};
     double *outputs[MAX_NODE_OUTPUTS];
     for (int i = 0; i < 2 * call->n_inputs; i++)
-        inputs[i % call->n_inputs] = calls_reals(c, a->inputs[i % call->n_inputs]);
+        inputs[i % call->n_inputs] = evaluation_cache_reals(c, a->inputs[i % call->n_inputs]);
     for (int i = 0; i < call->n_outputs; i++) {
         outputs[i] = arena_alloc(&c->kept, call->outputs[i]->elements * sizeof(double), _Alignof(double));
         c->values.items[a->outputs + (call_value)i].real = outputs[i];
@@ -441,7 +443,7 @@ static void compute_reals(struct calls *c, const struct call_application *a)
     run_on_reals(c, call, inputs, outputs);
 }
 
-const uint64_t *calls_field(struct calls *c, call_value value)
+const uint64_t *evaluation_cache_field(struct evaluation_cache *c, call_value value)
 {
     const struct call_tensor *v = &c->values.items[value];
     if (v->application == NO_APPLICATION)
@@ -451,7 +453,7 @@ const uint64_t *calls_field(struct calls *c, call_value value)
     return v->field;
 }
 
-const double *calls_reals(struct calls *c, call_value value)
+const double *evaluation_cache_reals(struct evaluation_cache *c, call_value value)
 {
     const struct call_tensor *v = &c->values.items[value];
     if (v->application == NO_APPLICATION)

@@ -8,8 +8,9 @@
 //   value          a number: of a variable at some type, or of an output of a call on values. Its contents are computed
 //                  when they are asked for, once in each domain
 //
-// Types and settings stay good. Values do until calls_limit is asked the next time, calls until it says that they are
-// gone: what is known of a call (types, a tape) takes little and lasts, what evaluates it a few times takes more.
+// Types and settings stay good. Values do until evaluation_cache_limit is asked the next time, calls until it says that
+// they are gone: what is known of a call (types, a tape) takes little and lasts, what evaluates it a few times takes
+// more.
 #ifndef GENERATOR_ENUMERATE_EVALUATION_CACHE_H
 #define GENERATOR_ENUMERATE_EVALUATION_CACHE_H
 #include "core/arena.h"
@@ -37,7 +38,7 @@ struct call;
 struct method;
 struct call_application;
 struct call_tensor;
-struct calls {
+struct evaluation_cache {
     uint64_t seed;   // of variables and functions
     size_t max_bytes;
     uint32_t epoch;   // how often the calls were forgotten
@@ -54,23 +55,24 @@ struct calls {
     VEC(uint64_t) field_rows[MAX_CALL_VARIABLES];
     VEC(double) real_rows[MAX_CALL_VARIABLES];
 };
-void calls_init(struct calls *c, uint64_t seed, size_t max_bytes);   // max_bytes: for calls_limit
-void calls_free(struct calls *c);
+void evaluation_cache_init(struct evaluation_cache *c, uint64_t seed,
+                           size_t max_bytes);   // max_bytes: for evaluation_cache_limit
+void evaluation_cache_free(struct evaluation_cache *c);
 // Forgets the values, or, which the epoch tells, calls and values, when all takes more memory than asked for.
-void calls_limit(struct calls *c);
-const struct call_type *calls_type(struct calls *c, const struct type *type);
-const struct call_setting *calls_setting(struct calls *c, const struct operator* op,
-                                         const struct attribute_value *attributes);
+void evaluation_cache_limit(struct evaluation_cache *c);
+const struct call_type *evaluation_cache_type(struct evaluation_cache *c, const struct type *type);
+const struct call_setting *evaluation_cache_setting(struct evaluation_cache *c, const struct operator* op,
+                                                    const struct attribute_value *attributes);
 // The tensor of a variable at a type without split trees.
-call_value calls_variable(struct calls *c, int variable, const struct call_type *type);
+call_value evaluation_cache_variable(struct evaluation_cache *c, int variable, const struct call_type *type);
 // Arguments and results of more than a million elements are ill-typed here.
-const struct call *calls_find(struct calls *c, const struct call_setting *setting, int n_inputs,
-                              const struct call_type *const *inputs);
-const struct call_type *const *calls_results(const struct call *call);   // NULL: ill-typed
+const struct call *evaluation_cache_find(struct evaluation_cache *c, const struct call_setting *setting, int n_inputs,
+                                         const struct call_type *const *inputs);
+const struct call_type *const *evaluation_cache_results(const struct call *call);   // NULL: ill-typed
 // Of a call that is well-typed: the first output, the others follow it.
-call_value calls_apply(struct calls *c, const struct call *call, const call_value *inputs);
-const struct call_type *calls_type_of(const struct calls *c, call_value value);
+call_value evaluation_cache_apply(struct evaluation_cache *c, const struct call *call, const call_value *inputs);
+const struct call_type *evaluation_cache_type_of(const struct evaluation_cache *c, call_value value);
 // The contents. Those of variables are good until the next one is asked for.
-const uint64_t *calls_field(struct calls *c, call_value value);
-const double *calls_reals(struct calls *c, call_value value);
+const uint64_t *evaluation_cache_field(struct evaluation_cache *c, call_value value);
+const double *evaluation_cache_reals(struct evaluation_cache *c, call_value value);
 #endif

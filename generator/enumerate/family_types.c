@@ -64,11 +64,11 @@ bool types_agree(const struct type *a, const struct type *b)
 
 static bool is_equal_type(const void *owner, uint32_t id, const void *key)
 {
-    const struct universe *u = owner;
+    const struct family_types *u = owner;
     return type_is_identical(&u->types.items[id]->type, key);
 }
 
-static const struct gen_type *intern_type(struct universe *u, const struct type *type)
+static const struct gen_type *intern_type(struct family_types *u, const struct type *type)
 {
     uint64_t hash = type_hash(type);
     uint32_t found = table_find(&u->by_type, hash, is_equal_type, u, type);
@@ -86,7 +86,7 @@ static const struct gen_type *intern_type(struct universe *u, const struct type 
     return added;
 }
 
-const struct gen_type *universe_type(struct universe *u, const struct type *type)
+const struct gen_type *family_types_type(struct family_types *u, const struct type *type)
 {
     const struct gen_type *found;
 #pragma omp critical(universe)
@@ -130,12 +130,12 @@ static bool have_allowed_outputs(const struct definition *d)
 
 static bool has_meaning(const void *owner, uint32_t id, const void *key)
 {
-    const struct universe *u = owner;
+    const struct family_types *u = owner;
     return meaning_is_equal(&u->meanings.items[id]->definition, key);
 }
 
-static bool define(struct universe *u, const struct instance *in, const struct gen_type *a, const struct gen_type *b,
-                   struct meaning *m)
+static bool define(struct family_types *u, const struct instance *in, const struct gen_type *a,
+                   const struct gen_type *b, struct meaning *m)
 {
     m->inputs[0] = a->type;
     m->inputs[1] = b ? b->type : (struct type){0};
@@ -144,7 +144,7 @@ static bool define(struct universe *u, const struct instance *in, const struct g
     return fit_patterns(in, a, b) && operator_define(&m->definition, &call) && have_allowed_outputs(&m->definition);
 }
 
-static const struct meaning *find_or_make_meaning(struct universe *u, const struct instance *in,
+static const struct meaning *find_or_make_meaning(struct family_types *u, const struct instance *in,
                                                   const struct gen_type *a, const struct gen_type *b)
 {
     uint64_t hash = meaning_hash(&u->draft.definition);
@@ -162,7 +162,7 @@ static const struct meaning *find_or_make_meaning(struct universe *u, const stru
     return m;
 }
 
-static struct signature *make_signature(struct universe *u, int instance, const struct gen_type *a,
+static struct signature *make_signature(struct family_types *u, int instance, const struct gen_type *a,
                                         const struct gen_type *b)
 {
     const struct instance *in = &u->family->instances[instance];
@@ -185,7 +185,7 @@ static bool have_equal_hashes(const void *owner, uint32_t id, const void *key)
     return true;
 }
 
-static const struct signature *find_or_make_signature(struct universe *u, int instance, const struct gen_type *a,
+static const struct signature *find_or_make_signature(struct family_types *u, int instance, const struct gen_type *a,
                                                       const struct gen_type *b, uint64_t key)
 {
     uint32_t found = table_find(&u->by_signature, key, have_equal_hashes, NULL, NULL);
@@ -222,12 +222,12 @@ struct joint_tape {
 
 static bool has_parts(const void *owner, uint32_t id, const void *key)
 {
-    const struct universe *u = owner;
+    const struct family_types *u = owner;
     const struct joint_tape *known = &u->joint_tapes.items[id], *asked = key;
     return known->count == asked->count && memcmp(known->parts, asked->parts, asked->count * sizeof *asked->parts) == 0;
 }
 
-static const struct tape *make_joint_tape(struct universe *u, const struct joint_tape *joint)
+static const struct tape *make_joint_tape(struct family_types *u, const struct joint_tape *joint)
 {
     const struct definition *definitions[MAX_INSTANCES];
     for (uint32_t i = 0; i < joint->count; i++) {
@@ -238,7 +238,7 @@ static const struct tape *make_joint_tape(struct universe *u, const struct joint
     return tape_make_joint(definitions, (int)joint->count, u->seed, &u->arena);
 }
 
-static const struct tape *find_or_make_joint(struct universe *u, const struct applications *all)
+static const struct tape *find_or_make_joint(struct family_types *u, const struct applications *all)
 {
     const struct meaning *parts[MAX_INSTANCES];
     struct joint_tape joint = {all->count, parts, NULL};
@@ -255,7 +255,7 @@ static const struct tape *find_or_make_joint(struct universe *u, const struct ap
     return joint.tape;
 }
 
-static const struct tape *joint_tape_of(struct universe *u, const struct applications *all)
+static const struct tape *joint_tape_of(struct family_types *u, const struct applications *all)
 {
     const struct tape *tape;
 #pragma omp critical(universe)
@@ -385,7 +385,7 @@ struct hash128 fingerprint_of(const struct gen_type *type, const uint64_t *data,
 
 // --- lifetime --------------------------------------------------------------------------------------------------------
 
-static bool make_constant(struct universe *u, int i, char *ret_reason)
+static bool make_constant(struct family_types *u, int i, char *ret_reason)
 {
     const struct instance *in = &u->family->leaves[i].constant;
     struct operator_call call = {in->op, 0, NULL, in->attributes};
@@ -404,9 +404,9 @@ static bool make_constant(struct universe *u, int i, char *ret_reason)
     return is_typed;
 }
 
-bool universe_init(struct universe *u, const struct family *family, uint64_t seed, char *ret_reason)
+bool family_types_init(struct family_types *u, const struct family *family, uint64_t seed, char *ret_reason)
 {
-    *u = (struct universe){.family = family, .seed = seed};
+    *u = (struct family_types){.family = family, .seed = seed};
     arena_init(&u->arena);
     arena_init(&u->draft_arena);
     definition_init(&u->draft.definition, &u->draft_arena, 0, NULL);
@@ -420,7 +420,7 @@ bool universe_init(struct universe *u, const struct family *family, uint64_t see
     return true;
 }
 
-void universe_free(struct universe *u)
+void family_types_free(struct family_types *u)
 {
     for (size_t i = 0; i < u->meanings.count; i++)
         definition_free(&u->meanings.items[i]->definition);
@@ -438,12 +438,12 @@ void universe_free(struct universe *u)
     arena_free(&u->draft_arena);
 }
 
-const uint64_t *universe_random(const struct universe *u, int row)
+const uint64_t *family_types_random(const struct family_types *u, int row)
 {
     return row < RANDOM_ROWS ? u->random + (size_t)row * RANDOM_ROW : NULL;
 }
 
-void lookup_init(struct lookup *l, struct universe *u)
+void lookup_init(struct lookup *l, struct family_types *u)
 {
     *l = (struct lookup){.universe = u};
     arena_init(&l->kept);

@@ -36,7 +36,7 @@ struct meaning {
     const struct evaluation_plan *plan;
 };
 struct joint_tape;
-struct universe {
+struct family_types {
     const struct family *family;
     uint64_t seed;
     struct arena arena, draft_arena;
@@ -72,7 +72,7 @@ struct known_outputs {
     uint64_t *outputs[MAX_NODE_OUTPUTS];
 };
 struct lookup {
-    struct universe *universe;
+    struct family_types *universe;
     struct table cache, by_types, by_values;
     VEC(const struct signature *) seen;
     VEC(const struct applications *) applications;
@@ -82,13 +82,13 @@ struct lookup {
 enum { RANDOM_ROWS = 2 * MAX_LEAVES, RANDOM_ROW = 8192 };
 
 // False: a constant is ill-typed; `ret_reason` (of 200 bytes) says why.
-bool universe_init(struct universe *u, const struct family *family, uint64_t seed, char *ret_reason);
-void universe_free(struct universe *u);
-const struct gen_type *universe_type(struct universe *u, const struct type *type);   // takes the lock
+bool family_types_init(struct family_types *u, const struct family *family, uint64_t seed, char *ret_reason);
+void family_types_free(struct family_types *u);
+const struct gen_type *family_types_type(struct family_types *u, const struct type *type);   // takes the lock
 // The values of variable `row`: RANDOM_ROW of them, NULL where the universe has no such row.
-const uint64_t *universe_random(const struct universe *u, int row);
+const uint64_t *family_types_random(const struct family_types *u, int row);
 
-void lookup_init(struct lookup *l, struct universe *u);
+void lookup_init(struct lookup *l, struct family_types *u);
 void lookup_free(struct lookup *l);
 // Never NULL. `b` is NULL for one argument. Argument patterns on shapes are part of being well-typed.
 const struct signature *lookup_signature(struct lookup *l, int instance, const struct gen_type *a,

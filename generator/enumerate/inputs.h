@@ -1,5 +1,5 @@
-// Sets of inputs up to renaming. Inputs of one type are interchangeable, so of all sets with as many inputs of each type
-// one is *first*: it has the first ones of each.
+// Sets of inputs up to renaming. Inputs of one type are interchangeable, so of all sets with as many inputs of each
+// type one is *first*: it has the first ones of each.
 #ifndef GENERATOR_ENUMERATE_INPUTS_H
 #define GENERATOR_ENUMERATE_INPUTS_H
 #include "generator/enumerate/key.h"

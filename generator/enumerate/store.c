@@ -226,8 +226,8 @@ static void add_leaf(struct store *s, struct lookup *l, int i)
         t.type = s->universe->constants[i].type;
         t.data = s->universe->constants[i].data;
     } else {
-        t.type = universe_type(s->universe, &s->family->leaves[i].type);
-        t.data = universe_random(s->universe, i);
+        t.type = family_types_type(s->universe, &s->family->leaves[i].type);
+        t.data = family_types_random(s->universe, i);
     }
     t.fingerprint = fingerprint_of(t.type, t.data, &l->scratch);
     vec_push(&s->tensors, t);
@@ -337,7 +337,7 @@ static void index_level2(struct store *s)
             vec_push(&s->level2_above[s->nodes.items[node].closure[0]], node);
 }
 
-void store_init(struct store *s, struct universe *u, int max_ops)
+void store_init(struct store *s, struct family_types *u, int max_ops)
 {
     *s = (struct store){.universe = u, .family = u->family, .max_ops = max_ops};
     arena_init(&s->data);

@@ -40,7 +40,7 @@ struct node {
     uint8_t n_outputs, level;
 };
 struct store {
-    struct universe *universe;
+    struct family_types *universe;
     const struct family *family;
     int max_ops;
     VEC(struct tensor) tensors;
@@ -63,7 +63,7 @@ struct combination {
 };
 typedef void combination_fn(void *context, const struct combination *c);
 
-void store_init(struct store *s, struct universe *u, int max_ops);   // levels 0 .. max_ops - 1
+void store_init(struct store *s, struct family_types *u, int max_ops);   // levels 0 .. max_ops - 1
 void store_free(struct store *s);
 // Visits every well-typed application of level `level` whose larger argument (by level, then by number) is `tensor`.
 // Each application of the level is visited for exactly one tensor. Allowed for levels up to max_ops. Of level max_ops

@@ -23,33 +23,33 @@ void candidates_free(struct candidates *c)
 // only.)
 struct printed {
     struct text body, over_groups;
-    struct sketch sketch;
+    struct rule_graph graph;
 };
 
-static void print_direction(const struct law *law, struct calls *calls, struct printed *ret_printed)
+static void print_direction(const struct law *law, struct evaluation_cache *calls, struct printed *ret_printed)
 {
-    ret_printed->sketch = law->sketch;
+    ret_printed->graph = law->graph;
     if (!law_text_add(&ret_printed->body, law_has_one_group(law) ? &ret_printed->over_groups : NULL, law, calls))
         text_clear(&ret_printed->body);
 }
 
-static bool make_reverse(const struct law *law, struct calls *calls, struct law *ret_reverse)
+static bool make_reverse(const struct law *law, struct evaluation_cache *calls, struct law *ret_reverse)
 {
-    struct law reverse = {.sketch = law->sketch, .is_derivable = law->is_derivable};
-    for (int i = 0; i < law->sketch.n_outputs; i++) {
-        if (!reference_is_node(law->sketch.target[i]))
+    struct law reverse = {.graph = law->graph, .is_derivable = law->is_derivable};
+    for (int i = 0; i < law->graph.n_outputs; i++) {
+        if (!reference_is_node(law->graph.target[i]))
             return false;
-        reverse.sketch.source[i] = law->sketch.target[i];
-        reverse.sketch.target[i] = law->sketch.source[i];
+        reverse.graph.source[i] = law->graph.target[i];
+        reverse.graph.target[i] = law->graph.source[i];
     }
-    if (law->is_derivable || !sketch_is_directed(&reverse.sketch))
+    if (law->is_derivable || !rule_graph_is_directed(&reverse.graph))
         return false;
-    sketch_clean(&reverse.sketch);
+    rule_graph_clean(&reverse.graph);
     *ret_reverse = reverse;
-    return shapes_test(&ret_reverse->sketch, calls, EVIDENCE_DERIVED, &ret_reverse->shapes) == SHAPES_HOLD;
+    return shapes_test(&ret_reverse->graph, calls, EVIDENCE_DERIVED, &ret_reverse->shapes) == SHAPES_HOLD;
 }
 
-static void print_law(const struct law *law, struct calls *calls, struct printed ret_printed[2])
+static void print_law(const struct law *law, struct evaluation_cache *calls, struct printed ret_printed[2])
 {
     struct law reverse;
     print_direction(law, calls, &ret_printed[0]);
@@ -59,7 +59,7 @@ static void print_law(const struct law *law, struct calls *calls, struct printed
         text_clear(&ret_printed[1].body);
 }
 
-static uint32_t rank_of_sketch(const struct sketch *sk)
+static uint32_t rank_of_rule_graph(const struct rule_graph *sk)
 {
     int rank = 0;
     for (int v = 0; v < sk->n_variables; v++)
@@ -69,18 +69,18 @@ static uint32_t rank_of_sketch(const struct sketch *sk)
 
 static void take_printed(struct candidates *c, const struct reduction *r, const struct law *law, struct printed *p)
 {
-    if (p->body.count && p->sketch.n_variables > 0)
+    if (p->body.count && p->graph.n_variables > 0)
         vec_push(&c->rules,
                  ((struct candidate_rule){
                      .body = arena_string(c->arena, p->body.chars),
                      .over_groups = p->over_groups.count ? arena_string(c->arena, p->over_groups.chars) : NULL,
                      .family = r->universe->family->name,
-                     .operators = {(uint8_t)sketch_count_nodes(&p->sketch, p->sketch.source),
-                                   (uint8_t)sketch_count_nodes(&p->sketch, p->sketch.target)},
-                     .outputs = p->sketch.n_outputs,
-                     .ranks = 1u << rank_of_sketch(&p->sketch),
+                     .operators = {(uint8_t)rule_graph_count_nodes(&p->graph, p->graph.source),
+                                   (uint8_t)rule_graph_count_nodes(&p->graph, p->graph.target)},
+                     .outputs = p->graph.n_outputs,
+                     .ranks = 1u << rank_of_rule_graph(&p->graph),
                      .is_derivable = law->is_derivable,
-                     .sketch = p->sketch}));
+                     .graph = p->graph}));
     text_free(&p->body);
     text_free(&p->over_groups);
 }
@@ -185,8 +185,8 @@ static bool drop_if_instance(struct candidate_rule *special, struct candidate_ru
     return true;
 }
 
-// A rule with attribute variables replaces those that it becomes with some values of them, if it was found for tensors of
-// their ranks too.
+// A rule with attribute variables replaces those that it becomes with some values of them, if it was found for tensors
+// of their ranks too.
 static void drop_instances(struct candidates *c)
 {
     VEC(struct instance_order) order = {0};
@@ -218,7 +218,7 @@ void candidates_finish(struct candidates *c)
 
 // --- printing --------------------------------------------------------------------------------------------------------
 
-static const char *root_name(const struct sketch *sk, reference root)
+static const char *root_name(const struct rule_graph *sk, reference root)
 {
     return reference_is_node(root)       ? sk->family->instances[sk->nodes[reference_node(root)].instance].op->name
            : reference_is_variable(root) ? "input"
@@ -228,8 +228,8 @@ static const char *root_name(const struct sketch *sk, reference root)
 static void print_rule(struct text *out, const struct candidate_rule *r)
 {
     uint64_t hash = hash_string(r->body);
-    text_printf(out, "(rule %s-%s-%012llx%s", root_name(&r->sketch, r->sketch.source[0]),
-                root_name(&r->sketch, r->sketch.target[0]), (unsigned long long)(hash >> 16), r->body);
+    text_printf(out, "(rule %s-%s-%012llx%s", root_name(&r->graph, r->graph.source[0]),
+                root_name(&r->graph, r->graph.target[0]), (unsigned long long)(hash >> 16), r->body);
     text_printf(out, "\n  (proof (generated (family %s) (operators %d %d)%s)))\n", r->family, r->operators[0],
                 r->operators[1], r->is_derivable ? " derivable" : "");
 }

@@ -10,7 +10,7 @@ struct candidate_rule {
     uint8_t operators[2], outputs;
     uint32_t ranks;   // bit r: seen where the variable of highest rank had rank r
     bool is_derivable;
-    struct sketch sketch;   // for other formats
+    struct rule_graph graph;   // for other formats
 };
 struct family_counts {
     const char *family;

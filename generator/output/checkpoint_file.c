@@ -9,7 +9,7 @@
 
 static const char MAGIC[] = "taso-gen part 3\n";
 
-bool part_header_equal(const struct part_header *a, const struct part_header *b)
+bool checkpoint_header_equal(const struct checkpoint_header *a, const struct checkpoint_header *b)
 {
     return strcmp(a->version, b->version) == 0 && strcmp(a->space_name, b->space_name) == 0 &&
            strcmp(a->space_text, b->space_text) == 0 && strcmp(a->families, b->families) == 0 &&
@@ -44,7 +44,7 @@ static void put_string(byte_list *out, const char *text)
     put_bytes(out, text, size);
 }
 
-static void put_header(byte_list *out, const struct part_header *h)
+static void put_header(byte_list *out, const struct checkpoint_header *h)
 {
     put_bytes(out, MAGIC, sizeof MAGIC - 1);
     put_string(out, h->version);
@@ -80,8 +80,8 @@ static void put_part(byte_list *out, const struct part *p)
     }
 }
 
-bool part_file_write(const char *path, const struct part_header *header, const struct part *parts, size_t n,
-                     struct error *error)
+bool checkpoint_file_write(const char *path, const struct checkpoint_header *header, const struct part *parts, size_t n,
+                           struct error *error)
 {
     byte_list out = {0};
     put_header(&out, header);
@@ -128,7 +128,7 @@ static const char *take_string(struct input *in, struct arena *arena)
     return bytes ? arena_string_n(arena, (const char *)bytes, size) : "";
 }
 
-static void take_header(struct input *in, struct arena *arena, struct part_header *h)
+static void take_header(struct input *in, struct arena *arena, struct checkpoint_header *h)
 {
     h->version = take_string(in, arena);
     h->space_name = take_string(in, arena);
@@ -179,7 +179,8 @@ static bool take_part(struct input *in, struct arena *arena, struct part *p)
            p->end <= FINGERPRINT_SLICES;
 }
 
-static bool read_parts(struct input *in, struct arena *arena, struct part_header *ret_header, part_list *parts)
+static bool read_parts(struct input *in, struct arena *arena, struct checkpoint_header *ret_header,
+                       checkpoint_list *parts)
 {
     const uint8_t *magic = take_bytes(in, sizeof MAGIC - 1);
     if (!magic || memcmp(magic, MAGIC, sizeof MAGIC - 1) != 0)
@@ -196,8 +197,8 @@ static bool read_parts(struct input *in, struct arena *arena, struct part_header
     return !in->is_short && in->at == in->end;
 }
 
-bool part_file_read(const char *path, struct arena *arena, struct part_header *ret_header, part_list *parts,
-                    struct error *error)
+bool checkpoint_file_read(const char *path, struct arena *arena, struct checkpoint_header *ret_header,
+                          checkpoint_list *parts, struct error *error)
 {
     struct file_map map;
     if (!file_map_open(&map, path, error))
@@ -213,7 +214,7 @@ bool part_file_read(const char *path, struct arena *arena, struct part_header *r
     return is_good || error_set(error, path, 0, 0, "no complete part of a taso-gen job");
 }
 
-void part_list_free(part_list *parts)
+void checkpoint_list_free(checkpoint_list *parts)
 {
     for (size_t i = 0; i < parts->count; i++)
         findings_free(&parts->items[i].findings);
@@ -227,7 +228,7 @@ static int compare_parts(const void *a, const void *b)
     return order ? order : x->first - y->first;
 }
 
-void part_list_sort(part_list *parts)
+void checkpoint_list_sort(checkpoint_list *parts)
 {
     if (parts->count)
         vec_sort(parts, compare_parts);

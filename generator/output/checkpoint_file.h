@@ -8,7 +8,7 @@
 struct error;
 struct file_writer;
 
-struct part_header {
+struct checkpoint_header {
     const char *version, *space_name, *space_text, *families, *with;   // "" where not given
     int64_t max_ops, seed, shortcuts;
 };
@@ -18,15 +18,15 @@ struct part {
     uint64_t terms[MAX_OPS + 1];   // of the whole family, by level; of the last level none
     struct findings findings;
 };
-bool part_header_equal(const struct part_header *a, const struct part_header *b);
+bool checkpoint_header_equal(const struct checkpoint_header *a, const struct checkpoint_header *b);
 // One file: the header and any number of parts.
-bool part_file_write(const char *path, const struct part_header *header, const struct part *parts, size_t n,
-                     struct error *error);
+bool checkpoint_file_write(const char *path, const struct checkpoint_header *header, const struct part *parts, size_t n,
+                           struct error *error);
 // Gives the header (strings in `arena`) and appends the parts.
-typedef VEC(struct part) part_list;
-bool part_file_read(const char *path, struct arena *arena, struct part_header *ret_header, part_list *parts,
-                    struct error *error);
-void part_list_free(part_list *parts);
+typedef VEC(struct part) checkpoint_list;
+bool checkpoint_file_read(const char *path, struct arena *arena, struct checkpoint_header *ret_header,
+                          checkpoint_list *parts, struct error *error);
+void checkpoint_list_free(checkpoint_list *parts);
 // By family and slice.
-void part_list_sort(part_list *parts);
+void checkpoint_list_sort(checkpoint_list *parts);
 #endif

@@ -85,17 +85,17 @@ static int64_t entry_or(const struct attribute_value *value, uint32_t i, int64_t
     return i < value->count ? value->ints[i] : standard;
 }
 
-static int rank_of(const struct sketch *sk, reference r)
+static int rank_of(const struct rule_graph *sk, reference r)
 {
     if (reference_is_variable(r))
         return sk->variables[r].rank;
     if (reference_is_node(r))
         return rank_of(sk, sk->nodes[reference_node(r)].inputs[0]);
-    return (int)value_of(&sk->family->leaves[r - SKETCH_CONSTANT].constant, ROLE_SHAPE)->count;
+    return (int)value_of(&sk->family->leaves[r - RULE_GRAPH_CONSTANT].constant, ROLE_SHAPE)->count;
 }
 
 // The window sizes of a kernel.
-static void window_of(const struct sketch *sk, reference r, int64_t ret_window[2])
+static void window_of(const struct rule_graph *sk, reference r, int64_t ret_window[2])
 {
     if (reference_is_variable(r)) {
         for (int i = 0; i < 2; i++)
@@ -103,7 +103,7 @@ static void window_of(const struct sketch *sk, reference r, int64_t ret_window[2
         return;
     }
     const struct instance *in = reference_is_node(r) ? &sk->family->instances[sk->nodes[reference_node(r)].instance]
-                                                     : &sk->family->leaves[r - SKETCH_CONSTANT].constant;
+                                                     : &sk->family->leaves[r - RULE_GRAPH_CONSTANT].constant;
     if (in->op->id == OP_ENLARGE || !reference_is_node(r)) {
         const struct attribute_value *sizes = value_of(in, reference_is_node(r) ? ROLE_KERNEL : ROLE_SHAPE);
         for (uint32_t i = 0; i < 2; i++)
@@ -153,7 +153,7 @@ static void put_transpose(message *op, const struct instance *in)
     put_parameter(op, PARAMETER_SHUFFLE, 1);
 }
 
-static bool put_parameters(message *op, const struct sketch *sk, const struct instance *in, const reference *inputs,
+static bool put_parameters(message *op, const struct rule_graph *sk, const struct instance *in, const reference *inputs,
                            int taso)
 {
     int64_t window[2];
@@ -200,10 +200,10 @@ static bool put_parameters(message *op, const struct sketch *sk, const struct in
 // --- rules -----------------------------------------------------------------------------------------------------------
 
 struct side {
-    const struct sketch *sk;
+    const struct rule_graph *sk;
     message *rule;
     unsigned field;
-    int n_ops, op_of_node[MAX_SKETCH_NODES], op_of_constant[MAX_LEAVES];
+    int n_ops, op_of_node[MAX_RULE_GRAPH_NODES], op_of_constant[MAX_LEAVES];
 };
 
 static bool put_reference(struct side *s, reference r);
@@ -213,7 +213,7 @@ static void put_tensor(const struct side *s, message *op, reference r)
     message m = {0};
     int id = reference_is_variable(r) ? -1 - r
              : reference_is_node(r)   ? s->op_of_node[reference_node(r)]
-                                      : s->op_of_constant[r - SKETCH_CONSTANT];
+                                      : s->op_of_constant[r - RULE_GRAPH_CONSTANT];
     put_int(&m, 1, id);
     put_int(&m, 2, reference_is_node(r) ? reference_output(r) : 0);
     put_message(op, 2, &m);
@@ -243,17 +243,17 @@ static bool put_reference(struct side *s, reference r)
     if (reference_is_variable(r))
         return true;
     if (!reference_is_node(r)) {
-        int leaf = r - SKETCH_CONSTANT;
+        int leaf = r - RULE_GRAPH_CONSTANT;
         return s->op_of_constant[leaf] >= 0 ||
                put_operator(s, &s->sk->family->leaves[leaf].constant, NULL, &s->op_of_constant[leaf]);
     }
     int node = reference_node(r);
-    const struct sketch_node *n = &s->sk->nodes[node];
+    const struct rule_graph_node *n = &s->sk->nodes[node];
     return s->op_of_node[node] >= 0 ||
            put_operator(s, &s->sk->family->instances[n->instance], n->inputs, &s->op_of_node[node]);
 }
 
-static bool put_side(struct side *s, const struct sketch *sk, message *rule, unsigned field, const reference *roots)
+static bool put_side(struct side *s, const struct rule_graph *sk, message *rule, unsigned field, const reference *roots)
 {
     *s = (struct side){.sk = sk, .rule = rule, .field = field};
     memset(s->op_of_node, -1, sizeof s->op_of_node);
@@ -264,7 +264,7 @@ static bool put_side(struct side *s, const struct sketch *sk, message *rule, uns
     return true;
 }
 
-static bool put_rule(message *rule, const struct sketch *sk)
+static bool put_rule(message *rule, const struct rule_graph *sk)
 {
     struct side source, target;
     if (!put_side(&source, sk, rule, 1, sk->source) || !put_side(&target, sk, rule, 2, sk->target))
@@ -287,7 +287,7 @@ bool export_pb_write(const char *path, const struct candidates *c, struct error 
         return true;
     for (size_t i = 0; i < c->rules.count; i++) {
         message rule = {0};
-        if (put_rule(&rule, &c->rules.items[i].sketch))
+        if (put_rule(&rule, &c->rules.items[i].graph))
             put_message(&all, 1, &rule);
         else
             vec_free(&rule);

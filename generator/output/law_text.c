@@ -8,7 +8,7 @@
 
 struct printing {
     struct text *out;
-    const struct sketch *sk;
+    const struct rule_graph *sk;
     const struct shapes *s;
     struct attribute_places attributes;
     int64_t sizes[(MAX_ASSIGNMENTS + 1) * MAX_SIZES];   // the base, then other assignments
@@ -153,12 +153,12 @@ static void add_term(const struct printing *p, reference r)
         text_printf(p->out, "?%s", name_of_variable(r));
         return;
     }
-    struct application a = {.kind = SIZE_OF_CONSTANT, .owner = r - SKETCH_CONSTANT};
+    struct application a = {.kind = SIZE_OF_CONSTANT, .owner = r - RULE_GRAPH_CONSTANT};
     if (!reference_is_node(r)) {
         a.instance = &p->sk->family->leaves[a.owner].constant;
         add_head(p, &a, 0);
     } else {
-        const struct sketch_node *n = &p->sk->nodes[reference_node(r)];
+        const struct rule_graph_node *n = &p->sk->nodes[reference_node(r)];
         a = (struct application){&p->sk->family->instances[n->instance], SIZE_OF_ATTRIBUTE, reference_node(r)};
         add_head(p, &a, reference_output(r));
         for (int i = 0; i < n->n_inputs; i++) {
@@ -199,7 +199,7 @@ static void add_conditions(const struct printing *p)
 
 bool law_has_one_group(const struct law *law)
 {
-    const struct sketch *sk = &law->sketch;
+    const struct rule_graph *sk = &law->graph;
     int64_t known = 0;
     for (int i = 0; i < sk->n_nodes; i++) {
         const struct instance *in = &sk->family->instances[sk->nodes[i].instance];
@@ -222,13 +222,13 @@ static void print_law(struct printing *p, struct text *out, bool is_group_variab
     add_conditions(p);
 }
 
-bool law_text_add(struct text *out, struct text *over_groups, const struct law *law, struct calls *calls)
+bool law_text_add(struct text *out, struct text *over_groups, const struct law *law, struct evaluation_cache *calls)
 {
-    struct printing p = {.sk = &law->sketch, .s = &law->shapes};
-    if (law->sketch.n_variables > MAX_RULE_VARIABLES)
+    struct printing p = {.sk = &law->graph, .s = &law->shapes};
+    if (law->graph.n_variables > MAX_RULE_VARIABLES)
         return false;
-    struct trial trial;
-    trial_init(&trial, &law->sketch, &law->shapes, calls);
+    struct size_test trial;
+    size_test_init(&trial, &law->graph, &law->shapes, calls);
     for (int i = 0; i < law->shapes.n; i++)
         p.sizes[i] = law->shapes.places[i].base;
     for (p.n_assignments = 1; p.n_assignments <= law->shapes.n_assignments; p.n_assignments++)

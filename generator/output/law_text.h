@@ -8,8 +8,8 @@ struct text;
 
 // Do all attributes that are groups have one value?
 bool law_has_one_group(const struct law *law);
-// Adds "(source ...) (target ...) (where ...)" without the name of the rule; to `over_groups`, unless NULL, the same with the
-// group of convolutions a variable too, which only makes sense where they all have one value.
-// False: the rule has more variables or outputs than a rule can have.
-bool law_text_add(struct text *out, struct text *over_groups, const struct law *law, struct calls *calls);
+// Adds "(source ...) (target ...) (where ...)" without the name of the rule; to `over_groups`, unless NULL, the same
+// with the group of convolutions a variable too, which only makes sense where they all have one value. False: the rule
+// has more variables or outputs than a rule can have.
+bool law_text_add(struct text *out, struct text *over_groups, const struct law *law, struct evaluation_cache *calls);
 #endif

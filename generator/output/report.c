@@ -20,7 +20,7 @@ static void add_family(struct text *out, const struct family_counts *c)
                 c->rules);
 }
 
-void report_header(struct text *out, const struct part_header *h, const struct candidates *c, bool only_minimal)
+void report_header(struct text *out, const struct checkpoint_header *h, const struct candidates *c, bool only_minimal)
 {
     size_t derivable = 0;
     for (size_t i = 0; i < c->rules.count; i++)

@@ -7,7 +7,7 @@
 struct text;
 
 // Comments: what made the file. The same for equal options, whatever the threads, memory or shards.
-void report_header(struct text *out, const struct part_header *h, const struct candidates *c, bool only_minimal);
+void report_header(struct text *out, const struct checkpoint_header *h, const struct candidates *c, bool only_minimal);
 // A table of all counts, as Markdown.
 void report_counts(struct text *out, const struct candidates *c);
 #endif

@@ -34,19 +34,19 @@ static enum usable usable_in(const struct search *s)
 }
 
 // Where the term stands, or the empty slot where it would.
-static uint32_t *slot_of(const struct search *s, const struct step *step)
+static uint32_t *slot_of(const struct search *s, const struct rewrite_step *step)
 {
     size_t i = step->hash & (s->n_slots - 1);
     while (s->slots[i]) {
         const struct reached *known = &s->terms[s->slots[i] - 1];
-        if (known->hash == step->hash && step_leads_to(step, &known->key))
+        if (known->hash == step->hash && rewrite_step_leads_to(step, &known->key))
             break;
         i = (i + 1) & (s->n_slots - 1);
     }
     return &s->slots[i];
 }
 
-static bool has_more_nodes(const struct search *s, const struct step *step, const struct key *key, int n_nodes)
+static bool has_more_nodes(const struct search *s, const struct rewrite_step *step, const struct key *key, int n_nodes)
 {
     return step->least_nodes > n_nodes ||
            (step->most_nodes > n_nodes && key_has_more_nodes(s->r->family, key, n_nodes));
@@ -70,7 +70,7 @@ static void add_term(struct search *s, uint32_t *slot, uint64_t hash, const stru
 }
 
 // Terms that are too large are not known.
-static bool take_step(void *context, const struct step *step)
+static bool take_step(void *context, const struct rewrite_step *step)
 {
     struct search *s = context;
     struct key key;
@@ -81,7 +81,7 @@ static bool take_step(void *context, const struct step *step)
     }
     if (!slot || s->n_terms >= s->max_terms)
         return true;
-    step_make(step, &key);
+    rewrite_step_make(step, &key);
     assert(term_hash(s->r->family, &key) == step->hash);
     if (has_more_nodes(s, step, &key, s->max_nodes))
         return true;

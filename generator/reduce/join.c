@@ -23,8 +23,8 @@ struct joining {
     struct reduction *r;
     const struct family *family;
     int max_ops;
-    struct joined_terms known;
-    VEC(struct joined) renamed;   // the terms of the class `renamed_class`
+    struct two_outputs_terms known;
+    VEC(struct two_outputs) renamed;   // the terms of the class `renamed_class`
     uint32_t renamed_class;
     VEC(struct target_pair) best;
     VEC(struct candidate) candidates;
@@ -39,8 +39,8 @@ static bool is_candidate(const void *owner, uint32_t id, const void *key)
     return keys_compare(j->candidates.items[id].keys, key, 4) == 0;
 }
 
-static void add_candidate(struct joining *j, const struct joined *s1, const struct joined *s2, const struct joined *t1,
-                          const struct joined *t2)
+static void add_candidate(struct joining *j, const struct two_outputs *s1, const struct two_outputs *s2,
+                          const struct two_outputs *t1, const struct two_outputs *t2)
 {
     struct candidate c = {.keys = {s1->key, s2->key, t1->key, t2->key}};
     struct candidate swapped = {.keys = {s2->key, s1->key, t2->key, t1->key}};
@@ -57,26 +57,26 @@ static void add_candidate(struct joining *j, const struct joined *s1, const stru
     vec_push(&j->candidates, c);
 }
 
-static void rename_class(struct joining *j, const struct joined *t)
+static void rename_class(struct joining *j, const struct two_outputs *t)
 {
     if (j->renamed.count && j->renamed_class == t->renamed_class)
         return;
     vec_clear(&j->renamed);
-    for (uint32_t i = j->known.first_term.items[t->class]; i < joined_end_of_class(&j->known, t->class); i++) {
-        struct joined s;
-        joined_rename(&j->known, i, j->known.classes.items[t->renamed_class].order, &s);
+    for (uint32_t i = j->known.first_term.items[t->class]; i < two_outputs_end_of_class(&j->known, t->class); i++) {
+        struct two_outputs s;
+        two_outputs_rename(&j->known, i, j->known.classes.items[t->renamed_class].order, &s);
         vec_push(&j->renamed, s);
     }
     j->renamed_class = t->renamed_class;
 }
 
 // Of the pairs of sources from two groups the first: the others become it by rules of one output.
-static void join_groups(struct joining *j, const struct joined *t1, const struct joined *t2, const struct joined *g1,
-                        const struct joined *g2)
+static void join_groups(struct joining *j, const struct two_outputs *t1, const struct two_outputs *t2,
+                        const struct two_outputs *g1, const struct two_outputs *g2)
 {
-    for (const struct joined *s1 = g1;; s1 += s1->next_in_group) {
-        for (const struct joined *s2 = g2;; s2 += s2->next_in_group) {
-            if (joined_are_two_outputs(s1, s2, j->max_ops)) {
+    for (const struct two_outputs *s1 = g1;; s1 += s1->next_in_group) {
+        for (const struct two_outputs *s2 = g2;; s2 += s2->next_in_group) {
+            if (two_outputs_go_together(s1, s2, j->max_ops)) {
                 add_candidate(j, s1, s2, t1, t2);
                 return;
             }
@@ -88,10 +88,11 @@ static void join_groups(struct joining *j, const struct joined *t1, const struct
     }
 }
 
-static void join_source(struct joining *j, const struct joined *t1, const struct joined *t2, const struct joined *s1)
+static void join_source(struct joining *j, const struct two_outputs *t1, const struct two_outputs *t2,
+                        const struct two_outputs *s1)
 {
     uint32_t all = t1->leaves | t2->leaves;
-    for (const struct joined *s2 = j->renamed.items;; s2 += s2->next_group) {
+    for (const struct two_outputs *s2 = j->renamed.items;; s2 += s2->next_group) {
         if (t2->leaves & ~s2->leaves && !(all & ~(s1->leaves | s2->leaves)))
             join_groups(j, t1, t2, s1, s2);
         if (!s2->next_group)
@@ -101,10 +102,11 @@ static void join_source(struct joining *j, const struct joined *t1, const struct
 
 static void join_sources(struct joining *j, const struct target_pair *pair)
 {
-    const struct joined *t1 = &j->known.targets.items[pair->targets[0]],
-                        *t2 = &j->known.targets.items[pair->targets[1]];
+    const struct two_outputs *t1 = &j->known.targets.items[pair->targets[0]],
+                             *t2 = &j->known.targets.items[pair->targets[1]];
     rename_class(j, t2);
-    for (const struct joined *s1 = &j->known.terms.items[j->known.first_term.items[t1->class]];; s1 += s1->next_group) {
+    for (const struct two_outputs *s1 = &j->known.terms.items[j->known.first_term.items[t1->class]];;
+         s1 += s1->next_group) {
         if (t1->leaves & ~s1->leaves)
             join_source(j, t1, t2, s1);
         if (!s1->next_group)
@@ -120,7 +122,7 @@ static bool is_pair_of_groups(const void *owner, uint32_t id, const void *key)
 
 static int compare_target_pairs(const struct joining *j, const struct target_pair *x, const struct target_pair *y)
 {
-    const struct joined *t = j->known.targets.items;
+    const struct two_outputs *t = j->known.targets.items;
     int order = x->n_nodes - y->n_nodes;
     if (!order)
         order = key_compare(&t[x->targets[0]].key, &t[y->targets[0]].key);
@@ -129,10 +131,10 @@ static int compare_target_pairs(const struct joining *j, const struct target_pai
 
 static void keep_best_pair(struct joining *j, uint32_t first, uint32_t second)
 {
-    const struct joined *t1 = &j->known.targets.items[first], *t2 = &j->known.targets.items[second];
+    const struct two_outputs *t1 = &j->known.targets.items[first], *t2 = &j->known.targets.items[second];
     struct target_pair pair = {{t1->renamed_group, t2->renamed_group},
                                {first, second},
-                               joined_count_nodes(t1, t2, MAX_OPS),
+                               two_outputs_count_nodes(t1, t2, MAX_OPS),
                                t2->renamed_class};
     uint64_t hash = hash_mix(pair.groups[0], pair.groups[1]);
     uint32_t found = table_find(&j->by_groups, hash, is_pair_of_groups, j, pair.groups);
@@ -145,19 +147,19 @@ static void keep_best_pair(struct joining *j, uint32_t first, uint32_t second)
 
 static void pair_target_with(struct joining *j, uint32_t first, uint32_t a, uint32_t b)
 {
-    const struct joined *t1 = &j->known.targets.items[first];
+    const struct two_outputs *t1 = &j->known.targets.items[first];
     const uint32_t *others = NULL;
-    size_t n = joined_targets_with(&j->known, a, b, &others);
+    size_t n = two_outputs_targets_with(&j->known, a, b, &others);
     for (size_t i = 0; i < n; i++) {
-        const struct joined *t2 = &j->known.targets.items[others[i]];
-        if (t1->leaves & t2->leaves && joined_are_two_outputs(t1, t2, j->max_ops))
+        const struct two_outputs *t2 = &j->known.targets.items[others[i]];
+        if (t1->leaves & t2->leaves && two_outputs_go_together(t1, t2, j->max_ops))
             keep_best_pair(j, first, others[i]);
     }
 }
 
 static void pair_target(struct joining *j, uint32_t first)
 {
-    const struct joined *t1 = &j->known.targets.items[first];
+    const struct two_outputs *t1 = &j->known.targets.items[first];
     int n_nodes = t1->n_nodes;
     for (int i = 0; i < n_nodes; i++)
         for (int k = i; k < n_nodes; k++)
@@ -184,11 +186,11 @@ static int compare_candidates(const void *a, const void *b)
 
 static void add_law(struct reduction *r, const struct law *law)
 {
-    const struct sketch *sk = &law->sketch;
+    const struct rule_graph *sk = &law->graph;
     struct key keys[4], source, target;
     for (int i = 0; i < 2; i++) {
-        sketch_key(sk, sk->source[i], &keys[i]);
-        sketch_key(sk, sk->target[i], &keys[2 + i]);
+        rule_graph_key(sk, sk->source[i], &keys[i]);
+        rule_graph_key(sk, sk->target[i], &keys[2 + i]);
     }
     if (key_pair(&keys[0], &keys[1], &source) && key_pair(&keys[2], &keys[3], &target))
         rewrite_rules_add(&r->rules, &source, &target, (uint32_t)r->laws.count, shapes_have_condition(&law->shapes));
@@ -205,13 +207,13 @@ static bool is_derived(const struct joining *j, const struct candidate *c)
 static void judge_candidate(struct joining *j, struct lookup *l, const struct candidate *c, uint64_t *ret_pruned)
 {
     struct law law = {0};
-    sketch_from_keys(&law.sketch, j->family, 2, c->keys, c->keys + 2);
-    if (sketch_judge(&law.sketch, l) != VERDICT_EQUAL || prune_by_common_root(&law.sketch, l) || is_derived(j, c)) {
+    rule_graph_from_keys(&law.graph, j->family, 2, c->keys, c->keys + 2);
+    if (rule_graph_judge(&law.graph, l) != VERDICT_EQUAL || prune_by_common_root(&law.graph, l) || is_derived(j, c)) {
         ++*ret_pruned;
         return;
     }
-    prune_generalize(&law.sketch, l, j->max_ops);
-    if (shapes_test(&law.sketch, reduction_calls(j->r), EVIDENCE_NONE, &law.shapes) == SHAPES_HOLD)
+    prune_generalize(&law.graph, l, j->max_ops);
+    if (shapes_test(&law.graph, reduction_calls(j->r), EVIDENCE_NONE, &law.shapes) == SHAPES_HOLD)
         add_law(j->r, &law);
     else
         j->r->counts.false_sizes++;
@@ -232,7 +234,7 @@ static void judge_candidates(struct joining *j, uint64_t *ret_pruned)
 
 static void free_joining(struct joining *j)
 {
-    joined_terms_free(&j->known);
+    two_outputs_terms_free(&j->known);
     vec_free(&j->renamed);
     vec_free(&j->best);
     vec_free(&j->candidates);
@@ -258,7 +260,7 @@ static int compare_renamed_classes(const void *a, const void *b)
 void join_find_laws(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint64_t *ret_pruned)
 {
     struct joining j = {.r = r, .family = r->universe->family, .max_ops = max_ops};
-    joined_terms_init(&j.known, r);
+    two_outputs_terms_init(&j.known, r);
     for (uint32_t i = 0; i < j.known.targets.count && !interrupt_requested(); i++)
         if (is_identity(j.known.classes.items[j.known.targets.items[i].renamed_class].order))
             pair_target(&j, i);

@@ -4,7 +4,7 @@
 
 // --- common subgraphs ------------------------------------------------------------------------------------------------
 
-static void replace_reference(struct sketch *sk, reference old, reference new)
+static void replace_reference(struct rule_graph *sk, reference old, reference new)
 {
     for (int i = 0; i < sk->n_nodes; i++)
         for (int j = 0; j < sk->nodes[i].n_inputs; j++)
@@ -18,7 +18,7 @@ static void replace_reference(struct sketch *sk, reference old, reference new)
     }
 }
 
-static bool is_read_from(const struct sketch *sk, uint32_t nodes, const reference *roots, reference r)
+static bool is_read_from(const struct rule_graph *sk, uint32_t nodes, const reference *roots, reference r)
 {
     for (int i = 0; i < sk->n_outputs; i++)
         if (roots[i] == r)
@@ -30,7 +30,7 @@ static bool is_read_from(const struct sketch *sk, uint32_t nodes, const referenc
     return false;
 }
 
-static bool is_source_output(const struct sketch *sk, reference r)
+static bool is_source_output(const struct rule_graph *sk, reference r)
 {
     for (int i = 0; i < sk->n_outputs; i++)
         if (sk->source[i] == r)
@@ -38,25 +38,25 @@ static bool is_source_output(const struct sketch *sk, reference r)
     return false;
 }
 
-static bool holds_and_is_directed(const struct sketch *sk, struct lookup *l)
+static bool holds_and_is_directed(const struct rule_graph *sk, struct lookup *l)
 {
-    return sketch_is_directed(sk) && sketch_judge(sk, l) == VERDICT_EQUAL;
+    return rule_graph_is_directed(sk) && rule_graph_judge(sk, l) == VERDICT_EQUAL;
 }
 
-static bool type_of_reference(const struct sketch *sk, struct lookup *l, reference r, struct type *ret_type)
+static bool type_of_reference(const struct rule_graph *sk, struct lookup *l, reference r, struct type *ret_type)
 {
     const struct gen_type *in[2] = {0};
-    const struct sketch_node *n = &sk->nodes[reference_node(r)];
+    const struct rule_graph_node *n = &sk->nodes[reference_node(r)];
     for (int i = 0; i < n->n_inputs; i++) {
         struct type type;
         reference below = n->inputs[i];
         if (reference_is_variable(below))
-            type = sketch_type_of_variable(sk, below);
+            type = rule_graph_type_of_variable(sk, below);
         else if (!reference_is_node(below))
-            type = l->universe->constants[below - SKETCH_CONSTANT].type->type;
+            type = l->universe->constants[below - RULE_GRAPH_CONSTANT].type->type;
         else if (!type_of_reference(sk, l, below, &type))
             return false;
-        in[i] = universe_type(l->universe, &type);
+        in[i] = family_types_type(l->universe, &type);
     }
     const struct signature *s = lookup_signature(l, n->instance, in[0], in[1]);
     if (!s->is_typed)
@@ -65,28 +65,29 @@ static bool type_of_reference(const struct sketch *sk, struct lookup *l, referen
     return true;
 }
 
-static bool try_common_reference(const struct sketch *sk, struct lookup *l, reference r, struct sketch *ret_general)
+static bool try_common_reference(const struct rule_graph *sk, struct lookup *l, reference r,
+                                 struct rule_graph *ret_general)
 {
-    struct sketch general = *sk;
+    struct rule_graph general = *sk;
     struct type type;
-    if (sk->n_variables == MAX_SKETCH_VARIABLES || !type_of_reference(sk, l, r, &type))
+    if (sk->n_variables == MAX_RULE_GRAPH_VARIABLES || !type_of_reference(sk, l, r, &type))
         return false;
     general.variables[general.n_variables] = variable_type_of(&type);
     replace_reference(&general, r, general.n_variables++);
     if (!holds_and_is_directed(&general, l))
         return false;
-    sketch_clean(&general);
+    rule_graph_clean(&general);
     *ret_general = general;
     return true;
 }
 
-bool prune_by_common_subgraph(const struct sketch *sk, struct lookup *l, struct sketch *ret_general)
+bool prune_by_common_subgraph(const struct rule_graph *sk, struct lookup *l, struct rule_graph *ret_general)
 {
-    struct reach source = sketch_reach(sk, sk->source), target = sketch_reach(sk, sk->target);
+    struct reach source = rule_graph_reach(sk, sk->source), target = rule_graph_reach(sk, sk->target);
     uint32_t shared = source.nodes & target.nodes;
     for (int i = sk->n_nodes; i-- > 0;)
         for (int output = 0; shared & 1u << i && output < MAX_NODE_OUTPUTS; output++) {
-            reference r = (reference)(SKETCH_NODE + MAX_NODE_OUTPUTS * i + output);
+            reference r = (reference)(RULE_GRAPH_NODE + MAX_NODE_OUTPUTS * i + output);
             bool is_common = !is_source_output(sk, r) && is_read_from(sk, source.nodes, sk->source, r) &&
                              is_read_from(sk, target.nodes, sk->target, r);
             if (is_common && try_common_reference(sk, l, r, ret_general))
@@ -97,20 +98,20 @@ bool prune_by_common_subgraph(const struct sketch *sk, struct lookup *l, struct 
 
 // --- common roots ----------------------------------------------------------------------------------------------------
 
-static bool arguments_agree(const struct sketch *sk, struct lookup *l, reference source, reference target)
+static bool arguments_agree(const struct rule_graph *sk, struct lookup *l, reference source, reference target)
 {
-    struct sketch part = *sk;
+    struct rule_graph part = *sk;
     part.n_outputs = 1;
     part.source[0] = source;
     part.target[0] = target;
     return source == target || holds_and_is_directed(&part, l);
 }
 
-static bool roots_agree(const struct sketch *sk, struct lookup *l, reference source, reference target)
+static bool roots_agree(const struct rule_graph *sk, struct lookup *l, reference source, reference target)
 {
     if (!reference_is_node(source) || !reference_is_node(target))
         return false;
-    const struct sketch_node *x = &sk->nodes[reference_node(source)], *y = &sk->nodes[reference_node(target)];
+    const struct rule_graph_node *x = &sk->nodes[reference_node(source)], *y = &sk->nodes[reference_node(target)];
     if (x->instance != y->instance || reference_output(source) != reference_output(target))
         return false;
     for (int order = 0; order < (sk->family->instances[x->instance].is_commutative ? 2 : 1); order++) {
@@ -123,7 +124,7 @@ static bool roots_agree(const struct sketch *sk, struct lookup *l, reference sou
     return false;
 }
 
-bool prune_by_common_root(const struct sketch *sk, struct lookup *l)
+bool prune_by_common_root(const struct rule_graph *sk, struct lookup *l)
 {
     for (int i = 0; i < sk->n_outputs; i++)
         if (roots_agree(sk, l, sk->source[i], sk->target[i]))
@@ -136,7 +137,7 @@ bool prune_by_common_root(const struct sketch *sk, struct lookup *l)
 enum { MAX_OCCURRENCES = 10 };
 struct occurrences {
     int count;
-    reference *places[MAX_OCCURRENCES];   // in a sketch that may be changed
+    reference *places[MAX_OCCURRENCES];   // in a graph that may be changed
 };
 
 static void add_place(struct occurrences *o, reference *place, reference variable)
@@ -145,9 +146,9 @@ static void add_place(struct occurrences *o, reference *place, reference variabl
         o->places[o->count++] = place;
 }
 
-static void find_occurrences(struct sketch *sk, reference variable, struct occurrences *ret_occurrences)
+static void find_occurrences(struct rule_graph *sk, reference variable, struct occurrences *ret_occurrences)
 {
-    uint32_t nodes = sketch_reach(sk, sk->source).nodes | sketch_reach(sk, sk->target).nodes;
+    uint32_t nodes = rule_graph_reach(sk, sk->source).nodes | rule_graph_reach(sk, sk->target).nodes;
     ret_occurrences->count = 0;
     for (int i = 0; i < sk->n_nodes; i++)
         for (int j = 0; nodes & 1u << i && j < sk->nodes[i].n_inputs; j++)
@@ -156,36 +157,36 @@ static void find_occurrences(struct sketch *sk, reference variable, struct occur
         add_place(ret_occurrences, &sk->target[i], variable);
 }
 
-static bool hold_with_choice(struct sketch *general, struct lookup *l, const struct occurrences *o, unsigned chosen,
+static bool hold_with_choice(struct rule_graph *general, struct lookup *l, const struct occurrences *o, unsigned chosen,
                              reference old, reference fresh)
 {
     for (int i = 0; i < o->count; i++)
         *o->places[i] = chosen & 1u << i ? fresh : old;
-    uint32_t of_source = sketch_reach(general, general->source).variables;
+    uint32_t of_source = rule_graph_reach(general, general->source).variables;
     bool is_old_kept = !reference_is_variable(old) || of_source & 1u << old;
     return of_source & 1u << fresh && is_old_kept && holds_and_is_directed(general, l);
 }
 
 // Every place has its own copies of the nodes above it, so that places can change one by one; false: too many nodes.
-static bool copy_as_tree(const struct sketch *sk, reference r, struct sketch *to, reference *ret_reference)
+static bool copy_as_tree(const struct rule_graph *sk, reference r, struct rule_graph *to, reference *ret_reference)
 {
     *ret_reference = r;
     if (!reference_is_node(r))
         return true;
-    struct sketch_node node = sk->nodes[reference_node(r)];
+    struct rule_graph_node node = sk->nodes[reference_node(r)];
     for (int i = 0; i < node.n_inputs; i++)
         if (!copy_as_tree(sk, node.inputs[i], to, &node.inputs[i]))
             return false;
-    if (to->n_nodes == MAX_SKETCH_NODES)
+    if (to->n_nodes == MAX_RULE_GRAPH_NODES)
         return false;
-    *ret_reference = (reference)(SKETCH_NODE + MAX_NODE_OUTPUTS * to->n_nodes + reference_output(r));
+    *ret_reference = (reference)(RULE_GRAPH_NODE + MAX_NODE_OUTPUTS * to->n_nodes + reference_output(r));
     to->nodes[to->n_nodes++] = node;
     return true;
 }
 
-static void unshare_nodes(struct sketch *sk)
+static void unshare_nodes(struct rule_graph *sk)
 {
-    struct sketch tree = *sk;
+    struct rule_graph tree = *sk;
     tree.n_nodes = 0;
     for (int i = 0; i < sk->n_outputs; i++)
         if (!copy_as_tree(sk, sk->source[i], &tree, &tree.source[i]) ||
@@ -195,10 +196,10 @@ static void unshare_nodes(struct sketch *sk)
 }
 
 // Some of the places where `old` stands get a fresh variable. Of a variable not all do: that would be the same rule.
-static bool try_splitting(const struct sketch *sk, struct lookup *l, reference old, const struct variable_type *type,
-                          int max_ops, struct sketch *ret_general)
+static bool try_splitting(const struct rule_graph *sk, struct lookup *l, reference old,
+                          const struct variable_type *type, int max_ops, struct rule_graph *ret_general)
 {
-    struct sketch general = *sk;
+    struct rule_graph general = *sk;
     struct occurrences o;
     unshare_nodes(&general);
     find_occurrences(&general, old, &o);
@@ -208,10 +209,10 @@ static bool try_splitting(const struct sketch *sk, struct lookup *l, reference o
     for (unsigned chosen = (1u << places) - 1; chosen > 0; chosen--) {
         if (!hold_with_choice(&general, l, &o, chosen, old, fresh))
             continue;
-        struct sketch cleaned = general;
-        sketch_clean(&cleaned);
-        if (sketch_count_nodes(&cleaned, cleaned.source) > max_ops ||
-            sketch_count_nodes(&cleaned, cleaned.target) > max_ops)
+        struct rule_graph cleaned = general;
+        rule_graph_clean(&cleaned);
+        if (rule_graph_count_nodes(&cleaned, cleaned.source) > max_ops ||
+            rule_graph_count_nodes(&cleaned, cleaned.target) > max_ops)
             continue;
         *ret_general = cleaned;
         return true;
@@ -219,24 +220,24 @@ static bool try_splitting(const struct sketch *sk, struct lookup *l, reference o
     return false;
 }
 
-bool prune_by_renaming(const struct sketch *sk, struct lookup *l, int max_ops, struct sketch *ret_general)
+bool prune_by_renaming(const struct rule_graph *sk, struct lookup *l, int max_ops, struct rule_graph *ret_general)
 {
-    if (sk->n_variables == MAX_SKETCH_VARIABLES)
+    if (sk->n_variables == MAX_RULE_GRAPH_VARIABLES)
         return false;
     for (reference v = 0; v < sk->n_variables; v++)
         if (try_splitting(sk, l, v, &sk->variables[v], max_ops, ret_general))
             return true;
     for (int leaf = sk->family->n_inputs; leaf < sk->family->n_leaves; leaf++) {
         struct variable_type type = variable_type_of(&l->universe->constants[leaf].type->type);
-        if (try_splitting(sk, l, (reference)(SKETCH_CONSTANT + leaf), &type, max_ops, ret_general))
+        if (try_splitting(sk, l, (reference)(RULE_GRAPH_CONSTANT + leaf), &type, max_ops, ret_general))
             return true;
     }
     return false;
 }
 
-void prune_generalize(struct sketch *sk, struct lookup *l, int max_ops)
+void prune_generalize(struct rule_graph *sk, struct lookup *l, int max_ops)
 {
-    struct sketch general;
+    struct rule_graph general;
     while (prune_by_common_subgraph(sk, l, &general) || prune_by_renaming(sk, l, max_ops, &general))
         *sk = general;
 }

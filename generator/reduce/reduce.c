@@ -25,7 +25,7 @@ struct view {
 static bool is_reached(const void *owner, uint32_t id, const void *step)
 {
     const struct view *v = owner;
-    return step_leads_to(step, &v->members[id].key);
+    return rewrite_step_leads_to(step, &v->members[id].key);
 }
 
 uint32_t parts_find(struct parts *p, uint32_t member)
@@ -57,13 +57,13 @@ static bool is_connected(const struct view *v)
     return v->n_parts == 1 && v->have_equal_inputs;
 }
 
-static bool is_firm(const struct view *v, const struct step *step, uint32_t i, uint32_t j)
+static bool is_firm(const struct view *v, const struct rewrite_step *step, uint32_t i, uint32_t j)
 {
     const struct family *f = v->r->universe->family;
     return step->is_equation && key_inputs(f, &v->members[i].key) == key_inputs(f, &v->members[j].key);
 }
 
-static bool connect_reached(void *context, const struct step *step)
+static bool connect_reached(void *context, const struct rewrite_step *step)
 {
     struct view *v = context;
     uint32_t found = TABLE_NONE;
@@ -111,10 +111,10 @@ static void view_free(struct view *v)
 
 static void add_rewrite(struct reduction *r, const struct law *law)
 {
-    const struct sketch *sk = &law->sketch;
+    const struct rule_graph *sk = &law->graph;
     struct key source, target;
-    sketch_key(sk, sk->source[0], &source);
-    sketch_key(sk, sk->target[0], &target);
+    rule_graph_key(sk, sk->source[0], &source);
+    rule_graph_key(sk, sk->target[0], &target);
     rewrite_rules_add(&r->rules, &source, &target, (uint32_t)r->laws.count, shapes_have_condition(&law->shapes));
 }
 
@@ -125,21 +125,21 @@ static bool is_failed_key(const void *owner, uint32_t id, const void *key)
 }
 
 // One key for both sides, which are short: "source target" cut at the length of a key.
-static void key_of_sketch(const struct sketch *sk, struct key *ret_key)
+static void key_of_rule_graph(const struct rule_graph *sk, struct key *ret_key)
 {
     struct key target;
-    sketch_key(sk, sk->source[0], ret_key);
-    sketch_key(sk, sk->target[0], &target);
+    rule_graph_key(sk, sk->source[0], ret_key);
+    rule_graph_key(sk, sk->target[0], &target);
     int n = KEY_LENGTH - ret_key->length < target.length ? KEY_LENGTH - ret_key->length : target.length;
     memcpy(ret_key->bytes + ret_key->length, target.bytes, (size_t)n);
     ret_key->length = (uint8_t)(ret_key->length + n);
 }
 
-static bool add_if_true(struct reduction *r, struct lookup *l, const struct sketch *sk)
+static bool add_if_true(struct reduction *r, struct lookup *l, const struct rule_graph *sk)
 {
-    struct law law = {.sketch = *sk};
+    struct law law = {.graph = *sk};
     struct key key;
-    key_of_sketch(sk, &key);
+    key_of_rule_graph(sk, &key);
     if (table_find(&r->failed, key_hash(&key), is_failed_key, r, &key) != TABLE_NONE)
         return false;
     enum shapes_verdict verdict = shapes_test(sk, reduction_calls(r), EVIDENCE_NONE, &law.shapes);
@@ -157,18 +157,18 @@ static bool add_if_true(struct reduction *r, struct lookup *l, const struct sket
 }
 
 static bool make_directed(const struct reduction *r, const struct found_member *a, const struct found_member *b,
-                          struct sketch *ret_sketch)
+                          struct rule_graph *ret_graph)
 {
     const struct family *f = r->universe->family;
     if (b->level > 0) {
-        sketch_from_keys(ret_sketch, f, 1, &b->key, &a->key);
-        if (sketch_is_directed(ret_sketch))
+        rule_graph_from_keys(ret_graph, f, 1, &b->key, &a->key);
+        if (rule_graph_is_directed(ret_graph))
             return true;
     }
     if (a->level == 0)
         return false;
-    sketch_from_keys(ret_sketch, f, 1, &a->key, &b->key);
-    return sketch_is_directed(ret_sketch);
+    rule_graph_from_keys(ret_graph, f, 1, &a->key, &b->key);
+    return rule_graph_is_directed(ret_graph);
 }
 
 // Rules look at no types: pairs of terms that differ in the names of their inputs only are derived alike.
@@ -223,18 +223,18 @@ static bool is_derived(struct reduction *r, const struct key *a, const struct ke
 static bool try_pair(struct reduction *r, struct lookup *l, const struct found_member *a, const struct found_member *b,
                      int max_ops, bool *ret_is_new)
 {
-    struct sketch sketch, general;
+    struct rule_graph graph, general;
     *ret_is_new = false;
     r->counts.tried++;
     if (is_derived(r, &a->key, &b->key, max_ops)) {
         r->counts.derived++;
         return true;
     }
-    if (!make_directed(r, a, b, &sketch))
+    if (!make_directed(r, a, b, &graph))
         return false;
-    general = sketch;
+    general = graph;
     prune_generalize(&general, l, max_ops);
-    *ret_is_new = add_if_true(r, l, &general) || add_if_true(r, l, &sketch);
+    *ret_is_new = add_if_true(r, l, &general) || add_if_true(r, l, &graph);
     return *ret_is_new;
 }
 
@@ -340,15 +340,15 @@ static void find_open_classes(struct reduction *r, int level, open_list *ret_ope
 // --- laws that others derive -----------------------------------------------------------------------------------------
 
 // The terms of a law over the leaves of the family, when it has enough of them.
-static bool keys_of_law(const struct reduction *r, const struct sketch *sk, struct key *ret_source,
+static bool keys_of_law(const struct reduction *r, const struct rule_graph *sk, struct key *ret_source,
                         struct key *ret_target)
 {
     const struct family *f = r->universe->family;
-    uint8_t leaf_of[MAX_SKETCH_VARIABLES];
+    uint8_t leaf_of[MAX_RULE_GRAPH_VARIABLES];
     uint32_t taken = 0;
     for (int v = 0; v < sk->n_variables; v++) {
         int leaf = 0;
-        struct type type = sketch_type_of_variable(sk, v);
+        struct type type = rule_graph_type_of_variable(sk, v);
         while (leaf < f->n_inputs && (taken & 1u << leaf || !type_equal(&f->leaves[leaf].type, &type)))
             leaf++;
         if (leaf == f->n_inputs)
@@ -356,8 +356,8 @@ static bool keys_of_law(const struct reduction *r, const struct sketch *sk, stru
         taken |= 1u << leaf;
         leaf_of[v] = (uint8_t)leaf;
     }
-    sketch_term(sk, sk->source[0], leaf_of, ret_source);
-    sketch_term(sk, sk->target[0], leaf_of, ret_target);
+    rule_graph_term(sk, sk->source[0], leaf_of, ret_source);
+    rule_graph_term(sk, sk->target[0], leaf_of, ret_target);
     return true;
 }
 
@@ -366,7 +366,7 @@ static void drop_derivable_laws(struct reduction *r, int max_ops)
 {
     for (uint32_t i = 0; i < r->laws.count && !interrupt_requested(); i++) {
         struct key source, target;
-        if (!keys_of_law(r, &r->laws.items[i].sketch, &source, &target))
+        if (!keys_of_law(r, &r->laws.items[i].graph, &source, &target))
             continue;
         rewrite_rules_use(&r->rules, i, false);
         r->laws.items[i].is_derivable =
@@ -395,7 +395,7 @@ void reduction_find_minimal(struct reduction *r, int max_ops)
     lookup_free(&l);
 }
 
-struct calls *reduction_calls(const struct reduction *r)
+struct evaluation_cache *reduction_calls(const struct reduction *r)
 {
     return &r->calls[omp_get_thread_num()];
 }
@@ -407,14 +407,14 @@ static void parts_init(struct parts *p, size_t count)
         p->parent[i] = (uint32_t)i;
 }
 
-void reduction_init(struct reduction *r, struct universe *u, const struct findings *findings, uint64_t seed,
+void reduction_init(struct reduction *r, struct family_types *u, const struct findings *findings, uint64_t seed,
                     size_t call_bytes)
 {
     *r = (struct reduction){.universe = u, .findings = findings, .n_calls = omp_get_max_threads()};
     rewrite_rules_init(&r->rules, u->family);
-    r->calls = mem_new_array(struct calls, r->n_calls);
+    r->calls = mem_new_array(struct evaluation_cache, r->n_calls);
     for (int i = 0; i < r->n_calls; i++)
-        calls_init(&r->calls[i], seed, call_bytes);
+        evaluation_cache_init(&r->calls[i], seed, call_bytes);
     parts_init(&r->parts, findings->members.count);
     parts_init(&r->firm_parts, findings->members.count);
     for (size_t i = 0; i < findings->members.count; i++)
@@ -427,7 +427,7 @@ void reduction_free(struct reduction *r)
 {
     rewrite_rules_free(&r->rules);
     for (int i = 0; i < r->n_calls; i++)
-        calls_free(&r->calls[i]);
+        evaluation_cache_free(&r->calls[i]);
     mem_free_array(r->calls, r->n_calls);
     mem_free_array(r->parts.parent, r->parts.count);
     mem_free_array(r->firm_parts.parent, r->firm_parts.count);

@@ -11,7 +11,7 @@
 #include "generator/test/shapes.h"
 
 struct law {
-    struct sketch sketch;
+    struct rule_graph graph;
     struct shapes shapes;
     bool is_derivable;   // from other laws: a shortcut
 };
@@ -36,10 +36,10 @@ struct judged_pair {
     bool is_derived;
 };
 struct reduction {
-    struct universe *universe;
+    struct family_types *universe;
     const struct findings *findings;
     struct rewrite_rules rules;
-    struct calls *calls;   // of every thread
+    struct evaluation_cache *calls;   // of every thread
     int n_calls;
     // By all laws, and by steps in both directions, without conditions on sizes, between terms of equal inputs.
     struct parts parts, firm_parts;
@@ -51,9 +51,9 @@ struct reduction {
     struct table by_pair;   // while the minimal set is found
     VEC(struct judged_pair) pairs;
 };
-void reduction_init(struct reduction *r, struct universe *u, const struct findings *findings, uint64_t seed,
-                    size_t call_bytes);   // call_bytes: of every thread, as calls_init has it
+void reduction_init(struct reduction *r, struct family_types *u, const struct findings *findings, uint64_t seed,
+                    size_t call_bytes);   // call_bytes: of every thread, as evaluation_cache_init has it
 void reduction_free(struct reduction *r);
-struct calls *reduction_calls(const struct reduction *r);   // of the thread that asks
+struct evaluation_cache *reduction_calls(const struct reduction *r);   // of the thread that asks
 void reduction_find_minimal(struct reduction *r, int max_ops);
 #endif

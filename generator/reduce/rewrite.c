@@ -46,8 +46,8 @@ static bool match_term(struct matching *m, int t)
             return false;
         return match_arguments(m, &m->f->instances[*m->pattern++], t + 2);
     }
-    if (first >= SKETCH_CONSTANT)
-        return first - SKETCH_CONSTANT == term[0];
+    if (first >= RULE_GRAPH_CONSTANT)
+        return first - RULE_GRAPH_CONSTANT == term[0];
     uint8_t *bound = &m->bindings.of[first];
     if (*bound != UNBOUND)
         return term_is_equal(m->term, *bound, t);
@@ -66,8 +66,8 @@ static bool match_as_it_stands(const uint8_t *pattern, int length, const struct 
             if (first != bytes[t] || *pattern++ != bytes[t + 1])
                 return false;
             t += 2;
-        } else if (first >= SKETCH_CONSTANT) {
-            if (first - SKETCH_CONSTANT != bytes[t++])
+        } else if (first >= RULE_GRAPH_CONSTANT) {
+            if (first - RULE_GRAPH_CONSTANT != bytes[t++])
                 return false;
         } else {
             if (bindings->of[first] == UNBOUND)
@@ -129,9 +129,9 @@ static bool match_rule(const struct stepping *s, struct asked_rule asked, int at
     return match_arguments(m, &s->r->family->instances[s->term->key->bytes[at + 1]], at + 2);
 }
 
-static bool visit_step(const struct stepping *s, struct step *step)
+static bool visit_step(const struct stepping *s, struct rewrite_step *step)
 {
-    return !step_foresee(step) || s->visit(s->context, step);
+    return !rewrite_step_foresee(step) || s->visit(s->context, step);
 }
 
 // The place in the term whose rules are visited.
@@ -157,7 +157,7 @@ static bool visit_rule(const struct stepping *s, struct asked_rule asked, struct
         int n = rewrite_find_swappable(s->r->family, whole, swappable);
         target = (struct target){whole->bytes, whole->length, n, swappable};
     }
-    return visit_step(s, &(struct step){&here->context, &target, &m.bindings, rule->is_equation});
+    return visit_step(s, &(struct rewrite_step){&here->context, &target, &m.bindings, rule->is_equation});
 }
 
 static bool visit_rules_in_word(const struct stepping *s, const struct rewrite_root *root, size_t word, uint64_t rules,
@@ -236,7 +236,8 @@ static bool visit_pair_rule(const struct stepping *s, const struct rewrite_rule 
         int n = rewrite_find_swappable(f, &parts[i], swappable[i]);
         targets[i] = (struct target){parts[i].bytes, parts[i].length, n, swappable[i]};
     }
-    return visit_step(s, &(struct step){&c, targets, &m.bindings, rule->is_reversible && !rule->is_conditional});
+    return visit_step(s,
+                      &(struct rewrite_step){&c, targets, &m.bindings, rule->is_reversible && !rule->is_conditional});
 }
 
 static bool visit_pair_rules(const struct stepping *s)

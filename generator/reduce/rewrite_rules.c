@@ -34,7 +34,7 @@ static uint32_t variables_of(const struct key *key)
     for (int at = 0; at < key->length; at++) {
         if (key->bytes[at] >= KEY_NODE)
             at++;
-        else if (key->bytes[at] < SKETCH_CONSTANT)
+        else if (key->bytes[at] < RULE_GRAPH_CONSTANT)
             variables |= 1u << key->bytes[at];
     }
     return variables;
@@ -130,9 +130,9 @@ static void add_to_root(struct rewrite_rules *r, struct rewrite_root *root, cons
     uint8_t lengths[KEY_LENGTH];
     term_measure_lengths(r->family, source->bytes, 0, lengths);
     make_room_for_rule(root, r->n_heads);
-    add_to_heads(root, 0, rewrite_head_at(source->bytes + 2, SKETCH_CONSTANT), r->n_heads, rule->place);
+    add_to_heads(root, 0, rewrite_head_at(source->bytes + 2, RULE_GRAPH_CONSTANT), r->n_heads, rule->place);
     add_to_heads(root, 1,
-                 is_binary ? rewrite_head_at(source->bytes + 2 + lengths[2], SKETCH_CONSTANT) : REWRITE_ANY_HEAD,
+                 is_binary ? rewrite_head_at(source->bytes + 2 + lengths[2], RULE_GRAPH_CONSTANT) : REWRITE_ANY_HEAD,
                  r->n_heads, rule->place);
     vec_push(&root->short_rules, short_rule_of(r->family, rule));
     vec_push(&root->rules, (uint32_t)r->rules.count);

@@ -1,8 +1,8 @@
 // The rules of rewriting, by what they match.
 //
-// A rule's keys are those of a sketch (sketch_key): its variables stand for any term. Of the rules with one root, sets
-// of bits say which an argument with a given operator or leaf at its beginning (a *head*) may match: those that may
-// match a term are the intersection of two such sets.
+// A rule's keys are those of a graph (rule_graph_key): its variables stand for any term. Of the rules with one root,
+// sets of bits say which an argument with a given operator or leaf at its beginning (a *head*) may match: those that
+// may match a term are the intersection of two such sets.
 #ifndef GENERATOR_REDUCE_REWRITE_RULES_H
 #define GENERATOR_REDUCE_REWRITE_RULES_H
 #include "generator/reduce/rule_graph.h"
@@ -20,8 +20,8 @@ enum usable { USABLE_ALL, USABLE_ALL_REVERSIBLE, USABLE_UNCONDITIONAL, USABLE_RE
 struct swappable {
     uint8_t first, second, end;
 };
-// What a step reads of a rule. Most rules are short: all of it is one line of the cache, and those of the rules with one
-// root stand side by side, as nothing is read more.
+// What a step reads of a rule. Most rules are short: all of it is one line of the cache, and those of the rules with
+// one root stand side by side, as nothing is read more.
 enum { SHORT_SOURCE = 20, SHORT_TARGET = 28, SHORT_SWAPPABLE = 4 };
 struct short_rule {
     uint8_t source_length;   // of the source's arguments; 0: the rule is too long for this

@@ -70,7 +70,7 @@ void context_init(struct context *c, const struct family *family, const struct m
 // --- what is foreseen ------------------------------------------------------------------------------------------------
 
 struct foreseeing {
-    const struct step *step;
+    const struct rewrite_step *step;
     const struct measured *term;
     const uint8_t *target;   // what is left of it
     int length;              // of what it becomes
@@ -97,9 +97,9 @@ static uint64_t foresee_target(struct foreseeing *f)
         bool is_binary = f->step->context->family->instances[instance].n_inputs == 2;
         return add_node(f, instance, first - KEY_NODE, a, is_binary ? foresee_target(f) : 0);
     }
-    if (first >= SKETCH_CONSTANT) {
+    if (first >= RULE_GRAPH_CONSTANT) {
         f->length++;
-        return term_hash_of_leaf(first - SKETCH_CONSTANT);
+        return term_hash_of_leaf(first - RULE_GRAPH_CONSTANT);
     }
     int bound = f->step->bindings->of[first];
     f->length += f->term->lengths[bound];
@@ -179,7 +179,7 @@ static int count_new_nodes(struct foreseeing *f)
     return n_new;
 }
 
-bool step_foresee(struct step *step)
+bool rewrite_step_foresee(struct rewrite_step *step)
 {
     const struct context *c = step->context;
     struct foreseeing f;
@@ -227,8 +227,8 @@ static void make_target(const struct measured *term, const struct target *target
             key->bytes[key->length++] = first;
             key->bytes[key->length++] = target->bytes[at + 1];
             at += 2;
-        } else if (first >= SKETCH_CONSTANT) {
-            key->bytes[key->length++] = (uint8_t)(first - SKETCH_CONSTANT);
+        } else if (first >= RULE_GRAPH_CONSTANT) {
+            key->bytes[key->length++] = (uint8_t)(first - RULE_GRAPH_CONSTANT);
             at++;
         } else {
             add_bytes(key, term->key->bytes + bindings->of[first], term->lengths[bindings->of[first]]);
@@ -273,7 +273,7 @@ static void make_replaced(const struct context *c, const struct key *by, struct 
     }
 }
 
-void step_make(const struct step *step, struct key *ret_key)
+void rewrite_step_make(const struct rewrite_step *step, struct key *ret_key)
 {
     const struct context *c = step->context;
     struct key by[MAX_REPLACED];
@@ -286,9 +286,9 @@ void step_make(const struct step *step, struct key *ret_key)
     make_replaced(c, by, ret_key);
 }
 
-bool step_leads_to(const struct step *step, const struct key *key)
+bool rewrite_step_leads_to(const struct rewrite_step *step, const struct key *key)
 {
     struct key made;
-    step_make(step, &made);
+    rewrite_step_make(step, &made);
     return key_compare(&made, key) == 0;
 }

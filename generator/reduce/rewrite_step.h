@@ -28,7 +28,7 @@ struct target {
     int length, n_swappable;
     const struct swappable *swappable;
 };
-struct step {
+struct rewrite_step {
     const struct context *context;
     const struct target *targets;   // by what each term is replaced
     const struct bindings *bindings;
@@ -40,7 +40,7 @@ struct step {
 void context_init(struct context *c, const struct family *family, const struct measured *term, const uint8_t *replaced,
                   int n_replaced);
 // Sets what is foreseen of the new term; false: it is too long for a key.
-bool step_foresee(struct step *step);
-void step_make(const struct step *step, struct key *ret_key);
-bool step_leads_to(const struct step *step, const struct key *key);
+bool rewrite_step_foresee(struct rewrite_step *step);
+void rewrite_step_make(const struct rewrite_step *step, struct key *ret_key);
+bool rewrite_step_leads_to(const struct rewrite_step *step, const struct key *key);
 #endif

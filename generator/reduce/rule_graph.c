@@ -13,7 +13,7 @@ struct variable_type variable_type_of(const struct type *type)
     return small;
 }
 
-struct type sketch_type_of_variable(const struct sketch *sk, int variable)
+struct type rule_graph_type_of_variable(const struct rule_graph *sk, int variable)
 {
     const struct variable_type *small = &sk->variables[variable];
     struct type type = {.dtype = (enum dtype)small->dtype, .rank = small->rank};
@@ -25,31 +25,31 @@ struct type sketch_type_of_variable(const struct sketch *sk, int variable)
 // --- from keys -------------------------------------------------------------------------------------------------------
 
 struct key_reader {
-    struct sketch *sk;
+    struct rule_graph *sk;
     const struct key *key;
     int at;
     int variable_of_leaf[MAX_LEAVES];
 };
 
-static reference add_node(struct sketch *sk, const struct sketch_node *node, int output)
+static reference add_node(struct rule_graph *sk, const struct rule_graph_node *node, int output)
 {
     int i = 0;
     while (i < sk->n_nodes && memcmp(&sk->nodes[i], node, sizeof *node) != 0)
         i++;
     if (i == sk->n_nodes) {
-        assert(sk->n_nodes < MAX_SKETCH_NODES);
+        assert(sk->n_nodes < MAX_RULE_GRAPH_NODES);
         sk->nodes[sk->n_nodes++] = *node;
     }
-    return (reference)(SKETCH_NODE + MAX_NODE_OUTPUTS * i + output);
+    return (reference)(RULE_GRAPH_NODE + MAX_NODE_OUTPUTS * i + output);
 }
 
 static reference read_leaf(struct key_reader *r, int leaf)
 {
     const struct family *f = r->sk->family;
     if (leaf >= f->n_inputs)
-        return (reference)(SKETCH_CONSTANT + leaf);
+        return (reference)(RULE_GRAPH_CONSTANT + leaf);
     if (r->variable_of_leaf[leaf] < 0) {
-        assert(r->sk->n_variables < MAX_SKETCH_VARIABLES);
+        assert(r->sk->n_variables < MAX_RULE_GRAPH_VARIABLES);
         r->variable_of_leaf[leaf] = r->sk->n_variables;
         r->sk->variables[r->sk->n_variables++] = variable_type_of(&f->leaves[leaf].type);
     }
@@ -61,7 +61,7 @@ static reference read_term(struct key_reader *r)
     int byte = r->key->bytes[r->at++];
     if (byte < KEY_NODE)
         return read_leaf(r, byte);
-    struct sketch_node node;
+    struct rule_graph_node node;
     memset(&node, 0, sizeof node);
     node.instance = r->key->bytes[r->at++];
     node.n_inputs = (uint8_t)r->sk->family->instances[node.instance].n_inputs;
@@ -70,38 +70,38 @@ static reference read_term(struct key_reader *r)
     return add_node(r->sk, &node, byte - KEY_NODE);
 }
 
-void sketch_from_keys(struct sketch *ret_sketch, const struct family *family, int n_outputs, const struct key *sources,
-                      const struct key *targets)
+void rule_graph_from_keys(struct rule_graph *ret_graph, const struct family *family, int n_outputs,
+                          const struct key *sources, const struct key *targets)
 {
-    struct key_reader r = {.sk = ret_sketch};
-    memset(ret_sketch, 0, sizeof *ret_sketch);
-    ret_sketch->family = family;
-    ret_sketch->n_outputs = (uint8_t)n_outputs;
+    struct key_reader r = {.sk = ret_graph};
+    memset(ret_graph, 0, sizeof *ret_graph);
+    ret_graph->family = family;
+    ret_graph->n_outputs = (uint8_t)n_outputs;
     for (int i = 0; i < MAX_LEAVES; i++)
         r.variable_of_leaf[i] = -1;
     for (int i = 0; i < 2 * n_outputs; i++) {
         r.key = i < n_outputs ? &sources[i] : &targets[i - n_outputs];
         r.at = 0;
         reference root = read_term(&r);
-        *(i < n_outputs ? &ret_sketch->source[i] : &ret_sketch->target[i - n_outputs]) = root;
+        *(i < n_outputs ? &ret_graph->source[i] : &ret_graph->target[i - n_outputs]) = root;
     }
 }
 
-static void write_key(const struct sketch *sk, reference root, struct key *key)
+static void write_key(const struct rule_graph *sk, reference root, struct key *key)
 {
     assert(key->length + 2 <= KEY_LENGTH);
     if (!reference_is_node(root)) {
         key->bytes[key->length++] = (uint8_t)root;
         return;
     }
-    const struct sketch_node *n = &sk->nodes[reference_node(root)];
+    const struct rule_graph_node *n = &sk->nodes[reference_node(root)];
     key->bytes[key->length++] = (uint8_t)(KEY_NODE + reference_output(root));
     key->bytes[key->length++] = (uint8_t)n->instance;
     for (int i = 0; i < n->n_inputs; i++)
         write_key(sk, n->inputs[i], key);
 }
 
-void sketch_key(const struct sketch *sk, reference root, struct key *ret_key)
+void rule_graph_key(const struct rule_graph *sk, reference root, struct key *ret_key)
 {
     ret_key->length = 0;
     write_key(sk, root, ret_key);
@@ -114,17 +114,17 @@ static void append_key(struct key *key, const struct key *part)
     key->length = (uint8_t)(key->length + part->length);
 }
 
-void sketch_term(const struct sketch *sk, reference root, const uint8_t *leaf_of, struct key *ret_key)
+void rule_graph_term(const struct rule_graph *sk, reference root, const uint8_t *leaf_of, struct key *ret_key)
 {
     *ret_key = (struct key){.length = 1};
     if (!reference_is_node(root)) {
-        ret_key->bytes[0] = reference_is_variable(root) ? leaf_of[root] : (uint8_t)(root - SKETCH_CONSTANT);
+        ret_key->bytes[0] = reference_is_variable(root) ? leaf_of[root] : (uint8_t)(root - RULE_GRAPH_CONSTANT);
         return;
     }
-    const struct sketch_node *n = &sk->nodes[reference_node(root)];
+    const struct rule_graph_node *n = &sk->nodes[reference_node(root)];
     struct key parts[2] = {0};
     for (int i = 0; i < n->n_inputs; i++)
-        sketch_term(sk, n->inputs[i], leaf_of, &parts[i]);
+        rule_graph_term(sk, n->inputs[i], leaf_of, &parts[i]);
     bool is_swapped = sk->family->instances[n->instance].is_commutative && key_compare(&parts[0], &parts[1]) > 0;
     *ret_key = (struct key){2, {(uint8_t)(KEY_NODE + reference_output(root)), (uint8_t)n->instance}};
     append_key(ret_key, &parts[is_swapped]);
@@ -133,19 +133,19 @@ void sketch_term(const struct sketch *sk, reference root, const uint8_t *leaf_of
 
 // --- reaching --------------------------------------------------------------------------------------------------------
 
-static void reach_from(const struct sketch *sk, reference r, struct reach *reach)
+static void reach_from(const struct rule_graph *sk, reference r, struct reach *reach)
 {
     if (reference_is_variable(r))
         reach->variables |= 1u << r;
     if (!reference_is_node(r) || reach->nodes & 1u << reference_node(r))
         return;
-    const struct sketch_node *n = &sk->nodes[reference_node(r)];
+    const struct rule_graph_node *n = &sk->nodes[reference_node(r)];
     reach->nodes |= 1u << reference_node(r);
     for (int i = 0; i < n->n_inputs; i++)
         reach_from(sk, n->inputs[i], reach);
 }
 
-struct reach sketch_reach(const struct sketch *sk, const reference *roots)
+struct reach rule_graph_reach(const struct rule_graph *sk, const reference *roots)
 {
     struct reach reach = {0};
     for (int i = 0; i < sk->n_outputs; i++)
@@ -153,20 +153,20 @@ struct reach sketch_reach(const struct sketch *sk, const reference *roots)
     return reach;
 }
 
-int sketch_count_nodes(const struct sketch *sk, const reference *roots)
+int rule_graph_count_nodes(const struct rule_graph *sk, const reference *roots)
 {
-    return __builtin_popcount(sketch_reach(sk, roots).nodes);
+    return __builtin_popcount(rule_graph_reach(sk, roots).nodes);
 }
 
-bool sketch_is_directed(const struct sketch *sk)
+bool rule_graph_is_directed(const struct rule_graph *sk)
 {
-    return (sketch_reach(sk, sk->target).variables & ~sketch_reach(sk, sk->source).variables) == 0;
+    return (rule_graph_reach(sk, sk->target).variables & ~rule_graph_reach(sk, sk->source).variables) == 0;
 }
 
 struct copying {
-    const struct sketch *from;
-    struct sketch *to;
-    int variable[MAX_SKETCH_VARIABLES];
+    const struct rule_graph *from;
+    struct rule_graph *to;
+    int variable[MAX_RULE_GRAPH_VARIABLES];
 };
 
 static reference copy_term(struct copying *c, reference r)
@@ -180,20 +180,20 @@ static reference copy_term(struct copying *c, reference r)
     }
     if (!reference_is_node(r))
         return r;
-    struct sketch_node node = c->from->nodes[reference_node(r)];
+    struct rule_graph_node node = c->from->nodes[reference_node(r)];
     for (int i = 0; i < node.n_inputs && i < 2; i++)
         node.inputs[i] = copy_term(c, node.inputs[i]);
     return add_node(c->to, &node, reference_output(r));
 }
 
-void sketch_clean(struct sketch *sk)
+void rule_graph_clean(struct rule_graph *sk)
 {
-    struct sketch cleaned;
+    struct rule_graph cleaned;
     struct copying c = {.from = sk, .to = &cleaned};
     memset(&cleaned, 0, sizeof cleaned);
     cleaned.family = sk->family;
     cleaned.n_outputs = sk->n_outputs;
-    for (int i = 0; i < MAX_SKETCH_VARIABLES; i++)
+    for (int i = 0; i < MAX_RULE_GRAPH_VARIABLES; i++)
         c.variable[i] = -1;
     for (int i = 0; i < sk->n_outputs; i++)
         cleaned.source[i] = copy_term(&c, sk->source[i]);
@@ -209,16 +209,16 @@ struct valued {
     const uint64_t *data;
 };
 struct judging {
-    const struct sketch *sk;
+    const struct rule_graph *sk;
     struct lookup *l;
-    struct valued variables[MAX_SKETCH_VARIABLES];
-    struct valued nodes[MAX_SKETCH_NODES][MAX_NODE_OUTPUTS];
+    struct valued variables[MAX_RULE_GRAPH_VARIABLES];
+    struct valued nodes[MAX_RULE_GRAPH_NODES][MAX_NODE_OUTPUTS];
     uint32_t is_done;   // set of nodes
 };
 
 static struct valued value_of_constant(struct judging *j, int leaf)
 {
-    const struct universe *u = j->l->universe;
+    const struct family_types *u = j->l->universe;
     return (struct valued){u->constants[leaf].type, u->constants[leaf].data};
 }
 
@@ -226,7 +226,7 @@ static bool value_of(struct judging *j, reference r, struct valued *ret_value);
 
 static bool evaluate_sketch_node(struct judging *j, int node)
 {
-    const struct sketch_node *n = &j->sk->nodes[node];
+    const struct rule_graph_node *n = &j->sk->nodes[node];
     struct valued in[2] = {0};
     for (int i = 0; i < n->n_inputs; i++)
         if (!value_of(j, n->inputs[i], &in[i]))
@@ -249,7 +249,7 @@ static bool value_of(struct judging *j, reference r, struct valued *ret_value)
             return false;
         *ret_value = j->nodes[node][reference_output(r)];
     } else {
-        *ret_value = reference_is_variable(r) ? j->variables[r] : value_of_constant(j, r - SKETCH_CONSTANT);
+        *ret_value = reference_is_variable(r) ? j->variables[r] : value_of_constant(j, r - RULE_GRAPH_CONSTANT);
     }
     return ret_value->type != NULL;
 }
@@ -259,7 +259,7 @@ static bool is_same_value(const struct valued *x, const struct valued *y)
     return x->type->plain == y->type->plain && memcmp(x->data, y->data, x->type->elements * sizeof *x->data) == 0;
 }
 
-enum verdict sketch_judge(const struct sketch *sk, struct lookup *l)
+enum verdict rule_graph_judge(const struct rule_graph *sk, struct lookup *l)
 {
     struct judging j;
     enum verdict verdict = VERDICT_EQUAL;
@@ -268,9 +268,9 @@ enum verdict sketch_judge(const struct sketch *sk, struct lookup *l)
     j.is_done = 0;
     lookup_limit(l);
     for (int v = 0; v < sk->n_variables; v++) {
-        struct type type = sketch_type_of_variable(sk, v);
-        j.variables[v].type = universe_type(l->universe, &type);
-        j.variables[v].data = universe_random(l->universe, MAX_LEAVES + v);
+        struct type type = rule_graph_type_of_variable(sk, v);
+        j.variables[v].type = family_types_type(l->universe, &type);
+        j.variables[v].data = family_types_random(l->universe, MAX_LEAVES + v);
     }
     for (int i = 0; i < sk->n_outputs && verdict == VERDICT_EQUAL; i++) {
         struct valued x, y;

@@ -1,18 +1,18 @@
 // A substitution while it is being judged: source and target graphs over numbered variables, in one pool of
-// hash-consed nodes. Everything is small and flat, so sketches are copied and changed freely.
-//     a reference is a variable (below SKETCH_CONSTANT), a constant leaf (SKETCH_CONSTANT + leaf), or an output of a
-//     node (SKETCH_NODE + MAX_NODE_OUTPUTS * node + output)
+// hash-consed nodes. Everything is small and flat, so these graphs are copied and changed freely.
+//     a reference is a variable (below RULE_GRAPH_CONSTANT), a constant leaf (RULE_GRAPH_CONSTANT + leaf), or an output
+//     of a node (RULE_GRAPH_NODE + MAX_NODE_OUTPUTS * node + output)
 // Nodes stand after what they read, those of the source first; ones that nothing reaches may be among them.
 #ifndef GENERATOR_REDUCE_RULE_GRAPH_H
 #define GENERATOR_REDUCE_RULE_GRAPH_H
 #include "generator/enumerate/key.h"
 
 enum {
-    MAX_SKETCH_VARIABLES = 24,
-    MAX_SKETCH_NODES = 16,
-    MAX_SKETCH_OUTPUTS = 4,
-    SKETCH_CONSTANT = 32,
-    SKETCH_NODE = 64,
+    MAX_RULE_GRAPH_VARIABLES = 24,
+    MAX_RULE_GRAPH_NODES = 16,
+    MAX_RULE_GRAPH_OUTPUTS = 4,
+    RULE_GRAPH_CONSTANT = 32,
+    RULE_GRAPH_NODE = 64,
 };
 typedef uint8_t reference;
 
@@ -21,57 +21,58 @@ struct variable_type {
     uint8_t dtype, rank;
     uint16_t dim[MAX_RANK];
 };
-struct sketch_node {
+struct rule_graph_node {
     uint16_t instance;
     uint8_t n_inputs;
     reference inputs[2];
 };
-struct sketch {
+struct rule_graph {
     const struct family *family;
     uint8_t n_variables, n_nodes, n_outputs;
-    reference source[MAX_SKETCH_OUTPUTS], target[MAX_SKETCH_OUTPUTS];
-    struct variable_type variables[MAX_SKETCH_VARIABLES];
-    struct sketch_node nodes[MAX_SKETCH_NODES];
+    reference source[MAX_RULE_GRAPH_OUTPUTS], target[MAX_RULE_GRAPH_OUTPUTS];
+    struct variable_type variables[MAX_RULE_GRAPH_VARIABLES];
+    struct rule_graph_node nodes[MAX_RULE_GRAPH_NODES];
 };
 static inline bool reference_is_node(reference r)
 {
-    return r >= SKETCH_NODE;
+    return r >= RULE_GRAPH_NODE;
 }
 static inline bool reference_is_variable(reference r)
 {
-    return r < SKETCH_CONSTANT;
+    return r < RULE_GRAPH_CONSTANT;
 }
 static inline int reference_node(reference r)
 {
-    return (r - SKETCH_NODE) / MAX_NODE_OUTPUTS % MAX_SKETCH_NODES;   // in range for every byte
+    return (r - RULE_GRAPH_NODE) / MAX_NODE_OUTPUTS % MAX_RULE_GRAPH_NODES;   // in range for every byte
 }
 static inline int reference_output(reference r)
 {
-    return (r - SKETCH_NODE) % MAX_NODE_OUTPUTS;
+    return (r - RULE_GRAPH_NODE) % MAX_NODE_OUTPUTS;
 }
 
 struct variable_type variable_type_of(const struct type *type);
-struct type sketch_type_of_variable(const struct sketch *sk, int variable);
+struct type rule_graph_type_of_variable(const struct rule_graph *sk, int variable);
 
 // From keys over one naming of the leaves. Variables are numbered in the order of first use.
-void sketch_from_keys(struct sketch *ret_sketch, const struct family *family, int n_outputs, const struct key *sources,
-                      const struct key *targets);
-// The key of a term of the sketch, its variables standing as their numbers.
-void sketch_key(const struct sketch *sk, reference root, struct key *ret_key);
+void rule_graph_from_keys(struct rule_graph *ret_graph, const struct family *family, int n_outputs,
+                          const struct key *sources, const struct key *targets);
+// The key of a term of the graph, its variables standing as their numbers.
+void rule_graph_key(const struct rule_graph *sk, reference root, struct key *ret_key);
 // The same as a term over the family's leaves, variable v standing as leaf_of[v]; arguments of commutative operators
 // sorted.
-void sketch_term(const struct sketch *sk, reference root, const uint8_t *leaf_of, struct key *ret_key);
+void rule_graph_term(const struct rule_graph *sk, reference root, const uint8_t *leaf_of, struct key *ret_key);
 // Sets of nodes and of variables (bit v) that references reach.
 struct reach {
     uint32_t nodes, variables;
 };
-struct reach sketch_reach(const struct sketch *sk, const reference *roots);
-int sketch_count_nodes(const struct sketch *sk, const reference *roots);   // operators of the source or target graph
+struct reach rule_graph_reach(const struct rule_graph *sk, const reference *roots);
+int rule_graph_count_nodes(const struct rule_graph *sk,
+                           const reference *roots);   // operators of the source or target graph
 // Drops unreachable nodes and variables, numbers variables in the order of first use.
-void sketch_clean(struct sketch *sk);
-bool sketch_is_directed(const struct sketch *sk);   // all variables of the target occur in the source
+void rule_graph_clean(struct rule_graph *sk);
+bool rule_graph_is_directed(const struct rule_graph *sk);   // all variables of the target occur in the source
 
 enum verdict { VERDICT_ILL_TYPED, VERDICT_UNEQUAL, VERDICT_EQUAL };
 // Do source and target agree at the enumeration's sizes, on other values than the enumeration's?
-enum verdict sketch_judge(const struct sketch *sk, struct lookup *l);
+enum verdict rule_graph_judge(const struct rule_graph *sk, struct lookup *l);
 #endif

@@ -6,9 +6,9 @@
 
 enum { MAX_TARGETS = 2, MAX_SHRINKING_TERMS = 40 };   // of one source
 
-static bool is_pruned(const struct sketch *sk, struct lookup *l, int max_ops)
+static bool is_pruned(const struct rule_graph *sk, struct lookup *l, int max_ops)
 {
-    struct sketch general;
+    struct rule_graph general;
     return prune_by_common_root(sk, l) || prune_by_common_subgraph(sk, l, &general) ||
            prune_by_renaming(sk, l, max_ops, &general);
 }
@@ -25,10 +25,10 @@ static void judge_shortcut(struct finding *f, struct lookup *l, const struct key
 {
     struct law law = {.is_derivable = true};
     f->pairs++;
-    sketch_from_keys(&law.sketch, f->r->universe->family, 1, source, target);
-    if (is_pruned(&law.sketch, l, f->max_ops))
+    rule_graph_from_keys(&law.graph, f->r->universe->family, 1, source, target);
+    if (is_pruned(&law.graph, l, f->max_ops))
         f->pruned++;
-    else if (shapes_test(&law.sketch, reduction_calls(f->r), EVIDENCE_DERIVED, &law.shapes) == SHAPES_HOLD)
+    else if (shapes_test(&law.graph, reduction_calls(f->r), EVIDENCE_DERIVED, &law.shapes) == SHAPES_HOLD)
         vec_push(&f->laws, law);
 }
 

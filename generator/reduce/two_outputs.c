@@ -6,11 +6,11 @@
 
 static bool is_node(const void *owner, uint32_t id, const void *key)
 {
-    const struct joined_terms *j = owner;
+    const struct two_outputs_terms *j = owner;
     return key_compare(&j->nodes.items[id], key) == 0;
 }
 
-static uint32_t number_of_node(struct joined_terms *j, const uint8_t *bytes, int length)
+static uint32_t number_of_node(struct two_outputs_terms *j, const uint8_t *bytes, int length)
 {
     struct key key = {.length = (uint8_t)length};
     memcpy(key.bytes, bytes, (size_t)length);
@@ -23,7 +23,7 @@ static uint32_t number_of_node(struct joined_terms *j, const uint8_t *bytes, int
     return (uint32_t)j->nodes.count - 1;
 }
 
-static void add_node_number(struct joined *t, uint32_t number)
+static void add_node_number(struct two_outputs *t, uint32_t number)
 {
     int at = 0;
     while (at < t->n_nodes && t->nodes[at] < number)
@@ -39,7 +39,7 @@ static void add_node_number(struct joined *t, uint32_t number)
 }
 
 // Gives the length of the term that starts at `at`.
-static int read_term(struct joined_terms *j, struct joined *t, int at)
+static int read_term(struct two_outputs_terms *j, struct two_outputs *t, int at)
 {
     if (t->key.bytes[at] < KEY_NODE) {
         if (t->key.bytes[at] < j->family->n_inputs)
@@ -53,15 +53,15 @@ static int read_term(struct joined_terms *j, struct joined *t, int at)
     return length;
 }
 
-static void make_joined(struct joined_terms *j, const struct key *key, uint32_t class, const uint8_t *order,
-                        struct joined *ret_term)
+static void make_joined(struct two_outputs_terms *j, const struct key *key, uint32_t class, const uint8_t *order,
+                        struct two_outputs *ret_term)
 {
-    *ret_term = (struct joined){.key = *key, .class = class};
+    *ret_term = (struct two_outputs){.key = *key, .class = class};
     key_rename(j->family, &ret_term->key, order);
     read_term(j, ret_term, 0);
 }
 
-int joined_count_nodes(const struct joined *a, const struct joined *b, int limit)
+int two_outputs_count_nodes(const struct two_outputs *a, const struct two_outputs *b, int limit)
 {
     int n = 0;
     for (int i = 0, k = 0; (i < a->n_nodes || k < b->n_nodes) && n <= limit; n++) {
@@ -88,20 +88,20 @@ static bool have_more_bits(uint64_t bits, int limit)
     return bits != 0;
 }
 
-bool joined_are_two_outputs(const struct joined *a, const struct joined *b, int max_ops)
+bool two_outputs_go_together(const struct two_outputs *a, const struct two_outputs *b, int max_ops)
 {
-    return !have_more_bits(a->node_bits | b->node_bits, max_ops) && joined_count_nodes(a, b, max_ops) <= max_ops &&
+    return !have_more_bits(a->node_bits | b->node_bits, max_ops) && two_outputs_count_nodes(a, b, max_ops) <= max_ops &&
            !contains_term(&a->key, &b->key) && !contains_term(&b->key, &a->key);
 }
 
 // --- the classes concerned -------------------------------------------------------------------------------------------
 
-static bool needs_more(const struct joined *target, const struct joined *source)
+static bool needs_more(const struct two_outputs *target, const struct two_outputs *source)
 {
     return (target->leaves & ~source->leaves) != 0;
 }
 
-static void mark_targets(struct joined_terms *j, size_t first)
+static void mark_targets(struct two_outputs_terms *j, size_t first)
 {
     for (size_t t = first; t < j->terms.count; t++)
         for (size_t s = first; s < j->terms.count; s++)
@@ -110,10 +110,10 @@ static void mark_targets(struct joined_terms *j, size_t first)
 }
 
 // Term t follows the last one of its group, or starts one after `last_group`.
-static void add_to_group(struct joined_terms *j, uint32_t first_member, size_t first, size_t t, size_t *last_group)
+static void add_to_group(struct two_outputs_terms *j, uint32_t first_member, size_t first, size_t t, size_t *last_group)
 {
     struct parts *parts = &j->r->firm_parts;
-    struct joined *terms = j->terms.items;
+    struct two_outputs *terms = j->terms.items;
     uint32_t part = parts_find(parts, first_member + (uint32_t)(t - first));
     size_t g = first;
     while (g < t &&
@@ -130,14 +130,14 @@ static void add_to_group(struct joined_terms *j, uint32_t first_member, size_t f
     terms[g].next_in_group = (uint32_t)(t - g);
 }
 
-static void find_groups(struct joined_terms *j, uint32_t first_member, size_t first)
+static void find_groups(struct two_outputs_terms *j, uint32_t first_member, size_t first)
 {
     size_t last_group = first;
     for (size_t t = first; t < j->terms.count; t++)
         add_to_group(j, first_member, first, t, &last_group);
 }
 
-static void take_class(struct joined_terms *j, uint32_t class)
+static void take_class(struct two_outputs_terms *j, uint32_t class)
 {
     static const uint8_t same_order[MAX_LEAVES] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                                    16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
@@ -148,7 +148,7 @@ static void take_class(struct joined_terms *j, uint32_t class)
     if (members[r->first_member.items[class]].level == 0)
         return;
     for (uint32_t i = r->first_member.items[class]; i < r->first_member.items[class + 1]; i++) {
-        struct joined t;
+        struct two_outputs t;
         make_joined(j, &members[i].key, (uint32_t)j->first_term.count, same_order, &t);
         vec_push(&j->terms, t);
         all &= t.leaves;
@@ -164,25 +164,25 @@ static void take_class(struct joined_terms *j, uint32_t class)
     }
 }
 
-uint32_t joined_end_of_class(const struct joined_terms *j, uint32_t class)
+uint32_t two_outputs_end_of_class(const struct two_outputs_terms *j, uint32_t class)
 {
     return class + 1 < j->first_term.count ? j->first_term.items[class + 1] : (uint32_t)j->terms.count;
 }
 
 static bool is_target_key(const void *owner, uint32_t id, const void *key)
 {
-    const struct joined_terms *j = owner;
+    const struct two_outputs_terms *j = owner;
     return key_compare(&j->targets.items[id].key, key) == 0;
 }
 
 static bool is_node_pair(const void *owner, uint32_t id, const void *key)
 {
-    const struct joined_terms *j = owner;
+    const struct two_outputs_terms *j = owner;
     const uint32_t *pair = key;
     return j->pairs.items[id].a == pair[0] && j->pairs.items[id].b == pair[1];
 }
 
-static void index_pair(struct joined_terms *j, uint32_t a, uint32_t b, uint32_t target)
+static void index_pair(struct two_outputs_terms *j, uint32_t a, uint32_t b, uint32_t target)
 {
     uint32_t pair[2] = {a, b};
     uint64_t hash = hash_mix(a, b);
@@ -196,9 +196,9 @@ static void index_pair(struct joined_terms *j, uint32_t a, uint32_t b, uint32_t 
 }
 
 // Targets of three operators or more that stand in one graph share two, of which one finds the other.
-static void index_target(struct joined_terms *j, uint32_t target)
+static void index_target(struct two_outputs_terms *j, uint32_t target)
 {
-    const struct joined *t = &j->targets.items[target];
+    const struct two_outputs *t = &j->targets.items[target];
     for (int i = 0; i < t->n_nodes; i++)
         for (int k = i + 1; k < t->n_nodes; k++)
             index_pair(j, t->nodes[i], t->nodes[k], target);
@@ -210,13 +210,13 @@ static void index_target(struct joined_terms *j, uint32_t target)
 }
 
 struct renaming_target {
-    struct joined_terms *j;
-    const struct joined *target;
+    struct two_outputs_terms *j;
+    const struct two_outputs *target;
     uint32_t used;   // by its class
 };
 
 // What tells targets apart: the term, and, where other terms of its class need more inputs, the renaming.
-static uint64_t hash_of_target(const struct renaming_target *r, const struct joined *renamed, const uint8_t *order)
+static uint64_t hash_of_target(const struct renaming_target *r, const struct two_outputs *renamed, const uint8_t *order)
 {
     bool is_decided = (r->used & ~r->target->leaves) == 0;
     return is_decided ? key_hash(&renamed->key) : hash_mix(key_hash(&renamed->key), hash_bytes(order, MAX_LEAVES, 1));
@@ -224,12 +224,12 @@ static uint64_t hash_of_target(const struct renaming_target *r, const struct joi
 
 static bool is_renamed_class(const void *owner, uint32_t id, const void *key)
 {
-    const struct joined_terms *j = owner;
+    const struct two_outputs_terms *j = owner;
     const struct renamed_class *known = &j->classes.items[id], *asked = key;
     return known->class == asked->class && memcmp(known->order, asked->order, MAX_LEAVES) == 0;
 }
 
-static uint32_t number_of_class(struct joined_terms *j, uint32_t class, const uint8_t *order)
+static uint32_t number_of_class(struct two_outputs_terms *j, uint32_t class, const uint8_t *order)
 {
     struct renamed_class asked = {.class = class};
     memcpy(asked.order, order, MAX_LEAVES);
@@ -244,12 +244,12 @@ static uint32_t number_of_class(struct joined_terms *j, uint32_t class, const ui
 
 static bool is_group(const void *owner, uint32_t id, const void *key)
 {
-    const struct joined_terms *j = owner;
-    const struct joined *first = &j->targets.items[j->groups.items[id]], *asked = key;
+    const struct two_outputs_terms *j = owner;
+    const struct two_outputs *first = &j->targets.items[j->groups.items[id]], *asked = key;
     return first->group == asked->group && first->renamed_class == asked->renamed_class;
 }
 
-static uint32_t number_of_group(struct joined_terms *j, const struct joined *target)
+static uint32_t number_of_group(struct two_outputs_terms *j, const struct two_outputs *target)
 {
     uint64_t hash = hash_mix(target->group, target->renamed_class);
     uint32_t found = table_find(&j->by_group, hash, is_group, j, target);
@@ -263,8 +263,8 @@ static uint32_t number_of_group(struct joined_terms *j, const struct joined *tar
 static bool add_renamed_target(void *context, const uint8_t *order)
 {
     struct renaming_target *r = context;
-    struct joined_terms *j = r->j;
-    struct joined renamed;
+    struct two_outputs_terms *j = r->j;
+    struct two_outputs renamed;
     make_joined(j, &r->target->key, r->target->class, order, &renamed);
     renamed.group = r->target->group;
     uint64_t hash = hash_of_target(r, &renamed, order);
@@ -278,28 +278,28 @@ static bool add_renamed_target(void *context, const uint8_t *order)
     return true;
 }
 
-static void add_renamed_targets(struct joined_terms *j, uint32_t class)
+static void add_renamed_targets(struct two_outputs_terms *j, uint32_t class)
 {
     struct renaming_target r = {.j = j};
-    for (uint32_t i = j->first_term.items[class]; i < joined_end_of_class(j, class); i++)
+    for (uint32_t i = j->first_term.items[class]; i < two_outputs_end_of_class(j, class); i++)
         r.used |= j->terms.items[i].leaves;
-    for (uint32_t i = j->first_term.items[class]; i < joined_end_of_class(j, class); i++) {
+    for (uint32_t i = j->first_term.items[class]; i < two_outputs_end_of_class(j, class); i++) {
         r.target = &j->terms.items[i];
         if (r.target->is_target)
             renamings_visit(j->family, r.used, add_renamed_target, &r);
     }
 }
 
-void joined_rename(struct joined_terms *j, uint32_t term, const uint8_t *order, struct joined *ret_term)
+void two_outputs_rename(struct two_outputs_terms *j, uint32_t term, const uint8_t *order, struct two_outputs *ret_term)
 {
-    const struct joined *t = &j->terms.items[term];
+    const struct two_outputs *t = &j->terms.items[term];
     make_joined(j, &t->key, t->class, order, ret_term);
     ret_term->group = t->group;
     ret_term->next_in_group = t->next_in_group;
     ret_term->next_group = t->next_group;
 }
 
-size_t joined_targets_with(const struct joined_terms *j, uint32_t a, uint32_t b, const uint32_t **ret_targets)
+size_t two_outputs_targets_with(const struct two_outputs_terms *j, uint32_t a, uint32_t b, const uint32_t **ret_targets)
 {
     uint32_t pair[2] = {a, b};
     uint32_t found = table_find(&j->by_pair, hash_mix(a, b), is_node_pair, j, pair);
@@ -309,16 +309,16 @@ size_t joined_targets_with(const struct joined_terms *j, uint32_t a, uint32_t b,
     return j->pairs.items[found].targets.count;
 }
 
-void joined_terms_init(struct joined_terms *j, struct reduction *r)
+void two_outputs_terms_init(struct two_outputs_terms *j, struct reduction *r)
 {
-    *j = (struct joined_terms){.r = r, .family = r->universe->family};
+    *j = (struct two_outputs_terms){.r = r, .family = r->universe->family};
     for (uint32_t class = 0; class < r->findings->n_classes; class ++)
         take_class(j, class);
     for (uint32_t class = 0; class < j->first_term.count; class ++)
         add_renamed_targets(j, class);
 }
 
-void joined_terms_free(struct joined_terms *j)
+void two_outputs_terms_free(struct two_outputs_terms *j)
 {
     for (size_t i = 0; i < j->pairs.count; i++)
         vec_free(&j->pairs.items[i].targets);

@@ -1,5 +1,6 @@
 // The terms that substitutions with two outputs are made of (join.h): those of classes in which some term, a *target*,
-// needs an input that another one does not; and the targets under all renamings, found by the pairs of operators in them.
+// needs an input that another one does not; and the targets under all renamings, found by the pairs of operators in
+// them.
 //
 // Terms of one class are in one *group* when rules of one output lead from each to each other: parts that are connected
 // by steps in both directions, and equal sets of inputs.
@@ -7,7 +8,7 @@
 #define GENERATOR_REDUCE_TWO_OUTPUTS_H
 #include "generator/reduce/reduce.h"
 
-struct joined {
+struct two_outputs {
     struct key key;
     uint32_t class, leaves;
     uint8_t n_nodes;
@@ -28,11 +29,11 @@ struct node_pair {
     uint32_t a, b;
     VEC(uint32_t) targets;
 };
-struct joined_terms {
+struct two_outputs_terms {
     const struct family *family;
     struct reduction *r;
-    VEC(struct joined) terms;     // of the classes concerned, as they are
-    VEC(struct joined) targets;   // under all renamings
+    VEC(struct two_outputs) terms;     // of the classes concerned, as they are
+    VEC(struct two_outputs) targets;   // under all renamings
     VEC(uint32_t) first_term;     // of every class concerned
     VEC(uint32_t) groups;         // of each renamed group: its first target
     VEC(struct renamed_class) classes;
@@ -40,17 +41,18 @@ struct joined_terms {
     VEC(struct node_pair) pairs;
     struct table by_node, by_target, by_pair, by_group, by_class;
 };
-void joined_terms_init(struct joined_terms *j, struct reduction *r);   // finds them all
-void joined_terms_free(struct joined_terms *j);
-uint32_t joined_end_of_class(const struct joined_terms *j, uint32_t class);   // in `terms`
+void two_outputs_terms_init(struct two_outputs_terms *j, struct reduction *r);   // finds them all
+void two_outputs_terms_free(struct two_outputs_terms *j);
+uint32_t two_outputs_end_of_class(const struct two_outputs_terms *j, uint32_t class);   // in `terms`
 // Term number `term` of `terms`, renamed.
-void joined_rename(struct joined_terms *j, uint32_t term, const uint8_t *order, struct joined *ret_term);
+void two_outputs_rename(struct two_outputs_terms *j, uint32_t term, const uint8_t *order, struct two_outputs *ret_term);
 // The targets that hold both applications; their number. Of those with at most half of MAX_OPS operators also the ones
 // that hold one application, which is then given twice, or (JOINED_ANY twice) all of them.
 #define JOINED_ANY UINT32_MAX
-size_t joined_targets_with(const struct joined_terms *j, uint32_t a, uint32_t b, const uint32_t **ret_targets);
+size_t two_outputs_targets_with(const struct two_outputs_terms *j, uint32_t a, uint32_t b,
+                                const uint32_t **ret_targets);
 // Nodes of two terms together; more than `limit`: limit + 1.
-int joined_count_nodes(const struct joined *a, const struct joined *b, int limit);
+int two_outputs_count_nodes(const struct two_outputs *a, const struct two_outputs *b, int limit);
 // At most `max_ops` nodes, and neither term is part of the other?
-bool joined_are_two_outputs(const struct joined *a, const struct joined *b, int max_ops);
+bool two_outputs_go_together(const struct two_outputs *a, const struct two_outputs *b, int max_ops);
 #endif

@@ -39,9 +39,9 @@ static bool is_same_meaning(enum attribute_role role, const struct attribute_val
 }
 
 struct generalizing {
-    const struct sketch *sk;
+    const struct rule_graph *sk;
     const struct shapes *s;
-    struct trial *trial;
+    struct size_test *trial;
     struct attribute_places *p;
     int64_t base[MAX_SIZES];
     const struct call_setting *settings[MAX_ATTRIBUTE_PLACES][MAX_VALUES_TO_TRY];   // NULL: not looked up yet
@@ -81,8 +81,8 @@ static bool is_size_place(const struct shapes *s, int node, int attribute)
 
 static void find_places(struct generalizing *g)
 {
-    const struct sketch *sk = g->sk;
-    uint32_t nodes = sketch_reach(sk, sk->source).nodes | sketch_reach(sk, sk->target).nodes;
+    const struct rule_graph *sk = g->sk;
+    uint32_t nodes = rule_graph_reach(sk, sk->source).nodes | rule_graph_reach(sk, sk->target).nodes;
     g->p->n = g->p->n_variables = 0;
     for (int i = 0; i < sk->n_nodes; i++) {
         const struct instance *in = &sk->family->instances[sk->nodes[i].instance];
@@ -103,7 +103,7 @@ static const struct call_setting *setting_with(struct generalizing *g, int place
     memcpy(values, in->attributes, sizeof *values * (size_t)operator_n_attributes(in->op));
     values[g->p->places[place].attribute] =
         (struct attribute_value){table->values[value].count, table->values[value].ints};
-    return g->settings[place][value] = calls_setting(g->trial->calls, in->op, values);
+    return g->settings[place][value] = evaluation_cache_setting(g->trial->calls, in->op, values);
 }
 
 // `set` has one attribute of a node at most, as all are named alike.
@@ -114,7 +114,7 @@ static enum verdict judge_now(struct generalizing *g, uint64_t set, int value)
     for (int i = 0; i < g->p->n; i++)
         if (set >> i & 1)
             overrides[n++] = (struct setting_override){g->p->places[i].node, setting_with(g, i, value)};
-    return trial_judge(g->trial, g->base, overrides, n);
+    return size_test_judge(g->trial, g->base, overrides, n);
 }
 
 static enum verdict judge_with(struct generalizing *g, uint64_t set, int value)
@@ -137,7 +137,7 @@ static uint64_t places_like(const struct generalizing *g, int place)
 
 static bool has_place_in_source(const struct generalizing *g, uint64_t set)
 {
-    uint32_t nodes = sketch_reach(g->sk, g->sk->source).nodes;
+    uint32_t nodes = rule_graph_reach(g->sk, g->sk->source).nodes;
     for (int i = 0; i < g->p->n; i++)
         if (set >> i & 1 && nodes & 1u << g->p->places[i].node)
             return true;
@@ -189,7 +189,7 @@ static void generalize_place(struct generalizing *g, int place)
     }
 }
 
-void generalize_attributes(struct trial *trial, struct attribute_places *ret_places)
+void generalize_attributes(struct size_test *trial, struct attribute_places *ret_places)
 {
     struct generalizing g = {trial->sk, trial->shapes, trial, ret_places, {0}};
     for (int i = 0; i < trial->shapes->n; i++)

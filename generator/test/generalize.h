@@ -16,5 +16,5 @@ struct attribute_places {
     struct attribute_place places[MAX_ATTRIBUTE_PLACES];
     const char *names[MAX_ATTRIBUTE_PLACES];   // of the variables
 };
-void generalize_attributes(struct trial *trial, struct attribute_places *ret_places);
+void generalize_attributes(struct size_test *trial, struct attribute_places *ret_places);
 #endif

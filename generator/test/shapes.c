@@ -35,9 +35,9 @@ static void add_constant_places(struct shapes *s, const struct family *f, int le
                                              (int32_t)c->attributes[a].ints[i]});
 }
 
-static bool uses_leaf(const struct sketch *sk, int leaf)
+static bool uses_leaf(const struct rule_graph *sk, int leaf)
 {
-    reference r = (reference)(SKETCH_CONSTANT + leaf);
+    reference r = (reference)(RULE_GRAPH_CONSTANT + leaf);
     for (int i = 0; i < sk->n_nodes; i++)
         for (int j = 0; j < sk->nodes[i].n_inputs; j++)
             if (sk->nodes[i].inputs[j] == r)
@@ -48,7 +48,7 @@ static bool uses_leaf(const struct sketch *sk, int leaf)
     return false;
 }
 
-static void find_places(const struct sketch *sk, struct shapes *s)
+static void find_places(const struct rule_graph *sk, struct shapes *s)
 {
     memset(s, 0, sizeof *s);
     for (int v = 0; v < sk->n_variables; v++)
@@ -83,7 +83,7 @@ bool shapes_have_condition(const struct shapes *s)
 
 struct changing {
     struct shapes *s;
-    struct trial *trial;
+    struct size_test *trial;
     enum evidence evidence;
     int64_t base[MAX_SIZES];
     struct verdicts *verdicts;   // of judging, and of trusting
@@ -96,7 +96,7 @@ static enum verdict judge_now(const struct changing *c, uint64_t set, int64_t va
         bool is_changed = set >> i & 1;
         sizes[i] = !is_changed ? c->base[i] : value ? value : 2 * c->base[i];
     }
-    return trial_judge(c->trial, sizes, NULL, 0);
+    return size_test_judge(c->trial, sizes, NULL, 0);
 }
 
 // The verdict when the places in `set` change: to `value`, or, if that is 0, to twice their size.
@@ -278,7 +278,7 @@ void shapes_sizes(const struct shapes *s, int assignment, int64_t *ret_sizes)
 }
 
 struct assigning {
-    struct trial *trial;
+    struct size_test *trial;
     struct shapes *s;
     struct random stream;
     int attempts;
@@ -294,24 +294,24 @@ static void find_assignments(struct assigning *a, int n)
         for (int i = 0; i < s->n_classes; i++)
             s->steps[s->n_assignments][i] = a->attempts == 0 ? 1 : (uint8_t)random_below(&a->stream, 3);
         shapes_sizes(s, s->n_assignments, sizes);
-        enum verdict verdict = trial_judge(a->trial, sizes, NULL, 0);
+        enum verdict verdict = size_test_judge(a->trial, sizes, NULL, 0);
         a->is_refuted = a->is_refuted || verdict == VERDICT_UNEQUAL;
         s->n_assignments += verdict == VERDICT_EQUAL;
     }
 }
 
-static bool hold_on_reals(struct trial *trial, const struct shapes *s)
+static bool hold_on_reals(struct size_test *trial, const struct shapes *s)
 {
     int64_t sizes[MAX_SIZES];
     for (int i = 0; i < s->n_assignments; i++) {
         shapes_sizes(s, i, sizes);
-        if (!trial_holds_on_reals(trial, sizes))
+        if (!size_test_holds_on_reals(trial, sizes))
             return false;
     }
     return true;
 }
 
-static enum shapes_verdict test_assignments(struct trial *trial, struct shapes *s, bool *ret_is_refuted)
+static enum shapes_verdict test_assignments(struct size_test *trial, struct shapes *s, bool *ret_is_refuted)
 {
     struct assigning a = {.trial = trial, .s = s, .stream = random_seed(trial->calls->seed)};
     find_assignments(&a, 2);
@@ -337,10 +337,10 @@ static bool find_classes(struct changing *c)
 }
 
 // ret_is_refuted: something was taken to be true that is not.
-static enum shapes_verdict test(const struct sketch *sk, struct calls *calls, enum evidence evidence,
+static enum shapes_verdict test(const struct rule_graph *sk, struct evaluation_cache *calls, enum evidence evidence,
                                 struct shapes *ret_shapes, bool *ret_is_refuted)
 {
-    struct trial trial;
+    struct size_test trial;
     struct verdicts verdicts[2];
     struct changing c = {.s = ret_shapes, .trial = &trial, .evidence = evidence, .verdicts = verdicts};
     memset(verdicts, 0, sizeof verdicts);
@@ -348,8 +348,8 @@ static enum shapes_verdict test(const struct sketch *sk, struct calls *calls, en
     find_places(sk, ret_shapes);
     for (int i = 0; i < ret_shapes->n; i++)
         c.base[i] = ret_shapes->places[i].base;
-    trial_init(&trial, sk, ret_shapes, calls);
-    if (!trial_holds_on_reals(&trial, c.base))
+    size_test_init(&trial, sk, ret_shapes, calls);
+    if (!size_test_holds_on_reals(&trial, c.base))
         return SHAPES_FALSE_ON_REALS;
     if (find_classes(&c))
         return test_assignments(&trial, ret_shapes, ret_is_refuted);
@@ -357,7 +357,7 @@ static enum shapes_verdict test(const struct sketch *sk, struct calls *calls, en
     return SHAPES_FALSE_AT_OTHER_SIZES;
 }
 
-enum shapes_verdict shapes_test(const struct sketch *sk, struct calls *calls, enum evidence evidence,
+enum shapes_verdict shapes_test(const struct rule_graph *sk, struct evaluation_cache *calls, enum evidence evidence,
                                 struct shapes *ret_shapes)
 {
     bool is_refuted;

@@ -6,14 +6,14 @@
 enum { MAX_VARIABLE_ELEMENTS = 1 << 20 };
 
 struct judging {
-    struct trial *t;
+    struct size_test *t;
     const int64_t *sizes;
     const struct setting_override *overrides;
     int n_overrides;
-    const struct call_type *variables[MAX_SKETCH_VARIABLES];
+    const struct call_type *variables[MAX_RULE_GRAPH_VARIABLES];
     const struct call *constants[MAX_LEAVES];
-    const struct trial_call *nodes[MAX_SKETCH_NODES];
-    call_value values[MAX_SKETCH_NODES];
+    const struct size_test_call *nodes[MAX_RULE_GRAPH_NODES];
+    call_value values[MAX_RULE_GRAPH_NODES];
 };
 
 // --- settings --------------------------------------------------------------------------------------------------------
@@ -54,12 +54,12 @@ static const struct call_setting *setting_at(const struct judging *j, int kind, 
         if (place >= 0)
             values[a].ints = sizes_from(j, place, &in->attributes[a]);
     }
-    const struct call_setting *setting = calls_setting(j->t->calls, in->op, values);
+    const struct call_setting *setting = evaluation_cache_setting(j->t->calls, in->op, values);
     arena_release(&j->t->calls->scratch, mark);
     return setting;
 }
 
-static const struct instance *instance_of(const struct trial *t, int node)
+static const struct instance *instance_of(const struct size_test *t, int node)
 {
     return &t->sk->family->instances[t->sk->nodes[node].instance];
 }
@@ -74,22 +74,23 @@ static const struct call_setting *setting_of_node(const struct judging *j, int n
     return setting_at(j, SIZE_OF_ATTRIBUTE, node, instance_of(j->t, node));
 }
 
-static const struct call_setting *fixed_setting(const struct trial *t, int node)
+static const struct call_setting *fixed_setting(const struct size_test *t, int node)
 {
     const struct instance *in = instance_of(t, node);
-    return holds_sizes(t->shapes, SIZE_OF_ATTRIBUTE, node) ? NULL : calls_setting(t->calls, in->op, in->attributes);
+    return holds_sizes(t->shapes, SIZE_OF_ATTRIBUTE, node) ? NULL
+                                                           : evaluation_cache_setting(t->calls, in->op, in->attributes);
 }
 
 // Nodes stand after what they read.
-static void find_order(struct trial *t)
+static void find_order(struct size_test *t)
 {
-    const struct sketch *sk = t->sk;
-    struct sketch seen = *sk;
+    const struct rule_graph *sk = t->sk;
+    struct rule_graph seen = *sk;
     uint32_t ordered = 0;
     int n = 0;
     for (int output = 0; output < sk->n_outputs; output++) {
         seen.n_outputs = (uint8_t)(output + 1);
-        uint32_t nodes = sketch_reach(&seen, sk->source).nodes | sketch_reach(&seen, sk->target).nodes;
+        uint32_t nodes = rule_graph_reach(&seen, sk->source).nodes | rule_graph_reach(&seen, sk->target).nodes;
         for (int i = 0; i < sk->n_nodes; i++)
             if (nodes & ~ordered & 1u << i)
                 t->order[n++] = (uint8_t)i;
@@ -98,14 +99,15 @@ static void find_order(struct trial *t)
     }
 }
 
-static void forget_calls(struct trial *t)
+static void forget_calls(struct size_test *t)
 {
     memset(t->lately, 0, sizeof *t->lately * t->sk->n_nodes);
     t->epoch = t->calls->epoch;
 }
 
-// A trial is large: what its sketch does not use is left as it is.
-void trial_init(struct trial *t, const struct sketch *sk, const struct shapes *shapes, struct calls *calls)
+// A trial is large: what its graph does not use is left as it is.
+void size_test_init(struct size_test *t, const struct rule_graph *sk, const struct shapes *shapes,
+                    struct evaluation_cache *calls)
 {
     t->sk = sk;
     t->shapes = shapes;
@@ -125,16 +127,16 @@ void trial_init(struct trial *t, const struct sketch *sk, const struct shapes *s
 // --- types -----------------------------------------------------------------------------------------------------------
 
 // NULL: of too many elements.
-static const struct call_type *type_at_sizes(const struct trial *t, int variable, const int64_t *dim)
+static const struct call_type *type_at_sizes(const struct size_test *t, int variable, const int64_t *dim)
 {
-    struct type type = sketch_type_of_variable(t->sk, variable);
+    struct type type = rule_graph_type_of_variable(t->sk, variable);
     memcpy(type.dim, dim, sizeof *dim * (size_t)type.rank);
-    return type_elements(&type) > MAX_VARIABLE_ELEMENTS ? NULL : calls_type(t->calls, &type);
+    return type_elements(&type) > MAX_VARIABLE_ELEMENTS ? NULL : evaluation_cache_type(t->calls, &type);
 }
 
 static const struct call_type *type_of_variable(struct judging *j, int variable)
 {
-    struct trial *t = j->t;
+    struct size_test *t = j->t;
     const struct variable_type *base = &t->sk->variables[variable];
     int64_t dim[MAX_RANK], sum = 0;
     for (int axis = 0; axis < base->rank; axis++) {
@@ -142,7 +144,7 @@ static const struct call_type *type_of_variable(struct judging *j, int variable)
         dim[axis] = place < t->shapes->n ? j->sizes[place] : base->dim[axis];
         sum += dim[axis];
     }
-    struct trial_variable *known = &t->types[variable][sum % TRIAL_MEMORY];
+    struct size_test_variable *known = &t->types[variable][sum % TRIAL_MEMORY];
     if (!known->type || memcmp(known->dim, dim, sizeof *dim * base->rank) != 0) {
         memcpy(known->dim, dim, sizeof *dim * base->rank);
         known->type = type_at_sizes(t, variable, dim);
@@ -154,7 +156,7 @@ static const struct call *call_of_constant(struct judging *j, int leaf)
 {
     const struct instance *in = &j->t->sk->family->leaves[leaf].constant;
     if (!j->constants[leaf])
-        j->constants[leaf] = calls_find(j->t->calls, setting_at(j, SIZE_OF_CONSTANT, leaf, in), 0, NULL);
+        j->constants[leaf] = evaluation_cache_find(j->t->calls, setting_at(j, SIZE_OF_CONSTANT, leaf, in), 0, NULL);
     return j->constants[leaf];
 }
 
@@ -163,28 +165,28 @@ static const struct call_type *type_of(struct judging *j, reference r)
 {
     if (reference_is_variable(r))
         return j->variables[r] ? j->variables[r] : type_of_variable(j, r);
-    const struct call_type *const *results = reference_is_node(r)
-                                                 ? j->nodes[reference_node(r)]->results
-                                                 : calls_results(call_of_constant(j, r - SKETCH_CONSTANT));
+    const struct call_type *const *results =
+        reference_is_node(r) ? j->nodes[reference_node(r)]->results
+                             : evaluation_cache_results(call_of_constant(j, r - RULE_GRAPH_CONSTANT));
     return results ? results[reference_is_node(r) ? reference_output(r) : 0] : NULL;
 }
 
 static bool find_call(struct judging *j, int node)
 {
-    const struct sketch_node *n = &j->t->sk->nodes[node];
-    struct trial_call asked = {.setting = setting_of_node(j, node)};
+    const struct rule_graph_node *n = &j->t->sk->nodes[node];
+    struct size_test_call asked = {.setting = setting_of_node(j, node)};
     uint32_t hash = asked.setting->number;
     for (int i = 0; i < n->n_inputs; i++) {
         if (!(asked.inputs[i] = type_of(j, n->inputs[i])))
             return false;
         hash = 5 * hash + asked.inputs[i]->number;
     }
-    struct trial_call *known = &j->t->lately[node][hash % TRIAL_MEMORY];
+    struct size_test_call *known = &j->t->lately[node][hash % TRIAL_MEMORY];
     if (!known->call || known->setting != asked.setting || known->inputs[0] != asked.inputs[0] ||
         known->inputs[1] != asked.inputs[1]) {
         *known = asked;
-        known->call = calls_find(j->t->calls, asked.setting, n->n_inputs, asked.inputs);
-        known->results = calls_results(known->call);
+        known->call = evaluation_cache_find(j->t->calls, asked.setting, n->n_inputs, asked.inputs);
+        known->results = evaluation_cache_results(known->call);
     }
     j->nodes[node] = known;
     return known->results != NULL;
@@ -193,7 +195,7 @@ static bool find_call(struct judging *j, int node)
 // A rule does not apply where the types of its sides differ.
 static enum verdict judge_types_of_output(struct judging *j, int output)
 {
-    const struct trial *t = j->t;
+    const struct size_test *t = j->t;
     for (int i = output ? t->n_until[output - 1] : 0; i < t->n_until[output]; i++)
         if (!find_call(j, t->order[i]))
             return VERDICT_ILL_TYPED;
@@ -205,11 +207,11 @@ static enum verdict judge_types_of_output(struct judging *j, int output)
 
 static enum verdict judge_types(struct judging *j)
 {
-    const struct sketch *sk = j->t->sk;
+    const struct rule_graph *sk = j->t->sk;
     enum verdict verdict = VERDICT_EQUAL;
     memset(j->variables, 0, sizeof *j->variables * sk->n_variables);
     memset(j->constants, 0, sizeof *j->constants * (size_t)sk->family->n_leaves);
-    calls_limit(j->t->calls);
+    evaluation_cache_limit(j->t->calls);
     if (j->t->epoch != j->t->calls->epoch)
         forget_calls(j->t);
     for (int i = 0; verdict == VERDICT_EQUAL && i < sk->n_outputs; i++)
@@ -221,49 +223,49 @@ static enum verdict judge_types(struct judging *j)
 
 static call_value value_of(struct judging *j, reference r)
 {
-    struct calls *c = j->t->calls;
+    struct evaluation_cache *c = j->t->calls;
     if (reference_is_variable(r))
-        return calls_variable(c, r, j->variables[r]);
+        return evaluation_cache_variable(c, r, j->variables[r]);
     if (!reference_is_node(r))
-        return calls_apply(c, j->constants[r - SKETCH_CONSTANT], NULL);
+        return evaluation_cache_apply(c, j->constants[r - RULE_GRAPH_CONSTANT], NULL);
     return j->values[reference_node(r)] + (call_value)reference_output(r);
 }
 
 static void make_values(struct judging *j)
 {
-    const struct trial *t = j->t;
+    const struct size_test *t = j->t;
     for (int i = 0; i < t->n_until[t->sk->n_outputs - 1]; i++) {
-        const struct sketch_node *n = &t->sk->nodes[t->order[i]];
+        const struct rule_graph_node *n = &t->sk->nodes[t->order[i]];
         call_value inputs[2];
         for (int k = 0; k < n->n_inputs; k++)
             inputs[k] = value_of(j, n->inputs[k]);
-        j->values[t->order[i]] = calls_apply(t->calls, j->nodes[t->order[i]]->call, inputs);
+        j->values[t->order[i]] = evaluation_cache_apply(t->calls, j->nodes[t->order[i]]->call, inputs);
     }
 }
 
-static bool have_equal_contents(struct calls *c, call_value x, call_value y)
+static bool have_equal_contents(struct evaluation_cache *c, call_value x, call_value y)
 {
-    size_t n = calls_type_of(c, x)->elements;
+    size_t n = evaluation_cache_type_of(c, x)->elements;
     if (x == y)
         return true;
-    calls_field(c, x);   // rows of variables may move
-    const uint64_t *b = calls_field(c, y), *a = calls_field(c, x);
+    evaluation_cache_field(c, x);   // rows of variables may move
+    const uint64_t *b = evaluation_cache_field(c, y), *a = evaluation_cache_field(c, x);
     return memcmp(a, b, n * sizeof *a) == 0;
 }
 
-static bool have_close_contents(struct calls *c, call_value x, call_value y)
+static bool have_close_contents(struct evaluation_cache *c, call_value x, call_value y)
 {
-    size_t n = calls_type_of(c, x)->elements;
-    calls_reals(c, x);
-    const double *b = calls_reals(c, y), *a = calls_reals(c, x);
+    size_t n = evaluation_cache_type_of(c, x)->elements;
+    evaluation_cache_reals(c, x);
+    const double *b = evaluation_cache_reals(c, y), *a = evaluation_cache_reals(c, x);
     for (size_t i = 0; i < n; i++)
         if (!(fabs(a[i] - b[i]) <= 1e-5 * (1 + fabs(a[i]))))
             return false;
     return true;
 }
 
-enum verdict trial_judge(struct trial *t, const int64_t *sizes, const struct setting_override *overrides,
-                         int n_overrides)
+enum verdict size_test_judge(struct size_test *t, const int64_t *sizes, const struct setting_override *overrides,
+                             int n_overrides)
 {
     struct judging j;
     j.t = t;
@@ -280,7 +282,7 @@ enum verdict trial_judge(struct trial *t, const int64_t *sizes, const struct set
     return VERDICT_EQUAL;
 }
 
-bool trial_holds_on_reals(struct trial *t, const int64_t *sizes)
+bool size_test_holds_on_reals(struct size_test *t, const int64_t *sizes)
 {
     struct judging j = {.t = t, .sizes = sizes};
     if (judge_types(&j) != VERDICT_EQUAL)

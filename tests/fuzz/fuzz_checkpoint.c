@@ -7,12 +7,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena arena;
-    struct part_header header;
-    part_list parts = {0};
+    struct checkpoint_header header;
+    checkpoint_list parts = {0};
     struct error error;
     arena_init(&arena);
-    (void)part_file_read(fuzz_file(data, size), &arena, &header, &parts, &error);
-    part_list_free(&parts);
+    (void)checkpoint_file_read(fuzz_file(data, size), &arena, &header, &parts, &error);
+    checkpoint_list_free(&parts);
     arena_free(&arena);
     return 0;
 }

@@ -10,7 +10,7 @@ struct found {
     struct arena arena;
     struct space space;
     const struct family *family;
-    struct universe universe;
+    struct family_types universe;
     struct store store;
     struct findings findings;
     struct reduction reduction;
@@ -26,7 +26,7 @@ static void find_fast(struct found *f, const char *text, int max_ops)
     if (!space_parse(&f->space, "test", text, strlen(text), &error))
         fail_msg("%s", error.message);
     f->family = f->space.families.items[0];
-    assert_true(universe_init(&f->universe, f->family, 7, reason));
+    assert_true(family_types_init(&f->universe, f->family, 7, reason));
     store_init(&f->store, &f->universe, max_ops);
     assert_true(classes_find(&f->store, 0, 400, NULL, &f->findings));
     assert_true(classes_find(&f->store, 400, FINGERPRINT_SLICES, NULL, &f->findings));
@@ -38,7 +38,7 @@ static void free_fast(struct found *f)
     reduction_free(&f->reduction);
     findings_free(&f->findings);
     store_free(&f->store);
-    universe_free(&f->universe);
+    family_types_free(&f->universe);
     space_free(&f->space);
     arena_free(&f->arena);
 }

@@ -108,15 +108,15 @@ static const uint64_t *check_outputs(struct lookup *l, const struct signature *s
 static void known_outputs_are_those_evaluated(void **state)
 {
     struct known k;
-    struct universe u;
+    struct family_types u;
     struct lookup l;
     char reason[200];
     start(&k);
-    assert_true(universe_init(&u, k.family, 3, reason));
+    assert_true(family_types_init(&u, k.family, 3, reason));
     lookup_init(&l, &u);
-    const struct gen_type *type = universe_type(&u, &k.family->leaves[0].type);
+    const struct gen_type *type = family_types_type(&u, &k.family->leaves[0].type);
     const struct signature *relu = lookup_signature(&l, 0, type, NULL), *add = lookup_signature(&l, 1, type, type);
-    const uint64_t *x = universe_random(&u, 0), *y = universe_random(&u, 1);
+    const uint64_t *x = family_types_random(&u, 0), *y = family_types_random(&u, 1);
     int n_forgotten = 0;
     for (int round = 0; round < 3; round++) {
         const uint64_t *sum = x, *first = check_outputs(&l, relu, x, NULL);
@@ -131,7 +131,7 @@ static void known_outputs_are_those_evaluated(void **state)
     }
     assert_true(n_forgotten > 0);
     lookup_free(&l);
-    universe_free(&u);
+    family_types_free(&u);
     finish(&k);
 }
 

@@ -15,10 +15,11 @@ static uint32_t renamed_inputs(uint32_t inputs, const uint8_t *order)
     return renamed;
 }
 
-static void find_sources(const struct joined_terms *known, const struct joined *target, input_sets *ret_sources)
+static void find_sources(const struct two_outputs_terms *known, const struct two_outputs *target,
+                         input_sets *ret_sources)
 {
     vec_clear(ret_sources);
-    for (uint32_t i = known->first_term.items[target->class]; i < joined_end_of_class(known, target->class); i++) {
+    for (uint32_t i = known->first_term.items[target->class]; i < two_outputs_end_of_class(known, target->class); i++) {
         const uint8_t *order = known->classes.items[target->renamed_class].order;
         uint32_t inputs = renamed_inputs(known->terms.items[i].leaves, order);
         bool is_new = (target->leaves & ~inputs) != 0;
@@ -30,7 +31,7 @@ static void find_sources(const struct joined_terms *known, const struct joined *
 }
 
 // Do some sources of the three have all inputs of the targets?
-static bool have_sources(const struct joined_terms *known, const struct joined *const targets[3])
+static bool have_sources(const struct two_outputs_terms *known, const struct two_outputs *const targets[3])
 {
     input_sets sources[3] = {{0}};
     uint32_t all = targets[0]->leaves | targets[1]->leaves | targets[2]->leaves;
@@ -46,7 +47,7 @@ static bool have_sources(const struct joined_terms *known, const struct joined *
     return have;
 }
 
-static int count_nodes_of_three(const struct joined *const targets[3])
+static int count_nodes_of_three(const struct two_outputs *const targets[3])
 {
     int n = 0;
     for (int i = 0; i < 3; i++)
@@ -60,28 +61,28 @@ static int count_nodes_of_three(const struct joined *const targets[3])
     return n;
 }
 
-static bool is_rule_of_three_outputs(const struct joined_terms *known, const struct joined *const targets[3])
+static bool is_rule_of_three_outputs(const struct two_outputs_terms *known, const struct two_outputs *const targets[3])
 {
-    return joined_are_two_outputs(targets[1], targets[2], MAX_OPS) && count_nodes_of_three(targets) <= MAX_OPS &&
+    return two_outputs_go_together(targets[1], targets[2], MAX_OPS) && count_nodes_of_three(targets) <= MAX_OPS &&
            have_sources(known, targets);
 }
 
 // Of all graphs of four operators; gives how many have two outputs that are targets.
-static size_t expect_no_three_targets(const struct joined_terms *known, const char *space)
+static size_t expect_no_three_targets(const struct two_outputs_terms *known, const char *space)
 {
-    VEC(const struct joined *) beside = {0};
-    const struct joined *t = known->targets.items;
+    VEC(const struct two_outputs *) beside = {0};
+    const struct two_outputs *t = known->targets.items;
     size_t pairs = 0;
     for (size_t i = 0; i < known->targets.count; i++) {
         vec_clear(&beside);
         for (size_t j = i + 1; j < known->targets.count; j++)
-            if (joined_are_two_outputs(&t[i], &t[j], MAX_OPS))
+            if (two_outputs_go_together(&t[i], &t[j], MAX_OPS))
                 vec_push(&beside, &t[j]);
         pairs += beside.count;
         for (size_t j = 0; j < beside.count; j++)
             for (size_t k = j + 1; k < beside.count; k++)
                 if (is_rule_of_three_outputs(known,
-                                             (const struct joined *[3]){&t[i], beside.items[j], beside.items[k]}))
+                                             (const struct two_outputs *[3]){&t[i], beside.items[j], beside.items[k]}))
                     fail_msg("%s: a rule of three outputs", space);
     }
     vec_free(&beside);
@@ -99,12 +100,12 @@ static void no_rule_of_four_operators_needs_three_outputs(void **state)
     };
     for (size_t i = 0; i < COUNT_OF(spaces); i++) {
         struct found found;
-        struct joined_terms known;
+        struct two_outputs_terms known;
         find_fast(&found, spaces[i], MAX_OPS);
-        joined_terms_init(&known, &found.reduction);
+        two_outputs_terms_init(&known, &found.reduction);
         if (expect_no_three_targets(&known, spaces[i]) == 0)
             fail_msg("%s: no two outputs", spaces[i]);
-        joined_terms_free(&known);
+        two_outputs_terms_free(&known);
         free_fast(&found);
     }
 }
