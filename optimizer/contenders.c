@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define LOADS 3
+#define MOST_LOADS 9
 #define BYTES_AT_ONCE ((size_t)256 << 20)   // of packed weights of all contenders: with more they are loaded in turn
 #define LARGEST_PAD ((uint64_t)1 << 20)
 
@@ -158,7 +159,11 @@ static bool hold(struct field *f, size_t *ret_finalist)
 {
     size_t n = f->contenders.count;
     bool *is_result = arena_array(&f->arena, bool, n);
-    struct contest c = {.n = n, .is_result = is_result, .seconds = f->o->options->measure_seconds, .loads = LOADS};
+    struct contest c = {.n = n,
+                        .is_result = is_result,
+                        .seconds = f->o->options->measure_seconds,
+                        .loads = LOADS,
+                        .most_loads = MOST_LOADS};
     struct contest_outcome outcome = {.qualifying = arena_array(&f->arena, struct sample_summary, n)};
     struct executor executor = {f, load, run, unload};
     for (size_t i = 0; i < n; i++)

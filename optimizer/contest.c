@@ -15,6 +15,7 @@
 #define MOST_ROUNDS 2000
 #define SHARE_OF_QUALIFYING 0.4   // of the time
 #define HOPELESS 2.0              // times the shortest warm-up run of its kind: drops out at once
+#define WIDE 1.06                 // from the lower to the upper end of an interval: worth more loads
 #define BEHIND 1.15               // times the shortest run of its kind, after the least number of rounds: drops out
 
 struct entrant {
@@ -132,9 +133,11 @@ static bool run_one_at_a_time(struct stage *s)
     size_t rounds = 0, n = 0;
     for (size_t i = 0; i < s->c->n; i++)
         n += !s->entrants[i].is_out;
-    for (size_t i = 0; i < s->c->n; i++)
+    for (size_t k = 0; k < s->c->n; k++) {
+        size_t i = s->ends.count % 2 ? s->c->n - 1 - k : k;
         if (!s->entrants[i].is_out && !run_one(s, i, s->seconds / (double)n, &rounds))
             return false;
+    }
     drop_who_is_behind(s, BEHIND);
     return true;
 }
@@ -195,35 +198,46 @@ static bool qualify(const struct executor *e, const struct contest *c, struct co
     return is_done;
 }
 
-static void summarize_final(struct stage *s, struct contest_outcome *outcome)
+static struct ratio_summary gain_of(const struct stage *s, const struct contest_outcome *outcome)
 {
-    struct entrant *a = &s->entrants[outcome->original], *b = &s->entrants[outcome->result];
+    const struct entrant *a = &s->entrants[outcome->original], *b = &s->entrants[outcome->result];
     VEC(double) ratios = {0};
     for (size_t i = 0; i < a->seconds.count; i++)
         vec_push(&ratios, a->seconds.items[i] / b->seconds.items[i]);
-    outcome->gain = ratios_summarize(ratios.items, s->ends.items, s->ends.count);
-    outcome->times[0] = sample_summarize(a->seconds.items, a->seconds.count);
-    outcome->times[1] = sample_summarize(b->seconds.items, b->seconds.count);
+    struct ratio_summary gain = ratios_summarize(ratios.items, s->ends.items, s->ends.count);
     vec_free(&ratios);
+    return gain;
+}
+
+// Whether there are more loads depends on how wide the interval is, not on where it lies: that would favour results.
+static bool run_loads(struct stage *s, struct contest_outcome *outcome)
+{
+    int loads = s->c->loads > 0 ? s->c->loads : 1, most = s->c->most_loads > loads ? s->c->most_loads : loads;
+    s->seconds = (1 - SHARE_OF_QUALIFYING) * s->c->seconds / loads;
+    s->least_rounds = (size_t)(FINAL_RUNS + loads - 1) / (size_t)loads;
+    for (int i = 0; i < most && !(i > 0 && interrupt_requested()); i++) {
+        if (!run_load(s))
+            return false;
+        vec_push(&s->ends, s->entrants[outcome->original].seconds.count);
+        outcome->gain = gain_of(s, outcome);
+        if (i + 1 >= loads && outcome->gain.high < WIDE * outcome->gain.low)
+            break;
+    }
+    return true;
 }
 
 static bool hold_final(const struct executor *e, const struct contest *c, struct contest_outcome *outcome,
                        struct error *error)
 {
     struct stage s;
-    int loads = c->loads > 0 ? c->loads : 1;
+    const size_t finalists[2] = {outcome->original, outcome->result};
     init_stage(&s, e, c, error);
     for (size_t i = 0; i < c->n; i++)
         s.entrants[i].is_out = i != outcome->original && i != outcome->result;
-    s.seconds = (1 - SHARE_OF_QUALIFYING) * c->seconds / loads;
-    s.least_rounds = (size_t)(FINAL_RUNS + loads - 1) / (size_t)loads;
-    bool is_done = true;
-    for (int i = 0; is_done && i < loads; i++) {
-        is_done = run_load(&s);
-        vec_push(&s.ends, s.entrants[outcome->original].seconds.count);
-    }
-    if (is_done)
-        summarize_final(&s, outcome);
+    bool is_done = run_loads(&s, outcome);
+    for (int i = 0; is_done && i < 2; i++)
+        outcome->times[i] =
+            sample_summarize(s.entrants[finalists[i]].seconds.items, s.entrants[finalists[i]].seconds.count);
     free_stage(&s);
     return is_done;
 }

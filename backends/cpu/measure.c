@@ -73,24 +73,30 @@ static bool run_once(struct measurement *s, struct lap *ret_lap)
 
 static bool take_sample(struct measurement *s, struct samples *samples)
 {
-    struct lap lap;
-    double share = s->yardstick ? yardstick_usual(s->yardstick) / yardstick_read(s->yardstick) : 1;
+    struct lap lap, read = {.seconds = 1};
+    if (s->yardstick)
+        read = yardstick_read(s->yardstick);
+    double share = s->yardstick ? yardstick_usual(s->yardstick) / read.seconds : 1;
     bool is_done = run_once(s, &lap);
     samples->all[samples->n_all++] = share * lap.seconds;
-    if (!lap.is_disturbed)
+    if (!lap.is_disturbed && !read.is_disturbed)
         samples->quiet[samples->n_quiet++] = share * lap.seconds;
     return is_done;
 }
 
 // --- all of them -----------------------------------------------------------------------------------------------------
 
-static struct step_cost cost_of(struct samples *samples)
+// Shares of a read err both ways: their median.
+static struct step_cost cost_of(struct samples *samples, bool is_share)
 {
     bool is_quiet = samples->n_quiet >= ENOUGH_SAMPLES;
     struct sample_summary s =
         is_quiet ? sample_summarize(samples->quiet, samples->n_quiet) : sample_summarize(samples->all, samples->n_all);
-    return (struct step_cost){
-        .seconds = is_quiet ? s.quartile1 : s.minimum, .spread = s.spread, .is_doubtful = !is_quiet};
+    return (struct step_cost){.seconds = is_share   ? s.median
+                                         : is_quiet ? s.quartile1
+                                                    : s.minimum,
+                              .spread = s.spread,
+                              .is_doubtful = !is_quiet};
 }
 
 static bool sample(struct measurement *s, const struct step_request *r, double budget, struct step_cost *ret_cost)
@@ -114,7 +120,7 @@ static bool sample(struct measurement *s, const struct step_request *r, double b
         if (spent > (samples.n_quiet < ENOUGH_SAMPLES ? MOST_BUDGETS * budget : budget))
             break;
     }
-    *ret_cost = cost_of(&samples);
+    *ret_cost = cost_of(&samples, s->yardstick != NULL);
     return true;
 }
 

@@ -18,14 +18,15 @@ struct yardstick {
     double usual;
 };
 
-double yardstick_read(struct yardstick *y)
+struct lap yardstick_read(struct yardstick *y)
 {
     float factors[ROWS], sums[COLUMNS];
     y->vector->fill(factors, 1, ROWS);
     const float *matrix = y->matrices + (size_t)(y->next++ % N_READS) * ROWS * COLUMNS;
-    double start = clock_seconds();
+    struct stopwatch watch;
+    stopwatch_start(&watch, true);
     y->vector->combine_rows(sums, factors, matrix, ROWS, COLUMNS);
-    return clock_seconds() - start;
+    return stopwatch_stop(&watch, true);
 }
 
 double yardstick_usual(const struct yardstick *y)
@@ -39,7 +40,7 @@ static struct step_cost measure_read(struct yardstick *y)
     for (int i = 0; i < N_READS; i++)
         yardstick_read(y);
     for (int i = 0; i < N_SAMPLES; i++)
-        samples[i] = yardstick_read(y);
+        samples[i] = yardstick_read(y).seconds;
     struct sample_summary summary = sample_summarize(samples, N_SAMPLES);
     mem_free_array(samples, N_SAMPLES);
     return (struct step_cost){.seconds = summary.median, .spread = summary.spread};

@@ -6,13 +6,14 @@
 // cost database was begun (kept there as the cost of that read).
 #ifndef BACKENDS_CPU_MEMORY_PROBE_H
 #define BACKENDS_CPU_MEMORY_PROBE_H
+#include "core/clock.h"
 
 struct cpu_backend;
 struct yardstick;
 
 // Made at the first use; free it with yardstick_free (NULL: nothing).
 struct yardstick *yardstick_of(struct cpu_backend *b);
-double yardstick_read(struct yardstick *y);          // seconds that the read takes now
+struct lap yardstick_read(struct yardstick *y);      // what the read takes now
 double yardstick_usual(const struct yardstick *y);   // seconds that costs are given for
 void yardstick_free(struct yardstick *y);
 #endif
