@@ -14,13 +14,21 @@
 #include <malloc.h>
 #endif
 
+static atomic_size_t bytes_in_use, most_bytes = SIZE_MAX;
+
+// A limit is something that was asked for and cannot be served.
 static void report_and_exit(size_t size)
 {
-    fprintf(stderr, "out of memory (%zu more bytes were wanted)\n", size);
-    _exit(EXIT_INTERNAL);
+    size_t limit = atomic_load(&most_bytes);
+    if (limit == SIZE_MAX) {
+        fprintf(stderr, "out of memory (%zu more bytes were wanted)\n", size);
+        _exit(EXIT_INTERNAL);
+    }
+    fprintf(stderr, "the limit of memory is reached: %.0f MiB, of which %.0f are in use and %.0f more are wanted\n",
+            (double)limit / 0x1p20, (double)atomic_load(&bytes_in_use) / 0x1p20, (double)size / 0x1p20);
+    _exit(EXIT_UNSUPPORTED);
 }
 
-static atomic_size_t bytes_in_use;
 static _Atomic(void (*)(size_t)) out_of_memory_hook = report_and_exit;
 
 static _Noreturn void fail_for_lack_of_memory(size_t size)
@@ -29,9 +37,14 @@ static _Noreturn void fail_for_lack_of_memory(size_t size)
     abort();
 }
 
-static bool is_possible(size_t size)
+// Where a block of the old size becomes one of the new size.
+static bool is_possible(size_t old_size, size_t new_size)
 {
-    return size <= PTRDIFF_MAX;
+    size_t limit = atomic_load_explicit(&most_bytes, memory_order_relaxed);
+    if (new_size > PTRDIFF_MAX || limit == SIZE_MAX)
+        return new_size <= PTRDIFF_MAX;
+    size_t others = atomic_load_explicit(&bytes_in_use, memory_order_relaxed) - old_size;
+    return new_size <= old_size || mem_sum(others, new_size) <= limit;
 }
 
 static void count_change(size_t old_size, size_t new_size)
@@ -43,7 +56,7 @@ void *mem_alloc(size_t size)
 {
     if (size == 0)
         return NULL;
-    void *block = is_possible(size) ? malloc(size) : NULL;
+    void *block = is_possible(0, size) ? malloc(size) : NULL;
     if (!block)
         fail_for_lack_of_memory(size);
     count_change(0, size);
@@ -54,7 +67,7 @@ void *mem_alloc_zero(size_t size)
 {
     if (size == 0)
         return NULL;
-    void *block = is_possible(size) ? calloc(1, size) : NULL;
+    void *block = is_possible(0, size) ? calloc(1, size) : NULL;
     if (!block)
         fail_for_lack_of_memory(size);
     count_change(0, size);
@@ -68,7 +81,7 @@ void *mem_resize(void *block, size_t old_size, size_t new_size)
         mem_free(block, old_size);
         return NULL;
     }
-    void *resized = is_possible(new_size) ? realloc(block, new_size) : NULL;
+    void *resized = is_possible(old_size, new_size) ? realloc(block, new_size) : NULL;
     if (!resized)
         fail_for_lack_of_memory(new_size);
     count_change(old_size, new_size);
@@ -90,6 +103,11 @@ void mem_keep_freed(void)
     mallopt(M_TRIM_THRESHOLD, MOST_KEPT);
     mallopt(M_MMAP_THRESHOLD, LARGEST_KEPT);
 #endif
+}
+
+void mem_set_limit(size_t bytes)
+{
+    atomic_store(&most_bytes, bytes);
 }
 
 size_t mem_in_use(void)
@@ -139,7 +157,8 @@ size_t mem_available(void)
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
         read_number("/proc/self/status", "VmSize:", &used))
         available = smaller(available, left_of(limit.rlim_cur, used * 1024));
-    return available;
+    size_t most = atomic_load(&most_bytes);
+    return most == SIZE_MAX ? available : smaller(available, left_of(most, mem_in_use()));
 }
 
 void mem_set_out_of_memory(void (*hook)(size_t size))

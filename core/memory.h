@@ -11,7 +11,9 @@ void *mem_resize(void *block, size_t old_size, size_t new_size);   // realloc th
 void mem_free(void *block, size_t size);                           // NULL is allowed with size 0
 size_t mem_in_use(void);                                           // bytes allocated and not freed, over all threads
 size_t mem_peak_resident(void);                                    // VmHWM of this process in bytes, 0 when unknown
-// What this process may take beside what it has: the least that the machine, its group of processes and its own limit
+// No more than this is to be in use: what goes beyond it is out of memory. SIZE_MAX: no limit, as in the beginning.
+void mem_set_limit(size_t bytes);
+// What this process may take beside what it has: the least that the machine, its group of processes and its own limits
 // leave. SIZE_MAX when nothing of that is known.
 size_t mem_available(void);
 // Memory that was freed stays with the process, for the next one to ask: else what is large, or last, goes back to the

@@ -49,7 +49,10 @@ const struct option_spec optimize_option_specs[] = {
     {"time", OPTION_REAL, FIELD(optimize.seconds), .low = 0, .high = 1e9, .metavar = "SECONDS",
      .help = "stop the search after this time; 0: no limit"},
     {"max-memory", OPTION_INTEGER, FIELD(optimize.max_memory), .is_size = true, .low = 0, .high = 1e15,
-     .metavar = "BYTES", .help = "what the search may hold; the costliest candidates are dropped first; 0: no limit"},
+     .metavar = "BYTES",
+     .help = "what the program may hold in all: the search drops its costliest candidates first, models for which "
+             "there is no room are not timed, and what then does not fit ends with exit code 4 and nothing written; "
+             "0: three quarters of what is free in the beginning"},
     {"costs", OPTION_TEXT, FIELD(optimize.costs), .metavar = "FILE",
      .help = "cost database; the standard is a file in the cache folder"},
     {"fold-limit", OPTION_INTEGER, FIELD(optimize.fold_limit), .is_size = true, .low = 0, .high = 1e12, .metavar = "N",

@@ -133,6 +133,7 @@ bool optimizing_calibrate(struct optimizing *o, double *ret_change)
     *ret_change = 0;
     for (size_t i = 0; is_done && i < f.contenders.count; i++)
         is_done = profile_contender(&f, i, &is_any, o->error);
+    is_done = is_done || field_lacks_room(&f);
     if (is_done && is_any) {
         *ret_change = adopt_notes(&f);
         log_info(o->options->log, "%zu costs differ in the models; estimates change by up to %.1f %%",

@@ -3,6 +3,7 @@
 #include "optimizer/contenders.h"
 
 #include "core/error.h"
+#include "core/log.h"
 #include "optimizer/contest.h"
 #include "optimizer/run/run.h"
 #include <string.h>
@@ -60,7 +61,7 @@ static void unload(void *context, size_t i)
 
 // --- who takes part --------------------------------------------------------------------------------------------------
 
-// Other plans than those that are there already.
+// Other plans than those that are there already, of models that there is room for.
 static void enter(struct field *f, const struct graph *g, size_t finalist, enum layout_policy policy)
 {
     struct optimizing *o = f->o;
@@ -68,7 +69,8 @@ static void enter(struct field *f, const struct graph *g, size_t finalist, enum 
     struct error error = {0};
     graph_cut(&fresh.graph, g, finalist == NOT_A_FINALIST ? NULL : &o->model.graph, &o->cut);
     o->backend->policy = policy;
-    bool is_new = backend_hash_plan(o->backend, &fresh.graph, &fresh.plan_hash, &error);
+    bool is_new = backend_has_room(o->backend, &fresh.graph, &error) &&
+                  backend_hash_plan(o->backend, &fresh.graph, &fresh.plan_hash, &error);
     for (size_t i = 0; i < f->contenders.count; i++)
         is_new = is_new &&
                  (f->contenders.items[i].finalist != finalist || f->contenders.items[i].plan_hash != fresh.plan_hash);
@@ -115,6 +117,21 @@ void field_close(struct field *f)
     arena_free(&f->arena);
 }
 
+// The search has left less memory than there was in the beginning.
+bool field_lacks_room(const struct field *f)
+{
+    struct optimizing *o = f->o;
+    struct error error = {0};
+    bool has_room = true;
+    for (size_t i = 0; has_room && i < f->contenders.count; i++)
+        has_room = backend_has_room(o->backend, &f->contenders.items[i].graph, &error);
+    if (has_room)
+        return false;
+    log_warning(o->options->log, "%s: not timed: %s", o->options->input, error.message);
+    *o->error = (struct error){0};
+    return true;
+}
+
 // --- the contest -----------------------------------------------------------------------------------------------------
 
 static double estimate_of(struct optimizing *o, const struct contender *c)
@@ -155,6 +172,12 @@ static void report_outcome(struct field *f, const struct contest_outcome *outcom
     r->is_faster = ratio_is_a_gain(&outcome->gain);
 }
 
+static size_t bytes_at_once(void)
+{
+    size_t half = mem_available() / 2;
+    return half < BYTES_AT_ONCE ? half : BYTES_AT_ONCE;
+}
+
 static bool hold(struct field *f, size_t *ret_finalist)
 {
     size_t n = f->contenders.count;
@@ -168,9 +191,9 @@ static bool hold(struct field *f, size_t *ret_finalist)
     struct executor executor = {f, load, run, unload};
     for (size_t i = 0; i < n; i++)
         is_result[i] = f->contenders.items[i].finalist != NOT_A_FINALIST;
-    c.is_one_at_a_time = n * optimizing_bytes_of_weights(f->o) > BYTES_AT_ONCE;
+    c.is_one_at_a_time = n * optimizing_bytes_of_weights(f->o) > bytes_at_once();
     if (!contest_hold(&executor, &c, &outcome, f->o->error))
-        return false;
+        return field_lacks_room(f);
     *ret_finalist = f->contenders.items[outcome.result].finalist;
     report_outcome(f, &outcome, !c.is_one_at_a_time);
     return true;

@@ -32,4 +32,6 @@ void field_close(struct field *f);
 // Into fresh memory, each time at another place. False: it cannot be prepared.
 bool field_load(struct field *f, size_t contender, struct error *error);
 void field_unload(struct field *f, size_t contender);
+// After loading failed: is there no room for one of them? Then that is said, and is no error any more.
+bool field_lacks_room(const struct field *f);
 #endif

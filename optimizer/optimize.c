@@ -26,7 +26,6 @@ const struct optimize_options optimize_standard_options = {
     .rounds_of_rules = 15,
     .k_multi = 1,
     .patience = 750,
-    .max_memory = (int64_t)1 << 30,
     .seed = 1,
     .rounds = 2,
     .alpha = 1.05,
@@ -197,6 +196,8 @@ static void decide(struct optimizing *o)
     struct report *r = &o->report;
     if (o->found.steps.count == 0)
         r->kept_reason = "no rewrite was found to be faster";
+    else if (r->is_too_large)
+        r->kept_reason = "there is not enough memory to run the result";
     else if (r->in_runtime.failure)
         r->kept_reason = arena_printf(&o->model.arena, "the result fails where it is timed: %s", r->in_runtime.failure);
     else if (r->in_runtime.differs)
@@ -357,6 +358,19 @@ static void tell_of_guesses(const struct optimizing *o)
     text_free(&text);
 }
 
+// What was rewritten may take more memory than the original.
+static bool has_room_for_result(struct optimizing *o)
+{
+    struct graph runnable;
+    struct error error = {0};
+    graph_cut(&runnable, &o->found.graph, &o->model.graph, &o->cut);
+    o->report.is_too_large = !backend_has_room(o->checker, &runnable, &error);
+    if (o->report.is_too_large)
+        log_warning(o->options->log, "%s: the result: %s", o->options->input, error.message);
+    graph_free(&runnable);
+    return !o->report.is_too_large;
+}
+
 static bool search_and_judge(struct optimizing *o)
 {
     if (!optimizing_search(o))
@@ -364,7 +378,7 @@ static bool search_and_judge(struct optimizing *o)
     tell_of_guesses(o);
     o->report.verdict = CHECK_SKIPPED;
     o->report.verdict_reason = reason_not_to_check(o);
-    return !can_be_judged(o) || optimizing_judge(o);
+    return !can_be_judged(o) || !has_room_for_result(o) || optimizing_judge(o);
 }
 
 // --- rewrites that lose digits ---------------------------------------------------------------------------------------

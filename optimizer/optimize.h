@@ -14,7 +14,8 @@ struct optimize_options {
     int device;                   // index into optimize_devices
     int layout;                   // index into optimize_layouts: how rewriting and choosing layouts go together
     struct option_list shapes;    // NAME=1,3,224,224 or SYMBOL=8
-    int64_t fold_limit, budget, patience, max_memory, threads, seed, rounds;
+    int64_t fold_limit, budget, patience, threads, seed, rounds;
+    int64_t max_memory;       // the search holds half of it, and no more than its standard; 0: that (mem_set_limit)
     int64_t finalists;        // searches whose results are timed against each other, 1 to 3
     int64_t search_threads;   // 0: all cores. The result does not depend on it
     double alpha, seconds, tolerance, measure_seconds;

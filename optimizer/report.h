@@ -50,6 +50,7 @@ struct report {
         size_t folded, identities, normalizations, opaque;
     } import;
     size_t folded_weights;   // weight-only subgraphs computed at export
+    bool is_too_large;        // there is no room to run the result
     enum check_verdict verdict;
     const char *verdict_reason;   // why the check was skipped; NULL otherwise
     double tolerance;

@@ -137,6 +137,13 @@ static const struct slant slants[] = {
 };
 enum { N_SLANTS = sizeof slants / sizeof *slants };
 
+// The same on all machines, unless somebody asks for little.
+static size_t memory_of_search(const struct optimize_options *options)
+{
+    size_t most = search_standard_options.max_memory, asked = (size_t)options->max_memory / 2;
+    return asked > 0 && asked < most ? asked : most;
+}
+
 static struct search_options search_options_of(const struct optimize_options *options)
 {
     struct search_options s = search_standard_options;
@@ -146,7 +153,7 @@ static struct search_options search_options_of(const struct optimize_options *op
     s.seconds = options->seconds;
     s.progress = options->progress;
     s.validates = !options->is_validation_skipped;
-    s.max_memory = (size_t)options->max_memory;
+    s.max_memory = memory_of_search(options);
     s.max_rule_operators = (size_t)options->max_rule_ops;
     s.n_disabled = options->without.count;
     s.disabled = options->without.items;
@@ -182,7 +189,7 @@ static void saturate(struct optimizing *o, const struct graph *g, const struct c
     s.exploration.most_nodes = (size_t)o->options->most_enodes;
     s.exploration.rounds = (uint32_t)o->options->rounds_of_rules;
     s.exploration.k_multi = (uint32_t)o->options->k_multi;
-    s.exploration.most_memory = (size_t)o->options->max_memory;
+    s.exploration.most_memory = memory_of_search(o->options);
     s.exploration.threads = (uint32_t)o->options->search_threads;
     s.exploration.seconds = s.extraction.seconds = left;
     s.validator = o->options->is_validation_skipped ? NULL : o->validator;

@@ -61,6 +61,12 @@ static void print_report(void *context, const struct report *r)
     write_report(p, p->arguments->dot, report_print_dot, r);
 }
 
+static void limit_memory(size_t asked)
+{
+    size_t available = mem_available();
+    mem_set_limit(asked > 0 ? asked : available == SIZE_MAX ? available : mem_sum(mem_in_use(), available / 4 * 3));
+}
+
 static int run(struct optimize_arguments *a, bool is_streamed)
 {
     struct error error = {.code = EXIT_BAD_INPUT}, of_report = {.code = EXIT_BAD_INPUT};
@@ -81,6 +87,7 @@ static int run(struct optimize_arguments *a, bool is_streamed)
     a->optimize.files = files;
     a->optimize.n_files = sizeof files / sizeof *files;
     interrupt_install();
+    limit_memory((size_t)a->optimize.max_memory);
     if (!optimize_model(&a->optimize, print_report, &printing, &error))
         return error_exit(program.name, &error);
     return printing.is_failed ? error_exit(program.name, &of_report) : EXIT_DONE;

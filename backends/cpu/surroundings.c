@@ -12,6 +12,7 @@
 #define CACHE_LINE 64
 #define PAGE 4096
 #define WORTH_COOLING 16384             // bytes of weights
+#define SHARE_OF_MEMORY 4   // of what is free, the part that copies may take
 #define COLD_BYTES ((size_t)96 << 20)   // of copies of weights: more than the caches keep
 #define MOST_COPIES 96
 #define STEPS_SINCE_USE 2   // of the place of a result
@@ -214,6 +215,8 @@ bool surroundings_multiply(struct surroundings *s, const struct step_request *r)
     char *packed;
     bool is_packed = s->kernel->weights && s->kernel->weights(s->turns[0].state, &packed);
     size_t wanted = s->weight_bytes ? COLD_BYTES / s->weight_bytes + 1 : 1;
+    size_t room = s->weight_bytes ? mem_available() / SHARE_OF_MEMORY / s->weight_bytes : 0;
+    wanted = wanted < room ? wanted : room;
     while ((size_t)s->n_turns < wanted && s->n_turns < MOST_COPIES)
         if (!add_turn(s, r, is_packed))
             break;

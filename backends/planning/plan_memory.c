@@ -78,12 +78,29 @@ void plan_lay_out_memory(struct plan *plan)
     }
 }
 
+// By steps that run each time: these memories, or what a kernel packs of them, last.
+static bool *list_read_memories(const struct plan *plan)
+{
+    bool *is_read = arena_array(plan->arena, bool, plan->memory.count + 1);
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const struct step *s = &plan->steps.items[i];
+        for (int k = 0; k < s->n_operands && !s->is_constant; k++)
+            is_read[s->operands[k].memory] = true;
+        for (int l = 0; l < s->n_loops && !s->is_constant; l++)
+            for (int k = 0; k < s->loops[l].n_operands; k++)
+                is_read[s->loops[l].operands[k].memory] = true;
+    }
+    return is_read;
+}
+
 static size_t count_bytes(const struct plan *plan)
 {
     size_t bytes = plan->arena_bytes;
+    const bool *is_read = list_read_memories(plan);
     for (memory_id m = 0; m < plan->memory.count; m++) {
         const struct plan_memory *memory = &plan->memory.items[m];
-        if (memory->place == MEMORY_CONSTANT || memory->place == MEMORY_INPUT || memory->place == MEMORY_OUTPUT)
+        bool lasts = memory->place == MEMORY_CONSTANT || memory->place == MEMORY_WEIGHT;
+        if (lasts ? is_read[m] : memory->place == MEMORY_INPUT || memory->place == MEMORY_OUTPUT)
             bytes = mem_sum(bytes, mem_product((size_t)memory->elements, dtype_size(memory->dtype)));
     }
     return bytes;
@@ -93,6 +110,6 @@ bool plan_has_room(const struct plan *plan, struct error *error)
 {
     size_t bytes = count_bytes(plan), available = mem_available();
     return bytes <= available || error_set_code(error, EXIT_UNSUPPORTED, NULL,
-                                                "running the model takes %.1f GiB of memory, and %.1f GiB are free",
-                                                (double)bytes / 0x1p30, (double)available / 0x1p30);
+                                                "running the model takes %.0f MiB of memory, and %.0f MiB are free",
+                                                (double)bytes / 0x1p20, (double)available / 0x1p20);
 }

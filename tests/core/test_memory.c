@@ -59,6 +59,36 @@ static void impossible_sizes_reach_the_hook(void **state)
     mem_set_out_of_memory(NULL);
 }
 
+static void a_limit_bounds_what_is_in_use(void **state)
+{
+    enum { LIMIT = 1 << 20 };
+    size_t before = mem_in_use();
+    mem_set_limit(before + LIMIT);
+    assert_true(mem_available() <= LIMIT);
+    char *block = mem_alloc(LIMIT / 2);
+    assert_true(mem_available() <= LIMIT / 2);
+    mem_set_out_of_memory(leave_with_size);
+    static const size_t sizes[] = {LIMIT / 2 + 1, SIZE_MAX - 1};
+    for (volatile size_t i = 0; i < COUNT_OF(sizes); i++) {
+        if (setjmp(after_failure) == 0) {
+            mem_alloc(sizes[i]);
+            fail();
+        }
+        assert_int_equal(wanted_size, sizes[i]);
+        if (setjmp(after_failure) == 0) {
+            mem_resize(block, LIMIT / 2, i ? sizes[i] : LIMIT + 1);
+            fail();
+        }
+    }
+    block = mem_resize(block, LIMIT / 2, LIMIT);
+    mem_set_limit(1);   // what is in use already may shrink
+    block = mem_resize(block, LIMIT, LIMIT / 4);
+    mem_free(block, LIMIT / 4);
+    mem_set_out_of_memory(NULL);
+    mem_set_limit(SIZE_MAX);
+    assert_int_equal(mem_in_use(), before);
+}
+
 static void a_limit_of_the_process_bounds_what_is_available(void **state)
 {
     enum { ROOM = 64 << 20 };
@@ -147,7 +177,7 @@ int main(void)
         TEST(impossible_sizes_reach_the_hook),
         TEST(products_that_do_not_fit_are_no_small_blocks),
         TEST(sums_that_do_not_fit_are_no_small_numbers),
-        TEST(a_limit_of_the_process_bounds_what_is_available),
+        TEST(a_limit_bounds_what_is_in_use), TEST(a_limit_of_the_process_bounds_what_is_available),
         TEST(peak_is_known_and_plausible),
         TEST(vectors_keep_their_items_as_they_grow),
         TEST(vectors_reserve_what_is_asked),

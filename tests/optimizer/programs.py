@@ -4,6 +4,7 @@ models   each small benchmark model runs within 1e-5 of ONNX Runtime, and is opt
          agrees with the original
 usage    wrong command lines and files: the documented exit code, one line, nothing written
 layouts  every way of choosing layouts gives the same values, and the costs are in the order in which they must be
+memory   --max-memory is kept to
 kept     what is not understood is kept: opaque nodes, names, and models whose outputs say nothing
 """
 import json
@@ -416,6 +417,24 @@ def images(path):
                        [weights("w0", 32, 3, 1, 1), weights("w1", 32, 32, 1, 1), weights("w3", 32, 32, 3, 3)])
 
 
+def test_memory(folder):
+    """Whatever it is given, taso-opt does its work, or ends with one line and without a file."""
+    output = folder / "bounded.onnx"
+    nodes = [helper.make_node("MatMul", ["x", w], [f"x{w}"]) for w in "abc"]
+    model = small_model(folder / "large.onnx", nodes, [value("x", 8, 1024)], [value(f"x{w}", 8, 1024) for w in "abc"],
+                        [weights(w, 1024, 1024) for w in "abc"])
+    codes = []
+    for megabytes in (1, 16, 40, 64, 100, 200, 400):
+        output.unlink(missing_ok=True)
+        done = run(OPT, model, "-o", output, "--max-memory", f"{megabytes}M", "--finalists", 1, *QUICK)
+        errors = [line for line in done.stderr.splitlines() if "memory" in line]
+        codes.append(done.returncode)
+        expect(output.exists() == (done.returncode == 0), f"{megabytes} MB: {done.returncode}, {output.exists()}")
+        if done.returncode != 0:
+            expect(done.returncode == 4 and len(errors) == 1, f"{megabytes} MB: {done.returncode}, {done.stderr}")
+    expect(codes[0] == 4 and codes[-1] == 0, f"exit codes {codes}")
+
+
 def test_layouts(folder):
     model, costs = images(folder / "images.onnx"), folder / "costs"
     session, told = session_of(model), {}
@@ -485,6 +504,7 @@ with tempfile.TemporaryDirectory() as temporary:
     CACHE = pathlib.Path(temporary) / "cache"
     place = pathlib.Path(temporary) / "place"
     place.mkdir()
-    {"models": test_models, "usage": test_usage, "kept": test_kept, "layouts": test_layouts}[sys.argv[4]](place)
+    {"models": test_models, "usage": test_usage, "kept": test_kept, "layouts": test_layouts,
+     "memory": test_memory}[sys.argv[4]](place)
 print(f"{len(failures)} failures")
 sys.exit(bool(failures))
