@@ -3,10 +3,12 @@
 
 check_try.py TASO-VERIFY --differ FALSE.rules   finds what is false, the same with any number of threads
 check_try.py TASO-VERIFY --agree N FILE...      finds nothing in what is true, at N instances of each
+check_try.py TASO-VERIFY --far N FILE...        the same at high ranks, long axes and large attributes; finds what is false there
 """
 import re
 import subprocess
 import sys
+import tempfile
 
 # False, but only where types, sizes or numbers of a kind meet that are seldom tried: ranks of 5, pads on one end alone, the
 # sums of powers of four numbers, division by 0, strides of 7; or of inputs that have cuts (cut-rows-of-product), which rules are
@@ -67,5 +69,26 @@ def check_true(program, instances, *files):
     assert n_untried <= n // 20 and n_instances >= n, "hardly anything was tried"
 
 
+FAR = """(rule twelve-times (source {}) (target ?x))
+(rule dilation-of-three (source (poolmax :kernel 2 2 :dilation $d (poolmax :kernel 2 2 ?x)))
+  (target (poolmax :kernel (+ $d 2) ?x)))
+(rule three-axes-of-windows (source (reducemax :axes 2 3 (poolmax :kernel $k :pad $p ?x)))
+  (target (reducemax :axes 2 3 ?x)))
+""".format("(transpose :perm $p " * 12 + "?x" + ")" * 12)
+
+
+def check_far(program, instances, *files):
+    far = ["--far", "--largest", "30", "--attempts", "40", "--steps", "30000", "-q"]
+    out, (n, n_instances, n_different, _) = run(program, *far, "--instances", instances, *files)
+    print(out)
+    assert n_different == 0 and n_instances >= n // 2, "something differs, or hardly anything was tried"
+    with tempfile.NamedTemporaryFile("w", suffix=".rules") as file:
+        file.write(FAR)
+        file.flush()
+        out, (n, _, n_different, _) = run(program, *far, "--attempts", "400", "--instances", "100", file.name)
+        assert n_different == n == 3, out
+
+
 if __name__ == "__main__":
-    (check_false if sys.argv[2] == "--differ" else check_true)(sys.argv[1], *sys.argv[3:])
+    checks = {"--differ": check_false, "--agree": check_true, "--far": check_far}
+    checks[sys.argv[2]](sys.argv[1], *sys.argv[3:])

@@ -12,7 +12,7 @@
 
 struct options {
     int64_t threads, instances, attempts, largest, seed, steps;
-    bool quiet;
+    bool far, quiet;
 };
 static const struct option_spec specs[] = {
     {"instances", OPTION_INTEGER, offsetof(struct options, instances), .low = 1, .high = 1e9, .metavar = "N",
@@ -23,6 +23,8 @@ static const struct option_spec specs[] = {
      .help = "largest size of an axis"},
     {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 1, .high = 1e12, .metavar = "N",
      .help = "types tried for each choice"},
+    {"far", OPTION_FLAG, offsetof(struct options, far),
+     .help = "ranks up to 6, attributes that double up to 33, and one long axis"},
     {"seed", OPTION_INTEGER, offsetof(struct options, seed), .low = 0, .high = 1e15, .metavar = "N",
      .help = "of the choices"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
@@ -90,6 +92,7 @@ static void try_all(struct run *run)
             struct trials trials = {.typing = &typing,
                                     .seed = (uint64_t)o->seed,
                                     .largest = (int)o->largest,
+                                    .is_far = o->far,
                                     .wanted = (uint32_t)o->instances,
                                     .attempts = (uint32_t)o->attempts,
                                     .step_limit = (uint64_t)o->steps};

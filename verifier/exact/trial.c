@@ -14,7 +14,8 @@ struct attempt {
     const struct equation *equation;
     struct random random;
     struct arena scratch;
-    int rank;   // the largest one
+    int rank;        // the largest one
+    int long_axis;   // of sizes up to the largest, far; or -1
     bool has_windows;
     struct attribute_value attributes[MAX_RULE_VARIABLES];
     struct box box;
@@ -68,15 +69,23 @@ static uint32_t length_of_list(const struct attempt *a, const struct domain *d)
                                                   : axes;
 }
 
+// Thresholds are found by doubling.
+#define MOST_DOUBLINGS 5
+static int64_t highest_entry(struct attempt *a, const struct entry_range *range)
+{
+    return a->trials->is_far ? range->plain + ((int64_t)1 << between(a, 0, MOST_DOUBLINGS)) : range->high;
+}
+
 // Lists have an entry for each spatial axis, pads two. Often all entries are plain, or all but one, or all are alike.
 static struct attribute_value choose_wide(struct attempt *a, const struct domain *d)
 {
     const struct entry_range *range = find_range(d->attribute->role);
     uint32_t count = length_of_list(a, d);
-    int64_t *ints = arena_array(&a->scratch, int64_t, count + 1), value = between(a, range->plain, range->high);
+    int64_t high = highest_entry(a, range);
+    int64_t *ints = arena_array(&a->scratch, int64_t, count + 1), value = between(a, range->plain, high);
     enum { PLAIN, PLAIN_BUT_ONE, ALIKE, ANY, N_KINDS } kind = (int)between(a, 0, N_KINDS - 1);
     for (uint32_t i = 0; i < count; i++)
-        ints[i] = kind == ALIKE ? value : kind == ANY ? between(a, range->plain, range->high) : range->plain;
+        ints[i] = kind == ALIKE ? value : kind == ANY ? between(a, range->plain, high) : range->plain;
     if (kind == PLAIN_BUT_ONE)
         ints[random_below(&a->random, count)] = value;
     return (struct attribute_value){count, ints};
@@ -149,8 +158,13 @@ static uint32_t choose_spatial_sizes(struct attempt *a, uint32_t axis, uint32_t 
     return sizes;
 }
 
+#define SMALL_SIZE 2
 static uint32_t choose_sizes_of_axis(struct attempt *a, int axis)
 {
+    if (axis == a->long_axis && !(a->has_windows && axis >= 2))
+        return choose_related_sizes(a, a->trials->largest);
+    if (a->long_axis >= 0 && a->rank > 2 && !a->has_windows)
+        return choose_related_sizes(a, SMALL_SIZE);
     int64_t high = a->rank <= 2 ? a->trials->largest : a->rank == 3 ? 6 : 3;
     if (a->has_windows && axis >= 2)
         return choose_spatial_sizes(a, (uint32_t)axis - 2, (uint32_t)a->rank - 2);
@@ -232,12 +246,18 @@ static bool has_windows(const struct pattern *p)
 static bool run_attempt(struct trials *t, const struct equation *eq, uint64_t key, struct text *ret_counterexample)
 {
     static const int ranks[] = {1, 2, 2, 2, 3, 3, 4, 4, 5}, ranks_with_windows[] = {3, 4, 4, 4, 4, 4, 4, 5};
+    static const int far_ranks[] = {1, 2, 3, 4, 5, 5, 6}, far_ranks_with_windows[] = {3, 4, 4, 5, 5, 6};
     struct attempt a = {
         .trials = t, .equation = eq, .random = random_seed(key), .has_windows = has_windows(eq->pattern)};
     bool is_equal = true;
     arena_init(&a.scratch);
     typing_trim(t->typing);
-    a.rank = a.has_windows ? ranks_with_windows[random_below(&a.random, 8)] : ranks[random_below(&a.random, 9)];
+    bool is_far = t->is_far;
+    a.rank = is_far && a.has_windows ? far_ranks_with_windows[random_below(&a.random, 6)]
+             : is_far                ? far_ranks[random_below(&a.random, 7)]
+             : a.has_windows         ? ranks_with_windows[random_below(&a.random, 8)]
+                                     : ranks[random_below(&a.random, 9)];
+    a.long_axis = is_far ? (int)random_below(&a.random, (uint64_t)a.rank) : -1;
     choose_attributes(&a);
     choose_sizes(&a);
     find_instances(&a, eq->is_strong && happens(&a, 1, 2) ? WANTED_RIGHT : WANTED_LEFT);
