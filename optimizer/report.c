@@ -292,6 +292,8 @@ void report_print(struct text *out, const struct report *r, bool with_steps)
     print_search(out, r);
     print_saturation(out, r);
     text_printf(out, "nodes in the file        %zu, and %zu in what is written\n", r->nodes_in_file, r->nodes_written);
+    if (r->not_simplified)
+        text_printf(out, "not simplified           %s\n", r->not_simplified);
     text_printf(out, "memory                   %.0f MiB at its peak\n", (double)r->peak_memory / 1048576);
     text_add(out, "wrote ");
     text_add_shown(out, r->output ? r->output : "nothing: ");

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define SEPARATOR ':'
+enum { LOADS_OF_A_DUEL = 3, LOADS_OF_A_VERDICT = 5 };   // at least
 
 // --- which one -------------------------------------------------------------------------------------------------------
 
@@ -206,7 +207,7 @@ bool optimizing_duel_in_runtime(struct optimizing *o, const struct graph *a, con
     struct written files[2] = {{{0}, {0}}, {{0}, {0}}};
     struct error error = {0};
     bool is_done = write_graph(o, a, "first", &files[0], &error) && write_graph(o, b, "second", &files[1], &error) &&
-                   runtime_time(&o->runtime, files[0].path, files[1].path, seconds, ret_times, &error);
+                   runtime_time(&o->runtime, files[0].path, files[1].path, LOADS_OF_A_DUEL, seconds, ret_times, &error);
     if (!is_done)
         log_info(o->options->log, "%s", error.message);
     if (o->runtime.worker.is_gone && !o->runtime.command)
@@ -242,9 +243,10 @@ bool optimizing_judge_in_runtime(struct optimizing *o, const struct graph *g, st
     vec_free(&ret_verdict->outputs);
     *ret_verdict = (struct runtime_verdict){0};
     bool is_written = write_graph(o, g, "result", &file, &error);
-    bool is_judged = is_written && agree_in_runtime(o, file.path, ret_verdict, &error) &&
-                     (ret_verdict->differs || runtime_time(&o->runtime, o->options->input, file.path,
-                                                           o->options->measure_seconds, &ret_verdict->times, &error));
+    bool is_judged =
+        is_written && agree_in_runtime(o, file.path, ret_verdict, &error) &&
+        (ret_verdict->differs || runtime_time(&o->runtime, o->options->input, file.path, LOADS_OF_A_VERDICT,
+                                              o->options->measure_seconds, &ret_verdict->times, &error));
     ret_verdict->is_timed = is_judged && !ret_verdict->differs;
     remove_written(&file);
     if (!is_judged && (o->runtime.command || !o->runtime.worker.is_gone)) {

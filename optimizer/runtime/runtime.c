@@ -6,7 +6,7 @@
 #include "optimizer/runtime/command.h"
 #include <assert.h>
 
-enum { LEAST_LOADS = 5, MOST_LOADS = 40, USUAL_LOADS = 10, LEAST_PAIRS = 5 };
+enum { MOST_LOADS = 40, USUAL_LOADS = 10, LEAST_PAIRS = 2 };
 
 const char *runtime_name(const struct runtime *r)
 {
@@ -127,8 +127,8 @@ static struct side_by_side summarize(struct pair_times *t)
     return times;
 }
 
-bool runtime_time(struct runtime *r, const char *a, const char *b, double seconds, struct side_by_side *ret_times,
-                  struct error *error)
+bool runtime_time(struct runtime *r, const char *a, const char *b, size_t least_loads, double seconds,
+                  struct side_by_side *ret_times, struct error *error)
 {
     const char *const paths[] = {a, b};
     struct pair_times t = {0};
@@ -136,7 +136,7 @@ bool runtime_time(struct runtime *r, const char *a, const char *b, double second
     bool is_timed = true;
     for (size_t load = 0; is_timed && load < MOST_LOADS; load++) {
         bool is_long_enough = clock_seconds() - started > seconds || interrupt_requested();
-        if (load >= LEAST_LOADS && is_long_enough)
+        if (load >= least_loads && is_long_enough)
             break;
         is_timed = take_load(r, paths, load, seconds / USUAL_LOADS, &t, error);
     }

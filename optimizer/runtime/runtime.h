@@ -34,7 +34,7 @@ bool runtime_compares(const struct runtime *r);
 // recordings_compare.
 bool runtime_compare(struct runtime *r, const char *a, const char *b, int n_sets, double tolerance,
                      output_comparisons *ret_outputs, struct error *error);
-// Times two models by turns for about that long, in at least three loads: a's time over b's.
-bool runtime_time(struct runtime *r, const char *a, const char *b, double seconds, struct side_by_side *ret_times,
-                  struct error *error);
+// Times two models by turns for about that long, in at least so many loads: a's time over b's.
+bool runtime_time(struct runtime *r, const char *a, const char *b, size_t least_loads, double seconds,
+                  struct side_by_side *ret_times, struct error *error);
 #endif

@@ -33,6 +33,7 @@ else:
     IMPORT_FAILURE = None
 
 WARM_UP_RUNS, MOST_RUNS = 2, 2000
+SLOW_SECONDS = 0.05   # of a run: one warms up
 LEAST_SAMPLE_SECONDS = 1e-4   # of a model alone: short ones are repeated in it
 UNBOUND_SIZE = 16   # of a symbolic dimension that is not the first
 # numpy's names of ours, and of ONNX Runtime's.
@@ -168,9 +169,12 @@ class Worker:
     def time(self, a, b, seconds, least):
         models = [self.models[name] for name in (a, b) if name != "-"]
         feeds, clock = [self.feeds(model, 0) for model in models], self.clock
-        for _ in range(WARM_UP_RUNS):
-            for model, feed in zip(models, feeds):
+        for model, feed in zip(models, feeds):
+            for _ in range(WARM_UP_RUNS):
+                started = clock()
                 model.run(None, feed)
+                if clock() - started > SLOW_SECONDS:
+                    break
         order, taken, end = list(range(len(models))), [], time.monotonic() + float(seconds)
         while len(taken) < int(least) or (len(taken) < MOST_RUNS and time.monotonic() < end):
             self.connection.check()
