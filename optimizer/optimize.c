@@ -445,6 +445,8 @@ static bool optimize_imported(struct optimizing *o)
     choose_layouts(o);
     if (!search_and_judge(o) || (may_have_lost_digits(o) && !search_without_differences(o)))
         return false;
+    if (o->found.steps.count > 0)
+        optimizing_check_in_runtime(o);
     decide(o);
     if (o->report.verdict == CHECK_FAILED && o->report.is_optimized)
         return error_set_code(o->error, EXIT_CHECK_FAILED, o->options->input,

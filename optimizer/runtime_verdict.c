@@ -140,21 +140,26 @@ static void open_step_costs(struct optimizing *o)
         log_warning(o->options->log, "%s; steps cost what they do in our own executor", error.message);
 }
 
+// The original is there as "a", with all inputs, and was run.
+static bool run_original(struct optimizing *o, struct error *error)
+{
+    struct worker *w = &o->runtime.worker;
+    worker_numbers numbers = {0};
+    bool is_run = send_all_inputs(o, error) && worker_load_file(w, "a", o->options->input, error) &&
+                  worker_time(w, "a", NULL, 0, 1, &numbers, error);
+    vec_free(&numbers);
+    return is_run;
+}
+
 bool optimizing_prepare_runtime(struct optimizing *o)
 {
     struct error error = {0};
-    worker_numbers numbers = {0};
-    struct worker *w = &o->runtime.worker;
     o->runtime.has_apart = optimizing_has_large_weights(o);
     if (!runtime_compares(&o->runtime))
         return true;
     if (!greet(o))
         return false;
-    bool is_ready =
-        !o->runtime.is_open || (send_all_inputs(o, &error) && worker_load_file(w, "a", o->options->input, &error) &&
-                                worker_time(w, "a", NULL, 0, 1, &numbers, &error));
-    vec_free(&numbers);
-    if (!is_ready)
+    if (o->runtime.is_open && !run_original(o, &error))
         do_without(o, &error);
     if (o->runtime.is_open)
         open_step_costs(o);
@@ -256,4 +261,38 @@ bool optimizing_judge_in_runtime(struct optimizing *o, const struct graph *g, st
     if (!is_judged)
         do_without(o, &error);
     return is_judged;
+}
+
+// --- without timing --------------------------------------------------------------------------------------------------
+
+static bool is_check_wanted(const struct optimizing *o)
+{
+    const struct optimize_options *options = o->options;
+    bool is_onnxruntime = options->runtime ? is_named(options->runtime, "onnxruntime") : options->device == DEVICE_CPU;
+    return is_onnxruntime && options->is_timing_skipped && !o->runtime.is_open && !options->is_check_skipped &&
+           !options->measure_command && options->output && ends_with(options->output, ".onnx");
+}
+
+static void check_there(struct optimizing *o, struct runtime_verdict *ret_verdict)
+{
+    struct written file = {{0}, {0}};
+    struct error error = {0};
+    o->report.runtime = arena_string(&o->model.arena, runtime_name(&o->runtime));
+    if (!write_graph(o, &o->found.graph, "result", &file, &error) ||
+        !agree_in_runtime(o, file.path, ret_verdict, &error))
+        ret_verdict->failure = arena_string(&o->model.arena, error.message);
+    remove_written(&file);
+}
+
+void optimizing_check_in_runtime(struct optimizing *o)
+{
+    struct error error = {0};
+    if (!is_check_wanted(o) || !worker_start(&o->runtime.worker, o->options->python, NULL, 1, &error))
+        return;
+    o->runtime.is_open = true;
+    if (worker_greet(&o->runtime.worker, &error) && run_original(o, &error))
+        check_there(o, &o->report.in_runtime);
+    else
+        log_info(o->options->log, "%s: the result is not compared there", error.message);
+    runtime_close(&o->runtime);
 }

@@ -96,6 +96,11 @@ def test_measured_there(folder):
     expect(all(o["equal"] and o["trustworthy"] for o in told["outputs_in_runtime"]), f"and equal: {told}")
     expect(told["speedup_low"] > 0 and told["optimized"] == (told["speedup_low"] > 1), f"the verdict: {told}")
     expect(told["layout"] == "standard", "layouts are not ours to choose there")
+    untimed = Run(folder, model, "--no-measure", *costs).told
+    expect("speedup" not in untimed and untimed["optimized"], f"nothing is timed: {untimed}")
+    expect([o["equal"] for o in untimed["outputs_in_runtime"]] == [True] * 3, f"but compared: {untimed}")
+    unchecked = Run(folder, model, "--no-measure", "--no-check", *costs).told
+    expect(unchecked["optimized"] and not unchecked["outputs_in_runtime"], f"unless nobody wants that: {unchecked}")
     ours = Run(folder, model, "--runtime", "taso", *costs).told
     expect(ours["runtime"] is None and not ours["outputs_in_runtime"] and ours["layout"] == "joint", f"taso: {ours}")
     bare = script(folder / "bare", f"#!/bin/sh\nexec {sys.executable} -S -I \"$@\"\n")   # without packages
@@ -187,6 +192,9 @@ def test_failures(folder):
     expect(done.out.read_bytes() == model.read_bytes() and "differ in onnxruntime" in done.told["kept_reason"],
            f"outputs that differ there: {done.told}")
     expect(not done.lines and has_ended(int((folder / "worker.pid").read_text())), "nothing is left of the worker")
+    done = Run(folder, model, "--no-measure", *costs, python=differs)
+    expect(done.out.read_bytes() == model.read_bytes() and "differ in onnxruntime" in done.told["kept_reason"],
+           f"outputs that differ where nothing is timed: {done.told}")
 
     fails = misbehaving(folder, "fails", "    def load(self, name, kind, size):\n"
                                          "        path = self.connection.read_bytes(int(size))\n"
