@@ -354,6 +354,7 @@ static bool print_steps(struct session *s, const struct subject *subject, struct
 {
     struct text text = {0};
     bool is_done = true;
+    backend_expect_model(s->backend, bytes_of_weights(&subject->imported));
     if (s->options.plan)
         plan_print(&text, model_plan(subject->model));
     if (s->options.explain)

@@ -68,7 +68,11 @@ static double guess_seconds(const struct step *step)
 
 void backend_expect_model(struct backend *b, size_t weight_bytes)
 {
-    b->has_small_model = weight_bytes <= WEIGHTS_OF_A_SMALL_MODEL;
+    bool is_small = weight_bytes <= WEIGHTS_OF_A_SMALL_MODEL;
+    if (is_small == b->has_small_model)
+        return;
+    b->has_small_model = is_small;
+    backend_forget_costs(b);
 }
 
 static bool reads_weights(const struct plan *plan, const struct step *step)

@@ -2,6 +2,7 @@
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/memory_probe.h"
+#include "backends/cpu/surroundings.h"
 #include "core/random.h"
 #include "core/sexp.h"
 #include "core/text.h"
@@ -331,6 +332,51 @@ static void measures_steps(void **state)
     arena_free(&arena);
 }
 
+static size_t cooled_bytes(struct backend *cpu, const struct graph *g, enum layout layout, size_t model_bytes,
+                           struct arena *arena)
+{
+    struct error error = {0};
+    struct plan plan;
+    struct plan_request request = {g, &cpu->target, cpu->codes, same_layouts(g, arena, layout), arena};
+    size_t bytes = 0;
+    backend_expect_model(cpu, model_bytes);
+    assert_true(plan_make(&plan, &request, NULL));
+    for (size_t i = 0; i < plan.steps.count; i++) {
+        struct step_request r = {(struct cpu_backend *)cpu, &plan, &plan.steps.items[i], NULL, arena, &error};
+        struct surroundings *around = surroundings_make(&r);
+        assert_non_null(around);
+        for (int turn = 0; turn < 3; turn++) {
+            struct turn *next = surroundings_settle(around);
+            assert_true(next->state && next->memory);
+        }
+        bytes += surroundings_weight_bytes(around);
+        surroundings_free(around);
+    }
+    plan_free(&plan);
+    return bytes;
+}
+
+// Alone, a kernel that does not pack its weights would find them in the caches, and seem twice as fast as in a model.
+static void weights_are_cold_packed_or_not(void **state)
+{
+    struct error error = {0};
+    struct arena arena;
+    struct graph g;
+    arena_init(&arena);
+    struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
+    assert_non_null(cpu);
+    assert_true(read_graph("(graph (let x (input 0) (f32 64 128)) (let w (weight 0) (f32 128 128))"
+                           " (let y (matmul x w)) (output y))",
+                           &g, &arena));
+    size_t packed = cooled_bytes(cpu, &g, LAYOUT_ROWS, (size_t)1 << 30, &arena);
+    assert_true(packed >= 128 * 128 * sizeof(float));
+    assert_int_equal(cooled_bytes(cpu, &g, LAYOUT_COLUMNS, (size_t)1 << 30, &arena), 128 * 128 * sizeof(float));
+    assert_int_equal(cooled_bytes(cpu, &g, LAYOUT_COLUMNS, 1 << 20, &arena), 0);
+    backend_close(cpu);
+    graph_free(&g);
+    arena_free(&arena);
+}
+
 // Steps that are bound by their weights are measured for one speed of memory, that of the database.
 static void keeps_the_usual_speed_of_memory(void **state)
 {
@@ -379,6 +425,7 @@ int main(void)
                                        TEST(what_joins_a_product_does_not_depend_on_layouts),
                                        TEST(weights_are_there_while_they_are_needed),
                                        TEST(measures_steps),
+                                       TEST(weights_are_cold_packed_or_not),
                                        TEST(keeps_the_usual_speed_of_memory),
                                        TEST(equal_columns_have_equal_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,12 @@
 // Random streams, hashes and statistics: fixed vectors, distributions, slow definitions.
+#include "core/clock.h"
 #include "core/hash.h"
 #include "core/random.h"
 #include "core/statistics.h"
 #include "tests/support/check.h"
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 static void streams_are_the_published_ones(void **state)
 {
@@ -166,6 +168,21 @@ static void ratios_lie_in_their_interval(void **state)
     assert_in_range(held, ROUNDS * 85 / 100, ROUNDS * 99 / 100);
 }
 
+// What this thread does not work on is not counted when it is alone, and is told; with others it is what the clock says.
+static void stopwatches_count_what_was_worked(void **state)
+{
+    struct stopwatch watch;
+    struct lap lap;
+    stopwatch_start(&watch, true);
+    usleep(50000);
+    lap = stopwatch_stop(&watch, true);
+    assert_true(lap.seconds < 0.05 && lap.is_disturbed);
+    stopwatch_start(&watch, false);
+    usleep(50000);
+    assert_true(stopwatch_stop(&watch, false).seconds >= 0.05);
+    assert_true(clock_stolen_seconds() >= 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +194,7 @@ int main(void)
         TEST(hashes_are_xxh3),
         TEST(quantiles_by_hand),
         TEST(medians_lie_in_their_interval),
+        TEST(stopwatches_count_what_was_worked),
         TEST(ratios_of_loads_by_hand),
         TEST(ratios_lie_in_their_interval),
     };
