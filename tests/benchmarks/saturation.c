@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct arguments {
     long nodes, rounds, k_multi, threads, cycles, restarts, branches, ilp_nodes, seconds;
@@ -31,18 +32,18 @@ static void read_option(struct arguments *a, const char *text)
             *known[i].value = atol(text + strlen(known[i].name));
 }
 
-static void tell(const struct exploration *x, const struct candidates *all, double before)
+static void tell(const struct exploration *x, double cpu, const struct candidates *all, double before)
 {
     const struct egraph *e = x->e;
     struct text out = {0};
-    text_printf(
-        &out,
-        "{\"nodes\": %zu, \"classes\": %zu, \"rounds\": %zu, \"end\": \"%s\", \"seconds\": %.3f, \"searching\": "
-        "%.3f, \"cycles\": %.3f, \"prevented\": %zu, \"filtered\": %zu, \"bytes\": %zu, \"pricing\": %.3f, "
-        "\"extracting\": %.3f, \"before\": %.9g, \"bound\": %.9g",
-        e->n_live, e->n_classes, x->rounds.count, exploration_end_names[x->end], x->seconds, x->seconds_searching,
-        x->seconds_cycles, x->n_prevented, x->n_resolved, egraph_memory(e), all->seconds_pricing,
-        all->seconds_extracting, before, all->bound);
+    text_printf(&out,
+                "{\"nodes\": %zu, \"classes\": %zu, \"rounds\": %zu, \"end\": \"%s\", \"seconds\": %.3f, \"cpu\": "
+                "%.3f, \"searching\": "
+                "%.3f, \"cycles\": %.3f, \"prevented\": %zu, \"filtered\": %zu, \"bytes\": %zu, \"pricing\": %.3f, "
+                "\"extracting\": %.3f, \"before\": %.9g, \"bound\": %.9g",
+                e->n_live, e->n_classes, x->rounds.count, exploration_end_names[x->end], x->seconds, cpu,
+                x->seconds_searching, x->seconds_cycles, x->n_prevented, x->n_resolved, egraph_memory(e),
+                all->seconds_pricing, all->seconds_extracting, before, all->bound);
     for (size_t i = 0; i < all->items.count; i++)
         text_printf(&out, ", \"%s%s\": %.9g", all->items.items[i].extraction,
                     all->items.items[i].pricing == PRICED_ALONE ? "" : " behind", all->items.items[i].cost);
@@ -75,9 +76,11 @@ static void explore(const struct graph *g, const struct rule_set *rules, const s
     for (size_t i = 0; i < g->outputs.count; i++)
         vec_push(&outputs, ids[g->outputs.items[i]]);
     exploration_init(&x, &e, rules, &options);
+    clock_t started = clock();
     exploration_run(&x);
+    double cpu = (double)(clock() - started) / CLOCKS_PER_SEC;
     candidates_find(&all, &e, &cost, a->restarts ? &budget : NULL, outputs.items, outputs.count);
-    tell(&x, &all, made_up_seconds(NULL, g));
+    tell(&x, cpu, &all, made_up_seconds(NULL, g));
     candidates_free(&all);
     exploration_free(&x);
     egraph_free(&e);

@@ -76,21 +76,23 @@ static void keep(struct candidates *c, const struct posing *p, const uint32_t *c
 
 #define CHEAPEST 4   // selections that are priced as whole graphs, under each way of pricing e-nodes
 
-#define USUAL_NODES 400   // of a problem that gets the whole budget
+#define USUAL_NODES 400      // of a problem that gets the whole budget
+#define LARGE_PROBLEM 4000   // nodes: the best extraction is asked under one way of pricing only
 
 static uint64_t scaled(uint64_t amount, uint64_t least, size_t n_nodes)
 {
-    uint64_t share = n_nodes > USUAL_NODES ? amount * USUAL_NODES / n_nodes : amount;
-    return share > least ? share : least < amount ? least : amount;
+    double share = n_nodes > USUAL_NODES ? (double)USUAL_NODES / (double)n_nodes : 1;
+    uint64_t left = (uint64_t)((double)amount * share * share);
+    return left > least ? left : least;
 }
 
-// Each step takes as long as the problem is large.
+// In larger problems there is more to do, and each step of it takes longer.
 static struct extraction_budget budget_of(const struct extraction_budget *whole, size_t n_nodes)
 {
     struct extraction_budget b = *whole;
-    b.branches = scaled(b.branches, 10, n_nodes);
-    b.restarts = scaled(b.restarts, 2, n_nodes);
-    b.ilp_nodes = (int)scaled((uint64_t)b.ilp_nodes, 20, n_nodes);
+    b.branches = scaled(b.branches, 0, n_nodes);
+    b.restarts = scaled(b.restarts, 1, n_nodes);
+    b.ilp_nodes = (int)scaled((uint64_t)b.ilp_nodes, 1, n_nodes);
     return b;
 }
 
@@ -123,7 +125,7 @@ static void extract(struct candidates *c, const struct posing *p, enum node_pric
         keep(c, p, choice, "DAG", pricing, cost);
         c->best = pricing == PRICED_ALONE ? cost : c->best;
     }
-    if (budget)
+    if (budget && (pricing == PRICED_ALONE || p->problem.n_nodes <= LARGE_PROBLEM))
         extract_best(c, p, pricing, budget);
     mem_free_array(choice, p->problem.n_classes + 1);
 }
