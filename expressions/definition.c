@@ -1,3 +1,4 @@
+// Building definitions, and what follows from one: split trees, values of indices, operations.
 #include "expressions/definition.h"
 
 #include "core/arena.h"

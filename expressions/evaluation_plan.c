@@ -1,3 +1,4 @@
+// Takes each index of a definition apart into what lanes, loops and both together add, and fills tables for lanes.
 #include "expressions/evaluation_plan.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// Arithmetic modulo 2^61 - 1 by folding the product's upper half.
 #include "expressions/field.h"
 
 #include <math.h>

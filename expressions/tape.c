@@ -1,3 +1,4 @@
+// Makes tapes: computations are unrolled, ranked by what they read, numbered, and cut into runs of one instruction.
 #include "expressions/tape.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// One pass over all iterations notes what each adds to every index of every read.
 #include "expressions/tape_nest.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// The tape's loop over doubles.
 #include "expressions/tape.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// The tape's loop over the prime field: sums of products are reduced once.
 #include "expressions/tape.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// Unrolls definitions into scalar computations, hash-consed, with constants computed on the way.
 #include "expressions/tape_unroll.h"
 
 #include "core/arena.h"

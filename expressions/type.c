@@ -1,3 +1,4 @@
+// Element types by table, shapes as text, and split trees with their meet.
 #include "expressions/type.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// Values of tensors: aligned memory, and random numbers of each element type.
 #include "expressions/value.h"
 
 #include "core/arena.h"

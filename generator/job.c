@@ -1,3 +1,5 @@
+// The job, from top to bottom: options; the space; find (from checkpoints, then slices not found yet); reduce each
+// family; write.
 #include "generator/job.h"
 
 #include "core/clock.h"

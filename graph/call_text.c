@@ -1,3 +1,4 @@
+// Applications as text: positional and named attributes, then arguments.
 #include "graph/call_text.h"
 
 #include "core/error.h"

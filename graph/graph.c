@@ -1,3 +1,4 @@
+// Nodes are appended when no equal one is found; commutative ones put their inputs in order first.
 #include "graph/graph.h"
 
 #include "core/arena.h"

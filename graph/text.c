@@ -1,3 +1,4 @@
+// Graphs as text: one let for each node, then the outputs.
 #include "graph/text.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// The activations that convolutions, products and poolings may have, by table.
 #include "operators/activation.h"
 
 const char *const activation_names[] = {"none", "relu", NULL};

@@ -1,3 +1,4 @@
+// The list of operators, and what is checked of every call before its own definition is asked for.
 #include "operators/operator.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// Stages along some axes, and reading them back at places of the whole shape.
 #include "operators/reduction.h"
 
 uint32_t axes_from(int first, int rank)

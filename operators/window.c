@@ -1,3 +1,4 @@
+// The places of windows: sizes, strides, pads, dilations, and what is refused of them.
 #include "operators/window.h"
 
 #include "core/arena.h"

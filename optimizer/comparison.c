@@ -1,3 +1,4 @@
+// Inputs from seeds, outputs of several rounds recorded, and their differences merged.
 #include "optimizer/comparison.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// The steps of a graph's plan as texts with seconds, and which nodes each has.
 #include "optimizer/graph_steps.h"
 
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// The job from top to bottom: device, rules, model, search, check, and what is written.
 #include "optimizer/optimization.h"
 
 #include "backends/cpu/cpu.h"

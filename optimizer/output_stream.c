@@ -1,3 +1,4 @@
+// A model for standard output is written to a file first, and sent when it is whole.
 #include "optimizer/output_stream.h"
 
 #include "core/error.h"

@@ -1,3 +1,4 @@
+// The report as text for people and as JSON, from one struct.
 #include "optimizer/report.h"
 
 #include "core/text.h"

@@ -1,3 +1,4 @@
+// Opaque nodes are cut out of a graph: their outputs become inputs, what they read becomes outputs.
 #include "optimizer/runnable.h"
 
 #include "expressions/elements.h"

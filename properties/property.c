@@ -1,3 +1,4 @@
+// Reads the files of properties, each a pair of terms with guards and conditions.
 #include "properties/property.h"
 
 #include "core/arena.h"

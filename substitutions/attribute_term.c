@@ -1,3 +1,4 @@
+// Attribute terms are lists of integers: constants, variables, dimensions, and arithmetic entry by entry.
 #include "substitutions/attribute_term.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// Rules from text and back: names, terms, conditions, proofs.
 #include "substitutions/rule.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// The median is known when the middle half of the samples lies within 2 % of it.
 #include "backends/contract/sampling.h"
 
 #include "core/statistics.h"

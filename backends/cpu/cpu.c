@@ -1,3 +1,4 @@
+// The device "cpu": which kernel claims a step, models prepared once and run step by step, and opening and closing.
 #include "backends/cpu/cpu.h"
 
 #include "backends/cpu/cpu_internal.h"

@@ -1,3 +1,4 @@
+// Runs compiled loops: threads share the longest axis, vectors of one row at a time go through the instructions.
 #include "backends/cpu/loops_internal.h"
 
 #include <math.h>

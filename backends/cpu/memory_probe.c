@@ -1,3 +1,4 @@
+// How fast this machine reads memory: one read of known size, timed, and kept in the cost database like a step.
 #include "backends/cpu/memory_probe.h"
 
 #include "backends/contract/cost_database.h"

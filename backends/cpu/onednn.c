@@ -1,3 +1,4 @@
+// What all oneDNN primitives share: the engine, memory descriptions of views, and attributes made of epilogues.
 #include "backends/cpu/onednn.h"
 
 #include "backends/cpu/onednn_version.h"

@@ -1,3 +1,4 @@
+// Axes that follow one another in all accesses become one; then an access is offsets by what is left.
 #include "backends/cuda/nest.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// A device without hardware: seconds are computed from bytes, operations and layouts, the same on every machine.
 #include "backends/fake/fake.h"
 
 #include "core/arena.h"

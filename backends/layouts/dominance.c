@@ -1,3 +1,5 @@
+// For two values of a variable the least difference of each table is added up; where it is not below 0 one value goes.
+// What a change touches is looked at again until nothing changes.
 #include "backends/layouts/dominance.h"
 
 #include "core/arena.h"

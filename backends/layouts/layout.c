@@ -1,3 +1,5 @@
+// Looks for the best layouts: an optimistic problem is solved, its plan priced, and solved anew until nothing is a
+// guess.
 #include "backends/layouts/layout.h"
 
 #include "backends/layouts/layout_internal.h"

@@ -1,3 +1,4 @@
+// Strides of layouts, and which reshapes, parts and blocks of a view are views again.
 #include "backends/planning/view.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// Runs graphs by their definitions, node by node, in doubles or 64-bit integers.
 #include "backends/reference/reference.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// Sorts applications by fingerprint, slice by slice, and hands runs of equal ones to equivalence_class.c.
 #include "generator/enumerate/classes.h"
 
 #include "core/clock.h"

@@ -1,3 +1,4 @@
+// Members with equal fingerprints are compared by their contents; renamings and detours are left out.
 #include "generator/enumerate/equivalence_class.h"
 
 #include "generator/enumerate/inputs.h"

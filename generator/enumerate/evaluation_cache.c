@@ -1,3 +1,5 @@
+// Types, settings, calls and values are interned in tables of their own; the larger ones are emptied when they are
+// full.
 #include "generator/enumerate/evaluation_cache.h"
 
 #include "core/hash.h"

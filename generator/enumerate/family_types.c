@@ -1,3 +1,4 @@
+// Types, signatures and meanings of a family, interned behind one lock, with a cache for each thread in front.
 #include "generator/enumerate/family_types.h"
 
 #include "core/random.h"

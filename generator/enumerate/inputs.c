@@ -1,3 +1,4 @@
+// Visits the sets of inputs that have as many of each type as a given one.
 #include "generator/enumerate/inputs.h"
 
 static uint64_t choose(int n, int k)

@@ -1,3 +1,4 @@
+// Keys are written depth first; renamings of inputs are visited in order, within each type.
 #include "generator/enumerate/key.h"
 
 #include <assert.h>

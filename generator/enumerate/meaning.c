@@ -1,3 +1,4 @@
+// Definitions are compared stage by stage and node by node, as bytes.
 #include "generator/enumerate/meaning.h"
 
 #include "core/hash.h"

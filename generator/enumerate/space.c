@@ -1,3 +1,4 @@
+// Reads the text of a space, and keeps the families and operators that are asked for.
 #include "generator/enumerate/space.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// Where the arguments of a key's applications begin and end, and what follows from that.
 #include "generator/enumerate/term.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+// Types are equal when shapes and whole split trees are.
 #include "generator/enumerate/types.h"
 
 #include "core/arena.h"

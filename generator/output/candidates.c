@@ -1,3 +1,4 @@
+// Laws become rules in both directions; texts are sorted, and duplicates and instances of others dropped.
 #include "generator/output/candidates.h"
 
 #include "core/text.h"

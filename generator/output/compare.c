@@ -1,3 +1,4 @@
+// Rules of others are written in a family's own terms, and chains to their targets looked for.
 #include "generator/output/compare.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// Writes TASO's protobuf messages: what its optimizer reads of operators, tensors and parameters.
 #include "generator/output/export_pb.h"
 
 #include "core/file.h"

@@ -1,3 +1,4 @@
+// A law's graphs become terms, its sizes sums of dimensions, its free values attribute variables.
 #include "generator/output/law_text.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// The comment at the head of a rule file, and the table of counts.
 #include "generator/output/report.h"
 
 #include "core/text.h"

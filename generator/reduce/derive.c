@@ -1,3 +1,4 @@
+// A breadth-first search from both ends; terms are bounded in size and number.
 #include "generator/reduce/derive.h"
 
 #include "core/memory.h"

@@ -1,3 +1,4 @@
+// Candidates are pairs of targets with pairs of sources; each is pruned, tested and kept unless rules derive it.
 #include "generator/reduce/join.h"
 
 #include "core/interrupt.h"

@@ -1,3 +1,4 @@
+// Each pruning makes a more general rule and keeps the verdict of evaluating it.
 #include "generator/reduce/prune.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// Classes are connected level by level; a pair of parts that stays apart becomes a law, and all is connected anew.
 #include "generator/reduce/reduce.h"
 
 #include "core/interrupt.h"

@@ -1,3 +1,4 @@
+// Rules are found by the heads of a term's arguments, matched, and their steps visited.
 #include "generator/reduce/rewrite.h"
 
 #include <string.h>

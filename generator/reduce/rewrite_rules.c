@@ -1,3 +1,4 @@
+// Rules by root; of each root sets of rules by the heads of its arguments.
 #include "generator/reduce/rewrite_rules.h"
 
 #include "generator/enumerate/term.h"

@@ -1,3 +1,4 @@
+// Replaces at all occurrences at once; size and hash of the result are foreseen before it is made.
 #include "generator/reduce/rewrite_step.h"
 
 #include <string.h>

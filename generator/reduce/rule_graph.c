@@ -1,3 +1,4 @@
+// Graphs are read from keys and written as keys, cleaned of what nothing reaches, and judged by their values.
 #include "generator/reduce/rule_graph.h"
 
 #include <assert.h>

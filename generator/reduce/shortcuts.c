@@ -1,3 +1,4 @@
+// From each member of a class to its smallest ones, pruned and tested as all others.
 #include "generator/reduce/shortcuts.h"
 
 #include "core/interrupt.h"

@@ -1,3 +1,4 @@
+// Targets, groups of sources, and renamings of targets, each with an index.
 #include "generator/reduce/two_outputs.h"
 
 #include <string.h>

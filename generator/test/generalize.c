@@ -1,3 +1,4 @@
+// Places of equal attributes are changed together, as few as keep the rule true, at each value of a table.
 #include "generator/test/generalize.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// One pass over both texts, binding attribute variables on the way.
 #include "generator/test/instances.h"
 
 #include "core/hash.h"

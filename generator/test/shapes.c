@@ -1,3 +1,4 @@
+// Changes one size, then the least sets with others, and joins what changes together into classes.
 #include "generator/test/shapes.h"
 
 #include "core/random.h"

@@ -1,3 +1,4 @@
+// Types, calls and values of the last sizes are kept, as sizes change a few at a time.
 #include "generator/test/size_test.h"
 
 #include <math.h>

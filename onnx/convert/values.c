@@ -1,3 +1,4 @@
+// Tensors of test data, from files of TensorProto.
 #include "onnx/convert/values.h"
 
 #include "core/error.h"

@@ -1,3 +1,4 @@
+// Attributes of a node by name, with standard values.
 #include "onnx/format/node.h"
 
 const struct onnx_attribute *onnx_node_find(const struct onnx_node *n, const char *name)

@@ -1,3 +1,4 @@
+// Both graphs for Graphviz.
 #include "core/text.h"
 #include "optimizer/report.h"
 #include "optimizer/report/pages.h"

@@ -1,3 +1,4 @@
+// Weights on demand, inputs from seeds, outputs compared, and .npy files.
 #include "optimizer/run/run.h"
 
 #include "core/arena.h"

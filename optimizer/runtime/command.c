@@ -1,3 +1,4 @@
+// Times models by a command of the user's, which prints seconds.
 #include "optimizer/runtime/command.h"
 
 #include "core/error.h"

@@ -1,3 +1,4 @@
+// One interface to a worker with ONNX Runtime, or to a command; loads are fresh each time.
 #include "optimizer/runtime/runtime.h"
 
 #include "core/clock.h"

@@ -1,3 +1,4 @@
+// Groups of nodes as small models, timed in the worker and kept in the cost database by their text.
 #include "optimizer/runtime/step_costs.h"
 
 #include "backends/contract/backend.h"

@@ -1,3 +1,4 @@
+// Nodes that ONNX Runtime is likely to fuse are one group: an anchor with what follows entry by entry.
 #include "optimizer/runtime/step_groups.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// Entries of both sides of a match, from pseudo-random leaves over the prime field, without storing a tensor.
 #include "optimizer/search/translation_validation.h"
 
 #include "core/arena.h"

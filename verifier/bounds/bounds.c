@@ -1,3 +1,4 @@
+// From the classes of an instance's indices to how many sizes suffice for each axis, with the reason.
 #include "verifier/bounds/bounds.h"
 
 #include "verifier/bounds/class_windows.h"

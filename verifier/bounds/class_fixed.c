@@ -1,3 +1,4 @@
+// Images whose sizes conditions name, read by windows that have few places.
 #include "verifier/bounds/class_windows.h"
 
 #include "verifier/instances/size_ranges.h"

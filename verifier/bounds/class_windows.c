@@ -1,3 +1,4 @@
+// Windows are paired along the ways from the outputs, level by level; kernels of one entry are none.
 #include "verifier/bounds/class_windows.h"
 
 #include "verifier/bounds/same_terms.h"

@@ -1,3 +1,4 @@
+// Walks over the definitions of an instance, and unites axes and variables that are read by one another.
 #include "verifier/bounds/classes.h"
 
 #include "core/hash.h"

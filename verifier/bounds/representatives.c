@@ -1,3 +1,4 @@
+// Marks the entries to compare, then what they are made of, from the outputs down.
 #include "verifier/bounds/representatives.h"
 
 #include "verifier/bounds/classes.h"

@@ -1,3 +1,4 @@
+// Attribute terms are compared as text, where sizes of one class and what conditions say equal are the same.
 #include "verifier/bounds/same_terms.h"
 
 #include "verifier/bounds/unhandled.h"

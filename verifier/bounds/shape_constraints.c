@@ -1,3 +1,4 @@
+// Linear polynomials of sizes and attributes, and what is never negative whatever they are.
 #include "verifier/bounds/shape_constraints.h"
 
 #include <string.h>

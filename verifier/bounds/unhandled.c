@@ -1,3 +1,4 @@
+// What small numbers do not tell apart, looked for in the text of both sides.
 #include "verifier/bounds/unhandled.h"
 
 #include "core/arena.h"

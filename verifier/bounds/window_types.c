@@ -1,3 +1,4 @@
+// What each operator of windows asks of its inputs, and whether one side's demands follow from the other's.
 #include "verifier/bounds/window_types.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// Breadth-first search from both ends over terms, with the axioms of a proof as rewrite rules.
 #include "verifier/entailment/derivation.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// One Z3 context: sorts, functions, axioms behind literals, and the facts that typing gives.
 #include "verifier/entailment/formulas.h"
 
 #include <assert.h>

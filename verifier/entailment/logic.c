@@ -1,3 +1,4 @@
+// Translates terms of an instance's kind into many-sorted first-order terms, hash-consed.
 #include "verifier/entailment/logic.h"
 
 #include "core/hash.h"

@@ -1,3 +1,4 @@
+// Hears instances, keeps what is equal in all of them, and makes a sentence for each kind.
 #include "verifier/entailment/obligations.h"
 
 #include "core/hash.h"

@@ -1,3 +1,4 @@
+// Which symbols are reachable from an obligation through the triggers of axioms.
 #include "verifier/entailment/relevance.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+// Z3 is asked to refute each obligation within a number of steps; what it used is read from the core.
 #include "verifier/entailment/theory.h"
 
 #include "core/clock.h"

@@ -1,3 +1,4 @@
+// Explores an equation, gets its bounds, and tests every instance within them.
 #include "verifier/exact/judge.h"
 
 #include "core/hash.h"

@@ -1,3 +1,4 @@
+// Judgements of parts are merged into one, the worst first.
 #include "verifier/exact/judgement.h"
 
 const char *verdict_name(enum verdict verdict)

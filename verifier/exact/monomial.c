@@ -1,3 +1,4 @@
+// Products of few atoms are packed in lanes of one number; longer ones are interned.
 #include "verifier/exact/monomial.h"
 
 #include "core/hash.h"

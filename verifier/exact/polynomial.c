@@ -1,3 +1,4 @@
+// Sorted sums, hash-consed, with maxima as sets and other functions as atoms.
 #include "verifier/exact/polynomial.h"
 
 #include "core/hash.h"

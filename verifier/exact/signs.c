@@ -1,3 +1,4 @@
+// Resolves maxima by the sign of one difference at a time, both cases.
 #include "verifier/exact/signs.h"
 
 #define MOST_CASES_DEEP 4

@@ -1,3 +1,4 @@
+// Random attributes and large sizes; the smallest instance that differs is told.
 #include "verifier/exact/trial.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// Depth-first over the variables, with ranks that stay possible, and rotations of equal axes left out.
 #include "verifier/instances/assignment.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// Values of each attribute by its role: ranges, lists, permutations, sets.
 #include "verifier/instances/domain.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// Joins the relations of nodes, smallest first, and types the rest as soon as inputs are known.
 #include "verifier/instances/enumerate.h"
 
 #include "verifier/instances/rank_classes.h"

@@ -1,3 +1,4 @@
+// Rules and properties as equations, and what their text says of operators and sizes.
 #include "verifier/instances/equation.h"
 
 struct equation equation_of_rule(const struct rule *r)

@@ -1,3 +1,4 @@
+// Boxes grow until something is well-typed; instances of each kind add to the bounds.
 #include "verifier/instances/explore.h"
 
 #include "core/hash.h"

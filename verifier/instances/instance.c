@@ -1,3 +1,4 @@
+// Binds types and attributes, types nodes, and evaluates both sides as polynomials.
 #include "verifier/instances/instance.h"
 
 #include "core/hash.h"

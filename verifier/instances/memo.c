@@ -1,3 +1,4 @@
+// Rows of integers by their hash.
 #include "verifier/instances/memo.h"
 
 #include "core/hash.h"

@@ -1,3 +1,4 @@
+// Union-find over tensors by operators that keep ranks, and ranks that lists of attributes leave.
 #include "verifier/instances/rank_classes.h"
 
 #include <string.h>

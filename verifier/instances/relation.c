@@ -1,3 +1,4 @@
+// Columns are variables, rows are types; joins go by an index of the shared columns.
 #include "verifier/instances/relation.h"
 
 #include <string.h>

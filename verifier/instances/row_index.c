@@ -1,3 +1,4 @@
+// A chained hash table over rows that stay where they are.
 #include "verifier/instances/row_index.h"
 
 #include <string.h>

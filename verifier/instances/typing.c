@@ -1,3 +1,4 @@
+// Types, heads and calls are interned; refusals are kept as bare hashes.
 #include "verifier/instances/typing.h"
 
 #include "core/hash.h"

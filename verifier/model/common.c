@@ -1,3 +1,4 @@
+// Both models in one graph: equal weights, opaque nodes and inputs are one leaf.
 #include "verifier/model/common.h"
 
 #include "core/error.h"

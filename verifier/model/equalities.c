@@ -1,3 +1,4 @@
+// Union-find with congruence closure over the nodes of one graph.
 #include "verifier/model/equalities.h"
 
 #include "core/hash.h"

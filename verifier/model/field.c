@@ -1,3 +1,4 @@
+// Evaluates both models over the prime field, tensor by tensor, dropping what is not needed any more.
 #include "verifier/model/field.h"
 
 #include "core/hash.h"

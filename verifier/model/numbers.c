@@ -1,3 +1,4 @@
+// Runs both models on a device, opaque nodes paired, and compares their outputs.
 #include "verifier/model/numbers.h"
 
 #include "backends/cpu/cpu.h"

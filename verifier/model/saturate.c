@@ -1,3 +1,4 @@
+// Applies proved rules to both models until outputs meet or the budget is used.
 #include "verifier/model/saturate.h"
 
 #include "backends/reference/reference.h"

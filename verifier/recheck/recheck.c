@@ -1,3 +1,4 @@
+// Both sides as terms of Z3's reals, asked for a difference.
 #include "verifier/recheck/recheck.h"
 
 #include "core/arena.h"

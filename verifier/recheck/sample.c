@@ -1,3 +1,4 @@
+// Listens to a judgement and has some of its instances looked at again.
 #include "verifier/recheck/sample.h"
 
 #include "core/hash.h"

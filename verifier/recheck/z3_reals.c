@@ -1,3 +1,4 @@
+// The evaluator over terms of Z3: numbers stay numbers as long as they can.
 #include "verifier/recheck/z3_reals.h"
 
 #include "expressions/evaluate.h"

@@ -1,3 +1,4 @@
+// Groups of conditions are assumed all at once; then those the proof does without are dropped one by one.
 #include "verifier/rules/abduction.h"
 
 #include "verifier/instances/explore.h"

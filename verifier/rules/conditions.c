@@ -1,3 +1,4 @@
+// Atoms that hold of good instances are combined until no failing instance meets them.
 #include "verifier/rules/conditions.h"
 
 #include "verifier/instances/ranks.h"

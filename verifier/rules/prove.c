@@ -1,3 +1,4 @@
+// What is tried for a rule, in order, and the certificate of what succeeded.
 #include "verifier/rules/prove.h"
 
 #include "verifier/bounds/laws.h"

@@ -1,3 +1,4 @@
+// Rules are written in a canonical order of variables, forwards and backwards, and looked up.
 #include "verifier/rules/reversed.h"
 
 #include "core/arena.h"

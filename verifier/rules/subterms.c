@@ -1,3 +1,4 @@
+// Pairs of subterms that differ below equal applications are written as a rule of their own.
 #include "verifier/rules/subterms.h"
 
 #include "core/arena.h"

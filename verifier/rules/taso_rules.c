@@ -1,3 +1,4 @@
+// Reads the messages of TASO's rule files, field by field, and writes rules in our terms.
 #include "verifier/rules/taso_rules.h"
 
 #include "core/arena.h"

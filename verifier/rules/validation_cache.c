@@ -1,3 +1,4 @@
+// A file of hashes in the cache folder, written whole.
 #include "verifier/rules/validation_cache.h"
 
 #include "core/error.h"

@@ -1,3 +1,4 @@
+// Cases of ranks and axes, each with the most generic shapes that are found.
 #include "verifier/selection/example.h"
 
 #include "core/hash.h"

@@ -1,3 +1,4 @@
+// A queue of graphs, each rewritten by every rule, equal ones once.
 #include "verifier/selection/reach.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// Judges form, gain and need of each rule, the smallest first.
 #include "verifier/selection/select.h"
 
 #include "verifier/selection/example.h"

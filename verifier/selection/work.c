@@ -1,3 +1,4 @@
+// Counts operators, operations and entries of what depends on inputs.
 #include "verifier/selection/work.h"
 
 #include "core/arena.h"

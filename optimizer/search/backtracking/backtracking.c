@@ -1,3 +1,4 @@
+// The search: greedy descent, then chains, until patience or the budget ends.
 #include "optimizer/search/search.h"
 
 #include "core/clock.h"

@@ -1,3 +1,4 @@
+// Chains of rewrites around each match that gains nothing alone, priced in batches, applied wherever they fit.
 #include "optimizer/search/backtracking/chains.h"
 
 #include "optimizer/search/backtracking/replay.h"

@@ -1,3 +1,4 @@
+// The best graph so far: what its proposals gain, trials of several at once, and adopting one.
 #include "optimizer/search/backtracking/incumbent.h"
 
 #include <math.h>

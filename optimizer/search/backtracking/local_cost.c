@@ -1,3 +1,4 @@
+// What a match changes of the cost, by its neighbourhood before and after, written down and looked up first.
 #include "optimizer/search/backtracking/local_cost.h"
 
 #include "optimizer/search/repeated_weight.h"

@@ -1,3 +1,4 @@
+// Numbers by the words of a description.
 #include "optimizer/search/backtracking/memo.h"
 
 #include "core/hash.h"

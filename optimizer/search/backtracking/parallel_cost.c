@@ -1,3 +1,4 @@
+// Threads take matches from the longest run that is left; equal ones and known ones are priced once.
 #include "optimizer/search/backtracking/parallel_cost.h"
 
 #include "core/team.h"

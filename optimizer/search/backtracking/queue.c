@@ -1,3 +1,4 @@
+// A binary heap of candidates by cost; the costlier half goes when memory is short.
 #include "optimizer/search/backtracking/queue.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// A region is taken out in a canonical order, compared with known ones, and what became of it grafted back.
 #include "optimizer/search/backtracking/region.h"
 
 #include "core/arena.h"

@@ -1,3 +1,4 @@
+// The steps of a chain are looked for again from every match that looks like its first.
 #include "optimizer/search/backtracking/replay.h"
 
 #include <math.h>
