@@ -26,6 +26,7 @@ BAD = {
     "onnx-tests-table": [[ABSENT]],
     "peak-memory": [["--", "./absent"], ["--of", ABSENT, "--", "true"]],
     "prove-rules": [[ABSENT, ABSENT, "out", "kept"], [ABSENT]],
+    "saturation-tables": [[ABSENT, ABSENT]],
     "search-figures": [[ABSENT]],
     "search-scaling": [["--program", "./absent"]],
     "tensat-rules": [[ABSENT], ["."]],
