@@ -15,7 +15,6 @@ enum cycle_filtering {
     CYCLES_VANILLA,     // each application is checked on the e-graph as it is
     CYCLES_EFFICIENT,   // each is checked by what was known when the round began, and the rest is resolved after it
 };
-#define CYCLE_FILTERINGS "none", "vanilla", "efficient", NULL
 
 enum exploration_end {
     EXPLORATION_SATURATED,   // nothing new follows
