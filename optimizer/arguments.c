@@ -4,12 +4,13 @@
 #define FIELD(name) offsetof(struct optimize_arguments, name)
 const struct option_spec optimize_option_specs[] = {
     {"output", OPTION_TEXT, FIELD(optimize.output), .letter = 'o', .metavar = "FILE",
-     .help = "where the optimized model goes, - for standard output (the report is on stderr then); without it nothing is "
-             "written"},
+     .help = "where the optimized model goes, - for standard output (the report is on stderr then); without it nothing "
+             "is written"},
     {"rules", OPTION_TEXT, FIELD(optimize.rules), .metavar = "FILE", .help = "the substitutions"},
     {"without", OPTION_LIST, FIELD(optimize.without), .metavar = "RULE", .help = "do not use this rule"},
     {"only-proved", OPTION_FLAG, FIELD(optimize.only_proved),
-     .help = "use only rules with a certificate that they hold for all sizes, not those that were tested up to some"},
+     .help = "use only rules that ship with this build as proved for all sizes, in whatever file; certificates count "
+             "for nothing"},
     {"max-rule-ops", OPTION_INTEGER, FIELD(optimize.max_rule_ops), .low = 0, .high = 1e9, .metavar = "N",
      .help = "use no rule with more than N operators on either side; 0: no limit"},
     {"device", OPTION_CHOICE, FIELD(optimize.device), .choices = optimize_devices, .metavar = "DEVICE",

@@ -12,6 +12,7 @@
 #include "core/log.h"
 #include "core/text.h"
 #include "onnx/convert/export.h"
+#include "optimizer/proved_rules.h"
 #include "optimizer/run/run.h"
 #include <string.h>
 
@@ -82,15 +83,6 @@ static bool has_rule(const struct rule_set *rules, const char *name)
     return false;
 }
 
-// Keeps the rules that are as wanted; says how many others there were.
-static bool keep_proved_rules(struct optimizing *o)
-{
-    size_t n_all = o->rules.rules.count, n_kept = n_all - rule_set_filter(&o->rules, rule_is_proved);
-    log_info(o->options->log, "%zu of %zu rules are proved for all sizes", n_kept, n_all);
-    return n_kept > 0 || error_set_code(o->error, EXIT_USAGE, o->options->rules,
-                                        "no rule has a certificate that it is proved; taso-verify rules writes them");
-}
-
 static bool read_rules(struct optimizing *o)
 {
     const struct option_list *without = &o->options->without;
@@ -99,7 +91,8 @@ static bool read_rules(struct optimizing *o)
     for (size_t i = 0; i < without->count; i++)
         if (!has_rule(&o->rules, without->items[i]))
             return error_set_code(o->error, EXIT_USAGE, o->options->rules, "there is no rule %s", without->items[i]);
-    return !o->options->only_proved || keep_proved_rules(o);
+    return !o->options->only_proved ||
+           proved_rules_keep(&o->rules, o->options->rules, o->options->log, &o->report.n_rules_left_out, o->error);
 }
 
 static void tell_of_unbound_inputs(const struct optimizing *o)
@@ -384,8 +377,9 @@ static bool search_and_judge(struct optimizing *o)
 
 // --- rewrites that lose digits ---------------------------------------------------------------------------------------
 
-static bool cancels_nothing(const struct rule *r)
+static bool cancels_nothing(const struct rule *r, const void *context)
 {
+    (void)context;
     return !rule_introduces_differences(r);
 }
 
@@ -407,7 +401,7 @@ static bool search_without_differences(struct optimizing *o)
     search_result_free(&o->found);
     o->found = (struct search_result){0};
     o->report.is_timed = false;
-    size_t n_left_out = rule_set_filter(&o->rules, cancels_nothing);
+    size_t n_left_out = rule_set_filter(&o->rules, cancels_nothing, NULL);
     log_warning(o->options->log,
                 "%s: the result loses too many digits: searching again without the %zu rules that subtract",
                 o->options->input, n_left_out);

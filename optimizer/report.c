@@ -48,6 +48,9 @@ static void print_operators(struct text *out, const struct report *r)
 
 static void print_rules(struct text *out, const struct report *r)
 {
+    if (r->n_rules_left_out)
+        text_printf(out, "rules left out           %zu, which this build does not know as proved\n",
+                    r->n_rules_left_out);
     if (r->search->steps.count == 0) {
         text_add(out, "rules applied            none\n");
         return;
@@ -365,6 +368,7 @@ static void add_rules(struct text *out, const struct report *r)
         if (r->search->applications.items[i])
             add_count(out, r->rules->rules.items[i]->name, r->search->applications.items[i]);
     text_add(out, "}");
+    add_count(out, "rules_left_out", r->n_rules_left_out);
     add_key(out, "rewrites");
     text_add(out, "[");
     for (size_t i = 0; i < r->search->steps.count; i++) {

@@ -41,8 +41,9 @@ struct report {
     const struct graph_steps *steps_before, *steps_after;   // NULL: not known
     const struct search_result *search;
     const struct rule_set *rules;
-    const char *slant;    // of the search whose result was the fastest
-    size_t n_finalists;   // different results of searches with different slants
+    size_t n_rules_left_out;   // that are not among the proved ones, where these alone were wanted
+    const char *slant;         // of the search whose result was the fastest
+    size_t n_finalists;        // different results of searches with different slants
     const char *layout_strategy;
     double seconds_with_layouts;   // estimated for the result, with the layouts that the strategy gives it
     double layout_gap;             // others may cost less by this share of the least that is possible; 0: none do
@@ -50,7 +51,7 @@ struct report {
         size_t folded, identities, normalizations, opaque;
     } import;
     size_t folded_weights;   // weight-only subgraphs computed at export
-    bool is_too_large;        // there is no room to run the result
+    bool is_too_large;       // there is no room to run the result
     enum check_verdict verdict;
     const char *verdict_reason;   // why the check was skipped; NULL otherwise
     double tolerance;

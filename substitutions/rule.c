@@ -175,12 +175,13 @@ bool rule_parse(const struct sexp *s, const char *file, struct arena *a, struct 
     return true;
 }
 
-size_t rule_set_filter(struct rule_set *set, bool (*is_kept)(const struct rule *r))
+size_t rule_set_filter(struct rule_set *set, bool (*is_kept)(const struct rule *r, const void *context),
+                       const void *context)
 {
     size_t n_all = set->rules.count, n_kept = 0;
     for (size_t i = 0; i < n_all; i++) {
         struct rule *r = set->rules.items[i];
-        if (is_kept(r))
+        if (is_kept(r, context))
             set->rules.items[n_kept++] = r;
         else
             rule_free(r);
@@ -189,7 +190,7 @@ size_t rule_set_filter(struct rule_set *set, bool (*is_kept)(const struct rule *
     return n_all - n_kept;
 }
 
-bool rule_is_proved(const struct rule *r)
+bool rule_claims_proof(const struct rule *r)
 {
     return r->proof && (strstr(r->proof, "(definitions proved ") || strstr(r->proof, "(z3 proved"));
 }
@@ -227,9 +228,8 @@ static void print_terms(struct text *out, const struct rule *r, const char *labe
     text_add(out, ")");
 }
 
-void rule_print(struct text *out, const struct rule *r)
+void rule_print_statement(struct text *out, const struct rule *r)
 {
-    text_printf(out, "(rule %s", r->name);
     print_terms(out, r, "source", r->sources);
     print_terms(out, r, "target", r->targets);
     if (r->n_conditions) {
@@ -240,6 +240,12 @@ void rule_print(struct text *out, const struct rule *r)
         }
         text_add(out, ")");
     }
+}
+
+void rule_print(struct text *out, const struct rule *r)
+{
+    text_printf(out, "(rule %s", r->name);
+    rule_print_statement(out, r);
     if (r->proof)
         text_printf(out, "\n  %s", r->proof);
     text_add(out, ")\n");
@@ -259,17 +265,26 @@ void rule_set_free(struct rule_set *set)
     vec_free(&set->rules);
 }
 
-bool rule_set_read(struct rule_set *set, const char *path, struct error *error)
+static bool add_rules(struct rule_set *set, const char *file, const struct sexp *list, struct error *error)
 {
-    const struct sexp *list;
     struct rule *rule;
-    if (!sexp_parse_file(set->arena, path, &list, error))
-        return false;
     for (size_t i = 0; i < list->count; i++) {
-        if (!rule_parse(&list->items[i], path, set->arena, &rule, error))
+        if (!rule_parse(&list->items[i], file, set->arena, &rule, error))
             return false;
         rule->number = (uint32_t)set->rules.count;
         vec_push(&set->rules, rule);
     }
     return true;
+}
+
+bool rule_set_parse(struct rule_set *set, const char *file, const char *text, size_t size, struct error *error)
+{
+    const struct sexp *list;
+    return sexp_parse(set->arena, file, text, size, &list, error) && add_rules(set, file, list, error);
+}
+
+bool rule_set_read(struct rule_set *set, const char *path, struct error *error)
+{
+    const struct sexp *list;
+    return sexp_parse_file(set->arena, path, &list, error) && add_rules(set, path, list, error);
 }

@@ -136,14 +136,19 @@ void rule_set_init(struct rule_set *set, struct arena *arena);
 void rule_set_free(struct rule_set *set);
 // Adds the rules of a file: a list of (rule ...) items. Every target variable must occur in the source.
 bool rule_set_read(struct rule_set *set, const char *path, struct error *error);
+// The same of a text; `file` names it in errors.
+bool rule_set_parse(struct rule_set *set, const char *file, const char *text, size_t size, struct error *error);
 // Frees and leaves out the others; gives their number.
-size_t rule_set_filter(struct rule_set *set, bool (*is_kept)(const struct rule *r));
+size_t rule_set_filter(struct rule_set *set, bool (*is_kept)(const struct rule *r, const void *context),
+                       const void *context);
 bool rule_parse(const struct sexp *s, const char *file, struct arena *a, struct rule **ret_rule, struct error *error);
 void rule_free(struct rule *r);   // its vectors; the rest belongs to the arena
-// The certificate says that it holds for all sizes, by one of the two proofs: it was not only tested.
-bool rule_is_proved(const struct rule *r);
+// The certificate says that it holds for all sizes, by one of the two proofs: it was not only tested. A certificate is
+// text, and says what whoever wrote it wants.
+bool rule_claims_proof(const struct rule *r);
 // The target subtracts or negates and the source does not, as where products are saved (Strassen, Winograd): exact over
 // the reals, but what cancels there leaves its rounding behind.
 bool rule_introduces_differences(const struct rule *r);
-void rule_print(struct text *out, const struct rule *r);   // parse after print gives an equal rule
+void rule_print(struct text *out, const struct rule *r);             // parse after print gives an equal rule
+void rule_print_statement(struct text *out, const struct rule *r);   // source, target and conditions alone
 #endif

@@ -92,6 +92,13 @@ class Library(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, text):
                 session.run(inputs)
 
+    def test_only_proved_believes_no_certificate(self):
+        rules = self.folder / "forged.rules"
+        rules.write_text("(rule drop (source (relu ?x)) (target ?x) (proof (definitions proved (ranks 0 4))))\n")
+        with self.assertRaisesRegex(taso.Error, "none of 1 rules is known to this build as proved"):
+            taso.optimize(self.models[0], rules=rules, only_proved=True, **FAST)
+        self.assertIn("rules left out", taso.optimize(self.models[0], only_proved=True, **FAST)[1]["text"])
+
     def test_progress_ends_the_search_and_passes_failures_on(self):
         model, _ = taso.optimize(self.models[0], progress=lambda: False, **FAST)
         onnx.checker.check_model(model)

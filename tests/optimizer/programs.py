@@ -269,20 +269,40 @@ def test_wrong_rule(folder):
 
 
 def test_only_proved(folder):
-    """--only-proved believes certificates alone, and of these not what was only tested."""
-    model, rules, report = negations(folder / "proved.onnx"), folder / "certified.rules", folder / "report.json"
-    for proof, code, is_used in (
-        ("", 2, False),
-        ("(proof (z3 unknown) (definitions tested (ranks 0 4)))", 2, False),
-        ("(proof (z3 unknown) (definitions proved (ranks 0 4)))", 0, True),
-        ("(proof (z3 proved (uses p)) (definitions tested (ranks 0 4)))", 0, True),
+    """--only-proved believes what was built in, whatever the file and the name of a rule, and no certificate."""
+    nodes = [helper.make_node("MatMul", ["x", "a"], ["p"]), helper.make_node("Relu", ["p"], ["y"])]
+    model = small_model(folder / "proved.onnx", nodes, [value("x", 64, 64)], [value("y", 64, 64)],
+                        [weights("a", 64, 64)])
+    rules, report = folder / "certified.rules", folder / "report.json"
+    shipped = (ROOT / "substitutions/taso.rules").read_text()
+    certificate = re.search(r"\(rule matmul-relu\n.*\n.*\n  (\(proof .*\))\)\n", shipped)[1]
+    true = "(rule {} (source (relu (matmul ?x ?y))) (target (matmul :act relu ?x ?y)) {})\n".format
+    false = "(rule {} (source (relu (matmul ?x ?y))) (target (matmul ?x ?y)) {})\n".format
+    tested = re.findall(r"^\(rule (?:.*\n)*?  \(proof (?!.*proved).*$", shipped, re.MULTILINE)
+    expect(tested, "some of the shipped rules are only tested")
+    for name, text, n_left_out in (
+        ("true, without a certificate", true("mine", ""), 0),
+        ("true, though it says less", true("mine", "(proof (z3 unknown) (definitions tested (ranks 0 4)))"), 0),
+        ("false, with the certificate of a true one", false("drop", certificate), None),
+        ("false, with its name too", false("matmul-relu", certificate), None),
+        ("one of each", false("drop", certificate) + true("mine", ""), 1),
+        ("what ships", shipped, len(tested)),
     ):
-        rules.write_text(f"(rule negation-twice (source (neg (neg ?x))) (target ?x) {proof})\n")
+        rules.write_text(text)
         report.unlink(missing_ok=True)
         done = run(OPT, model, "--rules", rules, "--only-proved", "--device", "fake", "--json", report, *QUICK)
-        expect(done.returncode == code, f"{proof}: {done.returncode} {done.stderr}")
-        expect(is_used == (report.exists() and bool(json.loads(report.read_text())["rewrites"])), f"{proof}: used?")
-        expect(code == 0 or "no rule has a certificate" in done.stderr, f"{proof}: {done.stderr}")
+        expect(done.returncode == (2 if n_left_out is None else 0), f"{name}: {done.returncode} {done.stderr}")
+        if n_left_out is None:
+            expect("none of 1 rules is known to this build as proved (1 claim" in done.stderr, f"{name}: {done.stderr}")
+            continue
+        told = json.loads(report.read_text())
+        used = {step["rule"] for step in told["rewrites"]}
+        expect(used and "drop" not in used, f"{name}: {used}")
+        expect(told["rules_left_out"] == n_left_out, f"{name}: {told['rules_left_out']} rules left out")
+    rules.write_text(false("drop", certificate) + true("mine", ""))
+    done = run(OPT, model, "--rules", rules, "--only-proved", "--device", "fake", *QUICK[:-1])
+    expect("1 rules that claim to be proved are left out" in done.stderr, f"the claim is named: {done.stderr}")
+    expect("rules left out           1, " in done.stdout, f"the report says how many: {done.stdout}")
 
 
 def costs_of_products(folder):

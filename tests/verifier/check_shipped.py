@@ -16,12 +16,13 @@ SHARE = 16
 
 
 def read(file):
-    """The rules by name: the text, and what the certificate says of the definitions."""
+    """The rules by name: the text, what it states, and what the certificate says of Z3 and of the definitions."""
+    certified = re.compile(r"^\(rule (\S+)(.*?)\n  \(proof .*?\(z3 (\w+).*\(definitions (\w+) .*$", re.MULTILINE | re.DOTALL)
     rules = {}
     for text in re.split(r"\n(?=\(rule )", pathlib.Path(file).read_text()):
-        found = re.search(r"^\(rule (\S+)(.*?)\n  \(proof .*\(definitions (\w+) .*$", text, re.MULTILINE | re.DOTALL)
+        found = certified.search(text)
         if found:
-            rules[found.group(1)] = (text[found.start():], " ".join(found.group(2).split()), found.group(3))
+            rules[found.group(1)] = (text[found.start():], " ".join(found.group(2).split()), found.groups()[2:])
     return rules
 
 

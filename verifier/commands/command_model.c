@@ -3,6 +3,7 @@
 #include "core/log.h"
 #include "core/options.h"
 #include "core/text.h"
+#include "optimizer/proved_rules.h"
 #include "optimizer/standard_rules.h"
 #include "verifier/commands/commands.h"
 #include "verifier/model/field.h"
@@ -23,7 +24,7 @@ static const struct option_spec specs[] = {
      .help = "the shape of an input, or SYMBOL=8 for a symbolic dimension; for both models"},
     {"rewrite", OPTION_FLAG, offsetof(struct options, rewrite), .help = "use the rules; structure alone otherwise"},
     {"only-proved", OPTION_FLAG, offsetof(struct options, only_proved),
-     .help = "of the rules only those whose certificate says that they are proved for all sizes"},
+     .help = "of the rules only those that ship with this build as proved for all sizes"},
     {"nodes", OPTION_INTEGER, offsetof(struct options, nodes), .low = 0, .high = 1e7, .metavar = "N",
      .help = "nodes that rules may add"},
     {"field", OPTION_FLAG, offsetof(struct options, field),
@@ -63,6 +64,7 @@ struct run {
     struct subject subjects[2];
     struct arena arena;
     struct rule_set rules;
+    size_t n_left_out;   // of the rules, as not proved
     struct common_graph common;
     struct equalities equalities;
     struct saturation saturation;
@@ -191,6 +193,8 @@ static void print_rules_stage(const struct run *run, struct text *out)
     struct shared_classes shared;
     for (size_t i = 0; i < run->common.n_outputs; i++)
         n_equal += is_equal_by_rules(run, i);
+    if (run->n_left_out)
+        text_printf(out, "rules:   %zu are left out, which this build does not know as proved\n", run->n_left_out);
     text_printf(out, "rules:   %zu of %zu outputs are equal by structure", n_equal, run->common.n_outputs);
     if (s->matches || s->constants)
         text_printf(out, " and rules (%u rounds, %zu applications, %zu constants computed)", s->rounds, s->matches,
@@ -361,13 +365,8 @@ static bool read_rules(struct run *run, struct error *error)
     const char *path = run->options.rules;
     if (!run->options.rewrite)
         return true;
-    if (!rule_set_read(&run->rules, path, error))
-        return false;
-    if (run->options.only_proved)
-        rule_set_filter(&run->rules, rule_is_proved);
-    return !run->options.only_proved || run->rules.rules.count > 0 ||
-           error_set_code(error, EXIT_USAGE, path,
-                          "no rule has a certificate that it is proved; taso-verify rules writes them");
+    return rule_set_read(&run->rules, path, error) &&
+           (!run->options.only_proved || proved_rules_keep(&run->rules, path, &run->log, &run->n_left_out, error));
 }
 
 static bool run_on(struct run *run, const char *a, const char *b, bool *ret_equal, struct error *error)

@@ -343,11 +343,11 @@ static bool is_derived(const struct selecting *s, const struct candidate *c, con
 // The kept ones other than this one that may stand in its place: nothing that was only tested does for what is proved.
 static size_t collect_kept(const struct selecting *s, size_t end, size_t except, const struct rule **ret_rules)
 {
-    bool wants_proved = rule_is_proved(s->candidates[except].rule);
+    bool wants_proved = rule_claims_proof(s->candidates[except].rule);
     size_t n = 0;
     for (size_t i = 0; i < end; i++)
         if (s->candidates[i].use == RULE_IS_KEPT && i != except &&
-            (!wants_proved || rule_is_proved(s->candidates[i].rule)))
+            (!wants_proved || rule_claims_proof(s->candidates[i].rule)))
             ret_rules[n++] = s->candidates[i].rule;
     return n;
 }
