@@ -9,8 +9,12 @@ bool make_elementwise(struct making *m, const struct row *row)
     return true;
 }
 
+// Runtimes do this in floating point, which does not hold large integers of 64 bits.
 bool make_fmod(struct making *m, const struct row *row)
 {
+    enum dtype dtype = output_type(m)->dtype;
+    if (dtype == DTYPE_I64 || dtype == DTYPE_U64)
+        return cannot_export(m->x, "a remainder of 64-bit integers has no exact form in ONNX");
     set_int_attribute(m->x, emit_elementwise(m, row->onnx), "fmod", 1);
     return true;
 }
