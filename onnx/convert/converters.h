@@ -23,6 +23,7 @@ bool convert_curve(struct conversion *c);
 bool convert_depth_to_space(struct conversion *c);
 bool convert_divide(struct conversion *c);
 bool convert_dropout(struct conversion *c);
+bool convert_einsum(struct conversion *c);
 bool convert_expand(struct conversion *c);
 bool convert_flatten(struct conversion *c);
 bool convert_gather(struct conversion *c);

@@ -168,6 +168,16 @@ def gemm_and_scalars():
     return m, lambda r: require(r == m, "the model changed")
 
 
+def products_by_named_axes():
+    """They stay as they stand, what is expressed and what is not."""
+    nodes = [node("Einsum", "x,w", "a", equation="bhwc,cd->bhwd"),
+             node("Einsum", "a,x", "b", equation="bhid, bhjd -> bhij"),
+             node("Einsum", "b", "c", equation="...ij->...ji"), node("Einsum", "c", "d", equation="bhii->bhi"),
+             node("Relu", "d", "y")]
+    m = model(nodes, [value("x", (2, 3, 4, 4))], [value("y", (2, 3, 4))], [weight("w", 4, 4)])
+    return m, lambda r: require(r == m, "the model changed")
+
+
 def constant_nodes():
     m = model([helper.make_node("Constant", [], ["c"], value=weight("t", 2, 3)), node("Add", "x,c", "y")],
               [value("x")], [value("y")])
@@ -191,7 +201,8 @@ def dead_nodes():
 CASES = [output_that_is_an_alias, outputs_that_are_equal, outputs_that_are_an_input_and_a_weight, constant_output,
          outer_values_of_subgraphs, everything_around_the_graph, initializers_that_are_inputs,
          normalization_of_a_shared_convolution, convolution_with_bias_and_normalization, unused_outputs,
-         names_that_are_taken, shapes_that_are_computed, gemm_and_scalars, constant_nodes, dead_nodes]
+         names_that_are_taken, shapes_that_are_computed, gemm_and_scalars, products_by_named_axes,
+         constant_nodes, dead_nodes]
 
 
 def outputs_of(m):

@@ -588,6 +588,32 @@ def matmul(c):
     c.data(c.values([*b, k, n] if c.chance(0.85) else [k], dtype))
 
 
+def einsum(c):
+    """Some of five axes for each operand, spaces, an ellipsis at any place, axes of size 1 that are longer elsewhere."""
+    sizes = {label: c.between(1, 4) for label in "ijklm"}
+    ellipsis = c.shape(1, 2) if c.chance(0.3) else None
+    dtype, terms = c.pick(np.float32, np.float32, np.float64, np.int32, np.int64), []
+    for _ in range(c.pick(1, 2, 2, 2, 2, 3, 4)):
+        term = [str(s) for s in c.random.permutation(list("ijklm"))[:c.between(0, 4)]]
+        if term and c.chance(0.08):
+            term[0] = term[-1]   # a diagonal, where there are two
+        shape = [1 if c.chance(0.05) else sizes[label] for label in term]
+        if ellipsis and c.chance(0.8):
+            place = c.below(len(term) + 1)
+            term.insert(place, "...")
+            shape[place:place] = [1 if c.chance(0.1) else n for n in ellipsis]
+        c.data(c.values(shape, dtype))
+        terms.append(term)
+    labels = sorted({label for term in terms for label in term if label != "..."})
+    equation = ",".join("".join(term) for term in terms)
+    if c.chance(0.75):
+        output = [str(s) for s in c.random.permutation(labels)[:c.between(0, len(labels))]] if labels else []
+        if any("..." in term for term in terms):
+            output.insert(c.below(len(output) + 1), "...")
+        equation += "->" + "".join(output)
+    c.attributes["equation"] = equation.replace(",", " , ").replace("->", " -> ") if c.chance(0.3) else equation
+
+
 def gemm(c):
     m, k, n = c.between(1, 4), c.between(1, 4), c.between(1, 4)
     flags = {name: c.pick(0, 1) for name in ("transA", "transB") if c.chance(0.7)}
@@ -682,7 +708,8 @@ TABLE = [
     (conv_transpose, "ConvTranspose", 4), (resize, "Resize", 6), (arithmetic, None, 4), (mod, "Mod", 2),
     (power, "Pow", 2), (clip, "Clip", 3), (cast, "Cast", 4), (compare, None, 2), (unary, None, 5), (where, "Where", 1),
     (logic, None, 1), (variadic, None, 1), (reduce, None, 5), (arg_reduce, None, 2), (softmax, None, 3),
-    (cumsum, "CumSum", 1), (matmul, "MatMul", 2), (gemm, "Gemm", 2), (batch_normalization, "BatchNormalization", 2),
+    (cumsum, "CumSum", 1), (matmul, "MatMul", 2), (gemm, "Gemm", 2), (einsum, "Einsum", 3),
+    (batch_normalization, "BatchNormalization", 2),
     (norms, None, 3), (dropout, "Dropout", 1), (prelu, "PRelu", 1), (top_k, "TopK", 1),
 ]
 SCHEMA_FROM = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, LAST_OPSET]
