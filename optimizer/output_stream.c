@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/file.h"
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,15 +18,26 @@ bool output_stream_open(struct output_stream *ret_stream, struct error *error)
     if (n < 0 || (size_t)n >= sizeof s.folder || !mkdtemp(s.folder))
         return error_set_code(error, EXIT_UNSUPPORTED, s.folder, "no temporary folder can be made");
     snprintf(s.path, sizeof s.path, "%s/model.onnx", s.folder);
-    snprintf(s.data, sizeof s.data, "%s.data", s.path);
     *ret_stream = s;
     return true;
+}
+
+// Names of external data are the writer's affair.
+static size_t count_files(const struct output_stream *s)
+{
+    size_t n = 0;
+    DIR *folder = opendir(s->folder);
+    for (const struct dirent *e; folder && (e = readdir(folder));)
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    if (folder)
+        closedir(folder);
+    return n;
 }
 
 bool output_stream_send(const struct output_stream *s, struct error *error)
 {
     struct file_map map;
-    if (access(s->data, F_OK) == 0)
+    if (count_files(s) > 1)
         return error_set_code(error, EXIT_UNSUPPORTED, NULL,
                               "a model with external data is two files: it cannot go to standard output");
     if (!file_map_open(&map, s->path, error))
@@ -39,7 +51,10 @@ bool output_stream_send(const struct output_stream *s, struct error *error)
 
 void output_stream_close(const struct output_stream *s)
 {
-    unlink(s->path);
-    unlink(s->data);
+    DIR *folder = opendir(s->folder);
+    for (const struct dirent *e; folder && (e = readdir(folder));)
+        unlinkat(dirfd(folder), e->d_name, 0);
+    if (folder)
+        closedir(folder);
     rmdir(s->folder);
 }

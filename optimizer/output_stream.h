@@ -6,11 +6,11 @@
 struct error;
 
 struct output_stream {
-    char folder[256], path[280], data[290];   // of the model, and of what is written beside it
+    char folder[256], path[280];   // nothing else is in the folder, and what is written goes there
 };
 // Makes a place to write to: `path`.
 bool output_stream_open(struct output_stream *ret_stream, struct error *error);
 // Copies what is there to standard output. False: that fails, or the model has data beside it (EXIT_UNSUPPORTED).
 bool output_stream_send(const struct output_stream *s, struct error *error);
-void output_stream_close(const struct output_stream *s);
+void output_stream_close(const struct output_stream *s);   // removes the folder and what is in it
 #endif
