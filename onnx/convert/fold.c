@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#define FOLD_LIMITS_IN_SUM 64   // of all constants that are computed, as often the limit of one
+
 struct ancestor {
     node_id node;
     struct tensor_value *outputs;
@@ -68,7 +70,7 @@ static bool load_weight(struct folding *f, const struct ancestor *a, struct tens
     const void *data;
     bool is_last = a == &vec_last(&f->ancestors);
     if (!(is_last ? imported_weight_data : imported_weight_acquire)(f->model, (size_t)node->attributes[0].ints[0],
-                                                                     &data, &ignored))
+                                                                    &data, &ignored))
         return false;
     *ret_value = (struct tensor_value){*graph_type(f->graph, node->first_output), (void *)(uintptr_t)data};
     return true;
@@ -99,6 +101,12 @@ static void release_weights(struct folding *f)
         if (node->op->id == OP_WEIGHT && a->outputs && a->outputs->data)
             imported_weight_release(f->model, (size_t)node->attributes[0].ints[0], a->outputs->data);
     }
+}
+
+bool folding_has_room(const struct importer *im, int64_t n_elements)
+{
+    int64_t limit = im->options->fold_limit;
+    return n_elements <= limit && n_elements <= FOLD_LIMITS_IN_SUM * limit - im->folded_elements;
 }
 
 const void *evaluate_constant(struct imported_model *m, const struct graph *g, tensor_id tensor)

@@ -13,8 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define SMALL_CONSTANT 4096     // elements
-#define FOLD_LIMITS_IN_SUM 64   // of all constants that are computed, as often the limit of one
+#define SMALL_CONSTANT 4096   // elements
 
 // ---- origins ----
 
@@ -182,9 +181,8 @@ static bool can_be_folded(const struct importer *im, const struct conversion *c)
     }
     for (uint32_t i = 0; i < c->n_outputs; i++) {
         const struct type *t = c->outputs[i] == NO_TENSOR ? NULL : type_of(c, c->outputs[i]);
-        if (t && (is_weight(c, c->outputs[i]) || !dtype_has_numbers(t->dtype) ||
-                  type_elements(t) > im->options->fold_limit ||
-                  type_elements(t) > FOLD_LIMITS_IN_SUM * im->options->fold_limit - im->folded_elements))
+        if (t &&
+            (is_weight(c, c->outputs[i]) || !dtype_has_numbers(t->dtype) || !folding_has_room(im, type_elements(t))))
             return false;
     }
     return n_constant > 0 && !grows(c);

@@ -178,6 +178,22 @@ def products_by_named_axes():
     return m, lambda r: require(r == m, "the model changed")
 
 
+def masks_that_are_scattered():
+    """As exporters assign to parts of a constant: the data are an expanded number above what is always computed."""
+    nodes = [node("Expand", "zero,shape", "a"), node("ScatterND", "a,places,rows", "b"),
+             node("ScatterElements", "b,entries,ones", "c", axis=1), node("GatherND", "c,last", "d"),
+             node("Add", "x,c", "e"), node("Add", "e,d", "y"), node("ScatterND", "y,places,rows", "z"),
+             node("ScatterND", "b,twice,rows", "w")]
+    m = model(nodes, [value("x", (80, 60))], [value("z", (80, 60)), value("w", (80, 60))],
+              [numpy_helper.from_array(np.zeros((), np.float32), "zero"), integers("shape", 80, 60),
+               integers("places", [3], [-1]), weight("rows", 2, 60), integers("entries", [5, -60]),
+               weight("ones", 1, 2), integers("last", -1), integers("twice", [7], [7])])
+
+    def check(r):
+        require(operators(r) == ["Add", "Add", "ScatterND", "ScatterND"], f"{operators(r)}")
+    return m, check
+
+
 def constant_nodes():
     m = model([helper.make_node("Constant", [], ["c"], value=weight("t", 2, 3)), node("Add", "x,c", "y")],
               [value("x")], [value("y")])
@@ -202,7 +218,7 @@ CASES = [output_that_is_an_alias, outputs_that_are_equal, outputs_that_are_an_in
          outer_values_of_subgraphs, everything_around_the_graph, initializers_that_are_inputs,
          normalization_of_a_shared_convolution, convolution_with_bias_and_normalization, unused_outputs,
          names_that_are_taken, shapes_that_are_computed, gemm_and_scalars, products_by_named_axes,
-         constant_nodes, dead_nodes]
+         masks_that_are_scattered, constant_nodes, dead_nodes]
 
 
 def outputs_of(m):

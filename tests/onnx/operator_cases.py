@@ -142,6 +142,39 @@ def gather_elements(c):
     c.data(c.integers(shape, c.pick(np.int32, np.int64), -x.shape[axis], x.shape[axis] - 1))
 
 
+def scatter(c):
+    """Constant for the most part: otherwise they are kept as they are. Some have a place twice, or a reduction."""
+    c.op = c.pick("ScatterND", "ScatterElements", "GatherND")
+    x = c.values(c.shape(1, 4, (1, 2, 3, 4)), element_type(c, False))
+    if c.op == "ScatterElements":
+        axis = c.axis(x.ndim)
+        shape = [c.between(1, n) for n in x.shape]
+        indices = np.argsort(c.random.random([*shape[:axis], x.shape[axis], *shape[axis:][1:]]), axis)
+        indices = np.take(indices, range(shape[axis]), axis)
+        c.attributes["axis"] = axis
+        size, updates = x.shape[axis], indices.shape
+    else:
+        batch = c.between(0, x.ndim - 1) if c.op == "GatherND" and c.opset >= 12 else 0
+        depth, count = c.between(1, x.ndim - batch), c.between(0, 4)
+        size = np.array(x.shape[batch:batch + depth])
+        grid = c.random.permutation(np.indices(size).reshape(depth, -1).T)[:count]
+        indices = np.broadcast_to(grid, [*x.shape[:batch], *grid.shape])
+        updates = [len(grid), *x.shape[depth:]]
+        if batch:
+            c.attributes["batch_dims"] = batch
+    if indices.size and c.chance(0.1):
+        indices = np.zeros_like(indices)
+    constants = [x, np.where(c.random.random(indices.shape) < 0.3, indices - size, indices).astype(np.int64)]
+    if c.op != "GatherND":
+        constants.append(c.values(updates, x.dtype))
+    if c.op != "GatherND" and c.opset >= 16 and c.chance(0.1):
+        c.attributes["reduction"] = c.pick("add", "mul")
+    for k, value in enumerate(constants):
+        c.data(value)
+        if k > 0 or c.chance(0.8):
+            c.fixed.add(k)
+
+
 def pad(c):
     x = c.data(c.values(c.shape(1, 4, (0, 1, 2, 3, 4)), c.pick(*FLOATS, np.int32, np.int64) if c.opset >= 11 else
                         c.pick(np.float32, np.float64)))
@@ -700,8 +733,8 @@ def top_k(c):
 
 # Name of the operator, or None where the function names it; how often.
 TABLE = [
-    (slice_, "Slice", 4), (gather, "Gather", 1), (gather_elements, "GatherElements", 1), (pad, "Pad", 4),
-    (split, "Split", 2), (reshape, "Reshape", 3), (squeeze, "Squeeze", 2), (unsqueeze, "Unsqueeze", 1),
+    (slice_, "Slice", 4), (gather, "Gather", 1), (gather_elements, "GatherElements", 1), (scatter, None, 2),
+    (pad, "Pad", 4), (split, "Split", 2), (reshape, "Reshape", 3), (squeeze, "Squeeze", 2), (unsqueeze, "Unsqueeze", 1),
     (flatten, "Flatten", 1), (expand, "Expand", 1), (tile, "Tile", 1), (concat, "Concat", 1), (transpose, "Transpose", 1),
     (trilu, "Trilu", 1), (one_hot, "OneHot", 2), (depth_to_space, None, 1), (shape_, "Shape", 1), (range_, "Range", 2),
     (constant_of_shape, "ConstantOfShape", 1), (pool, None, 6), (global_pool, None, 1), (conv, "Conv", 3),
