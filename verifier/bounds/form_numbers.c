@@ -3,7 +3,6 @@
 
 #include "core/text.h"
 #include "verifier/instances/size_ranges.h"
-#include <string.h>
 
 // --- functions -------------------------------------------------------------------------------------------------------
 
@@ -35,7 +34,7 @@ static bool is_smooth(const struct operator* op)
 
 static bool may_activate(const struct pattern_node *node)
 {
-    int act = operator_find_attribute(node->op, "act");
+    int act = operator_find_role(node->op, ROLE_ACTIVATION);
     const struct attribute_pattern *a = act < 0 ? NULL : &node->attributes[act];
     return a && a->count == 1 && !(form_is_integer(a->terms[0]) && a->terms[0]->value == 0);
 }
@@ -76,7 +75,7 @@ static bool sums(const struct operator* op)
 // A mean of a kernel whose sizes are written down is a number, and so is nothing else that sizes say.
 static bool has_written_shape(const struct pattern_node *node)
 {
-    int shape = operator_find_attribute(node->op, "shape");
+    int shape = operator_find_role(node->op, ROLE_SHAPE);
     for (uint32_t j = 2; j < node->attributes[shape].count; j++)
         if (!form_is_integer(node->attributes[shape].terms[j]))
             return false;
@@ -170,7 +169,7 @@ static const struct attribute_term *group_variable(const struct equation *eq)
 {
     const struct pattern *p = eq->pattern;
     for (size_t n = 0; n < p->nodes.count; n++) {
-        int group = operator_find_attribute(p->nodes.items[n].op, "group");
+        int group = operator_find_role(p->nodes.items[n].op, ROLE_GROUPS);
         const struct attribute_pattern *a = group < 0 ? NULL : &p->nodes.items[n].attributes[group];
         for (uint32_t j = 0; a && j < a->count; j++)
             if (attribute_variables_of_term(a->terms[j]) ||
@@ -188,7 +187,7 @@ bool form_has_groups(const struct form_question *q)
     bool is_alike =
         !variable || (!q->bounds->has_parts_of_groups && (form_is_variable(variable) || variable->kind == TERM_DIV));
     for (size_t n = 0; n < p->nodes.count && variable; n++) {
-        int group = operator_find_attribute(p->nodes.items[n].op, "group");
+        int group = operator_find_role(p->nodes.items[n].op, ROLE_GROUPS);
         const struct pattern_node *node = &p->nodes.items[n];
         is_alike =
             is_alike && (group < 0 || (node->op->id == OP_CONV && (is_same_group(node, group, variable) ||

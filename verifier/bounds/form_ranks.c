@@ -35,11 +35,15 @@ static bool is_one_entry(const struct attribute_term *t)
 static int rank_of_lists(const struct pattern_node *node)
 {
     static const struct {
-        const char *name;
+        enum attribute_role role;
         int per_axis, others;
-    } lists[] = {{"stride", 1, 2}, {"dilation", 1, 2}, {"kernel", 1, 2}, {"pad", 2, 2}, {"perm", 1, 0}};
+    } lists[] = {{ROLE_STRIDE, 1, 2},
+                 {ROLE_DILATION, 1, 2},
+                 {ROLE_KERNEL, 1, 2},
+                 {ROLE_WINDOW_PADS, 2, 2},
+                 {ROLE_PERMUTATION, 1, 0}};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        int attribute = operator_find_attribute(node->op, lists[i].name);
+        int attribute = operator_find_role(node->op, lists[i].role);
         const struct attribute_pattern *a = attribute < 0 ? NULL : &node->attributes[attribute];
         if (a && a->count && form_is_list_of(a, is_one_entry))
             return (int)a->count / lists[i].per_axis + lists[i].others;
@@ -49,7 +53,7 @@ static int rank_of_lists(const struct pattern_node *node)
 
 static int rank_of_shape(const struct pattern_node *node)
 {
-    int shape = operator_find_attribute(node->op, "shape");
+    int shape = operator_find_role(node->op, ROLE_SHAPE);
     bool is_written = shape >= 0 && form_is_list_of(&node->attributes[shape], is_one_entry);
     return is_written ? (int)node->attributes[shape].count : OPEN;
 }
@@ -194,7 +198,7 @@ static bool note_way(struct renaming *r, term_id term, struct word word)
     if (++r->ways > MOST_WAYS)
         return false;
     if (node->op->id == OP_TRANSPOSE) {
-        const struct attribute_pattern *perm = &node->attributes[operator_find_attribute(node->op, "perm")];
+        const struct attribute_pattern *perm = &node->attributes[operator_find_role(node->op, ROLE_PERMUTATION)];
         return perm->count == 1 && add_permutation(r->eq, perm->terms[0], &word) && note_way(r, node->inputs[0], word);
     }
     if (node->op->id == OP_SMUL)
@@ -208,7 +212,7 @@ static bool note_way(struct renaming *r, term_id term, struct word word)
 static const struct attribute_term *open_permutation(const struct pattern *p)
 {
     for (size_t n = 0; n < p->nodes.count; n++) {
-        int perm = operator_find_attribute(p->nodes.items[n].op, "perm");
+        int perm = operator_find_role(p->nodes.items[n].op, ROLE_PERMUTATION);
         const struct attribute_pattern *a = perm < 0 ? NULL : &p->nodes.items[n].attributes[perm];
         if (a && !form_is_list_of(a, form_is_integer))
             return a->terms[0];
@@ -273,7 +277,7 @@ static void note_axes_of_sizes(struct told_axes *told, const struct attribute_te
 
 static void note_attribute(struct told_axes *told, const struct attribute *attribute, const struct attribute_pattern *a)
 {
-    bool is_axis = strcmp(attribute->name, "axis") == 0, is_set = strcmp(attribute->name, "axes") == 0;
+    bool is_axis = attribute->role == ROLE_AXIS, is_set = attribute->role == ROLE_AXES;
     for (uint32_t j = 0; j < a->count && attribute->kind != ATTRIBUTE_REAL; j++) {
         const struct attribute_term *t = a->terms[j];
         if (is_set && form_is_variable(t))
@@ -287,7 +291,7 @@ static void note_attribute(struct told_axes *told, const struct attribute *attri
 
 static bool keeps_axes(const struct pattern_node *node)
 {
-    int keepdims = operator_find_attribute(node->op, "keepdims");
+    int keepdims = operator_find_role(node->op, ROLE_KEEPDIMS);
     const struct attribute_pattern *a = keepdims < 0 ? NULL : &node->attributes[keepdims];
     return a && a->count == 1 && form_is_integer(a->terms[0]) && a->terms[0]->value == 1;
 }
@@ -403,7 +407,7 @@ bool form_has_ranks(const struct form_question *q)
 
 static bool has_windows(const struct operator* op)
 {
-    return operator_find_attribute(op, "stride") >= 0 || op->id == OP_ENLARGE;
+    return operator_find_role(op, ROLE_STRIDE) >= 0 || op->id == OP_ENLARGE;
 }
 
 // Of rank 3 and 4, which have one spatial axis and two.
@@ -457,7 +461,7 @@ static int64_t parts_told_apart(const struct equation *eq, uint32_t variable)
     for (term_id t = 0; t < p->terms.count; t++) {
         const struct term *term = &p->terms.items[t];
         const struct pattern_node *node = term->is_variable ? NULL : &p->nodes.items[term->index];
-        int sizes = node && node->op->id == OP_SPLIT ? operator_find_attribute(node->op, "sizes") : -1;
+        int sizes = node && node->op->id == OP_SPLIT ? operator_find_role(node->op, ROLE_PART_SIZES) : -1;
         bool is_its = sizes >= 0 && form_is_one_variable(&node->attributes[sizes]) &&
                       node->attributes[sizes].terms[0]->value == variable;
         if (is_its && term->output + 2 > parts)

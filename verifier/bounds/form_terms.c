@@ -50,26 +50,6 @@ bool form_is_one_variable(const struct attribute_pattern *a)
     return a->count == 1 && form_is_variable(a->terms[0]);
 }
 
-const char *form_role_of_variable(const struct pattern *p, uint32_t variable)
-{
-    const char *role = NULL;
-    for (size_t n = 0; n < p->nodes.count; n++)
-        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
-            const struct attribute_pattern *a = &p->nodes.items[n].attributes[i];
-            const char *name = p->nodes.items[n].op->attributes[i].name;
-            if (!form_is_one_variable(a) || a->terms[0]->value != variable)
-                continue;
-            bool is_set_of_one = role && (strcmp(role, "axis") == 0 || strcmp(name, "axis") == 0) &&
-                                 (strcmp(role, "axes") == 0 || strcmp(name, "axes") == 0);
-            if (is_set_of_one)
-                name = role = "axis";
-            if (role && strcmp(role, name) != 0)
-                return NULL;
-            role = name;
-        }
-    return role;
-}
-
 // --- operators (T1) --------------------------------------------------------------------------------------------------
 
 // Those that work entry by entry, whatever they compute there, and these. What reads places by their number (slice, pad,
@@ -152,21 +132,21 @@ static bool is_of_any_form(const struct attribute_pattern *a)
 }
 
 static const struct form_of_attribute {
-    const char *name;
+    enum attribute_role role;
     bool (*is_named)(const struct attribute_pattern *a);
 } forms_of_attributes[] = {
-    {"axis", is_of_axis},
-    {"axes", is_of_numbers_or_variable},
-    {"keepdims", is_of_numbers_or_variable},
-    {"perm", is_of_any_form},
-    {"stride", is_of_numbers_or_variable},
-    {"pad", is_of_pads},
-    {"dilation", is_of_numbers_or_variable},
-    {"kernel", is_of_kernel},
-    {"group", is_of_groups},
-    {"count", is_of_numbers},
-    {"shape", is_of_sizes},
-    {"sizes", is_of_sizes},
+    {ROLE_AXIS, is_of_axis},
+    {ROLE_AXES, is_of_numbers_or_variable},
+    {ROLE_KEEPDIMS, is_of_numbers_or_variable},
+    {ROLE_PERMUTATION, is_of_any_form},
+    {ROLE_STRIDE, is_of_numbers_or_variable},
+    {ROLE_WINDOW_PADS, is_of_pads},
+    {ROLE_DILATION, is_of_numbers_or_variable},
+    {ROLE_KERNEL, is_of_kernel},
+    {ROLE_GROUPS, is_of_groups},
+    {ROLE_MERGED_GROUPS, is_of_numbers},
+    {ROLE_SHAPE, is_of_sizes},
+    {ROLE_PART_SIZES, is_of_sizes},
 };
 
 // Names that are chosen from (activations, what counts as padding) are all tried. Of other attributes, reals among them,
@@ -176,7 +156,7 @@ static bool is_attribute_named(const struct attribute *attribute, const struct a
     if (attribute->kind == ATTRIBUTE_CHOICE)
         return is_of_numbers_or_variable(a);
     for (size_t i = 0; i < sizeof forms_of_attributes / sizeof *forms_of_attributes; i++)
-        if (strcmp(forms_of_attributes[i].name, attribute->name) == 0)
+        if (forms_of_attributes[i].role == attribute->role)
             return forms_of_attributes[i].is_named(a);
     return is_of_numbers(a);
 }
@@ -197,6 +177,38 @@ static void print_attribute(const struct form_question *q, const struct pattern_
     }
 }
 
+// Those without a role are told apart by their names.
+static bool have_same_role(const struct attribute *x, const struct attribute *y)
+{
+    return x->role == y->role && (x->role != ROLE_NONE || strcmp(x->name, y->name) == 0);
+}
+
+// A set that is one variable has one axis, where the variable is an axis elsewhere.
+static const struct attribute *common_attribute(const struct attribute *x, const struct attribute *y)
+{
+    if (have_same_role(x, y))
+        return x;
+    if (x->role == ROLE_AXIS && y->role == ROLE_AXES)
+        return x;
+    return x->role == ROLE_AXES && y->role == ROLE_AXIS ? y : NULL;
+}
+
+// One of the attributes that are the variable, which all have the same role; NULL: none is, or they have several.
+static const struct attribute *attribute_of_variable(const struct pattern *p, uint32_t variable)
+{
+    const struct attribute *found = NULL;
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
+            const struct attribute_pattern *a = &p->nodes.items[n].attributes[i];
+            const struct attribute *attribute = &p->nodes.items[n].op->attributes[i];
+            if (!form_is_one_variable(a) || a->terms[0]->value != variable)
+                continue;
+            if (!(found = found ? common_attribute(found, attribute) : attribute))
+                return NULL;
+        }
+    return found;
+}
+
 // A variable that is an attribute here and another one there takes values of one of them alone.
 static bool have_one_role(const struct form_question *q)
 {
@@ -205,7 +217,7 @@ static bool have_one_role(const struct form_question *q)
         for (size_t n = 0; n < p->nodes.count; n++)
             for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
                 const struct attribute_pattern *a = &p->nodes.items[n].attributes[i];
-                if (form_is_one_variable(a) && a->terms[0]->value == v && !form_role_of_variable(p, v)) {
+                if (form_is_one_variable(a) && a->terms[0]->value == v && !attribute_of_variable(p, v)) {
                     text_printf(q->why, "$%s stands for several attributes", p->attribute_variables[v]);
                     return false;
                 }
@@ -239,8 +251,9 @@ static bool is_list_of_numbers(const struct attribute_term *t)
 
 static bool have_one_role_both(const struct pattern *p, const struct attribute_term *a, const struct attribute_term *b)
 {
-    const char *x = form_role_of_variable(p, (uint32_t)a->value), *y = form_role_of_variable(p, (uint32_t)b->value);
-    return x && y && strcmp(x, y) == 0;
+    const struct attribute *x = attribute_of_variable(p, (uint32_t)a->value);
+    const struct attribute *y = attribute_of_variable(p, (uint32_t)b->value);
+    return x && y && have_same_role(x, y);
 }
 
 // (product $s) is 1, (sum $p) is 0: all entries are. (length $z) is a number.
@@ -261,8 +274,8 @@ static bool is_equality_of_variable(const struct pattern *p, const struct condit
 // (= $p (iota (rank ?x))), which says that nothing is moved.
 static bool is_identity(const struct pattern *p, const struct condition *c)
 {
-    const char *role = form_is_variable(c->a) ? form_role_of_variable(p, (uint32_t)c->a->value) : NULL;
-    return role && strcmp(role, "perm") == 0 && c->b->kind == TERM_IOTA && c->b->operands[0]->kind == TERM_RANK;
+    const struct attribute *a = form_is_variable(c->a) ? attribute_of_variable(p, (uint32_t)c->a->value) : NULL;
+    return a && a->role == ROLE_PERMUTATION && c->b->kind == TERM_IOTA && c->b->operands[0]->kind == TERM_RANK;
 }
 
 // Axes are all tried, so that they may be compared in any way.
@@ -270,8 +283,8 @@ static bool is_about_axes(const struct pattern *p, const struct condition *c)
 {
     for (int side = 0; side < 2; side++) {
         const struct attribute_term *t = side ? c->b : c->a;
-        const char *role = form_is_variable(t) ? form_role_of_variable(p, (uint32_t)t->value) : NULL;
-        if (!form_is_integer(t) && !(role && strcmp(role, "axis") == 0))
+        const struct attribute *a = form_is_variable(t) ? attribute_of_variable(p, (uint32_t)t->value) : NULL;
+        if (!form_is_integer(t) && !(a && a->role == ROLE_AXIS))
             return false;
     }
     return true;

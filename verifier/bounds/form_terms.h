@@ -15,8 +15,6 @@ bool form_is_list_of(const struct attribute_pattern *a, bool (*is_such)(const st
 bool form_is_one_variable(const struct attribute_pattern *a);
 // Is the attribute the quotient of channels that a convolution's number of groups is?
 bool form_is_number_of_groups(const struct pattern_node *node, int attribute);
-// The name that all attributes have which are the variable; NULL: none is, or there are several names.
-const char *form_role_of_variable(const struct pattern *p, uint32_t variable);
 
 // The requirements, by theorem; false: `q->why` says why not.
 bool form_names_operators(const struct form_question *q);
