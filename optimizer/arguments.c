@@ -14,7 +14,7 @@ const struct option_spec optimize_option_specs[] = {
     {"max-rule-ops", OPTION_INTEGER, FIELD(optimize.max_rule_ops), .low = 0, .high = 1e9, .metavar = "N",
      .help = "use no rule with more than N operators on either side; 0: no limit"},
     {"device", OPTION_CHOICE, FIELD(optimize.device), .choices = optimize_devices, .metavar = "DEVICE",
-     .help = "what to optimize for: cpu, cuda (docs/cuda.md), fake (computed costs; runs nothing)"},
+     .help = "what to optimize for: cpu, cuda (docs/manual/cuda.md), fake (computed costs; runs nothing)"},
     {"threads", OPTION_INTEGER, FIELD(optimize.threads), .low = 0, .high = 1024, .metavar = "N",
      .help = "threads that the model will run on; 0: all cores"},
     {"search-threads", OPTION_INTEGER, FIELD(optimize.search_threads), .low = 0, .high = 1024, .metavar = "N",

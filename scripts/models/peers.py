@@ -28,6 +28,7 @@ def parse_arguments():
         prog="compare-peers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_arguments(parser, STANDARD)
     parser.set_defaults(threads=None)
+    parser.add_argument("--only-check-arguments", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--runner", metavar="FILE", default=ROOT / "build/optimizer/taso-run", help="taso-run")
     parser.add_argument("--rounds", type=int, default=5, help="loads of each (default: %(default)s)")
     parser.add_argument("--seconds", type=float, default=1, help="of timing for each load (default: %(default)s)")
@@ -121,6 +122,8 @@ def heading(options):
 
 def main():
     options = parse_arguments()
+    if options.only_check_arguments:
+        return 0
     options.folder.mkdir(parents=True, exist_ok=True)
     failures, rows = {}, []
     for name in options.names:

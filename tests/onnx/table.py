@@ -1,4 +1,4 @@
-"""Writes docs/onnx-tests.md from what the test programs say of ONNX's own tests.
+"""Writes docs/results/onnx-tests.md from what the test programs say of ONNX's own tests.
 
 `table.py BUILD`: BUILD is a build folder with tests/onnx/onnx_expect and onnx_pass.
 """
@@ -119,7 +119,7 @@ def main():
         "",
         *by_reason(kept),
     ]
-    (HERE.parents[1] / "docs/onnx-tests.md").write_text("\n".join(out))
+    (HERE.parents[1] / "docs/results/onnx-tests.md").write_text("\n".join(out))
 
 
 run_script(main)

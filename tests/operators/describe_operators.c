@@ -1,4 +1,4 @@
-// describe_operators FILE: prints docs/operators.md from the table of operators and the example applications in FILE
+// describe_operators FILE: prints docs/manual/operators.md from the table of operators and the example applications in FILE
 // (typed_call.h), one for each operator that has a definition.
 #include "core/arena.h"
 #include "core/error.h"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/operators.md is what describe_operators prints: `page.py PROGRAM EXAMPLES PAGE [--write]`."""
+"""docs/manual/operators.md is what describe_operators prints: `page.py PROGRAM EXAMPLES PAGE [--write]`."""
 import difflib
 import pathlib
 import subprocess

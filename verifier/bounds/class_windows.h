@@ -1,4 +1,4 @@
-// Are the windows of both sides alike, so that they are a common factor (docs/soundness.md, section 2.3)? Only the
+// Are the windows of both sides alike, so that they are a common factor (docs/theory/bounds.md, section 2.3)? Only the
 // files that analyse an instance include this.
 #ifndef VERIFIER_BOUNDS_CLASS_WINDOWS_H
 #define VERIFIER_BOUNDS_CLASS_WINDOWS_H

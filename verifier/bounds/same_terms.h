@@ -1,5 +1,5 @@
 // What the text of an equation says of windows, at all attributes: instances show only attributes at which both sides are
-// well-typed, and types may tie one attribute to another on small images alone (docs/soundness.md, section 2.3).
+// well-typed, and types may tie one attribute to another on small images alone (docs/theory/bounds.md, section 2.3).
 #ifndef VERIFIER_BOUNDS_SAME_TERMS_H
 #define VERIFIER_BOUNDS_SAME_TERMS_H
 #include "verifier/bounds/classes.h"

@@ -1,5 +1,5 @@
 // What no bound is argued for, seen in the text of an equation: arithmetic that small numbers do not tell from other
-// arithmetic (docs/soundness.md, section 2.5).
+// arithmetic (docs/theory/bounds.md, section 2.5).
 #ifndef VERIFIER_BOUNDS_UNHANDLED_H
 #define VERIFIER_BOUNDS_UNHANDLED_H
 #include "verifier/instances/equation.h"

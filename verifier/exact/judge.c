@@ -218,7 +218,7 @@ static bool explore_for_test(struct test *t, const struct attribute_value *attri
     return is_found;
 }
 
-// Sizes that follow from others up to the bound, as positions are only compared for equality (soundness.md, 2.1, 2.2 and
+// Sizes that follow from others up to the bound, as positions are only compared for equality (bounds.md, 2.1, 2.2 and
 // 2.4). Axes with windows, kernels, or nothing argued are tested at every size.
 static void leave_out_what_follows(struct box *box, const struct bounds *b, int bound)
 {

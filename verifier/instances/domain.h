@@ -27,7 +27,7 @@ struct domain {
     bool is_whole_range;   // at the ranks considered there are no other values: axes, permutations, choices
     bool
         is_complete;   // no other value can matter at the ranks considered: by what it is (axes, permutations, choices),
-                       // or by the arguments for windows and groups (docs/soundness.md, 2.3 and 2.4)
+                       // or by the arguments for windows and groups (docs/theory/bounds.md, 2.3 and 2.4)
 };
 // The groups of a convolution or a merge, and how many of them are merged.
 bool attribute_counts_groups(const struct attribute *attribute);

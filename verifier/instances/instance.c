@@ -307,7 +307,7 @@ static enum comparison compare_types(const struct instance *in, uint32_t pair)
     return COMPARISON_EQUAL;
 }
 
-// Cases are enough for one formula at all places alone: bounds are argued of normal forms (soundness.md, 2.1).
+// Cases are enough for one formula at all places alone: bounds are argued of normal forms (bounds.md, 2.1).
 static bool are_equal_by_cases(const struct instance *in, struct polynomial_pool *pool, polynomial x, polynomial y)
 {
     return equation_is_entry_by_entry(in->equation) && signs_make_equal(pool, x, y);

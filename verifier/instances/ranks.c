@@ -1,5 +1,5 @@
 // Which ranks an equation must be tested at: so many that the axes it names, the last ones and one that is neither all
-// differ (docs/soundness.md, section 2.4).
+// differ (docs/theory/bounds.md, section 2.4).
 #include "verifier/instances/ranks.h"
 
 #include <string.h>
