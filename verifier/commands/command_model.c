@@ -8,13 +8,14 @@
 #include "verifier/commands/commands.h"
 #include "verifier/model/field.h"
 #include "verifier/model/numbers.h"
+#include "verifier/model/saturate.h"
 #include <inttypes.h>
 #include <string.h>
 
 struct options {
     const char *rules;
     struct option_list shapes;
-    int64_t fold_limit, nodes, operations, seed, threads;
+    int64_t fold_limit, nodes, rounds, operations, seed, threads;
     double tolerance;
     bool rewrite, only_proved, field, numbers, quiet;
 };
@@ -26,7 +27,9 @@ static const struct option_spec specs[] = {
     {"only-proved", OPTION_FLAG, offsetof(struct options, only_proved),
      .help = "of the rules only those that ship with this build as proved for all sizes"},
     {"nodes", OPTION_INTEGER, offsetof(struct options, nodes), .low = 0, .high = 1e7, .metavar = "N",
-     .help = "nodes that rules may add"},
+     .help = "e-nodes that rules may add between two findings"},
+    {"rounds", OPTION_INTEGER, offsetof(struct options, rounds), .low = 0, .high = 1e6, .metavar = "N",
+     .help = "rounds of rules, in all"},
     {"field", OPTION_FLAG, offsetof(struct options, field),
      .help = "evaluate what rules do not settle over the prime field"},
     {"operations", OPTION_INTEGER, offsetof(struct options, operations), .is_size = true, .low = 0, .high = 1e18,
@@ -66,7 +69,6 @@ struct run {
     struct rule_set rules;
     size_t n_left_out;   // of the rules, as not proved
     struct common_graph common;
-    struct equalities equalities;
     struct saturation saturation;
     struct field_result *field;   // of every output
     struct numbers_report numbers;
@@ -138,7 +140,7 @@ static void close_subjects(struct run *run)
 static bool is_equal_by_rules(const struct run *run, size_t output)
 {
     const struct common_side *sides = run->common.sides;
-    return equalities_hold(&run->equalities, sides[0].outputs[output], sides[1].outputs[output]);
+    return common_tensors_are_equal(&run->common, sides[0].outputs[output], sides[1].outputs[output]);
 }
 
 static bool is_equal_in_field(const struct run *run, size_t output)
@@ -196,11 +198,11 @@ static void print_rules_stage(const struct run *run, struct text *out)
     if (run->n_left_out)
         text_printf(out, "rules:   %zu are left out, which this build does not know as proved\n", run->n_left_out);
     text_printf(out, "rules:   %zu of %zu outputs are equal by structure", n_equal, run->common.n_outputs);
-    if (s->matches || s->constants)
-        text_printf(out, " and rules (%u rounds, %zu applications, %zu constants computed)", s->rounds, s->matches,
+    if (s->unions || s->constants)
+        text_printf(out, " and rules (%u rounds, %zu unions, %zu constants computed)", s->rounds, s->unions,
                     s->constants);
     text_printf(out, "%s\n", s->is_exhausted ? "; the budget of nodes or rounds was spent" : "");
-    shared_classes_init(&shared, &run->common, &run->equalities);
+    shared_classes_init(&shared, &run->common);
     for (int side = 0; side < 2 && n_equal < run->common.n_outputs; side++)
         print_first_difference(run, out, &shared, side);
     shared_classes_free(&shared);
@@ -350,14 +352,16 @@ static bool compare(struct run *run, struct error *error)
                                             .threads = (int)run->options.threads,
                                             .tolerance = run->options.tolerance,
                                             .log = &run->log};
-    run->saturation.most_nodes = run->options.nodes;
+    const struct saturation_budget budget = {.most_nodes = (size_t)run->options.nodes,
+                                             .most_rounds = (uint32_t)run->options.rounds,
+                                             .progress = run->options.quiet ? NULL : stderr};
     run->field = arena_array(&run->arena, struct field_result, run->common.n_outputs + 1);
-    common_graph_saturate(&run->common, &run->equalities, &run->rules, &run->saturation);
+    common_graph_saturate(&run->common, &run->rules, &budget, &run->saturation);
     if (run->options.field)
-        common_graph_compare_in_field(&run->common, &run->equalities, (uint64_t)run->options.seed,
+        common_graph_compare_in_field(&run->common, (uint64_t)run->options.seed,
                                       (double)run->options.operations, (int)run->options.threads, run->field);
     return !run->options.numbers ||
-           common_graph_compare_in_numbers(&run->common, &run->equalities, &numbers, &run->numbers, error);
+           common_graph_compare_in_numbers(&run->common, &numbers, &run->numbers, error);
 }
 
 static bool read_rules(struct run *run, struct error *error)
@@ -376,12 +380,10 @@ static bool run_on(struct run *run, const char *a, const char *b, bool *ret_equa
         !import_subject(run, 1, error) ||
         !common_graph_make(&run->common, &run->subjects[0].model, &run->subjects[1].model, error))
         return false;
-    equalities_init(&run->equalities, &run->common.graph);
     bool is_done = compare(run, error);
     if (is_done)
         *ret_equal = report(run);
     numbers_report_free(&run->numbers);
-    equalities_free(&run->equalities);
     common_graph_free(&run->common);
     return is_done;
 }
@@ -390,6 +392,7 @@ int command_model(int argc, char **argv)
 {
     struct run run = {.options = {.fold_limit = IMPORT_FOLD_LIMIT,
                                   .nodes = 20000,
+                                  .rounds = 1000,
                                   .operations = (int64_t)1 << 36,
                                   .seed = 1,
                                   .tolerance = 1e-5,

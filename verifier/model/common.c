@@ -329,6 +329,9 @@ static bool make(struct common_graph *c, struct imported_model *a, struct import
     c->n_nodes = c->graph.nodes.count;
     mark_live(c, &c->sides[0]);
     mark_live(c, &c->sides[1]);
+    c->class_of = arena_array(&c->arena, tensor_id, c->graph.tensors.count + 1);
+    for (tensor_id t = 0; t < c->graph.tensors.count; t++)
+        c->class_of[t] = t;
     return true;
 }
 
@@ -353,6 +356,44 @@ void common_graph_free(struct common_graph *c)
     table_free(&c->weight_by_content);
     table_free(&c->opaque_by_content);
     arena_free(&c->arena);
+}
+
+// --- what is shared --------------------------------------------------------------------------------------------------
+
+static void mark_classes_of(const struct common_graph *c, int side, bool *ret_present)
+{
+    const struct graph *g = &c->graph;
+    for (node_id n = 0; n < c->n_nodes; n++)
+        for (uint32_t i = 0; c->sides[side].is_live[n] && i < g->nodes.items[n].n_outputs; i++)
+            ret_present[c->class_of[g->nodes.items[n].first_output + i]] = true;
+}
+
+void shared_classes_init(struct shared_classes *ret_shared, const struct common_graph *c)
+{
+    size_t n = c->graph.tensors.count;
+    bool *in_first = mem_alloc_zero(n + 1), *in_second = mem_alloc_zero(n + 1);
+    *ret_shared = (struct shared_classes){.is_shared = mem_alloc_zero(n + 1), .n_tensors = n};
+    mark_classes_of(c, 0, in_first);
+    mark_classes_of(c, 1, in_second);
+    for (size_t t = 0; t < n; t++) {
+        ret_shared->is_shared[t] = in_first[c->class_of[t]] && in_second[c->class_of[t]];
+        ret_shared->count += ret_shared->is_shared[t];
+    }
+    mem_free(in_first, n + 1);
+    mem_free(in_second, n + 1);
+}
+
+void shared_classes_free(struct shared_classes *shared)
+{
+    mem_free(shared->is_shared, shared->n_tensors + 1);
+}
+
+bool common_outputs_are_equal(const struct common_graph *c)
+{
+    for (size_t i = 0; i < c->n_outputs; i++)
+        if (!common_tensors_are_equal(c, c->sides[0].outputs[i], c->sides[1].outputs[i]))
+            return false;
+    return true;
 }
 
 // --- names -----------------------------------------------------------------------------------------------------------

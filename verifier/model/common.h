@@ -26,16 +26,30 @@ struct common_graph {
     struct graph graph;
     struct common_side sides[2];
     size_t n_inputs, n_outputs, n_nodes;   // n_nodes: the models'; what is added by rules stands behind
+    tensor_id *class_of;                   // of every tensor: the first of those that are known to be equal
     bool has_other_names;                  // inputs or outputs are paired by position
     size_t n_opaque;
     VEC(struct content) weights, opaques;
     struct table weight_by_content, opaque_by_content;
+};
+// Which tensors both models have, or one of equal value.
+struct shared_classes {
+    bool *is_shared;   // of every tensor of the common graph
+    size_t n_tensors;
+    size_t count;
 };
 
 // False: the models cannot be compared (EXIT_UNSUPPORTED: other numbers or types of inputs or outputs), or a weight
 // cannot be read. The models must outlive the graph.
 bool common_graph_make(struct common_graph *c, struct imported_model *a, struct imported_model *b, struct error *error);
 void common_graph_free(struct common_graph *c);
+static inline bool common_tensors_are_equal(const struct common_graph *c, tensor_id a, tensor_id b)
+{
+    return c->class_of[a] == c->class_of[b];
+}
+bool common_outputs_are_equal(const struct common_graph *c);
+void shared_classes_init(struct shared_classes *ret_shared, const struct common_graph *c);
+void shared_classes_free(struct shared_classes *shared);
 // The leaf of a weight with these elements; NO_TENSOR: neither model has one.
 tensor_id common_graph_find_weight(struct common_graph *c, const struct tensor_value *value);
 // The name that a model gives to a tensor that it has; NULL: none.

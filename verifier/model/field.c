@@ -14,7 +14,6 @@
 struct evaluation {
     const struct common_graph *c;
     const struct graph *g;
-    const struct equalities *e;
     const struct shared_classes *shared;
     uint64_t key;
     int threads;
@@ -30,7 +29,7 @@ struct evaluation {
 // A shared tensor is evaluated once, as the first model does it.
 static tensor_id canonical(const struct evaluation *x, tensor_id t)
 {
-    return x->shared->is_shared[t] ? x->of_first[x->e->class_of.items[t]] : t;
+    return x->shared->is_shared[t] ? x->of_first[x->c->class_of[t]] : t;
 }
 
 static bool is_given(const struct evaluation *x, tensor_id t)
@@ -44,7 +43,7 @@ static void find_first(struct evaluation *x)
         x->of_first[t] = NO_TENSOR;
     for (node_id n = 0; n < x->c->n_nodes; n++)
         for (uint32_t i = 0; x->c->sides[0].is_live[n] && i < x->g->nodes.items[n].n_outputs; i++) {
-            tensor_id t = x->g->nodes.items[n].first_output + i, *first = &x->of_first[x->e->class_of.items[t]];
+            tensor_id t = x->g->nodes.items[n].first_output + i, *first = &x->of_first[x->c->class_of[t]];
             *first = *first == NO_TENSOR ? t : *first;
         }
 }
@@ -373,16 +372,16 @@ static void evaluate_open_outputs(struct evaluation *x, double most_operations, 
     mem_free(x->values, (n + 1) * sizeof *x->values);
 }
 
-void common_graph_compare_in_field(const struct common_graph *c, const struct equalities *e, uint64_t seed,
+void common_graph_compare_in_field(const struct common_graph *c, uint64_t seed,
                                    double most_operations, int threads, struct field_result *ret_results)
 {
     struct shared_classes shared;
-    struct evaluation x = {.c = c, .g = &c->graph, .e = e, .shared = &shared, .is_free = true};
+    struct evaluation x = {.c = c, .g = &c->graph, .shared = &shared, .is_free = true};
     x.threads = threads ? threads : omp_get_max_threads();
     x.key = random_keyed(seed, 0x6669656c64);
-    shared_classes_init(&shared, c, e);
+    shared_classes_init(&shared, c);
     for (size_t i = 0; i < c->n_outputs; i++) {
-        bool is_known = equalities_hold(e, c->sides[0].outputs[i], c->sides[1].outputs[i]);
+        bool is_known = common_tensors_are_equal(c, c->sides[0].outputs[i], c->sides[1].outputs[i]);
         ret_results[i] = (struct field_result){.verdict = is_known ? FIELD_NOT_COMPARED : FIELD_DIFFERENT};
     }
     evaluate_open_outputs(&x, most_operations, ret_results);

@@ -9,7 +9,7 @@
 // is an unknown function of its inputs, and so is an opaque node: equal inputs, equal outputs.
 #ifndef VERIFIER_MODEL_FIELD_H
 #define VERIFIER_MODEL_FIELD_H
-#include "verifier/model/saturate.h"
+#include "verifier/model/common.h"
 
 enum field_verdict {
     FIELD_NOT_COMPARED,   // it was known to be equal
@@ -23,6 +23,6 @@ struct field_result {
     int64_t n_entries, n_different, first_different;
 };
 // With so many threads (0: as many as cores). One result for each output that is not known to be equal. `most_operations`: of one evaluation of both models.
-void common_graph_compare_in_field(const struct common_graph *c, const struct equalities *e, uint64_t seed,
+void common_graph_compare_in_field(const struct common_graph *c, uint64_t seed,
                                    double most_operations, int threads, struct field_result *ret_results);
 #endif

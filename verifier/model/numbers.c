@@ -15,7 +15,6 @@
 
 struct pairing {
     const struct common_graph *c;
-    const struct equalities *e;
     int64_t *numbers;   // of every node: -1 while there is none
     int64_t n_numbers;
 };
@@ -28,7 +27,7 @@ static bool is_opaque_of(const struct common_graph *c, int side, node_id n)
 static bool are_congruent(const struct pairing *p, node_id a, node_id b)
 {
     const struct node *x = &p->c->graph.nodes.items[a], *y = &p->c->graph.nodes.items[b];
-    return x->n_outputs > 0 && equalities_hold(p->e, x->first_output, y->first_output);
+    return x->n_outputs > 0 && common_tensors_are_equal(p->c, x->first_output, y->first_output);
 }
 
 static bool are_of_one_kind(const struct pairing *p, node_id a, node_id b)
@@ -283,12 +282,11 @@ static bool cut_and_run(struct running *x, const int64_t *numbers)
     return is_fine;
 }
 
-bool common_graph_compare_in_numbers(struct common_graph *c, const struct equalities *e,
-                                     const struct numbers_options *options, struct numbers_report *ret_report,
+bool common_graph_compare_in_numbers(struct common_graph *c, const struct numbers_options *options, struct numbers_report *ret_report,
                                      struct error *error)
 {
     struct running x = {.c = c, .options = options, .report = ret_report, .error = error};
-    struct pairing p = {.c = c, .e = e, .numbers = mem_new_array(int64_t, c->n_nodes + 1)};
+    struct pairing p = {.c = c, .numbers = mem_new_array(int64_t, c->n_nodes + 1)};
     bool is_fine = true;
     *ret_report = (struct numbers_report){.tolerance = options->tolerance};
     arena_init(&x.arena);

@@ -2,7 +2,7 @@
 // and paired: what they make are further inputs, what they read further outputs.
 #ifndef VERIFIER_MODEL_NUMBERS_H
 #define VERIFIER_MODEL_NUMBERS_H
-#include "verifier/model/saturate.h"
+#include "verifier/model/common.h"
 
 struct log;
 
@@ -27,8 +27,7 @@ struct numbers_report {
     VEC(struct numbers_result) results;
 };
 // False: a device failed. The report is freed by its owner in any case.
-bool common_graph_compare_in_numbers(struct common_graph *c, const struct equalities *e,
-                                     const struct numbers_options *options, struct numbers_report *ret_report,
+bool common_graph_compare_in_numbers(struct common_graph *c, const struct numbers_options *options, struct numbers_report *ret_report,
                                      struct error *error);
 void numbers_report_free(struct numbers_report *report);
 #endif
