@@ -6,7 +6,9 @@
 #include "core/progress.h"
 #include "egraph/convert.h"
 #include "egraph/explore.h"
+#include "verifier/model/concatenations.h"
 #include "verifier/model/constants.h"
+#include "verifier/model/nested_splits.h"
 
 // How far the search reaches. What is near to what the models share is rewritten by small rules first; without
 // progress it reaches further, and with progress it begins anew. Rules with several outputs join pairs of products,
@@ -14,8 +16,8 @@
 static const struct reach {
     uint32_t depth;       // operators between a node and what is shared
     uint32_t operators;   // of a rule's source or target, the larger one
-    uint32_t rounds, multi_rounds;
-} reaches[] = {{1, 4, 2, 0}, {1, 4, 3, 1}, {2, 6, 4, 1}, {2, UINT32_MAX, 3, 2}, {4, 6, 4, 2}, {8, 8, 6, 2}};
+    uint32_t rounds, multi_rounds;   // the latter: of those, the last ones
+} reaches[] = {{1, 4, 2, 0}, {1, 4, 3, 1}, {2, 6, 5, 3}, {2, UINT32_MAX, 3, 2}, {4, 6, 4, 2}, {8, 8, 6, 2}};
 #define N_REACHES (sizeof reaches / sizeof *reaches)
 
 struct saturating {
@@ -31,6 +33,7 @@ struct saturating {
     struct exploration x;
     struct constants constants;
     struct shared_classes shared;
+    concatenations concatenations;
     VEC(bool) is_shared;      // of every class
     VEC(uint32_t) depths;     // of every class: UINT32_MAX: it stands on nothing that is shared
 };
@@ -48,6 +51,9 @@ static void add_models(struct saturating *x)
     for (tensor_id t = 0; t < g->tensors.count; t++)
         if (x->ids[t] != NO_ENODE && x->ids[x->c->class_of[t]] != NO_ENODE)
             egraph_union(&x->e, x->ids[x->c->class_of[t]], x->ids[t], REASON_GIVEN);
+    egraph_rebuild(&x->e);
+    egraph_add_nested_splits(&x->e);
+    concatenations_add(&x->concatenations, &x->e, x->ids);
     egraph_rebuild(&x->e);
 }
 
@@ -177,7 +183,7 @@ static void explore(struct saturating *x, uint32_t round)
         x->x.of_rules.items[i].since = 0;
     mark_shared(x);
     measure_depths(x);
-    x->x.options.k_multi = round < x->reach->multi_rounds;
+    x->x.options.k_multi = round + x->reach->multi_rounds >= x->reach->rounds;
     size_t before = x->x.applications.count;
     exploration_run(&x->x);
     x->s->unions += x->x.applications.count - before;
@@ -239,6 +245,7 @@ void common_graph_saturate(struct common_graph *c, const struct rule_set *rules,
     struct saturating x = {.c = c, .rules = rules, .budget = budget, .s = ret_saturation};
     *ret_saturation = (struct saturation){0};
     shared_classes_init(&x.shared, c);
+    concatenations_find(c, &x.shared, &x.concatenations);
     begin(&x);
     x.n_shared_at_start = x.shared.count;
     progress_start(&x.progress, budget->progress, "rules", count_live(c) - x.shared.count);
@@ -247,6 +254,7 @@ void common_graph_saturate(struct common_graph *c, const struct rule_set *rules,
     progress_end(&x.progress);
     end(&x);
     shared_classes_free(&x.shared);
+    vec_free(&x.concatenations);
     vec_free(&x.is_shared);
     vec_free(&x.depths);
 }

@@ -1,0 +1,106 @@
+// Each run of consecutive parts is a tensor, which every cut of every longer run makes.
+#include "verifier/model/nested_splits.h"
+
+#define MOST_PARTS 8
+
+struct nesting {
+    struct egraph *e;
+    const struct operator* op;
+    int axis_at, sizes_at;   // attributes
+    int axis;
+    int64_t offsets[MOST_PARTS + 1];
+    enode_id runs[MOST_PARTS][MOST_PARTS + 1];   // [first][end]; NO_ENODE: not made yet
+};
+
+static enode_id split_in_two(struct nesting *s, int first, int middle, int end)
+{
+    enode_id whole = s->runs[first][end];
+    int64_t axis = s->axis;
+    int64_t sizes[2] = {s->offsets[middle] - s->offsets[first], s->offsets[end] - s->offsets[middle]};
+    struct attribute_value attributes[2];
+    struct type types[2] = {*egraph_type(s->e, whole), *egraph_type(s->e, whole)};
+    attributes[s->axis_at] = (struct attribute_value){.count = 1, .ints = &axis};
+    attributes[s->sizes_at] = (struct attribute_value){.count = 2, .ints = sizes};
+    types[0].dim[axis] = sizes[0];
+    types[1].dim[axis] = sizes[1];
+    return egraph_add(s->e, s->op, egraph_intern_attributes(s->e, s->op, attributes),
+                      egraph_intern_type(s->e, 2, types), 1, &whole);
+}
+
+static void note_run(struct nesting *s, int first, int end, enode_id made)
+{
+    enode_id *known = &s->runs[first][end];
+    if (*known == NO_ENODE)
+        *known = made;
+    else
+        egraph_union(s->e, *known, made, REASON_GIVEN);
+}
+
+static void cut_run(struct nesting *s, int first, int end)
+{
+    for (int middle = first + 1; middle < end; middle++) {
+        enode_id cut = split_in_two(s, first, middle, end);
+        note_run(s, first, middle, egraph_add_output(s->e, cut, 0));
+        note_run(s, middle, end, egraph_add_output(s->e, cut, 1));
+    }
+}
+
+static void nest(struct nesting *s, enode_id split)
+{
+    const struct attribute_value *attributes = egraph_attributes(s->e, split);
+    int n = (int)attributes[s->sizes_at].count;
+    s->axis = (int)attributes[s->axis_at].ints[0];
+    s->offsets[0] = 0;
+    for (int i = 0; i < n; i++) {
+        s->offsets[i + 1] = s->offsets[i] + attributes[s->sizes_at].ints[i];
+        for (int end = i + 1; end <= n; end++)
+            s->runs[i][end] = NO_ENODE;
+    }
+    s->runs[0][n] = egraph_edges(s->e, split)[0].child;
+    for (int i = 0; i < n; i++)
+        s->runs[i][i + 1] = egraph_add_output(s->e, split, (uint32_t)i);
+    for (int length = n; length > 1; length--)
+        for (int first = 0; first + length <= n; first++)
+            cut_run(s, first, first + length);
+}
+
+// Of what an elementwise application reads, the same split, without saying what it is equal to.
+static void split_children(struct egraph *e, enode_id split, enode_id application)
+{
+    const struct operator* op = egraph_operator(e, application);
+    for (uint32_t i = 0; op && op->flags & OPERATOR_IS_ELEMENTWISE && i < e->nodes.items[application].n_children; i++) {
+        enode_id child = egraph_edges(e, application)[i].child;
+        const struct enode node = e->nodes.items[split];
+        if (e->nodes.items[child].type != e->nodes.items[application].type)
+            continue;
+        enode_id added = egraph_add(e, operators[OP_SPLIT], node.attributes, node.type, 1, &child);
+        for (uint32_t k = 0; k < e->types.items[node.type].count; k++)
+            egraph_add_output(e, added, k);
+    }
+}
+
+// What it adds is taken up in turn. Needs a clean e-graph.
+static void split_what_is_read(struct egraph *e)
+{
+    for (enode_id n = 0; n < e->nodes.count; n++) {
+        eclass_id whole = e->nodes.items[n].op == OP_SPLIT ? egraph_edges(e, n)[0].child : NO_ENODE;
+        enode_id maker = whole == NO_ENODE ? NO_ENODE : egraph_first_node(e, whole);
+        for (; maker != NO_ENODE; maker = egraph_next_node(e, whole, maker))
+            split_children(e, n, maker);
+    }
+}
+
+void egraph_add_nested_splits(struct egraph *e)
+{
+    struct nesting s = {.e = e, .op = operators[OP_SPLIT]};
+    s.axis_at = operator_find_attribute(s.op, "axis");
+    s.sizes_at = operator_find_attribute(s.op, "sizes");
+    split_what_is_read(e);
+    size_t n_nodes = e->nodes.count;
+    for (enode_id n = 0; n < n_nodes; n++) {
+        uint32_t n_parts =
+            e->nodes.items[n].op == OP_SPLIT ? egraph_attributes(e, n)[s.sizes_at].count : 0;
+        if (n_parts > 2 && n_parts <= MOST_PARTS)
+            nest(&s, n);
+    }
+}
