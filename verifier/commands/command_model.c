@@ -217,7 +217,7 @@ static void print_output_name(struct text *out, const char *name)
 static void print_field_result(const struct run *run, struct text *out, size_t i)
 {
     const struct field_result *r = &run->field[i];
-    if (r->verdict == FIELD_EQUAL || r->verdict == FIELD_TOO_COSTLY || r->verdict == FIELD_DIFFERENT)
+    if (r->verdict != FIELD_NOT_COMPARED)
         print_output_name(out, common_graph_output_name(&run->common, i));
     if (r->verdict == FIELD_EQUAL)
         text_printf(out, ": equal in all %" PRId64 " entries, %s\n", r->n_entries,
@@ -226,6 +226,12 @@ static void print_field_result(const struct run *run, struct text *out, size_t i
         text_add(out, ": needs more than --operations\n");
     else if (r->verdict == FIELD_DIFFERENT) {
         text_printf(out, ": differs in %" PRId64 " of %" PRId64 " entries, first at ", r->n_different, r->n_entries);
+        print_place(out, type_of_output(run, i), r->first_different);
+        text_add(out, "\n");
+    } else if (r->verdict == FIELD_UNKNOWN) {
+        text_add(out, ": unknown, because functions have only stand-ins there (");
+        text_add_shown(out, r->stand_in);
+        text_printf(out, "): %" PRId64 " of %" PRId64 " entries do not agree, first at ", r->n_different, r->n_entries);
         print_place(out, type_of_output(run, i), r->first_different);
         text_add(out, "\n");
     }
@@ -358,10 +364,9 @@ static bool compare(struct run *run, struct error *error)
     run->field = arena_array(&run->arena, struct field_result, run->common.n_outputs + 1);
     common_graph_saturate(&run->common, &run->rules, &budget, &run->saturation);
     if (run->options.field)
-        common_graph_compare_in_field(&run->common, (uint64_t)run->options.seed,
-                                      (double)run->options.operations, (int)run->options.threads, run->field);
-    return !run->options.numbers ||
-           common_graph_compare_in_numbers(&run->common, &numbers, &run->numbers, error);
+        common_graph_compare_in_field(&run->common, (uint64_t)run->options.seed, (double)run->options.operations,
+                                      (int)run->options.threads, run->field);
+    return !run->options.numbers || common_graph_compare_in_numbers(&run->common, &numbers, &run->numbers, error);
 }
 
 static bool read_rules(struct run *run, struct error *error)

@@ -5,7 +5,7 @@
 #include "backends/reference/reference.h"
 #include "core/error.h"
 
-#define MOST_ENTRIES (1 << 28)
+#define MOST_OPERATIONS 3e7
 
 void constants_init(struct constants *k, struct common_graph *c, struct egraph *e, const enode_id *ids)
 {
@@ -44,14 +44,20 @@ static enode_id oldest_node(const struct egraph *e, eclass_id c)
 
 static bool compute_class(struct constants *k, eclass_id c, struct tensor_value *ret_value);
 
-static bool count_entries(struct constants *k, const struct etype *made)
+// False: the budget does not have what the application takes, or it is ill-typed.
+static bool pay_for(struct constants *k, const struct operator_call *call, const struct etype *made)
 {
-    for (uint32_t i = 0; i < made->count; i++) {
-        if (!type_is_known(&made->types[i]))
-            return false;
-        k->entries += 1 + type_elements(&made->types[i]);
-    }
-    return k->entries <= MOST_ENTRIES;
+    struct definition d;
+    double operations = 1;
+    definition_init(&d, &k->scratch, call->n_inputs, call->inputs);
+    bool is_affordable = operator_define(&d, call) && d.n_outputs == (int)made->count;
+    operations += is_affordable ? definition_flops(&d) : 0;
+    definition_free(&d);
+    for (uint32_t i = 0; is_affordable && i < made->count; i++)
+        operations += (double)type_elements(&made->types[i]);
+    is_affordable = is_affordable && k->operations + operations <= MOST_OPERATIONS;
+    k->operations += is_affordable ? operations : 0;
+    return is_affordable;
 }
 
 // All outputs of an application, whose types must be those of the e-node.
@@ -62,19 +68,20 @@ static bool run_application(struct constants *k, enode_id n, struct tensor_value
     const struct etype *made = &e->types.items[node->type];
     const struct operator* op = egraph_operator(e, n);
     struct error ignored;
-    if (!op->define || node->n_children == 0 || !count_entries(k, made))
+    if (!op->define || node->n_children == 0)
         return false;
     struct tensor_value *inputs = arena_array(&k->scratch, struct tensor_value, node->n_children);
     struct type *types = arena_array(&k->scratch, struct type, node->n_children);
     for (uint32_t i = 0; i < node->n_children; i++) {
         eclass_id child = egraph_edges(e, n)[i].child;
         types[i] = *egraph_type(e, child);
-        if (!compute_class(k, child, &inputs[i]))
+        if (!type_is_known(&types[i]) || !compute_class(k, child, &inputs[i]))
             return false;
     }
     const struct operator_call call = {
         .op = op, .attributes = egraph_attributes(e, n), .n_inputs = (int)node->n_children, .inputs = types};
-    if (!reference_run_call(&call, inputs, (int)made->count, ret_outputs, &k->scratch, &ignored))
+    if (!pay_for(k, &call, made) ||
+        !reference_run_call(&call, inputs, (int)made->count, ret_outputs, &k->scratch, &ignored))
         return false;
     for (uint32_t i = 0; i < made->count; i++)
         if (!type_equal(&ret_outputs[i].type, &made->types[i]))
@@ -134,7 +141,7 @@ static bool try_node(struct constants *k, enode_id n)
     struct tensor_value value;
     bool is_new = false;
     k->is_tried.items[n] = true;
-    if (k->entries <= MOST_ENTRIES && compute_node(k, n, &value)) {
+    if (compute_node(k, n, &value)) {
         tensor_id leaf = common_graph_find_weight(k->c, &value);
         k->n_computed++;
         is_new = leaf != NO_TENSOR && k->ids[leaf] != NO_ENODE &&

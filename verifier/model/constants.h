@@ -11,7 +11,7 @@ struct constants {
     const enode_id *ids;   // of every tensor of the common graph
     struct arena scratch;
     VEC(bool) is_tried;   // of e-nodes: was it computed before?
-    int64_t entries;      // computed so far: at most 2^28
+    double operations;    // spent so far: at most 3e7, entries that are copied counting as one
     size_t n_computed;
 };
 void constants_init(struct constants *k, struct common_graph *c, struct egraph *e, const enode_id *ids);

@@ -18,10 +18,11 @@ struct evaluation {
     uint64_t key;
     int threads;
     bool is_free;
-    tensor_id *of_first;   // of every class that is shared: the tensor of the first model
-    bool *is_needed;       // of every tensor
-    uint32_t *n_readers;   // of every tensor: that are not evaluated yet
-    uint64_t **values;     // of every tensor
+    tensor_id *of_first;      // of every class that is shared: the tensor of the first model
+    bool *is_needed;          // of every tensor
+    uint32_t *n_readers;      // of every tensor: that are not evaluated yet
+    uint64_t **values;        // of every tensor
+    const char **stand_ins;   // of every tensor: an operator with a stand-in that it depends on; NULL: none
 };
 
 // --- which tensors ---------------------------------------------------------------------------------------------------
@@ -60,7 +61,7 @@ static bool is_evaluated(const struct evaluation *x, node_id n)
 // Is it still to be found out whether these outputs are equal?
 static bool is_open(const struct field_result *r)
 {
-    return r->verdict == FIELD_DIFFERENT;
+    return r->verdict == FIELD_DIFFERENT || r->verdict == FIELD_UNKNOWN;
 }
 
 static void need(struct evaluation *x, tensor_id t)
@@ -157,6 +158,50 @@ static void fill_given(struct evaluation *x, tensor_id t)
         fill_unknown(x, t, hash_mix(x->key, t), values);
 }
 
+// --- stand-ins -------------------------------------------------------------------------------------------------------
+
+static bool is_exact(enum scalar_function fn)
+{
+    switch (fn) {
+    case FN_ADD:
+    case FN_SUB:
+    case FN_MUL:
+    case FN_DIV:
+    case FN_NEG:
+    case FN_RECIPROCAL:
+    case FN_EQUAL:
+    case FN_AND:
+    case FN_OR:
+    case FN_XOR:
+    case FN_NOT:
+    case FN_WHERE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool has_stand_ins(const struct definition *d)
+{
+    for (size_t i = 0; i < d->nodes.count; i++) {
+        const struct expr_node *e = &d->nodes.items[i];
+        bool is_function = e->kind == EXPR_APPLY || e->kind == EXPR_REDUCE;
+        if ((is_function && !is_exact((enum scalar_function)e->fn)) || (e->kind == EXPR_READ && e->b == OUTSIDE_LOWEST))
+            return true;
+    }
+    return false;
+}
+
+static void note_stand_in(struct evaluation *x, node_id n, bool is_own)
+{
+    const struct node *node = &x->g->nodes.items[n];
+    const char *name = is_own ? node->op->name : NULL;
+    for (uint32_t i = 0; !name && i < node->n_inputs; i++)
+        name = x->stand_ins[canonical(x, graph_inputs(x->g, n)[i])];
+    for (uint32_t i = 0; i < node->n_outputs; i++)
+        x->stand_ins[node->first_output + i] = name;
+}
+
 // --- nodes -----------------------------------------------------------------------------------------------------------
 
 static const uint64_t *values_of_input(const struct evaluation *x, node_id n, uint32_t i)
@@ -208,7 +253,9 @@ static void evaluate_node(struct evaluation *x, node_id n, struct arena *scratch
     for (uint32_t i = 0; i < node->n_outputs; i++)
         outputs[i] = mem_new_array(uint64_t, entries_of(x, node->first_output + i) + 1);
     bool is_defined = node->op->define && graph_define(x->g, n, &d, scratch);
-    if (is_defined && has_meaning(x, n, &d))
+    bool is_known = is_defined && has_meaning(x, n, &d);
+    note_stand_in(x, n, !is_known || has_stand_ins(&d));
+    if (is_known)
         evaluate_field(&d, x->key, inputs, outputs, scratch);
     else
         for (uint32_t i = 0; i < node->n_outputs; i++)
@@ -339,7 +386,8 @@ static void compare(struct evaluation *x, size_t output, struct field_result *re
             r.n_different++;
             r.first_different = i;
         }
-    r.verdict = r.n_different ? FIELD_DIFFERENT : FIELD_EQUAL;
+    r.stand_in = x->stand_ins[a] ? x->stand_ins[a] : x->stand_ins[b];
+    r.verdict = !r.n_different ? FIELD_EQUAL : r.stand_in ? FIELD_UNKNOWN : FIELD_DIFFERENT;
     *ret_result = r;
 }
 
@@ -361,6 +409,7 @@ static void evaluate_open_outputs(struct evaluation *x, double most_operations, 
     x->is_needed = mem_alloc_zero(n + 1);
     x->n_readers = mem_alloc_zero((n + 1) * sizeof *x->n_readers);
     x->values = mem_alloc_zero((n + 1) * sizeof *x->values);
+    x->stand_ins = mem_alloc_zero((n + 1) * sizeof *x->stand_ins);
     find_first(x);
     find_needed(x, results);
     settle(x, count_operations(x) <= most_operations, results);
@@ -370,10 +419,11 @@ static void evaluate_open_outputs(struct evaluation *x, double most_operations, 
     mem_free(x->is_needed, n + 1);
     mem_free(x->n_readers, (n + 1) * sizeof *x->n_readers);
     mem_free(x->values, (n + 1) * sizeof *x->values);
+    mem_free(x->stand_ins, (n + 1) * sizeof *x->stand_ins);
 }
 
-void common_graph_compare_in_field(const struct common_graph *c, uint64_t seed,
-                                   double most_operations, int threads, struct field_result *ret_results)
+void common_graph_compare_in_field(const struct common_graph *c, uint64_t seed, double most_operations, int threads,
+                                   struct field_result *ret_results)
 {
     struct shared_classes shared;
     struct evaluation x = {.c = c, .g = &c->graph, .shared = &shared, .is_free = true};

@@ -6,7 +6,9 @@
 // below, and only what differs is evaluated. Where they do not agree, from the inputs on.
 //
 // An operator that moves entries by what it reads has a meaning here only where it reads small integers; elsewhere it
-// is an unknown function of its inputs, and so is an opaque node: equal inputs, equal outputs.
+// is an unknown function of its inputs, and so is an opaque node: equal inputs, equal outputs. Functions outside of the
+// field (exp, tanh, max) have stand-ins. Outputs that agree although they depend on such functions are equal; those that
+// do not may still be, by a law that the stand-in does not have.
 #ifndef VERIFIER_MODEL_FIELD_H
 #define VERIFIER_MODEL_FIELD_H
 #include "verifier/model/common.h"
@@ -15,14 +17,16 @@ enum field_verdict {
     FIELD_NOT_COMPARED,   // it was known to be equal
     FIELD_EQUAL,
     FIELD_DIFFERENT,
+    FIELD_UNKNOWN,   // they do not agree, but depend on functions that are only stood in for
     FIELD_TOO_COSTLY,
 };
 struct field_result {
     enum field_verdict verdict;
-    bool is_free;   // EQUAL: for all values of what the models share
-    int64_t n_entries, n_different, first_different;
+    bool is_free;                                      // EQUAL: for all values of what the models share
+    int64_t n_entries, n_different, first_different;   // of EQUAL, DIFFERENT, UNKNOWN
+    const char *stand_in;                              // UNKNOWN: an operator that has only a stand-in
 };
 // With so many threads (0: as many as cores). One result for each output that is not known to be equal. `most_operations`: of one evaluation of both models.
-void common_graph_compare_in_field(const struct common_graph *c, uint64_t seed,
-                                   double most_operations, int threads, struct field_result *ret_results);
+void common_graph_compare_in_field(const struct common_graph *c, uint64_t seed, double most_operations, int threads,
+                                   struct field_result *ret_results);
 #endif

@@ -98,8 +98,7 @@ void egraph_add_nested_splits(struct egraph *e)
     split_what_is_read(e);
     size_t n_nodes = e->nodes.count;
     for (enode_id n = 0; n < n_nodes; n++) {
-        uint32_t n_parts =
-            e->nodes.items[n].op == OP_SPLIT ? egraph_attributes(e, n)[s.sizes_at].count : 0;
+        uint32_t n_parts = e->nodes.items[n].op == OP_SPLIT ? egraph_attributes(e, n)[s.sizes_at].count : 0;
         if (n_parts > 2 && n_parts <= MOST_PARTS)
             nest(&s, n);
     }

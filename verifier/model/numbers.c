@@ -282,8 +282,8 @@ static bool cut_and_run(struct running *x, const int64_t *numbers)
     return is_fine;
 }
 
-bool common_graph_compare_in_numbers(struct common_graph *c, const struct numbers_options *options, struct numbers_report *ret_report,
-                                     struct error *error)
+bool common_graph_compare_in_numbers(struct common_graph *c, const struct numbers_options *options,
+                                     struct numbers_report *ret_report, struct error *error)
 {
     struct running x = {.c = c, .options = options, .report = ret_report, .error = error};
     struct pairing p = {.c = c, .numbers = mem_new_array(int64_t, c->n_nodes + 1)};

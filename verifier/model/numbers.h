@@ -27,7 +27,7 @@ struct numbers_report {
     VEC(struct numbers_result) results;
 };
 // False: a device failed. The report is freed by its owner in any case.
-bool common_graph_compare_in_numbers(struct common_graph *c, const struct numbers_options *options, struct numbers_report *ret_report,
-                                     struct error *error);
+bool common_graph_compare_in_numbers(struct common_graph *c, const struct numbers_options *options,
+                                     struct numbers_report *ret_report, struct error *error);
 void numbers_report_free(struct numbers_report *report);
 #endif

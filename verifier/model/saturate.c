@@ -14,8 +14,8 @@
 // progress it reaches further, and with progress it begins anew. Rules with several outputs join pairs of products,
 // and their results again: each round of them squares the number of terms.
 static const struct reach {
-    uint32_t depth;       // operators between a node and what is shared
-    uint32_t operators;   // of a rule's source or target, the larger one
+    uint32_t depth;                  // operators between a node and what is shared
+    uint32_t operators;              // of a rule's source or target, the larger one
     uint32_t rounds, multi_rounds;   // the latter: of those, the last ones
 } reaches[] = {{1, 4, 2, 0}, {1, 4, 3, 1}, {2, 6, 5, 3}, {2, UINT32_MAX, 3, 2}, {4, 6, 4, 2}, {8, 8, 6, 2}};
 #define N_REACHES (sizeof reaches / sizeof *reaches)
@@ -34,8 +34,8 @@ struct saturating {
     struct constants constants;
     struct shared_classes shared;
     concatenations concatenations;
-    VEC(bool) is_shared;      // of every class
-    VEC(uint32_t) depths;     // of every class: UINT32_MAX: it stands on nothing that is shared
+    VEC(bool) is_shared;    // of every class
+    VEC(uint32_t) depths;   // of every class: UINT32_MAX: it stands on nothing that is shared
 };
 
 // --- the e-graph -----------------------------------------------------------------------------------------------------
