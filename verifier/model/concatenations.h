@@ -1,5 +1,5 @@
-// Weights of one model that are concatenations of weights, as merged operators read them: found by content, so that rules
-// that take merged operators apart again have something to hold on to.
+// Weights of one model that are concatenations of weights, as merged operators read them: found by content, so that
+// rules that take merged operators apart again have something to hold on to.
 #ifndef VERIFIER_MODEL_CONCATENATIONS_H
 #define VERIFIER_MODEL_CONCATENATIONS_H
 #include "egraph/egraph.h"

@@ -1,6 +1,6 @@
 // Equality of two models over the prime field 2^61 - 1, at their real shapes: both are evaluated on random numbers
-// (expressions/evaluate.h), every entry of every tensor, and their outputs compared. Two models that are different rational functions
-// agree by chance with a probability of at most degree / 2^61.
+// (expressions/evaluate.h), every entry of every tensor, and their outputs compared. Two models that are different
+// rational functions agree by chance with a probability of at most degree / 2^61.
 //
 // First with *free* values for all tensors that both models share: outputs that agree then are equal whatever stands
 // below, and only what differs is evaluated. Where they do not agree, from the inputs on.
@@ -26,7 +26,8 @@ struct field_result {
     int64_t n_entries, n_different, first_different;   // of EQUAL, DIFFERENT, UNKNOWN
     const char *stand_in;                              // UNKNOWN: an operator that has only a stand-in
 };
-// With so many threads (0: as many as cores). One result for each output that is not known to be equal. `most_operations`: of one evaluation of both models.
+// With so many threads (0: as many as cores). One result for each output that is not known to be equal.
+// `most_operations`: of one evaluation of both models.
 void common_graph_compare_in_field(const struct common_graph *c, uint64_t seed, double most_operations, int threads,
                                    struct field_result *ret_results);
 #endif
