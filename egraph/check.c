@@ -1,5 +1,5 @@
 // egraph_check: what must hold of a clean e-graph, by looking at all pairs of nodes that may collide.
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include "egraph/egraph.h"
 
 static bool complain(const char **ret_what, const char *what)

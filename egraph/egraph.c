@@ -5,7 +5,7 @@
 // its canonical children, and puts it back, or finds a congruent one there and unites the two classes.
 #include "egraph/egraph.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include "egraph/values.h"
 #include <assert.h>
 #include <string.h>

@@ -17,9 +17,9 @@
 // fingerprint of its value over the prime field. Unions of unequal types or fingerprints are refused.
 #ifndef EGRAPH_EGRAPH_H
 #define EGRAPH_EGRAPH_H
-#include "core/arena.h"
-#include "core/table.h"
-#include "core/vec.h"
+#include "core/memory/arena.h"
+#include "core/memory/table.h"
+#include "core/memory/vec.h"
 #include "operators/operator.h"
 
 typedef uint32_t enode_id;

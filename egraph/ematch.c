@@ -2,7 +2,7 @@
 // that are bound; an instruction tries all that fits and runs what stands below it in the tree for each.
 #include "egraph/ematch.h"
 
-#include "core/team.h"
+#include "core/system/team.h"
 #include <assert.h>
 #include <string.h>
 

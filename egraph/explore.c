@@ -1,9 +1,9 @@
 // A round: choose rules, search, judge what was found, ban, apply, rebuild, resolve cycles.
 #include "egraph/explore.h"
 
-#include "core/clock.h"
-#include "core/interrupt.h"
-#include "core/team.h"
+#include "core/system/clock.h"
+#include "core/system/interrupt.h"
+#include "core/system/team.h"
 #include <string.h>
 #include <unistd.h>
 

@@ -2,7 +2,7 @@
 // stays is its key, its verdict, and its target in the numbers of the e-graph.
 #include "egraph/instance.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include <string.h>
 
 void instances_init(struct instances *x, struct egraph *e, const struct rule_set *rules)

@@ -1,5 +1,5 @@
 // Types and attribute lists of an e-graph, each kept once: equal ones have one number.
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include "egraph/egraph.h"
 #include <string.h>
 

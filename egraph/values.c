@@ -1,8 +1,8 @@
 // The values of a node's outputs stand one behind the other; a projection's are those of its place in the tuple's.
 #include "egraph/values.h"
 
-#include "core/hash.h"
-#include "core/random.h"
+#include "core/memory/hash.h"
+#include "core/numbers/random.h"
 #include "egraph/egraph.h"
 #include "expressions/evaluate.h"
 #include "expressions/field.h"

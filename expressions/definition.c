@@ -1,7 +1,7 @@
 // Building definitions, and what follows from one: split trees, values of indices, operations.
 #include "expressions/definition.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>

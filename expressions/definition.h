@@ -17,7 +17,7 @@
 // From a definition follow shapes and split trees, evaluation over every scalar domain (evaluate.h), FLOPs, and text.
 #ifndef EXPRESSIONS_DEFINITION_H
 #define EXPRESSIONS_DEFINITION_H
-#include "core/vec.h"
+#include "core/memory/vec.h"
 #include "expressions/type.h"
 
 struct arena;

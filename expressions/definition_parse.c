@@ -1,8 +1,8 @@
 // A recursive descent over one text; what stands for an index and what for a scalar is known by the place.
 #include "expressions/definition_parse.h"
 
-#include "core/arena.h"
-#include "core/error.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // The formula of a definition as a person would write it:   z[i,j] = sum(k < 64) x[i,k] * y[k,j]
 #include "expressions/definition.h"
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include <inttypes.h>
 #include <stdio.h>
 

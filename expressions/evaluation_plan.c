@@ -1,7 +1,7 @@
 // Takes each index of a definition apart into what lanes, loops and both together add, and fills tables for lanes.
 #include "expressions/evaluation_plan.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "expressions/affine.h"
 #include "expressions/evaluate.h"
 #include <assert.h>

@@ -18,7 +18,7 @@
 // whose values relu cannot tell apart.
 #ifndef EXPRESSIONS_FIELD_FUNCTIONS_H
 #define EXPRESSIONS_FIELD_FUNCTIONS_H
-#include "core/random.h"
+#include "core/numbers/random.h"
 #include "expressions/definition.h"
 #include "expressions/field.h"
 

@@ -1,7 +1,7 @@
 // Makes tapes: computations are unrolled, ranked by what they read, numbered, and cut into runs of one instruction.
 #include "expressions/tape.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "expressions/tape_code.h"
 #include "expressions/tape_unroll.h"
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // One pass over all iterations notes what each adds to every index of every read.
 #include "expressions/tape_nest.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "expressions/affine.h"
 
 bool is_product_in_sum(const struct expr_node *n, enum scalar_function fn)

@@ -1,7 +1,7 @@
 // The tape's loop over doubles.
 #include "expressions/tape.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "expressions/f64_functions.h"
 #include "expressions/tape_code.h"
 #include <string.h>

@@ -1,7 +1,7 @@
 // The tape's loop over the prime field: sums of products are reduced once.
 #include "expressions/tape.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "expressions/tape_code.h"
 #include <string.h>
 

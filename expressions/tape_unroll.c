@@ -1,8 +1,8 @@
 // Unrolls definitions into scalar computations, hash-consed, with constants computed on the way.
 #include "expressions/tape_unroll.h"
 
-#include "core/arena.h"
-#include "core/hash.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
 #include "expressions/f64_functions.h"
 #include "expressions/tape_nest.h"
 #include <string.h>

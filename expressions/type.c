@@ -1,10 +1,10 @@
 // Element types by table, shapes as text, and split trees with their meet.
 #include "expressions/type.h"
 
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include <inttypes.h>
 #include <string.h>
 

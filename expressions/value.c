@@ -1,8 +1,8 @@
 // Values of tensors: aligned memory, and random numbers of each element type.
 #include "expressions/value.h"
 
-#include "core/arena.h"
-#include "core/random.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
 #include "expressions/elements.h"
 #include <string.h>
 

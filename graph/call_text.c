@@ -1,9 +1,9 @@
 // Applications as text: positional and named attributes, then arguments.
 #include "graph/call_text.h"
 
-#include "core/error.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

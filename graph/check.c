@@ -1,7 +1,7 @@
 // graph_check: what must hold of every graph, established anew from the definitions.
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
 #include "graph/graph.h"
 #include <assert.h>
 

@@ -1,8 +1,8 @@
 // Nodes are appended when no equal one is found; commutative ones put their inputs in order first.
 #include "graph/graph.h"
 
-#include "core/arena.h"
-#include "core/hash.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
 #include <assert.h>
 #include <string.h>
 

@@ -15,8 +15,8 @@
 // graph may have one key: then their values are equal.
 #ifndef GRAPH_GRAPH_H
 #define GRAPH_GRAPH_H
-#include "core/table.h"
-#include "core/vec.h"
+#include "core/memory/table.h"
+#include "core/memory/vec.h"
 #include "operators/operator.h"
 
 struct arena;

@@ -1,8 +1,8 @@
 // Operations on whole graphs: liveness, uses, replacement, comparison.
 #include "graph/graph.h"
 
-#include "core/arena.h"
-#include "core/hash.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
 #include <assert.h>
 #include <string.h>
 

@@ -1,11 +1,11 @@
 // Graphs as text: one let for each node, then the outputs.
 #include "graph/text.h"
 
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/hash.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include "graph/call_text.h"
 #include "graph/graph.h"
 #include <string.h>

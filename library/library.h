@@ -1,8 +1,8 @@
 // What the files of the library share.
 #ifndef LIBRARY_LIBRARY_H
 #define LIBRARY_LIBRARY_H
-#include "core/arena.h"
-#include "core/error.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
 #include "include/taso.h"
 #include "optimizer/arguments.h"
 

@@ -1,10 +1,10 @@
 // The whole job of taso-opt, on files and on models in memory.
 #include "library/library.h"
 
-#include "core/file.h"
-#include "core/interrupt.h"
-#include "core/memory.h"
-#include "core/text.h"
+#include "core/memory/memory.h"
+#include "core/system/file.h"
+#include "core/system/interrupt.h"
+#include "core/text/text.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // Options by name: those of taso-opt that say what is done, not where results go.
 #include "library/library.h"
 
-#include "core/memory.h"
-#include "core/shared_files.h"
+#include "core/memory/memory.h"
+#include "core/system/shared_files.h"
 #include "optimizer/standard_rules.h"
 #include <string.h>
 

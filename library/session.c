@@ -2,7 +2,7 @@
 #include "library/library.h"
 
 #include "backends/cpu/cpu.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "onnx/convert/import.h"
 #include "optimizer/run/run.h"
 #include <string.h>

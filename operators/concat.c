@@ -1,7 +1,7 @@
 // concat: tensors one behind the other on one axis.
 //     z[...,i,...] = x0[...,i,...] if i < X0 else x1[...,i - X0,...] if i < X0 + X1 else ...
 // The axis gets the split tree that records this: (x0 | (x1 | (x2 | ...))), each with its own tree.
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include "operators/operator.h"
 
 enum { AXIS };

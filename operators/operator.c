@@ -1,9 +1,9 @@
 // The list of operators, and what is checked of every call before its own definition is asked for.
 #include "operators/operator.h"
 
-#include "core/arena.h"
-#include "core/hash.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "core/text/text.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>

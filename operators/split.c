@@ -2,7 +2,7 @@
 //     z_i[...,j,...] = x[..., offset_i + j, ...]
 // Without sizes there are two parts, cut where the axis' split tree says that it was concatenated (TASO paper, Section
 // 2.1); a tensor without such a tree cannot be split so. (split0 axis x) and (split1 axis x) are its two outputs.
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "operators/operator.h"
 
 enum { AXIS, SIZES };

@@ -1,7 +1,7 @@
 // The places of windows: sizes, strides, pads, dilations, and what is refused of them.
 #include "operators/window.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 
 static bool has_length(struct definition *d, const char *name, const struct attribute_value *value, int length)
 {

@@ -7,9 +7,9 @@
 #include "optimizer/contenders.h"
 
 #include "backends/contract/in_model.h"
-#include "core/clock.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "core/system/clock.h"
+#include "core/text/error.h"
+#include "core/text/log.h"
 #include <math.h>
 
 #define WARM_UP_RUNS 2

@@ -1,8 +1,8 @@
 // Inputs from seeds, outputs of several rounds recorded, and their differences merged.
 #include "optimizer/comparison.h"
 
-#include "core/arena.h"
-#include "core/random.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
 #include "optimizer/run/run.h"
 #include <assert.h>
 #include <math.h>

@@ -2,8 +2,8 @@
 #ifndef OPTIMIZER_COMPARISON_H
 #define OPTIMIZER_COMPARISON_H
 #include "backends/contract/backend.h"
-#include "core/statistics.h"
-#include "core/vec.h"
+#include "core/memory/vec.h"
+#include "core/numbers/statistics.h"
 
 // How one output of two models differs, over all entries and rounds.
 struct output_comparison {

@@ -2,8 +2,8 @@
 // another plan. "Before" is the fastest way to run the original, so a gain is one over that.
 #include "optimizer/contenders.h"
 
-#include "core/error.h"
-#include "core/log.h"
+#include "core/text/error.h"
+#include "core/text/log.h"
 #include "optimizer/contest.h"
 #include "optimizer/run/run.h"
 #include <string.h>

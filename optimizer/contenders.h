@@ -2,7 +2,7 @@
 // another plan.
 #ifndef OPTIMIZER_CONTENDERS_H
 #define OPTIMIZER_CONTENDERS_H
-#include "core/random.h"
+#include "core/numbers/random.h"
 #include "optimizer/comparison.h"
 #include "optimizer/optimization.h"
 

@@ -3,10 +3,10 @@
 // another, which stand beside each other in time, make a ratio.
 #include "optimizer/contest.h"
 
-#include "core/clock.h"
-#include "core/interrupt.h"
-#include "core/memory.h"
-#include "core/vec.h"
+#include "core/memory/memory.h"
+#include "core/memory/vec.h"
+#include "core/system/clock.h"
+#include "core/system/interrupt.h"
 #include <math.h>
 
 #define WARM_UP_RUNS 2

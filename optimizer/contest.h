@@ -5,7 +5,7 @@
 //   final         the fastest original and the fastest result, in several loads, as where a model lies in memory matters
 #ifndef OPTIMIZER_CONTEST_H
 #define OPTIMIZER_CONTEST_H
-#include "core/statistics.h"
+#include "core/numbers/statistics.h"
 #include <stdbool.h>
 
 struct error;

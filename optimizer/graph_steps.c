@@ -1,7 +1,7 @@
 // The steps of a graph's plan as texts with seconds, and which nodes each has.
 #include "optimizer/graph_steps.h"
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include <string.h>
 
 #define MAX_NAMES 6   // of operators in one kind

@@ -2,7 +2,7 @@
 #ifndef OPTIMIZER_GRAPH_STEPS_H
 #define OPTIMIZER_GRAPH_STEPS_H
 #include "backends/contract/backend.h"
-#include "core/arena.h"
+#include "core/memory/arena.h"
 
 struct step_summary {
     const char *kind;      // the operators that it computes: "conv + ewadd + relu"; "copy" for none

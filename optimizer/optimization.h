@@ -2,8 +2,8 @@
 #ifndef OPTIMIZER_OPTIMIZATION_H
 #define OPTIMIZER_OPTIMIZATION_H
 #include "backends/contract/backend.h"
-#include "core/arena.h"
-#include "onnx/convert/export.h"
+#include "core/memory/arena.h"
+#include "onnx/convert/export/export.h"
 #include "optimizer/graph_steps.h"
 #include "optimizer/optimize.h"
 #include "optimizer/runnable.h"

@@ -1,8 +1,8 @@
 // The whole job of taso-opt: from a model file to a faster equivalent one, checked and measured.
 #ifndef OPTIMIZER_OPTIMIZE_H
 #define OPTIMIZER_OPTIMIZE_H
-#include "core/files_used.h"
-#include "core/options.h"
+#include "core/system/files_used.h"
+#include "core/text/options.h"
 #include "optimizer/report.h"
 
 struct error;

@@ -1,8 +1,8 @@
 // A model for standard output is written to a file first, and sent when it is whole.
 #include "optimizer/output_stream.h"
 
-#include "core/error.h"
-#include "core/file.h"
+#include "core/system/file.h"
+#include "core/text/error.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

@@ -3,10 +3,10 @@
 // each time: a thousand of them take some milliseconds.
 #include "optimizer/proved_rules.h"
 
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/log.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/log.h"
+#include "core/text/text.h"
 #include "substitutions/rule.h"
 #include <assert.h>
 #include <stdlib.h>

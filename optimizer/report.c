@@ -1,7 +1,7 @@
 // The report as text for people and as JSON, from one struct.
 #include "optimizer/report.h"
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include "substitutions/match.h"
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef OPTIMIZER_REPORT_H
 #define OPTIMIZER_REPORT_H
 #include "backends/contract/in_model.h"
-#include "core/statistics.h"
+#include "core/numbers/statistics.h"
 #include "optimizer/comparison.h"
 #include "optimizer/search/search.h"
 #include <stdbool.h>

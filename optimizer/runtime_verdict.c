@@ -2,10 +2,10 @@
 // and threads. A runtime that fails at the original, or ends, is done without from then on, and that is said once.
 #include "optimizer/optimization.h"
 
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/log.h"
-#include "core/random.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
+#include "core/text/error.h"
+#include "core/text/log.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -4,11 +4,11 @@
 // several times, each with another slant, and what was found is timed whole, by turns: the fastest stays.
 #include "optimizer/optimization.h"
 
-#include "core/clock.h"
-#include "core/error.h"
-#include "core/interrupt.h"
-#include "core/log.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
+#include "core/system/clock.h"
+#include "core/system/interrupt.h"
+#include "core/text/error.h"
+#include "core/text/log.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
 #include <math.h>

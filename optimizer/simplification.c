@@ -3,9 +3,9 @@
 // runtime finds it slower or different.
 #include "optimizer/optimization.h"
 
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/log.h"
 
 static bool is_not_wanted(struct optimizing *o, const char *reason)
 {

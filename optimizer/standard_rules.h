@@ -2,7 +2,7 @@
 #ifndef OPTIMIZER_STANDARD_RULES_H
 #define OPTIMIZER_STANDARD_RULES_H
 
-#include "core/shared_files.h"
+#include "core/system/shared_files.h"
 
 const char *standard_rules_file(char buffer[SHARED_PATH_SIZE]);   // as shared_file_find
 #endif

@@ -1,9 +1,9 @@
 // Does a result of the search compute what the original computes? Both are run, with the layouts that suit each.
 #include "optimizer/optimization.h"
 
-#include "core/error.h"
-#include "core/interrupt.h"
-#include "core/random.h"
+#include "core/numbers/random.h"
+#include "core/system/interrupt.h"
+#include "core/text/error.h"
 #include "optimizer/comparison.h"
 #include "optimizer/run/run.h"
 #include <math.h>

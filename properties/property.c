@@ -1,11 +1,11 @@
 // Reads the files of properties, each a pair of terms with guards and conditions.
 #include "properties/property.h"
 
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/hash.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 // side only are allowed: they are universal.
 #ifndef PROPERTIES_PROPERTY_H
 #define PROPERTIES_PROPERTY_H
-#include "core/shared_files.h"
+#include "core/system/shared_files.h"
 #include "substitutions/rule.h"
 
 #define MAX_GUARDS 8

@@ -1,7 +1,7 @@
 // Attribute terms are lists of integers: constants, variables, dimensions, and arithmetic entry by entry.
 #include "substitutions/attribute_term.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <string.h>
 
 static const char *const heads[TERM_KINDS] = {

@@ -3,7 +3,7 @@
 // goal is left, the next source term that is not matched yet is looked for among what reads the tensors already bound.
 #include "substitutions/match.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <assert.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // Reading, printing and building of patterns.
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include "graph/call_text.h"
 #include "substitutions/rule.h"
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 // Rules from text and back: names, terms, conditions, proofs.
 #include "substitutions/rule.h"
 
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include <string.h>
 
 // --- parsing ---------------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@
 // All terms of a rule share one pool of hash-consed nodes, the source's first, each after what it reads.
 #ifndef SUBSTITUTIONS_RULE_H
 #define SUBSTITUTIONS_RULE_H
-#include "core/vec.h"
+#include "core/memory/vec.h"
 #include "substitutions/attribute_term.h"
 
 struct arena;

@@ -6,7 +6,7 @@
 // those of the pattern are.
 #include "substitutions/rule_index.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <assert.h>
 #include <string.h>
 

@@ -3,12 +3,12 @@
 #include "backends/contract/cost_database.h"
 
 #include "backends/contract/backend.h"
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/file.h"
-#include "core/hash.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "core/system/file.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

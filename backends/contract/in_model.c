@@ -3,10 +3,10 @@
 
 #include "backends/contract/cost_database.h"
 #include "backends/contract/step_key.h"
-#include "core/arena.h"
-#include "core/hash.h"
-#include "core/log.h"
-#include "core/table.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "core/memory/table.h"
+#include "core/text/log.h"
 #include <math.h>
 #include <string.h>
 

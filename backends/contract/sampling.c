@@ -1,7 +1,7 @@
 // The median is known when the middle half of the samples lies within 2 % of it.
 #include "backends/contract/sampling.h"
 
-#include "core/statistics.h"
+#include "core/numbers/statistics.h"
 #include <string.h>
 
 #define WANTED_UNCERTAINTY 0.02

@@ -2,7 +2,7 @@
 #ifndef BACKENDS_CONTRACT_STEP_KEY_H
 #define BACKENDS_CONTRACT_STEP_KEY_H
 #include "backends/contract/backend.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 struct step_key {
     struct text text;

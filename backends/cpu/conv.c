@@ -1,7 +1,7 @@
 // Convolution: in any layout of images, weights packed once into what the library prefers, bias and activations fused.
 #include "backends/cpu/cpu_internal.h"
-#include "core/arena.h"
-#include "core/error.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
 #include <string.h>
 
 struct prepared_conv {

@@ -6,10 +6,10 @@
 #include "backends/cpu/loops.h"
 #include "backends/cpu/memory_probe.h"
 #include "backends/reference/reference.h"
-#include "core/arena.h"
-#include "core/clock.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "core/memory/arena.h"
+#include "core/system/clock.h"
+#include "core/text/error.h"
+#include "core/text/log.h"
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>

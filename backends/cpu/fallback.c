@@ -3,8 +3,8 @@
 #include "backends/cpu/loops.h"
 #include "backends/cpu/loops_internal.h"
 #include "backends/reference/reference.h"
-#include "core/arena.h"
-#include "core/error.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
 #include <string.h>
 
 struct cpu_fallback {

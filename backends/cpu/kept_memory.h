@@ -4,7 +4,7 @@
 #ifndef BACKENDS_CPU_KEPT_MEMORY_H
 #define BACKENDS_CPU_KEPT_MEMORY_H
 #include "backends/contract/backend.h"
-#include "core/arena.h"
+#include "core/memory/arena.h"
 
 struct kept_memory {
     const struct plan *plan;

@@ -1,7 +1,7 @@
 // From a plan's loops to what runs: axes merged and ordered, values given places, instructions given functions.
 #include "backends/cpu/loops_internal.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <string.h>
 
 #define ENTRIES_IN_CACHE 32768

@@ -8,8 +8,8 @@
 //            middle axes (the heads of an attention) makes it row-major.
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/loops.h"
-#include "core/arena.h"
-#include "core/error.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
 #include <omp.h>
 #include <oneapi/dnnl/dnnl.h>
 #include <string.h>

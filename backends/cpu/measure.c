@@ -1,7 +1,7 @@
 // What a step costs: it is prepared alone, over random data, and run until its time is known.
 //
 // Before each run its surroundings are made as a model leaves them (surroundings.h). One run is a sample. Samples during
-// which other programs came between (core/clock.h), or beside which a piece of known work took longer than usual, do not
+// which other programs came between (core/system/clock.h), or beside which a piece of known work took longer than usual, do not
 // count. The cost is the lower quartile of the others, as what is still added to some of them was not the step's; sampling
 // ends when their median is known to 2 %, or when the time for a step is spent. A cost with too few samples that count is
 // doubtful.
@@ -12,10 +12,10 @@
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/memory_probe.h"
 #include "backends/cpu/surroundings.h"
-#include "core/arena.h"
-#include "core/clock.h"
-#include "core/error.h"
-#include "core/statistics.h"
+#include "core/memory/arena.h"
+#include "core/numbers/statistics.h"
+#include "core/system/clock.h"
+#include "core/text/error.h"
 #include <math.h>
 #include <omp.h>
 #include <string.h>

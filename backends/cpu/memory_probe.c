@@ -3,10 +3,10 @@
 
 #include "backends/contract/cost_database.h"
 #include "backends/cpu/cpu_internal.h"
-#include "core/arena.h"
-#include "core/clock.h"
-#include "core/memory.h"
-#include "core/statistics.h"
+#include "core/memory/arena.h"
+#include "core/memory/memory.h"
+#include "core/numbers/statistics.h"
+#include "core/system/clock.h"
 
 #define NAME_OF_READ "memory: 2 MiB of a larger buffer, in turns, in several streams"
 enum { ROWS = 512, COLUMNS = 1024, N_READS = 48, N_SAMPLES = 20 * N_READS };

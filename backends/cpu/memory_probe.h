@@ -6,7 +6,7 @@
 // cost database was begun (kept there as the cost of that read).
 #ifndef BACKENDS_CPU_MEMORY_PROBE_H
 #define BACKENDS_CPU_MEMORY_PROBE_H
-#include "core/clock.h"
+#include "core/system/clock.h"
 
 struct cpu_backend;
 struct yardstick;

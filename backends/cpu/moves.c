@@ -1,7 +1,7 @@
 // Operators that only move entries but are no view: concatenation as one step of copies for each input, padding as loops
 // of copies, gathering as its own kernel.
 #include "backends/cpu/cpu_internal.h"
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "expressions/elements.h"
 #include <omp.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "backends/cpu/onednn.h"
 
 #include "backends/cpu/onednn_version.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <string.h>
 
 struct onednn {

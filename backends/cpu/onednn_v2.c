@@ -1,6 +1,6 @@
 // oneDNN 2: operation descriptors are filled first, memory descriptors are plain structs.
 #include "backends/cpu/onednn_version.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 
 onednn_desc onednn_desc_make(const struct onednn_tensor *t)
 {

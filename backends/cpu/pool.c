@@ -1,6 +1,6 @@
 // Pooling and local response normalization, in any layout of images.
 #include "backends/cpu/cpu_internal.h"
-#include "core/arena.h"
+#include "core/memory/arena.h"
 
 struct prepared_pool {
     struct onednn_primitive *primitive;

@@ -7,7 +7,7 @@
 // and a panel is read in several streams at a time (vector_functions.combine_rows). The epilogue runs on the whole row.
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/loops.h"
-#include "core/arena.h"
+#include "core/memory/arena.h"
 
 #define MOST_COLUMNS 4096    // of a panel: 16 KiB of sums
 #define LEAST_COLUMNS 64    // that are worth a thread

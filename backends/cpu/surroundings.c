@@ -2,8 +2,8 @@
 // flushed, or so many copies of them take turns that none is in a cache when its turn comes.
 #include "backends/cpu/surroundings.h"
 
-#include "core/arena.h"
-#include "core/random.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
 #include <string.h>
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -3,8 +3,8 @@
 
 #include "backends/contract/cost_database.h"
 #include "backends/cuda/internal.h"
-#include "core/error.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
+#include "core/text/error.h"
 #include <stdio.h>
 #include <string.h>
 

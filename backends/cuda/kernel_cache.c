@@ -3,11 +3,11 @@
 //     taso kernel 1 ARCHITECTURE TEXT-BYTES CODE-BYTES versions \n text code
 // so that a collision, or another compiler, costs a compilation and nothing else.
 #include "backends/cuda/internal.h"
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/file.h"
-#include "core/hash.h"
-#include "core/table.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "core/memory/table.h"
+#include "core/system/file.h"
+#include "core/text/error.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

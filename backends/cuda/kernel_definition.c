@@ -4,7 +4,7 @@
 // Stages that are no outputs are kept in the scratch memory, unrounded.
 #include "backends/cuda/kernel_values.h"
 #include "backends/cuda/kernels.h"
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "expressions/affine.h"
 #include "expressions/elements.h"
 #include <inttypes.h>

@@ -9,7 +9,7 @@
 // Loops that do not read or write what another one writes are parts of one launch; others are launched one by one.
 #include "backends/cuda/kernel_values.h"
 #include "backends/cuda/kernels.h"
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #ifndef BACKENDS_CUDA_KERNEL_TEXT_H
 #define BACKENDS_CUDA_KERNEL_TEXT_H
 #include "backends/planning/plan.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 #define KERNEL_MAX_POINTERS 96
 #define KERNEL_SCRATCH (NO_MEMORY - 1)   // the memory that steps share for what lives in one step only

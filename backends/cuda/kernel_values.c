@@ -1,7 +1,7 @@
 // The values of one loop in a kernel's text: loaded, computed, and told where in memory they stand.
 #include "backends/cuda/kernel_values.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef BACKENDS_CUDA_KERNELS_H
 #define BACKENDS_CUDA_KERNELS_H
 #include "backends/cuda/kernel_text.h"
-#include "core/vec.h"
+#include "core/memory/vec.h"
 
 struct arena;
 struct definition;

@@ -8,12 +8,12 @@
 // changed by more than CLOCK_DRIFT: then all is done again.
 #include "backends/contract/sampling.h"
 #include "backends/cuda/internal.h"
-#include "core/arena.h"
-#include "core/clock.h"
-#include "core/error.h"
-#include "core/log.h"
-#include "core/random.h"
-#include "core/statistics.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
+#include "core/numbers/statistics.h"
+#include "core/system/clock.h"
+#include "core/text/error.h"
+#include "core/text/log.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

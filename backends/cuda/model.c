@@ -1,8 +1,8 @@
 // Whole models: weights uploaded once, one arena, one stream; the first run launches step by step, later ones launch
 // what was captured of it as one graph.
 #include "backends/cuda/internal.h"
-#include "core/arena.h"
-#include "core/error.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
 #include <string.h>
 
 struct cuda_model {

@@ -1,7 +1,7 @@
 // Axes that follow one another in all accesses become one; then an access is offsets by what is left.
 #include "backends/cuda/nest.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <inttypes.h>
 #include <string.h>
 

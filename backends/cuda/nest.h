@@ -2,7 +2,7 @@
 #ifndef BACKENDS_CUDA_NEST_H
 #define BACKENDS_CUDA_NEST_H
 #include "backends/planning/plan.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 struct arena;
 

@@ -1,7 +1,7 @@
 // One step of a plan made ready: a library's plan, or generated kernels.
 #include "backends/cuda/internal.h"
-#include "core/arena.h"
-#include "core/error.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
 #include <string.h>
 
 // --- generated kernels -----------------------------------------------------------------------------------------------

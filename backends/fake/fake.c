@@ -1,11 +1,11 @@
 // A device without hardware: seconds are computed from bytes, operations and layouts, the same on every machine.
 #include "backends/fake/fake.h"
 
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/hash.h"
-#include "core/random.h"
-#include "core/vec.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "core/memory/vec.h"
+#include "core/numbers/random.h"
+#include "core/text/error.h"
 #include <string.h>
 
 struct fake_backend {

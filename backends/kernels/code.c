@@ -1,7 +1,7 @@
 // Compiles definitions whose reads are affine: indices, then values, then what kind of code it is.
 #include "backends/kernels/code.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "expressions/affine.h"
 #include <string.h>
 

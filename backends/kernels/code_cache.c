@@ -1,7 +1,7 @@
 // Applications with the same operator, attributes and input types have the same code.
 #include "backends/planning/plan.h"
-#include "core/arena.h"
-#include "core/hash.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
 #include <string.h>
 
 struct cached_code {

@@ -5,7 +5,7 @@
 #include "backends/layouts/dominance.h"
 #include "backends/layouts/mini_buckets.h"
 #include "backends/layouts/variable_elimination.h"
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <math.h>
 
 const struct assignment_limits assignment_standard_limits = {.entries = (size_t)1 << 16, .work = 1 << 20};

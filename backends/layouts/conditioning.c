@@ -3,7 +3,7 @@
 #include "backends/layouts/conditioning.h"
 
 #include "backends/layouts/variable_elimination.h"
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <math.h>
 
 enum { MOST_ROUNDS = 24, MOST_ROUNDS_IN_VAIN = 4 };

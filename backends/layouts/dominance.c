@@ -2,7 +2,7 @@
 // What a change touches is looked at again until nothing changes.
 #include "backends/layouts/dominance.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "backends/layouts/layout.h"
 
 #include "backends/layouts/layout_internal.h"
-#include "core/error.h"
+#include "core/text/error.h"
 #include <math.h>
 #include <string.h>
 

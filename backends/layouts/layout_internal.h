@@ -5,9 +5,9 @@
 #include "backends/contract/backend.h"
 #include "backends/layouts/assignment.h"
 #include "backends/layouts/layout.h"
-#include "core/arena.h"
-#include "core/table.h"
-#include "core/vec.h"
+#include "core/memory/arena.h"
+#include "core/memory/table.h"
+#include "core/memory/vec.h"
 
 #define NO_LAYOUT_PART UINT32_MAX
 #define LAYOUT_MOST_CHOICES 7   // around one step; the layouts of more are taken to be standard

@@ -1,7 +1,7 @@
 // Tables of what parts cost, found by what the parts are.
 #include "backends/layouts/layout_internal.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include <math.h>
 #include <string.h>
 

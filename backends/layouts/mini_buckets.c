@@ -3,7 +3,7 @@
 #include "backends/layouts/mini_buckets.h"
 
 #include "backends/layouts/variable_elimination.h"
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <math.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // A heap gives the cheapest variable: each change of a variable's tables adds a prospect, older ones are passed over.
 #include "backends/layouts/variable_elimination.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <math.h>
 #include <string.h>
 

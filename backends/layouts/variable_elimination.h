@@ -4,7 +4,7 @@
 #ifndef BACKENDS_LAYOUTS_VARIABLE_ELIMINATION_H
 #define BACKENDS_LAYOUTS_VARIABLE_ELIMINATION_H
 #include "backends/layouts/assignment.h"
-#include "core/vec.h"
+#include "core/memory/vec.h"
 #include <stdbool.h>
 
 #define NO_VARIABLE UINT32_MAX

@@ -2,7 +2,7 @@
 // two variables  c / B  and  c % B.  So each variable along which some access has blocks becomes two.
 #include "backends/planning/planner.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <assert.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // The end of planning: steps in their order, constants apart, and when memories live.
 #include "backends/planning/planner.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,8 @@
 // placed that live at the same time.
 #include "backends/planning/plan.h"
 
-#include "core/arena.h"
-#include "core/error.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
 #include <stdlib.h>
 
 #define MEMORY_ALIGNMENT 64

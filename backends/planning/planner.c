@@ -1,7 +1,7 @@
 // The planner's frame: leaves, views, claims, evaluation, outputs; loops are in planner_loops.c.
 #include "backends/planning/planner.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <stdio.h>
 #include <string.h>
 

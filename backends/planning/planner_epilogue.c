@@ -9,7 +9,7 @@
 // The kernel is asked whether it accepts the code of the whole cluster.
 #include "backends/planning/planner.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <string.h>
 
 #define CLUSTER_MAX_NODES 8

@@ -3,7 +3,7 @@
 // have layouts of matrices.
 #include "backends/planning/planner.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <string.h>
 
 // Tensors of which one is made from the other at the same places, as sets: each knows another one of its set, or itself.

@@ -1,7 +1,7 @@
 // How code becomes loops: neighbours of one shape join one loop, stages share outer axes.
 #include "backends/planning/planner.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <string.h>
 
 // A loop with more than this gains nothing from growing further.

@@ -12,7 +12,7 @@
 // its epilogue stands in the layout of the whole, too (it follows it), so that the epilogue can take it there.
 #include "backends/planning/planner.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <string.h>
 
 #define LEAST_RUN_BYTES 32   // of neighbours in memory: less is slower to write in place than to copy

@@ -1,9 +1,9 @@
 // Runs graphs by their definitions, node by node, in doubles or 64-bit integers.
 #include "backends/reference/reference.h"
 
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
 #include "expressions/elements.h"
 #include "expressions/evaluate.h"
 #include <string.h>

@@ -1,8 +1,8 @@
 // Greedy extraction and the bound by cuts, whose rests drop much of the nodes. Parts of what is left that share nothing
 // are searched one by one; a part by branch and bound for a tenth of the budget, by restarts of restricted integer
 // programs, and by branch and bound again.
+#include "core/system/clock.h"
 #include "egraph/extraction/best.h"
-#include "core/clock.h"
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
 #include "egraph/extraction/incumbent.h"

@@ -1,7 +1,7 @@
 // The form of a problem that is being reduced: nodes with their own sorted lists of children, which may die.
 #ifndef EGRAPH_EXTRACTION_DRAFT_H
 #define EGRAPH_EXTRACTION_DRAFT_H
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "egraph/extraction/problem.h"
 
 struct draft_node {

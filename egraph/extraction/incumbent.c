@@ -1,6 +1,6 @@
 // The kept selections, and what they exclude.
+#include "core/system/clock.h"
 #include "egraph/extraction/incumbent.h"
-#include "core/clock.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>

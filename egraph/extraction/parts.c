@@ -1,8 +1,8 @@
 // Parts are found with a union-find over the classes. The combinations of what was found in the parts so far, k at most,
 // are crossed with the selections of the next one; the k cheapest of all are among those.
-#include "egraph/extraction/parts.h"
-#include "core/clock.h"
+#include "core/system/clock.h"
 #include "egraph/extraction/incumbent.h"
+#include "egraph/extraction/parts.h"
 #include <math.h>
 #include <string.h>
 

@@ -10,7 +10,7 @@
 //   extraction_finish(&p);
 #ifndef EGRAPH_EXTRACTION_PROBLEM_H
 #define EGRAPH_EXTRACTION_PROBLEM_H
-#include "core/vec.h"
+#include "core/memory/vec.h"
 #include <stdbool.h>
 #include <stdint.h>
 

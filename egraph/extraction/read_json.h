@@ -5,7 +5,7 @@
 // fields are passed over.
 #ifndef EGRAPH_EXTRACTION_READ_JSON_H
 #define EGRAPH_EXTRACTION_READ_JSON_H
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "egraph/extraction/problem.h"
 
 struct error;

@@ -1,5 +1,5 @@
 // A build without jansson reads no JSON, and says so.
-#include "core/error.h"
+#include "core/text/error.h"
 #include "egraph/extraction/read_json.h"
 
 bool extraction_read_json(const char *path, struct extraction_problem *ret_problem, struct extraction_names *ret_names,

@@ -1,5 +1,5 @@
 // The steps of a reduction that take nodes away.
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "egraph/extraction/draft.h"
 #include "egraph/extraction/reduce_steps.h"
 

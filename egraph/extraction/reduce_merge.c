@@ -1,5 +1,5 @@
 // The steps of a reduction that shorten what is left.
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "egraph/extraction/components.h"
 #include "egraph/extraction/draft.h"
 #include "egraph/extraction/landmarks.h"

@@ -6,8 +6,8 @@
 //
 // Orders come from label setting with prices by class: random ones, with classes first that the incumbent does not take
 // (so that those it takes may read them), or those that cost nothing (splits and concatenations), or both.
-#include "core/clock.h"
-#include "core/random.h"
+#include "core/numbers/random.h"
+#include "core/system/clock.h"
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
 #include "egraph/extraction/ilp.h"

@@ -1,9 +1,9 @@
 // Sorts applications by fingerprint, slice by slice, and hands runs of equal ones to equivalence_class.c.
 #include "generator/enumerate/classes.h"
 
-#include "core/clock.h"
-#include "core/interrupt.h"
-#include "core/progress.h"
+#include "core/system/clock.h"
+#include "core/system/interrupt.h"
+#include "core/system/progress.h"
 #include "generator/enumerate/equivalence_class.h"
 #include "generator/enumerate/inputs.h"
 #include <assert.h>

@@ -2,8 +2,8 @@
 // full.
 #include "generator/enumerate/evaluation_cache.h"
 
-#include "core/hash.h"
-#include "core/random.h"
+#include "core/memory/hash.h"
+#include "core/numbers/random.h"
 #include "expressions/evaluate.h"
 #include "expressions/field.h"
 #include "expressions/tape.h"

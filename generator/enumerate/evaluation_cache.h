@@ -13,8 +13,8 @@
 // more.
 #ifndef GENERATOR_ENUMERATE_EVALUATION_CACHE_H
 #define GENERATOR_ENUMERATE_EVALUATION_CACHE_H
-#include "core/arena.h"
-#include "core/table.h"
+#include "core/memory/arena.h"
+#include "core/memory/table.h"
 #include "generator/enumerate/family_types.h"
 
 enum { MAX_CALL_VARIABLES = 32 };

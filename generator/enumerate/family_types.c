@@ -1,8 +1,8 @@
 // Types, signatures and meanings of a family, interned behind one lock, with a cache for each thread in front.
 #include "generator/enumerate/family_types.h"
 
-#include "core/random.h"
-#include "core/text.h"
+#include "core/numbers/random.h"
+#include "core/text/text.h"
 #include "expressions/evaluate.h"
 #include "expressions/field.h"
 #include "expressions/tape.h"

@@ -9,9 +9,9 @@
 // result may depend on them.
 #ifndef GENERATOR_ENUMERATE_FAMILY_TYPES_H
 #define GENERATOR_ENUMERATE_FAMILY_TYPES_H
-#include "core/arena.h"
-#include "core/hash.h"
-#include "core/table.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "core/memory/table.h"
 #include "generator/enumerate/space.h"
 
 enum { MAX_NODE_OUTPUTS = 2 };

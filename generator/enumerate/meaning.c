@@ -1,7 +1,7 @@
 // Definitions are compared stage by stage and node by node, as bytes.
 #include "generator/enumerate/meaning.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include "expressions/definition.h"
 #include <string.h>
 

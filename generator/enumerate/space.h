@@ -13,7 +13,7 @@
 // Operators take one or two arguments. Shapes are those of the enumeration; rules are tested at others too.
 #ifndef GENERATOR_ENUMERATE_SPACE_H
 #define GENERATOR_ENUMERATE_SPACE_H
-#include "core/vec.h"
+#include "core/memory/vec.h"
 #include "operators/operator.h"
 
 struct arena;

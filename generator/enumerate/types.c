@@ -1,8 +1,8 @@
 // Types are equal when shapes and whole split trees are.
 #include "generator/enumerate/types.h"
 
-#include "core/arena.h"
-#include "core/hash.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
 
 static uint64_t hash_of_tree(const struct split_tree *tree)
 {

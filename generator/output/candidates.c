@@ -1,7 +1,7 @@
 // Laws become rules in both directions; texts are sorted, and duplicates and instances of others dropped.
 #include "generator/output/candidates.h"
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include "generator/output/law_text.h"
 #include "generator/test/instances.h"
 #include <stdlib.h>

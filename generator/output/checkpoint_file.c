@@ -2,8 +2,8 @@
 // all.
 #include "generator/output/checkpoint_file.h"
 
-#include "core/error.h"
-#include "core/file.h"
+#include "core/system/file.h"
+#include "core/text/error.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // Rules of others are written in a family's own terms, and chains to their targets looked for.
 #include "generator/output/compare.h"
 
-#include "core/arena.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/text.h"
 #include "generator/reduce/derive.h"
 #include <string.h>
 

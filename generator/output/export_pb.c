@@ -1,7 +1,7 @@
 // Writes TASO's protobuf messages: what its optimizer reads of operators, tensors and parameters.
 #include "generator/output/export_pb.h"
 
-#include "core/file.h"
+#include "core/system/file.h"
 #include "substitutions/taso_format.h"
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // A law's graphs become terms, its sizes sums of dimensions, its free values attribute variables.
 #include "generator/output/law_text.h"
 
-#include "core/arena.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/text.h"
 #include "generator/test/generalize.h"
 #include "substitutions/rule.h"
 #include <string.h>

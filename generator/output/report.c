@@ -1,7 +1,7 @@
 // The comment at the head of a rule file, and the table of counts.
 #include "generator/output/report.h"
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include <inttypes.h>
 
 static void add_family(struct text *out, const struct family_counts *c)

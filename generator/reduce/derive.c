@@ -1,7 +1,7 @@
 // A breadth-first search from both ends; terms are bounded in size and number.
 #include "generator/reduce/derive.h"
 
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <assert.h>
 #include <string.h>
 

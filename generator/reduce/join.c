@@ -1,7 +1,7 @@
 // Candidates are pairs of targets with pairs of sources; each is pruned, tested and kept unless rules derive it.
 #include "generator/reduce/join.h"
 
-#include "core/interrupt.h"
+#include "core/system/interrupt.h"
 #include "generator/reduce/derive.h"
 #include "generator/reduce/prune.h"
 #include "generator/reduce/two_outputs.h"

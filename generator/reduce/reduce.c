@@ -1,7 +1,7 @@
 // Classes are connected level by level; a pair of parts that stays apart becomes a law, and all is connected anew.
 #include "generator/reduce/reduce.h"
 
-#include "core/interrupt.h"
+#include "core/system/interrupt.h"
 #include "generator/reduce/derive.h"
 #include "generator/reduce/prune.h"
 #include <omp.h>

@@ -1,7 +1,7 @@
 // From each member of a class to its smallest ones, pruned and tested as all others.
 #include "generator/reduce/shortcuts.h"
 
-#include "core/interrupt.h"
+#include "core/system/interrupt.h"
 #include "generator/reduce/derive.h"
 #include "generator/reduce/prune.h"
 

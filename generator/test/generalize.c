@@ -1,7 +1,7 @@
 // Places of equal attributes are changed together, as few as keep the rule true, at each value of a table.
 #include "generator/test/generalize.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "generator/test/verdicts.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // One pass over both texts, binding attribute variables on the way.
 #include "generator/test/instances.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include <ctype.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // Changes one size, then the least sets with others, and joins what changes together into classes.
 #include "generator/test/shapes.h"
 
-#include "core/random.h"
+#include "core/numbers/random.h"
 #include "generator/test/size_test.h"
 #include "generator/test/verdicts.h"
 #include <string.h>

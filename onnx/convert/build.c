@@ -1,6 +1,6 @@
 // Building graph nodes for converters, and reading what converters need of a node.
-#include "core/error.h"
-#include "core/hash.h"
+#include "core/memory/hash.h"
+#include "core/text/error.h"
 #include "expressions/elements.h"
 #include "onnx/convert/importer.h"
 

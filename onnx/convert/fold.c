@@ -3,8 +3,8 @@
 // looked at, collected with a stack of their own and run in the graph's order: neither the depth nor the size of the
 // rest of the graph matters.
 #include "backends/reference/reference.h"
-#include "core/error.h"
-#include "core/hash.h"
+#include "core/memory/hash.h"
+#include "core/text/error.h"
 #include "onnx/convert/importer.h"
 
 #include <stdlib.h>

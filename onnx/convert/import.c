@@ -3,9 +3,9 @@
 // are all weights are computed at once, up to the limit.
 #include "onnx/convert/import.h"
 
-#include "core/error.h"
-#include "core/hash.h"
-#include "core/log.h"
+#include "core/memory/hash.h"
+#include "core/text/error.h"
+#include "core/text/log.h"
 #include "expressions/elements.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/opaque_types.h"

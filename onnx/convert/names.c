@@ -1,5 +1,5 @@
 // Names of ONNX values: who they are, how often they are used, and which of them subgraphs reach out for.
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include "onnx/convert/importer.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // Types that ONNX states, as types of the graph, and --shape options that make symbolic dimensions known.
-#include "core/error.h"
-#include "core/vec.h"
+#include "core/memory/vec.h"
+#include "core/text/error.h"
 #include "onnx/convert/importer.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // Tensors of test data, from files of TensorProto.
 #include "onnx/convert/values.h"
 
-#include "core/error.h"
+#include "core/text/error.h"
 #include "onnx/convert/importer.h"
 #include "onnx/format/tensor.h"
 

@@ -2,10 +2,10 @@
 // which the standard defines them: inputs, initializers (which may give an input its default), then the outputs of each
 // node. A use of a name that no scope has is a use before definition, a cycle, or of nothing at all, and is reported as
 // that.
-#include "core/error.h"
-#include "core/hash.h"
-#include "core/table.h"
-#include "core/vec.h"
+#include "core/memory/hash.h"
+#include "core/memory/table.h"
+#include "core/memory/vec.h"
+#include "core/text/error.h"
 #include "onnx/format/model.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
 // (absolute, or more ".." than folders before them) and after every symbolic link is followed.
 #include "onnx/format/external.h"
 
-#include "core/error.h"
-#include "core/vec.h"
+#include "core/memory/vec.h"
+#include "core/text/error.h"
 #include "onnx/format/tensor.h"
 
 #include <errno.h>

@@ -4,9 +4,9 @@
 // `m.has` unset: ONNX_HAS(tensor, 14)); numbers are those of onnx.proto and stand beside each member.
 #ifndef ONNX_FORMAT_MODEL_H
 #define ONNX_FORMAT_MODEL_H
-#include "core/arena.h"
-#include "core/file.h"
-#include "core/vec.h"
+#include "core/memory/arena.h"
+#include "core/memory/vec.h"
+#include "core/system/file.h"
 
 #include <stdbool.h>
 

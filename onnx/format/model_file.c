@@ -1,6 +1,6 @@
 // A model file and everything mapped for it: open in one pass (map, parse, external data, sizes), close in one.
-#include "core/error.h"
-#include "core/vec.h"
+#include "core/memory/vec.h"
+#include "core/text/error.h"
 #include "onnx/format/external.h"
 #include "onnx/format/model.h"
 #include "onnx/format/tensor.h"

@@ -1,7 +1,7 @@
 // The writer's state, shared by model_write.c (messages) and model_save.c (files). Private to onnx.
 #ifndef ONNX_FORMAT_WRITER_H
 #define ONNX_FORMAT_WRITER_H
-#include "core/vec.h"
+#include "core/memory/vec.h"
 #include "onnx/format/model.h"
 
 struct onnx_writer {

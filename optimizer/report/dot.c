@@ -1,5 +1,5 @@
 // Both graphs for Graphviz.
-#include "core/text.h"
+#include "core/text/text.h"
 #include "optimizer/report.h"
 #include "optimizer/report/pages.h"
 #include "optimizer/report/picture.h"

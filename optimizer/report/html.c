@@ -1,5 +1,5 @@
 // A page in sections, each from the report's own numbers. Graphs are drawn here; the script only moves them.
-#include "core/text.h"
+#include "core/text/text.h"
 #include "graph/call_text.h"
 #include "optimizer/report.h"
 #include "optimizer/report/page_files.h"

@@ -1,12 +1,12 @@
 // Weights on demand, inputs from seeds, outputs compared, and .npy files.
 #include "optimizer/run/run.h"
 
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/file.h"
-#include "core/hash.h"
-#include "core/random.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "core/numbers/random.h"
+#include "core/system/file.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
 #include "expressions/elements.h"
 #include <inttypes.h>
 #include <math.h>

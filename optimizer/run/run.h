@@ -3,7 +3,7 @@
 #ifndef OPTIMIZER_RUN_RUN_H
 #define OPTIMIZER_RUN_RUN_H
 #include "backends/contract/backend.h"
-#include "core/statistics.h"
+#include "core/numbers/statistics.h"
 #include "onnx/convert/import.h"
 
 struct error;

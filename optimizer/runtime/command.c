@@ -1,8 +1,8 @@
 // Times models by a command of the user's, which prints seconds.
 #include "optimizer/runtime/command.h"
 
-#include "core/error.h"
-#include "core/text.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // One interface to a worker with ONNX Runtime, or to a command; loads are fresh each time.
 #include "optimizer/runtime/runtime.h"
 
-#include "core/clock.h"
-#include "core/error.h"
-#include "core/interrupt.h"
+#include "core/system/clock.h"
+#include "core/system/interrupt.h"
+#include "core/text/error.h"
 #include "optimizer/runtime/command.h"
 #include <assert.h>
 

@@ -7,7 +7,7 @@
 // faster or slower by percents for as long as it lives.
 #ifndef OPTIMIZER_RUNTIME_RUNTIME_H
 #define OPTIMIZER_RUNTIME_RUNTIME_H
-#include "core/statistics.h"
+#include "core/numbers/statistics.h"
 #include "optimizer/comparison.h"
 #include "optimizer/runtime/worker.h"
 

@@ -3,15 +3,15 @@
 
 #include "backends/contract/backend.h"
 #include "backends/contract/cost_database.h"
-#include "core/arena.h"
-#include "core/clock.h"
-#include "core/error.h"
-#include "core/file.h"
-#include "core/hash.h"
-#include "core/log.h"
-#include "core/statistics.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "core/numbers/statistics.h"
+#include "core/system/clock.h"
+#include "core/system/file.h"
+#include "core/text/error.h"
+#include "core/text/log.h"
 #include "graph/text.h"
-#include "onnx/convert/export_alone.h"
+#include "onnx/convert/export/export_alone.h"
 #include "optimizer/runtime/step_groups.h"
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Nodes that ONNX Runtime is likely to fuse are one group: an anchor with what follows entry by entry.
 #include "optimizer/runtime/step_groups.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "optimizer/search/repeated_weight.h"
 
 #define LONGEST_CHAIN 6   // element-wise nodes behind an anchor

@@ -1,8 +1,8 @@
 // The client's side of the worker's protocol, which python/taso/worker.py describes.
 #include "optimizer/runtime/worker.h"
 
-#include "core/error.h"
-#include "core/shared_files.h"
+#include "core/system/shared_files.h"
+#include "core/text/error.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

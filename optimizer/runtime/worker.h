@@ -2,9 +2,9 @@
 // All errors are EXIT_UNSUPPORTED: somebody else's runtime failed, and the caller goes on without it.
 #ifndef OPTIMIZER_RUNTIME_WORKER_H
 #define OPTIMIZER_RUNTIME_WORKER_H
-#include "core/process.h"
-#include "core/text.h"
-#include "core/vec.h"
+#include "core/memory/vec.h"
+#include "core/system/process.h"
+#include "core/text/text.h"
 #include "expressions/value.h"
 
 struct error;

@@ -1,8 +1,8 @@
 // Entries of both sides of a match, from pseudo-random leaves over the prime field, without storing a tensor.
 #include "optimizer/search/translation_validation.h"
 
-#include "core/arena.h"
-#include "core/random.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
 #include "expressions/evaluate_entry.h"
 #include "expressions/field.h"
 

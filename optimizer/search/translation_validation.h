@@ -5,7 +5,7 @@
 // rule's source graph in the first place is checked each time.
 #ifndef OPTIMIZER_SEARCH_TRANSLATION_VALIDATION_H
 #define OPTIMIZER_SEARCH_TRANSLATION_VALIDATION_H
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "optimizer/search/backtracking/memo.h"
 #include "substitutions/match.h"
 

@@ -2,7 +2,7 @@
 // again.
 #ifndef TESTS_BACKENDS_RANDOM_GRAPHS_H
 #define TESTS_BACKENDS_RANDOM_GRAPHS_H
-#include "core/random.h"
+#include "core/numbers/random.h"
 #include "graph/graph.h"
 #include "tests/backends/check_model.h"
 #include "tests/support/check.h"

@@ -1,7 +1,7 @@
 // The least sum of tables: against all assignments where they are few, and within limits where they are many.
 #include "backends/layouts/assignment.h"
-#include "core/arena.h"
-#include "core/random.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
 #include "tests/support/check.h"
 #include <math.h>
 #include <stdbool.h>

@@ -3,9 +3,9 @@
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/memory_probe.h"
 #include "backends/cpu/surroundings.h"
-#include "core/random.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/numbers/random.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
 

@@ -2,7 +2,7 @@
 // at costs made up by the words of each step.
 #include "backends/cpu/cpu.h"
 #include "backends/layouts/layout.h"
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include "tests/backends/random_graphs.h"
 
 // The processor's plans; what a step costs follows from its words and this number.

@@ -1,12 +1,12 @@
 // Plans: what becomes a step, a view or an epilogue, memory without overlaps, estimates, and the cost database.
 #include "backends/contract/cost_database.h"
 #include "backends/fake/fake.h"
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/file.h"
-#include "core/random.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
+#include "core/system/file.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include "graph/text.h"
 #include "tests/support/check.h"
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // The reference, with one rounding when values are stored: that that runs definitions.
 #include "backends/reference/reference.h"
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/sexp.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
 #include "expressions/elements.h"
 #include "graph/text.h"
 #include "tests/support/check.h"

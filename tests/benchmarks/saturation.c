@@ -2,9 +2,9 @@
 // makes of it under made-up costs, as one line of JSON. Options: nodes, rounds, k_multi, threads, cycles (0 kept, 1
 // vanilla, 2 efficient), restarts (of the integer program; 0: greedy alone),
 // branches, ilp_nodes, seconds.
-#include "core/clock.h"
-#include "core/error.h"
-#include "core/text.h"
+#include "core/system/clock.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
 #include "egraph/convert.h"
 #include "egraph/explore.h"
 #include "onnx/convert/import.h"

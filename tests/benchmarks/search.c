@@ -1,10 +1,10 @@
 // `search [MODEL.onnx | NAME:N]...`: times the search with a made-up cost on models, or on synthetic graphs of N
 // repeated blocks. Prints a row for each: nodes before and after, estimated gain, seconds, and what the search did.
 #include "backends/cpu/cpu.h"
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/memory.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/memory/memory.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
 #include "graph/graph.h"
 #include "onnx/convert/import.h"
 #include "optimizer/search/search.h"

@@ -1,8 +1,8 @@
 #include "tests/benchmarks/search_cost.h"
 
-#include "core/hash.h"
-#include "core/memory.h"
-#include "core/random.h"
+#include "core/memory/hash.h"
+#include "core/memory/memory.h"
+#include "core/numbers/random.h"
 #include "graph/graph.h"
 #include <string.h>
 

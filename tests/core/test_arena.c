@@ -1,6 +1,6 @@
-#include "core/arena.h"
-#include "core/random.h"
-#include "core/vec.h"
+#include "core/memory/arena.h"
+#include "core/memory/vec.h"
+#include "core/numbers/random.h"
 #include "tests/support/check.h"
 #include <string.h>
 

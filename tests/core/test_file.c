@@ -1,7 +1,7 @@
-#include "core/error.h"
-#include "core/file.h"
-#include "core/program.h"
-#include "core/random.h"
+#include "core/numbers/random.h"
+#include "core/system/file.h"
+#include "core/system/program.h"
+#include "core/text/error.h"
 #include "tests/support/check.h"
 #include <dirent.h>
 #include <errno.h>

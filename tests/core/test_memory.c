@@ -1,4 +1,4 @@
-#include "core/vec.h"
+#include "core/memory/vec.h"
 #include "tests/support/check.h"
 #include <setjmp.h>
 #include <stdio.h>

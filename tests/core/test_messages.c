@@ -1,9 +1,9 @@
 // What people read: errors, log lines, progress; and the signal that asks for a stop.
-#include "core/clock.h"
-#include "core/error.h"
-#include "core/interrupt.h"
-#include "core/log.h"
-#include "core/progress.h"
+#include "core/system/clock.h"
+#include "core/system/interrupt.h"
+#include "core/system/progress.h"
+#include "core/text/error.h"
+#include "core/text/log.h"
 #include "tests/support/check.h"
 #include <signal.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // Random streams, hashes and statistics: fixed vectors, distributions, slow definitions.
-#include "core/clock.h"
-#include "core/hash.h"
-#include "core/random.h"
-#include "core/statistics.h"
+#include "core/memory/hash.h"
+#include "core/numbers/random.h"
+#include "core/numbers/statistics.h"
+#include "core/system/clock.h"
 #include "tests/support/check.h"
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-#include "core/error.h"
-#include "core/options.h"
-#include "core/text.h"
+#include "core/text/error.h"
+#include "core/text/options.h"
+#include "core/text/text.h"
 #include "tests/support/check.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 // A helper answers, is gone, is too slow, or does not want to end: each is an error or nothing, and never a zombie.
-#include "core/process.h"
+#include "core/system/process.h"
 
-#include "core/clock.h"
-#include "core/error.h"
-#include "core/text.h"
+#include "core/system/clock.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
 #include "tests/support/check.h"
 #include <errno.h>
 #include <signal.h>

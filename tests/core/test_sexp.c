@@ -1,9 +1,9 @@
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/file.h"
-#include "core/random.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
+#include "core/system/file.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include "tests/support/check.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // The hash table against an array that is searched from end to end.
-#include "core/random.h"
-#include "core/table.h"
+#include "core/memory/table.h"
+#include "core/numbers/random.h"
 #include "tests/support/check.h"
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // Every item is done once, by members that do one at a time, job after job; and a job without a thread to share it.
-#include "core/memory.h"
-#include "core/team.h"
+#include "core/memory/memory.h"
+#include "core/system/team.h"
 #include "tests/support/check.h"
 #include <stdatomic.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-#include "core/random.h"
-#include "core/text.h"
+#include "core/numbers/random.h"
+#include "core/text/text.h"
 #include "tests/support/check.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "tests/cuda/emulated_gpu.h"
 
-#include "core/clock.h"
-#include "core/vec.h"
+#include "core/memory/vec.h"
+#include "core/system/clock.h"
 #include "expressions/elements.h"
 #include <dlfcn.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "tests/cuda/planning.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include <string.h>
 
 void kernel_texts_init(struct kernel_texts *texts)

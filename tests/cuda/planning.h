@@ -2,9 +2,9 @@
 #ifndef TESTS_CUDA_PLANNING_H
 #define TESTS_CUDA_PLANNING_H
 #include "backends/cuda/internal.h"
-#include "core/arena.h"
-#include "core/table.h"
-#include "core/vec.h"
+#include "core/memory/arena.h"
+#include "core/memory/table.h"
+#include "core/memory/vec.h"
 
 struct kernel_texts {   // each once
     struct arena arena;

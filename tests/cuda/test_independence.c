@@ -1,6 +1,6 @@
 // Which loops may run side by side: boxes of one tensor, worked out by marking every place that each writes.
 #include "backends/cuda/kernels.h"
-#include "core/random.h"
+#include "core/numbers/random.h"
 #include "tests/support/check.h"
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // The plugin without a GPU: every kernel of the conformance graphs compiles for every architecture, the same text gives
 // the same bytes, and cuDNN has engines for what it is asked.
-#include "core/error.h"
-#include "core/hash.h"
-#include "core/sexp.h"
+#include "core/memory/hash.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
 #include "graph/text.h"
 #include "tests/cuda/graphs.h"
 #include "tests/cuda/planning.h"

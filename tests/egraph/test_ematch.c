@@ -1,8 +1,8 @@
 // E-matching against the pattern matcher, on random graphs and all rules that are shipped: an e-graph in which nothing
 // was united has the matches that the graph has.
-#include "core/arena.h"
-#include "core/random.h"
-#include "core/team.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
+#include "core/system/team.h"
 #include "egraph/convert.h"
 #include "egraph/ematch.h"
 #include "egraph/instance.h"

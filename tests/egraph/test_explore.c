@@ -1,8 +1,8 @@
 // Random small models searched by saturation with the rules that are shipped: no two values of a class differ over the
 // prime field, any choice of e-nodes is a graph that computes what the original does, and the number of threads changes
 // nothing. Planted wrong rules are found by name.
-#include "core/arena.h"
-#include "core/random.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
 #include "egraph/convert.h"
 #include "egraph/explore.h"
 #include "tests/support/check.h"

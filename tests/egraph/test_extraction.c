@@ -1,5 +1,5 @@
 // Extraction against the trying of all selections, on random e-graphs with cycles and sharing.
-#include "core/random.h"
+#include "core/numbers/random.h"
 #include "egraph/extraction/best.h"
 #include "egraph/extraction/components.h"
 #include "egraph/extraction/cuts.h"

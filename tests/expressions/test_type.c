@@ -1,9 +1,9 @@
 // Types as text, sizes, and split trees.
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/random.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include "expressions/type.h"
 #include "tests/support/check.h"
 #include <string.h>

@@ -1,6 +1,6 @@
 // Parts of the generator's work, as checkpoints and shards have them.
-#include "core/arena.h"
-#include "core/error.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
 #include "generator/output/checkpoint_file.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 // Definitions of operators as text: what is printed of one is read back to the same text.
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
 #include "expressions/definition_parse.h"
 #include "tests/fuzz/fuzz.h"
 #include <string.h>

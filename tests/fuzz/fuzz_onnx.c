@@ -1,6 +1,6 @@
 // ONNX models: opened, checked, imported as a graph that passes every check, and exported again.
-#include "core/error.h"
-#include "onnx/convert/export.h"
+#include "core/text/error.h"
+#include "onnx/convert/export/export.h"
 #include "onnx/convert/import.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,8 +1,8 @@
 // Command lines: each line of the input is an argument of a program with options of every kind.
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/options.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/options.h"
+#include "core/text/text.h"
 #include "tests/fuzz/fuzz.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // Files of properties: what is printed of those that are read is read back to the same text.
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
 #include "properties/property.h"
 #include "tests/fuzz/fuzz.h"
 #include <string.h>

@@ -1,6 +1,6 @@
 // Spaces of the generator.
-#include "core/arena.h"
-#include "core/error.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
 #include "generator/enumerate/space.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,7 +1,7 @@
 // Rules in TASO's protobuf format: each that is read can be printed and read as one of ours.
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
 #include "tests/fuzz/fuzz.h"
 #include "verifier/rules/taso_rules.h"
 

@@ -1,7 +1,7 @@
 // What the generator finds in a space, up to the classes of equal terms.
 #ifndef TESTS_GENERATOR_FOUND_H
 #define TESTS_GENERATOR_FOUND_H
-#include "core/error.h"
+#include "core/text/error.h"
 #include "generator/reduce/reduce.h"
 #include "tests/support/check.h"
 #include <string.h>

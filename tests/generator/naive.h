@@ -1,8 +1,8 @@
 // Every graph of a family, built operator by operator in every order and evaluated by itself: a slow and obvious truth.
 #ifndef TESTS_GENERATOR_NAIVE_H
 #define TESTS_GENERATOR_NAIVE_H
-#include "core/arena.h"
-#include "core/random.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
 #include "expressions/evaluate.h"
 #include "expressions/field.h"
 #include "generator/enumerate/key.h"

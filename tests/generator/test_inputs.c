@@ -1,5 +1,5 @@
 // Sets of inputs up to renaming: as many as are counted are visited, each once, and what is fixed stays.
-#include "core/error.h"
+#include "core/text/error.h"
 #include "generator/enumerate/inputs.h"
 #include "tests/support/check.h"
 #include <string.h>

@@ -1,6 +1,6 @@
 // What is remembered and what is counted only as far as it is asked for, beside what says all of it each time.
-#include "core/error.h"
-#include "core/random.h"
+#include "core/numbers/random.h"
+#include "core/text/error.h"
 #include "generator/enumerate/term.h"
 #include "generator/test/verdicts.h"
 #include "tests/support/check.h"

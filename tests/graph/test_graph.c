@@ -1,8 +1,8 @@
 // Graphs: text, hash-consing, rollback, replacement, keys and checks.
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include "graph/graph.h"
 #include "graph/text.h"
 #include "tests/support/check.h"

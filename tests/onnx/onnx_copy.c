@@ -1,7 +1,7 @@
 // `onnx_copy [--limit BYTES] [--decode] IN OUT`: reads a model, checks it and writes it again untouched; with --decode,
 // every tensor's elements are written to stdout instead of a table of sizes. The test scripts drive it.
-#include "core/error.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
+#include "core/text/error.h"
 #include "onnx/format/model.h"
 #include "onnx/format/tensor.h"
 

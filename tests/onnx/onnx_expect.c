@@ -3,9 +3,9 @@
 //     FOLDER: equal | opaque (REASON) | no data (REASON) | DIFFERS (REASON)
 #include "backends/cpu/cpu.h"
 #include "backends/reference/reference.h"
-#include "core/error.h"
-#include "core/memory.h"
-#include "core/text.h"
+#include "core/memory/memory.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
 #include "expressions/elements.h"
 #include "onnx/convert/values.h"
 #include "optimizer/run/run.h"

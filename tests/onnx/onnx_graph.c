@@ -1,9 +1,9 @@
 // `onnx_graph [--shape S]... [--values FILE] [--most N] IN`: imports a model and prints its graph, then what is opaque and
 // why. FILE gets the values of weights of at most N entries (16), which decide what the graph computes (exponents,
 // epsilons, indices): a line for each, its number and its entries. For tests and eyes.
-#include "core/error.h"
-#include "core/memory.h"
-#include "core/text.h"
+#include "core/memory/memory.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
 #include "expressions/elements.h"
 #include "graph/text.h"
 #include "onnx/convert/import.h"

@@ -1,9 +1,9 @@
 // `onnx_pass [--anew] [--shape S]... IN OUT`: imports a model and exports the graph as it is: what remains of a model
 // that no rewrite touches. With --anew no node is kept: everything is written as a rewrite would. The counts go to
 // stderr. The test scripts drive it.
-#include "core/error.h"
-#include "core/memory.h"
-#include "onnx/convert/export.h"
+#include "core/memory/memory.h"
+#include "core/text/error.h"
+#include "onnx/convert/export/export.h"
 
 #include <stdio.h>
 #include <string.h>

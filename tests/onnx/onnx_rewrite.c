@@ -1,9 +1,9 @@
 // `onnx_rewrite RULES SEED STEPS IN OUT`: imports a model, applies rules at random places, and exports what has become
 // of it. The rules that were applied go to stderr. The test scripts ask ONNX Runtime whether the two models agree.
-#include "core/error.h"
-#include "core/memory.h"
-#include "core/random.h"
-#include "onnx/convert/export.h"
+#include "core/memory/memory.h"
+#include "core/numbers/random.h"
+#include "core/text/error.h"
+#include "onnx/convert/export/export.h"
 #include "substitutions/match.h"
 
 #include <stdio.h>

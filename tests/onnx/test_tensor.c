@@ -1,6 +1,6 @@
 // Sizes and payloads of tensors: a table of (encoded tensor, what it is).
-#include "core/arena.h"
-#include "core/error.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
 #include "onnx/format/tensor.h"
 #include "tests/support/check.h"
 

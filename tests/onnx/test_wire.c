@@ -1,6 +1,6 @@
 // Protobuf records by hand: what is read, what is refused and why, and that writing gives the same bytes.
-#include "core/arena.h"
-#include "core/error.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
 #include "onnx/format/model.h"
 #include "onnx/format/wire.h"
 #include "tests/support/check.h"

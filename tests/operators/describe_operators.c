@@ -1,9 +1,9 @@
 // describe_operators FILE: prints docs/manual/operators.md from the table of operators and the example applications in FILE
 // (typed_call.h), one for each operator that has a definition.
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include "graph/call_text.h"
 #include "tests/operators/typed_call.h"
 #include <string.h>

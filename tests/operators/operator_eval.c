@@ -1,10 +1,10 @@
 // operator_eval f64|i64|field FILE: evaluates every typed call of FILE (typed_call.h) and prints, one line for each
 // output, `type values...`, or one line `refused reason`; then an empty line. For the tests in Python that know what
 // should come out.
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include "expressions/evaluate.h"
 #include "expressions/field.h"
 #include "tests/operators/typed_call.h"

@@ -1,10 +1,10 @@
 // Definitions as text: what is printed is taken back, of every operator, and means the same; what is no definition is
 // refused with the place.
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/random.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include "expressions/definition_parse.h"
 #include "expressions/evaluate.h"
 #include "expressions/field.h"

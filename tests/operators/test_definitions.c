@@ -1,8 +1,8 @@
 // Types, split trees, refusals and formulas of applications, as tables of text.
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include "tests/operators/typed_call.h"
 #include "tests/support/check.h"
 #include <string.h>

@@ -1,8 +1,8 @@
 // The evaluators against an obviously correct one that walks over the expression once for every entry, on random
 // definitions; and the evaluators against one another.
-#include "core/arena.h"
-#include "core/random.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
+#include "core/text/text.h"
 #include "expressions/definition.h"
 #include "expressions/evaluate.h"
 #include "expressions/f64_functions.h"

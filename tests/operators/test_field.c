@@ -1,7 +1,7 @@
 // Arithmetic modulo 2^61 - 1 against 128-bit arithmetic, and the laws that the field's stand-ins for other functions
 // must have (evaluate_field.c).
-#include "core/arena.h"
-#include "core/random.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
 #include "expressions/evaluate.h"
 #include "expressions/field.h"
 #include "operators/operator.h"

@@ -1,8 +1,8 @@
 // Random applications, most of them senseless: each must be refused with a reason, or have a meaning that can be typed,
 // printed and evaluated in every domain without leaving an array. Worth most under the sanitizers.
-#include "core/arena.h"
-#include "core/random.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
+#include "core/text/text.h"
 #include "expressions/evaluate.h"
 #include "operators/operator.h"
 #include "tests/support/check.h"

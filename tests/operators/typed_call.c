@@ -1,9 +1,9 @@
 #include "tests/operators/typed_call.h"
 
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include "graph/call_text.h"
 #include <inttypes.h>
 

@@ -1,11 +1,11 @@
 // `search_models RULES FIRST END MODEL...`: searches imported models at random prices, one run for each seed from FIRST
 // up to END, and compares all entries of all outputs with the original's over the prime field. Prices are what measured
 // costs may be on some machine: each step's by its arithmetic and memory traffic, times a random factor of 0.3 to 2.
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/hash.h"
-#include "core/memory.h"
-#include "core/random.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "core/memory/memory.h"
+#include "core/numbers/random.h"
+#include "core/text/error.h"
 #include "onnx/convert/import.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "tests/benchmarks/search_cost.h"

@@ -1,8 +1,8 @@
 // The contest among ways to run a model, between contenders on paper whose runs take what a table says.
 #include "optimizer/contest.h"
 
-#include "core/error.h"
-#include "core/random.h"
+#include "core/numbers/random.h"
+#include "core/text/error.h"
 #include "tests/support/check.h"
 #include <string.h>
 

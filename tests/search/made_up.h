@@ -1,10 +1,10 @@
 // What the tests of the search share: made-up costs, and a graph with the rules.
 #ifndef TESTS_SEARCH_MADE_UP_H
 #define TESTS_SEARCH_MADE_UP_H
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include "graph/graph.h"
 #include "graph/text.h"
 #include "optimizer/search/search.h"

@@ -1,6 +1,6 @@
 // Saturation as a search: it finds what takes several rules at once, never makes worse what another search has found,
 // keeps values, and tells by which rules; wrong rules are refuted when a result rests on them.
-#include "core/random.h"
+#include "core/numbers/random.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
 #include "tests/search/made_up.h"

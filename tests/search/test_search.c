@@ -1,5 +1,5 @@
 // The search over made-up costs: it finds what is there to find, keeps values, and repeats itself exactly.
-#include "core/random.h"
+#include "core/numbers/random.h"
 #include "optimizer/search/backtracking/queue.h"
 #include "tests/search/made_up.h"
 #include "tests/support/graph_values.h"

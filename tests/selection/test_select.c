@@ -1,8 +1,8 @@
 // Which rules are chosen for a search, and why the others are not.
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include "tests/support/check.h"
 #include "verifier/selection/select.h"
 #include <string.h>

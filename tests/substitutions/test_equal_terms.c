@@ -1,7 +1,7 @@
 // Matching where tensors are known to be equal: a term is any of them, as it is where it stands.
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/sexp.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
 #include "substitutions/match.h"
 #include "tests/support/check.h"
 #include <string.h>

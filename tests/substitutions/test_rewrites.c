@@ -1,9 +1,9 @@
 // Random graphs, rewritten at random by whatever rules match, step after step: every graph on the way passes the check
 // and keeps the values of the original. Wrong rules, planted, are found out.
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/random.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
 #include "graph/graph.h"
 #include "graph/text.h"
 #include "substitutions/match.h"

@@ -1,7 +1,7 @@
 // The index visits the matches that trying every rule everywhere finds, in the same order; with some nodes touched, it
 // leaves out no match that has one.
-#include "core/arena.h"
-#include "core/random.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
 #include "substitutions/rule_index.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"

@@ -1,7 +1,7 @@
 // What every unit test includes: cmocka, and tests that end by asking whether memory is left.
 #ifndef TESTS_SUPPORT_CHECK_H
 #define TESTS_SUPPORT_CHECK_H
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 #include "tests/support/graph_values.h"
 
-#include "core/arena.h"
-#include "core/random.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
 #include "expressions/evaluate.h"
 #include "expressions/field.h"
 #include "graph/graph.h"

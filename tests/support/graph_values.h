@@ -2,7 +2,7 @@
 // graphs that mean the same, and with near certainty different for others.
 #ifndef TESTS_SUPPORT_GRAPH_VALUES_H
 #define TESTS_SUPPORT_GRAPH_VALUES_H
-#include "core/vec.h"
+#include "core/memory/vec.h"
 #include <stdbool.h>
 
 struct arena;

@@ -1,7 +1,7 @@
 #include "tests/support/random_graph.h"
 
-#include "core/arena.h"
-#include "core/random.h"
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
 #include "graph/graph.h"
 #include "substitutions/rule.h"
 #include <string.h>

@@ -1,6 +1,6 @@
 // The search for instances joins relations; here it is held against trying every type of every variable.
-#include "core/error.h"
-#include "core/sexp.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
 #include "tests/support/check.h"
 #include "verifier/instances/enumerate.h"
 #include <string.h>

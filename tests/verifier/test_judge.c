@@ -1,6 +1,6 @@
 // Verdicts: true equations are proved, planted errors are refuted with a counterexample.
-#include "core/error.h"
-#include "core/sexp.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
 #include "verifier/rules/prove.h"

@@ -1,6 +1,6 @@
 // Products of atoms against sorted lists: one number for each list, whatever order it was multiplied in, on both sides of
 // what fits into lanes.
-#include "core/random.h"
+#include "core/numbers/random.h"
 #include "tests/support/check.h"
 #include "verifier/exact/monomial.h"
 #include <stdlib.h>

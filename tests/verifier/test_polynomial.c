@@ -1,5 +1,5 @@
 // Normal forms: equal expressions have one number, different ones different numbers.
-#include "core/text.h"
+#include "core/text/text.h"
 #include "tests/support/check.h"
 #include "verifier/exact/polynomial.h"
 #include "verifier/exact/signs.h"

@@ -1,6 +1,6 @@
 // Rules that are one another read backwards: one proof serves both.
-#include "core/arena.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/text.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
 #include "verifier/rules/prove.h"

@@ -1,7 +1,7 @@
 // Walks over the definitions of an instance, and unites axes and variables that are read by one another.
 #include "verifier/bounds/classes.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include "expressions/affine.h"
 #include "verifier/bounds/class_windows.h"
 #include <assert.h>

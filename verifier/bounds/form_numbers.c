@@ -1,7 +1,7 @@
 // Numbers that depend on sizes (T8), numbers of groups (T9) and windows (T10): where a few small ones stand for all.
 #include "verifier/bounds/form_terms.h"
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include "verifier/instances/size_ranges.h"
 
 // --- functions -------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 // every way to a tensor (T7).
 #include "verifier/bounds/form_terms.h"
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include "verifier/instances/ranks.h"
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // table with a row for each attribute that has a form of its own.
 #include "verifier/bounds/form_terms.h"
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include "verifier/bounds/unhandled.h"
 #include <string.h>
 

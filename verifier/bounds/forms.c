@@ -1,7 +1,7 @@
 // The requirements that an equation meets if the theorems of docs/theory/soundness.md speak of it, one row each.
 #include "verifier/bounds/forms.h"
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include "verifier/bounds/form_terms.h"
 #include "verifier/instances/ranks.h"
 

@@ -2,7 +2,7 @@
 // in a single number is another equation, and proved by nobody.
 #include "verifier/bounds/laws.h"
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include <string.h>
 
 static const struct law {

@@ -1,7 +1,7 @@
 // What small numbers do not tell apart, looked for in the text of both sides.
 #include "verifier/bounds/unhandled.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "verifier/instances/size_ranges.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // What each operator of windows asks of its inputs, and whether one side's demands follow from the other's.
 #include "verifier/bounds/window_types.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "verifier/bounds/shape_constraints.h"
 #include "verifier/bounds/unhandled.h"
 #include "verifier/instances/enumerate.h"

@@ -1,6 +1,6 @@
 // taso-verify explain: how a rule follows from the properties, step by step.
-#include "core/error.h"
-#include "core/options.h"
+#include "core/text/error.h"
+#include "core/text/options.h"
 #include "verifier/commands/commands.h"
 #include "verifier/entailment/derivation.h"
 #include <stdio.h>

@@ -1,10 +1,10 @@
 // taso-verify import: rules of other projects in this project's text form.
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/file.h"
-#include "core/files_used.h"
-#include "core/options.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/system/file.h"
+#include "core/system/files_used.h"
+#include "core/text/error.h"
+#include "core/text/options.h"
+#include "core/text/text.h"
 #include "verifier/commands/commands.h"
 #include "verifier/rules/taso_rules.h"
 #include <stdio.h>

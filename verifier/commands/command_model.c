@@ -1,8 +1,8 @@
 // taso-verify model: are two models equal? By rules and structure, over the prime field, and in numbers.
-#include "core/error.h"
-#include "core/log.h"
-#include "core/options.h"
-#include "core/text.h"
+#include "core/text/error.h"
+#include "core/text/log.h"
+#include "core/text/options.h"
+#include "core/text/text.h"
 #include "optimizer/proved_rules.h"
 #include "optimizer/standard_rules.h"
 #include "verifier/commands/commands.h"

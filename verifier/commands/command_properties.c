@@ -1,8 +1,8 @@
 // taso-verify properties: is every property true of the operators' definitions?
-#include "core/clock.h"
-#include "core/error.h"
-#include "core/options.h"
-#include "core/progress.h"
+#include "core/system/clock.h"
+#include "core/system/progress.h"
+#include "core/text/error.h"
+#include "core/text/options.h"
 #include "properties/property.h"
 #include "verifier/commands/commands.h"
 #include "verifier/entailment/theory.h"

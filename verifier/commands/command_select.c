@@ -1,11 +1,11 @@
 // taso-verify select: of proved rules those that a search is worth.
-#include "core/arena.h"
-#include "core/clock.h"
-#include "core/error.h"
-#include "core/file.h"
-#include "core/files_used.h"
-#include "core/options.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/system/clock.h"
+#include "core/system/file.h"
+#include "core/system/files_used.h"
+#include "core/text/error.h"
+#include "core/text/options.h"
+#include "core/text/text.h"
 #include "verifier/commands/commands.h"
 #include "verifier/selection/select.h"
 #include <string.h>

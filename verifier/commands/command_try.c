@@ -1,9 +1,9 @@
 // taso-verify try: rules and properties run at random attributes and large sizes, without the argument of any proof.
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/options.h"
-#include "core/progress.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/system/progress.h"
+#include "core/text/error.h"
+#include "core/text/options.h"
+#include "core/text/text.h"
 #include "verifier/commands/commands.h"
 #include "verifier/exact/trial.h"
 #include <inttypes.h>

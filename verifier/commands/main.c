@@ -1,7 +1,7 @@
 // taso-verify: proofs that hold for every shape. Each sub-command stands in a file of its own.
-#include "core/error.h"
-#include "core/options.h"
-#include "core/program.h"
+#include "core/system/program.h"
+#include "core/text/error.h"
+#include "core/text/options.h"
 #include "verifier/commands/commands.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Translates terms of an instance's kind into many-sorted first-order terms, hash-consed.
 #include "verifier/entailment/logic.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // Hears instances, keeps what is equal in all of them, and makes a sentence for each kind.
 #include "verifier/entailment/obligations.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include "verifier/instances/explore.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // Z3 is asked to refute each obligation within a number of steps; what it used is read from the core.
 #include "verifier/entailment/theory.h"
 
-#include "core/clock.h"
+#include "core/system/clock.h"
 #include "verifier/bounds/forms.h"
 #include "verifier/entailment/formulas.h"
 #include "verifier/instances/explore.h"

@@ -1,7 +1,7 @@
 // Explores an equation, gets its bounds, and tests every instance within them.
 #include "verifier/exact/judge.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include "operators/activation.h"
 #include "verifier/bounds/forms.h"
 #include "verifier/bounds/laws.h"

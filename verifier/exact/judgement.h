@@ -1,7 +1,7 @@
 // What the direct proof finds out about an equation.
 #ifndef VERIFIER_EXACT_JUDGEMENT_H
 #define VERIFIER_EXACT_JUDGEMENT_H
-#include "core/text.h"
+#include "core/text/text.h"
 #include "verifier/bounds/bounds.h"
 
 enum verdict {

@@ -1,7 +1,7 @@
 // Products of few atoms are packed in lanes of one number; longer ones are interned.
 #include "verifier/exact/monomial.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include <string.h>
 
 #define LANES 4

@@ -5,8 +5,8 @@
 // the highest one: (atom + 1), 0 behind the last. Others are kept in a pool.
 #ifndef VERIFIER_EXACT_MONOMIAL_H
 #define VERIFIER_EXACT_MONOMIAL_H
-#include "core/table.h"
-#include "core/vec.h"
+#include "core/memory/table.h"
+#include "core/memory/vec.h"
 
 typedef uint64_t monomial;
 #define MONOMIAL_ONE ((monomial)0)

@@ -1,8 +1,8 @@
 // Sorted sums, hash-consed, with maxima as sets and other functions as atoms.
 #include "verifier/exact/polynomial.h"
 
-#include "core/hash.h"
-#include "core/text.h"
+#include "core/memory/hash.h"
+#include "core/text/text.h"
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>

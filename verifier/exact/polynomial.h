@@ -13,8 +13,8 @@
 // numbers before it is called so.
 #ifndef VERIFIER_EXACT_POLYNOMIAL_H
 #define VERIFIER_EXACT_POLYNOMIAL_H
-#include "core/table.h"
-#include "core/vec.h"
+#include "core/memory/table.h"
+#include "core/memory/vec.h"
 #include "expressions/definition.h"
 #include "verifier/exact/monomial.h"
 

@@ -3,7 +3,7 @@
 // sum, but for axes that may be left.
 #include "verifier/exact/symbolic.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <assert.h>
 
 struct step {

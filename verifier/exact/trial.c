@@ -1,10 +1,10 @@
 // Random attributes and large sizes; the smallest instance that differs is told.
 #include "verifier/exact/trial.h"
 
-#include "core/arena.h"
-#include "core/hash.h"
-#include "core/random.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "core/numbers/random.h"
+#include "core/text/text.h"
 #include "verifier/instances/size_ranges.h"
 #include <string.h>
 

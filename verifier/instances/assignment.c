@@ -1,7 +1,7 @@
 // Depth-first over the variables, with ranks that stay possible, and rotations of equal axes left out.
 #include "verifier/instances/assignment.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "verifier/instances/rank_classes.h"
 #include <assert.h>
 

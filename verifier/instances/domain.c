@@ -1,7 +1,7 @@
 // Values of each attribute by its role: ranges, lists, permutations, sets.
 #include "verifier/instances/domain.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "verifier/instances/ranks.h"
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // Boxes grow until something is well-typed; instances of each kind add to the bounds.
 #include "verifier/instances/explore.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include "verifier/instances/ranks.h"
 #include <string.h>
 

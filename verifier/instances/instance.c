@@ -1,9 +1,9 @@
 // Binds types and attributes, types nodes, and evaluates both sides as polynomials.
 #include "verifier/instances/instance.h"
 
-#include "core/hash.h"
-#include "core/random.h"
-#include "core/text.h"
+#include "core/memory/hash.h"
+#include "core/numbers/random.h"
+#include "core/text/text.h"
 #include "expressions/evaluate.h"
 #include "verifier/bounds/representatives.h"
 #include "verifier/exact/signs.h"

@@ -1,7 +1,7 @@
 // Rows of integers by their hash.
 #include "verifier/instances/memo.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include <string.h>
 
 static bool is_question(const void *owner, uint32_t id, const void *key)

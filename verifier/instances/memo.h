@@ -2,9 +2,9 @@
 // answer is whatever those who ask make of it. Questions are numbered in the order in which they were answered.
 #ifndef VERIFIER_INSTANCES_MEMO_H
 #define VERIFIER_INSTANCES_MEMO_H
-#include "core/arena.h"
-#include "core/table.h"
-#include "core/vec.h"
+#include "core/memory/arena.h"
+#include "core/memory/table.h"
+#include "core/memory/vec.h"
 
 enum memo_kind { MEMO_TYPES, MEMO_PAIRS, MEMO_VARIABLE, MEMO_NODE };
 

@@ -1,7 +1,7 @@
 // Types, heads and calls are interned; refusals are kept as bare hashes.
 #include "verifier/instances/typing.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include <assert.h>
 #include <string.h>
 

@@ -3,9 +3,9 @@
 // that a question is a few numbers. Most answers are no: those take no more room than the question.
 #ifndef VERIFIER_INSTANCES_TYPING_H
 #define VERIFIER_INSTANCES_TYPING_H
-#include "core/arena.h"
-#include "core/table.h"
-#include "core/vec.h"
+#include "core/memory/arena.h"
+#include "core/memory/table.h"
+#include "core/memory/vec.h"
 #include "operators/operator.h"
 #include "verifier/instances/memo.h"
 

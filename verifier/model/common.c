@@ -1,9 +1,9 @@
 // Both models in one graph: equal weights, opaque nodes and inputs are one leaf.
 #include "verifier/model/common.h"
 
-#include "core/error.h"
-#include "core/hash.h"
-#include "core/text.h"
+#include "core/memory/hash.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
 #include <string.h>
 
 // --- contents --------------------------------------------------------------------------------------------------------

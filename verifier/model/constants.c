@@ -3,7 +3,7 @@
 #include "verifier/model/constants.h"
 
 #include "backends/reference/reference.h"
-#include "core/error.h"
+#include "core/text/error.h"
 
 #define MOST_OPERATIONS 3e7
 

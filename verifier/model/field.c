@@ -1,8 +1,8 @@
 // Evaluates both models over the prime field, tensor by tensor, dropping what is not needed any more.
 #include "verifier/model/field.h"
 
-#include "core/hash.h"
-#include "core/random.h"
+#include "core/memory/hash.h"
+#include "core/numbers/random.h"
 #include "expressions/elements.h"
 #include "expressions/evaluate.h"
 #include "expressions/field.h"

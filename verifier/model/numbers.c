@@ -2,8 +2,8 @@
 #include "verifier/model/numbers.h"
 
 #include "backends/cpu/cpu.h"
-#include "core/error.h"
-#include "core/random.h"
+#include "core/numbers/random.h"
+#include "core/text/error.h"
 #include "expressions/elements.h"
 #include "optimizer/comparison.h"
 #include "optimizer/run/run.h"

@@ -2,8 +2,8 @@
 // is found.
 #include "verifier/model/saturate.h"
 
-#include "core/interrupt.h"
-#include "core/progress.h"
+#include "core/system/interrupt.h"
+#include "core/system/progress.h"
 #include "egraph/convert.h"
 #include "egraph/explore.h"
 #include "verifier/model/concatenations.h"

@@ -1,8 +1,8 @@
 // Both sides as terms of Z3's reals, asked for a difference.
 #include "verifier/recheck/recheck.h"
 
-#include "core/arena.h"
-#include "core/memory.h"
+#include "core/memory/arena.h"
+#include "core/memory/memory.h"
 #include "verifier/recheck/z3_reals.h"
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 // Listens to a judgement and has some of its instances looked at again.
 #include "verifier/recheck/sample.h"
 
-#include "core/hash.h"
-#include "core/random.h"
+#include "core/memory/hash.h"
+#include "core/numbers/random.h"
 
 #define DENSITY 4   // of n instances about DENSITY * ln(n / DENSITY) are taken
 

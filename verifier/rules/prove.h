@@ -1,7 +1,7 @@
 // What becomes of one rule: proved as it is, proved under conditions, or rejected with a reason.
 #ifndef VERIFIER_RULES_PROVE_H
 #define VERIFIER_RULES_PROVE_H
-#include "core/text.h"
+#include "core/text/text.h"
 #include "verifier/entailment/theory.h"
 #include "verifier/rules/conditions.h"
 

@@ -1,7 +1,7 @@
 // Rules are written in a canonical order of variables, forwards and backwards, and looked up.
 #include "verifier/rules/reversed.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "operators/operator.h"
 #include "verifier/instances/memo.h"
 

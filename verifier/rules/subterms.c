@@ -1,10 +1,10 @@
 // Pairs of subterms that differ below equal applications are written as a rule of their own.
 #include "verifier/rules/subterms.h"
 
-#include "core/arena.h"
-#include "core/error.h"
-#include "core/sexp.h"
-#include "core/text.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
 #include "verifier/rules/conditions.h"
 #include <string.h>
 

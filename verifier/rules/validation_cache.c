@@ -1,10 +1,10 @@
 // A file of hashes in the cache folder, written whole.
 #include "verifier/rules/validation_cache.h"
 
-#include "core/error.h"
-#include "core/file.h"
-#include "core/hash.h"
-#include "core/text.h"
+#include "core/memory/hash.h"
+#include "core/system/file.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 // very program that found it, since operators are part of it; without a cache folder nothing is known.
 #ifndef VERIFIER_RULES_VALIDATION_CACHE_H
 #define VERIFIER_RULES_VALIDATION_CACHE_H
-#include "core/table.h"
-#include "core/vec.h"
+#include "core/memory/table.h"
+#include "core/memory/vec.h"
 
 struct known_results {
     uint64_t program;   // hash of the program itself

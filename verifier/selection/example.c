@@ -1,7 +1,7 @@
 // Cases of ranks and axes, each with the most generic shapes that are found.
 #include "verifier/selection/example.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include <string.h>
 
 enum { MAX_EXAMPLES = 8, INSTANCES_PER_ASSIGNMENT = 1000 };

@@ -1,5 +1,5 @@
 // Examples over the prime field, entry by entry, as the optimizer checks each application of a rule.
-#include "core/random.h"
+#include "core/numbers/random.h"
 #include "expressions/evaluate_entry.h"
 #include "expressions/field.h"
 #include "verifier/selection/example.h"

@@ -1,7 +1,7 @@
 // A queue of graphs, each rewritten by every rule, equal ones once.
 #include "verifier/selection/reach.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "verifier/selection/example.h"
 
 struct reaching {

@@ -1,7 +1,7 @@
 // Counts operators, operations and entries of what depends on inputs.
 #include "verifier/selection/work.h"
 
-#include "core/arena.h"
+#include "core/memory/arena.h"
 
 static double entries_of(const struct graph *g, node_id n)
 {

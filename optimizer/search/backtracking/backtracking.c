@@ -1,9 +1,9 @@
 // The search: greedy descent, then chains, until patience or the budget ends.
 #include "optimizer/search/search.h"
 
-#include "core/clock.h"
-#include "core/interrupt.h"
-#include "core/progress.h"
+#include "core/system/clock.h"
+#include "core/system/interrupt.h"
+#include "core/system/progress.h"
 #include "optimizer/search/backtracking/chains.h"
 
 #define MATCHES_PER_GRAPH 4

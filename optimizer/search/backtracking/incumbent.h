@@ -4,7 +4,7 @@
 // After an adoption only what is near the change is matched and priced anew; all other matches move along.
 #ifndef OPTIMIZER_SEARCH_BACKTRACKING_INCUMBENT_H
 #define OPTIMIZER_SEARCH_BACKTRACKING_INCUMBENT_H
-#include "core/progress.h"
+#include "core/system/progress.h"
 #include "optimizer/search/backtracking/local_cost.h"
 #include "optimizer/search/backtracking/parallel_cost.h"
 #include "optimizer/search/backtracking/region.h"

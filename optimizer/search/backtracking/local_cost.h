@@ -10,7 +10,7 @@
 // attributes, edges by number, types at the border), and one that was priced before is not priced again.
 #ifndef OPTIMIZER_SEARCH_BACKTRACKING_LOCAL_COST_H
 #define OPTIMIZER_SEARCH_BACKTRACKING_LOCAL_COST_H
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include "optimizer/search/backtracking/memo.h"
 #include "optimizer/search/backtracking/order.h"
 #include "optimizer/search/cost_model.h"

@@ -1,7 +1,7 @@
 // Numbers by the words of a description.
 #include "optimizer/search/backtracking/memo.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include <string.h>
 
 // --- spelling --------------------------------------------------------------------------------------------------------

@@ -2,9 +2,9 @@
 // most as one, which end where they end: equal lists of words are equal bytes.
 #ifndef OPTIMIZER_SEARCH_BACKTRACKING_MEMO_H
 #define OPTIMIZER_SEARCH_BACKTRACKING_MEMO_H
-#include "core/arena.h"
-#include "core/table.h"
-#include "core/vec.h"
+#include "core/memory/arena.h"
+#include "core/memory/table.h"
+#include "core/memory/vec.h"
 #include <stdbool.h>
 
 struct spelling {

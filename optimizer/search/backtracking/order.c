@@ -2,7 +2,7 @@
 // that with the colours of its neighbours. Listed is always the node of the least colour among those whose inputs are.
 #include "optimizer/search/backtracking/order.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include <string.h>
 
 enum { ROUNDS = 3, MAX_READERS = 32 };

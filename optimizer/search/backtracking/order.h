@@ -3,7 +3,7 @@
 // surroundings do not tell apart; then the lists may differ, and an equal part goes unrecognized.)
 #ifndef OPTIMIZER_SEARCH_BACKTRACKING_ORDER_H
 #define OPTIMIZER_SEARCH_BACKTRACKING_ORDER_H
-#include "core/vec.h"
+#include "core/memory/vec.h"
 #include "substitutions/match.h"
 
 struct node_place {

@@ -1,7 +1,7 @@
 // Threads take matches from the longest run that is left; equal ones and known ones are priced once.
 #include "optimizer/search/backtracking/parallel_cost.h"
 
-#include "core/team.h"
+#include "core/system/team.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // The matches of the whole graph, and what each would change.
 #include "optimizer/search/backtracking/incumbent.h"
 
-#include "core/clock.h"
-#include "core/interrupt.h"
+#include "core/system/clock.h"
+#include "core/system/interrupt.h"
 #include <math.h>
 #include <stdlib.h>
 

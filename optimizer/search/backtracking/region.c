@@ -1,8 +1,8 @@
 // A region is taken out in a canonical order, compared with known ones, and what became of it grafted back.
 #include "optimizer/search/backtracking/region.h"
 
-#include "core/arena.h"
-#include "core/hash.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
 #include "optimizer/search/backtracking/order.h"
 #include "optimizer/search/repeated_weight.h"
 #include <assert.h>

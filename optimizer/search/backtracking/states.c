@@ -1,7 +1,7 @@
 // Regions and what they can be brought into.
 #include "optimizer/search/backtracking/states.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // An e-graph becomes an extraction problem over the classes that the outputs can need.
 #include "optimizer/search/saturation/candidates.h"
 
-#include "core/clock.h"
+#include "core/system/clock.h"
 #include "egraph/extraction/greedy.h"
 #include "egraph/extraction/problem.h"
 #include <string.h>

@@ -3,7 +3,7 @@
 // classes of what was read.
 #include "optimizer/search/saturation/derivation.h"
 
-#include "core/hash.h"
+#include "core/memory/hash.h"
 #include <stdlib.h>
 
 struct pair {

@@ -2,7 +2,7 @@
 // came about.
 #include "optimizer/search/saturation/saturation.h"
 
-#include "core/clock.h"
+#include "core/system/clock.h"
 #include "egraph/convert.h"
 #include "optimizer/search/saturation/candidates.h"
 #include "optimizer/search/saturation/derivation.h"

@@ -1,7 +1,7 @@
 #include "tests/cuda/gpu/batch.h"
 
 #include "backends/planning/plan.h"
-#include "core/arena.h"
+#include "core/memory/arena.h"
 #include <stdio.h>
 #include <string.h>
 

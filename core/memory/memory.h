@@ -1,0 +1,40 @@
+// Sized allocation with a count of the bytes in use, so that a test can end by asserting that nothing is left.
+// Running out of memory is fatal, through one replaceable hook.
+#ifndef CORE_MEMORY_MEMORY_H
+#define CORE_MEMORY_MEMORY_H
+#include <stddef.h>
+#include <stdint.h>
+
+void *mem_alloc(size_t size);                                      // never NULL (size 0 gives NULL); not cleared
+void *mem_alloc_zero(size_t size);                                 // the same, cleared
+void *mem_resize(void *block, size_t old_size, size_t new_size);   // realloc that knows the old size
+void mem_free(void *block, size_t size);                           // NULL is allowed with size 0
+size_t mem_in_use(void);                                           // bytes allocated and not freed, over all threads
+size_t mem_peak_resident(void);                                    // VmHWM of this process in bytes, 0 when unknown
+// No more than this is to be in use: what goes beyond it is out of memory. SIZE_MAX: no limit, as in the beginning.
+void mem_set_limit(size_t bytes);
+// What this process may take beside what it has: the least that the machine, its group of processes and its own limits
+// leave. SIZE_MAX when nothing of that is known.
+size_t mem_available(void);
+// Memory that was freed stays with the process, for the next one to ask: else what is large, or last, goes back to the
+// system each time and comes again page by page.
+void mem_keep_freed(void);
+void mem_set_out_of_memory(void (*hook)(size_t size));   // must not return
+
+// a * b, or SIZE_MAX when that does not fit: such a request then ends as out of memory, never as a small block.
+static inline size_t mem_product(size_t a, size_t b)
+{
+    size_t product;
+    return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
+}
+
+// a + b, or SIZE_MAX when that does not fit.
+static inline size_t mem_sum(size_t a, size_t b)
+{
+    size_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? SIZE_MAX : sum;
+}
+
+#define mem_new_array(T, n) ((T *)mem_alloc(mem_product(sizeof(T), (size_t)(n))))
+#define mem_free_array(p, n) mem_free((p), mem_product(sizeof(*(p)), (size_t)(n)))
+#endif

@@ -1,0 +1,21 @@
+// Growth by doubling; the typed pointer is read and written as bytes, so that any VEC(T) can pass its address.
+#include "core/memory/vec.h"
+#include <string.h>
+
+enum { FIRST_CAPACITY = 8 };
+
+static size_t next_capacity(size_t capacity, size_t at_least)
+{
+    size_t doubled = capacity ? mem_product(capacity, 2) : FIRST_CAPACITY;
+    return doubled < at_least ? at_least : doubled;
+}
+
+void vec_grow(void *items_address, size_t *capacity, size_t item_size, size_t at_least)
+{
+    void *items;
+    memcpy(&items, items_address, sizeof items);
+    size_t grown = next_capacity(*capacity, at_least);
+    items = mem_resize(items, *capacity * item_size, mem_product(grown, item_size));
+    memcpy(items_address, &items, sizeof items);
+    *capacity = grown;
+}

@@ -1,0 +1,28 @@
+// Growable arrays: `VEC(int) v = {0}; vec_push(&v, 3); v.items[0]; vec_free(&v);`
+#ifndef CORE_MEMORY_VEC_H
+#define CORE_MEMORY_VEC_H
+#include "core/memory/memory.h"
+#include <stdlib.h>
+
+#define VEC(T)                                                                                                         \
+    struct {                                                                                                           \
+        T *items;                                                                                                      \
+        size_t count, capacity;                                                                                        \
+    }
+
+void vec_grow(void *items_address, size_t *capacity, size_t item_size, size_t at_least);
+
+#define vec_reserve(v, n)                                                                                              \
+    ((size_t)(n) <= (v)->capacity ? (void)0                                                                            \
+                                  : vec_grow((void *)&(v)->items, &(v)->capacity, sizeof(*(v)->items), (size_t)(n)))
+#define vec_push(v, item) (vec_reserve((v), (v)->count + 1), (void)((v)->items[(v)->count++] = (item)))
+#define vec_pop(v) ((v)->items[--(v)->count])
+#define vec_last(v) ((v)->items[(v)->count - 1])
+#define vec_clear(v) ((void)((v)->count = 0))
+// By qsort, which may not be given NULL: an empty vec has no items.
+#define vec_sort(v, compare)                                                                                           \
+    ((v)->count > 1 ? qsort((v)->items, (v)->count, sizeof *(v)->items, (compare)) : (void)0)
+#define vec_free(v)                                                                                                    \
+    (mem_free((v)->items, (v)->capacity * sizeof(*(v)->items)), (void)((v)->items = NULL),                             \
+     (void)((v)->count = (v)->capacity = 0))
+#endif

@@ -1,0 +1,17 @@
+// Ctrl-C asks long work to stop and keep what it has; a second one ends the process at once.
+#ifndef CORE_SYSTEM_INTERRUPT_H
+#define CORE_SYSTEM_INTERRUPT_H
+#include <stdbool.h>
+
+void interrupt_install(void);   // SIGINT and SIGTERM; programs call it once in main
+// While it is wanted, the first one ends the process at once, too: for long work that asks nobody and leaves nothing.
+void interrupt_end_at_once(bool is_wanted);
+// Somebody else who may end the long work of this thread: asked by it at most every 20 ms, until it says yes once. NULL:
+// nobody, and what was said is forgotten. The listener must live until then.
+struct interrupt_listener {
+    bool (*wants_end)(void *context);
+    void *context;
+};
+void interrupt_listen(const struct interrupt_listener *listener);
+bool interrupt_requested(void);   // by a signal, or by this thread's listener
+#endif

@@ -1,0 +1,26 @@
+// A helper process that is talked to over a socket, which is its standard input: bytes there, lines and bytes back.
+// It has a process group of its own, so that Ctrl-C at a terminal reaches us alone, and is to end when the socket does.
+#ifndef CORE_SYSTEM_PROCESS_H
+#define CORE_SYSTEM_PROCESS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct error;
+struct text;
+
+struct process {
+    pid_t pid;   // 0: none
+    int socket;
+};
+// arguments[0] is looked up in PATH; the list ends with NULL. What the helper prints is lost: it answers over the socket.
+bool process_start(struct process *ret_process, const char *const *arguments, struct error *error);
+// Both wait for at most that many seconds. False: it took longer, the helper is gone, or the line is over-long
+// (`name` says who in the error, EXIT_UNSUPPORTED). After that the process can only be ended.
+bool process_send(struct process *p, const char *name, const void *bytes, size_t size, double seconds,
+                  struct error *error);
+bool process_receive_line(struct process *p, const char *name, struct text *ret_line, double seconds,
+                          struct error *error);
+// Closes the socket, waits a little, then kills; nothing is left of it. Of {0}: nothing.
+void process_end(struct process *p);
+#endif

@@ -1,0 +1,191 @@
+// Text grows by doubling and is always NUL-terminated behind `count`. Reals are printed and read in the C locale: no
+// program of the project calls setlocale.
+#include "core/memory/memory.h"
+#include "core/memory/vec.h"
+#include "core/text/text.h"
+#include "core/text/unicode.h"
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void reserve_more(struct text *t, size_t n)
+{
+    size_t needed;
+    if (__builtin_add_overflow(t->count, n, &needed) || needed == SIZE_MAX)
+        needed = SIZE_MAX - 1;
+    if (needed + 1 > t->capacity)
+        vec_grow(&t->chars, &t->capacity, 1, needed + 1);
+}
+
+void text_add(struct text *t, const char *chars)
+{
+    text_add_n(t, chars, strlen(chars));
+}
+
+void text_add_n(struct text *t, const char *chars, size_t n)
+{
+    reserve_more(t, n);
+    if (n)
+        memcpy(t->chars + t->count, chars, n);
+    t->count += n;
+    t->chars[t->count] = '\0';
+}
+
+// Most of what is printed is short and fits at once.
+void text_vprintf(struct text *t, const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    reserve_more(t, 32);
+    size_t room = t->capacity - t->count;
+    int n = vsnprintf(t->chars + t->count, room, format, arguments);
+    assert(n >= 0);
+    if ((size_t)n >= room) {
+        reserve_more(t, (size_t)n);
+        vsnprintf(t->chars + t->count, (size_t)n + 1, format, again);
+    }
+    t->count += (size_t)n;
+    va_end(again);
+}
+
+void text_printf(struct text *t, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    text_vprintf(t, format, arguments);
+    va_end(arguments);
+}
+
+static void print_shortest(char *digits, size_t size, double value)
+{
+    if (fabs(value) < 1e15 && value == trunc(value)) {
+        snprintf(digits, size, "%.1f", value);
+        return;
+    }
+    for (int precision = 1; precision <= 17; precision++) {
+        snprintf(digits, size, "%.*g", precision, value);
+        if (strtod(digits, NULL) == value)
+            return;
+    }
+}
+
+void text_add_real(struct text *t, double value)
+{
+    char digits[40];
+    if (isnan(value))
+        text_add(t, "nan");
+    else if (isinf(value))
+        text_add(t, value < 0 ? "-1e999" : "1e999");
+    else {
+        print_shortest(digits, sizeof digits, value);
+        text_add(t, digits);
+        if (!strpbrk(digits, ".e"))
+            text_add(t, ".0");
+    }
+}
+
+static void add_quoted_char(struct text *t, unsigned char c)
+{
+    if (c == '"' || c == '\\')
+        text_printf(t, "\\%c", c);
+    else if (c == '\n')
+        text_add(t, "\\n");
+    else if (c == '\t')
+        text_add(t, "\\t");
+    else if (c < 0x20 || c == 0x7f)
+        text_printf(t, "\\x%02X", c);
+    else
+        text_add_n(t, (const char *)&c, 1);
+}
+
+void text_add_quoted(struct text *t, const char *chars)
+{
+    text_add(t, "\"");
+    for (; *chars; chars++)
+        add_quoted_char(t, (unsigned char)*chars);
+    text_add(t, "\"");
+}
+
+// As UTF-16, which JSON escapes are.
+static void add_json_escape(struct text *t, uint32_t code)
+{
+    if (code < 0x10000)
+        text_printf(t, "\\u%04" PRIx32, code);
+    else
+        text_printf(t, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xD800 + ((code - 0x10000) >> 10), 0xDC00 + (code & 0x3FF));
+}
+
+static size_t add_json_char(struct text *t, const char *s)
+{
+    uint32_t code;
+    size_t length = unicode_length(s, &code);
+    if (length == 0)
+        text_add(t, "\\ufffd");
+    else if (*s == '"' || *s == '\\')
+        text_printf(t, "\\%c", *s);
+    else if (*s == '\n')
+        text_add(t, "\\n");
+    else if (*s == '\t')
+        text_add(t, "\\t");
+    else if (unicode_is_hidden(code))
+        add_json_escape(t, code);
+    else
+        text_add_n(t, s, length);
+    return length ? length : 1;
+}
+
+void text_add_json(struct text *t, const char *chars)
+{
+    text_add(t, "\"");
+    while (*chars)
+        chars += add_json_char(t, chars);
+    text_add(t, "\"");
+}
+
+static size_t add_shown_char(struct text *t, const char *s)
+{
+    uint32_t code;
+    size_t length = unicode_length(s, &code);
+    if (length == 0 || (length == 1 && unicode_is_hidden(code)))
+        text_printf(t, "\\x%02X", (unsigned char)*s);
+    else if (unicode_is_hidden(code))
+        text_printf(t, "\\u%04" PRIX32, code);
+    else
+        text_add_n(t, s, length);
+    return length ? length : 1;
+}
+
+void text_add_shown(struct text *t, const char *chars)
+{
+    while (*chars)
+        chars += add_shown_char(t, chars);
+}
+
+bool text_show(FILE *out, const char *chars)
+{
+    struct text shown = {0};
+    while (*chars)
+        if (*chars == '\n')
+            text_add_n(&shown, chars++, 1);
+        else
+            chars += add_shown_char(&shown, chars);
+    bool is_written = !shown.count || fputs(shown.chars, out) >= 0;
+    text_free(&shown);
+    return is_written;
+}
+
+void text_clear(struct text *t)
+{
+    t->count = 0;
+    if (t->chars)
+        t->chars[0] = '\0';
+}
+
+void text_free(struct text *t)
+{
+    mem_free(t->chars, t->capacity);
+    *t = (struct text){0};
+}

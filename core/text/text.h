@@ -1,0 +1,27 @@
+// A growable text buffer: what every printer writes to.
+#ifndef CORE_TEXT_TEXT_H
+#define CORE_TEXT_TEXT_H
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct text {
+    char *chars;   // NUL-terminated once something was added; NULL while empty
+    size_t count, capacity;
+};
+void text_add(struct text *t, const char *chars);
+void text_add_n(struct text *t, const char *chars, size_t n);
+void text_printf(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_vprintf(struct text *t, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+// The shortest decimal that the S-expression reader takes back as the same real: 3.0, 1e-05; infinities are 1e999 and
+// -1e999, which JSON takes too; nan.
+void text_add_real(struct text *t, double value);
+void text_add_quoted(struct text *t, const char *chars);   // as a string of the S-expression reader
+void text_add_json(struct text *t, const char *chars);     // as a JSON string, invalid UTF-8 replaced
+// For people: nothing of it is obeyed by a terminal or hides (unicode_is_hidden), and it stays on one line: \x1B, \u202E.
+void text_add_shown(struct text *t, const char *chars);
+bool text_show(FILE *out, const char *chars);   // the same for lines of text, whose ends stay
+void text_clear(struct text *t);
+void text_free(struct text *t);
+#endif

@@ -1,0 +1,287 @@
+// The exporter. Nodes of the graph are visited from the last to the first, so that everything that reads a tensor has
+// asked for it before it is decided how the tensor is written; the ONNX nodes are then sorted by the graph's order.
+#include "onnx/convert/export/export.h"
+
+#include "core/text/error.h"
+#include "onnx/convert/export/exporter.h"
+#include "onnx/convert/importer.h"
+
+#include <string.h>
+
+#define LARGEST_REPETITION 4096   // elements
+#define LARGEST_CONSTANT (INT64_C(1) << 30)
+
+// ---- what is there ----
+
+static void count_uses(struct exporter *x)
+{
+    const struct graph *g = x->graph;
+    for (node_id n = 0; n < g->nodes.count; n++)
+        for (uint32_t i = 0; x->live[n] && i < g->nodes.items[n].n_inputs; i++)
+            x->uses[graph_inputs(g, n)[i]]++;
+    for (size_t i = 0; i < g->outputs.count; i++)
+        x->uses[g->outputs.items[i]]++;
+}
+
+static void find_constants(struct exporter *x)
+{
+    const struct graph *g = x->graph;
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        x->is_constant[n] = node->op->id == OP_WEIGHT || node->op->define;
+        for (uint32_t i = 0; i < node->n_inputs; i++)
+            x->is_constant[n] &= x->is_constant[g->tensors.items[graph_inputs(g, n)[i]].producer];
+    }
+}
+
+// ---- names that are fixed ----
+
+static void fix_name(struct exporter *x, tensor_id tensor, const char *name)
+{
+    const struct node *producer = graph_producer(x->graph, tensor);
+    if (producer->op->id == OP_WEIGHT || x->tensor_names[tensor] || !name_set_add(&x->taken, name))
+        return;
+    x->tensor_names[tensor] = name;
+}
+
+static void fix_names_of_leaves(struct exporter *x)
+{
+    const struct graph *g = x->graph;
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        if (node->op->id == OP_INPUT)
+            fix_name(x, node->first_output, x->model->inputs.items[node->attributes[0].ints[0]].name);
+    }
+    for (size_t i = 0; i < x->model->inputs.count; i++)
+        name_set_add(&x->taken, x->model->inputs.items[i].name);
+    for (size_t i = 0; i < x->model->weights.count; i++) {
+        const struct imported_weight *w = &x->model->weights.items[i];
+        if (w->name && (w->tensor || w->sparse) && name_set_add(&x->taken, w->name))
+            x->weight_names[i] = w->name;
+    }
+}
+
+static const struct imported_opaque *opaque_of(const struct exporter *x, const struct node *node)
+{
+    return &x->model->opaques.items[node->attributes[0].ints[0]];
+}
+
+// Subgraphs refer to outer values by name, so these values must have that name.
+static void fix_names_of_captured(struct exporter *x)
+{
+    const struct graph *g = x->graph;
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        if (!x->live[n] || node->op->id != OP_OPAQUE)
+            continue;
+        const struct imported_opaque *o = opaque_of(x, node);
+        for (uint32_t i = 0; i < o->n_captured; i++)
+            fix_name(x, graph_inputs(g, n)[o->n_inputs + i], o->captured[i]);
+    }
+}
+
+static void fix_names_of_outputs(struct exporter *x)
+{
+    for (size_t i = 0; i < x->graph->outputs.count; i++)
+        fix_name(x, x->graph->outputs.items[i], x->model->outputs.items[i].name);
+}
+
+// A second name for a tensor.
+static void give_alias(struct exporter *x, tensor_id tensor, const char *alias)
+{
+    const char *name = name_of(x, tensor);
+    if (strcmp(name, alias) == 0)
+        return;
+    if (name_set_add(&x->taken, alias))
+        emit(x, "Identity", 1, &name, alias);
+}
+
+// ---- writing ----
+
+static const char *name_of_input(struct exporter *x, tensor_id imported, tensor_id found)
+{
+    if (found != NO_TENSOR)
+        return name_of(x, found);
+    const struct node *leaf = graph_producer(&x->model->graph, imported);
+    return name_of_weight(x, (size_t)leaf->attributes[0].ints[0]);
+}
+
+// Outputs that nothing reads keep their names when these are free.
+static void name_unused_output(struct exporter *x, struct onnx_string *s)
+{
+    if (s->size && !name_set_add(&x->taken, s->text))
+        set_name(s, fresh_name(x, "unused"));
+}
+
+static void name_outputs(struct exporter *x, struct onnx_node *copy, const struct node *node)
+{
+    for (uint32_t i = 0; i < copy->outputs.count; i++) {
+        tensor_id tensor = node->first_output + i;
+        if (i < node->n_outputs && (x->is_wanted[tensor] || x->tensor_names[tensor]))
+            set_name(&copy->outputs.items[i], name_of(x, tensor));
+        else
+            name_unused_output(x, &copy->outputs.items[i]);
+    }
+}
+
+static void keep_node(struct exporter *x, node_id n, uint32_t index, uint32_t output, const tensor_id *found)
+{
+    const struct node *node = &x->graph->nodes.items[n];
+    const tensor_id *imported = x->model->node_inputs[index];
+    struct onnx_node *copy = copy_node(x, index);
+    for (size_t i = 0; i < copy->inputs.count; i++)
+        if (imported[i] != NO_TENSOR)
+            set_name(&copy->inputs.items[i], name_of_input(x, imported[i], found[i]));
+    if (node->n_outputs == 1)
+        for (uint32_t i = 0; i < copy->outputs.count; i++)
+            if (i == output)
+                set_name(&copy->outputs.items[i], name_of(x, node->first_output));
+            else
+                name_unused_output(x, &copy->outputs.items[i]);
+    else
+        name_outputs(x, copy, node);
+}
+
+static tensor_id wanted_output(const struct exporter *x, node_id n)
+{
+    const struct node *node = &x->graph->nodes.items[n];
+    for (uint32_t i = 0; i < node->n_outputs; i++)
+        if (x->is_wanted[node->first_output + i])
+            return node->first_output + i;
+    return NO_TENSOR;
+}
+
+// Outputs of one application that came from different ONNX nodes cannot be restored by one of them.
+static bool has_common_origin(const struct exporter *x, const struct node *node, uint32_t index)
+{
+    for (uint32_t i = 0; i < node->n_outputs; i++) {
+        const struct imported_origin *o =
+            imported_model_find_origin(x->model, x->graph->tensors.items[node->first_output + i].value);
+        if (x->is_wanted[node->first_output + i] && (!o || o->node != index || (node->n_outputs > 1 && o->output != i)))
+            return false;
+    }
+    return true;
+}
+
+static bool keep_original(struct exporter *x, node_id n)
+{
+    const struct node *node = &x->graph->nodes.items[n];
+    tensor_id tensor = wanted_output(x, n);
+    const struct imported_origin *origin = imported_model_find_origin(x->model, x->graph->tensors.items[tensor].value);
+    if (!origin || origin->node == NO_ORIGIN || !has_common_origin(x, node, origin->node))
+        return false;
+    struct arena_mark mark = arena_mark(x->arena);
+    tensor_id *found = arena_array(x->arena, tensor_id, source_node(x, origin->node)->inputs.count + 1);
+    if (!match_origin(x, tensor, origin, found)) {
+        arena_release(x->arena, mark);
+        return false;
+    }
+    keep_node(x, n, origin->node, origin->output, found);
+    return true;
+}
+
+static void keep_opaque(struct exporter *x, node_id n)
+{
+    const struct node *node = &x->graph->nodes.items[n];
+    const struct imported_opaque *o = opaque_of(x, node);
+    const tensor_id *inputs = graph_inputs(x->graph, n), *imported = x->model->node_inputs[o->node];
+    for (uint32_t i = 0; i < o->n_captured; i++)
+        give_alias(x, inputs[o->n_inputs + i], o->captured[i]);
+    struct onnx_node *copy = copy_node(x, o->node);
+    for (uint32_t i = 0, next = 0; i < copy->inputs.count; i++)
+        if (imported[i] != NO_TENSOR)
+            set_name(&copy->inputs.items[i], name_of(x, inputs[next++]));
+    name_outputs(x, copy, node);
+}
+
+static bool compute_constant(struct exporter *x, node_id n)
+{
+    const struct node *node = &x->graph->nodes.items[n];
+    for (uint32_t i = 0; i < node->n_outputs; i++) {
+        tensor_id tensor = node->first_output + i;
+        const struct type *type = graph_type(x->graph, tensor);
+        if (x->is_wanted[tensor] && !computed_initializer(x, tensor, type->rank, type->dim, name_of(x, tensor)))
+            return false;
+    }
+    return true;
+}
+
+// Constants are computed, except large ones that are mere repetition, and what no memory would hold.
+static bool is_worth_computing(const struct exporter *x, node_id n)
+{
+    const struct node *node = &x->graph->nodes.items[n];
+    int64_t limit = node->op->id == OP_BROADCAST ? LARGEST_REPETITION : LARGEST_CONSTANT;
+    for (uint32_t i = 0; i < node->n_outputs; i++)
+        if (type_elements(graph_type(x->graph, node->first_output + i)) > limit)
+            return false;
+    return x->is_constant[n];
+}
+
+static bool write_node(struct exporter *x, node_id n)
+{
+    const struct node *node = &x->graph->nodes.items[n];
+    x->current = n;
+    if ((node->op->flags & OPERATOR_IS_LEAF) || wanted_output(x, n) == NO_TENSOR)
+        return true;
+    if (node->op->id == OP_OPAQUE) {
+        keep_opaque(x, n);
+        return true;
+    }
+    if (!is_divided_further(x, n) && keep_original(x, n))
+        return true;
+    return is_worth_computing(x, n) ? compute_constant(x, n) : make_nodes(x, n);
+}
+
+static bool write_nodes(struct exporter *x)
+{
+    for (size_t i = 0; i < x->graph->outputs.count; i++) {
+        x->current = (node_id)x->graph->nodes.count;
+        give_alias(x, x->graph->outputs.items[i], x->model->outputs.items[i].name);
+    }
+    for (node_id n = (node_id)x->graph->nodes.count; n-- > 0;)
+        if (x->live[n] && !write_node(x, n))
+            return false;
+    return !x->failed;
+}
+
+// ---- the whole ----
+
+static void begin(struct exporter *x)
+{
+    const struct graph *g = x->graph;
+    x->live = arena_array(x->arena, bool, g->nodes.count + 1);
+    x->is_constant = arena_array(x->arena, bool, g->nodes.count + 1);
+    x->uses = arena_array(x->arena, uint32_t, g->tensors.count + 1);
+    x->is_wanted = arena_array(x->arena, bool, g->tensors.count + 1);
+    x->tensor_names = arena_array(x->arena, const char *, g->tensors.count + 1);
+    x->divided_by = arena_array(x->arena, node_id, g->tensors.count + 1);
+    for (tensor_id t = 0; t < g->tensors.count; t++)
+        x->divided_by[t] = NO_NODE;
+    x->is_weight_wanted = arena_array(x->arena, bool, x->model->weights.count + 1);
+    x->weight_names = arena_array(x->arena, const char *, x->model->weights.count + 1);
+    graph_mark_live(g, x->live);
+    count_uses(x);
+    find_constants(x);
+    collect_original_names(x);
+    fix_names_of_leaves(x);
+    fix_names_of_captured(x);
+    fix_names_of_outputs(x);
+}
+
+bool export_model(struct imported_model *m, const struct graph *g, struct onnx_model **ret_model,
+                  struct export_counts *ret_counts, struct error *error)
+{
+    struct exporter x = {.model = m, .graph = g, .error = error, .arena = &m->arena};
+    begin(&x);
+    bool is_written = write_nodes(&x);
+    if (is_written) {
+        *ret_model = assemble_model(&x);
+        *ret_counts = x.counts;
+    }
+    name_set_free(&x.taken);
+    name_set_free(&x.node_names);
+    name_set_free(&x.original);
+    vec_free(&x.nodes);
+    vec_free(&x.initializers);
+    return is_written;
+}

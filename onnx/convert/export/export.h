@@ -1,0 +1,24 @@
+// A graph, rewritten or not, back as an ONNX model.
+//
+// Each tensor that is needed is written in the most natural way that still says what the graph says:
+//   as it was       the original node, when the graph around this tensor still is what import made of that node
+//   as a constant   computed, when it depends on weights only
+//   as made         new nodes of the standard operators, when a rewrite changed something
+// Names, types, documentation and metadata of inputs, outputs and kept nodes stay; broadcasts are left to ONNX, and a
+// convolution takes its bias back.
+#ifndef ONNX_CONVERT_EXPORT_EXPORT_H
+#define ONNX_CONVERT_EXPORT_EXPORT_H
+#include "onnx/convert/import.h"
+
+struct export_counts {
+    size_t kept;       // original nodes
+    size_t made;       // new nodes
+    size_t computed;   // new initializers with computed elements
+};
+
+// `g` has the leaves and opaque nodes of m->graph, and as many outputs. Everything is allocated in m->arena, views of
+// the file included: write it with onnx_model_write before `m` is freed. False (EXIT_UNSUPPORTED) when an operator of a
+// new node has no form in the model's operator set.
+bool export_model(struct imported_model *m, const struct graph *g, struct onnx_model **ret_model,
+                  struct export_counts *ret_counts, struct error *error);
+#endif

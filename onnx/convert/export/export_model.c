@@ -1,0 +1,224 @@
+// The new model around its nodes: initializers, inputs, and what the old model says of values that are still there.
+#include "onnx/convert/export/exporter.h"
+#include "onnx/convert/importer.h"
+
+// ---- weights ----
+
+static bool push_pointer(struct exporter *x, struct onnx_list *list, void *item, size_t room)
+{
+    if (!list->items)
+        list->items = arena_array(x->arena, void *, room + 1);
+    list->items[list->count++] = item;
+    return true;
+}
+
+// What a Constant node held has any name, or none.
+static void *named_tensor(struct exporter *x, const struct onnx_tensor *t, const char *name)
+{
+    if (onnx_string_is(&t->name, name))
+        return (void *)(uintptr_t)t;
+    struct onnx_tensor *named = arena_new(x->arena, struct onnx_tensor);
+    *named = *t;
+    set_name(&named->name, name);
+    return named;
+}
+
+static void write_initializers(struct exporter *x, struct onnx_graph *g)
+{
+    struct imported_model *m = x->model;
+    size_t room = m->weights.count + x->initializers.count;
+    g->initializers = g->sparse_initializers = (struct onnx_list){0};
+    for (size_t i = 0; i < m->weights.count; i++) {
+        const struct imported_weight *w = &m->weights.items[i];
+        if (!x->is_weight_wanted[i])
+            continue;
+        if (w->sparse)
+            push_pointer(x, &g->sparse_initializers, (void *)(uintptr_t)w->sparse, room);
+        else if (w->tensor)
+            push_pointer(x, &g->initializers, named_tensor(x, w->tensor, x->weight_names[i]), room);
+        else
+            data_initializer(x, &w->type, w->data, x->weight_names[i]);
+    }
+    room += x->initializers.count;
+    struct onnx_list all = {arena_array(x->arena, void *, room + 1), 0};
+    for (size_t i = 0; i < g->initializers.count; i++)
+        all.items[all.count++] = g->initializers.items[i];
+    for (size_t i = 0; i < x->initializers.count; i++)
+        all.items[all.count++] = x->initializers.items[i];
+    g->initializers = all;
+}
+
+// ---- the model ----
+
+// A stable sort: nodes of one order stay as they were emitted.
+static void sort_nodes(struct exporter *x, struct onnx_graph *g)
+{
+    g->nodes = (struct onnx_list){arena_array(x->arena, void *, x->nodes.count + 1), x->nodes.count};
+    struct emitted *sorted = arena_array(x->arena, struct emitted, x->nodes.count + 1);
+    size_t *first = arena_array(x->arena, size_t, x->graph->nodes.count + 3);
+    for (size_t i = 0; i < x->nodes.count; i++)
+        first[x->nodes.items[i].order + 1]++;
+    for (size_t i = 1; i < x->graph->nodes.count + 2; i++)
+        first[i] += first[i - 1];
+    for (size_t i = 0; i < x->nodes.count; i++)
+        sorted[first[x->nodes.items[i].order]++] = x->nodes.items[i];
+    for (size_t i = 0; i < x->nodes.count; i++)
+        g->nodes.items[i] = sorted[i].node;
+}
+
+// Of the node that it came from, if that had one and nobody has it.
+static bool takes_name_of_origin(struct exporter *x, struct onnx_node *made, uint32_t origin)
+{
+    if (origin >= source_of(x)->nodes.count)
+        return false;
+    const struct onnx_node *source = source_node(x, origin);
+    if (!source->name.size || !onnx_string_is(&source->op_type, made->op_type.text) ||
+        !name_set_add(&x->node_names, source->name.text))
+        return false;
+    made->name = source->name;
+    return true;
+}
+
+// By what it makes, as values have one name each.
+static void name_by_output(struct exporter *x, struct onnx_node *made)
+{
+    const char *output = made->outputs.count ? made->outputs.items[0].text : "";
+    const char *name = arena_printf(x->arena, "taso/%s/%s", made->op_type.text, output);
+    if (name_set_add(&x->node_names, name))
+        set_name(&made->name, name);
+}
+
+static void tell_rule(struct exporter *x, struct onnx_node *made, uint32_t origin)
+{
+    uint32_t number = origin & ~ORIGIN_OF_RULES;
+    if (origin < ORIGIN_OF_RULES || number >= x->model->n_rule_names)
+        return;
+    struct onnx_entry *entry = arena_new(x->arena, struct onnx_entry);
+    set_name(&entry->key, "taso.rule");
+    set_name(&entry->value, x->model->rule_names[number]);
+    push_pointer(x, &made->metadata, entry, 1);
+}
+
+static void name_made_nodes(struct exporter *x)
+{
+    for (size_t i = 0; i < x->nodes.count; i++) {
+        const struct emitted *e = &x->nodes.items[i];
+        uint32_t origin = e->order < x->graph->nodes.count ? x->graph->nodes.items[e->order].origin : NO_ORIGIN;
+        if (!e->is_made)
+            continue;
+        if (!takes_name_of_origin(x, e->node, origin))
+            name_by_output(x, e->node);
+        tell_rule(x, e->node, origin);
+    }
+}
+
+static bool is_defined(const struct exporter *x, const struct onnx_string *name)
+{
+    return name->text && name_set_has(&x->taken, name->text);
+}
+
+static void keep_defined_values(struct exporter *x, struct onnx_graph *g)
+{
+    struct onnx_list kept = {arena_array(x->arena, void *, g->value_infos.count + 1), 0};
+    for (size_t i = 0; i < g->value_infos.count; i++) {
+        struct onnx_value_info *info = g->value_infos.items[i];
+        if (is_defined(x, &info->name))
+            kept.items[kept.count++] = info;
+    }
+    g->value_infos = kept;
+}
+
+static void keep_defined_annotations(struct exporter *x, struct onnx_graph *g)
+{
+    struct onnx_list kept = {arena_array(x->arena, void *, g->annotations.count + 1), 0};
+    for (size_t i = 0; i < g->annotations.count; i++)
+        if (is_defined(x, &((const struct onnx_annotation *)g->annotations.items[i])->tensor_name))
+            kept.items[kept.count++] = g->annotations.items[i];
+    g->annotations = kept;
+}
+
+// Declares an initializer as an input too, as IR version 3 wants it.
+static struct onnx_value_info *declare_initializer(struct exporter *x, const struct onnx_tensor *t)
+{
+    struct onnx_value_info *info = arena_new(x->arena, struct onnx_value_info);
+    struct onnx_shape *shape = arena_new(x->arena, struct onnx_shape);
+    info->name = t->name;
+    info->type = arena_new(x->arena, struct onnx_type);
+    info->type->tensor = arena_new(x->arena, struct onnx_tensor_type);
+    info->type->tensor->elem_type = t->data_type;
+    ONNX_SET(info->type->tensor, 1);
+    info->type->tensor->shape = shape;
+    shape->dimensions.items = arena_array(x->arena, void *, t->dims.count + 1);
+    for (size_t i = 0; i < t->dims.count; i++) {
+        struct onnx_dimension *d = arena_new(x->arena, struct onnx_dimension);
+        d->value = t->dims.items[i];
+        ONNX_SET(d, 1);
+        shape->dimensions.items[shape->dimensions.count++] = d;
+    }
+    return info;
+}
+
+// An input whose symbolic dimensions were bound has these sizes: the graph was made for them.
+static struct onnx_value_info *with_bound_shape(struct exporter *x, struct onnx_value_info *info,
+                                                const struct type *type)
+{
+    if (!type_is_known(type) || !info->type || !info->type->tensor)
+        return info;
+    const struct onnx_shape *old = info->type->tensor->shape;
+    struct onnx_tensor t = {.name = info->name, .data_type = info->type->tensor->elem_type};
+    t.dims = (struct onnx_ints){(int64_t *)(uintptr_t)type->dim, (size_t)type->rank, false};
+    bool is_as_declared = old && old->dimensions.count == (size_t)type->rank;
+    for (int i = 0; is_as_declared && i < type->rank; i++)
+        is_as_declared = ONNX_HAS((const struct onnx_dimension *)old->dimensions.items[i], 1);
+    if (is_as_declared)
+        return info;
+    struct onnx_value_info *bound = declare_initializer(x, &t);
+    bound->doc_string = info->doc_string;
+    bound->metadata = info->metadata;
+    return bound;
+}
+
+// The model's inputs as they were; those that named initializers only while these are there.
+static void write_inputs(struct exporter *x, struct onnx_graph *g)
+{
+    struct name_set declared = {0}, initializers = {0};
+    struct onnx_list inputs = {arena_array(x->arena, void *, g->inputs.count + g->initializers.count + 1), 0};
+    size_t next = 0;
+    for (size_t i = 0; i < g->initializers.count; i++)
+        name_set_add(&initializers, ((const struct onnx_tensor *)g->initializers.items[i])->name.text);
+    for (size_t i = 0; i < g->inputs.count; i++) {
+        struct onnx_value_info *info = g->inputs.items[i];
+        const struct imported_value *input = next < x->model->inputs.count ? x->model->inputs.items + next : NULL;
+        bool is_input = input && onnx_string_is(&info->name, input->name);
+        if (is_input)
+            info = with_bound_shape(x, info, graph_type(&x->model->graph, input->tensor));
+        if (is_input || name_set_has(&initializers, info->name.text))
+            inputs.items[inputs.count++] = info;
+        next += is_input;
+        name_set_add(&declared, info->name.text);
+    }
+    for (size_t i = 0; x->model->file->model->ir_version < 4 && i < g->initializers.count; i++) {
+        const struct onnx_tensor *t = g->initializers.items[i];
+        if (name_set_add(&declared, t->name.text))
+            inputs.items[inputs.count++] = declare_initializer(x, t);
+    }
+    g->inputs = inputs;
+    name_set_free(&initializers);
+    name_set_free(&declared);
+}
+
+struct onnx_model *assemble_model(struct exporter *x)
+{
+    struct onnx_model *model = arena_new(x->arena, struct onnx_model);
+    struct onnx_graph *g = arena_new(x->arena, struct onnx_graph);
+    *model = *x->model->file->model;
+    *g = *source_of(x);
+    model->graph = g;
+    write_initializers(x, g);
+    name_made_nodes(x);
+    sort_nodes(x, g);
+    write_inputs(x, g);
+    keep_defined_values(x, g);
+    keep_defined_annotations(x, g);
+    return model;
+}

@@ -1,0 +1,204 @@
+// Making ONNX nodes, attributes and initializers.
+#include "core/text/error.h"
+#include "expressions/elements.h"
+#include "onnx/convert/export/exporter.h"
+#include "onnx/convert/importer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct onnx_string text_of(struct exporter *x, const char *text)
+{
+    return (struct onnx_string){arena_string(x->arena, text), strlen(text)};
+}
+
+const char *cannot_export(struct exporter *x, const char *format, ...)
+{
+    char message[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    if (!x->failed)
+        error_set_code(x->error, EXIT_UNSUPPORTED, x->model->file->path, "%s", message);
+    x->failed = true;
+    return NULL;
+}
+
+static void push_string(struct exporter *x, struct onnx_strings *list, const char *text)
+{
+    struct onnx_string *items = arena_array(x->arena, struct onnx_string, list->count + 1);
+    if (list->count)
+        memcpy(items, list->items, list->count * sizeof *items);
+    items[list->count] = text_of(x, text);
+    *list = (struct onnx_strings){items, list->count + 1};
+}
+
+struct onnx_node *emit(struct exporter *x, const char *op_type, uint32_t n_inputs, const char *const *inputs,
+                       const char *output)
+{
+    struct onnx_node *n = arena_new(x->arena, struct onnx_node);
+    n->op_type = text_of(x, op_type);
+    for (uint32_t i = 0; i < n_inputs; i++)
+        push_string(x, &n->inputs, inputs[i] ? inputs[i] : "");
+    if (output)
+        push_string(x, &n->outputs, output);
+    vec_push(&x->nodes, ((struct emitted){.order = x->current, .node = n, .is_made = true}));
+    x->counts.made++;
+    return n;
+}
+
+void add_output(struct exporter *x, struct onnx_node *n, const char *name)
+{
+    push_string(x, &n->outputs, name);
+}
+
+const struct onnx_graph *source_of(const struct exporter *x)
+{
+    return x->model->file->model->graph;
+}
+
+const struct onnx_node *source_node(const struct exporter *x, uint32_t index)
+{
+    return source_of(x)->nodes.items[index];
+}
+
+struct onnx_node *copy_node(struct exporter *x, uint32_t index)
+{
+    struct onnx_node *copy = arena_new(x->arena, struct onnx_node);
+    const struct onnx_node *n = source_node(x, index);
+    *copy = *n;
+    copy->inputs.items = arena_array(x->arena, struct onnx_string, n->inputs.count + 1);
+    copy->outputs.items = arena_array(x->arena, struct onnx_string, n->outputs.count + 1);
+    for (size_t i = 0; i < n->inputs.count; i++)
+        copy->inputs.items[i] = n->inputs.items[i];
+    for (size_t i = 0; i < n->outputs.count; i++)
+        copy->outputs.items[i] = n->outputs.items[i];
+    if (n->name.size)
+        name_set_add(&x->node_names, n->name.text);
+    vec_push(&x->nodes, ((struct emitted){.order = x->current, .node = copy}));
+    x->counts.kept++;
+    return copy;
+}
+
+void set_name(struct onnx_string *s, const char *name)
+{
+    *s = (struct onnx_string){name, strlen(name)};
+}
+
+// ---- attributes ----
+
+static struct onnx_attribute *add_attribute(struct exporter *x, struct onnx_node *n, const char *name,
+                                            enum onnx_attribute_type type)
+{
+    struct onnx_attribute *a = arena_new(x->arena, struct onnx_attribute);
+    void **items = arena_array(x->arena, void *, n->attributes.count + 1);
+    if (n->attributes.count)
+        memcpy(items, n->attributes.items, n->attributes.count * sizeof *items);
+    items[n->attributes.count] = a;
+    n->attributes = (struct onnx_list){items, n->attributes.count + 1};
+    a->name = text_of(x, name);
+    a->type = type;
+    ONNX_SET(a, 20);
+    return a;
+}
+
+void set_int_attribute(struct exporter *x, struct onnx_node *n, const char *name, int64_t value)
+{
+    struct onnx_attribute *a = add_attribute(x, n, name, ONNX_ATTRIBUTE_INT);
+    a->i = value;
+    ONNX_SET(a, 3);
+}
+
+void set_float_attribute(struct exporter *x, struct onnx_node *n, const char *name, double value)
+{
+    struct onnx_attribute *a = add_attribute(x, n, name, ONNX_ATTRIBUTE_FLOAT);
+    a->f = (float)value;
+    ONNX_SET(a, 2);
+}
+
+void set_text_attribute(struct exporter *x, struct onnx_node *n, const char *name, const char *value)
+{
+    struct onnx_attribute *a = add_attribute(x, n, name, ONNX_ATTRIBUTE_STRING);
+    struct onnx_string text = text_of(x, value);
+    a->s = (struct onnx_bytes){(const uint8_t *)text.text, text.size};
+}
+
+void set_ints_attribute(struct exporter *x, struct onnx_node *n, const char *name, uint32_t count,
+                        const int64_t *values)
+{
+    struct onnx_attribute *a = add_attribute(x, n, name, ONNX_ATTRIBUTE_INTS);
+    a->ints.items = arena_array(x->arena, int64_t, count + 1);
+    a->ints.count = count;
+    if (count)
+        memcpy(a->ints.items, values, count * sizeof *values);
+}
+
+// ---- initializers ----
+
+static struct onnx_tensor *new_tensor(struct exporter *x, enum dtype dtype, int rank, const int64_t *dim,
+                                      const void *data, size_t size)
+{
+    struct onnx_tensor *t = arena_new(x->arena, struct onnx_tensor);
+    t->dims.items = arena_array(x->arena, int64_t, rank + 1);
+    t->dims.count = (size_t)rank;
+    if (rank)
+        memcpy(t->dims.items, dim, (size_t)rank * sizeof *dim);
+    t->data_type = dtype_to_onnx(dtype);
+    ONNX_SET(t, 2);
+    t->raw_data = (struct onnx_bytes){data, size};
+    return t;
+}
+
+static bool is_same_tensor(const struct onnx_tensor *a, const struct onnx_tensor *b)
+{
+    return a->data_type == b->data_type && a->dims.count == b->dims.count && a->raw_data.size == b->raw_data.size &&
+           (!a->dims.count || memcmp(a->dims.items, b->dims.items, a->dims.count * sizeof *a->dims.items) == 0) &&
+           memcmp(a->raw_data.at, b->raw_data.at, a->raw_data.size) == 0;
+}
+
+#define SMALL_TENSOR 64   // bytes up to which equal new initializers are shared
+
+static const char *add_initializer(struct exporter *x, struct onnx_tensor *t, const char *name)
+{
+    for (size_t i = 0; !name && t->raw_data.size <= SMALL_TENSOR && i < x->initializers.count; i++)
+        if (is_same_tensor(x->initializers.items[i], t))
+            return x->initializers.items[i]->name.text;
+    t->name = text_of(x, name ? name : fresh_name(x, "constant"));
+    vec_push(&x->initializers, t);
+    return t->name.text;
+}
+
+const char *int_initializer(struct exporter *x, int rank, const int64_t *dim, const int64_t *values)
+{
+    struct type type = type_make(DTYPE_I64, rank, dim);
+    size_t size = type_bytes(&type);
+    int64_t *data = arena_array(x->arena, int64_t, size / sizeof *data + 1);
+    if (size)
+        memcpy(data, values, size);
+    return add_initializer(x, new_tensor(x, DTYPE_I64, rank, dim, data, size), NULL);
+}
+
+const char *real_initializer(struct exporter *x, enum dtype dtype, double value)
+{
+    uint8_t *data = arena_alloc_zero(x->arena, 8, 8);
+    elements_from_reals(dtype, &value, 1, data);
+    return add_initializer(x, new_tensor(x, dtype, 0, NULL, data, dtype_size(dtype)), NULL);
+}
+
+const char *data_initializer(struct exporter *x, const struct type *type, const void *data, const char *name)
+{
+    return add_initializer(x, new_tensor(x, type->dtype, type->rank, type->dim, data, type_bytes(type)), name);
+}
+
+const char *computed_initializer(struct exporter *x, tensor_id tensor, int rank, const int64_t *dim, const char *name)
+{
+    struct type type = *graph_type(x->graph, tensor);
+    const void *data = evaluate_constant(x->model, x->graph, tensor);
+    if (!data)
+        return cannot_export(x, "a constant cannot be computed");
+    type = type_make(type.dtype, rank, dim);
+    x->counts.computed++;
+    return data_initializer(x, &type, data, name);
+}

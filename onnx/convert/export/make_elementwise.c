@@ -1,0 +1,66 @@
+// Element-wise operators as ONNX nodes.
+#include "onnx/convert/export/making.h"
+
+#include <math.h>
+
+bool make_elementwise(struct making *m, const struct row *row)
+{
+    emit_elementwise(m, row->onnx);
+    return true;
+}
+
+// Runtimes do this in floating point, which does not hold large integers of 64 bits.
+bool make_fmod(struct making *m, const struct row *row)
+{
+    enum dtype dtype = output_type(m)->dtype;
+    if (dtype == DTYPE_I64 || dtype == DTYPE_U64)
+        return cannot_export(m->x, "a remainder of 64-bit integers has no exact form in ONNX");
+    set_int_attribute(m->x, emit_elementwise(m, row->onnx), "fmod", 1);
+    return true;
+}
+
+// ---- element-wise formulas ----
+
+// Real attributes have the same names in ONNX.
+bool make_curve(struct making *m, const struct row *row)
+{
+    struct onnx_node *n = emit_plain(m, row->onnx, m->output);
+    for (int i = 0; i < operator_n_attributes(m->node->op); i++)
+        set_float_attribute(m->x, n, m->node->op->attributes[i].name, real_from_bits(m->node->attributes[i].ints[0]));
+    return true;
+}
+
+bool make_gelu(struct making *m, const struct row *row)
+{
+    struct onnx_node *n = emit_plain(m, row->onnx, m->output);
+    if (int_of(m, "approximate"))
+        set_text_attribute(m->x, n, "approximate", "tanh");
+    return true;
+}
+
+bool make_silu(struct making *m, const struct row *row)
+{
+    const char *x = input_name(m, 0), *gate = fresh_name(m->x, "sigmoid");
+    emit(m->x, "Sigmoid", 1, &x, gate);
+    emit(m->x, "Mul", 2, (const char *[]){x, gate}, m->output);
+    return true;
+}
+
+bool make_clip(struct making *m, const struct row *row)
+{
+    double low = real_of(m, "min"), high = real_of(m, "max");
+    enum dtype dtype = output_type(m)->dtype;
+    const char *names[3] = {input_name(m, 0), NULL, NULL};
+    if (opset_of(m) < 11) {
+        struct onnx_node *n = emit(m->x, row->onnx, 1, names, m->output);
+        if (!isinf(high))
+            set_float_attribute(m->x, n, "max", high);
+        if (!isinf(low))
+            set_float_attribute(m->x, n, "min", low);
+        return true;
+    }
+    names[1] = isinf(low) ? NULL : real_initializer(m->x, dtype, low);
+    names[2] = isinf(high) ? NULL : real_initializer(m->x, dtype, high);
+    emit(m->x, row->onnx, names[2] ? 3 : names[1] ? 2 : 1, names, m->output);
+    return true;
+}

@@ -1,0 +1,89 @@
+// Reductions, softmax and normalizations as ONNX nodes.
+#include "onnx/convert/export/making.h"
+
+bool make_reduce(struct making *m, const struct row *row)
+{
+    const struct attribute_value *axes = attribute_of(m, "axes");
+    const char *names[2] = {input_name(m, 0), NULL};
+    bool is_input = opset_of(m) >= (m->node->op->id == OP_REDUCESUM ? 13 : 18);
+    if (axes->count == 0) {
+        emit(m->x, "Identity", 1, names, m->output);
+        return true;
+    }
+    if (is_input)
+        names[1] = list_initializer(m, axes->count, axes->ints);
+    struct onnx_node *n = emit(m->x, row->onnx, is_input ? 2 : 1, names, m->output);
+    if (!is_input)
+        set_ints_attribute(m->x, n, "axes", axes->count, axes->ints);
+    set_int_attribute(m->x, n, "keepdims", int_of(m, "keepdims"));
+    return true;
+}
+
+bool make_arg_reduce(struct making *m, const struct row *row)
+{
+    struct onnx_node *n = emit_plain(m, row->onnx, m->output);
+    set_int_attribute(m->x, n, "axis", int_of(m, "axis"));
+    set_int_attribute(m->x, n, "keepdims", int_of(m, "keepdims"));
+    if (int_of(m, "ties") && opset_of(m) < 12)
+        return cannot_export(m->x, "%s of the last index needs operator set 12", row->onnx);
+    if (int_of(m, "ties"))
+        set_int_attribute(m->x, n, "select_last_index", 1);
+    return true;
+}
+
+bool make_cumulative_sum(struct making *m, const struct row *row)
+{
+    int64_t axis = int_of(m, "axis");
+    const char *names[2] = {input_name(m, 0), int_initializer(m->x, 0, NULL, &axis)};
+    struct onnx_node *n = emit(m->x, row->onnx, 2, names, m->output);
+    set_int_attribute(m->x, n, "exclusive", int_of(m, "exclusive"));
+    set_int_attribute(m->x, n, "reverse", int_of(m, "reverse"));
+    return true;
+}
+
+// Before operator set 13 softmax takes all axes from its axis on for one.
+bool make_softmax(struct making *m, const struct row *row)
+{
+    int64_t axis = int_of(m, "axis"), rank = output_type(m)->rank, perm[MAX_RANK];
+    const char *x = input_name(m, 0);
+    if (opset_of(m) >= 13 || axis == rank - 1) {
+        set_int_attribute(m->x, emit(m->x, row->onnx, 1, &x, m->output), "axis", axis);
+        return true;
+    }
+    for (int64_t i = 0; i < rank; i++)
+        perm[i] = i;
+    perm[axis] = rank - 1;
+    perm[rank - 1] = axis;
+    const char *there = fresh_name(m->x, "transpose"), *result = fresh_name(m->x, "softmax");
+    set_ints_attribute(m->x, emit(m->x, "Transpose", 1, &x, there), "perm", (uint32_t)rank, perm);
+    set_int_attribute(m->x, emit(m->x, row->onnx, 1, &there, result), "axis", rank - 1);
+    set_ints_attribute(m->x, emit(m->x, "Transpose", 1, &result, m->output), "perm", (uint32_t)rank, perm);
+    return true;
+}
+
+bool make_last_axes_norm(struct making *m, const struct row *row)
+{
+    struct onnx_node *n = emit_plain(m, row->onnx, m->output);
+    set_int_attribute(m->x, n, "axis", int_of(m, "axis"));
+    set_float_attribute(m->x, n, "epsilon", real_of(m, "epsilon"));
+    return true;
+}
+
+bool make_channel_norm(struct making *m, const struct row *row)
+{
+    struct onnx_node *n = emit_plain(m, row->onnx, m->output);
+    set_float_attribute(m->x, n, "epsilon", real_of(m, "epsilon"));
+    if (m->node->op->id == OP_GROUPNORM)
+        set_int_attribute(m->x, n, "num_groups", int_of(m, "groups"));
+    return true;
+}
+
+bool make_local_response(struct making *m, const struct row *row)
+{
+    struct onnx_node *n = emit_plain(m, row->onnx, m->output);
+    set_float_attribute(m->x, n, "alpha", real_of(m, "alpha"));
+    set_float_attribute(m->x, n, "beta", real_of(m, "beta"));
+    set_float_attribute(m->x, n, "bias", real_of(m, "bias"));
+    set_int_attribute(m->x, n, "size", int_of(m, "size"));
+    return true;
+}

@@ -1,0 +1,132 @@
+// Convolutions, products and pooling as ONNX nodes. A convolution takes its bias back.
+#include "onnx/convert/export/making.h"
+
+#include "operators/activation.h"
+
+// ---- a convolution takes its bias ----
+
+// The convolution among the inputs of an addition whose result nothing else reads.
+static bool find_biased_conv(const struct making *m, tensor_id *ret_conv, tensor_id *ret_bias)
+{
+    const struct graph *g = m->x->graph;
+    for (int i = 0; i < 2; i++) {
+        const struct node *n = graph_producer(g, m->inputs[i]);
+        if (n->op->id != OP_CONV || m->x->uses[m->inputs[i]] != 1)
+            continue;
+        *ret_conv = m->inputs[i];
+        *ret_bias = behind_broadcast(g, m->inputs[1 - i]);
+        return n->attributes[operator_find_role(n->op, ROLE_ACTIVATION)].ints[0] == ACTIVATION_NONE;
+    }
+    return false;
+}
+
+// One number per channel and nothing else: (C, 1, 1) or (1, C, 1, 1) beside (N, C, H, W).
+static bool varies_along_channels(const struct type *bias, const struct type *image)
+{
+    int channel = 1 - (image->rank - bias->rank);
+    if (channel < 0 || bias->dim[channel] != image->dim[1])
+        return false;
+    for (int i = 0; i < bias->rank; i++)
+        if (i != channel && bias->dim[i] != 1)
+            return false;
+    return true;
+}
+
+// The vector that was reshaped to stand along the channels, or the constant computed as a vector.
+static const char *name_of_bias(const struct making *m, tensor_id bias, int64_t channels)
+{
+    const struct graph *g = m->x->graph;
+    const struct node *n = graph_producer(g, bias);
+    if (n->op->id == OP_RESHAPE && graph_type(g, g->edges.items[n->first_input])->rank == 1)
+        return name_of(m->x, g->edges.items[n->first_input]);
+    return computed_initializer(m->x, bias, 1, &channels, NULL);
+}
+
+static struct onnx_node *emit_conv(const struct making *m, const struct node *conv, const char *bias,
+                                   const char *output)
+{
+    struct making c = *m;
+    c.node = conv;
+    c.inputs = m->x->graph->edges.items + conv->first_input;
+    const char *names[3] = {input_name(&c, 0), input_name(&c, 1), bias};
+    const struct type *k = input_type(&c, 1);
+    struct onnx_node *n = emit(m->x, "Conv", bias ? 3 : 2, names, output);
+    set_ints_attribute(m->x, n, "dilations", attribute_of(&c, "dilation")->count, attribute_of(&c, "dilation")->ints);
+    set_int_attribute(m->x, n, "group", int_of(&c, "group"));
+    set_ints_attribute(m->x, n, "kernel_shape", (uint32_t)k->rank - 2, &k->dim[2]);
+    set_ints_attribute(m->x, n, "pads", attribute_of(&c, "pad")->count, attribute_of(&c, "pad")->ints);
+    set_ints_attribute(m->x, n, "strides", attribute_of(&c, "stride")->count, attribute_of(&c, "stride")->ints);
+    return n;
+}
+
+bool make_sum(struct making *m, const struct row *row)
+{
+    tensor_id conv = NO_TENSOR, bias = NO_TENSOR;
+    const struct type *image = output_type(m);
+    if (!find_biased_conv(m, &conv, &bias) || !varies_along_channels(graph_type(m->x->graph, bias), image) ||
+        !m->x->is_constant[m->x->graph->tensors.items[bias].producer])
+        return make_elementwise(m, row);
+    const char *name = name_of_bias(m, bias, image->dim[1]);
+    if (name)
+        emit_conv(m, graph_producer(m->x->graph, conv), name, m->output);
+    return name != NULL;
+}
+
+bool make_conv(struct making *m, const struct row *row)
+{
+    const char *inner = inner_output(m);
+    emit_conv(m, m->node, NULL, inner);
+    return finish_with_activation(m, inner);
+}
+
+bool make_matmul(struct making *m, const struct row *row)
+{
+    const char *inner = inner_output(m);
+    emit_plain(m, row->onnx, inner);
+    return finish_with_activation(m, inner);
+}
+
+// ---- pooling ----
+
+static bool is_global(const struct making *m)
+{
+    const struct type *x = input_type(m, 0), *z = output_type(m);
+    const struct attribute_value *kernel = attribute_of(m, "kernel"), *pad = attribute_of(m, "pad");
+    for (int i = 2; i < x->rank; i++)
+        if (kernel->ints[i - 2] != x->dim[i] || z->dim[i] != 1)
+            return false;
+    for (uint32_t i = 0; i < pad->count; i++)
+        if (pad->ints[i])
+            return false;
+    return true;
+}
+
+static bool is_dilated(const struct making *m)
+{
+    const struct attribute_value *dilation = attribute_of(m, "dilation");
+    for (uint32_t i = 0; i < dilation->count; i++)
+        if (dilation->ints[i] != 1)
+            return true;
+    return false;
+}
+
+bool make_pool(struct making *m, const struct row *row)
+{
+    bool is_average = m->node->op->id == OP_POOLAVG;
+    const char *inner = inner_output(m);
+    if (is_global(m)) {
+        emit_plain(m, is_average ? "GlobalAveragePool" : "GlobalMaxPool", inner);
+        return finish_with_activation(m, inner);
+    }
+    if (is_dilated(m) && opset_of(m) < (is_average ? 19 : 10))
+        return cannot_export(m->x, "%s with dilation needs a newer operator set", row->onnx);
+    struct onnx_node *n = emit_plain(m, row->onnx, inner);
+    if (is_average && int_of(m, "padding"))
+        set_int_attribute(m->x, n, "count_include_pad", 1);
+    if (is_dilated(m))
+        set_ints_attribute(m->x, n, "dilations", attribute_of(m, "dilation")->count, attribute_of(m, "dilation")->ints);
+    set_ints_attribute(m->x, n, "kernel_shape", attribute_of(m, "kernel")->count, attribute_of(m, "kernel")->ints);
+    set_ints_attribute(m->x, n, "pads", attribute_of(m, "pad")->count, attribute_of(m, "pad")->ints);
+    set_ints_attribute(m->x, n, "strides", attribute_of(m, "stride")->count, attribute_of(m, "stride")->ints);
+    return finish_with_activation(m, inner);
+}

@@ -1,0 +1,125 @@
+// What the functions that make ONNX nodes share: reading the operator's attributes and types, activations, and leaving
+// broadcasts to ONNX, which does them by itself.
+#include "onnx/convert/export/making.h"
+
+#include "operators/activation.h"
+
+int64_t opset_of(const struct making *m)
+{
+    return m->x->model->opset;
+}
+
+const struct attribute_value *attribute_of(const struct making *m, const char *name)
+{
+    return &m->node->attributes[operator_find_attribute(m->node->op, name)];
+}
+
+int64_t int_of(const struct making *m, const char *name)
+{
+    return attribute_of(m, name)->ints[0];
+}
+
+double real_of(const struct making *m, const char *name)
+{
+    return real_from_bits(int_of(m, name));
+}
+
+const struct type *input_type(const struct making *m, uint32_t input)
+{
+    return graph_type(m->x->graph, m->inputs[input]);
+}
+
+const struct type *output_type(const struct making *m)
+{
+    return graph_type(m->x->graph, m->node->first_output);
+}
+
+const char *input_name(const struct making *m, uint32_t input)
+{
+    return name_of(m->x, m->inputs[input]);
+}
+
+const char *list_initializer(const struct making *m, uint32_t count, const int64_t *values)
+{
+    int64_t n = count;
+    return int_initializer(m->x, 1, &n, values);
+}
+
+// A node that reads all inputs of the operator.
+struct onnx_node *emit_plain(const struct making *m, const char *op_type, const char *output)
+{
+    const char *names[MAX_OUTPUTS];
+    uint32_t n = m->node->n_inputs < MAX_OUTPUTS ? m->node->n_inputs : MAX_OUTPUTS;
+    for (uint32_t i = 0; i < n; i++)
+        names[i] = input_name(m, i);
+    return emit(m->x, op_type, n, names, output);
+}
+
+// ---- activations ----
+
+static bool has_relu(const struct making *m)
+{
+    return int_of(m, "act") == ACTIVATION_RELU;
+}
+
+// Where the result goes before its activation.
+const char *inner_output(const struct making *m)
+{
+    return has_relu(m) ? fresh_name(m->x, m->node->op->name) : m->output;
+}
+
+bool finish_with_activation(const struct making *m, const char *inner)
+{
+    if (has_relu(m))
+        emit(m->x, "Relu", 1, &inner, m->output);
+    return true;
+}
+
+// ---- broadcasts: ONNX does them by itself ----
+
+tensor_id behind_broadcast(const struct graph *g, tensor_id tensor)
+{
+    const struct node *n = graph_producer(g, tensor);
+    return n->op->id == OP_BROADCAST ? g->edges.items[n->first_input] : tensor;
+}
+
+// Does numpy's rule make exactly the wanted shape of these?
+static bool broadcast_to_shape(const struct graph *g, uint32_t n, const tensor_id *tensors, const struct type *wanted)
+{
+    for (int axis = 0; axis < wanted->rank; axis++) {
+        int64_t size = 1;
+        for (uint32_t i = 0; i < n; i++) {
+            const struct type *t = graph_type(g, tensors[i]);
+            int own = axis - (wanted->rank - t->rank);
+            if (own >= 0 && t->dim[own] != 1)
+                size = t->dim[own];
+        }
+        if (size != wanted->dim[axis])
+            return false;
+    }
+    return true;
+}
+
+// The inputs with as many broadcasts left away as the shape of the result allows.
+static void strip_broadcasts(const struct making *m, uint32_t n, tensor_id *ret_inputs)
+{
+    const struct graph *g = m->x->graph;
+    for (uint32_t i = 0; i < n; i++)
+        ret_inputs[i] = m->inputs[i];
+    for (uint32_t i = 0; i < n; i++) {
+        ret_inputs[i] = behind_broadcast(g, m->inputs[i]);
+        if (!broadcast_to_shape(g, n, ret_inputs, output_type(m)))
+            ret_inputs[i] = m->inputs[i];
+    }
+}
+
+struct onnx_node *emit_elementwise(const struct making *m, const char *op_type)
+{
+    tensor_id inputs[3];
+    const char *names[3];
+    uint32_t n = m->node->n_inputs;
+    strip_broadcasts(m, n, inputs);
+    for (uint32_t i = 0; i < n; i++)
+        names[i] = name_of(m->x, inputs[i]);
+    return emit(m->x, op_type, n, names, m->output);
+}

@@ -1,0 +1,66 @@
+// Making ONNX nodes of one node of the graph. Private to onnx; the table is in export_rows.c.
+#ifndef ONNX_CONVERT_EXPORT_MAKING_H
+#define ONNX_CONVERT_EXPORT_MAKING_H
+#include "onnx/convert/export/exporter.h"
+
+struct making {
+    struct exporter *x;
+    node_id id;
+    const struct node *node;
+    const tensor_id *inputs;
+    const char *output;   // name of the first output, when there is one only
+};
+struct row {
+    const char *onnx;
+    int64_t first_opset;
+    bool (*make)(struct making *m, const struct row *row);
+};
+
+int64_t opset_of(const struct making *m);
+const struct attribute_value *attribute_of(const struct making *m, const char *name);
+int64_t int_of(const struct making *m, const char *name);
+double real_of(const struct making *m, const char *name);
+const struct type *input_type(const struct making *m, uint32_t input);
+const struct type *output_type(const struct making *m);
+const char *input_name(const struct making *m, uint32_t input);
+const char *list_initializer(const struct making *m, uint32_t count, const int64_t *values);
+
+// A node that reads all inputs of the operator; one that reads them with broadcasts left away where ONNX makes them.
+struct onnx_node *emit_plain(const struct making *m, const char *op_type, const char *output);
+struct onnx_node *emit_elementwise(const struct making *m, const char *op_type);
+tensor_id behind_broadcast(const struct graph *g, tensor_id tensor);   // itself when it is no broadcast
+
+// Operators with an activation: where the result goes before it, and the node that applies it.
+const char *inner_output(const struct making *m);
+bool finish_with_activation(const struct making *m, const char *inner);
+
+bool make_arg_reduce(struct making *m, const struct row *row);
+bool make_broadcast(struct making *m, const struct row *row);
+bool make_cast(struct making *m, const struct row *row);
+bool make_channel_norm(struct making *m, const struct row *row);
+bool make_clip(struct making *m, const struct row *row);
+bool make_conv(struct making *m, const struct row *row);
+bool make_concat(struct making *m, const struct row *row);
+bool make_cumulative_sum(struct making *m, const struct row *row);
+bool make_curve(struct making *m, const struct row *row);
+bool make_elementwise(struct making *m, const struct row *row);
+bool make_enlarge(struct making *m, const struct row *row);
+bool make_fmod(struct making *m, const struct row *row);
+bool make_gelu(struct making *m, const struct row *row);
+bool make_last_axes_norm(struct making *m, const struct row *row);
+bool make_local_response(struct making *m, const struct row *row);
+bool make_matmul(struct making *m, const struct row *row);
+bool make_one_hot(struct making *m, const struct row *row);
+bool make_pad(struct making *m, const struct row *row);
+bool make_pool(struct making *m, const struct row *row);
+bool make_reduce(struct making *m, const struct row *row);
+bool make_reshape(struct making *m, const struct row *row);
+bool make_silu(struct making *m, const struct row *row);
+bool make_slice(struct making *m, const struct row *row);
+bool make_softmax(struct making *m, const struct row *row);
+bool make_split(struct making *m, const struct row *row);
+bool make_sum(struct making *m, const struct row *row);
+bool make_transpose(struct making *m, const struct row *row);
+bool make_trilu(struct making *m, const struct row *row);
+bool make_with_axis(struct making *m, const struct row *row);
+#endif

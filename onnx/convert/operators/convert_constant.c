@@ -1,0 +1,115 @@
+// Constants, and what is constant once shapes are known.
+#include "core/text/error.h"
+#include "expressions/elements.h"
+#include "onnx/convert/importer.h"
+#include "onnx/convert/operators/convert.h"
+#include "onnx/convert/operators/converters.h"
+#include "onnx/format/tensor.h"
+
+#include <math.h>
+
+static bool give_tensor(struct conversion *c, const struct onnx_tensor *t)
+{
+    struct imported_weight w = {.name = c->node->outputs.items[0].text, .tensor = t};
+    w.type = type_of_tensor(t);
+    return give(c, 0, weight_add(c->model, w));
+}
+
+static bool give_numbers(struct conversion *c, enum dtype dtype, int rank, int64_t count, const void *data)
+{
+    struct imported_weight w = {.name = c->node->outputs.items[0].text};
+    w.type = type_make(dtype, rank, &count);
+    w.data = data;
+    return give(c, 0, weight_add(c->model, w));
+}
+
+bool convert_constant(struct conversion *c)
+{
+    static const int64_t no_integers[1];
+    static const float no_reals[1];
+    if (c->node->attributes.count != 1 || c->n_outputs != 1)
+        return cannot(c, "it has no single value");
+    const struct onnx_attribute *a = c->node->attributes.items[0];
+    if (onnx_string_is(&a->name, "value") && a->t)
+        return give_tensor(c, a->t);
+    if (onnx_string_is(&a->name, "value_int"))
+        return give_numbers(c, DTYPE_I64, 0, 1, &a->i);
+    if (onnx_string_is(&a->name, "value_float"))
+        return give_numbers(c, DTYPE_F32, 0, 1, &a->f);
+    if (onnx_string_is(&a->name, "value_ints"))
+        return give_numbers(c, DTYPE_I64, 1, (int64_t)a->ints.count, a->ints.count ? a->ints.items : no_integers);
+    if (onnx_string_is(&a->name, "value_floats"))
+        return give_numbers(c, DTYPE_F32, 1, (int64_t)a->floats.count, a->floats.count ? a->floats.items : no_reals);
+    return cannot(c, "its value is no tensor of numbers");
+}
+
+// One number broadcast to the shape; zero without an attribute.
+bool convert_constant_of_shape(struct conversion *c)
+{
+    const int64_t *dim;
+    uint32_t rank;
+    struct onnx_bytes bytes;
+    struct error ignored;
+    double value = 0;
+    enum dtype dtype = DTYPE_F32;
+    const struct onnx_attribute *a = onnx_node_find(c->node, "value");
+    if (!has_known_inputs(c, 1) || !constant_ints(c, input_of(c, 0), MAX_RANK, &dim, &rank))
+        return false;
+    if (a && a->t) {
+        struct type type = type_of_tensor(a->t);
+        if (!type_is_known(&type) || !dtype_has_numbers(type.dtype) || type_elements(&type) != 1 ||
+            !onnx_tensor_decode(a->t, &c->importer->scratch, c->model->file->path, &bytes, &ignored))
+            return cannot(c, "its value is no single number");
+        dtype = type.dtype;
+        elements_to_reals(dtype, bytes.at, 1, &value);
+    }
+    for (uint32_t i = 0; i < rank; i++)
+        if (dim[i] < 0 || dim[i] > MAX_ELEMENTS)
+            return cannot(c, "it has an impossible dimension");
+    return give(c, 0, broadcast_to(c, scalar_constant(c, dtype, value), (int)rank, dim));
+}
+
+// The part of a shape from `start` to `end`, as Python slices.
+bool convert_shape(struct conversion *c)
+{
+    if (input_of(c, 0) == NO_TENSOR || !type_is_known(type_of(c, input_of(c, 0))))
+        return cannot(c, "the shape of its input is not known");
+    struct type x = *type_of(c, input_of(c, 0));
+    int64_t start = int_attribute(c, "start", 0), end = int_attribute(c, "end", x.rank);
+    start = start < 0 ? start + x.rank : start;
+    end = end < 0 ? end + x.rank : end;
+    start = start < 0 ? 0 : start;
+    end = end > x.rank ? x.rank : end;
+    int64_t count = end > start ? end - start : 0;
+    keep_rewritten(c);
+    return give(c, 0, int_weight(c, 1, &count, &x.dim[count ? start : 0]));
+}
+
+bool convert_size(struct conversion *c)
+{
+    if (input_of(c, 0) == NO_TENSOR || !type_is_known(type_of(c, input_of(c, 0))))
+        return cannot(c, "the shape of its input is not known");
+    int64_t size = type_elements(type_of(c, input_of(c, 0)));
+    keep_rewritten(c);
+    return give(c, 0, int_weight(c, 0, NULL, &size));
+}
+
+bool convert_range(struct conversion *c)
+{
+    const double *first, *limit, *step;
+    uint32_t count;
+    if (!has_known_inputs(c, 3) || !constant_reals(c, input_of(c, 0), 1, &first, &count) ||
+        !constant_reals(c, input_of(c, 1), 1, &limit, &count) || !constant_reals(c, input_of(c, 2), 1, &step, &count))
+        return false;
+    double length = step[0] ? ceil((limit[0] - first[0]) / step[0]) : 0;
+    if (!(length >= 0))
+        length = 0;
+    if (length > (double)c->importer->options->fold_limit)
+        return cannot(c, "it is longer than the limit of folding");
+    int64_t n = (int64_t)length;
+    double *values = arena_array(&c->importer->scratch, double, n + 1);
+    for (int64_t i = 0; i < n; i++)
+        values[i] = first[0] + (double)i * step[0];
+    keep_rewritten(c);
+    return give(c, 0, real_weight(c, type_of(c, input_of(c, 0))->dtype, 1, &n, values));
+}

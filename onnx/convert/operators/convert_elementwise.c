@@ -1,0 +1,338 @@
+// Element-wise ONNX operators. ONNX broadcasts by itself; the graph's operators take equal shapes, so broadcasts become
+// nodes here.
+#include "expressions/elements.h"
+#include "onnx/convert/operators/convert.h"
+#include "onnx/convert/operators/converters.h"
+
+#include <math.h>
+
+bool convert_unary(struct conversion *c)
+{
+    return has_known_inputs(c, 1) && give(c, 0, unary(c, (enum operator_id)c->parameter, input_of(c, 0)));
+}
+
+// Operators with real attributes of the same names and standard values as ONNX has.
+bool convert_curve(struct conversion *c)
+{
+    if (!has_known_inputs(c, 1))
+        return false;
+    struct application a = application_of(c, (enum operator_id)c->parameter);
+    for (int i = 0; i < operator_n_attributes(a.op); i++)
+        if (has_attribute(c, a.op->attributes[i].name))
+            set_real(c, &a, a.op->attributes[i].name, float_attribute(c, a.op->attributes[i].name, 0));
+    return give(c, 0, apply1(c, &a, input_of(c, 0)));
+}
+
+bool convert_gelu(struct conversion *c)
+{
+    if (!has_known_inputs(c, 1))
+        return false;
+    struct application a = application_of(c, OP_GELU);
+    bool is_tanh = text_attribute_is(c, "approximate", "tanh", "none");
+    if (!is_tanh && !text_attribute_is(c, "approximate", "none", "none"))
+        return cannot(c, "an approximation that is not known");
+    set_int(c, &a, "approximate", is_tanh);
+    return give(c, 0, apply1(c, &a, input_of(c, 0)));
+}
+
+bool convert_swish(struct conversion *c)
+{
+    double alpha = float_attribute(c, "alpha", 1);
+    if (!has_known_inputs(c, 1))
+        return false;
+    if (alpha == 1)
+        return give(c, 0, unary(c, OP_SILU, input_of(c, 0)));
+    tensor_id gate = unary(c, OP_SIGMOID, scale_by(c, input_of(c, 0), alpha));
+    return give(c, 0, binary(c, OP_EWMUL, input_of(c, 0), gate));
+}
+
+static tensor_id broadcast_binary(struct conversion *c, enum operator_id op, tensor_id x, tensor_id y)
+{
+    int rank;
+    int64_t dim[MAX_RANK];
+    if (x == NO_TENSOR || y == NO_TENSOR || !common_shape(c, type_of(c, x), type_of(c, y), &rank, dim))
+        return NO_TENSOR;
+    return binary(c, op, broadcast_to(c, x, rank, dim), broadcast_to(c, y, rank, dim));
+}
+
+bool convert_binary(struct conversion *c)
+{
+    return has_known_inputs(c, 2) &&
+           give(c, 0, broadcast_binary(c, (enum operator_id)c->parameter, input_of(c, 0), input_of(c, 1)));
+}
+
+bool convert_swapped_binary(struct conversion *c)
+{
+    return has_known_inputs(c, 2) &&
+           give(c, 0, broadcast_binary(c, (enum operator_id)c->parameter, input_of(c, 1), input_of(c, 0)));
+}
+
+static bool is_single(const struct conversion *c, tensor_id x)
+{
+    return is_weight(c, x) && type_elements(type_of(c, x)) == 1;
+}
+
+// x times a number: the number stands as a tensor of rank 0, so that rules see one form of scaling.
+static tensor_id scale_by_weight(struct conversion *c, tensor_id x, tensor_id number)
+{
+    int rank;
+    int64_t dim[MAX_RANK];
+    if (!common_shape(c, type_of(c, x), type_of(c, number), &rank, dim))
+        return NO_TENSOR;
+    number = reshape_to(c, number, 0, NULL);
+    x = reshape_to(c, x, rank, dim);
+    return number == NO_TENSOR || x == NO_TENSOR ? NO_TENSOR
+                                                 : binary(c, OP_EWMUL, x, broadcast_to(c, number, rank, dim));
+}
+
+bool convert_multiply(struct conversion *c)
+{
+    if (!has_known_inputs(c, 2))
+        return false;
+    tensor_id x = input_of(c, 0), y = input_of(c, 1);
+    if (is_single(c, y))
+        return give(c, 0, scale_by_weight(c, x, y));
+    if (is_single(c, x))
+        return give(c, 0, scale_by_weight(c, y, x));
+    return give(c, 0, broadcast_binary(c, OP_EWMUL, x, y));
+}
+
+// Is 1 / value exact, so that division by it is multiplication?
+static bool is_power_of_two(double value)
+{
+    int exponent;
+    return fabs(frexp(value, &exponent)) == 0.5 && exponent > -100 && exponent < 100;
+}
+
+bool convert_divide(struct conversion *c)
+{
+    const double *value;
+    uint32_t count;
+    if (!has_known_inputs(c, 2))
+        return false;
+    tensor_id x = input_of(c, 0), y = input_of(c, 1);
+    struct type type = *type_of(c, x), divisor = *type_of(c, y);
+    if (type.dtype == DTYPE_F32 && divisor.rank <= type.rank && is_single(c, y) &&
+        constant_reals(c, y, 1, &value, &count) && is_power_of_two(value[0]))
+        return give(c, 0, scale_by(c, x, 1 / value[0]));
+    return give(c, 0, broadcast_binary(c, OP_DIV, x, y));
+}
+
+// Runtimes raise integers to powers in floating point, but for squares and cubes.
+static bool is_square_or_cube(struct conversion *c, tensor_id exponent)
+{
+    const int64_t *value;
+    uint32_t count;
+    return is_weight(c, exponent) && dtype_is_integer(type_of(c, exponent)->dtype) &&
+           constant_ints(c, exponent, 1, &value, &count) && count == 1 && (value[0] == 2 || value[0] == 3);
+}
+
+bool convert_power(struct conversion *c)
+{
+    if (!has_known_inputs(c, 2))
+        return false;
+    if (!dtype_is_float(type_of(c, input_of(c, 0))->dtype) && !is_square_or_cube(c, input_of(c, 1)))
+        return cannot(c, "an integer to a power that is no square and no cube");
+    tensor_id exponent = cast_to(c, input_of(c, 1), type_of(c, input_of(c, 0))->dtype);
+    return give(c, 0, broadcast_binary(c, OP_POW, input_of(c, 0), exponent));
+}
+
+// fmod has the sign of the dividend, Mod of integers that of the divisor: fmod(fmod(x, y) + y, y).
+bool convert_mod(struct conversion *c)
+{
+    if (!has_known_inputs(c, 2))
+        return false;
+    bool has_sign_of_dividend = int_attribute(c, "fmod", 0) == 1;
+    if (has_sign_of_dividend && type_of(c, input_of(c, 0))->dtype == DTYPE_I64)
+        return cannot(c, "runtimes do this in floating point, which does not hold such integers");
+    tensor_id y = input_of(c, 1), z = broadcast_binary(c, OP_FMOD, input_of(c, 0), y);
+    if (has_sign_of_dividend || z == NO_TENSOR)
+        return give(c, 0, z);
+    if (dtype_size(type_of(c, z)->dtype) < 4)
+        return cannot(c, "runtimes do not add integers as narrow as these");
+    return give(c, 0, broadcast_binary(c, OP_FMOD, broadcast_binary(c, OP_EWADD, z, y), y));
+}
+
+static tensor_id fold_inputs(struct conversion *c, enum operator_id op)
+{
+    tensor_id result = input_of(c, 0);
+    for (uint32_t i = 1; i < c->n_inputs; i++)
+        result = broadcast_binary(c, op, result, input_of(c, i));
+    return result;
+}
+
+bool convert_variadic(struct conversion *c)
+{
+    return c->n_inputs > 0 && has_known_inputs(c, c->n_inputs) &&
+           give(c, 0, fold_inputs(c, (enum operator_id)c->parameter));
+}
+
+bool convert_mean(struct conversion *c)
+{
+    return c->n_inputs > 0 && has_known_inputs(c, c->n_inputs) &&
+           give(c, 0, scale_by(c, fold_inputs(c, OP_EWADD), 1.0 / c->n_inputs));
+}
+
+bool convert_where(struct conversion *c)
+{
+    struct type common = {0};
+    tensor_id inputs[3];
+    if (!has_known_inputs(c, 3))
+        return false;
+    for (uint32_t i = 0; i < 3; i++)
+        if (!common_shape(c, &common, type_of(c, input_of(c, i)), &common.rank, common.dim))
+            return false;
+    for (uint32_t i = 0; i < 3; i++)
+        inputs[i] = broadcast_to(c, input_of(c, i), common.rank, common.dim);
+    struct application a = application_of(c, OP_WHERE);
+    return give(c, 0, apply(c, &a, 3, inputs));
+}
+
+// A bound of clip: an attribute up to operator set 10, an input later; infinite when absent. False: it is not constant.
+static bool read_bound(struct conversion *c, const char *attribute, uint32_t input, double standard, double *ret_bound)
+{
+    const double *items;
+    uint32_t count;
+    *ret_bound = float_attribute(c, attribute, standard);
+    if (c->opset < 11 || input_of(c, input) == NO_TENSOR)
+        return true;
+    if (!is_weight(c, input_of(c, input)) || !constant_reals(c, input_of(c, input), 1, &items, &count) || count != 1)
+        return false;
+    *ret_bound = items[0];
+    return true;
+}
+
+// The standard bounds of operator sets before 11 are the largest finite numbers.
+static double without_extremes(double bound)
+{
+    return fabs(bound) >= (double)0x1.fffffep127f ? copysign(INFINITY, bound) : bound;
+}
+
+static bool clip_by_numbers(struct conversion *c, double low, double high)
+{
+    struct application a = application_of(c, OP_CLIP);
+    set_real(c, &a, "min", without_extremes(low));
+    set_real(c, &a, "max", without_extremes(high));
+    return give(c, 0, apply1(c, &a, input_of(c, 0)));
+}
+
+// min(max(x, low), high), where a bound is any scalar tensor.
+static bool clip_by_tensors(struct conversion *c)
+{
+    tensor_id z = input_of(c, 0);
+    if (input_of(c, 1) != NO_TENSOR)
+        z = broadcast_binary(c, OP_MAX, z, input_of(c, 1));
+    if (input_of(c, 2) != NO_TENSOR)
+        z = broadcast_binary(c, OP_MIN, z, input_of(c, 2));
+    return give(c, 0, z);
+}
+
+bool convert_clip(struct conversion *c)
+{
+    double low, high;
+    if (!has_known_inputs(c, 1))
+        return false;
+    bool is_constant = read_bound(c, "min", 1, -INFINITY, &low) && read_bound(c, "max", 2, INFINITY, &high);
+    if (is_constant && low <= high && dtype_is_float(type_of(c, input_of(c, 0))->dtype))
+        return clip_by_numbers(c, low, high);
+    if (c->opset < 11)
+        return cannot(c, "its bounds do not enclose anything");
+    return clip_by_tensors(c);
+}
+
+bool convert_parametric_relu(struct conversion *c)
+{
+    if (!has_known_inputs(c, 2))
+        return false;
+    struct type x = *type_of(c, input_of(c, 0));
+    return give(c, 0, binary(c, OP_PRELU, input_of(c, 0), broadcast_to(c, input_of(c, 1), x.rank, x.dim)));
+}
+
+// What becomes of a real number that an integer type does not hold is left to the runtime: it is not computed here.
+static bool is_within(const double *values, uint32_t count, enum dtype to)
+{
+    double low = dtype_is_signed(to) ? -ldexp(1, 8 * (int)dtype_size(to) - 1) : 0;
+    double high = ldexp(1, 8 * (int)dtype_size(to) - dtype_is_signed(to));
+    for (uint32_t i = 0; i < count; i++)
+        if (!(trunc(values[i]) >= low && values[i] < high))
+            return false;
+    return true;
+}
+
+static bool give_cast(struct conversion *c, enum dtype to)
+{
+    const double *values;
+    uint32_t count;
+    if (to == DTYPE_NONE || !dtype_has_numbers(to))
+        return cannot(c, "a cast to a type that is not computed with");
+    if (dtype_is_integer(to) && dtype_is_float(type_of(c, input_of(c, 0))->dtype) && is_constant(c, input_of(c, 0)) &&
+        !(is_weight(c, input_of(c, 0)) && constant_reals(c, input_of(c, 0), SIZE_MAX, &values, &count) &&
+          is_within(values, count, to)))
+        return cannot(c, "a cast of constants to a type that does not hold them");
+    return give(c, 0, cast_to(c, input_of(c, 0), to));
+}
+
+bool convert_cast(struct conversion *c)
+{
+    return has_known_inputs(c, 1) && give_cast(c, dtype_from_onnx((int)int_attribute(c, "to", 0)));
+}
+
+bool convert_cast_like(struct conversion *c)
+{
+    if (!has_known_inputs(c, 1) || input_of(c, 1) == NO_TENSOR)
+        return cannot(c, "an input is missing or of unknown type");
+    return give_cast(c, type_of(c, input_of(c, 1))->dtype);
+}
+
+bool convert_identity(struct conversion *c)
+{
+    c->model->counts.identities++;
+    return give(c, 0, input_of(c, 0));
+}
+
+// In inference nothing is dropped: the mask is true everywhere.
+bool convert_dropout(struct conversion *c)
+{
+    const int64_t *is_training;
+    uint32_t count;
+    if (input_of(c, 2) != NO_TENSOR &&
+        (!constant_ints(c, input_of(c, 2), 1, &is_training, &count) || count != 1 || is_training[0]))
+        return cannot(c, "it is in training mode");
+    if (!wants_output(c, 1))
+        return convert_identity(c);
+    if (c->opset < 12)
+        return cannot(c, "its mask is used, of which runtimes think otherwise than the standard");
+    if (!has_known_inputs(c, 1))
+        return false;
+    struct type x = *type_of(c, input_of(c, 0));
+    tensor_id mask = broadcast_to(c, scalar_constant(c, DTYPE_BOOL, 1), x.rank, x.dim);
+    return give(c, 1, mask) && convert_identity(c);
+}
+
+// Infinities of the signs asked for.
+bool convert_is_infinite(struct conversion *c)
+{
+    bool positive = int_attribute(c, "detect_positive", 1), negative = int_attribute(c, "detect_negative", 1);
+    if (!has_known_inputs(c, 1))
+        return false;
+    tensor_id x = input_of(c, 0);
+    if (!positive && !negative)
+        return cannot(c, "it detects nothing");
+    if (positive && negative)
+        x = unary(c, OP_ABS, x);
+    return give(c, 0, binary(c, OP_EQUAL, x, constant_like(c, x, positive ? INFINITY : -INFINITY)));
+}
+
+// x + bias below -lambda, x - bias above lambda, else 0.
+bool convert_shrink(struct conversion *c)
+{
+    double lambda = float_attribute(c, "lambd", 0.5), bias = float_attribute(c, "bias", 0);
+    if (!has_known_inputs(c, 1) || !dtype_is_float(type_of(c, input_of(c, 0))->dtype))
+        return cannot(c, "its input is not of real numbers");
+    tensor_id x = input_of(c, 0), zero = constant_like(c, x, 0);
+    tensor_id is_below = binary(c, OP_LESS, x, constant_like(c, x, -lambda));
+    tensor_id is_above = binary(c, OP_LESS, constant_like(c, x, lambda), x);
+    struct application where = application_of(c, OP_WHERE);
+    tensor_id upper = apply(c, &where, 3, (tensor_id[]){is_above, add_scalar(c, x, -bias), zero});
+    return give(c, 0, apply(c, &where, 3, (tensor_id[]){is_below, add_scalar(c, x, bias), upper}));
+}

@@ -1,0 +1,222 @@
+// ScatterND, ScatterElements and GatherND: entries, or runs of trailing ones, at places that a tensor of indices names.
+// Only what is constant is computed, as a copy of bytes; the graph has no operator for them.
+#include "expressions/elements.h"
+#include "onnx/convert/importer.h"
+#include "onnx/convert/operators/convert.h"
+#include "onnx/convert/operators/converters.h"
+
+#include <string.h>
+
+struct constant {
+    struct type type;
+    const uint8_t *data;
+};
+// Runs of `length` entries; the i-th one begins at entry offset[i].
+struct places {
+    int64_t count, length;
+    int64_t *offset;
+};
+
+// --- reading ---------------------------------------------------------------------------------------------------------
+
+// What was not computed before because it only repeats numbers is computed here, and counts.
+static bool read_constant(struct conversion *c, uint32_t input, struct constant *ret_constant)
+{
+    tensor_id x = input_of(c, input);
+    ret_constant->type = *type_of(c, x);
+    int64_t n = type_elements(&ret_constant->type);
+    if (!is_constant(c, x))
+        return cannot(c, "input %u is not constant", input + 1);
+    if (n > c->importer->options->fold_limit || (!is_weight(c, x) && !folding_has_room(c->importer, n)))
+        return cannot(c, "input %u is larger than the limit of folding", input + 1);
+    c->importer->folded_elements += is_weight(c, x) ? 0 : n;
+    ret_constant->data = evaluate_constant(c->model, &c->model->graph, x);
+    return ret_constant->data || cannot(c, "input %u cannot be computed", input + 1);
+}
+
+static bool read_constants(struct conversion *c, uint32_t n, struct constant *ret_constants)
+{
+    bool is_read = has_known_inputs(c, n);
+    for (uint32_t i = n; is_read && i-- > 0;)
+        is_read = read_constant(c, i, &ret_constants[i]);
+    return is_read;
+}
+
+static int64_t elements_between(const struct type *t, int from, int to)
+{
+    int64_t n = 1;
+    for (int i = from; i < to; i++)
+        n *= t->dim[i];
+    return n;
+}
+
+static int64_t *numbers_of(struct conversion *c, const struct constant *x)
+{
+    int64_t n = type_elements(&x->type), *numbers = arena_array(&c->importer->scratch, int64_t, n + 1);
+    elements_to_integers(x->type.dtype, x->data, (size_t)n, numbers);
+    return numbers;
+}
+
+// An index counts from the end when it is negative.
+static bool add_index(struct conversion *c, int64_t index, int64_t size, int64_t stride, int64_t *offset)
+{
+    if (index < -size || index >= size)
+        return cannot(c, "an index is out of range");
+    *offset += (index < 0 ? index + size : index) * stride;
+    return true;
+}
+
+// --- places ----------------------------------------------------------------------------------------------------------
+
+// The last axis of the indices has one index for each of the tensor's axes from `batch` on.
+static bool find_runs(struct conversion *c, const struct constant *x, const struct constant *indices, int batch,
+                      struct places *ret_places)
+{
+    int rank = indices->type.rank, depth = rank > 0 ? (int)indices->type.dim[rank - 1] : 0, last = batch + depth;
+    if (rank <= batch || batch < 0 || depth < 1 || last > x->type.rank)
+        return cannot(c, "its indices do not fit its axes");
+    for (int i = 0; i < batch; i++)
+        if (x->type.dim[i] != indices->type.dim[i])
+            return cannot(c, "its batches differ");
+    int64_t count = elements_between(&indices->type, 0, rank - 1),
+            per_batch = elements_between(&indices->type, batch, rank - 1);
+    int64_t batch_stride = elements_between(&x->type, batch, x->type.rank), *index = numbers_of(c, indices);
+    struct places p = {count, elements_between(&x->type, last, x->type.rank),
+                       arena_array(&c->importer->scratch, int64_t, count + 1)};
+    for (int64_t i = 0; i < count; i++) {
+        p.offset[i] = i / per_batch * batch_stride;
+        for (int k = 0; k < depth; k++)
+            if (!add_index(c, index[i * depth + k], x->type.dim[batch + k],
+                           elements_between(&x->type, batch + k + 1, x->type.rank), &p.offset[i]))
+                return false;
+    }
+    *ret_places = p;
+    return true;
+}
+
+// Every index stands at the place that it means, but for one axis.
+static bool find_entries(struct conversion *c, const struct constant *x, const struct constant *indices, int axis,
+                         struct places *ret_places)
+{
+    const struct type *t = &indices->type;
+    int64_t count = type_elements(t), *index = numbers_of(c, indices);
+    struct places p = {count, 1, arena_array(&c->importer->scratch, int64_t, count + 1)};
+    if (t->rank != x->type.rank)
+        return cannot(c, "its indices have another rank");
+    for (int64_t i = 0; i < count; i++) {
+        p.offset[i] = 0;
+        for (int k = 0; k < t->rank; k++) {
+            int64_t place = i / elements_between(t, k + 1, t->rank) % t->dim[k];
+            if (k != axis && place >= x->type.dim[k])
+                return cannot(c, "its indices reach beyond its axes");
+            if (!add_index(c, k == axis ? index[i] : place, x->type.dim[k], elements_between(&x->type, k + 1, t->rank),
+                           &p.offset[i]))
+                return false;
+        }
+    }
+    *ret_places = p;
+    return true;
+}
+
+static bool are_different(struct conversion *c, const struct places *p, int64_t n_elements)
+{
+    bool *is_taken = arena_array(&c->importer->scratch, bool, n_elements + 1);
+    memset(is_taken, 0, (size_t)n_elements + 1);
+    for (int64_t i = 0; i < p->count; i++) {
+        if (is_taken[p->offset[i]])
+            return cannot(c, "two updates have one place");
+        is_taken[p->offset[i]] = true;
+    }
+    return true;
+}
+
+// --- results ---------------------------------------------------------------------------------------------------------
+
+static bool give_folded(struct conversion *c, const struct type *type, const void *data)
+{
+    struct imported_weight w = {.name = c->node->outputs.items[0].text};
+    w.type = type_make(type->dtype, type->rank, type->dim);
+    w.data = data;
+    c->importer->folded_elements += type_elements(type);
+    c->model->counts.folded++;
+    keep_rewritten(c);
+    return give(c, 0, weight_add(c->model, w));
+}
+
+static uint8_t *new_elements(struct conversion *c, const struct type *type)
+{
+    if (!folding_has_room(c->importer, type_elements(type))) {
+        cannot(c, "it is larger than the limit of folding");
+        return NULL;
+    }
+    return arena_alloc(&c->model->arena, (size_t)type_bytes(type) + 1, _Alignof(max_align_t));
+}
+
+static bool scatter(struct conversion *c, const struct constant *inputs, const struct places *p)
+{
+    const struct type *type = &inputs[0].type;
+    size_t size = dtype_size(type->dtype), run = (size_t)p->length * size;
+    if (inputs[2].type.dtype != type->dtype || type_elements(&inputs[2].type) != p->count * p->length)
+        return cannot(c, "its updates do not fit its indices");
+    if (p->length > 0 && !are_different(c, p, type_elements(type)))
+        return false;
+    uint8_t *z = new_elements(c, type);
+    if (!z)
+        return false;
+    memcpy(z, inputs[0].data, (size_t)type_bytes(type));
+    for (int64_t i = 0; i < p->count; i++)
+        memcpy(z + (size_t)p->offset[i] * size, inputs[2].data + (size_t)i * run, run);
+    return give_folded(c, type, z);
+}
+
+static bool begin_scatter(struct conversion *c, struct constant *ret_inputs)
+{
+    if (!text_attribute_is(c, "reduction", "none", "none"))
+        return cannot(c, "it reduces what is there with its updates");
+    return read_constants(c, 3, ret_inputs);
+}
+
+bool convert_scatter_nd(struct conversion *c)
+{
+    struct constant inputs[3];
+    struct places places;
+    return begin_scatter(c, inputs) && find_runs(c, &inputs[0], &inputs[1], 0, &places) && scatter(c, inputs, &places);
+}
+
+bool convert_scatter_elements(struct conversion *c)
+{
+    struct constant inputs[3];
+    struct places places;
+    int axis;
+    return begin_scatter(c, inputs) && normalize_axis(c, int_attribute(c, "axis", 0), inputs[0].type.rank, &axis) &&
+           (type_equal_shape(&inputs[1].type, &inputs[2].type) || cannot(c, "its updates do not fit its indices")) &&
+           find_entries(c, &inputs[0], &inputs[1], axis, &places) && scatter(c, inputs, &places);
+}
+
+bool convert_gather_nd(struct conversion *c)
+{
+    struct constant inputs[2];
+    struct places p;
+    int64_t batch = int_attribute(c, "batch_dims", 0), dim[2 * MAX_RANK];
+    if (!read_constants(c, 2, inputs))
+        return false;
+    if (batch < 0 || batch > MAX_RANK)
+        return cannot(c, "it has %lld batch axes", (long long)batch);
+    if (!find_runs(c, &inputs[0], &inputs[1], (int)batch, &p))
+        return false;
+    const struct type *x = &inputs[0].type, *indices = &inputs[1].type;
+    int rank = indices->rank - 1, first = (int)(batch + indices->dim[rank]);
+    memcpy(dim, indices->dim, (size_t)rank * sizeof *dim);
+    while (first < x->rank)
+        dim[rank++] = x->dim[first++];
+    if (rank > MAX_RANK)
+        return cannot(c, "it makes a tensor of rank %d", rank);
+    struct type type = type_make(x->dtype, rank, dim);
+    size_t size = dtype_size(type.dtype), run = (size_t)p.length * size;
+    uint8_t *z = new_elements(c, &type);
+    if (!z)
+        return false;
+    for (int64_t i = 0; i < p.count; i++)
+        memcpy(z + (size_t)i * run, inputs[0].data + (size_t)p.offset[i] * size, run);
+    return give_folded(c, &type, z);
+}

@@ -1,0 +1,450 @@
+// Operators that move entries without computing: shapes, slices, joins.
+#include "onnx/convert/importer.h"
+#include "onnx/convert/operators/convert.h"
+#include "onnx/convert/operators/converters.h"
+
+#define MAX_REPEATS 64   // of Tile on one axis
+
+bool convert_transpose(struct conversion *c)
+{
+    uint32_t count;
+    int64_t perm[MAX_RANK];
+    bool is_identity = true;
+    const int64_t *items = ints_attribute(c, "perm", &count);
+    if (!has_known_inputs(c, 1))
+        return false;
+    int rank = type_of(c, input_of(c, 0))->rank;
+    if (count && count != (uint32_t)rank)
+        return cannot(c, "its permutation has %u entries", count);
+    for (int i = 0; i < rank; i++) {
+        perm[i] = count ? items[i] : rank - 1 - i;
+        is_identity &= perm[i] == i;
+    }
+    return give(c, 0, is_identity ? input_of(c, 0) : transpose_by(c, input_of(c, 0), perm));
+}
+
+// ---- shapes ----
+
+// 0 keeps a dimension (unless zeros are allowed), -1 is what is left.
+static bool resolve_shape(struct conversion *c, const struct type *x, const int64_t *items, uint32_t count,
+                          int64_t *ret_dim)
+{
+    int64_t known = 1;
+    int inferred = -1;
+    if (count > MAX_RANK)
+        return cannot(c, "it makes a tensor of rank %u", count);
+    for (uint32_t i = 0; i < count; i++) {
+        ret_dim[i] = items[i];
+        if (items[i] == 0 && !int_attribute(c, "allowzero", 0)) {
+            if (i >= (uint32_t)x->rank)
+                return cannot(c, "it keeps a dimension that is not there");
+            ret_dim[i] = x->dim[i];
+        }
+        if (items[i] == -1 && inferred < 0)
+            inferred = (int)i;
+        else if (ret_dim[i] < 0 || ret_dim[i] > MAX_ELEMENTS || __builtin_mul_overflow(known, ret_dim[i], &known))
+            return cannot(c, "it has an impossible dimension");
+    }
+    if (inferred >= 0 && (known == 0 || type_elements(x) % known))
+        return cannot(c, "its unknown dimension has no size");
+    if (inferred >= 0)
+        ret_dim[inferred] = type_elements(x) / known;
+    return true;
+}
+
+bool convert_reshape(struct conversion *c)
+{
+    const int64_t *items;
+    uint32_t count;
+    int64_t dim[MAX_RANK];
+    return has_known_inputs(c, 2) && constant_ints(c, input_of(c, 1), MAX_RANK, &items, &count) &&
+           resolve_shape(c, type_of(c, input_of(c, 0)), items, count, dim) &&
+           give(c, 0, reshape_to(c, input_of(c, 0), (int)count, dim));
+}
+
+bool convert_flatten(struct conversion *c)
+{
+    int64_t dim[2] = {1, 1};
+    if (!has_known_inputs(c, 1))
+        return false;
+    struct type x = *type_of(c, input_of(c, 0));
+    int64_t axis = int_attribute(c, "axis", 1);
+    if (axis < -x.rank || axis > x.rank)
+        return cannot(c, "there is no axis %lld", (long long)axis);
+    axis = axis < 0 ? axis + x.rank : axis;
+    for (int i = 0; i < x.rank; i++)
+        dim[i >= axis] *= x.dim[i];
+    return give(c, 0, reshape_to(c, input_of(c, 0), 2, dim));
+}
+
+bool convert_squeeze(struct conversion *c)
+{
+    const int64_t *items;
+    uint32_t count;
+    bool is_dropped[MAX_RANK] = {0};
+    int64_t dim[MAX_RANK];
+    int rank = 0;
+    if (!has_known_inputs(c, 1) || !list_of(c, "axes", 1, &items, &count))
+        return false;
+    if (items && count == 0)
+        return cannot(c, "its list of axes is empty: to the standard none, to runtimes all");
+    struct type x = *type_of(c, input_of(c, 0));
+    for (uint32_t i = 0; i < count; i++) {
+        int axis;
+        if (!normalize_axis(c, items[i], x.rank, &axis))
+            return false;
+        is_dropped[axis] = true;
+    }
+    for (int i = 0; i < x.rank; i++) {
+        bool drops = items ? is_dropped[i] : x.dim[i] == 1;
+        if (drops && x.dim[i] != 1)
+            return cannot(c, "it drops an axis of size %lld", (long long)x.dim[i]);
+        if (!drops)
+            dim[rank++] = x.dim[i];
+    }
+    return give(c, 0, reshape_to(c, input_of(c, 0), rank, dim));
+}
+
+bool convert_unsqueeze(struct conversion *c)
+{
+    const int64_t *items;
+    uint32_t count;
+    bool is_new[MAX_RANK] = {0};
+    int64_t dim[MAX_RANK];
+    if (!has_known_inputs(c, 1) || !list_of(c, "axes", 1, &items, &count))
+        return false;
+    struct type x = *type_of(c, input_of(c, 0));
+    int rank = x.rank + (int)count, next = 0;
+    if (rank > MAX_RANK)
+        return cannot(c, "it makes a tensor of rank %d", rank);
+    for (uint32_t i = 0; i < count; i++) {
+        int axis;
+        if (!normalize_axis(c, items[i], rank, &axis) || is_new[axis])
+            return cannot(c, "it adds an axis twice");
+        is_new[axis] = true;
+    }
+    for (int i = 0; i < rank; i++)
+        dim[i] = is_new[i] ? 1 : x.dim[next++];
+    return give(c, 0, reshape_to(c, input_of(c, 0), rank, dim));
+}
+
+bool convert_expand(struct conversion *c)
+{
+    const int64_t *items;
+    uint32_t count;
+    struct type wanted = {0};
+    if (!has_known_inputs(c, 2) || !constant_ints(c, input_of(c, 1), MAX_RANK, &items, &count))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (items[i] < 0 || items[i] > MAX_ELEMENTS)
+            return cannot(c, "it has an impossible dimension");
+    wanted = type_make(DTYPE_F32, (int)count, items);
+    return common_shape(c, type_of(c, input_of(c, 0)), &wanted, &wanted.rank, wanted.dim) &&
+           give(c, 0, broadcast_to(c, input_of(c, 0), wanted.rank, wanted.dim));
+}
+
+static tensor_id repeat_on_axis(struct conversion *c, tensor_id x, int axis, int64_t times)
+{
+    tensor_id copies[MAX_REPEATS];
+    for (int64_t i = 0; i < times; i++)
+        copies[i] = x;
+    struct application a = application_of(c, OP_CONCAT);
+    set_int(c, &a, "axis", axis);
+    return apply(c, &a, (uint32_t)times, copies);
+}
+
+bool convert_tile(struct conversion *c)
+{
+    const int64_t *items;
+    uint32_t count;
+    if (!has_known_inputs(c, 2) || !constant_ints(c, input_of(c, 1), MAX_RANK, &items, &count))
+        return false;
+    tensor_id z = input_of(c, 0);
+    if (count != (uint32_t)type_of(c, z)->rank)
+        return cannot(c, "its repeats are not as many as axes");
+    for (uint32_t i = 0; i < count; i++) {
+        if (items[i] < 1 || items[i] > MAX_REPEATS)
+            return cannot(c, "it repeats an axis %lld times", (long long)items[i]);
+        if (items[i] > 1 && z != NO_TENSOR)
+            z = repeat_on_axis(c, z, (int)i, items[i]);
+    }
+    return give(c, 0, z);
+}
+
+// ---- joining and cutting ----
+
+bool convert_concat(struct conversion *c)
+{
+    int axis;
+    if (c->n_inputs == 0 || !has_known_inputs(c, c->n_inputs) ||
+        !normalize_axis(c, int_attribute(c, "axis", 1), type_of(c, input_of(c, 0))->rank, &axis))
+        return cannot(c, "it joins nothing");
+    if (c->n_inputs == 1)
+        return give(c, 0, input_of(c, 0));
+    struct application a = application_of(c, OP_CONCAT);
+    set_int(c, &a, "axis", axis);
+    return give(c, 0, apply(c, &a, c->n_inputs, c->inputs));
+}
+
+// Parts of equal size, the last one smaller where that is allowed (num_outputs, operator set 18).
+static bool equal_parts(struct conversion *c, int64_t size, int64_t *ret_sizes)
+{
+    int64_t n = c->n_outputs, part = (size + n - 1) / n;
+    if (size % n && !has_attribute(c, "num_outputs"))
+        return cannot(c, "its axis cannot be split equally");
+    for (int64_t i = 0; i < n; i++) {
+        ret_sizes[i] = i + 1 < n ? part : size - part * (n - 1);
+        if (ret_sizes[i] < 0)
+            return cannot(c, "it has more parts than entries");
+    }
+    return true;
+}
+
+static bool part_sizes(struct conversion *c, int64_t size, int64_t *ret_sizes)
+{
+    const int64_t *items;
+    uint32_t count;
+    if (c->n_outputs == 0 || c->n_outputs > MAX_OUTPUTS)
+        return cannot(c, "it has %u parts", c->n_outputs);
+    if (!list_of(c, "split", 1, &items, &count))
+        return false;
+    if (!items)
+        return equal_parts(c, size, ret_sizes);
+    if (count != c->n_outputs)
+        return cannot(c, "its sizes are not as many as its parts");
+    for (uint32_t i = 0; i < count; i++)
+        ret_sizes[i] = items[i];
+    return true;
+}
+
+bool convert_split(struct conversion *c)
+{
+    int axis;
+    int64_t sizes[MAX_OUTPUTS];
+    if (!has_known_inputs(c, 1))
+        return false;
+    struct type x = *type_of(c, input_of(c, 0));
+    if (!normalize_axis(c, int_attribute(c, "axis", 0), x.rank, &axis) || !part_sizes(c, x.dim[axis], sizes))
+        return false;
+    if (c->n_outputs == 1)
+        return give(c, 0, input_of(c, 0));
+    struct application a = application_of(c, OP_SPLIT);
+    set_int(c, &a, "axis", axis);
+    set_ints(c, &a, "sizes", c->n_outputs, sizes);
+    node_id node = apply_node(c, &a, 1, c->inputs);
+    for (uint32_t i = 0; i < c->n_outputs; i++)
+        c->outputs[i] = node == NO_NODE ? NO_TENSOR : graph_output_of(&c->model->graph, node, i);
+    return node != NO_NODE;
+}
+
+struct ranges {
+    int64_t start[MAX_RANK], size[MAX_RANK], step[MAX_RANK];
+};
+
+static int64_t clamped(int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+static int64_t from_the_front(int64_t place, int64_t size)
+{
+    return place < 0 ? clamped(place, -size - 1, 0) + size : place;
+}
+
+// One axis of a slice. As Python does it, but for a backward one that begins before the first entry: ONNX begins it
+// there, Python has none.
+static bool set_range(struct conversion *c, struct ranges *r, int axis, int64_t size, int64_t start, int64_t end,
+                      int64_t step)
+{
+    if (step == 0 || step == INT64_MIN)
+        return cannot(c, "a step is out of range");
+    if (step < 0 && size == 0)
+        return cannot(c, "it goes backward through nothing, of which runtimes make something");
+    if (step < 0 && (end == INT32_MAX || end == INT64_MAX))
+        return cannot(c, "it goes backward to a number that runtimes take for the first entry");
+    int64_t last = step < 0 ? size - 1 : size;
+    start = clamped(from_the_front(start, size), 0, last);
+    end = clamped(from_the_front(end, size), step < 0 ? -1 : 0, last);
+    int64_t span = step > 0 ? end - start : start - end, stride = step > 0 ? step : -step;
+    r->size[axis] = span > 0 ? (span - 1) / stride + 1 : 0;
+    r->start[axis] = r->size[axis] ? start : 0;
+    r->step[axis] = r->size[axis] > 1 ? step : 1;
+    return true;
+}
+
+static bool read_ranges(struct conversion *c, const struct type *x, struct ranges *r)
+{
+    const int64_t *starts, *ends, *axes, *steps = NULL;
+    uint32_t n, n_ends, n_axes, n_steps = 0;
+    if (!list_of(c, "starts", 1, &starts, &n) || !list_of(c, "ends", 2, &ends, &n_ends) ||
+        !list_of(c, "axes", 3, &axes, &n_axes) || !list_of(c, "steps", 4, &steps, &n_steps))
+        return false;
+    if (!starts || n_ends != n || (axes && n_axes != n) || (steps && n_steps != n))
+        return cannot(c, "its lists differ in length");
+    for (uint32_t i = 0; i < n; i++) {
+        int axis;
+        if (!normalize_axis(c, axes ? axes[i] : i, x->rank, &axis) ||
+            !set_range(c, r, axis, x->dim[axis], starts[i], ends[i], steps ? steps[i] : 1))
+            return false;
+    }
+    return true;
+}
+
+bool convert_slice(struct conversion *c)
+{
+    struct ranges r = {0};
+    bool is_whole = true;
+    if (!has_known_inputs(c, 1))
+        return false;
+    struct type x = *type_of(c, input_of(c, 0));
+    for (int i = 0; i < x.rank; i++) {
+        r.size[i] = x.dim[i];
+        r.step[i] = 1;
+    }
+    if (!read_ranges(c, &x, &r))
+        return false;
+    for (int i = 0; i < x.rank; i++)
+        is_whole &= r.size[i] == x.dim[i] && r.step[i] == 1;
+    if (is_whole)
+        return give(c, 0, input_of(c, 0));
+    struct application a = application_of(c, OP_SLICE);
+    set_ints(c, &a, "start", (uint32_t)x.rank, r.start);
+    set_ints(c, &a, "size", (uint32_t)x.rank, r.size);
+    set_ints(c, &a, "step", (uint32_t)x.rank, r.step);
+    return give(c, 0, apply1(c, &a, input_of(c, 0)));
+}
+
+// ---- pad ----
+
+static bool read_pads(struct conversion *c, int rank, int64_t *ret_pads)
+{
+    const int64_t *pads, *axes;
+    uint32_t n, n_axes;
+    if (!list_of(c, "pads", 1, &pads, &n))
+        return false;
+    axes = NULL;
+    n_axes = (uint32_t)rank;
+    if (input_of(c, 3) != NO_TENSOR && !constant_ints(c, input_of(c, 3), MAX_RANK, &axes, &n_axes))
+        return false;
+    if (n != 2 * n_axes)
+        return cannot(c, "it has %u pads", n);
+    for (uint32_t i = 0; i < n_axes; i++) {
+        int axis;
+        if (!normalize_axis(c, axes ? axes[i] : i, rank, &axis))
+            return false;
+        ret_pads[axis] = pads[i];
+        ret_pads[rank + axis] = pads[n_axes + i];
+    }
+    return true;
+}
+
+static bool read_pad_value(struct conversion *c, double *ret_value)
+{
+    const double *items;
+    uint32_t count;
+    *ret_value = float_attribute(c, "value", 0);
+    if (c->opset < 11 || input_of(c, 2) == NO_TENSOR)
+        return true;
+    if (!constant_reals(c, input_of(c, 2), 1, &items, &count) || count != 1)
+        return cannot(c, "its value is not constant");
+    *ret_value = items[0];
+    return true;
+}
+
+bool convert_pad(struct conversion *c)
+{
+    int64_t pads[2 * MAX_RANK] = {0};
+    double value;
+    if (!has_known_inputs(c, 1))
+        return false;
+    int rank = type_of(c, input_of(c, 0))->rank;
+    if (!read_pads(c, rank, pads))
+        return false;
+    if (!text_attribute_is(c, "mode", "constant", "constant"))
+        return give(c, 0, pad_by_entries(c, input_of(c, 0), pads));
+    if (!read_pad_value(c, &value))
+        return false;
+    struct application a = application_of(c, OP_PAD);
+    set_ints(c, &a, "pads", 2 * (uint32_t)rank, pads);
+    set_real(c, &a, "value", value);
+    return give(c, 0, apply1(c, &a, input_of(c, 0)));
+}
+
+// ---- blocks of an image ----
+
+// Channels (block, block, C) or (C, block, block) spread over places, or back.
+bool convert_depth_to_space(struct conversion *c)
+{
+    int64_t b = int_attribute(c, "blocksize", 0);
+    if (!has_known_inputs(c, 1))
+        return false;
+    struct type x = *type_of(c, input_of(c, 0));
+    if (x.rank != 4 || b < 1 || b > MAX_ELEMENTS || x.dim[1] % (b * b))
+        return cannot(c, "its blocks do not fit");
+    int64_t n = x.dim[0], k = x.dim[1] / (b * b), h = x.dim[2], w = x.dim[3];
+    bool is_depth_first = text_attribute_is(c, "mode", "DCR", "DCR");
+    tensor_id t = is_depth_first ? reshape_to(c, input_of(c, 0), 6, (int64_t[]){n, b, b, k, h, w})
+                                 : reshape_to(c, input_of(c, 0), 6, (int64_t[]){n, k, b, b, h, w});
+    t = is_depth_first ? transpose_by(c, t, (int64_t[]){0, 3, 4, 1, 5, 2})
+                       : transpose_by(c, t, (int64_t[]){0, 1, 4, 2, 5, 3});
+    return give(c, 0, reshape_to(c, t, 4, (int64_t[]){n, k, h * b, w * b}));
+}
+
+bool convert_space_to_depth(struct conversion *c)
+{
+    int64_t b = int_attribute(c, "blocksize", 0);
+    if (!has_known_inputs(c, 1))
+        return false;
+    struct type x = *type_of(c, input_of(c, 0));
+    if (x.rank != 4 || b < 1 || x.dim[2] % b || x.dim[3] % b)
+        return cannot(c, "its blocks do not fit");
+    int64_t n = x.dim[0], k = x.dim[1], h = x.dim[2] / b, w = x.dim[3] / b;
+    tensor_id t = reshape_to(c, input_of(c, 0), 6, (int64_t[]){n, k, h, b, w, b});
+    t = transpose_by(c, t, (int64_t[]){0, 3, 5, 1, 2, 4});
+    return give(c, 0, reshape_to(c, t, 4, (int64_t[]){n, k * b * b, h, w}));
+}
+
+// ---- chosen by data ----
+
+bool convert_gather(struct conversion *c)
+{
+    int axis;
+    if (!has_known_inputs(c, 2) ||
+        !normalize_axis(c, int_attribute(c, "axis", 0), type_of(c, input_of(c, 0))->rank, &axis))
+        return false;
+    struct application a = application_of(c, (enum operator_id)c->parameter);
+    set_int(c, &a, "axis", axis);
+    return give(c, 0, apply2(c, &a, input_of(c, 0), input_of(c, 1)));
+}
+
+bool convert_one_hot(struct conversion *c)
+{
+    const int64_t *depth;
+    uint32_t count;
+    int axis;
+    if (!has_known_inputs(c, 3) || !constant_ints(c, input_of(c, 1), 1, &depth, &count) || count != 1 ||
+        !normalize_axis(c, int_attribute(c, "axis", -1), type_of(c, input_of(c, 0))->rank + 1, &axis))
+        return cannot(c, "its depth is not constant");
+    struct application a = application_of(c, OP_ONEHOT);
+    set_int(c, &a, "axis", axis);
+    set_int(c, &a, "depth", depth[0]);
+    return give(c, 0, apply2(c, &a, input_of(c, 0), input_of(c, 2)));
+}
+
+bool convert_trilu(struct conversion *c)
+{
+    const int64_t *diagonal;
+    int64_t k = 0;
+    uint32_t count;
+    if (!has_known_inputs(c, 1))
+        return false;
+    if (input_of(c, 1) != NO_TENSOR) {
+        if (!constant_ints(c, input_of(c, 1), 1, &diagonal, &count) || count != 1)
+            return cannot(c, "its diagonal is not constant");
+        k = diagonal[0];
+    }
+    struct application a = application_of(c, OP_TRILU);
+    set_int(c, &a, "part", int_attribute(c, "upper", 1) ? 0 : 1);
+    set_int(c, &a, "k", k);
+    return give(c, 0, apply1(c, &a, input_of(c, 0)));
+}
