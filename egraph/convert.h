@@ -4,7 +4,8 @@
 #include "egraph/egraph.h"
 #include "graph/graph.h"
 
-// Adds the live nodes. ret_ids: of every tensor of the graph the e-node that is it; NO_ENODE for those that are not live.
+// Adds the live nodes. ret_ids: of every tensor of the graph the e-node that is it; NO_ENODE for those that are not
+// live.
 void egraph_add_graph(struct egraph *e, const struct graph *g, enode_id *ret_ids);
 
 // Where e-nodes came from, so that what is as it was in a graph is written as it was: its origin, and the value keys of

@@ -2,9 +2,9 @@
 // graph.
 //
 // The oldest node of a class always stays: its children were there before it, so the oldest nodes of all classes are a
-// graph; and of the nodes on a cycle the youngest is never the oldest of its class, because what stands before it on the
-// cycle is older and read something older yet, which is in that class now. So filtering the youngest node of a cycle
-// leaves every class that can be made.
+// graph; and of the nodes on a cycle the youngest is never the oldest of its class, because what stands before it on
+// the cycle is older and read something older yet, which is in that class now. So filtering the youngest node of a
+// cycle leaves every class that can be made.
 #ifndef EGRAPH_CYCLES_H
 #define EGRAPH_CYCLES_H
 #include "egraph/egraph.h"

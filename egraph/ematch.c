@@ -1,5 +1,5 @@
-// The compiler of code trees, the index of nodes by operator, and the machine. Registers hold classes, slots the e-nodes
-// that are bound; an instruction tries all that fits and runs what stands below it in the tree for each.
+// The compiler of code trees, the index of nodes by operator, and the machine. Registers hold classes, slots the
+// e-nodes that are bound; an instruction tries all that fits and runs what stands below it in the tree for each.
 #include "egraph/ematch.h"
 
 #include "core/system/team.h"
@@ -144,8 +144,8 @@ static void compile_term(struct compilation *c, term_id term, uint8_t at)
     }
 }
 
-// A register with the class of the term, which a new instruction fetches from its node if need be; NO_REGISTER: the term
-// is not bound yet.
+// A register with the class of the term, which a new instruction fetches from its node if need be; NO_REGISTER: the
+// term is not bound yet.
 static uint8_t register_of(struct compilation *c, term_id term)
 {
     const struct term *t = &c->r->pattern.terms.items[term];

@@ -1,7 +1,7 @@
 // E-matching: the source graphs of all rules as programs of a little machine, joined to a tree in which rules share the
-// instructions that they begin with (de Moura and Bjorner, CADE-21, code trees). A program binds e-nodes to the nodes of
-// a source graph: the first anywhere, others below what is bound, and those of further source terms above it, through
-// the parents of a class that both read: never as a cross product.
+// instructions that they begin with (de Moura and Bjorner, CADE-21, code trees). A program binds e-nodes to the nodes
+// of a source graph: the first anywhere, others below what is bound, and those of further source terms above it,
+// through the parents of a class that both read: never as a cross product.
 //
 // What it finds are candidates: the operators and what they read agree, and attributes that are constants. Whether the
 // rest does is for egraph/instance.h to say.

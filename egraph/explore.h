@@ -2,8 +2,8 @@
 // e-graph as it is, on threads; applies what was found, in a fixed order; and rebuilds once. The result is the same for
 // any number of threads.
 //
-// Limits: e-nodes, rounds, memory, time; rules with several outputs take part in the first `k_multi` rounds only (Tensat,
-// Section 4); a rule that matches too often is banned for some rounds, longer each time (egg's back-off).
+// Limits: e-nodes, rounds, memory, time; rules with several outputs take part in the first `k_multi` rounds only
+// (Tensat, Section 4); a rule that matches too often is banned for some rounds, longer each time (egg's back-off).
 #ifndef EGRAPH_EXPLORE_H
 #define EGRAPH_EXPLORE_H
 #include "egraph/cycles.h"

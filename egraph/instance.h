@@ -1,6 +1,6 @@
-// Instances of rules: a rule at given types of its variables and attributes of its source nodes. Whether it applies, and
-// which nodes its target has, depends on nothing else, so each instance is looked at once, on a small graph of its own:
-// by the very code that the backtracking search uses (substitutions/match.h).
+// Instances of rules: a rule at given types of its variables and attributes of its source nodes. Whether it applies,
+// and which nodes its target has, depends on nothing else, so each instance is looked at once, on a small graph of its
+// own: by the very code that the backtracking search uses (substitutions/match.h).
 #ifndef EGRAPH_INSTANCE_H
 #define EGRAPH_INSTANCE_H
 #include "egraph/egraph.h"

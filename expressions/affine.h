@@ -1,7 +1,7 @@
 // Index expressions as affine forms, and the ranges of their values: what an index is, said once for whoever plans,
 // compiles or proves.
 //
-//     base + sum of factor * atom        an atom is a variable, or what is no sum: a quotient, a remainder, an index from data
+//     base + sum of factor * atom     an atom is a variable, or no sum: a quotient, a remainder, an index made of data
 #ifndef EXPRESSIONS_AFFINE_H
 #define EXPRESSIONS_AFFINE_H
 #include "expressions/definition.h"

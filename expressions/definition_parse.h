@@ -11,16 +11,16 @@
 //               scalar + scalar   - * /   sum(k < 3) scalar   product max min   if index >= 0 then scalar else scalar
 //     index     7   i   index + index   index - index   index * 7   index / 7   index mod 7   index(scalar)
 //
-// Variables are single letters, or a letter and a number, and stand for one range in the whole text. Signs bind as usual;
-// what follows `sum(...)`, `then` and `else` is one operand.
+// Variables are single letters, or a letter and a number, and stand for one range in the whole text. Signs bind as
+// usual; what follows `sum(...)`, `then` and `else` is one operand.
 #ifndef EXPRESSIONS_DEFINITION_PARSE_H
 #define EXPRESSIONS_DEFINITION_PARSE_H
 #include "expressions/definition.h"
 
 struct error;
 
-// Everything but the vectors of `ret_definition` is allocated in `a`; definition_free it. False: nothing is to be freed.
-// `file` names the text in errors.
-bool definition_parse(struct arena *a, const char *file, const char *text, size_t size, struct definition *ret_definition,
-                      struct error *error);
+// Everything but the vectors of `ret_definition` is allocated in `a`; definition_free it. False: nothing is to be
+// freed. `file` names the text in errors.
+bool definition_parse(struct arena *a, const char *file, const char *text, size_t size,
+                      struct definition *ret_definition, struct error *error);
 #endif

@@ -1,8 +1,8 @@
-// The scalar functions modulo the prime p = 2^61 - 1, private to the evaluators. The ring operations, division by other values than 0, powers by small
-// integers and real constants are exact. So two graphs whose values are the same rational function of the inputs (as
-// quotients of polynomials with rational coefficients, none of whose denominators vanishes modulo p) agree wherever no
-// division by 0 happens; by Schwartz and Zippel (1980) different ones agree on random inputs with a probability of at
-// most degree / p. Division by 0 gives 0.
+// The scalar functions modulo the prime p = 2^61 - 1, private to the evaluators. The ring operations, division by other
+// values than 0, powers by small integers and real constants are exact. So two graphs whose values are the same
+// rational function of the inputs (as quotients of polynomials with rational coefficients, none of whose denominators
+// vanishes modulo p) agree wherever no division by 0 happens; by Schwartz and Zippel (1980) different ones agree on
+// random inputs with a probability of at most degree / p. Division by 0 gives 0.
 //
 // Other functions are keyed stand-ins. They map equal arguments to equal values; a law of the real function holds here
 // only if the stand-in was made to have it:

@@ -1,10 +1,10 @@
-// A definition at small sizes as straight-line code, over the prime field and over doubles: every entry of every stage is
-// unrolled, reads outside of tensors and branches are decided, constants folded. What is left are lists of sums of products, of sums
-// and of functions over numbered values, each run by one loop.
+// A definition at small sizes as straight-line code, over the prime field and over doubles: every entry of every stage
+// is unrolled, reads outside of tensors and branches are decided, constants folded. What is left are lists of sums of
+// products, of sums and of functions over numbered values, each run by one loop.
 //
 // For tensors of tens of entries that are evaluated millions of times: some ten times faster than a plan. The values
-// are those of evaluate_field. Over doubles, where sums leave out products with a constant 0 and division by a constant is
-// a product, they are those of evaluate_f64 up to rounding, as long as no factor of such a 0 is infinite.
+// are those of evaluate_field. Over doubles, where sums leave out products with a constant 0 and division by a constant
+// is a product, they are those of evaluate_f64 up to rounding, as long as no factor of such a 0 is infinite.
 #ifndef EXPRESSIONS_TAPE_H
 #define EXPRESSIONS_TAPE_H
 #include <stdint.h>

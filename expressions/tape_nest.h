@@ -1,6 +1,6 @@
-// Reductions of reads over nested loops whose indices are linear in all variables, as those of convolutions, products of
-// matrices and pooling are. One iteration of all loops is a *step*: what it adds to an index is the same at every entry
-// of the result, so that it is worked out once.
+// Reductions of reads over nested loops whose indices are linear in all variables, as those of convolutions, products
+// of matrices and pooling are. One iteration of all loops is a *step*: what it adds to an index is the same at every
+// entry of the result, so that it is worked out once.
 #ifndef EXPRESSIONS_TAPE_NEST_H
 #define EXPRESSIONS_TAPE_NEST_H
 #include "expressions/definition.h"

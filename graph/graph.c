@@ -96,8 +96,8 @@ static node_id find_application(const struct graph *g, uint64_t hash, const stru
     return table_find(&g->by_structure, hash, is_same_application, g, &c);
 }
 
-// The same for either order of the inputs of a commutative node: their order follows from what makes them, and a rewrite
-// of that is not to change the key.
+// The same for either order of the inputs of a commutative node: their order follows from what makes them, and a
+// rewrite of that is not to change the key.
 static uint64_t key_of_node(const struct graph *g, const struct node *n, const tensor_id *inputs)
 {
     uint64_t h = n->label;

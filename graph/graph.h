@@ -27,7 +27,8 @@ typedef uint32_t tensor_id;
 #define NO_NODE UINT32_MAX
 #define NO_TENSOR UINT32_MAX
 #define NO_ORIGIN UINT32_MAX
-#define ORIGIN_OF_RULES (UINT32_C(1) << 31)   // origins from here on, NO_ORIGIN excepted: made by that rule (its number)
+#define ORIGIN_OF_RULES                                                                                                \
+    (UINT32_C(1) << 31)   // origins from here on, NO_ORIGIN excepted: made by that rule (its number)
 
 struct node {
     const struct operator* op;

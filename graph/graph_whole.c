@@ -49,10 +49,10 @@ void graph_uses_free(struct graph_uses *uses)
     mem_free(uses->nodes, (uses->n_edges + 1) * sizeof *uses->nodes);
 }
 
-// --- replacement -----------------------------------------------------------------------------------------------------
-// ------------------------------------------------------------------------------------------------------ Depth-first
-// from the outputs with an explicit stack. A replaced tensor stands for its replacement, so the order of the result is
-// found anew; meeting a node that is still open means a cycle.
+// --- replacement ----------------------------------------------------------------------------------------------------
+
+// Depth-first from the outputs with an explicit stack. A replaced tensor stands for its replacement, so the order of
+// the result is found anew; meeting a node that is still open means a cycle.
 
 enum visit { VISIT_NONE, VISIT_OPEN, VISIT_DONE };
 
@@ -221,8 +221,8 @@ static bool pair_inputs(struct comparing *c, node_id n)
 }
 
 // Inputs of commutative nodes stand in one order in both graphs, by what makes them, so position decides. Where that
-// leaves their value keys to decide, graphs whose keys differ by history compare as different; that costs a duplicate and
-// no soundness.
+// leaves their value keys to decide, graphs whose keys differ by history compare as different; that costs a duplicate
+// and no soundness.
 bool graph_pair(const struct graph *a, const struct graph *b, node_id *ret_partners)
 {
     if (a->outputs.count != b->outputs.count)

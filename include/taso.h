@@ -58,7 +58,8 @@ TASO_API void taso_options_free(taso_options *options);
 /* An option of taso-opt by its long name, without dashes ("budget", "threads", "shape", "costs"), and its value as on a
  * command line; "true" or "false" for a switch. `shape` and `without` may be set several times. Those that name outputs
  * (output, json, html, dot) and what is printed (quiet, verbose, explain) are no options here. TASO_USAGE otherwise. */
-TASO_API taso_status taso_options_set(taso_options *options, const char *name, const char *value, taso_error *ret_error);
+TASO_API taso_status taso_options_set(taso_options *options, const char *name, const char *value,
+                                      taso_error *ret_error);
 /* Called now and then, at most every 20 ms, by the thread that optimizes; not 0: end soon, with the best so far. */
 typedef int taso_progress_function(void *context);
 TASO_API void taso_options_set_progress(taso_options *options, taso_progress_function *function, void *context);
@@ -71,8 +72,9 @@ typedef struct taso_buffer {
     size_t size;
 } taso_buffer;
 
-/* Writes what taso-opt writes: the optimized model, or the original where that is as fast. `output` may be NULL: nothing
- * is written. `ret_report` may be NULL; it is set when the status is TASO_DONE or TASO_CHECK_FAILED, else to NULL. */
+/* Writes what taso-opt writes: the optimized model, or the original where that is as fast. `output` may be NULL:
+ * nothing is written. `ret_report` may be NULL; it is set when the status is TASO_DONE or TASO_CHECK_FAILED, else
+ * to NULL. */
 TASO_API taso_status taso_optimize_file(const taso_options *options, const char *input, const char *output,
                                         taso_report **ret_report, taso_error *ret_error);
 /* A model in memory, without external data, of less than 2 GiB. */

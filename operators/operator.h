@@ -89,8 +89,9 @@ struct operator
     // Builds the definition from d->inputs and the attributes, or refuses with a reason. Arity, known input types and
     // attribute lengths of scalars have been checked. Must depend on nothing else.
     bool (*define)(struct definition * d, const struct operator_call *call);
-    // Of one input and the attributes alone, when operator_check_attributes holds: inputs for which it differs are never
-    // well-typed together. A cheap way to refuse most combinations of many types. NULL: only what the flags say is known.
+    // Of one input and the attributes alone, when operator_check_attributes holds: inputs for which it differs are
+    // never well-typed together. A cheap way to refuse most combinations of many types. NULL: only what the flags say
+    // is known.
     uint64_t (*agreement)(const struct operator_call *call, int input);
     // Of the attributes alone: are there no inputs that they go with? NULL: that is not known.
     bool (*refuses)(const struct attribute_value *attributes);
@@ -108,8 +109,8 @@ int operator_find_role(const struct operator* op, enum attribute_role role);   /
 // Types and meaning of an application. On success the definition is finished (split trees derived) and its outputs
 // typed. On refusal d->reason says why. `d` was initialised or cleared with call->inputs.
 bool operator_define(struct definition *d, const struct operator_call *call);
-// In two steps, for who asks the same of many calls: what does not depend on how inputs and attributes fit together (each
-// type is known and not too large, each attribute is in its range), and the rest.
+// In two steps, for who asks the same of many calls: what does not depend on how inputs and attributes fit together
+// (each type is known and not too large, each attribute is in its range), and the rest.
 bool operator_check_call(struct definition *d, const struct operator_call *call);
 bool operator_check_attributes(struct definition *d, const struct operator_call *call);   // whatever the inputs are
 bool operator_define_checked(struct definition *d, const struct operator_call *call);

@@ -1,9 +1,9 @@
 // poolavg and poolmax: mean and maximum over windows of an image.
 //     poolmax  z[n,c,i,j] = max(r,s) x[n, c, i*sh + r*dh - pt, j*sw + s*dw - pl]            places outside do not count
 //     poolavg  z[n,c,i,j] = sum(r,s) x[n, c, ...] / (number of places that count)
-// Every window has a place that counts, or there would be no maximum and no mean: pads are smaller than windows, and the
-// steps of a dilation no larger than the image.
-// With :padding counted the mean counts the places in the pads too (as zeros), so it divides by the kernel's size.
+// Every window has a place that counts, or there would be no maximum and no mean: pads are smaller than windows, and
+// the steps of a dilation no larger than the image. With :padding counted the mean counts the places in the pads too
+// (as zeros), so it divides by the kernel's size.
 #include "operators/activation.h"
 #include "operators/operator.h"
 #include "operators/window.h"

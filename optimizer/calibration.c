@@ -1,9 +1,9 @@
-// What steps cost is corrected by what they take inside of the models that are about to be timed: alone, a step finds its
-// operands and weights elsewhere than where the steps before leave them.
+// What steps cost is corrected by what they take inside of the models that are about to be timed: alone, a step finds
+// its operands and weights elsewhere than where the steps before leave them.
 //
-// A plan is run a few times, and each step's time is the lower quartile of its times: what other programs add is added to
-// some runs only. Plans all of whose steps are known from running models are not run again, so that a full database leads
-// to the same result each time.
+// A plan is run a few times, and each step's time is the lower quartile of its times: what other programs add is added
+// to some runs only. Plans all of whose steps are known from running models are not run again, so that a full database
+// leads to the same result each time.
 #include "optimizer/contenders.h"
 
 #include "backends/contract/in_model.h"
@@ -37,7 +37,8 @@ static bool is_known_in_model(struct optimizing *o, const struct plan *plan)
     return true;
 }
 
-// Whether other programs took processors away is only known of the run as a whole, when several threads wait for another.
+// Whether other programs took processors away is only known of the run as a whole, when several threads wait for
+// another.
 static bool run_profiled(struct field *f, struct contender *c, struct profile *p, bool accepts_all, double *once,
                          struct error *error)
 {

@@ -19,7 +19,8 @@ struct model_inputs {
     size_t count;
     struct tensor_value *values;   // by the index of the input leaves; those that nobody reads have no data
 };
-// Random values for the inputs that outputs of a graph depend on, all with elements that are numbers: normal ones for floating-point types, small indices for integers, coins.
+// Random values for the inputs that outputs of a graph depend on, all with elements that are numbers: normal ones for
+// floating-point types, small indices for integers, coins.
 void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, size_t count, uint64_t seed,
                        struct arena *arena);
 

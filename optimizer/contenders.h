@@ -1,5 +1,5 @@
-// Every way to run the original and the finalists in our own executor: each graph under each policy of layouts that gives
-// another plan.
+// Every way to run the original and the finalists in our own executor: each graph under each policy of layouts that
+// gives another plan.
 #ifndef OPTIMIZER_CONTENDERS_H
 #define OPTIMIZER_CONTENDERS_H
 #include "core/numbers/random.h"

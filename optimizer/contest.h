@@ -1,8 +1,9 @@
 // Which is the fastest of several ways to run a model, and by how much is the fastest result faster than the fastest
-// original? All are run whole, by turns. Whoever runs them is behind `struct executor`, so every runtime is judged alike.
+// original? All are run whole, by turns. Whoever runs them is behind `struct executor`, so every runtime is judged
+// alike.
 //
 //   qualifying    every contender, one load: what is clearly slower than another of its kind drops out
-//   final         the fastest original and the fastest result, in several loads, as where a model lies in memory matters
+//   final         the fastest original and the fastest result, in several loads: where a model lies in memory matters
 #ifndef OPTIMIZER_CONTEST_H
 #define OPTIMIZER_CONTEST_H
 #include "core/numbers/statistics.h"

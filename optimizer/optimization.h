@@ -81,8 +81,8 @@ bool optimizing_has_large_weights(const struct optimizing *o);
 // The search by the strategy of the options, and a contest of what it came to, into o->found; what the report tells of
 // layouts and times. False: the device failed. (search_phase.c)
 bool optimizing_search(struct optimizing *o);
-// Corrects costs by what steps take inside of the original and the finalists: the largest change of an estimate by it, as
-// a share; 0: all that was known already. (calibration.c)
+// Corrects costs by what steps take inside of the original and the finalists: the largest change of an estimate by it,
+// as a share; 0: all that was known already. (calibration.c)
 bool optimizing_calibrate(struct optimizing *o, double *ret_change);
 // Times the original and all finalists, each in every way to run it, into o->report; the fastest finalist. Nothing
 // happens when none of them is rewritten. (contenders.c)
@@ -98,8 +98,8 @@ bool optimizing_differs_by_rounding(struct optimizing *o);
 
 // --- in the user's runtime (runtime_verdict.c) -----------------------------------------------------------------------
 
-// Begins to start what the options name, or what suits them; optimizing_prepare_runtime, after the import, waits for it,
-// gives it inputs, and tries the original. False: what was asked for is not there.
+// Begins to start what the options name, or what suits them; optimizing_prepare_runtime, after the import, waits for
+// it, gives it inputs, and tries the original. False: what was asked for is not there.
 bool optimizing_open_runtime(struct optimizing *o);
 bool optimizing_prepare_runtime(struct optimizing *o);
 void optimizing_close_runtime(struct optimizing *o);

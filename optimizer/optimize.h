@@ -40,10 +40,10 @@ struct optimize_options {
 extern const char *const optimize_searches[];   // "backtracking", "saturation", "both", NULL
 extern const char *const optimize_devices[];    // "cpu", "fake", "cuda", NULL
 // "joint": each candidate is priced with the best layouts around the change, beginning with what
-// sequential comes to where that is better than the original. "standard": rewritten with the layouts that a device gives
-// by rule.
-// "sequential": rewritten with row-major layouts, then the best are chosen. "graph-only": row-major throughout.
-// "layout-only": nothing is rewritten. "auto", the standard: joint for our own executor, standard for other runtimes.
+// sequential comes to where that is better than the original. "standard": rewritten with the layouts that a device
+// gives by rule. "sequential": rewritten with row-major layouts, then the best are chosen. "graph-only": row-major
+// throughout. "layout-only": nothing is rewritten. "auto", the standard: joint for our own executor, standard for other
+// runtimes.
 extern const char *const optimize_layouts[];
 extern const struct optimize_options optimize_standard_options;
 

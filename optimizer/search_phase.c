@@ -275,7 +275,7 @@ static void search(struct optimizing *o, const struct slant *slant, double time_
         search_with_policy(o, &o->model.graph, slant, policy_of_search(o->layout), time_left, TURN_ONLY, ret_result);
 }
 
-// --- several, and the best of them -------------------------------------------------------------------------------------
+// --- several, and the best of them ----------------------------------------------------------------------------------
 
 static size_t n_finalists(const struct optimizing *o)
 {

@@ -189,7 +189,8 @@ static void report_times_in_runtime(struct optimizing *o)
     r->is_faster = ratio_is_a_gain(&r->gain);
 }
 
-// What our own executor finds different is not asked for its time. A runtime that is gone leaves it to our own executor.
+// What our own executor finds different is not asked for its time. A runtime that is gone leaves it to our own
+// executor.
 static bool judge_in_runtime(struct optimizing *o)
 {
     if (!o->runtime.is_open || o->options->is_timing_skipped || o->report.verdict == CHECK_FAILED)

@@ -1,5 +1,5 @@
-// The numbers by which TASO's published rule files (protobuf, `graph_subst.pb`) name operators and their parameters: the
-// enumerations OpType, PMParameter, PaddingMode and ActiMode of that project, as far as its rules use them.
+// The numbers by which TASO's published rule files (protobuf, `graph_subst.pb`) name operators and their parameters:
+// the enumerations OpType, PMParameter, PaddingMode and ActiMode of that project, as far as its rules use them.
 #ifndef SUBSTITUTIONS_TASO_FORMAT_H
 #define SUBSTITUTIONS_TASO_FORMAT_H
 

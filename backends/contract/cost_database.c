@@ -1,5 +1,5 @@
-// Entries in the order in which they came, found by device and text. What was measured in this run is its own: that wins
-// over what the file says, also when the file is read again before it is written.
+// Entries in the order in which they came, found by device and text. What was measured in this run is its own: that
+// wins over what the file says, also when the file is read again before it is written.
 #include "backends/contract/cost_database.h"
 
 #include "backends/contract/backend.h"

@@ -27,7 +27,8 @@ void cost_database_add(struct cost_database *costs, const char *text, const stru
 const char *cost_database_device(const struct cost_database *costs, size_t entry);   // that an entry is of
 size_t cost_database_count(const struct cost_database *costs);
 // Merges with what the file has by now (other runs may have written) and replaces it, when there is something new; of
-// runs that write at the same time each waits for the other. False: it cannot be written, or is malformed by now and left.
+// runs that write at the same time each waits for the other. False: it cannot be written, or is malformed by now and
+// left.
 bool cost_database_write(struct cost_database *costs, struct error *error);
 void cost_database_free(struct cost_database *costs);
 #endif

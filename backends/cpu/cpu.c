@@ -290,7 +290,8 @@ static bool run(struct model *model, const struct tensor_value *inputs, struct t
     return true;
 }
 
-// With several threads other programs add to what the clock says: the shortest of a few runs, as long as they come between.
+// With several threads other programs add to what the clock says: the shortest of a few runs, as long as they come
+// between.
 static bool time_run(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
                      double *ret_seconds, struct error *error)
 {

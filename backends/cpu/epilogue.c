@@ -16,8 +16,8 @@ struct view cpu_view_in_f32(struct planner *p, tensor_id t, enum layout layout)
     return planner_copy(p, &v, DTYPE_F32, layout);
 }
 
-// A part of an image has the strides of the whole, which for a batch of one differ from dense strides in nothing but the
-// batch's. The library's fast kernels compare all strides. An image of one pixel stands both ways: as it was made.
+// A part of an image has the strides of the whole, which for a batch of one differ from dense strides in nothing but
+// the batch's. The library's fast kernels compare all strides. An image of one pixel stands both ways: as it was made.
 static struct view with_dense_strides(const struct view *v)
 {
     struct type type = type_make(v->dtype, v->rank, v->dim);

@@ -1,10 +1,10 @@
 // What a step costs: it is prepared alone, over random data, and run until its time is known.
 //
-// Before each run its surroundings are made as a model leaves them (surroundings.h). One run is a sample. Samples during
-// which other programs came between (core/system/clock.h), or beside which a piece of known work took longer than usual, do not
-// count. The cost is the lower quartile of the others, as what is still added to some of them was not the step's; sampling
-// ends when their median is known to 2 %, or when the time for a step is spent. A cost with too few samples that count is
-// doubtful.
+// Before each run its surroundings are made as a model leaves them (surroundings.h). One run is a sample. Samples
+// during which other programs came between (core/system/clock.h), or beside which a piece of known work took longer
+// than usual, do not count. The cost is the lower quartile of the others, as what is still added to some of them was
+// not the step's; sampling ends when their median is known to 2 %, or when the time for a step is spent. A cost with
+// too few samples that count is doubtful.
 //
 // A step that is bound by reading its weights is taken as a share of a read of known size that alternates with it
 // (memory_probe.h), as what memory gives one core changes by half within seconds.
@@ -124,8 +124,9 @@ static bool sample(struct measurement *s, const struct step_request *r, double b
     return true;
 }
 
-// Where threads wait for each other and other programs take processors from them, hardly a run that begins after a pause is
-// whole. Runs one right after the other keep the threads awake: the shortest of them, with all operands where it left them.
+// Where threads wait for each other and other programs take processors from them, hardly a run that begins after a
+// pause is whole. Runs one right after the other keep the threads awake: the shortest of them, with all operands where
+// it left them.
 static bool sample_in_a_row(struct measurement *s, struct step_cost *ret_cost)
 {
     struct turn *turn = surroundings_settle(s->around);

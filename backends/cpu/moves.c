@@ -1,5 +1,5 @@
-// Operators that only move entries but are no view: concatenation as one step of copies for each input, padding as loops
-// of copies, gathering as its own kernel.
+// Operators that only move entries but are no view: concatenation as one step of copies for each input, padding as
+// loops of copies, gathering as its own kernel.
 #include "backends/cpu/cpu_internal.h"
 #include "core/memory/arena.h"
 #include "expressions/elements.h"

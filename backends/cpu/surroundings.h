@@ -16,8 +16,8 @@ struct turn {   // a prepared step and the memories that it runs over
     char **memory;
 };
 
-// Prepares the step over random data, in the request's arena; its `memory` is not looked at. NULL: failed, r->error says
-// why.
+// Prepares the step over random data, in the request's arena; its `memory` is not looked at. NULL: failed, r->error
+// says why.
 struct surroundings *surroundings_make(const struct step_request *r);
 void surroundings_free(struct surroundings *s);
 void *surroundings_state(const struct surroundings *s);

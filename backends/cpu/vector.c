@@ -245,7 +245,7 @@ static bool has_nan(const float *a, int64_t n)
 EXTREME_OF_BLOCK(max_of_block, >, -INFINITY)
 EXTREME_OF_BLOCK(min_of_block, <, INFINITY)
 
-// --- sums of rows ------------------------------------------------------------------------------------------------------
+// --- sums of rows ---------------------------------------------------------------------------------------------------
 
 #define STREAMS 8
 #define LINE 16     // floats

@@ -16,9 +16,9 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-// Is the axis a digit of the places of both boxes, with values from 0 to `size`? All smaller strides together stay below
-// its own, and all larger ones are multiples of the least of them, which the digit does not reach: then a difference in
-// this digit is made up by nothing else.
+// Is the axis a digit of the places of both boxes, with values from 0 to `size`? All smaller strides together stay
+// below its own, and all larger ones are multiples of the least of them, which the digit does not reach: then a
+// difference in this digit is made up by nothing else.
 static bool is_digit(const struct loop *a, const struct loop *b, const int64_t *stride, int axis, int64_t size)
 {
     int64_t below = 0, least = INT64_MAX;

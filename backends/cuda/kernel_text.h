@@ -8,8 +8,8 @@
 //     SHARED               of a block's threads
 //     REDUCE(array, f)     array[0] becomes all BLOCK entries joined by f; synchronized before and after
 //     INFINITE, half_to_real(h), half_from_real(r), bfloat_to_real(h), bfloat_from_real(r)
-// so that kernels are tested without a GPU. Names in the text: a0, a1, ... are what the kernel reads and writes; i0, ...
-// places on axes, r0, ... places on reduced ones.
+// so that kernels are tested without a GPU. Names in the text: a0, a1, ... are what the kernel reads and writes; i0,
+// ... places on axes, r0, ... places on reduced ones.
 #ifndef BACKENDS_CUDA_KERNEL_TEXT_H
 #define BACKENDS_CUDA_KERNEL_TEXT_H
 #include "backends/planning/plan.h"

@@ -29,8 +29,8 @@ bool kernels_from_definition(const struct definition *d, const struct step *step
 // Are its values reals of single precision (so that epilogues can follow)?
 bool definition_is_in_single_precision(const struct definition *d);
 
-// Does no loop read or write what another one writes? Two that fill boxes of one tensor are known to be apart when their
-// strides are equal and the distance of their corners is along one axis; where that is not seen the answer is no.
+// Does no loop read or write what another one writes? Two that fill boxes of one tensor are known to be apart when
+// their strides are equal and the distance of their corners is along one axis; where that is not seen the answer is no.
 bool loops_are_independent(int n, const struct loop *loops);
 
 // For both: completes the text in the arena and adds the kernel.

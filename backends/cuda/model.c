@@ -64,7 +64,8 @@ static bool place_memory(struct cuda_model *m, struct cuda_backend *b, memory_id
                       type_bytes(&weights[memory->index].type) != bytes))
         return error_set_code(error, EXIT_UNSUPPORTED, NULL, "weight %lld has no value", (long long)memory->index);
     m->at.memory[id] = m->blocks[id] = cuda_allocate(b, bytes, error);
-    return m->blocks[id] && (!is_weight || upload_weight(b, m->blocks[id], (size_t)memory->index, bytes, weights, error));
+    return m->blocks[id] &&
+           (!is_weight || upload_weight(b, m->blocks[id], (size_t)memory->index, bytes, weights, error));
 }
 
 static bool place_memories(struct cuda_model *m, struct cuda_backend *b, size_t n_weights,

@@ -4,8 +4,8 @@
 // Values that another value of the same variable dominates are dropped first (dominance.h): mostly this leaves little.
 // Then variables are eliminated (variable_elimination.h), which is exact. What would take larger tables or more work
 // than the limits allow is solved approximately: mini-buckets give a lower bound and a first assignment, which is
-// improved by solving exactly for most variables while the others keep their values (conditioning.h). Work is counted in
-// entries of tables, so the answer does not depend on the machine.
+// improved by solving exactly for most variables while the others keep their values (conditioning.h). Work is counted
+// in entries of tables, so the answer does not depend on the machine.
 #ifndef BACKENDS_LAYOUTS_ASSIGNMENT_H
 #define BACKENDS_LAYOUTS_ASSIGNMENT_H
 #include <stddef.h>
@@ -33,8 +33,8 @@ extern const struct assignment_limits assignment_standard_limits;
 struct assignment assignment_find(size_t n_variables, const int *n_values, size_t n_tables,
                                   const struct cost_table *tables, const struct assignment_limits *limits,
                                   struct arena *arena, int *ret_values);
-// The work that eliminating all variables takes, from the tables' variables alone; INFINITY where one takes more entries
-// than the limit.
+// The work that eliminating all variables takes, from the tables' variables alone; INFINITY where one takes more
+// entries than the limit.
 double assignment_work(size_t n_variables, const int *n_values, size_t n_tables, const struct cost_table *tables,
                        const struct assignment_limits *limits, struct arena *arena);
 #endif

@@ -4,8 +4,8 @@
 #define BACKENDS_LAYOUTS_CONDITIONING_H
 #include "backends/layouts/assignment.h"
 
-// No table that is made has more than `most_entries`. No sum is below `least`. Gives the sum for the values that are left
-// in `values`.
+// No table that is made has more than `most_entries`. No sum is below `least`. Gives the sum for the values that are
+// left in `values`.
 double conditioning_improve(size_t n_variables, const int *n_values, size_t n_tables, const struct cost_table *tables,
                             size_t most_entries, double least, struct arena *arena, int *values);
 #endif

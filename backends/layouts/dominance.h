@@ -1,6 +1,6 @@
-// Values of variables that need not be looked at (assignment.h): a value is no better than another one of the same variable
-// if, whatever the others take, changing it to that one adds nothing in sum over all tables. Most values are such dead
-// ends, and their going lets others go.
+// Values of variables that need not be looked at (assignment.h): a value is no better than another one of the same
+// variable if, whatever the others take, changing it to that one adds nothing in sum over all tables. Most values are
+// such dead ends, and their going lets others go.
 #ifndef BACKENDS_LAYOUTS_DOMINANCE_H
 #define BACKENDS_LAYOUTS_DOMINANCE_H
 #include "backends/layouts/assignment.h"

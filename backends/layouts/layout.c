@@ -168,8 +168,8 @@ static uint8_t *layouts_of(const struct layout_search *s, const int *values)
 }
 
 // What would have to be measured waits until all else is known that these layouts ask for: then others may be better.
-// So what is measured, and whether anything has to be, does not depend on what was priced before. Where the least is out
-// of reach nothing waits: there what is filled in which round decides what is found.
+// So what is measured, and whether anything has to be, does not depend on what was priced before. Where the least is
+// out of reach nothing waits: there what is filled in which round decides what is found.
 static bool price_layouts(struct layout_search *s, const int *values)
 {
     struct plan plan = {0};
@@ -319,8 +319,8 @@ static struct estimate estimate_of(const struct layout_search *s, const struct a
     return e;
 }
 
-// What is found where the least is out of reach depends on all entries, also on those that were filled for other graphs.
-// So such a graph has tables of its own.
+// What is found where the least is out of reach depends on all entries, also on those that were filled for other
+// graphs. So such a graph has tables of its own.
 static bool find_values(struct layout_search *s, int *ret_values, struct estimate *ret_estimate)
 {
     struct assignment found;

@@ -1,8 +1,8 @@
 // The problem to be solved: tables over choices, and over sets of copies.
 //
-// The copies of a tensor would be one table over its choice and those of all its readers. A variable of its own, the set
-// of slots that are copied, makes of it tables over three variables: what the set costs, and, for each reader, what the
-// set lacks of what it needs.
+// The copies of a tensor would be one table over its choice and those of all its readers. A variable of its own, the
+// set of slots that are copied, makes of it tables over three variables: what the set costs, and, for each reader, what
+// the set lacks of what it needs.
 #include "backends/layouts/layout_internal.h"
 
 #include "backends/layouts/assignment.h"
@@ -62,8 +62,8 @@ static double most_seconds_of(const struct layout_table *copies, unsigned slots)
     return most;
 }
 
-// Of a reader and the set: what the set lacks costs at least as much as to put it into the set, so that it never pays to
-// leave it out. (Infinity would do, but is no help in comparing values.)
+// Of a reader and the set: what the set lacks costs at least as much as to put it into the set, so that it never pays
+// to leave it out. (Infinity would do, but is no help in comparing values.)
 static void add_need(struct formulation *f, const struct layout_part *copies, const struct layout_part *need,
                      uint32_t set, unsigned slots)
 {

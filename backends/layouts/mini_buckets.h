@@ -1,8 +1,8 @@
 // A lower bound of a sum of tables, and an assignment that goes by it (mini-bucket elimination; Dechter and Rish 2003).
 //
-// Where the tables that mention a variable add up to too large a table, they are parted, and each part is minimized over
-// the variable by itself: as if the variable could have another value in each. Costs are moved between the parts first,
-// so that all have the same minimum for each of its values.
+// Where the tables that mention a variable add up to too large a table, they are parted, and each part is minimized
+// over the variable by itself: as if the variable could have another value in each. Costs are moved between the parts
+// first, so that all have the same minimum for each of its values.
 #ifndef BACKENDS_LAYOUTS_MINI_BUCKETS_H
 #define BACKENDS_LAYOUTS_MINI_BUCKETS_H
 #include "backends/layouts/assignment.h"

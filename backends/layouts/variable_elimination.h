@@ -66,8 +66,8 @@ double elimination_entries_of(struct elimination *e, uint32_t variable, const fa
 void elimination_remove(struct elimination *e, uint32_t variable);
 // give it a value;
 void elimination_fix(struct elimination *e, uint32_t variable, int value);
-// or drop it and its tables after elimination_minimize added what is to be in their place: the minimum over the variable
-// of the sum of some tables and `shift` (by its values). elimination_marginals: the minimum over all others.
+// or drop it and its tables after elimination_minimize added what is to be in their place: the minimum over the
+// variable of the sum of some tables and `shift` (by its values). elimination_marginals: the minimum over all others.
 void elimination_drop(struct elimination *e, uint32_t variable);
 void elimination_minimize(struct elimination *e, uint32_t variable, const factor_list *some, const double *shift);
 void elimination_marginals(struct elimination *e, uint32_t variable, const factor_list *some, double *ret_marginals);

@@ -128,8 +128,8 @@ struct plan {
     VEC(struct layout_request) requests;
 };
 
-// In which layouts (LAYOUT_BIT) a device can write results; LAYOUT_ROWS need not be said. An operator that lists channels
-// last is one on images, one that lists columns is one on matrices.
+// In which layouts (LAYOUT_BIT) a device can write results; LAYOUT_ROWS need not be said. An operator that lists
+// channels last is one on images, one that lists columns is one on matrices.
 struct layout_support {
     unsigned of_operator[OP_COUNT];   // of what it claims
     unsigned of_loops_on_images;      // loops and other claims, for tensors between operators on images
@@ -144,8 +144,8 @@ struct plan_target {
     const struct kernel *loops, *evaluate;
     // Makes the node a step of its own (with planner_* below), or gives false to leave it to its definition.
     bool (*claim)(void *context, struct planner *p, node_id node);
-    // Can the step made for the node write its result there, within the result of a concatenation? Asked of all operators
-    // but leaves, views and concatenations; the memory is not known yet. NULL: concatenations copy.
+    // Can the step made for the node write its result there, within the result of a concatenation? Asked of all
+    // operators but leaves, views and concatenations; the memory is not known yet. NULL: concatenations copy.
     bool (*writes_part)(void *context, const struct planner *p, node_id node, const struct view *part);
     void *context;
     const struct layout_support *layouts;   // NULL: no choices
@@ -153,8 +153,8 @@ struct plan_target {
 struct code_cache;
 
 // What is to be known to plan. `layouts` has one enum layout for each tensor: that of the plan if there is a choice and
-// it is among those possible; LAYOUT_ANY, or NULL for all, leaves it to the standard: channels last between operators on
-// images, row-major elsewhere.
+// it is among those possible; LAYOUT_ANY, or NULL for all, leaves it to the standard: channels last between operators
+// on images, row-major elsewhere.
 struct plan_request {
     const struct graph *graph;
     const struct plan_target *target;
@@ -176,8 +176,8 @@ bool plan_has_room(const struct plan *plan, struct error *error);
 // the code of its loops. Equal words, equal text, equal work; the text is for people, the words for speed.
 void step_spell(const struct plan *plan, const struct step *step, struct words *ret_words);
 void step_print(struct text *out, const struct plan *plan, const struct step *step);
-// By what databases know a step: the same for element-wise loops that read, compute and write the same in another order.
-// Gives the number of parts that the step has; of those with the same key, each part is taken to cost the same.
+// By what databases know a step: the same for element-wise loops that read, compute and write the same in another
+// order. Gives the number of parts that the step has; of those with the same key, each part is taken to cost the same.
 int step_print_key(struct text *out, const struct plan *plan, const struct step *step);
 void plan_print(struct text *out, const struct plan *plan);   // for people: one line per step
 

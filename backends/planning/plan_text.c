@@ -216,9 +216,10 @@ static void print_attributes(struct text *out, const struct node *n)
 
 // --- keys ------------------------------------------------------------------------------------------------------------
 //
-// What an element-wise loop costs depends on what it reads, computes and writes, hardly on the order: a search that moves
-// additions about meets thousands of loops that differ in nothing else. Of sums and the like with many terms not even the
-// numbers matter much, but for the cost of one access or instruction: those of about the same length share that.
+// What an element-wise loop costs depends on what it reads, computes and writes, hardly on the order: a search that
+// moves additions about meets thousands of loops that differ in nothing else. Of sums and the like with many terms not
+// even the numbers matter much, but for the cost of one access or instruction: those of about the same length share
+// that.
 
 #define LONG_UNITS 12   // of accesses and instructions
 #define GROWTH 1.5      // from one range of lengths to the next

@@ -1,12 +1,13 @@
-// Which tensors stand between operators on images: those that such operators read and write, and what is made of them at
-// the same places or with the same channels. Only these have layouts of images; and only matrices that a product reads
-// have layouts of matrices.
+// Which tensors stand between operators on images: those that such operators read and write, and what is made of them
+// at the same places or with the same channels. Only these have layouts of images; and only matrices that a product
+// reads have layouts of matrices.
 #include "backends/planning/planner.h"
 
 #include "core/memory/arena.h"
 #include <string.h>
 
-// Tensors of which one is made from the other at the same places, as sets: each knows another one of its set, or itself.
+// Tensors of which one is made from the other at the same places, as sets: each knows another one of its set, or
+// itself.
 static tensor_id first_of_set(tensor_id *sets, tensor_id t)
 {
     while (sets[t] != t)

@@ -171,8 +171,8 @@ static enum layout layout_of_view(const struct view *v, unsigned mask)
     return LAYOUT_ROWS;
 }
 
-// A choice where there is one. Else what it becomes must not depend on choices: not on what a reader wants in this plan,
-// nor on how operands stand that are choices.
+// A choice where there is one. Else what it becomes must not depend on choices: not on what a reader wants in this
+// plan, nor on how operands stand that are choices.
 void planner_store_value(struct planner *p, tensor_id t, enum layout layout)
 {
     struct tensor_state *s = &p->tensors[t];

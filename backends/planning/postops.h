@@ -40,7 +40,7 @@ struct postops {
 };
 
 // Reads the chain off the epilogue's code. False when it is no such chain, or an operand is neither one number, nor one
-// dense vector along the channel axis, nor of the result's shape and strides (or dense in the order of its axes, where the
-// result is part of something larger), or not of its element type.
+// dense vector along the channel axis, nor of the result's shape and strides (or dense in the order of its axes, where
+// the result is part of something larger), or not of its element type.
 bool postops_from_epilogue(const struct loop *epilogue, int channel_axis, struct postops *ret_ops);
 #endif

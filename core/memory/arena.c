@@ -2,9 +2,9 @@
 //
 //     older <── [full] <── [full] <── [filling | free] ──> [kept, empty] ──> newer
 //
-// Releasing to a mark moves `arena.block` back and keeps the newer blocks for reuse. Those kept that are all too small for
-// a request make room for its block, so that an arena holds no more than it had in use at some time. Under AddressSanitizer the free
-// part of every block is poisoned, so that a use after arena_release is found.
+// Releasing to a mark moves `arena.block` back and keeps the newer blocks for reuse. Those kept that are all too small
+// for a request make room for its block, so that an arena holds no more than it had in use at some time. Under
+// AddressSanitizer the free part of every block is poisoned, so that a use after arena_release is found.
 #include "core/memory/arena.h"
 #include "core/memory/memory.h"
 #include <assert.h>

@@ -92,7 +92,8 @@ static double draw_median(const struct loads *l, size_t load, struct random *ran
     return l->ratios[begin + at];
 }
 
-// One load less than there are is drawn: so the variance between few loads is not taken for too small (Rao and Wu 1988).
+// One load less than there are is drawn: so the variance between few loads is not taken for too small (Rao and Wu
+// 1988).
 static double draw_logarithm(const struct loads *l, struct random *random)
 {
     size_t n = l->count > 1 ? l->count - 1 : 1;

@@ -1,5 +1,5 @@
-// The clocks of the C library as seconds, and what tells of other programs: a thread that works without waiting takes as
-// long on the clock as its processor time says, and is switched away from only when it waits.
+// The clocks of the C library as seconds, and what tells of other programs: a thread that works without waiting takes
+// as long on the clock as its processor time says, and is switched away from only when it waits.
 #include "core/system/clock.h"
 #include <stdio.h>
 #include <sys/resource.h>

@@ -1,7 +1,7 @@
-// Reading is a private map of a regular file. Writing goes to a new file in the target's folder, which takes the target's
-// name only when every byte is on the disk: whoever looks sees the old file or the new one. Until then it has no name
-// where the file system knows such files (O_TMPFILE), so that nothing is left of a program that is killed. A target that
-// is no regular file (/dev/null, a pipe) cannot be replaced by a rename and is written directly.
+// Reading is a private map of a regular file. Writing goes to a new file in the target's folder, which takes the
+// target's name only when every byte is on the disk: whoever looks sees the old file or the new one. Until then it has
+// no name where the file system knows such files (O_TMPFILE), so that nothing is left of a program that is killed. A
+// target that is no regular file (/dev/null, a pipe) cannot be replaced by a rename and is written directly.
 #define _GNU_SOURCE   // O_TMPFILE
 #include "core/memory/memory.h"
 #include "core/system/file.h"

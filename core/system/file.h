@@ -1,4 +1,5 @@
-// Files: read-only memory maps, and writing that is all or nothing (a file without a name in the same folder, then rename).
+// Files: read-only memory maps, and writing that is all or nothing (a file without a name in the same folder, then
+// rename).
 #ifndef CORE_SYSTEM_FILE_H
 #define CORE_SYSTEM_FILE_H
 #include <stdbool.h>
@@ -28,8 +29,8 @@ struct file_writer {
 };
 bool file_writer_open(struct file_writer *w, const char *path, struct error *error);
 void file_write(struct file_writer *w, const void *bytes, size_t size);
-// Flush and fsync: the whole file is on the disk, and its target is what it was. On failure as abandon. Of several files
-// that belong together each is synchronized before the first is committed.
+// Flush and fsync: the whole file is on the disk, and its target is what it was. On failure as abandon. Of several
+// files that belong together each is synchronized before the first is committed.
 bool file_writer_synchronize(struct file_writer *w, struct error *error);
 bool file_writer_commit(struct file_writer *w, struct error *error);    // synchronize, rename; on failure as abandon
 void file_writer_set_target(struct file_writer *w, const char *path);   // another name in the same folder
@@ -37,9 +38,9 @@ void file_writer_abandon(struct file_writer *w);   // removes the temporary file
 bool file_can_be_replaced(const char *path);       // a regular file or nothing yet: no device, no pipe, no folder
 bool file_write_text(const char *path, const char *text, size_t size, struct error *error);   // open, write, commit
 
-// An advisory lock on the file that a path names, for whoever reads, merges and replaces it (a rename ends no lock: it is
-// taken again on the new file). Waits; an absent file is made, empty. Where nothing can be locked (no such folder, no
-// regular file, a file system without locks) nothing is held, and the caller goes on.
+// An advisory lock on the file that a path names, for whoever reads, merges and replaces it (a rename ends no lock: it
+// is taken again on the new file). Waits; an absent file is made, empty. Where nothing can be locked (no such folder,
+// no regular file, a file system without locks) nothing is held, and the caller goes on.
 struct file_lock {
     int fd;   // -1: nothing is held
 };

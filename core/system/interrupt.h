@@ -6,8 +6,8 @@
 void interrupt_install(void);   // SIGINT and SIGTERM; programs call it once in main
 // While it is wanted, the first one ends the process at once, too: for long work that asks nobody and leaves nothing.
 void interrupt_end_at_once(bool is_wanted);
-// Somebody else who may end the long work of this thread: asked by it at most every 20 ms, until it says yes once. NULL:
-// nobody, and what was said is forgotten. The listener must live until then.
+// Somebody else who may end the long work of this thread: asked by it at most every 20 ms, until it says yes once.
+// NULL: nobody, and what was said is forgotten. The listener must live until then.
 struct interrupt_listener {
     bool (*wants_end)(void *context);
     void *context;

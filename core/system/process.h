@@ -13,7 +13,8 @@ struct process {
     pid_t pid;   // 0: none
     int socket;
 };
-// arguments[0] is looked up in PATH; the list ends with NULL. What the helper prints is lost: it answers over the socket.
+// arguments[0] is looked up in PATH; the list ends with NULL. What the helper prints is lost: it answers over the
+// socket.
 bool process_start(struct process *ret_process, const char *const *arguments, struct error *error);
 // Both wait for at most that many seconds. False: it took longer, the helper is gone, or the line is over-long
 // (`name` says who in the error, EXIT_UNSUPPORTED). After that the process can only be ended.

@@ -1,8 +1,8 @@
 // Branch and bound. An open branch is a list of decisions, each to take a node (its class is needed then, and has no
 // other node) or not to take it; looking at it means to reduce the problem under these decisions, to extract greedily,
 // and to bound by cuts. The open branch with the lowest bound is looked at next, so that bound holds for the whole. A
-// node that, with what the cuts leave of its cost, makes every selection too dear is dropped below that branch. Where the k cheapest are wanted,
-// a branch ends when it has no choice left, or costs too much.
+// node that, with what the cuts leave of its cost, makes every selection too dear is dropped below that branch. Where
+// the k cheapest are wanted, a branch ends when it has no choice left, or costs too much.
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
 #include "egraph/extraction/incumbent.h"

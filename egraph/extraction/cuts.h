@@ -1,6 +1,6 @@
-// A lower bound from disjoint cuts, which sees sharing and cycles: LM-cut of classical planning without deletes (Helmert
-// and Domshlak, "Landmarks, critical paths and abstractions", ICAPS 2009), where classes are facts and nodes actions.
-// Every selection has a node of each cut; a cut is worth what its cheapest node has left to give.
+// A lower bound from disjoint cuts, which sees sharing and cycles: LM-cut of classical planning without deletes
+// (Helmert and Domshlak, "Landmarks, critical paths and abstractions", ICAPS 2009), where classes are facts and nodes
+// actions. Every selection has a node of each cut; a cut is worth what its cheapest node has left to give.
 #ifndef EGRAPH_EXTRACTION_CUTS_H
 #define EGRAPH_EXTRACTION_CUTS_H
 #include "egraph/extraction/problem.h"

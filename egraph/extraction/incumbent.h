@@ -28,8 +28,8 @@ bool incumbent_is_interrupted(const struct incumbent *i);
 bool incumbent_must_stop(const struct incumbent *i);
 // Can selections that cost at least `bound` be left out?
 bool incumbent_excludes(const struct incumbent *i, double bound);
-// Takes a selection of `problem`, which may be changed, when it is valid, new, and cheaper than the limit. Gives whether
-// it was taken.
+// Takes a selection of `problem`, which may be changed, when it is valid, new, and cheaper than the limit. Gives
+// whether it was taken.
 bool incumbent_take(struct incumbent *i, uint32_t *choice);
 // The same for a selection of root.problem, which is not changed.
 bool incumbent_offer(struct incumbent *i, const uint32_t *choice);

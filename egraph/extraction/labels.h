@@ -20,8 +20,8 @@ struct label_pricing {
     void (*settle)(void *context, uint32_t node, double label);   // of the node's class; called once a class
 };
 void labels_init(struct labels *l, const struct extraction_problem *p);
-// May be repeated. ret_choice: n_classes items, the settling node of each class, EXTRACTION_NONE for those that cannot be
-// built.
+// May be repeated. ret_choice: n_classes items, the settling node of each class, EXTRACTION_NONE for those that cannot
+// be built.
 void labels_set(struct labels *l, const struct label_pricing *pricing, uint32_t *ret_choice);
 void labels_free(struct labels *l);
 #endif

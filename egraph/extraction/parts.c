@@ -1,5 +1,5 @@
-// Parts are found with a union-find over the classes. The combinations of what was found in the parts so far, k at most,
-// are crossed with the selections of the next one; the k cheapest of all are among those.
+// Parts are found with a union-find over the classes. The combinations of what was found in the parts so far, k at
+// most, are crossed with the selections of the next one; the k cheapest of all are among those.
 #include "core/system/clock.h"
 #include "egraph/extraction/incumbent.h"
 #include "egraph/extraction/parts.h"

@@ -1,7 +1,7 @@
 // Computing what depends on weights only, by the reference backend (what the operators' definitions say, every
-// intermediate tensor rounded to its element type as a runtime would) or by what the model's owner has put in its place. Only the ancestors of the wanted tensor are
-// looked at, collected with a stack of their own and run in the graph's order: neither the depth nor the size of the
-// rest of the graph matters.
+// intermediate tensor rounded to its element type as a runtime would) or by what the model's owner has put in its
+// place. Only the ancestors of the wanted tensor are looked at, collected with a stack of their own and run in the
+// graph's order: neither the depth nor the size of the rest of the graph matters.
 #include "backends/reference/reference.h"
 #include "core/memory/hash.h"
 #include "core/text/error.h"

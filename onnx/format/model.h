@@ -228,12 +228,12 @@ bool onnx_message_parse(struct arena *a, const struct onnx_descriptor *d, const 
 // no use before definition, no cycle (reported as one), defined outputs; in subgraphs and functions too.
 bool onnx_model_check(const struct onnx_model *model, const char *file, struct error *error);
 
-// All or nothing: whenever this ends, PATH and its data are the old ones or the new ones. Tensors with external data stay
-// external, in one file beside the model, `PATH.HASH.data` by a hash of its content, so that it is no other model's; when
-// the model would exceed `limit` bytes (0: protobuf's limit), all larger tensors are moved there. The data of a model that
-// was written there before is removed. Payloads go from
-// map to file in pieces, and the pages of `source` (which may be NULL) are given back as they are written, so that
-// memory does not grow with the model. The model is left as it was.
+// All or nothing: whenever this ends, PATH and its data are the old ones or the new ones. Tensors with external data
+// stay external, in one file beside the model, `PATH.HASH.data` by a hash of its content, so that it is no other
+// model's; when the model would exceed `limit` bytes (0: protobuf's limit), all larger tensors are moved there. The
+// data of a model that was written there before is removed. Payloads go from map to file in pieces, and the pages of
+// `source` (which may be NULL) are given back as they are written, so that memory does not grow with the model. The
+// model is left as it was.
 bool onnx_model_write(const struct onnx_model *model, const struct onnx_file *source, const char *path, size_t limit,
                       struct error *error);
 

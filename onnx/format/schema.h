@@ -4,7 +4,7 @@
 // Every message struct begins with a `struct onnx_message`. A field's kind says what stands at its offset:
 //   INT       int64_t                 int32, int64 and enum; present when its bit in `has` is set
 //   FLOAT     float                   the same
-//   STRING    struct onnx_string      a NUL-terminated copy; present when text is not NULL. Only text for people may have
+//   STRING    struct onnx_string      a NUL-terminated copy, present when text is not NULL; only text for people has
 //                                     a NUL in it: names end at one for much of the world
 //   BYTES     struct onnx_bytes       a view into the file; present when at is not NULL
 //   MESSAGE   pointer to a message    present when not NULL

@@ -19,6 +19,7 @@ struct validator {
 };
 void validator_init(struct validator *v);
 void validator_free(struct validator *v);
-// Of a match of `g`. One that cannot be applied is no difference; one whose nodes of `g` are not the source graph is none.
+// Of a match of `g`. One that cannot be applied is no difference; one whose nodes of `g` are not the source graph is
+// none.
 enum verdict validator_judge(struct validator *v, const struct match *m, const struct graph *g);
 #endif

@@ -145,7 +145,8 @@ static void ends_within_its_limits(void **state)
         struct arena arena;
         arena_init(&arena);
         size_t n = 1 + random_below(&random, 1 + random_below(&random, 1 + random_below(&random, 1000)));
-        struct puzzle p = make_puzzle(n, 1 + random_below(&random, 2 * n), 2 + random_below(&random, n), &random, &arena);
+        struct puzzle p =
+            make_puzzle(n, 1 + random_below(&random, 2 * n), 2 + random_below(&random, n), &random, &arena);
         size_t before = arena.total;
         int *values = arena_array(&arena, int, n), *again = arena_array(&arena, int, n);
         struct assignment a = solve(&p, &assignment_standard_limits, &arena, values);

@@ -1,5 +1,5 @@
-// Layouts of graphs with too many choices for the least sum: concatenations of concatenations, planned for the processor,
-// at costs made up by the words of each step.
+// Layouts of graphs with too many choices for the least sum: concatenations of concatenations, planned for the
+// processor, at costs made up by the words of each step.
 #include "backends/cpu/cpu.h"
 #include "backends/layouts/layout.h"
 #include "core/memory/hash.h"
@@ -36,7 +36,8 @@ static struct backend *open_device(uint64_t scatter)
 
 static void convolve(struct maker *m, tensor_id x, int64_t channels, int64_t kernel)
 {
-    tensor_id inputs[2] = {x, add_leaf(m, true, 4, (int64_t[]){channels, graph_type(&m->g, x)->dim[1], kernel, kernel})};
+    tensor_id inputs[2] = {x,
+                           add_leaf(m, true, 4, (int64_t[]){channels, graph_type(&m->g, x)->dim[1], kernel, kernel})};
     struct arguments a = {0};
     give(&a, "pad", 4, (int64_t[]){kernel / 2, kernel / 2, kernel / 2, kernel / 2});
     assert_true(add_node(m, OP_CONV, &a, 2, inputs));
@@ -76,7 +77,8 @@ static void make_dense_graph(struct maker *m, uint32_t layers)
     graph_add_output(&m->g, m->tensors[m->n - 1]);
 }
 
-// Half of a U-net's way down and up again: each level reads its image from the way down. (U-net++: those of all levels.)
+// Half of a U-net's way down and up again: each level reads its image from the way down. (U-net++: those of all
+// levels.)
 static void make_u_graph(struct maker *m, uint32_t levels, bool is_nested)
 {
     tensor_id down[32];

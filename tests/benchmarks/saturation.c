@@ -1,7 +1,6 @@
-// `benchmark_saturation RULES MODEL.onnx [option=value ...]`: what exploring a model's e-graph takes, and what extraction
-// makes of it under made-up costs, as one line of JSON. Options: nodes, rounds, k_multi, threads, cycles (0 kept, 1
-// vanilla, 2 efficient), restarts (of the integer program; 0: greedy alone),
-// branches, ilp_nodes, seconds.
+// `benchmark_saturation RULES MODEL.onnx [option=value ...]`: what exploring a model's e-graph takes, and what
+// extraction makes of it under made-up costs, as one line of JSON. Options: nodes, rounds, k_multi, threads, cycles (0
+// kept, 1 vanilla, 2 efficient), restarts (of the integer program; 0: greedy alone), branches, ilp_nodes, seconds.
 #include "core/system/clock.h"
 #include "core/text/error.h"
 #include "core/text/text.h"

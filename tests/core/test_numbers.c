@@ -168,7 +168,8 @@ static void ratios_lie_in_their_interval(void **state)
     assert_in_range(held, ROUNDS * 85 / 100, ROUNDS * 99 / 100);
 }
 
-// What this thread does not work on is not counted when it is alone, and is told; with others it is what the clock says.
+// What this thread does not work on is not counted when it is alone, and is told; with others it is what the clock
+// says.
 static void stopwatches_count_what_was_worked(void **state)
 {
     struct stopwatch watch;

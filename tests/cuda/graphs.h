@@ -1,5 +1,5 @@
-// Graphs for what is special to the device "cuda": every way in which a kernel is laid out, at sizes that are no multiple
-// of a block, a tile or a warp, and every epilogue that a library is given or refused.
+// Graphs for what is special to the device "cuda": every way in which a kernel is laid out, at sizes that are no
+// multiple of a block, a tile or a warp, and every epilogue that a library is given or refused.
 #ifndef TESTS_CUDA_GRAPHS_H
 #define TESTS_CUDA_GRAPHS_H
 #include "tests/backends/graphs.h"

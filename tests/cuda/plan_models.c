@@ -1,11 +1,11 @@
-// `plan_models [--list] [--compile ARCHITECTURE]... [--type TYPE] [--shape SYMBOL=8]... MODEL.onnx...`: what models come
-// to on a GPU that is not here.
+// `plan_models [--list] [--compile ARCHITECTURE]... [--type TYPE] [--shape SYMBOL=8]... MODEL.onnx...`: what models
+// come to on a GPU that is not here.
 //
 // For each model and element type (f32, tf32, f16, bf16: the model as it is, with other types in its convolutions) one
 // line: convolutions, how many of them are distinct, for how many cuDNN finds an engine on sm_90, and how many are left
 // to generated kernels. With --list each distinct convolution is printed, as tests/cuda/convolutions.txt has it; with
-// --compile every kernel that the model needs is compiled. Exit code 1 when a convolution has no engine or a kernel does
-// not compile.
+// --compile every kernel that the model needs is compiled. Exit code 1 when a convolution has no engine or a kernel
+// does not compile.
 #include "core/memory/memory.h"
 #include "core/text/error.h"
 #include "onnx/convert/import.h"

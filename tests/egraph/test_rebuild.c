@@ -1,5 +1,5 @@
-// The deferred rebuild against congruence closure by looking at all pairs, on random e-graphs; what a merge refuses; and
-// why two nodes are equal.
+// The deferred rebuild against congruence closure by looking at all pairs, on random e-graphs; what a merge refuses;
+// and why two nodes are equal.
 #include "core/numbers/random.h"
 #include "egraph/egraph.h"
 #include "tests/support/check.h"

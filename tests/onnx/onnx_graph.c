@@ -1,5 +1,5 @@
-// `onnx_graph [--shape S]... [--values FILE] [--most N] IN`: imports a model and prints its graph, then what is opaque and
-// why. FILE gets the values of weights of at most N entries (16), which decide what the graph computes (exponents,
+// `onnx_graph [--shape S]... [--values FILE] [--most N] IN`: imports a model and prints its graph, then what is opaque
+// and why. FILE gets the values of weights of at most N entries (16), which decide what the graph computes (exponents,
 // epsilons, indices): a line for each, its number and its entries. For tests and eyes.
 #include "core/memory/memory.h"
 #include "core/text/error.h"

@@ -1,5 +1,5 @@
-// describe_operators FILE: prints docs/manual/operators.md from the table of operators and the example applications in FILE
-// (typed_call.h), one for each operator that has a definition.
+// describe_operators FILE: prints docs/manual/operators.md from the table of operators and the example applications in
+// FILE (typed_call.h), one for each operator that has a definition.
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/sexp.h"

@@ -274,8 +274,8 @@ static void add_chain(struct text *out, char from, char to, int number, int leng
     text_printf(out, "(let %c%d (exp %c%d_%d))", to, number, to, number, length - 1);
 }
 
-// Ten rewrites that gain and ten that only seem to, in turns. The original is priced, all rewrites together, one of each
-// kind, and then those that gain; the others, which are near enough to be estimated anew, are not believed again.
+// Ten rewrites that gain and ten that only seem to, in turns. The original is priced, all rewrites together, one of
+// each kind, and then those that gain; the others, which are near enough to be estimated anew, are not believed again.
 static void believes_no_part_that_the_whole_refutes(void **state)
 {
     struct text text = {0};

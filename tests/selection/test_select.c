@@ -50,7 +50,8 @@ static const struct expected cases[] = {
      " (target ?x))" MERGES,
      "",
      {RULE_IS_KEPT, RULE_IS_DERIVED, RULE_IS_KEPT}},
-    // Of two that say the same the general one stays, also when somebody wrote it; what moves stays when it was written.
+    // Of two that say the same the general one stays, also when somebody wrote it; what moves stays when it was
+    // written.
     {"(rule special (source (concat 0 (relu ?x) (relu ?y))) (target (relu (concat 0 ?x ?y))))",
      "(rule general (source (concat $i (relu ?x) (relu ?y))) (target (relu (concat $i ?x ?y))))"
      "(rule moves (source (relu (transpose :perm 1 0 ?x))) (target (transpose :perm 1 0 (relu ?x))))",

@@ -122,7 +122,8 @@ static void takes_equal_tensors_for_one_variable(void **state)
     tear_down(&f);
 }
 
-// The sizes of a split that names none are those of the concatenation that it is matched with, and not of what it reads.
+// The sizes of a split that names none are those of the concatenation that it is matched with, and not of what it
+// reads.
 static void splits_what_was_matched(void **state)
 {
     struct fixture f;

@@ -124,7 +124,8 @@ static void finds_what_trying_everywhere_finds(void **state)
     compare_with_rules_of(getenv("TASO_RULES"), 1000);
 }
 
-// Sources of several terms: linked by a tensor that both read, by one that reads the other, by a detour, and not at all.
+// Sources of several terms: linked by a tensor that both read, by one that reads the other, by a detour, and not at
+// all.
 static const char several_terms[] = "(rule both-read (source (relu ?x) (tanh ?x)) (target (relu ?x) (tanh ?x)))"
                                     "(rule detour (source (relu (ewadd ?x ?y)) (tanh (ewmul ?y ?z))) (target (relu "
                                     "(ewadd ?y ?x)) (tanh (ewmul ?z ?y))))"

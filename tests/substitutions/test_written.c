@@ -1,5 +1,5 @@
-// Every rule that somebody wrote, applied wherever it matches in graphs of random sizes: the outputs must not change, over the
-// prime field and over doubles.
+// Every rule that somebody wrote, applied wherever it matches in graphs of random sizes: the outputs must not change,
+// over the prime field and over doubles.
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/system/file.h"
@@ -266,7 +266,8 @@ static void leaves_integers_alone(void **state)
     example_end(&x);
 }
 
-// What the model gives, transposed or not, but nothing computed from it: sums of quarters are not divided into quarters.
+// What the model gives, transposed or not, but nothing computed from it: sums of quarters are not divided into
+// quarters.
 static void tells_given_weights_from_computed_ones(void **state)
 {
     static const char text[] =

@@ -1,5 +1,5 @@
-// Products of atoms against sorted lists: one number for each list, whatever order it was multiplied in, on both sides of
-// what fits into lanes.
+// Products of atoms against sorted lists: one number for each list, whatever order it was multiplied in, on both sides
+// of what fits into lanes.
 #include "core/numbers/random.h"
 #include "tests/support/check.h"
 #include "verifier/exact/monomial.h"

@@ -48,7 +48,8 @@ static void agrees_on_true_ones(void **state)
         "(equal (matmul ?x (ewadd ?y ?z)) (ewadd (matmul ?x ?y) (matmul ?x ?z))) (where (defined (ewadd ?y ?z)))",
         "(equal (relu (relu ?x)) (relu ?x))",
         "(equal (transpose :perm $p (tanh ?x)) (tanh (transpose :perm $p ?x)))",
-        "(equal (poolmax :kernel 2 2 :stride 1 1 :pad 1 1 1 1 (relu ?x)) (relu (poolmax :kernel 2 2 :stride 1 1 :pad 1 1 1 1 ?x)))",
+        "(equal (poolmax :kernel 2 2 :stride 1 1 :pad 1 1 1 1 (relu ?x)) (relu (poolmax :kernel 2 2 :stride 1 1 :pad 1 "
+        "1 1 1 ?x)))",
     };
     for (size_t i = 0; i < sizeof equations / sizeof *equations; i++) {
         struct outcome o = recheck(equations[i]);

@@ -34,10 +34,12 @@ static void finds_rules_read_backwards(void **state)
     (void)state;
     assert_true(are_reversed("(rule r (source (relu (ewadd ?x ?y))) (target (ewadd ?x (tanh ?y))))",
                              "(rule s (source (ewadd ?b (tanh ?a))) (target (relu (ewadd ?b ?a))))"));
-    assert_true(are_reversed("(rule r (source (conv :stride $s :act $a ?x ?k)) (target (conv :pad $s :act $a ?k ?x)))",
-                             "(rule s (source (conv :pad $a :act $s ?x ?k)) (target (conv :stride $a :act $s ?k ?x)))"));
-    assert_true(are_reversed("(rule r (source (reshape :shape (dim ?x 0) (rank ?y) (ewadd ?x ?y))) (target (ewadd ?x ?y)))",
-                             "(rule s (source (ewadd ?y ?x)) (target (reshape :shape (dim ?y 0) (rank ?x) (ewadd ?y ?x))))"));
+    assert_true(
+        are_reversed("(rule r (source (conv :stride $s :act $a ?x ?k)) (target (conv :pad $s :act $a ?k ?x)))",
+                     "(rule s (source (conv :pad $a :act $s ?x ?k)) (target (conv :stride $a :act $s ?k ?x)))"));
+    assert_true(
+        are_reversed("(rule r (source (reshape :shape (dim ?x 0) (rank ?y) (ewadd ?x ?y))) (target (ewadd ?x ?y)))",
+                     "(rule s (source (ewadd ?y ?x)) (target (reshape :shape (dim ?y 0) (rank ?x) (ewadd ?y ?x))))"));
 }
 
 static void tells_other_rules_from_them(void **state)

@@ -106,14 +106,16 @@ static void proves_by_subterms_what_is_too_large(void **state)
     assert_non_null(strstr(text.chars, "(proof (subterms (proof (definitions proved "));
     // A law, which is one by its text: with other names it is only tested.
     text_clear(&text);
-    assert_int_equal(prove("(rule r (source (reshape :shape $s (reshape :shape $t ?x))) (target (reshape :shape $s ?x)))",
-                           2000, false, &text),
-                     RULE_PROVED);
+    assert_int_equal(
+        prove("(rule r (source (reshape :shape $s (reshape :shape $t ?x))) (target (reshape :shape $s ?x)))", 2000,
+              false, &text),
+        RULE_PROVED);
     assert_non_null(strstr(text.chars, "(law L27)"));
     text_clear(&text);
-    assert_int_equal(prove("(rule r (source (reshape :shape $s (reshape :shape $t ?y))) (target (reshape :shape $s ?y)))",
-                           2000, false, &text),
-                     RULE_ONLY_TESTED);
+    assert_int_equal(
+        prove("(rule r (source (reshape :shape $s (reshape :shape $t ?y))) (target (reshape :shape $s ?y)))", 2000,
+              false, &text),
+        RULE_ONLY_TESTED);
     assert_null(strstr(text.chars, "law"));
     text_free(&text);
 }

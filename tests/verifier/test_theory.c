@@ -44,7 +44,8 @@ static void proves_and_explains(void **state)
     struct fixture f;
     struct derivation d;
     set_up(&f, COMMUTES ASSOCIATES);
-    struct rule *rule = parse_rule(&f.arena, "(rule r (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd (ewadd ?z ?x) ?y)))");
+    struct rule *rule =
+        parse_rule(&f.arena, "(rule r (source (ewadd (ewadd ?x ?y) ?z)) (target (ewadd (ewadd ?z ?x) ?y)))");
     struct equation eq = equation_of_rule(rule);
     struct entailment e = theory_prove(f.theory, &f.judge, &eq, NULL);
     assert_int_equal(e.status, ENTAILMENT_PROVED);
@@ -81,8 +82,9 @@ static void assumes_nothing_of_small_sizes(void **state)
     struct fixture f;
     struct rule_report report;
     set_up(&f, COMMUTES);
-    struct rule *rule = parse_rule(&f.arena, "(rule r (source (conv :stride 1 1 :pad $p :dilation $d ?x (enlarge :kernel 3 3 ?k)))"
-                                  " (target (conv :stride 1 1 :pad $p :dilation 1 1 ?x (enlarge :kernel 3 3 ?k))))");
+    struct rule *rule =
+        parse_rule(&f.arena, "(rule r (source (conv :stride 1 1 :pad $p :dilation $d ?x (enlarge :kernel 3 3 ?k)))"
+                             " (target (conv :stride 1 1 :pad $p :dilation 1 1 ?x (enlarge :kernel 3 3 ?k))))");
     struct equation eq = equation_of_rule(rule);
     assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status, ENTAILMENT_UNKNOWN);
     assert_int_equal(theory_prove_explored(f.theory, &f.judge, &eq).status, ENTAILMENT_UNKNOWN);
@@ -100,8 +102,8 @@ static void names_facts_of_typing(void **state)
     struct fixture f;
     struct rule_report report;
     set_up(&f, COMMUTES);
-    struct rule *rule =
-        parse_rule(&f.arena, "(rule r (source (conv :group $g ?x ?k)) (target (conv :group (/ (dim ?x 1) (dim ?k 1)) ?x ?k)))");
+    struct rule *rule = parse_rule(
+        &f.arena, "(rule r (source (conv :group $g ?x ?k)) (target (conv :group (/ (dim ?x 1) (dim ?k 1)) ?x ?k)))");
     prove_rule(&f.judge, f.theory, rule, &f.arena, &report);
     assert_int_equal(report.outcome, RULE_PROVED);
     assert_non_null(strstr(report.proved.proof, "(typing (= $g (/ (dim ?x 1) (dim ?k 1))))"));
@@ -120,8 +122,8 @@ static void hears_the_rest_of_what_it_heard_in_part(void **state)
     struct fixture f;
     struct judgement of_part, whole;
     set_up(&f, COMMUTES);
-    struct rule *rule =
-        parse_rule(&f.arena, "(rule r (source (conv :group $g ?x ?k)) (target (conv :group (/ (dim ?x 1) (dim ?k 1)) ?x ?k)))");
+    struct rule *rule = parse_rule(
+        &f.arena, "(rule r (source (conv :group $g ?x ?k)) (target (conv :group (/ (dim ?x 1) (dim ?k 1)) ?x ?k)))");
     struct equation eq = equation_of_rule(rule);
     uint64_t usual = f.judge.instance_limit;
     judge_begin(&f.judge, true);
@@ -294,9 +296,10 @@ static void finds_what_suffices(void **state)
                      "(rule r (source (ewadd (matmul :act $a ?x ?y) (matmul :act $b ?x ?y)))"
                      " (target (ewadd (matmul :act $a ?x ?y) (matmul :act $a ?x ?y))))",
                      "(= $b $a)");
-    check_sufficient(COMMUTES,
-                     "(rule r (source (conv :stride $s :dilation $d ?x ?k)) (target (conv :stride $s :dilation 1 1 ?x ?k)))",
-                     "(= (product $d) 1)");
+    check_sufficient(
+        COMMUTES,
+        "(rule r (source (conv :stride $s :dilation $d ?x ?k)) (target (conv :stride $s :dilation 1 1 ?x ?k)))",
+        "(= (product $d) 1)");
     check_sufficient(COMMUTES, "(rule r (source (matmul :act $a ?x ?y)) (target (matmul :act relu ?x ?y)))",
                      "(= $a 1)");
     check_sufficient(COMMUTES, "(rule r (source (matmul :act $a ?x ?y)) (target (matmul :act $a ?y ?x)))", NULL);
@@ -305,16 +308,19 @@ static void finds_what_suffices(void **state)
 // Parts that groups divide are as long as one another, and a kernel has the size that its pads tell.
 static void finds_sizes_that_suffice(void **state)
 {
-    static const char merges[] = "(property merges (equal (merge 4 2 (concat 0 ?x ?y)) (concat 0 (merge 2 2 ?x) (merge 2 2 "
-                                 "?y))) (where (= (dim ?x 0) (dim ?y 0))))"
-                                 "(property enlarges (equal (conv :pad 0 1 0 1 ?x ?k) (conv :pad 1 1 1 1 ?x (enlarge "
-                                 ":kernel 3 3 ?k))) (where (= (dim ?k 2) 1) (= (dim ?k 3) 3)))";
-    check_sufficient(merges, "(rule r (source (merge 4 2 (concat 0 ?x ?y))) (target (concat 0 (merge 2 2 ?x) (merge 2 2 ?y))))",
-                     "(= (dim ?x 0) (dim ?y 0))");
+    static const char merges[] =
+        "(property merges (equal (merge 4 2 (concat 0 ?x ?y)) (concat 0 (merge 2 2 ?x) (merge 2 2 "
+        "?y))) (where (= (dim ?x 0) (dim ?y 0))))"
+        "(property enlarges (equal (conv :pad 0 1 0 1 ?x ?k) (conv :pad 1 1 1 1 ?x (enlarge "
+        ":kernel 3 3 ?k))) (where (= (dim ?k 2) 1) (= (dim ?k 3) 3)))";
     check_sufficient(merges,
-                     "(rule r (source (conv :pad 0 1 0 1 ?x ?k)) (target (conv :pad 1 1 1 1 ?x (enlarge :kernel 3 3 ?k))))",
-                     "(= (rank ?k) 4)(= (dim ?k 2) 1)(= (dim ?k 3) 3)");
-    check_sufficient(merges, "(rule r (source (merge 4 2 (concat 0 ?x ?y))) (target (concat 0 (merge 2 2 ?y) (merge 2 2 ?x))))",
+                     "(rule r (source (merge 4 2 (concat 0 ?x ?y))) (target (concat 0 (merge 2 2 ?x) (merge 2 2 ?y))))",
+                     "(= (dim ?x 0) (dim ?y 0))");
+    check_sufficient(
+        merges, "(rule r (source (conv :pad 0 1 0 1 ?x ?k)) (target (conv :pad 1 1 1 1 ?x (enlarge :kernel 3 3 ?k))))",
+        "(= (rank ?k) 4)(= (dim ?k 2) 1)(= (dim ?k 3) 3)");
+    check_sufficient(merges,
+                     "(rule r (source (merge 4 2 (concat 0 ?x ?y))) (target (concat 0 (merge 2 2 ?y) (merge 2 2 ?x))))",
                      NULL);
 }
 
@@ -323,8 +329,8 @@ static void states_nothing_of_other_ranks(void **state)
 {
     struct fixture f;
     set_up(&f, COMMUTES);
-    struct rule *rule =
-        parse_rule(&f.arena, "(rule r (source (reducesum :axes 0 :keepdims $k ?x)) (target (reducesum :axes 0 :keepdims 0 ?x)))");
+    struct rule *rule = parse_rule(
+        &f.arena, "(rule r (source (reducesum :axes 0 :keepdims $k ?x)) (target (reducesum :axes 0 :keepdims 0 ?x)))");
     struct equation eq = equation_of_rule(rule);
     assert_int_equal(theory_prove(f.theory, &f.judge, &eq, NULL).status, ENTAILMENT_UNSTATED);
     rule_free(rule);

@@ -354,8 +354,9 @@ static bool has_two_of_one_orbit(const uint32_t *orbit, int64_t size)
 }
 
 // Removing one position of an axis removes all that are read with it: its orbit. When an operand of a concatenation has
-// two positions in one orbit, cuts overlap like x|y on z|x, and sizes cannot be reduced one by one. What is a concatenation
-// itself has as many positions in an orbit as its operands have together (x|x has two), and those are looked at.
+// two positions in one orbit, cuts overlap like x|y on z|x, and sizes cannot be reduced one by one. What is a
+// concatenation itself has as many positions in an orbit as its operands have together (x|x has two), and those are
+// looked at.
 static bool has_folded_orbit(struct analysis *an)
 {
     uint32_t first[MAX_ITEMS], n = 0;
@@ -557,8 +558,8 @@ static bool has_strides_of_its_own(struct analysis *an)
     return false;
 }
 
-// A group for each channel of the image: (dim ?x 1), of an image with the channels of ?x, or whatever is said where each
-// group of the kernel has one channel in all instances.
+// A group for each channel of the image: (dim ?x 1), of an image with the channels of ?x, or whatever is said where
+// each group of the kernel has one channel in all instances.
 static bool is_number_of_channels(struct analysis *an, uint32_t node, const struct attribute_term *t)
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];

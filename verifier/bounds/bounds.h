@@ -3,10 +3,10 @@
 // An instance's definitions say how indices meet. Index variables and tensor axes that are read by one another form
 // classes (union-find). On a class whose members are only compared for equality, positions are labels: a counterexample
 // at a large size uses at most q of them (one for each axis of the output and for each sum), and renaming these to the
-// first q gives a counterexample at size q; adding labels to it gives one at q from any smaller size but 1, so that 1 and
-// q are enough unless the size is a number somewhere. Concatenation cuts an axis into segments, each with labels of its own.
-// docs/theory/bounds.md has the whole argument; here each class gets its bound and the reason, or the note that none is
-// known, in which case the equation is "tested up to n" and not proved.
+// first q gives a counterexample at size q; adding labels to it gives one at q from any smaller size but 1, so that 1
+// and q are enough unless the size is a number somewhere. Concatenation cuts an axis into segments, each with labels of
+// its own. docs/theory/bounds.md has the whole argument; here each class gets its bound and the reason, or the note
+// that none is known, in which case the equation is "tested up to n" and not proved.
 #ifndef VERIFIER_BOUNDS_BOUNDS_H
 #define VERIFIER_BOUNDS_BOUNDS_H
 #include "verifier/instances/instance.h"

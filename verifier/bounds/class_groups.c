@@ -3,7 +3,8 @@
 #include "verifier/instances/domain.h"
 #include <string.h>
 
-// Items of a class whose sizes are fixed multiples of one another in all instances with these attributes, as a union-find.
+// Items of a class whose sizes are fixed multiples of one another in all instances with these attributes, as a
+// union-find.
 struct ties {
     struct analysis *an;
     uint32_t class;
@@ -49,7 +50,7 @@ static uint32_t item_of_output(const struct analysis *an, uint32_t node, int out
     return an->first_item[node] + d->stages[d->outputs[output]].first_variable + (uint32_t)axis;
 }
 
-// --- what ties sizes ---------------------------------------------------------------------------------------------------
+// --- what ties sizes ------------------------------------------------------------------------------------------------
 
 // Numbers of groups that sizes say (as many as channels) change with them.
 static bool has_numbers_of_groups(const struct pattern_node *n)
@@ -134,7 +135,8 @@ static bool find_seam(const struct analysis *an, uint32_t node, struct seam *ret
     ret->n = is_concat ? n->n_inputs : 2;
     ret->whole = is_concat ? item_of_output(an, node, 0, axis) : classes_item_of_axis(an, n->inputs[0], axis);
     for (uint32_t i = 0; i < ret->n; i++)
-        ret->parts[i] = is_concat ? classes_item_of_axis(an, n->inputs[i], axis) : item_of_output(an, node, (int)i, axis);
+        ret->parts[i] =
+            is_concat ? classes_item_of_axis(an, n->inputs[i], axis) : item_of_output(an, node, (int)i, axis);
     for (uint32_t i = 0; i < 2; i++)
         ret->cut_at[i] = is_concat ? NO_ITEM : item_of_part(an, n->inputs[0], axis, i);
     return true;
@@ -187,11 +189,11 @@ static void find_ties(struct ties *t)
     }
 }
 
-// --- compounds -----------------------------------------------------------------------------------------------------------
+// --- compounds ------------------------------------------------------------------------------------------------------
 //
-// A concatenation of parts that are not tied has as many places as these have together. Its places are those of its parts
-// as long as nothing reads it but splits that cut it where it was put together, so that removing places of a part removes
-// places of it and moves no others against one another.
+// A concatenation of parts that are not tied has as many places as these have together. Its places are those of its
+// parts as long as nothing reads it but splits that cut it where it was put together, so that removing places of a part
+// removes places of it and moves no others against one another.
 
 static bool is_compound(const struct ties *t, uint32_t item)
 {
@@ -224,7 +226,8 @@ static bool has_compound_with_sizes(const struct ties *t)
         bool is_conv = node->op->id == OP_CONV;
         if (node->op->id != OP_MERGE && !(is_conv && value_of(an, n, ROLE_GROUPS) != 1))
             continue;
-        bool is_divided = is_compound(t, item_of_output(an, n, 0, is_conv)) || is_compound(t, item_of_output(an, n, 0, 1));
+        bool is_divided =
+            is_compound(t, item_of_output(an, n, 0, is_conv)) || is_compound(t, item_of_output(an, n, 0, 1));
         for (uint32_t i = 0; i < node->n_inputs; i++)
             for (int axis = 0; axis < 2; axis++)
                 is_divided = is_divided || is_compound(t, classes_item_of_axis(an, node->inputs[i], axis));
@@ -263,7 +266,7 @@ static bool is_link_of_compound(struct ties *t, const struct link *l)
     return false;
 }
 
-// --- blocks ------------------------------------------------------------------------------------------------------------
+// --- blocks ---------------------------------------------------------------------------------------------------------
 
 static int64_t greatest_divisor(int64_t a, int64_t b)
 {

@@ -61,8 +61,8 @@ static bool tells_index(const struct analysis *an, uint32_t node, expr e, uint32
 }
 
 // Sums of each class that a monomial is made by, by the depth of functions outside of the ring that they stand under:
-// what stands in the arguments of a function needs labels of its own. All that is deeper counts as the last depth, where
-// sums of alternatives may stand at different ones, and are added.
+// what stands in the arguments of a function needs labels of its own. All that is deeper counts as the last depth,
+// where sums of alternatives may stand at different ones, and are added.
 #define MAX_DEPTH 3
 #define MOST_LABELS 100   // more are as many: no axis of that size is tested
 struct sums {

@@ -1,5 +1,5 @@
-// Windows that are argued for one by one: those that are alike on both sides, each entry of the output reading one window
-// of each image (T10), and those of written sizes, where an entry depends on what is near to it (T11).
+// Windows that are argued for one by one: those that are alike on both sides, each entry of the output reading one
+// window of each image (T10), and those of written sizes, where an entry depends on what is near to it (T11).
 #include "verifier/bounds/class_windows.h"
 
 #include "verifier/instances/size_ranges.h"

@@ -94,8 +94,8 @@ static void find_ones(const struct analysis *an, struct ones *ret_ones)
     }
 }
 
-// The entries of a shape that attributes alone decide, as `$k` of `(list (dim ?x 1) 1 $k)`. Returns how many the term has,
-// or too many for any shape where that is not seen.
+// The entries of a shape that attributes alone decide, as `$k` of `(list (dim ?x 1) 1 $k)`. Returns how many the term
+// has, or too many for any shape where that is not seen.
 static uint32_t find_entries_of_attributes(const struct analysis *an, const struct attribute_term *t, uint32_t first,
                                            uint32_t *ret_entries)
 {
@@ -156,8 +156,8 @@ static struct term_list sizes_of_windows(const struct attribute_pattern *shape)
     return is_seen ? (struct term_list){all.n - 2, all.terms + 2} : (struct term_list){0};
 }
 
-// The sizes of kernels by the text: of a pooling its attribute, of a convolution the shape of a constant with axes of the
-// same class, without filters and channels. None: the text does not say them.
+// The sizes of kernels by the text: of a pooling its attribute, of a convolution the shape of a constant with axes of
+// the same class, without filters and channels. None: the text does not say them.
 static struct term_list sizes_of_kernel(struct analysis *an, const struct window_use *w)
 {
     const struct pattern *p = an->in->equation->pattern;
@@ -447,15 +447,17 @@ static bool reads_nothing_but_zeros_outside(const struct analysis *an)
 
 // --- places beside images --------------------------------------------------------------------------------------------
 
-// Kernels of variables, and what is made of them place by place, are the same formula at each of their places. An identity
-// or an enlarged kernel is not: that pads of 1 put its first place beside the image says nothing of the one in the middle.
+// Kernels of variables, and what is made of them place by place, are the same formula at each of their places. An
+// identity or an enlarged kernel is not: that pads of 1 put its first place beside the image says nothing of the one in
+// the middle.
 static bool is_alike_at_all_places(const struct pattern *p, term_id kernel)
 {
     node_set below = equation_nodes_of_term(p, kernel);
     for (uint32_t n = 0; n < p->nodes.count; n++) {
         const struct pattern_node *node = &p->nodes.items[n];
         int axis = operator_find_role(node->op, ROLE_AXIS);
-        const struct attribute_term *at = axis >= 0 && node->attributes[axis].count ? node->attributes[axis].terms[0] : NULL;
+        const struct attribute_term *at =
+            axis >= 0 && node->attributes[axis].count ? node->attributes[axis].terms[0] : NULL;
         bool is_of_filters = at && at->kind == TERM_INTEGER && at->value < 2 &&
                              (node->op->id == OP_CONCAT || node->op->id == OP_SPLIT);
         if ((below >> n & 1) && !is_of_filters && !operator_works_entry_by_entry(node->op) &&

@@ -8,8 +8,8 @@
 bool windows_are_alike(struct analysis *an, const uint8_t *labels, const uint16_t *flags);
 // Has the kernel of a convolution one entry on the axis in all instances of these attributes, as the text says?
 bool windows_have_kernel_of_one(const struct analysis *an, uint32_t node, int axis);
-// Is there a convolution with variable pads that reads what is not 0 where all variables are 0, by a kernel that is not the
-// same formula at all of its places? The pads that are tried do not put each of them beside the image.
+// Is there a convolution with variable pads that reads what is not 0 where all variables are 0, by a kernel that is not
+// the same formula at all of its places? The pads that are tried do not put each of them beside the image.
 bool windows_are_beside_images_untold(const struct analysis *an);
 // Are images whose sizes are named read by windows with attributes that are tried up to small ones?
 bool windows_outgrow_named_images(struct analysis *an, const uint16_t *flags);

@@ -187,14 +187,16 @@ static bool is_plain_but_for_a_sum_of_one(const struct definition *d, const stru
            is_summed(d, f->variable[1]) && d->extents.items[f->variable[0]] == size;
 }
 
-// A kernel that has one entry in this instance and may have more in others makes a window, which others may stand behind.
+// A kernel that has one entry in this instance and may have more in others makes a window, which others may stand
+// behind.
 static bool is_kernel_of_any_size(const struct analysis *an, uint32_t node, int axis)
 {
     return an->in->calls[node]->op->id == OP_CONV && axis >= 2 && !windows_have_kernel_of_one(an, node, axis);
 }
 
 // A convolution of so many groups that each has one channel and one filter here may have more of both at other sizes.
-static bool reads_channels_of_named_groups(const struct analysis *an, uint32_t node, const struct expr_node *read, int axis)
+static bool reads_channels_of_named_groups(const struct analysis *an, uint32_t node, const struct expr_node *read,
+                                           int axis)
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
     int group = operator_find_role(n->op, ROLE_GROUPS);
@@ -385,7 +387,7 @@ static void note_expression(struct analysis *an, uint32_t node, expr e)
     }
 }
 
-// --- nodes -------------------------------------------------------------------------------------------------------------
+// --- nodes ----------------------------------------------------------------------------------------------------------
 
 static void note_groups(struct analysis *an, uint32_t node)
 {

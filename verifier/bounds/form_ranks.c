@@ -1,6 +1,6 @@
 // Why the ranks and the lengths of lists that are tried stand for all: axes that nothing names are carried along (T4),
-// windows that go along all spatial axes alike (T5), parts that nothing asks for (T6), permutations that are the same on
-// every way to a tensor (T7).
+// windows that go along all spatial axes alike (T5), parts that nothing asks for (T6), permutations that are the same
+// on every way to a tensor (T7).
 #include "verifier/bounds/form_terms.h"
 
 #include "core/text/text.h"

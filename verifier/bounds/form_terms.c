@@ -52,9 +52,9 @@ bool form_is_one_variable(const struct attribute_pattern *a)
 
 // --- operators (T1) --------------------------------------------------------------------------------------------------
 
-// Those that work entry by entry, whatever they compute there, and these. What reads places by their number (slice, pad,
-// trilu, cumsum, gather), tells entries from one another (argmax, onehot) or has numbers of its own for sizes (lrn,
-// groupnorm) is not among them; nor is cast, which rounds.
+// Those that work entry by entry, whatever they compute there, and these. What reads places by their number (slice,
+// pad, trilu, cumsum, gather), tells entries from one another (argmax, onehot) or has numbers of its own for sizes
+// (lrn, groupnorm) is not among them; nor is cast, which rounds.
 static bool is_named(const struct operator* op)
 {
     static const enum operator_id named[] = {
@@ -149,8 +149,8 @@ static const struct form_of_attribute {
     {ROLE_PART_SIZES, is_of_sizes},
 };
 
-// Names that are chosen from (activations, what counts as padding) are all tried. Of other attributes, reals among them,
-// only numbers are named.
+// Names that are chosen from (activations, what counts as padding) are all tried. Of other attributes, reals among
+// them, only numbers are named.
 static bool is_attribute_named(const struct attribute *attribute, const struct attribute_pattern *a)
 {
     if (attribute->kind == ATTRIBUTE_CHOICE)

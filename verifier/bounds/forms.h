@@ -1,7 +1,7 @@
-// Which forms of equations the theorems of docs/theory/soundness.md speak of: "these finitely many instances suffice" is
-// proved there of what the list of requirements in forms.c names, and of nothing else. An equation that meets all of them
-// may be called proved once its instances are equal; one that does not is only tested, with the first requirement that it
-// fails as the reason.
+// Which forms of equations the theorems of docs/theory/soundness.md speak of: "these finitely many instances suffice"
+// is proved there of what the list of requirements in forms.c names, and of nothing else. An equation that meets all of
+// them may be called proved once its instances are equal; one that does not is only tested, with the first requirement
+// that it fails as the reason.
 #ifndef VERIFIER_BOUNDS_FORMS_H
 #define VERIFIER_BOUNDS_FORMS_H
 #include "verifier/bounds/bounds.h"

@@ -1,5 +1,5 @@
-// Laws are compared as texts: sides, conditions, and what is assumed to be well-typed or without cuts. A text that differs
-// in a single number is another equation, and proved by nobody.
+// Laws are compared as texts: sides, conditions, and what is assumed to be well-typed or without cuts. A text that
+// differs in a single number is another equation, and proved by nobody.
 #include "verifier/bounds/laws.h"
 
 #include "core/text/text.h"

@@ -1,8 +1,9 @@
 // Which entries of the outputs stand for all others, and which entries of what they are made of they need.
 //
-// On an axis whose positions are only compared for equality (docs/theory/bounds.md, 2.1) both sides are the same formula
-// of every position: permuting the positions of the whole class in all tensors permutes the entries of the outputs. So
-// of entries whose coordinates differ by such a permutation all are equal on both sides or none is: one is enough.
+// On an axis whose positions are only compared for equality (docs/theory/bounds.md, 2.1) both sides are the same
+// formula of every position: permuting the positions of the whole class in all tensors permutes the entries of the
+// outputs. So of entries whose coordinates differ by such a permutation all are equal on both sides or none is: one is
+// enough.
 #ifndef VERIFIER_BOUNDS_REPRESENTATIVES_H
 #define VERIFIER_BOUNDS_REPRESENTATIVES_H
 #include "verifier/instances/instance.h"

@@ -1,5 +1,6 @@
-// What the text of an equation says of windows, at all attributes: instances show only attributes at which both sides are
-// well-typed, and types may tie one attribute to another on small images alone (docs/theory/bounds.md, section 2.3).
+// What the text of an equation says of windows, at all attributes: instances show only attributes at which both sides
+// are well-typed, and types may tie one attribute to another on small images alone (docs/theory/bounds.md, section
+// 2.3).
 #ifndef VERIFIER_BOUNDS_SAME_TERMS_H
 #define VERIFIER_BOUNDS_SAME_TERMS_H
 #include "verifier/bounds/classes.h"
@@ -14,7 +15,7 @@ struct term_list {
 bool terms_are_alike(struct analysis *an, struct term_list x, struct term_list y);
 // The same of the attributes of two nodes; neither may have it.
 bool attributes_are_alike(struct analysis *an, uint32_t x, uint32_t y, enum attribute_role role);
-// Is the tensor variable read in steps of the same strides wherever it is read, one after the other, but for strides that
-// are numbers?
+// Is the tensor variable read in steps of the same strides wherever it is read, one after the other, but for strides
+// that are numbers?
 bool variable_is_read_alike(struct analysis *an, uint32_t variable);
 #endif

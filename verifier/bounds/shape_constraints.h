@@ -1,5 +1,5 @@
-// What operators of windows ask of types, as polynomials of sizes and of the entries of attributes: all indeterminates are
-// at least 0, a size is one more than such a one.
+// What operators of windows ask of types, as polynomials of sizes and of the entries of attributes: all indeterminates
+// are at least 0, a size is one more than such a one.
 #ifndef VERIFIER_BOUNDS_SHAPE_CONSTRAINTS_H
 #define VERIFIER_BOUNDS_SHAPE_CONSTRAINTS_H
 #include "verifier/exact/polynomial.h"

@@ -271,8 +271,8 @@ static bool has_arithmetic(const struct attribute_term *t)
     return computes;
 }
 
-// All that is asked of attributes whose values have no end is that they be equal to one another, or to a number: what is
-// excluded, or compared by order, may leave out what is tried. Windows that are tied to sizes have few of both.
+// All that is asked of attributes whose values have no end is that they be equal to one another, or to a number: what
+// is excluded, or compared by order, may leave out what is tried. Windows that are tied to sizes have few of both.
 static bool is_plain_about_attributes(const struct condition *c, uint32_t of_windows, uint32_t complete)
 {
     uint32_t variables = open_variables(c->a, complete) | open_variables(c->b, complete);
@@ -450,7 +450,8 @@ static bool is_linear(const struct pattern_node *n)
     return is_known && (act < 0 || n->attributes[act].count == 0 || is_integer(n->attributes[act].terms[0], 0));
 }
 
-// A function of 0 that is 0: what it is of may be 0 where either axis is beside the image, but not be something else there.
+// A function of 0 that is 0: what it is of may be 0 where either axis is beside the image, but not be something else
+// there.
 static bool keeps_zeros(const struct pattern *p, uint32_t node)
 {
     const struct pattern_node *n = &p->nodes.items[node];
@@ -471,8 +472,8 @@ static bool is_read_along_axes(const struct pattern *p, uint32_t node)
     return false;
 }
 
-// Is 0, which is read where either axis is beside the image, one of several of which there is a maximum, or what a function
-// makes something else of? That is no product of what each axis contributes.
+// Is 0, which is read where either axis is beside the image, one of several of which there is a maximum, or what a
+// function makes something else of? That is no product of what each axis contributes.
 static bool has_zeros_among_others(const struct pattern *p)
 {
     for (uint32_t n = 0; n < p->nodes.count; n++) {

@@ -12,8 +12,8 @@ bool equation_has_conditions_on_windows(const struct equation *eq);
 bool equation_ties_axes(const struct equation *eq);
 // The attribute variables that stand in attributes of windows, one bit each.
 uint32_t pattern_variables_of_windows(const struct pattern *p);
-// May a coefficient of a side be no product of what each axis contributes? A variable may be read in two ways, numbers be
-// computed of constants, or 0 be one of several things where windows stand beside the image on either axis.
+// May a coefficient of a side be no product of what each axis contributes? A variable may be read in two ways, numbers
+// be computed of constants, or 0 be one of several things where windows stand beside the image on either axis.
 bool equation_is_no_product(const struct equation *eq);
 // Does the term mention sizes of tensors?
 bool attribute_term_mentions_sizes(const struct attribute_term *t);

@@ -1,8 +1,9 @@
-// Are both sides of a property well-typed together, and of equal sizes, whatever strides, pads, dilations and kernels are?
+// Are both sides of a property well-typed together, and of equal sizes, whatever strides, pads, dilations and kernels
+// are?
 //
 // Tests try small ones. What operators of windows ask of types is written down as polynomials of sizes and attributes
-// instead: a window fits when its room is at least 0. What one side asks for must follow from what the other side and the
-// guards do (docs/theory/bounds.md, section 3).
+// instead: a window fits when its room is at least 0. What one side asks for must follow from what the other side and
+// the guards do (docs/theory/bounds.md, section 3).
 #ifndef VERIFIER_BOUNDS_WINDOW_TYPES_H
 #define VERIFIER_BOUNDS_WINDOW_TYPES_H
 #include "verifier/exact/polynomial.h"

@@ -1,10 +1,11 @@
 // What has to be proved of an equation: one sentence for each combination of ranks and lengths ("kind") that it has
 // instances of.
 //
-// A prover knows no sizes. What typing makes equal, such as a number of groups and a quotient of channels, it is told as
-// *facts*: pairs of attributes that are equal at every instance that was heard. Small instances alone would make facts of
-// what only small sizes make equal (a window that is dilated does not fit on a small image), so the instances of a rule
-// are those that the direct proof compares, up to the bounds that it argues for; a counterexample is one of them.
+// A prover knows no sizes. What typing makes equal, such as a number of groups and a quotient of channels, it is told
+// as *facts*: pairs of attributes that are equal at every instance that was heard. Small instances alone would make
+// facts of what only small sizes make equal (a window that is dilated does not fit on a small image), so the instances
+// of a rule are those that the direct proof compares, up to the bounds that it argues for; a counterexample is one of
+// them.
 #ifndef VERIFIER_ENTAILMENT_OBLIGATIONS_H
 #define VERIFIER_ENTAILMENT_OBLIGATIONS_H
 #include "verifier/entailment/logic.h"

@@ -1,6 +1,6 @@
-// Which axioms may take part in a proof. A prover sets the variables of an axiom where it meets, up to equality, the terms
-// of one of its *triggers*; so an axiom no trigger of which is made of symbols that the obligation has, or that other
-// axioms may bring, is never used, and is not given to the prover at all.
+// Which axioms may take part in a proof. A prover sets the variables of an axiom where it meets, up to equality, the
+// terms of one of its *triggers*; so an axiom no trigger of which is made of symbols that the obligation has, or that
+// other axioms may bring, is never used, and is not given to the prover at all.
 #ifndef VERIFIER_ENTAILMENT_RELEVANCE_H
 #define VERIFIER_ENTAILMENT_RELEVANCE_H
 #include "verifier/entailment/logic.h"
@@ -17,9 +17,8 @@ struct triggers {
         const uint32_t *symbols;
     } items[MAX_TRIGGERS];
 };
-// Each side of the first goal that has all variables triggers the axiom alone, as does such a guard; else all of them do
-// together. None: no term of the axiom has all of its variables.
-// What they point to is in the logic's arena.
+// Each side of the first goal that has all variables triggers the axiom alone, as does such a guard; else all of them
+// do together. None: no term of the axiom has all of its variables. What they point to is in the logic's arena.
 struct triggers triggers_of_axiom(struct logic *l, const struct sentence *axiom);
 
 // What an obligation can reach. In an order that depends on nothing but the obligation and the axioms.

@@ -1,7 +1,8 @@
 // Entailment: does a rule follow from the properties? Decided by Z3 without looking at shapes (TASO paper, Section 3).
 //
-// One theory serves one thread. Each obligation is refuted or given up after a number of steps (not seconds, so that results
-// repeat), by a solver of its own that knows only the axioms that may take part. "Unknown" is never taken for a proof.
+// One theory serves one thread. Each obligation is refuted or given up after a number of steps (not seconds, so that
+// results repeat), by a solver of its own that knows only the axioms that may take part. "Unknown" is never taken for a
+// proof.
 #ifndef VERIFIER_ENTAILMENT_THEORY_H
 #define VERIFIER_ENTAILMENT_THEORY_H
 #include "properties/property.h"
@@ -40,7 +41,8 @@ struct theory *theory_make(const struct axioms *axioms, unsigned step_limit);
 void theory_free(struct theory *t);
 // All that was asked before. What is answered from now on depends on nothing but what is asked from now on.
 void theory_forget(struct theory *t);
-// Does the equation, as an obligation, follow? Forgets what was asked before. `without` (may be NULL): a property that must not be used.
+// Does the equation, as an obligation, follow? Forgets what was asked before. `without` (may be NULL): a property that
+// must not be used.
 struct entailment theory_prove(struct theory *t, struct judge *judge, const struct equation *eq, const char *without);
 // The same in two steps, about the instances that the judge compares between them. One at a time.
 void theory_listen(struct theory *t, struct judge *judge, const struct equation *eq);

@@ -46,8 +46,8 @@ void judge_begin(struct judge *j, bool keeps_explored)
 
 // --- sizes -----------------------------------------------------------------------------------------------------------
 
-// Where spatial axes are apart one of them, `full`, is tested in full, and the others at two sizes and at one at which there
-// are instances.
+// Where spatial axes are apart one of them, `full`, is tested in full, and the others at two sizes and at one at which
+// there are instances.
 #define ALL_AXES (-1)
 static uint32_t sizes_to_test(const struct bounds *b, int v, int rank, int axis, int full)
 {
@@ -105,8 +105,8 @@ static double part_used(const struct test *t)
     return work > steps ? work : steps;
 }
 
-// Would the assignments that are left, if they cost what those before did, exceed the limits by far? Later ones cost less
-// as a rule, down to a sixth.
+// Would the assignments that are left, if they cost what those before did, exceed the limits by far? Later ones cost
+// less as a rule, down to a sixth.
 #define PART_TO_JUDGE_BY (1.0 / 8)
 #define TIMES_THE_LIMITS 6
 static bool is_hopeless(const struct test *t)
@@ -487,16 +487,16 @@ static bool test_attributes_everywhere(struct test *t)
     return goes_on && extent_to_test(t) != w.extent ? test_attributes_everywhere(t) : goes_on;
 }
 
-// Are sizes that one side alone asks to be equal? Bounds are those of instances in which both sides are well-typed, and axes
-// that are only carried along have one size there. Where sizes are compared for equality two of them tell.
+// Are sizes that one side alone asks to be equal? Bounds are those of instances in which both sides are well-typed, and
+// axes that are only carried along have one size there. Where sizes are compared for equality two of them tell.
 static bool test_one_sided(struct test *t)
 {
     t->only_one_sided = true;
     return test_box(t, &t->j->explored.box, NULL, WANTED_LEFT) && test_box(t, &t->j->explored.box, NULL, WANTED_RIGHT);
 }
 
-// Inputs with cuts. Those of properties have pieces of one and of two positions, so that axes are as long as one another,
-// or cut alike, or both, or neither.
+// Inputs with cuts. Those of properties have pieces of one and of two positions, so that axes are as long as one
+// another, or cut alike, or both, or neither.
 #define LARGEST_CUT_AXIS 3
 #define MAX_CUT_RANK 3
 static bool test_cuts(struct test *t)
@@ -510,8 +510,8 @@ static bool test_cuts(struct test *t)
     return goes_on;
 }
 
-// Rules that look at cuts are tested with those first: the properties prove them for inputs without any, which must not be
-// all that is known when the rest is cut short.
+// Rules that look at cuts are tested with those first: the properties prove them for inputs without any, which must not
+// be all that is known when the rest is cut short.
 static void test_everywhere(struct test *t)
 {
     const struct equation *eq = t->equation;
@@ -629,8 +629,8 @@ static void test_equation(struct judge *j, const struct equation *eq, struct tes
     t->result->met_limits = j->met_limits || t->result->was_cut_short;
 }
 
-// A property that is one of any function in the place of an activation is not tested with each. (A rule is, because of who
-// listens.)
+// A property that is one of any function in the place of an activation is not tested with each. (A rule is, because of
+// who listens.)
 static void test_activations(struct judge *j, const struct equation *eq, struct test *t, struct judgement *ret_result)
 {
     uint32_t activation = equation_activation_variable(eq);

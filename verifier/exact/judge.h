@@ -44,8 +44,8 @@ struct judge {
 void judge_init(struct judge *j);
 void judge_free(struct judge *j);
 uint64_t judge_steps_left(const struct judge *j);   // of the limit, for the equation being judged
-// What is judged from now on is another equation; the same one again and again, if `keeps_explored`: its small instances
-// are then searched only once, unless that was cut short. The listener does not hear of them again.
+// What is judged from now on is another equation; the same one again and again, if `keeps_explored`: its small
+// instances are then searched only once, unless that was cut short. The listener does not hear of them again.
 void judge_begin(struct judge *j, bool keeps_explored);
 
 // Stops at the first failing instance.

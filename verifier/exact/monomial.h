@@ -1,8 +1,8 @@
-// Monomials: sorted products of atoms, which are numbers. Equal products have one number, and greater numbers are greater
-// in lexicographic order as long as they are small.
+// Monomials: sorted products of atoms, which are numbers. Equal products have one number, and greater numbers are
+// greater in lexicographic order as long as they are small.
 //
-// Nearly all have few factors, so that a number can be the product itself, in four lanes of 15 bits, the first factor in
-// the highest one: (atom + 1), 0 behind the last. Others are kept in a pool.
+// Nearly all have few factors, so that a number can be the product itself, in four lanes of 15 bits, the first factor
+// in the highest one: (atom + 1), 0 behind the last. Others are kept in a pool.
 #ifndef VERIFIER_EXACT_MONOMIAL_H
 #define VERIFIER_EXACT_MONOMIAL_H
 #include "core/memory/table.h"

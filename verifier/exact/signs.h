@@ -1,9 +1,9 @@
 // Equality by cases: where a maximum says which of two is the greater one, each may be.
 //
-// Normal forms know that relu x is max(x, 0), and nothing of what relu(x + relu x) is. Here the difference of the members
-// of a maximum is taken to be positive or zero, then negative or zero, and every maximum whose members differ by a
-// multiple of it is what it is then. Two polynomials that are equal in all cases have equal values everywhere; where they
-// are not, nothing is said.
+// Normal forms know that relu x is max(x, 0), and nothing of what relu(x + relu x) is. Here the difference of the
+// members of a maximum is taken to be positive or zero, then negative or zero, and every maximum whose members differ
+// by a multiple of it is what it is then. Two polynomials that are equal in all cases have equal values everywhere;
+// where they are not, nothing is said.
 #ifndef VERIFIER_EXACT_SIGNS_H
 #define VERIFIER_EXACT_SIGNS_H
 #include "verifier/exact/polynomial.h"

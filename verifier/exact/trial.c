@@ -37,8 +37,8 @@ static bool happens(struct attempt *a, uint64_t times, uint64_t of)
 
 // --- attributes ------------------------------------------------------------------------------------------------------
 
-// Entries of attributes of windows, and numbers: wider ranges than those of domains. The first value is the one at which
-// the attribute does nothing.
+// Entries of attributes of windows, and numbers: wider ranges than those of domains. The first value is the one at
+// which the attribute does nothing.
 static const struct entry_range {
     enum attribute_role role;
     int64_t plain, high;

@@ -1,5 +1,5 @@
-// Trials: instances of an equation at random attributes and at sizes beyond those that a proof looks at, run in ordinary
-// numbers. What is claimed of all shapes is tried here without any of the argument that it was claimed by.
+// Trials: instances of an equation at random attributes and at sizes beyond those that a proof looks at, run in
+// ordinary numbers. What is claimed of all shapes is tried here without any of the argument that it was claimed by.
 #ifndef VERIFIER_EXACT_TRIAL_H
 #define VERIFIER_EXACT_TRIAL_H
 #include "verifier/instances/enumerate.h"
@@ -18,6 +18,7 @@ struct trials {
     // results
     uint32_t instances;   // that were run
 };
-// The choices depend on the seed and the equation's name alone. False: the sides differ at an instance, which is printed.
+// The choices depend on the seed and the equation's name alone. False: the sides differ at an instance, which is
+// printed.
 bool trials_run(struct trials *t, const struct equation *eq, struct text *ret_counterexample);
 #endif

@@ -1,5 +1,5 @@
-// All assignments of an equation's attribute variables, from their domains (domain.h), depth first: who has something to
-// share between assignments that begin alike is told of each variable that is bound.
+// All assignments of an equation's attribute variables, from their domains (domain.h), depth first: who has something
+// to share between assignments that begin alike is told of each variable that is bound.
 #ifndef VERIFIER_INSTANCES_ASSIGNMENT_H
 #define VERIFIER_INSTANCES_ASSIGNMENT_H
 #include "verifier/instances/domain.h"
@@ -29,8 +29,8 @@ struct assignment_order assignment_order_by_number(const struct pattern *p);
 struct assignment_order assignment_order_by_node(const struct pattern *p);
 // One bit for each attribute variable that the attributes of the node mention.
 uint32_t assignment_variables_of_node(const struct pattern_node *node);
-// Left out are assignments at which something of each set of nodes is ill-typed for all tensors, as lists of windows are
-// that speak of different numbers of spatial axes. False when `visit` returned false.
+// Left out are assignments at which something of each set of nodes is ill-typed for all tensors, as lists of windows
+// are that speak of different numbers of spatial axes. False when `visit` returned false.
 bool assignment_visit_all(const struct attribute_walk *walk, uint32_t n_sets, const node_set *sets,
                           const struct assignment_order *order);
 #endif

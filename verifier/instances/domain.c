@@ -23,9 +23,9 @@ static const struct list_range {
 };
 static const struct list_range other_lists = {ROLE_NONE, 0, 2, 0, 1, 2, 1, 2, true};
 
-// Lists of windows, for each number of axes a list and those that differ from it in one entry: two affine terms of entries
-// that are equal at these are equal everywhere. Two for each number of axes, in one order for all attributes, are enough
-// for windows that are used alike on both sides, where one would do.
+// Lists of windows, for each number of axes a list and those that differ from it in one entry: two affine terms of
+// entries that are equal at these are equal everywhere. Two for each number of axes, in one order for all attributes,
+// are enough for windows that are used alike on both sides, where one would do.
 static const struct list_example {
     enum attribute_role role;
     bool is_of_windows_alike;

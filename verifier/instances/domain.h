@@ -25,9 +25,9 @@ struct domain {
     node_set nodes;        // the nodes that have the variable as a whole attribute
     bool goes_on;          // small numbers, of a range without an end
     bool is_whole_range;   // at the ranks considered there are no other values: axes, permutations, choices
-    bool
-        is_complete;   // no other value can matter at the ranks considered: by what it is (axes, permutations, choices),
-                       // or by the arguments for windows and groups (docs/theory/bounds.md, 2.3 and 2.4)
+    // No other value can matter at the ranks considered: by what it is (axes, permutations, choices), or by the
+    // arguments for windows and groups (docs/theory/bounds.md, 2.3 and 2.4).
+    bool is_complete;
 };
 // The groups of a convolution or a merge, and how many of them are merged.
 bool attribute_counts_groups(const struct attribute *attribute);

@@ -27,8 +27,8 @@ struct enumeration {
 };
 // The nodes that are well-typed in every instance that is visited.
 node_set enumerate_required_nodes(const struct equation *eq, enum wanted_sides wanted);
-// Every assignment of the attribute variables' domains at which one side may be well-typed. False when `visit` of the walk
-// returned false.
+// Every assignment of the attribute variables' domains at which one side may be well-typed. False when `visit` of the
+// walk returned false.
 bool enumerate_attributes(const struct attribute_walk *walk);
 // False when the visitor stopped it.
 bool enumerate_instances(struct enumeration *e);

@@ -108,8 +108,8 @@ static uint64_t steps_for_box(const struct judge *j)
     return j->steps < all ? (all - j->steps) / 2 : 0;
 }
 
-// Kernels of three places that numbers name have no instances at sizes up to 2; images and kernels of three places, with
-// two channels, are far fewer than all types of sizes up to 3.
+// Kernels of three places that numbers name have no instances at sizes up to 2; images and kernels of three places,
+// with two channels, are far fewer than all types of sizes up to 3.
 static bool search_with_kernels(struct judge *j, const struct equation *eq, const struct box *small,
                                 struct box *ret_box, struct bounds *ret_bounds, bool *ret_was_cut_short)
 {

@@ -11,8 +11,8 @@ bool explore_box(struct judge *j, const struct equation *eq, const struct box *b
 // found. Split trees and other element types are tried when nothing else has one. `ret_bounds` may be NULL.
 int explore_smallest_box(struct judge *j, const struct equation *eq, int max_rank, struct box *ret_box,
                          struct bounds *ret_bounds, bool *ret_saw_all);
-// Well-typed instances of all kinds (ranks, lengths of attributes), at small sizes. False: the search was cut short, and
-// when it must not be it was left then.
+// Well-typed instances of all kinds (ranks, lengths of attributes), at small sizes. False: the search was cut short,
+// and when it must not be it was left then.
 bool explore_kinds(struct judge *j, const struct equation *eq, bool must_be_whole,
                    bool (*visit)(void *context, struct instance *in), void *context);
 #endif

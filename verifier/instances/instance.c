@@ -331,8 +331,8 @@ static bool find_other_polynomial(const struct instance *in, struct polynomial_p
     return false;
 }
 
-// Numbers may confirm another entry than the first symbolic difference, which may have been left out: its polynomials are
-// the ones to show.
+// Numbers may confirm another entry than the first symbolic difference, which may have been left out: its polynomials
+// are the ones to show.
 static void show_confirmed_entry(const struct instance *in, struct polynomial_pool *pool, struct values *v,
                                  struct difference *ret)
 {

@@ -207,8 +207,8 @@ static void bind_row(struct instance *in, const struct partial *p, uint32_t row)
         instance_bind(in, (uint32_t)__builtin_ctz(left), *types++);
 }
 
-// Rows that follow one another often differ in the last input alone, which has few types: such rows are a run. Their head
-// is found once, and so is the application to each last type, as long as its place here is not taken.
+// Rows that follow one another often differ in the last input alone, which has few types: such rows are a run. Their
+// head is found once, and so is the application to each last type, as long as its place here is not taken.
 #define RECENT_TYPES 256
 struct run {
     uint32_t number;

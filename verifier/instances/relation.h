@@ -28,8 +28,8 @@ struct relations {
 // Of a variable that has one of these types, which are not copied.
 struct relation relation_of_variable(struct typing *t, uint32_t variable, uint32_t count, const type_id *types);
 // NULL: too many rows to write down, or the limit of steps was reached. Who asks for the same application of the same
-// relations again, in this search or in another one before typing_trim, is given what was found, and takes the steps that it
-// took.
+// relations again, in this search or in another one before typing_trim, is given what was found, and takes the steps
+// that it took.
 const struct relation *relations_of_node(struct relations *r, uint32_t node);
 void relations_free(struct relations *r);
 #endif

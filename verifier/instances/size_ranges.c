@@ -1,5 +1,5 @@
-// Which sizes are tried where nothing is known of an equation yet: small ones, and those that its numbers and the values
-// of its attributes ask for.
+// Which sizes are tried where nothing is known of an equation yet: small ones, and those that its numbers and the
+// values of its attributes ask for.
 #include "verifier/instances/size_ranges.h"
 
 #include "verifier/instances/ranks.h"

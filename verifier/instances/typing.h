@@ -1,6 +1,6 @@
 // Typed applications, remembered: which types an operator gives for which input types and attributes. The search for
-// instances asks the same question many times. Types are numbered, and so are operators with their attributes (heads), so
-// that a question is a few numbers. Most answers are no: those take no more room than the question.
+// instances asks the same question many times. Types are numbered, and so are operators with their attributes (heads),
+// so that a question is a few numbers. Most answers are no: those take no more room than the question.
 #ifndef VERIFIER_INSTANCES_TYPING_H
 #define VERIFIER_INSTANCES_TYPING_H
 #include "core/memory/arena.h"
@@ -96,7 +96,8 @@ head_id typing_head(struct typing *t, const struct operator* op, const struct at
 const struct attribute_value *typing_attributes(const struct typing *t, head_id head);
 // Never NULL; valid until typing_trim.
 const struct typed_call *typing_apply(struct typing *t, head_id head, uint32_t n_inputs, const type_id *inputs);
-// `lefts` has n_left tuples of n_inputs - 1 types, `rights` the last inputs. In ascending order; valid until typing_trim.
+// `lefts` has n_left tuples of n_inputs - 1 types, `rights` the last inputs. In ascending order; valid until
+// typing_trim.
 const struct typed_pairs *typing_apply_all(struct typing *t, head_id head, uint32_t n_inputs, uint32_t n_left,
                                            const type_id *lefts, uint32_t n_right, const type_id *rights);
 // The meaning of a typed call, made on first use.

@@ -7,8 +7,8 @@
 //
 // An operator that moves entries by what it reads has a meaning here only where it reads small integers; elsewhere it
 // is an unknown function of its inputs, and so is an opaque node: equal inputs, equal outputs. Functions outside of the
-// field (exp, tanh, max) have stand-ins. Outputs that agree although they depend on such functions are equal; those that
-// do not may still be, by a law that the stand-in does not have.
+// field (exp, tanh, max) have stand-ins. Outputs that agree although they depend on such functions are equal; those
+// that do not may still be, by a law that the stand-in does not have.
 #ifndef VERIFIER_MODEL_FIELD_H
 #define VERIFIER_MODEL_FIELD_H
 #include "verifier/model/common.h"

@@ -43,7 +43,8 @@ static void judge_listening(struct sample *s, struct judge *j, const struct equa
     j->listener = NULL;
 }
 
-// The judge stops at the instance that refutes: it was the last one met. Where the sample has not got it, it is met again.
+// The judge stops at the instance that refutes: it was the last one met. Where the sample has not got it, it is met
+// again.
 static bool agrees_with_refutation(struct sample *s, struct judge *j, const struct equation *eq)
 {
     struct sample last = {.recheck = s->recheck, .only = s->met};

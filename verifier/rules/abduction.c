@@ -111,8 +111,8 @@ static const struct attribute_term *dim_of(uint32_t variable, int64_t axis, stru
     return attribute_term_make(TERM_DIM, variable, attribute_term_make(TERM_INTEGER, axis, NULL, a), a);
 }
 
-// The kernel that pads on both sides of the axis leave the size of images alone with: of one entry where nothing else is
-// said.
+// The kernel that pads on both sides of the axis leave the size of images alone with: of one entry where nothing else
+// is said.
 static int64_t size_of_kernel(const struct pattern *p, uint32_t variable, int64_t axis)
 {
     for (size_t n = 0; n < p->nodes.count; n++) {
@@ -160,7 +160,8 @@ static void add_equality(struct groups *g, const struct attribute_term *x, const
 {
     struct group equal = {1, {condition_equal(x, y)}};
     for (uint32_t i = 0; i < g->count; i++)
-        if (attribute_term_equal(g->items[i].conditions[0].a, x) && attribute_term_equal(g->items[i].conditions[0].b, y))
+        if (attribute_term_equal(g->items[i].conditions[0].a, x) &&
+            attribute_term_equal(g->items[i].conditions[0].b, y))
             return;
     add_group(g, &equal);
 }
@@ -209,7 +210,7 @@ static bool has_groups(const struct pattern *p)
     return false;
 }
 
-// --- sizes that have been equal ----------------------------------------------------------------------------------------
+// --- sizes that have been equal -------------------------------------------------------------------------------------
 
 // Rows and channels of variables, of images and of kernels: a bit for each pair that has been equal at all instances.
 #define SIZES_OF_VARIABLE 2
@@ -289,8 +290,8 @@ static bool suffices(struct judge *j, struct theory *theory, const struct rule *
     return prove_soon(j, theory, r, g, kept).status == ENTAILMENT_PROVED;
 }
 
-// With fewer conditions there are more instances, which may be all that a condition is needed for: once finding them takes
-// longer it does so with fewer, too.
+// With fewer conditions there are more instances, which may be all that a condition is needed for: once finding them
+// takes longer it does so with fewer, too.
 static bool suffices_with_less(struct judge *j, struct theory *theory, const struct rule *r, const struct groups *g,
                                uint32_t kept, bool may_take_longer, bool *takes_longer)
 {

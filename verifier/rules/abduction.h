@@ -1,15 +1,15 @@
 // Conditions under which a rule follows from the properties, when no counterexample says which ones it needs.
 //
 // A rule that could only be tested may well be false where the tests did not get to: activations that differ, windows
-// that are dilated on one side, a kernel that is not the single entry that it would have to be. What such a rule usually
-// lacks is assumed all at once; if the properties then suffice, whatever they do without goes again.
+// that are dilated on one side, a kernel that is not the single entry that it would have to be. What such a rule
+// usually lacks is assumed all at once; if the properties then suffice, whatever they do without goes again.
 #ifndef VERIFIER_RULES_ABDUCTION_H
 #define VERIFIER_RULES_ABDUCTION_H
 #include "verifier/entailment/theory.h"
 #include "verifier/rules/conditions.h"
 
-// Conditions that are allocated in `a`; count 0: none were found. `may_take_longer`: the search for small instances, where
-// fewer conditions leave more of them.
+// Conditions that are allocated in `a`; count 0: none were found. `may_take_longer`: the search for small instances,
+// where fewer conditions leave more of them.
 struct found_condition find_sufficient_condition(struct judge *j, struct theory *theory, const struct rule *r,
                                                  bool may_take_longer, struct arena *a);
 #endif

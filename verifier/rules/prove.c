@@ -103,8 +103,8 @@ static void judge_and_listen(struct judge *j, struct theory *theory, const struc
     judge_equation(j, eq, ret_result);
 }
 
-// Would all of the tests say nothing else? Once the properties prove a rule tests that are no proof do; and when no limit
-// was met there are no more tests.
+// Would all of the tests say nothing else? Once the properties prove a rule tests that are no proof do; and when no
+// limit was met there are no more tests.
 static bool is_settled(const struct judgement *of_part, const struct entailment *entailment)
 {
     if (of_part->verdict == VERDICT_TESTED)
@@ -215,8 +215,8 @@ static void try_with_more(struct judge *j, struct theory *theory, struct arena *
     *report = before;
 }
 
-// A rule that names the axes of images is often only meant for images; what the tests did not get to may need conditions
-// that they did not ask for.
+// A rule that names the axes of images is often only meant for images; what the tests did not get to may need
+// conditions that they did not ask for.
 static void try_what_was_tested(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
 {
     struct equation eq = equation_of_rule(&report->proved);
@@ -229,8 +229,8 @@ static void try_what_was_tested(struct judge *j, struct theory *theory, struct a
     try_with_more(j, theory, a, &sufficient, report);
 }
 
-// Conditions that exclude the failing instances may say little else (one spatial axis, as the instances that were looked
-// at have). So what rules usually lack is asked of the rule as it stands.
+// Conditions that exclude the failing instances may say little else (one spatial axis, as the instances that were
+// looked at have). So what rules usually lack is asked of the rule as it stands.
 static void try_sufficient_conditions(struct judge *j, struct theory *theory, struct arena *a,
                                       struct rule_report *report)
 {
@@ -286,7 +286,8 @@ static void try_more(struct judge *j, struct rule_report *report)
     }
 }
 
-// The counterexample is one of the instances that were heard, and an entailment speaks of inputs without split trees only.
+// The counterexample is one of the instances that were heard, and an entailment speaks of inputs without split trees
+// only.
 static bool follows_and_is_false(const struct rule_report *report)
 {
     return report->first.verdict == VERDICT_REFUTED && !report->first.has_cut_inputs && report->has_entailment &&

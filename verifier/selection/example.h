@@ -16,8 +16,8 @@ struct examples {
 void examples_make(struct examples *ret_examples, const struct rule *r, struct typing *typing);
 void examples_set_weights(struct examples *e, uint32_t weights);   // these leaves become weights
 void examples_free(struct examples *e);
-// Are the first and the last entry of each output equal over the prime field, as far as they are cheap? Cases of signs are
-// a proof over the reals, and no law of the stand-ins that functions have there.
+// Are the first and the last entry of each output equal over the prime field, as far as they are cheap? Cases of signs
+// are a proof over the reals, and no law of the stand-ins that functions have there.
 bool example_holds_over_field(const struct example *e);
 // The same graph with nothing known of how it came about: what is structurally equal then compares as equal. False: a
 // node is not typed as before, because split trees of its inputs have changed.

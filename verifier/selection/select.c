@@ -68,7 +68,8 @@ static bool may_gain(const struct candidate *c, uint32_t weights, bool *ret_may_
     return gains;
 }
 
-// With nothing known beforehand, is there one more product? To undo what others share is worth it only for special sizes.
+// With nothing known beforehand, is there one more product? To undo what others share is worth it only for special
+// sizes.
 static bool has_more_products(const struct candidate *c)
 {
     uint32_t weights = rule_weights(c->rule);

@@ -1,21 +1,21 @@
 // Which proved rules an optimizer should search with: those that can match, can help, and do not follow from others.
 //
 // A generated rule is judged by its form and by examples (example.h), never by its name:
-//   1. Source. It goes when its source is in parts that share no tensor: any two places of a model would match. A tensor
-//      that the source reads n times counts n - 1 coincidences, and one more where one operator reads it twice; it goes
-//      when it wants more than `max_coincidences`: each makes a match less likely.
-//   2. Gain. A rule gains when for some example, and some of its variables being weights, its target is better than its
-//      source (work.h). It is kept for the fewest weights with which it gains. A rule that never gains goes, and one that
-//      needs more products than its source when nothing is a weight; also when both sides are equal: a search has to
-//      visit every arrangement that such rules lead to before it goes uphill.
+//   1. Source. It goes when its source is in parts that share no tensor: any two places of a model would match. A
+//      tensor that the source reads n times counts n - 1 coincidences, and one more where one operator reads it
+//      twice; it goes when it wants more than `max_coincidences`: each makes a match less likely.
+//   2. Gain. A rule gains when for some example, and some of its variables being weights, its target is better than
+//      its source (work.h). It is kept for the fewest weights with which it gains. A rule that never gains goes, and
+//      one that needs more products than its source when nothing is a weight; also when both sides are equal: a
+//      search has to visit every arrangement that such rules lead to before it goes uphill.
 //   3. Field. It goes when an example is no equation over the prime field, where a search checks every application.
 //   4. Reach. It goes when its source has an operator that no model has and that no other rule's target makes there.
-//   5. Need. It goes when others derive it: from the source of each of its examples at most `max_steps` rewrites by kept
-//      rules lead to its target, or to something no worse in any measure. Rules are looked at from the smallest to the
-//      largest; then each that was kept once more, the largest first, against all others: of two that say the same the
-//      general one stays.
-//      A rule that is proved follows from proved ones only.
-// Rules that somebody wrote, knowing what they are good for, are kept; the others are asked whether they follow from them.
+//   5. Need. It goes when others derive it: from the source of each of its examples at most `max_steps` rewrites by
+//      kept rules lead to its target, or to something no worse in any measure. Rules are looked at from the smallest
+//      to the largest; then each that was kept once more, the largest first, against all others: of two that say the
+//      same the general one stays. A rule that is proved follows from proved ones only.
+// Rules that somebody wrote, knowing what they are good for, are kept; the others are asked whether they follow from
+// them.
 #ifndef VERIFIER_SELECTION_SELECT_H
 #define VERIFIER_SELECTION_SELECT_H
 #include "substitutions/rule.h"

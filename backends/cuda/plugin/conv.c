@@ -2,8 +2,8 @@
 //
 //     conv(x, w) [+ residual] [+ bias] [relu]  ->  z          one operation graph, intermediates virtual
 //
-// Engines are listed by the library's heuristics for a device that is described, so that plans are made without one too.
-// An engine with its settings is put in words ("engine 47 2=3 12=1") that find the same again.
+// Engines are listed by the library's heuristics for a device that is described, so that plans are made without one
+// too. An engine with its settings is put in words ("engine 47 2=3 12=1") that find the same again.
 #include "backends/cuda/plugin/plugin.h"
 #include <cudnn.h>
 #include <inttypes.h>

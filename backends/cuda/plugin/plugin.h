@@ -1,4 +1,5 @@
-// What the files of the plugin share. NVIDIA's types are named here without their headers, so that this one stands alone.
+// What the files of the plugin share. NVIDIA's types are named here without their headers, so that this one stands
+// alone.
 #ifndef BACKENDS_CUDA_PLUGIN_PLUGIN_H
 #define BACKENDS_CUDA_PLUGIN_PLUGIN_H
 #include "backends/cuda/gpu.h"

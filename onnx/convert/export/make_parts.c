@@ -1,5 +1,5 @@
-// Concatenations and splits. Rules know them with two parts; a concatenation of concatenations on the same axis is written
-// as one, and so is a split whose parts are split again: runtimes copy at each of them.
+// Concatenations and splits. Rules know them with two parts; a concatenation of concatenations on the same axis is
+// written as one, and so is a split whose parts are split again: runtimes copy at each of them.
 #include "onnx/convert/export/making.h"
 
 // --- concatenation ---------------------------------------------------------------------------------------------------

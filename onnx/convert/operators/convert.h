@@ -53,7 +53,8 @@ double float_attribute(const struct conversion *c, const char *name, double stan
 bool has_attribute(const struct conversion *c, const char *name);
 // A list: its items (NULL and 0 when absent).
 const int64_t *ints_attribute(const struct conversion *c, const char *name, uint32_t *ret_count);
-// A list of n items, each of them `standard` when it is absent; refused when it has others, or one that is out of range.
+// A list of n items, each of them `standard` when it is absent; refused when it has others, or one that is out of
+// range.
 bool list_within(struct conversion *c, const char *name, int n, int64_t standard, int64_t low, int64_t high,
                  int64_t *ret_items);
 bool text_attribute_is(const struct conversion *c, const char *name, const char *text, const char *standard);

@@ -193,7 +193,8 @@ static void note_promise(struct chains *c, uint32_t id)
     s->credit = s->promise > before * (1 + 1e-9) ? s->promise : 0;
 }
 
-// The gain was none when the whole graph was priced. What surrounds the region is why, so other gains in it are as wrong.
+// The gain was none when the whole graph was priced. What surrounds the region is why, so other gains in it are as
+// wrong.
 static void note_error(struct chains *c, const struct state *s)
 {
     struct region_kind *k = c->space.kinds.items[s->kind];
@@ -240,8 +241,8 @@ static void queue_end(struct chains *c, uint32_t id)
                                               .match = s->match});
 }
 
-// The region is priced in its new state: sums of estimates drift. One step changes what its match does. What seems to be good, and is not when the whole
-// graph is priced, is as good as nothing.
+// The region is priced in its new state: sums of estimates drift. One step changes what its match does. What seems to
+// be good, and is not when the whole graph is priced, is as good as nothing.
 static bool try_state(struct chains *c, uint32_t parent, const struct candidate *next, struct movement *ret_movement)
 {
     bool is_new;

@@ -1,5 +1,5 @@
-// Descent: what makes the graph cheaper is applied at once, as far as it shares no node. Where the whole graph says that
-// estimates were wrong, each kind of proposal is priced alone.
+// Descent: what makes the graph cheaper is applied at once, as far as it shares no node. Where the whole graph says
+// that estimates were wrong, each kind of proposal is priced alone.
 #include "optimizer/search/backtracking/incumbent.h"
 
 #include <math.h>
@@ -54,7 +54,8 @@ static size_t apply_proposals(struct whole *w, const proposal_list *chosen, bool
         edits[i] = (struct edit){
             .match = &matches[i], .change = c->change, .least = c->least, .n_steps = 1, .steps = &steps[i]};
     }
-    size_t applied = all_or_none ? n * whole_apply_all(w, edits, n, ret_movement) : whole_apply(w, edits, n, ret_movement);
+    size_t applied =
+        all_or_none ? n * whole_apply_all(w, edits, n, ret_movement) : whole_apply(w, edits, n, ret_movement);
     mem_free_array(edits, n);
     mem_free_array(steps, n);
     mem_free_array(matches, n);

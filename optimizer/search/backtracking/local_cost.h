@@ -2,9 +2,9 @@
 //
 // A backend fuses neighbouring operators, so the cost of a node depends on what stands next to it, but on nothing far
 // away. The neighbourhood of a rewrite is the matched nodes with some steps of readers and of what they read, by turns,
-// as long as they are not many, and where a path leads out of them and back in, that path: it decides what may be fused.
-// The tensors at its border become leaves and outputs. The difference of its cost before and after is an estimate; a
-// graph that the search takes as its best is priced as a whole.
+// as long as they are not many, and where a path leads out of them and back in, that path: it decides what may be
+// fused. The tensors at its border become leaves and outputs. The difference of its cost before and after is an
+// estimate; a graph that the search takes as its best is priced as a whole.
 //
 // Models repeat themselves, and neighbourhoods do even more: each is written down as a list of words (operators,
 // attributes, edges by number, types at the border), and one that was priced before is not priced again.
@@ -85,7 +85,8 @@ double pricer_change(struct pricer *p, const struct rewrite *r);
 // From now on that is what such a rewrite changes in such a neighbourhood: who priced the whole graph knows better.
 void pricer_correct(struct pricer *p, const struct rewrite *r, double change);
 
-// The same in steps, for several threads. A price is what the neighbourhood costs as it is and what the rewrite changes.
+// The same in steps, for several threads. A price is what the neighbourhood costs as it is and what the rewrite
+// changes.
 struct price {
     double before, change;   // NaN: not known
 };

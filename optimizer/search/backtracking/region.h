@@ -20,8 +20,8 @@ void site_free(struct site *s);
 void region_extract(const struct match_index *index, const struct match *m, size_t max_nodes, struct arena *arena,
                     struct graph *ret_region, struct site *ret_site, struct match *ret_match);
 
-// Equal regions may list their nodes in another order. Renumbers the site and the match of `region` as `known` has them.
-// False, and both are as they were: the regions are not equal.
+// Equal regions may list their nodes in another order. Renumbers the site and the match of `region` as `known` has
+// them. False, and both are as they were: the regions are not equal.
 bool region_renumber(const struct graph *known, const struct graph *region, struct site *s, struct match *m);
 // Does this very region stand at the site: each node's operation, on the tensors that the site has for what it reads?
 bool region_is_at(const struct graph *region, const struct site *s, const struct graph *g);

@@ -1,5 +1,5 @@
-// The applications of rules that lead from one choice of e-nodes to another one, read from the proof forest: what united
-// them, what united the children that these applications found equal, and so on down.
+// The applications of rules that lead from one choice of e-nodes to another one, read from the proof forest: what
+// united them, what united the children that these applications found equal, and so on down.
 #ifndef OPTIMIZER_SEARCH_SATURATION_DERIVATION_H
 #define OPTIMIZER_SEARCH_SATURATION_DERIVATION_H
 #include "egraph/explore.h"

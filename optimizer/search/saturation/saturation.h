@@ -5,8 +5,8 @@
 // it only where the whole graph is cheaper by the same cost model. So the result is never worse.
 //
 // E-nodes are priced one by one (node_costs.h), which says nothing of what a backend fuses across them; so several
-// graphs are extracted, under several prices, and each is priced as a whole. The applications of rules that the best one
-// rests on are validated; a rule that one of them refutes is left out, and all is done anew.
+// graphs are extracted, under several prices, and each is priced as a whole. The applications of rules that the best
+// one rests on are validated; a rule that one of them refutes is left out, and all is done anew.
 #ifndef OPTIMIZER_SEARCH_SATURATION_SATURATION_H
 #define OPTIMIZER_SEARCH_SATURATION_SATURATION_H
 #include "egraph/explore.h"
