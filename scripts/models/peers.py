@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 from lib.command import run_script
+from models.catalog import MODELS
 from models.optimizing import ROOT, SHAPES, add_arguments, find_or_build, markdown_table, run_for_json
 from models.peer_worker import PEERS
 
@@ -34,7 +35,11 @@ def parse_arguments():
     parser.add_argument("--seconds", type=float, default=1, help="of timing for each load (default: %(default)s)")
     parser.add_argument("--peers", metavar="NAME", nargs="+", choices=PEERS, default=list(PEERS), help="runtimes")
     parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the table with its heading there")
-    return parser.parse_args()
+    options = parser.parse_args()
+    for name in options.names:
+        if name not in MODELS and not (options.models and list(options.models.glob(f"{name}*.onnx"))):
+            parser.error(f"no model is called '{name}'; see build-models --list")
+    return options
 
 
 def optimize(model, fast, costs, threads, shapes, options):
