@@ -7,7 +7,7 @@
 #include <assert.h>
 
 #define SCALAR uint64_t
-#define DOMAIN struct field_domain
+#define DOMAIN uint64_t
 #define LAZY_SUM field_wide
 #define LAZY_PRODUCTS FIELD_LAZY_PRODUCTS
 #define reduce_lazily field_reduce_wide
@@ -17,13 +17,13 @@
 void evaluate_field(const struct definition *d, uint64_t key, const uint64_t *const *inputs, uint64_t *const *outputs,
                     struct arena *scratch)
 {
-    evaluate_once(d, domain_of_key(key), inputs, outputs, scratch);
+    evaluate_once(d, key, inputs, outputs, scratch);
 }
 
 void evaluate_plan_field(const struct evaluation_plan *plan, uint64_t key, const uint64_t *const *inputs,
                          uint64_t *const *outputs, struct arena *scratch)
 {
-    evaluate(plan, domain_of_key(key), inputs, outputs, scratch);
+    evaluate(plan, key, inputs, outputs, scratch);
 }
 
 // --- single entries --------------------------------------------------------------------------------------------------
@@ -32,7 +32,7 @@ void evaluate_plan_field(const struct evaluation_plan *plan, uint64_t key, const
 
 struct entry_evaluation {
     const struct definition *d;
-    struct field_domain domain;
+    uint64_t key;
     entry_of_input *read;
     void *context;
     int64_t *variables;
@@ -82,7 +82,7 @@ static uint64_t entry_read(struct entry_evaluation *ev, const struct expr_node *
     for (int i = 0; i < n->count; i++) {
         index[i] = entry_index(ev, d->indices.items[n->a + (expr)i]);
         if (index[i] < 0 || index[i] >= t->dim[i])
-            return n->b == OUTSIDE_LOWEST ? lowest(ev->domain) : 0;
+            return n->b == OUTSIDE_LOWEST ? lowest(ev->key) : 0;
     }
     return tensor < d->n_inputs ? ev->read(ev->context, tensor, index)
                                 : entry_of_stage(ev, tensor - d->n_inputs, index);
@@ -91,10 +91,10 @@ static uint64_t entry_read(struct entry_evaluation *ev, const struct expr_node *
 static uint64_t entry_reduce(struct entry_evaluation *ev, const struct expr_node *n)
 {
     enum scalar_function fn = (enum scalar_function)n->fn;
-    uint64_t result = fn == FN_ADD ? 0 : fn == FN_MUL ? 1 : fn == FN_MAX ? lowest(ev->domain) : highest(ev->domain);
+    uint64_t result = fn == FN_ADD ? 0 : fn == FN_MUL ? 1 : fn == FN_MAX ? lowest(ev->key) : highest(ev->key);
     for (int64_t i = 0; i < ev->d->extents.items[n->value]; i++) {
         ev->variables[n->value] = i;
-        result = apply(ev->domain, fn, result, entry_scalar(ev, n->a), 0);
+        result = apply(ev->key, fn, result, entry_scalar(ev, n->a), 0);
     }
     return result;
 }
@@ -105,7 +105,7 @@ static uint64_t entry_apply(struct entry_evaluation *ev, const struct expr_node 
     int arity = function_arity(fn);
     uint64_t a = entry_scalar(ev, n->a);
     uint64_t b = arity > 1 ? entry_scalar(ev, n->b) : 0;
-    return apply(ev->domain, fn, a, b, arity > 2 ? entry_scalar(ev, n->c) : 0);
+    return apply(ev->key, fn, a, b, arity > 2 ? entry_scalar(ev, n->c) : 0);
 }
 
 static uint64_t entry_scalar(struct entry_evaluation *ev, expr e)
@@ -131,7 +131,7 @@ uint64_t evaluate_field_entry(const struct definition *d, uint64_t key, int outp
                               entry_of_input *read, void *context)
 {
     int64_t variables[MAX_ENTRY_VARIABLES];
-    struct entry_evaluation ev = {d, domain_of_key(key), read, context, variables};
+    struct entry_evaluation ev = {d, key, read, context, variables};
     assert(d->extents.count <= MAX_ENTRY_VARIABLES);
     return entry_of_stage(&ev, d->outputs[output], index);
 }

@@ -61,7 +61,7 @@ uint64_t field_from_int(int64_t value)
 uint64_t field_from_real(double value)
 {
     if (!isfinite(value))
-        return isnan(value) ? 0x0a11 : value > 0 ? 0x1f1f : FIELD_PRIME - 0x1f1f;
+        return isnan(value) ? 0x0a11 : value > 0 ? FIELD_INFINITY : FIELD_PRIME - FIELD_INFINITY;
     int exponent;
     int64_t mantissa = (int64_t)ldexp(frexp(value, &exponent), 53);
     int shift = ((exponent - 53) % 61 + 61) % 61;

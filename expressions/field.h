@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #define FIELD_PRIME (((uint64_t)1 << 61) - 1)
+#define FIELD_INFINITY UINT64_C(0x0b4c1d5e2f638a97)   // stands for infinity: no number that computations come to
 
 __extension__ typedef unsigned __int128 field_wide;   // holds sums of up to FIELD_LAZY_PRODUCTS products
 enum { FIELD_LAZY_PRODUCTS = 32 };

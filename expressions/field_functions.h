@@ -6,51 +6,90 @@
 //
 // Other functions are keyed stand-ins. They map equal arguments to equal values; a law of the real function holds here
 // only if the stand-in was made to have it:
-//   max, min   of an order of all p values that starts at a keyed place: commutative, associative, idempotent,
-//              absorbing, distributive, and monotone functions pass through them
-//   relu       the lowest 20 bits are replaced by a keyed hash of the others, except below 2^20 where nothing changes:
-//              monotone, idempotent, and the identity on small non-negative integers
+//   max, min   of an order of all values: commutative, associative, idempotent, absorbing, distributive, turned
+//              round by negation, and monotone functions pass through them
+//   relu       the lowest 20 bits are replaced by a keyed hash of the others, except in short numbers, where nothing
+//              changes: monotone, idempotent, and the identity on small non-negative integers
 //   rounding   the identity on integers up to 2^20
 //   tests      less and lessequal go by the order above; equality and logic are exact; nothing is NaN
+// The order goes by readings. A short number (m / 2^k with an m of at most 28 bits: an integer, 0.5, what a float has
+// for 0.1) reads as itself, other values as keyed reals of both signs between 1/16 and 16. So thresholds lie among the
+// values as they do among the reals, and shrink, clip or hardswish have values on all sides of theirs: in an order of
+// the representatives 1/2 follows right after -1/2, and nearly every x is "below -1/2 or above 1/2".
 // A stand-in with more laws than the real function would make false candidates, which the generator's tests on floats
-// must then weed out; one with fewer only misses true ones. Known to
-// have more: x + 1 is above x for nearly all x, as in the reals, but so it is for relu's buckets of 2^20 neighbours,
-// whose values relu cannot tell apart.
+// must then weed out; one with fewer only misses true ones (x + 1 is not always above x here).
 #ifndef EXPRESSIONS_FIELD_FUNCTIONS_H
 #define EXPRESSIONS_FIELD_FUNCTIONS_H
 #include "core/numbers/random.h"
 #include "expressions/definition.h"
 #include "expressions/field.h"
+#include <math.h>
 
-struct field_domain {
-    uint64_t key;
-    uint64_t start;   // where the order starts, so to speak: position 0 is the value p + 1 - start
-};
-
+#define FIELD_BITS 61
 #define BUCKET_BITS 20
 #define BUCKET_MASK (((uint64_t)1 << BUCKET_BITS) - 1)
+#define SHORT_BITS 28
 
-// A multiple of the bucket size other than 0, so that buckets stay whole and the last position is a value.
-static inline struct field_domain domain_of_key(uint64_t key)
+static inline uint64_t lowest(uint64_t key)
 {
-    uint64_t start = random_keyed(key ^ 0x6f72646572, 0) & FIELD_PRIME & ~BUCKET_MASK;
-    return (struct field_domain){key, start ? start : BUCKET_MASK + 1};
+    return FIELD_PRIME - FIELD_INFINITY;
 }
 
-// The place of a value in the order that max and min go by.
-static inline uint64_t position(struct field_domain domain, uint64_t value)
+static inline uint64_t highest(uint64_t key)
 {
-    return (value + domain.start) & FIELD_PRIME;
+    return FIELD_INFINITY;
 }
 
-static inline uint64_t lowest(struct field_domain domain)
+// By a power of two it is multiplication.
+static inline uint64_t rotated(uint64_t value, int bits)
 {
-    return (0 - domain.start) & FIELD_PRIME;
+    return (value << bits | value >> (FIELD_BITS - bits)) & FIELD_PRIME;
 }
 
-static inline uint64_t highest(struct field_domain domain)
+// The last bits of 33 in a row that are alike. In m * 2^k with |m| < 2^28 all but those of m are, so there is such a
+// row, and in 61 bits no second one.
+static inline uint64_t ends_of_rows(uint64_t value)
 {
-    return (FIELD_PRIME - domain.start) & FIELD_PRIME;
+    uint64_t ends = ~(value ^ rotated(value, 1)) & FIELD_PRIME;
+    for (int n = 1; n < FIELD_BITS - SHORT_BITS - 1; n *= 2)
+        ends &= rotated(ends, n);
+    return ends;
+}
+
+// m * 2^k with k from -32 to 28, of a value with `ends` that is not 0.
+static inline double reading_of_short(uint64_t value, uint64_t ends)
+{
+    int last = __builtin_ctzll(ends & ~rotated(ends, FIELD_BITS - 1));
+    bool is_negative = value >> last & 1;
+    uint64_t m = rotated(is_negative ? FIELD_PRIME - value : value, FIELD_BITS - 1 - last);
+    double size = ldexp((double)m, last + 1 <= SHORT_BITS ? last + 1 : last + 1 - FIELD_BITS);
+    return is_negative ? -size : size;
+}
+
+// Of all values of a bucket the same, as relu does not tell them apart; of the negatives the negative.
+static inline double reading_of_bucket(uint64_t key, uint64_t value)
+{
+    bool is_upper = value > FIELD_PRIME / 2;
+    uint64_t hash = random_keyed(key ^ 0x6f72646572, (is_upper ? FIELD_PRIME - value : value) >> BUCKET_BITS);
+    double size = ldexp(1 + (double)(hash >> 12) / (double)(UINT64_C(1) << 52), (int)(hash & 7) - 4);
+    return (hash >> 3 & 1) == is_upper ? size : -size;
+}
+
+// The real number that a value stands for where numbers are compared.
+static inline double reading(uint64_t key, uint64_t value)
+{
+    if (value >> SHORT_BITS == 0)
+        return (double)value;
+    if (value == FIELD_INFINITY || value == FIELD_PRIME - FIELD_INFINITY)
+        return value == FIELD_INFINITY ? INFINITY : -INFINITY;
+    uint64_t ends = ends_of_rows(value);
+    return ends ? reading_of_short(value, ends) : reading_of_bucket(key, value);
+}
+
+static inline bool is_below(uint64_t key, uint64_t a, uint64_t b)
+{
+    double x = reading(key, a), y = reading(key, b);
+    return x < y || (x == y && a < b);
 }
 
 static inline uint64_t from_real(double value)
@@ -72,7 +111,7 @@ static inline int64_t to_int(uint64_t value)
 static inline uint64_t order_preserving_relu(uint64_t key, uint64_t value)
 {
     uint64_t bucket = value >> BUCKET_BITS;
-    if (bucket == 0)
+    if (bucket == 0 || value == FIELD_INFINITY || value == FIELD_PRIME - FIELD_INFINITY || ends_of_rows(value))
         return value;
     uint64_t low = random_keyed(key ^ 0x72656c75, bucket) & (BUCKET_MASK - 1);
     return bucket << BUCKET_BITS | low;
@@ -104,7 +143,7 @@ static inline uint64_t rounded(uint64_t key, enum scalar_function fn, uint64_t v
     return is_small ? value : pseudo_random(key, fn, value, 0, 0);
 }
 
-static inline uint64_t apply(struct field_domain domain, enum scalar_function fn, uint64_t a, uint64_t b, uint64_t c)
+static inline uint64_t apply(uint64_t key, enum scalar_function fn, uint64_t a, uint64_t b, uint64_t c)
 {
     switch (fn) {
     case FN_ADD:
@@ -120,24 +159,24 @@ static inline uint64_t apply(struct field_domain domain, enum scalar_function fn
     case FN_RECIPROCAL:
         return field_inverse(a);
     case FN_POW:
-        return power(domain.key, a, b);
+        return power(key, a, b);
     case FN_MAX:
-        return position(domain, a) > position(domain, b) ? a : b;
+        return is_below(key, a, b) ? b : a;
     case FN_MIN:
-        return position(domain, a) < position(domain, b) ? a : b;
+        return is_below(key, a, b) ? a : b;
     case FN_RELU:
-        return order_preserving_relu(domain.key, a);
+        return order_preserving_relu(key, a);
     case FN_FLOOR:
     case FN_CEIL:
     case FN_ROUND:
     case FN_TRUNC:
-        return rounded(domain.key, fn, a);
+        return rounded(key, fn, a);
     case FN_EQUAL:
         return a == b;
     case FN_LESS:
-        return position(domain, a) < position(domain, b);
+        return is_below(key, a, b);
     case FN_LESS_EQUAL:
-        return position(domain, a) <= position(domain, b);
+        return !is_below(key, b, a);
     case FN_AND:
         return a && b;
     case FN_OR:
@@ -151,7 +190,7 @@ static inline uint64_t apply(struct field_domain domain, enum scalar_function fn
     case FN_WHERE:
         return a ? b : c;
     default:
-        return pseudo_random(domain.key, fn, a, b, c);
+        return pseudo_random(key, fn, a, b, c);
     }
 }
 #endif

@@ -123,7 +123,7 @@ static const struct tape *make_tape(struct unrolling *u, int n_outputs, const st
 {
     struct tape *t = arena_new(arena, struct tape);
     uint32_t n;
-    *t = (struct tape){.domain = u->domain, .n_inputs = u->d->n_inputs, .n_outputs = n_outputs};
+    *t = (struct tape){.key = u->key, .n_inputs = u->d->n_inputs, .n_outputs = n_outputs};
     for (int i = 0; i < t->n_inputs; i++) {
         t->input_elements[i] = (size_t)type_elements(&u->d->inputs[i]);
         t->first_constant += (uint32_t)t->input_elements[i];
@@ -154,7 +154,7 @@ const struct tape *tape_make_joint(const struct definition *const *d, int n, uin
     arena_init(&scratch);
     struct unrolled_output *outputs = arena_array(&scratch, struct unrolled_output, n * MAX_OUTPUTS);
     int n_outputs = 0;
-    unrolling_init(&u, d[0], domain_of_key(key), &scratch);
+    unrolling_init(&u, d[0], key, &scratch);
     for (int i = 0; i < n; n_outputs += d[i++]->n_outputs)
         unroll_definition(&u, d[i], outputs + n_outputs);
     if (!u.is_too_large)

@@ -16,7 +16,7 @@ struct run {
     const uint16_t *operands;
 };
 struct tape {
-    struct field_domain domain;
+    uint64_t key;
     int n_inputs, n_outputs, n_runs;
     uint32_t n_values, n_constants, first_constant;   // values: inputs, constants, then computed ones
     size_t input_elements[MAX_TAPE_INPUTS];

@@ -46,7 +46,7 @@ static void sum_values(const struct run *r, uint64_t *v)
 }
 
 #define SCALAR uint64_t
-#define APPLY(t, fn, a, b, c) apply((t)->domain, fn, a, b, c)
+#define APPLY(t, fn, a, b, c) apply((t)->key, fn, a, b, c)
 #define CONSTANTS(t) (t)->constants
 #define TAPE_RUN tape_run
 #include "expressions/tape_run.inc"

@@ -81,7 +81,7 @@ static uint32_t value_at(const struct unrolling *u, int64_t tensor, int64_t offs
 
 static struct constant lowest_constant(const struct unrolling *u)
 {
-    return (struct constant){lowest(u->domain), -INFINITY};
+    return (struct constant){lowest(u->key), -INFINITY};
 }
 
 static uint32_t value_outside(struct unrolling *u, const struct expr_node *read)
@@ -106,8 +106,7 @@ static uint32_t unroll_read(struct unrolling *u, const struct expr_node *n)
 static struct constant apply_to_constants(const struct unrolling *u, enum scalar_function fn, const struct constant *a,
                                           const struct constant *b, const struct constant *c)
 {
-    return (struct constant){apply(u->domain, fn, a->field, b->field, c->field),
-                             f64_apply(fn, a->real, b->real, c->real)};
+    return (struct constant){apply(u->key, fn, a->field, b->field, c->field), f64_apply(fn, a->real, b->real, c->real)};
 }
 
 static uint32_t apply_to_values(struct unrolling *u, enum scalar_function fn, const uint32_t *x)
@@ -232,7 +231,7 @@ static struct constant identity_of(const struct unrolling *u, enum scalar_functi
     return fn == FN_ADD   ? zero
            : fn == FN_MUL ? one
            : fn == FN_MAX ? lowest_constant(u)
-                          : (struct constant){highest(u->domain), INFINITY};
+                          : (struct constant){highest(u->key), INFINITY};
 }
 
 static uint32_t unroll_reduce(struct unrolling *u, expr e, enum scalar_function fn)
@@ -310,9 +309,9 @@ static void add_inputs(struct unrolling *u)
     }
 }
 
-void unrolling_init(struct unrolling *u, const struct definition *d, struct field_domain domain, struct arena *scratch)
+void unrolling_init(struct unrolling *u, const struct definition *d, uint64_t key, struct arena *scratch)
 {
-    *u = (struct unrolling){.d = d, .scratch = scratch, .domain = domain};
+    *u = (struct unrolling){.d = d, .scratch = scratch, .key = key};
     add_inputs(u);
 }
 

@@ -24,7 +24,7 @@ struct value {
 struct unrolling {
     const struct definition *d;
     struct arena *scratch;
-    struct field_domain domain;
+    uint64_t key;
     VEC(struct value) values;
     VEC(uint32_t) operands;
     VEC(uint32_t) stack;       // of operands of sums that are being made
@@ -42,7 +42,7 @@ struct unrolled_output {
 };
 
 // Starts with the inputs of `d`, which all that is unrolled has. What is unrolled lives in `scratch`.
-void unrolling_init(struct unrolling *u, const struct definition *d, struct field_domain domain, struct arena *scratch);
+void unrolling_init(struct unrolling *u, const struct definition *d, uint64_t key, struct arena *scratch);
 // Adds what `d` computes, unless that is too large, which the unrolling says then.
 void unroll_definition(struct unrolling *u, const struct definition *d, struct unrolled_output *ret_outputs);
 void unrolling_free(struct unrolling *u);

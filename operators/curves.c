@@ -105,6 +105,16 @@ static expr thresholdedrelu(struct definition *d, const struct operator_call *ca
     return scalar_apply(d, FN_WHERE, is_above, x, scalar_real(d, 0));
 }
 
+// x + bias below -lambda, x - bias above lambda, else 0
+static expr shrink(struct definition *d, const struct operator_call *call, expr x)
+{
+    double bias = call_real(call, FIRST), lambda = call_real(call, SECOND);
+    expr is_below = scalar_apply(d, FN_LESS, x, scalar_real(d, -lambda), 0);
+    expr is_above = scalar_apply(d, FN_LESS, scalar_real(d, lambda), x, 0);
+    expr upper = scalar_apply(d, FN_WHERE, is_above, plus(d, x, -bias), scalar_real(d, 0));
+    return scalar_apply(d, FN_WHERE, is_below, plus(d, x, bias), upper);
+}
+
 // log(1 + exp(x))
 static expr softplus(struct definition *d, const struct operator_call *call, expr x)
 {
@@ -180,6 +190,8 @@ CURVE(HARDSIGMOID, hardsigmoid, "HardSigmoid", "alpha * x + beta between 0 and 1
 CURVE(HARDSWISH, hardswish, "HardSwish", "x times x / 6 + 1/2 between 0 and 1", NO_ATTRIBUTES)
 CURVE(LEAKYRELU, leakyrelu, "LeakyRelu", "x, or alpha * x where x is negative", REAL_ATTRIBUTE("alpha", 0.01))
 CURVE(THRESHOLDEDRELU, thresholdedrelu, "ThresholdedRelu", "x where above alpha, else 0", REAL_ATTRIBUTE("alpha", 1))
+CURVE(SHRINK, shrink, "Shrink", "x without bias where farther from 0 than lambd, else 0", REAL_ATTRIBUTE("bias", 0),
+      REAL_ATTRIBUTE("lambd", 0.5))
 CURVE(ELU, elu, "Elu", "x, or alpha * (exp(x) - 1) where x is negative", REAL_ATTRIBUTE("alpha", 1))
 CURVE(SELU, selu, "Selu", "gamma times elu", REAL_ATTRIBUTE("alpha", 1.67326319217681884765625),
       REAL_ATTRIBUTE("gamma", 1.05070102214813232421875))

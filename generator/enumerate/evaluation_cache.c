@@ -372,9 +372,10 @@ static const double *real_row(struct evaluation_cache *c, uint32_t variable, siz
 {
     if (c->real_rows[variable].count < n) {
         struct random stream = stream_of(c, variable);
+        double most = 1 << variable / CALL_VARIABLES % 4;
         vec_clear(&c->real_rows[variable]);
         for (size_t i = 0; i < n; i++)
-            vec_push(&c->real_rows[variable], 2 * random_unit(&stream) - 1);
+            vec_push(&c->real_rows[variable], most * (2 * random_unit(&stream) - 1));
     }
     return c->real_rows[variable].items;
 }

@@ -17,7 +17,10 @@
 #include "core/memory/table.h"
 #include "generator/enumerate/family_types.h"
 
-enum { MAX_CALL_VARIABLES = 32 };
+// Every variable has values of several draws: those of draw k are variable `v + k * CALL_VARIABLES`. Reals are between
+// -1 and 1 in the first draw, and between -2 and 2, -4 and 4, -8 and 8, where thresholds are, in the next; then from -1
+// again.
+enum { CALL_VARIABLES = 24, CALL_DRAWS = 16, MAX_CALL_VARIABLES = CALL_VARIABLES * CALL_DRAWS };
 
 struct call_type {
     struct type type;

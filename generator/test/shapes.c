@@ -306,7 +306,7 @@ static bool hold_on_reals(struct size_test *trial, const struct shapes *s)
     int64_t sizes[MAX_SIZES];
     for (int i = 0; i < s->n_assignments; i++) {
         shapes_sizes(s, i, sizes);
-        if (!size_test_holds_on_reals(trial, sizes))
+        if (!size_test_holds_on_reals(trial, sizes, 1, 0))
             return false;
     }
     return true;
@@ -350,7 +350,7 @@ static enum shapes_verdict test(const struct rule_graph *sk, struct evaluation_c
     for (int i = 0; i < ret_shapes->n; i++)
         c.base[i] = ret_shapes->places[i].base;
     size_test_init(&trial, sk, ret_shapes, calls);
-    if (!size_test_holds_on_reals(&trial, c.base))
+    if (!size_test_holds_on_reals(&trial, c.base, 4, 64))
         return SHAPES_FALSE_ON_REALS;
     if (find_classes(&c))
         return test_assignments(&trial, ret_shapes, ret_is_refuted);

@@ -20,11 +20,11 @@ struct size_test {
     const struct rule_graph *sk;
     const struct shapes *shapes;
     struct evaluation_cache *calls;
-    bool is_trusting;   // what is well-typed is taken to be equal
+    bool is_trusting;                                                       // what is well-typed is taken to be equal
     uint8_t order[MAX_RULE_GRAPH_NODES], n_until[MAX_RULE_GRAPH_OUTPUTS];   // the nodes, and how many each output needs
     uint8_t first_place[MAX_RULE_GRAPH_VARIABLES];                          // of each variable's axes among the sizes
     const struct call_setting *fixed[MAX_RULE_GRAPH_NODES];                 // NULL: its attributes hold sizes
-    uint32_t epoch;                                                 // of the calls in `lately`
+    uint32_t epoch;                                                         // of the calls in `lately`
     struct size_test_variable types[MAX_RULE_GRAPH_VARIABLES][TRIAL_MEMORY];
     struct size_test_call lately[MAX_RULE_GRAPH_NODES][TRIAL_MEMORY];
 };
@@ -39,5 +39,6 @@ void size_test_init(struct size_test *t, const struct rule_graph *sk, const stru
 // Do source and target agree on field elements? `sizes` has one for every place.
 enum verdict size_test_judge(struct size_test *t, const int64_t *sizes, const struct setting_override *overrides,
                              int n_overrides);
-bool size_test_holds_on_reals(struct size_test *t, const int64_t *sizes);
+// The same on reals, in so many draws, and in more until so many entries are compared; in CALL_DRAWS at most.
+bool size_test_holds_on_reals(struct size_test *t, const int64_t *sizes, int least_draws, size_t least_entries);
 #endif

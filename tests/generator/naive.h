@@ -111,7 +111,7 @@ static bool fits(const struct argument_pattern *pattern, const struct naive_tens
     bool is_fitting = pattern->rank < 0 || pattern->rank == t->type.rank;
     for (int i = 0; is_fitting && i < pattern->rank; i++)
         is_fitting = pattern->dim[i] < 0 || pattern->dim[i] == t->type.dim[i];
-    return is_fitting && (!pattern->is_leaf || t->is_leaf);
+    return (pattern->rank < 0 || is_fitting != pattern->is_negated) && (!pattern->is_leaf || t->is_leaf);
 }
 
 static void apply_operator(struct naive *n, const struct naive_graph *g, int instance, int a, int b)

@@ -139,6 +139,19 @@ class Job(unittest.TestCase):
         self.assertIn("(gelu (transpose", gelu.read_text())
         self.assertNotIn("matmul", gelu.read_text().split("\n\n", 1)[1])
 
+    def test_operators_with_thresholds(self):
+        """What is below -1/2 is not above 1/2: shrink is not the identity, and no true rule is lost behind that."""
+        path = self.dir / "thresholds.rules"
+        for name in ("shrink", "thresholdedrelu", "hardswish", "hardsigmoid"):
+            self.run_gen("--with", f"{name},transpose,concat,ewadd", "--families", "matrix-concat,reductions",
+                         "--max-ops", 3, "-q", "-o", path)
+            text = path.read_text()
+            for sides in (f"(source ({name} ?x))\n", f"(target ({name} ?x))\n", f"({name} (ewadd ?x ?y))"):
+                self.assertNotIn(sides, text)
+            for sides in (f"(source ({name} (transpose :perm 1 0 ?x)))\n  (target (transpose :perm 1 0 ({name} ?x)))",
+                          f"(source (concat $axis ({name} ?x) ({name} ?y)))\n  (target ({name} (concat $axis ?x ?y)))"):
+                self.assertIn(sides, text)
+
     def test_protobuf(self):
         path = self.dir / "rules.pb"
         self.find("pb.rules", "--families", "a", "--export-pb", path)

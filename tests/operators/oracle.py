@@ -192,6 +192,7 @@ def register_curve(name, op_type, *parameters):
 register_curve("hardsigmoid", "HardSigmoid", "alpha", "beta")
 register_curve("leakyrelu", "LeakyRelu", "alpha")
 register_curve("thresholdedrelu", "ThresholdedRelu", "alpha")
+register_curve("shrink", "Shrink", "bias", "lambd")
 register_curve("elu", "Elu", "alpha")
 register_curve("selu", "Selu", "alpha", "gamma")
 register_curve("celu", "Celu", "alpha")

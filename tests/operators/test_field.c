@@ -122,6 +122,52 @@ static void relu_keeps_order_and_small_integers(void **state)
     }
 }
 
+// What is below -1/2 is not above it; negation turns the order round; values stand on all sides of thresholds.
+static void thresholds_stand_as_among_the_reals(void **state)
+{
+    static const double thresholds[] = {-1e30, -6, -3, -1, -0.5, -0.25, 0, 0.0999999940395355224609375, 0.5, 1, 6, 1e8};
+    struct random r = random_seed(7);
+    uint64_t infinite = field_from_real(INFINITY);
+    for (uint64_t key = 0; key < 200; key++) {
+        uint64_t x = random_below(&r, FIELD_PRIME), y = some_value(&r);
+        assert_int_equal(apply_operator(OP_LESS, key, x, y),
+                         apply_operator(OP_LESS, key, field_sub(0, y), field_sub(0, x)));
+        assert_int_equal(apply_operator(OP_MAX, key, x, infinite), infinite);
+        assert_int_equal(apply_operator(OP_MIN, key, x, field_sub(0, infinite)), field_sub(0, infinite));
+        assert_int_equal(apply_operator(OP_RELU, key, infinite, 0), infinite);
+    }
+    for (size_t i = 1; i + 2 < COUNT_OF(thresholds); i++) {
+        uint64_t threshold = field_from_real(thresholds[i]), next = field_from_real(thresholds[i + 1]);
+        int below = 0, between = 0;
+        for (uint64_t key = 0; key < 400; key++) {
+            uint64_t x = random_below(&r, FIELD_PRIME);
+            bool is_below = apply_operator(OP_LESS, key, x, threshold);
+            below += is_below;
+            between += !is_below && apply_operator(OP_LESS, key, x, next);
+            assert_true(apply_operator(OP_LESS, key, threshold, next));
+        }
+        assert_in_range(below, 20, 380);
+        assert_in_range(between, 4, 200);
+    }
+}
+
+static void operators_with_thresholds_are_neither_constant_nor_the_identity(void **state)
+{
+    static const enum operator_id ids[] = {OP_SHRINK, OP_THRESHOLDEDRELU, OP_HARDSIGMOID, OP_HARDSWISH};
+    struct random r = random_seed(8);
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        int same = 0, zero = 0;
+        for (uint64_t key = 0; key < 200; key++) {
+            uint64_t x = random_below(&r, FIELD_PRIME), z = apply_operator(ids[i], key, x, 0);
+            same += z == x;
+            zero += z == 0;
+        }
+        assert_in_range(same + zero, 20, 200);
+        assert_in_range(same, 0, 180);
+        assert_in_range(zero, 0, 180);
+    }
+}
+
 static void clip_depends_on_its_argument(void **state)
 {
     struct random r = random_seed(5);
@@ -157,6 +203,8 @@ int main(void)
         TEST(reals_are_dyadic_rationals),
         TEST(max_and_min_go_by_one_order),
         TEST(relu_keeps_order_and_small_integers),
+        TEST(thresholds_stand_as_among_the_reals),
+        TEST(operators_with_thresholds_are_neither_constant_nor_the_identity),
         TEST(clip_depends_on_its_argument),
         TEST(powers_and_roundings_are_exact_where_small),
     };

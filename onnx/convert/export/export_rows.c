@@ -19,6 +19,7 @@ static const struct row rows[OP_COUNT] = {
     [OP_HARDSWISH] = {"HardSwish", 14, make_curve},
     [OP_LEAKYRELU] = {"LeakyRelu", 7, make_curve},
     [OP_THRESHOLDEDRELU] = {"ThresholdedRelu", 10, make_curve},
+    [OP_SHRINK] = {"Shrink", 9, make_curve},
     [OP_ELU] = {"Elu", 7, make_curve},
     [OP_SELU] = {"Selu", 7, make_curve},
     [OP_CELU] = {"Celu", 12, make_curve},

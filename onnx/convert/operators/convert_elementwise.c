@@ -322,17 +322,3 @@ bool convert_is_infinite(struct conversion *c)
         x = unary(c, OP_ABS, x);
     return give(c, 0, binary(c, OP_EQUAL, x, constant_like(c, x, positive ? INFINITY : -INFINITY)));
 }
-
-// x + bias below -lambda, x - bias above lambda, else 0.
-bool convert_shrink(struct conversion *c)
-{
-    double lambda = float_attribute(c, "lambd", 0.5), bias = float_attribute(c, "bias", 0);
-    if (!has_known_inputs(c, 1) || !dtype_is_float(type_of(c, input_of(c, 0))->dtype))
-        return cannot(c, "its input is not of real numbers");
-    tensor_id x = input_of(c, 0), zero = constant_like(c, x, 0);
-    tensor_id is_below = binary(c, OP_LESS, x, constant_like(c, x, -lambda));
-    tensor_id is_above = binary(c, OP_LESS, constant_like(c, x, lambda), x);
-    struct application where = application_of(c, OP_WHERE);
-    tensor_id upper = apply(c, &where, 3, (tensor_id[]){is_above, add_scalar(c, x, -bias), zero});
-    return give(c, 0, apply(c, &where, 3, (tensor_id[]){is_below, add_scalar(c, x, bias), upper}));
-}

@@ -61,7 +61,6 @@ bool convert_resize(struct conversion *c);
 bool convert_scatter_elements(struct conversion *c);
 bool convert_scatter_nd(struct conversion *c);
 bool convert_shape(struct conversion *c);
-bool convert_shrink(struct conversion *c);
 bool convert_size(struct conversion *c);
 bool convert_slice(struct conversion *c);
 bool convert_softmax(struct conversion *c);
