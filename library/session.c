@@ -21,7 +21,7 @@ struct taso_session {
 static bool import(taso_session *s, const struct optimize_options *o, const char *path, struct error *error)
 {
     struct import_options options = {
-        .shapes = o->shapes.items, .shape_count = o->shapes.count, .fold_limit = o->fold_limit};
+        .shapes = o->shapes.items, .shape_count = o->shapes.count, .fold_limit = o->fold_limit, .expands = true};
     s->is_open = onnx_file_open(&s->file, path, error) && onnx_model_check(s->file.model, path, error);
     s->is_imported = s->is_open && import_model(&s->imported, &s->file, &options, error);
     return s->is_imported && run_check_inputs(&s->imported, error);

@@ -123,6 +123,7 @@ static bool import_subject(struct session *s, struct subject *subject, struct er
     struct import_options options = {.shapes = s->options.shapes.items,
                                      .shape_count = s->options.shapes.count,
                                      .fold_limit = s->options.fold_limit,
+                                     .expands = true,
                                      .log = &s->log};
     subject->is_open = onnx_file_open(&subject->file, subject->path, error);
     if (!subject->is_open || !onnx_model_check(subject->file.model, subject->path, error))

@@ -127,6 +127,8 @@ static void infer_types_of_outputs(struct importer *im, struct conversion *c, st
         ret_types[i] = (struct type){.rank = RANK_UNKNOWN};
     infer_opaque_types(c, ret_types);
     for (uint32_t i = 0; i < c->n_outputs; i++) {
+        if (c->known_types && type_is_known(&c->known_types[i]))
+            ret_types[i] = c->known_types[i];
         const struct named_value *value = name_find(im, &c->node->outputs.items[i]);
         struct type declared = type_from_onnx(im, value ? value->declared : NULL);
         if (type_is_known(&declared) || !type_is_known(&ret_types[i]))
@@ -196,7 +198,7 @@ static void take_back(struct importer *im, struct graph_mark mark)
 }
 
 // The outputs, which depend on weights only, become weights themselves; what was built for them is taken back.
-static void fold_outputs(struct importer *im, struct conversion *c, struct graph_mark mark)
+static bool fold_outputs(struct importer *im, struct conversion *c, struct graph_mark mark)
 {
     struct imported_model *m = im->model;
     int64_t n_elements = 0;
@@ -207,7 +209,7 @@ static void fold_outputs(struct importer *im, struct conversion *c, struct graph
             continue;
         types[i] = *type_of(c, c->outputs[i]);
         if (!(data[i] = evaluate_constant(m, &m->graph, c->outputs[i])))
-            return;
+            return false;
     }
     take_back(im, mark);
     for (uint32_t i = 0; i < c->n_outputs; i++) {
@@ -222,6 +224,7 @@ static void fold_outputs(struct importer *im, struct conversion *c, struct graph
     im->folded_elements += n_elements;
     m->counts.folded++;
     keep_rewritten(c);
+    return true;
 }
 
 static bool is_fresh(const struct conversion *c, struct graph_mark mark)
@@ -230,6 +233,24 @@ static bool is_fresh(const struct conversion *c, struct graph_mark mark)
         if (c->outputs[i] != NO_TENSOR && c->model->graph.tensors.items[c->outputs[i]].producer < mark.nodes)
             return false;
     return true;
+}
+
+static void note_types(struct importer *im, struct conversion *c)
+{
+    c->known_types = arena_array(&im->scratch, struct type, c->n_outputs + 1);
+    for (uint32_t i = 0; i < c->n_outputs; i++) {
+        const struct type *t = c->outputs[i] == NO_TENSOR ? NULL : type_of(c, c->outputs[i]);
+        c->known_types[i] = t ? type_make(t->dtype, t->rank, t->dim) : (struct type){.rank = RANK_UNKNOWN};
+    }
+}
+
+static bool keep_for(struct conversion *c, const char *reason)
+{
+    for (uint32_t i = 0; i < c->n_outputs; i++)
+        c->outputs[i] = NO_TENSOR;
+    c->is_rewritten = false;
+    c->reason[0] = '\0';
+    return cannot(c, "%s", reason);
 }
 
 static bool convert_by_table(struct importer *im, struct conversion *c)
@@ -247,10 +268,15 @@ static bool convert_by_table(struct importer *im, struct conversion *c)
     for (uint32_t i = 0; is_converted && i < c->n_outputs; i++)
         if (c->outputs[i] == NO_TENSOR && wants_output(c, i))
             is_converted = cannot(c, "its output %u is not known", i + 1);
+    bool is_kept = row->keeping != CONVERTED && !im->options->expands;
+    if (is_converted && is_fresh(c, mark) && !(is_kept && row->keeping == KEPT) && can_be_folded(im, c))
+        is_kept = !fold_outputs(im, c, mark) && is_kept;
+    if (is_converted && is_kept)
+        note_types(im, c);
+    if (is_kept)
+        is_converted = keep_for(c, row->reason);
     if (!is_converted)
         take_back(im, mark);
-    else if (is_fresh(c, mark) && can_be_folded(im, c))
-        fold_outputs(im, c, mark);
     return is_converted;
 }
 

@@ -19,6 +19,8 @@ struct import_options {
     const char *const *shapes;   // "name=1,3,224,224" for an input, or "symbol=8" for a symbolic dimension
     size_t shape_count;
     int64_t fold_limit;      // elements of the largest tensor that is computed at import
+    bool expands;            // what is kept for the kernels of runtimes (quantization, recurrences) becomes what it
+                             // computes: for graphs that are run here and not written
     const struct log *log;   // may be NULL
 };
 #define IMPORT_FOLD_LIMIT (1 << 20)
@@ -69,12 +71,12 @@ struct imported_model {
     VEC(struct imported_weight) weights;
     VEC(struct imported_opaque) opaques;
     VEC(struct imported_origin) origins;
-    struct table origin_by_value;   // value key -> index in origins
-    tensor_id **node_inputs;        // tensor of every input of every ONNX node (NO_TENSOR when omitted)
-    const char *const *rule_names;  // by number, of the rules that rewrite the graph; NULL: not to be told
+    struct table origin_by_value;    // value key -> index in origins
+    tensor_id **node_inputs;         // tensor of every input of every ONNX node (NO_TENSOR when omitted)
+    const char *const *rule_names;   // by number, of the rules that rewrite the graph; NULL: not to be told
     uint32_t n_rule_names;
-    int64_t opset;                  // version of the standard operator set
-    size_t n_unbound;               // inputs with dimensions that are symbolic and not bound
+    int64_t opset;      // version of the standard operator set
+    size_t n_unbound;   // inputs with dimensions that are symbolic and not bound
     struct {
         size_t folded, identities, normalizations;
     } counts;

@@ -71,35 +71,6 @@ static void broadcast(struct conversion *c, struct type *types)
     set_type(c, types, 0, type_make(x->dtype, z.rank, z.dim));
 }
 
-static void quantize(struct conversion *c, struct type *types)
-{
-    const struct type *x = known_input(c, 0), *zero = known_input(c, 2);
-    int64_t code = int_attribute(c, "output_dtype", 0);
-    if (x)
-        set_type(c, types, 0,
-                 type_make(code   ? dtype_from_onnx((int)code)
-                           : zero ? zero->dtype
-                                  : DTYPE_U8,
-                           x->rank, x->dim));
-}
-
-static void dequantize(struct conversion *c, struct type *types)
-{
-    const struct type *x = known_input(c, 0), *scale = known_input(c, 1);
-    int64_t code = int_attribute(c, "output_dtype", 0);
-    if (x && (code || scale))
-        set_type(c, types, 0, type_make(code ? dtype_from_onnx((int)code) : scale->dtype, x->rank, x->dim));
-}
-
-static void dynamic_quantize(struct conversion *c, struct type *types)
-{
-    const struct type *x = known_input(c, 0);
-    if (x)
-        set_type(c, types, 0, type_make(DTYPE_U8, x->rank, x->dim));
-    set_type(c, types, 1, type_make(DTYPE_F32, 0, NULL));
-    set_type(c, types, 2, type_make(DTYPE_U8, 0, NULL));
-}
-
 // ---- recurrent networks: X is (time, batch, size), with layout 1 (batch, time, size) ----
 
 static void recurrent(struct conversion *c, struct type *types)
@@ -280,9 +251,7 @@ static const struct typing typings[] = {
     {"BitwiseXor", broadcast},
     {"Clip", as_first},
     {"ConvTranspose", conv_transpose},
-    {"DequantizeLinear", dequantize},
     {"Dropout", dropout},
-    {"DynamicQuantizeLinear", dynamic_quantize},
     {"EyeLike", as_first_with_dtype},
     {"GRU", recurrent},
     {"GatherND", gather_nd},
@@ -295,7 +264,6 @@ static const struct typing typings[] = {
     {"MeanVarianceNormalization", as_first},
     {"Mod", broadcast},
     {"Pad", pad},
-    {"QuantizeLinear", quantize},
     {"RNN", recurrent},
     {"RandomNormalLike", as_first_with_dtype},
     {"RandomUniformLike", as_first_with_dtype},

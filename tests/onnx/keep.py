@@ -214,7 +214,61 @@ def dead_nodes():
     return m, lambda r: require([n.op_type for n in r.graph.node] == ["Conv"], "dead nodes were kept")
 
 
-CASES = [output_that_is_an_alias, outputs_that_are_equal, outputs_that_are_an_input_and_a_weight, constant_output,
+def quantization():
+    """Stays where it is, constants included, but for what is quantized of weights; what stands around it is typed by it,
+    and so simplified."""
+    scale, zero = numpy_helper.from_array(np.float32(0.1), "s"), numpy_helper.from_array(np.uint8(128), "z")
+    kernel = numpy_helper.from_array(rng.integers(-99, 99, (4, 3, 1, 1)).astype(np.int8), "k")
+    scales = numpy_helper.from_array(np.float32([0.1, 0.2, 0.1, 0.3]), "ks")
+    zeros = numpy_helper.from_array(np.zeros(4, np.int8), "kz")
+    bias = numpy_helper.from_array(np.arange(4, dtype=np.int32), "b")
+    nodes = [node("QuantizeLinear", "x,s,z", "q"), node("DequantizeLinear", "q,s,z", "d"),
+             node("DequantizeLinear", "k,ks,kz", "kd", axis=0), node("DequantizeLinear", "b,ks", "bd", axis=0),
+             node("Conv", "d,kd,bd", "c"), node("Identity", "c", "i"), node("Relu", "i", "r"),
+             node("QuantizeLinear", "r,s,z", "rq"), node("DequantizeLinear", "rq,s,z", "rd"),
+             node("Shape", "rd", "n"), node("Gather", "n,zero", "n0"), node("Unsqueeze", "n0,axes", "n1"),
+             node("Concat", "n1,rest", "n2", axis=0), node("Reshape", "rd,n2", "f"),
+             node("QuantizeLinear", "w,s,z", "wq"), node("DequantizeLinear", "wq,s,z", "wd"),
+             node("MatMul", "f,wd", "y")]
+    m = model(nodes, [value("x", (1, 3, 2, 2))], [value("y", (1, 5))],
+              [scale, zero, kernel, scales, zeros, bias, weight("w", 16, 5), integers("rest", -1),
+               integers("axes", 0), numpy_helper.from_array(np.int64(0), "zero")])
+
+    def check(r):
+        require(operators(r) == ["Conv", *["DequantizeLinear"] * 5, "MatMul", *["QuantizeLinear"] * 2, "Relu",
+                                 "Reshape"], f"{operators(r)}")
+        kinds = {t.name: t.data_type for t in r.graph.initializer}
+        require(kinds["k"] == TensorProto.INT8 and kinds["wq"] == TensorProto.UINT8, "weights are no longer quantized")
+
+    return m, check
+
+
+def products_of_integers_and_recurrences():
+    """Each stays one node, and has a type, so that what follows from its sizes is gone."""
+    scale, zero = numpy_helper.from_array(np.float32(0.1), "s"), numpy_helper.from_array(np.uint8(128), "z")
+    bytes_of = lambda name, *shape: numpy_helper.from_array(rng.integers(0, 255, shape).astype(np.uint8), name)
+    nodes = [node("DynamicQuantizeLinear", "x", "q,qs,qz"), node("MatMulInteger", "q,w,qz,z", "i"),
+             node("Cast", "i", "f", to=FLOAT), node("Mul", "f,qs", "g"),
+             node("QLinearMatMul", "q,s,z,w,s,z,s,z", "p"), node("DequantizeLinear", "p,s,z", "h"),
+             node("Add", "g,h", "a"), node("LSTM", "a,wi,wr", "l,,c", hidden_size=2), node("GRU", "a,gi,gr", ",k", hidden_size=2),
+             node("Shape", "l", "n"), node("Reshape", "l,n", "m"), node("Add", "m,k", "o"), node("Add", "o,c", "y")]
+    m = model(nodes, [value("x", (3, 1, 4))], [value("y", (3, 1, 1, 2))],
+              [scale, zero, bytes_of("w", 4, 5), weight("wi", 1, 8, 5), weight("wr", 1, 8, 2), weight("gi", 1, 6, 5),
+               weight("gr", 1, 6, 2)])
+    return m, lambda r: require(operators(r) == sorted(n.op_type for n in nodes if n.op_type not in ("Shape", "Reshape")),
+                                f"{operators(r)}")
+
+
+def weights_that_are_multiplied_as_integers():
+    """Of constants alone all of this is computed."""
+    zero = numpy_helper.from_array(np.uint8(3), "z")
+    factor = lambda name: numpy_helper.from_array(rng.integers(0, 255, (2, 2)).astype(np.uint8), name)
+    m = model([node("MatMulInteger", "v,w,z", "i"), node("Cast", "i", "f", to=FLOAT), node("Add", "x,f", "y")],
+              [value("x", (2, 2))], [value("y", (2, 2))], [factor("v"), factor("w"), zero])
+    return m, lambda r: require(operators(r) == ["Add"], f"{operators(r)}")
+
+
+CASES = [quantization, products_of_integers_and_recurrences, weights_that_are_multiplied_as_integers, output_that_is_an_alias, outputs_that_are_equal, outputs_that_are_an_input_and_a_weight, constant_output,
          outer_values_of_subgraphs, everything_around_the_graph, initializers_that_are_inputs,
          normalization_of_a_shared_convolution, convolution_with_bias_and_normalization, unused_outputs,
          names_that_are_taken, shapes_that_are_computed, gemm_and_scalars, products_by_named_axes,

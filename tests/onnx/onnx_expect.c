@@ -113,7 +113,7 @@ static void bind_parameters(struct test *t)
 static bool import_test(struct test *t, struct error *error)
 {
     const char *shapes[MAX_VALUES];
-    struct import_options options = {.shapes = shapes, .fold_limit = IMPORT_FOLD_LIMIT};
+    struct import_options options = {.shapes = shapes, .fold_limit = IMPORT_FOLD_LIMIT, .expands = true};
     const struct onnx_graph *g = t->file.model->graph;
     for (size_t i = 0; i < t->n_inputs && i < g->inputs.count; i++)
         if (t->inputs[i].type.rank > 0)

@@ -8,6 +8,8 @@ seed. It may be invalid: whoever runs it tells.
 import numpy as np
 from onnx import AttributeProto, defs, helper, numpy_helper
 
+import kept_cases
+
 LAST_OPSET = 23   # that ONNX Runtime has in full
 FLOATS = [np.float32, np.float32, np.float32, np.float16, np.float64]
 INTEGERS = [np.int32, np.int64, np.int8, np.uint8, np.int16, np.uint16, np.uint32, np.uint64]
@@ -744,6 +746,7 @@ TABLE = [
     (cumsum, "CumSum", 1), (matmul, "MatMul", 2), (gemm, "Gemm", 2), (einsum, "Einsum", 3),
     (batch_normalization, "BatchNormalization", 2),
     (norms, None, 3), (dropout, "Dropout", 1), (prelu, "PRelu", 1), (top_k, "TopK", 1),
+    *kept_cases.TABLE,
 ]
 SCHEMA_FROM = [7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, LAST_OPSET]
 

@@ -20,17 +20,27 @@ struct conversion {
     uint32_t n_inputs;
     tensor_id *outputs;   // n_outputs, to be given
     uint32_t n_outputs;
-    int parameter;       // of the row: often the operator
-    bool is_rewritten;   // see keep_rewritten
+    int parameter;              // of the row: often the operator
+    bool is_rewritten;          // see keep_rewritten
+    struct type *known_types;   // of the outputs of a node that is kept; NULL: what it computes was not understood
     char reason[240];
 };
 
+// Some operators are understood and yet kept as opaque nodes, since runtimes have kernels for them that nothing else
+// reaches: what they compute serves to type them, to fold them, and to run them ourselves (import_options.expands).
+enum keeping {
+    CONVERTED,
+    KEPT_UNLESS_CONSTANT,
+    KEPT,   // of constants, too: runtimes look for it behind quantized weights
+};
 // One row of the table of ONNX operators (converters.def).
 struct converter {
     const char *name;
     int64_t first_opset, last_opset;   // of the versions whose meaning the function knows
     bool (*convert)(struct conversion *c);
     int parameter;   // handed to it as c->parameter
+    enum keeping keeping;
+    const char *reason;   // why it is kept
 };
 const struct converter *converter_find(const char *name);
 
@@ -100,6 +110,14 @@ tensor_id int_weight(struct conversion *c, int rank, const int64_t *dim, const i
 // Numpy's common shape of two tensors; false (cannot) when there is none.
 bool common_shape(struct conversion *c, const struct type *a, const struct type *b, int *ret_rank, int64_t *ret_dim);
 bool normalize_axis(struct conversion *c, int64_t axis, int rank, int *ret_axis);   // from -rank .. rank - 1
+tensor_id matrix_product(struct conversion *c, tensor_id x, tensor_id y);           // as MatMul does; convert_linear.c
+// By the node's strides, pads, dilations and groups; and a bias for each channel of an image, NO_TENSOR for none;
+// convert_window.c.
+tensor_id convolve(struct conversion *c, tensor_id x, tensor_id kernel);
+tensor_id add_to_channels(struct conversion *c, tensor_id image, tensor_id bias);
+// From `start` on `size` entries of one axis; convert_shape.c.
+tensor_id part_of(struct conversion *c, tensor_id x, int axis, int64_t start, int64_t size);
+tensor_id clip_between(struct conversion *c, tensor_id x, double low, double high);   // convert_elementwise.c
 // The tensor padded with its own entries, as the node's mode says (edge, reflect, wrap); convert_resample.c.
 tensor_id pad_by_entries(struct conversion *c, tensor_id x, const int64_t *pads);
 #endif

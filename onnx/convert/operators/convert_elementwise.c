@@ -208,12 +208,12 @@ static double without_extremes(double bound)
     return fabs(bound) >= (double)0x1.fffffep127f ? copysign(INFINITY, bound) : bound;
 }
 
-static bool clip_by_numbers(struct conversion *c, double low, double high)
+tensor_id clip_between(struct conversion *c, tensor_id x, double low, double high)
 {
     struct application a = application_of(c, OP_CLIP);
-    set_real(c, &a, "min", without_extremes(low));
-    set_real(c, &a, "max", without_extremes(high));
-    return give(c, 0, apply1(c, &a, input_of(c, 0)));
+    set_real(c, &a, "min", low);
+    set_real(c, &a, "max", high);
+    return x == NO_TENSOR ? x : apply1(c, &a, x);
 }
 
 // min(max(x, low), high), where a bound is any scalar tensor.
@@ -234,7 +234,7 @@ bool convert_clip(struct conversion *c)
         return false;
     bool is_constant = read_bound(c, "min", 1, -INFINITY, &low) && read_bound(c, "max", 2, INFINITY, &high);
     if (is_constant && low <= high && dtype_is_float(type_of(c, input_of(c, 0))->dtype))
-        return clip_by_numbers(c, low, high);
+        return give(c, 0, clip_between(c, input_of(c, 0), without_extremes(low), without_extremes(high)));
     if (c->opset < 11)
         return cannot(c, "its bounds do not enclose anything");
     return clip_by_tensors(c);

@@ -57,28 +57,34 @@ static bool align_batches(struct conversion *c, tensor_id *x, tensor_id *y)
 }
 
 // A vector is a row on the left and a column on the right; its axis is dropped from the result.
-bool convert_matmul(struct conversion *c)
+tensor_id matrix_product(struct conversion *c, tensor_id x, tensor_id y)
 {
-    if (!has_known_inputs(c, 2) || !has_entries(c))
-        return false;
-    tensor_id x = input_of(c, 0), y = input_of(c, 1);
+    if (x == NO_TENSOR || y == NO_TENSOR)
+        return NO_TENSOR;
     struct type tx = *type_of(c, x), ty = *type_of(c, y);
-    if (tx.rank == 0 || ty.rank == 0)
-        return cannot(c, "a factor is a scalar");
+    if (tx.rank == 0 || ty.rank == 0) {
+        cannot(c, "a factor is a scalar");
+        return NO_TENSOR;
+    }
     if (tx.rank == 1)
         x = reshape_to(c, x, 2, (int64_t[]){1, tx.dim[0]});
     if (ty.rank == 1)
         y = reshape_to(c, y, 2, (int64_t[]){ty.dim[0], 1});
     if (!align_batches(c, &x, &y))
-        return false;
+        return NO_TENSOR;
     tensor_id z = binary(c, OP_MATMUL, x, y);
     if (z == NO_TENSOR || (tx.rank > 1 && ty.rank > 1))
-        return give(c, 0, z);
+        return z;
     struct type tz = *type_of(c, z);
     int64_t dim[MAX_RANK];
     int rank = 0;
     for (int i = 0; i < tz.rank; i++)
         if (!(tx.rank == 1 && i == tz.rank - 2) && !(ty.rank == 1 && i == tz.rank - 1))
             dim[rank++] = tz.dim[i];
-    return give(c, 0, reshape_to(c, z, rank, dim));
+    return reshape_to(c, z, rank, dim);
+}
+
+bool convert_matmul(struct conversion *c)
+{
+    return has_known_inputs(c, 2) && has_entries(c) && give(c, 0, matrix_product(c, input_of(c, 0), input_of(c, 1)));
 }

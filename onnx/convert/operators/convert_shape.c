@@ -290,6 +290,16 @@ static bool read_ranges(struct conversion *c, const struct type *x, struct range
     return true;
 }
 
+static tensor_id slice_by(struct conversion *c, tensor_id x, const struct ranges *r)
+{
+    uint32_t rank = (uint32_t)type_of(c, x)->rank;
+    struct application a = application_of(c, OP_SLICE);
+    set_ints(c, &a, "start", rank, r->start);
+    set_ints(c, &a, "size", rank, r->size);
+    set_ints(c, &a, "step", rank, r->step);
+    return apply1(c, &a, x);
+}
+
 bool convert_slice(struct conversion *c)
 {
     struct ranges r = {0};
@@ -307,11 +317,21 @@ bool convert_slice(struct conversion *c)
         is_whole &= r.size[i] == x.dim[i] && r.step[i] == 1;
     if (is_whole)
         return give(c, 0, input_of(c, 0));
-    struct application a = application_of(c, OP_SLICE);
-    set_ints(c, &a, "start", (uint32_t)x.rank, r.start);
-    set_ints(c, &a, "size", (uint32_t)x.rank, r.size);
-    set_ints(c, &a, "step", (uint32_t)x.rank, r.step);
-    return give(c, 0, apply1(c, &a, input_of(c, 0)));
+    return give(c, 0, slice_by(c, input_of(c, 0), &r));
+}
+
+tensor_id part_of(struct conversion *c, tensor_id x, int axis, int64_t start, int64_t size)
+{
+    if (x == NO_TENSOR)
+        return x;
+    struct type type = *type_of(c, x);
+    struct ranges r = {0};
+    for (int i = 0; i < type.rank; i++) {
+        r.size[i] = i == axis ? size : type.dim[i];
+        r.step[i] = 1;
+    }
+    r.start[axis] = start;
+    return slice_by(c, x, &r);
 }
 
 // ---- pad ----

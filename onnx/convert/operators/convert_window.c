@@ -94,25 +94,38 @@ static void set_windows(struct conversion *c, struct application *a, const struc
     set_ints(c, a, "dilation", (uint32_t)w->n, w->dilation);
 }
 
-bool convert_conv(struct conversion *c)
+tensor_id convolve(struct conversion *c, tensor_id x, tensor_id kernel)
 {
     struct windows w;
-    if (!has_known_inputs(c, 2))
-        return false;
-    tensor_id x = input_of(c, 0), k = input_of(c, 1), bias = input_of(c, 2);
-    if (type_of(c, k)->rank != type_of(c, x)->rank || type_of(c, x)->rank < 3)
-        return cannot(c, "image and kernel differ in rank");
-    if (!read_windows(c, type_of(c, x), &type_of(c, k)->dim[2], &w))
-        return false;
+    if (x == NO_TENSOR || kernel == NO_TENSOR)
+        return NO_TENSOR;
+    if (type_of(c, kernel)->rank != type_of(c, x)->rank || type_of(c, x)->rank < 3) {
+        cannot(c, "image and kernel differ in rank");
+        return NO_TENSOR;
+    }
+    if (!read_windows(c, type_of(c, x), &type_of(c, kernel)->dim[2], &w))
+        return NO_TENSOR;
     struct application a = application_of(c, OP_CONV);
     set_windows(c, &a, &w);
     set_int(c, &a, "group", int_attribute(c, "group", 1));
-    tensor_id z = apply2(c, &a, x, k);
-    if (bias == NO_TENSOR || z == NO_TENSOR)
-        return give(c, 0, z);
-    if (type_of(c, bias)->rank != 1)
-        return cannot(c, "the bias is no vector");
-    return give(c, 0, binary(c, OP_EWADD, z, spread_along(c, bias, 1, z)));
+    return apply2(c, &a, x, kernel);
+}
+
+tensor_id add_to_channels(struct conversion *c, tensor_id image, tensor_id bias)
+{
+    if (bias == NO_TENSOR || image == NO_TENSOR)
+        return image;
+    if (type_of(c, bias)->rank != 1) {
+        cannot(c, "the bias is no vector");
+        return NO_TENSOR;
+    }
+    return binary(c, OP_EWADD, image, spread_along(c, bias, 1, image));
+}
+
+bool convert_conv(struct conversion *c)
+{
+    return has_known_inputs(c, 2) &&
+           give(c, 0, add_to_channels(c, convolve(c, input_of(c, 0), input_of(c, 1)), input_of(c, 2)));
 }
 
 static bool apply_pool(struct conversion *c, struct application *a, const struct windows *w)

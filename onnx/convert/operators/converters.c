@@ -1,14 +1,18 @@
 // The table of converters, found by name.
-#include "onnx/convert/operators/convert.h"
 #include "onnx/convert/operators/converters.h"
+#include "onnx/convert/operators/convert.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 // Sorted by name, as strcmp sorts.
 static const struct converter converters[] = {
-#define CONVERTER(name, first, last, function, parameter) {name, first, last, convert_##function, parameter},
+#define CONVERTER(name, first, last, function, parameter)                                                              \
+    {name, first, last, convert_##function, parameter, CONVERTED, NULL},
+#define KEPT_CONVERTER(name, first, last, function, keeping, reason)                                                   \
+    {name, first, last, convert_##function, 0, keeping, reason},
 #include "onnx/convert/operators/converters.def"
+#undef KEPT_CONVERTER
 #undef CONVERTER
 };
 
