@@ -7,6 +7,7 @@
 
 #include "core/memory/hash.h"
 #include "egraph/values.h"
+#include "operators/traits.h"
 #include <assert.h>
 #include <string.h>
 
@@ -118,8 +119,8 @@ static void analyse(const struct egraph *e, enode_id id, bool *ret_weight, bool 
     *ret_weight = is_leaf ? op->id == OP_WEIGHT : !op || !(op->flags & OPERATOR_IS_OPAQUE);
     for (uint32_t i = 0; i < n->n_children; i++)
         *ret_weight = *ret_weight && e->classes.items[egraph_find(e, egraph_edges(e, id)[i].child)].is_weight;
-    *ret_given = op && op->id == OP_TRANSPOSE ? e->classes.items[egraph_find(e, egraph_edges(e, id)[0].child)].is_given
-                                              : op && op->id == OP_WEIGHT;
+    *ret_given = op && operator_permutes(op) ? e->classes.items[egraph_find(e, egraph_edges(e, id)[0].child)].is_given
+                                             : op && op->id == OP_WEIGHT;
 }
 
 static bool learn(struct egraph *e, struct eclass *c, bool is_weight, bool is_given)

@@ -9,6 +9,7 @@
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
+#include "operators/traits.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
 #include <math.h>
@@ -35,7 +36,7 @@ static size_t count_operators(const struct graph *g)
             is_variable = is_variable || varies[graph_inputs(g, n)[i]];
         for (uint32_t i = 0; i < node->n_outputs; i++)
             varies[graph_output_of(g, n, i)] = is_variable;
-        n_operators += live[n] && is_variable && node->n_inputs > 0 && node->op->id != OP_SPLIT;
+        n_operators += live[n] && is_variable && node->n_inputs > 0 && !operator_splits(node->op);
     }
     mem_free_array(live, g->nodes.count + 1);
     mem_free_array(varies, g->tensors.count + 1);

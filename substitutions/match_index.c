@@ -1,6 +1,7 @@
 // What matching looks up in a graph: its live nodes by operator, who reads a tensor, and which nodes are weights.
 #include "substitutions/match.h"
 
+#include "operators/traits.h"
 static void mark_weights(struct match_index *index)
 {
     const struct graph *g = index->graph;
@@ -20,7 +21,7 @@ static bool is_given(const struct match_index *index, node_id n)
 {
     const struct graph *g = index->graph;
     const struct node *node = &g->nodes.items[n];
-    if (node->op->id == OP_TRANSPOSE)
+    if (operator_permutes(node->op))
         return index->is_given[g->tensors.items[graph_inputs(g, n)[0]].producer];
     return node->op->id == OP_WEIGHT && node->attributes[0].ints[0] < FIRST_COMPUTED_WEIGHT;
 }

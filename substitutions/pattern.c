@@ -4,6 +4,7 @@
 #include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "graph/call_text.h"
+#include "operators/traits.h"
 #include "substitutions/rule.h"
 #include <inttypes.h>
 #include <string.h>
@@ -462,7 +463,7 @@ static void print_attribute(struct text *out, const struct pattern *p, const str
 // Is the operator's output named by a number? split0 and split1 are; single results are not.
 static bool has_numbered_outputs(const struct operator* op)
 {
-    return op->id == OP_SPLIT;
+    return operator_splits(op);
 }
 
 void pattern_print_term(struct text *out, const struct pattern *p, term_id term)
@@ -514,7 +515,7 @@ bool pattern_looks_at_split_trees(const struct pattern *p)
     for (size_t i = 0; i < p->nodes.count; i++) {
         const struct pattern_node *n = &p->nodes.items[i];
         int sizes = operator_find_role(n->op, ROLE_PART_SIZES);
-        if (n->op->id == OP_SPLIT && n->attributes[sizes].count == 0)
+        if (operator_splits(n->op) && n->attributes[sizes].count == 0)
             return true;
     }
     return false;

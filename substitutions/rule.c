@@ -5,6 +5,7 @@
 #include "core/text/error.h"
 #include "core/text/sexp.h"
 #include "core/text/text.h"
+#include "operators/traits.h"
 #include <string.h>
 
 // --- parsing ---------------------------------------------------------------------------------------------------------
@@ -198,7 +199,7 @@ bool rule_claims_proof(const struct rule *r)
 static bool has_differences(const struct pattern *p, size_t first, size_t end)
 {
     for (size_t n = first; n < end; n++)
-        if (p->nodes.items[n].op->id == OP_SUB || p->nodes.items[n].op->id == OP_NEG)
+        if (operator_subtracts(p->nodes.items[n].op))
             return true;
     return false;
 }

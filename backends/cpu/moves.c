@@ -57,8 +57,7 @@ bool cpu_claim_pad(struct planner *p, node_id node)
     const struct node *n = &g->nodes.items[node];
     const struct type *type = graph_type(g, n->first_output);
     const int64_t *pads = cpu_attribute(n, ROLE_PADS)->ints;
-    int mode = operator_find_attribute(n->op, "mode");
-    if (type->dtype != DTYPE_F32 || (mode >= 0 && n->attributes[mode].ints[0] != 0))
+    if (type->dtype != DTYPE_F32)
         return false;
     struct view inner = planner_view(p, graph_inputs(g, node)[0], LAYOUT_ANY);
     if (inner.block)

@@ -80,14 +80,6 @@ static bool is_with_tf32(const char *device)
 
 // --- opening ---------------------------------------------------------------------------------------------------------
 
-// Images may stand either way everywhere; matrices that lie the other way cost a library nothing.
-#define IMAGES LAYOUT_BIT(LAYOUT_CHANNELS_LAST)
-static const struct layout_support layouts = {
-    .of_operator = {[OP_CONV] = IMAGES, [OP_POOLMAX] = IMAGES, [OP_POOLAVG] = IMAGES},
-    .of_loops_on_images = IMAGES,
-    .least_share = 0.3,
-};
-
 struct plan_target cuda_plan_target(struct cuda_backend *b)
 {
     return (struct plan_target){.loops = &cuda_kernel_loops,
@@ -95,7 +87,7 @@ struct plan_target cuda_plan_target(struct cuda_backend *b)
                                 .claim = cuda_claim,
                                 .writes_part = cuda_writes_part,
                                 .context = b,
-                                .layouts = &layouts};
+                                .layouts = &cuda_layouts};
 }
 
 static bool open_parts(struct cuda_backend *b, const struct backend_options *options, struct error *error)

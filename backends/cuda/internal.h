@@ -42,7 +42,8 @@ typedef bool cuda_claim_operator(const struct cuda_backend *b, struct planner *p
 cuda_claim_operator cuda_claim_conv, cuda_claim_product;
 // Can they write their result there, within that of a concatenation (plan.h)?
 bool cuda_writes_part(void *context, const struct planner *p, node_id node, const struct view *part);
-bool cuda_conv_writes_part(const struct view *part);
+bool cuda_conv_writes_part(const struct planner *p, node_id node, const struct view *part);
+extern const struct layout_support cuda_layouts;
 bool cuda_product_writes_part(const struct planner *p, node_id node, const struct view *part);
 const struct attribute_value *cuda_attribute(const struct node *n, enum attribute_role role);
 

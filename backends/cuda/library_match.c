@@ -45,14 +45,28 @@ static bool claim_definition(struct planner *p, node_id node)
 
 // --- all claims ------------------------------------------------------------------------------------------------------
 
-static cuda_claim_operator *const claims[OP_COUNT] = {
-    [OP_CONV] = cuda_claim_conv, [OP_MATMUL] = cuda_claim_product, [OP_CONCAT] = claim_concat};
+static const struct library_kernel {
+    cuda_claim_operator *claim;
+    bool (*writes_part)(const struct planner *p, node_id node, const struct view *part);   // NULL: any
+} kernels[OP_COUNT] = {
+    [OP_CONV] = {cuda_claim_conv, cuda_conv_writes_part},
+    [OP_MATMUL] = {cuda_claim_product, cuda_product_writes_part},
+    [OP_CONCAT] = {claim_concat},
+};
+
+// Images may stand either way everywhere; matrices that lie the other way cost a library nothing.
+#define IMAGES LAYOUT_BIT(LAYOUT_CHANNELS_LAST)
+const struct layout_support cuda_layouts = {
+    .of_operator = {[OP_CONV] = IMAGES, [OP_POOLMAX] = IMAGES, [OP_POOLAVG] = IMAGES},
+    .of_loops_on_images = IMAGES,
+    .least_share = 0.3,
+};
 
 bool cuda_claim(void *context, struct planner *p, node_id node)
 {
     const struct cuda_backend *b = context;
     const struct graph *g = planner_graph(p);
-    cuda_claim_operator *claim = claims[g->nodes.items[node].op->id];
+    cuda_claim_operator *claim = kernels[g->nodes.items[node].op->id].claim;
     if (claim && claim(b, p, node))
         return true;
     return code_cache_find(b->base.codes, g, node)->kind == CODE_NONE && claim_definition(p, node);
@@ -61,10 +75,8 @@ bool cuda_claim(void *context, struct planner *p, node_id node)
 // Generated kernels write anywhere.
 bool cuda_writes_part(void *context, const struct planner *p, node_id node, const struct view *part)
 {
-    const struct operator* op = planner_graph(p)->nodes.items[node].op;
-    return op == operators[OP_CONV]     ? cuda_conv_writes_part(part)
-           : op == operators[OP_MATMUL] ? cuda_product_writes_part(p, node, part)
-                                        : true;
+    const struct library_kernel *kernel = &kernels[planner_graph(p)->nodes.items[node].op->id];
+    return !kernel->writes_part || kernel->writes_part(p, node, part);
 }
 
 const struct attribute_value *cuda_attribute(const struct node *n, enum attribute_role role)

@@ -6,6 +6,7 @@
 #include "core/memory/vec.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"
+#include "operators/traits.h"
 #include <string.h>
 
 struct fake_backend {
@@ -37,7 +38,7 @@ static bool claim_anchor(void *context, struct planner *p, node_id node)
     const struct node *n = &g->nodes.items[node];
     if (n->op == operators[OP_CONCAT] && b->device.has_parts)
         return planner_claim_concat(p, node, LAYOUT_ROWS);
-    if (n->op != operators[OP_MATMUL] && n->op != operators[OP_CONV])
+    if (!operator_has(n->op, TRAIT_CONTRACTS))
         return false;
     enum layout layout = planner_choose(p, n->first_output, 0, LAYOUT_ROWS);
     struct view operands[2] = {planner_view(p, graph_inputs(g, node)[0], LAYOUT_ANY),

@@ -13,6 +13,7 @@
 #include "backends/planning/planner.h"
 
 #include "core/memory/arena.h"
+#include "operators/traits.h"
 #include <string.h>
 
 #define LEAST_RUN_BYTES 32   // of neighbours in memory: less is slower to write in place than to copy
@@ -60,7 +61,7 @@ static unsigned layouts_of(const struct planner *p, tensor_id t)
 static bool is_concat(const struct planner *p, node_id id)
 {
     const struct node *n = &p->g->nodes.items[id];
-    return n->op == operators[OP_CONCAT] && n->n_inputs <= PLANNER_MOST_CONCATENATED &&
+    return operator_joins(n->op) && n->n_inputs <= PLANNER_MOST_CONCATENATED &&
            !p->tensors[n->first_output].is_constant && type_elements(graph_type(p->g, n->first_output)) > 0;
 }
 

@@ -4,6 +4,7 @@
 #include "core/memory/arena.h"
 #include "core/text/text.h"
 #include "generator/test/generalize.h"
+#include "operators/traits.h"
 #include "substitutions/rule.h"
 #include <string.h>
 
@@ -135,7 +136,7 @@ static void add_head(const struct printing *p, const struct application *a, int 
     const struct operator* op = a->instance->op;
     int n = operator_n_attributes(op);
     text_printf(p->out, "(%s", op->name);
-    if (output > 0 || op->id == OP_SPLIT)
+    if (output > 0 || operator_splits(op))
         text_printf(p->out, "%d", output);
     for (int i = 0; i < n; i++)
         if (op->attributes[i].kind == ATTRIBUTE_INT && op->attributes[i].is_required)

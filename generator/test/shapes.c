@@ -4,6 +4,7 @@
 #include "core/numbers/random.h"
 #include "generator/test/size_test.h"
 #include "generator/test/verdicts.h"
+#include "operators/traits.h"
 #include <string.h>
 
 // --- places ----------------------------------------------------------------------------------------------------------
@@ -17,7 +18,7 @@ static void add_place(struct shapes *s, struct size_place place)
 // Attributes that hold sizes of tensors: those named so, and groups, of which there may be as many as channels.
 static bool holds_sizes(const struct attribute *attribute, const struct operator* op)
 {
-    bool is_window = attribute->role == ROLE_KERNEL && op->id == OP_ENLARGE;
+    bool is_window = attribute->role == ROLE_KERNEL && operator_enlarges(op);
     bool is_list = attribute->kind == ATTRIBUTE_INTS && (is_window || attribute->role == ROLE_SHAPE);
     return is_list || attribute->role == ROLE_GROUPS;
 }

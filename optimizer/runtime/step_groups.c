@@ -2,6 +2,7 @@
 #include "optimizer/runtime/step_groups.h"
 
 #include "core/memory/arena.h"
+#include "operators/traits.h"
 #include "optimizer/search/repeated_weight.h"
 
 #define LONGEST_CHAIN 6   // element-wise nodes behind an anchor
@@ -18,7 +19,7 @@ static void find_varying(struct step_groups *s, const bool *live)
             varies = varies || s->varies[graph_inputs(g, n)[i]];
         for (uint32_t i = 0; i < node->n_outputs; i++)
             s->varies[node->first_output + i] = varies;
-        s->is_run[n] = live[n] && varies && node->n_inputs > 0 && node->op->id != OP_BROADCAST;
+        s->is_run[n] = live[n] && varies && node->n_inputs > 0 && !operator_repeats(node->op);
     }
 }
 
@@ -36,7 +37,7 @@ static void count_uses(struct step_groups *s, const bool *live)
 
 static bool is_anchor(const struct node *n)
 {
-    return n->op->id == OP_CONV || n->op->id == OP_MATMUL;
+    return operator_has(n->op, TRAIT_CONTRACTS);
 }
 
 // The node that makes the tensor, when it is run and nobody else reads that.
@@ -51,7 +52,7 @@ static bool takes_part(const struct step_groups *s, node_id n, node_id maker, co
     const struct node *node = &s->graph->nodes.items[n], *anchor = &s->graph->nodes.items[s->first[maker]];
     if (node->op->flags & OPERATOR_IS_ELEMENTWISE)
         return is_anchor(anchor) && length[s->first[maker]] < LONGEST_CHAIN;
-    return node->op->id == OP_CONCAT && anchor->op->id == OP_CONCAT && s->graph->nodes.items[maker].op->id == OP_CONCAT;
+    return operator_joins(node->op) && operator_joins(anchor->op) && operator_joins(s->graph->nodes.items[maker].op);
 }
 
 // With several to choose from, the one that comes last: it can wait for the others. Chains have single readers, so
@@ -72,8 +73,8 @@ static void join_chain(struct step_groups *s, node_id n, uint32_t *length)
 static bool join_split(struct step_groups *s, node_id n)
 {
     node_id maker = s->graph->tensors.items[graph_inputs(s->graph, n)[0]].producer;
-    if (s->graph->nodes.items[n].op->id != OP_SPLIT || !s->is_run[maker] ||
-        s->graph->nodes.items[maker].op->id != OP_SPLIT)
+    if (!operator_splits(s->graph->nodes.items[n].op) || !s->is_run[maker] ||
+        !operator_splits(s->graph->nodes.items[maker].op))
         return false;
     s->first[n] = s->first[maker];
     return true;
@@ -84,7 +85,7 @@ static void join_transpositions(struct step_groups *s, node_id product)
 {
     for (uint32_t i = 0; i < s->graph->nodes.items[product].n_inputs; i++) {
         node_id maker = only_maker(s, graph_inputs(s->graph, product)[i]);
-        if (maker != NO_NODE && s->graph->nodes.items[maker].op->id == OP_TRANSPOSE)
+        if (maker != NO_NODE && operator_permutes(s->graph->nodes.items[maker].op))
             s->first[maker] = product;
     }
 }
@@ -128,7 +129,7 @@ void step_groups_find(struct step_groups *ret_groups, const struct graph *g, str
         s.first[i] = s.next[i] = NO_NODE;
         if (s.is_run[i] && !join_split(&s, i))
             join_chain(&s, i, length);
-        if (s.is_run[i] && g->nodes.items[i].op->id == OP_MATMUL)
+        if (s.is_run[i] && operator_multiplies_matrices(g->nodes.items[i].op))
             join_transpositions(&s, i);
     }
     link_groups(&s);
@@ -186,7 +187,7 @@ static tensor_id move(struct extraction *e, tensor_id t)
     node_id maker = g->tensors.items[t].producer;
     if (e->moved[t] != NO_TENSOR)
         return e->moved[t];
-    if (g->nodes.items[maker].op->id == OP_BROADCAST) {
+    if (operator_repeats(g->nodes.items[maker].op)) {
         tensor_id small = move(e, graph_inputs(g, maker)[0]);
         node_id copy = graph_add_copy(e->result, g, maker, &small);
         e->moved[t] = graph_output_of(e->result, copy, 0);

@@ -3,6 +3,7 @@
 #ifndef OPTIMIZER_SEARCH_REPEATED_WEIGHT_H
 #define OPTIMIZER_SEARCH_REPEATED_WEIGHT_H
 #include "graph/graph.h"
+#include "operators/traits.h"
 
 #define REPEATED_AXES_SHIFT 40   // of a leaf's index; numbers stay below
 
@@ -13,7 +14,7 @@ static inline unsigned tensor_repeated_axes(const struct graph *g, tensor_id t)
     unsigned axes = 0;
     if (producer->op->id == OP_WEIGHT)
         return (unsigned)(producer->attributes[0].ints[0] >> REPEATED_AXES_SHIFT);
-    if (producer->op->id != OP_BROADCAST)
+    if (!operator_repeats(producer->op))
         return 0;
     const struct type *x = graph_type(g, graph_inputs(g, g->tensors.items[t].producer)[0]), *z = graph_type(g, t);
     int added = z->rank - x->rank;

@@ -5,6 +5,7 @@
 #include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "graph/call_text.h"
+#include "operators/traits.h"
 #include "tests/operators/typed_call.h"
 #include <string.h>
 
@@ -94,6 +95,57 @@ static void describe_in_a_section(struct text *out, const struct operator_call *
     text_add(out, "```\n");
 }
 
+// --- traits ----------------------------------------------------------------------------------------------------------
+
+static const char about_traits[] =
+    "\n## Traits\n"
+    "\n"
+    "What the definitions say of the operators, found when the program is built (`operators/traits.h`). Those after "
+    "`act:`\n"
+    "are the ones that it has with any activation. Proofs count on them; nobody writes them down.\n"
+    "\n"
+    "| operator | traits |\n|---|---|\n";
+
+static void describe_set(struct text *out, unsigned traits)
+{
+    static const struct {
+        unsigned trait;
+        const char *name;
+    } names[] = {{TRAIT_POLYNOMIAL, "polynomial"},
+                 {TRAIT_SMOOTH, "smooth"},
+                 {TRAIT_KEEPS_ZERO, "keeps zero"},
+                 {TRAIT_ENTRY_BY_ENTRY, "entry by entry"},
+                 {TRAIT_CONTRACTS, "contracts"},
+                 {TRAIT_UNIFORM, "uniform"},
+                 {TRAIT_KEEPS_RANK, "keeps rank"},
+                 {TRAIT_KEEPS_FIRST_RANK, "keeps first rank"},
+                 {TRAIT_ADDS, "adds"},
+                 {TRAIT_SUBTRACTS, "subtracts"},
+                 {TRAIT_SUMS, "sums"},
+                 {TRAIT_CONVERTS, "converts"},
+                 {TRAIT_PLAIN_PLACES, "plain places"},
+                 {TRAIT_IS_OF_SIZES, "of sizes"},
+                 {TRAIT_IS_KERNEL, "kernel"}};
+    const char *between = " ";
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (traits & names[i].trait) {
+            text_printf(out, "%s%s", between, names[i].name);
+            between = ", ";
+        }
+}
+
+static void describe_traits(struct text *out, const struct operator* op)
+{
+    const struct operator_traits *traits = &operator_traits[op->id];
+    text_printf(out, "| `%s` |", op->name);
+    describe_set(out, traits->plain);
+    if (traits->activated != traits->plain) {
+        text_add(out, "; act:");
+        describe_set(out, traits->activated);
+    }
+    text_add(out, " |\n");
+}
+
 // --- the page --------------------------------------------------------------------------------------------------------
 
 struct page {
@@ -141,6 +193,10 @@ static void write_page(struct page *p, struct text *out)
     for (int id = 0; id < OP_COUNT; id++)
         if (p->calls[id].op && !fits_in_a_row(operators[id]))
             describe_in_a_section(out, &p->calls[id], &p->definitions[id], &p->arena);
+    text_add(out, about_traits);
+    for (int id = 0; id < OP_COUNT; id++)
+        if (p->calls[id].op)
+            describe_traits(out, operators[id]);
 }
 
 int main(int argc, char **argv)

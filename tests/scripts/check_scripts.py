@@ -24,6 +24,7 @@ BAD = {
     "judged-tables": [[ABSENT, ABSENT, ABSENT], [NONSENSE, NONSENSE, NONSENSE]],
     "large-model": [[f"{ABSENT}/m.onnx"]],
     "lint-includes": [[ABSENT]],
+    "lint-operators": [[ABSENT]],
     "lint-style": [[ABSENT]],
     "onnx-tests-table": [[ABSENT]],
     "peak-memory": [["--", "./absent"], ["--of", ABSENT, "--", "true"]],

@@ -1,6 +1,7 @@
 // From the classes of an instance's indices to how many sizes suffice for each axis, with the reason.
 #include "verifier/bounds/bounds.h"
 
+#include "operators/traits.h"
 #include "verifier/bounds/class_windows.h"
 #include "verifier/bounds/same_terms.h"
 #include "verifier/bounds/unhandled.h"
@@ -106,7 +107,7 @@ static int64_t size_of_labels(struct analysis *an, const uint8_t *labels, uint32
         bool has_tensor = w->kernel_item != NO_ITEM && is_of_tensor(an, w->kernel_item);
         int64_t size = (labels_of(an, labels, w->index_item) - 1) * (w->stride > 0 ? w->stride : -w->stride);
         size += has_tensor ? (labels_of(an, labels, w->kernel_item) - 1) * w->dilation : 0;
-        size += an->in->calls[w->node]->op->id == OP_ENLARGE;   // every other size alone
+        size += operator_enlarges(an->in->calls[w->node]->op);   // every other size alone
         most = size > most ? size : most;
     }
     return most;
@@ -201,7 +202,7 @@ static uint32_t sums_of_sizes(struct analysis *an, uint32_t sizes, int segments)
 static struct class_bound bound_of_groups(struct analysis *an, uint32_t item, int64_t q, bool has_segments)
 {
     bool has_named_parts = has_segments && classes_have_named_parts(an, classes_find(an, item));
-    const char *doubt = q > MOST_GROUPS    ? "more labels than the groups that are tried"
+    const char *doubt = q > MOST_GROUPS   ? "more labels than the groups that are tried"
                         : has_named_parts ? "parts of groups are named by numbers"
                                           : NULL;
     int64_t places = an->places_of_group[item], groups = places ? an->size[item] / places : 0, most = q > 2 ? q : 2;
@@ -563,7 +564,7 @@ static bool has_strides_of_its_own(struct analysis *an)
 static bool is_number_of_channels(struct analysis *an, uint32_t node, const struct attribute_term *t)
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
-    if (n->op->id != OP_CONV)
+    if (!operator_convolves(n->op))
         return false;
     if (windows_have_kernel_of_one(an, node, 1))
         return true;

@@ -1,6 +1,7 @@
 // Images whose sizes conditions name, read by windows that have few places.
 #include "verifier/bounds/class_windows.h"
 
+#include "operators/traits.h"
 #include "verifier/instances/size_ranges.h"
 #include <string.h>
 
@@ -57,18 +58,13 @@ static int64_t reach_of_node(const struct analysis *an, uint32_t node, int axis)
     const struct typed_call *call = an->in->calls[node];
     int pad = operator_find_role(call->op, ROLE_WINDOW_PADS), spatial = axis - 2;
     int axes = pad >= 0 ? (int)call->attributes[pad].count / 2 : 0;
-    int64_t kernel = call->op->id == OP_CONV
+    int64_t kernel = operator_convolves(call->op)
                          ? named_size_of_kernel(an, an->in->equation->pattern->nodes.items[node].inputs[1], axis)
                          : entry_of_list(call, ROLE_KERNEL, spatial, NOT_NAMED);
     if (kernel == NOT_NAMED)
         return NOT_NAMED;
     return (kernel - 1) * entry_of_list(call, ROLE_DILATION, spatial, 1) + 1 -
            entry_of_list(call, ROLE_WINDOW_PADS, spatial, 0) - entry_of_list(call, ROLE_WINDOW_PADS, axes + spatial, 0);
-}
-
-static bool has_windows(const struct operator* op)
-{
-    return op->id == OP_CONV || op->id == OP_POOLMAX || op->id == OP_POOLAVG;
 }
 
 // The largest size that a spatial axis can have at any strides: that with all of them 1.
@@ -81,8 +77,8 @@ static int64_t largest_size(const struct analysis *an, term_id term, int axis)
         return size ? size : NOT_NAMED;
     }
     const struct pattern_node *node = &eq->pattern->nodes.items[t->index];
-    bool is_alike = operator_works_entry_by_entry(node->op) || node->op->id == OP_CONCAT || node->op->id == OP_SPLIT;
-    if (node->n_inputs == 0 || (!is_alike && !has_windows(node->op)))
+    bool is_alike = operator_works_entry_by_entry(node->op) || operator_joins(node->op) || operator_splits(node->op);
+    if (node->n_inputs == 0 || (!is_alike && !operator_has_windows(node->op)))
         return NOT_NAMED;
     int along = (int)entry_of_list(an->in->calls[t->index], ROLE_AXIS, 0, -1);
     if (is_alike && along == axis)
@@ -118,7 +114,7 @@ bool windows_are_fixed(struct analysis *an, const uint16_t *flags, uint16_t of_w
                 equation_size_by_condition(eq, v, axis) == 0)
                 return false;
     for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
-        if (has_windows(eq->pattern->nodes.items[n].op) && !has_little_room(an, n))
+        if (operator_has_windows(eq->pattern->nodes.items[n].op) && !has_little_room(an, n))
             return false;
     return true;
 }

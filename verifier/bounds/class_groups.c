@@ -1,4 +1,5 @@
 // Axes that groups divide, one behind the other: are they made of blocks, the same number in all instances?
+#include "operators/traits.h"
 #include "verifier/bounds/classes.h"
 #include "verifier/instances/domain.h"
 #include <string.h>
@@ -9,8 +10,8 @@ struct ties {
     struct analysis *an;
     uint32_t class;
     uint16_t parent[MAX_ITEMS];
-    int64_t places[MAX_ITEMS];      // of a block, by the item that stands for those tied to it
-    bool is_compound[MAX_ITEMS];    // likewise: a concatenation of parts that are not tied to it
+    int64_t places[MAX_ITEMS];     // of a block, by the item that stands for those tied to it
+    bool is_compound[MAX_ITEMS];   // likewise: a concatenation of parts that are not tied to it
 };
 
 static uint32_t find_tied(struct ties *t, uint32_t item)
@@ -70,9 +71,9 @@ static bool has_only_known_operators(const struct analysis *an)
     for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++) {
         const struct pattern_node *node = node_at(an, n);
         bool names_sizes =
-            node->op->id == OP_SPLIT && node->attributes[operator_find_role(node->op, ROLE_PART_SIZES)].count;
-        bool is_known = node->op->id == OP_CONV || node->op->id == OP_MERGE || node->op->id == OP_CONCAT ||
-                        node->op->id == OP_SPLIT || operator_works_entry_by_entry(node->op);
+            operator_splits(node->op) && node->attributes[operator_find_role(node->op, ROLE_PART_SIZES)].count;
+        bool is_known = operator_convolves(node->op) || operator_merges_groups(node->op) || operator_joins(node->op) ||
+                        operator_splits(node->op) || operator_works_entry_by_entry(node->op);
         if (!an->in->calls[n] || !is_known || names_sizes || !has_numbers_of_groups(node))
             return false;
     }
@@ -107,9 +108,9 @@ static uint32_t item_of_part(const struct analysis *an, term_id term, int axis, 
 {
     const struct term *t = &an->in->equation->pattern->terms.items[term];
     const struct pattern_node *n = t->is_variable ? NULL : node_at(an, t->index);
-    if (n && n->op->id == OP_CONV)
+    if (n && operator_convolves(n->op))
         return axis == 1 ? item_of_part(an, n->inputs[1], 0, part) : NO_ITEM;
-    if (n && n->op->id == OP_CONCAT)
+    if (n && operator_joins(n->op))
         return value_of(an, t->index, ROLE_AXIS) == axis && (part == 0 || n->n_inputs == 2)
                    ? classes_item_of_axis(an, n->inputs[part], axis)
                    : NO_ITEM;
@@ -128,8 +129,8 @@ struct seam {
 static bool find_seam(const struct analysis *an, uint32_t node, struct seam *ret)
 {
     const struct pattern_node *n = node_at(an, node);
-    bool is_concat = n->op->id == OP_CONCAT;
-    if ((!is_concat && n->op->id != OP_SPLIT) || n->n_inputs > MAX_RULE_VARIABLES)
+    bool is_concat = operator_joins(n->op);
+    if ((!is_concat && !operator_splits(n->op)) || n->n_inputs > MAX_RULE_VARIABLES)
         return false;
     int axis = (int)value_of(an, node, ROLE_AXIS);
     ret->n = is_concat ? n->n_inputs : 2;
@@ -158,9 +159,9 @@ static bool tie_node(struct ties *t, uint32_t node)
 {
     const struct analysis *an = t->an;
     const struct pattern_node *n = node_at(an, node);
-    if (n->op->id == OP_CONV)
+    if (operator_convolves(n->op))
         return tie(t, classes_item_of_axis(an, n->inputs[0], 1), classes_item_of_axis(an, n->inputs[1], 1));
-    if (n->op->id == OP_MERGE)
+    if (operator_merges_groups(n->op))
         return tie(t, classes_item_of_axis(an, n->inputs[0], 1), item_of_output(an, node, 0, 1));
     return tie_parts(t, node);
 }
@@ -223,8 +224,8 @@ static bool has_compound_with_sizes(const struct ties *t)
             return true;
     for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++) {
         const struct pattern_node *node = node_at(an, n);
-        bool is_conv = node->op->id == OP_CONV;
-        if (node->op->id != OP_MERGE && !(is_conv && value_of(an, n, ROLE_GROUPS) != 1))
+        bool is_conv = operator_convolves(node->op);
+        if (!operator_merges_groups(node->op) && !(is_conv && value_of(an, n, ROLE_GROUPS) != 1))
             continue;
         bool is_divided =
             is_compound(t, item_of_output(an, n, 0, is_conv)) || is_compound(t, item_of_output(an, n, 0, 1));
@@ -242,7 +243,7 @@ static bool find_compounds(struct ties *t)
     struct seam s;
     memset(t->is_compound, 0, sizeof t->is_compound);
     for (uint32_t n = 0; n < t->an->in->equation->pattern->nodes.count; n++)
-        if (node_at(t->an, n)->op->id == OP_CONCAT && (!find_seam(t->an, n, &s) || !note_compound(t, &s)))
+        if (operator_joins(node_at(t->an, n)->op) && (!find_seam(t->an, n, &s) || !note_compound(t, &s)))
             return false;
     return !has_compound_with_sizes(t);
 }
@@ -254,7 +255,7 @@ static bool is_link_of_compound(struct ties *t, const struct link *l)
     for (uint32_t n = 0; n < t->an->in->equation->pattern->nodes.count; n++) {
         if (!find_seam(t->an, n, &s) || !is_compound(t, s.whole))
             continue;
-        bool is_concat = node_at(t->an, n)->op->id == OP_CONCAT;
+        bool is_concat = operator_joins(node_at(t->an, n)->op);
         for (uint32_t i = 0; i < s.n; i++) {
             bool is_of_part = is_concat ? l->from == s.parts[i] && l->to == s.whole
                                         : l->from == s.whole && l->to == s.parts[i] && s.cut_at[i] != NO_ITEM &&
@@ -296,9 +297,9 @@ static bool find_blocks(struct ties *t)
             divide(t, i, an->size[i]);
     for (uint32_t n = 0; n < an->in->equation->pattern->nodes.count; n++) {
         const struct pattern_node *node = node_at(an, n);
-        if (node->op->id != OP_CONV && node->op->id != OP_MERGE)
+        if (!operator_convolves(node->op) && !operator_merges_groups(node->op))
             continue;
-        uint32_t filters = classes_item_of_axis(an, node->inputs[node->op->id == OP_CONV], 0);
+        uint32_t filters = classes_item_of_axis(an, node->inputs[operator_convolves(node->op)], 0);
         if (is_of_class(t, filters))
             divide(t, filters, an->size[filters] / value_of(an, n, ROLE_GROUPS));
     }
@@ -317,7 +318,7 @@ static bool find_blocks(struct ties *t)
 void classes_find_places_of_groups(struct analysis *an, const uint16_t *flags)
 {
     struct ties *t = NULL;
-    for (uint32_t class = 0; class < an->n_items; class++) {
+    for (uint32_t class = 0; class < an->n_items; class ++) {
         if (an->parent[class] != class || !(flags[class] & HAS_GROUPS) ||
             (flags[class] & ~(HAS_GROUPS | HAS_SEGMENTS | HAS_COUNT)))
             continue;

@@ -1,6 +1,7 @@
 // How many labels a counterexample can need: the axes of the output, and the sums that a monomial is made by.
 #include "verifier/bounds/classes.h"
 
+#include "operators/traits.h"
 #include <string.h>
 
 // --- sums ------------------------------------------------------------------------------------------------------------
@@ -167,8 +168,8 @@ static void count_numbers_of_sizes(struct analysis *an, uint32_t node)
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
     const struct stage *result = &an->definitions[node]->stages[an->definitions[node]->outputs[0]];
     int shape = operator_find_role(n->op, ROLE_SHAPE);
-    bool is_seen = n->op->id == OP_CPOOL && n->attributes[shape].count == (uint32_t)result->type.rank;
-    for (uint32_t axis = 2; n->op->id == OP_CPOOL && axis < (uint32_t)result->type.rank; axis++)
+    bool is_seen = operator_has(n->op, TRAIT_IS_OF_SIZES) && n->attributes[shape].count == (uint32_t)result->type.rank;
+    for (uint32_t axis = 2; operator_has(n->op, TRAIT_IS_OF_SIZES) && axis < (uint32_t)result->type.rank; axis++)
         if (!is_seen || n->attributes[shape].terms[axis]->kind != TERM_INTEGER)
             count_one(&an->size_numbers[classes_find(an, an->first_item[node] + result->first_variable + axis)]);
 }

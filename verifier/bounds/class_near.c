@@ -2,17 +2,13 @@
 // window of each image (T10), and those of written sizes, where an entry depends on what is near to it (T11).
 #include "verifier/bounds/class_windows.h"
 
+#include "operators/traits.h"
 #include "verifier/instances/size_ranges.h"
 #include <string.h>
 
-static bool has_stride(const struct pattern_node *node)
+static const struct attribute_pattern *attribute_of(const struct pattern_node *node, enum attribute_role role)
 {
-    return operator_find_attribute(node->op, "stride") >= 0;
-}
-
-static const struct attribute_pattern *attribute_of(const struct pattern_node *node, const char *name)
-{
-    int attribute = operator_find_attribute(node->op, name);
+    int attribute = operator_find_role(node->op, role);
     return attribute < 0 ? NULL : &node->attributes[attribute];
 }
 
@@ -69,10 +65,10 @@ bool windows_have_one_place(struct analysis *an, const uint8_t *labels, const ui
 
 static bool have_written_windows(const struct pattern *p)
 {
-    static const char *const names[] = {"pad", "dilation", "kernel"};
+    static const enum attribute_role roles[] = {ROLE_WINDOW_PADS, ROLE_DILATION, ROLE_KERNEL};
     for (size_t n = 0; n < p->nodes.count; n++)
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (!is_written(attribute_of(&p->nodes.items[n], names[i])))
+        for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+            if (!is_written(attribute_of(&p->nodes.items[n], roles[i])))
                 return false;
     return true;
 }
@@ -82,7 +78,7 @@ static bool is_enlarged(struct analysis *an, uint32_t class)
     const struct pattern *p = an->in->equation->pattern;
     for (term_id t = 0; t < p->terms.count; t++) {
         uint32_t node = p->terms.items[t].index;
-        if (p->terms.items[t].is_variable || p->nodes.items[node].op->id != OP_ENLARGE || !an->definitions[node])
+        if (p->terms.items[t].is_variable || !operator_enlarges(p->nodes.items[node].op) || !an->definitions[node])
             continue;
         for (int axis = 2; axis < typing_type(an->in->typing, an->in->calls[node]->inputs[0])->rank; axis++)
             if (classes_find(an, classes_item_of_axis(an, t, axis)) == class)
@@ -101,9 +97,9 @@ static bool is_named(struct analysis *an, uint32_t item, const uint16_t *flags)
 static bool is_near(struct analysis *an, const struct window_use *w, const uint8_t *labels, const uint16_t *flags)
 {
     const struct pattern_node *node = &an->in->equation->pattern->nodes.items[w->node];
-    if (node->op->id == OP_ENLARGE)
+    if (operator_enlarges(node->op))
         return is_named(an, w->read_item, flags);
-    bool is_of_tensor = node->op->id == OP_CONV && w->kernel_item != NO_ITEM;
+    bool is_of_tensor = operator_convolves(node->op) && w->kernel_item != NO_ITEM;
     const uint16_t allowed = HAS_WINDOW | HAS_ORDER | HAS_FIXED_SIZE;
     return (!is_of_tensor || is_named(an, w->kernel_item, flags)) &&
            is_of_one_place(an, w->index_item, labels, flags, allowed) &&
@@ -134,13 +130,14 @@ static struct way_of_pads pads_below(const struct pattern *p, term_id term, bool
     if (t->is_variable)
         return way;
     const struct pattern_node *node = &p->nodes.items[t->index];
-    bool is_inner = has_stride(node) && is_behind_a_window && !is_written(attribute_of(node, "stride"));
+    bool is_inner =
+        operator_has_windows(node->op) && is_behind_a_window && !is_written(attribute_of(node, ROLE_STRIDE));
     for (uint32_t i = 0; i < node->n_inputs; i++) {
-        struct way_of_pads below = pads_below(p, node->inputs[i], is_behind_a_window || has_stride(node));
+        struct way_of_pads below = pads_below(p, node->inputs[i], is_behind_a_window || operator_has_windows(node->op));
         way.pads = below.pads > way.pads ? below.pads : way.pads;
         way.has_inner_stride = way.has_inner_stride || below.has_inner_stride;
     }
-    way.pads += largest_number(attribute_of(node, "pad"));
+    way.pads += largest_number(attribute_of(node, ROLE_WINDOW_PADS));
     way.has_inner_stride = way.has_inner_stride || is_inner;
     return way;
 }
@@ -148,8 +145,8 @@ static struct way_of_pads pads_below(const struct pattern *p, term_id term, bool
 static const struct attribute_pattern *stride_of_variables(const struct pattern *p)
 {
     for (size_t n = 0; n < p->nodes.count; n++)
-        if (!is_written(attribute_of(&p->nodes.items[n], "stride")))
-            return attribute_of(&p->nodes.items[n], "stride");
+        if (!is_written(attribute_of(&p->nodes.items[n], ROLE_STRIDE)))
+            return attribute_of(&p->nodes.items[n], ROLE_STRIDE);
     return NULL;
 }
 
@@ -170,10 +167,10 @@ static bool have_outer_strides(struct analysis *an)
     int64_t largest = LARGEST_KERNEL;
     for (size_t n = 0; n < eq->pattern->nodes.count && stride; n++) {
         const struct pattern_node *node = &eq->pattern->nodes.items[n];
-        int64_t kernel = largest_number(attribute_of(node, "kernel"));
+        int64_t kernel = largest_number(attribute_of(node, ROLE_KERNEL));
         largest = kernel > largest ? kernel : largest;
-        if (has_stride(node) && !is_written(attribute_of(node, "stride")) &&
-            !is_same_list(attribute_of(node, "stride"), stride))
+        if (operator_has_windows(node->op) && !is_written(attribute_of(node, ROLE_STRIDE)) &&
+            !is_same_list(attribute_of(node, ROLE_STRIDE), stride))
             return false;
     }
     for (int i = 0; i < an->n_windows && stride; i++)

@@ -1,4 +1,5 @@
 // What attributes and conditions say of sizes, which stand in no index expression.
+#include "operators/traits.h"
 #include "verifier/bounds/classes.h"
 #include "verifier/bounds/unhandled.h"
 #include "verifier/instances/domain.h"
@@ -105,7 +106,7 @@ static bool names_part_by_part(const struct analysis *an, uint32_t node, int att
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
     const struct attribute_pattern *sizes = &n->attributes[attribute];
-    bool is_plain = n->op->id == OP_SPLIT && attribute == operator_find_role(n->op, ROLE_PART_SIZES);
+    bool is_plain = operator_splits(n->op) && attribute == operator_find_role(n->op, ROLE_PART_SIZES);
     for (uint32_t j = 0; j < sizes->count; j++)
         is_plain = is_plain && (sizes->terms[j]->kind == TERM_INTEGER || sizes->terms[j]->kind == TERM_DIM);
     return is_plain && sizes->count == (uint32_t)an->definitions[node]->n_outputs;
@@ -197,7 +198,7 @@ static int64_t first_variable(const struct attribute_term *t)
 static bool merges_axes(const struct pattern_node *n, const struct attribute_pattern *shape)
 {
     uint32_t axes = 0;
-    bool merges = n->op->id == OP_RESHAPE && shape->count > 0;
+    bool merges = operator_is_view(n->op) && shape->count > 0;
     for (uint32_t j = 0; merges && j < shape->count; j++)
         merges = add_axes_of_product(shape->terms[j], first_variable(shape->terms[0]), &axes);
     return merges;
@@ -207,7 +208,7 @@ static bool merges_axes(const struct pattern_node *n, const struct attribute_pat
 static bool is_own_size(const struct pattern *p, const struct pattern_node *n, uint32_t entry,
                         const struct attribute_term *t)
 {
-    const struct term *input = n->op->id == OP_ENLARGE ? &p->terms.items[n->inputs[0]] : NULL;
+    const struct term *input = operator_enlarges(n->op) ? &p->terms.items[n->inputs[0]] : NULL;
     return input && input->is_variable && t->kind == TERM_DIM && t->value == input->index &&
            constant_axis(t) == 2 + (int64_t)entry;
 }
@@ -357,7 +358,7 @@ static void name_sizes_of_node(struct analysis *an, uint32_t node)
     for (uint32_t axis = 0; axis < (uint32_t)result->type.rank; axis++)
         if (axes >> axis & 1)
             name_size(an, an->first_item[node] + result->first_variable + axis, result->type.dim[axis]);
-    if (n->op->id != OP_SPLIT)
+    if (!operator_splits(n->op))
         return;
     const struct attribute_pattern *sizes = &n->attributes[operator_find_role(n->op, ROLE_PART_SIZES)];
     uint64_t parts = entries_named(sizes, (uint32_t)d->n_outputs);

@@ -1,6 +1,7 @@
 // Windows are paired along the ways from the outputs, level by level; kernels of one entry are none.
 #include "verifier/bounds/class_windows.h"
 
+#include "operators/traits.h"
 #include "verifier/bounds/same_terms.h"
 #include "verifier/bounds/unhandled.h"
 #include "verifier/instances/size_ranges.h"
@@ -24,7 +25,7 @@ static uint32_t axes_kept(const struct analysis *an, uint32_t node)
     if (operator_works_entry_by_entry(call->op))
         return all;
     int axis = operator_find_role(call->op, ROLE_AXIS);
-    bool cuts = call->op->id == OP_SPLIT || call->op->id == OP_CONCAT;
+    bool cuts = operator_splits(call->op) || operator_joins(call->op);
     return cuts && axis >= 0 ? all & ~(1u << call->attributes[axis].ints[0]) : 0;
 }
 
@@ -105,9 +106,9 @@ static uint32_t find_entries_of_attributes(const struct analysis *an, const stru
             n += find_entries_of_attributes(an, t->operands[i], first + n, ret_entries);
         return n;
     }
-    n = t->kind == TERM_VARIABLE                          ? an->in->attributes[t->value].count
+    n = t->kind == TERM_VARIABLE                         ? an->in->attributes[t->value].count
         : t->kind == TERM_INTEGER || t->kind == TERM_DIM ? 1
-                                                          : MAX_RANK + 1;
+                                                         : MAX_RANK + 1;
     for (uint32_t i = 0; i < n && first + i < MAX_RANK && t->kind != TERM_DIM; i++)
         *ret_entries |= 1u << (first + i);
     return n;
@@ -140,7 +141,7 @@ bool windows_have_kernel_of_one(const struct analysis *an, uint32_t node, int ax
 static bool has_kernel_of_one(const struct analysis *an, const struct ones *ones, const struct window_use *w)
 {
     const struct pattern_node *node = &an->in->equation->pattern->nodes.items[w->node];
-    return w->kernel_item != NO_ITEM && node->op->id == OP_CONV && node->inputs[1] < ones->n_terms &&
+    return w->kernel_item != NO_ITEM && operator_convolves(node->op) && node->inputs[1] < ones->n_terms &&
            (ones->axes[node->inputs[1]] >> w->axis & 1) && w->extent_of_sum == 1;
 }
 
@@ -458,10 +459,10 @@ static bool is_alike_at_all_places(const struct pattern *p, term_id kernel)
         int axis = operator_find_role(node->op, ROLE_AXIS);
         const struct attribute_term *at =
             axis >= 0 && node->attributes[axis].count ? node->attributes[axis].terms[0] : NULL;
-        bool is_of_filters = at && at->kind == TERM_INTEGER && at->value < 2 &&
-                             (node->op->id == OP_CONCAT || node->op->id == OP_SPLIT);
+        bool is_of_filters =
+            at && at->kind == TERM_INTEGER && at->value < 2 && (operator_joins(node->op) || operator_splits(node->op));
         if ((below >> n & 1) && !is_of_filters && !operator_works_entry_by_entry(node->op) &&
-            node->op->id != OP_MERGE && node->op->id != OP_CPOOL && node->op->id != OP_IEWMUL)
+            !operator_merges_groups(node->op) && !operator_has(node->op, TRAIT_UNIFORM))
             return false;
     }
     return true;
@@ -482,8 +483,8 @@ bool windows_are_beside_images_untold(const struct analysis *an)
     for (int i = 0; i < an->n_windows; i++) {
         const struct window_use *w = &an->windows[i];
         const struct pattern_node *node = &p->nodes.items[w->node];
-        if (node->op->id == OP_CONV && is_free(node, ROLE_WINDOW_PADS) && !is_alike_at_all_places(p, node->inputs[1]) &&
-            !tensor_vanishes(an, w->node, 0, w->axis))
+        if (operator_convolves(node->op) && is_free(node, ROLE_WINDOW_PADS) &&
+            !is_alike_at_all_places(p, node->inputs[1]) && !tensor_vanishes(an, w->node, 0, w->axis))
             return true;
     }
     return false;
@@ -535,8 +536,8 @@ static bool are_alike_in_chains(struct analysis *an, const struct ones *ones, co
                                 const uint16_t *flags)
 {
     struct levels *l = arena_new(an->in->scratch, struct levels);
-    if (!has_no_fixed_pads(an->in->equation->pattern) || !has_tests_of_ones_alone(an) ||
-        !find_levels(an, l) || !is_one_class_for_each_level(an, l) || !has_nothing_but_windows(an, l, labels, flags))
+    if (!has_no_fixed_pads(an->in->equation->pattern) || !has_tests_of_ones_alone(an) || !find_levels(an, l) ||
+        !is_one_class_for_each_level(an, l) || !has_nothing_but_windows(an, l, labels, flags))
         return false;
     for (int i = 0; i < an->n_windows; i++)
         if (!has_one_place(an, ones, l, &an->windows[i], labels, flags))

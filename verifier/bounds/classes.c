@@ -3,6 +3,7 @@
 
 #include "core/memory/hash.h"
 #include "expressions/affine.h"
+#include "operators/traits.h"
 #include "verifier/bounds/class_windows.h"
 #include <assert.h>
 #include <string.h>
@@ -191,7 +192,7 @@ static bool is_plain_but_for_a_sum_of_one(const struct definition *d, const stru
 // behind.
 static bool is_kernel_of_any_size(const struct analysis *an, uint32_t node, int axis)
 {
-    return an->in->calls[node]->op->id == OP_CONV && axis >= 2 && !windows_have_kernel_of_one(an, node, axis);
+    return operator_convolves(an->in->calls[node]->op) && axis >= 2 && !windows_have_kernel_of_one(an, node, axis);
 }
 
 // A convolution of so many groups that each has one channel and one filter here may have more of both at other sizes.
@@ -200,7 +201,7 @@ static bool reads_channels_of_named_groups(const struct analysis *an, uint32_t n
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
     int group = operator_find_role(n->op, ROLE_GROUPS);
-    return n->op->id == OP_CONV && read->value == 0 && axis == 1 && n->attributes[group].count &&
+    return operator_convolves(n->op) && read->value == 0 && axis == 1 && n->attributes[group].count &&
            n->attributes[group].terms[0]->kind == TERM_INTEGER && n->attributes[group].terms[0]->value > 1;
 }
 
@@ -221,7 +222,7 @@ static bool is_pair_of_digits(const struct analysis *an, uint32_t node, int axis
 // c - f * n, of a kernel that is merged with one filter in each group: with more f is divided.
 static bool is_block_of_merge(const struct analysis *an, uint32_t node, int axis, const struct affine_index *f)
 {
-    return an->in->calls[node]->op->id == OP_MERGE && axis == 1 && f->n == 2;
+    return operator_merges_groups(an->in->calls[node]->op) && axis == 1 && f->n == 2;
 }
 
 static void note_index(struct analysis *an, uint32_t node, const struct expr_node *read, int axis)

@@ -2,34 +2,15 @@
 #include "verifier/bounds/form_terms.h"
 
 #include "core/text/text.h"
+#include "operators/traits.h"
 #include "verifier/instances/size_ranges.h"
 
 // --- functions -------------------------------------------------------------------------------------------------------
 
-static bool is_one_of(const struct operator* op, const enum operator_id *ids, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (op->id == ids[i])
-            return true;
-    return false;
-}
-
 // Sums of products, or entries that are moved.
 static bool is_of_ring(const struct operator* op)
 {
-    static const enum operator_id ids[] = {OP_EWADD,  OP_EWMUL,   OP_SUB,       OP_NEG,     OP_SMUL,      OP_MATMUL,
-                                           OP_CONV,   OP_ENLARGE, OP_MERGE,     OP_POOLAVG, OP_REDUCESUM, OP_REDUCEMEAN,
-                                           OP_CONCAT, OP_SPLIT,   OP_TRANSPOSE, OP_RESHAPE, OP_BROADCAST, OP_CPOOL,
-                                           OP_ICONV,  OP_IMATMUL, OP_IEWMUL};
-    return is_one_of(op, ids, sizeof ids / sizeof *ids);
-}
-
-// Functions without thresholds, of which nothing is known but that equal arguments give equal values, or that they
-// increase.
-static bool is_smooth(const struct operator* op)
-{
-    static const enum operator_id ids[] = {OP_SIGMOID, OP_TANH, OP_EXP, OP_ERF};
-    return is_one_of(op, ids, sizeof ids / sizeof *ids);
+    return operator_has(op, TRAIT_POLYNOMIAL);
 }
 
 static bool may_activate(const struct pattern_node *node)
@@ -42,7 +23,7 @@ static bool may_activate(const struct pattern_node *node)
 // Does it compare numbers: which of two is greater, whether one is above 0?
 static bool compares(const struct pattern_node *node)
 {
-    return (!is_of_ring(node->op) && !is_smooth(node->op)) || may_activate(node);
+    return !operator_has(node->op, TRAIT_SMOOTH) || may_activate(node);
 }
 
 // --- numbers that depend on sizes (T8) -------------------------------------------------------------------------------
@@ -67,9 +48,7 @@ static bool reads_variables(const struct pattern *p, uint32_t node)
 
 static bool sums(const struct operator* op)
 {
-    static const enum operator_id ids[] = {OP_MATMUL,    OP_CONV,       OP_POOLAVG,   OP_POOLMAX,
-                                           OP_REDUCESUM, OP_REDUCEMEAN, OP_REDUCEMAX, OP_REDUCEMIN};
-    return is_one_of(op, ids, sizeof ids / sizeof *ids) || (!is_of_ring(op) && !(op->flags & OPERATOR_IS_ELEMENTWISE));
+    return operator_has(op, TRAIT_SUMS) || (!is_of_ring(op) && !(op->flags & OPERATOR_IS_ELEMENTWISE));
 }
 
 // A mean of a kernel whose sizes are written down is a number, and so is nothing else that sizes say.
@@ -85,12 +64,7 @@ static bool has_written_shape(const struct pattern_node *node)
 static bool is_number_of_sizes(const struct pattern *p, uint32_t node)
 {
     const struct pattern_node *n = &p->nodes.items[node];
-    return n->op->id == OP_CPOOL ? !has_written_shape(n) : sums(n->op) && !reads_variables(p, node);
-}
-
-static bool is_negative(const struct operator* op)
-{
-    return op->id == OP_SUB || op->id == OP_NEG;
+    return operator_has(n->op, TRAIT_IS_OF_SIZES) ? !has_written_shape(n) : sums(n->op) && !reads_variables(p, node);
 }
 
 static bool is_met(const struct pattern *p, node_set nodes, bool (*asks)(const struct operator* op))
@@ -122,7 +96,7 @@ bool form_has_numbers(const struct form_question *q)
             text_printf(q->why, "%s is of a number that depends on sizes", node->op->name);
             return false;
         }
-        if (compares(node) && q->bounds->has_numbers_of_sizes && is_met(p, below, is_negative)) {
+        if (compares(node) && q->bounds->has_numbers_of_sizes && is_met(p, below, operator_subtracts)) {
             text_printf(q->why, "%s is of differences, and coefficients depend on sizes", node->op->name);
             return false;
         }
@@ -190,8 +164,8 @@ bool form_has_groups(const struct form_question *q)
         int group = operator_find_role(p->nodes.items[n].op, ROLE_GROUPS);
         const struct pattern_node *node = &p->nodes.items[n];
         is_alike =
-            is_alike && (group < 0 || (node->op->id == OP_CONV && (is_same_group(node, group, variable) ||
-                                                                   is_group_by_typing(p, node, group, variable))));
+            is_alike && (group < 0 || (operator_convolves(node->op) && (is_same_group(node, group, variable) ||
+                                                                        is_group_by_typing(p, node, group, variable))));
     }
     for (uint32_t i = 0; i < q->eq->n_conditions && variable; i++) {
         const struct condition *c = &q->eq->conditions[i];

@@ -4,6 +4,7 @@
 #include "verifier/bounds/form_terms.h"
 
 #include "core/text/text.h"
+#include "operators/traits.h"
 #include "verifier/instances/ranks.h"
 #include <string.h>
 
@@ -58,12 +59,6 @@ static int rank_of_shape(const struct pattern_node *node)
     return is_written ? (int)node->attributes[shape].count : OPEN;
 }
 
-static bool keeps_rank(const struct operator* op)
-{
-    return (op->flags & (OPERATOR_KEEPS_RANK | OPERATOR_IS_ELEMENTWISE)) || op->id == OP_SOFTMAX ||
-           op->id == OP_LOGSOFTMAX;
-}
-
 static int known_rank(const struct fixed_ranks *r, term_id term)
 {
     return term < r->n_terms ? r->of_term[term] : OPEN;
@@ -72,10 +67,9 @@ static int known_rank(const struct fixed_ranks *r, term_id term)
 static void spread_ranks_of_node(struct fixed_ranks *r, uint32_t n)
 {
     const struct pattern_node *node = &r->p->nodes.items[n];
-    int rank = node->op->max_inputs == 0 || node->op->id == OP_BROADCAST || node->op->id == OP_RESHAPE
-                   ? rank_of_shape(node)
-                   : rank_of_lists(node);
-    bool is_kept = keeps_rank(node->op), is_of_first = is_kept || node->op->id == OP_SMUL || node->op->id == OP_MATMUL;
+    int rank = operator_has_role(node->op, ROLE_SHAPE) ? rank_of_shape(node) : rank_of_lists(node);
+    bool is_kept = operator_has(node->op, TRAIT_KEEPS_RANK),
+         is_of_first = operator_has(node->op, TRAIT_KEEPS_FIRST_RANK);
     for (uint32_t i = 0; i < node->n_inputs && rank == OPEN; i++)
         rank = is_kept || (is_of_first && i == 0) ? known_rank(r, node->inputs[i]) : OPEN;
     for (term_id t = 0; t < r->n_terms; t++) {
@@ -87,9 +81,9 @@ static void spread_ranks_of_node(struct fixed_ranks *r, uint32_t n)
             set_rank(r, t, rank);
     }
     for (uint32_t i = 0; i < node->n_inputs; i++)
-        if (is_kept || (is_of_first && i == 0) || node->op->id == OP_MATMUL)
+        if (is_kept || (is_of_first && i == 0) || operator_multiplies_matrices(node->op))
             set_rank(r, node->inputs[i], rank);
-    if (node->op->id == OP_SMUL)
+    if (operator_scales(node->op))
         set_rank(r, node->inputs[1], 0);
 }
 
@@ -197,11 +191,11 @@ static bool note_way(struct renaming *r, term_id term, struct word word)
     const struct pattern_node *node = &p->nodes.items[t->index];
     if (++r->ways > MOST_WAYS)
         return false;
-    if (node->op->id == OP_TRANSPOSE) {
+    if (operator_permutes(node->op)) {
         const struct attribute_pattern *perm = &node->attributes[operator_find_role(node->op, ROLE_PERMUTATION)];
         return perm->count == 1 && add_permutation(r->eq, perm->terms[0], &word) && note_way(r, node->inputs[0], word);
     }
-    if (node->op->id == OP_SMUL)
+    if (operator_scales(node->op))
         return note_way(r, node->inputs[0], word) && note_way(r, node->inputs[1], (struct word){0});
     bool is_same = node->op->flags & OPERATOR_IS_ELEMENTWISE;
     for (uint32_t i = 0; i < node->n_inputs && is_same; i++)
@@ -299,42 +293,18 @@ static bool keeps_axes(const struct pattern_node *node)
 // Operators that do with an axis that they do not name what they do with any other such.
 static void note_operator(struct told_axes *told, const struct pattern_node *node)
 {
-    switch (node->op->id) {
-    case OP_SMUL:
-    case OP_ICONV:
-    case OP_CPOOL:
-    case OP_IMATMUL:
-    case OP_IEWMUL:
+    const struct operator* op = node->op;
+    bool is_named = operator_has_role(op, ROLE_AXIS) || operator_permutes(op);
+    if (operator_works_entry_by_entry(op) || operator_is_constant(op))
         return;
-    case OP_MATMUL:
+    if (operator_multiplies_matrices(op))
         told->trailing = told->trailing > 2 ? told->trailing : 2;
-        return;
-    case OP_BROADCAST:
-        told->is_moved = true;
-        return;
-    case OP_REDUCESUM:
-    case OP_REDUCEPROD:
-    case OP_REDUCEMEAN:
-    case OP_REDUCEMAX:
-    case OP_REDUCEMIN:
-        told->is_moved = told->is_moved || !keeps_axes(node);
-        return;
-    case OP_CONV:
-    case OP_MERGE:
-    case OP_ENLARGE:
-    case OP_POOLAVG:
-    case OP_POOLMAX:
+    else if (operator_has_windows(op) || operator_enlarges(op) || operator_merges_groups(op))
         told->leading = told->leading > 2 ? told->leading : 2;
-        return;
-    case OP_CONCAT:
-    case OP_SPLIT:
-    case OP_TRANSPOSE:
-    case OP_SOFTMAX:
-    case OP_LOGSOFTMAX:
-        return;
-    default:
-        told->is_unknown = told->is_unknown || !(node->op->flags & OPERATOR_IS_ELEMENTWISE);
-    }
+    else if (operator_repeats(op) || operator_reduces_axes(op))
+        told->is_moved = told->is_moved || operator_repeats(op) || !keeps_axes(node);
+    else
+        told->is_unknown = told->is_unknown || !(is_named && operator_has(op, TRAIT_KEEPS_RANK));
 }
 
 static void note_conditions(struct told_axes *told, const struct equation *eq)
@@ -407,7 +377,7 @@ bool form_has_ranks(const struct form_question *q)
 
 static bool has_windows(const struct operator* op)
 {
-    return operator_find_role(op, ROLE_STRIDE) >= 0 || op->id == OP_ENLARGE;
+    return operator_has_windows(op) || operator_enlarges(op);
 }
 
 // Of rank 3 and 4, which have one spatial axis and two.
@@ -461,7 +431,7 @@ static int64_t parts_told_apart(const struct equation *eq, uint32_t variable)
     for (term_id t = 0; t < p->terms.count; t++) {
         const struct term *term = &p->terms.items[t];
         const struct pattern_node *node = term->is_variable ? NULL : &p->nodes.items[term->index];
-        int sizes = node && node->op->id == OP_SPLIT ? operator_find_role(node->op, ROLE_PART_SIZES) : -1;
+        int sizes = node ? operator_find_role(node->op, ROLE_PART_SIZES) : -1;
         bool is_its = sizes >= 0 && form_is_one_variable(&node->attributes[sizes]) &&
                       node->attributes[sizes].terms[0]->value == variable;
         if (is_its && term->output + 2 > parts)

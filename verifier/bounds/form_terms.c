@@ -3,6 +3,7 @@
 #include "verifier/bounds/form_terms.h"
 
 #include "core/text/text.h"
+#include "operators/traits.h"
 #include "verifier/bounds/unhandled.h"
 #include <string.h>
 
@@ -52,20 +53,11 @@ bool form_is_one_variable(const struct attribute_pattern *a)
 
 // --- operators (T1) --------------------------------------------------------------------------------------------------
 
-// Those that work entry by entry, whatever they compute there, and these. What reads places by their number (slice,
-// pad, trilu, cumsum, gather), tells entries from one another (argmax, onehot) or has numbers of its own for sizes
-// (lrn, groupnorm) is not among them; nor is cast, which rounds.
+// What reads places by their number (slice, pad, trilu, cumsum, gather), tells entries from one another (argmax,
+// onehot) or has numbers of its own for sizes (lrn, groupnorm) is not named; nor is cast, which rounds.
 static bool is_named(const struct operator* op)
 {
-    static const enum operator_id named[] = {
-        OP_SMUL,      OP_MATMUL,     OP_CONV,         OP_ENLARGE,   OP_MERGE,   OP_POOLAVG,    OP_POOLMAX,
-        OP_REDUCESUM, OP_REDUCEMEAN, OP_REDUCEMAX,    OP_REDUCEMIN, OP_SOFTMAX, OP_LOGSOFTMAX, OP_LAYERNORM,
-        OP_RMSNORM,   OP_BATCHNORM,  OP_INSTANCENORM, OP_CONCAT,    OP_SPLIT,   OP_TRANSPOSE,  OP_RESHAPE,
-        OP_BROADCAST, OP_CPOOL,      OP_ICONV,        OP_IMATMUL,   OP_IEWMUL};
-    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
-        if (op->id == named[i])
-            return true;
-    return (op->flags & OPERATOR_IS_ELEMENTWISE) && op->id != OP_CAST;
+    return operator_has(op, TRAIT_PLAIN_PLACES) && !operator_has(op, TRAIT_CONVERTS);
 }
 
 bool form_names_operators(const struct form_question *q)

@@ -1,6 +1,7 @@
 // Attribute terms are compared as text, where sizes of one class and what conditions say equal are the same.
 #include "verifier/bounds/same_terms.h"
 
+#include "operators/traits.h"
 #include "verifier/bounds/unhandled.h"
 #include "verifier/instances/size_ranges.h"
 
@@ -138,7 +139,7 @@ static void find_ways(struct ways *ways, term_id term, struct way way)
         way.nodes[way.n++] = (uint8_t)t->index;
     // Which places of its kernel a convolution reads is the same wherever it is.
     for (uint32_t i = 0; i < node->n_inputs; i++)
-        find_ways(ways, node->inputs[i], node->op->id == OP_CONV && i == 1 ? (struct way){0} : way);
+        find_ways(ways, node->inputs[i], operator_convolves(node->op) && i == 1 ? (struct way){0} : way);
 }
 
 static bool are_alike(struct analysis *an, const struct way *x, const struct way *y)

@@ -2,6 +2,7 @@
 #include "verifier/bounds/unhandled.h"
 
 #include "core/memory/arena.h"
+#include "operators/traits.h"
 #include "verifier/instances/size_ranges.h"
 #include <stdlib.h>
 #include <string.h>
@@ -68,8 +69,8 @@ static bool is_sum_of_channels(const struct attribute_term *t)
 
 bool attribute_is_number_of_groups(const struct pattern_node *node, int attribute, const struct attribute_term *t)
 {
-    return node->op->id == OP_CONV && attribute == operator_find_role(node->op, ROLE_GROUPS) && t->kind == TERM_DIV &&
-           is_sum_of_channels(t->operands[0]) && is_sum_of_channels(t->operands[1]);
+    return operator_convolves(node->op) && attribute == operator_find_role(node->op, ROLE_GROUPS) &&
+           t->kind == TERM_DIV && is_sum_of_channels(t->operands[0]) && is_sum_of_channels(t->operands[1]);
 }
 
 // Does the term depend on sizes, or on attributes of which not all values are tried? How long an attribute is does not.
@@ -346,7 +347,7 @@ bool equation_ties_axes(const struct equation *eq)
 static bool has_numbered_positions(const struct pattern *p)
 {
     for (size_t n = 0; n < p->nodes.count; n++)
-        if (p->nodes.items[n].op->id == OP_SLICE || p->nodes.items[n].op->id == OP_PAD)
+        if (operator_has_role(p->nodes.items[n].op, ROLE_START) || operator_has_role(p->nodes.items[n].op, ROLE_PADS))
             return true;
     return false;
 }
@@ -387,17 +388,6 @@ static void count_reads(const struct pattern *p, uint8_t reads[][MAX_RULE_VARIAB
         }
 }
 
-// Products, and what moves entries.
-static bool keeps_constants(const struct pattern_node *n)
-{
-    static const enum operator_id ids[] = {OP_CPOOL,  OP_ICONV, OP_IMATMUL, OP_IEWMUL,  OP_CONCAT, OP_SPLIT,
-                                           OP_EWMUL,  OP_SMUL,  OP_NEG,     OP_ENLARGE, OP_MERGE,  OP_TRANSPOSE};
-    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-        if (n->op->id == ids[i])
-            return true;
-    return false;
-}
-
 // Are numbers computed of constants alone? They may be 0 at some sizes and not at others.
 static bool computes_with_constants(const struct pattern *p)
 {
@@ -407,7 +397,7 @@ static bool computes_with_constants(const struct pattern *p)
             const struct term *t = &p->terms.items[p->nodes.items[n].inputs[i]];
             has_variables[n] = has_variables[n] || t->is_variable || has_variables[t->index];
         }
-        if (!has_variables[n] && !keeps_constants(&p->nodes.items[n]))
+        if (!has_variables[n] && !operator_adds_nothing(p->nodes.items[n].op))
             return true;
     }
     return false;
@@ -429,25 +419,25 @@ static bool may_be_zero_beside_images(const struct pattern_node *n)
 {
     int pad = operator_find_role(n->op, ROLE_WINDOW_PADS);
     bool has_pads = false;
-    for (uint32_t j = 0; n->op->id == OP_CONV && j < n->attributes[pad].count; j++)
+    for (uint32_t j = 0; operator_convolves(n->op) && j < n->attributes[pad].count; j++)
         has_pads = has_pads || !is_integer(n->attributes[pad].terms[j], 0);
-    return has_pads || n->op->id == OP_ENLARGE || n->op->id == OP_PAD;
+    return has_pads || operator_enlarges(n->op) || operator_has_role(n->op, ROLE_PADS);
 }
 
 static bool adds(const struct pattern_node *n)
 {
-    return n->op->id == OP_EWADD || n->op->id == OP_SUB;
+    return operator_adds(n->op);
+}
+
+static bool may_activate(const struct pattern_node *n)
+{
+    int act = operator_find_role(n->op, ROLE_ACTIVATION);
+    return act >= 0 && n->attributes[act].count && !is_integer(n->attributes[act].terms[0], 0);
 }
 
 static bool is_linear(const struct pattern_node *n)
 {
-    static const enum operator_id ids[] = {OP_EWADD, OP_SUB,   OP_NEG,   OP_EWMUL, OP_SMUL,      OP_CONV,   OP_POOLAVG,
-                                           OP_CONCAT, OP_SPLIT, OP_MERGE, OP_ENLARGE, OP_TRANSPOSE, OP_MATMUL, OP_PAD};
-    int act = operator_find_role(n->op, ROLE_ACTIVATION);
-    bool is_known = false;
-    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
-        is_known = is_known || n->op->id == ids[i];
-    return is_known && (act < 0 || n->attributes[act].count == 0 || is_integer(n->attributes[act].terms[0], 0));
+    return operator_has(n->op, TRAIT_POLYNOMIAL) && !may_activate(n);
 }
 
 // A function of 0 that is 0: what it is of may be 0 where either axis is beside the image, but not be something else
@@ -455,7 +445,9 @@ static bool is_linear(const struct pattern_node *n)
 static bool keeps_zeros(const struct pattern *p, uint32_t node)
 {
     const struct pattern_node *n = &p->nodes.items[node];
-    bool has_zero = n->op->id == OP_RELU || n->op->id == OP_TANH || n->op->id == OP_ABS || n->op->id == OP_CONV;
+    bool is_function =
+        operator_has(n->op, TRAIT_POLYNOMIAL) || (operator_works_entry_by_entry(n->op) && n->n_inputs == 1);
+    bool has_zero = is_function && (operator_traits[n->op->id].activated & TRAIT_KEEPS_ZERO);
     return has_zero && !adds(n) && !is_met_below(p, node, adds);
 }
 

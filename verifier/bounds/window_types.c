@@ -2,6 +2,7 @@
 #include "verifier/bounds/window_types.h"
 
 #include "core/memory/arena.h"
+#include "operators/traits.h"
 #include "verifier/bounds/shape_constraints.h"
 #include "verifier/bounds/unhandled.h"
 #include "verifier/instances/enumerate.h"
@@ -67,10 +68,10 @@ static void demand_enlargement(struct demands *d, uint32_t node)
     }
 }
 
-// iconv has a middle.
+// One that tells entries apart, as iconv does, has a middle.
 static void demand_constant(struct demands *d, uint32_t node)
 {
-    bool has_middle = d->eq->pattern->nodes.items[node].op->id == OP_ICONV;
+    bool has_middle = !operator_has(d->eq->pattern->nodes.items[node].op, TRAIT_UNIFORM);
     struct entries shape;
     demands_evaluate_attribute(d, node, ROLE_SHAPE, (uint32_t)d->rank, 0, &shape);
     for (int axis = FIRST_SPATIAL; axis < d->rank && !d->is_impossible && !d->is_beyond; axis++) {
@@ -81,11 +82,6 @@ static void demand_constant(struct demands *d, uint32_t node)
     }
 }
 
-static bool is_pooling(const struct operator* op)
-{
-    return op->id == OP_POOLAVG || op->id == OP_POOLMAX;
-}
-
 // May the axis remember a concatenation? Windows forget it, and what works entry by entry knows what all inputs do.
 static bool may_be_cut(const struct demands *d, term_id term, int axis)
 {
@@ -93,8 +89,7 @@ static bool may_be_cut(const struct demands *d, term_id term, int axis)
     if (t->is_variable)
         return !(d->eq->plain >> t->index & 1);
     const struct pattern_node *n = &d->eq->pattern->nodes.items[t->index];
-    bool is_of_windows = n->op->id == OP_CONV || is_pooling(n->op);
-    bool may_be = !is_of_windows || axis < FIRST_SPATIAL;
+    bool may_be = !operator_has_windows(n->op) || axis < FIRST_SPATIAL;
     for (uint32_t i = 0; operator_works_entry_by_entry(n->op) && i < n->n_inputs; i++)
         may_be = may_be && may_be_cut(d, n->inputs[i], axis);
     return may_be;
@@ -104,10 +99,10 @@ static bool may_be_cut(const struct demands *d, term_id term, int axis)
 static void demand_alike(struct demands *d, uint32_t node, int along)
 {
     const struct pattern_node *n = &d->eq->pattern->nodes.items[node];
-    uint32_t n_alike = n->op->id == OP_SMUL ? 1 : n->n_inputs;
+    uint32_t n_alike = operator_scales(n->op) ? 1 : n->n_inputs;
     for (int axis = FIRST_SPATIAL; axis < d->rank; axis++) {
         polynomial size = size_of_term(d, n->inputs[0], axis);
-        d->is_beyond = d->is_beyond || (axis == along && n->op->id == OP_SPLIT);
+        d->is_beyond = d->is_beyond || (axis == along && operator_splits(n->op));
         for (uint32_t i = 1; i < n_alike; i++)
             if (axis == along)
                 size = demands_add(d, size, size_of_term(d, n->inputs[i], axis));
@@ -137,7 +132,7 @@ static void demand_along_axis(struct demands *d, uint32_t node)
 static bool splits_what_is_whole(struct demands *d, uint32_t node)
 {
     const struct pattern_node *n = &d->eq->pattern->nodes.items[node];
-    if (n->op->id != OP_SPLIT || n->attributes[operator_find_role(n->op, ROLE_PART_SIZES)].count)
+    if (!operator_splits(n->op) || n->attributes[operator_find_role(n->op, ROLE_PART_SIZES)].count)
         return false;
     int64_t along = axis_of_node(d, node);
     return along >= FIRST_SPATIAL && along < d->rank && !may_be_cut(d, n->inputs[0], (int)along);
@@ -147,16 +142,16 @@ static bool splits_what_is_whole(struct demands *d, uint32_t node)
 static void demand_node(struct demands *d, uint32_t node)
 {
     const struct operator* op = d->eq->pattern->nodes.items[node].op;
-    if (op->id == OP_CONV || is_pooling(op))
-        demand_window(d, node, is_pooling(op));
-    else if (op->id == OP_ENLARGE)
+    if (operator_has_windows(op))
+        demand_window(d, node, operator_pools(op));
+    else if (operator_enlarges(op))
         demand_enlargement(d, node);
-    else if (op->id == OP_ICONV || op->id == OP_CPOOL)
+    else if (operator_has(op, TRAIT_IS_KERNEL))
         demand_constant(d, node);
-    else if (op->id == OP_CONCAT || op->id == OP_SPLIT)
+    else if (operator_joins(op) || operator_splits(op))
         demand_along_axis(d, node);
     else {
-        d->is_beyond = d->is_beyond || !(operator_works_entry_by_entry(op) || op->id == OP_MERGE);
+        d->is_beyond = d->is_beyond || !(operator_works_entry_by_entry(op) || operator_merges_groups(op));
         demand_alike(d, node, NO_AXIS);
     }
 }

@@ -2,6 +2,7 @@
 #include "verifier/entailment/logic.h"
 
 #include "core/memory/hash.h"
+#include "operators/traits.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -312,7 +313,7 @@ static logic_term translate_tensor(struct translation *tr, term_id term)
     for (uint32_t i = 0; i < n->n_inputs; i++)
         arguments[count++] = translate_tensor(tr, n->inputs[i]);
     char base[64];
-    snprintf(base, sizeof base, t->output || n->op->id == OP_SPLIT ? "%s%u" : "%s", n->op->name, t->output);
+    snprintf(base, sizeof base, t->output || operator_splits(n->op) ? "%s%u" : "%s", n->op->name, t->output);
     int rank = typing_type(tr->in->typing, instance_term_type(tr->in, term))->rank;
     logic_term result = apply(tr->l, base, ROLE_OPERATOR, count, arguments, SORT_TENSOR(rank), &symbol);
     if (keeps_plain(tr, t->index, t->output))

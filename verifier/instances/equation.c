@@ -1,6 +1,8 @@
 // Rules and properties as equations, and what their text says of operators and sizes.
 #include "verifier/instances/equation.h"
 
+#include "operators/traits.h"
+
 struct equation equation_of_rule(const struct rule *r)
 {
     return (struct equation){.name = r->name,
@@ -39,18 +41,13 @@ node_set equation_nodes_of_term(const struct pattern *p, term_id term)
     return nodes;
 }
 
-bool operator_works_entry_by_entry(const struct operator* op)
-{
-    return (op->flags & OPERATOR_IS_ELEMENTWISE) || op->id == OP_SMUL;
-}
-
 // Is its shape numbers, or are all entries one number? That of cpool is named by its last two sizes.
 static bool is_same_constant_everywhere(const struct pattern_node *node)
 {
     int shape = operator_find_role(node->op, ROLE_SHAPE);
     if (node->n_inputs || shape < 0)
         return false;
-    for (uint32_t i = node->op->id == OP_CPOOL ? 2 : 0; i < node->attributes[shape].count; i++)
+    for (uint32_t i = operator_has(node->op, TRAIT_IS_OF_SIZES) ? 2 : 0; i < node->attributes[shape].count; i++)
         if (node->attributes[shape].terms[i]->kind != TERM_INTEGER)
             return false;
     return true;

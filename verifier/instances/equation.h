@@ -31,9 +31,6 @@ node_set equation_nodes_of_term(const struct pattern *p, term_id term);
 uint32_t equation_variables_of_term(const struct attribute_term *t);
 uint32_t equation_variables_of_attributes(const struct pattern_node *node);
 uint32_t equation_variables_of_node(const struct pattern *p, uint32_t node);
-// Operators whose result has the sizes of every input, and at each place a formula of what these have there, the same
-// at all places: smul's scalar has no axes.
-bool operator_works_entry_by_entry(const struct operator *op);
 // Is every operator of that kind, or a constant that is the same at all shapes, or at all places?
 bool equation_is_entry_by_entry(const struct equation *eq);
 // The size that a condition names of the axis; 0: none does.

@@ -2,6 +2,7 @@
 // values of its attributes ask for.
 #include "verifier/instances/size_ranges.h"
 
+#include "operators/traits.h"
 #include "verifier/instances/ranks.h"
 #include <string.h>
 
@@ -49,7 +50,7 @@ static uint32_t sizes_of_reshapes(const struct pattern *p)
     for (size_t n = 0; n < p->nodes.count; n++) {
         const struct pattern_node *node = &p->nodes.items[n];
         int shape = operator_find_role(node->op, ROLE_SHAPE);
-        for (uint32_t j = 0; node->op->id == OP_RESHAPE && j < node->attributes[shape].count; j++) {
+        for (uint32_t j = 0; operator_is_view(node->op) && j < node->attributes[shape].count; j++) {
             int64_t named = largest_integer_of_term(node->attributes[shape].terms[j]);
             sizes |= named > 1 && 2 * named <= MAX_TESTED_SIZE ? 1u << named | 1u << 2 * named : 0;
         }
@@ -76,7 +77,7 @@ static void add_sizes_of_broadcasts(struct box *box, const struct pattern *p)
     for (size_t n = 0; n < p->nodes.count; n++) {
         const struct pattern_node *node = &p->nodes.items[n];
         int shape = operator_find_role(node->op, ROLE_SHAPE);
-        for (uint32_t j = 0; node->op->id == OP_BROADCAST && j < node->attributes[shape].count; j++) {
+        for (uint32_t j = 0; operator_repeats(node->op) && j < node->attributes[shape].count; j++) {
             int64_t named = largest_integer_of_term(node->attributes[shape].terms[j]);
             sizes |= named > 1 && named <= MAX_TESTED_SIZE ? 1u << named : 0;
         }
@@ -144,7 +145,7 @@ bool pattern_reshapes_to_variables(const struct pattern *p)
     for (size_t n = 0; n < p->nodes.count; n++) {
         const struct pattern_node *node = &p->nodes.items[n];
         int shape = operator_find_role(node->op, ROLE_SHAPE);
-        for (uint32_t j = 0; node->op->id == OP_RESHAPE && j < node->attributes[shape].count; j++)
+        for (uint32_t j = 0; operator_is_view(node->op) && j < node->attributes[shape].count; j++)
             if (attribute_variables_of_term(node->attributes[shape].terms[j]) && node->attributes[shape].count > 1)
                 return true;
     }
@@ -183,7 +184,7 @@ static int64_t largest_kernel(const struct pattern *p)
         for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
             const struct pattern_node *node = &p->nodes.items[n];
             int attribute = operator_find_role(node->op, roles[i]);
-            bool is_of_kernel = i == 0 || node->op->id == OP_ICONV || node->op->id == OP_CPOOL;
+            bool is_of_kernel = i == 0 || operator_has(node->op, TRAIT_IS_KERNEL);
             for (uint32_t k = 0; attribute >= 0 && is_of_kernel && k < node->attributes[attribute].count; k++) {
                 const struct attribute_term *t = node->attributes[attribute].terms[k];
                 largest = t->kind == TERM_INTEGER && t->value > largest ? t->value : largest;

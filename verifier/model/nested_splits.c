@@ -1,6 +1,8 @@
 // Each run of consecutive parts is a tensor, which every cut of every longer run makes.
 #include "verifier/model/nested_splits.h"
 
+#include "operators/traits.h"
+
 #define MOST_PARTS 8
 
 struct nesting {
@@ -93,8 +95,8 @@ static void split_what_is_read(struct egraph *e)
 void egraph_add_nested_splits(struct egraph *e)
 {
     struct nesting s = {.e = e, .op = operators[OP_SPLIT]};
-    s.axis_at = operator_find_attribute(s.op, "axis");
-    s.sizes_at = operator_find_attribute(s.op, "sizes");
+    s.axis_at = operator_find_role(s.op, ROLE_AXIS);
+    s.sizes_at = operator_find_role(s.op, ROLE_PART_SIZES);
     split_what_is_read(e);
     size_t n_nodes = e->nodes.count;
     for (enode_id n = 0; n < n_nodes; n++) {

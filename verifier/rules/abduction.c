@@ -1,6 +1,7 @@
 // Groups of conditions are assumed all at once; then those the proof does without are dropped one by one.
 #include "verifier/rules/abduction.h"
 
+#include "operators/traits.h"
 #include "verifier/instances/explore.h"
 #include "verifier/instances/ranks.h"
 #include <string.h>
@@ -117,7 +118,7 @@ static int64_t size_of_kernel(const struct pattern *p, uint32_t variable, int64_
 {
     for (size_t n = 0; n < p->nodes.count; n++) {
         const struct pattern_node *node = &p->nodes.items[n];
-        const struct term *kernel = node->op->id == OP_CONV ? &p->terms.items[node->inputs[1]] : NULL;
+        const struct term *kernel = operator_convolves(node->op) ? &p->terms.items[node->inputs[1]] : NULL;
         int attribute = operator_find_role(node->op, ROLE_WINDOW_PADS);
         const struct attribute_pattern *pads = kernel ? &node->attributes[attribute] : NULL;
         if (kernel && kernel->is_variable && kernel->index == variable && pads->count == 4 &&
@@ -147,7 +148,7 @@ static void add_small_kernels(struct groups *g, const struct pattern *p)
     for (size_t n = 0; n < p->nodes.count; n++) {
         const struct pattern_node *node = &p->nodes.items[n];
         const struct term *input = node->n_inputs ? &p->terms.items[node->inputs[0]] : NULL;
-        if (node->op->id != OP_ENLARGE || !input->is_variable || (known >> input->index & 1))
+        if (!operator_enlarges(node->op) || !input->is_variable || (known >> input->index & 1))
             continue;
         known |= 1u << input->index;
         add_size_of_kernel(g, p, input->index);
@@ -173,7 +174,7 @@ static uint32_t add_even_parts(struct groups *g, const struct pattern *p, const 
 {
     for (uint32_t i = 0; i < concat->n_inputs; i++) {
         const struct term *t = &p->terms.items[concat->inputs[i]];
-        if (!t->is_variable && p->nodes.items[t->index].op->id == OP_CONCAT)
+        if (!t->is_variable && operator_joins(p->nodes.items[t->index].op))
             before = add_even_parts(g, p, &p->nodes.items[t->index], axis, before);
         if (!t->is_variable)
             continue;
@@ -190,9 +191,9 @@ static void add_sizes_of_groups(struct groups *g, const struct pattern *p)
     for (size_t n = p->nodes.count; n-- > 0;) {
         const struct pattern_node *node = &p->nodes.items[n];
         int axis = operator_find_role(node->op, ROLE_AXIS), group = operator_find_role(node->op, ROLE_GROUPS);
-        bool is_merge = node->op->id == OP_MERGE, has_kernel = is_merge || node->op->id == OP_CONV;
+        bool is_merge = operator_merges_groups(node->op), has_kernel = is_merge || operator_convolves(node->op);
         const struct term *kernel = has_kernel ? &p->terms.items[node->inputs[!is_merge]] : NULL;
-        if (node->op->id == OP_CONCAT && node->attributes[axis].terms[0]->kind == TERM_INTEGER)
+        if (operator_joins(node->op) && node->attributes[axis].terms[0]->kind == TERM_INTEGER)
             add_even_parts(g, p, node, node->attributes[axis].terms[0]->value, NO_OPERAND);
         if (kernel && kernel->is_variable && node->attributes[group].count &&
             node->attributes[group].terms[0]->kind == TERM_DIM)
@@ -204,7 +205,7 @@ static bool has_groups(const struct pattern *p)
 {
     for (size_t n = 0; n < p->nodes.count; n++) {
         int group = operator_find_role(p->nodes.items[n].op, ROLE_GROUPS);
-        if (p->nodes.items[n].op->id == OP_MERGE || (group >= 0 && p->nodes.items[n].attributes[group].count))
+        if (operator_merges_groups(p->nodes.items[n].op) || (group >= 0 && p->nodes.items[n].attributes[group].count))
             return true;
     }
     return false;
@@ -333,7 +334,7 @@ static void add_stage(struct groups *g, struct judge *j, const struct rule *r, b
 }
 
 static struct found_condition find_by_stages(struct judge *j, struct theory *theory, const struct rule *r,
-                                            bool are_of_text, bool may_take_longer, struct arena *a)
+                                             bool are_of_text, bool may_take_longer, struct arena *a)
 {
     struct groups g = {.arena = a};
     bool is_enough = false;

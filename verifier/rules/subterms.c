@@ -5,6 +5,7 @@
 #include "core/text/error.h"
 #include "core/text/sexp.h"
 #include "core/text/text.h"
+#include "operators/traits.h"
 #include "verifier/rules/conditions.h"
 #include <string.h>
 
@@ -16,7 +17,7 @@ struct pairs {
 
 static bool is_split_by_trees(const struct pattern_node *n)
 {
-    return n->op->id == OP_SPLIT && n->attributes[operator_find_role(n->op, ROLE_PART_SIZES)].count == 0;
+    return operator_splits(n->op) && n->attributes[operator_find_role(n->op, ROLE_PART_SIZES)].count == 0;
 }
 
 // Applications that compute the same of equal inputs.

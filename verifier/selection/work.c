@@ -2,6 +2,7 @@
 #include "verifier/selection/work.h"
 
 #include "core/memory/arena.h"
+#include "operators/traits.h"
 
 static double entries_of(const struct graph *g, node_id n)
 {
@@ -26,7 +27,7 @@ static double operations_of(const struct graph *g, node_id n, struct arena *a)
 
 static bool is_read_in_place(const struct operator* op)
 {
-    return op->flags & OPERATOR_IS_VIEW || op->id == OP_SPLIT || op->id == OP_BROADCAST;
+    return op->flags & OPERATOR_IS_VIEW || operator_splits(op) || operator_repeats(op);
 }
 
 static struct piece piece_of_node(const struct graph *g, node_id n, uint32_t leaves, struct arena *a)

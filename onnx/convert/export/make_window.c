@@ -2,6 +2,7 @@
 #include "onnx/convert/export/making.h"
 
 #include "operators/activation.h"
+#include "operators/traits.h"
 
 // ---- a convolution takes its bias ----
 
@@ -11,7 +12,7 @@ static bool find_biased_conv(const struct making *m, tensor_id *ret_conv, tensor
     const struct graph *g = m->x->graph;
     for (int i = 0; i < 2; i++) {
         const struct node *n = graph_producer(g, m->inputs[i]);
-        if (n->op->id != OP_CONV || m->x->uses[m->inputs[i]] != 1)
+        if (!operator_convolves(n->op) || m->x->uses[m->inputs[i]] != 1)
             continue;
         *ret_conv = m->inputs[i];
         *ret_bias = behind_broadcast(g, m->inputs[1 - i]);

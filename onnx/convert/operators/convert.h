@@ -93,6 +93,12 @@ tensor_id apply(struct conversion *c, const struct application *a, uint32_t n, c
 node_id apply_node(struct conversion *c, const struct application *a, uint32_t n, const tensor_id *inputs);
 tensor_id apply1(struct conversion *c, const struct application *a, tensor_id x);
 tensor_id apply2(struct conversion *c, const struct application *a, tensor_id x, tensor_id y);
+// The convolution at these places, in the node's groups.
+struct window_places {
+    int n;   // spatial axes
+    const int64_t *stride, *pad, *dilation;
+};
+tensor_id convolve_at(struct conversion *c, const struct window_places *p, tensor_id x, tensor_id kernel);
 tensor_id unary(struct conversion *c, enum operator_id op, tensor_id x);
 tensor_id binary(struct conversion *c, enum operator_id op, tensor_id x, tensor_id y);   // equal shapes
 tensor_id broadcast_to(struct conversion *c, tensor_id x, int rank, const int64_t *dim);

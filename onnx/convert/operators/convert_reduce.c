@@ -2,6 +2,7 @@
 #include "onnx/convert/importer.h"
 #include "onnx/convert/operators/convert.h"
 #include "onnx/convert/operators/converters.h"
+#include "operators/traits.h"
 
 #include <math.h>
 
@@ -285,10 +286,10 @@ static bool find_feeding_conv(struct conversion *c, struct feeding_conv *ret)
     const struct node *n = graph_producer(g, input_of(c, 0));
     for (uint32_t i = 0; n->op->id == OP_EWADD && i < 2; i++) {
         const struct node *summand = graph_producer(g, g->edges.items[n->first_input + i]);
-        if (summand->op->id == OP_CONV)
+        if (operator_convolves(summand->op))
             n = summand;
     }
-    if (n->op->id != OP_CONV)
+    if (!operator_convolves(n->op))
         return false;
     ret->node = n;
     ret->image = g->edges.items[n->first_input];

@@ -152,15 +152,6 @@ bool convert_conv_transpose(struct conversion *c)
         pads[a] = t.begin[a];
         pads[t.n + a] = t.end[a];
     }
-    struct application a = application_of(c, OP_CONV);
-    set_ints(c, &a, "stride", (uint32_t)t.n, ones);
-    set_ints(c, &a, "pad", 2 * (uint32_t)t.n, pads);
-    set_ints(c, &a, "dilation", (uint32_t)t.n, t.dilation);
-    set_int(c, &a, "group", t.group);
-    tensor_id z = apply2(c, &a, image, kernel);
-    if (z == NO_TENSOR || input_of(c, 2) == NO_TENSOR)
-        return give(c, 0, z);
-    if (type_of(c, input_of(c, 2))->rank != 1)
-        return cannot(c, "the bias is no vector");
-    return give(c, 0, binary(c, OP_EWADD, z, spread_along(c, input_of(c, 2), 1, z)));
+    tensor_id z = convolve_at(c, &(struct window_places){t.n, ones, pads, t.dilation}, image, kernel);
+    return give(c, 0, add_to_channels(c, z, input_of(c, 2)));
 }

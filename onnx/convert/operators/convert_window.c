@@ -87,11 +87,20 @@ static bool read_windows(struct conversion *c, const struct type *x, const int64
     return true;
 }
 
-static void set_windows(struct conversion *c, struct application *a, const struct windows *w)
+static void set_places(struct conversion *c, struct application *a, int n, const int64_t *stride, const int64_t *pad,
+                       const int64_t *dilation)
 {
-    set_ints(c, a, "stride", (uint32_t)w->n, w->stride);
-    set_ints(c, a, "pad", 2 * (uint32_t)w->n, w->pad);
-    set_ints(c, a, "dilation", (uint32_t)w->n, w->dilation);
+    set_ints(c, a, "stride", (uint32_t)n, stride);
+    set_ints(c, a, "pad", 2 * (uint32_t)n, pad);
+    set_ints(c, a, "dilation", (uint32_t)n, dilation);
+}
+
+tensor_id convolve_at(struct conversion *c, const struct window_places *p, tensor_id x, tensor_id kernel)
+{
+    struct application a = application_of(c, OP_CONV);
+    set_places(c, &a, p->n, p->stride, p->pad, p->dilation);
+    set_int(c, &a, "group", int_attribute(c, "group", 1));
+    return apply2(c, &a, x, kernel);
 }
 
 tensor_id convolve(struct conversion *c, tensor_id x, tensor_id kernel)
@@ -105,10 +114,7 @@ tensor_id convolve(struct conversion *c, tensor_id x, tensor_id kernel)
     }
     if (!read_windows(c, type_of(c, x), &type_of(c, kernel)->dim[2], &w))
         return NO_TENSOR;
-    struct application a = application_of(c, OP_CONV);
-    set_windows(c, &a, &w);
-    set_int(c, &a, "group", int_attribute(c, "group", 1));
-    return apply2(c, &a, x, kernel);
+    return convolve_at(c, &(struct window_places){w.n, w.stride, w.pad, w.dilation}, x, kernel);
 }
 
 tensor_id add_to_channels(struct conversion *c, tensor_id image, tensor_id bias)
@@ -131,7 +137,7 @@ bool convert_conv(struct conversion *c)
 static bool apply_pool(struct conversion *c, struct application *a, const struct windows *w)
 {
     set_ints(c, a, "kernel", (uint32_t)w->n, w->kernel);
-    set_windows(c, a, w);
+    set_places(c, a, w->n, w->stride, w->pad, w->dilation);
     return give(c, 0, apply1(c, a, input_of(c, 0)));
 }
 

@@ -1,0 +1,32 @@
+// What the form of a definition says of what it computes. Who asks whether something is linear, or keeps zeros, asks
+// the definition: there is no list of operators to be kept true beside it.
+#ifndef EXPRESSIONS_TRAITS_H
+#define EXPRESSIONS_TRAITS_H
+#include <stdbool.h>
+
+struct definition;
+
+enum trait {
+    TRAIT_POLYNOMIAL = 1,           // sums of products of entries and numbers, or entries that are moved
+    TRAIT_SMOOTH = 2,               // besides functions without thresholds: sigmoid, tanh, exp, erf
+    TRAIT_KEEPS_ZERO = 4,           // zeros everywhere make zeros everywhere
+    TRAIT_ENTRY_BY_ENTRY = 8,       // each entry of entries at its place, and of tensors of rank 0
+    TRAIT_CONTRACTS = 16,           // a sum over an axis of two inputs
+    TRAIT_UNIFORM = 32,             // no inputs, and one number everywhere
+    TRAIT_KEEPS_RANK = 64,          // all inputs and outputs have one rank
+    TRAIT_KEEPS_FIRST_RANK = 128,   // the outputs have that of the first input
+    TRAIT_ADDS = 256,               // entries to others, of which each has one place
+    TRAIT_SUBTRACTS = 512,          // entries occur with a minus
+    TRAIT_SUMS = 1024,              // goes along an axis: a sum, a product, a maximum
+    TRAIT_CONVERTS = 2048,          // gives entries as numbers of another type
+};
+// An operator has a trait of the first kind when all of its definitions have it, one of the second when one has.
+enum {
+    TRAITS_OF_SOME = TRAIT_ADDS | TRAIT_SUBTRACTS | TRAIT_SUMS | TRAIT_CONVERTS,
+    TRAITS_OF_ALL = TRAIT_ADDS - 1,
+};
+
+unsigned definition_traits(const struct definition *d);
+// The number that a definition without inputs gives everywhere. False: it gives several, or may.
+bool definition_is_number(const struct definition *d, double *ret_number);
+#endif

@@ -1,0 +1,130 @@
+// What operators are, as their definitions and the roles of their attributes say: who asks has no list of operators.
+//
+// Traits are those of the definitions at many applications, which operators/traits/derive.c finds when the program is
+// built; a definition that is changed changes them. That the form of a definition is the same at all sizes is what
+// docs/theory/soundness.md assumes of operators.
+#ifndef OPERATORS_TRAITS_H
+#define OPERATORS_TRAITS_H
+#include "expressions/traits.h"
+#include "operators/operator.h"
+
+// Beside those of definitions.
+enum operator_trait {
+    TRAIT_PLAIN_PLACES = 1 << 16,   // reads at places of the forms of index_forms.h, and compares no others
+    TRAIT_IS_OF_SIZES = 1 << 17,    // uniform, and another number at other sizes
+    TRAIT_IS_KERNEL = 1 << 18,      // without inputs, and of rank 3 and more: filters, channels, a window
+};
+
+struct operator_traits {
+    unsigned plain;       // without an activation
+    unsigned activated;   // with any; as `plain` for who takes none
+};
+extern const struct operator_traits operator_traits[OP_COUNT];
+
+static inline bool operator_has(const struct operator* op, unsigned traits)
+{
+    return (operator_traits[op->id].plain & traits) == traits;
+}
+
+static inline bool operator_has_role(const struct operator* op, enum attribute_role role)
+{
+    return operator_find_role(op, role) >= 0;
+}
+
+// --- by roles --------------------------------------------------------------------------------------------------------
+
+static inline bool operator_has_windows(const struct operator* op)
+{
+    return operator_has_role(op, ROLE_STRIDE);
+}
+
+static inline bool operator_pools(const struct operator* op)   // by windows of written sizes
+{
+    return operator_has_windows(op) && operator_has_role(op, ROLE_KERNEL);
+}
+
+static inline bool operator_enlarges(const struct operator* op)   // a kernel, with zeros around it
+{
+    return operator_has_role(op, ROLE_KERNEL) && !operator_has_windows(op);
+}
+
+static inline bool operator_merges_groups(const struct operator* op)
+{
+    return operator_has_role(op, ROLE_MERGED_GROUPS);
+}
+
+static inline bool operator_joins(const struct operator* op)   // tensors, one behind the other on an axis
+{
+    return op->max_inputs == VARIADIC && operator_has_role(op, ROLE_AXIS);
+}
+
+static inline bool operator_splits(const struct operator* op)   // an axis into parts
+{
+    return operator_has_role(op, ROLE_PART_SIZES);
+}
+
+static inline bool operator_permutes(const struct operator* op)
+{
+    return operator_has_role(op, ROLE_PERMUTATION);
+}
+
+static inline bool operator_reduces_axes(const struct operator* op)
+{
+    return operator_has_role(op, ROLE_AXES) && operator_has_role(op, ROLE_KEEPDIMS);
+}
+
+static inline bool operator_is_view(const struct operator* op)
+{
+    return op->flags & OPERATOR_IS_VIEW;
+}
+
+static inline bool operator_repeats(const struct operator* op)   // a tensor along axes
+{
+    return op->max_inputs == 1 && operator_has_role(op, ROLE_SHAPE) && !operator_is_view(op);
+}
+
+static inline bool operator_is_constant(const struct operator* op)   // of a written shape
+{
+    return op->max_inputs == 0 && operator_has_role(op, ROLE_SHAPE);
+}
+
+// --- by traits -------------------------------------------------------------------------------------------------------
+
+// The result has the sizes of every input but those of rank 0, and at each place a formula of what these have there,
+// the same at all places.
+static inline bool operator_works_entry_by_entry(const struct operator* op)
+{
+    return operator_has(op, TRAIT_ENTRY_BY_ENTRY);
+}
+
+static inline bool operator_scales(const struct operator* op)   // entry by entry, by tensors of rank 0
+{
+    return operator_works_entry_by_entry(op) && !(op->flags & OPERATOR_IS_ELEMENTWISE);
+}
+
+static inline bool operator_convolves(const struct operator* op)   // by windows whose sizes and weights a tensor has
+{
+    return operator_has(op, TRAIT_CONTRACTS) && operator_has_windows(op) && !operator_has_role(op, ROLE_KERNEL);
+}
+
+static inline bool operator_multiplies_matrices(const struct operator* op)
+{
+    return operator_has(op, TRAIT_CONTRACTS) && !operator_has_windows(op);
+}
+
+static inline bool operator_subtracts(const struct operator* op)
+{
+    return operator_has(op, TRAIT_POLYNOMIAL | TRAIT_SUBTRACTS);
+}
+
+static inline bool operator_adds(const struct operator* op)
+{
+    return operator_has(op, TRAIT_POLYNOMIAL | TRAIT_ADDS);
+}
+
+// Products, and what moves entries.
+static inline bool operator_adds_nothing(const struct operator* op)
+{
+    return operator_has(op, TRAIT_POLYNOMIAL) && !(operator_traits[op->id].plain & (TRAIT_ADDS | TRAIT_SUMS));
+}
+#endif

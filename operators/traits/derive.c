@@ -1,0 +1,263 @@
+// Writes the table of operators/traits.h: `derive-traits > operator_traits.c`, when the program is built.
+//
+// Each operator is applied to random inputs and attributes, of sizes that tell axes, windows and groups apart, and
+// asked for its definition. What all definitions have, or some, is what the operator has. An operator that none of many
+// applications fits has no traits, and no theorem speaks of it.
+#include "core/memory/arena.h"
+#include "core/numbers/random.h"
+#include "operators/traits.h"
+#include "operators/traits/index_forms.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+// Found of each operator, with an activation and without, and tried at most.
+enum { WANTED = 60, MOST_TRIES = 300000, LEAST = 12, MOST_INPUTS = 6, MOST_ENTRIES = 2 * MAX_RANK, LARGEST_RANK = 5 };
+
+struct probe {
+    struct type inputs[MOST_INPUTS];
+    int64_t ints[MAX_ATTRIBUTES][MOST_ENTRIES];
+    struct attribute_value attributes[MAX_ATTRIBUTES];
+    struct operator_call call;
+};
+
+// --- applications ----------------------------------------------------------------------------------------------------
+
+static bool is_one_of(struct random *r, uint64_t n)
+{
+    return random_below(r, n) == 0;
+}
+
+static struct type random_type(struct random *r)
+{
+    static const enum dtype dtypes[] = {DTYPE_F32, DTYPE_F32, DTYPE_F32, DTYPE_F32, DTYPE_I64, DTYPE_BOOL, DTYPE_F64};
+    static const int64_t sizes[] = {1, 2, 3, 4, 6};
+    int64_t dim[MAX_RANK];
+    int rank = (int)random_below(r, LARGEST_RANK + 1);
+    for (int i = 0; i < rank; i++)
+        dim[i] = sizes[random_below(r, 5)];
+    return type_make(dtypes[random_below(r, 7)], rank, dim);
+}
+
+// Often the type of the one before, some of its last axes, or one of its axes: operators want inputs that fit.
+static struct type random_type_after(struct random *r, const struct type *before)
+{
+    struct type t = random_type(r);
+    int rank = before->rank;
+    t.dtype = is_one_of(r, 4) ? t.dtype : before->dtype;
+    if (rank == 0 || is_one_of(r, 6))
+        return t;
+    int dropped = is_one_of(r, 2) ? 0 : (int)random_below(r, (uint64_t)rank);
+    if (is_one_of(r, 2))
+        return type_make(t.dtype, rank - dropped, &before->dim[dropped]);
+    t.rank = is_one_of(r, 2) ? rank : t.rank;
+    for (int i = 0; i < t.rank; i++)
+        t.dim[i] = before->dim[i < rank && is_one_of(r, 2) ? i : (int)random_below(r, (uint64_t)rank)];
+    return t;
+}
+
+static int64_t random_choice(struct random *r, const struct attribute *attribute)
+{
+    uint64_t n = 0;
+    while (attribute->choices[n])
+        n++;
+    return (int64_t)random_below(r, n);
+}
+
+static int64_t random_int(struct random *r, const struct attribute *attribute, const struct probe *p)
+{
+    int rank = p->call.n_inputs ? p->inputs[0].rank : LARGEST_RANK;
+    bool is_axis = attribute->role == ROLE_AXIS || attribute->role == ROLE_AXES || attribute->role == ROLE_PERMUTATION;
+    if (is_axis)
+        return rank ? (int64_t)random_below(r, (uint64_t)rank) : 0;
+    if (attribute->role == ROLE_WINDOW_PADS || attribute->role == ROLE_PADS || attribute->role == ROLE_START)
+        return (int64_t)random_below(r, 3);
+    return attribute->role == ROLE_KEEPDIMS ? (int64_t)random_below(r, 2) : 1 + (int64_t)random_below(r, 4);
+}
+
+static uint32_t random_length(struct random *r, const struct attribute *attribute, const struct probe *p)
+{
+    uint32_t rank = (uint32_t)(p->call.n_inputs ? p->inputs[0].rank : (int)random_below(r, LARGEST_RANK + 1));
+    uint32_t spatial = rank > 2 ? rank - 2 : 0;
+    switch (attribute->role) {
+    case ROLE_STRIDE:
+    case ROLE_DILATION:
+    case ROLE_KERNEL:
+        return spatial;
+    case ROLE_WINDOW_PADS:
+        return 2 * spatial;
+    case ROLE_PADS:
+        return 2 * rank;
+    case ROLE_PERMUTATION:
+    case ROLE_START:
+    case ROLE_SIZE:
+    case ROLE_STEP:
+        return rank;
+    default:
+        return (uint32_t)random_below(r, LARGEST_RANK + 1);
+    }
+}
+
+static void shuffle(struct random *r, int64_t *items, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        items[i] = i;
+    for (uint32_t i = n; i-- > 1;) {
+        uint32_t j = (uint32_t)random_below(r, i + 1);
+        int64_t item = items[i];
+        items[i] = items[j];
+        items[j] = item;
+    }
+}
+
+// Sizes that add up to the axis, or have the product of all.
+static uint32_t random_parts(struct random *r, int64_t whole, int64_t *items)
+{
+    uint32_t n = 0;
+    for (; whole > 0 && n < 4; n++, whole -= items[n - 1])
+        items[n] = n == 3 ? whole : 1 + (int64_t)random_below(r, (uint64_t)whole);
+    return n;
+}
+
+static uint32_t random_shape(struct random *r, const struct type *x, int64_t *items)
+{
+    uint32_t n = 0;
+    for (int i = 0; i < x->rank; i++)
+        if (i + 1 < x->rank && is_one_of(r, 4))
+            items[n++] = x->dim[i] * x->dim[i + 1], i++;
+        else if (x->dim[i] % 2 == 0 && n + 2 < MAX_RANK && is_one_of(r, 4))
+            items[n++] = x->dim[i] / 2, items[n++] = 2;
+        else
+            items[n++] = x->dim[i] == 1 && is_one_of(r, 2) ? 3 : x->dim[i];
+    return n;
+}
+
+static void fill_list(struct random *r, const struct attribute *attribute, struct probe *p, int i)
+{
+    const struct type *x = &p->inputs[0];
+    int64_t *items = p->ints[i];
+    uint32_t n = random_length(r, attribute, p);
+    for (uint32_t j = 0; j < n; j++)
+        items[j] = random_int(r, attribute, p);
+    if (attribute->role == ROLE_PERMUTATION)
+        shuffle(r, items, n);
+    if (attribute->role == ROLE_PART_SIZES && x->rank > 0)
+        n = random_parts(r, x->dim[p->ints[0][0]], items);
+    if (attribute->role == ROLE_SHAPE && p->call.n_inputs && !is_one_of(r, 4))
+        n = random_shape(r, x, items);
+    if (attribute->role == ROLE_SHAPE && !p->call.n_inputs && n > 1 && is_one_of(r, 2))
+        items[1] = items[0];
+    p->attributes[i] = (struct attribute_value){n, items};
+}
+
+static void fill_attribute(struct random *r, const struct attribute *attribute, struct probe *p, int i, bool activates)
+{
+    static const double reals[] = {0.5, -0.25, 1, 2, 0};
+    int64_t *value = p->ints[i];
+    if (attribute->kind == ATTRIBUTE_INTS) {
+        fill_list(r, attribute, p, i);
+        return;
+    }
+    if (attribute->kind == ATTRIBUTE_INT)
+        *value = random_int(r, attribute, p);
+    else if (attribute->kind == ATTRIBUTE_REAL)
+        *value = real_to_bits(reals[random_below(r, 5)]);
+    else if (attribute->kind == ATTRIBUTE_DTYPE)
+        *value = is_one_of(r, 2) ? DTYPE_F32 : DTYPE_I64;
+    else if (attribute->role == ROLE_ACTIVATION)
+        *value = activates ? random_choice(r, attribute) : 0;
+    else
+        *value = random_choice(r, attribute);
+    p->attributes[i] = (struct attribute_value){1, value};
+}
+
+static void fill_probe(struct random *r, const struct operator* op, bool activates, struct probe *p)
+{
+    int most = op->max_inputs == VARIADIC || op->max_inputs > MOST_INPUTS ? op->min_inputs + 2 : op->max_inputs;
+    int n = op->min_inputs + (int)random_below(r, (uint64_t)(most - op->min_inputs) + 1);
+    for (int i = 0; i < n; i++)
+        p->inputs[i] = i ? random_type_after(r, &p->inputs[i - 1]) : random_type(r);
+    p->call = (struct operator_call){.op = op, .n_inputs = n, .inputs = p->inputs, .attributes = p->attributes};
+    for (int i = 0; i < operator_n_attributes(op); i++)
+        fill_attribute(r, &op->attributes[i], p, i, activates);
+}
+
+// --- traits ----------------------------------------------------------------------------------------------------------
+
+struct findings {
+    unsigned of_all, of_some;
+    int n;
+    double number;   // that a constant is everywhere
+    bool is_of_sizes;
+};
+
+static unsigned places_and_ranks(struct definition *d, struct probe *p)
+{
+    bool is_kernel = d->n_inputs == 0 && definition_output(d, 0)->rank >= 3;
+    if (p->call.op->resolve)
+        p->call.op->resolve(d, &p->call, p->attributes);
+    return (index_forms_are_plain(d, &p->call) ? TRAIT_PLAIN_PLACES : 0) | (is_kernel ? TRAIT_IS_KERNEL : 0);
+}
+
+static void note_definition(struct definition *d, struct probe *p, struct findings *f)
+{
+    unsigned traits = definition_traits(d);
+    double number = 0;
+    if ((traits & TRAIT_UNIFORM) && definition_is_number(d, &number)) {
+        f->is_of_sizes = f->is_of_sizes || (f->n > 0 && number != f->number);
+        f->number = number;
+    }
+    f->of_all &= traits | places_and_ranks(d, p);
+    f->of_some |= traits & TRAITS_OF_SOME;
+    f->n++;
+}
+
+static unsigned traits_of(const struct operator* op, bool activates)
+{
+    struct random r = random_seed(1);
+    struct findings f = {.of_all = TRAITS_OF_ALL | TRAIT_PLAIN_PLACES | TRAIT_IS_KERNEL};
+    struct arena arena;
+    struct definition d;
+    struct probe p;
+    arena_init(&arena);
+    definition_init(&d, &arena, 0, NULL);
+    for (int i = 0; op->define && i < MOST_TRIES && f.n < WANTED; i++) {
+        struct arena_mark mark = arena_mark(&arena);
+        fill_probe(&r, op, activates, &p);
+        definition_clear(&d, p.call.n_inputs, p.inputs);
+        d.is_silent = true;
+        if (operator_define(&d, &p.call))
+            note_definition(&d, &p, &f);
+        arena_release(&arena, mark);
+    }
+    definition_free(&d);
+    arena_free(&arena);
+    if (f.n < LEAST && op->define)
+        fprintf(stderr, "derive-traits: nothing is known of %s\n", op->name);
+    return f.n < LEAST ? 0 : f.of_all | f.of_some | (f.is_of_sizes ? TRAIT_IS_OF_SIZES : 0);
+}
+
+// What is said of an operator by flags has to be so.
+static bool has_true_flags(const struct operator* op, unsigned traits)
+{
+    bool is_true = (!(op->flags & OPERATOR_IS_ELEMENTWISE) || (traits & TRAIT_ENTRY_BY_ENTRY)) &&
+                   (!(op->flags & OPERATOR_KEEPS_RANK) || (traits & TRAIT_KEEPS_RANK));
+    if (!is_true)
+        fprintf(stderr, "derive-traits: %s does not keep what its flags say\n", op->name);
+    return is_true;
+}
+
+int main(void)
+{
+    bool is_true = true;
+    printf("// Made by derive-traits from the definitions.\n#include \"operators/traits.h\"\n\n"
+           "const struct operator_traits operator_traits[OP_COUNT] = {\n");
+    for (int op = 0; op < OP_COUNT; op++) {
+        unsigned traits = traits_of(operators[op], false);
+        is_true = is_true && (!operators[op]->define || has_true_flags(operators[op], traits));
+        bool has_activation = operator_find_role(operators[op], ROLE_ACTIVATION) >= 0;
+        printf("    {%#x, %#x},   // %s\n", traits, has_activation ? traits_of(operators[op], true) : traits,
+               operators[op]->name);
+    }
+    printf("};\n");
+    return is_true ? EXIT_SUCCESS : EXIT_FAILURE;
+}
