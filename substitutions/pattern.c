@@ -38,7 +38,7 @@ term_id pattern_add_variable(struct pattern *p, uint32_t variable)
     return find_or_add_term(p, (struct term){true, variable, 0});
 }
 
-bool pattern_has_equal_attributes(const struct pattern_node *x, const struct pattern_node *y)
+static bool has_equal_attributes(const struct pattern_node *x, const struct pattern_node *y)
 {
     for (int i = 0; i < operator_n_attributes(x->op); i++) {
         if (x->attributes[i].count != y->attributes[i].count)
@@ -54,7 +54,7 @@ static bool is_same_node(const struct pattern_node *x, const struct pattern_node
 {
     return x->op == y->op && x->n_inputs == y->n_inputs &&
            (x->n_inputs == 0 || memcmp(x->inputs, y->inputs, x->n_inputs * sizeof *x->inputs) == 0) &&
-           pattern_has_equal_attributes(x, y);
+           has_equal_attributes(x, y);
 }
 
 term_id pattern_add_node(struct pattern *p, const struct pattern_node *node, uint32_t output)

@@ -116,8 +116,6 @@ void pattern_print_condition(struct text *out, const struct pattern *p, const st
 // The attribute values of a node (operator_n_attributes of them), allocated in `a`. False: a term has no value.
 bool pattern_evaluate_attributes(const struct pattern_node *node, const struct term_bindings *b, struct arena *a,
                                  struct attribute_value *ret_values);
-// Of nodes of one operator: do their attributes have equal terms?
-bool pattern_has_equal_attributes(const struct pattern_node *x, const struct pattern_node *y);
 // A split without sizes anywhere: only then do the split trees of inputs matter to what is well-typed.
 bool pattern_looks_at_split_trees(const struct pattern *p);
 bool condition_is_of_variable(enum condition_kind kind);   // rather than of sizes and attributes

@@ -23,7 +23,7 @@ FILES = {
 VERDICTS = {
     "tensat-converted-0": "proved",
     "tensat-converted-1": "proved",
-    "tensat-converted-2": "refuted (= (dim ?x10 1) (dim ?x7 1))",
+    "tensat-converted-2": "proved under conditions (= (dim ?x10 1) (dim ?x7 1))",
     "tensat-converted-3": "refuted",
     "tensat-converted-multi-0": "proved",
     "tensat-predefined-single-0": "only tested",

@@ -46,6 +46,13 @@ static void takes_off_what_is_alike(void **state)
     expect_subterms("(rule r (source (conv :stride $s (relu (relu ?x)) ?y)) (target (conv :stride $s (relu ?x) ?y))"
                     " (where (= (product $s) 1)))",
                     "(rule r (source (relu (relu ?x))) (target (relu ?x)))");
+    // Sizes that typing makes equal are one size.
+    expect_subterms("(rule r (source (broadcast :shape (dim ?x 0) (ewadd ?x ?y)))"
+                    " (target (broadcast :shape (dim ?y 0) (ewadd ?y ?x))))",
+                    "(rule r (source (ewadd ?x ?y)) (target (ewadd ?y ?x)))");
+    expect_subterms("(rule r (source (broadcast :shape (dim ?x 1) (ewadd ?z (concat 0 ?x ?y))))"
+                    " (target (broadcast :shape (dim ?y 1) (ewadd (concat 0 ?x ?y) ?z))))",
+                    "(rule r (source (ewadd ?z (concat 0 ?x ?y))) (target (ewadd (concat 0 ?x ?y) ?z)))");
     expect_subterms("(rule r (source (split0 0 :sizes 1 2 (relu (relu ?x)))) (target (split0 0 :sizes 1 2 (relu ?x))))",
                     "(rule r (source (relu (relu ?x))) (target (relu ?x)))");
 }
@@ -55,6 +62,13 @@ static void leaves_what_is_no_rule(void **state)
     expect_subterms("(rule r (source (ewadd ?x ?y)) (target (ewadd ?y ?x)))", NULL);
     expect_subterms("(rule r (source (ewadd ?x ?y)) (target (ewmul ?x ?y)))", NULL);
     expect_subterms("(rule r (source (conv :pad 1 1 1 1 ?x (relu ?y))) (target (conv ?x ?y)))", NULL);
+    // Those along the axis of a concatenation are not, nor those of what says nothing of sizes.
+    expect_subterms("(rule r (source (broadcast :shape (dim ?x 0) (ewadd ?z (concat 0 ?x ?y))))"
+                    " (target (broadcast :shape (dim ?y 0) (ewadd (concat 0 ?x ?y) ?z))))",
+                    NULL);
+    expect_subterms("(rule r (source (broadcast :shape (dim ?x 0) (relu (matmul ?x ?y))))"
+                    " (target (broadcast :shape (dim ?y 0) (matmul ?x ?y))))",
+                    NULL);
     // One more is asked of ?y than the subterms can say.
     expect_subterms("(rule r (source (ewadd (relu ?x) ?y)) (target (ewadd (broadcast :shape (dims ?y) ?x) ?y)))", NULL);
     // A split looks at how its input came about, which subterms that are equal need not have in common.

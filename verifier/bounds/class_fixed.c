@@ -2,6 +2,7 @@
 #include "verifier/bounds/class_windows.h"
 
 #include "operators/traits.h"
+#include "verifier/bounds/same_sizes.h"
 #include "verifier/instances/size_ranges.h"
 #include <string.h>
 
@@ -29,27 +30,34 @@ static bool has_variable_windows(const struct pattern *p)
     return false;
 }
 
-// The size of a spatial axis of a kernel, where a condition or the constant's shape names it.
-static int64_t named_size_of_kernel(const struct analysis *an, term_id term, int axis)
-{
-    const struct pattern *p = an->in->equation->pattern;
-    const struct term *t = &p->terms.items[term];
-    if (t->is_variable) {
-        int64_t size = equation_size_by_condition(an->in->equation, t->index, axis);
-        return size ? size : NOT_NAMED;
-    }
-    const struct pattern_node *node = &p->nodes.items[t->index];
-    int shape = operator_find_role(node->op, ROLE_SHAPE);
-    bool is_named = node->n_inputs == 0 && shape >= 0 && (uint32_t)axis < node->attributes[shape].count &&
-                    node->attributes[shape].terms[axis]->kind == TERM_INTEGER;
-    return is_named ? node->attributes[shape].terms[axis]->value : NOT_NAMED;
-}
-
 static int64_t entry_of_list(const struct typed_call *call, enum attribute_role role, int i, int64_t otherwise)
 {
     int attribute = operator_find_role(call->op, role);
     return attribute >= 0 && (uint32_t)i < call->attributes[attribute].count ? call->attributes[attribute].ints[i]
                                                                              : otherwise;
+}
+
+static int64_t named_size_of_variable(const struct equation *eq, uint32_t variable, int axis)
+{
+    struct same_sizes same = same_sizes_of(eq);
+    int64_t size = size_by_text(&same, variable, axis);
+    return size ? size : NOT_NAMED;
+}
+
+// The size of a spatial axis of a kernel, where a condition or the constant's shape names it.
+static int64_t named_size_of_kernel(const struct analysis *an, term_id term, int axis)
+{
+    const struct pattern *p = an->in->equation->pattern;
+    const struct term *t = &p->terms.items[term];
+    if (t->is_variable)
+        return named_size_of_variable(an->in->equation, t->index, axis);
+    const struct pattern_node *node = &p->nodes.items[t->index];
+    if (operator_joins(node->op) && entry_of_list(an->in->calls[t->index], ROLE_AXIS, 0, axis) != axis)
+        return named_size_of_kernel(an, node->inputs[0], axis);
+    int shape = operator_find_role(node->op, ROLE_SHAPE);
+    bool is_named = node->n_inputs == 0 && shape >= 0 && (uint32_t)axis < node->attributes[shape].count &&
+                    node->attributes[shape].terms[axis]->kind == TERM_INTEGER;
+    return is_named ? node->attributes[shape].terms[axis]->value : NOT_NAMED;
 }
 
 // How far windows reach, less what is padded.
@@ -72,10 +80,8 @@ static int64_t largest_size(const struct analysis *an, term_id term, int axis)
 {
     const struct equation *eq = an->in->equation;
     const struct term *t = &eq->pattern->terms.items[term];
-    if (t->is_variable) {
-        int64_t size = equation_size_by_condition(eq, t->index, axis);
-        return size ? size : NOT_NAMED;
-    }
+    if (t->is_variable)
+        return named_size_of_variable(eq, t->index, axis);
     const struct pattern_node *node = &eq->pattern->nodes.items[t->index];
     bool is_alike = operator_works_entry_by_entry(node->op) || operator_joins(node->op) || operator_splits(node->op);
     if (node->n_inputs == 0 || (!is_alike && !operator_has_windows(node->op)))
@@ -111,7 +117,7 @@ bool windows_are_fixed(struct analysis *an, const uint16_t *flags, uint16_t of_w
     for (uint32_t v = 0; v < eq->pattern->n_variables; v++)
         for (int axis = 0; an->in->types[v] && axis < an->in->types[v]->rank; axis++)
             if ((flags[classes_find(an, v * MAX_RANK + (uint32_t)axis)] & of_windows) &&
-                equation_size_by_condition(eq, v, axis) == 0)
+                named_size_of_variable(eq, v, axis) == NOT_NAMED)
                 return false;
     for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
         if (operator_has_windows(eq->pattern->nodes.items[n].op) && !has_little_room(an, n))

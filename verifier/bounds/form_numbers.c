@@ -3,6 +3,7 @@
 
 #include "core/text/text.h"
 #include "operators/traits.h"
+#include "verifier/bounds/same_sizes.h"
 #include "verifier/instances/size_ranges.h"
 
 // --- functions -------------------------------------------------------------------------------------------------------
@@ -106,48 +107,44 @@ bool form_has_numbers(const struct form_question *q)
 
 // --- groups (T9) -----------------------------------------------------------------------------------------------------
 
-static bool is_same_group(const struct pattern_node *node, int group, const struct attribute_term *variable)
+static bool is_same_group(const struct same_sizes *same, const struct pattern_node *node, int group,
+                          const struct attribute_term *variable)
 {
     const struct attribute_pattern *a = &node->attributes[group];
-    return a->count == 1 && attribute_term_equal(a->terms[0], variable);
+    return a->count == 1 && terms_are_same(same, a->terms[0], variable);
 }
 
 // A convolution of the same tensors, whose channels say how many groups there are.
-static bool is_group_by_typing(const struct pattern *p, const struct pattern_node *node, int group,
+static bool is_group_by_typing(const struct same_sizes *same, const struct pattern_node *node, int group,
                                const struct attribute_term *variable)
 {
+    const struct pattern *p = same->eq->pattern;
     bool is_typed_alike = false;
     for (size_t n = 0; n < p->nodes.count && form_is_number_of_groups(node, group); n++) {
         const struct pattern_node *other = &p->nodes.items[n];
         is_typed_alike =
             is_typed_alike || (other->op == node->op && other->inputs[0] == node->inputs[0] &&
-                               other->inputs[1] == node->inputs[1] && is_same_group(other, group, variable));
+                               other->inputs[1] == node->inputs[1] && is_same_group(same, other, group, variable));
     }
     return is_typed_alike;
 }
 
-// A quotient of what a condition says is equal.
-static bool is_one(const struct equation *eq, const struct attribute_term *t)
+// A quotient of what is equal.
+static bool is_one(const struct same_sizes *same, const struct attribute_term *t)
 {
-    for (uint32_t i = 0; i < eq->n_conditions && t->kind == TERM_DIV; i++) {
-        const struct condition *c = &eq->conditions[i];
-        if (c->kind == CONDITION_EQUAL &&
-            ((attribute_term_equal(c->a, t->operands[0]) && attribute_term_equal(c->b, t->operands[1])) ||
-             (attribute_term_equal(c->a, t->operands[1]) && attribute_term_equal(c->b, t->operands[0]))))
-            return true;
-    }
-    return false;
+    return t->kind == TERM_DIV && (are_equal_by_condition(same->eq, t->operands[0], t->operands[1]) ||
+                                   sums_are_same(same, t->operands[0], t->operands[1]));
 }
 
-static const struct attribute_term *group_variable(const struct equation *eq)
+static const struct attribute_term *group_variable(const struct same_sizes *same)
 {
-    const struct pattern *p = eq->pattern;
+    const struct pattern *p = same->eq->pattern;
     for (size_t n = 0; n < p->nodes.count; n++) {
         int group = operator_find_role(p->nodes.items[n].op, ROLE_GROUPS);
         const struct attribute_pattern *a = group < 0 ? NULL : &p->nodes.items[n].attributes[group];
         for (uint32_t j = 0; a && j < a->count; j++)
             if (attribute_variables_of_term(a->terms[j]) ||
-                (form_is_number_of_groups(&p->nodes.items[n], group) && !is_one(eq, a->terms[j])))
+                (form_is_number_of_groups(&p->nodes.items[n], group) && !is_one(same, a->terms[j])))
                 return a->terms[j];
     }
     return NULL;
@@ -157,15 +154,17 @@ static const struct attribute_term *group_variable(const struct equation *eq)
 bool form_has_groups(const struct form_question *q)
 {
     const struct pattern *p = q->eq->pattern;
-    const struct attribute_term *variable = group_variable(q->eq);
+    struct same_sizes same = same_sizes_of(q->eq);
+    const struct attribute_term *variable = group_variable(&same);
     bool is_alike =
         !variable || (!q->bounds->has_parts_of_groups && (form_is_variable(variable) || variable->kind == TERM_DIV));
     for (size_t n = 0; n < p->nodes.count && variable; n++) {
         int group = operator_find_role(p->nodes.items[n].op, ROLE_GROUPS);
         const struct pattern_node *node = &p->nodes.items[n];
         is_alike =
-            is_alike && (group < 0 || (operator_convolves(node->op) && (is_same_group(node, group, variable) ||
-                                                                        is_group_by_typing(p, node, group, variable))));
+            is_alike &&
+            (group < 0 || (operator_convolves(node->op) && (is_same_group(&same, node, group, variable) ||
+                                                            is_group_by_typing(&same, node, group, variable))));
     }
     for (uint32_t i = 0; i < q->eq->n_conditions && variable; i++) {
         const struct condition *c = &q->eq->conditions[i];

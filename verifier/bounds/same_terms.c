@@ -2,6 +2,7 @@
 #include "verifier/bounds/same_terms.h"
 
 #include "operators/traits.h"
+#include "verifier/bounds/same_sizes.h"
 #include "verifier/bounds/unhandled.h"
 #include "verifier/instances/size_ranges.h"
 
@@ -33,18 +34,6 @@ static bool is_number(const struct equation *eq, const struct attribute_term *t)
     for (uint32_t i = 0; i < t->count; i++)
         is_of_numbers = is_of_numbers && is_number(eq, t->operands[i]);
     return is_of_numbers;
-}
-
-static bool are_equal_by_condition(const struct equation *eq, const struct attribute_term *x,
-                                   const struct attribute_term *y)
-{
-    for (uint32_t i = 0; i < eq->n_conditions; i++) {
-        const struct condition *c = &eq->conditions[i];
-        if (c->kind == CONDITION_EQUAL && ((attribute_term_equal(c->a, x) && attribute_term_equal(c->b, y)) ||
-                                           (attribute_term_equal(c->a, y) && attribute_term_equal(c->b, x))))
-            return true;
-    }
-    return false;
 }
 
 static bool are_made_of_numbers(const struct equation *eq, struct term_list list)

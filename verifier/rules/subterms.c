@@ -6,6 +6,7 @@
 #include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "operators/traits.h"
+#include "verifier/bounds/same_sizes.h"
 #include "verifier/rules/conditions.h"
 #include <string.h>
 
@@ -21,13 +22,14 @@ static bool is_split_by_trees(const struct pattern_node *n)
 }
 
 // Applications that compute the same of equal inputs.
-static bool are_alike(const struct pattern *p, term_id left, term_id right)
+static bool are_alike(const struct same_sizes *same, term_id left, term_id right)
 {
+    const struct pattern *p = same->eq->pattern;
     const struct term *x = &p->terms.items[left], *y = &p->terms.items[right];
     if (x->is_variable || y->is_variable || x->output != y->output)
         return false;
     const struct pattern_node *m = &p->nodes.items[x->index], *n = &p->nodes.items[y->index];
-    return m->op == n->op && m->n_inputs == n->n_inputs && pattern_has_equal_attributes(m, n) && !is_split_by_trees(m);
+    return m->n_inputs == n->n_inputs && attributes_are_same(same, m, n) && !is_split_by_trees(m);
 }
 
 // A rule's source is an application.
@@ -61,9 +63,11 @@ static void add_pairs_below(struct pairs *pairs, const struct pattern *p, term_i
 static bool find_pairs(const struct rule *r, struct pairs *ret_pairs)
 {
     bool is_any_alike = false;
+    struct equation eq = equation_of_rule(r);
+    struct same_sizes same = same_sizes_of(&eq);
     *ret_pairs = (struct pairs){0};
     for (uint32_t i = 0; i < r->n_outputs; i++) {
-        bool is_alike = are_alike(&r->pattern, r->sources[i], r->targets[i]);
+        bool is_alike = are_alike(&same, r->sources[i], r->targets[i]);
         if (is_alike)
             add_pairs_below(ret_pairs, &r->pattern, r->sources[i], r->targets[i]);
         else if (r->sources[i] != r->targets[i])

@@ -6,7 +6,7 @@
 struct found_condition;
 
 // The rule s -> t, of all the pairs of subterms in which the sides differ right below applications that are alike
-// (operator, attributes and number of inputs). Where it is true so is `r`: at an instance at which both sides of `r`
+// (operator, number of inputs, and attributes, but for sizes that typing makes equal). Where it is true so is `r`: at an instance at which both sides of `r`
 // are well-typed s and t are, and equal, so that what reads them is the same application of equal tensors. Split trees
 // are no part of that equality, so a split that looks at them is not taken off. Has the conditions of `r` that speak of
 // nothing else. NULL: nothing can be taken off, or what is left is no rule. rule_free.
