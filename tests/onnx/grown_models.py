@@ -1,0 +1,462 @@
+"""Random valid models of all element types that grow node by node: each node is run by ONNX Runtime as it is added,
+and stays only when that accepts it and its values are finite, of moderate size, and not near to a jump.
+
+`make(seed)` gives the model, what to feed it, and the outputs' values; the same for the same seed and version of ONNX
+Runtime. There are symbolic sizes, subgraphs, strings, quantized tensors, scalars, empty tensors, negative axes and
+steps.
+"""
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import TensorProto, helper, numpy_helper
+
+OPSET = 20
+FLOATS = [np.float32, np.float32, np.float32, np.float64, np.float16]
+INTEGERS = [np.int64, np.int32, np.int8, np.uint8, np.int16, np.uint16, np.uint32, np.uint64]
+MOST_ENTRIES = 2048
+LARGEST = 1e4
+JITTER = {np.dtype(np.float16): 4e-3, np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-4}
+
+
+def session_of(model):
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    return ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def element_type(value):
+    return TensorProto.STRING if value.dtype == object else helper.np_dtype_to_tensor_dtype(value.dtype)
+
+
+def is_float(value):
+    return value.dtype.kind == "f"
+
+
+def is_moderate(value):
+    if not isinstance(value, np.ndarray) or value.size > MOST_ENTRIES or value.ndim > 6:
+        return False
+    return not is_float(value) or bool(np.all(np.isfinite(value)) and np.all(np.abs(value) < LARGEST))
+
+
+def jittered(value, random):
+    if not is_float(value):
+        return value
+    step = JITTER[value.dtype]
+    noise = random.uniform(-step, step, value.shape)
+    return (value * (1 + noise) + noise / 10).astype(value.dtype)
+
+
+def are_near(a, b):
+    if a.shape != b.shape:
+        return False
+    if not is_float(a):
+        return bool(np.array_equal(a, b))
+    return bool(np.all(np.abs(a.astype(np.float64) - b) <= 0.03 * max(1e-3, float(np.abs(a).max(initial=0)))))
+
+
+class Grower:
+    """A graph under construction: `values` has every tensor that a node may read, as it is at the inputs chosen."""
+
+    def __init__(self, seed):
+        self.seed = seed
+        self.random = np.random.default_rng(seed)
+        self.values, self.nodes, self.weights, self.inputs, self.hidden = {}, [], [], {}, set()
+
+    # --- choices ---
+
+    def chance(self, p):
+        return bool(self.random.random() < p)
+
+    def choose(self, values):
+        values = list(values)
+        return values[int(self.random.integers(len(values)))] if values else None
+
+    def size(self):
+        return int(self.random.choice([1, 2, 2, 3, 4, 4, 5, 6]))
+
+    def entries(self, dtype, shape):
+        dtype = np.dtype(dtype)
+        if dtype == object:
+            return self.random.choice(np.array(["a", "bc", "", "déf"], object), shape)
+        if dtype == bool:
+            return self.random.random(shape) < 0.5
+        if dtype.kind == "f":
+            return self.random.standard_normal(shape).astype(dtype)
+        low = 0 if dtype.kind == "u" else -6
+        return self.random.integers(low, 7, shape).astype(dtype)
+
+    def tensor(self, accepts=lambda value: True):
+        """The name of a tensor, recent ones more often; None: there is none."""
+        names = [name for name, value in self.values.items() if accepts(value)]
+        return self.choose(names[-6:] if self.chance(0.6) else names)
+
+    def float(self, least=0, most=6):
+        return self.tensor(lambda v: is_float(v) and least <= v.ndim <= most)
+
+    def axis(self, value, inclusive=0):
+        n = value.ndim + inclusive
+        return int(self.random.integers(-n, n)) if n else 0
+
+    # --- what is added ---
+
+    def input(self, value):
+        name = f"input{len(self.inputs)}"
+        self.inputs[name] = self.values[name] = value
+        return name
+
+    def weight(self, value):
+        name = f"weight{len(self.weights)}"
+        self.weights.append(numpy_helper.from_array(value, name))
+        self.values[name] = value
+        self.hidden.add(name)
+        return name
+
+    def integers(self, values):
+        return self.weight(np.array(values, np.int64))
+
+    def other(self, x):
+        """A tensor or weight that goes with `x` in broadcasting."""
+        value = self.values[x]
+        same = self.tensor(lambda v: v.dtype == value.dtype and v.shape == value.shape)
+        if same and self.chance(0.6):
+            return same
+        shape = [n if self.chance(0.6) else 1 for n in value.shape][int(self.chance(0.3)):]
+        made = self.entries(value.dtype, shape)
+        return self.weight(made) if self.chance(0.8) else self.input(made)
+
+    def run(self, node, fed):
+        graph = helper.make_graph(
+            [node], "one",
+            [helper.make_tensor_value_info(name, element_type(value), value.shape) for name, value in fed.items()],
+            [helper.make_empty_tensor_value_info(name) for name in node.output if name])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=9)
+        return session_of(model.SerializeToString()).run(None, fed)
+
+    def add(self, op, inputs, n_outputs=1, reads=(), **attributes):
+        """False: ONNX Runtime refuses the node, or what it gives is of no use here."""
+        outputs = [f"t{len(self.values) + i}" for i in range(n_outputs)]
+        if any(name is None for name in inputs):
+            return False
+        node = helper.make_node(op, inputs, outputs, name=f"node{len(self.nodes)}" if self.chance(0.7) else "",
+                                **{name: value for name, value in attributes.items() if value is not None})
+        fed = {name: self.values[name] for name in [*inputs, *reads] if name}
+        try:
+            values = self.run(node, fed)
+            if not all(map(is_moderate, values)):
+                return False
+            if any(map(is_float, fed.values())):
+                again = self.run(node, {name: jittered(value, self.random) for name, value in fed.items()})
+                if not all(map(are_near, values, again)):
+                    return False
+        except Exception:   # ONNX Runtime has many kinds, and all of them say no
+            return False
+        self.nodes.append(node)
+        self.values.update(zip(outputs, values))
+        return True
+
+    # --- operators ---
+
+    def unary(self):
+        x = self.tensor()
+        ops = ["Identity", "Abs", "Neg", "Sign", "Relu"]
+        if is_float(self.values[x]):
+            ops += ["Relu", "Sigmoid", "Tanh", "Exp", "Floor", "Ceil", "Round", "Erf", "Softplus", "Softsign", "Elu",
+                    "Selu", "LeakyRelu", "HardSigmoid", "HardSwish", "Gelu", "Celu", "ThresholdedRelu", "Sqrt",
+                    "Reciprocal", "Log", "Sin", "Cos", "Mish", "IsNaN", "Dropout", "Atan"]
+        if self.values[x].dtype == bool:
+            ops += ["Not"] * 4
+        op = self.choose(ops)
+        slopes = {"alpha": float(self.random.uniform(0.1, 1.5))} if op in ("LeakyRelu", "Elu", "Celu") else {}
+        return self.add(op, [x], **slopes)
+
+    def binary(self):
+        x = self.tensor(lambda v: v.dtype != object)
+        y = self.other(x)
+        if self.values[x].dtype == bool:
+            ops = ["And", "Or", "Xor", "Equal"]
+        else:
+            ops = ["Add", "Add", "Mul", "Mul", "Sub", "Div", "Min", "Max", "Equal", "Less", "GreaterOrEqual", "Pow",
+                   "Mean", "Sum"]
+            ops += [] if is_float(self.values[x]) else ["Mod", "BitwiseAnd", "BitwiseXor"]
+        return self.add(self.choose(ops), self.choose([[x, y], [y, x]]))
+
+    def cast(self):
+        x = self.tensor()
+        to = self.choose(FLOATS + FLOATS + INTEGERS + [bool])
+        return self.add("Cast", [x], to=helper.np_dtype_to_tensor_dtype(np.dtype(to)))
+
+    def select(self):
+        x = self.tensor()
+        y = self.other(x)
+        c = self.tensor(lambda v: v.dtype == bool) or self.weight(self.entries(bool, self.values[x].shape))
+        return self.add("Where", [c, x, y])
+
+    def clip(self):
+        x = self.tensor(lambda v: v.dtype != bool and v.dtype != object)
+        if x is None:
+            return False
+        bounds = [self.weight(np.array(n, self.values[x].dtype)) if self.chance(0.7) else "" for n in (0, 3)]
+        return self.add("Clip", [x, *bounds])
+
+    def reduce(self):
+        x = self.tensor(lambda v: v.dtype != object and v.ndim > 0)
+        if x is None:
+            return False
+        op = self.choose(["ReduceSum", "ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL2",
+                          "ReduceSumSquare", "ReduceLogSumExp", "ReduceL1"])
+        ndim = self.values[x].ndim
+        axes = [int(i) - (ndim if self.chance(0.3) else 0) for i in
+                self.random.permutation(ndim)[:int(self.random.integers(1, ndim + 1))]]
+        keepdims = int(self.chance(0.6))
+        if self.chance(0.15):
+            return self.add(op, [x], keepdims=keepdims, noop_with_empty_axes=int(self.chance(0.5)))
+        return self.add(op, [x, self.integers(axes)], keepdims=keepdims)
+
+    def places(self):
+        x = self.tensor(lambda v: v.dtype != object and v.ndim > 0)
+        if x is None:
+            return False
+        axis = self.axis(self.values[x])
+        if self.values[x].size == 0:
+            return False
+        kind = self.choose(["arg", "cumsum", "topk", "softmax", "logsoftmax"])
+        if kind == "arg":
+            return self.add(self.choose(["ArgMax", "ArgMin"]), [x], axis=axis, keepdims=int(self.chance(0.5)))
+        if kind == "cumsum":
+            return self.add("CumSum", [x, self.weight(np.array(axis, np.int64))], exclusive=int(self.chance(0.3)),
+                            reverse=int(self.chance(0.3)))
+        if kind == "topk":
+            k = int(self.random.integers(1, self.values[x].shape[axis] + 1))
+            return self.add("TopK", [x, self.integers([k])], 2, axis=axis, largest=int(self.chance(0.7)))
+        return self.add("Softmax" if kind == "softmax" else "LogSoftmax", [x], axis=axis)
+
+    def move(self):
+        x = self.tensor()
+        value = self.values[x]
+        kind = self.choose(["transpose", "reshape", "flatten", "squeeze", "unsqueeze", "expand", "tile", "shape"])
+        if kind == "transpose":
+            permutation = [int(i) for i in self.random.permutation(value.ndim)]
+            return value.ndim > 0 and self.add("Transpose", [x], perm=permutation)
+        if kind == "reshape":
+            return self.reshape(x)
+        if kind == "flatten":
+            return self.add("Flatten", [x], axis=self.axis(value, 1))
+        if kind == "squeeze":
+            ones = [i for i, n in enumerate(value.shape) if n == 1]
+            return self.add("Squeeze", [x, self.integers([self.choose(ones)])]) if ones else self.add("Squeeze", [x])
+        if kind == "unsqueeze":
+            return self.add("Unsqueeze", [x, self.integers([self.axis(value, 1)])])
+        if kind == "expand":
+            shape = [self.size() if n == 1 else self.choose([1, n]) for n in value.shape]
+            return self.add("Expand", [x, self.integers(([2] if self.chance(0.3) else []) + shape)])
+        if kind == "tile":
+            return self.add("Tile", [x, self.integers([self.choose([1, 1, 2]) for _ in value.shape])])
+        return self.add(self.choose(["Shape", "Shape", "Size"]), [x])
+
+    def reshape(self, x):
+        shape = list(self.values[x].shape)
+        while len(shape) > 1 and self.chance(0.6):
+            i = int(self.random.integers(len(shape) - 1))
+            shape[i:i + 2] = [shape[i] * shape[i + 1]]
+        for i, n in enumerate(list(shape)):
+            if n % 2 == 0 and n > 2 and self.chance(0.3):
+                shape[i:i + 1] = [2, n // 2]
+        if shape and self.chance(0.4):
+            shape[int(self.random.integers(len(shape)))] = -1
+        if shape and self.values[x].ndim and shape[0] == self.values[x].shape[0] and self.chance(0.4):
+            shape[0] = 0
+        return self.add("Reshape", [x, self.integers(shape)])
+
+    def cut(self):
+        x = self.tensor(lambda v: v.ndim > 0)
+        if x is None:
+            return False
+        value = self.values[x]
+        axis = self.axis(value)
+        n = value.shape[axis]
+        kinds = ["slice", "slice", "split", "pad", "trilu"]
+        kind = self.choose(kinds + ["gather", "elements", "nd", "scatter"] if value.size else kinds)
+        if kind == "slice":
+            step = self.choose([1, 1, 2, -1, -2])
+            ends = sorted(int(i) for i in self.random.integers(-n - 3, n + 4, 2))
+            start, end = ends if step > 0 else ends[::-1]
+            return self.add("Slice", [x, *(self.integers([i]) for i in (start, end, axis, step))])
+        if kind == "split":
+            first = int(self.random.integers(0, n + 1))
+            return self.add("Split", [x, self.integers([first, n - first])], 2, axis=axis)
+        if kind == "gather":
+            shape = self.choose([(), (2,), (1, 3)])
+            return self.add("Gather", [x, self.weight(np.array(self.random.integers(-n, n, shape)))], axis=axis)
+        if kind == "pad":
+            pads = [int(i) for i in self.random.integers(-1, 3, 2 * value.ndim)]
+            mode = self.choose(["constant", "constant", "edge", "reflect"])
+            return self.add("Pad", [x, self.integers(pads)], mode=mode)
+        if kind == "elements":
+            return self.add("GatherElements", [x, self.weight(self.random.integers(-n, n, value.shape))], axis=axis)
+        if kind == "nd":
+            return self.add("GatherND", [x, self.weight(self.random.integers(0, value.shape[0], (2, 1)))])
+        if kind == "scatter" and value.dtype != object:
+            at = self.weight(self.random.integers(0, value.shape[0], (1, 1)))
+            new = self.weight(self.entries(value.dtype, (1, *value.shape[1:])))
+            return self.add("ScatterND", [x, at, new])
+        return value.ndim >= 2 and self.add("Trilu", [x], upper=int(self.chance(0.5)))
+
+    def concat(self):
+        x = self.tensor(lambda v: v.ndim > 0)
+        if x is None:
+            return False
+        axis, value = self.axis(self.values[x]), self.values[x]
+
+        def fits(v):
+            return v.dtype == value.dtype and v.ndim == value.ndim and all(
+                a == b or i == axis % value.ndim for i, (a, b) in enumerate(zip(v.shape, value.shape)))
+        return self.add("Concat", [x, *(self.tensor(fits) for _ in range(int(self.random.integers(1, 3))))], axis=axis)
+
+    def product(self):
+        x = self.tensor(lambda v: v.ndim > 0 and v.dtype != object and v.dtype != bool)
+        if x is None:
+            return False
+        value = self.values[x]
+        k = value.shape[-1]
+        y = self.tensor(lambda v: v.dtype == value.dtype and v.ndim > 1 and v.shape[-2] == k)
+        if y is None or self.chance(0.6):
+            y = self.weight(self.entries(value.dtype, (*value.shape[:-2][:int(self.chance(0.3))], k, self.size())))
+        kind = self.choose(["matmul", "matmul", "gemm", "einsum"])
+        if kind == "gemm" and value.ndim == 2:
+            m = self.size()
+            b = self.weight(self.entries(value.dtype, self.choose([(m, k), (k, m)])))
+            c = [self.weight(self.entries(value.dtype, (m,)))] if self.chance(0.6) else []
+            return self.add("Gemm", [x, b, *c], transB=int(self.values[b].shape[1] == k), alpha=self.choose([1.0, 0.5]),
+                            beta=self.choose([1.0, 0.5]))
+        if kind == "einsum" and value.ndim == 2 and self.values[y].ndim == 2:
+            return self.add("Einsum", [x, y], equation=self.choose(["ik,kj->ij", "ik,kj->ji", "ik,kj->i", "ik,kj"]))
+        return self.add("MatMul", [x, y])
+
+    def window(self):
+        x = self.tensor(lambda v: is_float(v) and v.ndim in (3, 4) and v.shape[1] > 0)
+        if x is None:
+            return False
+        value = self.values[x]
+        n = value.ndim - 2
+        kernel = [self.choose([1, 2, 3]) for _ in range(n)]
+        common = dict(kernel_shape=kernel, strides=[self.choose([1, 1, 2]) for _ in range(n)])
+        if self.chance(0.3):
+            common["auto_pad"] = self.choose(["SAME_UPPER", "SAME_LOWER", "VALID"])
+        else:
+            common["pads"] = [self.choose([0, k // 2]) for k in kernel * 2]
+        kind = self.choose(["conv", "conv", "conv", "max", "average", "global", "norm", "transposed", "space"])
+        if kind in ("conv", "transposed"):
+            channels = value.shape[1]
+            groups = self.choose(g for g in (1, 1, 2, channels) if channels % g == 0)
+            filters = groups * self.choose([1, 2])
+            shape = (filters, channels // groups) if kind == "conv" else (channels, filters // groups)
+            w = self.weight(self.entries(value.dtype, (*shape, *kernel)))
+            bias = [self.weight(self.entries(value.dtype, (filters,)))] if self.chance(0.5) else []
+            return self.add("Conv" if kind == "conv" else "ConvTranspose", [x, w, *bias], group=groups,
+                            dilations=[self.choose([1, 1, 2]) for _ in range(n)], **common)
+        if kind == "max":
+            return self.add("MaxPool", [x], ceil_mode=int(self.chance(0.3)), **common)
+        if kind == "average":
+            return self.add("AveragePool", [x], ceil_mode=int(self.chance(0.3)),
+                            count_include_pad=int(self.chance(0.5)), **common)
+        if kind == "global":
+            return self.add(self.choose(["GlobalAveragePool", "GlobalMaxPool"]), [x])
+        if kind == "space":
+            return self.add("SpaceToDepth", [x], blocksize=2)
+        return self.norm(x)
+
+    def norm(self, x):
+        channels, dtype = self.values[x].shape[1], self.values[x].dtype
+        parameters = [self.weight(np.abs(self.entries(dtype, (channels,))) + dtype.type(0.5)) for _ in range(4)]
+        if self.chance(0.5):
+            return self.add("BatchNormalization", [x, *parameters], epsilon=1e-3)
+        return self.add("InstanceNormalization", [x, *parameters[:2]], epsilon=1e-3)
+
+    def layer_norm(self):
+        x = self.float(1)
+        if x is None:
+            return False
+        shape = self.values[x].shape[-1:]
+        return self.add("LayerNormalization", [x, *(self.weight(self.entries(self.values[x].dtype, shape))
+                                                    for _ in range(2))], axis=-1)
+
+    def quantized(self):
+        x = self.tensor(lambda v: v.dtype == np.float32)
+        y = self.tensor(lambda v: v.dtype in (np.uint8, np.int8))
+        scale = self.weight(np.float32(self.random.uniform(0.02, 0.2)))
+        if y and self.chance(0.5):
+            zero = self.weight(np.array(3, self.values[y].dtype))
+            return self.add("DequantizeLinear", [y, scale, zero])
+        if self.chance(0.3):
+            return self.add("DynamicQuantizeLinear", [x], 3)
+        return self.add("QuantizeLinear", [x, scale, self.weight(np.array(3, self.choose([np.uint8, np.int8])))])
+
+    def branch(self):
+        """An If whose branches read tensors from outside."""
+        x = self.tensor(lambda v: v.dtype.kind in "fi")
+        condition = self.tensor(lambda v: v.dtype == bool and v.size == 1) or self.weight(np.array(self.chance(0.5)))
+        if x is None:
+            return False
+        y = self.other(x)
+        bodies = []
+        for op in ("Add", "Mul"):
+            name = f"inner{len(self.nodes)}{op}"
+            info = helper.make_empty_tensor_value_info(name)
+            bodies.append(helper.make_graph([helper.make_node(op, [x, y], [name])], op, [], [info]))
+        return self.add("If", [condition], reads=[x, y], then_branch=bodies[0], else_branch=bodies[1])
+
+    def loop(self):
+        """A Loop that adds a tensor from outside some times over."""
+        x = self.float()
+        if x is None:
+            return False
+        y = self.other(x)
+        if np.broadcast_shapes(self.values[x].shape, self.values[y].shape) != self.values[x].shape:
+            return False
+        n = len(self.nodes)
+        kind = element_type(self.values[x])
+        info = helper.make_tensor_value_info
+        body = helper.make_graph(
+            [helper.make_node("Identity", [f"go{n}"], [f"on{n}"]), helper.make_node("Add", [f"in{n}", y], [f"out{n}"])],
+            "body",
+            [info(f"i{n}", TensorProto.INT64, []), info(f"go{n}", TensorProto.BOOL, []), info(f"in{n}", kind, None)],
+            [info(f"on{n}", TensorProto.BOOL, []), info(f"out{n}", kind, None)])
+        return self.add("Loop", [self.weight(np.array(3, np.int64)), "", x], reads=[y], body=body)
+
+    # --- the model ---
+
+    def info_of(self, name, value):
+        """Some sizes are symbols, the same for the same size of all inputs."""
+        shape = [f"n{n}" if self.seed % 3 == 0 and self.chance(0.4) else n for n in value.shape]
+        return helper.make_tensor_value_info(name, element_type(value), shape)
+
+    def model(self):
+        read = {name for node in self.nodes for name in node.input}
+        outputs = [name for node in self.nodes for name in node.output if name not in read or self.chance(0.1)]
+        graph = helper.make_graph(
+            self.nodes, "grown", [self.info_of(name, value) for name, value in self.inputs.items()],
+            [helper.make_tensor_value_info(name, element_type(self.values[name]),
+                                           self.values[name].shape if self.seed % 3 else None) for name in outputs],
+            self.weights)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=9)
+
+
+def make(seed, n_nodes=14):
+    g = Grower(seed)
+    rank = g.choose([0, 1, 2, 2, 3, 3, 4, 4, 4])
+    shape = [g.size() for _ in range(rank)]
+    kinds = g.choose([[np.float32], [np.float32], [np.float32], [np.float32, g.choose(FLOATS), g.choose(INTEGERS)],
+                      [g.choose(INTEGERS)], [g.choose(FLOATS)], [np.float32, bool], [np.float32, object]])
+    for kind in kinds:
+        g.input(g.entries(kind, shape))
+    steps = [g.unary, g.binary, g.binary, g.binary, g.cast, g.select, g.clip, g.reduce, g.places, g.move, g.move, g.cut,
+             g.cut, g.concat, g.product, g.product, g.product, g.window, g.window, g.window, g.layer_norm, g.quantized,
+             g.branch, g.loop]
+    favourites = [g.choose(steps) for _ in range(6)]
+    for _ in range(6 * n_nodes):
+        if len(g.nodes) >= n_nodes:
+            break
+        g.choose(favourites if g.chance(0.6) else steps)()
+    return g.model(), g.inputs
