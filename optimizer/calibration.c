@@ -8,6 +8,7 @@
 
 #include "backends/contract/in_model.h"
 #include "core/system/clock.h"
+#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include <math.h>
@@ -132,7 +133,7 @@ bool optimizing_calibrate(struct optimizing *o, double *ret_change)
     bool is_any = false, is_done = true;
     field_open(&f, o);
     *ret_change = 0;
-    for (size_t i = 0; is_done && i < f.contenders.count; i++)
+    for (size_t i = 0; is_done && i < f.contenders.count && !interrupt_requested(); i++)
         is_done = profile_contender(&f, i, &is_any, o->error);
     is_done = is_done || field_lacks_room(&f);
     if (is_done && is_any) {

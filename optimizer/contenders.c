@@ -2,6 +2,7 @@
 // another plan. "Before" is the fastest way to run the original, so a gain is one over that.
 #include "optimizer/contenders.h"
 
+#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "optimizer/contest.h"
@@ -86,12 +87,14 @@ static bool chooses_layouts(const struct optimizing *o)
     return o->layout != STRATEGY_STANDARD && o->layout != STRATEGY_GRAPH_ONLY;
 }
 
+// The plain ones are seldom the fastest: who was interrupted does not wait for them.
 static void enter_with_all_layouts(struct field *f, const struct graph *g, size_t finalist)
 {
     enter(f, g, finalist, LAYOUTS_STANDARD);
     if (chooses_layouts(f->o))
         enter(f, g, finalist, LAYOUTS_BEST);
-    enter(f, g, finalist, LAYOUTS_PLAIN);
+    if (!interrupt_requested())
+        enter(f, g, finalist, LAYOUTS_PLAIN);
 }
 
 void field_open(struct field *f, struct optimizing *o)

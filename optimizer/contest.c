@@ -16,6 +16,7 @@
 #define SHARE_OF_QUALIFYING 0.4   // of the time
 #define HOPELESS 2.0              // times the shortest warm-up run of its kind: drops out at once
 #define WIDE 1.06                 // from the lower to the upper end of an interval: worth more loads
+#define SECONDS_WHEN_INTERRUPTED 1.0   // of a load, at most
 #define BEHIND 1.15               // times the shortest run of its kind, after the least number of rounds: drops out
 
 struct entrant {
@@ -93,7 +94,8 @@ static void drop_who_is_behind(struct stage *s, double limit)
 
 static bool is_time_over(size_t rounds, size_t least, double started, double seconds)
 {
-    return rounds >= MOST_ROUNDS || (rounds >= least && (clock_seconds() - started > seconds || interrupt_requested()));
+    double limit = interrupt_requested() ? fmin(seconds, SECONDS_WHEN_INTERRUPTED) : seconds;
+    return rounds >= MOST_ROUNDS || (rounds >= least && clock_seconds() - started > limit);
 }
 
 static bool run_by_turns(struct stage *s)

@@ -135,13 +135,23 @@ static void print_corrections(struct text *out, const struct report *r)
     mem_free_array(sorted, n);
 }
 
+// An interruption may come before a sum of costs is known.
+static void print_estimate(struct text *out, const char *label, double seconds)
+{
+    if (isfinite(seconds))
+        text_printf(out, "  %-22s %9.3f ms\n", label, 1e3 * seconds);
+    else
+        text_printf(out, "  %-22s not known\n", label);
+}
+
 static void print_times(struct text *out, const struct report *r)
 {
     const struct search_result *s = r->search;
-    text_printf(out, "time\n  %-22s %9.3f ms\n  %-22s %9.3f ms\n", "estimated before", 1e3 * s->seconds_before,
-                "estimated after", 1e3 * s->seconds_after);
+    text_add(out, "time\n");
+    print_estimate(out, "estimated before", s->seconds_before);
+    print_estimate(out, "estimated after", s->seconds_after);
     if (r->seconds_with_layouts != s->seconds_after)
-        text_printf(out, "  %-22s %9.3f ms\n", "with its best layouts", 1e3 * r->seconds_with_layouts);
+        print_estimate(out, "with its best layouts", r->seconds_with_layouts);
     if (r->layout_gap > 0)
         text_printf(out, "  %-22s within %.2g %% of the least sum of costs that is possible\n", "layouts",
                     1e2 * r->layout_gap);

@@ -251,7 +251,7 @@ static double time_left_after(double time_left, double started)
 
 // Where the first one ends may decide what the second one comes to, so it is patient with smaller gains.
 // A search under other prices goes other ways, and may come to something better in the end. So what sequential comes to
-// is where this one begins, where that is better than the original with its best layouts.
+// is where this one begins, where that is better than the original with its best layouts. Interrupted, that is all.
 static void search_jointly(struct optimizing *o, const struct slant *slant, double time_left,
                            struct search_result *ret_result)
 {
@@ -260,6 +260,10 @@ static void search_jointly(struct optimizing *o, const struct slant *slant, doub
     search_with_policy(o, &o->model.graph, slant, LAYOUTS_PLAIN, time_left, TURN_BEFORE_ANOTHER, &plain);
     double before = best_seconds_of(o, &o->model.graph);
     bool is_better = best_seconds_of(o, &plain.graph) < before;
+    if (interrupt_requested()) {
+        *ret_result = plain;
+        return;
+    }
     search_with_policy(o, is_better ? &plain.graph : &o->model.graph, slant, LAYOUTS_BEST,
                        time_left_after(time_left, started), is_better ? TURN_GOES_ON : TURN_ONLY, ret_result);
     if (is_better)
@@ -349,7 +353,7 @@ static size_t hold_duels_in_runtime(struct optimizing *o)
 {
     size_t best = first_that_is_rewritten(o), n = o->finalists.count;
     double seconds = SHARE_OF_DUELS * o->options->measure_seconds / (double)(n > 1 ? n - 1 : 1);
-    for (size_t i = best + 1; i < n; i++) {
+    for (size_t i = best + 1; i < n && !interrupt_requested(); i++) {
         struct side_by_side times;
         if (optimizing_duel_in_runtime(o, &o->finalists.items[best].result.graph, &o->finalists.items[i].result.graph,
                                        seconds, &times) &&
@@ -400,7 +404,7 @@ static bool search_until_costs_agree(struct optimizing *o)
 {
     double change = 0;
     search_with_workers(o);
-    if (!is_calibrated(o))
+    if (!is_calibrated(o) || interrupt_requested())
         return true;
     for (;;) {
         if (!optimizing_calibrate(o, &change))

@@ -2,7 +2,6 @@
 #include "optimizer/optimization.h"
 
 #include "core/numbers/random.h"
-#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "optimizer/comparison.h"
 #include "optimizer/run/run.h"
@@ -50,19 +49,14 @@ static bool prepare_model(struct optimizing *o, const struct tensor_value *weigh
 {
     if (o->checker == o->backend)
         o->checker->policy = o->policies[i];
-    interrupt_end_at_once(true);
     pair->models[i] = backend_prepare(o->checker, &pair->graphs[i], o->model.weights.count, weights, o->error);
-    interrupt_end_at_once(false);
     return pair->models[i] != NULL;
 }
 
 static bool record(struct optimizing *o, struct pair *pair, int i)
 {
-    interrupt_end_at_once(true);
-    bool is_recorded = model_record(pair->models[i], &pair->graphs[0], o->cut.n_inputs, (uint64_t)o->options->seed,
-                                    (int)o->options->rounds, &pair->arena, &pair->recordings[i], o->error);
-    interrupt_end_at_once(false);
-    return is_recorded;
+    return model_record(pair->models[i], &pair->graphs[0], o->cut.n_inputs, (uint64_t)o->options->seed,
+                        (int)o->options->rounds, &pair->arena, &pair->recordings[i], o->error);
 }
 
 static void name_outputs(struct optimizing *o)

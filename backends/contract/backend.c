@@ -9,6 +9,7 @@
 #include "core/memory/hash.h"
 #include "core/system/clock.h"
 #include "core/system/file.h"
+#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
@@ -187,7 +188,7 @@ static void guess(struct backend *b, const struct plan *plan, const struct step 
 static bool has_to_be_repaired(const struct backend *b, const struct step_cost *known)
 {
     bool is_wanted = b->repairs == REPAIRS_ALL || (b->repairs == REPAIRS_DOUBTFUL && known->is_doubtful);
-    return is_wanted && known->is_old && !b->only_recalls && !b->options.never_measures &&
+    return is_wanted && known->is_old && !b->only_recalls && !b->options.never_measures && !interrupt_requested() &&
            (b->repairs_end == 0 || clock_seconds() < b->repairs_end);
 }
 
@@ -202,6 +203,8 @@ static bool find_or_measure(struct backend *b, const struct plan *plan, const st
             is_known = error_set_code(error, EXIT_UNSUPPORTED, NULL, "a step's cost is not known");
         else if (b->options.never_measures || (!b->methods->has_exact_costs && is_too_large_to_measure(plan, step)))
             guess(b, plan, step, &key, ret_cost);
+        else if (!b->methods->has_exact_costs && interrupt_requested())
+            is_known = error_set_code(error, EXIT_UNSUPPORTED, NULL, "interrupted: a step's cost is not measured");
         else
             is_known = measure(b, plan, step, &key, ret_cost, error);
     }

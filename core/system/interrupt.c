@@ -1,17 +1,26 @@
-// A signal handler can only speak through process-wide flags.
+// A signal handler can only speak through process-wide flags. What ends programs often sends its signal twice in a row,
+// to the process and to its group (timeout does): signals that follow one another closely are one request.
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 
+#define NANOSECONDS_OF_ONE_REQUEST 100000000
+
 static volatile sig_atomic_t is_requested, ends_at_once;
+static atomic_llong requested_at;   // in nanoseconds
 
 static void ask_to_stop_or_end(int signal_number)
 {
-    if (is_requested || ends_at_once) {
+    long long now = (long long)(1e9 * clock_seconds());
+    bool is_another = is_requested && now - atomic_load(&requested_at) > NANOSECONDS_OF_ONE_REQUEST;
+    if (is_another || ends_at_once) {
         signal(signal_number, SIG_DFL);
         raise(signal_number);
     }
+    if (!is_requested)
+        atomic_store(&requested_at, now);
     is_requested = 1;
 }
 

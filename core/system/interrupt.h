@@ -1,4 +1,5 @@
-// Ctrl-C asks long work to stop and keep what it has; a second one ends the process at once.
+// Ctrl-C asks long work to stop and keep what it has; a second one, a tenth of a second later or after that, ends the
+// process at once.
 #ifndef CORE_SYSTEM_INTERRUPT_H
 #define CORE_SYSTEM_INTERRUPT_H
 #include <stdbool.h>

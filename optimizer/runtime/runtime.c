@@ -136,8 +136,8 @@ bool runtime_time(struct runtime *r, const char *a, const char *b, size_t least_
     double started = clock_seconds();
     bool is_timed = true;
     for (size_t load = 0; is_timed && load < MOST_LOADS; load++) {
-        bool is_long_enough = clock_seconds() - started > seconds || interrupt_requested();
-        if (load >= least_loads && is_long_enough)
+        bool is_long_enough = load >= least_loads && clock_seconds() - started > seconds;
+        if (is_long_enough || (load > 0 && interrupt_requested()))
             break;
         is_timed = take_load(r, paths, load, seconds / USUAL_LOADS, &t, error);
     }

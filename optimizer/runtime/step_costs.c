@@ -8,6 +8,7 @@
 #include "core/numbers/statistics.h"
 #include "core/system/clock.h"
 #include "core/system/file.h"
+#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "graph/text.h"
@@ -157,6 +158,8 @@ static double cost_of_group(struct step_costs *c, const struct graph *g, bool on
     bool is_known = cost_database_find(c->costs, text.chars, &cost);
     if (!is_known && only_recalls)
         cost.seconds = NAN;
+    else if (!is_known && interrupt_requested())
+        cost.seconds = INFINITY;
     else if (!is_known) {
         if (c->worker->is_gone || !measure(c, g, is_cold, text.chars, &cost))
             cost = (struct step_cost){.seconds = FAILED, .is_doubtful = true};

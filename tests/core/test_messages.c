@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void errors_are_one_safe_line(void **state)
@@ -137,6 +138,8 @@ static void the_first_signal_asks_and_the_second_ends(void **state)
         raise(SIGTERM);
         if (!interrupt_requested())
             _exit(2);
+        raise(SIGTERM);   // that came twice in a row: one request
+        nanosleep(&(struct timespec){.tv_nsec = 150000000}, NULL);
         raise(SIGINT);
         _exit(3);
     }
