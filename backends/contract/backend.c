@@ -511,7 +511,10 @@ static bool open_costs(struct backend *b, struct error *error)
         snprintf(path, sizeof path, "%s/%s.costs", folder, b->methods->name);
         file = path;
     }
-    return cost_database_open(&b->costs, file, b->device, error);
+    if (!cost_database_open(&b->costs, file, b->device, error))
+        return false;
+    cost_database_warn(b->costs, b->options.log);
+    return true;
 }
 
 bool backend_init(struct backend *b, const struct backend_methods *methods, const struct plan_target *target,

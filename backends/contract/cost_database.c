@@ -7,6 +7,7 @@
 #include "core/memory/hash.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
+#include "core/text/log.h"
 #include "core/text/sexp.h"
 #include "core/text/text.h"
 #include <stdio.h>
@@ -34,7 +35,8 @@ struct cost_database {
     const char *path, *device;
     VEC(struct cost_entry) entries;
     struct table table;   // by device and text
-    size_t n_added;
+    size_t n_added, n_dropped;
+    struct error first_dropped;
 };
 
 // --- entries ---------------------------------------------------------------------------------------------------------
@@ -161,7 +163,12 @@ static bool read_header(const struct sexp *s, const char *path, const char **ret
 
 static bool is_number(const struct sexp *s)
 {
-    return (s->kind == SEXP_REAL || s->kind == SEXP_INTEGER) && s->real >= 0 && s->real < 1e9;
+    return s->kind == SEXP_REAL || s->kind == SEXP_INTEGER;
+}
+
+static bool is_spread(const struct sexp *s)
+{
+    return is_number(s) && s->real >= 0 && s->real < 1e9;
 }
 
 // What may follow text, seconds and spread: the choice, then marks.
@@ -180,17 +187,25 @@ static bool read_marks(const struct sexp *s, struct step_cost *cost)
     return true;
 }
 
+// What nobody can have measured is as if it was not there. Of other devices nobody asks.
+static void note_dropped(struct cost_database *costs, const struct sexp *s, const char *path, const char *device)
+{
+    if (strcmp(device, costs->device) == 0 && costs->n_dropped++ == 0)
+        sexp_error(&costs->first_dropped, path, s, "%g seconds are no time of a step", s->items[1].real);
+}
+
 static bool read_entry(struct cost_database *costs, const struct sexp *s, const char *path, const char *device,
                        struct error *error)
 {
     struct step_cost cost = {0};
     bool is_sound = s->kind == SEXP_LIST && s->count >= 3 && s->items[0].kind == SEXP_STRING &&
-                    is_number(&s->items[1]) && is_number(&s->items[2]) && read_marks(s, &cost);
+                    is_number(&s->items[1]) && is_spread(&s->items[2]) && read_marks(s, &cost);
     if (!is_sound || !device)
         return sexp_error(error, path, s, "expected (\"step\" seconds spread) after a header");
-    if (!is_plausible(s->items[1].real))
-        return sexp_error(error, path, s, "%g seconds are no time of a step: %g to %g are plausible", s->items[1].real,
-                          LEAST_SECONDS, MOST_SECONDS);
+    if (!is_plausible(s->items[1].real)) {
+        note_dropped(costs, s, path, device);
+        return true;
+    }
     cost.seconds = s->items[1].real;
     cost.spread = s->items[2].real;
     put_entry(costs, device, s->items[0].text, &cost, false);
@@ -212,6 +227,14 @@ static bool read_file(struct cost_database *costs, const char *path, struct erro
     }
     arena_free(&scratch);
     return is_read;
+}
+
+void cost_database_warn(const struct cost_database *costs, const struct log *log)
+{
+    const struct error *first = &costs->first_dropped;
+    if (costs->n_dropped)
+        log_warning(log, "%s:%u: %s; %zu %s dropped, to be measured again", first->file, first->line, first->message,
+                    costs->n_dropped, costs->n_dropped == 1 ? "entry is" : "entries are");
 }
 
 bool cost_database_open(struct cost_database **ret_costs, const char *path, const char *device, struct error *error)

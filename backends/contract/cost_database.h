@@ -6,7 +6,7 @@
 //     ("loops {...} ..." 0.00002 0.4 doubtful)             other programs came between: to be measured again first
 // Files of format 1, which has no marks, are read.
 // Lines of other devices in the same file are kept, each after its header. Seconds lie between a nanosecond and a day
-// (1e-9 to 1e5): a file that says otherwise is refused, and what was measured so is doubtful and not
+// (1e-9 to 1e5): entries that say otherwise are dropped, and what was measured so is doubtful and not
 // written.
 #ifndef BACKENDS_CONTRACT_COST_DATABASE_H
 #define BACKENDS_CONTRACT_COST_DATABASE_H
@@ -16,10 +16,12 @@
 
 struct cost_database;
 struct error;
+struct log;
 struct step_cost;
 
 // Reads `path` when it exists (NULL: nothing is read or written). False: the file is malformed.
 bool cost_database_open(struct cost_database **ret_costs, const char *path, const char *device, struct error *error);
+void cost_database_warn(const struct cost_database *costs, const struct log *log);   // in one line, of what was dropped
 bool cost_database_find(const struct cost_database *costs, const char *text, struct step_cost *ret_cost);
 // Other programs only make things longer: so a doubtful cost serves until it is known better, and replaces longer ones
 // only.

@@ -210,7 +210,10 @@ static bool open_database(struct step_costs *c, struct error *error)
         file = path;
     }
     snprintf(device, sizeof device, "%s on %s", c->worker->name, c->options.device);
-    return cost_database_open(&c->costs, file, device, error);
+    if (!cost_database_open(&c->costs, file, device, error))
+        return false;
+    cost_database_warn(c->costs, c->options.log);
+    return true;
 }
 
 struct step_costs *step_costs_open(struct worker *w, const struct step_costs_options *options, struct error *error)

@@ -5,6 +5,7 @@
 #include "core/numbers/random.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
+#include "core/text/log.h"
 #include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "graph/text.h"
@@ -484,22 +485,33 @@ static void writers_at_the_same_time_lose_nothing(void **state)
     assert_int_equal(rmdir(folder), 0);   // no temporary file is left
 }
 
-static void expect_refused(const char *path, const char *entry, bool is_refused)
+static void write_costs_with(const char *path, const char *entry)
 {
-    char text[64];
+    char text[96];
+    struct error error = {0};
+    int n = snprintf(text, sizeof text, "(costs 1 \"one\")\n(\"w\" 1e-3 0.1)\n%s\n", entry);
+    assert_true(file_write_text(path, text, (size_t)n, &error));
+}
+
+// Of two entries, of which the second may be dropped.
+static void expect_entries(const char *path, const char *entry, size_t n, const char *warning)
+{
+    char said[256] = "";
     struct error error = {0};
     struct cost_database *costs;
-    int n = snprintf(text, sizeof text, "(costs 1 \"one\")\n%s\n", entry);
-    assert_true(file_write_text(path, text, (size_t)n, &error));
-    assert_int_equal(cost_database_open(&costs, path, "one", &error), !is_refused);
-    if (is_refused)
-        assert_int_equal(error.line, 2);
-    else
-        cost_database_free(costs);
+    FILE *out = fmemopen(said, sizeof said, "w");
+    struct log log = {out, "test", LOG_WARNING};
+    write_costs_with(path, entry);
+    assert_true(cost_database_open(&costs, path, "one", &error));
+    assert_int_equal(cost_database_count(costs), n);
+    cost_database_warn(costs, &log);
+    cost_database_free(costs);
+    fclose(out);
+    assert_true(*warning ? strstr(said, warning) != NULL : *said == '\0');
 }
 
 // Neither is believed, nor is one written that would not be read again; a file that has become malformed is left.
-static void implausible_costs_are_refused(void **state)
+static void implausible_costs_are_dropped(void **state)
 {
     char folder[] = "/tmp/taso-costs-XXXXXX", path[64];
     struct error error = {0};
@@ -507,12 +519,18 @@ static void implausible_costs_are_refused(void **state)
     struct step_cost cost;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/c.costs", folder);
-    expect_refused(path, "(\"x\" 0.0 0.1)", true);
-    expect_refused(path, "(\"x\" 1e-320 0.1)", true);
-    expect_refused(path, "(\"x\" 9.9e8 0.1)", true);
-    expect_refused(path, "(\"x\" nan 0.1)", true);
-    expect_refused(path, "(\"x\" 1e-9 0.1)", false);
-    expect_refused(path, "(\"x\" 1e5 0.1)", false);
+    expect_entries(path, "(\"x\" 0.0 0.1)", 1, ":3: 0 seconds are no time of a step; 1 entry is dropped");
+    expect_entries(path, "(\"x\" 0 0.1)\n(\"y\" -1e-3 0.1)", 1, ":3: 0 seconds are no time of a step; 2 entries are");
+    expect_entries(path, "(\"x\" 1e-320 0.1)", 1, "1 entry is dropped, to be measured again");
+    expect_entries(path, "(\"x\" 9.9e8 0.1)", 1, "1 entry is dropped, to be measured again");
+    expect_entries(path, "(costs 1 \"two\")\n(\"x\" 0 0.1)", 1, "");
+    expect_entries(path, "(\"x\" 1e-9 0.1)", 2, "");
+    expect_entries(path, "(\"x\" 1e5 0.1)", 2, "");
+    expect_entries(path, "(\"x\" nan 0.1)", 1, "1 entry is dropped, to be measured again");
+    write_costs_with(path, "(\"x\" soon 0.1)");
+    assert_false(cost_database_open(&costs, path, "one", &error));
+    assert_int_equal(error.line, 3);
+    write_costs_with(path, "(\"x\" 0 0.1)");
     assert_true(cost_database_open(&costs, path, "one", &error));
     cost_database_add(costs, "y", &(struct step_cost){.seconds = 0});
     assert_true(cost_database_find(costs, "y", &cost) && cost.is_doubtful);
@@ -520,7 +538,7 @@ static void implausible_costs_are_refused(void **state)
     assert_true(cost_database_write(costs, &error));
     cost_database_free(costs);
     assert_true(cost_database_open(&costs, path, "one", &error));
-    assert_int_equal(cost_database_count(costs), 2);
+    assert_int_equal(cost_database_count(costs), 2);   // w and z
     assert_true(file_write_text(path, "(", 1, &error));
     cost_database_add(costs, "y", &(struct step_cost){.seconds = 1});
     assert_false(cost_database_write(costs, &error));
@@ -545,6 +563,6 @@ int main(void)
                                        TEST(what_was_only_read_replaces_nothing),
                                        TEST(older_formats_are_read),
                                        TEST(writers_at_the_same_time_lose_nothing),
-                                       TEST(implausible_costs_are_refused)};
+                                       TEST(implausible_costs_are_dropped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
