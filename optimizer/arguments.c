@@ -4,8 +4,9 @@
 #define FIELD(name) offsetof(struct optimize_arguments, name)
 const struct option_spec optimize_option_specs[] = {
     {"output", OPTION_TEXT, FIELD(optimize.output), .letter = 'o', .metavar = "FILE",
-     .help = "where the optimized model goes, - for standard output (the report is on stderr then); without it nothing "
-             "is written"},
+     .help =
+         "where the optimized model goes, - for standard output (the report is on stderr then); FILE.taso compiles it "
+         "for taso-run and the library; without it nothing is written"},
     {"rules", OPTION_TEXT, FIELD(optimize.rules), .metavar = "FILE", .help = "the substitutions"},
     {"without", OPTION_LIST, FIELD(optimize.without), .metavar = "RULE", .help = "do not use this rule"},
     {"only-proved", OPTION_FLAG, FIELD(optimize.only_proved),

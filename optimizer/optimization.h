@@ -29,9 +29,9 @@ struct estimator {
     const struct cut_plan *cut;
     struct backend *backend;
     struct step_costs *in_runtime;   // instead of the backend; NULL: none
-    double when_unknown;   // of a graph that the backend gives no estimate for
-    double per_operator;   // seconds that each operator is taken to cost beside its own
-    bool only_recalls;     // while others work: nothing is measured
+    double when_unknown;             // of a graph that the backend gives no estimate for
+    double per_operator;             // seconds that each operator is taken to cost beside its own
+    bool only_recalls;               // while others work: nothing is measured
 };
 
 // What a search came to, with the slant that it was done with.
@@ -46,16 +46,16 @@ struct optimizing {
     struct onnx_file file;
     struct imported_model model;
     struct weight_source weight_source;   // the model's
-    struct arena arena;   // of rules and values
+    struct arena arena;                   // of rules and values
     struct rule_set rules;
     struct backend *backend;
     VEC(struct estimator) workers;   // for the search; the first one has the backend above
     struct validator *validator;     // for all searches with the same rules
     struct backend *checker;         // what models run on: the backend, or the processor where that is not here
     struct cut_plan cut;
-    struct runtime runtime;   // that models are timed in; not open: in the checker
+    struct runtime runtime;          // that models are timed in; not open: in the checker
     struct step_costs *step_costs;   // of that runtime; NULL: those of the backend
-    char folder[256];         // of models that are timed there; empty: none was made
+    char folder[256];                // of models that are timed there; empty: none was made
     enum layout_strategy layout;
     VEC(struct finalist) finalists;   // while one of them is chosen
     struct search_result found;
@@ -70,6 +70,13 @@ bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_
                        struct export_counts *ret_counts, struct error *error);
 // Is the model, simplified, to be written instead of the original? (simplification.c)
 bool optimizing_simplify(struct optimizing *o, struct onnx_model **ret_model);
+
+// Compiled models (compilation.c): whether the output is one; whether the options allow it; whether the model does,
+// once it is imported; and writing one of a graph made from the model's.
+bool optimizing_compiles(const struct optimize_options *options);
+bool optimizing_check_compilation(const struct optimize_options *options, struct error *error);
+bool optimizing_can_compile(struct optimizing *o);
+bool optimizing_compile(struct optimizing *o, const struct graph *g, enum layout_policy policy);
 
 struct backend_options optimizing_backend_options(struct optimizing *o);
 struct backend *optimizing_open_device(struct optimizing *o, const struct backend_options *chosen, struct error *error);

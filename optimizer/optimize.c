@@ -12,6 +12,7 @@
 #include "core/text/log.h"
 #include "core/text/text.h"
 #include "onnx/convert/export/export.h"
+#include "optimizer/compiled/compiled_model.h"
 #include "optimizer/proved_rules.h"
 #include "optimizer/run/run.h"
 #include <string.h>
@@ -122,12 +123,21 @@ static bool check_files(struct optimizing *o)
     return true;
 }
 
+static bool open_file(struct optimizing *o)
+{
+    const char *path = o->options->input;
+    if (compiled_model_is_at(path))
+        return error_set(o->error, path, 0, 0, "is a compiled model: only taso-run and the library take these");
+    return onnx_file_open(&o->file, path, o->error);
+}
+
 static bool open_model(struct optimizing *o)
 {
     const struct optimize_options *options = o->options;
     struct import_options import = {.shapes = options->shapes.items,
                                     .shape_count = options->shapes.count,
                                     .fold_limit = options->fold_limit,
+                                    .expands = optimizing_compiles(options),
                                     .log = options->log};
     interrupt_end_at_once(true);
     bool is_imported = import_model(&o->model, &o->file, &import, o->error);
@@ -250,11 +260,20 @@ bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_
     return export_model(&o->model, g, ret_model, ret_counts, error);
 }
 
+static bool compile_model(struct optimizing *o)
+{
+    bool is_optimized = o->report.is_optimized;
+    o->report.is_compiled = true;
+    return optimizing_compile(o, is_optimized ? &o->found.graph : &o->model.graph, o->policies[is_optimized]);
+}
+
 static bool write_model(struct optimizing *o)
 {
     struct export_counts counts;
     struct onnx_model *optimized;
     o->report.nodes_in_file = o->file.model->graph->nodes.count;
+    if (optimizing_compiles(o->options))
+        return compile_model(o);
     if (!o->report.is_optimized)
         return write_original(o);
     if (!optimizing_export(o, &o->found.graph, &optimized, &counts, o->error))
@@ -432,7 +451,7 @@ static bool has_room_for_check(struct optimizing *o)
 static bool optimize_imported(struct optimizing *o)
 {
     cut_plan_init(&o->cut, &o->model.graph, (uint32_t)o->model.inputs.count);
-    if (!has_room_for_check(o))
+    if (!optimizing_can_compile(o) || !has_room_for_check(o))
         return false;
     backend_expect_model(o->backend, optimizing_bytes_of_weights(o));
     if (!optimizing_prepare_runtime(o))
@@ -457,8 +476,8 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
     arena_init(&o.arena);
     rule_set_init(&o.rules, &o.arena);
     bool is_open = false, is_done = false;
-    if (files_used_check(options->files, options->n_files, error) && read_rules(&o) && optimizing_open_runtime(&o) &&
-        onnx_file_open(&o.file, options->input, error)) {
+    if (optimizing_check_compilation(options, error) && files_used_check(options->files, options->n_files, error) &&
+        read_rules(&o) && optimizing_open_runtime(&o) && open_file(&o)) {
         is_open = check_files(&o) && open_model(&o);
         if (is_open && open_backend(&o)) {
             is_done = optimize_imported(&o);

@@ -305,7 +305,11 @@ void report_print(struct text *out, const struct report *r, bool with_steps)
     print_check(out, r);
     print_search(out, r);
     print_saturation(out, r);
-    text_printf(out, "nodes in the file        %zu, and %zu in what is written\n", r->nodes_in_file, r->nodes_written);
+    text_printf(out, "nodes in the file        %zu", r->nodes_in_file);
+    if (r->is_compiled)
+        text_add(out, ", and what is written is compiled for this executor\n");
+    else
+        text_printf(out, ", and %zu in what is written\n", r->nodes_written);
     if (r->not_simplified)
         text_printf(out, "not simplified           %s\n", r->not_simplified);
     text_printf(out, "memory                   %.0f MiB at its peak\n", (double)r->peak_memory / 1048576);
@@ -592,7 +596,9 @@ void report_print_json(struct text *out, const struct report *r)
     add_bool(out, "simplified", r->is_simplified);
     add_string(out, "not_simplified", r->not_simplified);
     add_count(out, "nodes_before", r->nodes_in_file);
-    add_count(out, "nodes_after", r->nodes_written);
+    add_bool(out, "compiled", r->is_compiled);
+    if (!r->is_compiled)
+        add_count(out, "nodes_after", r->nodes_written);
     add_operators(out, "operators_before", r->before);
     add_operators(out, "operators_after", r->after);
     add_rules(out, r);

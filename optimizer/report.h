@@ -74,6 +74,7 @@ struct report {
     struct runtime_verdict of_simplified;   // of the model without any rewrite
     bool is_simplified;                     // the output is that, for want of a better one
     const char *not_simplified;             // why it is not, though it would have fewer nodes; NULL otherwise
+    bool is_compiled;                       // the output is a compiled model, not an ONNX one
     size_t nodes_in_file, nodes_written;    // ONNX nodes of the main graphs
     const char *kept_reason;                // why it is the original; NULL otherwise
     size_t peak_memory;                     // bytes

@@ -15,7 +15,7 @@
 
 static const struct program program = {
     .name = "taso-opt",
-    .usage = "MODEL.onnx -o FAST.onnx [options] | taso-opt extract EGRAPH.json [options]",
+    .usage = "MODEL.onnx -o FAST.onnx|FAST.taso [options] | taso-opt extract EGRAPH.json [options]",
     .summary = "Makes an ONNX model run faster by rewriting its graph.",
     .epilog = "Exit codes: 0 done (also when nothing improved), 1 the check failed and nothing is written, 2 usage,\n"
               "3 unreadable or invalid file, 4 a request that this build or machine cannot serve, 70 internal error.\n"

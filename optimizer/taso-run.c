@@ -4,6 +4,7 @@
 #include "backends/cuda/cuda.h"
 #include "core/memory/arena.h"
 #include "core/numbers/statistics.h"
+#include "core/system/clock.h"
 #include "core/system/file.h"
 #include "core/system/files_used.h"
 #include "core/system/interrupt.h"
@@ -12,6 +13,7 @@
 #include "core/text/log.h"
 #include "core/text/options.h"
 #include "core/text/text.h"
+#include "optimizer/run/loaded_model.h"
 #include "optimizer/run/run.h"
 #include <math.h>
 #include <stdio.h>
@@ -88,13 +90,11 @@ static const struct program program = {
 // One of the models.
 struct subject {
     const char *path;
-    struct onnx_file file;
-    struct imported_model imported;
+    struct loaded_model loaded;
     struct arena arena;
-    bool is_open, is_imported;
     struct model *model;
     struct tensor_value *inputs, *outputs;
-    size_t n_inputs;
+    double seconds_loading;   // the file, and preparing the model
     struct sample_summary latency;
     struct estimate estimate;
 };
@@ -110,46 +110,33 @@ struct session {
 
 // --- preparing -------------------------------------------------------------------------------------------------------
 
-static size_t bytes_of_weights(const struct imported_model *m)
+// Shapes are for those that are not compiled.
+static bool load_subject(struct session *s, struct subject *subject, struct error *error)
 {
-    size_t bytes = 0;
-    for (size_t i = 0; i < m->weights.count; i++)
-        bytes += type_bytes(&m->weights.items[i].type);
-    return bytes;
-}
-
-static bool import_subject(struct session *s, struct subject *subject, struct error *error)
-{
+    bool has_say = s->n == 1 || !compiled_model_is_at(subject->path);
     struct import_options options = {.shapes = s->options.shapes.items,
-                                     .shape_count = s->options.shapes.count,
+                                     .shape_count = has_say ? s->options.shapes.count : 0,
                                      .fold_limit = s->options.fold_limit,
                                      .expands = true,
                                      .log = &s->log};
-    subject->is_open = onnx_file_open(&subject->file, subject->path, error);
-    if (!subject->is_open || !onnx_model_check(subject->file.model, subject->path, error))
+    if (!loaded_model_open(&subject->loaded, subject->path, &options, error))
         return false;
-    subject->is_imported = import_model(&subject->imported, &subject->file, &options, error);
-    if (subject->is_imported)
-        backend_expect_model(s->backend, bytes_of_weights(&subject->imported));
-    return subject->is_imported;
+    backend_expect_model(s->backend, subject->loaded.weight_bytes);
+    return true;
 }
 
 static bool prepare_subject(struct session *s, struct subject *subject, struct error *error)
 {
-    struct imported_model *m = &subject->imported;
-    const struct tensor_value *weights = run_collect_weights(m, &m->graph, error);
-    if (!weights)
+    const struct loaded_model *m = &subject->loaded;
+    if (!loaded_model_check_inputs(m, error))
         return false;
-    if (!run_check_inputs(m, error))
+    if (s->options.estimate && !backend_estimate(s->backend, m->graph, &subject->estimate, error))
         return false;
-    if (s->options.estimate && !backend_estimate(s->backend, &m->graph, &subject->estimate, error))
-        return false;
-    subject->model = backend_prepare(s->backend, &m->graph, m->weights.count, weights, error);
+    subject->model = loaded_model_prepare(&subject->loaded, s->backend, error);
     if (!subject->model)
         return false;
-    subject->inputs =
-        run_make_inputs(m, (uint64_t)s->options.seed, s->options.integers, &subject->arena, &subject->n_inputs);
-    subject->outputs = arena_array(&subject->arena, struct tensor_value, m->graph.outputs.count + 1);
+    subject->inputs = loaded_model_make_inputs(m, (uint64_t)s->options.seed, s->options.integers, &subject->arena);
+    subject->outputs = arena_array(&subject->arena, struct tensor_value, m->graph->outputs.count + 1);
     model_allocate_outputs(subject->model, subject->outputs, &subject->arena);
     return true;
 }
@@ -163,10 +150,7 @@ static void name_file_in_error(const struct subject *subject, struct error *erro
 static void close_subject(struct subject *subject)
 {
     model_free(subject->model);
-    if (subject->is_imported)
-        imported_model_free(&subject->imported);
-    if (subject->is_open)
-        onnx_file_close(&subject->file);
+    loaded_model_close(&subject->loaded);
     arena_free(&subject->arena);
 }
 
@@ -175,10 +159,10 @@ static void close_subject(struct subject *subject)
 static bool compare_subjects(struct session *s, struct error *error)
 {
     struct subject *a = &s->subjects[0], *b = &s->subjects[1];
-    size_t n = a->imported.outputs.count;
-    if (b->imported.outputs.count != n)
-        return error_set_code(error, EXIT_CHECK_FAILED, b->path, "%zu outputs, but %s has %zu",
-                              b->imported.outputs.count, a->path, n);
+    size_t n = a->loaded.n_outputs;
+    if (b->loaded.n_outputs != n)
+        return error_set_code(error, EXIT_CHECK_FAILED, b->path, "%zu outputs, but %s has %zu", b->loaded.n_outputs,
+                              a->path, n);
     s->differences = arena_array(&a->arena, struct output_difference, n + 1);
     s->agrees = true;
     for (size_t i = 0; i < n; i++) {
@@ -213,6 +197,7 @@ static void print_latency(const struct session *s, const struct subject *subject
     printf("\n  latency  median %.3f ms  (quartiles %.3f .. %.3f, best %.3f, %zu runs)\n", l->median * 1e3,
            l->quartile1 * 1e3, l->quartile3 * 1e3, l->minimum * 1e3, l->count);
     const struct plan *plan = model_plan(subject->model);
+    printf("  loaded   in %.1f ms\n", subject->seconds_loading * 1e3);
     printf("  plan     %zu steps, %.1f MiB of working memory\n", plan->steps.count,
            (double)plan->arena_bytes / (1 << 20));
     if (s->options.estimate)
@@ -223,9 +208,9 @@ static void print_differences(const struct session *s)
 {
     const struct subject *a = &s->subjects[0];
     printf("second / first  %.4f\n", s->subjects[1].latency.median / a->latency.median);
-    for (size_t i = 0; i < a->imported.outputs.count; i++) {
+    for (size_t i = 0; i < a->loaded.n_outputs; i++) {
         const struct output_difference *d = &s->differences[i];
-        print_name("  output ", a->imported.outputs.items[i].name);
+        print_name("  output ", a->loaded.outputs[i].name);
         printf(": max|a-b| / max|a| = %.3g  (max|a| = %.4g)%s\n", d->relative, d->largest,
                d->is_trustworthy ? "" : "  untrustworthy: constant, zero or not finite");
     }
@@ -247,9 +232,10 @@ static void add_subject(struct text *out, const struct session *s, const struct 
     text_add_json(out, subject->path);
     text_printf(out,
                 ", \"runs\": %zu, \"median\": %.9g, \"quartile1\": %.9g, \"quartile3\": %.9g, \"best\": %.9g, "
-                "\"worst\": %.9g, \"mean\": %.9g, \"steps\": %zu, \"working_bytes\": %zu",
+                "\"worst\": %.9g, \"mean\": %.9g, \"loading\": %.9g, \"steps\": %zu, \"working_bytes\": %zu",
                 l->count, l->median, l->quartile1, l->quartile3, l->minimum, l->maximum, l->mean,
-                model_plan(subject->model)->steps.count, model_plan(subject->model)->arena_bytes);
+                subject->seconds_loading, model_plan(subject->model)->steps.count,
+                model_plan(subject->model)->arena_bytes);
     if (s->options.estimate)
         text_printf(out, ", \"estimate\": %.9g, \"guessed_steps\": %u, \"layout_gap\": %.9g", subject->estimate.seconds,
                     subject->estimate.n_guessed, subject->estimate.gap);
@@ -260,10 +246,10 @@ static void add_differences(struct text *out, const struct session *s)
 {
     text_printf(out, ",\n  \"ratio\": %.9g,\n  \"agrees\": %s,\n  \"outputs\": [\n",
                 s->subjects[1].latency.median / s->subjects[0].latency.median, s->agrees ? "true" : "false");
-    size_t n = s->subjects[0].imported.outputs.count;
+    size_t n = s->subjects[0].loaded.n_outputs;
     for (size_t i = 0; i < n; i++) {
         text_add(out, "    {\"name\": ");
-        text_add_json(out, s->subjects[0].imported.outputs.items[i].name);
+        text_add_json(out, s->subjects[0].loaded.outputs[i].name);
         text_add(out, ", \"relative_difference\": ");
         add_number(out, s->differences[i].relative);
         text_add(out, ", \"largest\": ");
@@ -298,11 +284,11 @@ static bool save_values(const struct session *s, struct error *error)
     const struct subject *a = &s->subjects[0];
     char path[4096];
     bool is_done = true;
-    for (size_t i = 0; is_done && i < a->n_inputs; i++) {
+    for (size_t i = 0; is_done && i < a->loaded.n_inputs; i++) {
         snprintf(path, sizeof path, "%s/input_%zu.npy", s->options.save, i);
         is_done = run_save_value(path, &a->inputs[i], error);
     }
-    for (size_t i = 0; is_done && i < a->imported.outputs.count; i++) {
+    for (size_t i = 0; is_done && i < a->loaded.n_outputs; i++) {
         snprintf(path, sizeof path, "%s/output_%zu.npy", s->options.save, i);
         is_done = run_save_value(path, &a->outputs[i], error);
     }
@@ -355,11 +341,11 @@ static bool print_steps(struct session *s, const struct subject *subject, struct
 {
     struct text text = {0};
     bool is_done = true;
-    backend_expect_model(s->backend, bytes_of_weights(&subject->imported));
+    backend_expect_model(s->backend, subject->loaded.weight_bytes);
     if (s->options.plan)
         plan_print(&text, model_plan(subject->model));
     if (s->options.explain)
-        is_done = backend_explain(s->backend, &subject->imported.graph, &text, error);
+        is_done = backend_explain(s->backend, subject->loaded.graph, &text, error);
     if (is_done && s->options.profile)
         is_done = print_profile(s, subject, error);
     if (text.count)
@@ -400,9 +386,9 @@ static bool print_price(struct session *s, struct subject *subject, struct error
 {
     struct text text = {0};
     bool is_done =
-        backend_estimate(s->backend, &subject->imported.graph, &subject->estimate, error) &&
-        (!s->options.explain || backend_explain(s->backend, &subject->imported.graph, &text, error)) &&
-        (!subject->estimate.n_guessed || backend_list_guesses(s->backend, &subject->imported.graph, &text, error));
+        backend_estimate(s->backend, subject->loaded.graph, &subject->estimate, error) &&
+        (!s->options.explain || backend_explain(s->backend, subject->loaded.graph, &text, error)) &&
+        (!subject->estimate.n_guessed || backend_list_guesses(s->backend, subject->loaded.graph, &text, error));
     if (is_done) {
         print_name("", subject->path);
         printf("\n%s", text.chars ? text.chars : "");
@@ -415,7 +401,7 @@ static bool print_price(struct session *s, struct subject *subject, struct error
 static bool price_subjects(struct session *s, struct error *error)
 {
     for (size_t i = 0; i < s->n; i++)
-        if (!import_subject(s, &s->subjects[i], error) || !print_price(s, &s->subjects[i], error)) {
+        if (!load_subject(s, &s->subjects[i], error) || !print_price(s, &s->subjects[i], error)) {
             name_file_in_error(&s->subjects[i], error);
             return false;
         }
@@ -440,7 +426,9 @@ static bool run_session(struct session *s, struct error *error)
     interrupt_end_at_once(true);
     bool is_run = true;
     for (size_t i = 0; is_run && i < s->n; i++) {
-        is_run = import_subject(s, &s->subjects[i], error) && prepare_subject(s, &s->subjects[i], error);
+        double started = clock_seconds();
+        is_run = load_subject(s, &s->subjects[i], error) && prepare_subject(s, &s->subjects[i], error);
+        s->subjects[i].seconds_loading = clock_seconds() - started;
         if (!is_run)
             name_file_in_error(&s->subjects[i], error);
     }

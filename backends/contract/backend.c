@@ -242,9 +242,8 @@ bool backend_step_cost(struct backend *b, const struct plan *plan, const struct 
     return true;
 }
 
-// The layouts of all tensors by the policy, in `arena`; NULL where they are the standard ones.
-static bool layouts_by_policy(struct backend *b, const struct graph *g, struct arena *arena,
-                              const uint8_t **ret_layouts, struct error *error)
+bool backend_find_layouts(struct backend *b, const struct graph *g, struct arena *arena, const uint8_t **ret_layouts,
+                          struct error *error)
 {
     uint8_t *layouts = NULL;
     if (b->policy == LAYOUTS_BEST && b->target.layouts && !layouts_find(b, g, arena, &layouts, NULL, error))
@@ -301,7 +300,7 @@ bool backend_estimate(struct backend *b, const struct graph *g, struct estimate 
     if (is_searched)
         is_done = layouts_find(b, g, b->scratch, &best, ret_estimate, error);
     else
-        is_done = layouts_by_policy(b, g, b->scratch, &layouts, error) &&
+        is_done = backend_find_layouts(b, g, b->scratch, &layouts, error) &&
                   backend_estimate_with(b, g, layouts, ret_estimate, error);
     arena_release(b->scratch, mark);
     return is_done;
@@ -314,7 +313,8 @@ bool backend_visit_steps(struct backend *b, const struct graph *g, visit_step_fn
     struct plan plan = {0};
     const uint8_t *layouts;
     arena_init(&arena);
-    bool is_done = layouts_by_policy(b, g, &arena, &layouts, error) && make_plan(b, g, layouts, &arena, &plan, error);
+    bool is_done =
+        backend_find_layouts(b, g, &arena, &layouts, error) && make_plan(b, g, layouts, &arena, &plan, error);
     for (size_t i = 0; is_done && i < plan.steps.count; i++) {
         struct step_cost cost;
         if (plan.steps.items[i].is_constant)
@@ -336,7 +336,8 @@ bool backend_hash_plan(struct backend *b, const struct graph *g, uint64_t *ret_h
     const uint8_t *layouts;
     struct words *words = &b->memory->words;
     arena_init(&arena);
-    bool is_done = layouts_by_policy(b, g, &arena, &layouts, error) && make_plan(b, g, layouts, &arena, &plan, error);
+    bool is_done =
+        backend_find_layouts(b, g, &arena, &layouts, error) && make_plan(b, g, layouts, &arena, &plan, error);
     *ret_hash = 0;
     for (size_t i = 0; is_done && i < plan.steps.count; i++) {
         step_spell(&plan, &plan.steps.items[i], words);
@@ -387,7 +388,8 @@ static bool list_steps(struct backend *b, const struct graph *g, bool only_guess
     struct plan plan = {0};
     arena_init(&arena);
     const uint8_t *layouts;
-    bool is_done = layouts_by_policy(b, g, &arena, &layouts, error) && make_plan(b, g, layouts, &arena, &plan, error);
+    bool is_done =
+        backend_find_layouts(b, g, &arena, &layouts, error) && make_plan(b, g, layouts, &arena, &plan, error);
     struct priced_step *priced = is_done ? arena_array(&arena, struct priced_step, plan.steps.count + 1) : NULL;
     size_t n = 0;
     for (size_t i = 0; is_done && i < plan.steps.count; i++) {
@@ -435,7 +437,7 @@ struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n
     struct arena arena;
     const uint8_t *layouts;
     arena_init(&arena);
-    struct model *m = layouts_by_policy(b, g, &arena, &layouts, error)
+    struct model *m = backend_find_layouts(b, g, &arena, &layouts, error)
                           ? backend_prepare_with(b, g, layouts, n_weights, weights, error)
                           : NULL;
     arena_free(&arena);
@@ -445,8 +447,15 @@ struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n
 struct model *backend_prepare_with(struct backend *b, const struct graph *g, const uint8_t *layouts, size_t n_weights,
                                    const struct tensor_value *weights, struct error *error)
 {
+    struct given_weights given = {n_weights, weights, b->options.weights};
+    return backend_prepare_from(b, g, layouts, &given, error);
+}
+
+struct model *backend_prepare_from(struct backend *b, const struct graph *g, const uint8_t *layouts,
+                                   const struct given_weights *weights, struct error *error)
+{
     if (b->methods->prepare)
-        return b->methods->prepare(b, g, layouts, n_weights, weights, error);
+        return b->methods->prepare(b, g, layouts, weights, error);
     error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s is not here: its costs are known, but nothing can be run on it",
                    b->device);
     return NULL;
@@ -482,6 +491,12 @@ bool model_profile(struct model *m, const struct tensor_value *inputs, struct te
 const struct plan *model_plan(const struct model *m)
 {
     return m->backend->methods->plan_of(m);
+}
+
+void model_list_packed(const struct model *m, packed_weights *list)
+{
+    if (m->backend->methods->list_packed)
+        m->backend->methods->list_packed(m, list);
 }
 
 void model_allocate_outputs(const struct model *m, struct tensor_value *ret_outputs, struct arena *arena)

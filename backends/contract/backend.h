@@ -10,6 +10,7 @@
 // measured once per device and shared by all graphs of a search.
 #ifndef BACKENDS_CONTRACT_BACKEND_H
 #define BACKENDS_CONTRACT_BACKEND_H
+#include "backends/contract/packing.h"
 #include "backends/planning/plan.h"
 #include "expressions/value.h"
 
@@ -36,7 +37,24 @@ struct weight_source {
     // Of the weight with this index, until it is released as often as it was acquired. NULL: error.
     const void *(*acquire)(void *context, size_t index, struct error *error);
     void (*release)(void *context, size_t index, const void *data);
+    // The weight packed so, in `bytes` bytes aligned to 64, as long as the source is there; NULL: it has none. NULL
+    // instead of the function: it never has.
+    const void *(*find_packed)(void *context, size_t index, const struct packing *packing, size_t bytes);
 };
+// The weights of a graph by the `index` attribute of its weight leaves; those without data come from the source.
+struct given_weights {
+    size_t count;
+    const struct tensor_value *values;
+    const struct weight_source *source;   // may be NULL
+};
+// What a model reads in every run of a weight that it has packed.
+struct packed_weight {
+    size_t index;
+    struct packing packing;
+    const void *data;
+    size_t bytes;
+};
+typedef VEC(struct packed_weight) packed_weights;
 
 struct backend_options {
     int threads;               // 0: as many as there are cores
@@ -76,8 +94,8 @@ struct backend_methods {
     // A guess, where the cost is not known and may not be measured. NULL: that of a small processor.
     double (*guess)(const struct backend *b, const struct plan *plan, const struct step *step);
     // NULL: the device is not here, only its costs are. `layouts` as of plan_request.
-    struct model *(*prepare)(struct backend *b, const struct graph *g, const uint8_t *layouts, size_t n_weights,
-                             const struct tensor_value *weights, struct error *error);
+    struct model *(*prepare)(struct backend *b, const struct graph *g, const uint8_t *layouts,
+                             const struct given_weights *weights, struct error *error);
     bool (*run)(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, struct error *error);
     // As run, with the seconds of every step of the plan (0 for those done once).
     bool (*profile)(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs,
@@ -86,6 +104,8 @@ struct backend_methods {
     bool (*time)(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, double *ret_seconds,
                  struct error *error);
     const struct plan *(*plan_of)(const struct model *m);
+    // NULL: weights are packed in no way that can be kept.
+    void (*list_packed)(const struct model *m, packed_weights *list);
     void (*free_model)(struct model *m);
     void (*close)(struct backend *b);
 };
@@ -161,6 +181,13 @@ struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n
                               const struct tensor_value *weights, struct error *error);
 struct model *backend_prepare_with(struct backend *b, const struct graph *g, const uint8_t *layouts, size_t n_weights,
                                    const struct tensor_value *weights, struct error *error);
+struct model *backend_prepare_from(struct backend *b, const struct graph *g, const uint8_t *layouts,
+                                   const struct given_weights *weights, struct error *error);
+// Adds the weights that the model packed as a whole, and that may be kept: data lives as long as the model.
+void model_list_packed(const struct model *m, packed_weights *list);
+// The layout of every tensor by the backend's policy, in `arena`; NULL where they are the standard ones.
+bool backend_find_layouts(struct backend *b, const struct graph *g, struct arena *arena, const uint8_t **ret_layouts,
+                          struct error *error);
 // `inputs` by the `index` attribute of input leaves; `outputs` one for each output of the graph, with memory of the
 // right size (model_allocate_outputs). Data types and shapes must be the graph's.
 bool model_run(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, struct error *error);

@@ -112,6 +112,28 @@ static void free_conv(void *state)
     onednn_free(((struct prepared_conv *)state)->primitive);
 }
 
+static bool describe_weights_of_conv(const void *state, struct packing *ret_packing)
+{
+    return onednn_describe_weights(((const struct prepared_conv *)state)->primitive, ret_packing);
+}
+
+// Found packed, or else packed now where the weights are known already.
+static bool give_weights(struct prepared_conv *c, const struct step_request *r)
+{
+    struct packing packing;
+    size_t bytes = onednn_weights_bytes(c->primitive);
+    if (c->has_constant_weights && describe_weights_of_conv(c, &packing))
+        c->packed = (char *)cpu_find_packed(r, &packing, bytes);
+    if (c->packed)
+        return true;
+    c->packed = arena_alloc(r->arena, bytes, 64);
+    if (!cpu_provide_plain(r))
+        return false;
+    return !c->has_constant_weights ||
+           onednn_pack_weights(c->primitive, &c->plain_weights, address_of_view(r->memory, &c->weights), c->packed) ||
+           error_set_code(r->error, EXIT_UNSUPPORTED, NULL, "oneDNN refuses to pack the weights of a convolution");
+}
+
 static void *prepare_conv(const struct step_request *r)
 {
     struct prepared_conv *c = arena_new(r->arena, struct prepared_conv);
@@ -123,17 +145,13 @@ static void *prepare_conv(const struct step_request *r)
     cpu_read_epilogue(r->plan->graph, r->step, c->loop, 1, &c->epilogue);
     make_primitive(c, r);
     if (!c->primitive) {
-        c->fallback = cpu_fallback_prepare(r);
+        c->fallback = cpu_provide_plain(r) ? cpu_fallback_prepare(r) : NULL;
+        return c->fallback ? c : NULL;
+    }
+    if (give_weights(c, r))
         return c;
-    }
-    c->packed = arena_alloc(r->arena, onednn_weights_bytes(c->primitive), 64);
-    if (c->has_constant_weights &&
-        !onednn_pack_weights(c->primitive, &c->plain_weights, address_of_view(r->memory, &c->weights), c->packed)) {
-        error_set_code(r->error, EXIT_UNSUPPORTED, NULL, "oneDNN refuses to pack the weights of a convolution");
-        free_conv(c);
-        return NULL;
-    }
-    return c;
+    free_conv(c);
+    return NULL;
 }
 
 static size_t scratch_of_conv(const void *state)
@@ -177,5 +195,6 @@ const struct cpu_kernel cpu_kernel_conv = {
     .scratch_bytes = scratch_of_conv,
     .weights = weights_of_conv,
     .packed_operand = packed_operand_of_conv,
+    .describe_weights = describe_weights_of_conv,
     .free = free_conv,
 };

@@ -166,7 +166,7 @@ static bool prepare_constant(struct cpu_model *m, struct cpu_backend *b, const s
 {
     struct arena arena;
     arena_init(&arena);
-    struct step_request r = {b, &m->plan, step, m->memory, &arena, error};
+    struct step_request r = {b, &m->plan, step, m->memory, &arena, error, &m->kept};
     const struct cpu_kernel *kernel = kernel_of(step);
     void *state = kernel->prepare(&r);
     size_t bytes = state && kernel->scratch_bytes ? kernel->scratch_bytes(state) : 0;
@@ -184,14 +184,15 @@ static bool prepare_step(struct cpu_model *m, struct cpu_backend *b, size_t numb
 {
     const struct step *step = &m->plan.steps.items[number];
     const struct cpu_kernel *kernel = kernel_of(step);
-    if (!kept_memory_enter(&m->kept, number, error))
+    int left_out = kernel->describe_weights ? CPU_PACKED_OPERAND : -1;
+    if (!kept_memory_enter(&m->kept, number, left_out, error))
         return false;
     if (step->is_constant) {
         bool is_done = prepare_constant(m, b, step, error);
         kept_memory_leave(&m->kept, number, -1);
         return is_done;
     }
-    struct step_request r = {b, &m->plan, step, m->memory, &m->arena, error};
+    struct step_request r = {b, &m->plan, step, m->memory, &m->arena, error, &m->kept};
     void *state = kernel->prepare(&r);
     if (!state)
         return false;
@@ -216,8 +217,8 @@ static bool prepare_steps(struct cpu_model *m, struct cpu_backend *b, struct err
     return true;
 }
 
-static struct model *prepare(struct backend *backend, const struct graph *g, const uint8_t *layouts, size_t n_weights,
-                             const struct tensor_value *weights, struct error *error)
+static struct model *prepare(struct backend *backend, const struct graph *g, const uint8_t *layouts,
+                             const struct given_weights *weights, struct error *error)
 {
     struct cpu_backend *b = (struct cpu_backend *)backend;
     struct cpu_model *m = mem_alloc_zero(sizeof *m);
@@ -233,7 +234,7 @@ static struct model *prepare(struct backend *backend, const struct graph *g, con
         plan_lay_out_memory(&m->plan);
     if (m->has_plan && plan_has_room(&m->plan, error)) {
         find_memory(m);
-        kept_memory_init(&m->kept, &m->plan, backend->options.weights, n_weights, weights, m->memory, &m->arena);
+        kept_memory_init(&m->kept, &m->plan, weights, m->memory, &m->arena);
         if (prepare_steps(m, b, error))
             return &m->base;
     }
@@ -329,6 +330,24 @@ static bool profile(struct model *model, const struct tensor_value *inputs, stru
     return true;
 }
 
+static void list_packed(const struct model *model, packed_weights *list)
+{
+    const struct cpu_model *m = (const struct cpu_model *)model;
+    for (size_t i = 0; i < m->n_steps; i++) {
+        const struct prepared_step *s = &m->steps[i];
+        const struct step *step = &m->plan.steps.items[s->number];
+        struct packed_weight w;
+        char *data;
+        if (!s->kernel->describe_weights || s->kernel->packed_operand(s->state) != CPU_PACKED_OPERAND ||
+            !cpu_packs_whole_weight(&m->plan, step) || !s->kernel->describe_weights(s->state, &w.packing))
+            continue;
+        w.index = (size_t)m->plan.memory.items[step->operands[CPU_PACKED_OPERAND].memory].index;
+        w.bytes = s->kernel->weights(s->state, &data);
+        w.data = data;
+        vec_push(list, w);
+    }
+}
+
 static const struct plan *plan_of(const struct model *m)
 {
     return &((const struct cpu_model *)m)->plan;
@@ -355,6 +374,7 @@ static const struct backend_methods methods = {
     .profile = profile,
     .time = time_run,
     .plan_of = plan_of,
+    .list_packed = list_packed,
     .free_model = free_model,
     .close = close_cpu,
 };

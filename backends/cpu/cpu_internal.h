@@ -5,6 +5,7 @@
 #include "backends/cpu/onednn.h"
 #include "backends/cpu/vector.h"
 
+struct kept_memory;
 struct yardstick;
 
 struct cpu_backend {
@@ -28,6 +29,7 @@ struct step_request {
     char *const *memory;   // addresses; only of constants may the contents be read
     struct arena *arena;   // lives as long as the prepared step
     struct error *error;
+    struct kept_memory *kept;   // of a model; NULL: the step is measured alone
 };
 struct cpu_kernel {
     struct kernel base;
@@ -37,7 +39,10 @@ struct cpu_kernel {
     size_t (*scratch_bytes)(const void *state);                 // NULL: none
     size_t (*weights)(const void *state, char **ret_weights);   // the packed ones; NULL: none
     int (*packed_operand)(const void *state);   // that is not read after prepare, -1: none; NULL: none ever
-    void (*free)(void *state);                                  // NULL: nothing to free
+    // How those weights stand, in a kernel that takes them packed, or asks for that operand's memory itself
+    // (packed_weights.c). False: in no way that can be described. NULL: it does neither.
+    bool (*describe_weights)(const void *state, struct packing *ret_packing);
+    void (*free)(void *state);   // NULL: nothing to free
 };
 
 extern const struct cpu_kernel cpu_kernel_loops, cpu_kernel_evaluate, cpu_kernel_conv, cpu_kernel_pool,
@@ -78,6 +83,13 @@ bool cpu_read_epilogue(const struct graph *g, const struct step *step, const str
                        struct cpu_epilogue *ret_epilogue);
 void cpu_epilogue_arguments(const struct cpu_epilogue *e, const struct loop *loop, char *const *memory,
                             struct onednn_arguments *ret_arguments);
+
+// A weight that the source of the model has packed so, and NULL otherwise: then its plain memory is to be provided. The
+// view has to be the whole of it (packed_weights.c).
+#define CPU_PACKED_OPERAND 1   // of all kernels that pack one
+const void *cpu_find_packed(const struct step_request *r, const struct packing *packing, size_t bytes);
+bool cpu_provide_plain(const struct step_request *r);
+bool cpu_packs_whole_weight(const struct plan *plan, const struct step *step);
 
 // For steps that the library refuses: slow, and right (fallback.c).
 struct cpu_fallback;

@@ -66,15 +66,15 @@ static bool find_weight(struct kept_memory *k, memory_id m, struct error *error)
 {
     const struct plan_memory *memory = &k->plan->memory.items[m];
     size_t index = (size_t)memory->index;
-    bool is_known = memory->index >= 0 && index < k->n_weights &&
-                    type_bytes(&k->weights[index].type) == bytes_of(memory);
-    if (is_known && k->weights[index].data) {
-        k->at[m] = k->weights[index].data;
+    bool is_known =
+        memory->index >= 0 && index < k->given.count && type_bytes(&k->given.values[index].type) == bytes_of(memory);
+    if (is_known && k->given.values[index].data) {
+        k->at[m] = k->given.values[index].data;
         return true;
     }
-    if (!is_known || !k->source)
+    if (!is_known || !k->given.source)
         return error_set_code(error, EXIT_UNSUPPORTED, NULL, "weight %lld has no value", (long long)memory->index);
-    k->at[m] = (char *)k->source->acquire(k->source->context, index, error);
+    k->at[m] = (char *)k->given.source->acquire(k->given.source->context, index, error);
     k->blocks[m].is_acquired = k->at[m] != NULL;
     return k->at[m] != NULL;
 }
@@ -95,7 +95,7 @@ static void give_back(struct kept_memory *k, memory_id m)
 {
     struct kept_block *b = &k->blocks[m];
     if (b->is_acquired)
-        k->source->release(k->source->context, (size_t)k->plan->memory.items[m].index, k->at[m]);
+        k->given.source->release(k->given.source->context, (size_t)k->plan->memory.items[m].index, k->at[m]);
     b->is_acquired = false;
     arena_free(&b->arena);
     k->at[m] = NULL;
@@ -108,9 +108,25 @@ static bool give_back_if_over(struct kept_memory *k, memory_id m, size_t step, s
     return true;
 }
 
-bool kept_memory_enter(struct kept_memory *k, size_t step, struct error *error)
+bool kept_memory_enter(struct kept_memory *k, size_t step, int left_out, struct error *error)
 {
-    return touch_all_but(k, step, -1, provide, error);
+    return touch_all_but(k, step, left_out, provide, error);
+}
+
+bool kept_memory_provide(struct kept_memory *k, memory_id m, struct error *error)
+{
+    return !lasts(k->plan, m) || provide(k, m, 0, error);
+}
+
+const void *kept_memory_find_packed(const struct kept_memory *k, memory_id m, const struct packing *packing,
+                                    size_t bytes)
+{
+    const struct weight_source *source = k->given.source;
+    const struct plan_memory *memory = &k->plan->memory.items[m];
+    if (!source || !source->find_packed || memory->place != MEMORY_WEIGHT ||
+        packing_elements(packing) != memory->elements)
+        return NULL;
+    return source->find_packed(source->context, (size_t)memory->index, packing, bytes);
 }
 
 void kept_memory_leave(struct kept_memory *k, size_t step, int packed)
@@ -120,10 +136,10 @@ void kept_memory_leave(struct kept_memory *k, size_t step, int packed)
     touch_all_but(k, step, -1, give_back_if_over, NULL);
 }
 
-void kept_memory_init(struct kept_memory *k, const struct plan *plan, const struct weight_source *source,
-                      size_t n_weights, const struct tensor_value *weights, char **at, struct arena *arena)
+void kept_memory_init(struct kept_memory *k, const struct plan *plan, const struct given_weights *weights, char **at,
+                      struct arena *arena)
 {
-    *k = (struct kept_memory){plan, source, n_weights, weights, at};
+    *k = (struct kept_memory){.plan = plan, .given = *weights, .at = at};
     k->blocks = arena_array(arena, struct kept_block, plan->memory.count + 1);
     for (size_t i = 0; i < plan->steps.count; i++)
         touch_all_but(k, i, -1, note_last_step, NULL);

@@ -102,10 +102,25 @@ static void free_linear(void *state)
     onednn_free(((struct prepared_linear *)state)->primitive);
 }
 
-static bool pack_linear(struct prepared_linear *s, const struct step_request *r, const struct onednn_tensor *plain)
+static bool describe_weights_of_linear(const void *state, struct packing *ret_packing)
 {
-    s->packed = arena_alloc(r->arena, onednn_weights_bytes(s->primitive), 64);
-    return onednn_pack_weights(s->primitive, plain, address_of_view(r->memory, &s->weights), s->packed);
+    return onednn_describe_weights(((const struct prepared_linear *)state)->primitive, ret_packing);
+}
+
+// Found packed, or else packed now.
+static bool give_weights(struct prepared_linear *s, const struct step_request *r, const struct onednn_tensor *plain)
+{
+    struct packing packing;
+    size_t bytes = onednn_weights_bytes(s->primitive);
+    if (describe_weights_of_linear(s, &packing))
+        s->packed = (char *)cpu_find_packed(r, &packing, bytes);
+    if (s->packed)
+        return true;
+    s->packed = arena_alloc(r->arena, bytes, 64);
+    if (!cpu_provide_plain(r))
+        return false;
+    return onednn_pack_weights(s->primitive, plain, address_of_view(r->memory, &s->weights), s->packed) ||
+           error_set_code(r->error, EXIT_UNSUPPORTED, NULL, "oneDNN refuses to pack the weights of a matrix product");
 }
 
 static void *prepare_linear(const struct step_request *r)
@@ -125,10 +140,9 @@ static void *prepare_linear(const struct step_request *r)
     s->primitive = onednn_matmul(r->backend->onednn, &source, &weights, s->epilogue.bias >= 0 ? &bias : NULL, &target,
                                  &s->epilogue.ops);
     if (!s->primitive)
-        s->fallback = cpu_fallback_prepare(r);
-    if (s->fallback || pack_linear(s, r, &plain))
+        s->fallback = cpu_provide_plain(r) ? cpu_fallback_prepare(r) : NULL;
+    if (s->primitive ? give_weights(s, r, &plain) : s->fallback != NULL)
         return s;
-    error_set_code(r->error, EXIT_UNSUPPORTED, NULL, "oneDNN refuses to pack the weights of a matrix product");
     free_linear(s);
     return NULL;
 }
@@ -171,6 +185,7 @@ const struct cpu_kernel cpu_kernel_linear = {
     .scratch_bytes = scratch_of_linear,
     .weights = weights_of_linear,
     .packed_operand = packed_operand_of_linear,
+    .describe_weights = describe_weights_of_linear,
     .free = free_linear,
 };
 

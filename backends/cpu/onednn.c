@@ -291,6 +291,12 @@ size_t onednn_weights_bytes(const struct onednn_primitive *p)
     return bytes_of(p, dnnl_query_weights_md);
 }
 
+bool onednn_describe_weights(const struct onednn_primitive *p, struct packing *ret_packing)
+{
+    onednn_desc desc = dnnl_primitive_desc_query_md(p->desc, dnnl_query_weights_md, 0);
+    return desc && onednn_desc_read(desc, ret_packing);
+}
+
 // --- running ---------------------------------------------------------------------------------------------------------
 
 bool onednn_pack_weights(struct onednn_primitive *p, const struct onednn_tensor *plain, const void *from, void *to)

@@ -2,6 +2,7 @@
 // tensors with strides. What differs between oneDNN 2 and 3 is in onednn_v2.c and onednn_v3.c.
 #ifndef BACKENDS_CPU_ONEDNN_H
 #define BACKENDS_CPU_ONEDNN_H
+#include "backends/contract/packing.h"
 #include "backends/planning/postops.h"
 #include "backends/planning/view.h"
 #include <stddef.h>
@@ -49,6 +50,8 @@ void onednn_free(struct onednn_primitive *p);
 // 0 for NULL.
 size_t onednn_scratch_bytes(const struct onednn_primitive *p);
 size_t onednn_weights_bytes(const struct onednn_primitive *p);
+// How the primitive wants its weights. False: in a way that only the library knows.
+bool onednn_describe_weights(const struct onednn_primitive *p, struct packing *ret_packing);
 // From a plain arrangement into the one that the primitive chose.
 bool onednn_pack_weights(struct onednn_primitive *p, const struct onednn_tensor *plain, const void *from, void *to);
 

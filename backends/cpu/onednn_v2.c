@@ -20,6 +20,31 @@ void onednn_desc_free(onednn_desc desc)
         mem_free((void *)desc, sizeof *desc);
 }
 
+static bool is_nothing(const dnnl_dims_t offsets, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (offsets[i])
+            return false;
+    return true;
+}
+
+bool onednn_desc_read(onednn_desc desc, struct packing *ret_packing)
+{
+    const dnnl_blocking_desc_t *blocking = &desc->format_desc.blocking;
+    if (desc->format_kind != dnnl_blocked || desc->data_type != dnnl_f32 || desc->offset0 || desc->extra.flags ||
+        !is_nothing(desc->padded_offsets, desc->ndims))
+        return false;
+    *ret_packing = (struct packing){.rank = desc->ndims, .n_blocks = blocking->inner_nblks};
+    for (int i = 0; i < desc->ndims; i++) {
+        ret_packing->dim[i] = desc->dims[i];
+        ret_packing->padded[i] = desc->padded_dims[i];
+        ret_packing->stride[i] = blocking->strides[i];
+    }
+    for (int i = 0; i < blocking->inner_nblks; i++)
+        ret_packing->blocks[i] = (struct packing_block){blocking->inner_idxs[i], blocking->inner_blks[i]};
+    return true;
+}
+
 dnnl_status_t onednn_append_curve(dnnl_post_ops_t ops, dnnl_alg_kind_t kind, float alpha, float beta)
 {
     return dnnl_post_ops_append_eltwise(ops, 1.0f, kind, alpha, beta);

@@ -9,7 +9,7 @@
 #include "backends/cpu/loops.h"
 #include "core/memory/arena.h"
 
-#define MOST_COLUMNS 4096    // of a panel: 16 KiB of sums
+#define MOST_COLUMNS 4096   // of a panel: 16 KiB of sums
 #define LEAST_COLUMNS 64    // that are worth a thread
 #define WORTH_THREADS 1e5   // products
 
@@ -46,6 +46,30 @@ static void pack(struct prepared_row *s, const struct view *weights, const float
     }
 }
 
+static bool describe_weights_of_row(const void *state, struct packing *ret_packing)
+{
+    const struct prepared_row *s = state;
+    *ret_packing = (struct packing){.rank = 2, .dim = {s->rows, s->columns}, .panel = s->panel};
+    return true;
+}
+
+// Found packed, or else packed now.
+static bool give_weights(struct prepared_row *s, const struct step_request *r)
+{
+    const struct view *weights = &r->step->operands[CPU_PACKED_OPERAND];
+    size_t bytes = (size_t)(s->rows * s->columns) * sizeof *s->packed;
+    struct packing packing;
+    describe_weights_of_row(s, &packing);
+    s->packed = (float *)cpu_find_packed(r, &packing, bytes);
+    if (s->packed)
+        return true;
+    s->packed = arena_alloc(r->arena, bytes, 64);
+    if (!cpu_provide_plain(r))
+        return false;
+    pack(s, weights, (const float *)(const void *)address_of_view(r->memory, weights));
+    return true;
+}
+
 static void *prepare_row(const struct step_request *r)
 {
     struct prepared_row *s = arena_new(r->arena, struct prepared_row);
@@ -61,9 +85,7 @@ static void *prepare_row(const struct step_request *r)
     s->vector = r->backend->vector;
     s->has_relu = cpu_attribute_int(&r->plan->graph->nodes.items[step->node], ROLE_ACTIVATION) != 0;
     s->epilogue = step->n_loops ? loops_compile(&epilogue, s->vector, r->backend->threads, r->arena) : NULL;
-    s->packed = arena_alloc(r->arena, (size_t)(s->rows * s->columns) * sizeof *s->packed, 64);
-    pack(s, weights, (const float *)(const void *)address_of_view(r->memory, weights));
-    return s;
+    return give_weights(s, r) ? s : NULL;
 }
 
 static void run_panel(const struct prepared_row *s, const float *x, float *z, int64_t begin)
@@ -110,4 +132,5 @@ const struct cpu_kernel cpu_kernel_row = {
     .run = run_row,
     .weights = weights_of_row,
     .packed_operand = packed_operand_of_row,
+    .describe_weights = describe_weights_of_row,
 };

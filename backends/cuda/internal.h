@@ -88,8 +88,8 @@ struct gpu_kernel *kernel_cache_find(struct kernel_cache *cache, const char *tex
 
 // --- models (model.c), costs (measure.c, roofline.c) -----------------------------------------------------------------
 
-struct model *cuda_prepare(struct backend *b, const struct graph *g, const uint8_t *layouts, size_t n_weights,
-                           const struct tensor_value *weights, struct error *error);
+struct model *cuda_prepare(struct backend *b, const struct graph *g, const uint8_t *layouts,
+                           const struct given_weights *weights, struct error *error);
 bool cuda_run(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, struct error *error);
 bool cuda_time(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, double *ret_seconds,
                struct error *error);

@@ -37,10 +37,11 @@ bool cuda_synchronize(struct cuda_backend *b, struct error *error)
 }
 
 static bool upload_weight(struct cuda_backend *b, char *block, size_t index, size_t bytes,
-                          const struct tensor_value *weights, struct error *error)
+                          const struct given_weights *weights, struct error *error)
 {
-    const struct weight_source *source = weights[index].data ? NULL : b->base.options.weights;
-    const void *data = source ? source->acquire(source->context, index, error) : weights[index].data;
+    const struct tensor_value *value = &weights->values[index];
+    const struct weight_source *source = value->data ? NULL : weights->source;
+    const void *data = source ? source->acquire(source->context, index, error) : value->data;
     if (!data)
         return !source && error_set_code(error, EXIT_UNSUPPORTED, NULL, "weight %zu has no value", index);
     bool is_done = b->api->upload(b->gpu, block, data, bytes) ||
@@ -50,8 +51,8 @@ static bool upload_weight(struct cuda_backend *b, char *block, size_t index, siz
     return is_done;
 }
 
-static bool place_memory(struct cuda_model *m, struct cuda_backend *b, memory_id id, size_t n_weights,
-                         const struct tensor_value *weights, struct error *error)
+static bool place_memory(struct cuda_model *m, struct cuda_backend *b, memory_id id,
+                         const struct given_weights *weights, struct error *error)
 {
     const struct plan_memory *memory = &m->plan.memory.items[id];
     size_t bytes = mem_product((size_t)memory->elements, dtype_size(memory->dtype));
@@ -60,22 +61,22 @@ static bool place_memory(struct cuda_model *m, struct cuda_backend *b, memory_id
         return true;
     }
     bool is_weight = memory->place == MEMORY_WEIGHT;
-    if (is_weight && (memory->index < 0 || (uint64_t)memory->index >= n_weights ||
-                      type_bytes(&weights[memory->index].type) != bytes))
+    if (is_weight && (memory->index < 0 || (uint64_t)memory->index >= weights->count ||
+                      type_bytes(&weights->values[memory->index].type) != bytes))
         return error_set_code(error, EXIT_UNSUPPORTED, NULL, "weight %lld has no value", (long long)memory->index);
     m->at.memory[id] = m->blocks[id] = cuda_allocate(b, bytes, error);
     return m->blocks[id] &&
            (!is_weight || upload_weight(b, m->blocks[id], (size_t)memory->index, bytes, weights, error));
 }
 
-static bool place_memories(struct cuda_model *m, struct cuda_backend *b, size_t n_weights,
-                           const struct tensor_value *weights, struct error *error)
+static bool place_memories(struct cuda_model *m, struct cuda_backend *b, const struct given_weights *weights,
+                           struct error *error)
 {
     m->at.memory = arena_array(&m->arena, char *, m->plan.memory.count + 1);
     m->blocks = arena_array(&m->arena, char *, m->plan.memory.count + 1);
     m->working = cuda_allocate(b, m->plan.arena_bytes, error);
     for (memory_id i = 0; m->working && i < m->plan.memory.count; i++)
-        if (!place_memory(m, b, i, n_weights, weights, error))
+        if (!place_memory(m, b, i, weights, error))
             return false;
     return m->working != NULL;
 }
@@ -149,8 +150,8 @@ static bool prepare_steps(struct cuda_model *m, struct cuda_backend *b, struct e
     return m->at.scratch && run_constants(m, b, error);
 }
 
-struct model *cuda_prepare(struct backend *backend, const struct graph *g, const uint8_t *layouts, size_t n_weights,
-                           const struct tensor_value *weights, struct error *error)
+struct model *cuda_prepare(struct backend *backend, const struct graph *g, const uint8_t *layouts,
+                           const struct given_weights *weights, struct error *error)
 {
     struct cuda_backend *b = (struct cuda_backend *)backend;
     struct cuda_model *m = mem_alloc_zero(sizeof *m);
@@ -163,7 +164,7 @@ struct model *cuda_prepare(struct backend *backend, const struct graph *g, const
         error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s", reason);
     else
         plan_lay_out_memory(&m->plan);
-    if (m->has_plan && place_memories(m, b, n_weights, weights, error) && prepare_steps(m, b, error)) {
+    if (m->has_plan && place_memories(m, b, weights, error) && prepare_steps(m, b, error)) {
         drop_constants(m, b);
         release_used_weights(m, b);
         return &m->base;

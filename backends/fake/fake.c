@@ -164,7 +164,7 @@ static bool measure(struct backend *b, const struct plan *plan, const struct ste
 // --- the device ------------------------------------------------------------------------------------------------------
 
 static struct model *refuse_to_prepare(struct backend *b, const struct graph *g, const uint8_t *layouts,
-                                       size_t n_weights, const struct tensor_value *weights, struct error *error)
+                                       const struct given_weights *weights, struct error *error)
 {
     error_set_code(error, EXIT_UNSUPPORTED, NULL, "the fake device cannot run models");
     return NULL;

@@ -1,9 +1,7 @@
-// Weights on demand, inputs from seeds, outputs compared, and .npy files.
+// Weights on demand, outputs compared, models timed in turns, and .npy files written.
 #include "optimizer/run/run.h"
 
 #include "core/memory/arena.h"
-#include "core/memory/hash.h"
-#include "core/numbers/random.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
@@ -12,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-// --- weights and inputs ----------------------------------------------------------------------------------------------
+// --- weights -------------------------------------------------------------------------------------------------------
 
 static const void *acquire(void *context, size_t index, struct error *error)
 {
@@ -60,39 +58,6 @@ const struct tensor_value *run_collect_weights(struct imported_model *m, const s
     }
     mem_free(live, g->nodes.count + 1);
     return is_done ? values : NULL;
-}
-
-bool run_check_inputs(const struct imported_model *m, struct error *error)
-{
-    for (size_t i = 0; i < m->inputs.count; i++) {
-        const struct imported_value *input = &m->inputs.items[i];
-        const struct type *type = graph_type(&m->graph, input->tensor);
-        if (!type_is_known(type))
-            return error_set_code(error, EXIT_USAGE, m->file->path,
-                                  "the type of input %s is not known; --shape %s=... gives it", input->name,
-                                  input->name);
-        if (!dtype_has_numbers(type->dtype))
-            return error_set_code(error, EXIT_UNSUPPORTED, m->file->path, "input %s has elements of type %s",
-                                  input->name, dtype_name(type->dtype));
-    }
-    return true;
-}
-
-struct tensor_value *run_make_inputs(const struct imported_model *m, uint64_t seed, int64_t integer_limit,
-                                     struct arena *arena, size_t *ret_count)
-{
-    struct tensor_value *values = arena_array(arena, struct tensor_value, m->inputs.count + 1);
-    *ret_count = m->inputs.count;
-    for (size_t i = 0; i < m->inputs.count; i++) {
-        const struct imported_value *input = &m->inputs.items[i];
-        const struct type *type = graph_type(&m->graph, input->tensor);
-        size_t index = (size_t)graph_producer(&m->graph, input->tensor)->attributes[0].ints[0];
-        struct random random = random_seed(hash_mix(seed, hash_string(input->name)));
-        values[index].type = *type;
-        values[index].data = value_allocate(arena, type);
-        value_fill_random(&values[index], &random, integer_limit);
-    }
-    return values;
 }
 
 // --- comparing -------------------------------------------------------------------------------------------------------

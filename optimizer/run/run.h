@@ -1,5 +1,5 @@
-// Running imported models on a device: weights bound, inputs made from a seed, outputs compared, latencies measured
-// side by side. What taso-run prints, and what taso-opt decides by.
+// Running imported models on a device: weights bound, outputs compared, latencies measured side by side. What taso-run
+// prints, and what taso-opt decides by.
 #ifndef OPTIMIZER_RUN_RUN_H
 #define OPTIMIZER_RUN_RUN_H
 #include "backends/contract/backend.h"
@@ -14,14 +14,6 @@ const struct tensor_value *run_collect_weights(struct imported_model *m, const s
 // The same without the values, which a backend with this source takes from the model while it needs them.
 const struct tensor_value *run_list_weights(struct imported_model *m, const struct graph *g);
 struct weight_source run_weight_source(struct imported_model *m);
-
-// Can values be made for all inputs of the model? Else EXIT_USAGE (a size is not known) or EXIT_UNSUPPORTED.
-bool run_check_inputs(const struct imported_model *m, struct error *error);
-// One value for each input leaf of the model, indexed as the leaves are (`ret_count`), allocated in `arena`. Each
-// input's numbers depend on the seed and its name alone: normal ones for floats, below `integer_limit` for integers,
-// coins for bool. Only for models that run_check_inputs accepts.
-struct tensor_value *run_make_inputs(const struct imported_model *m, uint64_t seed, int64_t integer_limit,
-                                     struct arena *arena, size_t *ret_count);
 
 struct output_difference {
     double largest;        // max|a|, a being the reference

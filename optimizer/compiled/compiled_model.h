@@ -1,0 +1,64 @@
+// Compiled models: optimized graphs with their layouts and with their weights as this program's executor reads them, in
+// files that are mapped (docs/manual/compiled.md). Whoever opens one plans its steps again, so that another processor,
+// or another release, runs it too: only weights that its kernels want otherwise are packed again.
+//
+//     0    header     enum of numbers below, little-endian
+//     48   manifest   text: names, where weights stand and how they are packed, layouts, the graph
+//          weights    each at a multiple of 64 bytes from the end of the manifest, itself rounded up to that
+//     -8   checksum   XXH3 of the XXH3s of all pieces of 1 MiB before it
+#ifndef OPTIMIZER_COMPILED_COMPILED_MODEL_H
+#define OPTIMIZER_COMPILED_COMPILED_MODEL_H
+#include "backends/contract/backend.h"
+#include "core/memory/arena.h"
+#include "core/system/file.h"
+#include "onnx/convert/import.h"
+
+// To be raised when a program that reads this version would misunderstand a file: another meaning of an operator, of a
+// field of the manifest, or of the header.
+#define COMPILED_VERSION 1
+
+struct stored_weight {   // one form of a weight; there may be several
+    size_t index;
+    bool is_packed;
+    struct packing packing;
+    const void *data;
+    size_t bytes;
+};
+typedef VEC(struct imported_value) named_values;
+// Stays where it is while it is open.
+struct compiled_model {
+    struct file_map map;
+    struct arena arena;
+    struct graph graph;   // input leaves count as `inputs` do
+    named_values inputs, outputs;
+    const uint8_t *layouts;   // for backend_prepare_from
+    VEC(struct stored_weight) stored;
+    size_t n_weights;
+    struct tensor_value *weights;   // those that stand plain have data
+    struct weight_source source;    // of the others
+    struct unpacked_weight *unpacked;
+};
+
+// Does the file begin as one does? False as well when it cannot be read.
+bool compiled_model_is_at(const char *path);
+// Nothing in the file is believed: what is damaged, of another version, or no model is an error.
+bool compiled_model_open(struct compiled_model *ret_model, const char *path, struct error *error);
+// The same of bytes that live as long and have any checksum.
+bool compiled_model_read(struct compiled_model *ret_model, const char *path, const void *bytes, size_t size,
+                         struct error *error);
+void compiled_model_close(struct compiled_model *m);
+// Runs with the layouts of the file.
+struct model *compiled_model_prepare(struct compiled_model *m, struct backend *b, struct error *error);
+
+// What is written: a graph, and the names of its inputs (by the indices of their leaves) and outputs.
+struct compile_request {
+    const struct graph *graph;
+    struct given_weights weights;
+    size_t n_inputs, n_outputs;
+    const char *const *input_names, *const *output_names;
+    const struct type *input_types;
+    struct backend *backend;   // prepares it; its policy gives the layouts
+};
+// As a whole or not at all. EXIT_UNSUPPORTED: the backend runs no such graph.
+bool compiled_model_write(const struct compile_request *r, const char *path, struct error *error);
+#endif

@@ -1,0 +1,116 @@
+// Both kinds of files come to the same: a graph with named inputs and outputs, and weights for it.
+#include "optimizer/run/loaded_model.h"
+
+#include "core/memory/hash.h"
+#include "core/numbers/random.h"
+#include "core/text/error.h"
+#include "expressions/elements.h"
+#include "optimizer/run/run.h"
+
+static size_t bytes_of_weights(const struct graph *g)
+{
+    size_t bytes = 0;
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (g->nodes.items[n].op == operators[OP_WEIGHT])
+            bytes = mem_sum(bytes, type_bytes(graph_type(g, g->nodes.items[n].first_output)));
+    return bytes;
+}
+
+static void describe(struct loaded_model *m, const struct graph *g, const void *inputs, size_t n_inputs,
+                     const void *outputs, size_t n_outputs)
+{
+    m->graph = g;
+    m->inputs = inputs;
+    m->n_inputs = n_inputs;
+    m->outputs = outputs;
+    m->n_outputs = n_outputs;
+    m->weight_bytes = bytes_of_weights(g);
+}
+
+static bool open_compiled(struct loaded_model *m, const struct import_options *options, struct error *error)
+{
+    struct compiled_model *c = &m->compiled;
+    if (options->shape_count)
+        return error_set_code(error, EXIT_USAGE, m->path, "is compiled for its shapes: --shape has no say in them");
+    if (!compiled_model_open(c, m->path, error))
+        return false;
+    describe(m, &c->graph, c->inputs.items, c->inputs.count, c->outputs.items, c->outputs.count);
+    return true;
+}
+
+static bool open_onnx(struct loaded_model *m, const struct import_options *options, struct error *error)
+{
+    struct imported_model *i = &m->imported;
+    if (!onnx_file_open(&m->file, m->path, error))
+        return false;
+    if (!onnx_model_check(m->file.model, m->path, error) || !import_model(i, &m->file, options, error)) {
+        onnx_file_close(&m->file);
+        return false;
+    }
+    describe(m, &i->graph, i->inputs.items, i->inputs.count, i->outputs.items, i->outputs.count);
+    return true;
+}
+
+bool loaded_model_open(struct loaded_model *ret_model, const char *path, const struct import_options *options,
+                       struct error *error)
+{
+    *ret_model = (struct loaded_model){.path = path, .is_compiled = compiled_model_is_at(path)};
+    return ret_model->is_compiled ? open_compiled(ret_model, options, error) : open_onnx(ret_model, options, error);
+}
+
+void loaded_model_close(struct loaded_model *m)
+{
+    if (!m->graph)
+        return;
+    if (m->is_compiled) {
+        compiled_model_close(&m->compiled);
+    } else {
+        imported_model_free(&m->imported);
+        onnx_file_close(&m->file);
+    }
+    m->graph = NULL;
+}
+
+struct model *loaded_model_prepare(struct loaded_model *m, struct backend *b, struct error *error)
+{
+    if (m->is_compiled)
+        return compiled_model_prepare(&m->compiled, b, error);
+    const struct tensor_value *weights = run_collect_weights(&m->imported, m->graph, error);
+    return weights ? backend_prepare(b, m->graph, m->imported.weights.count, weights, error) : NULL;
+}
+
+// --- inputs ----------------------------------------------------------------------------------------------------------
+
+bool loaded_model_check_inputs(const struct loaded_model *m, struct error *error)
+{
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        const struct type *type = graph_type(m->graph, m->inputs[i].tensor);
+        if (!type_is_known(type))
+            return error_set_code(error, EXIT_USAGE, m->path,
+                                  "the type of input %s is not known; --shape %s=... gives it", m->inputs[i].name,
+                                  m->inputs[i].name);
+        if (!dtype_has_numbers(type->dtype))
+            return error_set_code(error, EXIT_UNSUPPORTED, m->path, "input %s has elements of type %s",
+                                  m->inputs[i].name, dtype_name(type->dtype));
+    }
+    return true;
+}
+
+size_t loaded_model_input_index(const struct loaded_model *m, size_t input)
+{
+    return (size_t)graph_producer(m->graph, m->inputs[input].tensor)->attributes[0].ints[0];
+}
+
+struct tensor_value *loaded_model_make_inputs(const struct loaded_model *m, uint64_t seed, int64_t integer_limit,
+                                              struct arena *arena)
+{
+    struct tensor_value *values = arena_array(arena, struct tensor_value, m->n_inputs + 1);
+    for (size_t i = 0; i < m->n_inputs; i++) {
+        struct tensor_value *value = &values[loaded_model_input_index(m, i)];
+        struct random random = random_seed(hash_mix(seed, hash_string(m->inputs[i].name)));
+        value->type = *graph_type(m->graph, m->inputs[i].tensor);
+        value->data = value_allocate(arena, &value->type);
+        value_fill_random(value, &random, integer_limit);
+    }
+    return values;
+}

@@ -1,0 +1,110 @@
+// Packings: read as they are printed, refused where an entry would stand outside, and unpacked as they are described.
+#include "backends/contract/packing.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
+#include "tests/support/check.h"
+#include <string.h>
+
+static bool parse(struct arena *arena, const char *text, struct packing *ret_packing)
+{
+    const struct sexp *list;
+    struct error error;
+    return sexp_parse(arena, "test", text, strlen(text), &list, &error) && list->count == 1 &&
+           packing_parse(&list->items[0], "test", ret_packing, &error);
+}
+
+static const char *const good[] = {
+    "(packing (dims 2 3) (panel 2))",
+    "(packing (dims 64 3 7 7) (padded 64 3 7 7) (strides 2352 784 112 16) (blocks (0 16)))",
+    "(packing (dims 3 5) (padded 4 8) (strides 8 16) (blocks (1 4) (0 2)))",
+    "(packing (dims 1) (padded 1) (strides 1) (blocks))",
+};
+
+static void test_prints_what_it_reads(void **state)
+{
+    struct arena arena;
+    struct packing p, again;
+    arena_init(&arena);
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        struct text text = {0};
+        assert_true(parse(&arena, good[i], &p));
+        packing_print(&text, &p);
+        assert_string_equal(text.chars, good[i]);
+        assert_true(parse(&arena, text.chars, &again));
+        assert_true(packing_equal(&p, &again));
+        text_free(&text);
+    }
+    arena_free(&arena);
+}
+
+static const char *const bad[] = {
+    "(packing (dims) (panel 2))",
+    "(packing (dims 2 3) (panel 0))",
+    "(packing (dims 2 3 4) (panel 2))",
+    "(packing (dims 0 3) (panel 2))",
+    "(packing (dims 9000000 9000000 9000000) (padded 1 1 1) (strides 1 1 1) (blocks))",
+    "(packing (dims 4 4) (padded 4 2) (strides 4 1) (blocks))",         // narrower than it is
+    "(packing (dims 4 4) (padded 4 6) (strides 4 1) (blocks (1 4)))",   // no whole blocks
+    "(packing (dims 4 4) (padded 4 4) (strides 4 -1) (blocks))",
+    "(packing (dims 4 4) (padded 4 4) (strides 4 1) (blocks (2 2)))",   // no such axis
+    "(packing (dims 4 4) (padded 4 4) (strides 4 1) (blocks (0 0)))",
+    "(packing (dims 4 4) (padded 4 4) (strides 281474976710656 1) (blocks))",
+    "(packing (dims 4 4) (padded 281474976710656 4) (strides 281474976710656 1) (blocks))",
+    "(packing (dims 4 4) (padded 4 4) (strides 4 1))",
+    "(packing 3)",
+    "(packing (dims \"x\") (panel 1))",
+};
+
+static void test_refuses_what_is_outside(void **state)
+{
+    struct arena arena;
+    struct packing p;
+    arena_init(&arena);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (parse(&arena, bad[i], &p))
+            fail_msg("%s was taken", bad[i]);
+    arena_free(&arena);
+}
+
+// Rows of 5 columns, padded to 8, in blocks of 4 columns and 2 rows within these.
+static void test_unpacks_blocks(void **state)
+{
+    struct arena arena;
+    struct packing p;
+    float packed[32] = {0}, plain[15];
+    arena_init(&arena);
+    assert_true(parse(&arena, good[2], &p));
+    assert_int_equal(packing_bytes(&p), sizeof packed);
+    assert_int_equal(packing_elements(&p), 15);
+    for (int row = 0; row < 3; row++)
+        for (int column = 0; column < 5; column++)
+            packed[row / 2 * 8 + column / 4 * 16 + column % 4 * 2 + row % 2] = (float)(row * 5 + column);
+    packing_unpack(&p, packed, plain);
+    for (int i = 0; i < 15; i++)
+        assert_float_equal(plain[i], i, 0);
+    arena_free(&arena);
+}
+
+static void test_unpacks_panels(void **state)
+{
+    const struct packing p = {.rank = 2, .dim = {2, 5}, .panel = 3};
+    const float packed[] = {0, 1, 2, 5, 6, 7, 3, 4, 8, 9};
+    float plain[10];
+    assert_int_equal(packing_bytes(&p), sizeof packed);
+    packing_unpack(&p, packed, plain);
+    for (int i = 0; i < 10; i++)
+        assert_float_equal(plain[i], i, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_prints_what_it_reads),
+        cmocka_unit_test(test_refuses_what_is_outside),
+        cmocka_unit_test(test_unpacks_blocks),
+        cmocka_unit_test(test_unpacks_panels),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

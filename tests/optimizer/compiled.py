@@ -1,0 +1,128 @@
+"""Compiled models: `compiled.py TASO-OPT TASO-RUN`.
+
+What is compiled gives the outputs of the original, also on a processor whose kernels want their weights otherwise; what
+is damaged, of another version or cannot be compiled is refused in one line, before anything is searched.
+"""
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+OPT, RUN = sys.argv[1:3]
+QUICK = ["--quiet", "--no-calibrate", "--finalists", "1", "--budget", "3", "--layout", "standard", "--measure-seconds", "0.1"]
+
+
+def value(name, *dims):
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, dims)
+
+
+def model_of(nodes, inputs, outputs, weights):
+    rng = np.random.default_rng(3)
+    tensors = [numpy_helper.from_array(rng.standard_normal(shape).astype("f4"), name) for name, shape in weights.items()]
+    graph = helper.make_graph([helper.make_node(*node[:3], **node[3]) if len(node) > 3 else helper.make_node(*node)
+                               for node in nodes], "g", inputs, outputs, tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def network():
+    """Convolutions, one of two groups, a row by a matrix, a product, and a table that is read and multiplied by."""
+    nodes = [
+        ("Conv", ["x", "k0", "b0"], ["c0"], {"pads": [1, 1, 1, 1]}), ("Relu", ["c0"], ["r0"]),
+        ("Conv", ["r0", "k1"], ["c1"], {"group": 2}), ("GlobalAveragePool", ["c1"], ["p"]),
+        ("Flatten", ["p"], ["f"]), ("Gemm", ["f", "w0", "b1"], ["row"], {"transB": 1}),
+        ("Gather", ["table", "words"], ["e"]), ("MatMul", ["e", "w1"], ["m"]), ("Add", ["m", "b2"], ["a"]),
+        ("Transpose", ["table"], ["t"]), ("MatMul", ["a", "t"], ["scores"]),
+    ]
+    weights = {"k0": (32, 3, 3, 3), "b0": (32,), "k1": (16, 16, 1, 1), "w0": (130, 16), "b1": (130,), "table": (50, 24),
+               "w1": (24, 24), "b2": (24,)}
+    words = helper.make_tensor_value_info("words", TensorProto.INT64, [4])
+    return model_of(nodes, [value("x", 1, 3, 9, 9), words], [value("row", 1, 130), value("scores", 4, 50)], weights)
+
+
+class Compiled(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        cls.source, cls.compiled = cls.folder / "m.onnx", cls.folder / "m.taso"
+        onnx.save(network(), cls.source)
+        done = cls.program(OPT, cls.source, "-o", cls.compiled, *QUICK)
+        assert done.returncode == 0, done.stderr
+        cls.bytes = cls.compiled.read_bytes()
+
+    @classmethod
+    def program(cls, *command, **environment):
+        return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False,
+                              env={**os.environ, "XDG_CACHE_HOME": str(cls.folder), **environment})
+
+    def assert_agrees(self, path, *options, **environment):
+        done = self.program(RUN, self.source, path, "-n", 1, "--warmup", 0, *options, **environment)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("the outputs agree", done.stdout)
+
+    def assert_refused(self, code, text, *command):
+        done = self.program(*command)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (code, 1), done.stderr)
+        self.assertIn(text, done.stderr)
+
+    def variant(self, content):
+        path = self.folder / "variant.taso"
+        path.write_bytes(content)
+        return path
+
+    def test_gives_the_same_outputs(self):
+        self.assertGreaterEqual(self.bytes.count(b"(packing"), 4)
+        self.assert_agrees(self.compiled)
+        self.assert_agrees(self.compiled, "--layout", "plain")
+
+    def test_packs_again_for_another_processor(self):
+        self.assert_agrees(self.compiled, ONEDNN_MAX_CPU_ISA="SSE41", DNNL_MAX_CPU_ISA="SSE41")
+        for threads in (1, 3):
+            self.assert_agrees(self.compiled, "--threads", threads)
+
+    def test_damage_is_found_wherever_it_is(self):
+        rng = random.Random(1)
+        for at in [0, 9, 17, 40, 50, len(self.bytes) - 1, *(rng.randrange(len(self.bytes)) for _ in range(20))]:
+            changed = bytearray(self.bytes)
+            changed[at] ^= 1 << rng.randrange(8)
+            done = self.program(RUN, self.variant(changed))
+            self.assertIn(done.returncode, (3, 4), at)
+            self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+            self.assertIn("variant.taso", done.stderr)
+        for size in (0, 7, 8, 47, 100, len(self.bytes) // 2, len(self.bytes) - 1):
+            self.assert_refused(3, "variant.taso", RUN, self.variant(self.bytes[:size]))
+        self.assert_refused(3, "cut short, or grew", RUN, self.variant(self.bytes + b"\0"))
+
+    def test_other_versions_and_byte_orders_are_refused(self):
+        for at, text in ((12, "has version 2 of compiled models"), (8, "another byte order")):
+            changed = bytearray(self.bytes)
+            changed[at] = 2
+            self.assert_refused(4, text, RUN, self.variant(changed))
+
+    def test_shapes_are_settled(self):
+        self.assert_refused(2, "compiled for its shapes", RUN, self.compiled, "--shape", "x=1,3,9,9")
+        self.assert_agrees(self.compiled, "--shape", "x=1,3,9,9")
+
+    def test_is_no_model_to_optimize(self):
+        self.assert_refused(3, "is a compiled model", OPT, self.compiled, "-o", self.folder / "again.onnx")
+
+    def test_what_cannot_be_compiled_is_refused_first(self):
+        free, opaque = self.folder / "free.onnx", self.folder / "opaque.onnx"
+        onnx.save(model_of([("Relu", ["x"], ["y"])], [value("x", "n", 3)], [value("y", "n", 3)], {}), free)
+        onnx.save(model_of([("Det", ["x"], ["y"])], [value("x", 3, 3)], [value("y")], {}), opaque)
+        target = self.folder / "refused.taso"
+        self.assert_refused(4, "input x has a size that is not known; --shape gives it", OPT, free, "-o", target, "-q")
+        self.assert_refused(4, "operator Det", OPT, opaque, "-o", target, "-q")
+        self.assert_refused(2, "runs in no other runtime", OPT, self.source, "-o", target, "--runtime", "onnxruntime")
+        self.assert_refused(2, "--device fake", OPT, self.source, "-o", target, "--device", "fake")
+        self.assertFalse(target.exists())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
