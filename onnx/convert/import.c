@@ -162,22 +162,36 @@ static void import_opaque(struct importer *im, struct conversion *c)
               c->node->name.size ? c->node->name.text : "without a name", c->node->op_type.text, c->reason);
 }
 
-// A constant that is much larger than what it is made of (an expanded number) is better left as it is.
-static bool grows(const struct conversion *c)
+static bool is_repetition(const struct conversion *c, tensor_id tensor)
 {
-    int64_t in = 0, out = 0;
-    for (uint32_t i = 0; i < c->n_inputs; i++)
-        in += c->inputs[i] == NO_TENSOR ? 0 : type_elements(type_of(c, c->inputs[i]));
-    for (uint32_t i = 0; i < c->n_outputs; i++)
-        out += c->outputs[i] == NO_TENSOR ? 0 : type_elements(type_of(c, c->outputs[i]));
-    return out > SMALL_CONSTANT && out > in;
+    const struct graph *g = &c->model->graph;
+    const struct node *n = graph_producer(g, tensor);
+    const tensor_id *inputs = graph_inputs(g, g->tensors.items[tensor].producer);
+    bool is_of_one = n->op->id == OP_CONCAT;
+    for (uint32_t i = 1; i < n->n_inputs; i++)
+        is_of_one &= inputs[i] == inputs[0];
+    return n->op->id == OP_BROADCAST || n->op->id == OP_ONEHOT || is_of_one;
 }
 
-static bool can_be_folded(const struct importer *im, const struct conversion *c)
+// A large constant that says the same thing many times (an expanded number) is better left as it is.
+static bool grows_by_repetition(const struct conversion *c)
+{
+    int64_t in = 0, out = 0;
+    bool repeats = false;
+    for (uint32_t i = 0; i < c->n_inputs; i++)
+        in += c->inputs[i] == NO_TENSOR ? 0 : type_elements(type_of(c, c->inputs[i]));
+    for (uint32_t i = 0; i < c->n_outputs; i++) {
+        out += c->outputs[i] == NO_TENSOR ? 0 : type_elements(type_of(c, c->outputs[i]));
+        repeats |= c->outputs[i] != NO_TENSOR && is_repetition(c, c->outputs[i]);
+    }
+    return out > SMALL_CONSTANT && out > in && repeats;
+}
+
+static bool can_be_folded(const struct importer *im, struct conversion *c)
 {
     uint32_t n_constant = 0;
     for (uint32_t i = 0; i < c->n_inputs; i++) {
-        if (c->inputs[i] != NO_TENSOR && !is_weight(c, c->inputs[i]))
+        if (c->inputs[i] != NO_TENSOR && !is_constant(c, c->inputs[i]))
             return false;
         n_constant += c->inputs[i] != NO_TENSOR;
     }
@@ -187,7 +201,7 @@ static bool can_be_folded(const struct importer *im, const struct conversion *c)
             (is_weight(c, c->outputs[i]) || !dtype_has_numbers(t->dtype) || !folding_has_room(im, type_elements(t))))
             return false;
     }
-    return n_constant > 0 && !grows(c);
+    return n_constant > 0 && !grows_by_repetition(c);
 }
 
 static void take_back(struct importer *im, struct graph_mark mark)

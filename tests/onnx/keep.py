@@ -268,7 +268,46 @@ def weights_that_are_multiplied_as_integers():
     return m, lambda r: require(operators(r) == ["Add"], f"{operators(r)}")
 
 
-CASES = [quantization, products_of_integers_and_recurrences, weights_that_are_multiplied_as_integers, output_that_is_an_alias, outputs_that_are_equal, outputs_that_are_an_input_and_a_weight, constant_output,
+def reshapes_in_a_row():
+    """Are one; a transposition that moves axes of size 1 alone is one, too."""
+    nodes = [node("Reshape", "x,flat", "a"), node("Unsqueeze", "a,axes", "b"), node("Transpose", "b", "c", perm=[0, 2, 1]),
+             node("Reshape", "c,cut", "y"), node("Transpose", "x", "z", perm=[1, 2, 0])]
+    m = model(nodes, [value("x", (2, 1, 6))], [value("y", (3, 4)), value("z", (1, 6, 2))],
+              [integers("flat", -1), integers("axes", 0, 1), integers("cut", 3, 4)])
+    return m, lambda r: require(operators(r) == ["Reshape", "Transpose"], f"{operators(r)}")
+
+
+def slices_of_slices():
+    nodes = [node("Slice", "x,one,end,axis0,two", "a"), node("Slice", "a,last,first,axis1,back", "b"),
+             node("Slice", "b,one,end,axis0,two", "y")]
+    m = model(nodes, [value("x", (9, 5))], [value("y", (2, 4))],
+              [integers("one", 1), integers("two", 2), integers("end", 100), integers("axis0", 0), integers("axis1", 1),
+               integers("last", -1), integers("first", 0), integers("back", -1)])
+    return m, lambda r: require(operators(r) == ["Slice"], f"{operators(r)}")
+
+
+def numbers_that_change_nothing():
+    """Zeros that are added, ones that are multiplied, pads of nothing; not where they give another shape."""
+    zeros, ones = (numpy_helper.from_array(np.full(3, v, np.float32), n) for n, v in (("zeros", 0), ("ones", 1)))
+    wide = numpy_helper.from_array(np.zeros((4, 1, 1), np.float32), "wide")
+    nodes = [node("Add", "zeros,x", "a"), node("Mul", "a,ones", "b"), node("Sub", "b,zeros", "c"),
+             node("Pad", "c,pads", "d"), node("Sub", "zeros,d", "e"), node("Add", "e,wide", "y")]
+    m = model(nodes, [value("x")], [value("y", (4, 2, 3))], [zeros, ones, wide, integers("pads", 0, 0, 0, 0)])
+    return m, lambda r: require(operators(r) == ["Add", "Sub"], f"{operators(r)}")
+
+
+def constants_that_grow():
+    """A table that is computed from two vectors is a constant; a number that is only repeated stays one."""
+    places = numpy_helper.from_array(np.arange(100, dtype=np.float32).reshape(100, 1), "rows")
+    nodes = [node("Transpose", "rows", "columns", perm=[1, 0]), node("Sub", "columns,rows", "d"),
+             node("Expand", "rows,sizes", "e"), node("Mul", "d,e", "t"), node("Mul", "x,t", "z"),
+             node("Expand", "number,sizes", "n"), node("Min", "z,n", "y")]
+    m = model(nodes, [value("x", (100, 100))], [value("y", (100, 100))],
+              [places, integers("sizes", 100, 100), numpy_helper.from_array(np.float32([9]), "number")])
+    return m, lambda r: require(operators(r) == ["Expand", "Min", "Mul"], f"{operators(r)}")
+
+
+CASES = [reshapes_in_a_row, slices_of_slices, numbers_that_change_nothing, constants_that_grow, quantization, products_of_integers_and_recurrences, weights_that_are_multiplied_as_integers, output_that_is_an_alias, outputs_that_are_equal, outputs_that_are_an_input_and_a_weight, constant_output,
          outer_values_of_subgraphs, everything_around_the_graph, initializers_that_are_inputs,
          normalization_of_a_shared_convolution, convolution_with_bias_and_normalization, unused_outputs,
          names_that_are_taken, shapes_that_are_computed, gemm_and_scalars, products_by_named_axes,

@@ -55,10 +55,47 @@ static tensor_id broadcast_binary(struct conversion *c, enum operator_id op, ten
     return binary(c, op, broadcast_to(c, x, rank, dim), broadcast_to(c, y, rank, dim));
 }
 
+#define LARGEST_NEUTRAL (1 << 16)   // elements that are looked at
+
+static bool is_filled_with(struct conversion *c, tensor_id x, double value)
+{
+    const double *items;
+    uint32_t count;
+    if (!is_weight(c, x) || type_elements(type_of(c, x)) > LARGEST_NEUTRAL ||
+        !constant_reals(c, x, LARGEST_NEUTRAL, &items, &count))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (items[i] != value)
+            return false;
+    return count > 0;
+}
+
+// Is this input a constant that changes nothing of the other one, and gives it no other shape?
+static bool is_neutral(struct conversion *c, uint32_t input, double value)
+{
+    const struct type *x = type_of(c, input_of(c, 1 - input));
+    struct type z = {0};
+    return is_filled_with(c, input_of(c, input), value) &&
+           common_shape(c, x, type_of(c, input_of(c, input)), &z.rank, z.dim) && type_equal_shape(x, &z);
+}
+
+// The input that the result is, or NO_TENSOR: x + 0, 0 + x and x - 0; x * 1, 1 * x and x / 1.
+static tensor_id unchanged_input(struct conversion *c, enum operator_id op)
+{
+    bool is_sum = op == OP_EWADD || op == OP_SUB, is_product = op == OP_EWMUL || op == OP_DIV;
+    double value = is_sum ? 0 : 1;
+    if ((is_sum || is_product) && is_neutral(c, 1, value))
+        return input_of(c, 0);
+    return (op == OP_EWADD || op == OP_EWMUL) && is_neutral(c, 0, value) ? input_of(c, 1) : NO_TENSOR;
+}
+
 bool convert_binary(struct conversion *c)
 {
-    return has_known_inputs(c, 2) &&
-           give(c, 0, broadcast_binary(c, (enum operator_id)c->parameter, input_of(c, 0), input_of(c, 1)));
+    enum operator_id op = (enum operator_id)c->parameter;
+    if (!has_known_inputs(c, 2))
+        return false;
+    tensor_id unchanged = unchanged_input(c, op);
+    return give(c, 0, unchanged != NO_TENSOR ? unchanged : broadcast_binary(c, op, input_of(c, 0), input_of(c, 1)));
 }
 
 bool convert_swapped_binary(struct conversion *c)
@@ -89,7 +126,9 @@ bool convert_multiply(struct conversion *c)
 {
     if (!has_known_inputs(c, 2))
         return false;
-    tensor_id x = input_of(c, 0), y = input_of(c, 1);
+    tensor_id x = input_of(c, 0), y = input_of(c, 1), unchanged = unchanged_input(c, OP_EWMUL);
+    if (unchanged != NO_TENSOR)
+        return give(c, 0, unchanged);
     if (is_single(c, y))
         return give(c, 0, scale_by_weight(c, x, y));
     if (is_single(c, x))

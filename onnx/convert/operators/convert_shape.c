@@ -5,10 +5,34 @@
 
 #define MAX_REPEATS 64   // of Tile on one axis
 
+// A tensor in another shape; of one that only was given another shape itself, what it was made of.
+static bool give_reshaped(struct conversion *c, tensor_id x, int rank, const int64_t *dim)
+{
+    const struct graph *g = &c->model->graph;
+    tensor_id source = x;
+    while (graph_producer(g, source)->op->id == OP_RESHAPE)
+        source = graph_inputs(g, g->tensors.items[source].producer)[0];
+    if (source != x)
+        keep_rewritten(c);
+    return give(c, 0, reshape_to(c, source, rank, dim));
+}
+
+// Do entries stay in their order, as only axes of size 1 change places?
+static bool keeps_order(const struct type *x, const int64_t *perm)
+{
+    int64_t last = -1;
+    for (int i = 0; i < x->rank; i++) {
+        if (perm[i] < 0 || perm[i] >= x->rank || (x->dim[perm[i]] != 1 && perm[i] < last))
+            return false;
+        last = x->dim[perm[i]] != 1 ? perm[i] : last;
+    }
+    return true;
+}
+
 bool convert_transpose(struct conversion *c)
 {
     uint32_t count;
-    int64_t perm[MAX_RANK];
+    int64_t perm[MAX_RANK], dim[MAX_RANK];
     bool is_identity = true;
     const int64_t *items = ints_attribute(c, "perm", &count);
     if (!has_known_inputs(c, 1))
@@ -20,7 +44,13 @@ bool convert_transpose(struct conversion *c)
         perm[i] = count ? items[i] : rank - 1 - i;
         is_identity &= perm[i] == i;
     }
-    return give(c, 0, is_identity ? input_of(c, 0) : transpose_by(c, input_of(c, 0), perm));
+    const struct type *x = type_of(c, input_of(c, 0));
+    if (is_identity || !keeps_order(x, perm))
+        return give(c, 0, is_identity ? input_of(c, 0) : transpose_by(c, input_of(c, 0), perm));
+    for (int i = 0; i < rank; i++)
+        dim[i] = x->dim[perm[i]];
+    keep_rewritten(c);
+    return give_reshaped(c, input_of(c, 0), rank, dim);
 }
 
 // ---- shapes ----
@@ -59,7 +89,7 @@ bool convert_reshape(struct conversion *c)
     int64_t dim[MAX_RANK];
     return has_known_inputs(c, 2) && constant_ints(c, input_of(c, 1), MAX_RANK, &items, &count) &&
            resolve_shape(c, type_of(c, input_of(c, 0)), items, count, dim) &&
-           give(c, 0, reshape_to(c, input_of(c, 0), (int)count, dim));
+           give_reshaped(c, input_of(c, 0), (int)count, dim);
 }
 
 bool convert_flatten(struct conversion *c)
@@ -74,7 +104,7 @@ bool convert_flatten(struct conversion *c)
     axis = axis < 0 ? axis + x.rank : axis;
     for (int i = 0; i < x.rank; i++)
         dim[i >= axis] *= x.dim[i];
-    return give(c, 0, reshape_to(c, input_of(c, 0), 2, dim));
+    return give_reshaped(c, input_of(c, 0), 2, dim);
 }
 
 bool convert_squeeze(struct conversion *c)
@@ -102,7 +132,7 @@ bool convert_squeeze(struct conversion *c)
         if (!drops)
             dim[rank++] = x.dim[i];
     }
-    return give(c, 0, reshape_to(c, input_of(c, 0), rank, dim));
+    return give_reshaped(c, input_of(c, 0), rank, dim);
 }
 
 bool convert_unsqueeze(struct conversion *c)
@@ -125,7 +155,7 @@ bool convert_unsqueeze(struct conversion *c)
     }
     for (int i = 0; i < rank; i++)
         dim[i] = is_new[i] ? 1 : x.dim[next++];
-    return give(c, 0, reshape_to(c, input_of(c, 0), rank, dim));
+    return give_reshaped(c, input_of(c, 0), rank, dim);
 }
 
 bool convert_expand(struct conversion *c)
@@ -300,6 +330,20 @@ static tensor_id slice_by(struct conversion *c, tensor_id x, const struct ranges
     return apply1(c, &a, x);
 }
 
+// What `slice` was cut out of, and the ranges there.
+static tensor_id slice_of_source(struct conversion *c, tensor_id slice, struct ranges *r)
+{
+    const struct node *n = graph_producer(&c->model->graph, slice);
+    const int64_t *start = n->attributes[operator_find_role(n->op, ROLE_START)].ints;
+    const int64_t *step = n->attributes[operator_find_role(n->op, ROLE_STEP)].ints;
+    for (int i = 0; i < type_of(c, slice)->rank; i++) {
+        r->start[i] = start[i] + r->start[i] * step[i];
+        r->step[i] = r->size[i] > 1 ? r->step[i] * step[i] : 1;
+    }
+    keep_rewritten(c);
+    return graph_inputs(&c->model->graph, c->model->graph.tensors.items[slice].producer)[0];
+}
+
 bool convert_slice(struct conversion *c)
 {
     struct ranges r = {0};
@@ -317,7 +361,10 @@ bool convert_slice(struct conversion *c)
         is_whole &= r.size[i] == x.dim[i] && r.step[i] == 1;
     if (is_whole)
         return give(c, 0, input_of(c, 0));
-    return give(c, 0, slice_by(c, input_of(c, 0), &r));
+    tensor_id source = input_of(c, 0);
+    while (graph_producer(&c->model->graph, source)->op->id == OP_SLICE)
+        source = slice_of_source(c, source, &r);
+    return give(c, 0, slice_by(c, source, &r));
 }
 
 tensor_id part_of(struct conversion *c, tensor_id x, int axis, int64_t start, int64_t size)
@@ -378,8 +425,13 @@ bool convert_pad(struct conversion *c)
     if (!has_known_inputs(c, 1))
         return false;
     int rank = type_of(c, input_of(c, 0))->rank;
+    bool pads_nothing = true;
     if (!read_pads(c, rank, pads))
         return false;
+    for (int i = 0; i < 2 * rank; i++)
+        pads_nothing &= pads[i] == 0;
+    if (pads_nothing)
+        return give(c, 0, input_of(c, 0));
     if (!text_attribute_is(c, "mode", "constant", "constant"))
         return give(c, 0, pad_by_entries(c, input_of(c, 0), pads));
     if (!read_pad_value(c, &value))
