@@ -292,6 +292,39 @@ static void list_uncompared(struct optimizing *o)
     }
 }
 
+static void count_kept(struct report *r, const struct onnx_node *n, const char *reason)
+{
+    const char *domain = n->domain.size ? n->domain.text : "";
+    for (size_t i = 0; i < r->kept.count; i++) {
+        struct kept_operator *k = &r->kept.items[i];
+        if (strcmp(k->domain, domain) == 0 && strcmp(k->name, n->op_type.text) == 0 &&
+            strcmp(k->reason, reason) == 0) {
+            k->n_nodes++;
+            return;
+        }
+    }
+    vec_push(&r->kept, ((struct kept_operator){domain, n->op_type.text, reason, 1}));
+}
+
+static int compare_kept(const void *a, const void *b)
+{
+    const struct kept_operator *x = a, *y = b;
+    int by_name = strcmp(x->name, y->name), by_domain = strcmp(x->domain, y->domain);
+    return x->n_nodes != y->n_nodes ? (x->n_nodes < y->n_nodes ? 1 : -1)
+           : by_name                ? by_name
+           : by_domain              ? by_domain
+                                    : strcmp(x->reason, y->reason);
+}
+
+static void list_kept(struct optimizing *o)
+{
+    for (size_t i = 0; i < o->model.opaques.count; i++) {
+        const struct imported_opaque *opaque = &o->model.opaques.items[i];
+        count_kept(&o->report, o->file.model->graph->nodes.items[opaque->node], opaque->reason);
+    }
+    vec_sort(&o->report.kept, compare_kept);
+}
+
 static void fill_report(struct optimizing *o, double started)
 {
     struct report *r = &o->report;
@@ -306,7 +339,7 @@ static void fill_report(struct optimizing *o, double started)
     r->import.folded = o->model.counts.folded;
     r->import.identities = o->model.counts.identities;
     r->import.normalizations = o->model.counts.normalizations;
-    r->import.opaque = o->model.opaques.count;
+    list_kept(o);
     r->n_steps_measured = o->backend->measured.n_steps;
     r->seconds_measuring = o->backend->measured.seconds;
     if (o->step_costs)
@@ -493,6 +526,7 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
             vec_free(&o.report.in_runtime.outputs);
             vec_free(&o.report.of_simplified.outputs);
             vec_free(&o.report.uncompared);
+            vec_free(&o.report.kept);
             vec_free(&o.report.contenders);
             vec_free(&o.report.corrections);
         }

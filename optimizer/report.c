@@ -295,9 +295,31 @@ static void print_saturation(struct text *out, const struct report *r)
     print_unions(out, r);
 }
 
+static size_t n_kept_nodes(const struct report *r)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < r->kept.count; i++)
+        sum += r->kept.items[i].n_nodes;
+    return sum;
+}
+
+static void print_kept(struct text *out, const struct report *r)
+{
+    if (r->kept.count)
+        text_printf(out, "kept as they are         %zu nodes\n", n_kept_nodes(r));
+    for (size_t i = 0; i < r->kept.count; i++) {
+        const struct kept_operator *k = &r->kept.items[i];
+        print_name(out, k->name);
+        text_printf(out, " %10zu    ", k->n_nodes);
+        text_add_shown(out, k->reason);
+        text_add(out, "\n");
+    }
+}
+
 void report_print(struct text *out, const struct report *r, bool with_steps)
 {
     print_operators(out, r);
+    print_kept(out, r);
     print_rules(out, r);
     if (with_steps)
         print_steps(out, r);
@@ -585,6 +607,23 @@ static void add_search(struct text *out, const struct report *r)
     text_add(out, "}");
 }
 
+static void add_kept(struct text *out, const struct report *r)
+{
+    add_count(out, "opaque_nodes", n_kept_nodes(r));
+    add_key(out, "opaque");
+    text_add(out, "[");
+    for (size_t i = 0; i < r->kept.count; i++) {
+        const struct kept_operator *k = &r->kept.items[i];
+        text_add(out, i ? ", {" : "{");
+        add_string(out, "domain", k->domain);
+        add_string(out, "operator", k->name);
+        add_count(out, "nodes", k->n_nodes);
+        add_string(out, "reason", k->reason);
+        text_add(out, "}");
+    }
+    text_add(out, "]");
+}
+
 void report_print_json(struct text *out, const struct report *r)
 {
     text_add(out, "{");
@@ -608,7 +647,7 @@ void report_print_json(struct text *out, const struct report *r)
     add_count(out, "constants_folded_at_import", r->import.folded);
     add_count(out, "identities_removed", r->import.identities);
     add_count(out, "normalizations_folded", r->import.normalizations);
-    add_count(out, "opaque_nodes", r->import.opaque);
+    add_kept(out, r);
     add_count(out, "steps_measured", r->n_steps_measured);
     add_real(out, "seconds_measuring", r->seconds_measuring);
     add_count(out, "peak_memory_bytes", r->peak_memory);

@@ -18,6 +18,12 @@ struct uncompared_output {
     const struct type *type;
 };
 
+// ONNX nodes of one operator that are kept as they are for one reason.
+struct kept_operator {
+    const char *domain, *name, *reason;
+    size_t n_nodes;
+};
+
 // What the user's runtime says of a graph, beside the original.
 struct runtime_verdict {
     bool is_timed, differs;
@@ -48,8 +54,9 @@ struct report {
     double seconds_with_layouts;   // estimated for the result, with the layouts that the strategy gives it
     double layout_gap;             // others may cost less by this share of the least that is possible; 0: none do
     struct {
-        size_t folded, identities, normalizations, opaque;
+        size_t folded, identities, normalizations;
     } import;
+    VEC(struct kept_operator) kept;   // those with the most nodes first
     size_t folded_weights;   // weight-only subgraphs computed at export
     bool is_too_large;       // there is no room to run the result
     enum check_verdict verdict;

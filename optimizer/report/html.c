@@ -363,6 +363,23 @@ static void add_rewrites(struct text *out, const struct search_result *s)
     text_add(out, "</table></details>\n");
 }
 
+static void add_kept(struct text *out, const struct report *r)
+{
+    if (r->kept.count == 0)
+        return;
+    text_add(out, "<h2>Kept as they are</h2>\n<table id=\"kept\">\n<tr><th>operator</th><th class=\"r\">nodes</th>"
+                  "<th>reason</th></tr>\n");
+    for (size_t i = 0; i < r->kept.count; i++) {
+        const struct kept_operator *k = &r->kept.items[i];
+        text_add(out, "<tr><td>");
+        add_escaped(out, k->name);
+        text_printf(out, "</td><td class=\"r\">%zu</td><td>", k->n_nodes);
+        add_escaped(out, k->reason);
+        text_add(out, "</td></tr>\n");
+    }
+    text_add(out, "</table>\n");
+}
+
 // --- the course ------------------------------------------------------------------------------------------------------
 
 #define CHART_WIDTH 900
@@ -438,6 +455,7 @@ void report_print_html(struct text *out, const struct report *r)
 {
     add_head(out, r);
     add_graphs(out, r);
+    add_kept(out, r);
     add_course(out, r->search);
     add_rules(out, r);
     add_rewrites(out, r->search);

@@ -1,0 +1,96 @@
+"""What reading a model comes to: the list of nodes that are kept as they are, constants that are computed up to a limit,
+one by one and in all, and those that nothing needs: `imports.py TASO-OPT`."""
+import html
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy as np
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+except ImportError:
+    sys.exit(77)
+
+OPT = sys.argv[1]
+
+
+def value(name, *shape):
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+
+
+def weight(name, *shape):
+    return numpy_helper.from_array(np.ones(shape, np.float32) / 3, name)
+
+
+def optimize(folder, nodes, inputs, outputs, initializers, *options):
+    """The report, the page, what was printed, and the model that was written."""
+    graph = helper.make_graph(nodes, "g", inputs, outputs, initializers)
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("my.domain", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), folder / "model.onnx")
+    done = subprocess.run([OPT, folder / "model.onnx", "-o", folder / "out.onnx", "--device", "fake", "--json",
+                           folder / "report.json", "--html", folder / "report.html", *options], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 0, f"{done.returncode}: {done.stderr}{done.stdout}"
+    return (json.loads((folder / "report.json").read_text()), (folder / "report.html").read_text(), done.stdout,
+            onnx.load(folder / "out.onnx"))
+
+
+def test_kept(folder):
+    """By operator and reason, the most frequent first, in all three reports; names are shown, never interpreted."""
+    nodes = [helper.make_node("LSTM", ["x", "w", "r"], ["", "h"], hidden_size=2),
+             helper.make_node("LSTM", ["x", "w", "r"], ["", "", "c"], hidden_size=2),
+             helper.make_node("Odd<b>", ["h", "c"], ["o"], domain="my.domain"), helper.make_node("Relu", ["o"], ["y"])]
+    told, page, printed, _ = optimize(folder, nodes, [value("x", 3, 1, 4)], [value("y", 1, 1, 2)],
+                                      [weight("w", 1, 8, 4), weight("r", 1, 8, 2)])
+    rows = [("", "LSTM", 2, "a recurrence stays one node"), ("my.domain", "Odd<b>", 1, "it is of the domain my.domain"),
+            ("", "Relu", 1, "the type of input 1 is not known")]
+    assert told["opaque_nodes"] == 4
+    assert told["opaque"] == [dict(zip(("domain", "operator", "nodes", "reason"), row)) for row in rows], told["opaque"]
+    lines = printed.splitlines()
+    first = lines.index("kept as they are         4 nodes")
+    for line, (_, operator, n, reason) in zip(lines[first + 1:], rows):
+        assert line.split(maxsplit=2) == [operator, str(n), reason], line
+        cells = [html.escape(text) for text in (operator, str(n), reason)]
+        assert f"<tr><td>{cells[0]}</td><td class=\"r\">{cells[1]}</td><td>{cells[2]}</td></tr>" in page, operator
+    told, page, printed, _ = optimize(folder, [helper.make_node("Relu", ["x"], ["y"])], [value("x", 2)], [value("y", 2)],
+                                      [])
+    assert told["opaque"] == [] and "kept as they are" not in printed and "Kept as they are" not in page
+
+
+def chain_of_constants(n, is_dead):
+    """n exponentials of constants of 100 elements, all of them used by the output, or none."""
+    nodes = [helper.make_node("Exp", [f"w{i}"], [f"e{i}"]) for i in range(n)]
+    nodes += [helper.make_node("Add", ["x", "e0"], ["a0"])]
+    nodes += [helper.make_node("Add", [f"a{i - 1}", f"e{i}"], [f"a{i}"]) for i in range(1, n)]
+    nodes += [helper.make_node("Relu", ["x" if is_dead else f"a{n - 1}"], ["y"])]
+    weights = [numpy_helper.from_array(np.full(100, i / n, np.float32), f"w{i}") for i in range(n)]
+    return nodes, [value("x", 100)], [value("y", 100)], weights
+
+
+def test_fold_limit(folder):
+    """The limit of one constant, and 64 times as much of all: here 64 constants, and no more."""
+    for limit, computed in ((100, 64), (99, 0), (1000, 70)):
+        told, _, _, written = optimize(folder, *chain_of_constants(70, False), "--fold-limit", str(limit), "--budget", "0",
+                                       "--no-simplify")
+        assert told["constants_folded_at_import"] == computed, (limit, told["constants_folded_at_import"])
+    assert sum(n.op_type == "Exp" for n in written.graph.node) == 70, "the original was not asked for"
+
+
+def test_dead_constants(folder):
+    """What no output depends on is not computed, be it ever so large."""
+    told, _, _, written = optimize(folder, *chain_of_constants(70, True))
+    assert told["constants_folded_at_import"] == 0
+    assert [n.op_type for n in written.graph.node] == ["Relu"] and not written.graph.initializer
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        for test in (test_kept, test_fold_limit, test_dead_constants):
+            test(pathlib.Path(name))
+            print(f"{test.__name__}: passed")
+
+
+main()
