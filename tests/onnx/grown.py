@@ -1,7 +1,8 @@
 """Optimizes random valid models of all element types and asks ONNX Runtime whether they still compute the same.
 
-`grown.py PATH/taso-opt [MODELS [FIRST [KEEP]]]`: models by grown_models.py with seeds from FIRST (0) on, searched on
-computed costs. A model must come back with its inputs and outputs as they were; what does not is kept in KEEP.
+`grown.py PATH/taso-opt PATH/onnx_rewrite RULES [MODELS [FIRST [KEEP]]]`: models by grown_models.py with seeds from FIRST
+(0) on, searched on computed costs, and rewritten by rules at random places. A model must come back with its inputs and
+outputs as they were; what does not is kept in KEEP.
 """
 import pathlib
 import subprocess
@@ -35,48 +36,55 @@ def interface(model):
     return [value.SerializeToString() for value in [*model.graph.input, *model.graph.output]]
 
 
-def complaint_about(program, seed, source, target):
-    """None: all is well, or ONNX Runtime does not run the original."""
-    model, fed = grown_models.make(seed)
-    onnx.save(model, source)
-    try:
-        session = grown_models.session_of(str(source))
-        expected = session.run(None, fed)
-    except Exception:   # what runs node by node may still be no model
-        return "skipped"
-    command = [program, source, "-o", target, "--device", "fake", "--quiet", "--threads", "1", *SEARCHES[seed % 4]]
+def complaint_about(command, model, session, fed, target):
+    """None: what the command makes of the model computes the same."""
+    target.unlink(missing_ok=True)
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     if done.returncode:
         return f"exit code {done.returncode}: {done.stderr.strip()}"
-    result = onnx.load(target)
-    if interface(result) != interface(model):
+    if interface(onnx.load(target)) != interface(model):
         return "other inputs or outputs"
-    found = grown_models.session_of(str(target)).run(None, fed)
-    told = [f"{value.name} {what}" for value, a, b in zip(session.get_outputs(), expected, found)
+    try:
+        found = grown_models.session_of(str(target)).run(None, fed)
+    except Exception as error:   # ONNX Runtime has many kinds
+        return str(error)
+    told = [f"{value.name} {what}" for value, a, b in zip(session.get_outputs(), session.run(None, fed), found)
             if (what := differs(a, b))]
     return "; ".join(told) or None
 
 
+def load(source, fed):
+    """None: ONNX Runtime does not run as a whole what it ran node by node."""
+    try:
+        session = grown_models.session_of(str(source))
+        session.run(None, fed)
+    except Exception:   # as above
+        return None
+    return session
+
+
 def main():
-    program = sys.argv[1]
-    count, first = (int(sys.argv[i]) if len(sys.argv) > i else standard for i, standard in ((2, 60), (3, 0)))
-    keep = pathlib.Path(sys.argv[4]) if len(sys.argv) > 4 else None
+    optimizer, rewriter, rules = sys.argv[1:4]
+    count, first = (int(sys.argv[i]) if len(sys.argv) > i else standard for i, standard in ((4, 60), (5, 0)))
+    keep = pathlib.Path(sys.argv[6]) if len(sys.argv) > 6 else None
     failed = skipped = 0
     with tempfile.TemporaryDirectory() as name:
         source, target = pathlib.Path(name, "model.onnx"), pathlib.Path(name, "out.onnx")
         for seed in range(first, first + count):
-            target.unlink(missing_ok=True)
-            try:
-                told = complaint_about(program, seed, source, target)
-            except Exception as error:   # of ONNX Runtime's, about the result
-                told = str(error)
-            skipped += told == "skipped"
-            if told and told != "skipped":
-                failed += 1
-                print(f"seed {seed}: {told}", flush=True)
-                if keep:
-                    keep.mkdir(parents=True, exist_ok=True)
-                    source.rename(keep / f"{seed}.onnx")
+            model, fed = grown_models.make(seed)
+            onnx.save(model, source)
+            session = load(source, fed)
+            skipped += session is None
+            search = ["--device", "fake", "--quiet", "--threads", "1", *SEARCHES[seed % 4]]
+            commands = [[optimizer, source, "-o", target, *search], [rewriter, rules, str(seed), "8", source, target]]
+            for command in commands if session else []:
+                told = complaint_about(command, model, session, fed, target)
+                if told:
+                    failed += 1
+                    print(f"seed {seed}, {pathlib.Path(command[0]).name}: {told}", flush=True)
+                    if keep:
+                        keep.mkdir(parents=True, exist_ok=True)
+                        onnx.save(model, keep / f"{seed}.onnx")
     print(f"{count} models, {failed} wrong, {skipped} not run by ONNX Runtime")
     sys.exit(1 if failed or skipped * 5 > count else 0)
 

@@ -95,6 +95,14 @@ def outer_values_of_subgraphs():
     return m, check
 
 
+def outer_value_of_a_subgraph_that_is_an_output():
+    then = helper.make_graph([node("Add", "a,w", "t")], "then", [], [value("t")])
+    other = helper.make_graph([node("Mul", "a,w", "e")], "else", [], [value("e")])
+    nodes = [node("Identity", "w", "a"), helper.make_node("If", ["flag"], ["y"], then_branch=then, else_branch=other)]
+    m = model(nodes, [value("flag", (), TensorProto.BOOL)], [value("a"), value("y")], [weight("w", 2, 3)])
+    return m, lambda r: require(operators(r) == ["Identity", "If"])
+
+
 def everything_around_the_graph():
     custom = helper.make_node("Odd", ["x", "", "w"], ["o"], domain="my.domain", name="odd", doc_string="strange")
     m = model([custom, node("Relu", "o", "y", name="last")], [value("x")], [value("y")], [weight("w", 2, 3)],
@@ -307,8 +315,10 @@ def constants_that_grow():
     return m, lambda r: require(operators(r) == ["Expand", "Min", "Mul"], f"{operators(r)}")
 
 
-CASES = [reshapes_in_a_row, slices_of_slices, numbers_that_change_nothing, constants_that_grow, quantization, products_of_integers_and_recurrences, weights_that_are_multiplied_as_integers, output_that_is_an_alias, outputs_that_are_equal, outputs_that_are_an_input_and_a_weight, constant_output,
-         outer_values_of_subgraphs, everything_around_the_graph, initializers_that_are_inputs,
+CASES = [reshapes_in_a_row, slices_of_slices, numbers_that_change_nothing, constants_that_grow, quantization,
+         products_of_integers_and_recurrences, weights_that_are_multiplied_as_integers, output_that_is_an_alias,
+         outputs_that_are_equal, outputs_that_are_an_input_and_a_weight, constant_output, outer_values_of_subgraphs,
+         outer_value_of_a_subgraph_that_is_an_output, everything_around_the_graph, initializers_that_are_inputs,
          normalization_of_a_shared_convolution, convolution_with_bias_and_normalization, unused_outputs,
          names_that_are_taken, shapes_that_are_computed, gemm_and_scalars, products_by_named_axes,
          masks_that_are_scattered, constant_nodes, dead_nodes]

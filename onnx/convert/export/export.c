@@ -185,8 +185,6 @@ static void keep_opaque(struct exporter *x, node_id n)
     const struct node *node = &x->graph->nodes.items[n];
     const struct imported_opaque *o = opaque_of(x, node);
     const tensor_id *inputs = graph_inputs(x->graph, n), *imported = x->model->node_inputs[o->node];
-    for (uint32_t i = 0; i < o->n_captured; i++)
-        give_alias(x, inputs[o->n_inputs + i], o->captured[i]);
     struct onnx_node *copy = copy_node(x, o->node);
     for (uint32_t i = 0, next = 0; i < copy->inputs.count; i++)
         if (imported[i] != NO_TENSOR)
@@ -232,8 +230,21 @@ static bool write_node(struct exporter *x, node_id n)
     return is_worth_computing(x, n) ? compute_constant(x, n) : make_nodes(x, n);
 }
 
+// Right before the first node whose subgraph refers to it: an output may have the same name.
+static void give_aliases_to_captured(struct exporter *x)
+{
+    for (node_id n = 0; n < x->graph->nodes.count; n++) {
+        const struct node *node = &x->graph->nodes.items[n];
+        const struct imported_opaque *o = x->live[n] && node->op->id == OP_OPAQUE ? opaque_of(x, node) : NULL;
+        x->current = n;
+        for (uint32_t i = 0; o && i < o->n_captured; i++)
+            give_alias(x, graph_inputs(x->graph, n)[o->n_inputs + i], o->captured[i]);
+    }
+}
+
 static bool write_nodes(struct exporter *x)
 {
+    give_aliases_to_captured(x);
     for (size_t i = 0; i < x->graph->outputs.count; i++) {
         x->current = (node_id)x->graph->nodes.count;
         give_alias(x, x->graph->outputs.items[i], x->model->outputs.items[i].name);
