@@ -13,8 +13,10 @@
 #include "optimizer/standard_rules.h"
 #include <string.h>
 
+static const char *const commands[] = {"extract", NULL};
 static const struct program program = {
     .name = "taso-opt",
+    .commands = commands,
     .usage = "MODEL.onnx -o FAST.onnx|FAST.taso [options] | taso-opt extract EGRAPH.json [options]",
     .summary = "Makes an ONNX model run faster by rewriting its graph.",
     .epilog = "Exit codes: 0 done (also when nothing improved), 1 the check failed and nothing is written, 2 usage,\n"

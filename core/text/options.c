@@ -1,6 +1,6 @@
 // The parser side of the option table; options_help.c prints it.
-#include "core/text/error.h"
 #include "core/text/options.h"
+#include "core/text/error.h"
 #include "core/text/text.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -303,6 +303,8 @@ bool options_parse(const struct program *program, int *argc, char **argv, void *
             return *ret_end = OPTIONS_HELP, true;
         else if (strcmp(argument, "--version") == 0)
             return *ret_end = OPTIONS_VERSION, true;
+        else if (strcmp(argument, "--describe") == 0)
+            return *ret_end = OPTIONS_DESCRIPTION, true;
         else if (argument[1] == '-' ? !read_long(&p, argument + 2) : !read_letters(&p, argument + 1))
             return false;
     }
@@ -317,9 +319,10 @@ int options_print_version(const char *program)
 bool options_begin(const struct program *program, int *argc, char **argv, void *fields, int *ret_code)
 {
     struct error error = {0};
-    struct text help = {0};
+    struct text help = {0}, description = {0};
     enum options_end end;
     options_add_help(&help, program, fields);   // while they are the defaults
+    options_add_description(&description, program, fields);
     bool is_parsed = options_parse(program, argc, argv, fields, &end, &error);
     if (!is_parsed)
         *ret_code = error_exit(program->name, &error);
@@ -327,6 +330,9 @@ bool options_begin(const struct program *program, int *argc, char **argv, void *
         *ret_code = fputs(help.chars, stdout) < 0 ? EXIT_BAD_INPUT : EXIT_DONE;
     else if (end == OPTIONS_VERSION)
         *ret_code = options_print_version(program->name);
+    else if (end == OPTIONS_DESCRIPTION)
+        *ret_code = fputs(description.chars, stdout) < 0 ? EXIT_BAD_INPUT : EXIT_DONE;
     text_free(&help);
+    text_free(&description);
     return is_parsed && end == OPTIONS_READ;
 }

@@ -35,7 +35,8 @@ struct program {
     const char *name;                    // "taso-verify rules"
     const char *usage;                   // what follows the name: "CANDIDATES.rules -o PROVED.rules [options]"
     const char *summary, *epilog;        // before and after the option table (epilog: exit codes, examples)
-    const struct option_spec *options;   // ends with {0}
+    const struct option_spec *options;   // ends with {0}; NULL: none, but what its sub-commands have
+    const char *const *commands;         // its sub-commands, NULL-terminated; NULL: none
 };
 
 // What a program (or sub-command) begins with. argv: what stands behind its name; the positional arguments are moved to
@@ -44,7 +45,7 @@ struct program {
 bool options_begin(const struct program *program, int *argc, char **argv, void *fields, int *ret_code);
 
 // Its parts. `--` ends the options; --name=value and --name value are the same. False: error (EXIT_USAGE).
-enum options_end { OPTIONS_READ, OPTIONS_HELP, OPTIONS_VERSION };   // what the line asks for
+enum options_end { OPTIONS_READ, OPTIONS_HELP, OPTIONS_VERSION, OPTIONS_DESCRIPTION };   // what the line asks for
 bool options_parse(const struct program *program, int *argc, char **argv, void *fields, enum options_end *ret_end,
                    struct error *error);
 // One option by its name, from a table that ends with {0}: `value` as on a command line, of a flag "true" or "false".
@@ -53,4 +54,6 @@ bool options_set(const struct option_spec *specs, void *fields, const char *name
                  struct error *error);
 int options_print_version(const char *program);   // gives the exit code
 void options_add_help(struct text *page, const struct program *program, const void *defaults);
+// All of it as JSON, which --describe prints: man pages and completions are made from it (scripts/program-pages).
+void options_add_description(struct text *out, const struct program *program, const void *defaults);
 #endif

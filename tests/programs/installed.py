@@ -29,6 +29,8 @@ def check(prefix):
     assert {"taso-opt", "taso-run", "taso-gen", "taso-verify"} <= programs.keys(), programs
     for name in SHARED:
         assert (prefix / "share/taso" / name).is_file(), f"{name} is not installed"
+    for name in ("man/man1/taso-opt.1", "bash-completion/completions/taso-opt.bash", "zsh/site-functions/_taso-opt"):
+        assert (prefix / "share" / name).is_file(), f"{name} is not installed"
     shared = prefix / "share/taso"
     assert default_of(programs["taso-opt"], "rules").resolve() == (shared / "taso.rules").resolve()
     for command in ("rules", "explain", "properties"):

@@ -2,6 +2,7 @@
 #include "core/system/program.h"
 #include "core/text/error.h"
 #include "core/text/options.h"
+#include "core/text/text.h"
 #include "verifier/commands/commands.h"
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +29,22 @@ static void print_usage(FILE *out)
     fputs("\ntaso-verify COMMAND --help says more.\n", out);
 }
 
+static int print_description(void)
+{
+    const char *names[N_SUB_COMMANDS + 1] = {0};
+    struct program program = {.name = "taso-verify",
+                              .usage = "COMMAND [...]",
+                              .summary = "Proves substitution rules and properties of operators, and compares models.",
+                              .commands = names};
+    struct text text = {0};
+    for (size_t i = 0; i < N_SUB_COMMANDS; i++)
+        names[i] = sub_commands[i].name;
+    options_add_description(&text, &program, NULL);
+    int code = fputs(text.chars, stdout) < 0 ? EXIT_BAD_INPUT : EXIT_DONE;
+    text_free(&text);
+    return code;
+}
+
 static int run_program(int argc, char **argv)
 {
     struct error error;
@@ -41,6 +58,8 @@ static int run_program(int argc, char **argv)
     }
     if (strcmp(argv[1], "--version") == 0)
         return options_print_version("taso-verify");
+    if (strcmp(argv[1], "--describe") == 0)
+        return print_description();
     for (size_t i = 0; i < N_SUB_COMMANDS; i++)
         if (strcmp(argv[1], sub_commands[i].name) == 0)
             return sub_commands[i].run(argc - 2, argv + 2);
