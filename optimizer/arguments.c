@@ -55,6 +55,9 @@ const struct option_spec optimize_option_specs[] = {
      .help = "what the program may hold in all: the search drops its costliest candidates first, models for which "
              "there is no room are not timed, and what then does not fit ends with exit code 4 and nothing written; "
              "0: three quarters of what is free in the beginning"},
+    {"inputs", OPTION_TEXT, FIELD(optimize.inputs), .metavar = "FOLDER",
+     .help = "check and time with the arrays there, beside random ones: NAME.npy for an input of that name, or "
+             "input_0.npy, input_1.npy, ... in the model's order"},
     {"costs", OPTION_TEXT, FIELD(optimize.costs), .metavar = "FILE",
      .help = "cost database; the standard is a file in the cache folder"},
     {"fold-limit", OPTION_INTEGER, FIELD(optimize.fold_limit), .is_size = true, .low = 0, .high = 1e12, .metavar = "N",

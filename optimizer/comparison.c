@@ -31,10 +31,17 @@ void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, s
     mem_free_array(live, g->nodes.count + 1);
 }
 
+void model_inputs_give(struct model_inputs *inputs, const struct model_inputs *given)
+{
+    for (size_t i = 0; i < given->count && i < inputs->count; i++)
+        if (given->values[i].data && inputs->values[i].data)
+            inputs->values[i] = given->values[i];
+}
+
 // --- comparing -------------------------------------------------------------------------------------------------------
 
-bool model_record(struct model *m, const struct graph *g, size_t n_inputs, uint64_t seed, int rounds,
-                  struct arena *arena, struct recording *ret_recording, struct error *error)
+bool model_record(struct model *m, const struct graph *g, size_t n_inputs, const struct model_inputs *given,
+                  uint64_t seed, int rounds, struct arena *arena, struct recording *ret_recording, struct error *error)
 {
     size_t n = g->outputs.count;
     struct arena scratch;
@@ -46,6 +53,8 @@ bool model_record(struct model *m, const struct graph *g, size_t n_inputs, uint6
         struct model_inputs inputs;
         struct tensor_value *outputs = &ret_recording->values[(size_t)round * n];
         model_inputs_fill(&inputs, g, n_inputs, random_keyed(seed, (uint64_t)round), &scratch);
+        if (round == 0)
+            model_inputs_give(&inputs, given);
         model_allocate_outputs(m, outputs, arena);
         is_run = model_run(m, inputs.values, outputs, error);
         arena_release(&scratch, mark);

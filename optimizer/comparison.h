@@ -24,15 +24,19 @@ struct model_inputs {
 void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, size_t count, uint64_t seed,
                        struct arena *arena);
 
+// What the user gave takes the place of what was filled in, where that has data.
+void model_inputs_give(struct model_inputs *inputs, const struct model_inputs *given);
+
 // What a model gave for `rounds` sets of random inputs, round by round.
 struct recording {
     int rounds;
     size_t n_outputs;
     struct tensor_value *values;   // rounds * n_outputs
 };
-// `g` is the model's graph, or one with the same inputs and outputs. False: the device failed.
-bool model_record(struct model *m, const struct graph *g, size_t n_inputs, uint64_t seed, int rounds,
-                  struct arena *arena, struct recording *ret_recording, struct error *error);
+// `g` is the model's graph, or one with the same inputs and outputs; what is given is for the first round. False: the
+// device failed.
+bool model_record(struct model *m, const struct graph *g, size_t n_inputs, const struct model_inputs *given,
+                  uint64_t seed, int rounds, struct arena *arena, struct recording *ret_recording, struct error *error);
 // The tolerance that is wanted, or a larger one for graphs with 16-bit numbers.
 double comparison_tolerance(const struct graph *g, double wanted);
 void recordings_compare(const struct recording *a, const struct recording *b, double tolerance,

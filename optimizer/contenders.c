@@ -108,6 +108,7 @@ void field_open(struct field *f, struct optimizing *o)
     struct graph whole;
     graph_cut(&whole, &o->model.graph, NULL, &o->cut);
     model_inputs_fill(&f->inputs, &whole, o->cut.n_inputs, (uint64_t)o->options->seed, &f->arena);
+    model_inputs_give(&f->inputs, &o->given);
     f->weights = run_list_weights(&o->model, &whole);
     graph_free(&whole);
 }

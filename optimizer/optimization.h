@@ -4,6 +4,7 @@
 #include "backends/contract/backend.h"
 #include "core/memory/arena.h"
 #include "onnx/convert/export/export.h"
+#include "optimizer/comparison.h"
 #include "optimizer/graph_steps.h"
 #include "optimizer/optimize.h"
 #include "optimizer/runnable.h"
@@ -52,6 +53,7 @@ struct optimizing {
     VEC(struct estimator) workers;   // for the search; the first one has the backend above
     struct validator *validator;     // for all searches with the same rules
     struct backend *checker;         // what models run on: the backend, or the processor where that is not here
+    struct model_inputs given;       // by the user; count 0: none
     struct cut_plan cut;
     struct runtime runtime;          // that models are timed in; not open: in the checker
     struct step_costs *step_costs;   // of that runtime; NULL: those of the backend

@@ -14,6 +14,7 @@
 #include "onnx/convert/export/export.h"
 #include "optimizer/compiled/compiled_model.h"
 #include "optimizer/proved_rules.h"
+#include "optimizer/run/npy.h"
 #include "optimizer/run/run.h"
 #include <string.h>
 
@@ -129,6 +130,16 @@ static bool open_file(struct optimizing *o)
     if (compiled_model_is_at(path))
         return error_set(o->error, path, 0, 0, "is a compiled model: only taso-run and the library take these");
     return onnx_file_open(&o->file, path, o->error);
+}
+
+static bool read_given_inputs(struct optimizing *o)
+{
+    const struct imported_model *m = &o->model;
+    if (!o->options->inputs)
+        return true;
+    o->given = (struct model_inputs){m->inputs.count, arena_array(&o->arena, struct tensor_value, m->inputs.count + 1)};
+    return npy_read_inputs(o->options->inputs, &m->graph, m->inputs.items, m->inputs.count, o->given.values, &o->arena,
+                           o->error);
 }
 
 static bool open_model(struct optimizing *o)
@@ -512,7 +523,7 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
     if (optimizing_check_compilation(options, error) && files_used_check(options->files, options->n_files, error) &&
         read_rules(&o) && optimizing_open_runtime(&o) && open_file(&o)) {
         is_open = check_files(&o) && open_model(&o);
-        if (is_open && open_backend(&o)) {
+        if (is_open && read_given_inputs(&o) && open_backend(&o)) {
             is_done = optimize_imported(&o);
             if (options->has_pictures)
                 describe_steps(&o);

@@ -22,6 +22,7 @@ struct optimize_options {
     const char *runtime;           // "taso", "onnxruntime" or "onnxruntime:PROVIDER"; NULL: what suits the output
     const char *python;            // that has it; NULL: TASO_PYTHON of the environment, or python3
     const char *measure_command;   // instead of a runtime; NULL: none
+    const char *inputs;            // folder of .npy files to check and to time with; NULL: random ones
     const char *costs;             // cost database; NULL: in the user's cache folder
     int search;                    // index into optimize_searches
     int64_t most_enodes, rounds_of_rules, k_multi;   // of saturation

@@ -81,6 +81,8 @@ static bool send_inputs(struct optimizing *o, int set, struct arena *scratch, st
     graph_cut(&runnable, &o->model.graph, NULL, &o->cut);
     model_inputs_fill(&inputs, &runnable, o->cut.n_inputs, random_keyed((uint64_t)o->options->seed, (uint64_t)set),
                       scratch);
+    if (set == 0)
+        model_inputs_give(&inputs, &o->given);
     graph_free(&runnable);
     for (size_t i = 0; i < o->model.inputs.count; i++) {
         const struct tensor_value *value = &inputs.values[i];

@@ -14,6 +14,7 @@
 #include "core/text/options.h"
 #include "core/text/text.h"
 #include "optimizer/run/loaded_model.h"
+#include "optimizer/run/npy.h"
 #include "optimizer/run/run.h"
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ struct options {
     struct option_list shapes;
     int64_t threads, warmup, repeats, seed, integers, fold_limit;
     double tolerance;
-    const char *costs, *json, *save;
+    const char *costs, *json, *save, *inputs;
     bool explain, estimate, plan, profile, measure_costs, repair, tf32, verbose;
 };
 static const struct options standard_options = {
@@ -72,6 +73,9 @@ static const struct option_spec option_specs[] = {
     {"costs", OPTION_TEXT, offsetof(struct options, costs), .metavar = "FILE",
      .help = "cost database, instead of the one in the cache folder"},
     {"json", OPTION_TEXT, offsetof(struct options, json), .metavar = "FILE", .help = "write the report there as JSON"},
+    {"inputs", OPTION_TEXT, offsetof(struct options, inputs), .metavar = "FOLDER",
+     .help = "run on the arrays there instead of random ones: NAME.npy for an input of that name, or input_0.npy, "
+             "input_1.npy, ... in the model's order"},
     {"save", OPTION_TEXT, offsetof(struct options, save), .metavar = "FOLDER",
      .help = "write inputs and outputs there as .npy files"},
     {"verbose", OPTION_FLAG, offsetof(struct options, verbose), .letter = 'v', .help = "say what is measured"},
@@ -136,6 +140,9 @@ static bool prepare_subject(struct session *s, struct subject *subject, struct e
     if (!subject->model)
         return false;
     subject->inputs = loaded_model_make_inputs(m, (uint64_t)s->options.seed, s->options.integers, &subject->arena);
+    if (s->options.inputs &&
+        !npy_read_inputs(s->options.inputs, m->graph, m->inputs, m->n_inputs, subject->inputs, &subject->arena, error))
+        return false;
     subject->outputs = arena_array(&subject->arena, struct tensor_value, m->graph->outputs.count + 1);
     model_allocate_outputs(subject->model, subject->outputs, &subject->arena);
     return true;
@@ -286,11 +293,11 @@ static bool save_values(const struct session *s, struct error *error)
     bool is_done = true;
     for (size_t i = 0; is_done && i < a->loaded.n_inputs; i++) {
         snprintf(path, sizeof path, "%s/input_%zu.npy", s->options.save, i);
-        is_done = run_save_value(path, &a->inputs[i], error);
+        is_done = npy_write(path, &a->inputs[i], error);
     }
     for (size_t i = 0; is_done && i < a->loaded.n_outputs; i++) {
         snprintf(path, sizeof path, "%s/output_%zu.npy", s->options.save, i);
-        is_done = run_save_value(path, &a->outputs[i], error);
+        is_done = npy_write(path, &a->outputs[i], error);
     }
     return is_done;
 }

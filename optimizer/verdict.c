@@ -55,7 +55,7 @@ static bool prepare_model(struct optimizing *o, const struct tensor_value *weigh
 
 static bool record(struct optimizing *o, struct pair *pair, int i)
 {
-    return model_record(pair->models[i], &pair->graphs[0], o->cut.n_inputs, (uint64_t)o->options->seed,
+    return model_record(pair->models[i], &pair->graphs[0], o->cut.n_inputs, &o->given, (uint64_t)o->options->seed,
                         (int)o->options->rounds, &pair->arena, &pair->recordings[i], o->error);
 }
 

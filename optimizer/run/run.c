@@ -1,12 +1,9 @@
-// Weights on demand, outputs compared, models timed in turns, and .npy files written.
+// Weights on demand, outputs compared, and models timed in turns.
 #include "optimizer/run/run.h"
 
 #include "core/memory/arena.h"
-#include "core/system/file.h"
 #include "core/text/error.h"
-#include "core/text/text.h"
 #include "expressions/elements.h"
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -131,36 +128,4 @@ bool run_time_side_by_side(const struct run_request *requests, size_t n, int64_t
         ret_summaries[i] = sample_summarize(&samples[i * per_model], per_model);
     mem_free_array(samples, n * per_model);
     return is_done;
-}
-
-// --- saving ----------------------------------------------------------------------------------------------------------
-
-static const char *numpy_type(enum dtype dtype)
-{
-    static const char *const names[DTYPE_COUNT] = {
-        [DTYPE_F32] = "<f4", [DTYPE_F64] = "<f8", [DTYPE_F16] = "<f2", [DTYPE_BF16] = "<u2", [DTYPE_BOOL] = "|b1",
-        [DTYPE_U8] = "|u1",  [DTYPE_I8] = "|i1",  [DTYPE_U16] = "<u2", [DTYPE_I16] = "<i2",  [DTYPE_U32] = "<u4",
-        [DTYPE_I32] = "<i4", [DTYPE_U64] = "<u8", [DTYPE_I64] = "<i8", [DTYPE_C64] = "<c8",  [DTYPE_C128] = "<c16"};
-    return names[dtype] ? names[dtype] : "|V1";
-}
-
-bool run_save_value(const char *path, const struct tensor_value *value, struct error *error)
-{
-    struct text header = {0};
-    struct file_writer writer;
-    if (!file_writer_open(&writer, path, error))
-        return false;
-    text_printf(&header, "{'descr': '%s', 'fortran_order': False, 'shape': (", numpy_type(value->type.dtype));
-    for (int i = 0; i < value->type.rank; i++)
-        text_printf(&header, "%" PRId64 ",", value->type.dim[i]);
-    text_add(&header, "), }");
-    while ((header.count + 11) % 64)
-        text_add(&header, " ");
-    text_add(&header, "\n");
-    const uint8_t start[] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, header.count & 0xff, (uint8_t)(header.count >> 8)};
-    file_write(&writer, start, sizeof start);
-    file_write(&writer, header.chars, header.count);
-    file_write(&writer, value->data, type_bytes(&value->type));
-    text_free(&header);
-    return file_writer_commit(&writer, error);
 }

@@ -32,7 +32,4 @@ struct run_request {
 };
 bool run_time_side_by_side(const struct run_request *requests, size_t n, int64_t warmup, int64_t repeats,
                            struct sample_summary *ret_summaries, struct error *error);
-
-// Writes a tensor as a .npy file (bf16 as 16-bit integers).
-bool run_save_value(const char *path, const struct tensor_value *value, struct error *error);
 #endif

@@ -54,7 +54,7 @@ def seeds_of(name):
         yield b"--quiet\n--no-fold\n-b\n12\n--size=3M\n--alpha\n1.5\n-ofile\n--device=cuda\n--shape\nx=1\n--\n-x"
     if name == "onnx":
         yield from onnx_models()
-    if name in ("taso_rules", "checkpoint", "compiled"):
+    if name in ("taso_rules", "checkpoint", "compiled", "npy"):
         yield from (path.read_bytes() for path in (ROOT / "tests/fuzz/regressions" / name).glob("*"))
 
 

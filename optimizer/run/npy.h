@@ -1,0 +1,20 @@
+// Tensors as .npy files of NumPy: what taso-run --save writes and --inputs reads.
+#ifndef OPTIMIZER_RUN_NPY_H
+#define OPTIMIZER_RUN_NPY_H
+#include "expressions/value.h"
+#include "onnx/convert/import.h"
+
+struct arena;
+struct error;
+
+bool npy_write(const char *path, const struct tensor_value *value, struct error *error);   // bf16 as 16-bit integers
+// The elements of a file that has exactly this type, in `arena`; NULL: error. `what` names the tensor in messages.
+void *npy_read(const char *path, const char *what, const struct type *type, struct arena *arena, struct error *error);
+// The same of bytes; `path` is for messages.
+void *npy_parse(const char *path, const char *what, const struct type *type, const void *bytes, size_t size,
+                struct arena *arena, struct error *error);
+// The values of all inputs, from FOLDER/NAME.npy ('/' in names as '_') or else FOLDER/input_N.npy, N their places from
+// 0. They are given by the indices of the inputs' leaves.
+bool npy_read_inputs(const char *folder, const struct graph *g, const struct imported_value *inputs, size_t n,
+                     struct tensor_value *ret_values, struct arena *arena, struct error *error);
+#endif

@@ -1,0 +1,90 @@
+"""Inputs of the user's own: `given_inputs.py TASO-OPT TASO-RUN`, as --inputs of both takes them from .npy files."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+OPT, RUN = sys.argv[1:3]
+
+
+def model():
+    """Two products of x by weights, added, which rules make one; and words of a table."""
+    rng = np.random.default_rng(1)
+    weights = [numpy_helper.from_array(rng.standard_normal((16, 16)).astype("f4"), f"w{i}") for i in range(2)]
+    nodes = [helper.make_node("MatMul", ["a/x", "w0"], ["p"]), helper.make_node("MatMul", ["a/x", "w1"], ["q"]),
+             helper.make_node("Add", ["p", "q"], ["y"]), helper.make_node("Gather", ["w0", "words"], ["z"])]
+    inputs = [helper.make_tensor_value_info("a/x", TensorProto.FLOAT, [4, 16]),
+              helper.make_tensor_value_info("words", TensorProto.INT64, [3])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 16]),
+               helper.make_tensor_value_info("z", TensorProto.FLOAT, [3, 16])]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+class GivenInputs(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.inputs = self.folder / "inputs"
+        self.inputs.mkdir()
+        self.path = self.folder / "m.onnx"
+        self.model = model()
+        onnx.save(self.model, self.path)
+        self.x = np.random.default_rng(2).standard_normal((4, 16)).astype("f4") * 1000
+        self.words = np.array([15, 0, -1])
+        np.save(self.inputs / "a_x.npy", self.x)
+        np.save(self.inputs / "input_1.npy", self.words)
+
+    def program(self, *command):
+        return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False,
+                              env={**os.environ, "XDG_CACHE_HOME": str(self.folder)})
+
+    def run_it(self, *more):
+        return self.program(RUN, self.path, "-n", 1, "--warmup", 0, "--inputs", self.inputs, *more)
+
+    def assert_refused(self, code, text):
+        for done in (self.run_it(), self.program(OPT, self.path, "--device", "fake", "-q", "--inputs", self.inputs)):
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (code, 1), done.stderr)
+            self.assertIn(text, done.stderr)
+
+    def test_outputs_are_of_these(self):
+        saved = self.folder / "saved"
+        saved.mkdir()
+        done = self.run_it("--save", saved)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        w0, w1 = (numpy_helper.to_array(t) for t in self.model.graph.initializer)
+        np.testing.assert_allclose(np.load(saved / "output_0.npy"), self.x @ (w0 + w1), rtol=1e-4, atol=1e-2)
+        np.testing.assert_array_equal(np.load(saved / "output_1.npy"), w0[self.words])
+        self.inputs = saved   # what is saved is taken again
+        self.assertEqual(self.run_it().returncode, 0)
+
+    def test_results_are_checked_with_them(self):
+        report = self.folder / "r.json"
+        done = self.program(OPT, self.path, "-q", "--no-measure", "--budget", 20, "--finalists", 1, "--inputs", self.inputs,
+                            "--json", report)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = json.loads(report.read_text(encoding="utf-8"))
+        y = next(o for o in said["outputs"] if o["name"] == "y")
+        self.assertGreater(y["max_magnitude"], 1000)
+
+    def test_what_does_not_fit_is_refused(self):
+        np.save(self.inputs / "a_x.npy", self.x[:3])
+        self.assert_refused(3, "holds <f4 3,16, and input a/x takes <f4 4,16")
+        np.save(self.inputs / "a_x.npy", self.x.astype("f8"))
+        self.assert_refused(3, "holds <f8 4,16, and input a/x takes <f4 4,16")
+        np.save(self.inputs / "a_x.npy", np.asfortranarray(self.x))
+        self.assert_refused(3, "Fortran's order")
+        (self.inputs / "a_x.npy").write_bytes(b"\x93NUMPY\1\0")
+        self.assert_refused(3, "is no .npy file")
+        (self.inputs / "a_x.npy").unlink()
+        self.assert_refused(3, "has neither a_x.npy nor input_0.npy")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
