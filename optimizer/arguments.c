@@ -32,6 +32,10 @@ const struct option_spec optimize_option_specs[] = {
              "graph-only, layout-only; auto: joint for our own executor, standard for other runtimes"},
     {"shape", OPTION_LIST, FIELD(optimize.shapes), .metavar = "NAME=1,3,224,224",
      .help = "the shape of an input, or SYMBOL=8 for a symbolic dimension"},
+    {"profile", OPTION_LIST, FIELD(optimize.profiles), .metavar = "SYMBOL=1,8",
+     .help =
+         "sizes of a symbolic dimension to optimize for; it stays symbolic. The standard is 1 for a first dimension, "
+         "224 for those of images, else 128"},
     {"search", OPTION_CHOICE, FIELD(optimize.search), .choices = optimize_searches, .metavar = "METHOD",
      .help = "backtracking; saturation of an e-graph; or both: saturation goes on from what backtracking found"},
     {"egraph-nodes", OPTION_INTEGER, FIELD(optimize.most_enodes), .low = 1, .high = 1e9, .metavar = "N",

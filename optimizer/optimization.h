@@ -7,6 +7,7 @@
 #include "optimizer/comparison.h"
 #include "optimizer/graph_steps.h"
 #include "optimizer/optimize.h"
+#include "optimizer/profiles.h"
 #include "optimizer/runnable.h"
 #include "optimizer/runtime/runtime.h"
 #include "optimizer/runtime/step_costs.h"
@@ -28,6 +29,7 @@ enum layout_strategy {
 // One of several that price graphs at the same time.
 struct estimator {
     const struct cut_plan *cut;
+    const struct size_bindings *bindings;   // of the plan's symbols
     struct backend *backend;
     struct step_costs *in_runtime;   // instead of the backend; NULL: none
     double when_unknown;             // of a graph that the backend gives no estimate for
@@ -55,6 +57,7 @@ struct optimizing {
     struct backend *checker;         // what models run on: the backend, or the processor where that is not here
     struct model_inputs given;       // by the user; count 0: none
     struct cut_plan cut;
+    struct size_bindings bindings;   // where the model has symbols
     struct runtime runtime;          // that models are timed in; not open: in the checker
     struct step_costs *step_costs;   // of that runtime; NULL: those of the backend
     char folder[256];                // of models that are timed there; empty: none was made

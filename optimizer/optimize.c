@@ -151,7 +151,8 @@ static bool open_model(struct optimizing *o)
                                     .expands = optimizing_compiles(options),
                                     .log = options->log};
     interrupt_end_at_once(true);
-    bool is_imported = import_model(&o->model, &o->file, &import, o->error);
+    bool is_imported = optimizing_compiles(options) ? import_model(&o->model, &o->file, &import, o->error)
+                                                    : import_symbolic(&o->model, &o->file, &import, o->error);
     interrupt_end_at_once(false);
     if (!is_imported)
         return false;
@@ -428,10 +429,50 @@ static bool has_room_for_result(struct optimizing *o)
     return !o->report.is_too_large;
 }
 
+static bool have_equal_outputs(const struct graph *a, const struct graph *b)
+{
+    bool are_equal = a->outputs.count == b->outputs.count;
+    for (size_t i = 0; are_equal && i < a->outputs.count; i++)
+        are_equal = type_equal(graph_type(a, a->outputs.items[i]), graph_type(b, b->outputs.items[i]));
+    return are_equal;
+}
+
+// Each rewrite was made at all probes; here the whole result is.
+static bool is_typed_at_probes(struct optimizing *o)
+{
+    bool is_typed = true;
+    for (int k = 0; is_typed && k < N_PROBES; k++) {
+        struct graph before, after;
+        struct cut_plan at = o->cut;
+        memcpy(at.binding, o->model.sizes.probes[k], sizeof at.binding);
+        if (!graph_cut(&before, &o->model.graph, &o->found.graph, &at))
+            return false;
+        is_typed = graph_cut(&after, &o->found.graph, &o->model.graph, &at);
+        if (is_typed) {
+            is_typed = have_equal_outputs(&before, &after);
+            graph_free(&after);
+        }
+        graph_free(&before);
+    }
+    return is_typed;
+}
+
+// Nothing is left of a result that is none for all sizes.
+static void refuse_result_of_some_sizes(struct optimizing *o)
+{
+    if (!o->cut.sizes || o->found.steps.count == 0 || is_typed_at_probes(o))
+        return;
+    log_warning(o->options->log, "%s: the result has no types at some sizes, and is dropped", o->options->input);
+    graph_free(&o->found.graph);
+    graph_copy(&o->found.graph, &o->model.graph);
+    vec_clear(&o->found.steps);
+}
+
 static bool search_and_judge(struct optimizing *o)
 {
     if (!optimizing_search(o))
         return false;
+    refuse_result_of_some_sizes(o);
     tell_of_guesses(o);
     o->report.verdict = CHECK_SKIPPED;
     o->report.verdict_reason = reason_not_to_check(o);
@@ -492,10 +533,30 @@ static bool has_room_for_check(struct optimizing *o)
                                       "%s; --no-check --no-measure optimizes without running it", o->error->message);
 }
 
+// The model stands for all sizes; it is run and priced at those of the profiles.
+static bool choose_sizes(struct optimizing *o)
+{
+    if (o->model.symbols.count == 0)
+        return o->options->profiles.count == 0 ||
+               error_set_code(o->error, EXIT_USAGE, o->options->input,
+                              "has no symbolic dimension that --profile could give sizes");
+    o->cut.sizes = &o->model.sizes;
+    o->cut.is_needed = true;
+    o->report.model = &o->model;
+    o->report.bindings = &o->bindings;
+    if (!profiles_choose(&o->bindings, &o->model, &o->options->profiles, &o->cut, (uint64_t)o->options->seed, o->error))
+        return false;
+    memcpy(o->cut.binding, o->bindings.profiles[0], sizeof o->cut.binding);
+    if (o->options->search != SEARCH_BACKTRACKING)
+        log_warning(o->options->log, "%s has symbolic dimensions, for which only backtracking searches",
+                    o->options->input);
+    return true;
+}
+
 static bool optimize_imported(struct optimizing *o)
 {
     cut_plan_init(&o->cut, &o->model.graph, (uint32_t)o->model.inputs.count);
-    if (!optimizing_can_compile(o) || !has_room_for_check(o))
+    if (!optimizing_can_compile(o) || !choose_sizes(o) || !has_room_for_check(o))
         return false;
     backend_expect_model(o->backend, optimizing_bytes_of_weights(o));
     if (!optimizing_prepare_runtime(o))

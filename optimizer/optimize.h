@@ -9,11 +9,12 @@ struct error;
 struct log;
 
 struct optimize_options {
-    const char *input, *output;   // output NULL: nothing is written
-    const char *rules;            // file of substitutions
-    int device;                   // index into optimize_devices
-    int layout;                   // index into optimize_layouts: how rewriting and choosing layouts go together
-    struct option_list shapes;    // NAME=1,3,224,224 or SYMBOL=8
+    const char *input, *output;    // output NULL: nothing is written
+    const char *rules;             // file of substitutions
+    int device;                    // index into optimize_devices
+    int layout;                    // index into optimize_layouts: how rewriting and choosing layouts go together
+    struct option_list shapes;     // NAME=1,3,224,224 or SYMBOL=8
+    struct option_list profiles;   // SYMBOL=1,8: sizes of what stays symbolic, to optimize for (profiles.h)
     int64_t fold_limit, budget, patience, threads, seed, rounds;
     int64_t max_memory;       // the search holds half of it, and no more than its standard; 0: that (mem_set_limit)
     int64_t finalists;        // searches whose results are timed against each other, 1 to 3

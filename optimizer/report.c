@@ -251,6 +251,8 @@ static void print_search(struct text *out, const struct report *r)
                 s->statistics.validated);
     if (s->statistics.not_validated)
         text_printf(out, "; %" PRIu64 " would have taken too long", s->statistics.not_validated);
+    if (r->n_not_general)
+        text_printf(out, "; %" PRIu64 " do not hold for all sizes", r->n_not_general);
     text_add(out, "\n");
     for (size_t i = 0; i < s->refuted.count; i++)
         text_printf(out, "  REFUTED, and not used any more: %s\n", s->refuted.items[i]->name);
@@ -318,6 +320,7 @@ static void print_kept(struct text *out, const struct report *r)
 
 void report_print(struct text *out, const struct report *r, bool with_steps)
 {
+    report_print_symbols(out, r);
     print_operators(out, r);
     print_kept(out, r);
     print_rules(out, r);
@@ -640,6 +643,7 @@ void report_print_json(struct text *out, const struct report *r)
         add_count(out, "nodes_after", r->nodes_written);
     add_operators(out, "operators_before", r->before);
     add_operators(out, "operators_after", r->after);
+    report_print_symbols_json(out, r);
     add_rules(out, r);
     add_times(out, r);
     add_check(out, r);

@@ -4,6 +4,7 @@
 #include "backends/contract/in_model.h"
 #include "core/numbers/statistics.h"
 #include "optimizer/comparison.h"
+#include "optimizer/profiles.h"
 #include "optimizer/search/search.h"
 #include <stdbool.h>
 
@@ -47,9 +48,12 @@ struct report {
     const struct graph_steps *steps_before, *steps_after;   // NULL: not known
     const struct search_result *search;
     const struct rule_set *rules;
-    size_t n_rules_left_out;   // that are not among the proved ones, where these alone were wanted
-    const char *slant;         // of the search whose result was the fastest
-    size_t n_finalists;        // different results of searches with different slants
+    size_t n_rules_left_out;                // that are not among the proved ones, where these alone were wanted
+    const char *slant;                      // of the search whose result was the fastest
+    const struct imported_model *model;     // with symbols; NULL: it has none
+    const struct size_bindings *bindings;   // of these
+    uint64_t n_not_general;                 // applications of rules that do not hold, or have no form, at all sizes
+    size_t n_finalists;                     // different results of searches with different slants
     const char *layout_strategy;
     double seconds_with_layouts;   // estimated for the result, with the layouts that the strategy gives it
     double layout_gap;             // others may cost less by this share of the least that is possible; 0: none do
@@ -94,4 +98,8 @@ double report_estimate_error(const struct report *r, int which);
 const char *check_verdict_name(enum check_verdict verdict);
 void report_print(struct text *out, const struct report *r, bool with_steps);
 void report_print_json(struct text *out, const struct report *r);
+// Of a model with symbols: what it was optimized for and checked at, and what is kept for sizes that are not known.
+// Nothing of others. The second adds an entry to an object that has entries (report/symbols.c).
+void report_print_symbols(struct text *out, const struct report *r);
+void report_print_symbols_json(struct text *out, const struct report *r);
 #endif

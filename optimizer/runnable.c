@@ -26,6 +26,15 @@ static bool is_leaf_without_values(const struct graph *g, node_id n)
     return (node->op->flags & OPERATOR_IS_LEAF) && !tensor_has_values(g, node->first_output);
 }
 
+static uint64_t leaves_read_by(const struct graph *g, node_id n)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < g->nodes.items[n].n_inputs && i < 64; i++)
+        if (!graph_producer(g, graph_inputs(g, n)[i])->op->define)
+            bits |= UINT64_C(1) << i;
+    return bits;
+}
+
 void cut_plan_init(struct cut_plan *ret_plan, const struct graph *g, uint32_t n_graph_inputs)
 {
     *ret_plan = (struct cut_plan){.n_inputs = n_graph_inputs};
@@ -34,8 +43,11 @@ void cut_plan_init(struct cut_plan *ret_plan, const struct graph *g, uint32_t n_
         ret_plan->is_needed = ret_plan->is_needed || is_opaque(node) || is_leaf_without_values(g, n);
         if (!is_opaque(node))
             continue;
-        while (ret_plan->first_input.count <= opaque_index(node))
+        while (ret_plan->first_input.count <= opaque_index(node)) {
             vec_push(&ret_plan->first_input, UINT32_MAX);
+            vec_push(&ret_plan->reads_leaves, 0);
+        }
+        ret_plan->reads_leaves.items[opaque_index(node)] = leaves_read_by(g, n);
         ret_plan->first_input.items[opaque_index(node)] = ret_plan->n_inputs;
         ret_plan->n_inputs += node->n_outputs;
     }
@@ -44,6 +56,7 @@ void cut_plan_init(struct cut_plan *ret_plan, const struct graph *g, uint32_t n_
 void cut_plan_free(struct cut_plan *plan)
 {
     vec_free(&plan->first_input);
+    vec_free(&plan->reads_leaves);
 }
 
 // By opaque index: is such a node live in both graphs?
@@ -65,16 +78,37 @@ struct cutting {
     const struct graph *g;
     struct graph *result;
     tensor_id *moved;
+    const struct cut_plan *plan;
+    bool failed;
 };
 
-static void cut_node(struct cutting *c, node_id n, const struct cut_plan *plan)
+static struct type type_at(const struct cutting *c, tensor_id t)
+{
+    const struct type *type = graph_type(c->g, t);
+    return c->plan->sizes ? sizes_type_at(c->plan->sizes, type, c->plan->binding) : *type;
+}
+
+static void cut_node(struct cutting *c, node_id n)
 {
     const struct node *node = &c->g->nodes.items[n];
-    uint32_t first = plan->first_input.items[opaque_index(node)];
-    for (uint32_t i = 0; i < node->n_outputs; i++)
-        if (tensor_has_values(c->g, node->first_output + i))
-            c->moved[node->first_output + i] =
-                graph_add_leaf(c->result, operators[OP_INPUT], first + i, graph_type(c->g, node->first_output + i));
+    uint32_t first = c->plan->first_input.items[opaque_index(node)];
+    for (uint32_t i = 0; i < node->n_outputs; i++) {
+        if (!tensor_has_values(c->g, node->first_output + i))
+            continue;
+        struct type type = type_at(c, node->first_output + i);
+        if (!type_has_allowed_size(&type))
+            c->failed = true;
+        else
+            c->moved[node->first_output + i] = graph_add_leaf(c->result, operators[OP_INPUT], first + i, &type);
+    }
+}
+
+static bool copy_application(struct cutting *c, node_id n, const tensor_id *inputs, node_id *ret_copy)
+{
+    if (c->plan->sizes)
+        return sizes_add_node(c->plan->sizes, c->plan->binding, c->result, c->g, n, inputs, ret_copy);
+    *ret_copy = graph_add_copy(c->result, c->g, n, inputs);
+    return true;
 }
 
 static void copy_node(struct cutting *c, node_id n)
@@ -87,8 +121,9 @@ static void copy_node(struct cutting *c, node_id n)
         inputs[i] = c->moved[graph_inputs(c->g, n)[i]];
         assert(inputs[i] != NO_TENSOR);
     }
-    node_id copy = graph_add_copy(c->result, c->g, n, inputs);
-    for (uint32_t i = 0; i < node->n_outputs; i++)
+    node_id copy = NO_NODE;
+    c->failed = !copy_application(c, n, inputs, &copy);
+    for (uint32_t i = 0; !c->failed && i < node->n_outputs; i++)
         c->moved[node->first_output + i] = graph_output_of(c->result, copy, i);
     mem_free_array(inputs, node->n_inputs + 1);
 }
@@ -108,11 +143,21 @@ static void add_cut_outputs(struct cutting *c, const bool *shared, size_t n_opaq
             node_of[opaque_index(&c->g->nodes.items[n])] = n;
     for (size_t i = 0; i < n_opaque; i++)
         for (uint32_t j = 0; shared[i] && j < c->g->nodes.items[node_of[i]].n_inputs; j++)
-            add_output(c, graph_inputs(c->g, node_of[i])[j]);
+            if (j >= 64 || !(c->plan->reads_leaves.items[i] >> j & 1))
+                add_output(c, graph_inputs(c->g, node_of[i])[j]);
     mem_free_array(node_of, n_opaque + 1);
 }
 
-void graph_cut(struct graph *ret_graph, const struct graph *g, const struct graph *other, const struct cut_plan *plan)
+static void cut_nodes(struct cutting *c)
+{
+    for (node_id n = 0; !c->failed && n < c->g->nodes.count; n++)
+        if (is_opaque(&c->g->nodes.items[n]))
+            cut_node(c, n);
+        else
+            copy_node(c, n);
+}
+
+bool graph_cut(struct graph *ret_graph, const struct graph *g, const struct graph *other, const struct cut_plan *plan)
 {
     size_t n_opaque = plan->first_input.count;
     bool *shared = mem_new_array(bool, n_opaque + 1);
@@ -121,18 +166,18 @@ void graph_cut(struct graph *ret_graph, const struct graph *g, const struct grap
     mark_shared(g, plan, shared);
     if (other)
         mark_shared(other, plan, shared);
-    struct cutting c = {g, ret_graph, mem_new_array(tensor_id, g->tensors.count + 1)};
+    struct cutting c = {g, ret_graph, mem_new_array(tensor_id, g->tensors.count + 1), plan, false};
     for (tensor_id t = 0; t < g->tensors.count; t++)
         c.moved[t] = NO_TENSOR;
     graph_init(ret_graph, g->arena);
-    for (node_id n = 0; n < g->nodes.count; n++)
-        if (is_opaque(&g->nodes.items[n]))
-            cut_node(&c, n, plan);
-        else
-            copy_node(&c, n);
-    for (size_t i = 0; i < g->outputs.count; i++)
+    cut_nodes(&c);
+    for (size_t i = 0; !c.failed && i < g->outputs.count; i++)
         add_output(&c, g->outputs.items[i]);
-    add_cut_outputs(&c, shared, n_opaque);
+    if (!c.failed)
+        add_cut_outputs(&c, shared, n_opaque);
+    else
+        graph_free(ret_graph);
     mem_free_array(c.moved, g->tensors.count + 1);
     mem_free_array(shared, n_opaque + 1);
+    return !c.failed;
 }

@@ -73,12 +73,28 @@ void optimizing_close_runtime(struct optimizing *o)
 
 // --- inputs ----------------------------------------------------------------------------------------------------------
 
+// Of a model with symbols one for each profile, then one for each of the sizes that it is checked at.
+static int n_sets(const struct optimizing *o)
+{
+    return o->cut.sizes ? (int)(o->bindings.n_profiles + o->bindings.n_checks) : (int)o->options->rounds;
+}
+
+static const int64_t *binding_of_set(const struct optimizing *o, int set)
+{
+    const struct size_bindings *b = &o->bindings;
+    return !o->cut.sizes                 ? o->cut.binding
+           : (size_t)set < b->n_profiles ? b->profiles[set]
+                                         : b->checks[(size_t)set - b->n_profiles];
+}
+
 // What has no value here, or none in numpy, is left to the worker, which makes something up or says that it cannot.
 static bool send_inputs(struct optimizing *o, int set, struct arena *scratch, struct error *error)
 {
     struct model_inputs inputs;
     struct graph runnable;
-    graph_cut(&runnable, &o->model.graph, NULL, &o->cut);
+    struct cut_plan cut = o->cut;
+    memcpy(cut.binding, binding_of_set(o, set), sizeof cut.binding);
+    graph_cut(&runnable, &o->model.graph, NULL, &cut);
     model_inputs_fill(&inputs, &runnable, o->cut.n_inputs, random_keyed((uint64_t)o->options->seed, (uint64_t)set),
                       scratch);
     if (set == 0)
@@ -98,7 +114,7 @@ static bool send_all_inputs(struct optimizing *o, struct error *error)
     struct arena scratch;
     bool are_sent = true;
     arena_init(&scratch);
-    for (int set = 0; are_sent && set < (int)o->options->rounds; set++) {
+    for (int set = 0; are_sent && set < n_sets(o); set++) {
         struct arena_mark mark = arena_mark(&scratch);
         are_sent = send_inputs(o, set, &scratch, error);
         arena_release(&scratch, mark);
@@ -147,7 +163,9 @@ static bool run_original(struct optimizing *o, struct error *error)
 {
     struct worker *w = &o->runtime.worker;
     worker_numbers numbers = {0};
-    bool is_run = send_all_inputs(o, error) && worker_load_file(w, "a", o->options->input, error) &&
+    int n_timed = o->cut.sizes ? (int)o->bindings.n_profiles : 1;
+    bool is_run = send_all_inputs(o, error) && worker_time_sets(w, n_timed, error) &&
+                  worker_load_file(w, "a", o->options->input, error) &&
                   worker_time(w, "a", NULL, 0, 1, &numbers, error);
     vec_free(&numbers);
     return is_run;
@@ -235,7 +253,7 @@ static bool agree_in_runtime(struct optimizing *o, const char *path, struct runt
     double tolerance = comparison_tolerance(&o->model.graph, o->options->tolerance);
     if (!runtime_compares(&o->runtime) || o->options->is_check_skipped)
         return true;
-    if (!runtime_compare(&o->runtime, o->options->input, path, (int)o->options->rounds, tolerance, &v->outputs, error))
+    if (!runtime_compare(&o->runtime, o->options->input, path, n_sets(o), tolerance, &v->outputs, error))
         return false;
     name_runtime_outputs(o, v);
     for (size_t i = 0; i < v->outputs.count; i++)

@@ -58,17 +58,48 @@ static bool estimate_by_backend(const struct estimator *e, const struct graph *g
     return is_known;
 }
 
-static bool estimate_graph(const struct estimator *e, const struct graph *g, struct estimate *ret_estimate)
+static bool estimate_runnable(const struct estimator *e, const struct graph *g, struct estimate *ret_estimate)
+{
+    return e->in_runtime ? estimate_by_runtime(e, g, ret_estimate) : estimate_by_backend(e, g, ret_estimate);
+}
+
+static bool estimate_cut(const struct estimator *e, const struct graph *g, const struct cut_plan *cut,
+                         struct estimate *ret_estimate)
 {
     struct graph runnable;
-    bool is_cut = e->cut->is_needed;
-    if (is_cut)
-        graph_cut(&runnable, g, NULL, e->cut);
-    bool is_known = e->in_runtime ? estimate_by_runtime(e, is_cut ? &runnable : g, ret_estimate)
-                                  : estimate_by_backend(e, is_cut ? &runnable : g, ret_estimate);
-    if (is_cut)
-        graph_free(&runnable);
+    *ret_estimate = (struct estimate){.seconds = INFINITY};
+    if (!graph_cut(&runnable, g, NULL, cut))
+        return true;
+    bool is_known = estimate_runnable(e, &runnable, ret_estimate);
+    graph_free(&runnable);
     return is_known;
+}
+
+static void add_estimate(struct estimate *sum, const struct estimate *more)
+{
+    sum->seconds += more->seconds;
+    sum->gap = fmax(sum->gap, more->gap);
+    sum->n_steps += more->n_steps;
+    sum->n_guessed += more->n_guessed;
+}
+
+// With symbols: for all profiles in sum. What is ill-typed at one of them is never cheap enough.
+static bool estimate_graph(const struct estimator *e, const struct graph *g, struct estimate *ret_estimate)
+{
+    if (!e->cut->is_needed)
+        return estimate_runnable(e, g, ret_estimate);
+    if (!e->cut->sizes)
+        return estimate_cut(e, g, e->cut, ret_estimate);
+    *ret_estimate = (struct estimate){0};
+    for (size_t i = 0; i < e->bindings->n_profiles; i++) {
+        struct cut_plan cut = *e->cut;
+        struct estimate one;
+        memcpy(cut.binding, e->bindings->profiles[i], sizeof cut.binding);
+        if (!estimate_cut(e, g, &cut, &one))
+            return false;
+        add_estimate(ret_estimate, &one);
+    }
+    return true;
 }
 
 static double seconds_of_graph(void *context, const struct graph *g)
@@ -82,8 +113,11 @@ static double seconds_of_graph(void *context, const struct graph *g)
 
 static struct estimator graph_estimator(struct optimizing *o)
 {
-    return (struct estimator){
-        .cut = &o->cut, .backend = o->backend, .in_runtime = o->step_costs, .when_unknown = INFINITY};
+    return (struct estimator){.cut = &o->cut,
+                              .bindings = &o->bindings,
+                              .backend = o->backend,
+                              .in_runtime = o->step_costs,
+                              .when_unknown = INFINITY};
 }
 
 // For the threads of the search: the backend itself, and more that know what the database does. All of them only recall
@@ -145,15 +179,17 @@ static size_t memory_of_search(const struct optimize_options *options)
     return asked > 0 && asked < most ? asked : most;
 }
 
-static struct search_options search_options_of(const struct optimize_options *options)
+// What holds for all sizes of a model with symbols is found out by validating.
+static struct search_options search_options_of(const struct optimizing *o)
 {
+    const struct optimize_options *options = o->options;
     struct search_options s = search_standard_options;
     s.alpha = options->alpha;
     s.budget = options->budget;
     s.patience = options->patience;
     s.seconds = options->seconds;
     s.progress = options->progress;
-    s.validates = !options->is_validation_skipped;
+    s.validates = !options->is_validation_skipped || o->cut.sizes;
     s.max_memory = memory_of_search(options);
     s.max_rule_operators = (size_t)options->max_rule_ops;
     s.n_disabled = options->without.count;
@@ -204,7 +240,7 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
                                enum layout_policy policy, double time_left, enum turn turn,
                                struct search_result *ret_result)
 {
-    struct search_options options = search_options_of(o->options);
+    struct search_options options = search_options_of(o);
     VEC(void *) workers = {0};
     o->backend->policy = policy;
     struct estimator own = graph_estimator(o);
@@ -220,13 +256,14 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     take_turn(&options, turn);
     if (slant->least_gain > 0)
         options.least_gain = slant->least_gain;
-    if (o->options->search == SEARCH_SATURATION)
+    if (o->options->search == SEARCH_SATURATION && !o->cut.sizes)
         options.budget = 0;
     struct rule_set none;
     rule_set_init(&none, &o->arena);
     bool is_rewritten = o->layout != STRATEGY_LAYOUT_ONLY;
     search_graph(g, is_rewritten ? &o->rules : &none, &cost, &options, ret_result);
-    if (is_rewritten && o->options->search != SEARCH_BACKTRACKING && turn != TURN_BEFORE_ANOTHER && slant == &slants[0])
+    if (is_rewritten && o->options->search != SEARCH_BACKTRACKING && !o->cut.sizes && turn != TURN_BEFORE_ANOTHER &&
+        slant == &slants[0])
         saturate(o, g, &cost, time_left, ret_result);
     rule_set_free(&none);
     vec_free(&workers);
@@ -441,10 +478,11 @@ bool optimizing_search(struct optimizing *o)
 {
     struct validator validator;
     validator_init(&validator);
+    validator.sizes = o->cut.sizes;
     o->validator = &validator;
     repair_doubtful_costs(o);
     bool is_done = search_until_costs_agree(o);
-    uint64_t n_checked = validator.checked, n_too_costly = validator.too_costly;
+    uint64_t n_checked = validator.checked, n_too_costly = validator.too_costly, n_not_general = validator.not_general;
     o->validator = NULL;
     validator_free(&validator);
     set_policy_of_result(o);
@@ -453,6 +491,7 @@ bool optimizing_search(struct optimizing *o)
     keep_finalist(o, best);
     o->found.statistics.validated = n_checked - n_too_costly;
     o->found.statistics.not_validated = n_too_costly;
+    o->report.n_not_general = n_not_general;
     o->backend->policy = o->policies[1];
     struct estimator e = graph_estimator(o);
     struct estimate of_result = {.seconds = INFINITY};

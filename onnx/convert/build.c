@@ -377,7 +377,7 @@ static void note_scalars(struct importer *im)
     for (; im->n_weights_noted < im->model->weights.count; im->n_weights_noted++) {
         const struct imported_weight *w = &im->model->weights.items[im->n_weights_noted];
         struct scalar s = {.dtype = w->type.dtype};
-        if (w->tensor || !w->data || w->type.rank != 0 || dtype_size(s.dtype) > sizeof s.data)
+        if (w->tensor || !w->data || w->is_of_binding || w->type.rank != 0 || dtype_size(s.dtype) > sizeof s.data)
             continue;
         memcpy(s.data, w->data, dtype_size(s.dtype));
         if (find_scalar(im, &s) == TABLE_NONE)

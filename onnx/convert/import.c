@@ -121,7 +121,7 @@ static tensor_id *tensors_of_inputs(struct importer *im, const struct onnx_node 
 }
 
 // What the model declares counts; what it leaves open is inferred where that is easy.
-static void infer_types_of_outputs(struct importer *im, struct conversion *c, struct type *ret_types)
+void import_infer_types(struct importer *im, struct conversion *c, struct type *ret_types)
 {
     for (uint32_t i = 0; i < c->n_outputs; i++)
         ret_types[i] = (struct type){.rank = RANK_UNKNOWN};
@@ -137,13 +137,12 @@ static void infer_types_of_outputs(struct importer *im, struct conversion *c, st
     }
 }
 
-static void import_opaque(struct importer *im, struct conversion *c)
+void import_opaque(struct importer *im, struct conversion *c, const struct type *types)
 {
     struct imported_model *m = im->model;
     struct imported_opaque o = {.node = c->index, .reason = arena_string(&m->arena, c->reason)};
     o.captured = names_captured_by(im, c->node, &o.n_captured);
     tensor_id *inputs = arena_array(&im->scratch, tensor_id, c->n_inputs + o.n_captured + 1);
-    struct type *types = arena_array(&im->scratch, struct type, c->n_outputs + 1);
     for (uint32_t i = 0; i < c->n_inputs; i++)
         if (c->inputs[i] != NO_TENSOR)
             inputs[o.n_inputs++] = c->inputs[i];
@@ -151,7 +150,6 @@ static void import_opaque(struct importer *im, struct conversion *c)
         struct onnx_string name = {o.captured[i], strlen(o.captured[i])};
         inputs[o.n_inputs + i] = name_find(im, &name)->tensor;
     }
-    infer_types_of_outputs(im, c, types);
     node_id node =
         graph_add_opaque(&m->graph, (int64_t)m->opaques.count, o.n_inputs + o.n_captured, inputs, c->n_outputs, types);
     graph_set_origin(&m->graph, node, c->index);
@@ -204,7 +202,7 @@ static bool can_be_folded(const struct importer *im, struct conversion *c)
     return n_constant > 0 && !grows_by_repetition(c);
 }
 
-static void take_back(struct importer *im, struct graph_mark mark)
+void import_take_back(struct importer *im, struct graph_mark mark)
 {
     graph_rollback(&im->model->graph, mark);
     if (im->is_constant.count > mark.nodes)
@@ -225,7 +223,7 @@ static bool fold_outputs(struct importer *im, struct conversion *c, struct graph
         if (!(data[i] = evaluate_constant(m, &m->graph, c->outputs[i])))
             return false;
     }
-    take_back(im, mark);
+    import_take_back(im, mark);
     for (uint32_t i = 0; i < c->n_outputs; i++) {
         if (!data[i])
             continue;
@@ -267,7 +265,7 @@ static bool keep_for(struct conversion *c, const char *reason)
     return cannot(c, "%s", reason);
 }
 
-static bool convert_by_table(struct importer *im, struct conversion *c)
+bool import_convert(struct importer *im, struct conversion *c)
 {
     if (!onnx_node_has_standard_domain(c->node))
         return cannot(c, "it is of the domain %s", c->node->domain.text);
@@ -283,14 +281,15 @@ static bool convert_by_table(struct importer *im, struct conversion *c)
         if (c->outputs[i] == NO_TENSOR && wants_output(c, i))
             is_converted = cannot(c, "its output %u is not known", i + 1);
     bool is_kept = row->keeping != CONVERTED && !im->options->expands;
-    if (is_converted && is_fresh(c, mark) && !(is_kept && row->keeping == KEPT) && can_be_folded(im, c))
+    if (is_converted && !im->never_folds && is_fresh(c, mark) && !(is_kept && row->keeping == KEPT) &&
+        can_be_folded(im, c))
         is_kept = !fold_outputs(im, c, mark) && is_kept;
     if (is_converted && is_kept)
         note_types(im, c);
     if (is_kept)
         is_converted = keep_for(c, row->reason);
     if (!is_converted)
-        take_back(im, mark);
+        import_take_back(im, mark);
     return is_converted;
 }
 
@@ -309,7 +308,7 @@ static bool is_scattered(const struct conversion *c)
     return false;
 }
 
-static void define_outputs(struct importer *im, const struct conversion *c)
+void import_define_outputs(struct importer *im, const struct conversion *c)
 {
     uint32_t origin = c->is_rewritten || is_scattered(c) ? NO_ORIGIN : c->index;
     for (uint32_t i = 0; i < c->n_outputs; i++)
@@ -317,31 +316,38 @@ static void define_outputs(struct importer *im, const struct conversion *c)
             define_name(im, &c->node->outputs.items[i], c->outputs[i], origin, i);
 }
 
-static void import_node(struct importer *im, uint32_t index)
+struct conversion import_begin_node(struct importer *im, uint32_t index)
 {
     const struct onnx_node *n = im->source->nodes.items[index];
-    struct arena_mark mark = arena_mark(&im->scratch);
-    tensor_id *inputs = tensors_of_inputs(im, n);
     struct conversion c = {
         .importer = im,
         .model = im->model,
         .node = n,
         .index = index,
         .opset = im->model->opset,
-        .inputs = inputs,
+        .inputs = im->model->node_inputs[index] = tensors_of_inputs(im, n),
         .n_inputs = (uint32_t)n->inputs.count,
         .outputs = arena_array(&im->scratch, tensor_id, n->outputs.count + 1),
         .n_outputs = (uint32_t)n->outputs.count,
     };
     memset(c.outputs, 0xff, (n->outputs.count + 1) * sizeof *c.outputs);
-    im->model->node_inputs[index] = inputs;
-    if (!convert_by_table(im, &c))
-        import_opaque(im, &c);
-    define_outputs(im, &c);
+    return c;
+}
+
+static void import_node(struct importer *im, uint32_t index)
+{
+    struct arena_mark mark = arena_mark(&im->scratch);
+    struct conversion c = import_begin_node(im, index);
+    if (!import_convert(im, &c)) {
+        struct type *types = arena_array(&im->scratch, struct type, c.n_outputs + 1);
+        import_infer_types(im, &c, types);
+        import_opaque(im, &c, types);
+    }
+    import_define_outputs(im, &c);
     arena_release(&im->scratch, mark);
 }
 
-static void import_outputs(struct importer *im)
+void import_outputs(struct importer *im)
 {
     for (size_t i = 0; i < im->source->outputs.count; i++) {
         const struct onnx_value_info *info = im->source->outputs.items[i];
@@ -361,16 +367,22 @@ static int64_t standard_opset(const struct onnx_model *model)
     return 0;
 }
 
-static bool import_graph(struct importer *im)
+bool import_begin(struct importer *im, const bool **ret_is_live)
 {
-    const bool *is_live = names_find_live(im);
-    names_count_uses(im, is_live);
+    *ret_is_live = names_find_live(im);
+    names_count_uses(im, *ret_is_live);
     note_declared_types(im, &im->source->value_infos);
     note_declared_types(im, &im->source->outputs);
     import_initializers(im);
-    if (!import_inputs(im))
-        return false;
     im->model->node_inputs = arena_array(&im->model->arena, tensor_id *, im->source->nodes.count + 1);
+    return import_inputs(im);
+}
+
+bool import_graph(struct importer *im)
+{
+    const bool *is_live;
+    if (!import_begin(im, &is_live))
+        return false;
     for (size_t i = 0; i < im->source->nodes.count; i++)
         if (is_live[i])
             import_node(im, (uint32_t)i);
@@ -378,20 +390,33 @@ static bool import_graph(struct importer *im)
     return true;
 }
 
-bool import_model(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
-                  struct error *error)
+void importer_init(struct importer *im, struct imported_model *m, struct onnx_file *file,
+                   const struct import_options *options, struct error *error)
 {
     *m = (struct imported_model){.file = file, .opset = standard_opset(file->model)};
     arena_init(&m->arena);
     graph_init(&m->graph, &m->arena);
-    struct importer im = {.model = m, .source = file->model->graph, .options = options, .error = error};
-    arena_init(&im.scratch);
+    *im = (struct importer){.model = m, .source = file->model->graph, .options = options, .error = error};
+    arena_init(&im->scratch);
+}
+
+void importer_free(struct importer *im)
+{
+    arena_free(&im->scratch);
+    vec_free(&im->symbols);
+    vec_free(&im->is_constant);
+    vec_free(&im->known);
+    table_free(&im->scalars);
+    names_free(im);
+}
+
+bool import_model(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
+                  struct error *error)
+{
+    struct importer im;
+    importer_init(&im, m, file, options, error);
     bool is_imported = onnx_model_check(file->model, file->path, error) && import_graph(&im);
-    arena_free(&im.scratch);
-    vec_free(&im.symbols);
-    vec_free(&im.is_constant);
-    table_free(&im.scalars);
-    names_free(&im);
+    importer_free(&im);
     if (!is_imported)
         imported_model_free(m);
     return is_imported;
@@ -405,6 +430,8 @@ void imported_model_free(struct imported_model *m)
     vec_free(&m->weights);
     vec_free(&m->opaques);
     vec_free(&m->origins);
+    vec_free(&m->symbols);
+    sizes_free(&m->sizes);
     table_free(&m->origin_by_value);
     arena_free(&m->arena);
 }

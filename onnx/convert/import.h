@@ -10,7 +10,7 @@
 #ifndef ONNX_CONVERT_IMPORT_H
 #define ONNX_CONVERT_IMPORT_H
 #include "expressions/value.h"
-#include "graph/graph.h"
+#include "graph/sizes.h"
 #include "onnx/format/model.h"
 
 struct log;
@@ -40,13 +40,22 @@ struct imported_weight {
     const void *borrowed;                      // what is acquired; NULL while it is not
     struct arena copy;                         // of what is acquired and does not stand in the file as it is used
     size_t n_users;                            // acquired so many times more than released
+    bool is_of_binding;                        // a value that another binding of symbols changes; nothing reads it
+};
+// A dimension of inputs that has no number: what the model calls it, or INPUT[AXIS], and where its size can be read.
+struct imported_symbol {
+    const char *name;
+    size_t input;   // in the model's inputs, as imported
+    int axis;
 };
 // What an `opaque` node with this index is. Its inputs are the node's inputs that are not omitted, then the outer
 // values that its subgraphs use.
 struct imported_opaque {
-    uint32_t node;        // index in the model's graph
-    const char *reason;   // why it is opaque
-    uint32_t n_inputs;    // those that are not omitted
+    uint32_t node;            // index in the model's graph
+    const char *reason;       // why it is opaque
+    bool is_kept_for_sizes;   // that are not known, and else it would not be
+    const char *symbols;      // that the sizes of its inputs depend on; NULL or empty: none
+    uint32_t n_inputs;        // those that are not omitted
     uint32_t n_captured;
     const char **captured;   // names of the outer values
 };
@@ -75,8 +84,10 @@ struct imported_model {
     tensor_id **node_inputs;         // tensor of every input of every ONNX node (NO_TENSOR when omitted)
     const char *const *rule_names;   // by number, of the rules that rewrite the graph; NULL: not to be told
     uint32_t n_rule_names;
-    int64_t opset;      // version of the standard operator set
-    size_t n_unbound;   // inputs with dimensions that are symbolic and not bound
+    int64_t opset;                         // version of the standard operator set
+    size_t n_unbound;                      // inputs with dimensions that are symbolic and not bound
+    struct sizes sizes;                    // of import_symbolic: the graph is that of the first probe
+    VEC(struct imported_symbol) symbols;   // of `sizes`
     struct {
         size_t folded, identities, normalizations;
     } counts;
@@ -85,6 +96,11 @@ struct imported_model {
 // `file` must outlive the model. Shapes that name no input or symbol, or contradict the model, are errors (EXIT_USAGE).
 bool import_model(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
                   struct error *error);
+// The same of a model that keeps its symbols, as far as there are any: dimensions without a number that no option
+// binds. What is the same function of them at several bindings is in the graph, whatever the sizes; all else is opaque,
+// and so is what the model computes of its shapes.
+bool import_symbolic(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
+                     struct error *error);
 void imported_model_free(struct imported_model *m);
 
 // All elements of a weight, contiguous, in the form of its element type, aligned: a view into the file where possible.

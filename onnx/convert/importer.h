@@ -27,7 +27,28 @@ struct importer {
     size_t n_weights_noted;             // as far as that table knows them
     int64_t folded_elements;            // computed so far
     struct arena scratch;               // of one node's conversion
+    // Of a model with symbols, which is imported at several bindings in lockstep (lockstep.c).
+    const struct importer *peers;         // all of them, N_PROBES, this one among them; NULL: none
+    const struct imported_model *named;   // that has the symbols and their sizes; NULL: symbols stay unbound
+    int probe;                            // whose sizes they have
+    bool never_folds;                     // for the time being
+    VEC(const void *) known;              // by tensor: what an opaque node makes at this binding; NULL: not known
 };
+
+// --- import.c --------------------------------------------------------------------------------------------------------
+void importer_init(struct importer *im, struct imported_model *m, struct onnx_file *file,
+                   const struct import_options *options, struct error *error);
+void importer_free(struct importer *im);
+// Leaves, and which nodes an output depends on.
+bool import_begin(struct importer *im, const bool **ret_is_live);
+struct conversion import_begin_node(struct importer *im, uint32_t index);   // the rest lives in the scratch arena
+bool import_convert(struct importer *im, struct conversion *c);             // false: c->reason, and nothing was added
+void import_infer_types(struct importer *im, struct conversion *c, struct type *ret_types);
+void import_opaque(struct importer *im, struct conversion *c, const struct type *types);
+void import_define_outputs(struct importer *im, const struct conversion *c);
+void import_take_back(struct importer *im, struct graph_mark mark);
+void import_outputs(struct importer *im);
+bool import_graph(struct importer *im);   // all of it
 
 // --- names.c ---------------------------------------------------------------------------------------------------------
 struct named_value *name_find(const struct importer *im, const struct onnx_string *name);   // NULL: unknown
@@ -46,6 +67,10 @@ struct type type_of_tensor(const struct onnx_tensor *t);
 struct type type_within_limits(struct type t);   // of unknown rank when it has more than MAX_ELEMENTS
 // The types of the model's inputs, with --shape options applied; fills im->symbols.
 bool bind_shapes(struct importer *im, struct type *ret_types);
+// The dimensions of inputs that these types leave open, each symbol once; false: there are too many for struct sizes.
+bool find_symbols(struct importer *im, const struct type *types, struct imported_model *ret_model);
+// An axis of an input that is of another size in another binding of the symbols.
+bool axis_varies(const struct conversion *c, tensor_id tensor, int axis);
 
 // --- weights.c -------------------------------------------------------------------------------------------------------
 tensor_id weight_add(struct imported_model *m, struct imported_weight weight);

@@ -201,6 +201,73 @@ static bool limit_types(struct importer *im, struct type *types)
     return true;
 }
 
+// ---- symbols that stay ----
+
+static bool is_initializer(const struct importer *im, const struct onnx_string *name)
+{
+    for (size_t i = 0; i < im->source->initializers.count; i++)
+        if (onnx_string_is(&((const struct onnx_tensor *)im->source->initializers.items[i])->name, name->text))
+            return true;
+    return false;
+}
+
+static bool has_symbol(const struct imported_model *m, const char *name)
+{
+    for (size_t i = 0; i < m->symbols.count; i++)
+        if (strcmp(m->symbols.items[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static const char *name_of_dimension(struct importer *im, const struct onnx_value_info *input, int axis)
+{
+    const struct onnx_dimension *d = input->type->tensor->shape->dimensions.items[axis];
+    return d->symbol.size ? d->symbol.text : arena_printf(&im->model->arena, "%s[%d]", input->name.text, axis);
+}
+
+bool find_symbols(struct importer *im, const struct type *types, struct imported_model *ret_model)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < im->source->inputs.count; i++) {
+        const struct onnx_value_info *input = im->source->inputs.items[i];
+        if (is_initializer(im, &input->name))
+            continue;
+        for (int k = 0; k < types[i].rank; k++) {
+            const char *name = types[i].dim[k] < 0 ? name_of_dimension(im, input, k) : NULL;
+            if (name && !has_symbol(ret_model, name))
+                vec_push(&ret_model->symbols, ((struct imported_symbol){name, next, k}));
+        }
+        next++;
+    }
+    return ret_model->symbols.count <= MAX_SYMBOLS;
+}
+
+// At one of the probes; those without a name too.
+static void bind_probe(struct importer *im, struct type *types)
+{
+    for (size_t i = 0; i < im->source->inputs.count; i++) {
+        const struct onnx_value_info *input = im->source->inputs.items[i];
+        for (int k = 0; k < types[i].rank && !is_initializer(im, &input->name); k++) {
+            const char *name = types[i].dim[k] < 0 ? name_of_dimension(im, input, k) : NULL;
+            for (size_t j = 0; name && j < im->named->symbols.count; j++)
+                if (strcmp(im->named->symbols.items[j].name, name) == 0)
+                    types[i].dim[k] = im->named->sizes.probes[im->probe][j];
+        }
+    }
+    for (size_t i = 0; i < im->source->inputs.count; i++)
+        learn_symbols_of_input(im, i, &types[i]);
+}
+
+bool axis_varies(const struct conversion *c, tensor_id tensor, int axis)
+{
+    const struct importer *peers = c->importer->peers;
+    for (int k = 1; peers && k < N_PROBES; k++)
+        if (graph_type(&peers[k].model->graph, tensor)->dim[axis] !=
+            graph_type(&peers[0].model->graph, tensor)->dim[axis])
+            return true;
+    return false;
+}
+
 bool bind_shapes(struct importer *im, struct type *ret_types)
 {
     for (size_t i = 0; i < im->source->inputs.count; i++)
@@ -210,5 +277,9 @@ bool bind_shapes(struct importer *im, struct type *ret_types)
         if (!parse_binding(im, im->options->shapes[i], &b) || !bind_one(im, &b, ret_types))
             return false;
     }
-    return spread_symbols(im, ret_types) && limit_types(im, ret_types);
+    if (!spread_symbols(im, ret_types))
+        return false;
+    if (im->named)
+        bind_probe(im, ret_types);
+    return limit_types(im, ret_types);
 }

@@ -148,6 +148,13 @@ bool worker_compare(struct worker *w, const char *a, const char *b, int n_sets, 
     return ask(w, &line, NULL, 0, NULL, 0, 0, error) && read_numbers(w, 3, ret_numbers, error);
 }
 
+bool worker_time_sets(struct worker *w, int n_sets, struct error *error)
+{
+    struct text line = {0};
+    text_printf(&line, "sets %d", n_sets);
+    return ask(w, &line, NULL, 0, NULL, 0, 0, error);
+}
+
 bool worker_time(struct worker *w, const char *a, const char *b, double seconds, int least_runs,
                  worker_numbers *ret_seconds, struct error *error)
 {

@@ -36,6 +36,9 @@ bool worker_forget_inputs(struct worker *w, struct error *error);
 // Three numbers for each output: max|a - b|, max|a|, and 1 or 0: does it say anything? The worst of all sets.
 bool worker_compare(struct worker *w, const char *a, const char *b, int n_sets, worker_numbers *ret_numbers,
                     struct error *error);
+// From now on worker_time runs a model on so many sets, one after the other, and takes all of them for one run. The
+// standard is one.
+bool worker_time_sets(struct worker *w, int n_sets, struct error *error);
 // Seconds of runs on the first set, at least that many and for about that long: of a and b by turns, or of a where b is
 // NULL.
 bool worker_time(struct worker *w, const char *a, const char *b, double seconds, int least_runs,

@@ -218,6 +218,105 @@ static bool is_match_in(const struct match *m, const struct graph *g)
     return true;
 }
 
+// --- at other sizes --------------------------------------------------------------------------------------------------
+
+// The instance at another probe: the same nodes, made for its sizes.
+static bool make_instance_at(const struct sizes *s, int probe, struct graph *instance, const struct match *m,
+                             const struct graph *g, struct match *ret_match)
+{
+    *ret_match = *m;
+    for (uint32_t v = 0; v < m->rule->pattern.n_variables; v++) {
+        if (m->variables[v] == NO_TENSOR)
+            continue;
+        struct type type = sizes_type_at(s, graph_type(g, m->variables[v]), s->probes[probe]);
+        if (!type_has_allowed_size(&type))
+            return false;
+        ret_match->variables[v] = graph_add_leaf(instance, operators[OP_INPUT], v, &type);
+    }
+    for (uint32_t n = 0; n < m->rule->n_source_nodes; n++) {
+        const struct pattern_node *pattern = &m->rule->pattern.nodes.items[n];
+        tensor_id inputs[MAX_RULE_VARIABLES];
+        for (uint32_t i = 0; i < pattern->n_inputs; i++)
+            inputs[i] = tensor_of_term(instance, ret_match, pattern->inputs[i]);
+        if (!sizes_add_node(s, s->probes[probe], instance, g, m->nodes[n], inputs, &ret_match->nodes[n]))
+            return false;
+    }
+    return true;
+}
+
+static bool are_attributes_at(const struct sizes *s, int probe, const struct node *first, const struct node *there)
+{
+    for (int i = 0; i < operator_n_attributes(first->op); i++) {
+        const struct attribute_value *a = &first->attributes[i], *b = &there->attributes[i];
+        if (a->count != b->count)
+            return false;
+        for (uint32_t j = 0; j < a->count; j++)
+            if (b->ints[j] !=
+                (sizes_role_varies(first->op, i) ? sizes_at(s, a->ints[j], s->probes[probe]) : a->ints[j]))
+                return false;
+    }
+    return true;
+}
+
+// Of the target's nodes, and of the types of what it makes.
+static bool is_target_at(const struct sizes *s, int probe, const struct match *m, const struct graph *first,
+                         const node_id *nodes, const struct graph *there, const node_id *nodes_there)
+{
+    for (uint32_t n = m->rule->n_source_nodes; n < m->rule->pattern.nodes.count; n++) {
+        if (nodes[n] == NO_NODE || nodes_there[n] == NO_NODE)
+            continue;
+        const struct node *a = &first->nodes.items[nodes[n]], *b = &there->nodes.items[nodes_there[n]];
+        if (!are_attributes_at(s, probe, a, b))
+            return false;
+        for (uint32_t i = 0; i < a->n_outputs; i++) {
+            struct type type = sizes_type_at(s, graph_type(first, a->first_output + i), s->probes[probe]);
+            if (!type_equal(&type, graph_type(there, b->first_output + i)))
+                return false;
+        }
+    }
+    return true;
+}
+
+// What a rule asks of weights was true when it matched, whatever the sizes.
+static bool holds_at(const struct match *m, const struct graph *instance, struct arena *scratch,
+                     struct match *ret_match)
+{
+    enum weight_kind weights[MAX_RULE_VARIABLES];
+    for (uint32_t v = 0; v < MAX_RULE_VARIABLES; v++)
+        weights[v] = WEIGHT_GIVEN;
+    return rule_match_at(m->rule, instance, m->variables, m->nodes, weights, scratch, ret_match);
+}
+
+static enum verdict judge_at(struct validator *v, int probe, const struct match *m, const struct graph *g,
+                             const struct graph *first, const node_id *nodes)
+{
+    struct graph instance;
+    struct match there, bound;
+    tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    node_id nodes_there[MAX_RULE_NODES];
+    graph_init(&instance, &v->arena);
+    bool is_general = make_instance_at(v->sizes, probe, &instance, m, g, &there) &&
+                      holds_at(&there, &instance, &v->scratch, &bound) &&
+                      match_apply_nodes(&bound, &instance, &v->scratch, old, new, nodes_there) &&
+                      is_target_at(v->sizes, probe, m, first, nodes, &instance, nodes_there);
+    enum verdict verdict = is_general ? compare_sides(&bound, &instance, old, new, &v->scratch) : VERDICT_NOT_GENERAL;
+    graph_free(&instance);
+    return verdict;
+}
+
+static enum verdict judge_at_probes(struct validator *v, const struct match *m, const struct graph *g,
+                                    const struct graph *first, const node_id *nodes)
+{
+    enum verdict verdict = VERDICT_EQUAL;
+    for (int k = 1; v->sizes && k < N_PROBES; k++) {
+        enum verdict there = judge_at(v, k, m, g, first, nodes);
+        if (there != VERDICT_EQUAL && there != VERDICT_TOO_COSTLY)
+            return there;
+        verdict = there == VERDICT_TOO_COSTLY ? there : verdict;
+    }
+    return verdict;
+}
+
 // --- an application --------------------------------------------------------------------------------------------------
 
 static enum verdict judge_anew(struct validator *v, const struct match *m, const struct graph *g)
@@ -226,11 +325,16 @@ static enum verdict judge_anew(struct validator *v, const struct match *m, const
     struct graph instance;
     struct match match;
     tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
+    node_id nodes[MAX_RULE_NODES];
     enum verdict verdict = VERDICT_EQUAL;
     graph_init(&instance, &v->arena);
     make_instance(&instance, m, g, &match);
-    if (match_apply(&match, &instance, &v->scratch, old, new))
-        verdict = compare_sides(&match, &instance, old, new, &v->scratch);
+    if (match_apply_nodes(&match, &instance, &v->scratch, old, new, nodes)) {
+        enum verdict elsewhere = judge_at_probes(v, m, g, &instance, nodes);
+        verdict =
+            elsewhere == VERDICT_NOT_GENERAL ? elsewhere : compare_sides(&match, &instance, old, new, &v->scratch);
+        verdict = verdict == VERDICT_EQUAL ? elsewhere : verdict;
+    }
     graph_free(&instance);
     arena_release(&v->scratch, scratch);
     arena_release(&v->arena, mark);
@@ -277,5 +381,6 @@ enum verdict validator_judge(struct validator *v, const struct match *m, const s
     memo_add(&v->memo, spelling_key(&v->words), (double)verdict);
     v->checked++;
     v->too_costly += verdict == VERDICT_TOO_COSTLY;
+    v->not_general += verdict == VERDICT_NOT_GENERAL;
     return verdict;
 }

@@ -6,16 +6,28 @@
 #ifndef OPTIMIZER_SEARCH_TRANSLATION_VALIDATION_H
 #define OPTIMIZER_SEARCH_TRANSLATION_VALIDATION_H
 #include "core/memory/arena.h"
+#include "graph/sizes.h"
 #include "optimizer/search/backtracking/memo.h"
 #include "substitutions/match.h"
 
-enum verdict { VERDICT_EQUAL, VERDICT_DIFFERENT, VERDICT_TOO_COSTLY, VERDICT_UNTYPED, VERDICT_NO_MATCH };
+//
+// In a model with symbols the application is made and checked at the other probes, too (graph/sizes.h): it is general
+// if its conditions hold at all of them, both sides are typed, and each attribute is one function of the symbols.
+enum verdict {
+    VERDICT_EQUAL,
+    VERDICT_DIFFERENT,
+    VERDICT_TOO_COSTLY,
+    VERDICT_UNTYPED,
+    VERDICT_NO_MATCH,
+    VERDICT_NOT_GENERAL,
+};
 
 struct validator {
     struct arena scratch, arena;
     struct memo memo;
     struct spelling words;
-    uint64_t checked, repeated, too_costly;
+    const struct sizes *sizes;   // of the model's symbols; NULL: it has none
+    uint64_t checked, repeated, too_costly, not_general;
 };
 void validator_init(struct validator *v);
 void validator_free(struct validator *v);

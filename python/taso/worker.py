@@ -7,6 +7,7 @@ first line, which nobody asks for, says what runs here: `ok VERSION PROVIDER`.
     drop ID                                                          ok
     input SET DTYPE RANK D1 .. NAME_SIZE DATA_SIZE     the name and the elements of one input, kept under a set     ok
     forget                      all inputs                           ok
+    sets N                      a timed run is one on each of the sets 0 to N-1; 1 at first     ok
     outputs A B N               runs both on the sets 0 to N-1       ok COUNT, then for each output what differs
                                                                      (max|a-b|  max|a|  whether a says something)
     time A B SECONDS LEAST      runs by turns, B may be `-`          ok COUNT, then a1 b1 a2 b2 ... in seconds
@@ -120,7 +121,7 @@ def difference_of(a, b):
 class Worker:
     def __init__(self, runtime, connection, provider, threads):
         self.runtime, self.connection, self.provider, self.threads = runtime, connection, provider, threads
-        self.models, self.inputs = {}, {}
+        self.models, self.inputs, self.timed_sets = {}, {}, 1
         # One thread is timed by what it worked, not by what others took from it.
         is_one_thread = threads == 1 and provider == "CPUExecutionProvider"
         self.clock = time.thread_time if is_one_thread else time.perf_counter
@@ -153,6 +154,10 @@ class Worker:
         self.inputs.clear()
         return ""
 
+    def sets(self, count):
+        self.timed_sets = int(count)
+        return ""
+
     def feeds(self, model, which):
         given = self.inputs.get(which, {})
         return {declared.name: given[declared.name] if declared.name in given else made_up(declared, [which, i])
@@ -168,11 +173,13 @@ class Worker:
 
     def time(self, a, b, seconds, least):
         models = [self.models[name] for name in (a, b) if name != "-"]
-        feeds, clock = [self.feeds(model, 0) for model in models], self.clock
-        for model, feed in zip(models, feeds):
+        feeds = [[self.feeds(model, which) for which in range(self.timed_sets)] for model in models]
+        clock = self.clock
+        for model, sets in zip(models, feeds):
             for _ in range(WARM_UP_RUNS):
                 started = clock()
-                model.run(None, feed)
+                for feed in sets:
+                    model.run(None, feed)
                 if clock() - started > SLOW_SECONDS:
                     break
         order, taken, end = list(range(len(models))), [], time.monotonic() + float(seconds)
@@ -181,7 +188,8 @@ class Worker:
             pair = [0.0] * len(models)
             for i in order if len(taken) % 2 == 0 else reversed(order):
                 started = clock()
-                models[i].run(None, feeds[i])
+                for feed in feeds[i]:
+                    models[i].run(None, feed)
                 pair[i] = clock() - started
             taken.append(pair)
         return " ".join([str(len(taken))] + [f"{t:.9g}" for pair in taken for t in pair])
@@ -211,7 +219,7 @@ class Worker:
         return " ".join([str(len(taken))] + [f"{t:.9g}" for t in taken])
 
     def serve(self):
-        requests = {"load": self.load, "drop": self.drop, "input": self.input, "forget": self.forget,
+        requests = {"load": self.load, "drop": self.drop, "input": self.input, "forget": self.forget, "sets": self.sets,
                     "outputs": self.outputs, "time": self.time, "bound": self.bound}
         while True:
             words = self.connection.read_line()

@@ -23,12 +23,21 @@ static void count_uses(struct exporter *x)
         x->uses[g->outputs.items[i]]++;
 }
 
+// What depends on symbols is no constant, though it may be made of weights alone: numbers repeated to a size.
+static bool varies(const struct exporter *x, const struct node *n)
+{
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        if (sizes_type_varies(&x->model->sizes, graph_type(x->graph, n->first_output + i)))
+            return true;
+    return false;
+}
+
 static void find_constants(struct exporter *x)
 {
     const struct graph *g = x->graph;
     for (node_id n = 0; n < g->nodes.count; n++) {
         const struct node *node = &g->nodes.items[n];
-        x->is_constant[n] = node->op->id == OP_WEIGHT || node->op->define;
+        x->is_constant[n] = (node->op->id == OP_WEIGHT || node->op->define) && !varies(x, node);
         for (uint32_t i = 0; i < node->n_inputs; i++)
             x->is_constant[n] &= x->is_constant[g->tensors.items[graph_inputs(g, n)[i]].producer];
     }
@@ -294,5 +303,6 @@ bool export_model(struct imported_model *m, const struct graph *g, struct onnx_m
     name_set_free(&x.original);
     vec_free(&x.nodes);
     vec_free(&x.initializers);
+    vec_free(&x.sizes);
     return is_written;
 }

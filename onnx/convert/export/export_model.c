@@ -158,21 +158,30 @@ static struct onnx_value_info *declare_initializer(struct exporter *x, const str
     return info;
 }
 
-// An input whose symbolic dimensions were bound has these sizes: the graph was made for them.
+static bool is_bound(const struct exporter *x, const struct onnx_dimension *declared, int64_t size)
+{
+    return !(declared && ONNX_HAS(declared, 1)) && !sizes_varies(&x->model->sizes, size);
+}
+
+// An input whose symbolic dimensions were bound has these sizes: the graph was made for them. Those that are left are
+// as they were declared.
 static struct onnx_value_info *with_bound_shape(struct exporter *x, struct onnx_value_info *info,
                                                 const struct type *type)
 {
     if (!type_is_known(type) || !info->type || !info->type->tensor)
         return info;
     const struct onnx_shape *old = info->type->tensor->shape;
-    struct onnx_tensor t = {.name = info->name, .data_type = info->type->tensor->elem_type};
-    t.dims = (struct onnx_ints){(int64_t *)(uintptr_t)type->dim, (size_t)type->rank, false};
-    bool is_as_declared = old && old->dimensions.count == (size_t)type->rank;
+    bool has_dimensions = old && old->dimensions.count == (size_t)type->rank, is_as_declared = has_dimensions;
     for (int i = 0; is_as_declared && i < type->rank; i++)
-        is_as_declared = ONNX_HAS((const struct onnx_dimension *)old->dimensions.items[i], 1);
+        is_as_declared = !is_bound(x, old->dimensions.items[i], type->dim[i]);
     if (is_as_declared)
         return info;
+    struct onnx_tensor t = {.name = info->name, .data_type = info->type->tensor->elem_type};
+    t.dims = (struct onnx_ints){(int64_t *)(uintptr_t)type->dim, (size_t)type->rank, false};
     struct onnx_value_info *bound = declare_initializer(x, &t);
+    for (int i = 0; has_dimensions && i < type->rank; i++)
+        if (!is_bound(x, old->dimensions.items[i], type->dim[i]))
+            bound->type->tensor->shape->dimensions.items[i] = old->dimensions.items[i];
     bound->doc_string = info->doc_string;
     bound->metadata = info->metadata;
     return bound;

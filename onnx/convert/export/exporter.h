@@ -13,6 +13,12 @@ struct emitted {
     struct onnx_node *node;
     bool is_made;
 };
+// A list of sizes at the first probe, and the value that is it.
+struct made_size {
+    uint32_t count;
+    const int64_t *sizes;
+    const char *name;
+};
 struct exporter {
     struct imported_model *model;
     const struct graph *graph;
@@ -31,6 +37,7 @@ struct exporter {
     struct name_set original;     // all names of the model, those inside of subgraphs too
     VEC(struct emitted) nodes;
     VEC(struct onnx_tensor *) initializers;   // new ones
+    VEC(struct made_size) sizes;              // that nodes make of the inputs' shapes
     struct export_counts counts;
     node_id current;   // the node of the graph that is being written
     bool failed;       // sticky, with *error set

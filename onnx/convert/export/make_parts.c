@@ -94,6 +94,14 @@ static void collect_parts(struct exporter *x, node_id split, name_list *names, i
     }
 }
 
+static bool has_varying_size(const struct making *m, uint32_t count, const int64_t *sizes)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (sizes_varies(&m->x->model->sizes, sizes[i]))
+            return true;
+    return false;
+}
+
 bool make_split(struct making *m, const struct row *row)
 {
     int64_t sizes[MAX_OUTPUTS];
@@ -102,9 +110,13 @@ bool make_split(struct making *m, const struct row *row)
     if (leave_to_earlier_split(m))
         return true;
     collect_parts(m->x, m->id, &parts, sizes);
+    if (!is_input && has_varying_size(m, (uint32_t)parts.count, sizes)) {
+        vec_free(&parts);
+        return cannot_export(m->x, "a split into sizes that are not known needs operator set 13");
+    }
     const char *names[2] = {input_name(m, 0), NULL};
     if (is_input)
-        names[1] = list_initializer(m, (uint32_t)parts.count, sizes);
+        names[1] = list_of_sizes(m, (uint32_t)parts.count, sizes);
     struct onnx_node *n = emit(m->x, row->onnx, is_input ? 2 : 1, names, NULL);
     for (size_t i = 0; i < parts.count; i++)
         add_output(m->x, n, parts.items[i]);

@@ -29,7 +29,7 @@ bool make_reshape(struct making *m, const struct row *row)
     }
     if (has_zero && !is_at_place && opset_of(m) < 14)
         return cannot_export(m->x, "a reshape to a shape with a zero needs operator set 14");
-    const char *names[2] = {input_name(m, 0), list_initializer(m, shape->count, shape->ints)};
+    const char *names[2] = {input_name(m, 0), shape_of_reshape(m, shape->count, shape->ints)};
     struct onnx_node *n = emit(m->x, row->onnx, 2, names, m->output);
     if (has_zero && !is_at_place)
         set_int_attribute(m->x, n, "allowzero", 1);
@@ -39,7 +39,7 @@ bool make_reshape(struct making *m, const struct row *row)
 bool make_broadcast(struct making *m, const struct row *row)
 {
     const struct attribute_value *shape = attribute_of(m, "shape");
-    const char *names[2] = {input_name(m, 0), list_initializer(m, shape->count, shape->ints)};
+    const char *names[2] = {input_name(m, 0), shape_of_expansion(m, shape->count, shape->ints)};
     emit(m->x, row->onnx, 2, names, m->output);
     return true;
 }
@@ -79,6 +79,9 @@ static struct cuts cuts_of(const struct making *m)
 bool make_slice(struct making *m, const struct row *row)
 {
     struct cuts c = cuts_of(m);
+    for (uint32_t i = 0; i < c.n; i++)
+        if (sizes_varies(&m->x->model->sizes, c.ends[i]) || sizes_varies(&m->x->model->sizes, c.starts[i]))
+            return cannot_export(m->x, "a slice to a size that is not known");
     if (opset_of(m) < 10) {
         if (c.has_steps)
             return cannot_export(m->x, "a slice with steps needs operator set 10");

@@ -24,6 +24,11 @@ const struct type *input_type(const struct making *m, uint32_t input);
 const struct type *output_type(const struct making *m);
 const char *input_name(const struct making *m, uint32_t input);
 const char *list_initializer(const struct making *m, uint32_t count, const int64_t *values);
+// The same of sizes, which may depend on symbols: then it is what nodes make (make_sizes.c). For a reshape of the first
+// input, or an expansion of it, sizes that follow from it are left to ONNX.
+const char *list_of_sizes(const struct making *m, uint32_t count, const int64_t *sizes);
+const char *shape_of_reshape(const struct making *m, uint32_t count, const int64_t *sizes);
+const char *shape_of_expansion(const struct making *m, uint32_t count, const int64_t *sizes);
 
 // A node that reads all inputs of the operator; one that reads them with broadcasts left away where ONNX makes them.
 struct onnx_node *emit_plain(const struct making *m, const char *op_type, const char *output);

@@ -302,6 +302,12 @@ static bool set_range(struct conversion *c, struct ranges *r, int axis, int64_t 
     return true;
 }
 
+// Whatever the size of its axis is: then it may have any.
+static bool takes_all(int64_t start, int64_t end, int64_t step)
+{
+    return start == 0 && end >= INT32_MAX && step == 1;
+}
+
 static bool read_ranges(struct conversion *c, const struct type *x, struct ranges *r)
 {
     const int64_t *starts, *ends, *axes, *steps = NULL;
@@ -313,8 +319,11 @@ static bool read_ranges(struct conversion *c, const struct type *x, struct range
         return cannot(c, "its lists differ in length");
     for (uint32_t i = 0; i < n; i++) {
         int axis;
-        if (!normalize_axis(c, axes ? axes[i] : i, x->rank, &axis) ||
-            !set_range(c, r, axis, x->dim[axis], starts[i], ends[i], steps ? steps[i] : 1))
+        if (!normalize_axis(c, axes ? axes[i] : i, x->rank, &axis))
+            return false;
+        if (axis_varies(c, input_of(c, 0), axis) && !takes_all(starts[i], ends[i], steps ? steps[i] : 1))
+            return cannot(c, "it cuts an axis of any size");
+        if (!set_range(c, r, axis, x->dim[axis], starts[i], ends[i], steps ? steps[i] : 1))
             return false;
     }
     return true;

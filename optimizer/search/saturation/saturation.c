@@ -52,7 +52,8 @@ static bool is_rule_used(void *context, const struct rule *r)
 
 static bool has_equal_sides(void *context, const struct match *m, const struct graph *g)
 {
-    return validator_judge(context, m, g) != VERDICT_DIFFERENT;
+    enum verdict verdict = validator_judge(context, m, g);
+    return verdict != VERDICT_DIFFERENT && verdict != VERDICT_NOT_GENERAL;
 }
 
 // --- the e-graph -----------------------------------------------------------------------------------------------------

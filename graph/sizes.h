@@ -1,0 +1,58 @@
+// Sizes that are functions of a model's symbols: its dimensions without a number.
+//
+// A graph has numbers only. So a model with symbols is made at several *probes*, bindings of the symbols that are told
+// apart, and what is a size at all of them is read as a function of the symbols: a product of a number and *factors*,
+// each of which is a symbol or a sum of symbols and a number (batch * 12, past + sequence). The graph that is kept is
+// that of the first probe, where symbols are primes which divide no other number of the model. There a number says by
+// itself which function it is, and a graph, or a part of one, can be made anew for any binding.
+#ifndef GRAPH_SIZES_H
+#define GRAPH_SIZES_H
+#include "graph/graph.h"
+
+#define MAX_SYMBOLS 8
+#define N_PROBES 5
+#define MAX_FACTORS 16
+
+struct size_form {
+    int64_t constant;
+    uint8_t powers[MAX_FACTORS];
+};
+struct size_factor {
+    int64_t constant, weights[MAX_SYMBOLS];
+};
+struct noted_size {
+    int64_t at[N_PROBES];
+};
+struct sizes {
+    uint32_t n_symbols, n_factors;
+    int64_t probes[N_PROBES][MAX_SYMBOLS];
+    struct size_factor factors[MAX_FACTORS];   // the first ones are the symbols
+    VEC(struct noted_size) noted;
+};
+
+// {0} has no symbols.
+void sizes_add_symbol(struct sizes *s, const int64_t *at);   // one size for each probe
+void sizes_free(struct sizes *s);
+
+// Which function of the symbols has these values at the probes? It is noted. False: none that is known here.
+bool sizes_fit(struct sizes *s, const int64_t *at, struct size_form *ret_form);
+// Does each number that was noted say at the first probe by itself what it is at the others?
+bool sizes_are_told_apart(const struct sizes *s);
+
+// Of a number at the first probe.
+struct size_form sizes_form_of(const struct sizes *s, int64_t number);
+bool sizes_varies(const struct sizes *s, int64_t number);
+bool sizes_type_varies(const struct sizes *s, const struct type *t);
+bool sizes_depends(const struct sizes *s, int64_t number, uint32_t symbol);
+// At a binding of the symbols; -1: beyond any tensor, or below zero.
+int64_t sizes_form_at(const struct sizes *s, const struct size_form *form, const int64_t *binding);
+int64_t sizes_at(const struct sizes *s, int64_t number, const int64_t *binding);
+struct type sizes_type_at(const struct sizes *s, const struct type *t, const int64_t *binding);
+
+// Attributes that may depend on symbols: shapes, sizes of parts and of slices.
+bool sizes_role_varies(const struct operator* op, int attribute);
+// A node as another graph, of the first probe, has it, made at a binding over given inputs, which have their sizes
+// there. False: it is ill-typed.
+bool sizes_add_node(const struct sizes *s, const int64_t *binding, struct graph *g, const struct graph *from,
+                    node_id node, const tensor_id *inputs, node_id *ret_node);
+#endif

@@ -1,0 +1,776 @@
+// Import of a model whose symbols stay. It is imported at several bindings of them at once, node by node, and a node is
+// in the graph only if what was made of it is the same everywhere, up to sizes that are one function of the symbols
+// each (graph/sizes.h). All else is opaque: exporters' computations with shapes, and nodes whose form depends on sizes.
+//
+// What an opaque node makes of shapes is still *known* at each binding. A node that is told a size by it (Reshape,
+// Expand) is converted as if it were constant; the graph does not read it then. Only arithmetic that is one function of
+// all sizes is known that way: comparisons and roundings are not, as they may come out otherwise at other bindings.
+#include "core/text/error.h"
+#include "onnx/convert/importer.h"
+
+#include <string.h>
+
+#define MOST_KNOWN 64   // elements of a value that is known
+
+// With known values for inputs; the same without computing constants; on the tensors alone.
+enum attempt { WITH_VALUES, WITHOUT_FOLDING, ON_TENSORS, N_ATTEMPTS };
+
+struct lockstep {
+    struct importer importers[N_PROBES];
+    struct imported_model *models[N_PROBES];
+    struct conversion c[N_PROBES];   // of the node at hand
+    struct sizes *sizes;
+    // Before the node was converted; the same in all.
+    struct graph_mark mark;
+    size_t n_weights;
+    uint32_t n_values;   // weights that stand for known values, the first ones that were added
+    bool is_typed;       // what an attempt made of the node's outputs says their types
+    struct type *types[N_PROBES];
+    const void **values[N_PROBES];   // of the node's outputs, where an attempt made them known; NULL: it did not
+    size_t n_opaque;                 // nodes that are kept though they compute with no shapes
+};
+
+static const struct graph *graph_of(const struct lockstep *l, int k)
+{
+    return &l->models[k]->graph;
+}
+
+// --- sizes -----------------------------------------------------------------------------------------------------------
+
+static bool fit_dimension(struct lockstep *l, const struct type *const *types, int axis)
+{
+    int64_t at[N_PROBES];
+    struct size_form form;
+    for (int k = 0; k < N_PROBES; k++)
+        at[k] = types[k]->dim[axis];
+    return sizes_fit(l->sizes, at, &form);
+}
+
+// Of equal element type and rank, with dimensions that are functions of the symbols. Those that are none are passed
+// over: tensors of such types may stand in a graph, as long as no attribute depends on them.
+static bool are_one_type(struct lockstep *l, const struct type *const *types, bool *ret_fits)
+{
+    *ret_fits = true;
+    for (int k = 1; k < N_PROBES; k++)
+        if (types[k]->dtype != types[0]->dtype || types[k]->rank != types[0]->rank)
+            return false;
+    for (int i = 0; i < types[0]->rank; i++)
+        *ret_fits &= fit_dimension(l, types, i);
+    return true;
+}
+
+static bool have_one_type(struct lockstep *l, tensor_id t)
+{
+    const struct type *types[N_PROBES];
+    bool fits;
+    for (int k = 0; k < N_PROBES; k++)
+        types[k] = graph_type(graph_of(l, k), t);
+    return are_one_type(l, types, &fits);
+}
+
+// --- weights ---------------------------------------------------------------------------------------------------------
+
+static const void *data_of(const struct lockstep *l, int k, size_t index)
+{
+    struct error ignored;
+    const void *data;
+    return imported_weight_data(l->models[k], index, &data, &ignored) ? data : NULL;
+}
+
+static bool is_same_weight(const struct lockstep *l, size_t index)
+{
+    const struct imported_weight *first = &l->models[0]->weights.items[index];
+    for (int k = 1; k < N_PROBES; k++) {
+        const struct imported_weight *w = &l->models[k]->weights.items[index];
+        if (w->tensor != first->tensor || w->sparse != first->sparse || !type_equal(&w->type, &first->type))
+            return false;
+        if (w->tensor || w->sparse)
+            continue;
+        const void *a = data_of(l, 0, index), *b = data_of(l, k, index);
+        if (!a || !b || memcmp(a, b, type_bytes(&w->type)) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool are_same_weights(const struct lockstep *l)
+{
+    for (int k = 1; k < N_PROBES; k++)
+        if (l->models[k]->weights.count != l->models[0]->weights.count)
+            return false;
+    for (size_t i = l->n_weights + l->n_values; i < l->models[0]->weights.count; i++)
+        if (!is_same_weight(l, i))
+            return false;
+    return true;
+}
+
+// --- nodes -----------------------------------------------------------------------------------------------------------
+
+static bool stands_for_value(const struct lockstep *l, const struct graph *g, tensor_id t)
+{
+    node_id producer = g->tensors.items[t].producer;
+    return producer >= l->mark.nodes && producer < l->mark.nodes + l->n_values;
+}
+
+static bool reads_same(const struct lockstep *l, node_id n)
+{
+    const struct graph *g = graph_of(l, 0);
+    const struct node *node = &g->nodes.items[n];
+    const tensor_id *a = graph_inputs(g, n);
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        if (stands_for_value(l, g, a[i]))
+            return false;
+    for (int k = 1; k < N_PROBES; k++) {
+        const tensor_id *b = graph_inputs(graph_of(l, k), n);
+        bool is_swapped = node->n_inputs == 2 && (node->op->flags & OPERATOR_IS_COMMUTATIVE) && a[0] != b[0];
+        for (uint32_t i = 0; i < node->n_inputs; i++)
+            if (a[i] != b[is_swapped ? 1 - i : i])
+                return false;
+    }
+    return true;
+}
+
+static bool is_same_attribute(struct lockstep *l, node_id n, int attribute)
+{
+    const struct attribute_value *values[N_PROBES];
+    const struct operator* op = graph_of(l, 0)->nodes.items[n].op;
+    for (int k = 0; k < N_PROBES; k++) {
+        values[k] = &graph_of(l, k)->nodes.items[n].attributes[attribute];
+        if (values[k]->count != values[0]->count)
+            return false;
+    }
+    for (uint32_t i = 0; i < values[0]->count; i++) {
+        int64_t at[N_PROBES];
+        struct size_form form;
+        bool varies = false;
+        for (int k = 0; k < N_PROBES; k++) {
+            at[k] = values[k]->ints[i];
+            varies = varies || at[k] != at[0];
+        }
+        if (varies ? !sizes_role_varies(op, attribute) || !sizes_fit(l->sizes, at, &form)
+                   : sizes_role_varies(op, attribute) && !sizes_fit(l->sizes, at, &form))
+            return false;
+    }
+    return true;
+}
+
+// Nothing is cut of an axis of any size, and to no such size: what lies beyond a tensor is cut off silently.
+static bool cuts_fixed_axes(const struct lockstep *l, node_id n)
+{
+    const struct graph *g = graph_of(l, 0);
+    const struct node *node = &g->nodes.items[n];
+    int role = node->op->id == OP_SLICE ? operator_find_role(node->op, ROLE_SIZE) : -1;
+    for (uint32_t i = 0; role >= 0 && i < node->attributes[role].count; i++)
+        for (int k = 1; k < N_PROBES; k++) {
+            const struct graph *other = graph_of(l, k);
+            int64_t size = other->nodes.items[n].attributes[role].ints[i];
+            if (size != node->attributes[role].ints[i] && size != graph_type(other, graph_inputs(other, n)[0])->dim[i])
+                return false;
+        }
+    return true;
+}
+
+static bool is_same_node(struct lockstep *l, node_id n)
+{
+    const struct node *first = &graph_of(l, 0)->nodes.items[n];
+    for (int k = 1; k < N_PROBES; k++) {
+        const struct node *node = &graph_of(l, k)->nodes.items[n];
+        if (node->op != first->op || node->n_inputs != first->n_inputs || node->n_outputs != first->n_outputs)
+            return false;
+    }
+    for (int i = 0; i < operator_n_attributes(first->op); i++)
+        if (!is_same_attribute(l, n, i))
+            return false;
+    for (uint32_t i = 0; i < first->n_outputs; i++)
+        if (!have_one_type(l, first->first_output + i))
+            return false;
+    return reads_same(l, n) && cuts_fixed_axes(l, n);
+}
+
+static bool have_same_nodes(struct lockstep *l)
+{
+    for (int k = 1; k < N_PROBES; k++)
+        if (graph_of(l, k)->nodes.count != graph_of(l, 0)->nodes.count)
+            return false;
+    for (node_id n = (node_id)(l->mark.nodes + l->n_values); n < graph_of(l, 0)->nodes.count; n++)
+        if (!is_same_node(l, n))
+            return false;
+    return true;
+}
+
+static bool have_same_outputs(const struct lockstep *l)
+{
+    for (uint32_t i = 0; i < l->c[0].n_outputs; i++)
+        for (int k = 0; k < N_PROBES; k++)
+            if (l->c[k].outputs[i] != l->c[0].outputs[i] ||
+                (l->c[k].outputs[i] != NO_TENSOR && stands_for_value(l, graph_of(l, k), l->c[k].outputs[i])))
+                return false;
+    return true;
+}
+
+// --- arithmetic of shapes --------------------------------------------------------------------------------------------
+
+static bool is_one_of(const char *const *names, const struct onnx_string *name)
+{
+    for (; *names; names++)
+        if (onnx_string_is(name, *names))
+            return true;
+    return false;
+}
+
+// What input `i` of the node is at a binding, entry by entry; the only entry of a single one.
+static bool known_entry(const struct lockstep *l, int k, uint32_t i, int64_t entry, int64_t *ret_value)
+{
+    const struct conversion *c = &l->c[k];
+    struct imported_weight *w = input_of(c, i) == NO_TENSOR ? NULL : weight_of(l->models[k], input_of(c, i));
+    const void *data = w ? data_of(l, k, (size_t)(w - l->models[k]->weights.items)) : NULL;
+    if (!data || w->type.dtype != DTYPE_I64 || type_elements(&w->type) == 0)
+        return false;
+    *ret_value = ((const int64_t *)data)[type_elements(&w->type) == 1 ? 0 : entry];
+    return true;
+}
+
+static int64_t entries_of_inputs(const struct lockstep *l)
+{
+    int64_t n = 1;
+    for (uint32_t i = 0; i < l->c[0].n_inputs; i++) {
+        int64_t own = input_of(&l->c[0], i) == NO_TENSOR ? 1 : type_elements(type_of(&l->c[0], input_of(&l->c[0], i)));
+        n = own > n ? own : n;
+    }
+    return n;
+}
+
+// Sums of sizes, and products: nothing is taken away.
+static bool is_never_negative(struct lockstep *l, const int64_t *at)
+{
+    struct size_form form;
+    if (!sizes_fit(l->sizes, at, &form) || form.constant < 0)
+        return false;
+    for (uint32_t i = 0; i < l->sizes->n_factors; i++) {
+        const struct size_factor *f = &l->sizes->factors[i];
+        bool is_sum = f->constant >= 0;
+        for (uint32_t j = 0; j < l->sizes->n_symbols; j++)
+            is_sum = is_sum && f->weights[j] >= 0;
+        if (form.powers[i] && !is_sum)
+            return false;
+    }
+    return true;
+}
+
+static bool is_constantly_negative(const int64_t *at)
+{
+    for (int k = 0; k < N_PROBES; k++)
+        if (at[k] >= 0 || at[k] != at[0])
+            return false;
+    return true;
+}
+
+// The same function of the symbols, or a size and a number below zero (-1 in the shapes that exporters write).
+static bool comparison_is_decided(struct lockstep *l, int64_t entry)
+{
+    int64_t x[N_PROBES], y[N_PROBES];
+    struct size_form form;
+    for (int k = 0; k < N_PROBES; k++)
+        if (!known_entry(l, k, 0, entry, &x[k]) || !known_entry(l, k, 1, entry, &y[k]))
+            return false;
+    if (memcmp(x, y, sizeof x) == 0)
+        return sizes_fit(l->sizes, x, &form);
+    return (is_constantly_negative(x) && is_never_negative(l, y)) ||
+           (is_constantly_negative(y) && is_never_negative(l, x));
+}
+
+static bool quotient_is_exact(struct lockstep *l, int64_t entry)
+{
+    for (int k = 0; k < N_PROBES; k++) {
+        int64_t x, y;
+        if (!known_entry(l, k, 0, entry, &x) || !known_entry(l, k, 1, entry, &y) || y == 0 || x % y)
+            return false;
+    }
+    return true;
+}
+
+static bool holds_for_entries(struct lockstep *l, bool (*holds)(struct lockstep *l, int64_t entry))
+{
+    int64_t n = entries_of_inputs(l);
+    for (int64_t i = 0; i < n; i++)
+        if (!holds(l, i))
+            return false;
+    return true;
+}
+
+static bool makes_integers(const struct lockstep *l)
+{
+    const struct type *t = type_of(&l->c[0], l->c[0].outputs[0]);
+    return t->dtype == DTYPE_I64 || t->dtype == DTYPE_I32;
+}
+
+// Is what the node makes of known values the same function of the symbols at all bindings?
+static bool is_arithmetic_of_shapes(struct lockstep *l)
+{
+    static const char *const places[] = {"Gather", "Slice", "Concat",    "Unsqueeze", "Squeeze", "Reshape", "Identity",
+                                         "Expand", "Where", "Transpose", "Shape",     "Size",    "Flatten", NULL};
+    static const char *const arithmetic[] = {"Add", "Sub", "Mul", "Neg", "ReduceProd", "Cast", NULL};
+    const struct onnx_string *name = &l->c[0].node->op_type;
+    if (l->c[0].n_outputs != 1 || !onnx_node_has_standard_domain(l->c[0].node))
+        return false;
+    return is_one_of(places, name) || (is_one_of(arithmetic, name) && makes_integers(l)) ||
+           (onnx_string_is(name, "Div") && holds_for_entries(l, quotient_is_exact)) ||
+           (onnx_string_is(name, "Equal") && holds_for_entries(l, comparison_is_decided));
+}
+
+// --- one attempt -----------------------------------------------------------------------------------------------------
+
+static const void *known_at(const struct lockstep *l, int k, tensor_id t)
+{
+    const struct importer *im = &l->importers[k];
+    return t != NO_TENSOR && t < im->known.count ? im->known.items[t] : NULL;
+}
+
+static bool reads_values(const struct lockstep *l)
+{
+    for (uint32_t i = 0; i < l->c[0].n_inputs; i++)
+        if (known_at(l, 0, l->c[0].inputs[i]))
+            return true;
+    return false;
+}
+
+// Weights stand for the inputs that are known.
+static void put_values(struct lockstep *l, int k)
+{
+    struct conversion *c = &l->c[k];
+    tensor_id *inputs = arena_array(&l->importers[k].scratch, tensor_id, c->n_inputs + 1);
+    l->n_values = 0;
+    for (uint32_t i = 0; i < c->n_inputs; i++) {
+        const void *value = known_at(l, k, c->inputs[i]);
+        inputs[i] = c->inputs[i];
+        if (!value)
+            continue;
+        struct imported_weight w = {.type = *type_of(c, c->inputs[i]), .data = value, .is_of_binding = true};
+        inputs[i] = weight_add(c->model, w);
+        l->n_values++;
+    }
+    c->inputs = inputs;
+}
+
+static void take_back_all(struct lockstep *l)
+{
+    for (int k = 0; k < N_PROBES; k++) {
+        struct importer *im = &l->importers[k];
+        import_take_back(im, l->mark);
+        l->models[k]->weights.count = l->n_weights;
+        table_free(&im->scalars);
+        im->n_weights_noted = 0;
+        im->never_folds = false;
+    }
+    l->n_values = 0;
+}
+
+static bool convert_all(struct lockstep *l, uint32_t index, enum attempt how)
+{
+    bool is_converted = true;
+    l->n_values = 0;
+    for (int k = 0; k < N_PROBES; k++) {
+        struct importer *im = &l->importers[k];
+        l->c[k] = import_begin_node(im, index);
+        im->never_folds = how == WITHOUT_FOLDING;
+        if (how != ON_TENSORS)
+            put_values(l, k);
+    }
+    for (int k = 0; k < N_PROBES; k++) {
+        bool is_here = import_convert(&l->importers[k], &l->c[k]);
+        l->importers[k].never_folds = false;
+        is_converted = is_converted && is_here;
+    }
+    return is_converted;
+}
+
+// Where a node is told by what it reads how to cut, a size beyond the tensor means the tensor's.
+static bool is_cut_by_values(const struct lockstep *l)
+{
+    if (!onnx_string_is(&l->c[0].node->op_type, "Slice"))
+        return false;
+    for (uint32_t i = 1; i < l->c[0].n_inputs; i++)
+        if (l->c[0].inputs[i] != NO_TENSOR && stands_for_value(l, graph_of(l, 0), l->c[0].inputs[i]))
+            return true;
+    return false;
+}
+
+static bool makes_weight(const struct lockstep *l)
+{
+    for (uint32_t i = 0; i < l->c[0].n_outputs; i++)
+        if (l->c[0].outputs[i] != NO_TENSOR && weight_of(l->models[0], l->c[0].outputs[i]))
+            return true;
+    return false;
+}
+
+static bool is_same_everywhere(struct lockstep *l)
+{
+    if (l->n_values > 0 && (is_cut_by_values(l) || (makes_weight(l) && !is_arithmetic_of_shapes(l))))
+        return false;
+    return have_same_outputs(l) && are_same_weights(l) && have_same_nodes(l);
+}
+
+// --- what an opaque node makes ---------------------------------------------------------------------------------------
+
+static void note_types(struct lockstep *l)
+{
+    for (int k = 0; k < N_PROBES; k++)
+        for (uint32_t i = 0; i < l->c[k].n_outputs; i++)
+            if (l->c[k].outputs[i] == NO_TENSOR)
+                return;
+    for (int k = 0; k < N_PROBES; k++)
+        for (uint32_t i = 0; i < l->c[k].n_outputs; i++) {
+            const struct type *t = type_of(&l->c[k], l->c[k].outputs[i]);
+            l->types[k][i] = type_make(t->dtype, t->rank, t->dim);
+        }
+    l->is_typed = true;
+}
+
+static void note_values(struct lockstep *l)
+{
+    const struct type *t = type_of(&l->c[0], l->c[0].outputs[0]);
+    if (l->c[0].n_outputs != 1 || !is_arithmetic_of_shapes(l) || !makes_integers(l) || type_elements(t) > MOST_KNOWN)
+        return;
+    for (int k = 0; k < N_PROBES; k++) {
+        const struct imported_weight *w = weight_of(l->models[k], l->c[k].outputs[0]);
+        if (!w || !type_equal(&w->type, t))
+            return;
+    }
+    for (int k = 0; k < N_PROBES; k++) {
+        const struct imported_weight *w = weight_of(l->models[k], l->c[k].outputs[0]);
+        l->values[k][0] = data_of(l, k, (size_t)(w - l->models[k]->weights.items));
+    }
+}
+
+// Types of one kind, whose sizes are known for every binding; or of none.
+static void agree_on_types(struct lockstep *l)
+{
+    for (uint32_t i = 0; i < l->c[0].n_outputs; i++) {
+        const struct type *types[N_PROBES];
+        bool fits = true, is_known = true;
+        for (int k = 0; k < N_PROBES; k++) {
+            types[k] = &l->types[k][i];
+            is_known = is_known && type_is_known(types[k]);
+        }
+        enum dtype dtype = types[0]->dtype;
+        if (is_known && are_one_type(l, types, &fits) && fits)
+            continue;
+        for (int k = 0; k < N_PROBES; k++)
+            l->types[k][i] =
+                (struct type){.dtype = types[k]->dtype == dtype ? dtype : DTYPE_NONE, .rank = RANK_UNKNOWN};
+    }
+}
+
+static bool value_depends(const struct lockstep *l, tensor_id t, uint32_t symbol)
+{
+    const struct type *type = graph_type(graph_of(l, 0), t);
+    const int64_t *value = type->dtype == DTYPE_I64 ? known_at(l, 0, t) : NULL;
+    for (int64_t i = 0; value && i < type_elements(type); i++)
+        if (sizes_depends(l->sizes, value[i], symbol))
+            return true;
+    return false;
+}
+
+static bool type_depends(const struct lockstep *l, tensor_id t, uint32_t symbol)
+{
+    const struct type *type = graph_type(graph_of(l, 0), t);
+    for (int i = 0; i < type->rank; i++)
+        if (sizes_depends(l->sizes, type->dim[i], symbol))
+            return true;
+    return false;
+}
+
+static bool node_depends(const struct lockstep *l, uint32_t symbol)
+{
+    for (uint32_t i = 0; i < l->c[0].n_inputs; i++) {
+        tensor_id t = l->c[0].inputs[i];
+        if (t != NO_TENSOR && (type_depends(l, t, symbol) || value_depends(l, t, symbol)))
+            return true;
+    }
+    return false;
+}
+
+// Which symbols the node's inputs depend on, as words of a reason.
+static const char *symbols_of_inputs(const struct lockstep *l)
+{
+    const struct imported_model *m = l->models[0];
+    struct arena *arena = &l->models[0]->arena;
+    const char *text = "";
+    for (uint32_t j = 0; j < l->sizes->n_symbols; j++)
+        if (node_depends(l, j))
+            text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "", m->symbols.items[j].name);
+    return text;
+}
+
+static void keep_opaque(struct lockstep *l, uint32_t index, bool is_refused)
+{
+    bool is_known = l->values[0][0] != NULL;
+    for (int k = 0; k < N_PROBES; k++) {
+        struct conversion last = l->c[k];
+        l->c[k] = import_begin_node(&l->importers[k], index);
+        l->c[k].known_types = last.known_types;
+        memcpy(l->c[k].reason, last.reason, sizeof last.reason);
+        if (!l->is_typed)
+            import_infer_types(&l->importers[k], &l->c[k], l->types[k]);
+    }
+    agree_on_types(l);
+    const char *symbols = symbols_of_inputs(l);
+    for (int k = 0; k < N_PROBES; k++) {
+        if (is_known)
+            cannot(&l->c[k], "it computes with sizes");
+        else if (!is_refused)
+            cannot(&l->c[k], "what it does depends on sizes");
+        import_opaque(&l->importers[k], &l->c[k], l->types[k]);
+        vec_last(&l->models[k]->opaques).is_kept_for_sizes = !is_known;
+        vec_last(&l->models[k]->opaques).symbols = symbols;
+    }
+    l->n_opaque += !is_known;
+}
+
+static void remember_values(struct lockstep *l)
+{
+    tensor_id t = l->c[0].outputs[0];
+    for (int k = 0; k < N_PROBES && l->values[0][0]; k++) {
+        struct importer *im = &l->importers[k];
+        while (im->known.count <= t)
+            vec_push(&im->known, NULL);
+        im->known.items[t] = l->values[k][0];
+    }
+}
+
+// --- all nodes -------------------------------------------------------------------------------------------------------
+
+static void begin_node(struct lockstep *l, uint32_t index)
+{
+    size_t n = ((const struct onnx_node *)l->importers[0].source->nodes.items[index])->outputs.count;
+    l->mark = graph_mark(graph_of(l, 0));
+    l->n_weights = l->models[0]->weights.count;
+    l->is_typed = false;
+    for (int k = 0; k < N_PROBES; k++) {
+        l->types[k] = arena_array(&l->importers[k].scratch, struct type, n + 1);
+        l->values[k] = arena_array(&l->importers[k].scratch, const void *, n + 1);
+        memset(l->values[k], 0, (n + 1) * sizeof *l->values[k]);
+    }
+}
+
+static void import_node_everywhere(struct lockstep *l, uint32_t index)
+{
+    bool is_done = false, is_refused = true;
+    struct arena_mark marks[N_PROBES];
+    for (int k = 0; k < N_PROBES; k++)
+        marks[k] = arena_mark(&l->importers[k].scratch);
+    begin_node(l, index);
+    for (int how = WITH_VALUES; !is_done && how < N_ATTEMPTS; how++) {
+        bool is_converted = convert_all(l, index, (enum attempt)how);
+        is_refused = is_refused && !is_converted;
+        is_done = is_converted && is_same_everywhere(l);
+        if (is_done)
+            break;
+        if (is_converted && !l->is_typed)
+            note_types(l);
+        if (is_converted && how == WITH_VALUES)
+            note_values(l);
+        take_back_all(l);
+        if (l->values[0][0] || (how == WITHOUT_FOLDING && !reads_values(l)))
+            break;
+    }
+    if (!is_done)
+        keep_opaque(l, index, is_refused);
+    for (int k = 0; k < N_PROBES; k++)
+        import_define_outputs(&l->importers[k], &l->c[k]);
+    if (!is_done)
+        remember_values(l);
+    for (int k = 0; k < N_PROBES; k++)
+        arena_release(&l->importers[k].scratch, marks[k]);
+}
+
+static bool import_leaves(struct lockstep *l, const bool **ret_is_live)
+{
+    for (int k = 0; k < N_PROBES; k++)
+        if (!import_begin(&l->importers[k], ret_is_live))
+            return false;
+    for (tensor_id t = 0; t < graph_of(l, 0)->tensors.count; t++)
+        have_one_type(l, t);
+    return true;
+}
+
+static bool import_everywhere(struct lockstep *l)
+{
+    const bool *is_live;
+    if (!import_leaves(l, &is_live))
+        return false;
+    for (size_t i = 0; i < l->importers[0].source->nodes.count; i++)
+        if (is_live[i])
+            import_node_everywhere(l, (uint32_t)i);
+    import_outputs(&l->importers[0]);
+    return true;
+}
+
+// --- bindings --------------------------------------------------------------------------------------------------------
+// What a model allows is not known. Most go with sizes of all kinds, some with a few hundred (positions are learned for
+// so many), some with less. One of the bindings is larger than what models compare sizes with, where that is allowed.
+
+#define N_RANGES 3
+#define SMALL_PROBE 2   // the least sizes; that of the first symbol has many divisors
+#define MOST_SHIFTS 12
+
+static const int64_t ranges[N_RANGES][N_PROBES] = {
+    {211, 150, 96, 331, 5003}, {101, 70, 32, 83, 397}, {13, 10, 8, 11, 29}};
+
+static bool is_prime(int64_t n)
+{
+    for (int64_t d = 2; d * d <= n; d++)
+        if (n % d == 0)
+            return false;
+    return true;
+}
+
+// At the first probe symbols are different primes, later ones where others are not told apart from the model's numbers.
+static void choose_probes(struct sizes *s, size_t n_symbols, int range, int shift)
+{
+    int64_t prime = ranges[range][0];
+    for (int skipped = 0; skipped < shift; skipped++)
+        do
+            prime++;
+        while (!is_prime(prime));
+    for (size_t i = 0; i < n_symbols; i++) {
+        int64_t at[N_PROBES] = {prime};
+        for (int k = 1; k < N_PROBES; k++)
+            at[k] = ranges[range][k] + (int64_t)i * (k + (k == 2));
+        sizes_add_symbol(s, at);
+        do
+            prime++;
+        while (!is_prime(prime));
+    }
+}
+
+// --- the model -------------------------------------------------------------------------------------------------------
+
+static void free_all(struct lockstep *l, struct imported_model *models, int first)
+{
+    for (int k = 0; k < N_PROBES; k++) {
+        importer_free(&l->importers[k]);
+        if (k >= first)
+            imported_model_free(&models[k]);
+    }
+}
+
+// At one range of sizes: the model of the first probe. Its symbols are given.
+static bool import_at(struct imported_model *ret_model, const struct imported_model *named, int range, int shift,
+                      struct onnx_file *file, const struct import_options *options, size_t *ret_opaque,
+                      struct error *error)
+{
+    struct lockstep l = {0};
+    struct imported_model others[N_PROBES];
+    for (int k = 0; k < N_PROBES; k++) {
+        l.models[k] = k == 0 ? ret_model : &others[k];
+        importer_init(&l.importers[k], l.models[k], file, options, error);
+        l.importers[k].peers = l.importers;
+        l.importers[k].named = ret_model;
+        l.importers[k].probe = k;
+    }
+    for (size_t i = 0; i < named->symbols.count; i++) {
+        struct imported_symbol symbol = named->symbols.items[i];
+        symbol.name = arena_string(&ret_model->arena, symbol.name);
+        vec_push(&ret_model->symbols, symbol);
+    }
+    l.sizes = &ret_model->sizes;
+    choose_probes(l.sizes, named->symbols.count, range, shift);
+    bool is_imported = import_everywhere(&l);
+    others[0] = *ret_model;
+    free_all(&l, others, is_imported ? 1 : 0);
+    *ret_opaque = l.n_opaque;
+    return is_imported;
+}
+
+// Numbers of the model that a symbol's prime divides would be taken for it.
+static bool import_told_apart(struct imported_model *ret_model, const struct imported_model *named, int range,
+                              struct onnx_file *file, const struct import_options *options, size_t *ret_opaque,
+                              struct error *error)
+{
+    for (int shift = 0; shift < MOST_SHIFTS; shift++) {
+        if (!import_at(ret_model, named, range, shift, file, options, ret_opaque, error))
+            return false;
+        if (sizes_are_told_apart(&ret_model->sizes))
+            return true;
+        imported_model_free(ret_model);
+    }
+    return error_set_code(error, EXIT_UNSUPPORTED, file->path, "no sizes tell its symbols apart; --shape binds them");
+}
+
+// Nodes that would be no opaque ones if the symbols had sizes, but for arithmetic of shapes: all symbols the same one,
+// which many numbers divide, so that what fits together for some sizes does.
+static bool find_kept_for_sizes(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
+                                struct error *error)
+{
+    struct imported_model bound, named = *m;
+    struct importer im;
+    for (uint32_t j = 0; j < m->sizes.n_symbols; j++)
+        named.sizes.probes[0][j] = m->sizes.probes[SMALL_PROBE][0];
+    importer_init(&im, &bound, file, options, error);
+    im.named = &named;
+    bool is_imported = import_graph(&im);
+    importer_free(&im);
+    bool *is_opaque = arena_array(&bound.arena, bool, file->model->graph->nodes.count + 1);
+    for (size_t i = 0; i < bound.opaques.count; i++)
+        is_opaque[bound.opaques.items[i].node] = true;
+    for (size_t i = 0; i < m->opaques.count; i++)
+        m->opaques.items[i].is_kept_for_sizes &= !is_opaque[m->opaques.items[i].node];
+    imported_model_free(&bound);
+    return is_imported;
+}
+
+static bool import_best(struct imported_model *ret_model, const struct imported_model *named, struct onnx_file *file,
+                        const struct import_options *options, struct error *error)
+{
+    size_t n_opaque = SIZE_MAX;
+    for (int range = 0; range < N_RANGES && n_opaque > 0; range++) {
+        struct imported_model next;
+        size_t n_next;
+        if (!import_told_apart(&next, named, range, file, options, &n_next, error)) {
+            if (n_opaque < SIZE_MAX)
+                imported_model_free(ret_model);
+            return false;
+        }
+        if (n_next >= n_opaque) {
+            imported_model_free(&next);
+            continue;
+        }
+        if (n_opaque < SIZE_MAX)
+            imported_model_free(ret_model);
+        *ret_model = next;
+        ret_model->graph.arena = &ret_model->arena;
+        n_opaque = n_next;
+    }
+    return true;
+}
+
+// The symbols of a model, in one that holds nothing else.
+static bool name_symbols(struct imported_model *ret_named, struct onnx_file *file, const struct import_options *options,
+                         bool *ret_has_some, struct error *error)
+{
+    struct importer im;
+    importer_init(&im, ret_named, file, options, error);
+    struct type *types = arena_array(&im.scratch, struct type, im.source->inputs.count + 1);
+    bool is_bound = bind_shapes(&im, types);
+    *ret_has_some = is_bound && find_symbols(&im, types, ret_named) && ret_named->symbols.count > 0;
+    importer_free(&im);
+    return is_bound;
+}
+
+bool import_symbolic(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
+                     struct error *error)
+{
+    struct imported_model named;
+    bool has_symbols;
+    if (!onnx_model_check(file->model, file->path, error))
+        return false;
+    bool is_done = name_symbols(&named, file, options, &has_symbols, error);
+    if (is_done)
+        is_done = has_symbols ? import_best(m, &named, file, options, error) : import_model(m, file, options, error);
+    imported_model_free(&named);
+    if (!is_done || !has_symbols || find_kept_for_sizes(m, file, options, error))
+        return is_done;
+    imported_model_free(m);
+    return false;
+}

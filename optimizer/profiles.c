@@ -1,0 +1,176 @@
+// Profiles: from the options, or from where a symbol stands; and random sizes near them.
+#include "optimizer/profiles.h"
+
+#include "core/numbers/random.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
+#include "optimizer/runnable.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIZE_IN_FRONT = 1, SIZE_OF_IMAGES = 224, SIZE_ELSEWHERE = 128, LEAST_SPREAD = 8, MOST_TRIES = 50 };
+
+// The sizes of one symbol.
+struct choice {
+    size_t n;
+    int64_t sizes[MOST_PROFILES];
+};
+
+// --- options ---------------------------------------------------------------------------------------------------------
+
+static bool bad_profile(struct error *error, const char *text, const char *reason)
+{
+    return error_set_code(error, EXIT_USAGE, NULL, "--profile %s: %s", text, reason);
+}
+
+static bool parse_sizes(struct choice *choice, const char *text, const char *at, const char *end, struct error *error)
+{
+    while (at < end) {
+        char *next;
+        errno = 0;
+        long long size = strtoll(at, &next, 10);
+        if (next == at || next > end || errno || size < 1 || size > MAX_ELEMENTS || (next < end && *next != ','))
+            return bad_profile(error, text, "has a size that is no number from 1 on");
+        if (choice->n == MOST_PROFILES)
+            return bad_profile(error, text, "has too many sizes");
+        choice->sizes[choice->n++] = size;
+        at = next < end ? next + 1 : next;
+    }
+    return (choice->n > 0 && at[-1] != ',') || bad_profile(error, text, "has no size at its end");
+}
+
+static bool parse_word(struct choice *choices, const struct imported_model *m, const char *text, const char *word,
+                       const char *end, struct error *error)
+{
+    const char *equals = word;
+    while (equals < end && *equals != '=')
+        equals++;
+    if (equals == end)
+        return bad_profile(error, text, "is not SYMBOL=SIZE,SIZE,...");
+    for (size_t i = 0; i < m->symbols.count; i++) {
+        const char *name = m->symbols.items[i].name;
+        if (strlen(name) == (size_t)(equals - word) && memcmp(name, word, strlen(name)) == 0)
+            return choices[i].n ? bad_profile(error, text, "names a symbol for the second time")
+                                : parse_sizes(&choices[i], text, equals + 1, end, error);
+    }
+    return bad_profile(error, text, "names no symbolic dimension that --shape leaves open");
+}
+
+static bool parse_option(struct choice *choices, const struct imported_model *m, const char *text, struct error *error)
+{
+    for (const char *at = text; *at;) {
+        const char *end = at + strcspn(at, " ");
+        if (end > at && !parse_word(choices, m, text, at, end, error))
+            return false;
+        at = end + (*end == ' ');
+    }
+    return true;
+}
+
+// --- standard sizes --------------------------------------------------------------------------------------------------
+
+// No larger than what the model was found to allow.
+static int64_t standard_size(const struct imported_model *m, size_t symbol)
+{
+    const struct imported_symbol *s = &m->symbols.items[symbol];
+    int rank = graph_type(&m->graph, m->inputs.items[s->input].tensor)->rank;
+    int64_t size = s->axis == 0 ? SIZE_IN_FRONT : rank == 4 && s->axis >= 2 ? SIZE_OF_IMAGES : SIZE_ELSEWHERE;
+    int64_t most = m->sizes.probes[N_PROBES - 1][symbol];
+    return size < most ? size : most;
+}
+
+static bool combine(struct size_bindings *b, const struct choice *choices, size_t n_symbols, struct error *error)
+{
+    b->n_profiles = 1;
+    for (size_t i = 0; i < n_symbols; i++) {
+        size_t former = b->n_profiles;
+        if (former * choices[i].n > MOST_PROFILES)
+            return error_set_code(error, EXIT_USAGE, NULL, "--profile: more than %d combinations", MOST_PROFILES);
+        b->n_profiles *= choices[i].n;
+        for (size_t p = b->n_profiles; p-- > 0;) {
+            memcpy(b->profiles[p], b->profiles[p % former], sizeof b->profiles[p]);
+            b->profiles[p][i] = choices[i].sizes[p / former];
+        }
+    }
+    return true;
+}
+
+// --- what the model allows -------------------------------------------------------------------------------------------
+
+static bool is_typed_at(const struct imported_model *m, const struct cut_plan *plan, const int64_t *binding)
+{
+    struct cut_plan at = *plan;
+    struct graph runnable;
+    memcpy(at.binding, binding, sizeof at.binding);
+    if (!graph_cut(&runnable, &m->graph, NULL, &at))
+        return false;
+    graph_free(&runnable);
+    return true;
+}
+
+static int64_t random_size(const struct imported_model *m, size_t symbol, int64_t profile, struct random *random)
+{
+    int64_t low = profile > LEAST_SPREAD ? profile / 2 + 1 : 1;
+    int64_t high = 2 * profile > LEAST_SPREAD ? 2 * profile : LEAST_SPREAD;
+    int64_t most = m->sizes.probes[N_PROBES - 1][symbol];
+    high = high < most || most < low ? high : most;
+    return low + (int64_t)random_below(random, (uint64_t)(high - low + 1));
+}
+
+static void choose_checks(struct size_bindings *b, const struct imported_model *m, const struct cut_plan *plan,
+                          uint64_t seed)
+{
+    struct random random = random_seed(seed ^ UINT64_C(0x73697a6573));
+    for (int tries = 0; tries < MOST_TRIES && b->n_checks < N_CHECKS; tries++) {
+        int64_t *binding = b->checks[b->n_checks];
+        for (size_t i = 0; i < m->symbols.count; i++)
+            binding[i] = random_size(m, i, b->profiles[0][i], &random);
+        b->n_checks += is_typed_at(m, plan, binding);
+    }
+}
+
+// --- together --------------------------------------------------------------------------------------------------------
+
+void profile_print(struct text *out, const struct imported_model *m, const int64_t *binding)
+{
+    for (size_t i = 0; i < m->symbols.count; i++) {
+        text_add(out, i ? ", " : "");
+        text_add_shown(out, m->symbols.items[i].name);
+        text_printf(out, "=%" PRId64, binding[i]);
+    }
+}
+
+static bool are_typed(const struct size_bindings *b, const struct imported_model *m, const struct cut_plan *plan,
+                      struct error *error)
+{
+    for (size_t p = 0; p < b->n_profiles; p++) {
+        struct text text = {0};
+        if (is_typed_at(m, plan, b->profiles[p]))
+            continue;
+        profile_print(&text, m, b->profiles[p]);
+        error_set_code(error, EXIT_USAGE, m->file->path, "has no sense for %s; --profile gives other sizes",
+                       text.chars);
+        text_free(&text);
+        return false;
+    }
+    return true;
+}
+
+bool profiles_choose(struct size_bindings *ret_bindings, const struct imported_model *m,
+                     const struct option_list *options, const struct cut_plan *plan, uint64_t seed, struct error *error)
+{
+    struct choice choices[MAX_SYMBOLS] = {{0, {0}}};
+    *ret_bindings = (struct size_bindings){0};
+    for (size_t i = 0; i < options->count; i++)
+        if (!parse_option(choices, m, options->items[i], error))
+            return false;
+    for (size_t i = 0; i < m->symbols.count; i++)
+        if (choices[i].n == 0)
+            choices[i] = (struct choice){1, {standard_size(m, i)}};
+    if (!combine(ret_bindings, choices, m->symbols.count, error) || !are_typed(ret_bindings, m, plan, error))
+        return false;
+    choose_checks(ret_bindings, m, plan, seed);
+    return true;
+}

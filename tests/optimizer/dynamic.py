@@ -1,0 +1,280 @@
+"""taso-opt on models with symbolic dimensions: `dynamic.py SOURCE-ROOT TASO-OPT`. What is written has the interface of
+the original and agrees with it in ONNX Runtime at ten bindings of the symbols, ones among them."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, sys.argv[1] + "/tests/onnx")
+import dynamic_models   # noqa: E402
+
+OPT = sys.argv[2]
+COMPUTED_COSTS = ["--device", "fake", "--finalists", "1", "--budget", "200", "--no-measure"]
+INTEGERS_BELOW = 50
+failures = []
+
+
+def expect(condition, message):
+    if not condition:
+        failures.append(message)
+        print("FAILED:", message, flush=True)
+
+
+def value(name, *shape, kind=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def save(path, nodes, inputs, outputs, weights=None):
+    initializers = [numpy_helper.from_array(np.asarray(array), name) for name, array in (weights or {}).items()]
+    graph = helper.make_graph([helper.make_node(op, i, o, name=f"/{op}_{n}", **attributes)
+                               for n, (op, i, o, attributes) in enumerate(nodes)], "g", inputs, outputs, initializers)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+def optimize(model, *options):
+    """The written model and the report."""
+    out, report = model.with_suffix(".out.onnx"), model.with_suffix(".json")
+    out.unlink(missing_ok=True)
+    done = subprocess.run([OPT, model, "-o", out, "--json", report, *options], capture_output=True, text=True)
+    expect(done.returncode == 0, f"{model.name} {options}: exit code {done.returncode}: {done.stderr}")
+    return out, json.loads(report.read_text()), done
+
+
+def interface(model):
+    graph = onnx.load(model).graph
+    return [v.SerializeToString() for v in [*graph.input, *graph.output]]
+
+
+def session(model):
+    return onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+
+
+def feed(inputs, sizes, random):
+    """Sizes by symbol, or by INPUT[AXIS] where there is none."""
+    fed = {}
+    for i in inputs:
+        shape = [d if isinstance(d, int) else sizes[d or f"{i.name}[{axis}]"] for axis, d in enumerate(i.shape)]
+        fed[i.name] = (random.standard_normal(shape).astype(np.float32) if "float" in i.type
+                       else random.integers(0, 2 if "mask" in i.name else INTEGERS_BELOW, shape))
+    return fed
+
+
+def symbols(model):
+    return sorted({d or f"{i.name}[{axis}]" for i in session(model).get_inputs() for axis, d in enumerate(i.shape)
+                   if not isinstance(d, int)})
+
+
+def expect_agreement(original, result, most=100, bindings=10):
+    a, b, random = session(original), session(result), np.random.default_rng(7)
+    expect(interface(original) == interface(result), f"{original.name}: the interface changed")
+    for n in range(bindings):
+        sizes = {s: 1 if n == 0 else int(random.integers(1, most)) for s in symbols(original)}
+        fed = feed(a.get_inputs(), sizes, random)
+        for x, y in zip(a.run(None, fed), b.run(None, fed)):
+            scale = np.abs(x).max(initial=0)
+            expect(x.shape == y.shape and (np.abs(x - y) <= 1e-5 * scale).all(), f"{original.name}: differs at {sizes}")
+
+
+def count(model, *kinds):
+    return sum(n.op_type in kinds for n in onnx.load(model).graph.node)
+
+
+# --- exports ----------------------------------------------------------------------------------------------------------
+
+def test_exports(folder):
+    for name, make in dynamic_models.MODELS.items():
+        path = folder / f"{name}.onnx"
+        onnx.save(make(), path)
+        out, report, _ = optimize(path, *COMPUTED_COSTS)
+        expect(report["rewrites"] or name == "gpt", f"{name}: nothing was rewritten")
+        expect_agreement(path, out)
+        expect(count(out, "Shape", "Unsqueeze", "Concat") < count(path, "Shape", "Unsqueeze", "Concat"),
+               f"{name}: computes as much with shapes as before")
+        unchanged, _, _ = optimize(path, *COMPUTED_COSTS[:-1], "--budget", "0", "--no-simplify", "--no-measure")
+        expect(interface(unchanged) == interface(path), f"{name}: the interface depends on the verdict")
+
+
+def test_checked_here(folder):
+    """On this processor, and in ONNX Runtime, at the profiles and at other sizes."""
+    path, rules = folder / "checked.onnx", folder / "checked.rules"
+    rules.write_text("(rule once\n  (source (relu (relu ?x)))\n  (target (relu ?x)))\n")
+    model = dynamic_models.bert(layers=1)
+    relus = [helper.make_node("Relu", [a], [b], name=b) for a, b in (("last_hidden_state", "r"), ("r", "positive"))]
+    model.graph.node.extend(relus)
+    model.graph.output.append(value("positive", "batch", "sequence", 64))
+    onnx.save(model, path)
+    out, report, done = optimize(path, "--no-measure", "--finalists", "1", "--rules", rules,
+                                 "--profile", "batch=1,3 sequence=24", "--seed", "3")
+    told = report["symbols"]
+    expect(told["profiles"] == [{"batch": 1, "sequence": 24}, {"batch": 3, "sequence": 24}], f"profiles: {told}")
+    expect(len(told["checked"]) == 3 and report["check"] == "passed", f"checked: {told} {report['check']}")
+    expect([k["operator"] for k in told["kept"]] == ["Slice"] and told["kept"][0]["symbols"] == "sequence",
+           f"what the size of sequence keeps is named: {told['kept']}")
+    expect("batch=1, sequence=24; batch=3, sequence=24" in done.stdout, f"the report names profiles: {done.stdout}")
+    expect_agreement(path, out)
+
+
+# --- symbols ----------------------------------------------------------------------------------------------------------
+
+def products(path, *dims, kind="batch"):
+    """x . a + b and x . c + d, always worth merging, of several inputs."""
+    random = np.random.default_rng(1)
+    weights = {w: random.standard_normal((16, 8)).astype(np.float32) for w in "abcd"}
+    nodes = [("MatMul", ["x", "a"], ["xa"], {}), ("MatMul", ["x", "b"], ["xb"], {}),
+             ("Concat", ["xa", "xb"], ["p"], {"axis": 0}), ("MatMul", ["y", "c"], ["yc"], {}),
+             ("MatMul", ["y", "d"], ["yd"], {}), ("Add", ["yc", "yd"], ["q"], {}), ("Add", ["q", "xa"], ["r"], {})]
+    return save(path, nodes, [value("x", *dims), value("y", *dims)], [value("p", None, None), value("r", None, 8)],
+                weights)
+
+
+def test_shared_symbol(folder):
+    path = products(folder / "shared.onnx", "n", 16)
+    out, report, _ = optimize(path, *COMPUTED_COSTS)
+    expect(report["rewrites"], "a symbol that inputs share: nothing was rewritten")
+    expect_agreement(path, out)
+
+
+def test_unnamed(folder):
+    """Each is a symbol of its own, so that the sum of x and y is kept: it may be broadcast, or fail."""
+    path = products(folder / "unnamed.onnx", None, 16)
+    out, report, _ = optimize(path, *COMPUTED_COSTS)
+    expect(report["symbols"]["names"] == ["x[0]", "y[0]"], f"unnamed: {report['symbols']}")
+    expect(report["rewrites"] and [k["operator"] for k in report["symbols"]["kept"]] == ["Add"],
+           f"unnamed: {report['rewrites']} {report['symbols']['kept']}")
+    a, b = session(path), session(out)
+    for x, y in ((5, 5), (1, 7), (1, 1)):
+        fed = {"x": np.ones((x, 16), np.float32), "y": np.ones((y, 16), np.float32)}
+        for u, v in zip(a.run(None, fed), b.run(None, fed)):
+            expect(u.shape == v.shape and np.allclose(u, v, rtol=1e-5), f"unnamed: differs at {x}, {y}")
+    expect(interface(path) == interface(out), "unnamed: the interface changed")
+
+
+def test_size_of_output_only(folder):
+    """What NonZero finds is of a size that no input has."""
+    random = np.random.default_rng(2)
+    path = save(folder / "found.onnx",
+                [("MatMul", ["x", "a"], ["xa"], {}), ("MatMul", ["x", "b"], ["xb"], {}),
+                 ("Add", ["xa", "xb"], ["c"], {}), ("Relu", ["c"], ["r"], {}), ("NonZero", ["r"], ["d"], {}),
+                 ("Transpose", ["d"], ["z"], {"perm": [1, 0]})],
+                [value("x", "n", 16)], [value("z", "found", 2, kind=TensorProto.INT64)],
+                {w: random.standard_normal((16, 8)).astype(np.float32) for w in "ab"})
+    out, report, _ = optimize(path, *COMPUTED_COSTS)
+    expect_agreement(path, out, most=20)
+    expect(count(out, "MatMul") == 1, f"found: {report['rewrites']}")
+
+
+def test_sums_of_symbols(folder):
+    """A cache of the past: the written shape is computed from past + sequence."""
+    path = save(folder / "past.onnx",
+                [("Concat", ["past", "x"], ["k"], {"axis": 1}), ("Shape", ["k"], ["s"], {}),
+                 ("Gather", ["s", "zero"], ["n"], {}), ("Gather", ["s", "one"], ["t"], {}),
+                 ("Mul", ["n", "t"], ["nt"], {}), ("Concat", ["nt", "four", "four"], ["to"], {"axis": 0}),
+                 ("Reshape", ["k", "to"], ["r"], {}), ("Transpose", ["r"], ["u"], {"perm": [1, 0, 2]}),
+                 ("Concat", ["t", "n"], ["tn"], {"axis": 0}), ("Expand", ["v", "tn"], ["w"], {}),
+                 ("Relu", ["u"], ["z"], {})],
+                [value("past", "batch", "past", 16), value("x", "batch", "sequence", 16), value("v", 1, 1)],
+                [value("z", 4, None, 4), value("w", None, None)],
+                {"zero": [0], "one": [1], "four": [4]})
+    out, report, _ = optimize(path, *COMPUTED_COSTS)
+    expect(not report["symbols"]["kept"], f"past: {report['symbols']['kept']}")
+    expect_agreement(path, out)
+
+
+def test_binding(folder):
+    path = folder / "bound.onnx"
+    onnx.save(dynamic_models.bert(layers=1), path)
+    out, report, _ = optimize(path, *COMPUTED_COSTS, "--shape", "batch=2")
+    shapes = [[d.dim_value or d.dim_param for d in i.type.tensor_type.shape.dim] for i in onnx.load(out).graph.input]
+    expect(shapes == [[2, "sequence"]] * 2 and report["symbols"]["names"] == ["sequence"],
+           f"bound: {shapes} {report['symbols']}")
+    expect(len(onnx.load(out).graph.node) and session(out).run(None, feed(session(out).get_inputs(), {"sequence": 9},
+                                                                         np.random.default_rng(1))), "bound: runs")
+
+
+# --- what holds at some sizes only ------------------------------------------------------------------------------------
+
+def test_cuts(folder):
+    """x[:, :16], x[:, :y.size(1)] and min(size, 16) mean something else beyond sixteen; x[:, -1:] never does."""
+    nodes = [("Relu", ["x"], ["r"], {}), ("Slice", ["r", "zero", "most", "one"], ["a"], {}),
+             ("Slice", ["r", "last", "far", "one"], ["b"], {}),
+             ("Shape", ["y"], ["s"], {}), ("Gather", ["s", "one"], ["n"], {}),
+             ("Slice", ["w", "zero", "n", "zero"], ["c"], {}), ("Min", ["n", "most"], ["k"], {}),
+             ("Slice", ["r", "zero", "k", "one"], ["d"], {}), ("Less", ["n", "most"], ["is_less"], {}),
+             ("Where", ["is_less", "n", "most"], ["e"], {}), ("Div", ["n", "two"], ["f"], {}),
+             ("Equal", ["n", "most"], ["is_most"], {}), ("Cast", ["is_most"], ["g"], {"to": TensorProto.FLOAT}),
+             ("Reshape", ["y", "flat"], ["h"], {}), ("Slice", ["h", "zero", "n", "zero"], ["i"], {})]
+    outputs = [value(o, None, None) for o in "abd"] + [value("c", None), value("g", None), value("i", None)]
+    outputs += [value(o, None, kind=TensorProto.INT64) for o in "kef"]
+    path = save(folder / "cuts.onnx", nodes, [value("x", "batch", "n"), value("y", "batch", "n")], outputs,
+                {"zero": [0], "one": [1], "two": [2], "most": [16], "last": [-1], "far": [2**62], "flat": [-1],
+                 "w": np.arange(40, dtype=np.float32)})
+    out, report, _ = optimize(path, *COMPUTED_COSTS)
+    expect_agreement(path, out, most=60, bindings=20)
+
+
+def test_rules_of_some_sizes(folder):
+    """Rules that are right at one size: of the profile, and of the binding that the graph is made for."""
+    random = np.random.default_rng(3)
+    path = save(folder / "sum.onnx",
+                [("MatMul", ["x", "a"], ["xa"], {}), ("MatMul", ["x", "b"], ["xb"], {}), ("Add", ["xa", "xb"], ["z"], {})],
+                [value("x", "n", 16)], [value("z", "n", 8)],
+                {w: random.standard_normal((16, 8)).astype(np.float32) for w in "ab"})
+    source, product = "  (source (ewadd (matmul ?x ?y) (matmul ?x ?z)))\n", "(matmul ?x (ewadd ?y ?z))"
+    rules = folder / "some.rules"
+    for size in (8, 211):
+        in_condition = f"(target {product})\n  (where (= (dim ?x 0) {size}))"
+        in_attribute = f"(target (reshape :shape (list {size} 8) {product}))"
+        for target in (in_condition, in_attribute):
+            rules.write_text(f"(rule of-one-size\n{source}  {target})\n")
+            options = ["--rules", rules, *COMPUTED_COSTS]
+            out, report, _ = optimize(path, *options, "--profile", f"n={size}")
+            expect(not report["rewrites"], f"a rule for n={size} was applied: {target}")
+            expect_agreement(path, out)
+            _, report, _ = optimize(path, *options, "--shape", f"n={size}")
+            expect(report["rewrites"], f"where --shape says {size}, the rule holds: {target}")
+    rules.write_text(f"(rule of-all\n{source}  (target (reshape :shape (list (dim ?x 0) (dim ?y 1)) {product})))\n")
+    out, report, _ = optimize(path, "--rules", rules, *COMPUTED_COSTS)
+    expect(report["rewrites"], "a rule that holds for all sizes is applied")
+    expect_agreement(path, out)
+
+
+# --- the command line -------------------------------------------------------------------------------------------------
+
+def test_usage(folder):
+    fixed = save(folder / "fixed.onnx", [("Relu", ["x"], ["z"], {})], [value("x", 4)], [value("z", 4)])
+    free = products(folder / "free.onnx", "n", 16)
+    grouped = save(folder / "grouped.onnx", [("Reshape", ["x", "to"], ["y"], {}), ("Relu", ["y"], ["z"], {})],
+                   [value("x", "n")], [value("z", None, 4)], {"to": [-1, 4]})
+    out = folder / "none.onnx"
+    for model, *options in [(fixed, "--profile", "n=4"), (free, "--profile", "m=4"), (free, "--profile", "n=0"),
+                            (free, "--profile", "n"), (free, "--profile", "n=4,"), (free, "--profile", "n=1,x"),
+                            (free, "--profile", "n=1", "--profile", "n=2"), (free, "--profile", "n=1,2,3,4,5,6,7,8,9"),
+                            (free, "--shape", "n=4", "--profile", "n=4")]:
+        done = subprocess.run([OPT, model, "-o", out, *options], capture_output=True, text=True)
+        lines = done.stderr.strip().splitlines()
+        expect(done.returncode == 2 and len(lines) == 1 and "--profile" in lines[0] and not out.exists(),
+               f"{model.name} {options}: {done.returncode} {done.stderr}")
+    kept, report, _ = optimize(grouped, *COMPUTED_COSTS)
+    expect([k["operator"] for k in report["symbols"]["kept"]] == ["Reshape", "Relu"] and
+           report["symbols"]["kept"][0]["symbols"] == "n", f"grouped: {report['symbols']['kept']}")
+    expect(interface(kept) == interface(grouped), "grouped: the interface changed")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        for test in (test_exports, test_checked_here, test_shared_symbol, test_unnamed, test_size_of_output_only,
+                     test_sums_of_symbols, test_binding, test_cuts, test_rules_of_some_sizes, test_usage):
+            test(pathlib.Path(name))
+    print(f"{len(failures)} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
