@@ -309,8 +309,7 @@ static void count_kept(struct report *r, const struct onnx_node *n, const char *
     const char *domain = n->domain.size ? n->domain.text : "";
     for (size_t i = 0; i < r->kept.count; i++) {
         struct kept_operator *k = &r->kept.items[i];
-        if (strcmp(k->domain, domain) == 0 && strcmp(k->name, n->op_type.text) == 0 &&
-            strcmp(k->reason, reason) == 0) {
+        if (strcmp(k->domain, domain) == 0 && strcmp(k->name, n->op_type.text) == 0 && strcmp(k->reason, reason) == 0) {
             k->n_nodes++;
             return;
         }

@@ -61,8 +61,8 @@ struct report {
         size_t folded, identities, normalizations;
     } import;
     VEC(struct kept_operator) kept;   // those with the most nodes first
-    size_t folded_weights;   // weight-only subgraphs computed at export
-    bool is_too_large;       // there is no room to run the result
+    size_t folded_weights;            // weight-only subgraphs computed at export
+    bool is_too_large;                // there is no room to run the result
     enum check_verdict verdict;
     const char *verdict_reason;   // why the check was skipped; NULL otherwise
     double tolerance;

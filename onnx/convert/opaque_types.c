@@ -242,6 +242,29 @@ static void if_else(struct conversion *c, struct type *types)
     }
 }
 
+// ---- operators of ONNX Runtime's own that quantized models have ----
+
+// Each operand stands with its scale and zero point.
+static void broadcast_quantized(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0), *y = known_input(c, 3);
+    struct type z = {0};
+    if (x && y && common_shape(c, x, y, &z.rank, z.dim))
+        set_type(c, types, 0, type_make(x->dtype, z.rank, z.dim));
+}
+
+static void global_pool(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0);
+    bool is_channels_last = int_attribute(c, "channels_last", 0) != 0;
+    if (!x || x->rank < 3)
+        return;
+    struct type z = without_splits(x);
+    for (int i = is_channels_last ? 1 : 2; i < x->rank - is_channels_last; i++)
+        z.dim[i] = 1;
+    set_type(c, types, 0, z);
+}
+
 static const struct typing typings[] = {
     {"Bernoulli", as_first_with_dtype},
     {"BitShift", broadcast},
@@ -280,14 +303,33 @@ static const struct typing typings[] = {
     {"Upsample", upsample},
 };
 
-void infer_opaque_types(struct conversion *c, struct type *ret_types)
+static const struct typing microsoft_typings[] = {
+    {"BiasGelu", as_first},
+    {"FastGelu", as_first},
+    {"Gelu", as_first},
+    {"QLinearAdd", broadcast_quantized},
+    {"QLinearGlobalAveragePool", global_pool},
+    {"QLinearLeakyRelu", as_first},
+    {"QLinearMul", broadcast_quantized},
+    {"QLinearSigmoid", as_first},
+    {"QLinearSoftmax", as_first},
+    {"QuickGelu", as_first},
+};
+
+static void infer_by(const struct typing *rows, size_t n, struct conversion *c, struct type *ret_types)
 {
     char reason[sizeof c->reason];
-    if (!onnx_node_has_standard_domain(c->node))
-        return;
     memcpy(reason, c->reason, sizeof reason);
-    for (size_t i = 0; i < sizeof typings / sizeof typings[0]; i++)
-        if (strcmp(typings[i].name, c->node->op_type.text) == 0)
-            typings[i].infer(c, ret_types);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(rows[i].name, c->node->op_type.text) == 0)
+            rows[i].infer(c, ret_types);
     memcpy(c->reason, reason, sizeof reason);
+}
+
+void infer_opaque_types(struct conversion *c, struct type *ret_types)
+{
+    if (onnx_node_has_standard_domain(c->node))
+        infer_by(typings, sizeof typings / sizeof typings[0], c, ret_types);
+    else if (onnx_string_is(&c->node->domain, "com.microsoft"))
+        infer_by(microsoft_typings, sizeof microsoft_typings / sizeof microsoft_typings[0], c, ret_types);
 }

@@ -267,6 +267,20 @@ def products_of_integers_and_recurrences():
                                 f"{operators(r)}")
 
 
+def quantized_operators_of_a_runtime():
+    """Of ONNX Runtime's own domain those that quantized models have are typed."""
+    scale, zero = numpy_helper.from_array(np.float32(0.1), "s"), numpy_helper.from_array(np.uint8(128), "z")
+    nodes = [node("QuantizeLinear", "x,s,z", "q"),
+             node("QLinearAdd", "q,s,z,q,s,z,s,z", "a", domain="com.microsoft"),
+             node("QLinearGlobalAveragePool", "a,s,z,s,z", "p", domain="com.microsoft", channels_last=0),
+             node("DequantizeLinear", "p,s,z", "d"), node("Shape", "d", "n"), node("Slice", "n,zero,two", "m"),
+             node("Reshape", "d,m", "y")]
+    m = model(nodes, [value("x", (1, 3, 4, 4))], [value("y", (1, 3))],
+              [scale, zero, integers("zero", 0), integers("two", 2)])
+    m.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    return m, lambda r: require(operators(r) == sorted([n.op_type for n in nodes[:4]] + ["Reshape"]), f"{operators(r)}")
+
+
 def weights_that_are_multiplied_as_integers():
     """Of constants alone all of this is computed."""
     zero = numpy_helper.from_array(np.uint8(3), "z")
@@ -316,12 +330,12 @@ def constants_that_grow():
 
 
 CASES = [reshapes_in_a_row, slices_of_slices, numbers_that_change_nothing, constants_that_grow, quantization,
-         products_of_integers_and_recurrences, weights_that_are_multiplied_as_integers, output_that_is_an_alias,
+CASES = [products_of_integers_and_recurrences, weights_that_are_multiplied_as_integers, output_that_is_an_alias,
          outputs_that_are_equal, outputs_that_are_an_input_and_a_weight, constant_output, outer_values_of_subgraphs,
          outer_value_of_a_subgraph_that_is_an_output, everything_around_the_graph, initializers_that_are_inputs,
          normalization_of_a_shared_convolution, convolution_with_bias_and_normalization, unused_outputs,
          names_that_are_taken, shapes_that_are_computed, gemm_and_scalars, products_by_named_axes,
-         masks_that_are_scattered, constant_nodes, dead_nodes]
+         masks_that_are_scattered, constant_nodes, dead_nodes, quantized_operators_of_a_runtime]
 
 
 def outputs_of(m):

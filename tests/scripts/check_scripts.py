@@ -16,6 +16,7 @@ BAD = {
     "bench-models": [[ABSENT]],
     "build-models": [[ABSENT], ["squeezenet-small", "--out", f"{NONSENSE}/below"]],
     "compare-peers": [[ABSENT]],
+    "compare-simplifiers": [[ABSENT]],
     "compare-ort": [[ABSENT, ABSENT], [NONSENSE, NONSENSE]],
     "cuda-report": [["graphs", ABSENT, "out", ABSENT], ["run", f"{NONSENSE}/below"]],
     "embed-text": [["name", ABSENT, "out"]],

@@ -1,0 +1,31 @@
+"""One tool on one model: `simplifier_worker.py TOOL MODEL OUT`. Runs in the environment of compare-simplifiers."""
+
+import sys
+
+
+def simplify_by_onnxsim(source, target):
+    import onnx
+    import onnxsim
+    onnx.save(onnxsim.simplify(onnx.load(source))[0], target)
+
+
+def simplify_by_onnxslim(source, target):
+    import onnx
+    import onnxslim
+    onnx.save(onnxslim.slim(onnx.load(source)), target)
+
+
+def optimize_by_onnxruntime(source, target):
+    """Its own optimization, ahead of time: what it fuses for any processor."""
+    import onnxruntime
+    options = onnxruntime.SessionOptions()
+    options.optimized_model_filepath = target
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.log_severity_level = 3
+    onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+
+
+TOOLS = {"onnxsim": simplify_by_onnxsim, "onnxslim": simplify_by_onnxslim, "ONNX Runtime": optimize_by_onnxruntime}
+
+if __name__ == "__main__":
+    TOOLS[sys.argv[1]](*sys.argv[2:4])
