@@ -330,7 +330,7 @@ def constants_that_grow():
 
 
 CASES = [reshapes_in_a_row, slices_of_slices, numbers_that_change_nothing, constants_that_grow, quantization,
-CASES = [products_of_integers_and_recurrences, weights_that_are_multiplied_as_integers, output_that_is_an_alias,
+         products_of_integers_and_recurrences, weights_that_are_multiplied_as_integers, output_that_is_an_alias,
          outputs_that_are_equal, outputs_that_are_an_input_and_a_weight, constant_output, outer_values_of_subgraphs,
          outer_value_of_a_subgraph_that_is_an_output, everything_around_the_graph, initializers_that_are_inputs,
          normalization_of_a_shared_convolution, convolution_with_bias_and_normalization, unused_outputs,
