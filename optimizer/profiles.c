@@ -99,7 +99,7 @@ static bool combine(struct size_bindings *b, const struct choice *choices, size_
 
 // --- what the model allows -------------------------------------------------------------------------------------------
 
-static bool is_typed_at(const struct imported_model *m, const struct cut_plan *plan, const int64_t *binding)
+bool profile_is_typed(const struct imported_model *m, const struct cut_plan *plan, const int64_t *binding)
 {
     struct cut_plan at = *plan;
     struct graph runnable;
@@ -127,7 +127,7 @@ static void choose_checks(struct size_bindings *b, const struct imported_model *
         int64_t *binding = b->checks[b->n_checks];
         for (size_t i = 0; i < m->symbols.count; i++)
             binding[i] = random_size(m, i, b->profiles[0][i], &random);
-        b->n_checks += is_typed_at(m, plan, binding);
+        b->n_checks += profile_is_typed(m, plan, binding);
     }
 }
 
@@ -142,20 +142,47 @@ void profile_print(struct text *out, const struct imported_model *m, const int64
     }
 }
 
-static bool are_typed(const struct size_bindings *b, const struct imported_model *m, const struct cut_plan *plan,
-                      struct error *error)
+static bool are_typed(const struct size_bindings *b, const struct imported_model *m, const struct cut_plan *plan)
 {
-    for (size_t p = 0; p < b->n_profiles; p++) {
-        struct text text = {0};
-        if (is_typed_at(m, plan, b->profiles[p]))
-            continue;
-        profile_print(&text, m, b->profiles[p]);
-        error_set_code(error, EXIT_USAGE, m->file->path, "has no sense for %s; --profile gives other sizes",
-                       text.chars);
-        text_free(&text);
-        return false;
-    }
+    for (size_t p = 0; p < b->n_profiles; p++)
+        if (!profile_is_typed(m, plan, b->profiles[p]))
+            return false;
     return true;
+}
+
+static bool say_untyped(const struct size_bindings *b, const struct imported_model *m, struct error *error)
+{
+    struct text text = {0};
+    for (size_t p = 0; p < b->n_profiles; p++) {
+        text_add(&text, p ? "; " : "");
+        profile_print(&text, m, b->profiles[p]);
+    }
+    error_set_code(error, EXIT_USAGE, m->file->path, "has no types for all of --profile %s", text.chars);
+    text_free(&text);
+    return false;
+}
+
+#define MOST_ATTEMPTS 3   // at sizes of probes
+
+// Of a symbol that no option names: at first what is usual, then what the model was imported at.
+static int64_t size_for(const struct imported_model *m, size_t symbol, int attempt)
+{
+    return attempt == 0 ? standard_size(m, symbol) : m->sizes.probes[MOST_ATTEMPTS - attempt][symbol];
+}
+
+static bool choose_profiles(struct size_bindings *b, const struct imported_model *m, const struct choice *choices,
+                            const struct cut_plan *plan, struct error *error)
+{
+    for (int attempt = 0; attempt <= MOST_ATTEMPTS; attempt++) {
+        struct choice all[MAX_SYMBOLS];
+        for (size_t i = 0; i < m->symbols.count; i++)
+            all[i] = choices[i].n ? choices[i] : (struct choice){1, {size_for(m, i, attempt)}};
+        if (!combine(b, all, m->symbols.count, error))
+            return false;
+        if (are_typed(b, m, plan))
+            return true;
+    }
+    return say_untyped(b, m, error);
 }
 
 bool profiles_choose(struct size_bindings *ret_bindings, const struct imported_model *m,
@@ -166,10 +193,7 @@ bool profiles_choose(struct size_bindings *ret_bindings, const struct imported_m
     for (size_t i = 0; i < options->count; i++)
         if (!parse_option(choices, m, options->items[i], error))
             return false;
-    for (size_t i = 0; i < m->symbols.count; i++)
-        if (choices[i].n == 0)
-            choices[i] = (struct choice){1, {standard_size(m, i)}};
-    if (!combine(ret_bindings, choices, m->symbols.count, error) || !are_typed(ret_bindings, m, plan, error))
+    if (!choose_profiles(ret_bindings, m, choices, plan, error))
         return false;
     choose_checks(ret_bindings, m, plan, seed);
     return true;

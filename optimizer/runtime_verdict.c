@@ -158,6 +158,39 @@ static void open_step_costs(struct optimizing *o)
         log_warning(o->options->log, "%s; steps cost what they do in our own executor", error.message);
 }
 
+static bool runs_on_set(struct optimizing *o, int set)
+{
+    struct arena scratch;
+    struct error error = {0};
+    worker_numbers numbers = {0};
+    arena_init(&scratch);
+    bool is_run = send_inputs(o, set, &scratch, &error) &&
+                  worker_compare(&o->runtime.worker, "a", "a", set + 1, &numbers, &error);
+    vec_free(&numbers);
+    arena_free(&scratch);
+    return is_run;
+}
+
+// What sizes a model takes is not written in it: two symbols may have to be equal. Where the original fails it is
+// checked at a multiple of the profile instead, or not.
+static void find_sizes_to_check(struct optimizing *o)
+{
+    struct size_bindings *b = &o->bindings;
+    for (size_t i = 0; o->cut.sizes && i < b->n_checks && !o->runtime.worker.is_gone;) {
+        int set = (int)(b->n_profiles + i);
+        if (!runs_on_set(o, set)) {
+            for (uint32_t j = 0; j < o->cut.sizes->n_symbols; j++)
+                b->checks[i][j] = b->profiles[0][j] * ((int64_t)i + 2);
+            if (!profile_is_typed(&o->model, &o->cut, b->checks[i]) || !runs_on_set(o, set)) {
+                memmove(b->checks[i], b->checks[i + 1], (b->n_checks - i - 1) * sizeof b->checks[i]);
+                b->n_checks--;
+                continue;
+            }
+        }
+        i++;
+    }
+}
+
 // The original is there as "a", with all inputs, and was run.
 static bool run_original(struct optimizing *o, struct error *error)
 {
@@ -168,6 +201,8 @@ static bool run_original(struct optimizing *o, struct error *error)
                   worker_load_file(w, "a", o->options->input, error) &&
                   worker_time(w, "a", NULL, 0, 1, &numbers, error);
     vec_free(&numbers);
+    if (is_run)
+        find_sizes_to_check(o);
     return is_run;
 }
 

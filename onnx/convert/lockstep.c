@@ -683,19 +683,20 @@ static bool import_at(struct imported_model *ret_model, const struct imported_mo
     return is_imported;
 }
 
-// Numbers of the model that a symbol's prime divides would be taken for it.
+// Numbers of the model that a symbol's prime divides would be taken for it. False: no sizes are told apart, or inputs
+// would be larger than any memory.
 static bool import_told_apart(struct imported_model *ret_model, const struct imported_model *named, int range,
-                              struct onnx_file *file, const struct import_options *options, size_t *ret_opaque,
-                              struct error *error)
+                              struct onnx_file *file, const struct import_options *options, size_t *ret_opaque)
 {
+    struct error ignored = {0};
     for (int shift = 0; shift < MOST_SHIFTS; shift++) {
-        if (!import_at(ret_model, named, range, shift, file, options, ret_opaque, error))
+        if (!import_at(ret_model, named, range, shift, file, options, ret_opaque, &ignored))
             return false;
         if (sizes_are_told_apart(&ret_model->sizes))
             return true;
         imported_model_free(ret_model);
     }
-    return error_set_code(error, EXIT_UNSUPPORTED, file->path, "no sizes tell its symbols apart; --shape binds them");
+    return false;
 }
 
 // Nodes that would be no opaque ones if the symbols had sizes, but for arithmetic of shapes: all symbols the same one,
@@ -720,29 +721,25 @@ static bool find_kept_for_sizes(struct imported_model *m, struct onnx_file *file
     return is_imported;
 }
 
+// At the range of sizes at which the least is kept. False: there is none.
 static bool import_best(struct imported_model *ret_model, const struct imported_model *named, struct onnx_file *file,
-                        const struct import_options *options, struct error *error)
+                        const struct import_options *options)
 {
-    size_t n_opaque = SIZE_MAX;
+    size_t n_opaque = SIZE_MAX, n_next;
     for (int range = 0; range < N_RANGES && n_opaque > 0; range++) {
         struct imported_model next;
-        size_t n_next;
-        if (!import_told_apart(&next, named, range, file, options, &n_next, error)) {
-            if (n_opaque < SIZE_MAX)
-                imported_model_free(ret_model);
-            return false;
-        }
-        if (n_next >= n_opaque) {
-            imported_model_free(&next);
+        if (!import_told_apart(&next, named, range, file, options, &n_next))
             continue;
-        }
-        if (n_opaque < SIZE_MAX)
-            imported_model_free(ret_model);
+        struct imported_model *worse = n_next >= n_opaque ? &next : n_opaque < SIZE_MAX ? ret_model : NULL;
+        if (worse)
+            imported_model_free(worse);
+        if (worse == &next)
+            continue;
         *ret_model = next;
         ret_model->graph.arena = &ret_model->arena;
         n_opaque = n_next;
     }
-    return true;
+    return n_opaque < SIZE_MAX;
 }
 
 // The symbols of a model, in one that holds nothing else.
@@ -766,11 +763,12 @@ bool import_symbolic(struct imported_model *m, struct onnx_file *file, const str
     if (!onnx_model_check(file->model, file->path, error))
         return false;
     bool is_done = name_symbols(&named, file, options, &has_symbols, error);
-    if (is_done)
-        is_done = has_symbols ? import_best(m, &named, file, options, error) : import_model(m, file, options, error);
+    bool has_kept = is_done && has_symbols && import_best(m, &named, file, options);
     imported_model_free(&named);
-    if (!is_done || !has_symbols || find_kept_for_sizes(m, file, options, error))
-        return is_done;
+    if (!is_done || !has_kept)
+        return is_done && import_model(m, file, options, error);
+    if (find_kept_for_sizes(m, file, options, error))
+        return true;
     imported_model_free(m);
     return false;
 }

@@ -154,6 +154,10 @@ def test_unnamed(folder):
         for u, v in zip(a.run(None, fed), b.run(None, fed)):
             expect(u.shape == v.shape and np.allclose(u, v, rtol=1e-5), f"unnamed: differs at {x}, {y}")
     expect(interface(path) == interface(out), "unnamed: the interface changed")
+    _, report, _ = optimize(path, "--no-measure", "--finalists", "1", "--profile", "x[0]=3 y[0]=3")
+    checked = report["symbols"]["checked"]
+    expect(report["rewrites"] and report["optimized"] and checked and all(c["x[0]"] in (1, c["y[0]"]) for c in checked),
+           f"unnamed: checked where the original runs: {checked} {report['kept_reason']}")
 
 
 def test_size_of_output_only(folder):
@@ -185,6 +189,22 @@ def test_sums_of_symbols(folder):
     out, report, _ = optimize(path, *COMPUTED_COSTS)
     expect(not report["symbols"]["kept"], f"past: {report['symbols']['kept']}")
     expect_agreement(path, out)
+
+
+def test_large(folder):
+    """Eight symbols of one tensor: at thousands each it would be larger than any memory."""
+    names = [f"n{i}" for i in range(8)]
+    path = save(folder / "large.onnx", [("Relu", ["x"], ["y"], {}), ("Neg", ["y"], ["z"], {})], [value("x", *names)],
+                [value("z", *names)])
+    out, report, _ = optimize(path, *COMPUTED_COSTS)
+    expect(report["symbols"]["names"] == names and not report["symbols"]["kept"], f"large: {report['symbols']}")
+    expect_agreement(path, out, most=3)
+    names.append("n8")
+    path = save(folder / "many.onnx", [("Relu", ["x"], ["z"], {})], [value("x", *names[:4]), value("y", *names[4:])],
+                [value("z", *names[:4])])
+    out, report, done = optimize(path, *COMPUTED_COSTS)
+    expect("symbols" not in report and "--shape" in done.stderr, f"nine symbols: {done.stderr}")
+    expect(interface(out) == interface(path), "nine symbols: the interface changed")
 
 
 def test_binding(folder):
@@ -270,7 +290,7 @@ def test_usage(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         for test in (test_exports, test_checked_here, test_shared_symbol, test_unnamed, test_size_of_output_only,
-                     test_sums_of_symbols, test_binding, test_cuts, test_rules_of_some_sizes, test_usage):
+                     test_sums_of_symbols, test_large, test_binding, test_cuts, test_rules_of_some_sizes, test_usage):
             test(pathlib.Path(name))
     print(f"{len(failures)} failures")
     return 1 if failures else 0
