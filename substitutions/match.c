@@ -39,17 +39,6 @@ struct goal {
     const struct goal *next;
 };
 
-static bool are_equal(const struct match_index *index, tensor_id a, tensor_id b)
-{
-    return a == b || (index->class_of && index->class_of[a] == index->class_of[b]);
-}
-
-// Goes once around the tensors of equal value; NO_TENSOR at the end.
-static tensor_id next_of_equal(const struct match_index *index, tensor_id t, tensor_id first)
-{
-    return index->next_equal && index->next_equal[t] != first ? index->next_equal[t] : NO_TENSOR;
-}
-
 static tensor_id bound_tensor(const struct matching *s, term_id term)
 {
     const struct term *t = &s->rule->pattern.terms.items[term];
@@ -249,7 +238,7 @@ static bool solve_variable(struct matching *s, uint32_t variable, tensor_id tens
 {
     tensor_id *bound = &s->m.variables[variable];
     if (*bound != NO_TENSOR)
-        return !are_equal(s->index, *bound, tensor) || solve(s, rest);
+        return *bound != tensor || solve(s, rest);
     *bound = tensor;
     bool goes_on = solve(s, rest);
     *bound = NO_TENSOR;
@@ -259,8 +248,7 @@ static bool solve_variable(struct matching *s, uint32_t variable, tensor_id tens
 static bool is_output_of(const struct matching *s, const struct term *t, tensor_id tensor)
 {
     node_id n = s->m.nodes[t->index];
-    return t->output < s->g->nodes.items[n].n_outputs &&
-           are_equal(s->index, graph_output_of(s->g, n, t->output), tensor);
+    return t->output < s->g->nodes.items[n].n_outputs && graph_output_of(s->g, n, t->output) == tensor;
 }
 
 static bool solve(struct matching *s, const struct goal *goal)
@@ -272,21 +260,15 @@ static bool solve(struct matching *s, const struct goal *goal)
         return solve_variable(s, t->index, goal->tensor, goal->next);
     if (s->m.nodes[t->index] != NO_NODE)
         return !is_output_of(s, t, goal->tensor) || solve(s, goal->next);
-    bool goes_on = true;
-    for (tensor_id x = goal->tensor; goes_on && x != NO_TENSOR; x = next_of_equal(s->index, x, goal->tensor)) {
-        const struct tensor *tensor = &s->g->tensors.items[x];
-        if (tensor->output == t->output)
-            goes_on = solve_node(s, t->index, tensor->producer, goal->next);
-    }
-    return goes_on;
+    const struct tensor *tensor = &s->g->tensors.items[goal->tensor];
+    return tensor->output != t->output || solve_node(s, t->index, tensor->producer, goal->next);
 }
 
 typedef VEC(node_id) node_list;
 
 #define MAX_PARTNERS 32
 
-static void add_readers_of_one(const struct matching *s, tensor_id tensor, const struct operator* op,
-                               node_list *ret_nodes)
+static void add_readers(const struct matching *s, tensor_id tensor, const struct operator* op, node_list *ret_nodes)
 {
     const struct graph_uses *uses = &s->index->uses;
     for (uint32_t i = uses->first[tensor]; i < uses->first[tensor + 1]; i++) {
@@ -295,12 +277,6 @@ static void add_readers_of_one(const struct matching *s, tensor_id tensor, const
         if (s->g->nodes.items[reader].op == op && !is_repeated)
             vec_push(ret_nodes, reader);
     }
-}
-
-static void add_readers(const struct matching *s, tensor_id tensor, const struct operator* op, node_list *ret_nodes)
-{
-    for (tensor_id t = tensor; t != NO_TENSOR; t = next_of_equal(s->index, t, tensor))
-        add_readers_of_one(s, t, op, ret_nodes);
 }
 
 // Many readers of one tensor make as many pairs as the square of their number. Only those next to a node that is

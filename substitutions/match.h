@@ -10,15 +10,12 @@
 
 struct match_index {
     const struct graph *graph;
-    size_t n_nodes;           // of it
-    struct graph_uses uses;   // by live nodes
-    bool *is_live;            // of every node
-    bool *is_weight;          // of every node: known before the graph runs (no input above it)
-    bool *is_given;           // of every node: a weight of the model, or one transposed
-    bool *is_output;          // of every tensor: is it an output of the graph?
-    // Where more is known than the graph shows, by who made the index: of every tensor one that stands for all of
-    // equal value, and the next of these in a ring. A term is then matched by any of them. NULL: each tensor is alone.
-    const tensor_id *class_of, *next_equal;
+    size_t n_nodes;                       // of it
+    struct graph_uses uses;               // by live nodes
+    bool *is_live;                        // of every node
+    bool *is_weight;                      // of every node: known before the graph runs (no input above it)
+    bool *is_given;                       // of every node: a weight of the model, or one transposed
+    bool *is_output;                      // of every tensor: is it an output of the graph?
     uint32_t first_of_op[OP_COUNT + 1];   // live nodes by operator: nodes_by_op[first_of_op[op] ..)
     node_id *nodes_by_op;
 };

@@ -33,7 +33,7 @@ static term_id find_or_add_term(struct pattern *p, struct term t)
     return (term_id)p->terms.count - 1;
 }
 
-term_id pattern_add_variable(struct pattern *p, uint32_t variable)
+static term_id pattern_add_variable(struct pattern *p, uint32_t variable)
 {
     return find_or_add_term(p, (struct term){true, variable, 0});
 }
@@ -57,7 +57,7 @@ static bool is_same_node(const struct pattern_node *x, const struct pattern_node
            has_equal_attributes(x, y);
 }
 
-term_id pattern_add_node(struct pattern *p, const struct pattern_node *node, uint32_t output)
+static term_id pattern_add_node(struct pattern *p, const struct pattern_node *node, uint32_t output)
 {
     uint32_t found = 0;
     while (found < p->nodes.count && !is_same_node(&p->nodes.items[found], node))
@@ -133,6 +133,9 @@ static bool has_allowed_operands(enum attribute_term_kind kind, size_t n)
     }
 }
 
+static bool pattern_parse_attribute_term(struct pattern *p, const struct sexp *s, const char *file, struct arena *a,
+                                         const struct attribute_term **ret_term, struct error *error);
+
 static bool parse_operands(struct pattern *p, const struct sexp *items, size_t count, const char *file, struct arena *a,
                            struct attribute_term *term, struct error *error)
 {
@@ -145,8 +148,8 @@ static bool parse_operands(struct pattern *p, const struct sexp *items, size_t c
     return true;
 }
 
-bool pattern_parse_attribute_term(struct pattern *p, const struct sexp *s, const char *file, struct arena *a,
-                                  const struct attribute_term **ret_term, struct error *error)
+static bool pattern_parse_attribute_term(struct pattern *p, const struct sexp *s, const char *file, struct arena *a,
+                                         const struct attribute_term **ret_term, struct error *error)
 {
     struct attribute_term *term = arena_new(a, struct attribute_term);
     uint32_t index;

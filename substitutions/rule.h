@@ -104,12 +104,8 @@ bool pattern_parse_term(struct pattern *p, const struct sexp *s, const char *fil
 // (?name TERM): the name, which must be new, stands for the term from here on.
 bool pattern_parse_name(struct pattern *p, const struct sexp *s, const char *file, struct arena *a,
                         struct error *error);
-bool pattern_parse_attribute_term(struct pattern *p, const struct sexp *s, const char *file, struct arena *a,
-                                  const struct attribute_term **ret_term, struct error *error);
 bool pattern_parse_condition(struct pattern *p, const struct sexp *s, const char *file, struct arena *a,
                              struct condition *ret_condition, struct error *error);
-term_id pattern_add_variable(struct pattern *p, uint32_t variable);
-term_id pattern_add_node(struct pattern *p, const struct pattern_node *node, uint32_t output);   // keeps its pointers
 void pattern_print_term(struct text *out, const struct pattern *p, term_id term);
 void pattern_print_attribute_term(struct text *out, const struct pattern *p, const struct attribute_term *t);
 void pattern_print_condition(struct text *out, const struct pattern *p, const struct condition *c);

@@ -298,7 +298,6 @@ void rule_index_match(const struct rule_index *x, const struct match_index *inde
     struct arena_mark mark = arena_mark(scratch);
     struct anchors a = {.x = x, .index = index};
     struct visitor v = {visit, context, true};
-    assert(!index->class_of);
     uint64_t *usable = arena_array(scratch, uint64_t, x->n_words);
     find_usable_rules(&a, is_disabled, usable);
     a.steps = count_steps(x, index, touched, scratch);

@@ -3,9 +3,8 @@
 #define CORE_SYSTEM_CLOCK_H
 #include <stdbool.h>
 
-double clock_seconds(void);          // monotonic, of an arbitrary origin
-double clock_cpu_seconds(void);      // CPU time of the whole process
-double clock_thread_seconds(void);   // CPU time of the calling thread
+double clock_seconds(void);       // monotonic, of an arbitrary origin
+double clock_cpu_seconds(void);   // CPU time of the whole process
 
 // Times what this thread does, alone or with others that it waits for, and tells whether other programs came between.
 struct stopwatch {

@@ -29,7 +29,7 @@ static void add_counts(struct class_counts *sum, const struct class_counts *part
     sum->unconfirmed += part->unconfirmed;
 }
 
-void findings_add(struct findings *sum, const struct findings *part)
+static void findings_add(struct findings *sum, const struct findings *part)
 {
     add_counts(&sum->counts, &part->counts);
     for (size_t i = 0; i < part->members.count; i++) {

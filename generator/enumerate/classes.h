@@ -39,7 +39,6 @@ struct findings {
     uint32_t n_classes;
 };
 void findings_free(struct findings *f);
-void findings_add(struct findings *sum, const struct findings *part);
 void findings_move(struct findings *sum, struct findings *part);   // the same; nothing is left in the part
 
 // The number of terms of the last level, which visits it.

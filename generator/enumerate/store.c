@@ -27,7 +27,7 @@ int store_closure_of(const struct store *s, const uint32_t *arguments, uint32_t 
     return n;
 }
 
-uint32_t store_leaves_of(const struct store *s, const struct combination *c)
+static uint32_t store_leaves_of(const struct store *s, const struct combination *c)
 {
     uint32_t leaves = s->tensors.items[c->arguments[0]].leaves;
     return c->arguments[1] == NO_TENSOR ? leaves : leaves | s->tensors.items[c->arguments[1]].leaves;

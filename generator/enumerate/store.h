@@ -74,7 +74,6 @@ void store_visit(const struct store *s, struct lookup *l, int level, uint32_t te
 uint32_t store_support_of(const struct store *s, const uint32_t *arguments);
 // Does every application with one output depend on them too? False: maybe not, as they stand there more than once.
 bool store_keeps_support(const struct store *s, const uint32_t *arguments);
-uint32_t store_leaves_of(const struct store *s, const struct combination *c);
 // The nodes below an application, ascending; returns their number, at most MAX_OPS - 1.
 int store_closure_of(const struct store *s, const uint32_t *arguments, uint32_t *ret_nodes);
 #endif

@@ -237,8 +237,6 @@ bool onnx_model_check(const struct onnx_model *model, const char *file, struct e
 bool onnx_model_write(const struct onnx_model *model, const struct onnx_file *source, const char *path, size_t limit,
                       struct error *error);
 
-size_t onnx_message_size(const struct onnx_descriptor *d, const void *message);
-void onnx_message_write(const struct onnx_descriptor *d, const void *message, const struct wire_sink *sink);
 // Encoded into arena memory: equal messages (up to the order of fields) have equal bytes.
 struct onnx_bytes onnx_message_encode(struct arena *a, const struct onnx_descriptor *d, const void *message);
 

@@ -269,7 +269,7 @@ void onnx_writer_free(struct onnx_writer *w)
     vec_free(&w->sizes);
 }
 
-size_t onnx_message_size(const struct onnx_descriptor *d, const void *message)
+static size_t onnx_message_size(const struct onnx_descriptor *d, const void *message)
 {
     struct onnx_writer w = {0};
     size_t size = onnx_writer_measure(&w, d, message);
@@ -277,7 +277,7 @@ size_t onnx_message_size(const struct onnx_descriptor *d, const void *message)
     return size;
 }
 
-void onnx_message_write(const struct onnx_descriptor *d, const void *message, const struct wire_sink *sink)
+static void onnx_message_write(const struct onnx_descriptor *d, const void *message, const struct wire_sink *sink)
 {
     struct onnx_writer w = {.sink = sink};
     onnx_writer_measure(&w, d, message);

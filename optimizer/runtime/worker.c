@@ -23,8 +23,7 @@ bool worker_start(struct worker *ret_worker, const char *python, const char *pro
     char script[SHARED_PATH_SIZE], count[16];
     snprintf(count, sizeof count, "%d", threads);
     *ret_worker = (struct worker){.name = "onnxruntime"};
-    const char *const arguments[] = {python_of(python),
-                                     shared_file_find("python/taso/worker.py", WORKER_BUILT, script),
+    const char *const arguments[] = {python_of(python), shared_file_find("python/taso/worker.py", WORKER_BUILT, script),
                                      provider ? provider : "", count, NULL};
     return process_start(&ret_worker->process, arguments, error);
 }
@@ -118,13 +117,6 @@ bool worker_set_input(struct worker *w, int set, const char *name, const struct 
         text_printf(&line, " %" PRId64, value->type.dim[i]);
     text_printf(&line, " %zu %zu", n_name, n_data);
     return ask(w, &line, name, n_name, value->data, n_data, 0, error);
-}
-
-bool worker_forget_inputs(struct worker *w, struct error *error)
-{
-    struct text line = {0};
-    text_add(&line, "forget");
-    return ask(w, &line, NULL, 0, NULL, 0, 0, error);
 }
 
 // "ok COUNT" and `per_item` numbers for each.

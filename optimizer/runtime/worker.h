@@ -32,7 +32,6 @@ bool worker_drop(struct worker *w, const char *id, struct error *error);
 // One of the inputs called `name`, in set number `set`. Inputs that are not given are made up.
 bool worker_set_input(struct worker *w, int set, const char *name, const struct tensor_value *value,
                       struct error *error);
-bool worker_forget_inputs(struct worker *w, struct error *error);
 // Three numbers for each output: max|a - b|, max|a|, and 1 or 0: does it say anything? The worst of all sets.
 bool worker_compare(struct worker *w, const char *a, const char *b, int n_sets, worker_numbers *ret_numbers,
                     struct error *error);

@@ -6,7 +6,6 @@ first line, which nobody asks for, says what runs here: `ok VERSION PROVIDER`.
     load ID file|bytes SIZE     SIZE bytes: a path, or the model     ok
     drop ID                                                          ok
     input SET DTYPE RANK D1 .. NAME_SIZE DATA_SIZE     the name and the elements of one input, kept under a set     ok
-    forget                      all inputs                           ok
     sets N                      a timed run is one on each of the sets 0 to N-1; 1 at first     ok
     outputs A B N               runs both on the sets 0 to N-1       ok COUNT, then for each output what differs
                                                                      (max|a-b|  max|a|  whether a says something)
@@ -150,10 +149,6 @@ class Worker:
         self.inputs.setdefault(int(which), {})[name] = np.frombuffer(data, TYPES[dtype]).reshape(shape)
         return ""
 
-    def forget(self):
-        self.inputs.clear()
-        return ""
-
     def sets(self, count):
         self.timed_sets = int(count)
         return ""
@@ -219,7 +214,7 @@ class Worker:
         return " ".join([str(len(taken))] + [f"{t:.9g}" for t in taken])
 
     def serve(self):
-        requests = {"load": self.load, "drop": self.drop, "input": self.input, "forget": self.forget, "sets": self.sets,
+        requests = {"load": self.load, "drop": self.drop, "input": self.input, "sets": self.sets,
                     "outputs": self.outputs, "time": self.time, "bound": self.bound}
         while True:
             words = self.connection.read_line()

@@ -1,4 +1,5 @@
-// From the classes of an instance's indices to how many sizes suffice for each axis, with the reason.
+// From the classes of an instance's indices to how many sizes suffice for each axis, with the reason (bounds.md, 2.1 to
+// 2.4, which T1 and T8 to T11 rest on).
 #include "verifier/bounds/bounds.h"
 
 #include "operators/traits.h"

@@ -1,4 +1,4 @@
-// Images whose sizes conditions name, read by windows that have few places.
+// Images whose sizes conditions name, read by windows that have few places: those are enumerated (T10; bounds.md, 2.3).
 #include "verifier/bounds/class_windows.h"
 
 #include "operators/traits.h"

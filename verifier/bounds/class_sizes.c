@@ -1,4 +1,4 @@
-// What attributes and conditions say of sizes, which stand in no index expression.
+// What attributes and conditions say of sizes, which stand in no index expression (T2, T3; bounds.md, 2.4 and 2.5).
 #include "operators/traits.h"
 #include "verifier/bounds/classes.h"
 #include "verifier/bounds/unhandled.h"

@@ -1,4 +1,5 @@
-// Windows are paired along the ways from the outputs, level by level; kernels of one entry are none.
+// Windows are paired along the ways from the outputs, level by level; kernels of one entry are none (T10; bounds.md,
+// 2.3).
 #include "verifier/bounds/class_windows.h"
 
 #include "operators/traits.h"

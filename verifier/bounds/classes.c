@@ -1,4 +1,5 @@
-// Walks over the definitions of an instance, and unites axes and variables that are read by one another.
+// Walks over the definitions of an instance, and unites axes and variables that are read by one another (T1; bounds.md,
+// 2.1 to 2.3).
 #include "verifier/bounds/classes.h"
 
 #include "core/memory/hash.h"
@@ -16,7 +17,7 @@ uint32_t classes_find(struct analysis *an, uint32_t item)
 }
 
 // Position p of y is position p + offset of x.
-void classes_unite_at(struct analysis *an, uint32_t x, uint32_t y, int64_t offset)
+static void classes_unite_at(struct analysis *an, uint32_t x, uint32_t y, int64_t offset)
 {
     if (an->n_links < MAX_LINKS)
         an->links[an->n_links++] = (struct link){.from = (uint16_t)x, .to = (uint16_t)y, .offset = offset};

@@ -56,8 +56,8 @@ struct analysis {
     uint16_t flags[MAX_ITEMS];
     bool is_operand[MAX_ITEMS];   // read along a part of what it goes to, or the other way round
     int64_t size[MAX_ITEMS];
-    int64_t named[MAX_ITEMS];     // the size, where a number says it, or what a condition compares it with; else 0
-    bool names_loosely;           // a condition compares sizes with numbers by order
+    int64_t named[MAX_ITEMS];   // the size, where a number says it, or what a condition compares it with; else 0
+    bool names_loosely;         // a condition compares sizes with numbers by order
     int n_links;
     struct link links[MAX_LINKS];
     uint8_t cuts[2][MAX_ITEMS];           // reads along a part, by side
@@ -68,7 +68,7 @@ struct analysis {
     struct window_use windows[MAX_WINDOWS];
     int n_tests[2];   // places compared with the ends of an axis, by side, each form once
     struct end_test tests[2][MAX_WINDOWS];
-    uint32_t groups;   // bit n: an operator has n groups
+    uint32_t groups;             // bit n: an operator has n groups
     bool has_numbers_of_sizes;   // coefficients that sizes say
     bool has_too_many;
 };
@@ -89,8 +89,6 @@ void classes_find_affine(const struct definition *d, expr e, struct affine_index
 void classes_number_items(struct analysis *an);
 uint32_t classes_find(struct analysis *an, uint32_t item);   // the item that stands for its class
 void classes_unite(struct analysis *an, uint32_t x, uint32_t y);
-void classes_unite_at(struct analysis *an, uint32_t x, uint32_t y,
-                      int64_t offset);   // position p of y is p + offset of x
 // The two have the same positions, in all instances of this structure.
 void classes_unite_whole(struct analysis *an, uint32_t x, uint32_t y);
 void classes_flag(struct analysis *an, uint32_t item, uint16_t flags);

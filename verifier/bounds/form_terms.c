@@ -17,13 +17,15 @@ bool form_is_variable(const struct attribute_term *t)
     return t->kind == TERM_VARIABLE;
 }
 
-bool form_is_axis(const struct attribute_term *t)
+// 3, $i, or (- (rank ?x) 2): an axis.
+static bool form_is_axis(const struct attribute_term *t)
 {
     bool is_from_the_end = t->kind == TERM_SUB && t->operands[0]->kind == TERM_RANK && form_is_integer(t->operands[1]);
     return form_is_integer(t) || form_is_variable(t) || is_from_the_end;
 }
 
-bool form_is_size(const struct attribute_term *t)
+// (dim ?x AXIS).
+static bool form_is_size(const struct attribute_term *t)
 {
     return t->kind == TERM_DIM && form_is_axis(t->operands[0]);
 }

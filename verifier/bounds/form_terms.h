@@ -5,10 +5,6 @@
 
 bool form_is_integer(const struct attribute_term *t);
 bool form_is_variable(const struct attribute_term *t);
-// 3, $i, or (- (rank ?x) 2): an axis.
-bool form_is_axis(const struct attribute_term *t);
-// (dim ?x AXIS).
-bool form_is_size(const struct attribute_term *t);
 // Are all terms of the attribute such?
 bool form_is_list_of(const struct attribute_pattern *a, bool (*is_such)(const struct attribute_term *t));
 // Is the attribute one variable?

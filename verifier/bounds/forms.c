@@ -1,4 +1,5 @@
-// The requirements that an equation meets if the theorems of docs/theory/soundness.md speak of it, one row each.
+// The requirements that an equation meets if the theorems of docs/theory/soundness.md speak of it, one row each (T1 to
+// T11).
 #include "verifier/bounds/forms.h"
 
 #include "core/text/text.h"

@@ -1,5 +1,5 @@
-// Laws are compared as texts: sides, conditions, and what is assumed to be well-typed or without cuts. A text that
-// differs in a single number is another equation, and proved by nobody.
+// Laws (L1... of docs/theory/laws.md) are compared as texts: sides, conditions, and what is assumed to be well-typed or
+// without cuts. A text that differs in a single number is another equation, and proved by nobody.
 #include "verifier/bounds/laws.h"
 
 #include "core/text/text.h"
@@ -13,7 +13,8 @@ static const struct law {
 #undef LAW
 };
 
-void law_print_equation(struct text *out, const struct equation *eq)
+// The text that an equation is known by.
+static void law_print_equation(struct text *out, const struct equation *eq)
 {
     text_add(out, eq->is_strong ? "strong" : "weak");
     for (uint32_t i = 0; i < eq->n_pairs; i++) {

@@ -8,6 +8,4 @@ struct text;
 
 // "L3", under which docs/theory/laws.md has the proof; NULL: the equation is none of these.
 const char *law_of_equation(const struct equation *eq);
-// The text that an equation is known by.
-void law_print_equation(struct text *out, const struct equation *eq);
 #endif

@@ -1,4 +1,4 @@
-// Marks the entries to compare, then what they are made of, from the outputs down.
+// Marks the entries to compare, then what they are made of, from the outputs down (bounds.md, 2.1).
 #include "verifier/bounds/representatives.h"
 
 #include "verifier/bounds/classes.h"

@@ -1,4 +1,5 @@
-// Attribute terms are compared as text, where sizes of one class and what conditions say equal are the same.
+// Attribute terms are compared as text, where sizes of one class and what conditions say equal are the same (T10;
+// bounds.md, 2.3).
 #include "verifier/bounds/same_terms.h"
 
 #include "operators/traits.h"

@@ -1,11 +1,11 @@
-// Linear polynomials of sizes and attributes, and what is never negative whatever they are.
+// Linear polynomials of sizes and attributes, and what is never negative whatever they are (bounds.md, 3).
 #include "verifier/bounds/shape_constraints.h"
 
 #include <string.h>
 
 // --- polynomials -----------------------------------------------------------------------------------------------------
 
-polynomial demands_number(struct demands *d, int64_t n)
+static polynomial demands_number(struct demands *d, int64_t n)
 {
     return polynomial_from_real(d->pool, (double)n);
 }

@@ -54,7 +54,6 @@ struct window_list {
     int64_t least;
 };
 
-polynomial demands_number(struct demands *d, int64_t n);
 polynomial demands_add(struct demands *d, polynomial a, polynomial b);
 polynomial demands_subtract(struct demands *d, polynomial a, polynomial b);
 polynomial demands_multiply(struct demands *d, polynomial a, polynomial b);

@@ -1,4 +1,4 @@
-// What small numbers do not tell apart, looked for in the text of both sides.
+// What small numbers do not tell apart, looked for in the text of both sides (T2, T3; bounds.md, 2.1 and 2.5).
 #include "verifier/bounds/unhandled.h"
 
 #include "core/memory/arena.h"

@@ -1,4 +1,5 @@
-// What each operator of windows asks of its inputs, and whether one side's demands follow from the other's.
+// What each operator of windows asks of its inputs, and whether one side's demands follow from the other's (bounds.md,
+// 3).
 #include "verifier/bounds/window_types.h"
 
 #include "core/memory/arena.h"

@@ -135,7 +135,7 @@ logic_term logic_apply(struct logic *l, uint32_t symbol, const logic_term *argum
     return find_term(l, (struct logic_node){false, symbol, s->result, s->n_arguments, arguments});
 }
 
-logic_term logic_predicate(struct logic *l, const char *name, logic_term argument)
+static logic_term logic_predicate(struct logic *l, const char *name, logic_term argument)
 {
     return apply(l, name, ROLE_PREDICATE, 1, &argument, SORT_TRUTH, NULL);
 }

@@ -33,7 +33,7 @@ void judge_free(struct judge *j)
     arena_free(&j->scratch);
 }
 
-uint64_t judge_steps_left(const struct judge *j)
+static uint64_t judge_steps_left(const struct judge *j)
 {
     return j->steps < j->step_limit ? j->step_limit - j->steps : 0;
 }

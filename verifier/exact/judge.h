@@ -31,9 +31,9 @@ struct judge {
     uint64_t search_times;     // as many steps, for the search of small instances alone: 1, or LONGER_SEARCH
     bool adds_conditions;      // to rules that are not proved as they stand
     struct explored explored;
-    bool keeps_explored;       // until judge_begin is called again, all that is judged is one equation
-    int fixed_bound;           // every size up to this instead of the argued bounds; 0: argued bounds
-    uint32_t part, n_parts;    // with a fixed bound: which assignments of attributes are tested; 0 of 1: all
+    bool keeps_explored;      // until judge_begin is called again, all that is judged is one equation
+    int fixed_bound;          // every size up to this instead of the argued bounds; 0: argued bounds
+    uint32_t part, n_parts;   // with a fixed bound: which assignments of attributes are tested; 0 of 1: all
     // Told of every instance without split trees that judge_equation compares, before that, and of those of
     // its search for small ones if asked to be. NULL: nobody.
     void (*listener)(void *context, struct instance *in);
@@ -43,7 +43,6 @@ struct judge {
 };
 void judge_init(struct judge *j);
 void judge_free(struct judge *j);
-uint64_t judge_steps_left(const struct judge *j);   // of the limit, for the equation being judged
 // What is judged from now on is another equation; the same one again and again, if `keeps_explored`: its small
 // instances are then searched only once, unless that was cut short. The listener does not hear of them again.
 void judge_begin(struct judge *j, bool keeps_explored);

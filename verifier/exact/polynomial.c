@@ -350,20 +350,6 @@ polynomial polynomial_sum_end(struct polynomial_pool *p, size_t begin)
     return has_work_left(p) ? find_or_add(p, terms, n) : POLYNOMIAL_ZERO;
 }
 
-polynomial polynomial_sum(struct polynomial_pool *p, const polynomial *items, size_t count)
-{
-    if (count == 1)
-        return items[0];
-    if (!has_work_left(p))
-        return POLYNOMIAL_ZERO;
-    if (count == 2)
-        return add(p, items[0], items[1]);
-    size_t begin = polynomial_sum_begin(p);
-    for (size_t i = 0; i < count; i++)
-        polynomial_sum_add(p, items[i]);
-    return polynomial_sum_end(p, begin);
-}
-
 static polynomial multiply(struct polynomial_pool *p, polynomial a, polynomial b)
 {
     if (p->polynomials.items[a].count < p->polynomials.items[b].count) {

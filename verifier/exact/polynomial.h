@@ -61,7 +61,6 @@ polynomial polynomial_variable(struct polynomial_pool *p, uint32_t number);
 polynomial polynomial_apply(struct polynomial_pool *p, enum scalar_function fn, polynomial a, polynomial b,
                             polynomial c);   // operands beyond the function's arity are ignored
 polynomial polynomial_scale(struct polynomial_pool *p, polynomial a, int64_t numerator, int64_t denominator);
-polynomial polynomial_sum(struct polynomial_pool *p, const polynomial *items, size_t count);
 polynomial polynomial_maximum(struct polynomial_pool *p, const polynomial *items, size_t count);
 // A sum term by term, which makes no polynomials on the way. What was begun last is ended first.
 size_t polynomial_sum_begin(const struct polynomial_pool *p);

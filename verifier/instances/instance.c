@@ -320,8 +320,7 @@ static bool find_other_polynomial(const struct instance *in, struct polynomial_p
     const polynomial *x = symbolic_term(in, v, eq->left[pair]), *y = symbolic_term(in, v, eq->right[pair]);
     int64_t n = type_elements(typing_type(in->typing, instance_term_type(in, eq->left[pair])));
     for (int64_t i = 0; i < n; i++)
-        if (x[i] != y[i] && (!v->has_needs || v->needs.of_pair[pair][i]) &&
-            !are_equal_by_cases(in, pool, x[i], y[i])) {
+        if (x[i] != y[i] && (!v->has_needs || v->needs.of_pair[pair][i]) && !are_equal_by_cases(in, pool, x[i], y[i])) {
             ret->entry = i;
             ret->left = x[i];
             ret->right = y[i];
@@ -434,7 +433,8 @@ enum comparison instance_compare_numbers(struct instance *in, uint64_t seed, str
 
 // --- printing --------------------------------------------------------------------------------------------------------
 
-void instance_print(struct text *out, const struct instance *in)
+// "x = (f32 2 2) ..." on one line, and the values of small tensors that refute it on lines of their own.
+static void instance_print(struct text *out, const struct instance *in)
 {
     const struct pattern *p = in->equation->pattern;
     bool is_first = true;

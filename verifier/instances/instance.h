@@ -68,8 +68,6 @@ enum comparison instance_compare_types(const struct instance *in, struct differe
 // The same on one assignment of numbers to all entries (seed modulo 3: small integers, positive reals, any reals):
 // equal is no proof.
 enum comparison instance_compare_numbers(struct instance *in, uint64_t seed, struct difference *ret_difference);
-// "x = (f32 2 2) ..." on one line, and the values of small tensors that refute it on lines of their own.
-void instance_print(struct text *out, const struct instance *in);
 void instance_print_difference(struct text *out, const struct instance *in, const struct polynomial_pool *pool,
                                const struct difference *difference);
 #endif

@@ -189,6 +189,8 @@ static void try_under_conditions(struct judge *j, struct theory *theory, struct 
         if (report->has_direct && is_positive(&report->direct))
             report->outcome = outcome_of_positive(&report->direct, report, RULE_PROVED_UNDER_CONDITIONS);
     }
+    if (report->outcome == RULE_REFUTED && report->first.verdict == VERDICT_UNDECIDED)
+        report->outcome = RULE_NOT_PROVED;
 }
 
 // Judges what could only be tested anew with more conditions, which stay when it is proved with them.
@@ -235,6 +237,8 @@ static void try_sufficient_conditions(struct judge *j, struct theory *theory, st
                                       struct rule_report *report)
 {
     struct rule_report before = *report;
+    if (report->first.verdict != VERDICT_REFUTED || !theory)
+        return;
     struct found_condition sufficient = find_sufficient_condition(j, theory, report->rule, false, a);
     report->proved = *report->rule;
     report->added.count = 0;
@@ -244,8 +248,9 @@ static void try_sufficient_conditions(struct judge *j, struct theory *theory, st
 }
 
 // The theory's, which go with the next rule that is judged, be it of subterms.
-static void keep_facts(struct entailment *e, struct arena *a)
+static void keep_facts(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
 {
+    struct entailment *e = &report->entailment;
     for (uint32_t i = 0; i < e->n_facts; i++)
         e->facts[i] = arena_string(a, e->facts[i]);
 }
@@ -294,33 +299,50 @@ static bool follows_and_is_false(const struct rule_report *report)
            report->entailment.status == ENTAILMENT_PROVED;
 }
 
+static enum rule_outcome outcome_as_it_stands(const struct rule_report *report)
+{
+    if (is_positive(&report->first))
+        return outcome_of_positive(&report->first, report, RULE_PROVED);
+    if (follows_and_is_false(report))
+        return RULE_BREAKS_A_PROPERTY;
+    bool is_wanting = report->first.verdict == VERDICT_REFUTED || report->first.verdict == VERDICT_UNDECIDED;
+    return is_wanting ? RULE_REFUTED : RULE_NOT_PROVED;
+}
+
+// Conditions under which a false rule is proved were not found.
+static void reject_what_is_refuted(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report)
+{
+    if (report->first.verdict == VERDICT_REFUTED)
+        report->outcome = RULE_REFUTED;
+}
+
+// What is tried in turn for a rule that is not proved as it stands, by what became of it so far.
+#define ON(outcome) (1u << (outcome))
+#define ALWAYS (ON(RULE_OUTCOMES) - 1)
+static const struct attempt {
+    unsigned outcomes;
+    bool adds_conditions;   // is not made where conditions are not looked for
+    void (*make)(struct judge *j, struct theory *theory, struct arena *a, struct rule_report *report);
+} attempts[] = {
+    {ON(RULE_REFUTED), true, try_sufficient_conditions},
+    {ON(RULE_REFUTED), false, try_under_conditions},
+    {ON(RULE_ONLY_TESTED), true, try_what_was_tested},
+    {ALWAYS, false, keep_facts},
+    {ON(RULE_ONLY_TESTED) | ON(RULE_NOT_PROVED), false, try_subterms},
+    {ON(RULE_ONLY_TESTED), false, reject_what_is_refuted},
+};
+
 static void prove_within_limits(struct judge *j, struct theory *theory, const struct rule *r, struct arena *a,
                                 struct rule_report *ret_report)
 {
-    *ret_report = (struct rule_report){.rule = r, .proved = *r, .outcome = RULE_NOT_PROVED};
+    *ret_report = (struct rule_report){.rule = r, .proved = *r};
     if (theory)
         theory_forget(theory);
     judge_and_derive(j, theory, r, &ret_report->first, ret_report);
-    if (is_positive(&ret_report->first))
-        ret_report->outcome = outcome_of_positive(&ret_report->first, ret_report, RULE_PROVED);
-    else if (follows_and_is_false(ret_report))
-        ret_report->outcome = RULE_BREAKS_A_PROPERTY;
-    else if (ret_report->first.verdict == VERDICT_REFUTED || ret_report->first.verdict == VERDICT_UNDECIDED)
-        ret_report->outcome = RULE_REFUTED;
-    if (ret_report->first.verdict == VERDICT_REFUTED && ret_report->outcome == RULE_REFUTED && j->adds_conditions &&
-        theory)
-        try_sufficient_conditions(j, theory, a, ret_report);
-    if (ret_report->outcome == RULE_REFUTED)
-        try_under_conditions(j, theory, a, ret_report);
-    if (ret_report->outcome == RULE_REFUTED && ret_report->first.verdict == VERDICT_UNDECIDED)
-        ret_report->outcome = RULE_NOT_PROVED;
-    if (ret_report->outcome == RULE_ONLY_TESTED && j->adds_conditions)
-        try_what_was_tested(j, theory, a, ret_report);
-    keep_facts(&ret_report->entailment, a);
-    if (ret_report->outcome == RULE_ONLY_TESTED || ret_report->outcome == RULE_NOT_PROVED)
-        try_subterms(j, theory, a, ret_report);
-    if (ret_report->outcome == RULE_ONLY_TESTED && ret_report->first.verdict == VERDICT_REFUTED)
-        ret_report->outcome = RULE_REFUTED;   // as it stands; conditions under which it is proved were not found
+    ret_report->outcome = outcome_as_it_stands(ret_report);
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++)
+        if ((attempts[i].outcomes & ON(ret_report->outcome)) && (j->adds_conditions || !attempts[i].adds_conditions))
+            attempts[i].make(j, theory, a, ret_report);
 }
 
 // Few rules are neither proved nor refuted, and what the search for instances did not get to may be all that they lack.

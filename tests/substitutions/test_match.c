@@ -1,0 +1,135 @@
+// Matching: what a split cuts, and what is known of axes beside the rule.
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/sexp.h"
+#include "substitutions/match.h"
+#include "tests/support/check.h"
+#include <string.h>
+
+struct fixture {
+    struct arena arena, scratch;
+    struct graph g;
+    int n_matches;
+    struct match last;
+    bool is_applied;   // the last match
+};
+
+static void set_up(struct fixture *f)
+{
+    *f = (struct fixture){0};
+    arena_init(&f->arena);
+    arena_init(&f->scratch);
+    graph_init(&f->g, &f->arena);
+}
+
+static void tear_down(struct fixture *f)
+{
+    graph_free(&f->g);
+    arena_free(&f->scratch);
+    arena_free(&f->arena);
+}
+
+static tensor_id leaf(struct fixture *f, int64_t index, int64_t rows)
+{
+    struct type t = type_make(DTYPE_F32, 2, (const int64_t[]){rows, 3});
+    return graph_add_leaf(&f->g, operators[OP_INPUT], index, &t);
+}
+
+static tensor_id add(struct fixture *f, enum operator_id op, const struct attribute_value *attributes, uint32_t n,
+                     const tensor_id *inputs, uint32_t output)
+{
+    node_id node;
+    assert_true(graph_add(&f->g, operators[op], attributes, n, inputs, &node));
+    return graph_output_of(&f->g, node, output);
+}
+
+static bool note_match(void *context, const struct match *m)
+{
+    struct fixture *f = context;
+    f->n_matches++;
+    f->last = *m;
+    return true;
+}
+
+static void try_to_apply(struct fixture *f)
+{
+    tensor_id before[MAX_RULE_OUTPUTS], after[MAX_RULE_OUTPUTS];
+    struct graph_mark mark = graph_mark(&f->g);
+    f->is_applied = match_apply(&f->last, &f->g, &f->scratch, before, after);
+    graph_rollback(&f->g, mark);
+}
+
+static int count_matches(struct fixture *f, const char *text)
+{
+    const struct sexp *list;
+    struct rule *rule;
+    struct error error = {0};
+    struct match_index index;
+    assert_true(sexp_parse(&f->arena, "test", text, strlen(text), &list, &error));
+    if (!rule_parse(&list->items[0], "test", &f->arena, &rule, &error))
+        fail_msg("%s", error.message);
+    vec_clear(&f->g.outputs);
+    for (tensor_id t = 0; t < f->g.tensors.count; t++)
+        graph_add_output(&f->g, t);
+    match_index_init(&index, &f->g);
+    f->n_matches = 0;
+    rule_match(rule, &index, NO_NODE, &f->scratch, note_match, f);
+    match_index_free(&index);
+    if (f->n_matches)
+        try_to_apply(f);
+    rule_free(rule);
+    return f->n_matches;
+}
+
+// The sizes of a split that names none are those of the concatenation that it is matched with, and not of what it
+// reads.
+static void splits_what_was_matched(void **state)
+{
+    struct fixture f;
+    set_up(&f);
+    const int64_t axis = 0, sizes[2] = {2, 4};
+    const struct attribute_value of_concat[] = {{1, &axis}}, of_split[] = {{1, &axis}, {2, sizes}};
+    tensor_id even[2] = {leaf(&f, 0, 3), leaf(&f, 1, 3)}, uneven[2] = {leaf(&f, 2, 2), leaf(&f, 3, 4)};
+    add(&f, OP_CONCAT, of_concat, 2, even, 0);
+    tensor_id b = add(&f, OP_CONCAT, of_concat, 2, uneven, 0);
+    add(&f, OP_SPLIT, of_split, 1, &b, 0);
+    const char *rule = "(rule a (source (relu (split0 0 (concat 0 ?x ?y)))) (target (relu ?x)))";
+    tensor_id cut = graph_output_of(&f.g, (node_id)f.g.nodes.count - 1, 0);
+    add(&f, OP_RELU, NULL, 1, &cut, 0);
+    assert_int_equal(count_matches(&f, rule), 1);
+    assert_int_equal(f.last.variables[0], uneven[0]);
+    tear_down(&f);
+}
+
+// Rules are proved for inputs whose axes remember no concatenation: what one outside of the rule says of them must not
+// count, be it in the source or in the target.
+static void knows_no_cuts_but_those_of_the_rule(void **state)
+{
+    struct fixture f;
+    set_up(&f);
+    const int64_t axis = 0, sizes[2] = {2, 4};
+    const struct attribute_value of_concat[] = {{1, &axis}}, of_split[] = {{1, &axis}, {2, sizes}};
+    tensor_id inputs[2] = {leaf(&f, 0, 2), leaf(&f, 1, 4)};
+    tensor_id x = add(&f, OP_CONCAT, of_concat, 2, inputs, 0);
+    tensor_id part = add(&f, OP_SPLIT, of_split, 1, &x, 0);
+    add(&f, OP_RELU, NULL, 1, &part, 0);
+    assert_non_null(graph_type(&f.g, x)->split[0]);
+    assert_int_equal(count_matches(&f, "(rule a (source (relu (split0 0 ?x))) (target (split0 0 (relu ?x))))"), 0);
+    assert_int_equal(count_matches(&f, "(rule a (source (relu (split0 0 :sizes 2 4 ?x)))"
+                                       " (target (split0 0 :sizes 2 4 (relu ?x))))"),
+                     1);
+    assert_true(f.is_applied);
+    assert_int_equal(count_matches(&f, "(rule a (source (relu (split0 0 :sizes 2 4 ?x)))"
+                                       " (target (split0 0 (relu ?x))))"),
+                     1);
+    assert_false(f.is_applied);
+    assert_int_equal(count_matches(&f, "(rule a (source (relu (split0 0 (concat 0 ?x ?y)))) (target (relu ?x)))"), 1);
+    assert_true(f.is_applied);
+    tear_down(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(splits_what_was_matched), TEST(knows_no_cuts_but_those_of_the_rule)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
