@@ -15,15 +15,23 @@ enum operator_trait {
     TRAIT_IS_KERNEL = 1 << 18,      // without inputs, and of rank 3 and more: filters, channels, a window
 };
 
+enum { MOST_KNOWN_INPUTS = 6 };
+#define RANK_OPEN (-1)
 struct operator_traits {
-    unsigned plain;       // without an activation
-    unsigned activated;   // with any; as `plain` for who takes none
+    unsigned plain;                          // without an activation
+    unsigned activated;                      // with any; as `plain` for who takes none
+    int8_t input_ranks[MOST_KNOWN_INPUTS];   // the one rank that the input can have, or RANK_OPEN
 };
 extern const struct operator_traits operator_traits[OP_COUNT];
 
 static inline bool operator_has(const struct operator* op, unsigned traits)
 {
     return (operator_traits[op->id].plain & traits) == traits;
+}
+
+static inline int operator_rank_of_input(const struct operator* op, uint32_t input)
+{
+    return input < MOST_KNOWN_INPUTS ? operator_traits[op->id].input_ranks[input] : RANK_OPEN;
 }
 
 static inline bool operator_has_role(const struct operator* op, enum attribute_role role)

@@ -11,7 +11,14 @@
 #include <stdlib.h>
 
 // Found of each operator, with an activation and without, and tried at most.
-enum { WANTED = 60, MOST_TRIES = 300000, LEAST = 12, MOST_INPUTS = 6, MOST_ENTRIES = 2 * MAX_RANK, LARGEST_RANK = 5 };
+enum {
+    WANTED = 60,
+    MOST_TRIES = 300000,
+    LEAST = 12,
+    MOST_INPUTS = MOST_KNOWN_INPUTS,
+    MOST_ENTRIES = 2 * MAX_RANK,
+    LARGEST_RANK = 5
+};
 
 struct probe {
     struct type inputs[MOST_INPUTS];
@@ -185,6 +192,7 @@ static void fill_probe(struct random *r, const struct operator* op, bool activat
 
 struct findings {
     unsigned of_all, of_some;
+    unsigned ranks[MOST_INPUTS];   // sets
     int n;
     double number;   // that a constant is everywhere
     bool is_of_sizes;
@@ -208,10 +216,12 @@ static void note_definition(struct definition *d, struct probe *p, struct findin
     }
     f->of_all &= traits | places_and_ranks(d, p);
     f->of_some |= traits & TRAITS_OF_SOME;
+    for (int i = 0; i < d->n_inputs; i++)
+        f->ranks[i] |= 1u << d->inputs[i].rank;
     f->n++;
 }
 
-static unsigned traits_of(const struct operator* op, bool activates)
+static struct findings find_traits(const struct operator* op, bool activates)
 {
     struct random r = random_seed(1);
     struct findings f = {.of_all = TRAITS_OF_ALL | TRAIT_PLAIN_PLACES | TRAIT_IS_KERNEL};
@@ -233,7 +243,12 @@ static unsigned traits_of(const struct operator* op, bool activates)
     arena_free(&arena);
     if (f.n < LEAST && op->define)
         fprintf(stderr, "derive-traits: nothing is known of %s\n", op->name);
-    return f.n < LEAST ? 0 : f.of_all | f.of_some | (f.is_of_sizes ? TRAIT_IS_OF_SIZES : 0);
+    return f.n < LEAST ? (struct findings){0} : f;
+}
+
+static unsigned traits_of(const struct findings *f)
+{
+    return f->of_all | f->of_some | (f->is_of_sizes ? TRAIT_IS_OF_SIZES : 0);
 }
 
 // What is said of an operator by flags has to be so.
@@ -246,17 +261,28 @@ static bool has_true_flags(const struct operator* op, unsigned traits)
     return is_true;
 }
 
+static void print_traits(const struct operator* op, const struct findings *plain, const struct findings *activated)
+{
+    printf("    {%#x, %#x, {", traits_of(plain), traits_of(activated));
+    for (int i = 0; i < MOST_INPUTS; i++) {
+        bool is_one = __builtin_popcount(plain->ranks[i]) == 1;
+        printf("%s%d", i ? ", " : "", is_one ? __builtin_ctz(plain->ranks[i]) : RANK_OPEN);
+    }
+    printf("}},   // %s\n", op->name);
+}
+
 int main(void)
 {
     bool is_true = true;
     printf("// Made by derive-traits from the definitions.\n#include \"operators/traits.h\"\n\n"
            "const struct operator_traits operator_traits[OP_COUNT] = {\n");
-    for (int op = 0; op < OP_COUNT; op++) {
-        unsigned traits = traits_of(operators[op], false);
-        is_true = is_true && (!operators[op]->define || has_true_flags(operators[op], traits));
-        bool has_activation = operator_find_role(operators[op], ROLE_ACTIVATION) >= 0;
-        printf("    {%#x, %#x},   // %s\n", traits, has_activation ? traits_of(operators[op], true) : traits,
-               operators[op]->name);
+    for (int i = 0; i < OP_COUNT; i++) {
+        const struct operator* op = operators[i];
+        struct findings plain = find_traits(op, false);
+        bool has_activation = operator_find_role(op, ROLE_ACTIVATION) >= 0;
+        struct findings activated = has_activation ? find_traits(op, true) : plain;
+        is_true = is_true && (!op->define || has_true_flags(op, traits_of(&plain)));
+        print_traits(op, &plain, &activated);
     }
     printf("};\n");
     return is_true ? EXIT_SUCCESS : EXIT_FAILURE;

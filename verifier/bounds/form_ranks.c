@@ -83,8 +83,8 @@ static void spread_ranks_of_node(struct fixed_ranks *r, uint32_t n)
     for (uint32_t i = 0; i < node->n_inputs; i++)
         if (is_kept || (is_of_first && i == 0) || operator_multiplies_matrices(node->op))
             set_rank(r, node->inputs[i], rank);
-    if (operator_scales(node->op))
-        set_rank(r, node->inputs[1], 0);
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        set_rank(r, node->inputs[i], operator_rank_of_input(node->op, i));
 }
 
 static void rank_by_condition(struct fixed_ranks *r, const struct condition *c)

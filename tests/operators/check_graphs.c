@@ -1,0 +1,41 @@
+// check_graphs FILE: each graph of the file, on random values, on the device "cpu" and by the reference.
+#include "backends/cpu/cpu.h"
+#include "core/text/sexp.h"
+#include "tests/backends/check_model.h"
+
+static void check_graph(struct backend *cpu, const struct sexp *s, const char *file, uint64_t seed)
+{
+    struct arena arena;
+    struct graph g;
+    struct error error = {0};
+    arena_init(&arena);
+    graph_init(&g, &arena);
+    if (!graph_parse(s, file, &g, &error))
+        fail_msg("%s:%d: %s", file, error.line, error.message);
+    check_model(cpu, &g, seed, 1);
+    graph_free(&g);
+    arena_free(&arena);
+}
+
+static void graphs_of_the_file_agree(void **state)
+{
+    const char *file = *state;
+    struct error error = {0};
+    const struct sexp *list;
+    struct arena arena;
+    arena_init(&arena);
+    struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
+    if (!cpu || !sexp_parse_file(&arena, file, &list, &error))
+        fail_msg("%s", error.message);
+    assert_true(list->count > 0);
+    for (size_t i = 0; i < list->count; i++)
+        check_graph(cpu, &list->items[i], file, i + 1);
+    backend_close(cpu);
+    arena_free(&arena);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(graphs_of_the_file_agree, argv[1])};
+    return argc == 2 ? cmocka_run_group_tests(tests, NULL, NULL) : EXIT_USAGE;
+}

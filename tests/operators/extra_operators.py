@@ -1,0 +1,122 @@
+"""Three operators that no other file knows (extra/) are proved with, generated with and run:
+`extra_operators.py SOURCE BUILD MESON...`.
+
+The program is built with them (meson's option extra_operators) in BUILD. A definition that is changed so that it is not
+linear any more loses its traits without another change.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+SOURCE, BUILD, MESON = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3:]
+EXTRA = [f"tests/operators/extra/{name}.c" for name in ("axisscale", "squarepool", "squarerelu")]
+POOL = "squarepool :kernel $k :stride $s :pad $p :dilation $d"
+TRUE = {
+    "scale-of-sum": ("(axisscale (ewadd ?x ?y) ?w)", "(ewadd (axisscale ?x ?w) (axisscale ?y ?w))", "(= (rank ?x) 3)"),
+    "scale-of-product": ("(axisscale (matmul ?x ?y) ?w)", "(matmul ?x (axisscale ?y ?w))",
+                         "(= (rank ?x) 2) (= (rank ?y) 2)"),
+    "scale-of-concat": ("(axisscale (concat 0 ?x ?y) ?w)", "(concat 0 (axisscale ?x ?w) (axisscale ?y ?w))",
+                        "(= (rank ?x) 2)"),
+    "pool-of-neg": (f"({POOL} (neg ?x))", f"({POOL} ?x)", "(= (rank ?x) 4)"),
+    "pool-of-concat": (f"({POOL} (concat 1 ?x ?y))", f"(concat 1 ({POOL} ?x) ({POOL} ?y))", "(= (rank ?x) 4)"),
+    "squarerelu-is-a-square": ("(squarerelu ?x)", "(ewmul (relu ?x) (relu ?x))", ""),
+    "squarerelu-of-concat": ("(squarerelu (concat $i ?x ?y))", "(concat $i (squarerelu ?x) (squarerelu ?y))", ""),
+}
+FALSE = {
+    "scale-of-relu": ("(axisscale (relu ?x) ?w)", "(relu (axisscale ?x ?w))", "(= (rank ?x) 2)"),
+    "scale-of-transpose": ("(axisscale (transpose :perm 1 0 ?x) ?w)", "(transpose :perm 1 0 (axisscale ?x ?w))", ""),
+    "pool-of-sum": (f"({POOL} (ewadd ?x ?y))", f"(ewadd ({POOL} ?x) ({POOL} ?y))", "(= (rank ?x) 4)"),
+    "squarerelu-of-sum": ("(squarerelu (ewadd ?x ?y))", "(ewadd (squarerelu ?x) (squarerelu ?y))", ""),
+}
+GRAPHS = """
+(graph (let x (input 0) (f32 5 70)) (let w (weight 0) (f32 70)) (let a (axisscale x w)) (let z (squarerelu a)) (output z))
+(graph (let x (input 0) (f32 30 20)) (let y (weight 0) (f32 20 40)) (let w (input 1) (f32 40))
+  (let p (matmul x y)) (let z (axisscale p w)) (output z))
+(graph (let x (input 0) (f32 2 8 9 9)) (let p (squarepool :kernel 3 3 :stride 2 2 :pad 1 1 1 1 x)) (let z (relu p)) (output z))
+(graph (let x (input 0) (f32 1 4 8 7)) (let k (weight 0) (f32 8 4 3 3)) (let c (conv :pad 1 1 1 1 x k))
+  (let s (squarerelu c)) (let z (squarepool :kernel 2 2 s)) (output z))
+"""
+
+
+def run(*command, codes=(0,)):
+    ran = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+    assert ran.returncode in codes, f"{command}: {ran.returncode}\n{ran.stdout[-4000:]}\n{ran.stderr[-4000:]}"
+    return ran.stdout
+
+
+def build(folder, sources, *targets):
+    option = "-Dextra_operators=" + ",".join(map(str, sources))
+    again = ["--reconfigure"] if (folder / "build.ninja").exists() else []
+    run(*MESON, "setup", *again, folder, SOURCE, option, "-Dcuda=disabled")
+    run(*MESON, "compile", "-C", folder, *targets)
+
+
+def as_text(kind, laws):
+    """Properties say besides that both sides are typed, which rules are where they are applied."""
+    parts, typed = {"rule": ("(source {0}) (target {1})", ""),
+                    "property": ("(equal {0} {1})", "(defined {0}) (defined {1}) ")}[kind]
+    return "".join(f"({kind} {name} {parts} (where {typed}{{2}}))\n".format(*law)
+                   for name, law in laws.items()).replace(" (where )", "")
+
+
+def names(kind, path):
+    return set(re.findall(rf"^\({kind} (\S+)", path.read_text(encoding="utf-8"), re.MULTILINE)) if path.exists() else set()
+
+
+def rules_are_judged(folder):
+    rules, proved, rejected = folder / "laws.rules", folder / "proved.rules", folder / "rejected.rules"
+    rules.write_text(as_text("rule", TRUE | FALSE), encoding="utf-8")
+    run(BUILD / "verifier/taso-verify", "rules", rules, "-o", proved, "--rejected", rejected, "--no-conditions", codes=(1,))
+    assert names("rule", proved) == set(TRUE), names("rule", proved) ^ set(TRUE)
+    assert names("rule", rejected) == set(FALSE), names("rule", rejected) ^ set(FALSE)
+
+
+def properties_are_judged(folder):
+    for laws, code in (TRUE, 0), (FALSE, 1):
+        path = folder / "laws.properties"
+        path.write_text(as_text("property", laws), encoding="utf-8")
+        said = run(BUILD / "verifier/taso-verify", "properties", path, codes=(code,))
+        judged = re.findall(r"^(\S+): (proved|refuted)", said, re.MULTILINE)
+        assert sorted(judged) == sorted((name, "refuted" if code else "proved") for name in laws), said
+
+
+def rules_are_generated(folder):
+    found = folder / "found.rules"
+    run(BUILD / "generator/taso-gen", "--with", "squarerelu,relu,ewmul", "--max-ops", "3", "-q", "-o", found)
+    assert "squarerelu" in found.read_text(encoding="utf-8")
+    run(BUILD / "verifier/taso-verify", "rules", found, "-q", "-o", folder / "found.proved", codes=(0, 1))
+    assert any("squarerelu" in line for line in (folder / "found.proved").read_text(encoding="utf-8").splitlines())
+
+
+def loops_run(folder):
+    graphs = folder / "graphs"
+    graphs.write_text(GRAPHS, encoding="utf-8")
+    run(BUILD / "tests/operators/check_graphs", graphs)
+
+
+def traits_of(name):
+    table = run(BUILD / "operators/derive-traits")
+    return int(re.search(rf"\{{(\w+), \w+, .*\}},\s+// {name}$", table, re.MULTILINE)[1], 16)
+
+
+def trait_goes_with_the_definition(folder):
+    """From x * w to max(x, w): neither polynomial any more, nor does it keep what a sum does."""
+    polynomial = 1
+    assert traits_of("axisscale") & polynomial
+    text = (SOURCE / EXTRA[0]).read_text(encoding="utf-8")
+    changed = re.sub(r"scalar_mul\(d, (.*)\)\);", r"scalar_apply(d, FN_MAX, \1, 0));", text)
+    assert changed != text
+    (folder / "axisscale.c").write_text(changed, encoding="utf-8")
+    build(BUILD, [folder / "axisscale.c", *EXTRA[1:]], "derive-traits")
+    assert not traits_of("axisscale") & polynomial
+
+
+os.environ.setdefault("XDG_CACHE_HOME", str(BUILD / "cache"))
+build(BUILD, EXTRA, "taso-verify", "taso-gen", "check_graphs")
+with tempfile.TemporaryDirectory() as scratch:
+    for check in (rules_are_judged, properties_are_judged, rules_are_generated, loops_run, trait_goes_with_the_definition):
+        check(pathlib.Path(scratch))
+        print(check.__name__)
