@@ -86,6 +86,29 @@ TASO_API const char *taso_report_text(const taso_report *report);   /* as taso-o
 TASO_API const char *taso_report_json(const taso_report *report);   /* as taso-opt --json writes it */
 TASO_API void taso_report_free(taso_report *report);
 
+/* ---- proving ---- */
+
+typedef struct taso_verdicts taso_verdicts;
+typedef struct taso_verdict {   /* texts live as long as the verdicts */
+    const char *name;      /* of the rule or property */
+    const char *verdict;   /* as taso-verify names it: "proved", "proved under conditions", "only tested", "refuted" */
+    int is_proved;         /* for all sizes, under the conditions that `text` has: a written theorem covers it */
+    const char *reason;    /* a counterexample, a doubt, why conditions were needed; empty where none is */
+    const char *text;      /* the rule with its conditions and certificate, where it is proved; else as it was given */
+} taso_verdict;
+
+/* Judges every rule of a text as of a .rules file from the definitions of the operators, as taso-verify rules --no-z3
+ * does. Of `options`, which may be NULL, the progress callback counts, asked before each rule; those that it leaves out
+ * have no verdict. TASO_BAD_INPUT: the text cannot be read, and nothing was judged. */
+TASO_API taso_status taso_verify_rules(const taso_options *options, const char *text, taso_verdicts **ret_verdicts,
+                                       taso_error *ret_error);
+/* The same of properties, as of a .properties file. */
+TASO_API taso_status taso_verify_properties(const taso_options *options, const char *text,
+                                            taso_verdicts **ret_verdicts, taso_error *ret_error);
+TASO_API size_t taso_verdicts_count(const taso_verdicts *verdicts);
+TASO_API taso_verdict taso_verdicts_get(const taso_verdicts *verdicts, size_t index);
+TASO_API void taso_verdicts_free(taso_verdicts *verdicts);
+
 /* ---- running ---- */
 
 /* A model prepared for this processor. */

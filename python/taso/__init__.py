@@ -3,9 +3,10 @@
     import taso
     model, report = taso.optimize("model.onnx", "fast.onnx")
     outputs = taso.Session("fast.onnx").run({"x": x})
+    verdicts = taso.verify("(rule twice (source (relu (relu ?x))) (target (relu ?x)))")
 
 The worker that measures models in ONNX Runtime for taso-opt is taso.worker.
 """
-from .api import Error, Session, optimize, version
+from .api import Error, Session, Verdict, optimize, verify, version
 
-__all__ = ["Error", "Session", "optimize", "version"]
+__all__ = ["Error", "Session", "Verdict", "optimize", "verify", "version"]

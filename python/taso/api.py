@@ -1,8 +1,11 @@
-"""`taso.optimize` and `taso.Session`: models made faster, and run."""
+"""`taso.optimize`, `taso.Session` and `taso.verify`: models made faster and run, and rewrites proved."""
+from __future__ import annotations
+
 import ctypes
 import json
 import os
 import threading
+from typing import Any, Callable, Mapping, NamedTuple, Optional
 
 from . import library as _binding
 from .library import Error
@@ -75,7 +78,8 @@ def _serialized(model):
     return model.SerializeToString() if hasattr(model, "SerializeToString") else None
 
 
-def optimize(model, output=None, *, progress=None, **options):
+def optimize(model, output: Optional[os.PathLike | str] = None, *, progress: Optional[Callable[[], Any]] = None,
+             **options) -> tuple[Any, dict]:
     """A faster model that is equivalent, and the report: `(model, report)`.
 
     model     a path, the bytes of a model, or an onnx.ModelProto
@@ -109,14 +113,56 @@ def optimize(model, output=None, *, progress=None, **options):
     return result, told
 
 
+class Verdict(NamedTuple):
+    """What became of one rule or property; see `verify`."""
+
+    name: str
+    verdict: str      # "proved", "proved under conditions", "only tested", "refuted", "undecided", ...
+    is_proved: bool   # for all sizes, under the conditions in `text`
+    reason: str       # a counterexample, a doubt, why conditions were needed; "" where none is
+    text: str         # the rule with its conditions and certificate, where it is proved; else as it was given
+
+
+def verify(text: str, *, progress: Optional[Callable[[], Any]] = None) -> list[Verdict]:
+    """Judges substitution rules or properties of operators, for all sizes, from the operators' definitions.
+
+    text      (rule ...) as in .rules files, or (property ...) as in .properties files; not both
+    progress  called before each one without arguments; False: end, and leave out the rest
+
+    Error: the text cannot be read; then nothing was judged.
+
+    >>> verify("(rule twice (source (relu (relu ?x))) (target (relu ?x)))")[0].verdict
+    'proved'
+    """
+    given, failure, verdicts = _Options({}, progress), _binding.Failure(), ctypes.c_void_p()
+    c = given.c
+    judge = c.taso_verify_properties if "(property" in text else c.taso_verify_rules
+    status = judge(given.handle, text.encode(), ctypes.byref(verdicts), failure)
+    try:
+        if given.failure:
+            raise given.failure
+        if status != _binding.DONE:
+            raise Error(failure)
+        return [_verdict(c.taso_verdicts_get(verdicts, i)) for i in range(c.taso_verdicts_count(verdicts))]
+    finally:
+        c.taso_verdicts_free(verdicts)
+
+
+def _verdict(said):
+    return Verdict(said.name.decode(), said.verdict.decode(), bool(said.is_proved), said.reason.decode(), said.text.decode())
+
+
 class Session:
-    """A model on this processor. `session.run({"x": array})` gives its outputs as a dictionary of arrays.
+    """A model, ONNX or compiled (.taso), on this processor. `session.run({"x": array})` gives its outputs as a dictionary of arrays.
 
     Inputs are read where they lie when they are contiguous arrays of the right type, or anything with `__dlpack__` or
     `__array__` that numpy takes without a copy. One session serves one thread at a time.
     """
 
-    def __init__(self, model, **options):
+    inputs: list[tuple]    # (name, numpy dtype, shape) of each
+    outputs: list[tuple]
+
+    def __init__(self, model, **options) -> None:
         import numpy
         self._handle, given, failure = None, _Options(options), _binding.Failure()
         self._numpy, self._c, data = numpy, given.c, _serialized(model)
@@ -144,7 +190,7 @@ class Session:
             raise ValueError(f"input {name} is {array.dtype}{list(array.shape)}, not {dtype}{list(shape)}")
         return numpy.ascontiguousarray(array).reshape(shape)
 
-    def run(self, inputs):
+    def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Outputs by their names, for all inputs by theirs."""
         missing = [name for name, _, _ in self.inputs if name not in inputs]
         unknown = [name for name in inputs if name not in {known for known, _, _ in self.inputs}]
@@ -163,13 +209,13 @@ class Session:
     def _pointers(arrays):
         return (ctypes.c_void_p * max(1, len(arrays)))(*[array.ctypes.data for array in arrays])
 
-    def close(self):
+    def close(self) -> None:
         """Frees the model; the session is of no use afterwards."""
         if self._handle:
             self._c.taso_session_close(self._handle)
             self._handle = None
 
-    def __enter__(self):
+    def __enter__(self) -> Session:
         return self
 
     def __exit__(self, *_):

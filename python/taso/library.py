@@ -26,6 +26,11 @@ class Tensor(ctypes.Structure):
                 ("dims", ctypes.POINTER(ctypes.c_int64)), ("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
 
 
+class Verdict(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("verdict", ctypes.c_char_p), ("is_proved", ctypes.c_int),
+                ("reason", ctypes.c_char_p), ("text", ctypes.c_char_p)]
+
+
 _OBJECT, _TEXT, _SIZE = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t
 _FAILURE, _POINTERS = ctypes.POINTER(Failure), ctypes.POINTER(ctypes.c_void_p)
 _FUNCTIONS = {
@@ -41,6 +46,11 @@ _FUNCTIONS = {
     "taso_report_text": (_TEXT, [_OBJECT]),
     "taso_report_json": (_TEXT, [_OBJECT]),
     "taso_report_free": (None, [_OBJECT]),
+    "taso_verify_rules": (ctypes.c_int, [_OBJECT, _TEXT, _POINTERS, _FAILURE]),
+    "taso_verify_properties": (ctypes.c_int, [_OBJECT, _TEXT, _POINTERS, _FAILURE]),
+    "taso_verdicts_count": (_SIZE, [_OBJECT]),
+    "taso_verdicts_get": (Verdict, [_OBJECT, _SIZE]),
+    "taso_verdicts_free": (None, [_OBJECT]),
     "taso_session_open_file": (_OBJECT, [_OBJECT, _TEXT, _FAILURE]),
     "taso_session_open_buffer": (_OBJECT, [_OBJECT, _TEXT, _SIZE, _FAILURE]),
     "taso_session_close": (None, [_OBJECT]),

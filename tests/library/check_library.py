@@ -51,6 +51,34 @@ class Library(unittest.TestCase):
     def test_two_threads_at_once(self):
         self.assertEqual(self.run_ours(TWO_AT_ONCE, *self.paths), "equal\n")
 
+    def test_rules_are_judged(self):
+        text = """(rule twice (source (relu (relu ?x))) (target (relu ?x)))
+                  (rule wrong (source (ewadd ?x ?y)) (target (ewmul ?x ?y)))"""
+        good, wrong = taso.verify(text)
+        self.assertEqual((good.name, good.verdict, good.is_proved, good.reason), ("twice", "proved", True, ""))
+        self.assertIn("(proof (definitions proved", good.text)
+        self.assertEqual((wrong.name, wrong.verdict, wrong.is_proved), ("wrong", "refuted", False))
+        self.assertIn("?x", wrong.reason)
+        self.assertNotIn("(proof", wrong.text)
+        self.assertEqual(taso.verify(text, progress=lambda: False), [])
+
+    def test_properties_are_judged(self):
+        good = "(property p (equal (relu (relu ?x)) (relu ?x)))"
+        self.assertEqual(taso.verify(good)[0].verdict, "proved")
+        self.assertEqual(taso.verify(good.replace("(relu (relu", "(relu (tanh"))[0].is_proved, False)
+
+    def test_texts_that_are_none_are_refused(self):
+        for text in ("(rule", "(rule a (source ?x))", "(rule a (source (nothing ?x)) (target ?x))", "(propertY)"):
+            with self.assertRaises(taso.Error) as caught:
+                taso.verify(text)
+            self.assertEqual(caught.exception.status, 3)
+            self.assertIn("text", str(caught.exception))
+
+    def test_documented_examples(self):
+        import doctest
+        from taso import api
+        self.assertEqual(doctest.testmod(api).failed, 0)
+
     def test_examples(self):
         for command in ([EXAMPLE], [sys.executable, f"{ROOT}/examples/optimize.py"]):
             target = self.folder / "fast.onnx"

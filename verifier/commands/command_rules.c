@@ -80,19 +80,10 @@ static void make_axioms(struct run *run)
     judge_free(&judge);
 }
 
-// Types tried for one rule. Those of every node are written down, so that a large rule needs more of them before its
-// first instance is found.
-static uint64_t steps_for_rule(const struct rule *r)
-{
-    const uint64_t usual = 3000000, per_node = 400000;
-    uint64_t n_nodes = r->pattern.nodes.count;
-    return n_nodes * per_node > usual ? n_nodes * per_node : usual;
-}
-
 static void prove_one(struct run *run, struct judge *judge, struct theory *theory, int64_t i)
 {
     double begun = clock_seconds();
-    judge->step_limit = steps_for_rule(run->set.rules.items[i]);
+    judge->step_limit = rule_step_limit(run->set.rules.items[i]);
     prove_rule(judge, theory, run->set.rules.items[i], &run->arenas[omp_get_thread_num()], &run->reports[i]);
     run->reports[i].seconds = clock_seconds() - begun;
 }
@@ -361,8 +352,11 @@ static bool run_on(struct run *run, const char *path, bool *ret_is_good, struct 
 
 int command_rules(int argc, char **argv)
 {
-    struct run run = {
-        .options = {.instances = 20000, .work = 3000000, .z3 = true, .conditions = true, .steps = 150000}};
+    struct run run = {.options = {.instances = RULE_INSTANCE_LIMIT,
+                                  .work = RULE_WORK_LIMIT,
+                                  .z3 = true,
+                                  .conditions = true,
+                                  .steps = 150000}};
     struct error error = {.code = EXIT_BAD_INPUT};
     char folder[SHARED_PATH_SIZE];
     int code;

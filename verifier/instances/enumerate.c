@@ -137,13 +137,13 @@ static void add_types_of_rank(struct search *s, uint32_t variable, enum dtype dt
 {
     struct typing *t = s->e->typing;
     bool has_cuts = s->e->box->has_split_trees && !(s->e->equation->plain >> variable & 1);
-    int64_t question[4 + MAX_RANK] = {MEMO_TYPES, dtype, rank, has_cuts};
+    int64_t question[4 + MAX_RANK] = {QUESTION_TYPES, dtype, rank, has_cuts};
     uint32_t sizes[MAX_RANK];
     find_sizes(s, variable, rank, sizes);
     for (int i = 0; i < MAX_RANK; i++)
         question[4 + i] = sizes[i];
-    uint32_t found = memo_find(&t->memo, 4 + MAX_RANK, question);
-    const struct type_list *kept = found == MEMO_NONE ? NULL : memo_answer(&t->memo, found);
+    uint32_t found = answers_find(&t->memo, 4 + MAX_RANK, question);
+    const struct type_list *kept = found == ANSWERS_NONE ? NULL : answers_get(&t->memo, found);
     size_t first = s->candidates[variable].count;
     for (uint32_t i = 0; kept && i < kept->count; i++)
         vec_push(&s->candidates[variable], kept->items[i]);
@@ -154,7 +154,7 @@ static void add_types_of_rank(struct search *s, uint32_t variable, enum dtype dt
     struct type_list *list = arena_new(&t->arena, struct type_list);
     list->count = (uint32_t)(s->candidates[variable].count - first);
     list->items = arena_copy_array(&t->arena, s->candidates[variable].items + first, list->count);
-    memo_add(&t->memo, &t->arena, 4 + MAX_RANK, question, list);
+    answers_add(&t->memo, &t->arena, 4 + MAX_RANK, question, list);
 }
 
 // Conditions that speak of nothing but the variable hold of its types or do not, whatever the others are.

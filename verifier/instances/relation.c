@@ -113,7 +113,7 @@ static struct relation *keep_relation(struct relations *r, const struct columns 
         vec_reserve(&found->calls, 1);
         struct arena *a = r->keeps_next ? &r->in->typing->arena : r->arena;
         kept = arena_new(a, struct relation);
-        *kept = (struct relation){.number = MEMO_NONE,
+        *kept = (struct relation){.number = ANSWERS_NONE,
                                   .variables = c->variables,
                                   .width = c->width,
                                   .count = count,
@@ -348,13 +348,13 @@ struct solved_node {
 struct relation relation_of_variable(struct typing *t, uint32_t variable, uint32_t count, const type_id *types)
 {
     VEC(int64_t) question = {0};
-    vec_push(&question, MEMO_VARIABLE);
+    vec_push(&question, QUESTION_VARIABLE);
     vec_push(&question, variable);
     for (uint32_t i = 0; i < count; i++)
         vec_push(&question, types[i]);
-    uint32_t number = memo_find(&t->memo, question.count, question.items);
-    if (number == MEMO_NONE)
-        number = memo_add(&t->memo, &t->arena, question.count, question.items, NULL);
+    uint32_t number = answers_find(&t->memo, question.count, question.items);
+    if (number == ANSWERS_NONE)
+        number = answers_add(&t->memo, &t->arena, question.count, question.items, NULL);
     vec_free(&question);
     return (struct relation){.number = number, .variables = 1u << variable, .width = 1, .count = count, .rows = types};
 }
@@ -394,7 +394,7 @@ static void ask_about_node(struct relations *r, uint32_t node)
     const struct pattern *p = r->in->equation->pattern;
     const struct pattern_node *n = &p->nodes.items[node];
     vec_clear(&r->question);
-    vec_push(&r->question, MEMO_NODE);
+    vec_push(&r->question, QUESTION_NODE);
     vec_push(&r->question, r->in->heads[node] == NO_HEAD ? -1 : (int64_t)r->in->heads[node]);
     vec_push(&r->question, (int64_t)n->n_inputs);
     for (uint32_t i = 0; i < n->n_inputs; i++) {
@@ -410,7 +410,7 @@ static void remember_node(struct relations *r, struct relation *of, uint64_t ste
 {
     struct typing *t = r->in->typing;
     struct solved_node *solved = arena_new(&t->arena, struct solved_node);
-    uint32_t number = memo_add(&t->memo, &t->arena, r->question.count, r->question.items, solved);
+    uint32_t number = answers_add(&t->memo, &t->arena, r->question.count, r->question.items, solved);
     *solved = (struct solved_node){of, steps};
     if (of)
         of->number = number;
@@ -421,7 +421,7 @@ static bool are_inputs_kept(const struct relations *r, uint32_t node)
     const struct pattern *p = r->in->equation->pattern;
     for (uint32_t i = 0; i < p->nodes.items[node].n_inputs; i++) {
         const struct term *t = &p->terms.items[p->nodes.items[node].inputs[i]];
-        if (!t->is_variable && r->of_node[t->index]->number == MEMO_NONE)
+        if (!t->is_variable && r->of_node[t->index]->number == ANSWERS_NONE)
             return false;
     }
     return true;
@@ -435,8 +435,8 @@ static const struct relation *solve_or_recall(struct relations *r, uint32_t node
     bool has_question = are_inputs_kept(r, node);
     if (has_question)
         ask_about_node(r, node);
-    uint32_t number = has_question ? memo_find(&t->memo, r->question.count, r->question.items) : MEMO_NONE;
-    const struct solved_node *known = number == MEMO_NONE ? NULL : memo_answer(&t->memo, number);
+    uint32_t number = has_question ? answers_find(&t->memo, r->question.count, r->question.items) : ANSWERS_NONE;
+    const struct solved_node *known = number == ANSWERS_NONE ? NULL : answers_get(&t->memo, number);
     uint64_t before = r->steps;
     if (known && has_steps_left(r, known->steps))
         return known->relation;

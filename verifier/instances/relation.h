@@ -7,7 +7,7 @@
 #include "verifier/instances/row_index.h"
 
 struct relation {
-    uint32_t number;      // two that have the same one are the same; MEMO_NONE: it is not kept
+    uint32_t number;      // two that have the same one are the same; ANSWERS_NONE: it is not kept
     uint32_t variables;   // one bit for each column of a row, in ascending order
     uint32_t width, count;
     const type_id *rows;                     // `count` of them, `width` types each

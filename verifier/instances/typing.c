@@ -34,7 +34,7 @@ void typing_free(struct typing *t)
     table_free(&t->by_type);
     table_free(&t->by_tree);
     table_free(&t->by_head);
-    memo_free(&t->memo);
+    answers_free(&t->memo);
     free_questions(&t->questions);
     arena_free(&t->arena);
     arena_free(&t->temporary);
@@ -54,7 +54,7 @@ static void forget(struct typing *t)
     table_clear(&t->by_type);
     table_clear(&t->by_tree);
     table_clear(&t->by_head);
-    memo_clear(&t->memo);
+    answers_clear(&t->memo);
     free_questions(&t->questions);
     memset(t->recent, 0, sizeof t->recent);
     memset(t->agreements, 0xff, sizeof t->agreements);
@@ -537,7 +537,7 @@ const struct typed_pairs *typing_apply_all(struct typing *t, head_id head, uint3
                                            const type_id *lefts, uint32_t n_right, const type_id *rights)
 {
     vec_clear(&t->key);
-    vec_push(&t->key, MEMO_PAIRS);
+    vec_push(&t->key, QUESTION_PAIRS);
     vec_push(&t->key, (int64_t)head);
     vec_push(&t->key, (int64_t)n_inputs);
     vec_push(&t->key, (int64_t)n_left);
@@ -545,11 +545,11 @@ const struct typed_pairs *typing_apply_all(struct typing *t, head_id head, uint3
         vec_push(&t->key, (int64_t)rights[i]);
     for (uint32_t i = 0; i < n_left * (n_inputs - 1); i++)
         vec_push(&t->key, (int64_t)lefts[i]);
-    uint32_t found = memo_find(&t->memo, t->key.count, t->key.items);
-    if (found != MEMO_NONE)
-        return memo_answer(&t->memo, found);
+    uint32_t found = answers_find(&t->memo, t->key.count, t->key.items);
+    if (found != ANSWERS_NONE)
+        return answers_get(&t->memo, found);
     struct typed_pairs *pairs = arena_new(&t->arena, struct typed_pairs);
-    memo_add(&t->memo, &t->arena, t->key.count, t->key.items, pairs);
+    answers_add(&t->memo, &t->arena, t->key.count, t->key.items, pairs);
     struct pairing pairing = {
         .head = head, .n_inputs = n_inputs, .n_left = n_left, .n_right = n_right, .lefts = lefts, .rights = rights};
     head_id like = t->heads.items[head].typed_like;

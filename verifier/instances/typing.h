@@ -7,7 +7,7 @@
 #include "core/memory/table.h"
 #include "core/memory/vec.h"
 #include "operators/operator.h"
-#include "verifier/instances/memo.h"
+#include "verifier/instances/answers.h"
 
 typedef uint32_t type_id;
 #define NO_TYPE UINT32_MAX
@@ -61,7 +61,7 @@ struct typing {
     VEC(const struct split_tree *) trees;
     VEC(struct typed_head) heads;
     struct table by_type, by_tree, by_head;
-    struct memo memo;   // of larger questions; answers are in the arena
+    struct answers memo;   // of larger questions; answers are in the arena
     struct question_table {
         struct typed_question *slots;   // the free ones have no answer; linear probing
         size_t count, capacity;
@@ -71,7 +71,7 @@ struct typing {
         head_id head;   // NO_HEAD: a free place
         uint32_t input;
         type_id type;
-        uint32_t agreement;   // of this input, if it has this type; a part of it
+        uint32_t agreement;            // of this input, if it has this type; a part of it
     } agreements[RECENT_AGREEMENTS];   // by hash, likewise
     // Heads with attributes that depend on types (instance.h), by hash, likewise.
     struct typed_evaluation {

@@ -7,6 +7,15 @@
 #include "verifier/rules/subterms.h"
 #include <string.h>
 
+// Types tried for one rule. Those of every node are written down, so that a large rule needs more of them before its
+// first instance is found.
+uint64_t rule_step_limit(const struct rule *r)
+{
+    const uint64_t usual = 3000000, per_node = 400000;
+    uint64_t n_nodes = r->pattern.nodes.count;
+    return n_nodes * per_node > usual ? n_nodes * per_node : usual;
+}
+
 const char *rule_outcome_name(enum rule_outcome outcome)
 {
     static const char *const names[RULE_OUTCOMES] = {

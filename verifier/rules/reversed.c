@@ -3,7 +3,7 @@
 
 #include "core/memory/arena.h"
 #include "operators/operator.h"
-#include "verifier/instances/memo.h"
+#include "verifier/instances/answers.h"
 
 // What is met while a rule is written down as numbers, in the order of its first places.
 struct met {
@@ -93,7 +93,7 @@ const uint32_t *find_reversed_rules(const struct rule *const *rules, size_t n, s
 {
     uint32_t *reversed = arena_array(a, uint32_t, n + 1);
     struct writing w = {0};
-    struct memo met = {0};
+    struct answers met = {0};
     struct arena questions;
     arena_init(&questions);
     for (uint32_t i = 0; i < n; i++) {
@@ -101,17 +101,17 @@ const uint32_t *find_reversed_rules(const struct rule *const *rules, size_t n, s
         if (rules[i]->n_conditions)
             continue;
         write_rule(&w, rules[i], true);
-        uint32_t found = memo_find(&met, w.numbers.count, w.numbers.items);
-        if (found != MEMO_NONE) {
-            reversed[i] = *(const uint32_t *)memo_answer(&met, found);
+        uint32_t found = answers_find(&met, w.numbers.count, w.numbers.items);
+        if (found != ANSWERS_NONE) {
+            reversed[i] = *(const uint32_t *)answers_get(&met, found);
             continue;
         }
         write_rule(&w, rules[i], false);
-        if (memo_find(&met, w.numbers.count, w.numbers.items) == MEMO_NONE)
-            memo_add(&met, &questions, w.numbers.count, w.numbers.items, arena_copy_array(&questions, &i, 1));
+        if (answers_find(&met, w.numbers.count, w.numbers.items) == ANSWERS_NONE)
+            answers_add(&met, &questions, w.numbers.count, w.numbers.items, arena_copy_array(&questions, &i, 1));
     }
     vec_free(&w.numbers);
-    memo_free(&met);
+    answers_free(&met);
     arena_free(&questions);
     return reversed;
 }

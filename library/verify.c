@@ -1,0 +1,156 @@
+// Rules and properties judged from the operators' definitions, one after the other, as taso-verify judges them without
+// Z3. The whole text is read before anything is judged.
+#include "library/library.h"
+
+#include "core/memory/memory.h"
+#include "core/text/text.h"
+#include "properties/property.h"
+#include "verifier/exact/judge.h"
+#include "verifier/rules/prove.h"
+#include <string.h>
+
+#define TEXT_NAME "text"   // of what is given, in errors
+
+struct taso_verdicts {
+    struct arena arena;
+    VEC(taso_verdict) items;
+};
+
+size_t taso_verdicts_count(const taso_verdicts *verdicts)
+{
+    return verdicts->items.count;
+}
+
+taso_verdict taso_verdicts_get(const taso_verdicts *verdicts, size_t index)
+{
+    return verdicts->items.items[index];
+}
+
+void taso_verdicts_free(taso_verdicts *verdicts)
+{
+    if (!verdicts)
+        return;
+    vec_free(&verdicts->items);
+    arena_free(&verdicts->arena);
+    mem_free(verdicts, sizeof *verdicts);
+}
+
+static taso_verdicts *new_verdicts(void)
+{
+    taso_verdicts *v = mem_alloc_zero(sizeof *v);
+    arena_init(&v->arena);
+    return v;
+}
+
+static bool wants_end(const taso_options *options)
+{
+    return options && options->progress && options->progress(options->context) != 0;
+}
+
+// Takes the texts, which are empty afterwards.
+static void add_verdict(taso_verdicts *v, const char *name, const char *verdict, bool is_proved, struct text *reason,
+                        struct text *text)
+{
+    taso_verdict added = {.name = arena_string(&v->arena, name), .verdict = verdict, .is_proved = is_proved};
+    added.reason = arena_string(&v->arena, reason->count ? reason->chars : "");
+    added.text = arena_string(&v->arena, text->count ? text->chars : "");
+    vec_push(&v->items, added);
+    text_free(reason);
+    text_free(text);
+}
+
+// --- rules -----------------------------------------------------------------------------------------------------------
+
+static void judge_rule(taso_verdicts *v, struct judge *judge, const struct rule *r)
+{
+    struct rule_report report;
+    struct text reason = {0}, text = {0};
+    struct arena arena;
+    arena_init(&arena);
+    judge->step_limit = rule_step_limit(r);
+    prove_rule(judge, NULL, r, &arena, &report);
+    bool is_proved = report.outcome == RULE_PROVED || report.outcome == RULE_PROVED_UNDER_CONDITIONS;
+    if (report.outcome != RULE_PROVED)
+        rule_report_print_reason(&reason, &report);
+    rule_print(&text, is_proved ? &report.proved : r);
+    add_verdict(v, r->name, rule_outcome_name(report.outcome), is_proved, &reason, &text);
+    rule_report_free(&report);
+    arena_free(&arena);
+}
+
+static bool judge_rules(taso_verdicts *v, const taso_options *options, const char *text, struct error *error)
+{
+    struct rule_set set;
+    struct judge judge;
+    rule_set_init(&set, &v->arena);
+    bool is_read = rule_set_parse(&set, TEXT_NAME, text, strlen(text), error);
+    judge_init(&judge);
+    judge.instance_limit = RULE_INSTANCE_LIMIT;
+    judge.work_limit = RULE_WORK_LIMIT;
+    for (size_t i = 0; is_read && i < set.rules.count && !wants_end(options); i++)
+        judge_rule(v, &judge, set.rules.items[i]);
+    judge_free(&judge);
+    rule_set_free(&set);
+    return is_read;
+}
+
+// --- properties ------------------------------------------------------------------------------------------------------
+
+static void judge_property(taso_verdicts *v, struct judge *judge, const struct property *p)
+{
+    struct judgement judgement;
+    struct text reason = {0}, text = {0};
+    struct equation eq = equation_of_property(p);
+    judge_equation(judge, &eq, &judgement);
+    if (judgement.counterexample.count)
+        text_add(&reason, judgement.counterexample.chars);
+    else if (judgement.doubt)
+        text_add(&reason, judgement.doubt);
+    property_print(&text, p);
+    add_verdict(v, p->name, verdict_name(judgement.verdict), judgement.verdict == VERDICT_PROVED, &reason, &text);
+    judgement_free(&judgement);
+}
+
+static bool judge_properties(taso_verdicts *v, const taso_options *options, const char *text, struct error *error)
+{
+    struct property_set set;
+    struct judge judge;
+    property_set_init(&set, &v->arena);
+    bool is_read = property_set_parse(&set, TEXT_NAME, text, strlen(text), error);
+    judge_init(&judge);
+    for (size_t i = 0; is_read && i < set.properties.count && !wants_end(options); i++)
+        judge_property(v, &judge, set.properties.items[i]);
+    judge_free(&judge);
+    property_set_free(&set);
+    return is_read;
+}
+
+// --- both ------------------------------------------------------------------------------------------------------------
+
+typedef bool judge_fn(taso_verdicts *v, const taso_options *options, const char *text, struct error *error);
+
+static taso_status verify(judge_fn *judge, const taso_options *options, const char *text, taso_verdicts **ret_verdicts,
+                          taso_error *ret_error)
+{
+    struct error error = {.code = EXIT_BAD_INPUT};
+    if (!text || !ret_verdicts)
+        return library_refuse(TASO_USAGE, ret_error, "a text and a place for the verdicts are needed");
+    *ret_verdicts = new_verdicts();
+    if (judge(*ret_verdicts, options, text, &error))
+        return TASO_DONE;
+    taso_verdicts_free(*ret_verdicts);
+    *ret_verdicts = NULL;
+    return library_report_error(&error, ret_error);
+}
+
+taso_status taso_verify_rules(const taso_options *options, const char *text, taso_verdicts **ret_verdicts,
+                              taso_error *ret_error)
+{
+    return verify(judge_rules, options, text, ret_verdicts, ret_error);
+}
+
+taso_status taso_verify_properties(const taso_options *options, const char *text, taso_verdicts **ret_verdicts,
+                                   taso_error *ret_error)
+{
+    return verify(judge_properties, options, text, ret_verdicts, ret_error);
+}
