@@ -12,6 +12,7 @@ struct extraction_budget {
     uint64_t restarts;                       // integer programs, each with another order of the classes
     uint64_t patience;                       // end after so many of them in a row without an improvement
     int ilp_nodes;                           // nodes of the tree of each integer program
+    uint32_t program_nodes;                  // e-nodes that one may have: larger ones are branched on; 0: no limit
     uint64_t seed;                           // of the orders
     double seconds;                          // 0: no limit
     bool (*is_interrupted)(void *context);   // NULL: never; asked between steps

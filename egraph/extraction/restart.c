@@ -118,7 +118,9 @@ static bool solve_restricted(struct restarting *r, const struct reduction *restr
 {
     uint32_t *choice = mem_new_array(uint32_t, restricted->problem.n_classes + 1);
     double cost;
-    bool is_found = ilp_is_available() ? solve_by_program(r, restricted, cuts, choice)
+    uint32_t most = r->incumbent->budget->program_nodes;
+    bool is_small = !most || restricted->problem.n_nodes <= most;
+    bool is_found = is_small && ilp_is_available() ? solve_by_program(r, restricted, cuts, choice)
                                        : solve_by_branching(r, &restricted->problem, choice);
     if (is_found) {
         reduction_lift(restricted, choice, r->found);

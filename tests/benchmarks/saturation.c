@@ -1,6 +1,10 @@
 // `benchmark_saturation RULES MODEL.onnx [option=value ...]`: what exploring a model's e-graph takes, and what
 // extraction makes of it under made-up costs, as one line of JSON. Options: nodes, rounds, k_multi, threads, cycles (0
-// kept, 1 vanilla, 2 efficient), restarts (of the integer program; 0: greedy alone), branches, ilp_nodes, seconds.
+// kept, 1 vanilla, 2 efficient), restarts (of the integer program; 0: greedy alone), branches, ilp_nodes, seconds, fake
+// (1: costs of the fake device, which fuses, instead), searches (1: whole searches instead: backtracking, saturation
+// alone, and both).
+#include "optimizer/search/saturation/saturation.h"
+#include "backends/fake/fake.h"
 #include "core/system/clock.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
@@ -9,13 +13,15 @@
 #include "onnx/convert/import.h"
 #include "optimizer/search/saturation/candidates.h"
 #include "tests/benchmarks/search_cost.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 struct arguments {
-    long nodes, rounds, k_multi, threads, cycles, restarts, branches, ilp_nodes, seconds;
+    long nodes, rounds, k_multi, threads, cycles, restarts, branches, ilp_nodes, seconds, fake, searches, program,
+        budget;
 };
 
 static void read_option(struct arguments *a, const char *text)
@@ -25,7 +31,9 @@ static void read_option(struct arguments *a, const char *text)
         long *value;
     } known[] = {{"nodes=", &a->nodes},       {"rounds=", &a->rounds},       {"k_multi=", &a->k_multi},
                  {"threads=", &a->threads},   {"cycles=", &a->cycles},       {"restarts=", &a->restarts},
-                 {"branches=", &a->branches}, {"ilp_nodes=", &a->ilp_nodes}, {"seconds=", &a->seconds}};
+                 {"branches=", &a->branches}, {"ilp_nodes=", &a->ilp_nodes}, {"seconds=", &a->seconds},
+                 {"fake=", &a->fake},         {"searches=", &a->searches},   {"program=", &a->program},
+                 {"budget=", &a->budget}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strncmp(text, known[i].name, strlen(known[i].name)) == 0)
             *known[i].value = atol(text + strlen(known[i].name));
@@ -51,10 +59,60 @@ static void tell(const struct exploration *x, double cpu, const struct candidate
     text_free(&out);
 }
 
-static void explore(const struct graph *g, const struct rule_set *rules, const struct arguments *a)
+// --- costs -----------------------------------------------------------------------------------------------------------
+
+static double fake_seconds(void *context, const struct graph *g)
+{
+    struct estimate estimate;
+    struct error error = {0};
+    return backend_estimate(context, g, &estimate, &error) ? estimate.seconds : INFINITY;
+}
+
+// --- whole searches --------------------------------------------------------------------------------------------------
+
+struct searched {
+    double before, after, seconds;
+    bool is_by_saturation;
+};
+
+static struct searched search(const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,
+                              const struct arguments *a, bool backtracks, bool saturates)
+{
+    struct search_options options = search_standard_options;
+    struct saturation_options saturation = saturation_standard_options;
+    struct search_result result;
+    options.budget = backtracks ? options.budget : a->budget;
+    saturation.exploration.most_nodes = (size_t)a->nodes;
+    saturation.exploration.rounds = (uint32_t)a->rounds;
+    saturation.exploration.k_multi = (uint32_t)a->k_multi;
+    saturation.exploration.threads = (uint32_t)a->threads;
+    double started = clock_seconds();
+    search_graph(g, rules, cost, &options, &result);
+    if (saturates)
+        saturation_improve(&result, g, rules, cost, &saturation);
+    struct searched s = {result.seconds_before, result.seconds_after, clock_seconds() - started,
+                         result.saturation.is_better};
+    search_result_free(&result);
+    return s;
+}
+
+static void search_all_ways(const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,
+                            const struct arguments *a)
+{
+    struct searched backtracking = search(g, rules, cost, a, true, false);
+    struct searched alone = search(g, rules, cost, a, false, true), both = search(g, rules, cost, a, true, true);
+    printf("{\"before\": %.9g, \"backtracking\": %.9g, \"saturation\": %.9g, \"both\": %.9g, "
+           "\"backtracking_seconds\": %.3f, \"saturation_seconds\": %.3f, \"both_seconds\": %.3f}\n",
+           backtracking.before, backtracking.after, alone.after, both.after, backtracking.seconds, alone.seconds,
+           both.seconds);
+}
+
+// --- one e-graph -----------------------------------------------------------------------------------------------------
+
+static void explore(const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,
+                    const struct arguments *a)
 {
     struct exploration_options options = exploration_standard_options;
-    struct cost_model cost = {made_up_seconds, NULL, 0, NULL};
     struct extraction_budget budget = extraction_standard_budget;
     struct egraph e;
     struct exploration x;
@@ -70,6 +128,7 @@ static void explore(const struct graph *g, const struct rule_set *rules, const s
     budget.branches = (uint64_t)a->branches;
     budget.ilp_nodes = (int)a->ilp_nodes;
     budget.seconds = (double)a->seconds;
+    budget.program_nodes = (uint32_t)a->program;
     egraph_init(&e, 0);
     egraph_add_graph(&e, g, ids);
     for (size_t i = 0; i < g->outputs.count; i++)
@@ -78,8 +137,8 @@ static void explore(const struct graph *g, const struct rule_set *rules, const s
     clock_t started = clock();
     exploration_run(&x);
     double cpu = (double)(clock() - started) / CLOCKS_PER_SEC;
-    candidates_find(&all, &e, &cost, a->restarts ? &budget : NULL, outputs.items, outputs.count);
-    tell(&x, cpu, &all, made_up_seconds(NULL, g));
+    candidates_find(&all, &e, cost, a->restarts ? &budget : NULL, outputs.items, outputs.count);
+    tell(&x, cpu, &all, cost->graph_seconds(cost->context, g));
     candidates_free(&all);
     exploration_free(&x);
     egraph_free(&e);
@@ -89,7 +148,7 @@ static void explore(const struct graph *g, const struct rule_set *rules, const s
 
 int main(int argc, char **argv)
 {
-    struct arguments a = {50000, 15, 1, 1, CYCLES_EFFICIENT, 0, 1000, 1000, 0};
+    struct arguments a = {50000, 15, 1, 1, CYCLES_EFFICIENT, 0, 1000, 1000, 0, 0, 0};
     struct error error = {.code = EXIT_BAD_INPUT};
     struct import_options import = {.fold_limit = IMPORT_FOLD_LIMIT};
     struct arena arena;
@@ -107,7 +166,10 @@ int main(int argc, char **argv)
         error_print(stderr, "benchmark_saturation", &error);
         return (int)error.code;
     }
-    explore(&model.graph, &rules, &a);
+    struct backend *fake = fake_backend_open(&(struct fake_device){0}, &error);
+    struct cost_model cost = {a.fake ? fake_seconds : made_up_seconds, fake, 0, NULL};
+    (a.searches ? search_all_ways : explore)(&model.graph, &rules, &cost, &a);
+    backend_close(fake);
     imported_model_free(&model);
     onnx_file_close(&file);
     rule_set_free(&rules);

@@ -3,6 +3,7 @@
 #include "optimizer/search/saturation/saturation.h"
 
 #include "core/system/clock.h"
+#include "core/system/interrupt.h"
 #include "egraph/convert.h"
 #include "optimizer/search/saturation/candidates.h"
 #include "optimizer/search/saturation/derivation.h"
@@ -17,7 +18,7 @@ const struct saturation_options saturation_standard_options = {
                     .most_matches = 1000,
                     .ban = 5,
                     .filtering = CYCLES_EFFICIENT},
-    .extraction = {.branches = 1000, .restarts = 40, .patience = 10, .ilp_nodes = 1000, .seed = 1},
+    .extraction = {.branches = 1000, .restarts = 40, .patience = 10, .ilp_nodes = 1000, .program_nodes = 1000, .seed = 1},
     .least_gain = 0.001,
 };
 
@@ -48,6 +49,11 @@ static bool is_rule_used(void *context, const struct rule *r)
         if (s->found->refuted.items[i] == r)
             return false;
     return o->max_rule_operators == 0 || n_operators <= o->max_rule_operators;
+}
+
+static bool is_interrupted(void *context)
+{
+    return interrupt_requested();
 }
 
 static bool has_equal_sides(void *context, const struct match *m, const struct graph *g)
@@ -236,7 +242,9 @@ static bool saturate(struct saturation *s, struct candidates *all)
 {
     struct derivation d = {0};
     double seconds = INFINITY;
-    candidates_find(all, &s->e, s->cost, &s->options->extraction, s->outputs.items, s->outputs.count);
+    struct extraction_budget budget = s->options->extraction;
+    budget.is_interrupted = is_interrupted;
+    candidates_find(all, &s->e, s->cost, &budget, s->outputs.items, s->outputs.count);
     const struct candidate *best = find_best(s, all, &seconds);
     if (best)
         derivation_find(&d, &s->x, best->choice, s->outputs.items, s->outputs.count);
