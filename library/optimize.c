@@ -63,6 +63,7 @@ taso_status taso_optimize_file(const taso_options *options, const char *input, c
     struct used_file files[] = {
         {"the model", input, FILE_REPLACEABLE},
         {"rules", o->rules, FILE_READ},
+        {"egraph-rules", o->egraph_rules, FILE_READ},
         {"costs", o->costs && *o->costs ? o->costs : NULL, FILE_WRITTEN},
         {"the output", output, FILE_REPLACED},
     };

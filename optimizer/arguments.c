@@ -40,6 +40,10 @@ const struct option_spec optimize_option_specs[] = {
      .help = "backtracking; saturation of an e-graph; or both: saturation goes on from what backtracking found"},
     {"egraph-nodes", OPTION_INTEGER, FIELD(optimize.most_enodes), .low = 1, .high = 1e9, .metavar = "N",
      .help = "saturation: e-nodes to make"},
+    {"egraph-rules", OPTION_TEXT, FIELD(optimize.egraph_rules), .metavar = "FILE",
+     .help =
+         "saturation: the substitutions of its e-graph; the standard is egraph.rules, which ships beside taso.rules, "
+         "or what --rules names"},
     {"egraph-rounds", OPTION_INTEGER, FIELD(optimize.rounds_of_rules), .low = 0, .high = 1e9, .metavar = "N",
      .help = "saturation: how often all rules are applied"},
     {"k-multi", OPTION_INTEGER, FIELD(optimize.k_multi), .low = 0, .high = 1e9, .metavar = "N",

@@ -13,11 +13,11 @@
 #define QUALIFYING_ROUNDS 4   // at least
 #define FINAL_RUNS 11         // at least, of all loads together
 #define MOST_ROUNDS 2000
-#define SHARE_OF_QUALIFYING 0.4   // of the time
-#define HOPELESS 2.0              // times the shortest warm-up run of its kind: drops out at once
-#define WIDE 1.06                 // from the lower to the upper end of an interval: worth more loads
+#define SHARE_OF_QUALIFYING 0.4        // of the time
+#define HOPELESS 2.0                   // times the shortest warm-up run of its kind: drops out at once
+#define WIDE 1.06                      // from the lower to the upper end of an interval: worth more loads
 #define SECONDS_WHEN_INTERRUPTED 1.0   // of a load, at most
-#define BEHIND 1.15               // times the shortest run of its kind, after the least number of rounds: drops out
+#define BEHIND 1.15   // times the shortest run of its kind, after the least number of rounds: drops out
 
 struct entrant {
     bool is_out, is_loaded;

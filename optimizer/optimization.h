@@ -50,7 +50,9 @@ struct optimizing {
     struct imported_model model;
     struct weight_source weight_source;   // the model's
     struct arena arena;                   // of rules and values
-    struct rule_set rules;
+    struct rule_set rules;                // of all searches
+    uint32_t n_of_backtracking;           // rules with lower numbers are those of backtracking
+    VEC(bool) is_of_egraph;               // by the numbers of rules; empty: all are
     struct backend *backend;
     VEC(struct estimator) workers;   // for the search; the first one has the backend above
     struct validator *validator;     // for all searches with the same rules
@@ -86,6 +88,10 @@ bool optimizing_compile(struct optimizing *o, const struct graph *g, enum layout
 struct backend_options optimizing_backend_options(struct optimizing *o);
 struct backend *optimizing_open_device(struct optimizing *o, const struct backend_options *chosen, struct error *error);
 // Whether models are timed: only the runtime or the device that the model is optimized for says how fast it is.
+// rules.c: what the options name.
+bool optimizing_read_rules(struct optimizing *o);
+void optimizing_rules_of_backtracking(struct optimizing *o, struct rule_set *ret_rules);   // only its list is its own
+
 bool optimizing_is_timed(const struct optimizing *o);
 size_t optimizing_bytes_of_weights(const struct optimizing *o);
 bool optimizing_has_large_weights(const struct optimizing *o);

@@ -77,26 +77,6 @@ static void close_backends(struct optimizing *o)
     backend_close(o->backend);
 }
 
-static bool has_rule(const struct rule_set *rules, const char *name)
-{
-    for (size_t i = 0; i < rules->rules.count; i++)
-        if (strcmp(rules->rules.items[i]->name, name) == 0)
-            return true;
-    return false;
-}
-
-static bool read_rules(struct optimizing *o)
-{
-    const struct option_list *without = &o->options->without;
-    if (!rule_set_read(&o->rules, o->options->rules, o->error))
-        return false;
-    for (size_t i = 0; i < without->count; i++)
-        if (!has_rule(&o->rules, without->items[i]))
-            return error_set_code(o->error, EXIT_USAGE, o->options->rules, "there is no rule %s", without->items[i]);
-    return !o->options->only_proved ||
-           proved_rules_keep(&o->rules, o->options->rules, o->options->log, &o->report.n_rules_left_out, o->error);
-}
-
 static void tell_of_unbound_inputs(const struct optimizing *o)
 {
     if (o->model.n_unbound > 0)
@@ -581,7 +561,7 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
     rule_set_init(&o.rules, &o.arena);
     bool is_open = false, is_done = false;
     if (optimizing_check_compilation(options, error) && files_used_check(options->files, options->n_files, error) &&
-        read_rules(&o) && optimizing_open_runtime(&o) && open_file(&o)) {
+        optimizing_read_rules(&o) && optimizing_open_runtime(&o) && open_file(&o)) {
         is_open = check_files(&o) && open_model(&o);
         if (is_open && read_given_inputs(&o) && open_backend(&o)) {
             is_done = optimize_imported(&o);
@@ -608,6 +588,7 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
     }
     optimizing_close_runtime(&o);
     rule_set_free(&o.rules);
+    vec_free(&o.is_of_egraph);
     arena_free(&o.arena);
     return is_done;
 }

@@ -11,6 +11,7 @@ struct log;
 struct optimize_options {
     const char *input, *output;    // output NULL: nothing is written
     const char *rules;             // file of substitutions
+    const char *egraph_rules;      // of those for saturation; NULL: those that ship, or `rules` if that does not ship
     int device;                    // index into optimize_devices
     int layout;                    // index into optimize_layouts: how rewriting and choosing layouts go together
     struct option_list shapes;     // NAME=1,3,224,224 or SYMBOL=8

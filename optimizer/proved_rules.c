@@ -38,7 +38,9 @@ static void collect_proved(struct statements *s)
     struct error error;
     arena_init(&s->arena);
     rule_set_init(&shipped, &s->arena);
-    bool is_read = rule_set_parse(&shipped, "taso.rules", proved_rules_file, strlen(proved_rules_file), &error);
+    bool is_read =
+        rule_set_parse(&shipped, "taso.rules", proved_rules_file, strlen(proved_rules_file), &error) &&
+        rule_set_parse(&shipped, "egraph.rules", proved_egraph_rules_file, strlen(proved_egraph_rules_file), &error);
     assert(is_read);
     (void)is_read;
     s->count = 0;

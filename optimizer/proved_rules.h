@@ -1,5 +1,5 @@
-// Which rules are proved, as far as this build is asked: those of substitutions/taso.rules as it was when the project
-// was built, where its certificates, which scripts/prove-rules had the verifier make, say so. Any other file's
+// Which rules are proved, as far as this build is asked: those of substitutions/taso.rules and egraph.rules as they were
+// when the project was built, where its certificates, which scripts/prove-rules had the verifier make, say so. Any other file's
 // certificates are text that anybody can write.
 #ifndef OPTIMIZER_PROVED_RULES_H
 #define OPTIMIZER_PROVED_RULES_H
@@ -10,7 +10,7 @@ struct error;
 struct log;
 struct rule_set;
 
-extern const char proved_rules_file[];   // that file's text
+extern const char proved_rules_file[], proved_egraph_rules_file[];   // those files' texts
 
 // Leaves out the rules that are not among them by source, target and conditions, printed; names and certificates do not
 // count. Says to the log how many of them claim to be proved. False: none is left, or there was none; `path` is where

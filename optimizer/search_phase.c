@@ -232,8 +232,16 @@ static void saturate(struct optimizing *o, const struct graph *g, const struct c
     s.validator = o->options->is_validation_skipped ? NULL : o->validator;
     s.n_disabled = o->options->without.count;
     s.disabled = o->options->without.items;
+    s.is_chosen = o->is_of_egraph.items;
     s.max_rule_operators = (size_t)o->options->max_rule_ops;
     saturation_improve(found, g, &o->rules, cost, &s);
+}
+
+// Rules that backtracking does not have come behind those it has.
+static void count_for_all_rules(const struct optimizing *o, struct search_result *result)
+{
+    while (result->applications.count < o->rules.rules.count)
+        vec_push(&result->applications, 0);
 }
 
 static void search_with_policy(struct optimizing *o, const struct graph *g, const struct slant *slant,
@@ -258,14 +266,17 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
         options.least_gain = slant->least_gain;
     if (o->options->search == SEARCH_SATURATION && !o->cut.sizes)
         options.budget = 0;
-    struct rule_set none;
-    rule_set_init(&none, &o->arena);
+    struct rule_set rules;
+    optimizing_rules_of_backtracking(o, &rules);
     bool is_rewritten = o->layout != STRATEGY_LAYOUT_ONLY;
-    search_graph(g, is_rewritten ? &o->rules : &none, &cost, &options, ret_result);
+    if (!is_rewritten)
+        vec_clear(&rules.rules);
+    search_graph(g, &rules, &cost, &options, ret_result);
+    count_for_all_rules(o, ret_result);
     if (is_rewritten && o->options->search != SEARCH_BACKTRACKING && !o->cut.sizes && turn != TURN_BEFORE_ANOTHER &&
         slant == &slants[0])
         saturate(o, g, &cost, time_left, ret_result);
-    rule_set_free(&none);
+    vec_free(&rules.rules);
     vec_free(&workers);
     if (own.per_operator > 0)
         forget_slant(o, g, ret_result);

@@ -4,5 +4,7 @@
 
 #include "core/system/shared_files.h"
 
-const char *standard_rules_file(char buffer[SHARED_PATH_SIZE]);   // as shared_file_find
+// As shared_file_find.
+const char *standard_rules_file(char buffer[SHARED_PATH_SIZE]);
+const char *standard_egraph_rules_file(char buffer[SHARED_PATH_SIZE]);
 #endif

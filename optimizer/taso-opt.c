@@ -81,6 +81,7 @@ static int run(struct optimize_arguments *a, bool is_streamed)
     struct used_file files[] = {
         {"the model", a->optimize.input, FILE_REPLACEABLE},
         {"--rules", a->optimize.rules, FILE_READ},
+        {"--egraph-rules", a->optimize.egraph_rules, FILE_READ},
         {"--costs", a->optimize.costs && *a->optimize.costs ? a->optimize.costs : NULL, FILE_WRITTEN},
         {"--output", a->optimize.output, FILE_REPLACED},
         {"--json", a->json, FILE_WRITTEN},

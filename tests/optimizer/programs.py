@@ -271,6 +271,36 @@ def test_wrong_rule(folder):
     expect(len(done.stderr.strip().splitlines()) == 1, f"one line: {done.stderr}")
 
 
+def test_rules_of_egraphs(folder):
+    """An e-graph has rules of its own, and where --rules names others, those."""
+    nodes = [helper.make_node("MatMul", ["x", "a"], ["p"]), helper.make_node("MatMul", ["x", "b"], ["q"]),
+             helper.make_node("Add", ["p", "q"], ["y"])]
+    model = small_model(folder / "sums.onnx", nodes, [value("x", 64, 64)], [value("y", 64, 64)],
+                        [weights("a", 64, 64), weights("b", 64, 64)])
+    moves, shares, report = folder / "moves.rules", folder / "shares.rules", folder / "report.json"
+    moves.write_text("(rule moves (source (ewadd ?x (ewadd ?y ?z))) (target (ewadd (ewadd ?x ?y) ?z)))\n")
+    shares.write_text("(rule shares (source (ewadd (matmul ?x ?y) (matmul ?x ?z))) (target (matmul ?x (ewadd ?y ?z))))\n")
+    for options, applied in (
+        (["--rules", moves, "--egraph-rules", shares, "--search", "saturation"], {"shares": 1}),
+        (["--rules", moves, "--egraph-rules", shares, "--search", "both"], {"shares": 1}),
+        (["--rules", moves, "--egraph-rules", shares], {}),
+        (["--rules", shares, "--search", "saturation"], {"shares": 1}),
+        (["--rules", shares, "--egraph-rules", moves, "--search", "saturation"], {}),
+    ):
+        done = run(OPT, model, *options, "--device", "fake", "--json", report, *QUICK)
+        expect(done.returncode == 0, f"{options}: {done.stderr}")
+        found = json.loads(report.read_text())
+        expect(found["rules_applied"] == applied, f"{options}: {found['rules_applied']}")
+    expect(json.loads(report.read_text())["search"]["saturation"]["unions"] == {}, "moves where nothing is to be moved")
+    shipped = run(OPT, model, "--search", "saturation", "--only-proved", "--device", "fake", "--json", report, *QUICK)
+    expect(shipped.returncode == 0, shipped.stderr)
+    unions = json.loads(report.read_text())["search"]["saturation"]["unions"]
+    ours = set(re.findall(r"^\(rule (\S+)", (ROOT / "substitutions/egraph.rules").read_text(), re.MULTILINE))
+    expect(unions and {name.removesuffix("-in-egraph") for name in unions} <= ours, f"other rules than ship: {unions}")
+    done = run(OPT, model, "--search", "both", "--egraph-rules", folder / "nothing.rules", "--device", "fake", *QUICK)
+    expect(done.returncode == 3 and "nothing.rules" in done.stderr, f"no such file: {done.returncode} {done.stderr}")
+
+
 def test_only_proved(folder):
     """--only-proved believes what was built in, whatever the file and the name of a rule, and no certificate."""
     nodes = [helper.make_node("MatMul", ["x", "a"], ["p"]), helper.make_node("Relu", ["p"], ["y"])]
@@ -394,6 +424,7 @@ def test_kept(folder):
     test_agreement(folder)
     test_calibration(folder)
     test_repair(folder)
+    test_rules_of_egraphs(folder)
     test_only_proved(folder)
     test_finalists(folder)
     nodes = [helper.make_node("Wondrous", ["xa"], ["w"], domain="example.org", name="wondrous"),

@@ -4,6 +4,7 @@
 #include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "tests/support/check.h"
+#include "verifier/selection/derive.h"
 #include "verifier/selection/select.h"
 #include <string.h>
 
@@ -85,32 +86,31 @@ static void read_into(struct rule_set *set, const char *text)
     }
 }
 
-static struct selection select_from(struct rule_set *set, const char *generated, const char *written)
+static void check_case(const struct expected *expected, void (*make)(struct selection *s, const struct rule_set *set))
 {
-    struct selection s = {.max_coincidences = 1, .max_steps = 3, .max_graphs = 300, .threads = 1, .arena = set->arena};
-    read_into(set, generated);
-    s.n_generated = set->rules.count;
-    read_into(set, written);
-    selection_make(&s, set);
-    return s;
+    struct arena arena;
+    struct rule_set set;
+    arena_init(&arena);
+    rule_set_init(&set, &arena);
+    struct selection s = {.max_coincidences = 1, .max_steps = 3, .max_graphs = 300, .max_operators = 3, .threads = 1};
+    s.arena = &arena;
+    read_into(&set, expected->text);
+    s.n_generated = set.rules.count;
+    read_into(&set, expected->written);
+    make(&s, &set);
+    for (size_t j = 0; j < set.rules.count; j++)
+        if (s.uses[j] != expected->uses[j])
+            fail_msg("%s: %s, expected %s", set.rules.items[j]->name, rule_use_name(s.uses[j]),
+                     rule_use_name(expected->uses[j]));
+    selection_free(&s);
+    rule_set_free(&set);
+    arena_free(&arena);
 }
 
 static void chooses_what_helps(void **state)
 {
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct arena arena;
-        struct rule_set set;
-        arena_init(&arena);
-        rule_set_init(&set, &arena);
-        struct selection s = select_from(&set, cases[i].text, cases[i].written);
-        for (size_t j = 0; j < set.rules.count; j++)
-            if (s.uses[j] != cases[i].uses[j])
-                fail_msg("%s: %s, expected %s", set.rules.items[j]->name, rule_use_name(s.uses[j]),
-                         rule_use_name(cases[i].uses[j]));
-        selection_free(&s);
-        rule_set_free(&set);
-        arena_free(&arena);
-    }
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        check_case(&cases[i], selection_make);
 }
 
 // A rule that gains only when something is computed beforehand asks for that.
@@ -134,8 +134,47 @@ static void asks_for_weights(void **state)
     arena_free(&arena);
 }
 
+#define MOVES "(rule moves (source (relu (transpose :perm 1 0 ?x))) (target (transpose :perm 1 0 (relu ?x))))"
+#define MOVES_BACK "(rule back (source (transpose :perm 1 0 (relu ?x))) (target (relu (transpose :perm 1 0 ?x))))"
+#define TURNED "(transpose :perm 1 0 (relu (transpose :perm 1 0 ?x)))"
+
+static const struct expected cases_for_egraphs[] = {
+    // Both directions of a move stay; what three of them make of each other goes, in either place.
+    {MOVES MOVES_BACK TWICE "(rule around (source (relu " TURNED ")) (target (relu ?x)))",
+     "",
+     {RULE_IS_KEPT, RULE_IS_KEPT, RULE_IS_KEPT, RULE_IS_LARGE}},
+    {MERGES "(rule again (source (relu (relu (transpose :perm 1 0 ?x)))) (target (relu (transpose :perm 1 0 ?x))))",
+     "",
+     {RULE_IS_KEPT, RULE_IS_DERIVED}},
+    // By two others that meet: neither leads to the target alone.
+    {MERGES MOVES
+     "(rule meets (source (relu (relu (transpose :perm 1 0 ?x)))) (target (transpose :perm 1 0 (relu ?x))))",
+     "",
+     {RULE_IS_KEPT, RULE_IS_KEPT, RULE_IS_DERIVED}},
+    // What was written stays.
+    {MERGES,
+     "(rule again (source (relu (relu (transpose :perm 1 0 ?x)))) (target (relu (transpose :perm 1 0 ?x))))",
+     {RULE_IS_KEPT, RULE_IS_KEPT}},
+    // A law for weights as the model has them derives none for weights that are computed.
+    {"(rule given (source (transpose :perm 1 0 (transpose :perm 1 0 ?x))) (target ?x) (where (given ?x)))"
+     "(rule computed (source (transpose :perm 1 0 (transpose :perm 1 0 ?x))) (target ?x) (where (weight ?x)))",
+     "",
+     {RULE_IS_KEPT, RULE_IS_KEPT}},
+    // One that was only tested does not stand for one that is proved.
+    {"(rule tested (source (concat $i (relu ?x) (relu ?y))) (target (relu (concat $i ?x ?y)))" TESTED ")"
+     "(rule proved (source (concat 0 (relu ?x) (relu ?y))) (target (relu (concat 0 ?x ?y)))" PROVED ")",
+     "",
+     {RULE_IS_KEPT, RULE_IS_KEPT}},
+};
+
+static void chooses_for_egraphs(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(cases_for_egraphs); i++)
+        check_case(&cases_for_egraphs[i], selection_make_for_egraph);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(chooses_what_helps), TEST(asks_for_weights)};
+    const struct CMUnitTest tests[] = {TEST(chooses_what_helps), TEST(asks_for_weights), TEST(chooses_for_egraphs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,12 +65,15 @@ def main():
         assert {"one-product", "double-relu", "written-max"} <= shipped, shipped
         assert rejected == {"product-commutes", "difference-of-itself"}, rejected
         assert first.count(b"(proof (z3") == len(shipped), "a rule has no certificate"
+        for_egraphs = (folder / "egraph.rules").read_bytes()
+        assert names(folder / "egraph.rules") == {"double-relu", "written-max"}, names(folder / "egraph.rules")
         assert prove(verify, folder, folder / "second.rules", may_judge=False) == first, "other bytes"
         # As after an interruption: the verdicts of the generated rules are lost.
         for path in (folder / "kept").glob("*.proved"):
             if "one-product" in path.read_text():
                 path.unlink()
         assert prove(verify, folder, folder / "third.rules") == first, "other bytes after an interruption"
+        assert (folder / "egraph.rules").read_bytes() == for_egraphs, "other bytes for e-graphs after an interruption"
         done = subprocess.run([sys.executable, TABLE, folder / "kept/rejected.rules", folder / "list"], check=True,
                               capture_output=True, text=True)
         assert sum("| refuted: the sides have different" in line for line in done.stdout.splitlines()) >= 1, done.stdout

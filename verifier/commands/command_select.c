@@ -7,13 +7,14 @@
 #include "core/text/options.h"
 #include "core/text/text.h"
 #include "verifier/commands/commands.h"
+#include "verifier/selection/derive.h"
 #include "verifier/selection/select.h"
 #include <string.h>
 
 struct options {
     const char *output, *dropped, *written;
-    int64_t threads, coincidences, steps, graphs;
-    bool quiet;
+    int64_t threads, coincidences, steps, graphs, operators;
+    bool is_for_egraph, quiet;
 };
 static const struct option_spec specs[] = {
     {"output", OPTION_TEXT, offsetof(struct options, output), .letter = 'o', .metavar = "FILE",
@@ -28,6 +29,11 @@ static const struct option_spec specs[] = {
      .help = "drop what N rewrites by other rules do"},
     {"graphs", OPTION_INTEGER, offsetof(struct options, graphs), .low = 1, .high = 1e6, .metavar = "N",
      .help = "look at no more than N graphs for that"},
+    {"egraph", OPTION_FLAG, offsetof(struct options, is_for_egraph),
+     .help = "choose for an e-graph: small rules that one does not derive from the others, in as many rounds as there "
+             "are --steps, with at most ten e-nodes for each of --graphs"},
+    {"operators", OPTION_INTEGER, offsetof(struct options, operators), .low = 1, .high = 1000, .metavar = "N",
+     .help = "for an e-graph: a rule with more operators on either side is not small"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
      .metavar = "N", .help = "threads (0: as many as cores)"},
     {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print nothing"},
@@ -97,8 +103,9 @@ static bool run(const struct options *o, struct rule_set *set, int n_paths, char
                           .max_coincidences = (int)o->coincidences,
                           .max_steps = (int)o->steps,
                           .max_graphs = (int)o->graphs,
+                          .max_operators = (int)o->operators,
                           .threads = (int)o->threads};
-    selection_make(&s, set);
+    (o->is_for_egraph ? selection_make_for_egraph : selection_make)(&s, set);
     bool is_written = (!o->output || write_kept(&s, set, o->output, error)) &&
                       (!o->dropped || write_dropped(&s, set, o->dropped, error));
     if (!o->quiet)
@@ -109,7 +116,7 @@ static bool run(const struct options *o, struct rule_set *set, int n_paths, char
 
 int command_select(int argc, char **argv)
 {
-    struct options options = {.coincidences = 1, .steps = 3, .graphs = 300};
+    struct options options = {.coincidences = 1, .steps = 3, .graphs = 300, .operators = 2};
     struct error error = {.code = EXIT_BAD_INPUT};
     int code;
     bool is_done = false;

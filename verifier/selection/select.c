@@ -20,6 +20,7 @@ const char *rule_use_name(enum rule_use use)
         [RULE_IS_REFUSED] = "no equations over the prime field",
         [RULE_NEVER_MATCHES] = "no model has its operators",
         [RULE_IS_DERIVED] = "derived from others",
+        [RULE_IS_LARGE] = "larger than what is put together of them",
     };
     return names[use];
 }

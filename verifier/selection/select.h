@@ -30,13 +30,14 @@ enum rule_use {
     RULE_IS_REFUSED,
     RULE_NEVER_MATCHES,
     RULE_IS_DERIVED,
+    RULE_IS_LARGE,
     RULE_USES,
 };
 const char *rule_use_name(enum rule_use use);
 
 struct selection {
     size_t n_generated;   // of the set's rules; those behind them were written by somebody
-    int max_coincidences, max_steps, max_graphs, threads;
+    int max_coincidences, max_steps, max_graphs, max_operators, threads;   // max_operators: for e-graphs only
     size_t n;
     enum rule_use *uses;         // of each rule, in the order of the set
     const struct rule **rules;   // the rule, for weights where it gains with them only

@@ -42,6 +42,8 @@ static bool is_rule_used(void *context, const struct rule *r)
     const struct saturation_options *o = s->options;
     size_t n_target = r->pattern.nodes.count - r->n_source_nodes;
     size_t n_operators = n_target > r->n_source_nodes ? n_target : r->n_source_nodes;
+    if (o->is_chosen && !o->is_chosen[r->number])
+        return false;
     for (size_t i = 0; i < o->n_disabled; i++)
         if (strcmp(o->disabled[i], r->name) == 0)
             return false;

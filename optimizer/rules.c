@@ -1,0 +1,92 @@
+// The rules of both searches stand in one set: those of backtracking first, behind them those that only an e-graph has.
+// A rule that both files have stands once.
+#include "optimizer/optimization.h"
+
+#include "core/text/error.h"
+#include "core/text/text.h"
+#include "optimizer/proved_rules.h"
+#include "optimizer/standard_rules.h"
+#include <string.h>
+
+static const struct rule *find_rule(const struct rule_set *rules, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(rules->rules.items[i]->name, name) == 0)
+            return rules->rules.items[i];
+    return NULL;
+}
+
+static bool say_the_same(const struct rule *x, const struct rule *y)
+{
+    struct text of_x = {0}, of_y = {0};
+    rule_print_statement(&of_x, x);
+    rule_print_statement(&of_y, y);
+    bool is_same = strcmp(of_x.chars, of_y.chars) == 0;
+    text_free(&of_x);
+    text_free(&of_y);
+    return is_same;
+}
+
+static bool is_of_some_search(const struct rule *r, const void *context)
+{
+    const struct optimizing *o = context;
+    return r->number < o->n_of_backtracking || o->is_of_egraph.items[r->number];
+}
+
+// The same name with fewer or other conditions is another rule.
+static void add_to_egraph(struct optimizing *o, struct rule *r)
+{
+    const struct rule *namesake = find_rule(&o->rules, o->n_of_backtracking, r->name);
+    bool is_same = namesake && say_the_same(namesake, r);
+    o->is_of_egraph.items[is_same ? namesake->number : r->number] = true;
+    if (namesake && !is_same)
+        r->name = arena_printf(&o->arena, "%s-in-egraph", r->name);
+}
+
+static bool read_rules_of_egraph(struct optimizing *o, const char *path)
+{
+    if (!rule_set_read(&o->rules, path, o->error))
+        return false;
+    for (size_t i = 0; i < o->rules.rules.count; i++)
+        vec_push(&o->is_of_egraph, false);
+    for (size_t i = o->n_of_backtracking; i < o->rules.rules.count; i++)
+        add_to_egraph(o, o->rules.rules.items[i]);
+    rule_set_filter(&o->rules, is_of_some_search, o);
+    return true;
+}
+
+// NULL: those of the other search.
+static const char *rules_of_egraph(const struct optimize_options *options, char buffer[SHARED_PATH_SIZE])
+{
+    char standard[SHARED_PATH_SIZE];
+    if (options->search == SEARCH_BACKTRACKING)
+        return NULL;
+    if (options->egraph_rules)
+        return options->egraph_rules;
+    return strcmp(options->rules, standard_rules_file(standard)) == 0 ? standard_egraph_rules_file(buffer) : NULL;
+}
+
+bool optimizing_read_rules(struct optimizing *o)
+{
+    const struct option_list *without = &o->options->without;
+    char buffer[SHARED_PATH_SIZE];
+    const char *of_egraph = rules_of_egraph(o->options, buffer);
+    if (!rule_set_read(&o->rules, o->options->rules, o->error))
+        return false;
+    o->n_of_backtracking = o->rules.rules.count;
+    if (of_egraph && !read_rules_of_egraph(o, of_egraph))
+        return false;
+    for (size_t i = 0; i < without->count; i++)
+        if (!find_rule(&o->rules, o->rules.rules.count, without->items[i]))
+            return error_set_code(o->error, EXIT_USAGE, o->options->rules, "there is no rule %s", without->items[i]);
+    return !o->options->only_proved ||
+           proved_rules_keep(&o->rules, o->options->rules, o->options->log, &o->report.n_rules_left_out, o->error);
+}
+
+void optimizing_rules_of_backtracking(struct optimizing *o, struct rule_set *ret_rules)
+{
+    rule_set_init(ret_rules, &o->arena);
+    for (size_t i = 0; i < o->rules.rules.count; i++)
+        if (o->rules.rules.items[i]->number < o->n_of_backtracking)
+            vec_push(&ret_rules->rules, o->rules.rules.items[i]);
+}
