@@ -1,6 +1,6 @@
-// Which rules are proved, as far as this build is asked: those of substitutions/taso.rules and egraph.rules as they were
-// when the project was built, where its certificates, which scripts/prove-rules had the verifier make, say so. Any other file's
-// certificates are text that anybody can write.
+// Which rules are proved, as far as this build is asked: those of substitutions/taso.rules and egraph.rules as they
+// were when the project was built, where their certificates, which scripts/prove-rules had the verifier make, say so.
+// Any other file's certificates are text that anybody can write.
 #ifndef OPTIMIZER_PROVED_RULES_H
 #define OPTIMIZER_PROVED_RULES_H
 #include <stdbool.h>

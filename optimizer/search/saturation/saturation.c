@@ -18,7 +18,8 @@ const struct saturation_options saturation_standard_options = {
                     .most_matches = 1000,
                     .ban = 5,
                     .filtering = CYCLES_EFFICIENT},
-    .extraction = {.branches = 1000, .restarts = 40, .patience = 10, .ilp_nodes = 1000, .program_nodes = 1000, .seed = 1},
+    .extraction =
+        {.branches = 1000, .restarts = 40, .patience = 10, .ilp_nodes = 1000, .program_nodes = 1000, .seed = 1},
     .least_gain = 0.001,
 };
 
