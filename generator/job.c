@@ -370,9 +370,29 @@ static bool start_reducing(struct job *job, struct error *error)
     return !job->options.compare || comparison_init(&job->comparison, &job->arena, job->options.compare, error);
 }
 
+// A new operator that no rule has is one that its author learns nothing of.
+static void say_what_has_no_rule(struct job *job)
+{
+    struct text rules = {0}, call = {0};
+    candidates_print(&rules, &job->candidates, false);
+    for (size_t i = 0; i < job->space.added.count; i++) {
+        const char *name = job->space.added.items[i]->name;
+        text_clear(&call);
+        text_printf(&call, "(%s ", name);
+        if (rules.count == 0 || !strstr(rules.chars, call.chars))
+            log_warning(job->log,
+                        "%s: no rule was found; name more operators for it to be combined with, or describe it in a "
+                        "space file (--space)",
+                        name);
+    }
+    text_free(&rules);
+    text_free(&call);
+}
+
 static bool write_all(struct job *job, struct error *error)
 {
     candidates_finish(&job->candidates);
+    say_what_has_no_rule(job);
     return write_rules(job, job->options.output, false, error) && write_rules(job, job->options.minimal, true, error) &&
            export_pb_write(job->options.export_pb, &job->candidates, error);
 }

@@ -46,6 +46,15 @@ static void print_operators(struct text *out, const struct report *r)
     text_printf(out, "  %-22s %10zu %10zu\n", "all", sum_of(before), sum_of(after));
 }
 
+uint64_t report_applications(const struct report *r, bool of_generated)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < r->search->applications.count; i++)
+        if (rule_is_generated(r->rules->rules.items[i]) == of_generated)
+            sum += r->search->applications.items[i];
+    return sum;
+}
+
 static void print_rules(struct text *out, const struct report *r)
 {
     if (r->n_rules_left_out)
@@ -55,7 +64,8 @@ static void print_rules(struct text *out, const struct report *r)
         text_add(out, "rules applied            none\n");
         return;
     }
-    text_printf(out, "rules applied            %zu\n", r->search->steps.count);
+    text_printf(out, "rules applied            %zu: %" PRIu64 " of generated rules, %" PRIu64 " of written ones\n",
+                r->search->steps.count, report_applications(r, true), report_applications(r, false));
     for (size_t i = 0; i < r->search->applications.count; i++)
         if (r->search->applications.items[i])
             text_printf(out, "  %6" PRIu64 "  %s\n", r->search->applications.items[i], r->rules->rules.items[i]->name);
@@ -407,6 +417,8 @@ static void add_rules(struct text *out, const struct report *r)
         if (r->search->applications.items[i])
             add_count(out, r->rules->rules.items[i]->name, r->search->applications.items[i]);
     text_add(out, "}");
+    add_count(out, "applications_of_generated_rules", report_applications(r, true));
+    add_count(out, "applications_of_written_rules", report_applications(r, false));
     add_count(out, "rules_left_out", r->n_rules_left_out);
     add_key(out, "rewrites");
     text_add(out, "[");

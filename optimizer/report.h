@@ -94,6 +94,8 @@ struct report {
 // By how much the sum of the costs of its steps is off what the whole model took, as a share of that; [0] of the
 // original, [1] of the result. Costs are lower quartiles, and so is that of the model. 0 when nothing was timed here.
 double report_estimate_error(const struct report *r, int which);
+// How often rules were applied that the generator found, or, when not `of_generated`, that somebody wrote.
+uint64_t report_applications(const struct report *r, bool of_generated);
 #define REPORT_LARGE_ERROR 0.15   // is marked in pages
 const char *check_verdict_name(enum check_verdict verdict);
 void report_print(struct text *out, const struct report *r, bool with_steps);

@@ -196,6 +196,13 @@ bool rule_claims_proof(const struct rule *r)
     return r->proof && (strstr(r->proof, "(definitions proved ") || strstr(r->proof, "(z3 proved"));
 }
 
+bool rule_is_generated(const struct rule *r)
+{
+    enum { DIGITS = 12 };
+    size_t n = strlen(r->name);
+    return n > DIGITS && r->name[n - DIGITS - 1] == '-' && strspn(r->name + n - DIGITS, "0123456789abcdef") == DIGITS;
+}
+
 static bool has_differences(const struct pattern *p, size_t first, size_t end)
 {
     for (size_t n = first; n < end; n++)

@@ -140,6 +140,9 @@ void rule_free(struct rule *r);   // its vectors; the rest belongs to the arena
 // The certificate says that it holds for all sizes, by one of the two proofs: it was not only tested. A certificate is
 // text, and says what whoever wrote it wants.
 bool rule_claims_proof(const struct rule *r);
+// Was it found by the generator, and not written by somebody? What it finds is named by operators and the twelve
+// hexadecimal digits of a hash of what it says.
+bool rule_is_generated(const struct rule *r);
 // The target subtracts or negates and the source does not, as where products are saved (Strassen, Winograd): exact over
 // the reals, but what cancels there leaves its rounding behind.
 bool rule_introduces_differences(const struct rule *r);

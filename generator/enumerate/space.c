@@ -15,6 +15,7 @@ void space_init(struct space *space, struct arena *arena)
 void space_free(struct space *space)
 {
     vec_free(&space->families);
+    vec_free(&space->added);
 }
 
 // --- reading ---------------------------------------------------------------------------------------------------------
@@ -245,11 +246,43 @@ bool space_keep_families(struct space *space, const char *list, struct error *er
     return !unknown || error_set_code(error, EXIT_USAGE, NULL, "the space has no family %s", unknown);
 }
 
-static bool keep_instances(struct family *f, const name_list *names)
+static bool computes(const struct definition *d)
+{
+    for (size_t i = 0; i < d->nodes.count; i++)
+        if (d->nodes.items[i].kind == EXPR_APPLY || d->nodes.items[i].kind == EXPR_REDUCE)
+            return true;
+    return false;
+}
+
+// Is it well-typed on these two leaves, or on the first, and without any computation there?
+static bool moves_entries_of(const struct instance *in, const struct type *types)
+{
+    struct arena arena;
+    struct definition d;
+    struct operator_call call = {in->op, in->n_inputs, types, in->attributes};
+    arena_init(&arena);
+    definition_init(&d, &arena, in->n_inputs, types);
+    bool moves = operator_define(&d, &call) && !computes(&d);
+    definition_free(&d);
+    arena_free(&arena);
+    return moves;
+}
+
+// Parts that a split tree tells are none of plain inputs, so that a split says by its role what it does.
+static bool moves_entries(const struct family *f, const struct instance *in)
+{
+    bool moves = operator_find_role(in->op, ROLE_PART_SIZES) >= 0;
+    for (int i = 0; i < f->n_inputs && !moves; i++)
+        for (int j = 0; j < f->n_inputs && !moves; j++)
+            moves = moves_entries_of(in, (struct type[]){f->leaves[i].type, f->leaves[j].type});
+    return moves;
+}
+
+static bool keep_instances(struct family *f, const name_list *names, bool with_movers)
 {
     int kept = 0;
     for (int i = 0; i < f->n_instances; i++)
-        if (has_name(names, f->instances[i].op->name))
+        if (has_name(names, f->instances[i].op->name) || (with_movers && moves_entries(f, &f->instances[i])))
             f->instances[kept++] = f->instances[i];
     f->n_instances = kept;
     return kept > 0;
@@ -301,7 +334,7 @@ bool space_keep_operators(struct space *space, const char *list, struct error *e
                 n_added < MAX_INSTANCES && make_standard_instance(space, names.items[i], &added[n_added++], error);
     size_t kept = 0;
     for (size_t i = 0; is_good && i < space->families.count; i++)
-        if (keep_instances(space->families.items[i], &names))
+        if (keep_instances(space->families.items[i], &names, n_added > 0))
             space->families.items[kept++] = space->families.items[i];
     if (is_good && kept == 0)
         kept = 1;
@@ -311,6 +344,8 @@ bool space_keep_operators(struct space *space, const char *list, struct error *e
         for (int j = 0; j < n_added && f->n_instances < MAX_INSTANCES; j++)
             f->instances[f->n_instances++] = added[j];
     }
+    for (int i = 0; i < n_added; i++)
+        vec_push(&space->added, added[i].op);
     vec_free(&names);
     return is_good;
 }

@@ -52,6 +52,7 @@ struct family {
 struct space {
     struct arena *arena;
     VEC(struct family *) families;
+    VEC(const struct operator*) added;   // new ones
 };
 
 void space_init(struct space *space, struct arena *arena);
@@ -61,7 +62,8 @@ bool space_parse(struct space *space, const char *file, const char *text, size_t
 // Keeps only the families named in the list "matrices,pooling"; false: an unknown name.
 bool space_keep_families(struct space *space, const char *list, struct error *error);
 // Keeps only the operators named in the list "gelu,matmul" and the families that have one of them. An operator that no
-// family has, with one or two inputs and no required attribute, is added to all families that are kept, or to the
-// first.
+// family has, with one or two inputs and no required attribute, is new: it is added to all families that are left.
+// Beside a new operator all those stay that only move entries (join, cut, repeat, exchange them), as their definitions
+// tell: most of what is true of an operator is that it changes places with these.
 bool space_keep_operators(struct space *space, const char *list, struct error *error);
 #endif

@@ -183,17 +183,51 @@ static void add_terms(const struct printing *p, const char *label, const referen
     text_add(p->out, ")");
 }
 
+// What is repeated or put into another shape may have any rank, but where the whole shape is a variable.
+static bool has_rank_of_its_own(const struct printing *p, int variable)
+{
+    const struct rule_graph *sk = p->sk;
+    for (int i = 0; i < sk->n_nodes; i++) {
+        const struct application a = {&sk->family->instances[sk->nodes[i].instance], SIZE_OF_ATTRIBUTE, i};
+        int shape = operator_find_role(a.instance->op, ROLE_SHAPE);
+        if (shape >= 0 && sk->nodes[i].inputs[0] == variable && variable_of(p, &a, shape) < 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_condition(const struct printing *p, bool *has_condition)
+{
+    text_add(p->out, *has_condition ? " (=" : "\n  (where (=");
+    *has_condition = true;
+}
+
+// Its rank, and that single entries stay single: those that are repeated.
+static void add_conditions_on(const struct printing *p, int variable, bool *has_condition)
+{
+    const struct variable_type *type = &p->sk->variables[variable];
+    add_condition(p, has_condition);
+    text_printf(p->out, " (rank ?%s) %d)", name_of_variable(variable), type->rank);
+    for (int axis = 0; axis < type->rank; axis++)
+        if (type->dim[axis] == 1) {
+            add_condition(p, has_condition);
+            text_printf(p->out, " (dim ?%s %d) 1)", name_of_variable(variable), axis);
+        }
+}
+
 static void add_conditions(const struct printing *p)
 {
     bool has_condition = false;
+    for (int v = 0; v < p->sk->n_variables; v++)
+        if (has_rank_of_its_own(p, v))
+            add_conditions_on(p, v, &has_condition);
     for (int i = 0; i < p->s->n; i++) {
         const struct size_place *place = &p->s->places[i];
         if (!p->s->needs_condition[i] || place->kind != SIZE_OF_VARIABLE)
             continue;
-        text_add(p->out, has_condition ? " (=" : "\n  (where (=");
+        add_condition(p, &has_condition);
         add_dim(p, i);
         text_printf(p->out, " %lld)", (long long)place->base);
-        has_condition = true;
     }
     if (has_condition)
         text_add(p->out, ")");

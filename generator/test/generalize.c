@@ -5,7 +5,7 @@
 #include "generator/test/verdicts.h"
 #include <string.h>
 
-enum { MAX_VALUES_TO_TRY = 5 };
+enum { MAX_VALUES_TO_TRY = 6 };
 // Values to try for attributes of these roles, beside those of the rule.
 static const struct values_to_try {
     enum attribute_role role;
@@ -24,6 +24,7 @@ static const struct values_to_try {
     {ROLE_PADDING, 2, {{1, {0}}, {1, {1}}}},
     {ROLE_AXIS, 4, {{1, {0}}, {1, {1}}, {1, {2}}, {1, {3}}}},
     {ROLE_KERNEL, 3, {{2, {3, 3}}, {2, {2, 2}}, {2, {3, 2}}}},
+    {ROLE_SHAPE, 6, {{2, {3, 4}}, {1, {12}}, {2, {4, 3}}, {3, {2, 3, 2}}, {3, {5, 3, 4}}, {2, {7, 4}}}},
 };
 
 // Lists that are not given mean ones (strides, dilations) or zeros (pads).
@@ -44,7 +45,7 @@ struct generalizing {
     const struct shapes *s;
     struct size_test *trial;
     struct attribute_places *p;
-    int64_t base[MAX_SIZES];
+    int64_t base[MAX_SIZES], other[MAX_SIZES];                                      // sizes
     const struct call_setting *settings[MAX_ATTRIBUTE_PLACES][MAX_VALUES_TO_TRY];   // NULL: not looked up yet
     struct verdicts verdicts;
 };
@@ -80,6 +81,12 @@ static bool is_size_place(const struct shapes *s, int node, int attribute)
     return false;
 }
 
+// Sizes that types decide stay sizes, but for whole shapes.
+static bool may_be_variable(const struct generalizing *g, int node, int attribute, enum attribute_role role)
+{
+    return table_of(role) && (role == ROLE_SHAPE || !is_size_place(g->s, node, attribute));
+}
+
 static void find_places(struct generalizing *g)
 {
     const struct rule_graph *sk = g->sk;
@@ -88,7 +95,7 @@ static void find_places(struct generalizing *g)
     for (int i = 0; i < sk->n_nodes; i++) {
         const struct instance *in = &sk->family->instances[sk->nodes[i].instance];
         for (int a = 0; nodes & 1u << i && a < operator_n_attributes(in->op); a++)
-            if (table_of(in->op->attributes[a].role) && !is_size_place(g->s, i, a) && g->p->n < MAX_ATTRIBUTE_PLACES)
+            if (may_be_variable(g, i, a, in->op->attributes[a].role) && g->p->n < MAX_ATTRIBUTE_PLACES)
                 g->p->places[g->p->n++] = (struct attribute_place){(uint8_t)i, (uint8_t)a, -1};
     }
 }
@@ -107,7 +114,8 @@ static const struct call_setting *setting_with(struct generalizing *g, int place
     return g->settings[place][value] = evaluation_cache_setting(g->trial->calls, in->op, values);
 }
 
-// `set` has one attribute of a node at most, as all are named alike.
+// At the sizes of the enumeration, and at others: a dilation is no matter to kernels of one entry alone. `set` has one
+// attribute of a node at most, as all are named alike.
 static enum verdict judge_now(struct generalizing *g, uint64_t set, int value)
 {
     struct setting_override overrides[MAX_ATTRIBUTE_PLACES];
@@ -115,7 +123,10 @@ static enum verdict judge_now(struct generalizing *g, uint64_t set, int value)
     for (int i = 0; i < g->p->n; i++)
         if (set >> i & 1)
             overrides[n++] = (struct setting_override){g->p->places[i].node, setting_with(g, i, value)};
-    return size_test_judge(g->trial, g->base, overrides, n);
+    enum verdict verdict = size_test_judge(g->trial, g->base, overrides, n);
+    bool is_false_elsewhere = verdict == VERDICT_EQUAL && g->s->n_assignments > 0 &&
+                              size_test_judge(g->trial, g->other, overrides, n) == VERDICT_UNEQUAL;
+    return is_false_elsewhere ? VERDICT_UNEQUAL : verdict;
 }
 
 static enum verdict judge_with(struct generalizing *g, uint64_t set, int value)
@@ -195,6 +206,8 @@ void generalize_attributes(struct size_test *trial, struct attribute_places *ret
     struct generalizing g = {trial->sk, trial->shapes, trial, ret_places, {0}};
     for (int i = 0; i < trial->shapes->n; i++)
         g.base[i] = trial->shapes->places[i].base;
+    if (trial->shapes->n_assignments > 0)
+        shapes_sizes(trial->shapes, 0, g.other);
     find_places(&g);
     for (int i = 0; i < g.p->n; i++)
         if (g.p->places[i].variable < 0)

@@ -19,7 +19,8 @@ static void add_place(struct shapes *s, struct size_place place)
 static bool holds_sizes(const struct attribute *attribute, const struct operator* op)
 {
     bool is_window = attribute->role == ROLE_KERNEL && operator_enlarges(op);
-    bool is_list = attribute->kind == ATTRIBUTE_INTS && (is_window || attribute->role == ROLE_SHAPE);
+    bool is_of_sizes = is_window || attribute->role == ROLE_SHAPE || attribute->role == ROLE_PART_SIZES;
+    bool is_list = attribute->kind == ATTRIBUTE_INTS && is_of_sizes;
     return is_list || attribute->role == ROLE_GROUPS;
 }
 
@@ -50,6 +51,17 @@ static bool uses_leaf(const struct rule_graph *sk, int leaf)
     return false;
 }
 
+static void add_attribute_places(struct shapes *s, const struct rule_graph *sk, int node)
+{
+    const struct instance *in = &sk->family->instances[sk->nodes[node].instance];
+    for (int a = 0; a < operator_n_attributes(in->op); a++)
+        for (uint32_t e = 0; holds_sizes(&in->op->attributes[a], in->op) && e < in->attributes[a].count &&
+                             !is_one_group(&in->op->attributes[a], &in->attributes[a]);
+             e++)
+            add_place(s, (struct size_place){SIZE_OF_ATTRIBUTE, (uint8_t)node, (uint8_t)a, (uint8_t)e,
+                                             (int32_t)in->attributes[a].ints[e]});
+}
+
 static void find_places(const struct rule_graph *sk, struct shapes *s)
 {
     memset(s, 0, sizeof *s);
@@ -60,15 +72,8 @@ static void find_places(const struct rule_graph *sk, struct shapes *s)
     for (int leaf = sk->family->n_inputs; leaf < sk->family->n_leaves; leaf++)
         if (uses_leaf(sk, leaf))
             add_constant_places(s, sk->family, leaf);
-    for (int i = 0; i < sk->n_nodes; i++) {
-        const struct instance *in = &sk->family->instances[sk->nodes[i].instance];
-        for (int a = 0; a < operator_n_attributes(in->op); a++)
-            for (uint32_t e = 0; holds_sizes(&in->op->attributes[a], in->op) && e < in->attributes[a].count &&
-                                 !is_one_group(&in->op->attributes[a], &in->attributes[a]);
-                 e++)
-                add_place(s, (struct size_place){SIZE_OF_ATTRIBUTE, (uint8_t)i, (uint8_t)a, (uint8_t)e,
-                                                 (int32_t)in->attributes[a].ints[e]});
-    }
+    for (int i = 0; i < sk->n_nodes; i++)
+        add_attribute_places(s, sk, i);
     for (int i = 0; i < s->n; i++)
         s->class_of[i] = -1;
 }

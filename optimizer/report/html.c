@@ -337,9 +337,10 @@ static void add_rules(struct text *out, const struct report *r)
         n_used += n > 0;
     }
     text_printf(out,
-                "<h2>Rules used</h2>\n<p class=\"soft\">%" PRIu64 " of %zu rules.</p>\n<table id=\"rules\">\n"
+                "<h2>Rules used</h2>\n<p class=\"soft\">%" PRIu64 " of %zu rules: %" PRIu64
+                " applications of generated ones, %" PRIu64 " of written ones.</p>\n<table id=\"rules\">\n"
                 "<tr><th>rule</th><th class=\"r\">times</th><th class=\"r\">ms</th></tr>\n",
-                n_used, r->rules->rules.count);
+                n_used, r->rules->rules.count, report_applications(r, true), report_applications(r, false));
     for (size_t i = 0; i < r->search->applications.count; i++)
         if (r->search->applications.items[i])
             add_rule(out, r, i, most);

@@ -139,6 +139,23 @@ class Job(unittest.TestCase):
         self.assertIn("(gelu (transpose", gelu.read_text())
         self.assertNotIn("matmul", gelu.read_text().split("\n\n", 1)[1])
 
+    def test_a_new_operator_is_combined_with_what_moves_entries(self):
+        """The example of --help."""
+        path = self.dir / "gelu.rules"
+        done = self.run_gen("--with", "gelu,matmul", "--families", "matrix-concat", "--max-ops", 3, "-o", path)
+        text = path.read_text()
+        self.assertIn("(source (gelu (transpose :perm 1 0 ?x)))", text)
+        self.assertIn("(source (concat $axis (gelu ?x) (gelu ?y)))\n  (target (gelu (concat $axis ?x ?y)))", text)
+        self.assertIn("(matmul ", text)
+        self.assertNotIn("(relu ", text)
+        self.assertNotIn("no rule was found", done.stderr)
+
+    def test_a_new_operator_without_rules_is_told(self):
+        space = self.dir / "few.space"
+        space.write_text("(family few (inputs 2 (f32 2 3)) (operator (ewadd _ _)))")
+        done = self.run_gen("--space", space, "--with", "gelu,ewadd", "--max-ops", 2, "-o", self.dir / "few.rules")
+        self.assertIn("gelu: no rule was found", done.stderr)
+
     def test_operators_with_thresholds(self):
         """What is below -1/2 is not above 1/2: shrink is not the identity, and no true rule is lost behind that."""
         path = self.dir / "thresholds.rules"

@@ -76,6 +76,9 @@ def check_graphs(page, told):
 def check_tables(page, told):
     rules = {row[0]: int(row[1]) for row in page.tables["rules"][1:]}
     assert rules == told["rules_applied"]
+    generated = sum(n for name, n in rules.items() if re.search(r"-[0-9a-f]{12}$", name))
+    assert told["applications_of_generated_rules"] == generated
+    assert told["applications_of_written_rules"] == sum(rules.values()) - generated
     assert [row[1] for row in page.tables["rewrites"][1:]] == [step["rule"] for step in told["rewrites"]]
     for column, key in ((2, "estimated_seconds_before"), (4, "estimated_seconds_after")):
         rows = page.tables["costs"][1:]
@@ -85,6 +88,13 @@ def check_tables(page, told):
     assert any(re.fullmatch(r"[\w, ]+ -> [\w, ]+", row[3]) for row in steps), "no step tells its layouts"
     total = sum(float(row[1]) for row in steps)
     assert abs(total - 1e3 * told["estimated_seconds_after"]) <= 1e-4 * len(steps)
+
+
+def check_origins(text, printed, told):
+    """Who found the rules is told in every report."""
+    generated, written = told["applications_of_generated_rules"], told["applications_of_written_rules"]
+    assert f"{generated} applications of generated ones, {written} of written ones" in text
+    assert f": {generated} of generated rules, {written} of written ones\n" in printed or not generated + written
 
 
 def check_course(page, told):
@@ -181,13 +191,14 @@ def main():
         subprocess.run([ROOT / "scripts/build-models", "--small", "--out", folder, *MODELS], check=True)
         for model in MODELS:
             page, dot, report = (folder / f"{model}.{kind}" for kind in ("html", "dot", "json"))
-            subprocess.run([OPT, folder / f"{model}-small.onnx", "--device", "fake", "--quiet", "--html", page, "--dot", dot,
-                            "--json", report, "--budget", "60"], check=True)
+            ran = subprocess.run([OPT, folder / f"{model}-small.onnx", "--device", "fake", "--html", page, "--dot", dot,
+                                  "--json", report, "--budget", "60"], check=True, capture_output=True, text=True)
             text, told = page.read_text(encoding="utf-8"), json.loads(report.read_text())
             parsed = Page(text)
             check_self_contained(text, parsed)
             check_graphs(parsed, told)
             check_tables(parsed, told)
+            check_origins(text, ran.stdout, told)
             check_course(parsed, told)
             check_dot(dot.read_text(encoding="utf-8"), parsed, told)
             print(f"{model}: {len(parsed.nodes('before'))} nodes, {len(told['rewrites'])} rewrites")

@@ -2,6 +2,7 @@
 #ifndef VERIFIER_COMMANDS_COMMANDS_H
 #define VERIFIER_COMMANDS_COMMANDS_H
 
+int command_derive(int argc, char **argv);
 int command_explain(int argc, char **argv);
 int command_import(int argc, char **argv);
 int command_model(int argc, char **argv);

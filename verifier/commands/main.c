@@ -11,6 +11,7 @@ static const struct sub_command {
     const char *name, *summary;
     int (*run)(int argc, char **argv);
 } sub_commands[] = {
+    {"derive", "which rules follow from others", command_derive},
     {"explain", "derive a rule from the properties, step by step", command_explain},
     {"import", "read TASO's protobuf rules", command_import},
     {"model", "compare two models: by rules, over a prime field, in numbers", command_model},

@@ -225,6 +225,11 @@ static bool run_instance(struct trials *t, struct instance *in, struct text *ret
 {
     struct polynomial_pool none = {0};
     struct difference difference;
+    if (t->visit) {
+        t->instances++;
+        t->visit(t->context, in);
+        return true;
+    }
     switch (instance_compare_numbers(in, t->instances++, &difference)) {
     case COMPARISON_EQUAL:
     case COMPARISON_BOTH_ILL_TYPED:

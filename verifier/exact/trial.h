@@ -4,6 +4,7 @@
 #define VERIFIER_EXACT_TRIAL_H
 #include "verifier/instances/enumerate.h"
 
+struct instance;
 struct text;
 
 #define LARGEST_TRIED 31
@@ -15,6 +16,9 @@ struct trials {
     uint32_t attempts;     // at most as many choices of attributes and sizes are searched for them
     uint64_t step_limit;   // of each such search
     bool is_far;           // ranks up to 6, attributes that double from small ones to 33, one long axis
+    void (*visit)(void *context,
+                  const struct instance *in);   // is shown instances instead of running them; may be NULL
+    void *context;
     // results
     uint32_t instances;   // that were run
 };

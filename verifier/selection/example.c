@@ -2,6 +2,7 @@
 #include "verifier/selection/example.h"
 
 #include "core/memory/hash.h"
+#include "verifier/exact/trial.h"
 #include <string.h>
 
 enum { MAX_EXAMPLES = 8, INSTANCES_PER_ASSIGNMENT = 1000 };
@@ -335,6 +336,41 @@ void examples_make(struct examples *ret_examples, const struct rule *r, struct t
     for (int i = 0; i < f.n_cases; i++)
         add_example(ret_examples, r, &f.cases[i]);
     arena_free(&f.scratch);
+}
+
+struct drawing {
+    struct examples *examples;
+    const struct rule *rule;
+};
+
+static void add_drawn(void *context, const struct instance *in)
+{
+    struct drawing *d = context;
+    struct type types[MAX_RULE_VARIABLES] = {0};
+    struct shape_case c = {.types = types};
+    for (uint32_t v = 0; v < d->rule->pattern.n_variables; v++) {
+        if (in->types[v] && in->types[v]->rank > 4)
+            return;
+        note_type(&c, v, in->types[v]);
+    }
+    for (uint32_t v = 0; v < d->rule->pattern.n_attribute_variables; v++)
+        c.attributes[v] = copy_value(&d->examples->arena, &in->attributes[v]);
+    add_example(d->examples, d->rule, &c);
+}
+
+void examples_add_random(struct examples *e, const struct rule *r, struct typing *typing, uint32_t n)
+{
+    struct equation eq = equation_of_rule(r);
+    struct drawing d = {e, r};
+    struct trials trials = {.typing = typing,
+                            .seed = 1,
+                            .largest = 8,
+                            .wanted = n,
+                            .attempts = 10 * n,
+                            .step_limit = 100000,
+                            .visit = add_drawn,
+                            .context = &d};
+    trials_run(&trials, &eq, NULL);
 }
 
 void examples_free(struct examples *e)

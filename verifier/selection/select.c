@@ -336,7 +336,7 @@ static bool is_derived(const struct selecting *s, const struct candidate *c, con
     arena_init(&l.scratch);
     for (size_t i = 0; i < c->examples.items.count && is_derived; i++) {
         l.example = i;
-        is_derived = reach_visit(&reach, &c->examples.items.items[i].source, is_as_good_as_target, &l);
+        is_derived = reach_visit(&reach, &c->examples.items.items[i].source, is_as_good_as_target, &l, NULL);
     }
     arena_free(&l.scratch);
     return is_derived;

@@ -1,0 +1,158 @@
+// taso-verify derive: which rules follow from others, by how many rewrites, and by which.
+#include "core/memory/arena.h"
+#include "core/system/file.h"
+#include "core/text/error.h"
+#include "core/text/options.h"
+#include "core/text/text.h"
+#include "graph/text.h"
+#include "verifier/commands/commands.h"
+#include "verifier/selection/example.h"
+#include "verifier/selection/reach.h"
+#include <omp.h>
+#include <string.h>
+
+struct options {
+    const char *from;
+    int64_t threads, steps, graphs, random;
+    bool missing;
+};
+static const struct option_spec specs[] = {
+    {"from", OPTION_TEXT, offsetof(struct options, from), .metavar = "FILE", .help = "the rules to derive them from"},
+    {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 1, .high = REACH_MAX_STEPS, .metavar = "N",
+     .help = "at most so many rewrites"},
+    {"graphs", OPTION_INTEGER, offsetof(struct options, graphs), .low = 1, .high = 1e6, .metavar = "N",
+     .help = "look at no more than N graphs of each example"},
+    {"random", OPTION_INTEGER, offsetof(struct options, random), .low = 0, .high = 1e6, .metavar = "N",
+     .help = "examples at random attributes and sizes, of ranks up to 4, beside those"},
+    {"missing", OPTION_FLAG, offsetof(struct options, missing),
+     .help = "also print the examples that were not derived"},
+    {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
+     .metavar = "N", .help = "threads (0: as many as cores)"},
+    {0}};
+static const struct program program = {
+    .name = "taso-verify derive",
+    .usage = "RULES... --from FILE [options]",
+    .summary = "Says of each rule at how many of its examples (one for each combination of ranks and axes that it may "
+               "have) rewrites by other rules lead from its source to its target. A line has the name, the examples, "
+               "how many were derived, the most rewrites that one took, and the rules that were used.",
+    .epilog = "Exit codes: 0 every rule is derived at all its examples, 1 some are not, 2 wrong command line, 3 bad "
+              "input.",
+    .options = specs,
+};
+
+typedef VEC(const struct rule *) rule_list;
+
+struct derivation {
+    size_t n_examples, n_derived;
+    int steps;        // of the longest chain
+    rule_list used;   // by the chains of all examples
+    struct text missing;
+};
+
+static bool is_target(void *context, const struct graph *g)
+{
+    return graph_equal(g, context);
+}
+
+static void note_used(struct derivation *d, const struct reach_chain *chain)
+{
+    d->steps = chain->n > d->steps ? chain->n : d->steps;
+    for (int i = 0; i < chain->n; i++) {
+        bool is_known = false;
+        for (size_t k = 0; k < d->used.count; k++)
+            is_known = is_known || d->used.items[k] == chain->rules[i];
+        if (!is_known)
+            vec_push(&d->used, chain->rules[i]);
+    }
+}
+
+static void derive(const struct rule *rule, const struct reach *reach, int64_t random, struct typing *typing,
+                   struct derivation *ret)
+{
+    struct examples examples;
+    struct reach_chain chain;
+    examples_make(&examples, rule, typing);
+    examples_add_random(&examples, rule, typing, (uint32_t)random);
+    examples_set_weights(&examples, rule_weights(rule));
+    ret->n_examples = examples.items.count;
+    for (size_t i = 0; i < examples.items.count; i++)
+        if (reach_visit(reach, &examples.items.items[i].source, is_target, &examples.items.items[i].target, &chain)) {
+            ret->n_derived++;
+            note_used(ret, &chain);
+        } else
+            graph_print(&ret->missing, &examples.items.items[i].source);
+    examples_free(&examples);
+}
+
+static void derive_all(const struct rule_set *set, const struct reach *reach, const struct options *o,
+                       struct derivation *ret)
+{
+#pragma omp parallel num_threads(o->threads ? (int)o->threads : omp_get_max_threads())
+    {
+        struct typing typing;
+        typing_init(&typing);
+#pragma omp for schedule(dynamic)
+        for (size_t i = 0; i < set->rules.count; i++)
+            derive(set->rules.items[i], reach, o->random, &typing, &ret[i]);
+        typing_free(&typing);
+    }
+}
+
+static void print_derivation(const struct rule *rule, const struct derivation *d, bool with_missing)
+{
+    printf("%-32s %3zu %3zu %d", rule->name, d->n_examples, d->n_derived, d->steps);
+    for (size_t i = 0; i < d->used.count; i++)
+        printf(" %s", d->used.items[i]->name);
+    printf("\n%s", with_missing && d->missing.count ? d->missing.chars : "");
+}
+
+// ret_is_all: every rule is derived at all its examples.
+static void run(const struct options *o, const struct rule_set *set, const struct rule_set *others, bool *ret_is_all)
+{
+    struct derivation *derivations = mem_alloc_zero((set->rules.count + 1) * sizeof *derivations);
+    struct reach reach = {(const struct rule *const *)others->rules.items, others->rules.count, (int)o->steps,
+                          (int)o->graphs};
+    derive_all(set, &reach, o, derivations);
+    *ret_is_all = true;
+    for (size_t i = 0; i < set->rules.count; i++) {
+        print_derivation(set->rules.items[i], &derivations[i], o->missing);
+        *ret_is_all =
+            *ret_is_all && derivations[i].n_examples > 0 && derivations[i].n_derived == derivations[i].n_examples;
+        vec_free(&derivations[i].used);
+        text_free(&derivations[i].missing);
+    }
+    mem_free(derivations, (set->rules.count + 1) * sizeof *derivations);
+}
+
+static bool read_all(struct rule_set *set, int n_paths, char **paths, struct error *error)
+{
+    for (int i = 0; i < n_paths; i++)
+        if (!rule_set_read(set, paths[i], error))
+            return false;
+    return true;
+}
+
+int command_derive(int argc, char **argv)
+{
+    struct options options = {.steps = 3, .graphs = 1000, .random = 40};
+    struct error error = {.code = EXIT_BAD_INPUT};
+    int code;
+    bool is_good = false, is_all = false;
+    struct arena arena;
+    struct rule_set set, others;
+    if (!options_begin(&program, &argc, argv, &options, &code))
+        return code;
+    arena_init(&arena);
+    rule_set_init(&set, &arena);
+    rule_set_init(&others, &arena);
+    if (argc == 0 || !options.from)
+        error_set_code(&error, EXIT_USAGE, NULL, "expected files of rules, and --from FILE (see --help)");
+    else
+        is_good = read_all(&set, argc, argv, &error) && rule_set_read(&others, options.from, &error);
+    if (is_good)
+        run(&options, &set, &others, &is_all);
+    rule_set_free(&set);
+    rule_set_free(&others);
+    arena_free(&arena);
+    return !is_good ? error_exit(program.name, &error) : is_all ? EXIT_DONE : EXIT_CHECK_FAILED;
+}
