@@ -29,11 +29,13 @@ BAD = {
     "lint-style": [[ABSENT]],
     "onnx-tests-table": [[ABSENT]],
     "peak-memory": [["--", "./absent"], ["--of", ABSENT, "--", "true"]],
+    "program-pages": [["man", ABSENT, "out"]],
     "prove-rules": [[ABSENT, ABSENT, "out", "kept"], [ABSENT]],
     "saturation-tables": [[ABSENT, ABSENT]],
     "search-figures": [[ABSENT]],
     "search-scaling": [["--program", "./absent"]],
     "tensat-rules": [[ABSENT], ["."]],
+    "written-table": [[ABSENT], [NONSENSE]],
     "unproved-table": [[ABSENT, "out"], [NONSENSE, f"{ABSENT}/out"]],
 }
 
