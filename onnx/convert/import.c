@@ -275,6 +275,8 @@ bool import_convert(struct importer *im, struct conversion *c)
     if (c->opset < row->first_opset || c->opset > row->last_opset)
         return cannot(c, "its meaning in operator set %" PRId64 " is not known", c->opset);
     c->parameter = row->parameter;
+    if (row->keeping == KEPT_UNREAD && !im->options->expands)
+        return keep_for(c, row->reason);
     struct graph_mark mark = graph_mark(&im->model->graph);
     bool is_converted = row->convert(c);
     for (uint32_t i = 0; is_converted && i < c->n_outputs; i++)

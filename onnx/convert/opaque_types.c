@@ -75,8 +75,8 @@ static void broadcast(struct conversion *c, struct type *types)
 
 static void recurrent(struct conversion *c, struct type *types)
 {
-    const struct type *x = known_input(c, 0);
-    int64_t hidden = int_attribute(c, "hidden_size", -1);
+    const struct type *x = known_input(c, 0), *weights = known_input(c, 2);
+    int64_t hidden = int_attribute(c, "hidden_size", weights && weights->rank == 3 ? weights->dim[2] : -1);
     if (!x || x->rank != 3 || hidden < 1)
         return;
     int64_t directions = text_attribute_is(c, "direction", "bidirectional", "forward") ? 2 : 1;

@@ -1,14 +1,13 @@
 """What onnxsim, onnxslim, ONNX Runtime's own optimization ahead of time, and taso-opt make of models: nodes, how long and
-with how much memory, and how the results run in ONNX Runtime. `taso` is taso-opt without a search (--budget 0: what import
-simplifies), and `taso, searched`, with --search, taso-opt as it comes, with a time for its search. Constants are no nodes. The
-speed is that of the original over that of the result: medians of runs by turns, over several loads of all. An output
-that differs from the original's by more than 1e-4 of its largest value is told of below the table."""
+with how much memory, and how the results run in ONNX Runtime. `taso` is taso-opt without a search (--budget 0: what
+import simplifies), and `taso, searched`, with --search, taso-opt as it comes, with a time for its search. Constants are
+no nodes. The speed is how many times longer the original takes: shortest runs, by turns, over several loads of all. An
+output that differs from the original's by more than 1e-4 of its largest value is told of below the table."""
 
 import argparse
 import datetime
 import os
 import pathlib
-import statistics
 import subprocess
 import sys
 import time
@@ -60,24 +59,25 @@ def command_of(tool, model, out, shapes, options):
                    else ["--time", str(options.search), "--runtime", "onnxruntime", "--python", sys.executable])
 
 
+def peak_of(process):
+    """MiB so far; 0 when it is over. What wait4 tells begins with the memory of this process."""
+    status = pathlib.Path(f"/proc/{process}/status").read_text(encoding="utf-8")
+    return max([int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM")], default=0)
+
+
 def run_measured(command, limit):
     """Seconds and MiB at the peak. RuntimeError: why there is no result."""
-    begin = time.perf_counter()
-    child = subprocess.Popen([*map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while True:
-        ended, status, usage = os.wait4(child.pid, os.WNOHANG)
-        seconds = time.perf_counter() - begin
-        if ended:
-            child.returncode = os.waitstatus_to_exitcode(status)
-            break
-        if seconds > limit:
-            child.kill()
-            child.wait()
-            raise RuntimeError(f"was not done after {limit} s")
-        time.sleep(0.01)
+    begin, peak = time.perf_counter(), 0
+    with subprocess.Popen([*map(str, command)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+        while child.poll() is None:
+            peak = peak_of(child.pid) or peak
+            if time.perf_counter() - begin > limit:
+                child.kill()
+                raise RuntimeError(f"was not done after {limit} s")
+            time.sleep(0.01)
     if child.returncode:
         raise RuntimeError(f"ended with {child.returncode}")
-    return seconds, usage.ru_maxrss / 1024
+    return time.perf_counter() - begin, peak
 
 
 def nodes_of(path):
@@ -94,7 +94,7 @@ def largest_difference(expected, found):
 
 
 def speeds(files, threads, options):
-    """By tool: the original's median over the result's, and the difference of the outputs."""
+    """By tool: the original's shortest run over the result's, and the difference of the outputs."""
     from models.runtime import random_inputs, session_of
     times, differences = {tool: [] for tool in files}, {}
     for _ in range(options.loads):
@@ -108,8 +108,7 @@ def speeds(files, threads, options):
                 begin = time.perf_counter()
                 session.run(None, inputs)
                 times[tool].append(time.perf_counter() - begin)
-    original = statistics.median(times["original"])
-    return {tool: original / statistics.median(values) for tool, values in times.items()}, differences
+    return {tool: min(times["original"]) / min(values) for tool, values in times.items()}, differences
 
 
 def compare(name, options, notes):
@@ -150,12 +149,11 @@ def main():
     notes, rows = [], []
     for name in options.names:
         rows += compare(name, options, notes)
-        print(markdown_table(COLUMNS, rows), flush=True)
-    text = heading(options) + markdown_table(COLUMNS, rows) + "\n"
-    text += "".join(f"\n- {note}" for note in notes) + ("\n" if notes else "")
-    if options.markdown:
-        options.markdown.write_text(text, encoding="utf-8")
-    print(text, end="")
+        print(markdown_table(COLUMNS, rows[-1 - len(options.tools) - 1:]), flush=True)
+        if options.markdown:
+            text = heading(options) + markdown_table(COLUMNS, rows) + "\n"
+            options.markdown.write_text(text + "".join(f"\n- {note}" for note in notes) + "\n" * bool(notes), encoding="utf-8")
+    print(*notes, sep="\n")
     return 0
 
 

@@ -31,7 +31,8 @@ struct conversion {
 enum keeping {
     CONVERTED,
     KEPT_UNLESS_CONSTANT,
-    KEPT,   // of constants, too: runtimes look for it behind quantized weights
+    KEPT,          // of constants, too: runtimes look for it behind quantized weights
+    KEPT_UNREAD,   // of constants, too: what it computes is long, and opaque_types.c types it
 };
 // One row of the table of ONNX operators (converters.def).
 struct converter {
