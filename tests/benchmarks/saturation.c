@@ -1,8 +1,9 @@
 // `benchmark_saturation RULES MODEL.onnx [option=value ...]`: what exploring a model's e-graph takes, and what
 // extraction makes of it under made-up costs, as one line of JSON. Options: nodes, rounds, k_multi, threads, cycles (0
-// kept, 1 vanilla, 2 efficient), restarts (of the integer program; 0: greedy alone), branches, ilp_nodes, seconds, fake
-// (1: costs of the fake device, which fuses, instead), searches (1: whole searches instead: backtracking, saturation
-// alone, and both).
+// kept, 1 vanilla, 2 efficient), restarts (of the integer program; 0: greedy alone), branches, ilp_nodes, program (most
+// nodes of a program; 0: any), seconds, fake (1: costs of the fake device, which fuses, instead), searches (1: whole
+// searches instead: backtracking, saturation alone, and both), budget (of the former before saturation alone),
+// egraph_rules (a file; otherwise RULES).
 #include "optimizer/search/saturation/saturation.h"
 #include "backends/fake/fake.h"
 #include "core/system/clock.h"
@@ -22,6 +23,9 @@
 struct arguments {
     long nodes, rounds, k_multi, threads, cycles, restarts, branches, ilp_nodes, seconds, fake, searches, program,
         budget;
+    const char *egraph_rules;
+    size_t n_first;       // rules that backtracking has
+    bool *is_of_egraph;   // by number; NULL: all are
 };
 
 static void read_option(struct arguments *a, const char *text)
@@ -37,6 +41,8 @@ static void read_option(struct arguments *a, const char *text)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strncmp(text, known[i].name, strlen(known[i].name)) == 0)
             *known[i].value = atol(text + strlen(known[i].name));
+    if (strncmp(text, "egraph_rules=", 13) == 0)
+        a->egraph_rules = text + 13;
 }
 
 static void tell(const struct exploration *x, double cpu, const struct candidates *all, double before)
@@ -51,6 +57,7 @@ static void tell(const struct exploration *x, double cpu, const struct candidate
                 e->n_live, e->n_classes, x->rounds.count, exploration_end_names[x->end], x->seconds, cpu,
                 x->seconds_searching, x->seconds_cycles, x->n_prevented, x->n_resolved, egraph_memory(e),
                 all->seconds_pricing, all->seconds_extracting, before, all->bound);
+    text_printf(&out, ", \"cheapest\": %.9g", all->best);
     for (size_t i = 0; i < all->items.count; i++)
         text_printf(&out, ", \"%s%s\": %.9g", all->items.items[i].extraction,
                     all->items.items[i].pricing == PRICED_ALONE ? "" : " behind", all->items.items[i].cost);
@@ -86,13 +93,18 @@ static struct searched search(const struct graph *g, const struct rule_set *rule
     saturation.exploration.rounds = (uint32_t)a->rounds;
     saturation.exploration.k_multi = (uint32_t)a->k_multi;
     saturation.exploration.threads = (uint32_t)a->threads;
+    saturation.is_chosen = a->is_of_egraph;
+    struct rule_set first = {.arena = rules->arena};
+    for (size_t i = 0; i < a->n_first; i++)
+        vec_push(&first.rules, rules->rules.items[i]);
     double started = clock_seconds();
-    search_graph(g, rules, cost, &options, &result);
+    search_graph(g, &first, cost, &options, &result);
     if (saturates)
         saturation_improve(&result, g, rules, cost, &saturation);
     struct searched s = {result.seconds_before, result.seconds_after, clock_seconds() - started,
                          result.saturation.is_better};
     search_result_free(&result);
+    vec_free(&first.rules);
     return s;
 }
 
@@ -146,9 +158,29 @@ static void explore(const struct graph *g, const struct rule_set *rules, const s
     vec_free(&outputs);
 }
 
+static bool read_rules(struct rule_set *rules, const char *path, struct arguments *a, struct error *error)
+{
+    if (!rule_set_read(rules, path, error))
+        return false;
+    a->n_first = rules->rules.count;
+    if (!a->egraph_rules)
+        return true;
+    bool is_read = rule_set_read(rules, a->egraph_rules, error);
+    a->is_of_egraph = arena_array(rules->arena, bool, rules->rules.count + 1);
+    for (size_t i = 0; i < rules->rules.count; i++)
+        a->is_of_egraph[i] = i >= a->n_first;
+    return is_read;
+}
+
 int main(int argc, char **argv)
 {
-    struct arguments a = {50000, 15, 1, 1, CYCLES_EFFICIENT, 0, 1000, 1000, 0, 0, 0};
+    struct arguments a = {.nodes = 50000,
+                          .rounds = 15,
+                          .k_multi = 1,
+                          .threads = 1,
+                          .cycles = CYCLES_EFFICIENT,
+                          .branches = 1000,
+                          .ilp_nodes = 1000};
     struct error error = {.code = EXIT_BAD_INPUT};
     struct import_options import = {.fold_limit = IMPORT_FOLD_LIMIT};
     struct arena arena;
@@ -161,7 +193,7 @@ int main(int argc, char **argv)
         read_option(&a, argv[i]);
     arena_init(&arena);
     rule_set_init(&rules, &arena);
-    if (!rule_set_read(&rules, argv[1], &error) || !onnx_file_open(&file, argv[2], &error) ||
+    if (!read_rules(&rules, argv[1], &a, &error) || !onnx_file_open(&file, argv[2], &error) ||
         !import_model(&model, &file, &import, &error)) {
         error_print(stderr, "benchmark_saturation", &error);
         return (int)error.code;
