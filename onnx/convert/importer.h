@@ -27,7 +27,7 @@ struct importer {
     size_t n_weights_noted;             // as far as that table knows them
     int64_t folded_elements;            // computed so far
     struct arena scratch;               // of one node's conversion
-    // Of a model with symbols, which is imported at several bindings in lockstep (lockstep.c).
+    // Of a model with symbols, which is imported at several bindings in lockstep (lockstep.h).
     const struct importer *peers;         // all of them, N_PROBES, this one among them; NULL: none
     const struct imported_model *named;   // that has the symbols and their sizes; NULL: symbols stay unbound
     int probe;                            // whose sizes they have

@@ -5,8 +5,9 @@
 // What an opaque node makes of shapes is still *known* at each binding. A node that is told a size by it (Reshape,
 // Expand) is converted as if it were constant; the graph does not read it then. Only arithmetic that is one function of
 // all sizes is known that way: comparisons and roundings are not, as they may come out otherwise at other bindings.
+#include "onnx/convert/lockstep.h"
+
 #include "core/text/error.h"
-#include "onnx/convert/importer.h"
 
 #include <string.h>
 
@@ -14,26 +15,6 @@
 
 // With known values for inputs; the same without computing constants; on the tensors alone.
 enum attempt { WITH_VALUES, WITHOUT_FOLDING, ON_TENSORS, N_ATTEMPTS };
-
-struct lockstep {
-    struct importer importers[N_PROBES];
-    struct imported_model *models[N_PROBES];
-    struct conversion c[N_PROBES];   // of the node at hand
-    struct sizes *sizes;
-    // Before the node was converted; the same in all.
-    struct graph_mark mark;
-    size_t n_weights;
-    uint32_t n_values;   // weights that stand for known values, the first ones that were added
-    bool is_typed;       // what an attempt made of the node's outputs says their types
-    struct type *types[N_PROBES];
-    const void **values[N_PROBES];   // of the node's outputs, where an attempt made them known; NULL: it did not
-    size_t n_opaque;                 // nodes that are kept though they compute with no shapes
-};
-
-static const struct graph *graph_of(const struct lockstep *l, int k)
-{
-    return &l->models[k]->graph;
-}
 
 // --- sizes -----------------------------------------------------------------------------------------------------------
 
@@ -70,7 +51,7 @@ static bool have_one_type(struct lockstep *l, tensor_id t)
 
 // --- weights ---------------------------------------------------------------------------------------------------------
 
-static const void *data_of(const struct lockstep *l, int k, size_t index)
+const void *lockstep_weight(const struct lockstep *l, int k, size_t index)
 {
     struct error ignored;
     const void *data;
@@ -86,7 +67,7 @@ static bool is_same_weight(const struct lockstep *l, size_t index)
             return false;
         if (w->tensor || w->sparse)
             continue;
-        const void *a = data_of(l, 0, index), *b = data_of(l, k, index);
+        const void *a = lockstep_weight(l, 0, index), *b = lockstep_weight(l, k, index);
         if (!a || !b || memcmp(a, b, type_bytes(&w->type)) != 0)
             return false;
     }
@@ -206,116 +187,6 @@ static bool have_same_outputs(const struct lockstep *l)
                 (l->c[k].outputs[i] != NO_TENSOR && stands_for_value(l, graph_of(l, k), l->c[k].outputs[i])))
                 return false;
     return true;
-}
-
-// --- arithmetic of shapes --------------------------------------------------------------------------------------------
-
-static bool is_one_of(const char *const *names, const struct onnx_string *name)
-{
-    for (; *names; names++)
-        if (onnx_string_is(name, *names))
-            return true;
-    return false;
-}
-
-// What input `i` of the node is at a binding, entry by entry; the only entry of a single one.
-static bool known_entry(const struct lockstep *l, int k, uint32_t i, int64_t entry, int64_t *ret_value)
-{
-    const struct conversion *c = &l->c[k];
-    struct imported_weight *w = input_of(c, i) == NO_TENSOR ? NULL : weight_of(l->models[k], input_of(c, i));
-    const void *data = w ? data_of(l, k, (size_t)(w - l->models[k]->weights.items)) : NULL;
-    if (!data || w->type.dtype != DTYPE_I64 || type_elements(&w->type) == 0)
-        return false;
-    *ret_value = ((const int64_t *)data)[type_elements(&w->type) == 1 ? 0 : entry];
-    return true;
-}
-
-static int64_t entries_of_inputs(const struct lockstep *l)
-{
-    int64_t n = 1;
-    for (uint32_t i = 0; i < l->c[0].n_inputs; i++) {
-        int64_t own = input_of(&l->c[0], i) == NO_TENSOR ? 1 : type_elements(type_of(&l->c[0], input_of(&l->c[0], i)));
-        n = own > n ? own : n;
-    }
-    return n;
-}
-
-// Sums of sizes, and products: nothing is taken away.
-static bool is_never_negative(struct lockstep *l, const int64_t *at)
-{
-    struct size_form form;
-    if (!sizes_fit(l->sizes, at, &form) || form.constant < 0)
-        return false;
-    for (uint32_t i = 0; i < l->sizes->n_factors; i++) {
-        const struct size_factor *f = &l->sizes->factors[i];
-        bool is_sum = f->constant >= 0;
-        for (uint32_t j = 0; j < l->sizes->n_symbols; j++)
-            is_sum = is_sum && f->weights[j] >= 0;
-        if (form.powers[i] && !is_sum)
-            return false;
-    }
-    return true;
-}
-
-static bool is_constantly_negative(const int64_t *at)
-{
-    for (int k = 0; k < N_PROBES; k++)
-        if (at[k] >= 0 || at[k] != at[0])
-            return false;
-    return true;
-}
-
-// The same function of the symbols, or a size and a number below zero (-1 in the shapes that exporters write).
-static bool comparison_is_decided(struct lockstep *l, int64_t entry)
-{
-    int64_t x[N_PROBES], y[N_PROBES];
-    struct size_form form;
-    for (int k = 0; k < N_PROBES; k++)
-        if (!known_entry(l, k, 0, entry, &x[k]) || !known_entry(l, k, 1, entry, &y[k]))
-            return false;
-    if (memcmp(x, y, sizeof x) == 0)
-        return sizes_fit(l->sizes, x, &form);
-    return (is_constantly_negative(x) && is_never_negative(l, y)) ||
-           (is_constantly_negative(y) && is_never_negative(l, x));
-}
-
-static bool quotient_is_exact(struct lockstep *l, int64_t entry)
-{
-    for (int k = 0; k < N_PROBES; k++) {
-        int64_t x, y;
-        if (!known_entry(l, k, 0, entry, &x) || !known_entry(l, k, 1, entry, &y) || y == 0 || x % y)
-            return false;
-    }
-    return true;
-}
-
-static bool holds_for_entries(struct lockstep *l, bool (*holds)(struct lockstep *l, int64_t entry))
-{
-    int64_t n = entries_of_inputs(l);
-    for (int64_t i = 0; i < n; i++)
-        if (!holds(l, i))
-            return false;
-    return true;
-}
-
-static bool makes_integers(const struct lockstep *l)
-{
-    const struct type *t = type_of(&l->c[0], l->c[0].outputs[0]);
-    return t->dtype == DTYPE_I64 || t->dtype == DTYPE_I32;
-}
-
-// Is what the node makes of known values the same function of the symbols at all bindings?
-static bool is_arithmetic_of_shapes(struct lockstep *l)
-{
-    static const char *const places[] = {"Gather", "Slice", "Concat",    "Unsqueeze", "Squeeze", "Reshape", "Identity",
-                                         "Expand", "Where", "Transpose", "Shape",     "Size",    "Flatten", NULL};
-    static const char *const arithmetic[] = {"Add", "Sub", "Mul", "Neg", "ReduceProd", "Cast", NULL};
-    const struct onnx_string *name = &l->c[0].node->op_type;
-    if (l->c[0].n_outputs != 1 || !onnx_node_has_standard_domain(l->c[0].node))
-        return false;
-    return is_one_of(places, name) || (is_one_of(arithmetic, name) && makes_integers(l)) ||
-           (onnx_string_is(name, "Div") && holds_for_entries(l, quotient_is_exact)) ||
-           (onnx_string_is(name, "Equal") && holds_for_entries(l, comparison_is_decided));
 }
 
 // --- one attempt -----------------------------------------------------------------------------------------------------
@@ -438,7 +309,7 @@ static void note_values(struct lockstep *l)
     }
     for (int k = 0; k < N_PROBES; k++) {
         const struct imported_weight *w = weight_of(l->models[k], l->c[k].outputs[0]);
-        l->values[k][0] = data_of(l, k, (size_t)(w - l->models[k]->weights.items));
+        l->values[k][0] = lockstep_weight(l, k, (size_t)(w - l->models[k]->weights.items));
     }
 }
 
@@ -594,7 +465,7 @@ static bool import_leaves(struct lockstep *l, const bool **ret_is_live)
     return true;
 }
 
-static bool import_everywhere(struct lockstep *l)
+bool import_everywhere(struct lockstep *l)
 {
     const bool *is_live;
     if (!import_leaves(l, &is_live))
@@ -604,171 +475,4 @@ static bool import_everywhere(struct lockstep *l)
             import_node_everywhere(l, (uint32_t)i);
     import_outputs(&l->importers[0]);
     return true;
-}
-
-// --- bindings --------------------------------------------------------------------------------------------------------
-// What a model allows is not known. Most go with sizes of all kinds, some with a few hundred (positions are learned for
-// so many), some with less. One of the bindings is larger than what models compare sizes with, where that is allowed.
-
-#define N_RANGES 3
-#define SMALL_PROBE 2   // the least sizes; that of the first symbol has many divisors
-#define MOST_SHIFTS 12
-
-static const int64_t ranges[N_RANGES][N_PROBES] = {
-    {211, 150, 96, 331, 5003}, {101, 70, 32, 83, 397}, {13, 10, 8, 11, 29}};
-
-static bool is_prime(int64_t n)
-{
-    for (int64_t d = 2; d * d <= n; d++)
-        if (n % d == 0)
-            return false;
-    return true;
-}
-
-// At the first probe symbols are different primes, later ones where others are not told apart from the model's numbers.
-static void choose_probes(struct sizes *s, size_t n_symbols, int range, int shift)
-{
-    int64_t prime = ranges[range][0];
-    for (int skipped = 0; skipped < shift; skipped++)
-        do
-            prime++;
-        while (!is_prime(prime));
-    for (size_t i = 0; i < n_symbols; i++) {
-        int64_t at[N_PROBES] = {prime};
-        for (int k = 1; k < N_PROBES; k++)
-            at[k] = ranges[range][k] + (int64_t)i * (k + (k == 2));
-        sizes_add_symbol(s, at);
-        do
-            prime++;
-        while (!is_prime(prime));
-    }
-}
-
-// --- the model -------------------------------------------------------------------------------------------------------
-
-static void free_all(struct lockstep *l, struct imported_model *models, int first)
-{
-    for (int k = 0; k < N_PROBES; k++) {
-        importer_free(&l->importers[k]);
-        if (k >= first)
-            imported_model_free(&models[k]);
-    }
-}
-
-// At one range of sizes: the model of the first probe. Its symbols are given.
-static bool import_at(struct imported_model *ret_model, const struct imported_model *named, int range, int shift,
-                      struct onnx_file *file, const struct import_options *options, size_t *ret_opaque,
-                      struct error *error)
-{
-    struct lockstep l = {0};
-    struct imported_model others[N_PROBES];
-    for (int k = 0; k < N_PROBES; k++) {
-        l.models[k] = k == 0 ? ret_model : &others[k];
-        importer_init(&l.importers[k], l.models[k], file, options, error);
-        l.importers[k].peers = l.importers;
-        l.importers[k].named = ret_model;
-        l.importers[k].probe = k;
-    }
-    for (size_t i = 0; i < named->symbols.count; i++) {
-        struct imported_symbol symbol = named->symbols.items[i];
-        symbol.name = arena_string(&ret_model->arena, symbol.name);
-        vec_push(&ret_model->symbols, symbol);
-    }
-    l.sizes = &ret_model->sizes;
-    choose_probes(l.sizes, named->symbols.count, range, shift);
-    bool is_imported = import_everywhere(&l);
-    others[0] = *ret_model;
-    free_all(&l, others, is_imported ? 1 : 0);
-    *ret_opaque = l.n_opaque;
-    return is_imported;
-}
-
-// Numbers of the model that a symbol's prime divides would be taken for it. False: no sizes are told apart, or inputs
-// would be larger than any memory.
-static bool import_told_apart(struct imported_model *ret_model, const struct imported_model *named, int range,
-                              struct onnx_file *file, const struct import_options *options, size_t *ret_opaque)
-{
-    struct error ignored = {0};
-    for (int shift = 0; shift < MOST_SHIFTS; shift++) {
-        if (!import_at(ret_model, named, range, shift, file, options, ret_opaque, &ignored))
-            return false;
-        if (sizes_are_told_apart(&ret_model->sizes))
-            return true;
-        imported_model_free(ret_model);
-    }
-    return false;
-}
-
-// Nodes that would be no opaque ones if the symbols had sizes, but for arithmetic of shapes: all symbols the same one,
-// which many numbers divide, so that what fits together for some sizes does.
-static bool find_kept_for_sizes(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
-                                struct error *error)
-{
-    struct imported_model bound, named = *m;
-    struct importer im;
-    for (uint32_t j = 0; j < m->sizes.n_symbols; j++)
-        named.sizes.probes[0][j] = m->sizes.probes[SMALL_PROBE][0];
-    importer_init(&im, &bound, file, options, error);
-    im.named = &named;
-    bool is_imported = import_graph(&im);
-    importer_free(&im);
-    bool *is_opaque = arena_array(&bound.arena, bool, file->model->graph->nodes.count + 1);
-    for (size_t i = 0; i < bound.opaques.count; i++)
-        is_opaque[bound.opaques.items[i].node] = true;
-    for (size_t i = 0; i < m->opaques.count; i++)
-        m->opaques.items[i].is_kept_for_sizes &= !is_opaque[m->opaques.items[i].node];
-    imported_model_free(&bound);
-    return is_imported;
-}
-
-// At the range of sizes at which the least is kept. False: there is none.
-static bool import_best(struct imported_model *ret_model, const struct imported_model *named, struct onnx_file *file,
-                        const struct import_options *options)
-{
-    size_t n_opaque = SIZE_MAX, n_next;
-    for (int range = 0; range < N_RANGES && n_opaque > 0; range++) {
-        struct imported_model next;
-        if (!import_told_apart(&next, named, range, file, options, &n_next))
-            continue;
-        struct imported_model *worse = n_next >= n_opaque ? &next : n_opaque < SIZE_MAX ? ret_model : NULL;
-        if (worse)
-            imported_model_free(worse);
-        if (worse == &next)
-            continue;
-        *ret_model = next;
-        ret_model->graph.arena = &ret_model->arena;
-        n_opaque = n_next;
-    }
-    return n_opaque < SIZE_MAX;
-}
-
-// The symbols of a model, in one that holds nothing else.
-static bool name_symbols(struct imported_model *ret_named, struct onnx_file *file, const struct import_options *options,
-                         bool *ret_has_some, struct error *error)
-{
-    struct importer im;
-    importer_init(&im, ret_named, file, options, error);
-    struct type *types = arena_array(&im.scratch, struct type, im.source->inputs.count + 1);
-    bool is_bound = bind_shapes(&im, types);
-    *ret_has_some = is_bound && find_symbols(&im, types, ret_named) && ret_named->symbols.count > 0;
-    importer_free(&im);
-    return is_bound;
-}
-
-bool import_symbolic(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
-                     struct error *error)
-{
-    struct imported_model named;
-    bool has_symbols;
-    if (!onnx_model_check(file->model, file->path, error))
-        return false;
-    bool is_done = name_symbols(&named, file, options, &has_symbols, error);
-    bool has_kept = is_done && has_symbols && import_best(m, &named, file, options);
-    imported_model_free(&named);
-    if (!is_done || !has_kept)
-        return is_done && import_model(m, file, options, error);
-    if (find_kept_for_sizes(m, file, options, error))
-        return true;
-    imported_model_free(m);
-    return false;
 }

@@ -42,7 +42,8 @@ def optimize(model, *options):
     """The written model and the report."""
     out, report = model.with_suffix(".out.onnx"), model.with_suffix(".json")
     out.unlink(missing_ok=True)
-    done = subprocess.run([OPT, model, "-o", out, "--json", report, *options], capture_output=True, text=True)
+    done = subprocess.run([OPT, model, "-o", out, "--json", report, "--python", sys.executable, *options],
+                          capture_output=True, text=True)
     expect(done.returncode == 0, f"{model.name} {options}: exit code {done.returncode}: {done.stderr}")
     return out, json.loads(report.read_text()), done
 
@@ -118,6 +119,23 @@ def test_checked_here(folder):
     expect([k["operator"] for k in told["kept"]] == ["Slice"] and told["kept"][0]["symbols"] == "sequence",
            f"what the size of sequence keeps is named: {told['kept']}")
     expect("batch=1, sequence=24; batch=3, sequence=24" in done.stdout, f"the report names profiles: {done.stdout}")
+    expect_agreement(path, out)
+
+
+def test_faster(folder):
+    """Half of all products are spared: what is timed at two profiles is written."""
+    random, nodes, weights, x = np.random.default_rng(4), [], {}, "x"
+    for layer in range(3):
+        parts = [f"{w}{layer}" for w in "ab"]
+        weights |= {w: (random.standard_normal((256, 256)) / 16).astype(np.float32) for w in parts}
+        nodes += [("MatMul", [x, w], [f"x{w}"], {}) for w in parts]
+        nodes += [("Add", [f"x{w}" for w in parts], [f"s{layer}"], {}), ("Relu", [f"s{layer}"], [f"r{layer}"], {})]
+        x = f"r{layer}"
+    path = save(folder / "pairs.onnx", nodes, [value("x", "batch", "sequence", 256)],
+                [value(x, "batch", "sequence", 256)], weights)
+    out, report, _ = optimize(path, "--threads", "1", "--finalists", "1", "--measure-seconds", "1",
+                              "--profile", "batch=1,4", "--profile", "sequence=48")
+    expect(report["optimized"] and len(report["symbols"]["profiles"]) == 2, f"pairs: {report['kept_reason']}")
     expect_agreement(path, out)
 
 
@@ -289,7 +307,7 @@ def test_usage(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for test in (test_exports, test_checked_here, test_shared_symbol, test_unnamed, test_size_of_output_only,
+        for test in (test_exports, test_checked_here, test_faster, test_shared_symbol, test_unnamed, test_size_of_output_only,
                      test_sums_of_symbols, test_large, test_binding, test_cuts, test_rules_of_some_sizes, test_usage):
             test(pathlib.Path(name))
     print(f"{len(failures)} failures")

@@ -1,0 +1,34 @@
+// What import in lockstep shares. Private to onnx.
+#ifndef ONNX_CONVERT_LOCKSTEP_H
+#define ONNX_CONVERT_LOCKSTEP_H
+#include "onnx/convert/importer.h"
+
+struct lockstep {
+    struct importer importers[N_PROBES];
+    struct imported_model *models[N_PROBES];
+    struct conversion c[N_PROBES];   // of the node at hand
+    struct sizes *sizes;
+    // Before the node was converted; the same in all.
+    struct graph_mark mark;
+    size_t n_weights;
+    uint32_t n_values;   // weights that stand for known values, the first ones that were added
+    bool is_typed;       // what an attempt made of the node's outputs says their types
+    struct type *types[N_PROBES];
+    const void **values[N_PROBES];   // of the node's outputs, where an attempt made them known; NULL: it did not
+    size_t n_opaque;                 // nodes that are kept though they compute with no shapes
+};
+
+static inline const struct graph *graph_of(const struct lockstep *l, int k)
+{
+    return &l->models[k]->graph;
+}
+
+// --- lockstep.c ------------------------------------------------------------------------------------------------------
+bool import_everywhere(struct lockstep *l);                                   // into all models
+const void *lockstep_weight(const struct lockstep *l, int k, size_t index);   // its elements; NULL: there are none
+
+// --- shape_arithmetic.c ----------------------------------------------------------------------------------------------
+// Is what the node at hand makes of known values the same function of the symbols at all bindings?
+bool is_arithmetic_of_shapes(struct lockstep *l);
+bool makes_integers(const struct lockstep *l);   // its first output
+#endif

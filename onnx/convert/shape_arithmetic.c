@@ -1,0 +1,112 @@
+// Arithmetic of shapes that is one function of all sizes. Comparisons are such where they are decided for all sizes,
+// and quotients where nothing is left over.
+#include "onnx/convert/lockstep.h"
+
+#include <string.h>
+
+static bool is_one_of(const char *const *names, const struct onnx_string *name)
+{
+    for (; *names; names++)
+        if (onnx_string_is(name, *names))
+            return true;
+    return false;
+}
+
+// What input `i` of the node is at a binding, entry by entry; the only entry of a single one.
+static bool known_entry(const struct lockstep *l, int k, uint32_t i, int64_t entry, int64_t *ret_value)
+{
+    const struct conversion *c = &l->c[k];
+    struct imported_weight *w = input_of(c, i) == NO_TENSOR ? NULL : weight_of(l->models[k], input_of(c, i));
+    const void *data = w ? lockstep_weight(l, k, (size_t)(w - l->models[k]->weights.items)) : NULL;
+    if (!data || w->type.dtype != DTYPE_I64 || type_elements(&w->type) == 0)
+        return false;
+    *ret_value = ((const int64_t *)data)[type_elements(&w->type) == 1 ? 0 : entry];
+    return true;
+}
+
+static int64_t entries_of_inputs(const struct lockstep *l)
+{
+    int64_t n = 1;
+    for (uint32_t i = 0; i < l->c[0].n_inputs; i++) {
+        int64_t own = input_of(&l->c[0], i) == NO_TENSOR ? 1 : type_elements(type_of(&l->c[0], input_of(&l->c[0], i)));
+        n = own > n ? own : n;
+    }
+    return n;
+}
+
+// Sums of sizes, and products: nothing is taken away.
+static bool is_never_negative(struct lockstep *l, const int64_t *at)
+{
+    struct size_form form;
+    if (!sizes_fit(l->sizes, at, &form) || form.constant < 0)
+        return false;
+    for (uint32_t i = 0; i < l->sizes->n_factors; i++) {
+        const struct size_factor *f = &l->sizes->factors[i];
+        bool is_sum = f->constant >= 0;
+        for (uint32_t j = 0; j < l->sizes->n_symbols; j++)
+            is_sum = is_sum && f->weights[j] >= 0;
+        if (form.powers[i] && !is_sum)
+            return false;
+    }
+    return true;
+}
+
+static bool is_constantly_negative(const int64_t *at)
+{
+    for (int k = 0; k < N_PROBES; k++)
+        if (at[k] >= 0 || at[k] != at[0])
+            return false;
+    return true;
+}
+
+// The same function of the symbols, or a size and a number below zero (-1 in the shapes that exporters write).
+static bool comparison_is_decided(struct lockstep *l, int64_t entry)
+{
+    int64_t x[N_PROBES], y[N_PROBES];
+    struct size_form form;
+    for (int k = 0; k < N_PROBES; k++)
+        if (!known_entry(l, k, 0, entry, &x[k]) || !known_entry(l, k, 1, entry, &y[k]))
+            return false;
+    if (memcmp(x, y, sizeof x) == 0)
+        return sizes_fit(l->sizes, x, &form);
+    return (is_constantly_negative(x) && is_never_negative(l, y)) ||
+           (is_constantly_negative(y) && is_never_negative(l, x));
+}
+
+static bool quotient_is_exact(struct lockstep *l, int64_t entry)
+{
+    for (int k = 0; k < N_PROBES; k++) {
+        int64_t x, y;
+        if (!known_entry(l, k, 0, entry, &x) || !known_entry(l, k, 1, entry, &y) || y == 0 || x % y)
+            return false;
+    }
+    return true;
+}
+
+static bool holds_for_entries(struct lockstep *l, bool (*holds)(struct lockstep *l, int64_t entry))
+{
+    int64_t n = entries_of_inputs(l);
+    for (int64_t i = 0; i < n; i++)
+        if (!holds(l, i))
+            return false;
+    return true;
+}
+
+bool makes_integers(const struct lockstep *l)
+{
+    const struct type *t = type_of(&l->c[0], l->c[0].outputs[0]);
+    return t->dtype == DTYPE_I64 || t->dtype == DTYPE_I32;
+}
+
+bool is_arithmetic_of_shapes(struct lockstep *l)
+{
+    static const char *const places[] = {"Gather", "Slice", "Concat",    "Unsqueeze", "Squeeze", "Reshape", "Identity",
+                                         "Expand", "Where", "Transpose", "Shape",     "Size",    "Flatten", NULL};
+    static const char *const arithmetic[] = {"Add", "Sub", "Mul", "Neg", "ReduceProd", "Cast", NULL};
+    const struct onnx_string *name = &l->c[0].node->op_type;
+    if (l->c[0].n_outputs != 1 || !onnx_node_has_standard_domain(l->c[0].node))
+        return false;
+    return is_one_of(places, name) || (is_one_of(arithmetic, name) && makes_integers(l)) ||
+           (onnx_string_is(name, "Div") && holds_for_entries(l, quotient_is_exact)) ||
+           (onnx_string_is(name, "Equal") && holds_for_entries(l, comparison_is_decided));
+}

@@ -1,0 +1,123 @@
+// Sizes as functions of symbols: found by their values at the probes, and told apart at the first.
+#include "graph/sizes.h"
+
+#include "core/memory/arena.h"
+#include "tests/support/check.h"
+
+static struct sizes two_symbols(void)
+{
+    struct sizes s = {0};
+    sizes_add_symbol(&s, (int64_t[]){211, 150, 96, 331, 5003});
+    sizes_add_symbol(&s, (int64_t[]){223, 151, 99, 334, 5007});
+    return s;
+}
+
+static int64_t value_at(struct sizes *s, const int64_t *at, int64_t x, int64_t y)
+{
+    struct size_form form;
+    int64_t binding[MAX_SYMBOLS] = {x, y};
+    return sizes_fit(s, at, &form) ? sizes_form_at(s, &form, binding) : -2;
+}
+
+// 12 x, x y, x + y, 2 x + 2 y + 6, 7
+static void finds_functions(void **state)
+{
+    (void)state;
+    struct sizes s = two_symbols();
+    int64_t at[5][N_PROBES];
+    for (int k = 0; k < N_PROBES; k++) {
+        int64_t x = s.probes[k][0], y = s.probes[k][1];
+        at[0][k] = 12 * x;
+        at[1][k] = x * y;
+        at[2][k] = x + y;
+        at[3][k] = 2 * x + 2 * y + 6;
+        at[4][k] = 7;
+    }
+    int64_t expected[] = {60, 15, 8, 22, 7};
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(value_at(&s, at[i], 5, 3), expected[i]);
+    assert_true(sizes_are_told_apart(&s));
+    assert_int_equal(sizes_at(&s, 3 * (211 + 223), (int64_t[MAX_SYMBOLS]){5, 3}), 24);
+    assert_false(sizes_varies(&s, 768));
+    assert_true(sizes_depends(&s, 211 * 5, 0));
+    assert_false(sizes_depends(&s, 211 * 5, 1));
+    sizes_free(&s);
+}
+
+// Half of x where that is even, x cut at 512, and numbers that follow no rule.
+static void refuses_what_is_none(void **state)
+{
+    (void)state;
+    struct sizes s = two_symbols();
+    int64_t half[N_PROBES], cut[N_PROBES];
+    for (int k = 0; k < N_PROBES; k++) {
+        half[k] = s.probes[k][0] / 2;
+        cut[k] = s.probes[k][0] < 512 ? s.probes[k][0] : 512;
+    }
+    assert_int_equal(value_at(&s, half, 4, 4), -2);
+    assert_int_equal(value_at(&s, cut, 4, 4), -2);
+    assert_int_equal(value_at(&s, (int64_t[]){3, 1, 4, 1, 5}, 4, 4), -2);
+    sizes_free(&s);
+}
+
+// A fixed number that a symbol's prime divides is taken for a multiple of it.
+static void tells_what_is_not_told_apart(void **state)
+{
+    (void)state;
+    struct sizes s = two_symbols();
+    assert_int_equal(value_at(&s, (int64_t[]){422, 422, 422, 422, 422}, 4, 4), 422);
+    assert_false(sizes_are_told_apart(&s));
+    sizes_free(&s);
+}
+
+static void sizes_beyond_any_tensor_are_none(void **state)
+{
+    (void)state;
+    struct sizes s = two_symbols();
+    int64_t many = (int64_t)1 << 40;
+    assert_int_equal(sizes_at(&s, 211 * 223, (int64_t[MAX_SYMBOLS]){many, many}), -1);
+    sizes_free(&s);
+}
+
+// A reshape of x to (x * 4, 2) at other sizes, and one to a fixed shape, which is ill-typed there.
+static void makes_nodes_at_a_binding(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct graph g, there;
+    struct sizes s = two_symbols();
+    node_id nodes[2], copy;
+    arena_init(&arena);
+    graph_init(&g, &arena);
+    graph_init(&there, &arena);
+    struct type type = type_make(DTYPE_F32, 2, (int64_t[]){211, 8});
+    tensor_id x = graph_add_leaf(&g, operators[OP_INPUT], 0, &type);
+    int64_t shapes[2][2] = {{844, 2}, {8, 211}};
+    for (int i = 0; i < 2; i++)
+        assert_true(graph_add(&g, operators[OP_RESHAPE], &(struct attribute_value){2, shapes[i]}, 1, &x, &nodes[i]));
+    int64_t binding[MAX_SYMBOLS] = {3, 1};
+    assert_true(sizes_add_node(&s, binding, &there, &g, g.tensors.items[x].producer, NULL, &copy));
+    tensor_id moved = graph_output_of(&there, copy, 0);
+    assert_int_equal(graph_type(&there, moved)->dim[0], 3);
+    assert_true(sizes_add_node(&s, binding, &there, &g, nodes[0], &moved, &copy));
+    assert_int_equal(graph_type(&there, graph_output_of(&there, copy, 0))->dim[0], 12);
+    type = type_make(DTYPE_F32, 2, (int64_t[]){5, 8});
+    tensor_id other = graph_add_leaf(&there, operators[OP_INPUT], 1, &type);
+    assert_false(sizes_add_node(&s, binding, &there, &g, nodes[1], &other, &copy));
+    graph_free(&there);
+    graph_free(&g);
+    arena_free(&arena);
+    sizes_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(finds_functions),
+        TEST(refuses_what_is_none),
+        TEST(tells_what_is_not_told_apart),
+        TEST(sizes_beyond_any_tensor_are_none),
+        TEST(makes_nodes_at_a_binding),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
