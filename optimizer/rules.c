@@ -40,7 +40,7 @@ static void add_to_egraph(struct optimizing *o, struct rule *r)
     bool is_same = namesake && say_the_same(namesake, r);
     o->is_of_egraph.items[is_same ? namesake->number : r->number] = true;
     if (namesake && !is_same)
-        r->name = arena_printf(&o->arena, "%s-in-egraph", r->name);
+        r->name = arena_printf(&o->arena, "egraph-%s", r->name);
 }
 
 static bool read_rules_of_egraph(struct optimizing *o, const char *path)

@@ -364,6 +364,45 @@ static void add_rewrites(struct text *out, const struct search_result *s)
     text_add(out, "</table></details>\n");
 }
 
+static void add_unions(struct text *out, const struct report *r)
+{
+    const struct search_result *s = r->search;
+    uint64_t most = 0;
+    for (size_t i = 0; i < s->unions.count; i++)
+        most = s->unions.items[i] > most ? s->unions.items[i] : most;
+    text_add(out, "<table id=\"unions\">\n<tr><th>rule</th><th class=\"r\">unions</th></tr>\n");
+    for (size_t i = 0; i < s->unions.count; i++) {
+        if (!s->unions.items[i])
+            continue;
+        text_add(out, "<tr><td>");
+        add_escaped(out, r->rules->rules.items[i]->name);
+        text_add(out, "</td>");
+        add_heat(out, (double)s->unions.items[i] / (double)most, "%.0f", (double)s->unions.items[i]);
+        text_add(out, "</tr>\n");
+    }
+    text_add(out, "</table>\n");
+}
+
+static void add_saturation(struct text *out, const struct report *r)
+{
+    const struct saturation_figures *f = &r->search->saturation;
+    if (!f->is_done)
+        return;
+    text_printf(out,
+                "<h2>Saturation</h2>\n<p class=\"soft\">%" PRIu64 " e-nodes in %" PRIu64 " classes after %" PRIu64
+                " rounds (%s): %" PRIu64 " matches, %" PRIu64 " unions. Cycles: %" PRIu64
+                " applications left out, %" PRIu64 " e-nodes filtered.</p>\n",
+                f->nodes, f->classes, f->rounds, f->end, f->matches, f->unions, f->cycles_prevented,
+                f->cycles_resolved);
+    text_printf(
+        out,
+        "<p class=\"soft\">The cheapest sum of e-nodes is %.4f ms, none is below %.4f ms: a gap of %.2f %%. Of %" PRIu64
+        " graphs priced as a whole %s.</p>\n",
+        1e3 * f->extracted, 1e3 * f->bound, f->extracted > 0 ? 100 * (f->extracted - f->bound) / f->extracted : 0,
+        f->graphs_priced, f->is_better ? "one is the result" : "none was better than what was found before");
+    add_unions(out, r);
+}
+
 static void add_kept(struct text *out, const struct report *r)
 {
     if (r->kept.count == 0)
@@ -460,6 +499,7 @@ void report_print_html(struct text *out, const struct report *r)
     add_course(out, r->search);
     add_rules(out, r);
     add_rewrites(out, r->search);
+    add_saturation(out, r);
     add_costs(out, r);
     add_steps(out, r->steps_after);
     text_add(out, "<script>\n");

@@ -172,6 +172,20 @@ def check_progress(model):
     assert re.search(rb"search: \[#*\.*\].*best [\d.]+ ms of [\d.]+, \d+ graphs expanded, \d+ queued", shown), shown
 
 
+def check_saturation(model):
+    """What an e-graph did stands in the page as in the JSON report."""
+    page, report = model.with_name("saturated.html"), model.with_name("saturated.json")
+    subprocess.run([OPT, model, "--device", "fake", "--quiet", "--search", "saturation", "--html", page, "--json", report],
+                   check=True)
+    text, told = page.read_text(encoding="utf-8"), json.loads(report.read_text())
+    of_egraph = told["search"]["saturation"]
+    shown = {row[0]: int(row[1]) for row in Page(text).tables["unions"][1:]}
+    assert shown and shown == of_egraph["unions"], (shown, of_egraph["unions"])
+    assert f"{of_egraph['nodes']} e-nodes in {of_egraph['classes']} classes after {of_egraph['rounds']} rounds" in text
+    gap = 100 * (1 - of_egraph["bound_seconds"] / of_egraph["extracted_seconds"])
+    assert abs(float(re.search(r"a gap of (\S+) %", text)[1]) - gap) < 0.006, gap
+
+
 def check_threads(model):
     """The search finds the same, on any number of threads."""
     found = []
@@ -202,6 +216,7 @@ def main():
             check_course(parsed, told)
             check_dot(dot.read_text(encoding="utf-8"), parsed, told)
             print(f"{model}: {len(parsed.nodes('before'))} nodes, {len(told['rewrites'])} rewrites")
+        check_saturation(folder / "squeezenet-small.onnx")
         check_threads(folder / "squeezenet-small.onnx")
         check_progress(folder / "squeezenet-small.onnx")
         check_in_browser(folder / "squeezenet.html")
