@@ -255,7 +255,8 @@ static unsigned traits_of(const struct findings *f)
 static bool has_true_flags(const struct operator* op, unsigned traits)
 {
     bool is_true = (!(op->flags & OPERATOR_IS_ELEMENTWISE) || (traits & TRAIT_ENTRY_BY_ENTRY)) &&
-                   (!(op->flags & OPERATOR_KEEPS_RANK) || (traits & TRAIT_KEEPS_RANK));
+                   (!(op->flags & OPERATOR_KEEPS_RANK) || (traits & TRAIT_KEEPS_RANK)) &&
+                   (!(op->flags & OPERATOR_IS_VIEW) || (traits & TRAIT_PLAIN_PLACES));
     if (!is_true)
         fprintf(stderr, "derive-traits: %s does not keep what its flags say\n", op->name);
     return is_true;

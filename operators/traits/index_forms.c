@@ -1,6 +1,7 @@
 // Every read and every comparison of the definition against the table of forms.
 #include "operators/traits/index_forms.h"
 
+#include "core/memory/memory.h"
 #include "expressions/affine.h"
 #include "operators/traits.h"
 
@@ -108,13 +109,8 @@ static bool is_middle(const struct place *p)
     return operator_enlarges(p->call->op) && p->axis >= 2 && is_moved_by(p, -grown / 2);
 }
 
-static bool is_of_view(const struct place *p)
-{
-    return operator_is_view(p->call->op);
-}
-
-static bool (*const forms[])(const struct place *p) = {is_whole_axis, is_window, is_part,   is_group,
-                                                       is_block,      is_middle, is_of_view};
+static bool (*const forms[])(const struct place *p) = {is_whole_axis, is_window, is_part,
+                                                       is_group,      is_block,  is_middle};
 
 static bool is_plain_place(struct place *p, expr index)
 {
@@ -215,9 +211,39 @@ static bool is_plain(struct place *p, expr e)
     }
 }
 
+// --- views -----------------------------------------------------------------------------------------------------------
+
+static int64_t place_read(const struct definition *d, const struct expr_node *read, const int64_t *variables)
+{
+    int64_t place = 0;
+    for (uint32_t i = 0; i < read->count; i++)
+        place = place * d->inputs[0].dim[i] + index_value(d, d->indices.items[read->a + i], variables);
+    return place;
+}
+
+// Is each entry of the result the entry of the input at the same place in row-major order?
+static bool keeps_order(const struct definition *d)
+{
+    const struct stage *z = &d->stages[0];
+    const struct expr_node *read = &d->nodes.items[z->body];
+    bool keeps = d->n_stages == 1 && d->n_inputs == 1 && read->kind == EXPR_READ && !d->is_data_dependent &&
+                 type_elements(&z->type) == type_elements(&d->inputs[0]);
+    int64_t *variables = mem_new_array(int64_t, d->extents.count + 1);
+    for (int64_t place = 0; keeps && place < type_elements(&z->type); place++) {
+        int64_t left = place;
+        for (int axis = z->type.rank; axis-- > 0; left /= z->type.dim[axis])
+            variables[z->first_variable + (uint32_t)axis] = left % z->type.dim[axis];
+        keeps = place_read(d, read, variables) == place;
+    }
+    mem_free_array(variables, d->extents.count + 1);
+    return keeps;
+}
+
 bool index_forms_are_plain(const struct definition *d, const struct operator_call *call)
 {
     struct place p = {.d = d, .call = call};
+    if (operator_is_view(call->op))
+        return keeps_order(d);
     for (p.stage = 0; p.stage < d->n_stages; p.stage++)
         if (!d->stages[p.stage].has_body || !is_plain(&p, d->stages[p.stage].body))
             return false;

@@ -5,7 +5,7 @@
 //     part             i + sizes of the parts before;  i - sizes of the inputs before, where i is compared with those
 //     groups           f / (F / G) * (C / G) + c, of channels;  c - (f / (F / G)) mod count * C, of a merged kernel
 //     middle           i - (R' - R) / 2, of an enlarged kernel
-//     view             all entries in their order
+//     view             all entries in their order: those of an operator that is flagged as one
 // And two indices may be compared for equality, or one with the middle of an axis.
 #ifndef OPERATORS_TRAITS_INDEX_FORMS_H
 #define OPERATORS_TRAITS_INDEX_FORMS_H
