@@ -34,7 +34,8 @@ void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, s
 void model_inputs_give(struct model_inputs *inputs, const struct model_inputs *given)
 {
     for (size_t i = 0; i < given->count && i < inputs->count; i++)
-        if (given->values[i].data && inputs->values[i].data)
+        if (given->values[i].data && inputs->values[i].data &&
+            type_equal(&given->values[i].type, &inputs->values[i].type))
             inputs->values[i] = given->values[i];
 }
 

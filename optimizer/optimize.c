@@ -112,14 +112,32 @@ static bool open_file(struct optimizing *o)
     return onnx_file_open(&o->file, path, o->error);
 }
 
-static bool read_given_inputs(struct optimizing *o)
+// The inputs alone, with the sizes of the first profile.
+static const struct imported_value *inputs_at_profile(struct optimizing *o, struct graph *ret_graph)
 {
     const struct imported_model *m = &o->model;
+    struct imported_value *inputs = arena_array(&o->arena, struct imported_value, m->inputs.count + 1);
+    graph_init(ret_graph, &o->arena);
+    for (size_t i = 0; i < m->inputs.count; i++) {
+        const struct type *type = graph_type(&m->graph, m->inputs.items[i].tensor);
+        struct type at = o->cut.sizes ? sizes_type_at(o->cut.sizes, type, o->cut.binding) : *type;
+        tensor_id leaf = graph_add_leaf(ret_graph, operators[OP_INPUT], (int64_t)i, &at);
+        inputs[i] = (struct imported_value){m->inputs.items[i].name, leaf};
+    }
+    return inputs;
+}
+
+static bool read_given_inputs(struct optimizing *o)
+{
+    size_t n = o->model.inputs.count;
+    struct graph g;
     if (!o->options->inputs)
         return true;
-    o->given = (struct model_inputs){m->inputs.count, arena_array(&o->arena, struct tensor_value, m->inputs.count + 1)};
-    return npy_read_inputs(o->options->inputs, &m->graph, m->inputs.items, m->inputs.count, o->given.values, &o->arena,
-                           o->error);
+    const struct imported_value *inputs = inputs_at_profile(o, &g);
+    o->given = (struct model_inputs){n, arena_array(&o->arena, struct tensor_value, n + 1)};
+    bool is_read = npy_read_inputs(o->options->inputs, &g, inputs, n, o->given.values, &o->arena, o->error);
+    graph_free(&g);
+    return is_read;
 }
 
 static bool open_model(struct optimizing *o)
@@ -529,7 +547,7 @@ static bool choose_sizes(struct optimizing *o)
     if (o->options->search != SEARCH_BACKTRACKING)
         log_warning(o->options->log, "%s has symbolic dimensions, for which only backtracking searches",
                     o->options->input);
-    return true;
+    return read_given_inputs(o);
 }
 
 static bool optimize_imported(struct optimizing *o)
@@ -563,7 +581,7 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
     if (optimizing_check_compilation(options, error) && files_used_check(options->files, options->n_files, error) &&
         optimizing_read_rules(&o) && optimizing_open_runtime(&o) && open_file(&o)) {
         is_open = check_files(&o) && open_model(&o);
-        if (is_open && read_given_inputs(&o) && open_backend(&o)) {
+        if (is_open && (o.model.symbols.count > 0 || read_given_inputs(&o)) && open_backend(&o)) {
             is_done = optimize_imported(&o);
             if (options->has_pictures)
                 describe_steps(&o);

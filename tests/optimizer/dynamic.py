@@ -139,6 +139,21 @@ def test_faster(folder):
     expect_agreement(path, out)
 
 
+def test_given_inputs(folder):
+    """They have the sizes of the first profile; at other sizes inputs are made up."""
+    path, inputs = products(folder / "given.onnx", "n", 16), folder / "inputs"
+    inputs.mkdir()
+    for name in "xy":
+        np.save(inputs / f"{name}.npy", np.ones((3, 16), np.float32))
+    out, report, _ = optimize(path, "--no-measure", "--finalists", "1", "--inputs", inputs, "--profile", "n=3")
+    expect(report["check"] == "passed" and len(report["symbols"]["checked"]) == 3, f"given: {report['check']}")
+    expect_agreement(path, out)
+    out.unlink()
+    done = subprocess.run([OPT, path, "-o", out, "--no-measure", "--inputs", inputs], capture_output=True, text=True)
+    expect(done.returncode == 3 and "3,16" in done.stderr and "1,16" in done.stderr and not out.exists(),
+           f"given: other sizes than those of the profile: {done.returncode} {done.stderr}")
+
+
 # --- symbols ----------------------------------------------------------------------------------------------------------
 
 def products(path, *dims, kind="batch"):
@@ -307,7 +322,7 @@ def test_usage(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for test in (test_exports, test_checked_here, test_faster, test_shared_symbol, test_unnamed, test_size_of_output_only,
+        for test in (test_exports, test_checked_here, test_faster, test_given_inputs, test_shared_symbol, test_unnamed, test_size_of_output_only,
                      test_sums_of_symbols, test_large, test_binding, test_cuts, test_rules_of_some_sizes, test_usage):
             test(pathlib.Path(name))
     print(f"{len(failures)} failures")
