@@ -83,7 +83,7 @@ static const struct option_spec option_specs[] = {
 
 static const struct program program = {
     .name = NAME,
-    .usage = "A.onnx [B.onnx] [options]",
+    .usage = "A.onnx|A.taso [B.onnx|B.taso] [options]",
     .summary = "Runs one model or two on random inputs: latencies, measured in turns, and the difference of outputs.",
     .options = option_specs,
     .epilog =

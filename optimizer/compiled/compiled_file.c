@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define PIECE ((size_t)1 << 20)
+#define PIECES_OF_ONE_THREAD 16   // are hashed sooner than other threads are awake
 #define CHECKSUM_BYTES sizeof(uint64_t)
 #define OUR_BYTE_ORDER UINT32_C(0x01020304)
 
@@ -72,7 +73,7 @@ static uint64_t hash_all(const uint8_t *bytes, size_t size)
 {
     size_t n = (size + PIECE - 1) / PIECE;
     uint64_t *hashes = mem_new_array(uint64_t, n + 1);
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (n > PIECES_OF_ONE_THREAD)
     for (size_t i = 0; i < n; i++)
         hashes[i] = hash_bytes(bytes + i * PIECE, smaller(PIECE, size - i * PIECE), i);
     uint64_t hash = hash_bytes(hashes, n * sizeof *hashes, n);
