@@ -1,8 +1,8 @@
 // Greedy extraction and the bound by cuts, whose rests drop much of the nodes. Parts of what is left that share nothing
 // are searched one by one; a part by branch and bound for a tenth of the budget, by restarts of restricted integer
 // programs, and by branch and bound again.
-#include "core/system/clock.h"
 #include "egraph/extraction/best.h"
+#include "core/system/clock.h"
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/greedy.h"
 #include "egraph/extraction/incumbent.h"
@@ -107,7 +107,7 @@ static void search_whole(struct incumbent *i, bool *is_dropped, struct extractio
 static void search(struct incumbent *i, struct extraction_answer *answer)
 {
     bool *is_dropped = mem_alloc_zero(i->problem->n_nodes + 1);
-    bool is_left = reduce_root(i, is_dropped, answer);
+    bool is_left = !incumbent_is_interrupted(i) && reduce_root(i, is_dropped, answer);
     answer->reduced_nodes = i->root.problem.n_nodes;
     answer->reduced_classes = i->root.problem.n_classes;
     if (is_left)

@@ -223,6 +223,32 @@ static void check_restarts(const struct extraction_problem *p, const struct sele
     assert_true(answer.end != EXTRACTION_PROVED || answer.cost == least_cost(all));
 }
 
+static bool is_always_interrupted(void *context)
+{
+    return true;
+}
+
+// An interrupted search still has what greedy extraction finds, and claims nothing.
+static void check_interrupted(const struct extraction_problem *p, const struct selections *all)
+{
+    struct extraction_budget budget = extraction_standard_budget;
+    uint32_t choice[MAX_SMALL_CLASSES];
+    struct extraction_answer answer;
+    budget.is_interrupted = is_always_interrupted;
+    assert_int_equal(extraction_find_best(p, &budget, false, choice, &answer), all->list.count > 0);
+    if (!all->list.count)
+        return;
+    assert_true(is_among(all, answer.cost, choice, p->n_classes));
+    assert_true(answer.bound <= least_cost(all));
+    assert_true(answer.end == EXTRACTION_INTERRUPTED || answer.cost == least_cost(all));
+    assert_true(answer.branches == 0 && answer.restarts == 0);
+}
+
+static void an_interrupted_search_has_a_selection(void **state)
+{
+    check_random_problems(check_interrupted, 21, 1000);
+}
+
 static void restarts_give_valid_selections(void **state)
 {
     check_random_problems(check_restarts, 12, 3000);
@@ -276,6 +302,7 @@ int main(void)
         TEST(cuts_bound_every_selection),
         TEST(branch_and_bound_finds_the_optimum),
         TEST(the_k_cheapest_are_those_of_trying_all),
+        TEST(an_interrupted_search_has_a_selection),
         TEST(restarts_give_valid_selections),
         TEST(programs_find_the_optimum),
     };

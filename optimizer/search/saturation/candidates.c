@@ -114,6 +114,11 @@ static void extract_best(struct candidates *c, const struct posing *p, enum node
     mem_free_array(choices, CHEAPEST * n + 1);
 }
 
+static bool is_interrupted(const struct extraction_budget *budget)
+{
+    return budget->is_interrupted && budget->is_interrupted(budget->context);
+}
+
 static void extract(struct candidates *c, const struct posing *p, enum node_pricing pricing,
                     const struct extraction_budget *budget)
 {
@@ -125,7 +130,7 @@ static void extract(struct candidates *c, const struct posing *p, enum node_pric
         keep(c, p, choice, "DAG", pricing, cost);
         c->best = pricing == PRICED_ALONE ? cost : c->best;
     }
-    if (budget && (pricing == PRICED_ALONE || p->problem.n_nodes <= LARGE_PROBLEM))
+    if (budget && !is_interrupted(budget) && (pricing == PRICED_ALONE || p->problem.n_nodes <= LARGE_PROBLEM))
         extract_best(c, p, pricing, budget);
     mem_free_array(choice, p->problem.n_classes + 1);
 }
