@@ -265,31 +265,47 @@ static bool keep_for(struct conversion *c, const char *reason)
     return cannot(c, "%s", reason);
 }
 
-bool import_convert(struct importer *im, struct conversion *c)
+static const struct converter *find_row(struct conversion *c)
 {
+    const struct converter *row = onnx_node_has_standard_domain(c->node) ? converter_find(c->node->op_type.text) : NULL;
     if (!onnx_node_has_standard_domain(c->node))
-        return cannot(c, "it is of the domain %s", c->node->domain.text);
-    const struct converter *row = converter_find(c->node->op_type.text);
-    if (!row)
-        return cannot(c, "the operator is not known");
-    if (c->opset < row->first_opset || c->opset > row->last_opset)
-        return cannot(c, "its meaning in operator set %" PRId64 " is not known", c->opset);
+        cannot(c, "it is of the domain %s", c->node->domain.text);
+    else if (!row)
+        cannot(c, "the operator is not known");
+    else if (c->opset < row->first_opset || c->opset > row->last_opset)
+        cannot(c, "its meaning in operator set %" PRId64 " is not known", c->opset);
+    else
+        return row;
+    return NULL;
+}
+
+static bool gives_all_outputs(struct conversion *c, const struct converter *row)
+{
     c->parameter = row->parameter;
-    if (row->keeping == KEPT_UNREAD && !im->options->expands)
-        return keep_for(c, row->reason);
-    struct graph_mark mark = graph_mark(&im->model->graph);
     bool is_converted = row->convert(c);
     for (uint32_t i = 0; is_converted && i < c->n_outputs; i++)
         if (c->outputs[i] == NO_TENSOR && wants_output(c, i))
             is_converted = cannot(c, "its output %u is not known", i + 1);
+    return is_converted;
+}
+
+bool import_convert(struct importer *im, struct conversion *c)
+{
+    const struct converter *row = find_row(c);
+    if (!row)
+        return false;
     bool is_kept = row->keeping != CONVERTED && !im->options->expands;
-    if (is_converted && !im->never_folds && is_fresh(c, mark) && !(is_kept && row->keeping == KEPT) &&
-        can_be_folded(im, c))
-        is_kept = !fold_outputs(im, c, mark) && is_kept;
-    if (is_converted && is_kept)
-        note_types(im, c);
-    if (is_kept)
+    if (is_kept && row->keeping == KEPT_UNREAD)
+        return keep_for(c, row->reason);
+    struct graph_mark mark = graph_mark(&im->model->graph);
+    bool is_converted = gives_all_outputs(c, row);
+    bool may_fold = is_converted && !im->never_folds && !(is_kept && row->keeping == KEPT);
+    bool is_folded = may_fold && is_fresh(c, mark) && can_be_folded(im, c) && fold_outputs(im, c, mark);
+    if (is_kept && !is_folded) {
+        if (is_converted)
+            note_types(im, c);
         is_converted = keep_for(c, row->reason);
+    }
     if (!is_converted)
         import_take_back(im, mark);
     return is_converted;

@@ -35,7 +35,7 @@ def parse_arguments():
     parser.add_argument("--only-check-arguments", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--tools", metavar="NAME", nargs="+", choices=TOOLS, default=list(TOOLS), help="besides ours")
     parser.add_argument("--search", metavar="SECONDS", type=int, help="let taso-opt search for so long, too")
-    parser.add_argument("--loads", type=int, default=3, help="of each result (default: %(default)s)")
+    parser.add_argument("--loads", type=int, default=3, help="of each result; 0: no timing (default: %(default)s)")
     parser.add_argument("--runs", type=int, default=10, help="for each load (default: %(default)s)")
     parser.add_argument("--limit", type=int, default=600, help="seconds for a tool (default: %(default)s)")
     parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the table with its heading there")
@@ -94,21 +94,31 @@ def largest_difference(expected, found):
 
 
 def speeds(files, threads, options):
-    """By tool: the original's shortest run over the result's, and the difference of the outputs."""
+    """By tool: the original's shortest run over the result's."""
     from models.runtime import random_inputs, session_of
-    times, differences = {tool: [] for tool in files}, {}
+    times = {tool: [] for tool in files}
     for _ in range(options.loads):
         sessions = {tool: session_of(path, threads) for tool, path in files.items()}
         inputs = random_inputs(sessions["original"], 1)
-        expected = sessions["original"].run(None, inputs)
-        for tool, session in sessions.items():
-            differences[tool] = largest_difference(expected, session.run(None, inputs))
         for _ in range(options.runs):
             for tool, session in sessions.items():
                 begin = time.perf_counter()
                 session.run(None, inputs)
                 times[tool].append(time.perf_counter() - begin)
-    return {tool: min(times["original"]) / min(values) for tool, values in times.items()}, differences
+    return {tool: f"{min(times['original']) / min(values):.2f}" if values else "" for tool, values in times.items()}
+
+
+def differences(files):
+    """Of the outputs from the original's, by tool."""
+    from models.runtime import random_inputs, session_of
+    inputs, expected, found = None, None, {}
+    for tool, path in files.items():
+        session = session_of(path)
+        inputs = inputs or random_inputs(session, 1)
+        outputs = session.run(None, inputs)
+        expected = expected or outputs
+        found[tool] = largest_difference(expected, outputs)
+    return found
 
 
 def compare(name, options, notes):
@@ -124,13 +134,13 @@ def compare(name, options, notes):
         except RuntimeError as failure:
             notes.append(f"{tool} on {label}: {failure}")
     found = {threads: speeds(files, threads, options) for threads in (1, 2)}
-    for tool, difference in found[1][1].items():
+    for tool, difference in differences(files).items():
         if difference > TOLERANCE:
             notes.append(f"{tool} on {label}: an output differs by {difference:.1e} of its largest value")
     rows = [[label, "original", nodes_of(model), "", "", "", ""]]
     for tool in list(files)[1:]:
         rows.append(["", tool, nodes_of(files[tool]), f"{costs[tool][0]:.1f}", f"{costs[tool][1]:.0f}",
-                     *(f"{found[threads][0][tool]:.2f}" for threads in (1, 2))])
+                     *(found[threads][tool] for threads in (1, 2))])
     return rows
 
 
