@@ -144,6 +144,11 @@ def compare(name, options, notes):
     return rows
 
 
+def table_of(rows, options):
+    shown = len(COLUMNS) if options.loads else -2
+    return markdown_table(COLUMNS[:shown], [row[:shown] for row in rows])
+
+
 def heading(options):
     names = " ".join(name if name in MODELS else pathlib.Path(name).name for name in options.names)
     search = f"--search {options.search} " if options.search else ""
@@ -159,9 +164,9 @@ def main():
     notes, rows = [], []
     for name in options.names:
         rows += compare(name, options, notes)
-        print(markdown_table(COLUMNS, rows[-1 - len(options.tools) - 1:]), flush=True)
+        print(table_of(rows[-2 - len(options.tools):], options), flush=True)
         if options.markdown:
-            text = heading(options) + markdown_table(COLUMNS, rows) + "\n"
+            text = heading(options) + table_of(rows, options) + "\n"
             options.markdown.write_text(text + "".join(f"\n- {note}" for note in notes) + "\n" * bool(notes), encoding="utf-8")
     print(*notes, sep="\n")
     return 0
