@@ -229,11 +229,20 @@ static bool write_if_wanted(struct optimizing *o, const struct onnx_model *model
     return !o->options->output || onnx_model_write(model, &o->file, o->options->output, 0, o->error);
 }
 
+// That a constant cannot be computed is only known when it is written.
+static bool write_simplified(struct optimizing *o, const struct onnx_model *simplified)
+{
+    if (write_if_wanted(o, simplified))
+        return true;
+    o->report.is_simplified = false;
+    return o->error->code == EXIT_UNSUPPORTED && write_if_wanted(o, o->file.model);
+}
+
 static bool write_original(struct optimizing *o)
 {
     struct onnx_model *simplified;
     o->report.is_simplified = optimizing_simplify(o, &simplified);
-    return write_if_wanted(o, o->report.is_simplified ? simplified : o->file.model);
+    return o->report.is_simplified ? write_simplified(o, simplified) : write_if_wanted(o, o->file.model);
 }
 
 // What the model's operator set has no form for is no reason to leave the user without a model.
@@ -289,7 +298,7 @@ static bool write_model(struct optimizing *o)
     if (!optimizing_export(o, &o->found.graph, &optimized, &counts, o->error))
         return write_original_instead(o);
     o->report.folded_weights = counts.computed;
-    return write_if_wanted(o, optimized);
+    return write_if_wanted(o, optimized) || write_original_instead(o);
 }
 
 static void list_uncompared(struct optimizing *o)

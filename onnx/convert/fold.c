@@ -109,7 +109,8 @@ bool folding_has_room(const struct importer *im, int64_t n_elements)
     return n_elements <= limit && n_elements <= FOLD_LIMITS_IN_SUM * limit - im->folded_elements;
 }
 
-const void *evaluate_constant(struct imported_model *m, const struct graph *g, tensor_id tensor)
+const void *evaluate_constant(struct imported_model *m, const struct graph *g, tensor_id tensor,
+                              struct arena *arena_of_result)
 {
     struct arena arena;
     arena_init(&arena);
@@ -118,7 +119,7 @@ const void *evaluate_constant(struct imported_model *m, const struct graph *g, t
     collect_ancestors(&f, last);
     bool is_fine = true;
     for (size_t i = 0; is_fine && i < f.ancestors.count; i++)
-        is_fine = run_ancestor(&f, &f.ancestors.items[i], f.ancestors.items[i].node == last ? &m->arena : &arena);
+        is_fine = run_ancestor(&f, &f.ancestors.items[i], f.ancestors.items[i].node == last ? arena_of_result : &arena);
     const void *result = is_fine ? value_of(&f, tensor).data : NULL;
     release_weights(&f);
     vec_free(&f.ancestors);

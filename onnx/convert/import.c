@@ -220,7 +220,7 @@ static bool fold_outputs(struct importer *im, struct conversion *c, struct graph
         if (c->outputs[i] == NO_TENSOR)
             continue;
         types[i] = *type_of(c, c->outputs[i]);
-        if (!(data[i] = evaluate_constant(m, &m->graph, c->outputs[i])))
+        if (!(data[i] = evaluate_constant(m, &m->graph, c->outputs[i], &m->arena)))
             return false;
     }
     import_take_back(im, mark);

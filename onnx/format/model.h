@@ -75,6 +75,11 @@ struct onnx_segment {
     struct onnx_message m;
     int64_t begin, end;   // 1, 2
 };
+// Elements that are computed when their tensor is written: one such tensor is in memory at a time.
+struct onnx_deferred {
+    const void *(*compute)(void *context, struct arena *arena, struct error *error);   // in the arena; NULL: it fails
+    void *context;
+};
 struct onnx_tensor {
     struct onnx_message m;
     struct onnx_ints dims;            // 1
@@ -93,6 +98,8 @@ struct onnx_tensor {
     int64_t data_location;            // 14: 1 is external
     struct onnx_list metadata;        // 16: struct onnx_entry
     struct onnx_bytes external;       // not a field: the payload of external data, mapped by onnx_file_open
+    // Not a field: what gives raw_data, where its address is no bytes but tells it from others; or NULL.
+    const struct onnx_deferred *deferred;
 };
 struct onnx_sparse_tensor {
     struct onnx_message m;

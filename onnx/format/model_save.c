@@ -26,6 +26,7 @@
 
 struct placement {
     struct onnx_bytes payload;
+    const struct onnx_deferred *deferred;   // what gives its bytes, or NULL
     uint64_t offset;
 };
 struct plan {
@@ -83,13 +84,13 @@ static uint64_t aligned(uint64_t offset, size_t size)
     return (offset + alignment - 1) / alignment * alignment;
 }
 
-static uint64_t place(struct plan *plan, struct onnx_bytes payload)
+static uint64_t place(struct plan *plan, struct onnx_bytes payload, const struct onnx_deferred *deferred)
 {
     uint64_t key[2] = {(uintptr_t)payload.at, payload.size};
     uint64_t hash = hash_bytes(key, sizeof key, 0);
     uint32_t id = table_find(&plan->by_address, hash, is_same_payload, plan, &payload);
     if (id == TABLE_NONE) {
-        struct placement placement = {payload, aligned(plan->end, payload.size)};
+        struct placement placement = {payload, deferred, aligned(plan->end, payload.size)};
         id = (uint32_t)plan->placements.count;
         vec_push(&plan->placements, placement);
         table_insert(&plan->by_address, hash, id);
@@ -139,7 +140,8 @@ static const struct onnx_tensor *external_form(struct plan *plan, const struct o
     struct onnx_tensor *form = arena_new(&plan->arena, struct onnx_tensor);
     *form = *t;
     form->raw_data = (struct onnx_bytes){0};
-    form->external_data = external_entries(plan, &t->external_data, place(plan, payload), payload.size);
+    form->deferred = NULL;
+    form->external_data = external_entries(plan, &t->external_data, place(plan, payload, t->deferred), payload.size);
     form->data_location = 1;
     ONNX_SET(form, 14);
     return form;
@@ -182,6 +184,17 @@ static void put_padding(struct file_writer *writer, uint64_t until)
     }
 }
 
+static bool put_payload(struct saved_source *saved, const struct placement *p, struct error *error)
+{
+    struct arena arena;
+    arena_init(&arena);
+    const void *bytes = p->deferred ? p->deferred->compute(p->deferred->context, &arena, error) : p->payload.at;
+    if (bytes)
+        put_in_pieces(saved, bytes, p->payload.size);
+    arena_free(&arena);
+    return bytes != NULL;
+}
+
 static bool write_payloads(const struct plan *plan, const struct onnx_file *source, struct file_writer *writer,
                            const char *path, uint64_t *ret_hash, struct error *error)
 {
@@ -191,7 +204,10 @@ static bool write_payloads(const struct plan *plan, const struct onnx_file *sour
     for (size_t i = 0; i < plan->placements.count && !writer->failed; i++) {
         put_padding(writer, plan->placements.items[i].offset);
         saved.hash = hash_mix(saved.hash, plan->placements.items[i].offset);
-        put_in_pieces(&saved, plan->placements.items[i].payload.at, plan->placements.items[i].payload.size);
+        if (!put_payload(&saved, &plan->placements.items[i], error)) {
+            file_writer_abandon(writer);
+            return false;
+        }
     }
     *ret_hash = saved.hash;
     return file_writer_synchronize(writer, error);
@@ -205,9 +221,13 @@ static bool write_messages(struct onnx_writer *w, const struct onnx_model *model
     if (!file_writer_open(writer, path, error))
         return false;
     w->sink = &sink;
+    w->error = error;
     onnx_writer_put(w, &onnx_model_descriptor, model);
     w->sink = NULL;
-    return file_writer_synchronize(writer, error);
+    if (!w->has_failed)
+        return file_writer_synchronize(writer, error);
+    file_writer_abandon(writer);
+    return false;
 }
 
 static const char *file_name_of(const char *path)

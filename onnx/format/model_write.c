@@ -2,10 +2,12 @@
 // writing, then the bytes. Fields go out in ascending order of number, as protobuf's own serializers do, so that a
 // model written by those comes back byte for byte.
 #include "core/memory/vec.h"
+#include "core/text/error.h"
 #include "onnx/format/model.h"
 #include "onnx/format/wire.h"
 #include "onnx/format/writer.h"
 
+#include <assert.h>
 #include <string.h>
 
 static size_t size_of_payload(uint32_t number, size_t size)
@@ -242,13 +244,33 @@ static void put_field(struct onnx_writer *w, const struct onnx_field *f, const c
     }
 }
 
+static void put_fields(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message)
+{
+    for (size_t i = 0; i < d->field_count; i++)
+        put_field(w, &d->fields[i], message);
+    put_blobs(w->sink, &((const struct onnx_message *)message)->unknown);
+}
+
+static void put_deferred(struct onnx_writer *w, const struct onnx_tensor *t)
+{
+    struct onnx_tensor computed = *t;
+    struct arena arena;
+    arena_init(&arena);
+    computed.raw_data.at = w->has_failed ? NULL : t->deferred->compute(t->deferred->context, &arena, w->error);
+    w->has_failed = w->has_failed || !computed.raw_data.at;
+    if (!w->has_failed)
+        put_fields(w, &onnx_tensor_descriptor, &computed);
+    arena_free(&arena);
+}
+
 static void put_message(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message)
 {
     w->next_size++;
     message = form_to_write(w, d, message);
-    for (size_t i = 0; i < d->field_count; i++)
-        put_field(w, &d->fields[i], message);
-    put_blobs(w->sink, &((const struct onnx_message *)message)->unknown);
+    if (d == &onnx_tensor_descriptor && ((const struct onnx_tensor *)message)->deferred)
+        put_deferred(w, message);
+    else
+        put_fields(w, d, message);
 }
 
 size_t onnx_writer_measure(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message)
@@ -279,9 +301,11 @@ static size_t onnx_message_size(const struct onnx_descriptor *d, const void *mes
 
 static void onnx_message_write(const struct onnx_descriptor *d, const void *message, const struct wire_sink *sink)
 {
-    struct onnx_writer w = {.sink = sink};
+    struct error error;
+    struct onnx_writer w = {.sink = sink, .error = &error};
     onnx_writer_measure(&w, d, message);
     onnx_writer_put(&w, d, message);
+    assert(!w.has_failed);
     onnx_writer_free(&w);
 }
 

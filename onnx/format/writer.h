@@ -10,6 +10,8 @@ struct onnx_writer {
     size_t next_size;
     const struct onnx_tensor **forms;   // one per tensor in the order of writing: what to write instead, or NULL
     size_t next_form;
+    struct error *error;
+    bool has_failed;   // deferred elements could not be computed, and *error says why: what was written is no model
 };
 size_t onnx_writer_measure(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message);
 void onnx_writer_put(struct onnx_writer *w, const struct onnx_descriptor *d, const void *message);   // after measure

@@ -17,7 +17,8 @@ struct export_counts {
 };
 
 // `g` has the leaves and opaque nodes of m->graph, and as many outputs. Everything is allocated in m->arena, views of
-// the file included: write it with onnx_model_write before `m` is freed. False (EXIT_UNSUPPORTED) when an operator of a
+// the file included, and large constants are computed when they are written: write it with onnx_model_write before `m`
+// or `g` is freed. False (EXIT_UNSUPPORTED) when an operator of a
 // new node has no form in the model's operator set.
 bool export_model(struct imported_model *m, const struct graph *g, struct onnx_model **ret_model,
                   struct export_counts *ret_counts, struct error *error);

@@ -192,13 +192,40 @@ const char *data_initializer(struct exporter *x, const struct type *type, const 
     return add_initializer(x, new_tensor(x, type->dtype, type->rank, type->dim, data, type_bytes(type)), name);
 }
 
+#define WORTH_DEFERRING 65536   // bytes from which on a constant is computed when it is written
+
+struct constant_to_compute {
+    struct onnx_deferred deferred;
+    struct imported_model *model;
+    const struct graph *graph;
+    tensor_id tensor;
+};
+
+static const void *compute(void *context, struct arena *arena, struct error *error)
+{
+    const struct constant_to_compute *c = context;
+    const void *data = evaluate_constant(c->model, c->graph, c->tensor, arena);
+    if (!data)
+        error_set_code(error, EXIT_UNSUPPORTED, NULL, "a constant cannot be computed");
+    return data;
+}
+
+static const char *deferred_initializer(struct exporter *x, tensor_id tensor, const struct type *type,
+                                        const char *name)
+{
+    struct constant_to_compute *c = arena_new(x->arena, struct constant_to_compute);
+    *c = (struct constant_to_compute){{compute, c}, x->model, x->graph, tensor};
+    struct onnx_tensor *t = new_tensor(x, type->dtype, type->rank, type->dim, c, type_bytes(type));
+    t->deferred = &c->deferred;
+    return add_initializer(x, t, name);
+}
+
 const char *computed_initializer(struct exporter *x, tensor_id tensor, int rank, const int64_t *dim, const char *name)
 {
-    struct type type = *graph_type(x->graph, tensor);
-    const void *data = evaluate_constant(x->model, x->graph, tensor);
-    if (!data)
-        return cannot_export(x, "a constant cannot be computed");
-    type = type_make(type.dtype, rank, dim);
+    struct type type = type_make(graph_type(x->graph, tensor)->dtype, rank, dim);
     x->counts.computed++;
-    return data_initializer(x, &type, data, name);
+    if (type_bytes(&type) >= WORTH_DEFERRING)
+        return deferred_initializer(x, tensor, &type, name);
+    const void *data = evaluate_constant(x->model, x->graph, tensor, x->arena);
+    return data ? data_initializer(x, &type, data, name) : cannot_export(x, "a constant cannot be computed");
 }

@@ -30,7 +30,7 @@ static bool read_constant(struct conversion *c, uint32_t input, struct constant 
     if (n > c->importer->options->fold_limit || (!is_weight(c, x) && !folding_has_room(c->importer, n)))
         return cannot(c, "input %u is larger than the limit of folding", input + 1);
     c->importer->folded_elements += is_weight(c, x) ? 0 : n;
-    ret_constant->data = evaluate_constant(c->model, &c->model->graph, x);
+    ret_constant->data = evaluate_constant(c->model, &c->model->graph, x, &c->model->arena);
     return ret_constant->data || cannot(c, "input %u cannot be computed", input + 1);
 }
 
