@@ -11,7 +11,7 @@
 
 #define LOADS 3
 #define MOST_LOADS 9
-#define BYTES_AT_ONCE ((size_t)256 << 20)   // of packed weights of all contenders: with more they are loaded in turn
+#define BYTES_AT_ONCE ((size_t)96 << 20)   // of packed weights of all contenders: with more they are loaded in turn
 #define LARGEST_PAD ((uint64_t)1 << 20)
 
 // --- our executor ----------------------------------------------------------------------------------------------------

@@ -444,6 +444,7 @@ static void search_with_workers(struct optimizing *o)
     open_workers(o);
     search_with_slants(o);
     close_workers(o);
+    backend_rest(o->backend);
     o->report.n_searches++;
 }
 

@@ -584,6 +584,13 @@ void backend_finish(struct backend *b)
     mem_free(b->memory, sizeof *b->memory);
 }
 
+void backend_rest(struct backend *b)
+{
+    if (b->methods->rest)
+        b->methods->rest(b);
+    mem_give_back();
+}
+
 void backend_close(struct backend *b)
 {
     if (b)

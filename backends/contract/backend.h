@@ -107,6 +107,7 @@ struct backend_methods {
     // NULL: weights are packed in no way that can be kept.
     void (*list_packed)(const struct model *m, packed_weights *list);
     void (*free_model)(struct model *m);
+    void (*rest)(struct backend *b);   // NULL: nothing to give back (backend_rest)
     void (*close)(struct backend *b);
 };
 enum cost_repairs { REPAIRS_NOTHING, REPAIRS_DOUBTFUL, REPAIRS_ALL };
@@ -200,6 +201,8 @@ bool model_profile(struct model *m, const struct tensor_value *inputs, struct te
                    double *ret_seconds, struct error *error);
 const struct plan *model_plan(const struct model *m);
 void model_free(struct model *m);
+// Gives back the memory that only measuring takes; what is measured later takes it anew.
+void backend_rest(struct backend *b);
 void backend_close(struct backend *b);   // NULL is allowed
 
 // --- for devices -----------------------------------------------------------------------------------------------------

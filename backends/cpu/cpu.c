@@ -147,6 +147,7 @@ static void free_model(struct model *model)
         plan_free(&m->plan);
     arena_free(&m->arena);
     mem_free(m, sizeof *m);
+    mem_give_back();
 }
 
 static void find_memory(struct cpu_model *m)
@@ -355,12 +356,21 @@ static const struct plan *plan_of(const struct model *m)
 
 // --- the device ------------------------------------------------------------------------------------------------------
 
+static void rest(struct backend *backend)
+{
+    struct cpu_backend *b = (struct cpu_backend *)backend;
+    yardstick_free(b->yardstick);
+    mem_free(b->sweep, (size_t)b->threads * b->sweep_bytes);
+    b->yardstick = NULL;
+    b->sweep = NULL;
+    b->sweep_bytes = 0;
+}
+
 static void close_cpu(struct backend *backend)
 {
     struct cpu_backend *b = (struct cpu_backend *)backend;
     backend_finish(backend);
-    yardstick_free(b->yardstick);
-    mem_free(b->sweep, (size_t)b->threads * b->sweep_bytes);
+    rest(backend);
     onednn_close(b->onednn);
     mem_free(b, sizeof *b);
 }
@@ -376,6 +386,7 @@ static const struct backend_methods methods = {
     .plan_of = plan_of,
     .list_packed = list_packed,
     .free_model = free_model,
+    .rest = rest,
     .close = close_cpu,
 };
 

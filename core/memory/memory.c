@@ -105,6 +105,13 @@ void mem_keep_freed(void)
 #endif
 }
 
+void mem_give_back(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
+
 void mem_set_limit(size_t bytes)
 {
     atomic_store(&most_bytes, bytes);

@@ -79,8 +79,8 @@ struct imported_weight *weight_of(const struct imported_model *m, tensor_id tens
 // --- fold.c ----------------------------------------------------------------------------------------------------------
 // May a constant of so many elements still be computed at import?
 bool folding_has_room(const struct importer *im, int64_t n_elements);
-// The value of a tensor that depends on weights only, computed: elements in the arena (or the model's, of a weight as it
-// is), or NULL when it cannot be.
+// The value of a tensor that depends on weights only, computed: elements in the arena (or the model's, of a weight as
+// it is), or NULL when it cannot be.
 const void *evaluate_constant(struct imported_model *m, const struct graph *g, tensor_id tensor,
                               struct arena *arena_of_result);
 #endif

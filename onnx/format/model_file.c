@@ -6,7 +6,6 @@
 #include "onnx/format/tensor.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 struct opening {
     struct onnx_file *file;
@@ -32,7 +31,9 @@ bool onnx_file_open(struct onnx_file *file, const char *path, struct error *erro
         file_map_open(&file->map, path, error) &&
         onnx_model_parse(&file->arena, file->path, file->map.bytes, file->map.size, &file->model, error) &&
         onnx_message_visit(&onnx_model_descriptor, file->model, &onnx_tensor_descriptor, settle_tensor, &opening);
-    if (!is_open)
+    if (is_open)
+        onnx_file_forget(file, file->map.bytes, file->map.size);
+    else
         onnx_file_close(file);
     return is_open;
 }
@@ -53,21 +54,27 @@ static bool is_in_map(const struct file_map *map, const uint8_t *at)
     return map->bytes && at >= map->bytes && at < map->bytes + map->size;
 }
 
-static bool is_mapped(const struct onnx_file *file, const uint8_t *at)
+static const struct file_map *map_of(const struct onnx_file *file, const uint8_t *at)
 {
     if (is_in_map(&file->map, at))
-        return true;
+        return &file->map;
     for (size_t i = 0; i < file->externals.count; i++)
         if (is_in_map(&file->externals.items[i].map, at))
-            return true;
-    return false;
+            return &file->externals.items[i].map;
+    return NULL;
 }
 
-// Clean pages of a read-only file map: dropping them only means that they are read again when needed.
+#define LARGEST_PIECE ((size_t)2 << 20)   // of a file, that a touch may bring in
+
+// Clean pages of a read-only file map: dropping them only means that they are read again when needed. So whole pieces
+// go: where the system keeps a file in large ones, a touch of a name brings in megabytes of the weights about it.
 void onnx_file_forget(const struct onnx_file *file, const void *bytes, size_t size)
 {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)bytes;
-    uintptr_t begin = (at + page - 1) / page * page, end = (at + size) / page * page;
-    if (file && is_mapped(file, bytes) && begin < end)
-        madvise((void *)begin, end - begin, MADV_DONTNEED);
+    const struct file_map *map = file && size ? map_of(file, bytes) : NULL;
+    if (!map)
+        return;
+    size_t at = (size_t)((const uint8_t *)bytes - map->bytes), rest = map->size - at;
+    size_t begin = at / LARGEST_PIECE * LARGEST_PIECE, end = at + (size < rest ? size : rest);
+    end = (end + LARGEST_PIECE - 1) / LARGEST_PIECE * LARGEST_PIECE;
+    madvise((void *)(uintptr_t)(map->bytes + begin), (end < map->size ? end : map->size) - begin, MADV_DONTNEED);
 }

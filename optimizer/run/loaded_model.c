@@ -75,8 +75,9 @@ struct model *loaded_model_prepare(struct loaded_model *m, struct backend *b, st
 {
     if (m->is_compiled)
         return compiled_model_prepare(&m->compiled, b, error);
-    const struct tensor_value *weights = run_collect_weights(&m->imported, m->graph, error);
-    return weights ? backend_prepare(b, m->graph, m->imported.weights.count, weights, error) : NULL;
+    m->weights = run_weight_source(&m->imported);
+    b->options.weights = &m->weights;
+    return backend_prepare(b, m->graph, m->imported.weights.count, run_list_weights(&m->imported, m->graph), error);
 }
 
 // --- inputs ----------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ struct loaded_model {
     struct compiled_model compiled;
     struct onnx_file file;   // of a model that is not compiled
     struct imported_model imported;
+    struct weight_source weights;   // of what is prepared, which it outlives
 };
 // A compiled model has its shapes: EXIT_USAGE when some are given.
 bool loaded_model_open(struct loaded_model *ret_model, const char *path, const struct import_options *options,

@@ -210,8 +210,7 @@ static const void *compute(void *context, struct arena *arena, struct error *err
     return data;
 }
 
-static const char *deferred_initializer(struct exporter *x, tensor_id tensor, const struct type *type,
-                                        const char *name)
+static const char *deferred_initializer(struct exporter *x, tensor_id tensor, const struct type *type, const char *name)
 {
     struct constant_to_compute *c = arena_new(x->arena, struct constant_to_compute);
     *c = (struct constant_to_compute){{compute, c}, x->model, x->graph, tensor};

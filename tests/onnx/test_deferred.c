@@ -1,0 +1,137 @@
+// Tensors whose elements are computed when they are written: what is read back, how many are in memory at a time, and
+// what is left where one cannot be computed.
+#include "core/memory/memory.h"
+#include "core/text/error.h"
+#include "onnx/format/model.h"
+#include "onnx/format/tensor.h"
+#include "tests/support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TENSORS = 6, ELEMENTS = 1 << 18 };
+
+struct computed {
+    struct onnx_deferred deferred;
+    int number, fails_at;
+    size_t *most_in_use;
+};
+
+static const void *compute(void *context, struct arena *arena, struct error *error)
+{
+    const struct computed *c = context;
+    if (c->number == c->fails_at) {
+        error_set_code(error, EXIT_UNSUPPORTED, NULL, "number %d cannot be computed", c->number);
+        return NULL;
+    }
+    float *elements = arena_array(arena, float, ELEMENTS);
+    for (int i = 0; i < ELEMENTS; i++)
+        elements[i] = (float)(c->number * ELEMENTS + i);
+    *c->most_in_use = mem_in_use() > *c->most_in_use ? mem_in_use() : *c->most_in_use;
+    return elements;
+}
+
+static void set_name(struct onnx_string *s, struct arena *arena, int number)
+{
+    s->text = arena_printf(arena, "weight%d", number);
+    s->size = strlen(s->text);
+}
+
+static struct onnx_model *make_model(struct arena *arena, int fails_at, size_t *most_in_use)
+{
+    static int64_t dimension[] = {ELEMENTS};
+    struct onnx_model *m = arena_new(arena, struct onnx_model);
+    m->ir_version = 8;
+    ONNX_SET(m, 1);
+    struct onnx_opset *opset = arena_new(arena, struct onnx_opset);
+    opset->version = 17;
+    ONNX_SET(opset, 2);
+    m->opsets.items = arena_array(arena, void *, 1);
+    m->opsets.items[m->opsets.count++] = opset;
+    m->graph = arena_new(arena, struct onnx_graph);
+    m->graph->initializers.items = arena_array(arena, void *, TENSORS);
+    for (int i = 0; i < TENSORS; i++) {
+        struct onnx_tensor *t = arena_new(arena, struct onnx_tensor);
+        struct computed *c = arena_new(arena, struct computed);
+        *c = (struct computed){{compute, c}, i, fails_at, most_in_use};
+        *t = (struct onnx_tensor){.dims = {dimension, 1}, .data_type = ONNX_FLOAT, .deferred = &c->deferred};
+        t->raw_data = (struct onnx_bytes){(const uint8_t *)c, ELEMENTS * sizeof(float)};
+        ONNX_SET(t, 2);
+        set_name(&t->name, arena, i);
+        m->graph->initializers.items[m->graph->initializers.count++] = t;
+    }
+    return m;
+}
+
+static void expect_elements(const char *path)
+{
+    struct onnx_file file;
+    struct error error = {0};
+    onnx_file_open(&file, path, &error);
+    assert_string_equal(error.message, "");
+    assert_int_equal(file.model->graph->initializers.count, TENSORS);
+    for (int i = 0; i < TENSORS; i++) {
+        struct onnx_bytes bytes;
+        const struct onnx_tensor *t = file.model->graph->initializers.items[i];
+        assert_true(onnx_tensor_decode(t, &file.arena, path, &bytes, &error));
+        const float *elements = (const float *)(const void *)bytes.at;
+        for (int k = 0; k < ELEMENTS; k++)
+            assert_true(elements[k] == (float)(i * ELEMENTS + k));
+    }
+    onnx_file_close(&file);
+}
+
+static void remove_folder(const char *folder)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+// In one file, and with a limit that moves them to another one.
+static void deferred_elements_are_written_one_tensor_at_a_time(void **state)
+{
+    for (size_t limit = 0; limit <= 4096; limit += 4096) {
+        char folder[] = "/tmp/taso-deferred-XXXXXX", path[64];
+        size_t before = mem_in_use(), most_in_use = 0;
+        struct arena arena;
+        struct error error = {0};
+        arena_init(&arena);
+        assert_non_null(mkdtemp(folder));
+        snprintf(path, sizeof path, "%s/m.onnx", folder);
+        assert_true(onnx_model_write(make_model(&arena, -1, &most_in_use), NULL, path, limit, &error));
+        assert_in_range(most_in_use - before, ELEMENTS * sizeof(float), 2 * ELEMENTS * sizeof(float));
+        expect_elements(path);
+        arena_free(&arena);
+        remove_folder(folder);
+    }
+}
+
+static void what_cannot_be_computed_leaves_no_file(void **state)
+{
+    for (size_t limit = 0; limit <= 4096; limit += 4096) {
+        char folder[] = "/tmp/taso-deferred-XXXXXX", path[64];
+        size_t most_in_use = 0;
+        struct arena arena;
+        struct error error = {0};
+        arena_init(&arena);
+        assert_non_null(mkdtemp(folder));
+        snprintf(path, sizeof path, "%s/m.onnx", folder);
+        assert_false(onnx_model_write(make_model(&arena, 3, &most_in_use), NULL, path, limit, &error));
+        assert_string_equal(error.message, "number 3 cannot be computed");
+        assert_int_equal(error.code, EXIT_UNSUPPORTED);
+        arena_free(&arena);
+        assert_int_equal(rmdir(folder), 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(deferred_elements_are_written_one_tensor_at_a_time),
+        TEST(what_cannot_be_computed_leaves_no_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
