@@ -2,7 +2,7 @@
 
 `grown.py PATH/taso-opt PATH/onnx_rewrite RULES [MODELS [FIRST [KEEP]]]`: models by grown_models.py with seeds from FIRST
 (0) on, searched on computed costs, and rewritten by rules at random places. A model must come back with its inputs and
-outputs as they were; what does not is kept in KEEP.
+outputs as they were, and compute the same, at other sizes of its symbols, too; what does not is kept in KEEP.
 """
 import pathlib
 import subprocess
@@ -36,7 +36,43 @@ def interface(model):
     return [value.SerializeToString() for value in [*model.graph.input, *model.graph.output]]
 
 
-def complaint_about(command, model, session, fed, target):
+def symbols_of(model):
+    return {value.name: {i: dim.dim_param for i, dim in enumerate(value.type.tensor_type.shape.dim) if dim.dim_param}
+            for value in model.graph.input}
+
+
+def at_other_sizes(model, fed, random):
+    """What to feed with other sizes for the symbols."""
+    symbols = symbols_of(model)
+    sizes = {name: random.integers(1, 8) for of_input in symbols.values() for name in of_input.values()}
+    other = {}
+    for name, value in fed.items():
+        for axis, symbol in symbols[name].items():
+            value = np.take(value, random.integers(0, value.shape[axis], sizes[symbol]), axis) if value.size else value
+        other[name] = grown_models.jittered(value, random)
+    return other
+
+
+def runs_steadily(session, fed, random):
+    """Does ONNX Runtime run it, and to values that rounding does not change?"""
+    try:
+        values = session.run(None, fed)
+        again = session.run(None, {name: grown_models.jittered(value, random) for name, value in fed.items()})
+    except Exception:   # ONNX Runtime has many kinds, and what runs at some sizes need not at others
+        return False
+    return all(map(grown_models.is_moderate, values)) and all(map(grown_models.are_near, values, again))
+
+
+def to_feed(model, session, fed, seed):
+    """At the sizes that the model was grown at, and at others where it has symbols and runs there."""
+    random = np.random.default_rng(seed)
+    if any(symbols_of(model).values()):
+        others = [at_other_sizes(model, fed, random) for _ in range(3)]
+        return [fed, *(other for other in others if runs_steadily(session, other, random))]
+    return [fed]
+
+
+def complaint_about(command, model, session, feeds, target):
     """None: what the command makes of the model computes the same."""
     target.unlink(missing_ok=True)
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
@@ -44,12 +80,14 @@ def complaint_about(command, model, session, fed, target):
         return f"exit code {done.returncode}: {done.stderr.strip()}"
     if interface(onnx.load(target)) != interface(model):
         return "other inputs or outputs"
+    told = []
     try:
-        found = grown_models.session_of(str(target)).run(None, fed)
-    except Exception as error:   # ONNX Runtime has many kinds
+        result = grown_models.session_of(str(target))
+        for fed in feeds:
+            told += [f"{value.name} {what}" for value, a, b in
+                     zip(session.get_outputs(), session.run(None, fed), result.run(None, fed)) if (what := differs(a, b))]
+    except Exception as error:   # as above
         return str(error)
-    told = [f"{value.name} {what}" for value, a, b in zip(session.get_outputs(), session.run(None, fed), found)
-            if (what := differs(a, b))]
     return "; ".join(told) or None
 
 
@@ -67,7 +105,7 @@ def main():
     optimizer, rewriter, rules = sys.argv[1:4]
     count, first = (int(sys.argv[i]) if len(sys.argv) > i else standard for i, standard in ((4, 60), (5, 0)))
     keep = pathlib.Path(sys.argv[6]) if len(sys.argv) > 6 else None
-    failed = skipped = 0
+    failed = skipped = resized = 0
     with tempfile.TemporaryDirectory() as name:
         source, target = pathlib.Path(name, "model.onnx"), pathlib.Path(name, "out.onnx")
         for seed in range(first, first + count):
@@ -75,17 +113,19 @@ def main():
             onnx.save(model, source)
             session = load(source, fed)
             skipped += session is None
+            feeds = to_feed(model, session, fed, seed) if session else []
+            resized += len(feeds) > 1
             search = ["--device", "fake", "--quiet", "--threads", "1", *SEARCHES[seed % 4]]
             commands = [[optimizer, source, "-o", target, *search], [rewriter, rules, str(seed), "8", source, target]]
             for command in commands if session else []:
-                told = complaint_about(command, model, session, fed, target)
+                told = complaint_about(command, model, session, feeds, target)
                 if told:
                     failed += 1
                     print(f"seed {seed}, {pathlib.Path(command[0]).name}: {told}", flush=True)
                     if keep:
                         keep.mkdir(parents=True, exist_ok=True)
                         onnx.save(model, keep / f"{seed}.onnx")
-    print(f"{count} models, {failed} wrong, {skipped} not run by ONNX Runtime")
+    print(f"{count} models, {resized} at other sizes, too, {failed} wrong, {skipped} not run by ONNX Runtime")
     sys.exit(1 if failed or skipped * 5 > count else 0)
 
 

@@ -428,8 +428,9 @@ class Grower:
     # --- the model ---
 
     def info_of(self, name, value):
-        """Some sizes are symbols, the same for the same size of all inputs."""
-        shape = [f"n{n}" if self.seed % 3 == 0 and self.chance(0.4) else n for n in value.shape]
+        """Some sizes are symbols, the same for the same size of all inputs: the first, or any."""
+        is_symbol = [i == 0 if self.seed % 2 else self.chance(0.4) for i in range(value.ndim)]
+        shape = [f"n{n}" if self.seed % 3 == 0 and is_symbol[i] else n for i, n in enumerate(value.shape)]
         return helper.make_tensor_value_info(name, element_type(value), shape)
 
     def model(self):
