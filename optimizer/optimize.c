@@ -13,7 +13,7 @@
 #include "core/text/text.h"
 #include "onnx/convert/export/export.h"
 #include "optimizer/compiled/compiled_model.h"
-#include "optimizer/proved_rules.h"
+#include "optimizer/trusted_rules.h"
 #include "optimizer/run/npy.h"
 #include "optimizer/run/run.h"
 #include <string.h>

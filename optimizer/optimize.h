@@ -3,7 +3,7 @@
 #define OPTIMIZER_OPTIMIZE_H
 #include "core/system/files_used.h"
 #include "core/text/options.h"
-#include "optimizer/report.h"
+#include "optimizer/report/report.h"
 
 struct error;
 struct log;
@@ -30,7 +30,7 @@ struct optimize_options {
     int64_t most_enodes, rounds_of_rules, k_multi;   // of saturation
     struct option_list without;                      // rules not to use
     int64_t max_rule_ops;   // rules with more operators on either side are not used; 0: no limit
-    bool only_proved;       // rules that are not among those which ship as proved are not used (proved_rules.h)
+    bool only_proved;       // rules that are not among those which ship as proved are not used (trusted_rules.h)
     bool allows_tf32;
     bool is_validation_skipped, is_check_skipped, is_timing_skipped, is_simplification_skipped;
     bool is_calibration_skipped;     // costs are believed as they are

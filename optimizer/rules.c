@@ -4,7 +4,7 @@
 
 #include "core/text/error.h"
 #include "core/text/text.h"
-#include "optimizer/proved_rules.h"
+#include "optimizer/trusted_rules.h"
 #include "optimizer/standard_rules.h"
 #include <string.h>
 

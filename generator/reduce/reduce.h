@@ -8,7 +8,7 @@
 #define GENERATOR_REDUCE_REDUCE_H
 #include "generator/enumerate/classes.h"
 #include "generator/reduce/rewrite.h"
-#include "generator/test/shapes.h"
+#include "generator/test/refute.h"
 
 struct law {
     struct rule_graph graph;

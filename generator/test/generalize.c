@@ -2,7 +2,7 @@
 #include "generator/test/generalize.h"
 
 #include "core/memory/arena.h"
-#include "generator/test/verdicts.h"
+#include "generator/test/verdict_cache.h"
 #include <string.h>
 
 enum { MAX_VALUES_TO_TRY = 6 };

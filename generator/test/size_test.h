@@ -2,7 +2,7 @@
 #ifndef GENERATOR_TEST_SIZE_TEST_H
 #define GENERATOR_TEST_SIZE_TEST_H
 #include "generator/enumerate/evaluation_cache.h"
-#include "generator/test/shapes.h"
+#include "generator/test/refute.h"
 
 // Which types a variable had and which calls a node was lately: sizes change a few at a time.
 enum { TRIAL_MEMORY = 32 };

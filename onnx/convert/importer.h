@@ -76,7 +76,7 @@ bool axis_varies(const struct conversion *c, tensor_id tensor, int axis);
 tensor_id weight_add(struct imported_model *m, struct imported_weight weight);
 struct imported_weight *weight_of(const struct imported_model *m, tensor_id tensor);   // NULL: no weight leaf
 
-// --- fold.c ----------------------------------------------------------------------------------------------------------
+// --- fold_constants.c ------------------------------------------------------------------------------------------------
 // May a constant of so many elements still be computed at import?
 bool folding_has_room(const struct importer *im, int64_t n_elements);
 // The value of a tensor that depends on weights only, computed: elements in the arena (or the model's, of a weight as

@@ -1,6 +1,6 @@
 // Both graphs for Graphviz.
 #include "core/text/text.h"
-#include "optimizer/report.h"
+#include "optimizer/report/report.h"
 #include "optimizer/report/pages.h"
 #include "optimizer/report/picture.h"
 

@@ -1,6 +1,6 @@
 // What a report says of a model with symbolic dimensions.
 #include "core/text/text.h"
-#include "optimizer/report.h"
+#include "optimizer/report/report.h"
 #include <inttypes.h>
 
 #define MOST_SHOWN 8

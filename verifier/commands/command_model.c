@@ -3,7 +3,7 @@
 #include "core/text/log.h"
 #include "core/text/options.h"
 #include "core/text/text.h"
-#include "optimizer/proved_rules.h"
+#include "optimizer/trusted_rules.h"
 #include "optimizer/standard_rules.h"
 #include "verifier/commands/commands.h"
 #include "verifier/model/field.h"

@@ -117,9 +117,9 @@ tensor_id int_weight(struct conversion *c, int rank, const int64_t *dim, const i
 // Numpy's common shape of two tensors; false (cannot) when there is none.
 bool common_shape(struct conversion *c, const struct type *a, const struct type *b, int *ret_rank, int64_t *ret_dim);
 bool normalize_axis(struct conversion *c, int64_t axis, int rank, int *ret_axis);   // from -rank .. rank - 1
-tensor_id matrix_product(struct conversion *c, tensor_id x, tensor_id y);           // as MatMul does; convert_linear.c
+tensor_id matrix_product(struct conversion *c, tensor_id x, tensor_id y);           // as MatMul does; convert_matmul.c
 // By the node's strides, pads, dilations and groups; and a bias for each channel of an image, NO_TENSOR for none;
-// convert_window.c.
+// convert_conv_pool.c.
 tensor_id convolve(struct conversion *c, tensor_id x, tensor_id kernel);
 tensor_id add_to_channels(struct conversion *c, tensor_id image, tensor_id bias);
 // From `start` on `size` entries of one axis; convert_shape.c.

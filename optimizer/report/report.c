@@ -1,5 +1,5 @@
 // The report as text for people and as JSON, from one struct.
-#include "optimizer/report.h"
+#include "optimizer/report/report.h"
 
 #include "core/text/text.h"
 #include "substitutions/match.h"

@@ -1,6 +1,6 @@
 // What one run of taso-opt did, for a person and as JSON.
-#ifndef OPTIMIZER_REPORT_H
-#define OPTIMIZER_REPORT_H
+#ifndef OPTIMIZER_REPORT_REPORT_H
+#define OPTIMIZER_REPORT_REPORT_H
 #include "backends/contract/in_model.h"
 #include "core/numbers/statistics.h"
 #include "optimizer/comparison.h"

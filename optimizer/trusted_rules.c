@@ -1,7 +1,7 @@
 // --only-proved: rules are looked up by their whole statement among those that were built in, so that nothing depends
 // on what a file says of itself, nor on hashes that somebody could make collide. The statements are printed and sorted
 // anew each time: a thousand of them take some milliseconds.
-#include "optimizer/proved_rules.h"
+#include "optimizer/trusted_rules.h"
 
 #include "core/memory/arena.h"
 #include "core/text/error.h"

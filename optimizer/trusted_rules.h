@@ -1,8 +1,8 @@
 // Which rules are proved, as far as this build is asked: those of substitutions/taso.rules and egraph.rules as they
 // were when the project was built, where their certificates, which scripts/prove-rules had the verifier make, say so.
 // Any other file's certificates are text that anybody can write.
-#ifndef OPTIMIZER_PROVED_RULES_H
-#define OPTIMIZER_PROVED_RULES_H
+#ifndef OPTIMIZER_TRUSTED_RULES_H
+#define OPTIMIZER_TRUSTED_RULES_H
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -1,9 +1,9 @@
 // Changes one size, then the least sets with others, and joins what changes together into classes.
-#include "generator/test/shapes.h"
+#include "generator/test/refute.h"
 
 #include "core/numbers/random.h"
 #include "generator/test/size_test.h"
-#include "generator/test/verdicts.h"
+#include "generator/test/verdict_cache.h"
 #include "operators/traits.h"
 #include <string.h>
 
