@@ -268,13 +268,23 @@ typedef VEC(node_id) node_list;
 
 #define MAX_PARTNERS 32
 
+static bool is_in(const node_list *nodes, size_t n, node_id node)
+{
+    for (size_t i = 0; i < n; i++)
+        if (nodes->items[i] == node)
+            return true;
+    return false;
+}
+
+// Those that are not among the nodes yet: one may read several tensors that could be its input.
 static void add_readers(const struct matching *s, tensor_id tensor, const struct operator* op, node_list *ret_nodes)
 {
     const struct graph_uses *uses = &s->index->uses;
+    size_t n_before = ret_nodes->count;
     for (uint32_t i = uses->first[tensor]; i < uses->first[tensor + 1]; i++) {
         node_id reader = uses->nodes[i];
         bool is_repeated = i > uses->first[tensor] && uses->nodes[i - 1] == reader;
-        if (s->g->nodes.items[reader].op == op && !is_repeated)
+        if (s->g->nodes.items[reader].op == op && !is_repeated && !is_in(ret_nodes, n_before, reader))
             vec_push(ret_nodes, reader);
     }
 }

@@ -128,8 +128,26 @@ static void knows_no_cuts_but_those_of_the_rule(void **state)
     tear_down(&f);
 }
 
+// A node both of whose inputs could be the one that is next to what is bound.
+static void visits_a_match_once(void **state)
+{
+    struct fixture f;
+    set_up(&f);
+    const int64_t axis = 0;
+    const struct attribute_value of_concat[] = {{1, &axis}};
+    tensor_id y = leaf(&f, 0, 2), first[2] = {y, leaf(&f, 1, 4)}, second[2] = {y, leaf(&f, 2, 4)};
+    tensor_id both[2] = {add(&f, OP_CONCAT, of_concat, 2, first, 0), add(&f, OP_CONCAT, of_concat, 2, second, 0)};
+    add(&f, OP_RELU, NULL, 1, &y, 0);
+    add(&f, OP_SUB, NULL, 2, both, 0);
+    assert_int_equal(count_matches(&f, "(rule a (source (relu ?y) (sub ?z (concat 0 ?y ?w)))"
+                                       " (target (relu (relu ?y)) (sub ?z (concat 0 ?y ?w))))"),
+                     1);
+    tear_down(&f);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(splits_what_was_matched), TEST(knows_no_cuts_but_those_of_the_rule)};
+    const struct CMUnitTest tests[] = {TEST(splits_what_was_matched), TEST(knows_no_cuts_but_those_of_the_rule),
+                                       TEST(visits_a_match_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
