@@ -313,6 +313,34 @@ static void note_values(struct lockstep *l)
     }
 }
 
+static bool is_known_to_vary(const struct lockstep *l, uint32_t input)
+{
+    tensor_id t = input < l->c[0].n_inputs ? l->c[0].inputs[input] : NO_TENSOR;
+    const void *first = known_at(l, 0, t);
+    for (int k = 1; first && k < N_PROBES; k++)
+        if (memcmp(first, known_at(l, k, t), type_bytes(graph_type(graph_of(l, 0), t))) != 0)
+            return true;
+    return false;
+}
+
+// What ends before it starts has no entries: a difference of sizes is no size of it, and nothing here may be something
+// elsewhere. A step beyond the end may be one within.
+static bool may_end_before_start(struct lockstep *l, const struct type *const *types)
+{
+    const struct onnx_string *name = &l->c[0].node->op_type;
+    bool is_range = onnx_string_is(name, "Range");
+    if (!is_range && !onnx_string_is(name, "Slice"))
+        return false;
+    for (int i = 0; i < types[0]->rank; i++) {
+        int64_t at[N_PROBES];
+        for (int k = 0; k < N_PROBES; k++)
+            at[k] = types[k]->dim[i];
+        if (at[0] == 0 || !is_never_negative(l, at))
+            return true;
+    }
+    return is_known_to_vary(l, is_range ? 2 : 4);
+}
+
 // Types of one kind, whose sizes are known for every binding; or of none.
 static void agree_on_types(struct lockstep *l)
 {
@@ -324,7 +352,7 @@ static void agree_on_types(struct lockstep *l)
             is_known = is_known && type_is_known(types[k]);
         }
         enum dtype dtype = types[0]->dtype;
-        if (is_known && are_one_type(l, types, &fits) && fits)
+        if (is_known && are_one_type(l, types, &fits) && fits && !may_end_before_start(l, types))
             continue;
         for (int k = 0; k < N_PROBES; k++)
             l->types[k][i] =
@@ -373,7 +401,7 @@ static const char *symbols_of_inputs(const struct lockstep *l)
     return text;
 }
 
-static void keep_opaque(struct lockstep *l, uint32_t index, bool is_refused)
+static void keep_opaque(struct lockstep *l, uint32_t index)
 {
     bool is_known = l->values[0][0] != NULL;
     for (int k = 0; k < N_PROBES; k++) {
@@ -387,10 +415,7 @@ static void keep_opaque(struct lockstep *l, uint32_t index, bool is_refused)
     agree_on_types(l);
     const char *symbols = symbols_of_inputs(l);
     for (int k = 0; k < N_PROBES; k++) {
-        if (is_known)
-            cannot(&l->c[k], "it computes with sizes");
-        else if (!is_refused)
-            cannot(&l->c[k], "what it does depends on sizes");
+        cannot(&l->c[k], is_known ? "it computes with sizes" : "what it does depends on sizes");
         import_opaque(&l->importers[k], &l->c[k], l->types[k]);
         vec_last(&l->models[k]->opaques).is_kept_for_sizes = !is_known;
         vec_last(&l->models[k]->opaques).symbols = symbols;
@@ -426,14 +451,13 @@ static void begin_node(struct lockstep *l, uint32_t index)
 
 static void import_node_everywhere(struct lockstep *l, uint32_t index)
 {
-    bool is_done = false, is_refused = true;
+    bool is_done = false;
     struct arena_mark marks[N_PROBES];
     for (int k = 0; k < N_PROBES; k++)
         marks[k] = arena_mark(&l->importers[k].scratch);
     begin_node(l, index);
     for (int how = WITH_VALUES; !is_done && how < N_ATTEMPTS; how++) {
         bool is_converted = convert_all(l, index, (enum attempt)how);
-        is_refused = is_refused && !is_converted;
         is_done = is_converted && is_same_everywhere(l);
         if (is_done)
             break;
@@ -446,7 +470,7 @@ static void import_node_everywhere(struct lockstep *l, uint32_t index)
             break;
     }
     if (!is_done)
-        keep_opaque(l, index, is_refused);
+        keep_opaque(l, index);
     for (int k = 0; k < N_PROBES; k++)
         import_define_outputs(&l->importers[k], &l->c[k]);
     if (!is_done)

@@ -34,18 +34,21 @@ static int64_t entries_of_inputs(const struct lockstep *l)
     return n;
 }
 
-// Sums of sizes, and products: nothing is taken away.
-static bool is_never_negative(struct lockstep *l, const int64_t *at)
+// Sums of sizes, and products: no more is taken away than what there is at sizes of one.
+bool is_never_negative(struct lockstep *l, const int64_t *at)
 {
     struct size_form form;
     if (!sizes_fit(l->sizes, at, &form) || form.constant < 0)
         return false;
     for (uint32_t i = 0; i < l->sizes->n_factors; i++) {
         const struct size_factor *f = &l->sizes->factors[i];
-        bool is_sum = f->constant >= 0;
-        for (uint32_t j = 0; j < l->sizes->n_symbols; j++)
-            is_sum = is_sum && f->weights[j] >= 0;
-        if (form.powers[i] && !is_sum)
+        int64_t least = f->constant;
+        bool grows = true;
+        for (uint32_t j = 0; j < l->sizes->n_symbols; j++) {
+            grows = grows && f->weights[j] >= 0;
+            least += f->weights[j];
+        }
+        if (form.powers[i] && !(grows && least >= 0))
             return false;
     }
     return true;
@@ -83,6 +86,29 @@ static bool quotient_is_exact(struct lockstep *l, int64_t entry)
     return true;
 }
 
+static const void *known_value(const struct lockstep *l, int k, uint32_t i, size_t *ret_bytes)
+{
+    const struct conversion *c = &l->c[k];
+    struct imported_weight *w = input_of(c, i) == NO_TENSOR ? NULL : weight_of(l->models[k], input_of(c, i));
+    *ret_bytes = w ? type_bytes(&w->type) : 0;
+    return w ? lockstep_weight(l, k, (size_t)(w - l->models[k]->weights.items)) : NULL;
+}
+
+// What is gathered or cut is told by numbers: by sizes, it may be something else than what the probes show.
+static bool has_fixed_places(const struct lockstep *l)
+{
+    for (uint32_t i = 1; i < l->c[0].n_inputs; i++) {
+        size_t bytes, other_bytes;
+        const void *first = known_value(l, 0, i, &bytes);
+        for (int k = 1; first && k < N_PROBES; k++) {
+            const void *other = known_value(l, k, i, &other_bytes);
+            if (!other || other_bytes != bytes || memcmp(first, other, bytes) != 0)
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool holds_for_entries(struct lockstep *l, bool (*holds)(struct lockstep *l, int64_t entry))
 {
     int64_t n = entries_of_inputs(l);
@@ -100,13 +126,15 @@ bool makes_integers(const struct lockstep *l)
 
 bool is_arithmetic_of_shapes(struct lockstep *l)
 {
-    static const char *const places[] = {"Gather", "Slice", "Concat",    "Unsqueeze", "Squeeze", "Reshape", "Identity",
-                                         "Expand", "Where", "Transpose", "Shape",     "Size",    "Flatten", NULL};
+    static const char *const places[] = {"Concat", "Unsqueeze", "Squeeze", "Reshape", "Identity", "Expand",
+                                         "Where",  "Transpose", "Shape",   "Size",    "Flatten",  NULL};
+    static const char *const told_places[] = {"Gather", "Slice", NULL};
     static const char *const arithmetic[] = {"Add", "Sub", "Mul", "Neg", "ReduceProd", "Cast", NULL};
     const struct onnx_string *name = &l->c[0].node->op_type;
     if (l->c[0].n_outputs != 1 || !onnx_node_has_standard_domain(l->c[0].node))
         return false;
-    return is_one_of(places, name) || (is_one_of(arithmetic, name) && makes_integers(l)) ||
+    return is_one_of(places, name) || (is_one_of(told_places, name) && has_fixed_places(l)) ||
+           (is_one_of(arithmetic, name) && makes_integers(l)) ||
            (onnx_string_is(name, "Div") && holds_for_entries(l, quotient_is_exact)) ||
            (onnx_string_is(name, "Equal") && holds_for_entries(l, comparison_is_decided));
 }

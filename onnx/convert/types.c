@@ -219,10 +219,30 @@ static bool has_symbol(const struct imported_model *m, const char *name)
     return false;
 }
 
+static bool is_stated(const struct importer *im, const char *name)
+{
+    for (size_t i = 0; i < im->source->inputs.count; i++) {
+        const struct onnx_value_info *input = im->source->inputs.items[i];
+        if (!input->type || !input->type->tensor || !input->type->tensor->shape)
+            continue;
+        const struct onnx_shape *shape = input->type->tensor->shape;
+        for (size_t k = 0; k < shape->dimensions.count; k++)
+            if (onnx_string_is(&((const struct onnx_dimension *)shape->dimensions.items[k])->symbol, name))
+                return true;
+    }
+    return false;
+}
+
+// Of a dimension without a name: INPUT[AXIS], or with marks after it where the model calls another one so.
 static const char *name_of_dimension(struct importer *im, const struct onnx_value_info *input, int axis)
 {
     const struct onnx_dimension *d = input->type->tensor->shape->dimensions.items[axis];
-    return d->symbol.size ? d->symbol.text : arena_printf(&im->model->arena, "%s[%d]", input->name.text, axis);
+    if (d->symbol.size)
+        return d->symbol.text;
+    const char *name = arena_printf(&im->model->arena, "%s[%d]", input->name.text, axis);
+    while (is_stated(im, name))
+        name = arena_printf(&im->model->arena, "%s'", name);
+    return name;
 }
 
 bool find_symbols(struct importer *im, const struct type *types, struct imported_model *ret_model)

@@ -272,6 +272,48 @@ def test_cuts(folder):
     expect_agreement(path, out, most=60, bindings=20)
 
 
+def test_seen_at_all_probes(folder):
+    """What the sizes of import do not show: a table's end, entries far into it, the end before the start, a size of 1."""
+    clipped = np.minimum(np.arange(6000), 64)
+    nodes = [("Shape", ["x"], ["s"], {"start": 0, "end": 1}), ("Squeeze", ["s"], ["n"], {}), ("Shape", ["x"], ["whole"], {}),
+             ("Slice", ["short", "zero", "s", "zero"], ["a"], {}), ("Shape", ["a"], ["as"], {}),
+             ("ConstantOfShape", ["as"], ["b"], {}), ("Slice", ["sizes", "zero", "s", "zero"], ["cs"], {}),
+             ("Expand", ["one", "cs"], ["c"], {}), ("Slice", ["whole", "zero", "s", "zero"], ["ds"], {}),
+             ("ReduceProd", ["ds"], ["dp"], {"keepdims": 1}), ("ConstantOfShape", ["dp"], ["d"], {}),
+             ("Gather", ["counts", "s"], ["es"], {}), ("ConstantOfShape", ["es"], ["e"], {}),
+             ("Gather", ["factors", "s"], ["fs"], {}), ("Mul", ["x", "fs"], ["f"], {}),
+             ("Range", ["five", "n", "step"], ["r"], {}), ("Concat", ["r", "y"], ["ry"], {"axis": 0}),
+             ("Shape", ["ry"], ["gs"], {}), ("ConstantOfShape", ["gs"], ["g"], {}),
+             ("Range", ["n", "five", "step"], ["js"], {}), ("Shape", ["js"], ["jn"], {}),
+             ("ConstantOfShape", ["jn"], ["j"], {}), ("Range", ["zeroth", "five", "n"], ["ks"], {}),
+             ("Shape", ["ks"], ["kn"], {}), ("ConstantOfShape", ["kn"], ["k"], {}),
+             ("Unsqueeze", ["x", "zero"], ["h1"], {}), ("Squeeze", ["h1"], ["h2"], {}), ("Shape", ["h2"], ["hs"], {}),
+             ("Expand", ["one", "hs"], ["h"], {}),
+             ("MatMul", ["x", "p"], ["xp"], {}), ("MatMul", ["x", "q"], ["xq"], {}), ("Add", ["xp", "xq"], ["i"], {})]
+    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in "abcdefghijk"]
+    path = save(folder / "seen.onnx", nodes, [value("x", "n", 4), value("y", "m", kind=TensorProto.INT64)], outputs,
+                {"short": np.ones((8, 4), np.float32), "zero": [0], "sizes": [2, 3], "counts": clipped,
+                 "factors": clipped.astype(np.float32), "five": np.int64(5), "step": np.int64(1), "zeroth": np.int64(0),
+                 "one": np.ones(1, np.float32), **{w: np.ones((4, 4), np.float32) for w in "pq"}})
+    out, report, _ = optimize(path, *COMPUTED_COSTS)
+    expect(report["rewrites"], "seen: nothing was rewritten")
+    for most in (8, 100):
+        expect_agreement(path, out, most=most)
+
+
+def test_names_of_unnamed(folder):
+    """A symbol that is called as a dimension without a name would be."""
+    path = products(folder / "called.onnx", None, 16)
+    model = onnx.load(path)
+    model.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "x[0]"
+    onnx.save(model, path)
+    out, report, _ = optimize(path, *COMPUTED_COSTS)
+    expect(report["symbols"]["names"] == ["x[0]'", "x[0]"], f"called: {report['symbols']}")
+    a, b, fed = session(path), session(out), {"x": np.ones((1, 16), np.float32), "y": np.ones((7, 16), np.float32)}
+    for u, v in zip(a.run(None, fed), b.run(None, fed)):
+        expect(u.shape == v.shape and np.allclose(u, v, rtol=1e-5), "called: differs at 1, 7")
+
+
 def test_rules_of_some_sizes(folder):
     """Rules that are right at one size: of the profile, and of the binding that the graph is made for."""
     random = np.random.default_rng(3)
@@ -314,6 +356,10 @@ def test_usage(folder):
         lines = done.stderr.strip().splitlines()
         expect(done.returncode == 2 and len(lines) == 1 and "--profile" in lines[0] and not out.exists(),
                f"{model.name} {options}: {done.returncode} {done.stderr}")
+    doubled = save(folder / "doubled.onnx", [("Resize", ["x", "", "by"], ["y"], {"mode": "linear"}), ("Relu", ["y"], ["z"], {})],
+                   [value("x", 1, 3, "h", "w")], [value("z", 1, 3, None, None)], {"by": np.array([1, 1, 2, 2], np.float32)})
+    _, report, _ = optimize(doubled, *COMPUTED_COSTS)
+    expect(all(k["reason"] for k in report["symbols"]["kept"]), f"doubled: {report['symbols']['kept']}")
     kept, report, _ = optimize(grouped, *COMPUTED_COSTS)
     expect([k["operator"] for k in report["symbols"]["kept"]] == ["Reshape", "Relu"] and
            report["symbols"]["kept"][0]["symbols"] == "n", f"grouped: {report['symbols']['kept']}")
@@ -323,7 +369,8 @@ def test_usage(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         for test in (test_exports, test_checked_here, test_faster, test_given_inputs, test_shared_symbol, test_unnamed, test_size_of_output_only,
-                     test_sums_of_symbols, test_large, test_binding, test_cuts, test_rules_of_some_sizes, test_usage):
+                     test_sums_of_symbols, test_large, test_binding, test_cuts, test_seen_at_all_probes,
+                     test_names_of_unnamed, test_rules_of_some_sizes, test_usage):
             test(pathlib.Path(name))
     print(f"{len(failures)} failures")
     return 1 if failures else 0

@@ -126,6 +126,8 @@ bool convert_squeeze(struct conversion *c)
         is_dropped[axis] = true;
     }
     for (int i = 0; i < x.rank; i++) {
+        if (!items && axis_varies(c, input_of(c, 0), i))
+            return cannot(c, "it drops an axis of any size where that is one");
         bool drops = items ? is_dropped[i] : x.dim[i] == 1;
         if (drops && x.dim[i] != 1)
             return cannot(c, "it drops an axis of size %lld", (long long)x.dim[i]);
@@ -308,6 +310,13 @@ static bool takes_all(int64_t start, int64_t end, int64_t step)
     return start == 0 && end >= INT32_MAX && step == 1;
 }
 
+// To a size that varies with the binding, and lies beyond the tensor in this one: elsewhere it may lie within.
+static bool lies_beyond(const struct conversion *c, uint32_t input, int64_t place, int64_t size)
+{
+    const struct imported_weight *w = input_of(c, input) == NO_TENSOR ? NULL : weight_of(c->model, input_of(c, input));
+    return w && w->is_of_binding && place < INT32_MAX && (place > size || place < -size);
+}
+
 static bool read_ranges(struct conversion *c, const struct type *x, struct ranges *r)
 {
     const int64_t *starts, *ends, *axes, *steps = NULL;
@@ -323,6 +332,8 @@ static bool read_ranges(struct conversion *c, const struct type *x, struct range
             return false;
         if (axis_varies(c, input_of(c, 0), axis) && !takes_all(starts[i], ends[i], steps ? steps[i] : 1))
             return cannot(c, "it cuts an axis of any size");
+        if (lies_beyond(c, 1, starts[i], x->dim[axis]) || lies_beyond(c, 2, ends[i], x->dim[axis]))
+            return cannot(c, "it cuts to a size beyond the tensor");
         if (!set_range(c, r, axis, x->dim[axis], starts[i], ends[i], steps ? steps[i] : 1))
             return false;
     }
