@@ -69,6 +69,26 @@ static bool has_activation(const struct graph *g, const struct step *step)
     return act >= 0 && n->attributes[act].ints[0] != 0;
 }
 
+// Appends a curve or an operation. oneDNN 2.6 computes every curve of one algorithm in a chain with the parameters of the
+// first: those that differ from it are refused. A factor and a number added to its product are one.
+static bool append(struct postops *ops, const struct postop *op)
+{
+    struct postop *last = ops->n ? &ops->items[ops->n - 1] : NULL;
+    struct postop both = *op;
+    if (last && last->kind == POSTOP_LINEAR && op->kind == POSTOP_LINEAR && last->beta == 0 && op->alpha == 1) {
+        both.alpha = last->alpha;
+        ops->n--;
+    }
+    for (int i = 0; i < ops->n; i++)
+        if (both.operand == OPERAND_NONE && ops->items[i].kind == both.kind &&
+            (ops->items[i].alpha != both.alpha || ops->items[i].beta != both.beta))
+            return false;
+    if (ops->n == POSTOPS_MAX)
+        return false;
+    ops->items[ops->n++] = both;
+    return true;
+}
+
 bool cpu_read_epilogue(const struct graph *g, const struct step *step, const struct loop *loop, int channel_axis,
                        struct cpu_epilogue *ret_epilogue)
 {
@@ -82,9 +102,8 @@ bool cpu_read_epilogue(const struct graph *g, const struct step *step, const str
     else if (chain.n && chain.items[0].kind == POSTOP_ADD && chain.items[0].operand == OPERAND_CHANNEL)
         e.bias = chain.items[first++].operand_number;
     for (int i = first; i < chain.n; i++) {
-        if (e.ops.n == POSTOPS_MAX)
+        if (!append(&e.ops, &chain.items[i]))
             return false;
-        e.ops.items[e.ops.n++] = chain.items[i];
         if (chain.items[i].operand != OPERAND_NONE)
             e.operands[e.n_operands++] = chain.items[i].operand_number;
     }

@@ -145,6 +145,12 @@ static const char *const conformance_graphs[] = {
         W1("(f32 12 1 3 3)") "(let c (conv :pad 1 1 1 1 :group 12 x w)) (let z (silu c)) (output z))",
     "(graph " X1("(f32 1 12 8 8)") W1("(f32 24 4 3 3)") "(let c (conv :pad 0 1 2 1 :group 3 :dilation 1 2 x w))"
                                                         "(let z (hardswish c)) (output z))",
+    "(graph " X1("(f32 1 12 8 8)") W1("(f32 24 4 3 3)") "(let c (conv :pad 1 1 1 1 :group 3 x w))"
+                                                        "(let z (hardsigmoid :alpha 0.9 :beta 0.3 c)) (output z))",
+    "(graph " X1("(f32 8 16)")
+        W1("(f32 16 32)") "(let m (matmul x w)) (let a (clip :min -0.9 :max 0.9 m)) (let b (tanh a))"
+                          "(let z (clip :min -0.4 :max 0.4 b)) (output z))",
+    "(graph " X1("(f32 8 16)") W1("(f32 16 32)") "(let m (matmul x w)) (let z (hardsigmoid m)) (output z))",
     "(graph " X1("(f32 2 5 30)") W1("(f32 6 5 4)") "(let z (conv :stride 2 :pad 1 2 x w)) (output z))",
     "(graph " X1("(f32 1 3 6 7 8)") W1("(f32 4 3 2 3 3)") "(let z (conv x w)) (output z))",
     "(graph " X2("(f32 1 4 8 8)", "(f32 6 4 3 3)") "(let z (conv x y)) (output z))",
