@@ -145,7 +145,7 @@ def recurrent(c):
     c.data(c.reals([d, gates * hidden, size], scale=0.5))
     c.data(c.reals([d, gates * hidden, hidden], scale=0.5))
     c.data(c.reals([d, 2 * gates * hidden], scale=0.5)) if c.chance(0.7) else c.omit()
-    c.data(np.sort(c.integers([batch], np.int32, 1, time))[::-1]) if c.chance(0.4) else c.omit()
+    c.data(np.sort(c.integers([batch], np.int32, 0, time))[::-1]) if c.chance(0.4) else c.omit()
     for _ in range(2 if c.op == "LSTM" else 1):
         c.data(c.reals([d, batch, hidden])) if c.chance(0.6) else c.omit()
     if c.op == "LSTM" and c.chance(0.5):

@@ -383,6 +383,13 @@ static bool give_sequence(const struct recurrence *r, tensor_id *const *outputs)
     return give(r->c, 0, y);
 }
 
+// Of a sequence that is empty runtimes give zeros, whatever its initial state is.
+static tensor_id last_state(const struct recurrence *r, uint32_t initial, tensor_id state)
+{
+    return input_of(r->c, initial) == NO_TENSOR ? state
+                                                : while_it_lasts(r, 0, state, constant_like(r->c, state, 0));
+}
+
 static bool give_state(const struct recurrence *r, uint32_t output, const tensor_id *states)
 {
     tensor_id parts[2];
@@ -402,8 +409,8 @@ static bool convert_recurrence(struct conversion *c, const struct cell *cell)
         outputs[i] = arena_array(&c->importer->scratch, tensor_id, r.n_times + 1);
         prepare_direction(&r, i);
         run_direction(&r, &r.directions[i], outputs[i]);
-        states[i] = r.directions[i].state;
-        second[i] = r.directions[i].second;
+        states[i] = last_state(&r, 5, r.directions[i].state);
+        second[i] = cell->has_second_state ? last_state(&r, 6, r.directions[i].second) : NO_TENSOR;
         if (states[i] == NO_TENSOR)
             return cannot(c, "its steps have no type");
     }
