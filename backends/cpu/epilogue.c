@@ -69,8 +69,8 @@ static bool has_activation(const struct graph *g, const struct step *step)
     return act >= 0 && n->attributes[act].ints[0] != 0;
 }
 
-// Appends a curve or an operation. oneDNN 2.6 computes every curve of one algorithm in a chain with the parameters of the
-// first: those that differ from it are refused. A factor and a number added to its product are one.
+// Appends a curve or an operation. oneDNN 2.6 computes every curve of one algorithm in a chain with the parameters of
+// the first: those that differ from it are refused. A factor and a number added to its product are one.
 static bool append(struct postops *ops, const struct postop *op)
 {
     struct postop *last = ops->n ? &ops->items[ops->n - 1] : NULL;

@@ -386,8 +386,7 @@ static bool give_sequence(const struct recurrence *r, tensor_id *const *outputs)
 // Of a sequence that is empty runtimes give zeros, whatever its initial state is.
 static tensor_id last_state(const struct recurrence *r, uint32_t initial, tensor_id state)
 {
-    return input_of(r->c, initial) == NO_TENSOR ? state
-                                                : while_it_lasts(r, 0, state, constant_like(r->c, state, 0));
+    return input_of(r->c, initial) == NO_TENSOR ? state : while_it_lasts(r, 0, state, constant_like(r->c, state, 0));
 }
 
 static bool give_state(const struct recurrence *r, uint32_t output, const tensor_id *states)
