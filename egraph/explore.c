@@ -221,7 +221,17 @@ static void begin_match(struct exploration *x, const uint32_t *words, struct app
     ret->nodes = words + 1 + ret->r->pattern.n_variables;
 }
 
-// Keeps those that hold, in place.
+static uint32_t doubled(uint32_t value, uint32_t times)
+{
+    return times > 16 ? UINT32_MAX / 2 : value << times;
+}
+
+static bool is_too_often(const struct exploration *x, size_t rule, uint32_t n_matches)
+{
+    return x->options.most_matches && n_matches > doubled(x->options.most_matches, x->of_rules.items[rule].bans);
+}
+
+// Keeps those that hold, in place. Of a rule that is going to be banned the others are not asked about.
 static void keep_what_holds(struct exploration *x, ematches *matches, uint32_t *ret_counts)
 {
     size_t kept = 0, size;
@@ -229,6 +239,8 @@ static void keep_what_holds(struct exploration *x, ematches *matches, uint32_t *
         struct applying a;
         begin_match(x, matches->items + i, &a);
         size = words_of_match(a.r);
+        if (is_too_often(x, a.rule, ret_counts[a.rule]))
+            continue;
         const struct rule_instance *instance = instances_find(&x->instances, a.rule, a.variables, a.nodes);
         if (instance->state != INSTANCE_APPLIES)
             continue;
@@ -239,20 +251,14 @@ static void keep_what_holds(struct exploration *x, ematches *matches, uint32_t *
     matches->count = kept;
 }
 
-static uint32_t doubled(uint32_t value, uint32_t times)
-{
-    return times > 16 ? UINT32_MAX / 2 : value << times;
-}
-
 // Rules that matched too often are banned, and what they matched is not applied. The next round takes up what this one
 // leaves: the others have seen everything.
 static void ban_rules(struct exploration *x, const bool *is_used, const bool *is_cut, const uint32_t *counts)
 {
     for (size_t i = 0; i < x->rules->rules.count; i++) {
         struct exploration_rule *of = &x->of_rules.items[i];
-        bool is_too_many = x->options.most_matches && counts[i] > doubled(x->options.most_matches, of->bans);
         of->matches += is_used[i] ? counts[i] : 0;
-        if (is_too_many) {
+        if (is_too_often(x, i, counts[i])) {
             of->banned_until = x->round + 1 + doubled(x->options.ban, of->bans);
             of->bans++;
         } else if (is_used[i] && !is_cut[i]) {

@@ -51,18 +51,6 @@ static bool is_same_attributes(const void *owner, uint32_t id, const void *key)
     return true;
 }
 
-static const struct attribute_value *copy_attributes(struct egraph *e, const struct operator* op,
-                                                     const struct attribute_value *values)
-{
-    int n = operator_n_attributes(op);
-    struct attribute_value *copy = arena_array(&e->arena, struct attribute_value, n + 1);
-    for (int i = 0; i < n; i++) {
-        copy[i].count = values[i].count;
-        copy[i].ints = values[i].count ? arena_copy_array(&e->arena, values[i].ints, values[i].count) : NULL;
-    }
-    return copy;
-}
-
 uint32_t egraph_intern_attributes(struct egraph *e, const struct operator* op, const struct attribute_value *values)
 {
     struct attributes_key asked = {op, values};
@@ -75,7 +63,7 @@ uint32_t egraph_intern_attributes(struct egraph *e, const struct operator* op, c
     if (found != TABLE_NONE)
         return found;
     table_insert(&e->attributes_by_content, hash, (uint32_t)e->attributes.count);
-    vec_push(&e->attributes, copy_attributes(e, op, values));
+    vec_push(&e->attributes, attributes_copy(&e->arena, op, values));
     vec_push(&e->attribute_owners, (uint8_t)op->id);
     return (uint32_t)e->attributes.count - 1;
 }

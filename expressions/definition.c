@@ -71,7 +71,7 @@ static uint32_t variable_add(struct definition *d, int64_t extent)
     return (uint32_t)d->extents.count - 1;
 }
 
-static int add_stage(struct definition *d, enum dtype dtype, int rank, const int64_t *dim)
+int stage_add_over(struct definition *d, const struct type *type, uint32_t first_variable)
 {
     if (d->n_stages == d->stage_capacity) {
         int capacity = d->stage_capacity ? 2 * d->stage_capacity : 2;
@@ -81,11 +81,17 @@ static int add_stage(struct definition *d, enum dtype dtype, int rank, const int
         d->stages = grown;
         d->stage_capacity = capacity;
     }
-    struct stage *s = &d->stages[d->n_stages];
-    *s = (struct stage){.type = type_make(dtype, rank, dim), .first_variable = (uint32_t)d->extents.count};
+    d->stages[d->n_stages] = (struct stage){.type = *type, .first_variable = first_variable};
+    return d->n_inputs + d->n_stages++;
+}
+
+static int add_stage(struct definition *d, enum dtype dtype, int rank, const int64_t *dim)
+{
+    struct type type = type_make(dtype, rank, dim);
+    uint32_t first_variable = (uint32_t)d->extents.count;
     for (int i = 0; i < rank; i++)
         variable_add(d, dim[i]);
-    return d->n_inputs + d->n_stages++;
+    return stage_add_over(d, &type, first_variable);
 }
 
 int stage_add(struct definition *d, enum dtype dtype, int rank, const int64_t *dim)
@@ -280,6 +286,27 @@ const struct type *definition_output(const struct definition *d, int output)
     return &d->stages[d->outputs[output]].type;
 }
 
+struct operands expr_operands(const struct definition *d, expr e)
+{
+    const struct expr_node *n = &d->nodes.items[e];
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_INTEGER:
+    case EXPR_VARIABLE:
+    case EXPR_REAL:
+        return (struct operands){0, NULL};
+    case EXPR_READ:
+        return (struct operands){n->count, n->count ? &d->indices.items[n->a] : NULL};
+    case EXPR_APPLY:
+        return (struct operands){(uint32_t)function_arity(n->fn), n->operands};
+    case EXPR_INDEX_ADD:
+        return (struct operands){2, n->operands};
+    case EXPR_SELECT:
+        return (struct operands){3, n->operands};
+    default:
+        return (struct operands){1, n->operands};
+    }
+}
+
 // What a walk over a stage's body learns of each axis of the stage.
 struct axis_uses {
     const struct split_tree *tree[MAX_RANK];   // the meet of the trees it is aligned with
@@ -388,23 +415,15 @@ int64_t index_value(const struct definition *d, expr index, const int64_t *varia
 static double count_scalar_operations(const struct definition *d, expr e)
 {
     const struct expr_node *n = &d->nodes.items[e];
-    double operands;
-    switch ((enum expr_kind)n->kind) {
-    case EXPR_APPLY:
-        operands = count_scalar_operations(d, n->a);
-        if (function_arity(n->fn) > 1)
-            operands += count_scalar_operations(d, n->b);
-        if (function_arity(n->fn) > 2)
-            operands += count_scalar_operations(d, n->c);
-        return 1 + operands;
-    case EXPR_REDUCE:
-        return (double)d->extents.items[n->value] * (1 + count_scalar_operations(d, n->a));
-    case EXPR_SELECT:
-        operands = count_scalar_operations(d, n->b);
-        return operands + count_scalar_operations(d, n->c);
-    default:
+    struct operands below = expr_operands(d, e);
+    double operations = 0;
+    if (n->kind != EXPR_APPLY && n->kind != EXPR_REDUCE && n->kind != EXPR_SELECT)
         return 0;
-    }
+    for (uint32_t i = 0; i < below.n; i++)
+        operations += count_scalar_operations(d, below.items[i]);
+    return n->kind == EXPR_SELECT   ? operations
+           : n->kind == EXPR_REDUCE ? (double)d->extents.items[n->value] * (1 + operations)
+                                    : 1 + operations;
 }
 
 double definition_flops(const struct definition *d)

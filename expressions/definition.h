@@ -57,7 +57,12 @@ struct expr_node {
     uint8_t kind;     // enum expr_kind
     uint8_t fn;       // enum scalar_function
     uint16_t count;   // READ: number of indices
-    expr a, b, c;
+    union {
+        struct {
+            expr a, b, c;
+        };
+        expr operands[3];
+    };
     int64_t value;
     double real;
 };
@@ -104,6 +109,8 @@ int output_add(struct definition *d, enum dtype dtype, int rank, const int64_t *
 void stage_set_body(struct definition *d, int tensor, expr body);
 struct type *stage_type(struct definition *d, int tensor);   // to be changed
 expr stage_index(struct definition *d, int tensor, int axis);
+// An intermediate tensor of just this type, over variables that there are.
+int stage_add_over(struct definition *d, const struct type *type, uint32_t first_variable);
 
 expr index_integer(struct definition *d, int64_t value);
 expr index_variable(struct definition *d, uint32_t variable);
@@ -133,6 +140,12 @@ expr scalar_read_same(struct definition *d, int tensor, int like);
 // --- using -----------------------------------------------------------------------------------------------------------
 const struct type *definition_tensor(const struct definition *d, int64_t tensor);   // an input, or n_inputs + stage
 const struct type *definition_output(const struct definition *d, int output);
+// What stands right below an expression: operands, what is reduced, condition and branches, the indices of a read.
+struct operands {
+    uint32_t n;
+    const expr *items;   // until a node is added
+};
+struct operands expr_operands(const struct definition *d, expr e);
 // Derives the split trees of all stages: an axis whose variable alone indexes an axis of equal size of what is read
 // takes the meet of those axes' trees; one whose variable does not occur, along which the stage is constant, fits any
 // split (SPLIT_ANY). Called once by operator_define; axes whose tree was set keep it.
@@ -140,6 +153,4 @@ void definition_finish(struct definition *d);
 // An index at given values of all variables. The definition must not be data-dependent.
 int64_t index_value(const struct definition *d, expr index, const int64_t *variables);
 double definition_flops(const struct definition *d);   // scalar operations, a multiply-add counting as two
-void definition_print(struct text *out, const struct definition *d, const char *const *input_names);   // formulas alone
-void definition_print_typed(struct text *out, const struct definition *d);   // what definition_parse takes
 #endif

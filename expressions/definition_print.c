@@ -1,5 +1,5 @@
 // The formula of a definition as a person would write it:   z[i,j] = sum(k < 64) x[i,k] * y[k,j]
-#include "expressions/definition.h"
+#include "expressions/definition_print.h"
 
 #include "core/text/text.h"
 #include <inttypes.h>

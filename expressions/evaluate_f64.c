@@ -1,5 +1,6 @@
 // Evaluation over IEEE doubles.
 #include "expressions/evaluate.h"
+#include "expressions/evaluate_entry.h"
 
 #include "expressions/definition.h"
 #include "expressions/f64_functions.h"
@@ -51,4 +52,13 @@ void evaluate_plan_f64(const struct evaluation_plan *plan, const double *const *
                        struct arena *scratch)
 {
     evaluate(plan, 0, inputs, outputs, scratch);
+}
+
+#define ENTRY_OF_INPUT real_entry_of_input
+#include "expressions/evaluate_entry.inc"
+
+double evaluate_f64_entry(const struct definition *d, int output, const int64_t *index, real_entry_of_input *read,
+                          void *context)
+{
+    return evaluate_entry(d, 0, output, index, read, context);
 }

@@ -23,10 +23,10 @@ struct draft {
     struct term terms[PARTS][MAX_RANK * MAX_AFFINE_TERMS];
 };
 struct planner {
-    struct evaluation_plan *plan;
     const struct definition *d;
     struct arena *arena;
     const struct stage *stage;
+    struct planned_stage *planned;   // it
     VEC(const struct form *) with_tables;
     bool needs_variables;   // something is computed lane by lane
     struct draft draft;     // the form being made
@@ -40,20 +40,11 @@ static bool is_of_stage(const struct stage *s, int64_t variable)
 static bool depends_on_stage_alone(const struct planner *p, expr e)
 {
     const struct expr_node *n = &p->d->nodes.items[e];
-    switch ((enum expr_kind)n->kind) {
-    case EXPR_INTEGER:
-        return true;
-    case EXPR_VARIABLE:
-        return is_of_stage(p->stage, n->value);
-    case EXPR_INDEX_ADD:
-        return depends_on_stage_alone(p, n->a) && depends_on_stage_alone(p, n->b);
-    case EXPR_INDEX_MUL:
-    case EXPR_INDEX_DIV:
-    case EXPR_INDEX_MOD:
-        return depends_on_stage_alone(p, n->a);
-    default:
-        return false;
-    }
+    struct operands below = expr_operands(p->d, e);
+    bool depends = n->kind == EXPR_VARIABLE ? is_of_stage(p->stage, n->value) : n->kind != EXPR_INDEX_OF;
+    for (uint32_t i = 0; i < below.n && depends; i++)
+        depends = depends_on_stage_alone(p, below.items[i]);
+    return depends;
 }
 
 static void add_term(struct draft *draft, enum part part, uint32_t atom, bool is_expression, int64_t coefficient)
@@ -184,7 +175,7 @@ static void plan_access(struct planner *p, expr e)
     const struct expr_node *n = &p->d->nodes.items[e];
     const struct type *t = definition_tensor(p->d, n->value);
     struct access *access = arena_new(p->arena, struct access);
-    p->plan->accesses[e] = access;
+    p->planned->accesses[e] = access;
     access->tensor = (int)n->value;
     access->outside = (enum outside)n->b;
     access->elements = type_elements(t);
@@ -207,7 +198,7 @@ static void plan_access(struct planner *p, expr e)
 static void plan_form(struct planner *p, expr node, expr index)
 {
     struct form *f = arena_new(p->arena, struct form);
-    p->plan->forms[node] = f;
+    p->planned->conditions[node] = f;
     start_form(p);
     add_index(p, index, 1);
     finish_form(p, f);
@@ -225,7 +216,7 @@ static void plan_expr(struct planner *p, expr e)
     case EXPR_REAL:
         break;
     case EXPR_READ:
-        if (!p->plan->accesses[e])
+        if (!p->planned->accesses[e])
             plan_access(p, e);
         break;
     case EXPR_APPLY:
@@ -236,13 +227,13 @@ static void plan_expr(struct planner *p, expr e)
             plan_expr(p, n->c);
         break;
     case EXPR_SELECT:
-        if (!p->plan->forms[e])
+        if (!p->planned->conditions[e])
             plan_form(p, e, n->a);
         plan_expr(p, n->b);
         plan_expr(p, n->c);
         break;
     case EXPR_SCALAR_OF:
-        if (!p->plan->forms[e])
+        if (!p->planned->conditions[e])
             plan_form(p, e, n->a);
         break;
     case EXPR_INDEX_ADD:
@@ -406,18 +397,21 @@ static void cache_lanes(struct planner *p, struct planned_stage *planned)
 
 static void plan_stage(struct planner *p, const struct stage *s, struct planned_stage *planned)
 {
-    p->stage = s;
-    p->needs_variables = false;
-    vec_clear(&p->with_tables);
-    plan_expr(p, s->body);
     int64_t elements = type_elements(&s->type);
     *planned = (struct planned_stage){
         .stage = s,
         .elements = elements,
         .capacity = elements < PLAN_LANES ? (int)elements : PLAN_LANES,
-        .n_tables = (uint32_t)p->with_tables.count,
-        .forms = arena_copy_array(p->arena, p->with_tables.items, p->with_tables.count),
+        .accesses = arena_array(p->arena, struct access *, p->d->nodes.count),
+        .conditions = arena_array(p->arena, struct form *, p->d->nodes.count),
     };
+    p->stage = s;
+    p->planned = planned;
+    p->needs_variables = false;
+    vec_clear(&p->with_tables);
+    plan_expr(p, s->body);
+    planned->n_tables = (uint32_t)p->with_tables.count;
+    planned->forms = arena_copy_array(p->arena, p->with_tables.items, p->with_tables.count);
     cache_lanes(p, planned);
 }
 
@@ -425,14 +419,11 @@ const struct evaluation_plan *evaluation_plan_make(const struct definition *d, s
 {
     struct evaluation_plan *plan = arena_new(arena, struct evaluation_plan);
     struct planner p;
-    p.plan = plan;
     p.d = d;
     p.arena = arena;
     memset(&p.with_tables, 0, sizeof p.with_tables);
     plan->d = d;
     plan->stages = arena_array(arena, struct planned_stage, d->n_stages);
-    plan->accesses = arena_array(arena, struct access *, d->nodes.count);
-    plan->forms = arena_array(arena, struct form *, d->nodes.count);
     for (int i = 0; i < d->n_stages; i++)
         plan_stage(&p, &d->stages[i], &plan->stages[i]);
     vec_free(&p.with_tables);

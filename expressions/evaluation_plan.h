@@ -48,6 +48,8 @@ struct planned_stage {
     int64_t elements;
     int capacity;     // lanes of a block
     bool is_cached;   // one block: its lanes are filled once, here
+    struct access **accesses;   // of READ nodes: stages may share nodes, and have each its own lanes
+    struct form **conditions;   // the index expressions under SELECT and SCALAR_OF nodes
     uint32_t n_tables;
     const struct form *const *forms;   // of the tables
     struct lane_table *tables;         // is_cached
@@ -56,8 +58,6 @@ struct planned_stage {
 struct evaluation_plan {
     const struct definition *d;
     struct planned_stage *stages;
-    struct access **accesses;   // of READ nodes
-    struct form **forms;        // of the index expressions under SELECT and SCALAR_OF nodes
 };
 
 // The lanes of one block.

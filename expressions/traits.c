@@ -150,12 +150,11 @@ static bool is_beyond_ring(const struct definition *d, expr e)
 }
 
 // Functions without thresholds, of which nothing is known but that equal arguments give equal values, or that they
-// increase.
+// increase, or turn sums into products. Odd and even ones tell the sign of what they are of.
 static bool is_beyond_smooth(const struct definition *d, expr e)
 {
     const struct expr_node *n = &d->nodes.items[e];
-    bool is_smooth =
-        n->kind == EXPR_APPLY && (n->fn == FN_SIGMOID || n->fn == FN_TANH || n->fn == FN_EXP || n->fn == FN_ERF);
+    bool is_smooth = n->kind == EXPR_APPLY && (n->fn == FN_SIGMOID || n->fn == FN_EXP);
     return !is_smooth && is_beyond_ring(d, e);
 }
 

@@ -8,7 +8,7 @@ struct definition;
 
 enum trait {
     TRAIT_POLYNOMIAL = 1,           // sums of products of entries and numbers, or entries that are moved
-    TRAIT_SMOOTH = 2,               // besides functions without thresholds: sigmoid, tanh, exp, erf
+    TRAIT_SMOOTH = 2,               // besides functions that no sign matters to: sigmoid, exp
     TRAIT_KEEPS_ZERO = 4,           // zeros everywhere make zeros everywhere
     TRAIT_ENTRY_BY_ENTRY = 8,       // each entry of entries at its place, and of tensors of rank 0
     TRAIT_CONTRACTS = 16,           // a sum over an axis of two inputs

@@ -248,11 +248,13 @@ static bool needs_work(const struct family_work *w, int first, int end)
     return false;
 }
 
-static bool make_universe(const struct job *job, const struct family *f, struct family_types *ret_universe,
+static bool make_universe(struct job *job, const struct family *f, struct family_types *ret_universe,
                           struct error *error)
 {
     char reason[200];
-    if (family_types_init(ret_universe, f, (uint64_t)job->header.seed, reason))
+    uint64_t seed = (uint64_t)job->header.seed;
+    job->random = job->random ? job->random : family_types_draw(&job->arena, seed);
+    if (family_types_init(ret_universe, f, seed, job->random, reason))
         return true;
     family_types_free(ret_universe);
     return error_set(error, job->header.space_name, 0, 0, "family %s: an ill-typed constant: %s", f->name, reason);

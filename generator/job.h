@@ -24,6 +24,7 @@ struct job {
     bool is_memory_exceeded;   // said already
     struct arena arena;
     struct checkpoint_header header;
+    const uint64_t *random;   // of all families (family_types.h); NULL: not drawn yet
     struct space space;
     struct candidates candidates;
     struct comparison comparison;

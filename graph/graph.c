@@ -126,20 +126,6 @@ static node_id append_node(struct graph *g, struct node n, const tensor_id *inpu
     return id;
 }
 
-static const struct attribute_value *copy_attributes(struct graph *g, const struct operator* op,
-                                                     const struct attribute_value *attributes)
-{
-    int n = operator_n_attributes(op);
-    if (n == 0)
-        return NULL;
-    struct attribute_value *copy = arena_array(g->arena, struct attribute_value, n);
-    for (int i = 0; i < n; i++) {
-        copy[i].count = attributes[i].count;
-        copy[i].ints = attributes[i].count ? arena_copy_array(g->arena, attributes[i].ints, attributes[i].count) : NULL;
-    }
-    return copy;
-}
-
 // --- the order of commutative inputs ---------------------------------------------------------------------------------
 
 #define STEPS_COMPARED 3
@@ -265,7 +251,7 @@ bool graph_add(struct graph *g, const struct operator* op, const struct attribut
         arena_release(g->arena, mark);
         return false;
     }
-    n.attributes = copy_attributes(g, op, resolved);
+    n.attributes = attributes_copy(g->arena, op, resolved);
     n.label = op->resolve ? label_of(op, n.attributes) : n.label;
     n.n_outputs = (uint32_t)g->definition.n_outputs;
     uint64_t hash = structure_hash(&n, sorted);
@@ -291,7 +277,7 @@ static node_id add_typed(struct graph *g, const struct operator* op, int64_t ind
     node_id found = find_application(g, hash, &n, inputs);
     if (found != TABLE_NONE)
         return found;
-    n.attributes = copy_attributes(g, op, &attribute);
+    n.attributes = attributes_copy(g->arena, op, &attribute);
     const struct type **kept = arena_array(g->arena, const struct type *, n_outputs ? n_outputs : 1);
     for (uint32_t i = 0; i < n_outputs; i++)
         kept[i] = arena_copy_array(g->arena, &types[i], 1);

@@ -17,6 +17,17 @@ bool graph_define(const struct graph *g, node_id node, struct definition *d, str
     return operator_define(d, &call);
 }
 
+double graph_node_flops(const struct graph *g, node_id node)
+{
+    struct arena arena;
+    struct definition d;
+    arena_init(&arena);
+    double flops = graph_define(g, node, &d, &arena) ? definition_flops(&d) : 0;
+    definition_free(&d);
+    arena_free(&arena);
+    return flops;
+}
+
 void graph_mark_live(const struct graph *g, bool *ret_live)
 {
     memset(ret_live, 0, g->nodes.count * sizeof *ret_live);
@@ -25,6 +36,15 @@ void graph_mark_live(const struct graph *g, bool *ret_live)
     for (node_id n = (node_id)g->nodes.count; n-- > 0;)
         for (uint32_t i = 0; ret_live[n] && i < g->nodes.items[n].n_inputs; i++)
             ret_live[g->tensors.items[graph_inputs(g, n)[i]].producer] = true;
+}
+
+void graph_count_reads(const struct graph *g, const bool *live, uint32_t *counts)
+{
+    for (node_id n = 0; n < g->nodes.count; n++)
+        for (uint32_t i = 0; (!live || live[n]) && i < g->nodes.items[n].n_inputs; i++)
+            counts[graph_inputs(g, n)[i]]++;
+    for (size_t i = 0; i < g->outputs.count; i++)
+        counts[g->outputs.items[i]]++;
 }
 
 void graph_uses_init(struct graph_uses *ret_uses, const struct graph *g, const bool *live)

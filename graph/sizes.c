@@ -1,18 +1,25 @@
-// Sizes as functions of symbols: found by their values at the probes, and evaluated at bindings.
+// Sizes as functions of symbols: found by their values at the probes, or derived where they are quotients, and
+// evaluated at bindings.
 #include "graph/sizes.h"
 
 #include "core/memory/arena.h"
 #include <assert.h>
 #include <string.h>
 
-void sizes_add_symbol(struct sizes *s, const int64_t *at)
+void sizes_add_symbol(struct sizes *s, int64_t unit, const int64_t *at)
 {
     assert(s->n_symbols < MAX_SYMBOLS && s->n_factors == s->n_symbols);
     for (int k = 0; k < N_PROBES; k++)
         s->probes[k][s->n_symbols] = at[k];
     struct size_factor *f = &s->factors[s->n_factors++];
-    *f = (struct size_factor){0};
+    *f = (struct size_factor){.divisor = unit};
     f->weights[s->n_symbols++] = 1;
+}
+
+int64_t sizes_round_up(const struct sizes *s, uint32_t symbol, int64_t size)
+{
+    int64_t unit = s->factors[symbol].divisor;
+    return (size + unit - 1) / unit * unit;
 }
 
 void sizes_free(struct sizes *s)
@@ -22,12 +29,22 @@ void sizes_free(struct sizes *s)
 
 // --- values ----------------------------------------------------------------------------------------------------------
 
+static int64_t rounded_down(int64_t x, int64_t divisor)
+{
+    return x / divisor - (x % divisor < 0);
+}
+
+static int64_t factor_value(const struct sizes *s, const struct size_factor *f, const int64_t *binding)
+{
+    int64_t sum = f->constant;
+    for (uint32_t i = 0; i < s->n_symbols; i++)
+        sum += f->weights[i] * binding[i];
+    return rounded_down(sum, f->divisor);
+}
+
 static int64_t factor_at(const struct sizes *s, uint32_t factor, const int64_t *binding)
 {
-    int64_t sum = s->factors[factor].constant;
-    for (uint32_t i = 0; i < s->n_symbols; i++)
-        sum += s->factors[factor].weights[i] * binding[i];
-    return sum;
+    return factor_value(s, &s->factors[factor], binding);
 }
 
 int64_t sizes_form_at(const struct sizes *s, const struct size_form *form, const int64_t *binding)
@@ -41,16 +58,20 @@ int64_t sizes_form_at(const struct sizes *s, const struct size_form *form, const
 }
 
 // A sum that is below two at the first probe divides everything, and is no factor.
+static void divide_out(const struct sizes *s, uint32_t factor, struct size_form *form)
+{
+    int64_t f = factor_at(s, factor, s->probes[0]);
+    while (f > 1 && form->constant % f == 0 && form->powers[factor] < UINT8_MAX) {
+        form->constant /= f;
+        form->powers[factor]++;
+    }
+}
+
 struct size_form sizes_form_of(const struct sizes *s, int64_t number)
 {
     struct size_form form = {.constant = number};
-    for (uint32_t i = 0; number > 0 && i < s->n_factors; i++) {
-        int64_t f = factor_at(s, i, s->probes[0]);
-        while (f > 1 && form.constant % f == 0 && form.powers[i] < UINT8_MAX) {
-            form.constant /= f;
-            form.powers[i]++;
-        }
-    }
+    for (uint32_t i = 0; number > 0 && i < s->n_factors; i++)
+        divide_out(s, i, &form);
     return form;
 }
 
@@ -104,13 +125,9 @@ static bool has_values(const struct sizes *s, const struct size_form *form, cons
 
 static bool is_sum(const struct sizes *s, const struct size_factor *f, const int64_t *at)
 {
-    for (int k = 0; k < N_PROBES; k++) {
-        int64_t sum = f->constant;
-        for (uint32_t i = 0; i < s->n_symbols; i++)
-            sum += f->weights[i] * s->probes[k][i];
-        if (sum != at[k])
+    for (int k = 0; k < N_PROBES; k++)
+        if (factor_value(s, f, s->probes[k]) != at[k])
             return false;
-    }
     return true;
 }
 
@@ -124,7 +141,7 @@ static bool solve_sum(const struct sizes *s, uint32_t i, uint32_t j, const int64
     int64_t determinant = a * d - b * c;
     if (determinant == 0 || (x * d - b * y) % determinant || (a * y - x * c) % determinant)
         return false;
-    *ret_sum = (struct size_factor){0};
+    *ret_sum = (struct size_factor){.divisor = 1};
     ret_sum->weights[i] = (x * d - b * y) / determinant;
     ret_sum->weights[j] += i == j ? 0 : (a * y - x * c) / determinant;
     ret_sum->constant = at[0] - ret_sum->weights[i] * p[0][i] - (i == j ? 0 : ret_sum->weights[j] * p[0][j]);
@@ -141,21 +158,51 @@ static int64_t greatest_common_divisor(int64_t x, int64_t y)
     return x < 0 ? -x : x;
 }
 
+static int64_t common_divisor(const struct sizes *s, const struct size_factor *f, int64_t of)
+{
+    for (uint32_t i = 0; i < s->n_symbols; i++)
+        of = greatest_common_divisor(of, f->weights[i]);
+    return of;
+}
+
+// By a divisor of all weights.
+static void divide_weights(const struct sizes *s, struct size_factor *f, int64_t by)
+{
+    f->constant = rounded_down(f->constant, by);
+    for (uint32_t i = 0; i < s->n_symbols; i++)
+        f->weights[i] /= by;
+}
+
+static bool find_factor(const struct sizes *s, const struct size_factor *f, uint32_t *ret_index)
+{
+    for (uint32_t i = 0; i < s->n_factors; i++)
+        if (memcmp(&s->factors[i], f, sizeof *f) == 0) {
+            *ret_index = i;
+            return true;
+        }
+    return false;
+}
+
+// The number of times that a factor, which is added where it is new.
+static bool add_factor(struct sizes *s, int64_t constant, const struct size_factor *f, struct size_form *ret_form)
+{
+    uint32_t index = s->n_factors;
+    if (!find_factor(s, f, &index)) {
+        if (s->n_factors == MAX_FACTORS)
+            return false;
+        s->factors[s->n_factors++] = *f;
+    }
+    *ret_form = (struct size_form){.constant = constant};
+    ret_form->powers[index] = 1;
+    return true;
+}
+
 // What the summands have in common is a factor of its own.
 static bool add_sum(struct sizes *s, struct size_factor sum, struct size_form *ret_form)
 {
-    int64_t common = sum.constant;
-    for (uint32_t i = 0; i < s->n_symbols; i++)
-        common = greatest_common_divisor(common, sum.weights[i]);
-    if (s->n_factors == MAX_FACTORS)
-        return false;
-    sum.constant /= common;
-    for (uint32_t i = 0; i < s->n_symbols; i++)
-        sum.weights[i] /= common;
-    *ret_form = (struct size_form){.constant = common};
-    ret_form->powers[s->n_factors] = 1;
-    s->factors[s->n_factors++] = sum;
-    return true;
+    int64_t common = common_divisor(s, &sum, sum.constant);
+    divide_weights(s, &sum, common);
+    return add_factor(s, common, &sum, ret_form);
 }
 
 static bool fit_sum(struct sizes *s, const int64_t *at, struct size_form *ret_form)
@@ -171,36 +218,184 @@ static bool fit_sum(struct sizes *s, const int64_t *at, struct size_form *ret_fo
     return false;
 }
 
+// Where one factor divides another at the first probe, the order decides.
+static bool fit_product(const struct sizes *s, const int64_t *at, struct size_form *ret_form)
+{
+    *ret_form = sizes_form_of(s, at[0]);
+    for (uint32_t i = 0; at[0] > 0 && !has_values(s, ret_form, at) && i < s->n_factors; i++) {
+        *ret_form = (struct size_form){.constant = at[0]};
+        divide_out(s, i, ret_form);
+        for (uint32_t j = 0; j < s->n_factors; j++)
+            divide_out(s, j, ret_form);
+    }
+    return has_values(s, ret_form, at);
+}
+
 static bool find_form(struct sizes *s, const int64_t *at, struct size_form *ret_form)
 {
-    struct size_form constant = {.constant = at[0]}, product = sizes_form_of(s, at[0]);
     bool is_constant = true;
     for (int k = 1; k < N_PROBES; k++)
         is_constant = is_constant && at[k] == at[0];
-    *ret_form = is_constant ? constant : product;
-    return is_constant || has_values(s, &product, at) || fit_sum(s, at, ret_form);
+    if (is_constant)
+        *ret_form = (struct size_form){.constant = at[0]};
+    return is_constant || fit_product(s, at, ret_form) || fit_sum(s, at, ret_form);
 }
 
 bool sizes_fit(struct sizes *s, const int64_t *at, struct size_form *ret_form)
 {
     struct noted_size size;
     memcpy(size.at, at, sizeof size.at);
-    if (!find_form(s, at, ret_form))
+    if (!find_form(s, at, &size.form))
         return false;
+    *ret_form = size.form;
     for (size_t i = 0; i < s->noted.count; i++)
-        if (memcmp(&s->noted.items[i], &size, sizeof size) == 0)
+        if (memcmp(s->noted.items[i].at, at, sizeof size.at) == 0)
             return true;
     vec_push(&s->noted, size);
     return true;
 }
 
+// --- quotients -------------------------------------------------------------------------------------------------------
+
+// The only factor of a form that has one; false: it has none, or several.
+static bool is_multiple_of_factor(const struct sizes *s, const struct size_form *form, struct size_factor *ret_factor)
+{
+    int n = 0;
+    for (uint32_t i = 0; i < s->n_factors; i++)
+        if (form->powers[i]) {
+            *ret_factor = s->factors[i];
+            n += form->powers[i];
+        }
+    return n == 1;
+}
+
+// A multiple of a sum is a sum.
+static void move_into_sum(const struct sizes *s, struct size_form *form, struct size_factor *f)
+{
+    if (f->divisor != 1)
+        return;
+    f->constant *= form->constant;
+    for (uint32_t i = 0; i < s->n_symbols; i++)
+        f->weights[i] *= form->constant;
+    form->constant = 1;
+}
+
+// (m f + addend) / divisor, in lowest terms. With f = a / b, both rounded down, (f + c) / d is (a + b c) / (b d); where
+// m is left over and d is not, it is m (f + c / m).
+static bool divide_multiple(const struct sizes *s, int64_t *multiple, struct size_factor *f, int64_t addend,
+                            int64_t divisor)
+{
+    int64_t common = greatest_common_divisor(*multiple, divisor), product;
+    *multiple /= common;
+    addend = rounded_down(addend, common);
+    divisor /= common;
+    if ((*multiple != 1 && (divisor != 1 || addend % *multiple)) ||
+        __builtin_mul_overflow(f->divisor, addend / *multiple, &product) || product > INT32_MAX ||
+        product < INT32_MIN || __builtin_mul_overflow(f->divisor, divisor, &f->divisor) || f->divisor > INT32_MAX)
+        return false;
+    f->constant += product;
+    common = common_divisor(s, f, f->divisor);
+    divide_weights(s, f, common);
+    f->divisor /= common;
+    return true;
+}
+
+void sizes_add_quotient(struct sizes *s, const int64_t *at, int64_t addend, int64_t divisor)
+{
+    struct size_form form;
+    struct size_factor f;
+    if (divisor < 1 || !sizes_fit(s, at, &form) || !is_multiple_of_factor(s, &form, &f))
+        return;
+    move_into_sum(s, &form, &f);
+    if (!divide_multiple(s, &form.constant, &f, addend, divisor))
+        return;
+    if (f.divisor == 1)
+        add_sum(s, f, &form);
+    else
+        add_factor(s, 1, &f, &form);
+}
+
+// --- the first probe -------------------------------------------------------------------------------------------------
+
+#define MOST_CANDIDATES 4096
+#define UNCHOSEN INT32_MAX   // of a symbol: what depends on it divides nothing
+
+static bool is_told(const struct sizes *s, const struct size_form *form)
+{
+    struct size_form told = sizes_form_of(s, sizes_form_at(s, form, s->probes[0]));
+    return told.constant == form->constant && memcmp(told.powers, form->powers, sizeof told.powers) == 0;
+}
+
+static struct size_form form_of_factor(uint32_t factor)
+{
+    struct size_form alone = {.constant = 1};
+    alone.powers[factor] = 1;
+    return alone;
+}
+
+static bool depends_on_later(const struct sizes *s, const struct size_form *form, uint32_t n_chosen)
+{
+    for (uint32_t i = 0; i < s->n_factors; i++)
+        for (uint32_t j = n_chosen; form->powers[i] && j < s->n_symbols; j++)
+            if (s->factors[i].weights[j])
+                return true;
+    return false;
+}
+
+// What depends on the first symbols alone.
+static bool are_told_apart(const struct sizes *s, uint32_t n_chosen)
+{
+    for (uint32_t i = 0; i < s->n_factors; i++) {
+        struct size_form form = form_of_factor(i);
+        if (s->factors[i].divisor > 1 && !depends_on_later(s, &form, n_chosen) && !is_told(s, &form))
+            return false;
+    }
+    for (size_t i = 0; i < s->noted.count; i++)
+        if (!depends_on_later(s, &s->noted.items[i].form, n_chosen) && !is_told(s, &s->noted.items[i].form))
+            return false;
+    return true;
+}
+
 bool sizes_are_told_apart(const struct sizes *s)
 {
-    for (size_t i = 0; i < s->noted.count; i++) {
-        const int64_t *at = s->noted.items[i].at;
-        for (int k = 0; k < N_PROBES; k++)
-            if (sizes_at(s, at[0], s->probes[k]) != at[k])
-                return false;
+    return are_told_apart(s, s->n_symbols);
+}
+
+static bool is_prime(int64_t n)
+{
+    for (int64_t d = 2; d * d <= n; d++)
+        if (n % d == 0)
+            return false;
+    return true;
+}
+
+// By what a symbol is divided at most.
+static int64_t largest_divisor(const struct sizes *s, uint32_t symbol)
+{
+    int64_t largest = 1;
+    for (uint32_t i = 0; i < s->n_factors; i++)
+        if (s->factors[i].weights[symbol] && s->factors[i].divisor > largest)
+            largest = s->factors[i].divisor;
+    return largest;
+}
+
+// One symbol after the other: primes, or any sizes where quotients of primes would be none.
+bool sizes_find_first_probe(const struct sizes *s, int64_t least, int64_t *ret_probe)
+{
+    struct sizes there = *s;
+    int64_t last = 0;
+    for (uint32_t i = 0; i < s->n_symbols; i++)
+        there.probes[0][i] = UNCHOSEN;
+    for (uint32_t i = 0; i < s->n_symbols; i++) {
+        int64_t divisor = largest_divisor(s, i), unit = sizes_round_up(s, i, 1);
+        int64_t size = sizes_round_up(s, i, least * divisor > last ? least * divisor : last + 1);
+        int64_t most = size + MOST_CANDIDATES * unit;
+        for (there.probes[0][i] = size; size < most; there.probes[0][i] = size += unit)
+            if ((divisor > 1 || is_prime(size)) && are_told_apart(&there, i + 1))
+                break;
+        if (size >= most)
+            return false;
+        ret_probe[i] = last = size;
     }
     return true;
 }
@@ -210,7 +405,7 @@ bool sizes_are_told_apart(const struct sizes *s)
 bool sizes_role_varies(const struct operator* op, int attribute)
 {
     enum attribute_role role = op->attributes[attribute].role;
-    return role == ROLE_SHAPE || role == ROLE_PART_SIZES || role == ROLE_SIZE;
+    return role == ROLE_SHAPE || role == ROLE_PART_SIZES || role == ROLE_SIZE || role == ROLE_KERNEL;
 }
 
 static bool attributes_at(const struct sizes *s, const int64_t *binding, const struct node *n, struct arena *arena,

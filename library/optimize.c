@@ -4,6 +4,7 @@
 #include "core/memory/memory.h"
 #include "core/system/file.h"
 #include "core/system/interrupt.h"
+#include "core/system/temporary.h"
 #include "core/text/text.h"
 #include <errno.h>
 #include <stdio.h>
@@ -104,20 +105,19 @@ static bool read_whole(const char *path, taso_buffer *ret_model, struct error *e
 static taso_status optimize_through_folder(const taso_options *options, const char *input, const char *folder,
                                            taso_buffer *ret_model, taso_report **ret_report, taso_error *ret_error)
 {
-    char output[64];
+    char output[280];
     struct error error = {0};
     snprintf(output, sizeof output, "%s/fast.onnx", folder);
     taso_status status = taso_optimize_file(options, input, output, ret_report, ret_error);
     if (status == TASO_DONE && !read_whole(output, ret_model, &error))
         status = library_report_error(&error, ret_error);
-    unlink(output);
     return status;
 }
 
 taso_status taso_optimize_buffer(const taso_options *options, const void *model, size_t size, taso_buffer *ret_model,
                                  taso_report **ret_report, taso_error *ret_error)
 {
-    char folder[] = "/tmp/taso-XXXXXX";
+    struct temporary_folder folder = {0};
     struct memory_file file;
     struct error error = {0};
     if (ret_report)
@@ -127,12 +127,11 @@ taso_status taso_optimize_buffer(const taso_options *options, const void *model,
     *ret_model = (taso_buffer){0};
     if (!memory_file_open(&file, model, size, &error))
         return library_report_error(&error, ret_error);
-    if (!mkdtemp(folder)) {
-        memory_file_close(&file);
-        return library_refuse(TASO_UNSUPPORTED, ret_error, "cannot make a folder in /tmp");
-    }
-    taso_status status = optimize_through_folder(options, file.path, folder, ret_model, ret_report, ret_error);
-    rmdir(folder);
+    taso_status status =
+        temporary_folder_make(&folder, &error)
+            ? optimize_through_folder(options, file.path, folder.path, ret_model, ret_report, ret_error)
+            : library_report_error(&error, ret_error);
+    temporary_folder_remove(&folder);
     memory_file_close(&file);
     return status;
 }

@@ -70,12 +70,6 @@ static uint64_t channels_of_group(const struct operator_call *call, int input)
     return t->rank < 2 || group < 1 ? 0 : (uint64_t)(input == 0 ? t->dim[1] / group : t->dim[1]);
 }
 
-static void resolve_lists(struct definition *d, const struct operator_call *call,
-                          struct attribute_value *ret_attributes)
-{
-    window_resolve(d, STRIDE, PAD, DILATION, ret_attributes);
-}
-
 const struct operator operator_conv = {
     .id = OP_CONV,
     .name = "conv",
@@ -91,5 +85,5 @@ const struct operator operator_conv = {
                    [ACT] = ACTIVATION_ATTRIBUTE},
     .define = define_conv,
     .agreement = channels_of_group,
-    .resolve = resolve_lists,
+    .resolve = window_resolve,
 };

@@ -79,6 +79,26 @@ bool attribute_value_equal(const struct attribute_value *a, const struct attribu
     return a->count == b->count && (a->count == 0 || memcmp(a->ints, b->ints, a->count * sizeof *a->ints) == 0);
 }
 
+int64_t attribute_entry_or(const struct attribute_value *value, int entry, int64_t standard)
+{
+    return value->count ? value->ints[entry] : standard;
+}
+
+struct attribute_value attribute_value_copy(struct arena *a, const struct attribute_value *value)
+{
+    return (struct attribute_value){value->count, value->count ? arena_copy_array(a, value->ints, value->count) : NULL};
+}
+
+const struct attribute_value *attributes_copy(struct arena *a, const struct operator* op,
+                                              const struct attribute_value *values)
+{
+    int n = operator_n_attributes(op);
+    struct attribute_value *copy = arena_array(a, struct attribute_value, n + 1);
+    for (int i = 0; i < n; i++)
+        copy[i] = attribute_value_copy(a, &values[i]);
+    return copy;
+}
+
 void operator_standard_attributes(const struct operator* op, struct arena *a, struct attribute_value *ret_values)
 {
     for (int i = 0; i < operator_n_attributes(op); i++) {

@@ -123,6 +123,12 @@ double call_real(const struct operator_call *call, int attribute);
 int64_t real_to_bits(double value);
 double real_from_bits(int64_t bits);
 bool attribute_value_equal(const struct attribute_value *a, const struct attribute_value *b);
+// An entry of a list that may be left empty.
+int64_t attribute_entry_or(const struct attribute_value *value, int entry, int64_t standard);
+struct attribute_value attribute_value_copy(struct arena *a, const struct attribute_value *value);
+// Of all attributes of the operator.
+const struct attribute_value *attributes_copy(struct arena *a, const struct operator* op,
+                                              const struct attribute_value *values);
 // Fills `ret_values` (operator_n_attributes entries, ints allocated in `a` or static) with the standard values;
 // required ones get count 0.
 void operator_standard_attributes(const struct operator* op, struct arena *a, struct attribute_value *ret_values);

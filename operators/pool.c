@@ -138,12 +138,6 @@ static bool define_poolavg(struct definition *d, const struct operator_call *cal
     return true;
 }
 
-static void resolve_lists(struct definition *d, const struct operator_call *call,
-                          struct attribute_value *ret_attributes)
-{
-    window_resolve(d, STRIDE, PAD, DILATION, ret_attributes);
-}
-
 #define WINDOW_ATTRIBUTES                                                                                              \
     [KERNEL] = {.name = "kernel", .kind = ATTRIBUTE_INTS, .role = ROLE_KERNEL, .is_required = true},                   \
     [STRIDE] = {.name = "stride", .kind = ATTRIBUTE_INTS, .role = ROLE_STRIDE},                                        \
@@ -161,7 +155,7 @@ const struct operator operator_poolmax = {
     .attributes = {WINDOW_ATTRIBUTES},
     .define = define_poolmax,
     .refuses = refuses_pads,
-    .resolve = resolve_lists,
+    .resolve = window_resolve,
 };
 
 const struct operator operator_poolavg = {
@@ -178,5 +172,5 @@ const struct operator operator_poolavg = {
                                                    .choices = padding_names}},
     .define = define_poolavg,
     .refuses = refuses_pads,
-    .resolve = resolve_lists,
+    .resolve = window_resolve,
 };

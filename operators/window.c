@@ -10,11 +10,6 @@ static bool has_length(struct definition *d, const char *name, const struct attr
     return true;
 }
 
-static int64_t value_or(const struct attribute_value *value, int i, int64_t standard)
-{
-    return value->count ? value->ints[i] : standard;
-}
-
 static bool read_axis(struct definition *d, const struct type *image, struct window *w, int a)
 {
     const int64_t limit = (int64_t)1 << 31;
@@ -42,10 +37,10 @@ bool window_read(struct definition *d, const struct type *image, const int64_t *
         return false;
     for (int a = 0; a < w.n; a++) {
         w.kernel[a] = kernel[a];
-        w.stride[a] = value_or(stride, a, 1);
-        w.dilation[a] = value_or(dilation, a, 1);
-        w.pad_begin[a] = value_or(pad, a, 0);
-        w.pad_end[a] = value_or(pad, w.n + a, 0);
+        w.stride[a] = attribute_entry_or(stride, a, 1);
+        w.dilation[a] = attribute_entry_or(dilation, a, 1);
+        w.pad_begin[a] = attribute_entry_or(pad, a, 0);
+        w.pad_end[a] = attribute_entry_or(pad, w.n + a, 0);
         if (!read_axis(d, image, &w, a))
             return false;
     }
@@ -76,10 +71,10 @@ static void fill_when_empty(struct arena *a, struct attribute_value *value, int 
     *value = (struct attribute_value){(uint32_t)length, ints};
 }
 
-void window_resolve(struct definition *d, int stride, int pad, int dilation, struct attribute_value *ret_attributes)
+void window_resolve(struct definition *d, const struct operator_call *call, struct attribute_value *ret_attributes)
 {
     int n = d->inputs[0].rank - 2;
-    fill_when_empty(d->arena, &ret_attributes[stride], n, 1);
-    fill_when_empty(d->arena, &ret_attributes[pad], 2 * n, 0);
-    fill_when_empty(d->arena, &ret_attributes[dilation], n, 1);
+    fill_when_empty(d->arena, &ret_attributes[operator_find_role(call->op, ROLE_STRIDE)], n, 1);
+    fill_when_empty(d->arena, &ret_attributes[operator_find_role(call->op, ROLE_WINDOW_PADS)], 2 * n, 0);
+    fill_when_empty(d->arena, &ret_attributes[operator_find_role(call->op, ROLE_DILATION)], n, 1);
 }

@@ -17,9 +17,10 @@ const struct option_spec optimize_option_specs[] = {
     {"device", OPTION_CHOICE, FIELD(optimize.device), .choices = optimize_devices, .metavar = "DEVICE",
      .help = "what to optimize for: cpu, cuda (docs/manual/cuda.md), fake (computed costs; runs nothing)"},
     {"threads", OPTION_INTEGER, FIELD(optimize.threads), .low = 0, .high = 1024, .metavar = "N",
-     .help = "threads that the model will run on; 0: all cores"},
+     .help = "threads that the model will run on; 0: all that this process may use"},
     {"search-threads", OPTION_INTEGER, FIELD(optimize.search_threads), .low = 0, .high = 1024, .metavar = "N",
-     .help = "threads that the search itself uses; 0: all cores; the result is the same for any number"},
+     .help = "threads that the search itself uses; 0: all that this process may use; the result is the same for any "
+             "number"},
     {"runtime", OPTION_TEXT, FIELD(optimize.runtime), .metavar = "NAME",
      .help = "where models are timed: taso (our own executor) or onnxruntime[:PROVIDER], whose providers are those of "
              "the Python that has it; the standard is onnxruntime when it is there and an .onnx file is written"},
@@ -37,15 +38,15 @@ const struct option_spec optimize_option_specs[] = {
          "sizes of a symbolic dimension to optimize for; it stays symbolic. The standard is 1 for a first dimension, "
          "224 for those of images, else 128"},
     {"search", OPTION_CHOICE, FIELD(optimize.search), .choices = optimize_searches, .metavar = "METHOD",
-     .help = "backtracking; saturation of an e-graph; or both: saturation goes on from what backtracking found"},
+     .help = "backtracking; saturation of e-graphs; or both: saturation from what backtracking found on"},
     {"egraph-nodes", OPTION_INTEGER, FIELD(optimize.most_enodes), .low = 1, .high = 1e9, .metavar = "N",
-     .help = "saturation: e-nodes to make"},
+     .help = "saturation: e-nodes to make in each e-graph"},
     {"egraph-rules", OPTION_TEXT, FIELD(optimize.egraph_rules), .metavar = "FILE",
      .help =
          "saturation: the substitutions of its e-graph; the standard is egraph.rules, which ships beside taso.rules, "
          "or what --rules names"},
     {"egraph-rounds", OPTION_INTEGER, FIELD(optimize.rounds_of_rules), .low = 0, .high = 1e9, .metavar = "N",
-     .help = "saturation: how often all rules are applied"},
+     .help = "saturation: how often all rules are applied in an e-graph, at most"},
     {"k-multi", OPTION_INTEGER, FIELD(optimize.k_multi), .low = 0, .high = 1e9, .metavar = "N",
      .help = "saturation: in how many of these rounds rules with several outputs are"},
     {"alpha", OPTION_REAL, FIELD(optimize.alpha), .low = 1, .high = 100, .metavar = "X",

@@ -6,7 +6,7 @@
 // leads to the same result each time.
 #include "optimizer/contenders.h"
 
-#include "backends/contract/in_model.h"
+#include "backends/costs/in_model.h"
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
@@ -62,9 +62,9 @@ static bool run_plan(struct field *f, struct contender *c, struct profile *p, st
 {
     double *once = mem_new_array(double, p->plan->steps.count + 1), started = clock_seconds();
     bool is_done = true;
-    for (int i = 0; is_done && i < WARM_UP_RUNS; i++)
+    for (int i = 0; is_done && i < WARM_UP_RUNS && !interrupt_requested(); i++)
         is_done = model_run(c->model, f->inputs.values, c->outputs, error);
-    for (int tried = 0; is_done && p->n_runs < MOST_RUNS; tried++) {
+    for (int tried = 0; is_done && p->n_runs < MOST_RUNS && !interrupt_requested(); tried++) {
         if (p->n_runs >= LEAST_RUNS && clock_seconds() - started > SECONDS_OF_A_PLAN)
             break;
         is_done = run_profiled(f, c, p, tried >= MOST_DISTURBED * LEAST_RUNS, once, error);
@@ -95,7 +95,7 @@ static bool profile_contender(struct field *f, size_t number, bool *ret_is_profi
         size_t n = p.plan->steps.count * MOST_RUNS + 1;
         p.seconds = mem_new_array(double, n);
         is_done = run_plan(f, c, &p, error);
-        if (is_done)
+        if (is_done && p.n_runs >= LEAST_RUNS)
             note_steps(f->o, &p);
         mem_free_array(p.seconds, n);
         *ret_is_profiled = true;

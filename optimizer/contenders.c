@@ -111,6 +111,7 @@ void field_open(struct field *f, struct optimizing *o)
     model_inputs_give(&f->inputs, &o->given);
     f->weights = run_list_weights(&o->model, &whole);
     graph_free(&whole);
+    backend_rest(o->backend);
 }
 
 void field_close(struct field *f)
@@ -163,17 +164,17 @@ static void report_outcome(struct field *f, const struct contest_outcome *outcom
     const size_t numbers[2] = {outcome->original, outcome->result};
     for (size_t i = 0; i < f->contenders.count; i++)
         report_contender(f->o, &f->contenders.items[i], &outcome->qualifying[i]);
-    for (int i = 0; i < 2; i++) {
+    r->n_timed = outcome->result < f->contenders.count ? 2 : 1;
+    for (int i = 0; i < r->n_timed; i++) {
         const struct contender *c = &f->contenders.items[numbers[i]];
         r->layouts[i] = layout_policy_names[c->policy];
         r->estimates[i] = r->contenders.items[numbers[i]].estimate;
         r->times[i] = outcome->times[i];
         f->o->policies[i] = c->policy;
     }
-    r->is_timed = true;
     r->is_interleaved = is_interleaved;
     r->gain = outcome->gain;
-    r->is_faster = ratio_is_a_gain(&outcome->gain);
+    r->is_faster = r->n_timed == 2 && ratio_is_a_gain(&outcome->gain);
 }
 
 static size_t bytes_at_once(void)
@@ -192,13 +193,17 @@ static bool hold(struct field *f, size_t *ret_finalist)
                         .loads = LOADS,
                         .most_loads = MOST_LOADS};
     struct contest_outcome outcome = {.qualifying = arena_array(&f->arena, struct sample_summary, n)};
-    struct executor executor = {f, load, run, unload};
+    struct contest_runner runner = {f, load, run, unload};
     for (size_t i = 0; i < n; i++)
         is_result[i] = f->contenders.items[i].finalist != NOT_A_FINALIST;
     c.is_one_at_a_time = n * optimizing_bytes_of_weights(f->o) > bytes_at_once();
-    if (!contest_hold(&executor, &c, &outcome, f->o->error))
+    if (!contest_hold(&runner, &c, &outcome, f->o->error))
         return field_lacks_room(f);
-    *ret_finalist = f->contenders.items[outcome.result].finalist;
+    f->o->report.is_timing_cut = outcome.is_undecided;
+    if (outcome.is_undecided)
+        return true;
+    if (outcome.result < n)
+        *ret_finalist = f->contenders.items[outcome.result].finalist;
     report_outcome(f, &outcome, !c.is_one_at_a_time);
     return true;
 }
@@ -206,11 +211,9 @@ static bool hold(struct field *f, size_t *ret_finalist)
 bool optimizing_hold_contest(struct optimizing *o, size_t *ret_finalist)
 {
     struct field f;
-    bool is_done = true, has_results = false;
+    bool is_done = true;
     field_open(&f, o);
-    for (size_t i = 0; i < f.contenders.count; i++)
-        has_results = has_results || f.contenders.items[i].finalist != NOT_A_FINALIST;
-    if (is_done && has_results && o->options->device != DEVICE_FAKE)
+    if (f.contenders.count > 0 && backend_can_run(o->checker))
         is_done = hold(&f, ret_finalist);
     field_close(&f);
     return is_done;

@@ -16,7 +16,11 @@
 #define SHARE_OF_QUALIFYING 0.4        // of the time
 #define HOPELESS 2.0                   // times the shortest warm-up run of its kind: drops out at once
 #define WIDE 1.06                      // from the lower to the upper end of an interval: worth more loads
+#define MOST_TIMES_AS_LONG 4           // as was asked for, loading included, before there are no more of them
 #define SECONDS_WHEN_INTERRUPTED 1.0   // of a load, at most
+#define LEAST_PAIRS 4                  // of runs, that say something
+// How long a contest goes on when it is interrupted, and when it begins so: the last of that are for the final.
+static const double SECONDS_LEFT = 2, SECONDS_FROM_BEGINNING = 6, SECONDS_OF_FINAL_FROM_BEGINNING = 5;
 #define BEHIND 1.15   // times the shortest run of its kind, after the least number of rounds: drops out
 
 struct entrant {
@@ -24,19 +28,44 @@ struct entrant {
     double shortest;   // of all runs, warming up too
     VEC(double) seconds;
 };
+struct ending {
+    double at;   // on clock_seconds; 0: nobody has interrupted
+    double seconds_of_final;
+};
 struct stage {
-    const struct executor *e;
+    const struct contest_runner *e;
+    struct ending *ending;   // of the contest
     const struct contest *c;
     struct error *error;
     struct entrant *entrants;
     VEC(size_t) ends;   // of the loads
     double seconds;     // of one load
     size_t least_rounds;
-    bool drops;   // who is behind
+    bool drops;    // who is behind: it is the first stage
+    bool is_cut;   // by an interruption
 };
+
+static struct ending ending_of_contest(void)
+{
+    return interrupt_requested()
+               ? (struct ending){clock_seconds() + SECONDS_FROM_BEGINNING, SECONDS_OF_FINAL_FROM_BEGINNING}
+               : (struct ending){0, SECONDS_LEFT};
+}
+
+// Asked before each load and each run, none of which is broken off.
+static bool has_to_end(struct stage *s)
+{
+    struct ending *e = s->ending;
+    if (e->at == 0 && interrupt_requested())
+        e->at = clock_seconds() + SECONDS_LEFT;
+    s->is_cut = s->is_cut || (e->at > 0 && clock_seconds() >= e->at - (s->drops ? e->seconds_of_final : 0));
+    return s->is_cut;
+}
 
 static bool load(struct stage *s, size_t i)
 {
+    if (has_to_end(s))
+        return false;
     s->entrants[i].is_loaded = s->e->load(s->e->context, i, s->error);
     return s->entrants[i].is_loaded;
 }
@@ -50,7 +79,7 @@ static void unload(struct stage *s, size_t i)
 
 static bool run_once(struct stage *s, size_t i, double *ret_seconds)
 {
-    if (!s->e->run(s->e->context, i, ret_seconds, s->error))
+    if (has_to_end(s) || !s->e->run(s->e->context, i, ret_seconds, s->error))
         return false;
     s->entrants[i].shortest = fmin(s->entrants[i].shortest, *ret_seconds);
     return true;
@@ -144,17 +173,19 @@ static bool run_one_at_a_time(struct stage *s)
     return true;
 }
 
+// False: the device failed.
 static bool run_load(struct stage *s)
 {
     bool is_done = s->c->is_one_at_a_time ? run_one_at_a_time(s) : run_by_turns(s);
     for (size_t i = 0; i < s->c->n; i++)
         unload(s, i);
-    return is_done;
+    return is_done || s->is_cut;
 }
 
-static void init_stage(struct stage *s, const struct executor *e, const struct contest *c, struct error *error)
+static void init_stage(struct stage *s, const struct contest_runner *e, const struct contest *c, struct ending *ending,
+                       struct error *error)
 {
-    *s = (struct stage){.e = e, .c = c, .error = error};
+    *s = (struct stage){.e = e, .c = c, .ending = ending, .error = error};
     s->entrants = mem_alloc_zero((c->n + 1) * sizeof *s->entrants);
     for (size_t i = 0; i < c->n; i++)
         s->entrants[i].shortest = INFINITY;
@@ -169,6 +200,7 @@ static void free_stage(struct stage *s)
 }
 
 // What other programs add is added to some runs only: the lower quartile is what most of the undisturbed ones took.
+// c->n: there is none of this kind.
 static size_t fastest_of_kind(const struct contest *c, const struct stage *s, const struct sample_summary *times,
                               bool is_result)
 {
@@ -180,20 +212,27 @@ static size_t fastest_of_kind(const struct contest *c, const struct stage *s, co
     return fastest;
 }
 
-static bool qualify(const struct executor *e, const struct contest *c, struct contest_outcome *outcome,
-                    struct error *error)
+// Who was not run has a count of 0, and is the last.
+static struct sample_summary summarize(struct entrant *e)
+{
+    if (e->seconds.count == 0 && isinf(e->shortest))
+        return (struct sample_summary){.quartile1 = INFINITY};
+    if (e->seconds.count == 0)
+        vec_push(&e->seconds, e->shortest);
+    return sample_summarize(e->seconds.items, e->seconds.count);
+}
+
+static bool qualify(const struct contest_runner *e, const struct contest *c, struct ending *ending,
+                    struct contest_outcome *outcome, struct error *error)
 {
     struct stage s;
-    init_stage(&s, e, c, error);
+    init_stage(&s, e, c, ending, error);
     s.seconds = SHARE_OF_QUALIFYING * c->seconds;
     s.least_rounds = QUALIFYING_ROUNDS;
     s.drops = true;
     bool is_done = run_load(&s);
-    for (size_t i = 0; is_done && i < c->n; i++) {
-        if (s.entrants[i].seconds.count == 0)
-            vec_push(&s.entrants[i].seconds, s.entrants[i].shortest);
-        outcome->qualifying[i] = sample_summarize(s.entrants[i].seconds.items, s.entrants[i].seconds.count);
-    }
+    for (size_t i = 0; is_done && i < c->n; i++)
+        outcome->qualifying[i] = summarize(&s.entrants[i]);
     outcome->original = fastest_of_kind(c, &s, outcome->qualifying, false);
     outcome->result = fastest_of_kind(c, &s, outcome->qualifying, true);
     free_stage(&s);
@@ -204,11 +243,24 @@ static struct ratio_summary gain_of(const struct stage *s, const struct contest_
 {
     const struct entrant *a = &s->entrants[outcome->original], *b = &s->entrants[outcome->result];
     VEC(double) ratios = {0};
-    for (size_t i = 0; i < a->seconds.count; i++)
+    for (size_t i = 0; i < vec_last(&s->ends); i++)
         vec_push(&ratios, a->seconds.items[i] / b->seconds.items[i]);
     struct ratio_summary gain = ratios_summarize(ratios.items, s->ends.items, s->ends.count);
     vec_free(&ratios);
     return gain;
+}
+
+// Pairs of the loads so far, with those of a load that was cut. False: they say nothing.
+static bool end_load(struct stage *s, struct contest_outcome *outcome)
+{
+    size_t a = s->entrants[outcome->original].seconds.count, b = s->entrants[outcome->result].seconds.count;
+    size_t n_pairs = a < b ? a : b;
+    if (n_pairs > (s->ends.count ? vec_last(&s->ends) : 0))
+        vec_push(&s->ends, n_pairs);
+    if (n_pairs < LEAST_PAIRS)
+        return false;
+    outcome->gain = gain_of(s, outcome);
+    return true;
 }
 
 // Whether there are more loads depends on how wide the interval is, not on where it lies: that would favour results.
@@ -217,35 +269,43 @@ static bool run_loads(struct stage *s, struct contest_outcome *outcome)
     int loads = s->c->loads > 0 ? s->c->loads : 1, most = s->c->most_loads > loads ? s->c->most_loads : loads;
     s->seconds = (1 - SHARE_OF_QUALIFYING) * s->c->seconds / loads;
     s->least_rounds = (size_t)(FINAL_RUNS + loads - 1) / (size_t)loads;
+    double end = clock_seconds() + MOST_TIMES_AS_LONG * s->c->seconds;
     for (int i = 0; i < most && !(i > 0 && interrupt_requested()); i++) {
         if (!run_load(s))
             return false;
-        vec_push(&s->ends, s->entrants[outcome->original].seconds.count);
-        outcome->gain = gain_of(s, outcome);
-        if (i + 1 >= loads && outcome->gain.high < WIDE * outcome->gain.low)
+        outcome->is_undecided = !end_load(s, outcome);
+        if (i + 1 >= loads && (outcome->gain.high < WIDE * outcome->gain.low || clock_seconds() > end))
             break;
     }
     return true;
 }
 
-static bool hold_final(const struct executor *e, const struct contest *c, struct contest_outcome *outcome,
-                       struct error *error)
+static bool hold_final(const struct contest_runner *e, const struct contest *c, struct ending *ending,
+                       struct contest_outcome *outcome, struct error *error)
 {
     struct stage s;
     const size_t finalists[2] = {outcome->original, outcome->result};
-    init_stage(&s, e, c, error);
+    init_stage(&s, e, c, ending, error);
     for (size_t i = 0; i < c->n; i++)
         s.entrants[i].is_out = i != outcome->original && i != outcome->result;
     bool is_done = run_loads(&s, outcome);
-    for (int i = 0; is_done && i < 2; i++)
+    for (int i = 0; is_done && !outcome->is_undecided && i < 2; i++)
         outcome->times[i] =
             sample_summarize(s.entrants[finalists[i]].seconds.items, s.entrants[finalists[i]].seconds.count);
     free_stage(&s);
     return is_done;
 }
 
-bool contest_hold(const struct executor *e, const struct contest *c, struct contest_outcome *ret_outcome,
+bool contest_hold(const struct contest_runner *e, const struct contest *c, struct contest_outcome *ret_outcome,
                   struct error *error)
 {
-    return qualify(e, c, ret_outcome, error) && hold_final(e, c, ret_outcome, error);
+    struct ending ending = ending_of_contest();
+    ret_outcome->is_undecided = false;
+    if (!qualify(e, c, &ending, ret_outcome, error))
+        return false;
+    if (ret_outcome->result < c->n)
+        return hold_final(e, c, &ending, ret_outcome, error);
+    ret_outcome->times[0] = ret_outcome->qualifying[ret_outcome->original];
+    ret_outcome->is_undecided = ret_outcome->times[0].count == 0;
+    return true;
 }

@@ -1,8 +1,9 @@
 // What the parts of taso-opt's job share: the job itself, the search, and what judges its results.
 #ifndef OPTIMIZER_OPTIMIZATION_H
 #define OPTIMIZER_OPTIMIZATION_H
-#include "backends/contract/backend.h"
+#include "backends/backend.h"
 #include "core/memory/arena.h"
+#include "core/system/temporary.h"
 #include "onnx/convert/export/export.h"
 #include "optimizer/comparison.h"
 #include "optimizer/graph_steps.h"
@@ -31,10 +32,10 @@ struct estimator {
     const struct cut_plan *cut;
     const struct size_bindings *bindings;   // of the plan's symbols
     struct backend *backend;
-    struct step_costs *in_runtime;   // instead of the backend; NULL: none
-    double when_unknown;             // of a graph that the backend gives no estimate for
-    double per_operator;             // seconds that each operator is taken to cost beside its own
-    bool only_recalls;               // while others work: nothing is measured
+    struct coster *in_runtime;   // instead of the backend; NULL: none
+    double when_unknown;         // of a graph that the backend gives no estimate for
+    double per_operator;         // seconds that each operator is taken to cost beside its own
+    bool only_recalls;           // while others work: nothing is measured
 };
 
 // What a search came to, with the slant that it was done with.
@@ -59,10 +60,10 @@ struct optimizing {
     struct backend *checker;         // what models run on: the backend, or the processor where that is not here
     struct model_inputs given;       // by the user; count 0: none
     struct cut_plan cut;
-    struct size_bindings bindings;   // where the model has symbols
-    struct runtime runtime;          // that models are timed in; not open: in the checker
-    struct step_costs *step_costs;   // of that runtime; NULL: those of the backend
-    char folder[256];                // of models that are timed there; empty: none was made
+    struct size_bindings bindings;    // where the model has symbols
+    struct runtime runtime;           // that models are timed in; not open: in the checker
+    struct coster *step_costs;        // of that runtime; NULL: those of the backend
+    struct temporary_folder folder;   // of models that are timed there, once there are some
     enum layout_strategy layout;
     VEC(struct finalist) finalists;   // while one of them is chosen
     struct search_result found;

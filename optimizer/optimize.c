@@ -13,9 +13,9 @@
 #include "core/text/text.h"
 #include "onnx/convert/export/export.h"
 #include "optimizer/compiled/compiled_model.h"
-#include "optimizer/trusted_rules.h"
 #include "optimizer/run/npy.h"
 #include "optimizer/run/run.h"
+#include "optimizer/trusted_rules.h"
 #include <string.h>
 
 const char *const optimize_searches[] = {"backtracking", "saturation", "both", NULL};
@@ -26,9 +26,9 @@ const struct optimize_options optimize_standard_options = {
     .fold_limit = IMPORT_FOLD_LIMIT,
     .layout = STRATEGY_AUTO,
     .budget = 1000,
-    .most_enodes = 20000,
+    .most_enodes = 5000,
     .rounds_of_rules = 15,
-    .k_multi = 1,
+    .k_multi = 2,
     .patience = 750,
     .seed = 1,
     .rounds = 2,
@@ -63,7 +63,7 @@ static bool open_backend(struct optimizing *o)
     struct backend_options chosen = optimizing_backend_options(o);
     o->backend = optimizing_open_device(o, &chosen, o->error);
     o->checker = o->backend;
-    if (!o->backend || backend_can_run(o->backend))
+    if (!o->backend || backend_can_run(o->backend) || o->options->device == DEVICE_FAKE)
         return o->backend != NULL;
     chosen.cost_file = "";
     o->checker = cpu_backend_open(&chosen, o->error);
@@ -163,14 +163,6 @@ static bool open_model(struct optimizing *o)
 
 #define FLOPS_FOR_A_DEVICE 1e7   // what takes more is not for the reference
 
-static double flops_of_node(const struct graph *g, node_id n, struct arena *arena)
-{
-    struct definition d;
-    double flops = graph_define(g, n, &d, arena) ? definition_flops(&d) : 0;
-    definition_free(&d);
-    return flops;
-}
-
 // The node alone, with its inputs as inputs of the graph.
 static void isolate_node(struct graph *ret_graph, const struct graph *g, node_id n, struct arena *arena)
 {
@@ -190,7 +182,10 @@ static bool run_node(void *context, const struct graph *g, node_id n, const stru
     struct optimizing *o = context;
     struct graph alone;
     struct model *model;
-    if (o->options->device == DEVICE_FAKE || flops_of_node(g, n, arena) < FLOPS_FOR_A_DEVICE)
+    bool is_small = graph_node_flops(g, n) < FLOPS_FOR_A_DEVICE, runs = backend_can_run(o->checker);
+    if (!runs && !is_small && interrupt_requested())
+        return error_set_code(error, EXIT_UNSUPPORTED, o->options->input, "interrupted");
+    if (!runs || is_small)
         return reference_run_node(g, n, inputs, ret_outputs, arena, error);
     isolate_node(&alone, g, n, arena);
     bool is_run = (model = backend_prepare(o->checker, &alone, 0, NULL, error)) != NULL;
@@ -210,13 +205,15 @@ static void decide(struct optimizing *o)
     struct report *r = &o->report;
     if (o->found.steps.count == 0)
         r->kept_reason = "no rewrite was found to be faster";
+    else if (r->is_timing_cut)
+        r->kept_reason = "it was interrupted before the result was seen to be faster";
     else if (r->is_too_large)
         r->kept_reason = "there is not enough memory to run the result";
     else if (r->in_runtime.failure)
         r->kept_reason = arena_printf(&o->model.arena, "the result fails where it is timed: %s", r->in_runtime.failure);
     else if (r->in_runtime.differs)
         r->kept_reason = arena_printf(&o->model.arena, "the outputs of the result differ in %s", r->runtime);
-    else if (r->is_timed && !r->is_faster && r->verdict != CHECK_FAILED)
+    else if (r->n_timed == 2 && !r->is_faster && r->verdict != CHECK_FAILED)
         r->kept_reason = "the result is not measurably faster";
     else if (r->verdict == CHECK_FAILED && !o->options->is_validation_skipped && optimizing_differs_by_rounding(o))
         r->kept_reason = "what is rounded otherwise changes its outputs, though with random weights they are equal";
@@ -343,6 +340,12 @@ static void list_kept(struct optimizing *o)
     vec_sort(&o->report.kept, compare_kept);
 }
 
+static void add_measured(struct report *r, const struct coster *c)
+{
+    r->n_steps_measured += c->measured.n_steps;
+    r->seconds_measuring += c->measured.seconds;
+}
+
 static void fill_report(struct optimizing *o, double started)
 {
     struct report *r = &o->report;
@@ -358,10 +361,9 @@ static void fill_report(struct optimizing *o, double started)
     r->import.identities = o->model.counts.identities;
     r->import.normalizations = o->model.counts.normalizations;
     list_kept(o);
-    r->n_steps_measured = o->backend->measured.n_steps;
-    r->seconds_measuring = o->backend->measured.seconds;
+    add_measured(r, &o->backend->coster);
     if (o->step_costs)
-        step_costs_report(o->step_costs, &r->n_steps_measured, &r->seconds_measuring);
+        add_measured(r, o->step_costs);
     r->peak_memory = mem_peak_resident();
     r->seconds = clock_seconds() - started;
 }
@@ -390,15 +392,16 @@ static void free_steps(struct optimizing *o)
 
 static const char *reason_not_to_check(const struct optimizing *o)
 {
-    return o->found.steps.count == 0           ? "nothing was changed"
-           : o->options->device == DEVICE_FAKE ? "this device runs nothing"
-           : o->options->is_check_skipped      ? "by request"
-                                               : NULL;
+    return o->found.steps.count == 0      ? "nothing was changed"
+           : !backend_can_run(o->checker) ? "this device runs nothing"
+           : o->report.is_timing_cut      ? "interrupted"
+           : o->options->is_check_skipped ? "by request"
+                                          : NULL;
 }
 
 static bool can_be_judged(const struct optimizing *o)
 {
-    return o->found.steps.count > 0 && o->options->device != DEVICE_FAKE &&
+    return o->found.steps.count > 0 && backend_can_run(o->checker) &&
            (!o->options->is_check_skipped || o->runtime.is_open);
 }
 
@@ -482,7 +485,7 @@ static bool search_and_judge(struct optimizing *o)
     tell_of_guesses(o);
     o->report.verdict = CHECK_SKIPPED;
     o->report.verdict_reason = reason_not_to_check(o);
-    return !can_be_judged(o) || !has_room_for_result(o) || optimizing_judge(o);
+    return !can_be_judged(o) || o->report.is_timing_cut || !has_room_for_result(o) || optimizing_judge(o);
 }
 
 // --- rewrites that lose digits ---------------------------------------------------------------------------------------
@@ -510,7 +513,7 @@ static bool search_without_differences(struct optimizing *o)
     vec_free(&o->report.corrections);
     search_result_free(&o->found);
     o->found = (struct search_result){0};
-    o->report.is_timed = false;
+    o->report.n_timed = 0;
     size_t n_left_out = rule_set_filter(&o->rules, cancels_nothing, NULL);
     log_warning(o->options->log,
                 "%s: the result loses too many digits: searching again without the %zu rules that subtract",
@@ -530,7 +533,7 @@ static void choose_layouts(struct optimizing *o)
 static bool has_room_for_check(struct optimizing *o)
 {
     struct graph runnable;
-    if (o->options->device == DEVICE_FAKE || (o->options->is_check_skipped && !optimizing_is_timed(o)))
+    if (!backend_can_run(o->checker) || (o->options->is_check_skipped && !optimizing_is_timed(o)))
         return true;
     graph_cut(&runnable, &o->model.graph, NULL, &o->cut);
     bool has_room = backend_has_room(o->checker, &runnable, o->error);

@@ -78,7 +78,7 @@ static int64_t standard_size(const struct imported_model *m, size_t symbol)
     int rank = graph_type(&m->graph, m->inputs.items[s->input].tensor)->rank;
     int64_t size = s->axis == 0 ? SIZE_IN_FRONT : rank == 4 && s->axis >= 2 ? SIZE_OF_IMAGES : SIZE_ELSEWHERE;
     int64_t most = m->sizes.probes[N_PROBES - 1][symbol];
-    return size < most ? size : most;
+    return sizes_round_up(&m->sizes, (uint32_t)symbol, size < most ? size : most);
 }
 
 static bool combine(struct size_bindings *b, const struct choice *choices, size_t n_symbols, struct error *error)
@@ -116,7 +116,7 @@ static int64_t random_size(const struct imported_model *m, size_t symbol, int64_
     int64_t high = 2 * profile > LEAST_SPREAD ? 2 * profile : LEAST_SPREAD;
     int64_t most = m->sizes.probes[N_PROBES - 1][symbol];
     high = high < most || most < low ? high : most;
-    return low + (int64_t)random_below(random, (uint64_t)(high - low + 1));
+    return sizes_round_up(&m->sizes, (uint32_t)symbol, low + (int64_t)random_below(random, (uint64_t)(high - low + 1)));
 }
 
 static void choose_checks(struct size_bindings *b, const struct imported_model *m, const struct cut_plan *plan,

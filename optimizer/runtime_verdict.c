@@ -4,8 +4,11 @@
 
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
+#include "core/system/cores.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
+#include "core/text/text.h"
+#include "optimizer/runtime/command.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,14 +37,26 @@ static bool is_onnxruntime_likely(const struct optimize_options *options)
            ends_with(options->output, ".onnx");
 }
 
+// That a Python has no ONNX Runtime is worth an error only to whoever asked for it.
+static bool is_onnxruntime_asked_for(const struct optimize_options *options)
+{
+    return options->runtime || options->python;
+}
+
+// Nobody said how many: as many as the runtime takes by itself, which knows of no control groups.
+static int threads_there(const struct optimize_options *options)
+{
+    return options->threads == 0 && cores_are_limited() ? cores_available() : (int)options->threads;
+}
+
 static bool start_worker(struct optimizing *o)
 {
     const struct optimize_options *options = o->options;
     const char *provider = options->runtime ? strchr(options->runtime, SEPARATOR) : NULL;
     struct error error = {0};
     o->runtime.is_open = worker_start(&o->runtime.worker, options->python, provider ? provider + 1 : NULL,
-                                      (int)options->threads, &error);
-    if (o->runtime.is_open || !options->runtime)
+                                      threads_there(options), &error);
+    if (o->runtime.is_open || !is_onnxruntime_asked_for(options))
         return true;
     *o->error = error;
     return false;
@@ -65,10 +80,7 @@ void optimizing_close_runtime(struct optimizing *o)
 {
     step_costs_close(o->step_costs);
     runtime_close(&o->runtime);
-    if (!o->folder[0])
-        return;
-    rmdir(o->folder);
-    o->folder[0] = '\0';
+    temporary_folder_remove(&o->folder);
 }
 
 // --- inputs ----------------------------------------------------------------------------------------------------------
@@ -125,18 +137,24 @@ static bool send_all_inputs(struct optimizing *o, struct error *error)
 
 static void do_without(struct optimizing *o, const struct error *error)
 {
-    log_warning(o->options->log, "%s; models are timed by our own executor instead", error->message);
+    struct text sizes = {0};
+    for (size_t i = 0; o->cut.sizes && i < o->bindings.n_profiles; i++) {
+        text_add(&sizes, i ? "; " : " (at ");
+        profile_print(&sizes, &o->model, o->bindings.profiles[i]);
+    }
+    text_add(&sizes, sizes.count ? "; --profile says other sizes)" : "");
+    log_warning(o->options->log, "%s%s; models are timed by our own executor instead", error->message, sizes.chars);
+    text_free(&sizes);
     runtime_close(&o->runtime);
 }
 
-// That a Python has no ONNX Runtime is worth an error only to whoever asked for it.
 static bool greet(struct optimizing *o)
 {
     struct error error = {0};
     if (worker_greet(&o->runtime.worker, &error))
         return true;
     runtime_close(&o->runtime);
-    if (o->options->runtime) {
+    if (is_onnxruntime_asked_for(o->options)) {
         *o->error = error;
         return false;
     }
@@ -209,7 +227,10 @@ static bool run_original(struct optimizing *o, struct error *error)
 bool optimizing_prepare_runtime(struct optimizing *o)
 {
     struct error error = {0};
+    double seconds;
     o->runtime.has_apart = optimizing_has_large_weights(o);
+    if (o->runtime.command)
+        return command_measure(o->runtime.command, o->options->input, &seconds, o->error);
     if (!runtime_compares(&o->runtime))
         return true;
     if (!greet(o))
@@ -223,19 +244,6 @@ bool optimizing_prepare_runtime(struct optimizing *o)
 
 // --- files -----------------------------------------------------------------------------------------------------------
 
-static bool make_folder(struct optimizing *o, struct error *error)
-{
-    const char *base = getenv("TMPDIR");
-    if (o->folder[0])
-        return true;
-    int n = snprintf(o->folder, sizeof o->folder, "%s/taso-XXXXXX", base && *base ? base : "/tmp");
-    if (n > 0 && (size_t)n < sizeof o->folder && mkdtemp(o->folder))
-        return true;
-    error_set_code(error, EXIT_UNSUPPORTED, o->folder, "no folder for models that are timed can be made");
-    o->folder[0] = '\0';
-    return false;
-}
-
 struct written {
     char path[300], data[310];   // the second: what is written beside large models
 };
@@ -245,9 +253,9 @@ static bool write_graph(struct optimizing *o, const struct graph *g, const char 
 {
     struct export_counts counts;
     struct onnx_model *model;
-    if (!make_folder(o, error))
+    if (!o->folder.path[0] && !temporary_folder_make(&o->folder, error))
         return false;
-    snprintf(ret_written->path, sizeof ret_written->path, "%s/%s.onnx", o->folder, name);
+    snprintf(ret_written->path, sizeof ret_written->path, "%s/%s.onnx", o->folder.path, name);
     snprintf(ret_written->data, sizeof ret_written->data, "%s.data", ret_written->path);
     return optimizing_export(o, g, &model, &counts, error) &&
            onnx_model_write(model, &o->file, ret_written->path, 0, error);

@@ -6,6 +6,7 @@
 
 #include "core/memory/memory.h"
 #include "core/system/clock.h"
+#include "core/system/cores.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
@@ -13,7 +14,6 @@
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 static enum layout_policy policy_of_search(int strategy)
@@ -43,24 +43,10 @@ static size_t count_operators(const struct graph *g)
     return n_operators;
 }
 
-static bool estimate_by_runtime(const struct estimator *e, const struct graph *g, struct estimate *ret_estimate)
-{
-    *ret_estimate = (struct estimate){.seconds = step_costs_estimate(e->in_runtime, g, e->only_recalls)};
-    return isfinite(ret_estimate->seconds);
-}
-
-static bool estimate_by_backend(const struct estimator *e, const struct graph *g, struct estimate *ret_estimate)
-{
-    struct error error = {0};
-    e->backend->only_recalls = e->only_recalls;
-    bool is_known = backend_estimate(e->backend, g, ret_estimate, &error);
-    e->backend->only_recalls = false;
-    return is_known;
-}
-
 static bool estimate_runnable(const struct estimator *e, const struct graph *g, struct estimate *ret_estimate)
 {
-    return e->in_runtime ? estimate_by_runtime(e, g, ret_estimate) : estimate_by_backend(e, g, ret_estimate);
+    struct coster *coster = e->in_runtime ? e->in_runtime : &e->backend->coster;
+    return coster->estimate(coster, g, e->only_recalls, ret_estimate);
 }
 
 static bool estimate_cut(const struct estimator *e, const struct graph *g, const struct cut_plan *cut,
@@ -111,6 +97,14 @@ static double seconds_of_graph(void *context, const struct graph *g)
     return e->per_operator > 0 ? estimate.seconds + e->per_operator * (double)count_operators(g) : estimate.seconds;
 }
 
+static double known_seconds_of_graph(void *context, const struct graph *g)
+{
+    struct estimator e = *(const struct estimator *)context;
+    e.only_recalls = true;
+    e.when_unknown = NAN;
+    return seconds_of_graph(&e, g);
+}
+
 static struct estimator graph_estimator(struct optimizing *o)
 {
     return (struct estimator){.cut = &o->cut,
@@ -124,7 +118,7 @@ static struct estimator graph_estimator(struct optimizing *o)
 // costs while others do. So the first thread has at hand what was learned of costs between jobs, and what was measured.
 static void open_workers(struct optimizing *o)
 {
-    size_t n = o->options->search_threads ? (size_t)o->options->search_threads : (size_t)omp_get_num_procs();
+    size_t n = o->options->search_threads ? (size_t)o->options->search_threads : (size_t)cores_available();
     struct backend_options chosen = optimizing_backend_options(o);
     struct error error = {0};
     chosen.log = NULL;
@@ -218,8 +212,7 @@ static void take_turn(struct search_options *options, enum turn turn)
 }
 
 // Goes on from what was found.
-static void saturate(struct optimizing *o, const struct graph *g, const struct cost_model *cost, double time_left,
-                     struct search_result *found)
+static void saturate(struct optimizing *o, const struct cost_model *cost, double time_left, struct search_result *found)
 {
     struct saturation_options s = saturation_standard_options;
     double left = time_left > 0 ? fmax(time_left - found->statistics.seconds, 1e-3) : 0;
@@ -234,7 +227,7 @@ static void saturate(struct optimizing *o, const struct graph *g, const struct c
     s.disabled = o->options->without.items;
     s.is_chosen = o->is_of_egraph.items;
     s.max_rule_operators = (size_t)o->options->max_rule_ops;
-    saturation_improve(found, g, &o->rules, cost, &s);
+    saturation_improve(found, &o->rules, cost, &s);
 }
 
 // Rules that backtracking does not have come behind those it has.
@@ -259,6 +252,8 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
         vec_push(&workers, &o->workers.items[i]);
     }
     struct cost_model cost = {seconds_of_graph, &own, workers.count, workers.items};
+    if (!o->backend->methods->has_exact_costs)
+        cost.known_seconds = known_seconds_of_graph;
     options.seconds = time_left;
     options.validator = o->validator;
     take_turn(&options, turn);
@@ -275,7 +270,7 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     count_for_all_rules(o, ret_result);
     if (is_rewritten && o->options->search != SEARCH_BACKTRACKING && !o->cut.sizes && turn != TURN_BEFORE_ANOTHER &&
         slant == &slants[0])
-        saturate(o, g, &cost, time_left, ret_result);
+        saturate(o, &cost, time_left, ret_result);
     vec_free(&rules.rules);
     vec_free(&workers);
     if (own.per_operator > 0)
@@ -364,13 +359,12 @@ static void search_with_slants(struct optimizing *o)
     }
 }
 
-// Of what the search gave, with layouts as they will be.
+// Of what the search gave, with layouts as they will be; where several are timed, the fastest one's replace them.
 static void set_policy_of_result(struct optimizing *o)
 {
+    bool is_assigned_after = o->layout == STRATEGY_SEQUENTIAL || o->layout == STRATEGY_LAYOUT_ONLY;
     o->report.layout_strategy = optimize_layouts[o->layout];
-    if (o->layout == STRATEGY_SEQUENTIAL || o->layout == STRATEGY_LAYOUT_ONLY)
-        o->backend->policy = LAYOUTS_BEST;
-    o->policies[0] = o->policies[1] = o->backend->policy;
+    o->policies[0] = o->policies[1] = is_assigned_after ? LAYOUTS_BEST : policy_of_search(o->layout);
 }
 
 static size_t first_that_is_rewritten(const struct optimizing *o)

@@ -133,5 +133,6 @@ int main(int argc, char **argv)
 {
     bool is_extraction = argc > 1 && !strcmp(argv[1], "extract");
     program_begin();
+    mem_give_back_large();
     return program_end(program.name, is_extraction ? extraction_command(argc - 2, argv + 2) : run_program(argc, argv));
 }

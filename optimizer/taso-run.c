@@ -45,7 +45,7 @@ static const struct option_spec option_specs[] = {
     {"shape", OPTION_LIST, offsetof(struct options, shapes), .metavar = "NAME=DIMS",
      .help = "shape of an input (data=1,3,224,224), or a symbolic dimension (batch=8)"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .low = 0, .high = 1024, .metavar = "N",
-     .help = "threads to use; 0: all cores"},
+     .help = "threads to use; 0: all that this process may use"},
     {"repeats", OPTION_INTEGER, offsetof(struct options, repeats), .letter = 'n', .low = 1, .high = 1e6, .metavar = "N",
      .help = "timed runs of each model"},
     {"warmup", OPTION_INTEGER, offsetof(struct options, warmup), .low = 0, .high = 1e6, .metavar = "N",
@@ -302,45 +302,78 @@ static bool save_values(const struct session *s, struct error *error)
     return is_done;
 }
 
-// The lower quartile of several runs for each step, as costs are.
-static bool time_steps(struct session *s, const struct subject *subject, double *ret_seconds, struct error *error)
+// Of several runs: the lower quartile of each step's times, as costs are, and the times of all steps in each run.
+struct profile {
+    size_t n_steps, n_runs;
+    double *once, *all, *steps, *runs;
+};
+
+static void init_profile(struct profile *p, const struct plan *plan, int64_t n_runs)
 {
-    size_t n = model_plan(subject->model)->steps.count, n_turns = (size_t)s->options.repeats;
-    double *once = mem_new_array(double, n), *all = mem_new_array(double, n *n_turns);
-    bool is_done = true;
-    for (size_t turn = 0; is_done && turn < n_turns; turn++) {
-        is_done = model_profile(subject->model, subject->inputs, subject->outputs, once, error);
-        for (size_t i = 0; i < n; i++)
-            all[i * n_turns + turn] = once[i];
-    }
-    for (size_t i = 0; is_done && i < n; i++)
-        ret_seconds[i] = sample_summarize(all + i * n_turns, n_turns).quartile1;
-    mem_free_array(once, n);
-    mem_free_array(all, n * n_turns);
-    return is_done;
+    *p = (struct profile){.n_steps = plan->steps.count, .n_runs = (size_t)n_runs};
+    p->once = mem_new_array(double, p->n_steps);
+    p->steps = mem_new_array(double, p->n_steps);
+    p->runs = mem_new_array(double, p->n_runs);
+    p->all = mem_new_array(double, p->n_steps * p->n_runs);
 }
 
-static bool print_profile(struct session *s, const struct subject *subject, struct error *error)
+static void free_profile(struct profile *p)
 {
-    const struct plan *plan = model_plan(subject->model);
-    double *seconds = mem_new_array(double, plan->steps.count), sum = 0, estimated = 0;
-    bool is_done = time_steps(s, subject, seconds, error);
+    mem_free_array(p->once, p->n_steps);
+    mem_free_array(p->steps, p->n_steps);
+    mem_free_array(p->runs, p->n_runs);
+    mem_free_array(p->all, p->n_steps * p->n_runs);
+}
+
+static bool time_steps(const struct subject *subject, struct profile *p, struct error *error)
+{
+    for (size_t run = 0; run < p->n_runs; run++) {
+        if (!model_profile(subject->model, subject->inputs, subject->outputs, p->once, error))
+            return false;
+        p->runs[run] = 0;
+        for (size_t i = 0; i < p->n_steps; i++) {
+            p->all[i * p->n_runs + run] = p->once[i];
+            p->runs[run] += p->once[i];
+        }
+    }
+    for (size_t i = 0; i < p->n_steps; i++)
+        p->steps[i] = sample_summarize(p->all + i * p->n_runs, p->n_runs).quartile1;
+    return true;
+}
+
+// What other programs add to a step of each run is in none of the steps' quartiles, but in every run.
+static bool print_times(struct session *s, const struct plan *plan, struct profile *p, struct error *error)
+{
+    double sum = 0, estimated = 0;
     struct text text = {0};
-    for (size_t i = 0; is_done && i < plan->steps.count; i++) {
+    bool is_done = true;
+    for (size_t i = 0; is_done && i < p->n_steps; i++) {
         struct step_cost cost;
         if (plan->steps.items[i].is_constant)
             continue;
         is_done = backend_step_cost(s->backend, plan, &plan->steps.items[i], &cost, error);
         text_clear(&text);
         step_print(&text, plan, &plan->steps.items[i]);
-        printf("%10.2f us  cost %10.2f us  %s\n", seconds[i] * 1e6, cost.seconds * 1e6, text.chars);
-        sum += seconds[i];
+        printf("%10.2f us  cost %10.2f us  %s\n", p->steps[i] * 1e6, cost.seconds * 1e6, text.chars);
+        sum += p->steps[i];
         estimated += cost.seconds;
     }
+    struct sample_summary runs = sample_summarize(p->runs, p->n_runs);
     if (is_done)
-        printf("%10.2f us  cost %10.2f us  in all\n", sum * 1e6, estimated * 1e6);
+        printf(
+            "%10.2f us  cost %10.2f us  in all; of the runs themselves the lower quartile %.2f us, the shortest %.2f\n",
+            sum * 1e6, estimated * 1e6, runs.quartile1 * 1e6, runs.minimum * 1e6);
     text_free(&text);
-    mem_free_array(seconds, plan->steps.count);
+    return is_done;
+}
+
+static bool print_profile(struct session *s, const struct subject *subject, struct error *error)
+{
+    const struct plan *plan = model_plan(subject->model);
+    struct profile p;
+    init_profile(&p, plan, s->options.repeats);
+    bool is_done = time_steps(subject, &p, error) && print_times(s, plan, &p, error);
+    free_profile(&p);
     return is_done;
 }
 
@@ -484,5 +517,6 @@ static int run_program(int argc, char **argv)
 int main(int argc, char **argv)
 {
     program_begin();
+    mem_give_back_large();
     return program_end(NAME, run_program(argc, argv));
 }

@@ -189,7 +189,7 @@ static bool check_here(struct optimizing *o, const struct tensor_value *weights)
 static void report_times_in_runtime(struct optimizing *o)
 {
     struct report *r = &o->report;
-    r->is_timed = true;
+    r->n_timed = 2;
     r->is_interleaved = !o->runtime.has_apart;
     memcpy(r->times, r->in_runtime.times.times, sizeof r->times);
     r->gain = r->in_runtime.times.gain;

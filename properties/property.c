@@ -200,8 +200,7 @@ bool property_set_read_folder(struct property_set *set, const char *folder, stru
         if (has_suffix(entry->d_name, ".properties"))
             vec_push(&names, arena_printf(set->arena, "%s/%s", folder, entry->d_name));
     closedir(d);
-    if (names.count)
-        vec_sort(&names, compare_names);
+    vec_sort(&names, compare_names);
     for (size_t i = 0; i < names.count && is_read; i++)
         is_read = property_set_read(set, names.items[i], error);
     vec_free(&names);

@@ -21,6 +21,7 @@ struct match_index {
 };
 void match_index_init(struct match_index *ret_index, const struct graph *g);
 void match_index_free(struct match_index *index);
+void match_mark_weights(const struct graph *g, bool *ret_is_weight);   // of every node, as in the index
 
 struct match {
     const struct rule *rule;

@@ -2,16 +2,16 @@
 #include "substitutions/match.h"
 
 #include "operators/traits.h"
-static void mark_weights(struct match_index *index)
+
+void match_mark_weights(const struct graph *g, bool *ret_is_weight)
 {
-    const struct graph *g = index->graph;
     for (node_id n = 0; n < g->nodes.count; n++) {
         const struct node *node = &g->nodes.items[n];
         bool is_leaf = node->op->flags & OPERATOR_IS_LEAF;
-        index->is_weight[n] = is_leaf ? node->op->id == OP_WEIGHT : !(node->op->flags & OPERATOR_IS_OPAQUE);
+        ret_is_weight[n] = is_leaf ? node->op->id == OP_WEIGHT : !(node->op->flags & OPERATOR_IS_OPAQUE);
         for (uint32_t i = 0; i < node->n_inputs; i++)
-            if (!index->is_weight[g->tensors.items[graph_inputs(g, n)[i]].producer])
-                index->is_weight[n] = false;
+            if (!ret_is_weight[g->tensors.items[graph_inputs(g, n)[i]].producer])
+                ret_is_weight[n] = false;
     }
 }
 
@@ -64,7 +64,7 @@ void match_index_init(struct match_index *ret_index, const struct graph *g)
     ret_index->is_output = mem_alloc_zero(g->tensors.count + 1);
     graph_mark_live(g, ret_index->is_live);
     mark_outputs(ret_index);
-    mark_weights(ret_index);
+    match_mark_weights(g, ret_index->is_weight);
     mark_given(ret_index);
     graph_uses_init(&ret_index->uses, g, ret_index->is_live);
     sort_nodes_by_operator(ret_index);

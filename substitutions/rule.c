@@ -236,10 +236,8 @@ static void print_terms(struct text *out, const struct rule *r, const char *labe
     text_add(out, ")");
 }
 
-void rule_print_statement(struct text *out, const struct rule *r)
+static void print_conditions(struct text *out, const struct rule *r)
 {
-    print_terms(out, r, "source", r->sources);
-    print_terms(out, r, "target", r->targets);
     if (r->n_conditions) {
         text_add(out, "\n  (where");
         for (uint32_t i = 0; i < r->n_conditions; i++) {
@@ -248,6 +246,13 @@ void rule_print_statement(struct text *out, const struct rule *r)
         }
         text_add(out, ")");
     }
+}
+
+void rule_print_statement(struct text *out, const struct rule *r)
+{
+    print_terms(out, r, "source", r->sources);
+    print_terms(out, r, "target", r->targets);
+    print_conditions(out, r);
 }
 
 void rule_print(struct text *out, const struct rule *r)
@@ -291,8 +296,33 @@ bool rule_set_parse(struct rule_set *set, const char *file, const char *text, si
     return sexp_parse(set->arena, file, text, size, &list, error) && add_rules(set, file, list, error);
 }
 
+static void print_backwards(struct text *out, const struct rule *r)
+{
+    text_printf(out, "(rule %s-backwards", r->name);
+    print_terms(out, r, "source", r->targets);
+    print_terms(out, r, "target", r->sources);
+    print_conditions(out, r);
+    text_add(out, ")\n");
+}
+
+void rule_set_add_backwards(struct rule_set *set)
+{
+    size_t n = set->rules.count;
+    for (size_t i = 0; i < n; i++) {
+        struct text text = {0};
+        struct error ignored;
+        print_backwards(&text, set->rules.items[i]);
+        rule_set_parse(set, "backwards", text.chars, text.count, &ignored);
+        text_free(&text);
+    }
+}
+
 bool rule_set_read(struct rule_set *set, const char *path, struct error *error)
 {
+    struct arena scratch;
     const struct sexp *list;
-    return sexp_parse_file(set->arena, path, &list, error) && add_rules(set, path, list, error);
+    arena_init(&scratch);
+    bool is_read = sexp_parse_file(&scratch, path, &list, error) && add_rules(set, path, list, error);
+    arena_free(&scratch);
+    return is_read;
 }

@@ -1,19 +1,7 @@
 // Convolution: in any layout of images, weights packed once into what the library prefers, bias and activations fused.
-#include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/primitive.h"
 #include "core/memory/arena.h"
-#include "core/text/error.h"
 #include <string.h>
-
-struct prepared_conv {
-    struct onednn_primitive *primitive;
-    struct onednn_tensor plain_weights;
-    struct view source, weights, target;
-    const struct loop *loop;   // the epilogue, or NULL
-    struct cpu_epilogue epilogue;
-    bool has_constant_weights;
-    char *packed;
-    struct cpu_fallback *fallback;   // instead of the primitive, or NULL
-};
 
 #define PLAIN_CHANNELS 4   // so few of the source do not fill a block: it stays row-major when the result has blocks
 
@@ -60,25 +48,6 @@ static bool accepts_epilogue(const struct planner *p, const struct step *step, c
 
 // --- preparing -------------------------------------------------------------------------------------------------------
 
-static int64_t value_or(const struct attribute_value *value, int i, int64_t standard)
-{
-    return value->count ? value->ints[i] : standard;
-}
-
-static struct onednn_window window_of(const struct node *n, const struct view *weights)
-{
-    struct onednn_window w = {{0}};
-    int spatial = weights->rank - 2;
-    for (int i = 0; i < spatial; i++) {
-        w.kernel[i] = weights->dim[2 + i];
-        w.stride[i] = value_or(cpu_attribute(n, ROLE_STRIDE), i, 1);
-        w.dilation[i] = value_or(cpu_attribute(n, ROLE_DILATION), i, 1);
-        w.pad_begin[i] = value_or(cpu_attribute(n, ROLE_WINDOW_PADS), i, 0);
-        w.pad_end[i] = value_or(cpu_attribute(n, ROLE_WINDOW_PADS), spatial + i, 0);
-    }
-    return w;
-}
-
 static struct onednn_tensor tensor_of_weights(const struct view *weights, int64_t groups)
 {
     struct onednn_tensor t = cpu_tensor_of_view(weights);
@@ -93,10 +62,10 @@ static struct onednn_tensor tensor_of_weights(const struct view *weights, int64_
     return t;
 }
 
-static void make_primitive(struct prepared_conv *c, const struct step_request *r)
+static void make_primitive(struct cpu_primitive *c, const struct step_request *r)
 {
     const struct node *n = &r->plan->graph->nodes.items[r->step->node];
-    struct onednn_window window = window_of(n, &c->weights);
+    struct onednn_window window = cpu_window_of(n, c->weights.rank - 2, c->weights.dim + 2);
     int block = c->source.block ? c->source.block : c->target.block;
     struct onednn_tensor source = cpu_tensor_of_image(&c->source, block),
                          target = cpu_tensor_of_image(&c->target, block);
@@ -107,94 +76,27 @@ static void make_primitive(struct prepared_conv *c, const struct step_request *r
                                       &target, &window, &c->epilogue.ops);
 }
 
-static void free_conv(void *state)
-{
-    onednn_free(((struct prepared_conv *)state)->primitive);
-}
-
-static bool describe_weights_of_conv(const void *state, struct packing *ret_packing)
-{
-    return onednn_describe_weights(((const struct prepared_conv *)state)->primitive, ret_packing);
-}
-
-// Found packed, or else packed now where the weights are known already.
-static bool give_weights(struct prepared_conv *c, const struct step_request *r)
-{
-    struct packing packing;
-    size_t bytes = onednn_weights_bytes(c->primitive);
-    if (c->has_constant_weights && describe_weights_of_conv(c, &packing))
-        c->packed = (char *)cpu_find_packed(r, &packing, bytes);
-    if (c->packed)
-        return true;
-    c->packed = arena_alloc(r->arena, bytes, 64);
-    if (!cpu_provide_plain(r))
-        return false;
-    return !c->has_constant_weights ||
-           onednn_pack_weights(c->primitive, &c->plain_weights, address_of_view(r->memory, &c->weights), c->packed) ||
-           error_set_code(r->error, EXIT_UNSUPPORTED, NULL, "oneDNN refuses to pack the weights of a convolution");
-}
-
 static void *prepare_conv(const struct step_request *r)
 {
-    struct prepared_conv *c = arena_new(r->arena, struct prepared_conv);
+    struct cpu_primitive *c = arena_new(r->arena, struct cpu_primitive);
     c->source = r->step->operands[0];
     c->weights = r->step->operands[1];
     c->target = r->step->results[0];
     c->loop = r->step->n_loops ? &r->step->loops[0] : NULL;
-    c->has_constant_weights = is_kept_memory(r->plan, c->weights.memory);
+    c->has_weights = true;
+    c->has_constant_weights = plan_keeps(r->plan, c->weights.memory);
     cpu_read_epilogue(r->plan->graph, r->step, c->loop, 1, &c->epilogue);
     make_primitive(c, r);
-    if (!c->primitive) {
-        c->fallback = cpu_provide_plain(r) ? cpu_fallback_prepare(r) : NULL;
-        return c->fallback ? c : NULL;
-    }
-    if (give_weights(c, r))
-        return c;
-    free_conv(c);
-    return NULL;
-}
-
-static size_t scratch_of_conv(const void *state)
-{
-    return onednn_scratch_bytes(((const struct prepared_conv *)state)->primitive);
-}
-
-static bool run_conv(void *state, char *const *memory, char *scratch)
-{
-    struct prepared_conv *c = state;
-    if (c->fallback)
-        return cpu_fallback_run(c->fallback, memory);
-    if (!c->has_constant_weights &&
-        !onednn_pack_weights(c->primitive, &c->plain_weights, address_of_view(memory, &c->weights), c->packed))
-        return false;
-    struct onednn_arguments a = {.source = address_of_view(memory, &c->source),
-                                 .weights = c->packed,
-                                 .target = address_of_view(memory, &c->target),
-                                 .scratch = scratch};
-    cpu_epilogue_arguments(&c->epilogue, c->loop, memory, &a);
-    return onednn_run(c->primitive, &a);
-}
-
-static int packed_operand_of_conv(const void *state)
-{
-    const struct prepared_conv *s = state;
-    return !s->fallback && s->has_constant_weights ? 1 : -1;
-}
-
-static size_t weights_of_conv(const void *state, char **ret_weights)
-{
-    const struct prepared_conv *s = state;
-    *ret_weights = s->packed;
-    return onednn_weights_bytes(s->primitive);
+    return cpu_primitive_finish(c, r);
 }
 
 const struct cpu_kernel cpu_kernel_conv = {
     .base = {.name = "conv", .accepts_epilogue = accepts_epilogue},
     .prepare = prepare_conv,
-    .run = run_conv,
-    .scratch_bytes = scratch_of_conv,
-    .weights = weights_of_conv,
-    .packed_operand = packed_operand_of_conv,
-    .describe_weights = describe_weights_of_conv,
-    .free = free_conv,
+    .run = cpu_primitive_run,
+    .scratch_bytes = cpu_primitive_scratch_bytes,
+    .weights = cpu_primitive_weights,
+    .packed_operand = cpu_primitive_packed_operand,
+    .describe_weights = cpu_primitive_describe_weights,
+    .free = cpu_primitive_free,
 };

@@ -5,9 +5,11 @@
 #include "backends/cpu/kept_memory.h"
 #include "backends/cpu/loops.h"
 #include "backends/cpu/memory_probe.h"
+#include "backends/cpu/undisturbed.h"
 #include "backends/reference/reference.h"
 #include "core/memory/arena.h"
 #include "core/system/clock.h"
+#include "core/system/cores.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include <math.h>
@@ -115,9 +117,6 @@ struct prepared_step {
 };
 struct cpu_model {
     struct model base;
-    struct arena arena;
-    struct plan plan;
-    bool has_plan;
     char **memory;
     struct kept_memory kept;
     size_t n_steps;
@@ -131,31 +130,21 @@ static const struct cpu_kernel *kernel_of(const struct step *step)
     return (const struct cpu_kernel *)step->kernel;
 }
 
-static void free_steps(struct cpu_model *m)
+static void release(struct model *model)
 {
+    struct cpu_model *m = (struct cpu_model *)model;
     for (size_t i = 0; i < m->n_steps; i++)
         if (m->steps[i].kernel->free)
             m->steps[i].kernel->free(m->steps[i].state);
-}
-
-static void free_model(struct model *model)
-{
-    struct cpu_model *m = (struct cpu_model *)model;
-    free_steps(m);
     kept_memory_free(&m->kept);
-    if (m->has_plan)
-        plan_free(&m->plan);
-    arena_free(&m->arena);
-    mem_free(m, sizeof *m);
-    mem_give_back();
 }
 
 static void find_memory(struct cpu_model *m)
 {
-    char *arena = arena_alloc(&m->arena, m->plan.arena_bytes + 64, 64);
-    m->memory = arena_array(&m->arena, char *, m->plan.memory.count + 1);
-    for (memory_id i = 0; i < m->plan.memory.count; i++) {
-        const struct plan_memory *at = &m->plan.memory.items[i];
+    char *arena = arena_alloc(&m->base.arena, m->base.plan.arena_bytes + 64, 64);
+    m->memory = arena_array(&m->base.arena, char *, m->base.plan.memory.count + 1);
+    for (memory_id i = 0; i < m->base.plan.memory.count; i++) {
+        const struct plan_memory *at = &m->base.plan.memory.items[i];
         if (at->place == MEMORY_ARENA)
             m->memory[i] = arena + at->offset;
         else if (at->place == MEMORY_INPUT && (size_t)at->index >= m->n_inputs)
@@ -167,7 +156,7 @@ static bool prepare_constant(struct cpu_model *m, struct cpu_backend *b, const s
 {
     struct arena arena;
     arena_init(&arena);
-    struct step_request r = {b, &m->plan, step, m->memory, &arena, error, &m->kept};
+    struct step_request r = {b, &m->base.plan, step, m->memory, &arena, error, &m->kept};
     const struct cpu_kernel *kernel = kernel_of(step);
     void *state = kernel->prepare(&r);
     size_t bytes = state && kernel->scratch_bytes ? kernel->scratch_bytes(state) : 0;
@@ -183,7 +172,7 @@ static bool prepare_constant(struct cpu_model *m, struct cpu_backend *b, const s
 
 static bool prepare_step(struct cpu_model *m, struct cpu_backend *b, size_t number, struct error *error)
 {
-    const struct step *step = &m->plan.steps.items[number];
+    const struct step *step = &m->base.plan.steps.items[number];
     const struct cpu_kernel *kernel = kernel_of(step);
     int left_out = kernel->describe_weights ? CPU_PACKED_OPERAND : -1;
     if (!kept_memory_enter(&m->kept, number, left_out, error))
@@ -193,7 +182,7 @@ static bool prepare_step(struct cpu_model *m, struct cpu_backend *b, size_t numb
         kept_memory_leave(&m->kept, number, -1);
         return is_done;
     }
-    struct step_request r = {b, &m->plan, step, m->memory, &m->arena, error, &m->kept};
+    struct step_request r = {b, &m->base.plan, step, m->memory, &m->base.arena, error, &m->kept};
     void *state = kernel->prepare(&r);
     if (!state)
         return false;
@@ -205,71 +194,53 @@ static bool prepare_step(struct cpu_model *m, struct cpu_backend *b, size_t numb
 static bool prepare_steps(struct cpu_model *m, struct cpu_backend *b, struct error *error)
 {
     size_t scratch_bytes = 0;
-    m->steps = arena_array(&m->arena, struct prepared_step, m->plan.steps.count + 1);
-    for (size_t i = 0; i < m->plan.steps.count; i++)
-        if (!prepare_step(m, b, i, error))
-            return false;
+    m->steps = arena_array(&m->base.arena, struct prepared_step, m->base.plan.steps.count + 1);
+    bool is_done = true;
+    for (size_t i = 0; is_done && i < m->base.plan.steps.count; i++) {
+        undisturbed_begin(b->threads);
+        is_done = prepare_step(m, b, i, error);
+        undisturbed_end(b->threads);
+    }
+    if (!is_done)
+        return false;
     for (size_t i = 0; i < m->n_steps; i++) {
         const struct prepared_step *s = &m->steps[i];
         size_t bytes = s->kernel->scratch_bytes ? s->kernel->scratch_bytes(s->state) : 0;
         scratch_bytes = bytes > scratch_bytes ? bytes : scratch_bytes;
     }
-    m->scratch = arena_alloc(&m->arena, scratch_bytes + 64, 64);
+    m->scratch = arena_alloc(&m->base.arena, scratch_bytes + 64, 64);
     return true;
 }
 
-static struct model *prepare(struct backend *backend, const struct graph *g, const uint8_t *layouts,
-                             const struct given_weights *weights, struct error *error)
+static bool prepare(struct model *model, const struct given_weights *weights, struct error *error)
 {
-    struct cpu_backend *b = (struct cpu_backend *)backend;
-    struct cpu_model *m = mem_alloc_zero(sizeof *m);
-    char reason[200];
-    m->base.backend = backend;
-    arena_init(&m->arena);
+    struct cpu_model *m = (struct cpu_model *)model;
+    struct cpu_backend *b = (struct cpu_backend *)model->backend;
     omp_set_num_threads(b->threads);
-    struct plan_request request = {g, &backend->target, backend->codes, layouts, &m->arena};
-    m->has_plan = plan_make(&m->plan, &request, reason);
-    if (!m->has_plan)
-        error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s", reason);
-    else
-        plan_lay_out_memory(&m->plan);
-    if (m->has_plan && plan_has_room(&m->plan, error)) {
-        find_memory(m);
-        kept_memory_init(&m->kept, &m->plan, weights, m->memory, &m->arena);
-        if (prepare_steps(m, b, error))
-            return &m->base;
-    }
-    free_model(&m->base);
-    return NULL;
+    if (!plan_has_room(&m->base.plan, error))
+        return false;
+    find_memory(m);
+    kept_memory_init(&m->kept, &m->base.plan, weights, m->memory, &m->base.arena);
+    return prepare_steps(m, b, error);
 }
 
-static bool bind_value(struct cpu_model *m, memory_id memory, const struct tensor_value *value, const char *what,
-                       struct error *error)
+static void bind_values(struct cpu_model *m, const struct tensor_value *inputs, const struct tensor_value *outputs)
 {
-    const struct plan_memory *at = &m->plan.memory.items[memory];
-    if (!value->data || value->type.dtype != at->dtype || type_elements(&value->type) != at->elements)
-        return error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s %lld is missing or of another type", what,
-                              (long long)at->index);
-    m->memory[memory] = value->data;
-    return true;
-}
-
-static bool bind_values(struct cpu_model *m, const struct tensor_value *inputs, const struct tensor_value *outputs,
-                        struct error *error)
-{
-    for (memory_id i = 0; i < m->plan.memory.count; i++) {
-        const struct plan_memory *at = &m->plan.memory.items[i];
-        if ((at->place == MEMORY_INPUT && !bind_value(m, i, &inputs[at->index], "input", error)) ||
-            (at->place == MEMORY_OUTPUT && !bind_value(m, i, &outputs[at->index], "output", error)))
-            return false;
+    for (memory_id i = 0; i < m->base.plan.memory.count; i++) {
+        const struct plan_memory *at = &m->base.plan.memory.items[i];
+        if (at->place == MEMORY_INPUT)
+            m->memory[i] = inputs[at->index].data;
+        else if (at->place == MEMORY_OUTPUT)
+            m->memory[i] = outputs[at->index].data;
     }
-    return true;
 }
 
 // Whichever thread runs the model: the number is one of each thread's own.
-static void set_threads(const struct cpu_model *m)
+static int set_threads(const struct cpu_model *m)
 {
-    omp_set_num_threads(((const struct cpu_backend *)m->base.backend)->threads);
+    int threads = ((const struct cpu_backend *)m->base.backend)->threads;
+    omp_set_num_threads(threads);
+    return threads;
 }
 
 static bool run_step(const struct cpu_model *m, size_t i, struct error *error)
@@ -283,13 +254,14 @@ static bool run(struct model *model, const struct tensor_value *inputs, struct t
                 struct error *error)
 {
     struct cpu_model *m = (struct cpu_model *)model;
-    if (!bind_values(m, inputs, outputs, error))
-        return false;
-    set_threads(m);
-    for (size_t i = 0; i < m->n_steps; i++)
-        if (!run_step(m, i, error))
-            return false;
-    return true;
+    bind_values(m, inputs, outputs);
+    int threads = set_threads(m);
+    bool is_done = true;
+    undisturbed_begin(threads);
+    for (size_t i = 0; is_done && i < m->n_steps; i++)
+        is_done = run_step(m, i, error);
+    undisturbed_end(threads);
+    return is_done;
 }
 
 // With several threads other programs add to what the clock says: the shortest of a few runs, as long as they come
@@ -316,19 +288,18 @@ static bool profile(struct model *model, const struct tensor_value *inputs, stru
                     double *ret_seconds, struct error *error)
 {
     struct cpu_model *m = (struct cpu_model *)model;
-    if (!bind_values(m, inputs, outputs, error))
-        return false;
-    set_threads(m);
-    memset(ret_seconds, 0, m->plan.steps.count * sizeof *ret_seconds);
-    bool is_alone = ((struct cpu_backend *)model->backend)->threads == 1;
-    for (size_t i = 0; i < m->n_steps; i++) {
+    bind_values(m, inputs, outputs);
+    int threads = set_threads(m);
+    bool is_done = true;
+    undisturbed_begin(threads);
+    for (size_t i = 0; is_done && i < m->n_steps; i++) {
         struct stopwatch watch;
-        stopwatch_start(&watch, is_alone);
-        if (!run_step(m, i, error))
-            return false;
-        ret_seconds[m->steps[i].number] = stopwatch_stop(&watch, is_alone).seconds;
+        stopwatch_start(&watch, threads == 1);
+        is_done = run_step(m, i, error);
+        ret_seconds[m->steps[i].number] = stopwatch_stop(&watch, threads == 1).seconds;
     }
-    return true;
+    undisturbed_end(threads);
+    return is_done;
 }
 
 static void list_packed(const struct model *model, packed_weights *list)
@@ -336,32 +307,37 @@ static void list_packed(const struct model *model, packed_weights *list)
     const struct cpu_model *m = (const struct cpu_model *)model;
     for (size_t i = 0; i < m->n_steps; i++) {
         const struct prepared_step *s = &m->steps[i];
-        const struct step *step = &m->plan.steps.items[s->number];
+        const struct step *step = &m->base.plan.steps.items[s->number];
         struct packed_weight w;
         char *data;
         if (!s->kernel->describe_weights || s->kernel->packed_operand(s->state) != CPU_PACKED_OPERAND ||
-            !cpu_packs_whole_weight(&m->plan, step) || !s->kernel->describe_weights(s->state, &w.packing))
+            !cpu_packs_whole_weight(&m->base.plan, step) || !s->kernel->describe_weights(s->state, &w.packing))
             continue;
-        w.index = (size_t)m->plan.memory.items[step->operands[CPU_PACKED_OPERAND].memory].index;
+        w.index = (size_t)m->base.plan.memory.items[step->operands[CPU_PACKED_OPERAND].memory].index;
         w.bytes = s->kernel->weights(s->state, &data);
         w.data = data;
         vec_push(list, w);
     }
 }
 
-static const struct plan *plan_of(const struct model *m)
-{
-    return &((const struct cpu_model *)m)->plan;
-}
+static const struct executor executor = {
+    .model_bytes = sizeof(struct cpu_model),
+    .prepare = prepare,
+    .run = run,
+    .profile = profile,
+    .time = time_run,
+    .list_packed = list_packed,
+    .release = release,
+};
 
 // --- the device ------------------------------------------------------------------------------------------------------
 
 static void rest(struct backend *backend)
 {
     struct cpu_backend *b = (struct cpu_backend *)backend;
-    yardstick_free(b->yardstick);
+    memory_probe_free(b->probe);
     mem_free(b->sweep, (size_t)b->threads * b->sweep_bytes);
-    b->yardstick = NULL;
+    b->probe = NULL;
     b->sweep = NULL;
     b->sweep_bytes = 0;
 }
@@ -379,13 +355,7 @@ static const struct backend_methods methods = {
     .name = "cpu",
     .knows_small_models = true,
     .measure = cpu_measure,
-    .prepare = prepare,
-    .run = run,
-    .profile = profile,
-    .time = time_run,
-    .plan_of = plan_of,
-    .list_packed = list_packed,
-    .free_model = free_model,
+    .executor = &executor,
     .rest = rest,
     .close = close_cpu,
 };
@@ -417,12 +387,6 @@ static void describe_device(const struct cpu_backend *b, char *ret_text, size_t 
     onednn_version(&major, &minor, &patch);
     snprintf(ret_text, size, "%s, %s, %d thread%s, oneDNN %d.%d.%d, kernels %d", name, b->vector->name, b->threads,
              b->threads == 1 ? "" : "s", major, minor, patch, KERNEL_REVISION);
-}
-
-static int count_cores(void)
-{
-    int n = omp_get_num_procs();
-    return n > 0 ? n : 1;
 }
 
 // Threads that wait for each other by spinning are at the mercy of whoever else runs: one that lost its processor keeps
@@ -472,7 +436,7 @@ struct backend *cpu_backend_open(const struct backend_options *options, struct e
     };
     char device[256];
     struct cpu_backend *b = mem_alloc_zero(sizeof *b);
-    b->threads = options->threads > 0 ? options->threads : count_cores();
+    b->threads = options->threads > 0 ? options->threads : cores_available();
     b->vector = vector_functions_best();
     b->onednn = onednn_open();
     omp_set_num_threads(b->threads);

@@ -1,23 +1,23 @@
 // What the files of the device share: its kernels and what they are given.
 #ifndef BACKENDS_CPU_CPU_INTERNAL_H
 #define BACKENDS_CPU_CPU_INTERNAL_H
-#include "backends/contract/backend.h"
+#include "backends/backend.h"
 #include "backends/cpu/onednn.h"
 #include "backends/cpu/vector.h"
 
 struct kept_memory;
-struct yardstick;
+struct memory_probe;
 
 struct cpu_backend {
     struct backend base;
     struct onednn *onednn;
     const struct vector_functions *vector;
     int threads;
-    bool has_warned;               // cpu_is_busy
-    struct yardstick *yardstick;   // NULL before its first use
-    char *sweep;                   // cpu_sweep_bytes for each thread; NULL before its first use
-    size_t sweep_bytes;            // for each
-    double shortest_sentinel;      // of work that takes equally long each time; 0: not done yet
+    bool has_warned;              // cpu_is_busy
+    struct memory_probe *probe;   // NULL before its first use
+    char *sweep;                  // cpu_sweep_bytes for each thread; NULL before its first use
+    size_t sweep_bytes;           // for each
+    double shortest_sentinel;     // of work that takes equally long each time; 0: not done yet
     uint64_t sentinel_result;
 };
 
@@ -57,11 +57,6 @@ static inline char *address_of_view(char *const *memory, const struct view *v)
 {
     return memory[v->memory] + (size_t)v->offset * dtype_size(v->dtype);
 }
-static inline bool is_kept_memory(const struct plan *plan, memory_id memory)
-{
-    enum memory_place place = plan->memory.items[memory].place;
-    return place == MEMORY_WEIGHT || place == MEMORY_CONSTANT;
-}
 // f32 as it is; f16 and bf16 copied to f32 first. Other element types: false.
 bool cpu_is_computed_in_f32(enum dtype dtype);
 struct view cpu_view_in_f32(struct planner *p, tensor_id t, enum layout layout);   // dense in that layout
@@ -71,6 +66,7 @@ struct onednn_tensor cpu_tensor_of_image(const struct view *v, int block);
 const struct attribute_value *cpu_attribute(const struct node *n, enum attribute_role role);
 int64_t cpu_attribute_int(const struct node *n, enum attribute_role role);
 double cpu_attribute_real(const struct node *n, const char *name);
+struct onednn_window cpu_window_of(const struct node *n, int spatial, const int64_t *kernel);
 
 // Post-operations of a step: `act` of its operator, then its epilogue; a first addition along the channels becomes the
 // bias (its operand number of the epilogue, else -1).

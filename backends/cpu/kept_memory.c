@@ -10,12 +10,6 @@ struct kept_block {
     struct arena arena;      // of a constant
 };
 
-static bool lasts(const struct plan *plan, memory_id m)
-{
-    enum memory_place place = plan->memory.items[m].place;
-    return place == MEMORY_WEIGHT || place == MEMORY_CONSTANT;
-}
-
 static size_t bytes_of(const struct plan_memory *m)
 {
     return mem_product((size_t)m->elements, dtype_size(m->dtype));
@@ -27,25 +21,18 @@ typedef bool touch_fn(struct kept_memory *k, memory_id m, size_t step, struct er
 
 static bool touch(struct kept_memory *k, memory_id m, size_t step, touch_fn *f, struct error *error)
 {
-    return !lasts(k->plan, m) || f(k, m, step, error);
+    return !plan_keeps(k->plan, m) || f(k, m, step, error);
 }
 
 // All memories of the step but that of one operand (-1: of none).
 static bool touch_all_but(struct kept_memory *k, size_t step, int left_out, touch_fn *f, struct error *error)
 {
-    const struct step *s = &k->plan->steps.items[step];
-    bool is_done = true;
-    for (int i = 0; i < s->n_operands; i++)
-        is_done = is_done && (i == left_out || touch(k, s->operands[i].memory, step, f, error));
-    for (int i = 0; i < s->n_results; i++)
-        is_done = is_done && touch(k, s->results[i].memory, step, f, error);
-    for (int l = 0; l < s->n_loops; l++) {
-        for (int i = 0; i < s->loops[l].n_operands; i++)
-            is_done = is_done && touch(k, s->loops[l].operands[i].memory, step, f, error);
-        for (int i = 0; i < s->loops[l].n_results; i++)
-            is_done = is_done && touch(k, s->loops[l].results[i].to.memory, step, f, error);
+    for (struct touched_memory t = {0}; step_next_memory(&k->plan->steps.items[step], &t);) {
+        bool is_left_out = t.loop == 0 && !t.is_written && t.place == left_out + 1;
+        if (!is_left_out && !touch(k, t.memory, step, f, error))
+            return false;
     }
-    return is_done;
+    return true;
 }
 
 static bool note_last_step(struct kept_memory *k, memory_id m, size_t step, struct error *error)
@@ -115,7 +102,7 @@ bool kept_memory_enter(struct kept_memory *k, size_t step, int left_out, struct 
 
 bool kept_memory_provide(struct kept_memory *k, memory_id m, struct error *error)
 {
-    return !lasts(k->plan, m) || provide(k, m, 0, error);
+    return !plan_keeps(k->plan, m) || provide(k, m, 0, error);
 }
 
 const void *kept_memory_find_packed(const struct kept_memory *k, memory_id m, const struct packing *packing,
@@ -148,6 +135,6 @@ void kept_memory_init(struct kept_memory *k, const struct plan *plan, const stru
 void kept_memory_free(struct kept_memory *k)
 {
     for (memory_id m = 0; k->plan && m < k->plan->memory.count; m++)
-        if (lasts(k->plan, m))
+        if (plan_keeps(k->plan, m))
             give_back(k, m);
 }

@@ -159,13 +159,6 @@ static enum loop_mode mode_of(const struct compiled_loop *c, const struct loop *
 
 // --- instructions ----------------------------------------------------------------------------------------------------
 
-// The values of a phase that are one number for a whole block, not a vector.
-static bool is_uniform(const struct compiled_loop *c, uint16_t value)
-{
-    return value & VALUE_OF_INSTRUCTION ? c->code[value & ~VALUE_OF_INSTRUCTION].is_uniform
-                                        : c->operands[value].is_uniform;
-}
-
 static int arity_of(const struct instruction *i)
 {
     return i->kind == INSTRUCTION_APPLY ? function_arity((enum scalar_function)i->fn) : 1;
@@ -175,7 +168,8 @@ static void choose_function(struct compiled_loop *c, const struct vector_functio
 {
     const struct instruction *i = &code->instruction;
     int arity = arity_of(i);
-    bool a = is_uniform(c, i->a), b = arity < 2 || is_uniform(c, i->b), third = arity < 3 || is_uniform(c, i->c);
+    bool a = value_is_uniform(c, i->a), b = arity < 2 || value_is_uniform(c, i->b);
+    bool third = arity < 3 || value_is_uniform(c, i->c);
     code->apply = vector->apply[i->fn];
     code->is_uniform = a && b && third;
     if (code->is_uniform)

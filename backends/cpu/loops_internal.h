@@ -47,6 +47,13 @@ struct compiled_loop {
     int n_slots, spare_slot;
     double work;
 };
+// One number for a whole block, not a vector?
+static inline bool value_is_uniform(const struct compiled_loop *c, uint16_t value)
+{
+    return value & VALUE_OF_INSTRUCTION ? c->code[value & ~VALUE_OF_INSTRUCTION].is_uniform
+                                        : c->operands[value].is_uniform;
+}
+
 struct compiled_loops {
     const struct vector_functions *vector;
     int threads, n_shared, n_loops;

@@ -74,16 +74,10 @@ static float uniform_of(const struct running *r, uint16_t value)
     return value & VALUE_OF_INSTRUCTION ? r->uniform[value & ~VALUE_OF_INSTRUCTION] : r->uniform_operand[value];
 }
 
-static bool is_uniform(const struct running *r, uint16_t value)
-{
-    return value & VALUE_OF_INSTRUCTION ? r->loop->code[value & ~VALUE_OF_INSTRUCTION].is_uniform
-                                        : r->loop->operands[value].is_uniform;
-}
-
 // The value as a vector, in the k-th spare slot if it is uniform.
 static const float *vector_of(const struct running *r, uint16_t value, int k, int64_t n)
 {
-    if (is_uniform(r, value)) {
+    if (value_is_uniform(r->loop, value)) {
         float *z = slot_of(r, r->loop->spare_slot + k);
         r->vector->fill(z, uniform_of(r, value), n);
         return z;

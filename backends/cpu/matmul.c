@@ -6,24 +6,13 @@
 //            when there are enough; transposed operands and any batch strides as they are; the epilogue runs on each
 //            product while it is in the cache. The result may be row- or column-major, or stand so that exchanging its
 //            middle axes (the heads of an attention) makes it row-major.
-#include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/loops.h"
+#include "backends/cpu/primitive.h"
 #include "core/memory/arena.h"
-#include "core/text/error.h"
 #include <omp.h>
 #include <oneapi/dnnl/dnnl.h>
-#include <string.h>
 
 // --- linear ----------------------------------------------------------------------------------------------------------
-
-struct prepared_linear {
-    struct onednn_primitive *primitive;
-    struct view source, weights, target;
-    const struct loop *loop;
-    struct cpu_epilogue epilogue;
-    char *packed;
-    struct cpu_fallback *fallback;   // instead of the primitive, or NULL
-};
 
 static bool has_unit_stride(const struct view *v)
 {
@@ -97,96 +86,35 @@ static bool accepts_linear_epilogue(const struct planner *p, const struct step *
     return true;
 }
 
-static void free_linear(void *state)
-{
-    onednn_free(((struct prepared_linear *)state)->primitive);
-}
-
-static bool describe_weights_of_linear(const void *state, struct packing *ret_packing)
-{
-    return onednn_describe_weights(((const struct prepared_linear *)state)->primitive, ret_packing);
-}
-
-// Found packed, or else packed now.
-static bool give_weights(struct prepared_linear *s, const struct step_request *r, const struct onednn_tensor *plain)
-{
-    struct packing packing;
-    size_t bytes = onednn_weights_bytes(s->primitive);
-    if (describe_weights_of_linear(s, &packing))
-        s->packed = (char *)cpu_find_packed(r, &packing, bytes);
-    if (s->packed)
-        return true;
-    s->packed = arena_alloc(r->arena, bytes, 64);
-    if (!cpu_provide_plain(r))
-        return false;
-    return onednn_pack_weights(s->primitive, plain, address_of_view(r->memory, &s->weights), s->packed) ||
-           error_set_code(r->error, EXIT_UNSUPPORTED, NULL, "oneDNN refuses to pack the weights of a matrix product");
-}
-
 static void *prepare_linear(const struct step_request *r)
 {
-    struct prepared_linear *s = arena_new(r->arena, struct prepared_linear);
+    struct cpu_primitive *s = arena_new(r->arena, struct cpu_primitive);
     s->source = r->step->operands[0];
     s->weights = r->step->operands[1];
     s->target = as_rows(&r->step->results[0]);
+    s->has_weights = s->has_constant_weights = true;
     s->loop = r->step->n_loops ? &r->step->loops[0] : NULL;
     cpu_read_epilogue(r->plan->graph, r->step, s->loop, r->step->results[0].rank - 1, &s->epilogue);
     s->epilogue.ops.channel_axis = 1;
     s->target.stride[0] = s->target.dim[1];
     struct onednn_tensor source = cpu_tensor_of_view(&s->source), target = cpu_tensor_of_view(&s->target);
-    struct onednn_tensor plain = cpu_tensor_of_view(&s->weights), weights = plain;
+    struct onednn_tensor weights = s->plain_weights = cpu_tensor_of_view(&s->weights);
     struct onednn_tensor bias = {.rank = 2, .dim = {1, target.dim[1]}, .stride = {target.dim[1], 1}};
     weights.is_free = true;
     s->primitive = onednn_matmul(r->backend->onednn, &source, &weights, s->epilogue.bias >= 0 ? &bias : NULL, &target,
                                  &s->epilogue.ops);
-    if (!s->primitive)
-        s->fallback = cpu_provide_plain(r) ? cpu_fallback_prepare(r) : NULL;
-    if (s->primitive ? give_weights(s, r, &plain) : s->fallback != NULL)
-        return s;
-    free_linear(s);
-    return NULL;
-}
-
-static bool run_linear(void *state, char *const *memory, char *scratch)
-{
-    struct prepared_linear *s = state;
-    if (s->fallback)
-        return cpu_fallback_run(s->fallback, memory);
-    struct onednn_arguments a = {.source = address_of_view(memory, &s->source),
-                                 .weights = s->packed,
-                                 .target = address_of_view(memory, &s->target),
-                                 .scratch = scratch};
-    cpu_epilogue_arguments(&s->epilogue, s->loop, memory, &a);
-    return onednn_run(s->primitive, &a);
-}
-
-static size_t scratch_of_linear(const void *state)
-{
-    return onednn_scratch_bytes(((const struct prepared_linear *)state)->primitive);
-}
-
-static int packed_operand_of_linear(const void *state)
-{
-    const struct prepared_linear *s = state;
-    return s->fallback ? -1 : 1;
-}
-
-static size_t weights_of_linear(const void *state, char **ret_weights)
-{
-    const struct prepared_linear *s = state;
-    *ret_weights = s->packed;
-    return onednn_weights_bytes(s->primitive);
+    return cpu_primitive_finish(s, r);
 }
 
 const struct cpu_kernel cpu_kernel_linear = {
     .base = {.name = "linear", .accepts_epilogue = accepts_linear_epilogue},
     .prepare = prepare_linear,
-    .run = run_linear,
-    .scratch_bytes = scratch_of_linear,
-    .weights = weights_of_linear,
-    .packed_operand = packed_operand_of_linear,
-    .describe_weights = describe_weights_of_linear,
-    .free = free_linear,
+    .run = cpu_primitive_run,
+    .scratch_bytes = cpu_primitive_scratch_bytes,
+    .weights = cpu_primitive_weights,
+    .packed_operand = cpu_primitive_packed_operand,
+    .describe_weights = cpu_primitive_describe_weights,
+    .free = cpu_primitive_free,
 };
 
 // --- matmul ----------------------------------------------------------------------------------------------------------

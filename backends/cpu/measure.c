@@ -8,10 +8,11 @@
 //
 // A step that is bound by reading its weights is taken as a share of a read of known size that alternates with it
 // (memory_probe.h), as what memory gives one core changes by half within seconds.
-#include "backends/contract/sampling.h"
+#include "backends/costs/sampling.h"
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/memory_probe.h"
 #include "backends/cpu/surroundings.h"
+#include "backends/cpu/undisturbed.h"
 #include "core/memory/arena.h"
 #include "core/numbers/statistics.h"
 #include "core/system/clock.h"
@@ -24,16 +25,14 @@
 #define MOST_BUDGETS 3
 #define BOUND_BYTES_PER_SECOND 5e9   // a step that reads its weights faster than this is bound by that
 #define BUDGETS_WHEN_BOUND 2         // of time: these samples scatter more
-#define LEAST_IN_A_ROW 8             // runs on a busy machine
-#define MOST_IN_A_ROW 100
-#define SENTINEL_ROUNDS 4000   // of known work: some 4 us
-#define SLOW_SENTINEL 1.25     // times its shortest time so far: the processor was slower or shared
-#define MOST_STOLEN 0.05       // of the time that a step was measured for
+#define SENTINEL_ROUNDS 4000         // of known work: some 4 us
+#define SLOW_SENTINEL 1.25           // times its shortest time so far: the processor was slower or shared
+#define MOST_STOLEN 0.05             // of the time that a step was measured for
 
 struct measurement {
     struct cpu_backend *backend;
     const struct cpu_kernel *kernel;
-    struct yardstick *yardstick;   // of a step that is bound by its weights, else NULL
+    struct memory_probe *probe;   // of a step that is bound by its weights, else NULL
     struct surroundings *around;
     char *scratch;
 };
@@ -58,14 +57,19 @@ static bool is_sentinel_slow(struct cpu_backend *b)
     return seconds > SLOW_SENTINEL * b->shortest_sentinel;
 }
 
+static bool run_kernel(const struct measurement *s)
+{
+    return s->kernel->run(surroundings_state(s->around), surroundings_memory(s->around), s->scratch);
+}
+
 static bool run_once(struct measurement *s, struct lap *ret_lap)
 {
     struct stopwatch watch;
     bool is_alone = s->backend->threads == 1;
-    struct turn *turn = surroundings_settle(s->around);
+    surroundings_settle(s->around);
     bool is_slow = is_sentinel_slow(s->backend);
     stopwatch_start(&watch, is_alone);
-    bool is_done = s->kernel->run(turn->state, turn->memory, s->scratch);
+    bool is_done = run_kernel(s);
     *ret_lap = stopwatch_stop(&watch, is_alone);
     ret_lap->is_disturbed = is_sentinel_slow(s->backend) || is_slow || ret_lap->is_disturbed;
     return is_done;
@@ -74,9 +78,9 @@ static bool run_once(struct measurement *s, struct lap *ret_lap)
 static bool take_sample(struct measurement *s, struct samples *samples)
 {
     struct lap lap, read = {.seconds = 1};
-    if (s->yardstick)
-        read = yardstick_read(s->yardstick);
-    double share = s->yardstick ? yardstick_usual(s->yardstick) / read.seconds : 1;
+    if (s->probe)
+        read = memory_probe_read(s->probe);
+    double share = s->probe ? memory_probe_usual(s->probe) / read.seconds : 1;
     bool is_done = run_once(s, &lap);
     samples->all[samples->n_all++] = share * lap.seconds;
     if (!lap.is_disturbed && !read.is_disturbed)
@@ -106,9 +110,8 @@ static bool sample(struct measurement *s, const struct step_request *r, double b
     if (!run_once(s, &first) || !run_once(s, &second))
         return false;
     double shortest = fmin(first.seconds, second.seconds);
-    if ((double)surroundings_weight_bytes(s->around) > BOUND_BYTES_PER_SECOND * shortest &&
-        surroundings_multiply(s->around, r)) {
-        s->yardstick = yardstick_of(r->backend);
+    if ((double)surroundings_weight_bytes(s->around) > BOUND_BYTES_PER_SECOND * shortest) {
+        s->probe = memory_probe_of(r->backend);
         budget *= BUDGETS_WHEN_BOUND;
     }
     double start = clock_seconds();
@@ -120,57 +123,30 @@ static bool sample(struct measurement *s, const struct step_request *r, double b
         if (spent > (samples.n_quiet < ENOUGH_SAMPLES ? MOST_BUDGETS * budget : budget))
             break;
     }
-    *ret_cost = cost_of(&samples, s->yardstick != NULL);
+    *ret_cost = cost_of(&samples, s->probe != NULL);
     return true;
 }
 
-// Where threads wait for each other and other programs take processors from them, hardly a run that begins after a
-// pause is whole. Runs one right after the other keep the threads awake: the shortest of them, with all operands where
-// it left them.
-static bool sample_in_a_row(struct measurement *s, struct step_cost *ret_cost)
-{
-    struct turn *turn = surroundings_settle(s->around);
-    double start = clock_seconds(), budget = s->backend->base.options.seconds_per_step;
-    *ret_cost = (struct step_cost){.seconds = INFINITY, .spread = 1, .is_doubtful = true};
-    for (int i = 0; i < MOST_IN_A_ROW && (i < LEAST_IN_A_ROW || clock_seconds() - start < budget); i++) {
-        double begin = clock_seconds();
-        if (!s->kernel->run(turn->state, turn->memory, s->scratch))
-            return false;
-        ret_cost->seconds = fmin(ret_cost->seconds, clock_seconds() - begin);
-    }
-    return true;
-}
-
-// What other programs disturb is doubtful, and no time is spent on it.
 static bool sample_in_peace(struct measurement *s, const struct step_request *r, struct step_cost *ret_cost)
 {
-    if (cpu_is_busy(r->backend))
-        return sample_in_a_row(s, ret_cost);
     double start = clock_seconds(), stolen = clock_stolen_seconds();
     if (!sample(s, r, r->backend->base.options.seconds_per_step, ret_cost))
         return false;
     stolen = clock_stolen_seconds() - stolen;
     if (stolen > MOST_STOLEN * (clock_seconds() - start))
         ret_cost->is_doubtful = true;
-    struct step_cost in_a_row = *ret_cost;
-    if (s->backend->threads > 1 && (ret_cost->is_doubtful || cpu_is_busy(r->backend)))
-        if (!sample_in_a_row(s, &in_a_row))
-            return false;
-    if (in_a_row.is_doubtful && in_a_row.seconds < ret_cost->seconds)
-        *ret_cost = in_a_row;
-    ret_cost->is_doubtful = in_a_row.is_doubtful;
     return true;
 }
 
-bool cpu_measure(struct backend *backend, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
-                 struct error *error)
+static bool measure(struct cpu_backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
+                    struct error *error)
 {
-    struct cpu_backend *b = (struct cpu_backend *)backend;
     struct arena arena;
     arena_init(&arena);
     omp_set_num_threads(b->threads);
     struct measurement s = {.backend = b, .kernel = (const struct cpu_kernel *)step->kernel};
     struct step_request r = {b, plan, step, NULL, &arena, error};
+    undisturbed_begin(b->threads);
     s.around = surroundings_make(&r);
     bool is_done = s.around != NULL;
     if (is_done) {
@@ -181,6 +157,37 @@ bool cpu_measure(struct backend *backend, const struct plan *plan, const struct 
             error_set_code(error, EXIT_INTERNAL, NULL, "the kernel %s failed", s.kernel->base.name);
         surroundings_free(s.around);
     }
+    undisturbed_end(b->threads);
     arena_free(&arena);
     return is_done;
+}
+
+// Where threads wait for each other and other programs take processors from them, hardly a run is whole, and a step of
+// 50 us takes a time slice. What one thread takes is known by its own processor time: a share of it for each thread is
+// a doubtful cost that errs by what threads do not gain, and not by a hundred times.
+static bool measure_share(struct cpu_backend *b, const struct plan *plan, const struct step *step,
+                          struct step_cost *ret_cost, struct error *error)
+{
+    int threads = b->threads;
+    cpu_sweep_bytes(b);   // are there for all threads
+    b->threads = 1;
+    bool is_done = measure(b, plan, step, ret_cost, error);
+    b->threads = threads;
+    omp_set_num_threads(threads);
+    ret_cost->seconds /= threads;
+    ret_cost->is_doubtful = true;
+    return is_done;
+}
+
+bool cpu_measure(struct backend *backend, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
+                 struct error *error)
+{
+    struct cpu_backend *b = (struct cpu_backend *)backend;
+    if (b->threads == 1)
+        return measure(b, plan, step, ret_cost, error);
+    if (cpu_is_busy(b))
+        return measure_share(b, plan, step, ret_cost, error);
+    if (!measure(b, plan, step, ret_cost, error))
+        return false;
+    return !(ret_cost->is_doubtful || cpu_is_busy(b)) || measure_share(b, plan, step, ret_cost, error);
 }

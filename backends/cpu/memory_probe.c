@@ -1,76 +1,93 @@
-// How fast this machine reads memory: one read of known size, timed, and kept in the cost database like a step.
+// How fast this machine reads memory: one read of known size, out of no cache, timed, and kept in the cost database
+// like a step.
 #include "backends/cpu/memory_probe.h"
 
-#include "backends/contract/cost_database.h"
+#include "backends/costs/cost_database.h"
 #include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/surroundings.h"
 #include "core/memory/arena.h"
 #include "core/memory/memory.h"
 #include "core/numbers/statistics.h"
 #include "core/system/clock.h"
 
-#define NAME_OF_READ "memory: 2 MiB of a larger buffer, in turns, in several streams"
-enum { ROWS = 512, COLUMNS = 1024, N_READS = 48, N_SAMPLES = 20 * N_READS };
+#define NAME_OF_READ "memory: 2 MiB that were flushed, in several streams"
+enum { ROWS = 512, COLUMNS = 1024, N_MATRICES = 4, N_WARMING_UP = 50, N_SAMPLES = 1000, LEAST_QUIET = 100 };
 
-struct yardstick {
+struct memory_probe {
     const struct vector_functions *vector;
     struct arena arena;
-    float *matrices;   // N_READS times ROWS x COLUMNS: more than the caches keep
+    float *matrices;   // N_MATRICES times ROWS x COLUMNS
     int next;
     double usual;
 };
 
-struct lap yardstick_read(struct yardstick *y)
+struct lap memory_probe_read(struct memory_probe *p)
 {
     float factors[ROWS], sums[COLUMNS];
-    y->vector->fill(factors, 1, ROWS);
-    const float *matrix = y->matrices + (size_t)(y->next++ % N_READS) * ROWS * COLUMNS;
+    p->vector->fill(factors, 1, ROWS);
+    const float *matrix = p->matrices + (size_t)(p->next++ % N_MATRICES) * ROWS * COLUMNS;
     struct stopwatch watch;
+    surroundings_flush(matrix, sizeof *matrix * ROWS * COLUMNS);
     stopwatch_start(&watch, true);
-    y->vector->combine_rows(sums, factors, matrix, ROWS, COLUMNS);
+    p->vector->combine_rows(sums, factors, matrix, ROWS, COLUMNS);
     return stopwatch_stop(&watch, true);
 }
 
-double yardstick_usual(const struct yardstick *y)
+double memory_probe_usual(const struct memory_probe *p)
 {
-    return y->usual;
+    return p->usual;
 }
 
-static struct step_cost measure_read(struct yardstick *y)
+// Of the reads that nothing came between: with few of them it is doubtful.
+static struct step_cost measure_read(struct memory_probe *p)
 {
     double *samples = mem_new_array(double, N_SAMPLES);
-    for (int i = 0; i < N_READS; i++)
-        yardstick_read(y);
-    for (int i = 0; i < N_SAMPLES; i++)
-        samples[i] = yardstick_read(y).seconds;
-    struct sample_summary summary = sample_summarize(samples, N_SAMPLES);
+    size_t n = 0;
+    for (int i = 0; i < N_WARMING_UP; i++)
+        memory_probe_read(p);
+    for (int i = 0; i < N_SAMPLES; i++) {
+        struct lap lap = memory_probe_read(p);
+        samples[n] = lap.seconds;
+        n += !lap.is_disturbed;
+    }
+    struct sample_summary summary = sample_summarize(samples, n ? n : 1);
     mem_free_array(samples, N_SAMPLES);
-    return (struct step_cost){.seconds = summary.median, .spread = summary.spread};
+    return (struct step_cost){.seconds = summary.median, .spread = summary.spread, .is_doubtful = n < LEAST_QUIET};
 }
 
-struct yardstick *yardstick_of(struct cpu_backend *b)
+// What was doubtful when the database was begun, or is to be repaired, is measured again before the first step that is
+// a share of it.
+static struct step_cost find_or_measure_read(struct cpu_backend *b, struct memory_probe *p)
 {
     struct step_cost cost;
-    if (b->yardstick)
-        return b->yardstick;
-    struct yardstick *y = mem_alloc_zero(sizeof *y);
-    y->vector = b->vector;
-    arena_init(&y->arena);
-    y->matrices = arena_array(&y->arena, float, (size_t)N_READS *ROWS *COLUMNS);
-    for (size_t i = 0; i < N_READS; i++)
-        y->vector->fill(y->matrices + i * ROWS * COLUMNS, 1, ROWS * COLUMNS);
-    if (!cost_database_find(b->base.costs, NAME_OF_READ, &cost)) {
-        cost = measure_read(y);
-        cost_database_add(b->base.costs, NAME_OF_READ, &cost);
-    }
-    y->usual = cost.seconds;
-    b->yardstick = y;
-    return y;
+    bool is_known = cost_database_find(b->base.costs, NAME_OF_READ, &cost);
+    if (is_known && !(cost.is_old && (cost.is_doubtful || b->base.repairs == REPAIRS_ALL)))
+        return cost;
+    cost = measure_read(p);
+    cost_database_add(b->base.costs, NAME_OF_READ, &cost);
+    cost_database_find(b->base.costs, NAME_OF_READ, &cost);
+    return cost;
 }
 
-void yardstick_free(struct yardstick *y)
+struct memory_probe *memory_probe_of(struct cpu_backend *b)
 {
-    if (!y)
+    if (b->probe)
+        return b->probe;
+    struct memory_probe *p = mem_alloc_zero(sizeof *p);
+    p->vector = b->vector;
+    arena_init(&p->arena);
+    p->matrices = arena_array(&p->arena, float, (size_t)N_MATRICES *ROWS *COLUMNS);
+    for (size_t i = 0; i < N_MATRICES; i++)
+        p->vector->fill(p->matrices + i * ROWS * COLUMNS, 1, ROWS * COLUMNS);
+    p->usual = find_or_measure_read(b, p).seconds;
+    b->probe = p;
+    return p;
+}
+
+void memory_probe_free(struct memory_probe *p)
+{
+    if (!p)
         return;
-    arena_free(&y->arena);
-    mem_free(y, sizeof *y);
+    arena_free(&p->arena);
+    mem_free(p, sizeof *p);
 }

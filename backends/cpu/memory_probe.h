@@ -9,11 +9,11 @@
 #include "core/system/clock.h"
 
 struct cpu_backend;
-struct yardstick;
+struct memory_probe;
 
-// Made at the first use; free it with yardstick_free (NULL: nothing).
-struct yardstick *yardstick_of(struct cpu_backend *b);
-struct lap yardstick_read(struct yardstick *y);      // what the read takes now
-double yardstick_usual(const struct yardstick *y);   // seconds that costs are given for
-void yardstick_free(struct yardstick *y);
+// Made at the first use; free it with memory_probe_free (NULL: nothing).
+struct memory_probe *memory_probe_of(struct cpu_backend *b);
+struct lap memory_probe_read(struct memory_probe *p);      // what the read takes now
+double memory_probe_usual(const struct memory_probe *p);   // seconds that costs are given for
+void memory_probe_free(struct memory_probe *p);
 #endif

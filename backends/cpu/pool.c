@@ -1,12 +1,6 @@
 // Pooling and local response normalization, in any layout of images.
-#include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/primitive.h"
 #include "core/memory/arena.h"
-
-struct prepared_pool {
-    struct onednn_primitive *primitive;
-    struct view source, target;
-    struct cpu_fallback *fallback;   // instead of the primitive, or NULL
-};
 
 bool cpu_claim_pool(struct planner *p, node_id node)
 {
@@ -23,11 +17,6 @@ bool cpu_claim_pool(struct planner *p, node_id node)
     return true;
 }
 
-static int64_t value_or(const struct attribute_value *value, int i, int64_t standard)
-{
-    return value->count ? value->ints[i] : standard;
-}
-
 static enum onednn_pooling kind_of(const struct node *n)
 {
     if (operator_find_role(n->op, ROLE_PADDING) < 0)
@@ -38,54 +27,23 @@ static enum onednn_pooling kind_of(const struct node *n)
 static void *prepare_pool(const struct step_request *r)
 {
     const struct node *n = &r->plan->graph->nodes.items[r->step->node];
-    struct prepared_pool *s = arena_new(r->arena, struct prepared_pool);
-    struct onednn_window w = {{0}};
+    struct cpu_primitive *s = arena_new(r->arena, struct cpu_primitive);
     s->source = r->step->operands[0];
     s->target = r->step->results[0];
-    int spatial = s->source.rank - 2;
-    for (int i = 0; i < spatial; i++) {
-        w.kernel[i] = cpu_attribute(n, ROLE_KERNEL)->ints[i];
-        w.stride[i] = value_or(cpu_attribute(n, ROLE_STRIDE), i, 1);
-        w.dilation[i] = value_or(cpu_attribute(n, ROLE_DILATION), i, 1);
-        w.pad_begin[i] = value_or(cpu_attribute(n, ROLE_WINDOW_PADS), i, 0);
-        w.pad_end[i] = value_or(cpu_attribute(n, ROLE_WINDOW_PADS), spatial + i, 0);
-    }
+    struct onednn_window w = cpu_window_of(n, s->source.rank - 2, cpu_attribute(n, ROLE_KERNEL)->ints);
     int block = s->source.block ? s->source.block : s->target.block;
     struct onednn_tensor source = cpu_tensor_of_image(&s->source, block),
                          target = cpu_tensor_of_image(&s->target, block);
     s->primitive = onednn_pooling(r->backend->onednn, kind_of(n), &source, &target, &w);
-    if (!s->primitive)
-        s->fallback = cpu_fallback_prepare(r);
-    return s;
-}
-
-static bool run_pool(void *state, char *const *memory, char *scratch)
-{
-    struct prepared_pool *s = state;
-    if (s->fallback)
-        return cpu_fallback_run(s->fallback, memory);
-    struct onednn_arguments a = {.source = address_of_view(memory, &s->source),
-                                 .target = address_of_view(memory, &s->target),
-                                 .scratch = scratch};
-    return onednn_run(s->primitive, &a);
-}
-
-static size_t scratch_of_pool(const void *state)
-{
-    return onednn_scratch_bytes(((const struct prepared_pool *)state)->primitive);
-}
-
-static void free_pool(void *state)
-{
-    onednn_free(((struct prepared_pool *)state)->primitive);
+    return cpu_primitive_finish(s, r);
 }
 
 const struct cpu_kernel cpu_kernel_pool = {
     .base = {.name = "pool"},
     .prepare = prepare_pool,
-    .run = run_pool,
-    .scratch_bytes = scratch_of_pool,
-    .free = free_pool,
+    .run = cpu_primitive_run,
+    .scratch_bytes = cpu_primitive_scratch_bytes,
+    .free = cpu_primitive_free,
 };
 
 // --- local response normalization ------------------------------------------------------------------------------------
@@ -107,7 +65,7 @@ bool cpu_claim_lrn(struct planner *p, node_id node)
 static void *prepare_lrn(const struct step_request *r)
 {
     const struct node *n = &r->plan->graph->nodes.items[r->step->node];
-    struct prepared_pool *s = arena_new(r->arena, struct prepared_pool);
+    struct cpu_primitive *s = arena_new(r->arena, struct cpu_primitive);
     struct onednn_lrn lrn = {cpu_attribute_int(n, ROLE_SIZE), (float)cpu_attribute_real(n, "alpha"),
                              (float)cpu_attribute_real(n, "beta"), (float)cpu_attribute_real(n, "bias")};
     s->source = r->step->operands[0];
@@ -116,15 +74,13 @@ static void *prepare_lrn(const struct step_request *r)
     struct onednn_tensor source = cpu_tensor_of_image(&s->source, block),
                          target = cpu_tensor_of_image(&s->target, block);
     s->primitive = onednn_lrn(r->backend->onednn, &source, &target, &lrn);
-    if (!s->primitive)
-        s->fallback = cpu_fallback_prepare(r);
-    return s;
+    return cpu_primitive_finish(s, r);
 }
 
 const struct cpu_kernel cpu_kernel_lrn = {
     .base = {.name = "lrn"},
     .prepare = prepare_lrn,
-    .run = run_pool,
-    .scratch_bytes = scratch_of_pool,
-    .free = free_pool,
+    .run = cpu_primitive_run,
+    .scratch_bytes = cpu_primitive_scratch_bytes,
+    .free = cpu_primitive_free,
 };

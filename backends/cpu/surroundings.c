@@ -1,5 +1,5 @@
 // Near caches are swept by reading more than they hold; operands are written in place, with what they had. Weights are
-// flushed, or so many copies of them take turns that none is in a cache when its turn comes.
+// flushed. Those that a kernel packs are there once: the plain ones go when it has packed them.
 #include "backends/cpu/surroundings.h"
 
 #include "core/memory/arena.h"
@@ -10,12 +10,8 @@
 #endif
 
 #define CACHE_LINE 64
-#define PAGE 4096
-#define WORTH_COOLING 16384             // bytes of weights
-#define SHARE_OF_MEMORY 4   // of what is free, the part that copies may take
-#define COLD_BYTES ((size_t)96 << 20)   // of copies of weights: more than the caches keep
-#define MOST_COPIES 96
-#define STEPS_SINCE_USE 2   // of the place of a result
+#define WORTH_COOLING 16384   // bytes of weights
+#define STEPS_SINCE_USE 2     // of the place of a result
 
 struct span {
     char *at;
@@ -26,13 +22,12 @@ typedef VEC(struct span) spans;
 struct surroundings {
     struct cpu_backend *backend;
     const struct cpu_kernel *kernel;
-    size_t n_memories;
-    bool *is_weight;   // of each memory that the step reads
+    void *state;
+    char **memory;           // of the plan
+    struct arena unpacked;   // of the weights that the kernel may pack
     spans operands, results, weights;
     size_t weight_bytes;
     bool has_near_results;
-    int n_turns, next;
-    struct turn turns[MOST_COPIES];
 };
 
 // --- memory ----------------------------------------------------------------------------------------------------------
@@ -57,14 +52,34 @@ static size_t bytes_of(const struct plan_memory *m)
     return (size_t)m->elements * dtype_size(m->dtype);
 }
 
+static bool reads_in_loops(const struct step *step, memory_id id)
+{
+    for (int l = 0; l < step->n_loops; l++)
+        for (int i = 0; i < step->loops[l].n_operands; i++)
+            if (step->loops[l].operands[i].memory == id)
+                return true;
+    return false;
+}
+
+// Weights that nobody reads but who packs them.
+static bool may_be_packed(const struct surroundings *s, const struct step_request *r, memory_id id)
+{
+    const struct step *step = r->step;
+    bool is_packed = s->kernel->packed_operand && step->n_operands > CPU_PACKED_OPERAND && plan_keeps(r->plan, id) &&
+                     step->operands[CPU_PACKED_OPERAND].memory == id;
+    for (int i = 0; is_packed && i < step->n_operands; i++)
+        is_packed = i == CPU_PACKED_OPERAND || step->operands[i].memory != id;
+    return is_packed && !reads_in_loops(step, id);
+}
+
 static bool give_memory(struct surroundings *s, const struct step_request *r, memory_id id, struct random *random)
 {
     const struct plan_memory *m = &r->plan->memory.items[id];
-    char **memory = s->turns[0].memory;
-    if (memory[id])
+    if (s->memory[id])
         return false;
-    memory[id] = arena_alloc(r->arena, bytes_of(m) + CACHE_LINE, CACHE_LINE);
-    fill_memory(memory[id], m, random);
+    s->memory[id] =
+        arena_alloc(may_be_packed(s, r, id) ? &s->unpacked : r->arena, bytes_of(m) + CACHE_LINE, CACHE_LINE);
+    fill_memory(s->memory[id], m, random);
     return true;
 }
 
@@ -72,9 +87,8 @@ static void give_operand(struct surroundings *s, const struct step_request *r, m
 {
     if (!give_memory(s, r, id, random))
         return;
-    struct span span = {s->turns[0].memory[id], bytes_of(&r->plan->memory.items[id])};
-    s->is_weight[id] = is_kept_memory(r->plan, id);
-    if (s->is_weight[id])
+    struct span span = {s->memory[id], bytes_of(&r->plan->memory.items[id])};
+    if (plan_keeps(r->plan, id))
         vec_push(&s->weights, span);
     else
         vec_push(&s->operands, span);
@@ -83,7 +97,7 @@ static void give_operand(struct surroundings *s, const struct step_request *r, m
 static void give_result(struct surroundings *s, const struct step_request *r, memory_id id, struct random *random)
 {
     if (give_memory(s, r, id, random))
-        vec_push(&s->results, ((struct span){s->turns[0].memory[id], bytes_of(&r->plan->memory.items[id])}));
+        vec_push(&s->results, ((struct span){s->memory[id], bytes_of(&r->plan->memory.items[id])}));
 }
 
 // In the order in which they are written before each run.
@@ -126,7 +140,9 @@ static bool are_results_near(const struct surroundings *s)
 static void find_weights(struct surroundings *s)
 {
     char *packed = NULL;
-    size_t bytes = s->kernel->weights ? s->kernel->weights(s->turns[0].state, &packed) : 0;
+    size_t bytes = s->kernel->weights ? s->kernel->weights(s->state, &packed) : 0;
+    if (s->kernel->packed_operand && s->kernel->packed_operand(s->state) >= 0)
+        arena_free(&s->unpacked);
     if (bytes) {
         vec_clear(&s->weights);
         vec_push(&s->weights, ((struct span){packed, bytes}));
@@ -139,17 +155,41 @@ static void find_weights(struct surroundings *s)
 // --- making it so ----------------------------------------------------------------------------------------------------
 
 #if defined(__x86_64__)
-static void flush(const struct span *span)
+static void flush_line(const char *at)
 {
-    for (size_t at = 0; at < span->bytes; at += CACHE_LINE)
-        _mm_clflush(span->at + at);
+    _mm_clflush(at);
+}
+
+static void wait_for_flushes(void)
+{
     _mm_mfence();
 }
+#elif defined(__aarch64__)
+static void flush_line(const char *at)
+{
+    __asm__ volatile("dc civac, %0" ::"r"(at) : "memory");
+}
+
+static void wait_for_flushes(void)
+{
+    __asm__ volatile("dsb sy" ::: "memory");
+}
 #else
-static void flush(const struct span *span)
+static void flush_line(const char *at)
+{
+}
+
+static void wait_for_flushes(void)
 {
 }
 #endif
+
+void surroundings_flush(const void *at, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += CACHE_LINE)
+        flush_line((const char *)at + i);
+    wait_for_flushes();
+}
 
 // By each thread, over a buffer of its own.
 static void sweep_near_caches(struct cpu_backend *b)
@@ -171,63 +211,27 @@ static void write_again(struct cpu_backend *b, const struct span *span)
         bytes[i * CACHE_LINE] = bytes[i * CACHE_LINE];
 }
 
-struct turn *surroundings_settle(struct surroundings *s)
+void surroundings_settle(struct surroundings *s)
 {
-    for (size_t i = 0; s->weight_bytes && s->n_turns == 1 && i < s->weights.count; i++)
-        flush(&s->weights.items[i]);
+    for (size_t i = 0; s->weight_bytes && i < s->weights.count; i++)
+        surroundings_flush(s->weights.items[i].at, s->weights.items[i].bytes);
     sweep_near_caches(s->backend);
     for (size_t i = 0; s->has_near_results && i < s->results.count; i++)
         write_again(s->backend, &s->results.items[i]);
     for (size_t i = 0; i < s->operands.count; i++)
         write_again(s->backend, &s->operands.items[i]);
-    return &s->turns[s->next++ % s->n_turns];
-}
-
-// --- copies ----------------------------------------------------------------------------------------------------------
-
-// With the same operands and results, and weights of its own.
-static char **copy_memory(struct surroundings *s, const struct step_request *r)
-{
-    char **memory = arena_copy_array(r->arena, s->turns[0].memory, s->n_memories + 1);
-    for (size_t id = 0; id < s->n_memories; id++) {
-        size_t bytes = s->is_weight[id] ? bytes_of(&r->plan->memory.items[id]) : 0;
-        if (!s->is_weight[id])
-            continue;
-        memory[id] = arena_alloc(r->arena, bytes + CACHE_LINE, CACHE_LINE);
-        memcpy(memory[id], s->turns[0].memory[id], bytes);
-    }
-    return memory;
-}
-
-static bool add_turn(struct surroundings *s, const struct step_request *r, bool is_packed)
-{
-    struct turn turn = {.memory = is_packed ? s->turns[0].memory : copy_memory(s, r)};
-    struct step_request request = *r;
-    request.memory = turn.memory;
-    turn.state = s->kernel->prepare(&request);
-    if (turn.state)
-        s->turns[s->n_turns++] = turn;
-    return turn.state != NULL;
-}
-
-bool surroundings_multiply(struct surroundings *s, const struct step_request *r)
-{
-    char *packed;
-    bool is_packed = s->kernel->weights && s->kernel->weights(s->turns[0].state, &packed);
-    size_t wanted = s->weight_bytes ? COLD_BYTES / s->weight_bytes + 1 : 1;
-    size_t room = s->weight_bytes ? mem_available() / SHARE_OF_MEMORY / s->weight_bytes : 0;
-    wanted = wanted < room ? wanted : room;
-    while ((size_t)s->n_turns < wanted && s->n_turns < MOST_COPIES)
-        if (!add_turn(s, r, is_packed))
-            break;
-    return s->n_turns > 1;
 }
 
 // --- from beginning to end -------------------------------------------------------------------------------------------
 
 void *surroundings_state(const struct surroundings *s)
 {
-    return s->turns[0].state;
+    return s->state;
+}
+
+char *const *surroundings_memory(const struct surroundings *s)
+{
+    return s->memory;
 }
 
 size_t surroundings_weight_bytes(const struct surroundings *s)
@@ -237,8 +241,9 @@ size_t surroundings_weight_bytes(const struct surroundings *s)
 
 void surroundings_free(struct surroundings *s)
 {
-    for (int i = 0; s->kernel->free && i < s->n_turns; i++)
-        s->kernel->free(s->turns[i].state);
+    if (s->kernel->free && s->state)
+        s->kernel->free(s->state);
+    arena_free(&s->unpacked);
     vec_free(&s->operands);
     vec_free(&s->results);
     vec_free(&s->weights);
@@ -249,15 +254,13 @@ struct surroundings *surroundings_make(const struct step_request *r)
     struct surroundings *s = arena_new(r->arena, struct surroundings);
     s->backend = r->backend;
     s->kernel = (const struct cpu_kernel *)r->step->kernel;
-    s->n_memories = r->plan->memory.count;
-    s->is_weight = arena_array(r->arena, bool, s->n_memories + 1);
-    s->turns[0].memory = arena_array(r->arena, char *, s->n_memories + 1);
+    s->memory = arena_array(r->arena, char *, r->plan->memory.count + 1);
+    arena_init(&s->unpacked);
     give_memories(s, r);
     struct step_request request = *r;
-    request.memory = s->turns[0].memory;
-    s->turns[0].state = s->kernel->prepare(&request);
-    s->n_turns = s->turns[0].state != NULL;
-    if (s->n_turns) {
+    request.memory = s->memory;
+    s->state = s->kernel->prepare(&request);
+    if (s->state) {
         find_weights(s);
         s->has_near_results = are_results_near(s);
         return s;

@@ -11,20 +11,15 @@
 #include "backends/cpu/cpu_internal.h"
 
 struct surroundings;
-struct turn {   // a prepared step and the memories that it runs over
-    void *state;
-    char **memory;
-};
 
-// Prepares the step over random data, in the request's arena; its `memory` is not looked at. NULL: failed, r->error
-// says why.
+// Prepares the step over random data; the request's `memory` is not looked at. NULL: failed, r->error says why.
 struct surroundings *surroundings_make(const struct step_request *r);
 void surroundings_free(struct surroundings *s);
-void *surroundings_state(const struct surroundings *s);
+void *surroundings_state(const struct surroundings *s);           // of the prepared step
+char *const *surroundings_memory(const struct surroundings *s);   // that it runs over
 size_t surroundings_weight_bytes(const struct surroundings *s);   // 0: few, or they stay where they are
-// As many copies of the weights as no cache keeps, which take turns from now on, as the layers of a model do. False:
-// there is one, whose weights are flushed each time.
-bool surroundings_multiply(struct surroundings *s, const struct step_request *r);
-// Makes everything lie as described, and gives what to run next.
-struct turn *surroundings_settle(struct surroundings *s);
+// Makes everything lie as described, before each run.
+void surroundings_settle(struct surroundings *s);
+// Out of all caches.
+void surroundings_flush(const void *at, size_t bytes);
 #endif

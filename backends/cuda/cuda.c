@@ -1,7 +1,7 @@
 // Opening the device, or what is known of one that is not here.
 #include "backends/cuda/cuda.h"
 
-#include "backends/contract/cost_database.h"
+#include "backends/costs/cost_database.h"
 #include "backends/cuda/internal.h"
 #include "core/memory/memory.h"
 #include "core/text/error.h"
@@ -30,12 +30,7 @@ static const struct backend_methods methods = {
     .name = "cuda",
     .measure = cuda_measure,
     .guess = cuda_guess,
-    .prepare = cuda_prepare,
-    .run = cuda_run,
-    .time = cuda_time,
-    .profile = cuda_profile,
-    .plan_of = cuda_plan_of,
-    .free_model = cuda_free_model,
+    .executor = &cuda_executor,
     .close = close_cuda,
 };
 static const struct backend_methods methods_on_paper = {.name = "cuda", .guess = cuda_guess, .close = close_cuda};

@@ -1,7 +1,7 @@
 // What the files of the device share.
 #ifndef BACKENDS_CUDA_INTERNAL_H
 #define BACKENDS_CUDA_INTERNAL_H
-#include "backends/contract/backend.h"
+#include "backends/backend.h"
 #include "backends/cuda/gpu.h"
 #include "backends/cuda/kernels.h"
 
@@ -88,15 +88,7 @@ struct gpu_kernel *kernel_cache_find(struct kernel_cache *cache, const char *tex
 
 // --- models (model.c), costs (measure.c, roofline.c) -----------------------------------------------------------------
 
-struct model *cuda_prepare(struct backend *b, const struct graph *g, const uint8_t *layouts,
-                           const struct given_weights *weights, struct error *error);
-bool cuda_run(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, struct error *error);
-bool cuda_time(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, double *ret_seconds,
-               struct error *error);
-bool cuda_profile(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, double *ret_seconds,
-                  struct error *error);
-const struct plan *cuda_plan_of(const struct model *m);
-void cuda_free_model(struct model *m);
+extern const struct executor cuda_executor;
 bool cuda_measure(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
                   struct error *error);
 double cuda_guess(const struct backend *b, const struct plan *plan, const struct step *step);

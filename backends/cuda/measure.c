@@ -6,7 +6,7 @@
 // library's engines the first CANDIDATES are tried with a few samples each and the best is measured; its words are kept
 // with the cost, so that the same one runs in models. A kernel of fixed work before and after tells whether the clock
 // changed by more than CLOCK_DRIFT: then all is done again.
-#include "backends/contract/sampling.h"
+#include "backends/costs/sampling.h"
 #include "backends/cuda/internal.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
@@ -72,18 +72,12 @@ static char *make_memory(struct measurement *m, memory_id id)
     return is_filled ? device : NULL;
 }
 
-static bool is_kept(const struct plan *plan, memory_id memory)
-{
-    enum memory_place place = plan->memory.items[memory].place;
-    return place == MEMORY_WEIGHT || place == MEMORY_CONSTANT;
-}
-
 static bool give_memory(struct measurement *m, memory_id id)
 {
     for (int i = 0; i < m->n_copies; i++) {
         if (m->at[i].memory[id])
             continue;
-        bool is_own = i == 0 || is_kept(m->plan, id);
+        bool is_own = i == 0 || plan_keeps(m->plan, id);
         m->at[i].memory[id] = is_own ? make_memory(m, id) : m->at[0].memory[id];
         if (!m->at[i].memory[id])
             return false;
@@ -93,18 +87,9 @@ static bool give_memory(struct measurement *m, memory_id id)
 
 static bool give_memories(struct measurement *m)
 {
-    const struct step *s = m->step;
     bool is_done = true;
-    for (int i = 0; is_done && i < s->n_operands; i++)
-        is_done = give_memory(m, s->operands[i].memory);
-    for (int i = 0; is_done && i < s->n_results; i++)
-        is_done = give_memory(m, s->results[i].memory);
-    for (int l = 0; is_done && l < s->n_loops; l++) {
-        for (int i = 0; is_done && i < s->loops[l].n_operands; i++)
-            is_done = give_memory(m, s->loops[l].operands[i].memory);
-        for (int i = 0; is_done && i < s->loops[l].n_results; i++)
-            is_done = give_memory(m, s->loops[l].results[i].to.memory);
-    }
+    for (struct touched_memory t = {0}; is_done && step_next_memory(m->step, &t);)
+        is_done = give_memory(m, t.memory);
     return is_done;
 }
 
@@ -113,7 +98,7 @@ static size_t bytes_of_weights(const struct measurement *m)
     size_t bytes = 0;
     for (int i = 0; i < m->step->n_operands; i++) {
         const struct plan_memory *memory = &m->plan->memory.items[m->step->operands[i].memory];
-        if (is_kept(m->plan, m->step->operands[i].memory))
+        if (plan_keeps(m->plan, m->step->operands[i].memory))
             bytes += (size_t)memory->elements * dtype_size(memory->dtype);
     }
     return bytes;

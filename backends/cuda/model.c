@@ -7,9 +7,7 @@
 
 struct cuda_model {
     struct model base;
-    struct arena arena;
-    struct plan plan;
-    bool has_plan, has_run;
+    bool has_run;
     struct addresses at;
     char *working;   // the plan's arena
     char **blocks;   // all other allocations, of every memory; NULL where there is none
@@ -54,7 +52,7 @@ static bool upload_weight(struct cuda_backend *b, char *block, size_t index, siz
 static bool place_memory(struct cuda_model *m, struct cuda_backend *b, memory_id id,
                          const struct given_weights *weights, struct error *error)
 {
-    const struct plan_memory *memory = &m->plan.memory.items[id];
+    const struct plan_memory *memory = &m->base.plan.memory.items[id];
     size_t bytes = mem_product((size_t)memory->elements, dtype_size(memory->dtype));
     if (memory->place == MEMORY_ARENA) {
         m->at.memory[id] = m->working + memory->offset;
@@ -72,10 +70,10 @@ static bool place_memory(struct cuda_model *m, struct cuda_backend *b, memory_id
 static bool place_memories(struct cuda_model *m, struct cuda_backend *b, const struct given_weights *weights,
                            struct error *error)
 {
-    m->at.memory = arena_array(&m->arena, char *, m->plan.memory.count + 1);
-    m->blocks = arena_array(&m->arena, char *, m->plan.memory.count + 1);
-    m->working = cuda_allocate(b, m->plan.arena_bytes, error);
-    for (memory_id i = 0; m->working && i < m->plan.memory.count; i++)
+    m->at.memory = arena_array(&m->base.arena, char *, m->base.plan.memory.count + 1);
+    m->blocks = arena_array(&m->base.arena, char *, m->base.plan.memory.count + 1);
+    m->working = cuda_allocate(b, m->base.plan.arena_bytes, error);
+    for (memory_id i = 0; m->working && i < m->base.plan.memory.count; i++)
         if (!place_memory(m, b, i, weights, error))
             return false;
     return m->working != NULL;
@@ -84,19 +82,9 @@ static bool place_memories(struct cuda_model *m, struct cuda_backend *b, const s
 // Weights that were only read by steps done once.
 static void release_used_weights(struct cuda_model *m, struct cuda_backend *b)
 {
-    bool *is_read = arena_array(&m->arena, bool, m->plan.memory.count + 1);
-    for (size_t i = 0; i < m->plan.steps.count; i++) {
-        const struct step *s = &m->plan.steps.items[i];
-        if (s->is_constant)
-            continue;
-        for (int k = 0; k < s->n_operands; k++)
-            is_read[s->operands[k].memory] = true;
-        for (int l = 0; l < s->n_loops; l++)
-            for (int k = 0; k < s->loops[l].n_operands; k++)
-                is_read[s->loops[l].operands[k].memory] = true;
-    }
-    for (memory_id i = 0; i < m->plan.memory.count; i++)
-        if (m->plan.memory.items[i].place == MEMORY_WEIGHT && !is_read[i] && m->blocks[i]) {
+    const bool *is_read = plan_list_read(&m->base.plan, &m->base.arena);
+    for (memory_id i = 0; i < m->base.plan.memory.count; i++)
+        if (m->base.plan.memory.items[i].place == MEMORY_WEIGHT && !is_read[i] && m->blocks[i]) {
             b->api->release(b->gpu, m->blocks[i]);
             m->blocks[i] = NULL;
         }
@@ -115,7 +103,7 @@ static bool choose(struct cuda_backend *b, const struct plan *plan, const struct
 static bool run_constants(struct cuda_model *m, struct cuda_backend *b, struct error *error)
 {
     for (size_t i = 0; i < m->n_steps; i++)
-        if (m->plan.steps.items[m->steps[i].number].is_constant && !step_launch(b, &m->steps[i], &m->at))
+        if (m->base.plan.steps.items[m->steps[i].number].is_constant && !step_launch(b, &m->steps[i], &m->at))
             return error_set_code(error, EXIT_INTERNAL, NULL, "a step on weights failed");
     return cuda_synchronize(b, error);
 }
@@ -124,7 +112,7 @@ static void drop_constants(struct cuda_model *m, struct cuda_backend *b)
 {
     size_t n = 0;
     for (size_t i = 0; i < m->n_steps; i++) {
-        if (m->plan.steps.items[m->steps[i].number].is_constant)
+        if (m->base.plan.steps.items[m->steps[i].number].is_constant)
             step_release(b, &m->steps[i]);
         else
             m->steps[n++] = m->steps[i];
@@ -135,13 +123,13 @@ static void drop_constants(struct cuda_model *m, struct cuda_backend *b)
 static bool prepare_steps(struct cuda_model *m, struct cuda_backend *b, struct error *error)
 {
     size_t scratch_bytes = 0;
-    m->steps = arena_array(&m->arena, struct prepared_step, m->plan.steps.count + 1);
-    for (size_t i = 0; i < m->plan.steps.count; i++) {
+    m->steps = arena_array(&m->base.arena, struct prepared_step, m->base.plan.steps.count + 1);
+    for (size_t i = 0; i < m->base.plan.steps.count; i++) {
         struct step_cost cost;
         struct prepared_step *s = &m->steps[m->n_steps];
-        const struct step *step = &m->plan.steps.items[i];
-        if (!choose(b, &m->plan, step, &cost, error) ||
-            !step_prepare(b, &m->plan, step, cost.choice, &m->arena, s, error))
+        const struct step *step = &m->base.plan.steps.items[i];
+        if (!choose(b, &m->base.plan, step, &cost, error) ||
+            !step_prepare(b, &m->base.plan, step, cost.choice, &m->base.arena, s, error))
             return false;
         m->n_steps++;
         scratch_bytes = s->scratch_bytes > scratch_bytes ? s->scratch_bytes : scratch_bytes;
@@ -150,30 +138,18 @@ static bool prepare_steps(struct cuda_model *m, struct cuda_backend *b, struct e
     return m->at.scratch && run_constants(m, b, error);
 }
 
-struct model *cuda_prepare(struct backend *backend, const struct graph *g, const uint8_t *layouts,
-                           const struct given_weights *weights, struct error *error)
+static bool prepare(struct model *model, const struct given_weights *weights, struct error *error)
 {
-    struct cuda_backend *b = (struct cuda_backend *)backend;
-    struct cuda_model *m = mem_alloc_zero(sizeof *m);
-    char reason[200];
-    m->base.backend = backend;
-    arena_init(&m->arena);
-    struct plan_request request = {g, &backend->target, backend->codes, layouts, &m->arena};
-    m->has_plan = plan_make(&m->plan, &request, reason);
-    if (!m->has_plan)
-        error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s", reason);
-    else
-        plan_lay_out_memory(&m->plan);
-    if (m->has_plan && place_memories(m, b, weights, error) && prepare_steps(m, b, error)) {
-        drop_constants(m, b);
-        release_used_weights(m, b);
-        return &m->base;
-    }
-    cuda_free_model(&m->base);
-    return NULL;
+    struct cuda_model *m = (struct cuda_model *)model;
+    struct cuda_backend *b = (struct cuda_backend *)model->backend;
+    if (!place_memories(m, b, weights, error) || !prepare_steps(m, b, error))
+        return false;
+    drop_constants(m, b);
+    release_used_weights(m, b);
+    return true;
 }
 
-void cuda_free_model(struct model *model)
+static void release(struct model *model)
 {
     struct cuda_model *m = (struct cuda_model *)model;
     struct cuda_backend *b = (struct cuda_backend *)model->backend;
@@ -181,40 +157,25 @@ void cuda_free_model(struct model *model)
         b->api->free_graph(m->graph);
     for (size_t i = 0; i < m->n_steps; i++)
         step_release(b, &m->steps[i]);
-    for (memory_id i = 0; m->blocks && i < m->plan.memory.count; i++)
+    for (memory_id i = 0; m->blocks && i < m->base.plan.memory.count; i++)
         if (m->blocks[i])
             b->api->release(b->gpu, m->blocks[i]);
     if (m->at.scratch)
         b->api->release(b->gpu, m->at.scratch);
     if (m->working)
         b->api->release(b->gpu, m->working);
-    if (m->has_plan)
-        plan_free(&m->plan);
-    arena_free(&m->arena);
-    mem_free(m, sizeof *m);
 }
 
 // --- running ---------------------------------------------------------------------------------------------------------
 
-static bool is_sound(const struct plan_memory *memory, const struct tensor_value *value, const char *what,
-                     struct error *error)
-{
-    if (value->data && value->type.dtype == memory->dtype && type_elements(&value->type) == memory->elements)
-        return true;
-    return error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s %lld is missing or of another type", what,
-                          (long long)memory->index);
-}
-
 static bool upload_inputs(const struct cuda_model *m, const struct tensor_value *inputs, struct error *error)
 {
     struct cuda_backend *b = (struct cuda_backend *)m->base.backend;
-    for (memory_id i = 0; i < m->plan.memory.count; i++) {
-        const struct plan_memory *memory = &m->plan.memory.items[i];
+    for (memory_id i = 0; i < m->base.plan.memory.count; i++) {
+        const struct plan_memory *memory = &m->base.plan.memory.items[i];
         if (memory->place != MEMORY_INPUT)
             continue;
         const struct tensor_value *value = &inputs[memory->index];
-        if (!is_sound(memory, value, "input", error))
-            return false;
         if (!b->api->upload(b->gpu, m->at.memory[i], value->data, type_bytes(&value->type)))
             return error_set_code(error, EXIT_INTERNAL, NULL, "inputs cannot be uploaded");
     }
@@ -224,13 +185,11 @@ static bool upload_inputs(const struct cuda_model *m, const struct tensor_value 
 static bool download_outputs(const struct cuda_model *m, struct tensor_value *outputs, struct error *error)
 {
     struct cuda_backend *b = (struct cuda_backend *)m->base.backend;
-    for (memory_id i = 0; i < m->plan.memory.count; i++) {
-        const struct plan_memory *memory = &m->plan.memory.items[i];
+    for (memory_id i = 0; i < m->base.plan.memory.count; i++) {
+        const struct plan_memory *memory = &m->base.plan.memory.items[i];
         if (memory->place != MEMORY_OUTPUT)
             continue;
         struct tensor_value *value = &outputs[memory->index];
-        if (!is_sound(memory, value, "output", error))
-            return false;
         if (!b->api->download(b->gpu, value->data, m->at.memory[i], type_bytes(&value->type)))
             return error_set_code(error, EXIT_INTERNAL, NULL, "outputs cannot be downloaded");
     }
@@ -243,7 +202,7 @@ static bool launch_steps(const struct cuda_model *m, struct error *error)
     for (size_t i = 0; i < m->n_steps; i++)
         if (!step_launch(b, &m->steps[i], &m->at))
             return error_set_code(error, EXIT_INTERNAL, NULL, "the kernel %s failed",
-                                  m->plan.steps.items[m->steps[i].number].kernel->name);
+                                  m->base.plan.steps.items[m->steps[i].number].kernel->name);
     return true;
 }
 
@@ -279,14 +238,15 @@ static bool launch_all(struct cuda_model *m, struct error *error)
     return is_sound;
 }
 
-bool cuda_run(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs, struct error *error)
+static bool run(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
+                struct error *error)
 {
     struct cuda_model *m = (struct cuda_model *)model;
     return upload_inputs(m, inputs, error) && launch_all(m, error) && download_outputs(m, outputs, error);
 }
 
-bool cuda_time(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
-               double *ret_seconds, struct error *error)
+static bool time_run(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
+                     double *ret_seconds, struct error *error)
 {
     struct cuda_model *m = (struct cuda_model *)model;
     struct cuda_backend *b = (struct cuda_backend *)model->backend;
@@ -302,12 +262,11 @@ bool cuda_time(struct model *model, const struct tensor_value *inputs, struct te
 }
 
 // Step by step, so gaps between short kernels count: those of the graph are smaller.
-bool cuda_profile(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
-                  double *ret_seconds, struct error *error)
+static bool profile(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
+                    double *ret_seconds, struct error *error)
 {
     struct cuda_model *m = (struct cuda_model *)model;
     struct cuda_backend *b = (struct cuda_backend *)model->backend;
-    memset(ret_seconds, 0, m->plan.steps.count * sizeof *ret_seconds);
     if (!upload_inputs(m, inputs, error))
         return false;
     for (size_t first = 0; first < m->n_steps; first += GPU_MOMENTS - 1) {
@@ -326,7 +285,11 @@ bool cuda_profile(struct model *model, const struct tensor_value *inputs, struct
     return download_outputs(m, outputs, error);
 }
 
-const struct plan *cuda_plan_of(const struct model *m)
-{
-    return &((const struct cuda_model *)m)->plan;
-}
+const struct executor cuda_executor = {
+    .model_bytes = sizeof(struct cuda_model),
+    .prepare = prepare,
+    .run = run,
+    .profile = profile,
+    .time = time_run,
+    .release = release,
+};

@@ -79,47 +79,12 @@ static bool claim_with_layouts(void *context, struct planner *p, node_id node)
 
 // --- costs -----------------------------------------------------------------------------------------------------------
 
-static double distinct_bytes(const struct view *v)
+static double flops_of_loop(const struct loop *loop)
 {
-    double bytes = (double)dtype_size(v->dtype);
-    for (int i = 0; i < v->rank; i++)
-        if (v->stride[i] != 0)
-            bytes *= (double)v->dim[i];
-    return bytes;
-}
-
-static double bytes_of_access(const struct loop *loop, const struct loop_access *access, int rank)
-{
-    double bytes = (double)dtype_size(access->dtype);
-    for (int i = 0; i < rank; i++)
-        if (access->stride[i] != 0)
-            bytes *= (double)loop->dim[i];
-    return bytes;
-}
-
-static void add_loop(const struct loop *loop, bool is_epilogue, double *flops, double *bytes)
-{
-    double places = 1;
-    int rank = loop->rank + loop->n_reduced;
-    for (int i = 0; i < rank; i++)
-        places *= (double)loop->dim[i];
+    double places = loop_places(loop), flops = 0;
     for (int i = 0; i < loop->n_instructions; i++)
         if (loop->instructions[i].kind != INSTRUCTION_CONSTANT)
-            *flops += places;
-    for (int i = is_epilogue; i < loop->n_operands; i++)
-        *bytes += bytes_of_access(loop, &loop->operands[i], rank);
-    for (int i = 0; !is_epilogue && i < loop->n_results; i++)
-        *bytes += bytes_of_access(loop, &loop->results[i].to, loop->rank);
-}
-
-static double flops_of_node(const struct plan *plan, node_id node)
-{
-    struct arena scratch;
-    struct definition d;
-    arena_init(&scratch);
-    double flops = graph_define(plan->graph, node, &d, &scratch) ? definition_flops(&d) : 0;
-    definition_free(&d);
-    arena_free(&scratch);
+            flops += places;
     return flops;
 }
 
@@ -144,13 +109,10 @@ static bool measure(struct backend *b, const struct plan *plan, const struct ste
 {
     const struct fake_device *device = &((struct fake_backend *)b)->device;
     bool is_anchor = step->kernel != &kernel_loops;
-    double flops = is_anchor ? flops_of_node(plan, step->node) : 0, bytes = 0;
-    for (int i = 0; i < step->n_operands; i++)
-        bytes += distinct_bytes(&step->operands[i]);
-    for (int i = 0; i < step->n_results; i++)
-        bytes += distinct_bytes(&step->results[i]);
+    double flops = is_anchor ? graph_node_flops(plan->graph, step->node) : 0;
+    double bytes = step_distinct_bytes(step, is_anchor);
     for (int i = 0; i < step->n_loops; i++)
-        add_loop(&step->loops[i], is_anchor, &flops, &bytes);
+        flops += flops_of_loop(&step->loops[i]);
     if (is_anchor && device->of_rows > 0 && reads_image_in_rows(plan, step)) {
         flops *= device->of_rows;
         bytes *= device->of_rows;
@@ -163,13 +125,6 @@ static bool measure(struct backend *b, const struct plan *plan, const struct ste
 
 // --- the device ------------------------------------------------------------------------------------------------------
 
-static struct model *refuse_to_prepare(struct backend *b, const struct graph *g, const uint8_t *layouts,
-                                       const struct given_weights *weights, struct error *error)
-{
-    error_set_code(error, EXIT_UNSUPPORTED, NULL, "the fake device cannot run models");
-    return NULL;
-}
-
 static void close_fake(struct backend *b)
 {
     vec_free(&((struct fake_backend *)b)->words.list);
@@ -181,7 +136,6 @@ static const struct backend_methods methods = {
     .name = "fake",
     .has_exact_costs = true,
     .measure = measure,
-    .prepare = refuse_to_prepare,
     .close = close_fake,
 };
 

@@ -2,7 +2,7 @@
 // traffic (a roofline). The same everywhere, always.
 #ifndef BACKENDS_FAKE_FAKE_H
 #define BACKENDS_FAKE_FAKE_H
-#include "backends/contract/backend.h"
+#include "backends/backend.h"
 
 struct fake_device {
     double seconds_per_launch, flops_per_second, bytes_per_second;   // all zero: 1e-5, 1e11, 1e10
@@ -12,6 +12,6 @@ struct fake_device {
     double least_share;   // layout_support
     double of_rows;       // not 0: operators on images that stand in rows take so many times longer
 };
-// Estimates only: it cannot run models (EXIT_UNSUPPORTED).
+// Costs only: it has no executor.
 struct backend *fake_backend_open(const struct fake_device *device, struct error *error);
 #endif

@@ -10,8 +10,7 @@
 static bool make_plan(struct layout_search *s, const uint8_t *layouts, struct plan *ret_plan)
 {
     struct plan_request request = {s->g, &s->b->target, s->b->codes, layouts, s->arena, .is_traced = true};
-    char reason[200];
-    return plan_make(ret_plan, &request, reason) || error_set_code(s->error, EXIT_UNSUPPORTED, NULL, "%s", reason);
+    return plan_make(ret_plan, &request, s->error);
 }
 
 // --- looking for the best --------------------------------------------------------------------------------------------
@@ -178,8 +177,7 @@ static bool price_layouts(struct layout_search *s, const int *values)
         look_at(s, values);
         is_done = price_plan(s, &plan);
     }
-    if (plan.graph)
-        plan_free(&plan);
+    plan_free(&plan);
     return is_done;
 }
 

@@ -2,7 +2,7 @@
 // plan is made of, layout_tables.c keeps what parts cost, layout_problem.c makes a problem for the solver of it.
 #ifndef BACKENDS_LAYOUTS_LAYOUT_INTERNAL_H
 #define BACKENDS_LAYOUTS_LAYOUT_INTERNAL_H
-#include "backends/contract/backend.h"
+#include "backends/backend.h"
 #include "backends/layouts/assignment.h"
 #include "backends/layouts/layout.h"
 #include "core/memory/arena.h"
@@ -50,7 +50,7 @@ struct layout_part {
     uint32_t table;   // of the memory
     size_t entry;     // of the layouts that are looked at
     bool is_missing, is_unknown;   // unknown: it has a step that would have to be measured
-    unsigned slots;   // that are needed for these layouts, or were seen in the plan
+    unsigned slots;                // that are needed for these layouts, or were seen in the plan
     double seconds[LAYOUT_SLOTS];
 };
 struct layout_search {

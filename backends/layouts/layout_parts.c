@@ -64,25 +64,12 @@ static uint32_t add_part(struct layout_search *s, enum part_kind kind)
     return (uint32_t)s->parts.count - 1;
 }
 
-static void add_memory(struct layout_search *s, struct layout_part *part, memory_id m)
-{
-    add_to_scope(s, part, layout_choice_of_memory(s, m));
-}
-
 static void add_step(struct layout_search *s, struct layout_part *part, uint32_t number)
 {
     const struct step *step = &s->plan.steps.items[number];
     add_number(s, &part->steps, number);
-    for (int i = 0; i < step->n_operands; i++)
-        add_memory(s, part, step->operands[i].memory);
-    for (int i = 0; i < step->n_results; i++)
-        add_memory(s, part, step->results[i].memory);
-    for (int l = 0; l < step->n_loops; l++) {
-        for (int i = 0; i < step->loops[l].n_operands; i++)
-            add_memory(s, part, step->loops[l].operands[i].memory);
-        for (int i = 0; i < step->loops[l].n_results; i++)
-            add_memory(s, part, step->loops[l].results[i].to.memory);
-    }
+    for (struct touched_memory t = {0}; step_next_memory(step, &t);)
+        add_to_scope(s, part, layout_choice_of_memory(s, t.memory));
 }
 
 // A part for each step with nodes; for each piece, where a node takes several steps.
@@ -171,7 +158,7 @@ static void add_shared_memories(struct layout_search *s)
         struct last_reader *l = &last[r->view.memory];
         uint32_t part = r->node == NO_NODE ? NO_LAYOUT_PART : s->part_of_node[r->node];
         if (part != NO_LAYOUT_PART && l->part == part && l->tensor != r->tensor)
-            add_memory(s, &s->parts.items[part], r->view.memory);
+            add_to_scope(s, &s->parts.items[part], layout_choice_of_memory(s, r->view.memory));
         *l = (struct last_reader){part, r->tensor};
     }
 }

@@ -59,16 +59,8 @@ static void write_step(struct layout_search *s, const struct layout_part *part, 
     write_word(s, (int64_t)words->list.count);
     for (size_t i = 0; i < words->list.count; i++)
         write_word(s, words->list.items[i]);
-    for (int i = 0; i < step->n_operands; i++)
-        write_memory(s, part, step->operands[i].memory);
-    for (int i = 0; i < step->n_results; i++)
-        write_memory(s, part, step->results[i].memory);
-    for (int l = 0; l < step->n_loops; l++) {
-        for (int i = 0; i < step->loops[l].n_operands; i++)
-            write_memory(s, part, step->loops[l].operands[i].memory);
-        for (int i = 0; i < step->loops[l].n_results; i++)
-            write_memory(s, part, step->loops[l].results[i].to.memory);
-    }
+    for (struct touched_memory t = {0}; step_next_memory(step, &t);)
+        write_memory(s, part, t.memory);
 }
 
 static void write_node(struct layout_search *s, node_id id)

@@ -66,6 +66,7 @@ struct plan_memory {
     enum dtype dtype;
     int64_t elements, index;
     size_t offset;
+    uint32_t writer;                  // while planning: the step that makes it
     uint32_t first_step, last_step;   // of plan->steps: when the entries must exist (ARENA)
     tensor_id chooser;                // the choice (below) that its arrangement depends on, or NO_TENSOR
     bool has_parts;                   // several steps may write it, each its part: a concatenation (planner_parts.c)
@@ -82,6 +83,7 @@ struct step {
     const struct kernel *kernel;
     node_id node;               // the operator that the kernel serves; NO_NODE: loops of any origin
     node_id first_node;         // all nodes that the step computes: this, then plan->next_node[...]; NO_NODE: a copy
+    node_id last_node;          // of these
     node_id owner;              // the operator that was being planned when the step was opened; NO_NODE: an output
     tensor_id copied;           // of which the step is a copy in another layout, for all who want it; or NO_TENSOR
     enum layout copied_to;      // the first of those alike; LAYOUT_ANY: a copy for an output of the graph
@@ -91,6 +93,7 @@ struct step {
     struct loop *loops;   // the loops kernel: run one after the other; others: at most one, the epilogue
     int n_shared;         // loops kernel: leading axes that all its loops share
     uint32_t order;
+    uint32_t needed_at;   // the order of the first step that runs each time and needs it, or its own
     bool is_constant;
     bool is_pinned;   // while planning: some other step reads a result, so the step must stay where it is
 };
@@ -117,10 +120,24 @@ struct layout_request {   // of somebody who reads a tensor, and may have it cop
     struct view view;     // how it stands
 };
 
+// Every memory that a step touches, as often as it does: operands and results of its own, then those of each loop.
+//     for (struct touched_memory t = {0}; step_next_memory(step, &t);) ... t.memory ...
+struct touched_memory {
+    memory_id memory;
+    bool is_written;
+    int loop, place;   // 0 is the step itself, 1 its first loop; among operands, then results, from 1
+};
+bool step_next_memory(const struct step *s, struct touched_memory *t);
+
+double loop_places(const struct loop *l);   // those of the reduction included
+// Of all that the step reads and writes, of each place once. An epilogue reads what else it needs: its own tensor is
+// the step's result.
+double step_distinct_bytes(const struct step *s, bool has_epilogue);
+
 struct plan {
     const struct graph *graph;
     struct arena *arena;      // of everything below
-    VEC(struct step) steps;   // in order of execution; constant ones may stand anywhere before their readers
+    VEC(struct step) steps;   // in order of execution; constant ones right before the first step that needs them
     VEC(struct plan_memory) memory;
     node_id *next_node;   // of every node: the next one of the same step, or NO_NODE
     size_t arena_bytes;
@@ -164,12 +181,16 @@ struct plan_request {
     bool is_traced;        // plan->requests is filled: only who chooses layouts wants to know
 };
 
-// Plans the live part of a graph. False: an opaque node or unknown type stands in the way; `ret_reason` (may be NULL,
-// 200 characters) says which.
-bool plan_make(struct plan *ret_plan, const struct plan_request *request, char *ret_reason);
+// Plans the live part of a graph. False: an opaque node or unknown type stands in the way; the error (EXIT_UNSUPPORTED)
+// says which.
+bool plan_make(struct plan *ret_plan, const struct plan_request *request, struct error *error);
 void plan_free(struct plan *plan);
 // Offsets of all ARENA memories, such that none overlaps another that lives at the same time; only for running.
 void plan_lay_out_memory(struct plan *plan);
+// Does the memory last from run to run: a weight, or what is computed once?
+bool plan_keeps(const struct plan *plan, memory_id memory);
+// The memories that steps which run each time read: these, or what a kernel packs of them, last.
+bool *plan_list_read(const struct plan *plan, struct arena *arena);
 // After that: is there memory for all that a run touches but weights? Else EXIT_UNSUPPORTED.
 bool plan_has_room(const struct plan *plan, struct error *error);
 // What a step costs depends on: kernel, operator and attributes, dimensions, element types, strides, what is constant,

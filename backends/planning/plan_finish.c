@@ -1,4 +1,5 @@
-// The end of planning: steps in their order, constants apart, and when memories live.
+// The end of planning: steps in their order, constants right before the first step that needs them, so that few of them
+// have to be in memory at a time, and when memories live.
 #include "backends/planning/planner.h"
 
 #include "core/memory/arena.h"
@@ -9,6 +10,13 @@ static int compare_orders(const void *a, const void *b)
 {
     const struct step *x = a, *y = b;
     return (x->order > y->order) - (x->order < y->order);
+}
+
+static int compare_needs(const void *a, const void *b)
+{
+    const struct step *x = a, *y = b;
+    return x->needed_at != y->needed_at ? (x->needed_at > y->needed_at) - (x->needed_at < y->needed_at)
+                                        : compare_orders(a, b);
 }
 
 static bool does_nothing(const struct step *s)
@@ -28,9 +36,30 @@ static void drop_empty_steps(struct plan *plan)
 static void keep_results_of_constants(struct planner *p)
 {
     for (memory_id m = 0; m < p->plan->memory.count; m++)
-        if (p->writers[m] != NO_STEP && p->plan->memory.items[m].place == MEMORY_ARENA &&
-            p->plan->steps.items[p->writers[m]].is_constant)
+        if (p->plan->memory.items[m].writer != NO_STEP && p->plan->memory.items[m].place == MEMORY_ARENA &&
+            p->plan->steps.items[p->plan->memory.items[m].writer].is_constant)
             p->plan->memory.items[m].place = MEMORY_CONSTANT;
+}
+
+static uint32_t earlier(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+// Steps stand in their order: whoever reads a memory stands behind who writes it. Of what nobody needs: the end.
+static void find_needs(struct planner *p)
+{
+    uint32_t *needed_at = arena_array(p->plan->arena, uint32_t, p->plan->memory.count + 1);
+    memset(needed_at, 0xff, p->plan->memory.count * sizeof *needed_at);
+    for (size_t i = p->plan->steps.count; i-- > 0;) {
+        struct step *s = &p->plan->steps.items[i];
+        s->needed_at = s->is_constant ? UINT32_MAX : s->order;
+        for (struct touched_memory t = {0}; s->is_constant && step_next_memory(s, &t);)
+            if (t.is_written)
+                s->needed_at = earlier(s->needed_at, needed_at[t.memory]);
+        for (struct touched_memory t = {0}; step_next_memory(s, &t);)
+            needed_at[t.memory] = earlier(needed_at[t.memory], s->needed_at);
+    }
 }
 
 static void note_use(struct plan *plan, memory_id memory, uint32_t step)
@@ -41,33 +70,20 @@ static void note_use(struct plan *plan, memory_id memory, uint32_t step)
     m->last_step = step;
 }
 
-static void note_uses_of_step(struct plan *plan, uint32_t step)
-{
-    const struct step *s = &plan->steps.items[step];
-    for (int i = 0; i < s->n_operands; i++)
-        note_use(plan, s->operands[i].memory, step);
-    for (int i = 0; i < s->n_results; i++)
-        note_use(plan, s->results[i].memory, step);
-    for (int l = 0; l < s->n_loops; l++) {
-        for (int i = 0; i < s->loops[l].n_operands; i++)
-            note_use(plan, s->loops[l].operands[i].memory, step);
-        for (int i = 0; i < s->loops[l].n_results; i++)
-            note_use(plan, s->loops[l].results[i].to.memory, step);
-    }
-}
-
 void planner_finish(struct planner *p)
 {
     struct plan *plan = p->plan;
     keep_results_of_constants(p);
-    if (plan->steps.count)
-        vec_sort(&plan->steps, compare_orders);
+    vec_sort(&plan->steps, compare_orders);
     drop_empty_steps(plan);
+    find_needs(p);
+    vec_sort(&plan->steps, compare_needs);
     for (size_t i = 0; i < plan->steps.count; i++)
         for (int k = 0; plan->steps.items[i].kernel == p->target->loops && k < plan->steps.items[i].n_loops; k++)
             loop_split_blocks(&plan->steps.items[i].loops[k]);
     for (memory_id m = 0; m < plan->memory.count; m++)
         plan->memory.items[m].first_step = plan->memory.items[m].last_step = UINT32_MAX;
     for (uint32_t i = 0; i < plan->steps.count; i++)
-        note_uses_of_step(plan, i);
+        for (struct touched_memory t = {0}; step_next_memory(&plan->steps.items[i], &t);)
+            note_use(plan, t.memory, i);
 }

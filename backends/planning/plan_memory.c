@@ -78,17 +78,74 @@ void plan_lay_out_memory(struct plan *plan)
     }
 }
 
-// By steps that run each time: these memories, or what a kernel packs of them, last.
-static bool *list_read_memories(const struct plan *plan)
+double loop_places(const struct loop *l)
 {
-    bool *is_read = arena_array(plan->arena, bool, plan->memory.count + 1);
+    double places = 1;
+    for (int i = 0; i < l->rank + l->n_reduced; i++)
+        places *= (double)l->dim[i];
+    return places;
+}
+
+static double distinct_bytes(enum dtype dtype, int rank, const int64_t *dim, const int64_t *stride)
+{
+    double bytes = (double)dtype_size(dtype);
+    for (int i = 0; i < rank; i++)
+        bytes *= stride[i] ? (double)dim[i] : 1;
+    return bytes;
+}
+
+static double bytes_of_loop(const struct loop *l, bool is_epilogue)
+{
+    double bytes = 0;
+    for (int i = is_epilogue; i < l->n_operands; i++)
+        bytes += distinct_bytes(l->operands[i].dtype, l->rank + l->n_reduced, l->dim, l->operands[i].stride);
+    for (int i = 0; !is_epilogue && i < l->n_results; i++)
+        bytes += distinct_bytes(l->results[i].to.dtype, l->rank, l->dim, l->results[i].to.stride);
+    return bytes;
+}
+
+double step_distinct_bytes(const struct step *s, bool has_epilogue)
+{
+    double bytes = 0;
+    for (int i = 0; i < s->n_operands + s->n_results; i++) {
+        const struct view *v = i < s->n_operands ? &s->operands[i] : &s->results[i - s->n_operands];
+        bytes += distinct_bytes(v->dtype, v->rank, v->dim, v->stride);
+    }
+    for (int i = 0; i < s->n_loops; i++)
+        bytes += bytes_of_loop(&s->loops[i], has_epilogue);
+    return bytes;
+}
+
+bool plan_keeps(const struct plan *plan, memory_id memory)
+{
+    enum memory_place place = plan->memory.items[memory].place;
+    return place == MEMORY_WEIGHT || place == MEMORY_CONSTANT;
+}
+
+bool step_next_memory(const struct step *s, struct touched_memory *t)
+{
+    for (; t->loop <= s->n_loops; t->loop++, t->place = 0) {
+        const struct loop *l = t->loop ? &s->loops[t->loop - 1] : NULL;
+        int n_read = l ? l->n_operands : s->n_operands, n_written = l ? l->n_results : s->n_results, i = t->place++;
+        t->is_written = i >= n_read;
+        if (i >= n_read + n_written)
+            continue;
+        if (t->is_written)
+            t->memory = l ? l->results[i - n_read].to.memory : s->results[i - n_read].memory;
+        else
+            t->memory = l ? l->operands[i].memory : s->operands[i].memory;
+        return true;
+    }
+    return false;
+}
+
+bool *plan_list_read(const struct plan *plan, struct arena *arena)
+{
+    bool *is_read = arena_array(arena, bool, plan->memory.count + 1);
     for (size_t i = 0; i < plan->steps.count; i++) {
         const struct step *s = &plan->steps.items[i];
-        for (int k = 0; k < s->n_operands && !s->is_constant; k++)
-            is_read[s->operands[k].memory] = true;
-        for (int l = 0; l < s->n_loops && !s->is_constant; l++)
-            for (int k = 0; k < s->loops[l].n_operands; k++)
-                is_read[s->loops[l].operands[k].memory] = true;
+        for (struct touched_memory t = {0}; !s->is_constant && step_next_memory(s, &t);)
+            is_read[t.memory] = is_read[t.memory] || !t.is_written;
     }
     return is_read;
 }
@@ -96,11 +153,10 @@ static bool *list_read_memories(const struct plan *plan)
 static size_t count_bytes(const struct plan *plan)
 {
     size_t bytes = plan->arena_bytes;
-    const bool *is_read = list_read_memories(plan);
+    const bool *is_read = plan_list_read(plan, plan->arena);
     for (memory_id m = 0; m < plan->memory.count; m++) {
         const struct plan_memory *memory = &plan->memory.items[m];
-        bool lasts = memory->place == MEMORY_CONSTANT || memory->place == MEMORY_WEIGHT;
-        if (lasts ? is_read[m] : memory->place == MEMORY_INPUT || memory->place == MEMORY_OUTPUT)
+        if (plan_keeps(plan, m) ? is_read[m] : memory->place == MEMORY_INPUT || memory->place == MEMORY_OUTPUT)
             bytes = mem_sum(bytes, mem_product((size_t)memory->elements, dtype_size(memory->dtype)));
     }
     return bytes;

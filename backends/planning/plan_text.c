@@ -25,12 +25,6 @@ static int number_of(struct numbering *numbers, memory_id memory)
     return numbers->n < MAX_KNOWN ? numbers->n++ : MAX_KNOWN;
 }
 
-static bool is_kept(const struct plan *plan, memory_id memory)
-{
-    enum memory_place place = plan->memory.items[memory].place;
-    return place == MEMORY_WEIGHT || place == MEMORY_CONSTANT;
-}
-
 // --- words -----------------------------------------------------------------------------------------------------------
 
 static void spell_numbers(struct words *w, int n, const int64_t *numbers)
@@ -53,7 +47,7 @@ static void spell_strides(struct words *w, int n, const int64_t *dim, const int6
 static void spell_view(struct words *w, const struct plan *plan, struct numbering *numbers, const struct view *v)
 {
     vec_push(&w->list, (int64_t)v->block << 48 | (int64_t)v->block_axis << 40 | number_of(numbers, v->memory) << 16 |
-                           is_kept(plan, v->memory) << 12 | v->dtype << 4 | v->rank);
+                           plan_keeps(plan, v->memory) << 12 | v->dtype << 4 | v->rank);
     spell_numbers(w, v->rank, v->dim);
     spell_strides(w, v->rank, v->dim, v->stride);
 }
@@ -62,7 +56,7 @@ static void spell_access(struct words *w, const struct plan *plan, struct number
                          const struct loop_access *a, int rank, const int64_t *dim)
 {
     vec_push(&w->list, (int64_t)a->block << 48 | (int64_t)a->block_variable << 40 |
-                           number_of(numbers, a->memory) << 16 | is_kept(plan, a->memory) << 12 | a->dtype << 4);
+                           number_of(numbers, a->memory) << 16 | plan_keeps(plan, a->memory) << 12 | a->dtype << 4);
     spell_strides(w, rank, dim, a->stride);
 }
 
@@ -138,7 +132,7 @@ static void print_strides(struct text *out, int n, const int64_t *dim, const int
 static void print_memory(struct text *out, const struct plan *plan, struct numbering *numbers, memory_id memory,
                          enum dtype dtype)
 {
-    text_printf(out, " %s%d:%s", is_kept(plan, memory) ? "w" : "m", number_of(numbers, memory), dtype_name(dtype));
+    text_printf(out, " %s%d:%s", plan_keeps(plan, memory) ? "w" : "m", number_of(numbers, memory), dtype_name(dtype));
 }
 
 static void print_view(struct text *out, const struct plan *plan, struct numbering *numbers, const struct view *v)
@@ -264,7 +258,7 @@ static bool is_long(const struct step *s)
 static void print_access(struct text *out, const struct plan *plan, const struct loop_access *a, int rank,
                          const int64_t *dim)
 {
-    text_printf(out, "%s:%s", is_kept(plan, a->memory) ? "w" : "m", dtype_name(a->dtype));
+    text_printf(out, "%s:%s", plan_keeps(plan, a->memory) ? "w" : "m", dtype_name(a->dtype));
     print_strides(out, rank, dim, a->stride);
     if (a->block)
         text_printf(out, "b%d@%d", a->block, a->block_variable);

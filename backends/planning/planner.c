@@ -2,6 +2,7 @@
 #include "backends/planning/planner.h"
 
 #include "core/memory/arena.h"
+#include "core/text/error.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -13,20 +14,12 @@ uint32_t planner_open_step(struct planner *p, const struct kernel *kernel, node_
     vec_push(&p->plan->steps, ((struct step){.kernel = kernel,
                                              .node = node,
                                              .first_node = NO_NODE,
+                                             .last_node = NO_NODE,
                                              .owner = p->node,
                                              .copied = NO_TENSOR,
                                              .n_pieces = 1,
                                              .order = ++p->clock,
                                              .is_constant = is_constant}));
-    if (id >= p->last_node_capacity) {
-        size_t capacity = p->last_node_capacity ? 2 * p->last_node_capacity : 64;
-        node_id *grown = arena_alloc(p->arena, capacity * sizeof *grown, _Alignof(node_id));
-        if (id)
-            memcpy(grown, p->last_node, id * sizeof *grown);
-        p->last_node = grown;
-        p->last_node_capacity = capacity;
-    }
-    p->last_node[id] = NO_NODE;
     return id;
 }
 
@@ -36,37 +29,39 @@ void planner_attach_node(struct planner *p, uint32_t step, node_id node)
     if (s->first_node == NO_NODE)
         s->first_node = node;
     else
-        p->plan->next_node[p->last_node[step]] = node;
-    p->last_node[step] = node;
+        p->plan->next_node[s->last_node] = node;
+    s->last_node = node;
 }
 
 static memory_id add_memory(struct planner *p, enum dtype dtype, int64_t elements)
 {
     memory_id id = (memory_id)p->plan->memory.count;
     vec_push(&p->plan->memory,
-             ((struct plan_memory){.place = MEMORY_ARENA, .dtype = dtype, .elements = elements, .chooser = NO_TENSOR}));
-    if (id >= p->writers_capacity) {
-        size_t capacity = p->writers_capacity ? 2 * p->writers_capacity : 64;
-        uint32_t *grown = arena_alloc(p->arena, capacity * sizeof *grown, _Alignof(uint32_t));
-        if (id)
-            memcpy(grown, p->writers, id * sizeof *grown);
-        p->writers = grown;
-        p->writers_capacity = capacity;
-    }
-    p->writers[id] = NO_STEP;
+             ((struct plan_memory){.place = MEMORY_ARENA,
+                                   .dtype = dtype,
+                                   .elements = elements,
+                                   .writer = NO_STEP,
+                                   .chooser = NO_TENSOR}));
     return id;
 }
 
 void planner_note_writer(struct planner *p, memory_id memory, uint32_t step)
 {
     if (!p->plan->memory.items[memory].has_parts)
-        p->writers[memory] = step;
+        p->plan->memory.items[memory].writer = step;
+}
+
+// NULL: no step has made it.
+static struct step *writer_of(const struct planner *p, memory_id memory)
+{
+    uint32_t writer = p->plan->memory.items[memory].writer;
+    return writer == NO_STEP ? NULL : &p->plan->steps.items[writer];
 }
 
 static void pin_writer(struct planner *p, memory_id memory)
 {
-    if (p->writers[memory] != NO_STEP)
-        p->plan->steps.items[p->writers[memory]].is_pinned = true;
+    if (writer_of(p, memory))
+        writer_of(p, memory)->is_pinned = true;
 }
 
 void planner_move_to_end(struct planner *p, uint32_t step)
@@ -117,12 +112,12 @@ struct view planner_allocate(struct planner *p, const struct type *type, enum la
 // A step that copies between two views of equal dimensions, the latter in memory of its own.
 static void add_copy_step(struct planner *p, const struct view *source, const struct view *copy)
 {
+    const struct step *writer = writer_of(p, source->memory);
     bool is_constant =
-        p->plan->memory.items[source->memory].place == MEMORY_WEIGHT ||
-        (p->writers[source->memory] != NO_STEP && p->plan->steps.items[p->writers[source->memory]].is_constant);
+        p->plan->memory.items[source->memory].place == MEMORY_WEIGHT || (writer && writer->is_constant);
     pin_writer(p, source->memory);
     uint32_t id = planner_open_step(p, p->target->loops, NO_NODE, is_constant);
-    p->writers[copy->memory] = id;
+    p->plan->memory.items[copy->memory].writer = id;
     struct step *s = &p->plan->steps.items[id];
     struct loop *loop = planner_add_loop(p, s, source->rank, 0, source->dim);
     struct loop_access from = access_of_view(source), to = access_of_view(copy);
@@ -176,7 +171,7 @@ static struct view copy_of_tensor(struct planner *p, tensor_id t, const struct v
     if (!copy) {
         copy = arena_new(p->arena, struct tensor_copy);
         *copy = (struct tensor_copy){planner_copy(p, v, v->dtype, layout), p->tensors[t].copies};
-        struct step *step = &p->plan->steps.items[p->writers[copy->view.memory]];
+        struct step *step = writer_of(p, copy->view.memory);
         step->copied = t;
         step->copied_to = first_alike(v, layout);
         p->tensors[t].copies = copy;
@@ -230,7 +225,7 @@ static void bind_output(struct planner *p, tensor_id t, const struct view *resul
         v = planner_copy_like(p, result, type->dtype);
     p->tensors[t].standing = TENSOR_STORED;
     p->tensors[t].view = v;
-    p->tensors[t].step = v.memory == result->memory ? step : p->writers[v.memory];
+    p->tensors[t].step = v.memory == result->memory ? step : p->plan->memory.items[v.memory].writer;
 }
 
 struct step *planner_add_step(struct planner *p, const struct kernel *kernel, node_id node, int n_operands,
@@ -289,7 +284,7 @@ static void bind_view(struct planner *p, tensor_id t, const struct view *v)
 {
     p->tensors[t].standing = TENSOR_STORED;
     p->tensors[t].view = *v;
-    p->tensors[t].step = p->writers[v->memory];
+    p->tensors[t].step = p->plan->memory.items[v->memory].writer;
 }
 
 static void plan_reshape(struct planner *p, const struct node *n, tensor_id from)
@@ -376,20 +371,16 @@ static void plan_node(struct planner *p, node_id id)
 
 // --- whole graphs ----------------------------------------------------------------------------------------------------
 
-static bool can_plan(const struct graph *g, const struct node *n, char *ret_reason)
+static bool can_plan(const struct graph *g, const struct node *n, struct error *error)
 {
-    char ignored[200];
-    char *reason = ret_reason ? ret_reason : ignored;
-    if (n->op->flags & OPERATOR_IS_OPAQUE) {
-        snprintf(reason, 200, "the graph has an operator that the project does not know");
-        return false;
-    }
+    if (n->op->flags & OPERATOR_IS_OPAQUE)
+        return error_set_code(error, EXIT_UNSUPPORTED, NULL,
+                              "the graph has an operator that the project does not know");
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         const struct type *t = graph_type(g, n->first_output + i);
-        if (!type_is_known(t) || dtype_size(t->dtype) == 0) {
-            snprintf(reason, 200, "the type of output %u of a %s is not known or not numeric", i + 1, n->op->name);
-            return false;
-        }
+        if (!type_is_known(t) || dtype_size(t->dtype) == 0)
+            return error_set_code(error, EXIT_UNSUPPORTED, NULL,
+                                  "the type of output %u of a %s is not known or not numeric", i + 1, n->op->name);
     }
     return true;
 }
@@ -415,18 +406,15 @@ static void look_over_graph(struct planner *p, const bool *live)
         bool is_constant = reads_constants_only(p, id);
         for (uint32_t i = 0; i < n->n_outputs; i++)
             p->tensors[n->first_output + i].is_constant = is_constant;
-        for (uint32_t i = 0; i < n->n_inputs; i++)
-            p->n_uses[graph_inputs(p->g, id)[i]]++;
     }
-    for (size_t i = 0; i < p->g->outputs.count; i++)
-        p->n_uses[p->g->outputs.items[i]]++;
+    graph_count_reads(p->g, live, p->n_uses);
 }
 
 static bool can_be_output(const struct planner *p, const struct view *v)
 {
     const struct plan_memory *m = &p->plan->memory.items[v->memory];
-    uint32_t writer = p->writers[v->memory];
-    bool is_made = m->has_parts || (writer != NO_STEP && !p->plan->steps.items[writer].is_constant);
+    const struct step *writer = writer_of(p, v->memory);
+    bool is_made = m->has_parts || (writer && !writer->is_constant);
     return m->place == MEMORY_ARENA && is_made && v->offset == 0 && m->elements == view_elements(v) &&
            view_has_layout(v, LAYOUT_ROWS);
 }
@@ -447,9 +435,9 @@ static void plan_outputs(struct planner *p)
         struct view v = planner_view(p, t, LAYOUT_ROWS);
         if (!can_be_output(p, &v)) {
             v = planner_copy(p, &v, v.dtype, LAYOUT_ROWS);
-            p->plan->steps.items[p->writers[v.memory]].is_constant = false;
-            p->plan->steps.items[p->writers[v.memory]].copied = t;
-            p->plan->steps.items[p->writers[v.memory]].copied_to = LAYOUT_ANY;
+            writer_of(p, v.memory)->is_constant = false;
+            writer_of(p, v.memory)->copied = t;
+            writer_of(p, v.memory)->copied_to = LAYOUT_ANY;
             note_copy_for_output(p, t);
         }
         p->plan->memory.items[v.memory].place = MEMORY_OUTPUT;
@@ -457,14 +445,14 @@ static void plan_outputs(struct planner *p)
     }
 }
 
-bool plan_make(struct plan *ret_plan, const struct plan_request *request, char *ret_reason)
+bool plan_make(struct plan *ret_plan, const struct plan_request *request, struct error *error)
 {
     const struct graph *g = request->graph;
     struct arena *arena = request->arena;
     bool *live = arena_array(arena, bool, g->nodes.count + 1);
     graph_mark_live(g, live);
     for (node_id id = 0; id < g->nodes.count; id++)
-        if (live[id] && !can_plan(g, &g->nodes.items[id], ret_reason))
+        if (live[id] && !can_plan(g, &g->nodes.items[id], error))
             return false;
     struct plan plan = {.graph = g, .arena = arena, .next_node = arena_array(arena, node_id, g->nodes.count + 1)};
     struct planner p = {.g = g,

@@ -41,10 +41,6 @@ struct planner {
     uint32_t *n_uses;         // of every tensor: edges of live nodes, and outputs
     struct graph_uses uses;   // by live nodes
     bool *is_planned;         // of every node: it went into a step ahead of its turn
-    node_id *last_node;       // of every step (capacity: see planner_open_step)
-    size_t last_node_capacity;
-    uint32_t *writers;   // of every memory: the step that made it
-    size_t writers_capacity;
     uint32_t clock;
     const uint8_t *layouts;   // of tensors, or NULL
     bool is_traced;           // requests are noted

@@ -1,8 +1,11 @@
 // The byte counter and the out-of-memory hook are the two process-wide variables of the project: a test that asks
 // whether anything is left must see every thread, and a hook must be reachable from any depth.
+#define _GNU_SOURCE   // program_invocation_short_name
 #include "core/memory/memory.h"
+#include "core/system/temporary.h"
 #include "core/text/error.h"
 #include <assert.h>
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,13 +22,19 @@ static atomic_size_t bytes_in_use, most_bytes = SIZE_MAX;
 // A limit is something that was asked for and cannot be served.
 static void report_and_exit(size_t size)
 {
+    char program_and_colon[64] = "";
     size_t limit = atomic_load(&most_bytes);
+    temporary_folders_remove();
+#ifdef __GLIBC__
+    snprintf(program_and_colon, sizeof program_and_colon, "%s: ", program_invocation_short_name);
+#endif
     if (limit == SIZE_MAX) {
-        fprintf(stderr, "out of memory (%zu more bytes were wanted)\n", size);
+        fprintf(stderr, "%sout of memory (%zu more bytes were wanted)\n", program_and_colon, size);
         _exit(EXIT_INTERNAL);
     }
-    fprintf(stderr, "the limit of memory is reached: %.0f MiB, of which %.0f are in use and %.0f more are wanted\n",
-            (double)limit / 0x1p20, (double)atomic_load(&bytes_in_use) / 0x1p20, (double)size / 0x1p20);
+    fprintf(stderr, "%sthe limit of memory is reached: %.0f MiB, of which %.0f are in use and %.0f more are wanted\n",
+            program_and_colon, (double)limit / 0x1p20, (double)atomic_load(&bytes_in_use) / 0x1p20,
+            (double)size / 0x1p20);
     _exit(EXIT_UNSUPPORTED);
 }
 
@@ -96,12 +105,20 @@ void mem_free(void *block, size_t size)
 }
 
 enum { MOST_KEPT = 1 << 30, LARGEST_KEPT = 1 << 25 };   // bytes; glibc takes no larger limit than the second
+enum { LEAST_GIVEN_BACK = 1 << 20 };
 
 void mem_keep_freed(void)
 {
 #ifdef __GLIBC__
     mallopt(M_TRIM_THRESHOLD, MOST_KEPT);
     mallopt(M_MMAP_THRESHOLD, LARGEST_KEPT);
+#endif
+}
+
+void mem_give_back_large(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, LEAST_GIVEN_BACK);
 #endif
 }
 

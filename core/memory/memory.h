@@ -19,6 +19,8 @@ size_t mem_available(void);
 // Memory that was freed stays with the process, for the next one to ask: else what is large, or last, goes back to the
 // system each time and comes again page by page.
 void mem_keep_freed(void);
+// Large blocks that are freed go back to the system at once, and leave no holes between others.
+void mem_give_back_large(void);
 // Memory that was freed goes back to the system, also what lies between blocks that are in use.
 void mem_give_back(void);
 void mem_set_out_of_memory(void (*hook)(size_t size));   // must not return

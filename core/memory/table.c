@@ -1,7 +1,7 @@
 // Linear probing from a slot chosen by the high bits of a multiplied hash (so that weak hashes spread too). A removal
 // shifts the following run back instead of leaving a tombstone: a probe always ends at the first empty slot.
-#include "core/memory/memory.h"
 #include "core/memory/table.h"
+#include "core/memory/memory.h"
 #include <assert.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 // --help, made from the option table: names in one column, help wrapped in a second one, defaults and ranges behind;
 // and the same for programs that make other pages of it.
+#include "core/text/json.h"
 #include "core/text/options.h"
 #include "core/text/text.h"
 #include <inttypes.h>
@@ -201,20 +202,18 @@ void options_add_help(struct text *page, const struct program *program, const vo
 static const char *const kinds[] = {[OPTION_FLAG] = "flag", [OPTION_INTEGER] = "integer", [OPTION_REAL] = "real",
                                     [OPTION_TEXT] = "text", [OPTION_CHOICE] = "choice",   [OPTION_LIST] = "list"};
 
+// What is not there is an empty text.
 static void add_field(struct text *out, const char *name, const char *value)
 {
-    text_printf(out, ", \"%s\": ", name);
-    text_add_json(out, value ? value : "");
+    json_add_string(out, name, value ? value : "");
 }
 
 static void add_strings(struct text *out, const char *name, const char *const *strings)
 {
-    text_printf(out, ", \"%s\": [", name);
-    for (size_t i = 0; strings && strings[i]; i++) {
-        text_add(out, i ? ", " : "");
-        text_add_json(out, strings[i]);
-    }
-    text_add(out, "]");
+    json_begin(out, name, '[');
+    for (size_t i = 0; strings && strings[i]; i++)
+        json_add_string(out, NULL, strings[i]);
+    json_end(out, ']');
 }
 
 static void describe_option(struct text *out, const struct option_spec *s, const void *defaults)
@@ -223,28 +222,29 @@ static void describe_option(struct text *out, const struct option_spec *s, const
     struct text facts = {0};
     add_range(&facts, s);
     add_default(&facts, s, defaults);
-    text_add(out, "{\"name\": ");
-    text_add_json(out, s->name);
+    json_begin(out, NULL, '{');
+    add_field(out, "name", s->name);
     add_field(out, "letter", letter);
     add_field(out, "kind", kinds[s->kind]);
     add_field(out, "metavar", s->metavar);
     add_field(out, "help", s->help);
     add_field(out, "facts", facts.count ? facts.chars + 2 : "");
     add_strings(out, "choices", s->choices);
-    text_printf(out, ", \"is_on\": %s}", is_on_by_default(s, defaults) ? "true" : "false");
+    json_add_bool(out, "is_on", is_on_by_default(s, defaults));
+    json_end(out, '}');
     text_free(&facts);
 }
 
 void options_add_description(struct text *out, const struct program *program, const void *defaults)
 {
-    text_add(out, "{\"name\": ");
-    text_add_json(out, program->name);
+    json_begin(out, NULL, '{');
+    add_field(out, "name", program->name);
     add_field(out, "version", TASO_VERSION);
     add_field(out, "usage", program->usage);
     add_field(out, "summary", program->summary);
     add_field(out, "epilog", program->epilog);
     add_strings(out, "commands", program->commands);
-    text_add(out, ", \"options\": [");
+    json_begin(out, "options", '[');
     for (const struct option_spec *s = program->options; s && s->name; s++) {
         text_add(out, s == program->options ? "\n" : ",\n");
         describe_option(out, s, defaults);

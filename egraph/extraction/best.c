@@ -130,23 +130,23 @@ static uint32_t find(struct incumbent *i, uint32_t *start, uint32_t *ret_choices
     return i->n_found;
 }
 
-bool extraction_find_best(const struct extraction_problem *p, const struct extraction_budget *budget, bool has_start,
+bool extraction_find_best(const struct extraction_problem *p, const struct extraction_budget *budget,
                           uint32_t *ret_choice, struct extraction_answer *ret_answer)
 {
     struct incumbent i;
     incumbent_init(&i, p, budget, 1);
-    uint32_t n_found = find(&i, has_start ? ret_choice : NULL, ret_choice, ret_answer);
+    uint32_t n_found = find(&i, NULL, ret_choice, ret_answer);
     incumbent_free(&i);
     return n_found > 0;
 }
 
 uint32_t extraction_find_cheapest(const struct extraction_problem *p, const struct extraction_budget *budget,
-                                  uint32_t k, uint32_t *ret_choices, double *ret_costs,
+                                  uint32_t k, uint32_t *start, uint32_t *ret_choices, double *ret_costs,
                                   struct extraction_answer *ret_answer)
 {
     struct incumbent i;
     incumbent_init(&i, p, budget, k);
-    uint32_t n_found = find(&i, NULL, ret_choices, ret_answer);
+    uint32_t n_found = find(&i, start, ret_choices, ret_answer);
     if (n_found)
         memcpy(ret_costs, i.costs, n_found * sizeof *ret_costs);
     incumbent_free(&i);

@@ -15,7 +15,8 @@ struct extraction_budget {
     uint32_t program_nodes;                  // e-nodes that one may have: larger ones are branched on; 0: no limit
     uint64_t seed;                           // of the orders
     double seconds;                          // 0: no limit
-    bool (*is_interrupted)(void *context);   // NULL: never; asked between steps
+    bool (*is_interrupted)(void *context);   // NULL: never; asked between steps,
+    bool is_prompt;                          // and while an integer program is solved, in a process of its own
     void *context;
 };
 extern const struct extraction_budget extraction_standard_budget;
@@ -32,13 +33,14 @@ struct extraction_answer {
 };
 
 // ret_choice: n_classes items, settled. False: some root cannot be built (ret_answer is untouched). Never worse than
-// greedy extraction, nor than ret_choice if `has_start` (then that is a valid selection).
-bool extraction_find_best(const struct extraction_problem *p, const struct extraction_budget *budget, bool has_start,
+// greedy extraction.
+bool extraction_find_best(const struct extraction_problem *p, const struct extraction_budget *budget,
                           uint32_t *ret_choice, struct extraction_answer *ret_answer);
-// The k cheapest selections, all different; fewer where there are no more. ret_choices: k times n_classes items,
+// The k cheapest selections, all different; fewer where there are no more. `start`: a valid selection to begin with,
+// which may be changed, and is among them unless k are cheaper; NULL: none. ret_choices: k times n_classes items,
 // ret_costs: k; cheapest first, those of equal cost in the order of being found. Gives how many; 0 as false above.
 uint32_t extraction_find_cheapest(const struct extraction_problem *p, const struct extraction_budget *budget,
-                                  uint32_t k, uint32_t *ret_choices, double *ret_costs,
+                                  uint32_t k, uint32_t *start, uint32_t *ret_choices, double *ret_costs,
                                   struct extraction_answer *ret_answer);
 const char *extraction_end_text(enum extraction_end end);
 #endif

@@ -4,6 +4,7 @@
 #include "core/system/files_used.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
+#include "core/text/json.h"
 #include "core/text/options.h"
 #include "core/text/text.h"
 #include "egraph/extraction/best.h"
@@ -77,13 +78,18 @@ static bool print_greedy(struct extracting *e, const char *name, greedy_fn *gree
     return is_possible;
 }
 
+static bool is_interrupted(void *context)
+{
+    return interrupt_requested();
+}
+
 static void print_program(struct extracting *e)
 {
     static const char *const texts[] = {"optimal", "stopped by a limit", "stopped without a selection", "infeasible",
                                         "the solver failed"};
     const struct extraction_problem *p = &e->problem;
     double bound, cost, started = clock_seconds();
-    struct ilp_question question = {.max_seconds = e->arguments->program_seconds};
+    struct ilp_question question = {.max_seconds = e->arguments->program_seconds, .is_interrupted = is_interrupted};
     question.form = components_largest(p) > 1 ? ILP_ORDERED : ILP_UNORDERED;
     if (!ilp_is_available()) {
         printf("%-18s this build was made without CBC\n", "integer program");
@@ -98,11 +104,6 @@ static void print_program(struct extracting *e)
         printf("%-18s            -  %.4f s, %s\n", "integer program", clock_seconds() - started, texts[status]);
 }
 
-static bool is_interrupted(void *context)
-{
-    return interrupt_requested();
-}
-
 static void print_best(struct extracting *e)
 {
     struct extraction_budget budget = extraction_standard_budget;
@@ -112,9 +113,10 @@ static void print_best(struct extracting *e)
     budget.seed = (uint64_t)e->arguments->seed;
     budget.seconds = e->arguments->seconds;
     budget.is_interrupted = is_interrupted;
+    budget.is_prompt = true;
     double started = clock_seconds();
-    e->n_found = extraction_find_cheapest(&e->problem, &budget, (uint32_t)e->arguments->cheapest, e->choices, e->costs,
-                                          &e->answer);
+    e->n_found = extraction_find_cheapest(&e->problem, &budget, (uint32_t)e->arguments->cheapest, NULL, e->choices,
+                                          e->costs, &e->answer);
     printf("%-18s %12.6g  %.4f s, %s, lower bound %.6g; %u nodes after reduction, %lu branches, %lu restarts\n", "best",
            a->cost, clock_seconds() - started, extraction_end_text(a->end), a->bound, a->reduced_nodes,
            (unsigned long)a->branches, (unsigned long)a->restarts);
@@ -127,19 +129,13 @@ static void print_best(struct extracting *e)
 static void add_selection(struct text *out, const struct extracting *e, uint32_t place)
 {
     const uint32_t *choice = e->choices + (size_t)place * e->problem.n_classes;
-    const char *separator = "";
-    text_add(out, place ? ",\n  {\"cost\": " : "\n  {\"cost\": ");
-    text_add_real(out, e->costs[place]);
-    text_add(out, ", \"choices\": {");
-    for (uint32_t c = 0; c < e->problem.n_classes; c++) {
-        if (choice[c] == EXTRACTION_NONE)
-            continue;
-        text_add(out, separator);
-        text_add_json(out, e->names.classes.items[c]);
-        text_add(out, ": ");
-        text_add_json(out, e->names.nodes.items[choice[c]]);
-        separator = ", ";
-    }
+    text_add(out, place ? ",\n  " : "\n  ");
+    json_begin(out, NULL, '{');
+    json_add_real(out, "cost", e->costs[place]);
+    json_begin(out, "choices", '{');
+    for (uint32_t c = 0; c < e->problem.n_classes; c++)
+        if (choice[c] != EXTRACTION_NONE)
+            json_add_string(out, e->names.classes.items[c], e->names.nodes.items[choice[c]]);
     text_add(out, "}}");
 }
 

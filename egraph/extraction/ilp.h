@@ -9,9 +9,10 @@ struct cut_list;
 struct extraction_problem;
 
 enum ilp_form {
-    ILP_UNORDERED,   // the paper's constraints (1) to (3), one for each node and child: for e-graphs without cycles
+    ILP_UNORDERED,   // the paper's constraints (1) to (3), one for each node and child: where there are no cycles
     ILP_ORDERED,     // with (4) and (5), a real order of the classes, within strongly connected components
-    ILP_SHORT,       // as ILP_UNORDERED, one constraint for each class and child: fewer and tighter
+    ILP_ORDERED_BY_INTEGERS,   // the same with integers for an order
+    ILP_SHORT,                 // as ILP_UNORDERED, one constraint for each class and child: fewer and tighter
 };
 enum ilp_status {
     ILP_OPTIMAL,
@@ -22,18 +23,19 @@ enum ilp_status {
 };
 struct ilp_question {
     enum ilp_form form;
-    int max_nodes;                      // of the solver's tree; 0: no limit
-    double max_seconds;                 // 0: no limit; results that it ends depend on the machine
-    const struct cut_list *cuts;        // (cuts.h) one row for each, which make bounds tighter; NULL: none
-    const uint32_t *start;              // a valid selection to begin with; NULL: none
-    const uint32_t *const *forbidden;   // selections that are not to be found again
-    uint32_t n_forbidden;
+    int max_nodes;                 // of the solver's tree; 0: no limit
+    double max_seconds;            // 0: no limit; results that it ends depend on the machine
+    const struct cut_list *cuts;   // (cuts.h) one row for each, which make bounds tighter; NULL: none
+    const uint32_t *start;         // a valid selection to begin with; NULL: none
+    // Whether it is to end; asked 50 times in a second, while the solver works in a copy of this process. NULL: never.
+    bool (*is_interrupted)(void *context);
+    void *context;
 };
 
 bool ilp_is_available(void);
 // ret_choice (n_classes items) is set with OPTIMAL and FEASIBLE only. Without order constraints, where the e-graph has
 // cycles, it may be no valid selection. *ret_bound: no selection costs less, as far as the solver's tolerances go;
-// -INFINITY when it knows nothing. Ctrl-C waits until it is done.
+// -INFINITY when it knows nothing. Without `is_interrupted` Ctrl-C waits until it is done.
 enum ilp_status ilp_solve(const struct extraction_problem *p, const struct ilp_question *question, uint32_t *ret_choice,
                           double *ret_bound);
 #endif

@@ -1,6 +1,8 @@
 // CBC through its C interface. Columns are the nodes by id; with order constraints the classes follow, whose values are
 // the paper's t scaled by the size of the class's component, so that epsilon becomes 1 (Tensat, Section 5.1). CBC sets
 // a handler for SIGINT of its own: the signal is held back while it runs, and comes when our handler is back.
+// What it takes for equal does not depend on the size of costs, which may be seconds: they are scaled.
+#include "core/system/apart.h"
 #include "egraph/extraction/components.h"
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/ilp.h"
@@ -9,6 +11,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 
 struct pair {
     uint32_t child, node;
@@ -21,6 +24,7 @@ struct program {
     const struct extraction_problem *problem;
     const struct ilp_question *question;
     Cbc_Model *model;
+    double scale;   // of costs in the program: a power of two
     struct row row;
     VEC(struct pair) pairs;   // of one class, by child
 };
@@ -49,11 +53,23 @@ static void add_members(struct program *p, uint32_t class_id, double factor)
         add_term(&p->row, p->problem->members.items[i], factor);
 }
 
+// The dearest node costs 2^16 or more, and less than twice that: CBC takes 1e-5 more or less for no difference.
+static double find_scale(const struct extraction_problem *p)
+{
+    double dearest = 0;
+    int exponent;
+    for (uint32_t n = 0; n < p->n_nodes; n++)
+        if (isfinite(p->nodes.items[n].cost))
+            dearest = fmax(dearest, p->nodes.items[n].cost);
+    frexp(dearest, &exponent);
+    return dearest > 0 ? ldexp(1, 17 - exponent) : 1;
+}
+
 static void add_columns(struct program *p)
 {
     char name[16];
     for (uint32_t n = 0; n < p->problem->n_nodes; n++) {
-        double cost = p->problem->nodes.items[n].cost;
+        double cost = p->problem->nodes.items[n].cost * p->scale;
         snprintf(name, sizeof name, "x%u", n);
         Cbc_addCol(p->model, name, 0, isfinite(cost) ? 1 : 0, isfinite(cost) ? cost : 0, 1, 0, NULL, NULL);
     }
@@ -117,8 +133,9 @@ static void add_children_of_class(struct program *p, uint32_t class_id)
 static void add_order(struct program *p, const uint32_t *component, const uint32_t *size)
 {
     const struct extraction_problem *e = p->problem;
+    char is_integer = p->question->form == ILP_ORDERED_BY_INTEGERS;
     for (uint32_t c = 0; c < e->n_classes; c++)
-        Cbc_addCol(p->model, "", 0, size[component[c]] - 1, 0, 0, 0, NULL, NULL);
+        Cbc_addCol(p->model, "", 0, size[component[c]] - 1, 0, is_integer, 0, NULL, NULL);
     for (uint32_t n = 0; n < e->n_nodes; n++)
         for (uint32_t i = 0; i < extraction_n_children(e, n); i++) {
             uint32_t own = e->nodes.items[n].class_id, child = extraction_children(e, n)[i];
@@ -221,19 +238,20 @@ static enum ilp_status read_answer(const struct program *p, uint32_t *ret_choice
         return ILP_INFEASIBLE;
     if (Cbc_isAbandoned(p->model) || Cbc_isInitialSolveAbandoned(p->model))
         return ILP_FAILED;
-    *ret_bound = is_proved ? Cbc_getObjValue(p->model) : Cbc_getBestPossibleObjValue(p->model);
+    *ret_bound = (is_proved ? Cbc_getObjValue(p->model) : Cbc_getBestPossibleObjValue(p->model)) / p->scale;
     if (!values)
         return ILP_STOPPED;
     read_choice(p, values, ret_choice);
     return is_proved ? ILP_OPTIMAL : ILP_FEASIBLE;
 }
 
-enum ilp_status ilp_solve(const struct extraction_problem *p, const struct ilp_question *question, uint32_t *ret_choice,
-                          double *ret_bound)
+static enum ilp_status solve(const struct extraction_problem *p, const struct ilp_question *question,
+                             uint32_t *ret_choice, double *ret_bound)
 {
-    struct program program = {.problem = p, .question = question, .model = Cbc_newModel()};
+    struct program program = {.problem = p, .question = question, .model = Cbc_newModel(),
+                              .scale = find_scale(p)};
     add_columns(&program);
-    if (question->form == ILP_ORDERED)
+    if (question->form == ILP_ORDERED || question->form == ILP_ORDERED_BY_INTEGERS)
         add_order_by_components(&program);
     add_rows(&program);
     set_limits(&program);
@@ -245,4 +263,47 @@ enum ilp_status ilp_solve(const struct extraction_problem *p, const struct ilp_q
     vec_free(&program.row.factors);
     vec_free(&program.pairs);
     return status;
+}
+
+// --- in a copy of this process ---------------------------------------------------------------------------------------
+
+struct asked {
+    const struct extraction_problem *problem;
+    const struct ilp_question *question;
+};
+struct answered {
+    enum ilp_status status;
+    double bound;
+    uint32_t choice[];
+};
+
+static void solve_in_copy(void *context, void *ret_result)
+{
+    const struct asked *asked = context;
+    struct answered *answered = ret_result;
+    answered->status = solve(asked->problem, asked->question, answered->choice, &answered->bound);
+}
+
+static enum ilp_status solve_apart(const struct extraction_problem *p, const struct ilp_question *question,
+                                   uint32_t *ret_choice, double *ret_bound)
+{
+    struct asked asked = {p, question};
+    struct apart_work work = {solve_in_copy, &asked, question->is_interrupted, question->context};
+    size_t size = sizeof(struct answered) + p->n_classes * sizeof *ret_choice;
+    struct answered *answered = mem_alloc_zero(size);
+    enum ilp_status status = ILP_STOPPED;
+    *ret_bound = -INFINITY;
+    if (apart_run(&work, answered, size)) {
+        status = answered->status;
+        *ret_bound = answered->bound;
+        memcpy(ret_choice, answered->choice, p->n_classes * sizeof *ret_choice);
+    }
+    mem_free(answered, size);
+    return status;
+}
+
+enum ilp_status ilp_solve(const struct extraction_problem *p, const struct ilp_question *question, uint32_t *ret_choice,
+                          double *ret_bound)
+{
+    return (question->is_interrupted ? solve_apart : solve)(p, question, ret_choice, ret_bound);
 }

@@ -1,8 +1,8 @@
 // Parts are found with a union-find over the classes. The combinations of what was found in the parts so far, k at
 // most, are crossed with the selections of the next one; the k cheapest of all are among those.
+#include "egraph/extraction/parts.h"
 #include "core/system/clock.h"
 #include "egraph/extraction/incumbent.h"
-#include "egraph/extraction/parts.h"
 #include <math.h>
 #include <string.h>
 
@@ -14,8 +14,9 @@ struct parts {
     struct incumbent *incumbent;
     const struct extraction_problem *problem;   // root.problem
     struct extraction_answer *answer;
-    uint32_t *head;     // [n_classes] union-find
-    uint32_t *new_id;   // [n_classes] within its part
+    uint32_t *head;       // [n_classes] union-find
+    uint32_t *new_id;     // [n_classes] within its part
+    uint32_t *cheapest;   // [n_classes] the selection to begin with
     VEC(struct part) list;
     uint32_t n_combined;
     double *costs;        // [k] of the combinations
@@ -108,6 +109,20 @@ static void add_answer(struct parts *p, const struct extraction_answer *answer)
     p->incumbent->is_out_of_time |= answer->end == EXTRACTION_OUT_OF_TIME;
 }
 
+// What the cheapest selection takes of the part. False: it is none of the reduced problem.
+static bool begin_part(const struct parts *p, const struct found *f, uint32_t *ret_start)
+{
+    double cost;
+    for (uint32_t c = 0; c < f->problem.n_classes; c++)
+        ret_start[c] = EXTRACTION_NONE;
+    for (uint32_t n = 0; n < f->problem.n_nodes; n++) {
+        uint32_t of_whole = f->node_of.items[n];
+        if (p->cheapest[p->problem->nodes.items[of_whole].class_id] == of_whole)
+            ret_start[f->problem.nodes.items[n].class_id] = n;
+    }
+    return extraction_settle(&f->problem, ret_start, &cost);
+}
+
 // `share`: of the time that is left.
 static void search_part(struct parts *p, struct found *f, double share)
 {
@@ -118,7 +133,11 @@ static void search_part(struct parts *p, struct found *f, double share)
         budget.seconds = fmax(1e-3, (p->incumbent->deadline - clock_seconds()) * share);
     f->choices = mem_new_array(uint32_t, (size_t)k * f->problem.n_classes + 1);
     f->costs = mem_new_array(double, k);
-    f->count = extraction_find_cheapest(&f->problem, &budget, k, f->choices, f->costs, &answer);
+    uint32_t *start = mem_new_array(uint32_t, f->problem.n_classes + 1);
+    bool has_start = begin_part(p, f, start);
+    f->count =
+        extraction_find_cheapest(&f->problem, &budget, k, has_start ? start : NULL, f->choices, f->costs, &answer);
+    mem_free_array(start, f->problem.n_classes + 1);
     add_answer(p, &answer);
 }
 
@@ -211,12 +230,15 @@ bool parts_search(struct incumbent *i, struct extraction_answer *answer)
     uint32_t n_classes = p.problem->n_classes;
     p.head = mem_new_array(uint32_t, n_classes + 1);
     p.new_id = mem_new_array(uint32_t, n_classes + 1);
+    p.cheapest = mem_new_array(uint32_t, n_classes + 1);
+    reduction_lower(&i->root, incumbent_choice(i, 0), p.cheapest);
     list_parts(&p);
     bool has_parts = p.list.count > 1;
     if (has_parts)
         search_and_offer(&p);
     mem_free_array(p.head, n_classes + 1);
     mem_free_array(p.new_id, n_classes + 1);
+    mem_free_array(p.cheapest, n_classes + 1);
     vec_free(&p.list);
     return has_parts;
 }

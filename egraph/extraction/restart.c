@@ -95,7 +95,10 @@ static bool solve_by_program(const struct restarting *r, const struct reduction 
     uint32_t *start = mem_new_array(uint32_t, p->n_classes + 1);
     reduction_lower(restricted, r->choice, start);
     bool has_start = extraction_settle(p, start, &cost) || extraction_greedy_dag(p, start, &cost);
-    struct ilp_question question = {ILP_SHORT, r->incumbent->budget->ilp_nodes, seconds_left(r->incumbent)};
+    const struct extraction_budget *budget = r->incumbent->budget;
+    struct ilp_question question = {ILP_SHORT, budget->ilp_nodes, seconds_left(r->incumbent)};
+    question.is_interrupted = budget->is_prompt ? budget->is_interrupted : NULL;
+    question.context = budget->context;
     question.cuts = cuts;
     question.start = has_start ? start : NULL;
     enum ilp_status status = ilp_solve(p, &question, choice, &bound);
@@ -110,7 +113,7 @@ static bool solve_by_branching(const struct restarting *r, const struct extracti
     budget.branches /= 10;
     budget.restarts = 0;
     budget.seconds = seconds_left(r->incumbent);
-    return extraction_find_best(p, &budget, false, choice, &answer);
+    return extraction_find_best(p, &budget, choice, &answer);
 }
 
 // Gives whether something cheaper was found.

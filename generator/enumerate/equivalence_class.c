@@ -165,8 +165,7 @@ static void choose_members(struct class *c)
         key_of_member(c->s, m, &r.kept.found.key);
         inputs_visit_alike(c->s->family, m->support, c->support, keep_renamed, &r);
     }
-    if (c->kept.count)
-        vec_sort(&c->kept, compare_kept);
+    vec_sort(&c->kept, compare_kept);
 }
 
 static void add_members(const struct class *c, struct findings *f)

@@ -161,19 +161,6 @@ static bool is_equal_setting(const void *owner, uint32_t id, const void *key)
     return true;
 }
 
-static const struct attribute_value *keep_attributes(struct arena *a, const struct operator* op,
-                                                     const struct attribute_value *attributes)
-{
-    int n = operator_n_attributes(op);
-    struct attribute_value *kept = arena_array(a, struct attribute_value, n + 1);
-    for (int i = 0; i < n; i++) {
-        kept[i] = attributes[i];
-        if (attributes[i].count)
-            kept[i].ints = arena_copy_array(a, attributes[i].ints, attributes[i].count);
-    }
-    return kept;
-}
-
 const struct call_setting *evaluation_cache_setting(struct evaluation_cache *c, const struct operator* op,
                                                     const struct attribute_value *attributes)
 {
@@ -184,7 +171,7 @@ const struct call_setting *evaluation_cache_setting(struct evaluation_cache *c, 
         return c->settings.items[found];
     struct call_setting *added = arena_new(&c->lasting, struct call_setting);
     *added = asked;
-    added->attributes = keep_attributes(&c->lasting, op, attributes);
+    added->attributes = attributes_copy(&c->lasting, op, attributes);
     added->number = (uint32_t)c->settings.count;
     table_insert(&c->by_setting, asked.hash, added->number);
     vec_push(&c->settings, added);

@@ -405,16 +405,22 @@ static bool make_constant(struct family_types *u, int i, char *ret_reason)
     return is_typed;
 }
 
-bool family_types_init(struct family_types *u, const struct family *family, uint64_t seed, char *ret_reason)
+const uint64_t *family_types_draw(struct arena *a, uint64_t seed)
 {
-    *u = (struct family_types){.family = family, .seed = seed};
+    struct random stream = random_seed(seed);
+    uint64_t *rows = arena_array(a, uint64_t, RANDOM_ROWS * RANDOM_ROW);
+    for (size_t i = 0; i < RANDOM_ROWS * RANDOM_ROW; i++)
+        rows[i] = random_below(&stream, FIELD_PRIME);
+    return rows;
+}
+
+bool family_types_init(struct family_types *u, const struct family *family, uint64_t seed, const uint64_t *random,
+                       char *ret_reason)
+{
+    *u = (struct family_types){.family = family, .seed = seed, .random = random};
     arena_init(&u->arena);
     arena_init(&u->draft_arena);
     definition_init(&u->draft.definition, &u->draft_arena, 0, NULL);
-    struct random stream = random_seed(seed);
-    u->random = mem_new_array(uint64_t, RANDOM_ROWS * RANDOM_ROW);
-    for (size_t i = 0; i < RANDOM_ROWS * RANDOM_ROW; i++)
-        u->random[i] = random_below(&stream, FIELD_PRIME);
     for (int i = family->n_inputs; i < family->n_leaves; i++)
         if (!make_constant(u, i, ret_reason))
             return false;
@@ -434,7 +440,6 @@ void family_types_free(struct family_types *u)
     table_free(&u->by_meaning);
     table_free(&u->by_joint);
     vec_free(&u->joint_tapes);
-    mem_free_array(u->random, RANDOM_ROWS * RANDOM_ROW);
     arena_free(&u->arena);
     arena_free(&u->draft_arena);
 }

@@ -46,7 +46,7 @@ struct family_types {
     VEC(struct meaning *) meanings;
     VEC(struct joint_tape) joint_tapes;
     struct table by_type, by_signature, by_meaning, by_joint;
-    uint64_t *random;   // RANDOM_ROWS rows of RANDOM_ROW field elements
+    const uint64_t *random;   // of family_types_draw
     struct constant {
         const struct gen_type *type;   // NULL: an input, or ill-typed
         const uint64_t *data;
@@ -81,8 +81,11 @@ struct lookup {
 };
 enum { RANDOM_ROWS = 2 * MAX_LEAVES, RANDOM_ROW = 8192 };
 
-// False: a constant is ill-typed; `ret_reason` (of 200 bytes) says why.
-bool family_types_init(struct family_types *u, const struct family *family, uint64_t seed, char *ret_reason);
+// The values of variables, RANDOM_ROWS rows of RANDOM_ROW field elements, which all families of a seed have in common.
+const uint64_t *family_types_draw(struct arena *a, uint64_t seed);
+// `random`: drawn of the same seed; kept. False: a constant is ill-typed; `ret_reason` (of 200 bytes) says why.
+bool family_types_init(struct family_types *u, const struct family *family, uint64_t seed, const uint64_t *random,
+                       char *ret_reason);
 void family_types_free(struct family_types *u);
 const struct gen_type *family_types_type(struct family_types *u, const struct type *type);   // takes the lock
 // The values of variable `row`: RANDOM_ROW of them, NULL where the universe has no such row.

@@ -10,13 +10,6 @@ static void add_byte(struct key *key, unsigned byte)
     key->bytes[key->length++] = (uint8_t)byte;
 }
 
-static void add_key(struct key *key, const struct key *part)
-{
-    assert(key->length + part->length <= KEY_LENGTH);
-    memcpy(key->bytes + key->length, part->bytes, part->length);
-    key->length = (uint8_t)(key->length + part->length);
-}
-
 static void write_tensor(const struct store *s, uint32_t tensor, struct key *key);
 
 static void write_application(const struct store *s, unsigned instance, unsigned output, const uint32_t *arguments,
@@ -34,8 +27,8 @@ static void write_application(const struct store *s, unsigned instance, unsigned
     write_tensor(s, arguments[0], &a);
     write_tensor(s, arguments[1], &b);
     bool is_ascending = key_compare(&a, &b) <= 0;
-    add_key(key, is_ascending ? &a : &b);
-    add_key(key, is_ascending ? &b : &a);
+    key_append(key, is_ascending ? &a : &b);
+    key_append(key, is_ascending ? &b : &a);
 }
 
 static void write_tensor(const struct store *s, uint32_t tensor, struct key *key)
@@ -54,6 +47,13 @@ void key_of_member(const struct store *s, const struct member *m, struct key *re
         add_byte(ret_key, m->arguments[0]);
     else
         write_application(s, m->instance, m->output, m->arguments, ret_key);
+}
+
+void key_append(struct key *key, const struct key *part)
+{
+    assert(key->length + part->length <= KEY_LENGTH);
+    memcpy(key->bytes + key->length, part->bytes, part->length);
+    key->length = (uint8_t)(key->length + part->length);
 }
 
 int key_compare(const struct key *a, const struct key *b)

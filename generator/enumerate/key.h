@@ -31,6 +31,7 @@ struct member {
 typedef bool renaming_fn(void *context, const uint8_t order[MAX_LEAVES]);
 void renamings_visit(const struct family *family, uint32_t used, renaming_fn *visit, void *context);
 void key_of_member(const struct store *s, const struct member *m, struct key *ret_key);
+void key_append(struct key *key, const struct key *part);
 int key_compare(const struct key *a, const struct key *b);
 int keys_compare(const struct key *a, const struct key *b, int n);   // of the first that differ
 uint64_t key_hash(const struct key *key);

@@ -3,6 +3,7 @@
 
 #include "core/text/text.h"
 #include "generator/output/law_text.h"
+#include "generator/output/unified.h"
 #include "generator/test/instances.h"
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +26,18 @@ void candidates_free(struct candidates *c)
 struct printed {
     struct text body, over_groups;
     struct rule_graph graph;
+    struct law_examples examples;
 };
 
-static void print_direction(const struct law *law, struct evaluation_cache *calls, struct printed *ret_printed)
+// Only the arena is shared by threads.
+static void print_direction(struct arena *a, const struct law *law, struct evaluation_cache *calls,
+                            struct printed *ret_printed)
 {
     ret_printed->graph = law->graph;
     if (!law_text_add(&ret_printed->body, law_has_one_group(law) ? &ret_printed->over_groups : NULL, law, calls))
         text_clear(&ret_printed->body);
+#pragma omp critical(examples)
+    ret_printed->examples = law_examples_make(a, &law->shapes);
 }
 
 static bool make_reverse(const struct law *law, struct evaluation_cache *calls, struct law *ret_reverse)
@@ -50,12 +56,13 @@ static bool make_reverse(const struct law *law, struct evaluation_cache *calls, 
     return shapes_test(&ret_reverse->graph, calls, EVIDENCE_DERIVED, &ret_reverse->shapes) == SHAPES_HOLD;
 }
 
-static void print_law(const struct law *law, struct evaluation_cache *calls, struct printed ret_printed[2])
+static void print_law(struct arena *a, const struct law *law, struct evaluation_cache *calls,
+                      struct printed ret_printed[2])
 {
     struct law reverse;
-    print_direction(law, calls, &ret_printed[0]);
+    print_direction(a, law, calls, &ret_printed[0]);
     if (make_reverse(law, calls, &reverse))
-        print_direction(&reverse, calls, &ret_printed[1]);
+        print_direction(a, &reverse, calls, &ret_printed[1]);
     if (ret_printed[1].body.count && strcmp(ret_printed[0].body.chars, ret_printed[1].body.chars) == 0)
         text_clear(&ret_printed[1].body);
 }
@@ -81,7 +88,8 @@ static void take_printed(struct candidates *c, const struct reduction *r, const 
                      .outputs = p->graph.n_outputs,
                      .ranks = 1u << rank_of_rule_graph(&p->graph),
                      .is_derivable = law->is_derivable,
-                     .graph = p->graph}));
+                     .graph = p->graph,
+                     .examples = p->examples}));
     text_free(&p->body);
     text_free(&p->over_groups);
 }
@@ -92,7 +100,7 @@ void candidates_add(struct candidates *c, const struct reduction *r, struct fami
     struct printed(*printed)[2] = mem_alloc_zero(n * sizeof *printed);
 #pragma omp parallel for schedule(dynamic, 4)
     for (size_t i = 0; i < n; i++)
-        print_law(&r->laws.items[i], reduction_calls(r), printed[i]);
+        print_law(c->arena, &r->laws.items[i], reduction_calls(r), printed[i]);
     for (size_t i = 0; i < n; i++) {
         counts->minimal += !r->laws.items[i].is_derivable;
         for (int direction = 0; direction < 2; direction++)
@@ -134,8 +142,7 @@ static int compare_over_groups(const void *a, const void *b)
 static void sort_and_deduplicate(struct candidates *c)
 {
     size_t n = 0;
-    if (c->rules.count)
-        vec_sort(&c->rules, compare_rules);
+    vec_sort(&c->rules, compare_rules);
     for (size_t i = 0; i < c->rules.count; i++)
         if (n == 0 || strcmp(c->rules.items[n - 1].body, c->rules.items[i].body) != 0)
             c->rules.items[n++] = c->rules.items[i];
@@ -151,8 +158,7 @@ static void join_over_groups(struct candidates *c)
     for (size_t i = 0; i < c->rules.count; i++)
         if (c->rules.items[i].over_groups)
             vec_push(&grouped, &c->rules.items[i]);
-    if (grouped.count)
-        vec_sort(&grouped, compare_over_groups);
+    vec_sort(&grouped, compare_over_groups);
     for (size_t i = 0, end; i < grouped.count; i = end) {
         for (end = i + 1; end < grouped.count; end++)
             if (strcmp(grouped.items[i]->over_groups, grouped.items[end]->over_groups) != 0)
@@ -215,6 +221,8 @@ void candidates_finish(struct candidates *c)
     join_over_groups(c);
     sort_and_deduplicate(c);
     drop_instances(c);
+    unified_add(c);
+    sort_and_deduplicate(c);
 }
 
 // --- printing --------------------------------------------------------------------------------------------------------
@@ -231,8 +239,11 @@ static void print_rule(struct text *out, const struct candidate_rule *r)
     uint64_t hash = hash_string(r->body);
     text_printf(out, "(rule %s-%s-%012llx%s", root_name(&r->graph, r->graph.source[0]),
                 root_name(&r->graph, r->graph.target[0]), (unsigned long long)(hash >> 16), r->body);
-    text_printf(out, "\n  (proof (generated (family %s) (operators %d %d)%s)))\n", r->family, r->operators[0],
-                r->operators[1], r->is_derivable ? " derivable" : "");
+    text_printf(out, "\n  (proof (generated (family %s) (operators %d %d)", r->family, r->operators[0],
+                r->operators[1]);
+    if (r->n_unified)
+        text_printf(out, " (of %zu)", r->n_unified);
+    text_add(out, r->is_derivable ? " derivable)))\n" : ")))\n");
 }
 
 void candidates_print(struct text *out, const struct candidates *c, bool only_minimal)

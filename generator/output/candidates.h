@@ -1,7 +1,7 @@
 // The substitutions of all families as rules: texts without duplicates, sorted.
 #ifndef GENERATOR_OUTPUT_CANDIDATES_H
 #define GENERATOR_OUTPUT_CANDIDATES_H
-#include "generator/reduce/reduce.h"
+#include "generator/output/law_examples.h"
 
 struct candidate_rule {
     const char *body;          // (source ...) (target ...) (where ...)
@@ -10,7 +10,9 @@ struct candidate_rule {
     uint8_t operators[2], outputs;
     uint32_t ranks;   // bit r: seen where the variable of highest rank had rank r
     bool is_derivable;
-    struct rule_graph graph;   // for other formats
+    size_t n_unified;               // of how many rules it was made (unified.h); 0: it was found
+    struct rule_graph graph;        // for other formats; of what was made of several, that of one
+    struct law_examples examples;   // likewise
 };
 struct family_counts {
     const char *family;
@@ -29,7 +31,8 @@ void candidates_init(struct candidates *c, struct arena *arena);
 void candidates_free(struct candidates *c);
 // Both directions of every law, as far as they are rules and differ.
 void candidates_add(struct candidates *c, const struct reduction *r, struct family_counts *counts);
-// Sorts, removes duplicates, joins rules that differ in the groups of convolutions only.
+// Sorts, removes duplicates, joins rules that differ in the groups of convolutions only, and adds what is made of those
+// that differ in attributes.
 void candidates_finish(struct candidates *c);
 // Adds the rules' text; only those that no other derives, or all.
 void candidates_print(struct text *out, const struct candidates *c, bool only_minimal);

@@ -230,6 +230,5 @@ static int compare_parts(const void *a, const void *b)
 
 void checkpoint_list_sort(checkpoint_list *parts)
 {
-    if (parts->count)
-        vec_sort(parts, compare_parts);
+    vec_sort(parts, compare_parts);
 }

@@ -288,7 +288,7 @@ bool export_pb_write(const char *path, const struct candidates *c, struct error 
         return true;
     for (size_t i = 0; i < c->rules.count; i++) {
         message rule = {0};
-        if (put_rule(&rule, &c->rules.items[i].graph))
+        if (c->rules.items[i].n_unified == 0 && put_rule(&rule, &c->rules.items[i].graph))
             put_message(&all, 1, &rule);
         else
             vec_free(&rule);

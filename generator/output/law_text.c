@@ -18,7 +18,7 @@ struct printing {
     bool is_group_variable;
 };
 
-static const char *name_of_variable(int v)
+const char *law_text_variable(int v)
 {
     static const char *const names[MAX_RULE_VARIABLES] = {"x", "y", "z", "w", "v", "u", "t", "s",
                                                           "r", "q", "p", "o", "n", "m", "l", "k"};
@@ -44,7 +44,7 @@ static bool is_variable_place(const struct printing *p, int i)
 
 static void add_dim(const struct printing *p, int place)
 {
-    text_printf(p->out, " (dim ?%s %d)", name_of_variable(p->s->places[place].owner), p->s->places[place].entry);
+    text_printf(p->out, " (dim ?%s %d)", law_text_variable(p->s->places[place].owner), p->s->places[place].entry);
 }
 
 static void add_size(const struct printing *p, int place)
@@ -152,7 +152,7 @@ static void add_head(const struct printing *p, const struct application *a, int 
 static void add_term(const struct printing *p, reference r)
 {
     if (reference_is_variable(r)) {
-        text_printf(p->out, "?%s", name_of_variable(r));
+        text_printf(p->out, "?%s", law_text_variable(r));
         return;
     }
     struct application a = {.kind = SIZE_OF_CONSTANT, .owner = r - RULE_GRAPH_CONSTANT};
@@ -207,11 +207,11 @@ static void add_conditions_on(const struct printing *p, int variable, bool *has_
 {
     const struct variable_type *type = &p->sk->variables[variable];
     add_condition(p, has_condition);
-    text_printf(p->out, " (rank ?%s) %d)", name_of_variable(variable), type->rank);
+    text_printf(p->out, " (rank ?%s) %d)", law_text_variable(variable), type->rank);
     for (int axis = 0; axis < type->rank; axis++)
         if (type->dim[axis] == 1) {
             add_condition(p, has_condition);
-            text_printf(p->out, " (dim ?%s %d) 1)", name_of_variable(variable), axis);
+            text_printf(p->out, " (dim ?%s %d) 1)", law_text_variable(variable), axis);
         }
 }
 
@@ -223,7 +223,8 @@ static void add_conditions(const struct printing *p)
             add_conditions_on(p, v, &has_condition);
     for (int i = 0; i < p->s->n; i++) {
         const struct size_place *place = &p->s->places[i];
-        if (!p->s->needs_condition[i] || place->kind != SIZE_OF_VARIABLE)
+        bool is_said = place->base == 1 && has_rank_of_its_own(p, place->owner);
+        if (!p->s->needs_condition[i] || place->kind != SIZE_OF_VARIABLE || is_said)
             continue;
         add_condition(p, &has_condition);
         add_dim(p, i);

@@ -12,4 +12,5 @@ bool law_has_one_group(const struct law *law);
 // with the group of convolutions a variable too, which only makes sense where they all have one value. False: the rule
 // has more variables or outputs than a rule can have.
 bool law_text_add(struct text *out, struct text *over_groups, const struct law *law, struct evaluation_cache *calls);
+const char *law_text_variable(int variable);   // the name that it has for a tensor, without the sigil
 #endif

@@ -226,8 +226,7 @@ static void judge_candidates(struct joining *j, uint64_t *ret_pruned)
     lookup_init(&l, j->r->universe);
     for (size_t i = 0; i < j->candidates.count; i++)
         j->candidates.items[i].n_nodes = count_all_nodes(j, &j->candidates.items[i]);
-    if (j->candidates.count)
-        vec_sort(&j->candidates, compare_candidates);
+    vec_sort(&j->candidates, compare_candidates);
     for (size_t i = 0; i < j->candidates.count && !interrupt_requested(); i++)
         judge_candidate(j, &l, &j->candidates.items[i], ret_pruned);
     lookup_free(&l);
@@ -265,8 +264,7 @@ void join_find_laws(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint6
     for (uint32_t i = 0; i < j.known.targets.count && !interrupt_requested(); i++)
         if (is_identity(j.known.classes.items[j.known.targets.items[i].renamed_class].order))
             pair_target(&j, i);
-    if (j.best.count)
-        vec_sort(&j.best, compare_renamed_classes);
+    vec_sort(&j.best, compare_renamed_classes);
     for (size_t i = 0; i < j.best.count && !interrupt_requested(); i++)
         join_sources(&j, &j.best.items[i]);
     *ret_pairs = j.candidates.count;

@@ -334,8 +334,7 @@ static void find_open_classes(struct reduction *r, int level, open_list *ret_ope
             vec_push(ret_open, ((struct open_class){class, first[0].level + first[1].level, &first[1]}));
     }
     mem_free(is_open, n * sizeof *is_open);
-    if (ret_open->count)
-        vec_sort(ret_open, compare_open);
+    vec_sort(ret_open, compare_open);
 }
 
 // --- laws that others derive -----------------------------------------------------------------------------------------

@@ -108,13 +108,6 @@ void rule_graph_key(const struct rule_graph *sk, reference root, struct key *ret
     write_key(sk, root, ret_key);
 }
 
-static void append_key(struct key *key, const struct key *part)
-{
-    assert(key->length + part->length <= KEY_LENGTH);
-    memcpy(key->bytes + key->length, part->bytes, part->length);
-    key->length = (uint8_t)(key->length + part->length);
-}
-
 void rule_graph_term(const struct rule_graph *sk, reference root, const uint8_t *leaf_of, struct key *ret_key)
 {
     *ret_key = (struct key){.length = 1};
@@ -128,8 +121,8 @@ void rule_graph_term(const struct rule_graph *sk, reference root, const uint8_t 
         rule_graph_term(sk, n->inputs[i], leaf_of, &parts[i]);
     bool is_swapped = sk->family->instances[n->instance].is_commutative && key_compare(&parts[0], &parts[1]) > 0;
     *ret_key = (struct key){2, {(uint8_t)(KEY_NODE + reference_output(root)), (uint8_t)n->instance}};
-    append_key(ret_key, &parts[is_swapped]);
-    append_key(ret_key, &parts[!is_swapped]);
+    key_append(ret_key, &parts[is_swapped]);
+    key_append(ret_key, &parts[!is_swapped]);
 }
 
 // --- reaching --------------------------------------------------------------------------------------------------------

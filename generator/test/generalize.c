@@ -5,8 +5,8 @@
 #include "generator/test/verdict_cache.h"
 #include <string.h>
 
-enum { MAX_VALUES_TO_TRY = 6 };
-// Values to try for attributes of these roles, beside those of the rule.
+enum { MAX_VALUES_TO_TRY = 8 };
+// Values to try for attributes of these roles, beside those of the rule: of windows on images, then on rows.
 static const struct values_to_try {
     enum attribute_role role;
     int n;
@@ -15,15 +15,23 @@ static const struct values_to_try {
         int64_t ints[4];
     } values[MAX_VALUES_TO_TRY];
 } tables[] = {
-    {ROLE_STRIDE, 4, {{2, {1, 1}}, {2, {2, 2}}, {2, {2, 1}}, {2, {1, 3}}}},
+    {ROLE_STRIDE, 7, {{2, {1, 1}}, {2, {2, 2}}, {2, {2, 1}}, {2, {1, 3}}, {1, {1}}, {1, {2}}, {1, {3}}}},
     {ROLE_WINDOW_PADS,
-     5,
-     {{4, {0, 0, 0, 0}}, {4, {1, 1, 1, 1}}, {4, {0, 1, 2, 0}}, {4, {1, 0, 1, 0}}, {4, {0, 2, 0, 1}}}},
-    {ROLE_DILATION, 3, {{2, {1, 1}}, {2, {2, 2}}, {2, {1, 2}}}},
+     8,
+     {{4, {0, 0, 0, 0}},
+      {4, {1, 1, 1, 1}},
+      {4, {0, 1, 2, 0}},
+      {4, {1, 0, 1, 0}},
+      {4, {0, 2, 0, 1}},
+      {2, {0, 0}},
+      {2, {1, 1}},
+      {2, {2, 0}}}},
+    {ROLE_DILATION, 5, {{2, {1, 1}}, {2, {2, 2}}, {2, {1, 2}}, {1, {1}}, {1, {2}}}},
     {ROLE_ACTIVATION, 2, {{1, {0}}, {1, {1}}}},
     {ROLE_PADDING, 2, {{1, {0}}, {1, {1}}}},
     {ROLE_AXIS, 4, {{1, {0}}, {1, {1}}, {1, {2}}, {1, {3}}}},
-    {ROLE_KERNEL, 3, {{2, {3, 3}}, {2, {2, 2}}, {2, {3, 2}}}},
+    {ROLE_KERNEL, 5, {{2, {3, 3}}, {2, {2, 2}}, {2, {3, 2}}, {1, {3}}, {1, {2}}}},
+    {ROLE_PART_SIZES, 4, {{2, {1, 4}}, {2, {4, 1}}, {3, {1, 2, 2}}, {3, {3, 1, 1}}}},
     {ROLE_SHAPE, 6, {{2, {3, 4}}, {1, {12}}, {2, {4, 3}}, {3, {2, 3, 2}}, {3, {5, 3, 4}}, {2, {7, 4}}}},
 };
 
@@ -81,10 +89,10 @@ static bool is_size_place(const struct shapes *s, int node, int attribute)
     return false;
 }
 
-// Sizes that types decide stay sizes, but for whole shapes.
+// Sizes that types decide stay sizes, but for whole shapes and cuts.
 static bool may_be_variable(const struct generalizing *g, int node, int attribute, enum attribute_role role)
 {
-    return table_of(role) && (role == ROLE_SHAPE || !is_size_place(g->s, node, attribute));
+    return table_of(role) && (role == ROLE_SHAPE || role == ROLE_PART_SIZES || !is_size_place(g->s, node, attribute));
 }
 
 static void find_places(struct generalizing *g)

@@ -187,6 +187,26 @@ static uint64_t places_before_axis(const struct shapes *s, int axis)
     return set;
 }
 
+// All but the ones of shapes, which only fill up the rank.
+static uint64_t places_that_count(const struct shapes *s)
+{
+    uint64_t set = 0;
+    for (int i = 0; i < s->n; i++)
+        if (s->places[i].kind != SIZE_OF_ATTRIBUTE || s->places[i].base > 1)
+            set |= UINT64_C(1) << i;
+    return set;
+}
+
+// All but single entries, which may be repeated.
+static uint64_t places_above_one(const struct shapes *s)
+{
+    uint64_t set = 0;
+    for (int i = 0; i < s->n; i++)
+        if (s->places[i].base > 1)
+            set |= UINT64_C(1) << i;
+    return set;
+}
+
 // A set of places that may change, with the place; 0: none is found.
 static uint64_t find_set(const struct changing *c, int place, int64_t *ret_value)
 {
@@ -203,7 +223,9 @@ static uint64_t find_set(const struct changing *c, int place, int64_t *ret_value
                  {places_like(s, place), base + 2},
                  {places_like(s, place), 2 * base},
                  {places_before_axis(s, 2) | own, 0},
-                 {all, 0}};
+                 {all, 0},
+                 {places_that_count(s) | own, 0},
+                 {places_above_one(s) | own, 0}};
     for (size_t i = 0; i < sizeof tries / sizeof *tries; i++)
         if (judge_change(c, tries[i].set, tries[i].value) == VERDICT_EQUAL) {
             *ret_value = tries[i].value;

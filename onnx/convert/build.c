@@ -438,6 +438,7 @@ bool common_shape(struct conversion *c, const struct type *a, const struct type 
     for (int i = 0; i < rank; i++) {
         int64_t x = i < rank - a->rank ? 1 : a->dim[i - (rank - a->rank)];
         int64_t y = i < rank - b->rank ? 1 : b->dim[i - (rank - b->rank)];
+        c->is_unfit |= x != y && x != 1 && y != 1;
         if (x != y && x != 1 && y != 1)
             return cannot(c, "the shapes cannot be broadcast to one");
         dim[i] = x == 1 ? y : x;

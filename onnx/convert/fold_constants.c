@@ -109,6 +109,22 @@ bool folding_has_room(const struct importer *im, int64_t n_elements)
     return n_elements <= limit && n_elements <= FOLD_LIMITS_IN_SUM * limit - im->folded_elements;
 }
 
+// A small constant may be the sum of a large one.
+bool folding_has_room_for(const struct importer *im, const struct graph *g, tensor_id tensor)
+{
+    struct folding f = {.graph = g};
+    int64_t n_elements = 0, most = FOLD_LIMITS_IN_SUM * im->options->fold_limit;
+    collect_ancestors(&f, g->tensors.items[tensor].producer);
+    for (size_t i = 0; i < f.ancestors.count && n_elements <= most; i++) {
+        const struct node *n = &g->nodes.items[f.ancestors.items[i].node];
+        for (uint32_t j = 0; n->op->id != OP_WEIGHT && j < n->n_outputs; j++)
+            n_elements += type_elements(graph_type(g, n->first_output + j));
+    }
+    vec_free(&f.ancestors);
+    table_free(&f.by_node);
+    return n_elements <= most;
+}
+
 const void *evaluate_constant(struct imported_model *m, const struct graph *g, tensor_id tensor,
                               struct arena *arena_of_result)
 {

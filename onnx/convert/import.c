@@ -1,5 +1,5 @@
 // The importer: inputs and initializers become leaves, then each node, in the model's order, goes through its row of
-// the table of converters (converters.def). What has no row, or is refused, becomes an opaque node. Nodes whose inputs
+// the table of operators (operators.def). What has no row, or is refused, becomes an opaque node. Nodes whose inputs
 // are all weights are computed at once, up to the limit.
 #include "onnx/convert/import.h"
 
@@ -220,7 +220,8 @@ static bool fold_outputs(struct importer *im, struct conversion *c, struct graph
         if (c->outputs[i] == NO_TENSOR)
             continue;
         types[i] = *type_of(c, c->outputs[i]);
-        if (!(data[i] = evaluate_constant(m, &m->graph, c->outputs[i], &m->arena)))
+        if (!folding_has_room_for(im, &m->graph, c->outputs[i]) ||
+            !(data[i] = evaluate_constant(m, &m->graph, c->outputs[i], &m->arena)))
             return false;
     }
     import_take_back(im, mark);
@@ -360,6 +361,8 @@ static void import_node(struct importer *im, uint32_t index)
         struct type *types = arena_array(&im->scratch, struct type, c.n_outputs + 1);
         import_infer_types(im, &c, types);
         import_opaque(im, &c, types);
+        if (c.is_unfit)
+            vec_push(&im->unfit, index);
     }
     import_define_outputs(im, &c);
     arena_release(&im->scratch, mark);
@@ -424,6 +427,7 @@ void importer_free(struct importer *im)
     vec_free(&im->symbols);
     vec_free(&im->is_constant);
     vec_free(&im->known);
+    vec_free(&im->unfit);
     table_free(&im->scalars);
     names_free(im);
 }

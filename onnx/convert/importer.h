@@ -26,6 +26,7 @@ struct importer {
     struct table scalars;               // weights of rank 0 that were made here, by type and value: index of the weight
     size_t n_weights_noted;             // as far as that table knows them
     int64_t folded_elements;            // computed so far
+    VEC(uint32_t) unfit;                // nodes whose operands have shapes that do not go together: they fail
     struct arena scratch;               // of one node's conversion
     // Of a model with symbols, which is imported at several bindings in lockstep (lockstep.h).
     const struct importer *peers;         // all of them, N_PROBES, this one among them; NULL: none
@@ -79,6 +80,8 @@ struct imported_weight *weight_of(const struct imported_model *m, tensor_id tens
 // --- fold_constants.c ------------------------------------------------------------------------------------------------
 // May a constant of so many elements still be computed at import?
 bool folding_has_room(const struct importer *im, int64_t n_elements);
+// The same of all that the tensor is computed of.
+bool folding_has_room_for(const struct importer *im, const struct graph *g, tensor_id tensor);
 // The value of a tensor that depends on weights only, computed: elements in the arena (or the model's, of a weight as
 // it is), or NULL when it cannot be.
 const void *evaluate_constant(struct imported_model *m, const struct graph *g, tensor_id tensor,

@@ -8,6 +8,7 @@
 #include "onnx/convert/lockstep.h"
 
 #include "core/text/error.h"
+#include "operators/traits.h"
 
 #include <string.h>
 
@@ -151,6 +152,40 @@ static bool cuts_fixed_axes(const struct lockstep *l, node_id n)
     return true;
 }
 
+static int64_t window_size(const struct lockstep *l, int k, node_id n, int axis)
+{
+    const struct graph *g = graph_of(l, k);
+    const struct node *node = &g->nodes.items[n];
+    return operator_pools(node->op) ? node->attributes[operator_find_role(node->op, ROLE_KERNEL)].ints[axis]
+                                    : graph_type(g, graph_inputs(g, n)[1])->dim[2 + axis];
+}
+
+static void derive_places(struct lockstep *l, node_id n, int axis)
+{
+    const struct graph *g = graph_of(l, 0);
+    const struct node *node = &g->nodes.items[n];
+    const struct attribute_value *a = node->attributes;
+    const int64_t *pad = a[operator_find_role(node->op, ROLE_WINDOW_PADS)].ints;
+    int64_t at[N_PROBES], stride = a[operator_find_role(node->op, ROLE_STRIDE)].ints[axis];
+    int64_t dilation = a[operator_find_role(node->op, ROLE_DILATION)].ints[axis], size = window_size(l, 0, n, axis);
+    for (int k = 0; k < N_PROBES; k++) {
+        at[k] = graph_type(graph_of(l, k), graph_inputs(graph_of(l, k), n)[0])->dim[2 + axis];
+        if (window_size(l, k, n, axis) != size)
+            return;
+    }
+    int n_axes = graph_type(g, graph_inputs(g, n)[0])->rank - 2;
+    int64_t room = pad[axis] + pad[n_axes + axis] - ((size - 1) * dilation + 1);
+    sizes_add_quotient(l->sizes, at, room + stride, stride);
+}
+
+// A window goes on by its stride as long as there is room: what it makes has (image + room) / stride + 1 places.
+static void derive_sizes(struct lockstep *l, node_id n)
+{
+    const struct graph *g = graph_of(l, 0);
+    for (int i = 2; operator_has_windows(g->nodes.items[n].op) && i < graph_type(g, graph_inputs(g, n)[0])->rank; i++)
+        derive_places(l, n, i - 2);
+}
+
 static bool is_same_node(struct lockstep *l, node_id n)
 {
     const struct node *first = &graph_of(l, 0)->nodes.items[n];
@@ -162,6 +197,7 @@ static bool is_same_node(struct lockstep *l, node_id n)
     for (int i = 0; i < operator_n_attributes(first->op); i++)
         if (!is_same_attribute(l, n, i))
             return false;
+    derive_sizes(l, n);
     for (uint32_t i = 0; i < first->n_outputs; i++)
         if (!have_one_type(l, first->first_output + i))
             return false;
@@ -297,6 +333,17 @@ static void note_types(struct lockstep *l)
     l->is_typed = true;
 }
 
+// What is no operator of the graph may still have a type that known sizes tell, as what is resized to them.
+static void note_inferred_types(struct lockstep *l)
+{
+    l->is_typed = true;
+    for (int k = 0; k < N_PROBES; k++) {
+        import_infer_types(&l->importers[k], &l->c[k], l->types[k]);
+        for (uint32_t i = 0; i < l->c[k].n_outputs; i++)
+            l->is_typed = l->is_typed && type_is_known(&l->types[k][i]);
+    }
+}
+
 static void note_values(struct lockstep *l)
 {
     const struct type *t = type_of(&l->c[0], l->c[0].outputs[0]);
@@ -352,7 +399,8 @@ static void agree_on_types(struct lockstep *l)
             is_known = is_known && type_is_known(types[k]);
         }
         enum dtype dtype = types[0]->dtype;
-        if (is_known && are_one_type(l, types, &fits) && fits && !may_end_before_start(l, types))
+        if (is_known && !l->is_denied[l->c[0].index] && are_one_type(l, types, &fits) && fits &&
+            !may_end_before_start(l, types))
             continue;
         for (int k = 0; k < N_PROBES; k++)
             l->types[k][i] =
@@ -401,6 +449,20 @@ static const char *symbols_of_inputs(const struct lockstep *l)
     return text;
 }
 
+// A size that is a quotient, say, as that of an image after a pooling.
+static bool makes_odd_sizes(struct lockstep *l)
+{
+    for (uint32_t i = 0; l->is_typed && i < l->c[0].n_outputs; i++) {
+        const struct type *types[N_PROBES];
+        bool fits = true;
+        for (int k = 0; k < N_PROBES; k++)
+            types[k] = &l->types[k][i];
+        if (type_is_known(types[0]) && are_one_type(l, types, &fits) && !fits)
+            return true;
+    }
+    return false;
+}
+
 static void keep_opaque(struct lockstep *l, uint32_t index)
 {
     bool is_known = l->values[0][0] != NULL;
@@ -412,10 +474,13 @@ static void keep_opaque(struct lockstep *l, uint32_t index)
         if (!l->is_typed)
             import_infer_types(&l->importers[k], &l->c[k], l->types[k]);
     }
-    agree_on_types(l);
     const char *symbols = symbols_of_inputs(l);
+    const char *reason = is_known             ? "it computes with sizes"
+                         : makes_odd_sizes(l) ? "a size that it makes is no sum and no product of symbols"
+                                              : "what it does depends on sizes";
+    agree_on_types(l);
     for (int k = 0; k < N_PROBES; k++) {
-        cannot(&l->c[k], is_known ? "it computes with sizes" : "what it does depends on sizes");
+        cannot(&l->c[k], "%s", reason);
         import_opaque(&l->importers[k], &l->c[k], l->types[k]);
         vec_last(&l->models[k]->opaques).is_kept_for_sizes = !is_known;
         vec_last(&l->models[k]->opaques).symbols = symbols;
@@ -443,6 +508,7 @@ static void begin_node(struct lockstep *l, uint32_t index)
     l->n_weights = l->models[0]->weights.count;
     l->is_typed = false;
     for (int k = 0; k < N_PROBES; k++) {
+        l->c[k] = (struct conversion){0};
         l->types[k] = arena_array(&l->importers[k].scratch, struct type, n + 1);
         l->values[k] = arena_array(&l->importers[k].scratch, const void *, n + 1);
         memset(l->values[k], 0, (n + 1) * sizeof *l->values[k]);
@@ -456,7 +522,7 @@ static void import_node_everywhere(struct lockstep *l, uint32_t index)
     for (int k = 0; k < N_PROBES; k++)
         marks[k] = arena_mark(&l->importers[k].scratch);
     begin_node(l, index);
-    for (int how = WITH_VALUES; !is_done && how < N_ATTEMPTS; how++) {
+    for (int how = WITH_VALUES; !is_done && !l->is_denied[index] && how < N_ATTEMPTS; how++) {
         bool is_converted = convert_all(l, index, (enum attempt)how);
         is_done = is_converted && is_same_everywhere(l);
         if (is_done)
@@ -465,6 +531,8 @@ static void import_node_everywhere(struct lockstep *l, uint32_t index)
             note_types(l);
         if (is_converted && how == WITH_VALUES)
             note_values(l);
+        if (!is_converted && how == WITH_VALUES && l->n_values > 0)
+            note_inferred_types(l);
         take_back_all(l);
         if (l->values[0][0] || (how == WITHOUT_FOLDING && !reads_values(l)))
             break;

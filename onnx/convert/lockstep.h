@@ -16,6 +16,7 @@ struct lockstep {
     struct type *types[N_PROBES];
     const void **values[N_PROBES];   // of the node's outputs, where an attempt made them known; NULL: it did not
     size_t n_opaque;                 // nodes that are kept though they compute with no shapes
+    const bool *is_denied;           // by node: it is kept, and nothing is known of what it makes
 };
 
 static inline const struct graph *graph_of(const struct lockstep *l, int k)
@@ -26,6 +27,15 @@ static inline const struct graph *graph_of(const struct lockstep *l, int k)
 // --- lockstep.c ------------------------------------------------------------------------------------------------------
 bool import_everywhere(struct lockstep *l);                                   // into all models
 const void *lockstep_weight(const struct lockstep *l, int k, size_t index);   // its elements; NULL: there are none
+
+// --- trials.c --------------------------------------------------------------------------------------------------------
+// Are there nodes that are something else at other bindings than the probes? They are added to the denied ones.
+bool find_unknown_elsewhere(struct lockstep *l, bool *is_denied);
+
+// --- units.c ---------------------------------------------------------------------------------------------------------
+// Of each symbol a number that divides all sizes at which the model has results; mostly one.
+void find_units(const struct imported_model *named, struct onnx_file *file, const struct import_options *options,
+                int64_t *ret_units);
 
 // --- shape_arithmetic.c ----------------------------------------------------------------------------------------------
 // Is what the node at hand makes of known values the same function of the symbols at all bindings?

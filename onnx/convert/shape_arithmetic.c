@@ -1,5 +1,5 @@
 // Arithmetic of shapes that is one function of all sizes. Comparisons are such where they are decided for all sizes,
-// and quotients where nothing is left over.
+// and quotients where nothing is left over, or by a number.
 #include "onnx/convert/lockstep.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static int64_t entries_of_inputs(const struct lockstep *l)
     return n;
 }
 
-// Sums of sizes, and products: no more is taken away than what there is at sizes of one.
+// Sums of sizes, products and quotients: no more is taken away than what there is at sizes of one.
 bool is_never_negative(struct lockstep *l, const int64_t *at)
 {
     struct size_form form;
@@ -76,6 +76,19 @@ static bool comparison_is_decided(struct lockstep *l, int64_t entry)
            (is_constantly_negative(y) && is_never_negative(l, x));
 }
 
+// By a number above zero, of what is not below it: there ONNX rounds down, too.
+static bool quotient_is_known(struct lockstep *l, int64_t entry)
+{
+    int64_t x[N_PROBES], y[N_PROBES];
+    for (int k = 0; k < N_PROBES; k++)
+        if (!known_entry(l, k, 0, entry, &x[k]) || !known_entry(l, k, 1, entry, &y[k]) || y[k] != y[0] || y[0] < 1)
+            return false;
+    if (is_never_negative(l, x))
+        sizes_add_quotient(l->sizes, x, 0, y[0]);
+    return is_never_negative(l, x);
+}
+
+// Nothing is left over.
 static bool quotient_is_exact(struct lockstep *l, int64_t entry)
 {
     for (int k = 0; k < N_PROBES; k++) {
@@ -84,6 +97,11 @@ static bool quotient_is_exact(struct lockstep *l, int64_t entry)
             return false;
     }
     return true;
+}
+
+static bool quotient_is_function(struct lockstep *l, int64_t entry)
+{
+    return quotient_is_exact(l, entry) || quotient_is_known(l, entry);
 }
 
 static const void *known_value(const struct lockstep *l, int k, uint32_t i, size_t *ret_bytes)
@@ -135,6 +153,6 @@ bool is_arithmetic_of_shapes(struct lockstep *l)
         return false;
     return is_one_of(places, name) || (is_one_of(told_places, name) && has_fixed_places(l)) ||
            (is_one_of(arithmetic, name) && makes_integers(l)) ||
-           (onnx_string_is(name, "Div") && holds_for_entries(l, quotient_is_exact)) ||
+           (onnx_string_is(name, "Div") && holds_for_entries(l, quotient_is_function)) ||
            (onnx_string_is(name, "Equal") && holds_for_entries(l, comparison_is_decided));
 }

@@ -10,35 +10,20 @@
 
 #define N_RANGES 3
 #define SMALL_PROBE 2   // the least sizes; that of the first symbol has many divisors
-#define MOST_SHIFTS 12
+#define MOST_ATTEMPTS 12
 
 static const int64_t ranges[N_RANGES][N_PROBES] = {
     {211, 150, 96, 331, 5003}, {101, 70, 32, 83, 397}, {13, 10, 8, 11, 29}};
 
-static bool is_prime(int64_t n)
+static void choose_probes(struct sizes *s, size_t n_symbols, int range, const int64_t *units, const int64_t *first)
 {
-    for (int64_t d = 2; d * d <= n; d++)
-        if (n % d == 0)
-            return false;
-    return true;
-}
-
-// At the first probe symbols are different primes, later ones where others are not told apart from the model's numbers.
-static void choose_probes(struct sizes *s, size_t n_symbols, int range, int shift)
-{
-    int64_t prime = ranges[range][0];
-    for (int skipped = 0; skipped < shift; skipped++)
-        do
-            prime++;
-        while (!is_prime(prime));
     for (size_t i = 0; i < n_symbols; i++) {
-        int64_t at[N_PROBES] = {prime};
+        int64_t at[N_PROBES] = {first[i]};
         for (int k = 1; k < N_PROBES; k++)
-            at[k] = ranges[range][k] + (int64_t)i * (k + (k == 2));
-        sizes_add_symbol(s, at);
-        do
-            prime++;
-        while (!is_prime(prime));
+            at[k] = ranges[range][k] + (int64_t)i * (k < 3 ? k + (k == 2) : ranges[range][k] / 13);
+        for (int k = 1; k < N_PROBES; k++)
+            at[k] = (at[k] + units[i] - 1) / units[i] * units[i];
+        sizes_add_symbol(s, units[i], at);
     }
 }
 
@@ -53,48 +38,73 @@ static void free_all(struct lockstep *l, struct imported_model *models, int firs
     }
 }
 
-// At one range of sizes: the model of the first probe. Its symbols are given.
-static bool import_at(struct imported_model *ret_model, const struct imported_model *named, int range, int shift,
-                      struct onnx_file *file, const struct import_options *options, size_t *ret_opaque,
-                      struct error *error)
+// One attempt: at which sizes, and what came of it.
+struct attempt {
+    const struct imported_model *named;   // has the symbols
+    struct onnx_file *file;
+    const struct import_options *options;
+    int range;
+    int64_t units[MAX_SYMBOLS];
+    int64_t first[MAX_SYMBOLS];   // sizes at the first probe
+    bool *is_denied;              // by node; may become more
+    size_t n_opaque;
+    bool is_told_apart, is_true_elsewhere;
+};
+
+// After what was seen at sizes which are not told apart, or of the symbols alone.
+static bool choose_first(struct attempt *a, const struct sizes *seen, int n_attempts)
 {
-    struct lockstep l = {0};
+    return sizes_find_first_probe(seen, ranges[a->range][0] + n_attempts, a->first);
+}
+
+// The model of the first probe.
+static bool import_at(struct imported_model *ret_model, struct attempt *a)
+{
+    struct lockstep l = {.is_denied = a->is_denied, .sizes = &ret_model->sizes};
+    struct error ignored = {0};
     struct imported_model others[N_PROBES];
     for (int k = 0; k < N_PROBES; k++) {
         l.models[k] = k == 0 ? ret_model : &others[k];
-        importer_init(&l.importers[k], l.models[k], file, options, error);
+        importer_init(&l.importers[k], l.models[k], a->file, a->options, &ignored);
         l.importers[k].peers = l.importers;
         l.importers[k].named = ret_model;
         l.importers[k].probe = k;
     }
-    for (size_t i = 0; i < named->symbols.count; i++) {
-        struct imported_symbol symbol = named->symbols.items[i];
+    for (size_t i = 0; i < a->named->symbols.count; i++) {
+        struct imported_symbol symbol = a->named->symbols.items[i];
         symbol.name = arena_string(&ret_model->arena, symbol.name);
         vec_push(&ret_model->symbols, symbol);
     }
-    l.sizes = &ret_model->sizes;
-    choose_probes(l.sizes, named->symbols.count, range, shift);
+    choose_probes(l.sizes, a->named->symbols.count, a->range, a->units, a->first);
     bool is_imported = import_everywhere(&l);
+    a->is_told_apart = is_imported && sizes_are_told_apart(l.sizes);
+    a->is_true_elsewhere = a->is_told_apart && !find_unknown_elsewhere(&l, a->is_denied);
+    a->n_opaque = l.n_opaque;
     others[0] = *ret_model;
     free_all(&l, others, is_imported ? 1 : 0);
-    *ret_opaque = l.n_opaque;
     return is_imported;
 }
 
-// Numbers of the model that a symbol's prime divides would be taken for it. False: no sizes are told apart, or inputs
-// would be larger than any memory.
-static bool import_told_apart(struct imported_model *ret_model, const struct imported_model *named, int range,
-                              struct onnx_file *file, const struct import_options *options, size_t *ret_opaque)
+// Numbers of the model that a symbol's prime divides would be taken for it, so that other primes are tried; and what is
+// something else elsewhere is denied. False: no sizes are told apart, or inputs would be larger than any memory.
+static bool import_at_range(struct imported_model *ret_model, struct attempt *a)
 {
-    struct error ignored = {0};
-    for (int shift = 0; shift < MOST_SHIFTS; shift++) {
-        if (!import_at(ret_model, named, range, shift, file, options, ret_opaque, &ignored))
-            return false;
-        if (sizes_are_told_apart(&ret_model->sizes))
-            return true;
-        imported_model_free(ret_model);
+    size_t n_nodes = a->file->model->graph->nodes.count + 1;
+    struct sizes symbols = {0};
+    choose_probes(&symbols, a->named->symbols.count, a->range, a->units, a->first);
+    a->is_denied = mem_alloc_zero(n_nodes);
+    a->is_true_elsewhere = false;
+    bool has_first = choose_first(a, &symbols, 0);
+    for (int n = 1; n <= MOST_ATTEMPTS && has_first && !a->is_true_elsewhere; n += !a->is_told_apart) {
+        if (!import_at(ret_model, a))
+            break;
+        if (!a->is_told_apart)
+            has_first = choose_first(a, &ret_model->sizes, n);
+        if (!a->is_true_elsewhere)
+            imported_model_free(ret_model);
     }
-    return false;
+    mem_free(a->is_denied, n_nodes);
+    return a->is_true_elsewhere;
 }
 
 // Nodes that would be no opaque ones if the symbols had sizes, but for arithmetic of shapes: all symbols the same one,
@@ -123,19 +133,21 @@ static bool find_kept_for_sizes(struct imported_model *m, struct onnx_file *file
 static bool import_best(struct imported_model *ret_model, const struct imported_model *named, struct onnx_file *file,
                         const struct import_options *options)
 {
-    size_t n_opaque = SIZE_MAX, n_next;
-    for (int range = 0; range < N_RANGES && n_opaque > 0; range++) {
+    struct attempt a = {.named = named, .file = file, .options = options};
+    size_t n_opaque = SIZE_MAX;
+    find_units(named, file, options, a.units);
+    for (; a.range < N_RANGES && n_opaque > 0; a.range++) {
         struct imported_model next;
-        if (!import_told_apart(&next, named, range, file, options, &n_next))
+        if (!import_at_range(&next, &a))
             continue;
-        struct imported_model *worse = n_next >= n_opaque ? &next : n_opaque < SIZE_MAX ? ret_model : NULL;
+        struct imported_model *worse = a.n_opaque >= n_opaque ? &next : n_opaque < SIZE_MAX ? ret_model : NULL;
         if (worse)
             imported_model_free(worse);
         if (worse == &next)
             continue;
         *ret_model = next;
         ret_model->graph.arena = &ret_model->arena;
-        n_opaque = n_next;
+        n_opaque = a.n_opaque;
     }
     return n_opaque < SIZE_MAX;
 }

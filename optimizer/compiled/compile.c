@@ -61,25 +61,14 @@ static bool prepare(struct compiling *c, struct error *error)
 
 // --- forms of weights ------------------------------------------------------------------------------------------------
 
-static void count_use(struct compiling *c, memory_id m)
-{
-    const struct plan_memory *memory = &model_plan(c->model)->memory.items[m];
-    if (memory->place == MEMORY_WEIGHT)
-        c->n_uses[memory->index]++;
-}
-
 static void count_uses(struct compiling *c)
 {
     const struct plan *plan = model_plan(c->model);
     c->n_uses = arena_array(&c->arena, uint32_t, c->folded.weights.count + 1);
-    for (size_t i = 0; i < plan->steps.count; i++) {
-        const struct step *s = &plan->steps.items[i];
-        for (int j = 0; j < s->n_operands; j++)
-            count_use(c, s->operands[j].memory);
-        for (int l = 0; l < s->n_loops; l++)
-            for (int j = 0; j < s->loops[l].n_operands; j++)
-                count_use(c, s->loops[l].operands[j].memory);
-    }
+    for (size_t i = 0; i < plan->steps.count; i++)
+        for (struct touched_memory t = {0}; step_next_memory(&plan->steps.items[i], &t);)
+            if (!t.is_written && plan->memory.items[t.memory].place == MEMORY_WEIGHT)
+                c->n_uses[plan->memory.items[t.memory].index]++;
 }
 
 static bool is_stored(const struct compiling *c, const struct packed_weight *w)

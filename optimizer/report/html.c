@@ -36,63 +36,55 @@ static void add_escaped(struct text *out, const char *name)
     text_free(&shown);
 }
 
-static void add_milliseconds(struct text *out, double seconds)
+// A cell of a table.
+static void add_cell(struct text *out, const char *name)
 {
-    if (seconds - seconds == 0)
-        text_printf(out, "%.4g ms", 1e3 * seconds);
-    else
-        text_add(out, "unknown");
-}
-
-static void open_fact(struct text *out, const char *label, const char *class)
-{
-    text_printf(out, "<div class=\"%s\">%s<b>", class, label);
-}
-
-static void close_fact(struct text *out)
-{
-    text_add(out, "</b></div>\n");
+    text_add(out, "<td>");
+    add_escaped(out, name);
+    text_add(out, "</td>");
 }
 
 // --- the head --------------------------------------------------------------------------------------------------------
+
+__attribute__((format(printf, 4, 5))) static void add_fact(struct text *out, const char *label, bool is_bad,
+                                                           const char *format, ...)
+{
+    va_list arguments;
+    text_printf(out, "<div class=\"%s\">%s<b>", is_bad ? "bad" : "", label);
+    va_start(arguments, format);
+    text_vprintf(out, format, arguments);
+    va_end(arguments);
+    text_add(out, "</b></div>\n");
+}
+
+static void add_time(struct text *out, const char *label, double seconds)
+{
+    if (seconds - seconds == 0)
+        add_fact(out, label, false, "%.4g ms", 1e3 * seconds);
+    else
+        add_fact(out, label, false, "unknown");
+}
 
 static void add_facts(struct text *out, const struct report *r)
 {
     const struct search_result *s = r->search;
     text_add(out, "<div class=\"facts\">\n");
-    open_fact(out, "estimated before", "");
-    add_milliseconds(out, s->seconds_before);
-    close_fact(out);
-    open_fact(out, "estimated after", "");
-    add_milliseconds(out, s->seconds_after);
-    close_fact(out);
-    if (r->is_timed) {
-        open_fact(out, "measured before", "");
-        add_milliseconds(out, r->times[0].median);
-        close_fact(out);
-        open_fact(out, "measured after", "");
-        add_milliseconds(out, r->times[1].median);
-        close_fact(out);
-        open_fact(out, "measured speed-up", "");
-        text_printf(out, "%.3f", r->gain.ratio);
-        close_fact(out);
+    add_time(out, "estimated before", report_estimate(r, 0));
+    add_time(out, "estimated after", report_estimate(r, 1));
+    if (r->n_timed > 0)
+        add_time(out, "measured before", r->times[0].median);
+    if (r->n_timed == 2) {
+        add_time(out, "measured after", r->times[1].median);
+        add_fact(out, "measured speed-up", false, "%.3f", r->gain.ratio);
     }
-    for (int i = 0; i < 2 && r->is_timed && !r->runtime; i++) {
+    for (int i = 0; i < r->n_timed && !r->runtime; i++) {
         double error = report_estimate_error(r, i);
-        open_fact(out, i ? "sum of steps after, off by" : "sum of steps before, off by",
-                  fabs(error) > REPORT_LARGE_ERROR ? "bad" : "");
-        text_printf(out, "%+.1f %%", 1e2 * error);
-        close_fact(out);
+        add_fact(out, i ? "sum of steps after, off by" : "sum of steps before, off by",
+                 fabs(error) > REPORT_LARGE_ERROR, "%+.1f %%", 1e2 * error);
     }
-    open_fact(out, "check", r->verdict == CHECK_FAILED ? "bad" : "");
-    text_add(out, check_verdict_name(r->verdict));
-    close_fact(out);
-    open_fact(out, "rewrites", "");
-    text_printf(out, "%zu", s->steps.count);
-    close_fact(out);
-    open_fact(out, "search", "");
-    text_printf(out, "%.2f s", s->statistics.seconds);
-    close_fact(out);
+    add_fact(out, "check", r->verdict == CHECK_FAILED, "%s", check_verdict_name(r->verdict));
+    add_fact(out, "rewrites", false, "%zu", s->steps.count);
+    add_fact(out, "search", false, "%.2f s", s->statistics.seconds);
     text_add(out, "</div>\n");
 }
 
@@ -320,9 +312,8 @@ static double gain_of_rule(const struct search_result *s, const struct rule *rul
 
 static void add_rule(struct text *out, const struct report *r, size_t i, uint64_t most)
 {
-    text_add(out, "<tr><td>");
-    add_escaped(out, r->rules->rules.items[i]->name);
-    text_add(out, "</td>");
+    text_add(out, "<tr>");
+    add_cell(out, r->rules->rules.items[i]->name);
     add_heat(out, (double)r->search->applications.items[i] / (double)most, "%.0f",
              (double)r->search->applications.items[i]);
     text_printf(out, "<td class=\"r\">%+.4f</td></tr>\n", -1e3 * gain_of_rule(r->search, r->rules->rules.items[i]));
@@ -355,9 +346,9 @@ static void add_rewrites(struct text *out, const struct search_result *s)
              "<th>rule</th><th class=\"r\">gain, ms</th><th class=\"r\">then, ms</th></tr>\n");
     for (size_t i = 0; i < s->steps.count; i++) {
         const struct search_step *step = &s->steps.items[i];
-        text_printf(out, "<tr><td class=\"r\">%zu</td><td>", i + 1);
-        add_escaped(out, step->rule->name);
-        text_printf(out, "</td><td class=\"r\">%+.4f</td><td class=\"r\">%.4f</td></tr>\n",
+        text_printf(out, "<tr><td class=\"r\">%zu</td>", i + 1);
+        add_cell(out, step->rule->name);
+        text_printf(out, "<td class=\"r\">%+.4f</td><td class=\"r\">%.4f</td></tr>\n",
                     1e3 * (last - step->seconds_after), 1e3 * step->seconds_after);
         last = step->seconds_after;
     }
@@ -374,9 +365,8 @@ static void add_unions(struct text *out, const struct report *r)
     for (size_t i = 0; i < s->unions.count; i++) {
         if (!s->unions.items[i])
             continue;
-        text_add(out, "<tr><td>");
-        add_escaped(out, r->rules->rules.items[i]->name);
-        text_add(out, "</td>");
+        text_add(out, "<tr>");
+        add_cell(out, r->rules->rules.items[i]->name);
         add_heat(out, (double)s->unions.items[i] / (double)most, "%.0f", (double)s->unions.items[i]);
         text_add(out, "</tr>\n");
     }
@@ -386,20 +376,23 @@ static void add_unions(struct text *out, const struct report *r)
 static void add_saturation(struct text *out, const struct report *r)
 {
     const struct saturation_figures *f = &r->search->saturation;
+    const struct egraph_figures *last = &f->last;
     if (!f->is_done)
         return;
     text_printf(out,
-                "<h2>Saturation</h2>\n<p class=\"soft\">%" PRIu64 " e-nodes in %" PRIu64 " classes after %" PRIu64
-                " rounds (%s): %" PRIu64 " matches, %" PRIu64 " unions. Cycles: %" PRIu64
-                " applications left out, %" PRIu64 " e-nodes filtered.</p>\n",
-                f->nodes, f->classes, f->rounds, f->end, f->matches, f->unions, f->cycles_prevented,
-                f->cycles_resolved);
+                "<h2>Saturation</h2>\n<p class=\"soft\">%" PRIu64 " e-graphs: %" PRIu64 " matches, %" PRIu64
+                " unions. Cycles: %" PRIu64 " applications left out, %" PRIu64
+                " e-nodes filtered. The last one has %" PRIu64 " e-nodes in %" PRIu64 " classes after %" PRIu64
+                " rounds (%s).</p>\n",
+                f->egraphs, f->matches, f->unions, f->cycles_prevented, f->cycles_resolved, last->nodes, last->classes,
+                last->rounds, last->end);
+    double gap = last->extracted > 0 ? 100 * (last->extracted - last->bound) / last->extracted : 0;
     text_printf(
         out,
         "<p class=\"soft\">The cheapest sum of e-nodes is %.4f ms, none is below %.4f ms: a gap of %.2f %%. Of %" PRIu64
         " graphs priced as a whole %s.</p>\n",
-        1e3 * f->extracted, 1e3 * f->bound, f->extracted > 0 ? 100 * (f->extracted - f->bound) / f->extracted : 0,
-        f->graphs_priced, f->is_better ? "one is the result" : "none was better than what was found before");
+        1e3 * last->extracted, 1e3 * last->bound, gap, f->graphs_priced,
+        f->is_better ? "one is the result" : "none was better than what was found before");
     add_unions(out, r);
 }
 
@@ -411,11 +404,11 @@ static void add_kept(struct text *out, const struct report *r)
                   "<th>reason</th></tr>\n");
     for (size_t i = 0; i < r->kept.count; i++) {
         const struct kept_operator *k = &r->kept.items[i];
-        text_add(out, "<tr><td>");
-        add_escaped(out, k->name);
-        text_printf(out, "</td><td class=\"r\">%zu</td><td>", k->n_nodes);
-        add_escaped(out, k->reason);
-        text_add(out, "</td></tr>\n");
+        text_add(out, "<tr>");
+        add_cell(out, k->name);
+        text_printf(out, "<td class=\"r\">%zu</td>", k->n_nodes);
+        add_cell(out, k->reason);
+        text_add(out, "</tr>\n");
     }
     text_add(out, "</table>\n");
 }

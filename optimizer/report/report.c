@@ -1,6 +1,7 @@
 // The report as text for people and as JSON, from one struct.
 #include "optimizer/report/report.h"
 
+#include "core/text/json.h"
 #include "core/text/text.h"
 #include "substitutions/match.h"
 #include <inttypes.h>
@@ -74,7 +75,7 @@ static void print_rules(struct text *out, const struct report *r)
 static void print_steps(struct text *out, const struct report *r)
 {
     double last = r->search->seconds_before;
-    text_printf(out, "rewrites in order, with the estimated gain of each (%.4f ms in all)\n",
+    text_printf(out, "rewrites in order, with the gain of each by the costs that the search had (%.4f ms in all)\n",
                 1e3 * (r->search->seconds_before - r->search->seconds_after));
     for (size_t i = 0; i < r->search->steps.count; i++) {
         const struct search_step *step = &r->search->steps.items[i];
@@ -95,25 +96,33 @@ static void print_contenders(struct text *out, const struct report *r)
 {
     for (size_t i = 0; i < r->contenders.count; i++) {
         const struct timed_contender *c = &r->contenders.items[i];
+        if (c->seconds.count == 0)   // an interruption came first
+            continue;
         text_printf(out, "  %-22s %9.3f ms   (estimated %.3f, %s layouts%s%s)\n", c->is_result ? "result" : "original",
                     1e3 * c->seconds.quartile1, 1e3 * c->estimate, c->layouts, c->is_result ? ", " : "",
                     c->is_result ? c->slant : "");
     }
 }
 
+double report_estimate(const struct report *r, int which)
+{
+    bool is_believed = r->n_timed == 2 && r->estimates[0] > 0 && r->estimates[1] > 0;
+    return is_believed ? r->estimates[which] : which == 0 ? r->search->seconds_before : r->search->seconds_after;
+}
+
 double report_estimate_error(const struct report *r, int which)
 {
-    double measured = r->times[which].quartile1;
-    bool is_known = r->is_timed && r->estimates[which] > 0 && measured > 0;
+    double measured = r->times[which].minimum;
+    bool is_known = which < r->n_timed && r->estimates[which] > 0 && measured > 0;
     return is_known ? r->estimates[which] / measured - 1 : 0;
 }
 
 static void print_agreement(struct text *out, const struct report *r)
 {
     static const char *const names[] = {"agreement before", "agreement after"};
-    for (int i = 0; i < 2 && !r->runtime; i++)
-        text_printf(out, "  %-22s %+9.1f %%    (sum of steps %.3f ms, whole model %.3f)\n", names[i],
-                    1e2 * report_estimate_error(r, i), 1e3 * r->estimates[i], 1e3 * r->times[i].quartile1);
+    for (int i = 0; i < r->n_timed && !r->runtime; i++)
+        text_printf(out, "  %-22s %+9.1f %%    (sum of steps %.3f ms, shortest run of the model %.3f)\n", names[i],
+                    1e2 * report_estimate_error(r, i), 1e3 * r->estimates[i], 1e3 * r->times[i].minimum);
 }
 
 #define MOST_CORRECTIONS_SHOWN 3
@@ -156,25 +165,26 @@ static void print_estimate(struct text *out, const char *label, double seconds)
 
 static void print_times(struct text *out, const struct report *r)
 {
-    const struct search_result *s = r->search;
     text_add(out, "time\n");
-    print_estimate(out, "estimated before", s->seconds_before);
-    print_estimate(out, "estimated after", s->seconds_after);
-    if (r->seconds_with_layouts != s->seconds_after)
+    print_estimate(out, "estimated before", report_estimate(r, 0));
+    print_estimate(out, "estimated after", report_estimate(r, 1));
+    if (r->n_timed == 0 && r->seconds_with_layouts != r->search->seconds_after)   // else the contenders tell
         print_estimate(out, "with its best layouts", r->seconds_with_layouts);
     if (r->layout_gap > 0)
         text_printf(out, "  %-22s within %.2g %% of the least sum of costs that is possible\n", "layouts",
                     1e2 * r->layout_gap);
     print_corrections(out, r);
-    if (!r->is_timed)
+    if (r->n_timed == 0)
         return;
     if (r->runtime)
         text_printf(out, "  %-22s %s\n", "measured in", r->runtime);
     print_contenders(out, r);
     print_time(out, "measured before", &r->times[0], r->layouts[0]);
-    print_time(out, "measured after", &r->times[1], r->layouts[1]);
-    text_printf(out, "  %-22s %9.3f x    (95 %% interval %.3f to %.3f, %zu loads, %s)\n", "speed-up", r->gain.ratio,
-                r->gain.low, r->gain.high, r->gain.n_loads, r->is_interleaved ? "interleaved" : "loaded in turn");
+    if (r->n_timed == 2) {
+        print_time(out, "measured after", &r->times[1], r->layouts[1]);
+        text_printf(out, "  %-22s %9.3f x    (95 %% interval %.3f to %.3f, %zu loads, %s)\n", "speed-up", r->gain.ratio,
+                    r->gain.low, r->gain.high, r->gain.n_loads, r->is_interleaved ? "interleaved" : "loaded in turn");
+    }
     print_agreement(out, r);
 }
 
@@ -291,18 +301,17 @@ static void print_saturation(struct text *out, const struct report *r)
     if (!f->is_done)
         return;
     text_printf(out,
-                "saturation               %.2f s exploring (%s), %.2f s pricing, %.2f s extracting: %" PRIu64
-                " e-nodes in %" PRIu64 " classes after %" PRIu64 " rounds\n",
-                f->seconds_exploring, f->end, f->seconds_pricing, f->seconds_extracting, f->nodes, f->classes,
-                f->rounds);
-    text_printf(out,
-                "                         %" PRIu64 " matches, %" PRIu64 " unions; cycles: %" PRIu64
+                "saturation               %.2f s exploring, %.2f s pricing, %.2f s extracting: %" PRIu64
+                " e-graphs, %" PRIu64 " matches, %" PRIu64 " unions; cycles: %" PRIu64
                 " applications left out, %" PRIu64 " e-nodes filtered\n",
-                f->matches, f->unions, f->cycles_prevented, f->cycles_resolved);
+                f->seconds_exploring, f->seconds_pricing, f->seconds_extracting, f->egraphs, f->matches, f->unions,
+                f->cycles_prevented, f->cycles_resolved);
     text_printf(out,
-                "                         cheapest sum of e-nodes %.3f ms, none below %.3f ms; %" PRIu64
-                " graphs priced whole: %s\n",
-                1e3 * f->extracted, 1e3 * f->bound, f->graphs_priced,
+                "                         the last one: %" PRIu64 " e-nodes in %" PRIu64 " classes after %" PRIu64
+                " rounds (%s), cheapest sum of e-nodes %.3f ms, none below %.3f ms\n",
+                f->last.nodes, f->last.classes, f->last.rounds, f->last.end, 1e3 * f->last.extracted,
+                1e3 * f->last.bound);
+    text_printf(out, "                         %" PRIu64 " graphs priced whole: %s\n", f->graphs_priced,
                 f->is_better ? "the result is one of them" : "none was better than what was found before");
     print_unions(out, r);
 }
@@ -328,6 +337,17 @@ static void print_kept(struct text *out, const struct report *r)
     }
 }
 
+// How fast the model became without any rewrite.
+static void print_simplified(struct text *out, const struct report *r)
+{
+    const struct ratio_summary *gain = &r->of_simplified.times.gain;
+    if (r->of_simplified.is_timed)
+        text_printf(out, "simplified               %.3f x    (95 %% interval %.3f to %.3f, %zu loads, in %s)\n",
+                    gain->ratio, gain->low, gain->high, gain->n_loads, r->runtime);
+    if (r->not_simplified)
+        text_printf(out, "not simplified           %s\n", r->not_simplified);
+}
+
 void report_print(struct text *out, const struct report *r, bool with_steps)
 {
     report_print_symbols(out, r);
@@ -345,11 +365,11 @@ void report_print(struct text *out, const struct report *r, bool with_steps)
         text_add(out, ", and what is written is compiled for this executor\n");
     else
         text_printf(out, ", and %zu in what is written\n", r->nodes_written);
-    if (r->not_simplified)
-        text_printf(out, "not simplified           %s\n", r->not_simplified);
+    print_simplified(out, r);
     text_printf(out, "memory                   %.0f MiB at its peak\n", (double)r->peak_memory / 1048576);
     text_add(out, "wrote ");
-    text_add_shown(out, r->output ? r->output : "nothing: ");
+    bool is_to_pipe = r->output && strcmp(r->output, "-") == 0;
+    text_add_shown(out, is_to_pipe ? "to standard output" : r->output ? r->output : "nothing: ");
     if (r->output && !r->is_optimized)
         text_printf(out, ": the original model, %sbecause ", r->is_simplified ? "simplified, " : "");
     if (!r->is_optimized)
@@ -361,197 +381,154 @@ void report_print(struct text *out, const struct report *r, bool with_steps)
 
 // --- JSON ------------------------------------------------------------------------------------------------------------
 
-static void add_key(struct text *out, const char *key)
-{
-    text_printf(out, "%s\"%s\": ", out->count && out->chars[out->count - 1] == '{' ? "" : ", ", key);
-}
-
-static void add_string(struct text *out, const char *key, const char *value)
-{
-    add_key(out, key);
-    if (value)
-        text_add_json(out, value);
-    else
-        text_add(out, "null");
-}
-
-// JSON has no infinities and no NaN.
-static void add_real(struct text *out, const char *key, double value)
-{
-    add_key(out, key);
-    if (value - value == 0)
-        text_add_real(out, value);
-    else
-        text_add(out, "null");
-}
-
-static void add_count(struct text *out, const char *key, uint64_t value)
-{
-    add_key(out, key);
-    text_printf(out, "%" PRIu64, value);
-}
-
-static void add_bool(struct text *out, const char *key, bool value)
-{
-    add_key(out, key);
-    text_add(out, value ? "true" : "false");
-}
-
 static void add_operators(struct text *out, const char *key, const struct graph *g)
 {
     size_t counts[OP_COUNT];
     count_operators(g, counts);
-    add_key(out, key);
-    text_add(out, "{");
+    json_begin(out, key, '{');
     for (int op = 0; op < OP_COUNT; op++)
         if (counts[op])
-            add_count(out, operators[op]->name, counts[op]);
-    text_add(out, "}");
+            json_add_count(out, operators[op]->name, counts[op]);
+    json_end(out, '}');
 }
 
 static void add_rules(struct text *out, const struct report *r)
 {
-    add_key(out, "rules_applied");
-    text_add(out, "{");
+    json_begin(out, "rules_applied", '{');
     for (size_t i = 0; i < r->search->applications.count; i++)
         if (r->search->applications.items[i])
-            add_count(out, r->rules->rules.items[i]->name, r->search->applications.items[i]);
-    text_add(out, "}");
-    add_count(out, "applications_of_generated_rules", report_applications(r, true));
-    add_count(out, "applications_of_written_rules", report_applications(r, false));
-    add_count(out, "rules_left_out", r->n_rules_left_out);
-    add_key(out, "rewrites");
-    text_add(out, "[");
+            json_add_count(out, r->rules->rules.items[i]->name, r->search->applications.items[i]);
+    json_end(out, '}');
+    json_add_count(out, "applications_of_generated_rules", report_applications(r, true));
+    json_add_count(out, "applications_of_written_rules", report_applications(r, false));
+    json_add_count(out, "rules_left_out", r->n_rules_left_out);
+    json_begin(out, "rewrites", '[');
     for (size_t i = 0; i < r->search->steps.count; i++) {
-        text_add(out, i ? ", {" : "{");
-        add_string(out, "rule", r->search->steps.items[i].rule->name);
-        add_real(out, "estimated_seconds_after", r->search->steps.items[i].seconds_after);
-        text_add(out, "}");
+        json_begin(out, NULL, '{');
+        json_add_string(out, "rule", r->search->steps.items[i].rule->name);
+        json_add_real(out, "estimated_seconds_after", r->search->steps.items[i].seconds_after);
+        json_end(out, '}');
     }
-    text_add(out, "]");
+    json_end(out, ']');
 }
 
 static void add_summary(struct text *out, const char *key, const struct sample_summary *s)
 {
-    add_key(out, key);
-    text_add(out, "{");
-    add_count(out, "runs", s->count);
-    add_real(out, "minimum", s->minimum);
-    add_real(out, "quartile1", s->quartile1);
-    add_real(out, "median", s->median);
-    add_real(out, "quartile3", s->quartile3);
-    text_add(out, "}");
+    json_begin(out, key, '{');
+    json_add_count(out, "runs", s->count);
+    json_add_real(out, "minimum", s->minimum);
+    json_add_real(out, "quartile1", s->quartile1);
+    json_add_real(out, "median", s->median);
+    json_add_real(out, "quartile3", s->quartile3);
+    json_end(out, '}');
 }
 
 static void add_corrections(struct text *out, const struct report *r)
 {
-    add_count(out, "searches", r->n_searches);
-    add_key(out, "costs_corrected");
-    text_add(out, "[");
+    json_add_count(out, "searches", r->n_searches);
+    json_begin(out, "costs_corrected", '[');
     for (size_t i = 0; i < r->corrections.count; i++) {
         const struct cost_correction *c = &r->corrections.items[i];
-        text_add(out, i ? ", {" : "{");
-        add_string(out, "step", c->step);
-        add_real(out, "seconds_before", c->before);
-        add_real(out, "seconds_after", c->after);
-        add_count(out, "met", c->n_noted);
-        text_add(out, "}");
+        json_begin(out, NULL, '{');
+        json_add_string(out, "step", c->step);
+        json_add_real(out, "seconds_before", c->before);
+        json_add_real(out, "seconds_after", c->after);
+        json_add_count(out, "met", c->n_noted);
+        json_end(out, '}');
     }
-    text_add(out, "]");
+    json_end(out, ']');
 }
 
 static void add_contenders(struct text *out, const struct report *r)
 {
-    add_key(out, "contenders");
-    text_add(out, "[");
+    json_begin(out, "contenders", '[');
     for (size_t i = 0; i < r->contenders.count; i++) {
         const struct timed_contender *c = &r->contenders.items[i];
-        text_add(out, i ? ", {" : "{");
-        add_string(out, "model", c->is_result ? "result" : "original");
-        add_string(out, "slant", c->slant);
-        add_string(out, "layouts", c->layouts);
-        add_real(out, "estimated_seconds", c->estimate);
+        if (c->seconds.count == 0)   // an interruption came first
+            continue;
+        json_begin(out, NULL, '{');
+        json_add_string(out, "model", c->is_result ? "result" : "original");
+        json_add_string(out, "slant", c->slant);
+        json_add_string(out, "layouts", c->layouts);
+        json_add_real(out, "estimated_seconds", c->estimate);
         add_summary(out, "seconds", &c->seconds);
-        text_add(out, "}");
+        json_end(out, '}');
     }
-    text_add(out, "]");
+    json_end(out, ']');
 }
 
 static void add_times(struct text *out, const struct report *r)
 {
-    add_real(out, "estimated_seconds_before", r->search->seconds_before);
-    add_real(out, "estimated_seconds_after", r->search->seconds_after);
-    add_string(out, "layout", r->layout_strategy);
-    add_real(out, "estimated_seconds_with_layouts", r->seconds_with_layouts);
-    add_real(out, "layout_gap", r->layout_gap);
-    add_count(out, "finalists", r->n_finalists);
-    add_string(out, "slant", r->slant);
+    json_add_real(out, "estimated_seconds_before", r->search->seconds_before);
+    json_add_real(out, "estimated_seconds_after", r->search->seconds_after);
+    json_add_string(out, "layout", r->layout_strategy);
+    json_add_real(out, "estimated_seconds_with_layouts", r->seconds_with_layouts);
+    json_add_real(out, "layout_gap", r->layout_gap);
+    json_add_count(out, "finalists", r->n_finalists);
+    json_add_string(out, "slant", r->slant);
     add_corrections(out, r);
-    if (!r->is_timed)
+    if (r->n_timed == 0)
         return;
     add_contenders(out, r);
     add_summary(out, "measured_seconds_before", &r->times[0]);
+    json_add_string(out, "layouts_before", r->layouts[0]);
+    json_add_real(out, "timed_estimate_before", r->estimates[0]);
+    json_add_real(out, "estimate_error_before", report_estimate_error(r, 0));
+    if (r->n_timed < 2)
+        return;
     add_summary(out, "measured_seconds_after", &r->times[1]);
-    add_string(out, "layouts_before", r->layouts[0]);
-    add_string(out, "layouts_after", r->layouts[1]);
-    add_real(out, "timed_estimate_before", r->estimates[0]);
-    add_real(out, "timed_estimate_after", r->estimates[1]);
-    add_real(out, "estimate_error_before", report_estimate_error(r, 0));
-    add_real(out, "estimate_error_after", report_estimate_error(r, 1));
-    add_real(out, "speedup", r->gain.ratio);
-    add_real(out, "speedup_low", r->gain.low);
-    add_real(out, "speedup_high", r->gain.high);
-    add_count(out, "loads", r->gain.n_loads);
-    add_bool(out, "interleaved", r->is_interleaved);
+    json_add_string(out, "layouts_after", r->layouts[1]);
+    json_add_real(out, "timed_estimate_after", r->estimates[1]);
+    json_add_real(out, "estimate_error_after", report_estimate_error(r, 1));
+    json_add_real(out, "speedup", r->gain.ratio);
+    json_add_real(out, "speedup_low", r->gain.low);
+    json_add_real(out, "speedup_high", r->gain.high);
+    json_add_count(out, "loads", r->gain.n_loads);
+    json_add_bool(out, "interleaved", r->is_interleaved);
 }
 
 static void add_outputs(struct text *out, const char *key, const output_comparisons *outputs)
 {
-    add_key(out, key);
-    text_add(out, "[");
+    json_begin(out, key, '[');
     for (size_t i = 0; i < outputs->count; i++) {
         const struct output_comparison *o = &outputs->items[i];
-        text_add(out, i ? ", {" : "{");
-        add_string(out, "name", o->name);
-        add_real(out, "max_difference", o->max_difference);
-        add_real(out, "max_magnitude", o->max_magnitude);
-        add_bool(out, "trustworthy", o->is_trustworthy);
-        add_bool(out, "equal", o->is_equal_enough);
-        text_add(out, "}");
+        json_begin(out, NULL, '{');
+        json_add_string(out, "name", o->name);
+        json_add_real(out, "max_difference", o->max_difference);
+        json_add_real(out, "max_magnitude", o->max_magnitude);
+        json_add_bool(out, "trustworthy", o->is_trustworthy);
+        json_add_bool(out, "equal", o->is_equal_enough);
+        json_end(out, '}');
     }
-    text_add(out, "]");
+    json_end(out, ']');
 }
 
 static void add_check(struct text *out, const struct report *r)
 {
-    add_string(out, "check", verdict_names[r->verdict]);
-    add_string(out, "check_reason", r->verdict_reason);
-    add_real(out, "tolerance", r->tolerance);
+    json_add_string(out, "check", verdict_names[r->verdict]);
+    json_add_string(out, "check_reason", r->verdict_reason);
+    json_add_real(out, "tolerance", r->tolerance);
     add_outputs(out, "outputs", &r->outputs);
-    add_string(out, "runtime", r->runtime);
+    json_add_string(out, "runtime", r->runtime);
     add_outputs(out, "outputs_in_runtime", &r->in_runtime.outputs);
-    add_key(out, "outputs_not_compared");
-    text_add(out, "[");
-    for (size_t i = 0; i < r->uncompared.count; i++) {
-        text_add(out, i ? ", " : "");
-        text_add_json(out, r->uncompared.items[i].name);
-    }
-    text_add(out, "]");
+    json_begin(out, "outputs_not_compared", '[');
+    for (size_t i = 0; i < r->uncompared.count; i++)
+        json_add_string(out, NULL, r->uncompared.items[i].name);
+    json_end(out, ']');
 }
 
 // How far the search had come, and the estimated cost of the best graph from there on.
 static void add_course(struct text *out, const struct search_result *s)
 {
-    add_key(out, "course");
-    text_add(out, "[");
+    json_begin(out, "course", '[');
     for (size_t i = 0; i < s->course.count; i++) {
-        text_add(out, i ? ", {" : "{");
-        add_count(out, "expanded", s->course.items[i].expanded);
-        add_real(out, "elapsed", s->course.items[i].elapsed);
-        add_real(out, "estimated_seconds", s->course.items[i].seconds);
-        text_add(out, "}");
+        json_begin(out, NULL, '{');
+        json_add_count(out, "expanded", s->course.items[i].expanded);
+        json_add_real(out, "elapsed", s->course.items[i].elapsed);
+        json_add_real(out, "estimated_seconds", s->course.items[i].seconds);
+        json_end(out, '}');
     }
-    text_add(out, "]");
+    json_end(out, ']');
 }
 
 static void add_ends(struct text *out, const struct search_result *s)
@@ -561,98 +538,105 @@ static void add_ends(struct text *out, const struct search_result *s)
         SEARCH_ENDS(END_NAME)
 #undef END_NAME
     };
-    add_key(out, "ends");
-    text_add(out, "[");
+    json_begin(out, "ends", '[');
     for (size_t i = 0; i < s->ends.count; i++)
-        text_printf(out, "%s\"%s\"", i ? ", " : "", names[s->ends.items[i]]);
-    text_add(out, "]");
+        json_add_string(out, NULL, names[s->ends.items[i]]);
+    json_end(out, ']');
 }
 
 static void add_unions(struct text *out, const struct report *r)
 {
     const struct search_result *s = r->search;
-    add_key(out, "unions");
-    text_add(out, "{");
+    json_begin(out, "unions", '{');
     for (size_t i = 0; i < s->unions.count; i++)
         if (s->unions.items[i])
-            add_count(out, r->rules->rules.items[i]->name, s->unions.items[i]);
-    text_add(out, "}");
+            json_add_count(out, r->rules->rules.items[i]->name, s->unions.items[i]);
+    json_end(out, '}');
 }
 
 static void add_saturation(struct text *out, const struct report *r)
 {
     const struct saturation_figures *f = &r->search->saturation;
-    add_key(out, "saturation");
-    text_add(out, "{");
-    add_string(out, "end", f->end);
-    add_bool(out, "better", f->is_better);
-    add_count(out, "rounds", f->rounds);
-    add_count(out, "nodes", f->nodes);
-    add_count(out, "classes", f->classes);
-    add_count(out, "matches", f->matches);
-    add_count(out, "unions_made", f->unions);
-    add_count(out, "cycles_prevented", f->cycles_prevented);
-    add_count(out, "cycles_resolved", f->cycles_resolved);
-    add_count(out, "graphs_priced", f->graphs_priced);
-    add_real(out, "extracted_seconds", f->extracted);
-    add_real(out, "bound_seconds", f->bound);
-    add_real(out, "seconds_exploring", f->seconds_exploring);
-    add_real(out, "seconds_pricing", f->seconds_pricing);
-    add_real(out, "seconds_extracting", f->seconds_extracting);
+    json_begin(out, "saturation", '{');
+    json_add_string(out, "end", f->last.end);
+    json_add_bool(out, "better", f->is_better);
+    json_add_count(out, "egraphs", f->egraphs);
+    json_add_count(out, "rounds", f->last.rounds);
+    json_add_count(out, "nodes", f->last.nodes);
+    json_add_count(out, "classes", f->last.classes);
+    json_add_count(out, "matches", f->matches);
+    json_add_count(out, "unions_made", f->unions);
+    json_add_count(out, "cycles_prevented", f->cycles_prevented);
+    json_add_count(out, "cycles_resolved", f->cycles_resolved);
+    json_add_count(out, "graphs_priced", f->graphs_priced);
+    json_add_real(out, "extracted_seconds", f->last.extracted);
+    json_add_real(out, "bound_seconds", f->last.bound);
+    json_add_real(out, "seconds_exploring", f->seconds_exploring);
+    json_add_real(out, "seconds_pricing", f->seconds_pricing);
+    json_add_real(out, "seconds_extracting", f->seconds_extracting);
     add_unions(out, r);
-    text_add(out, "}");
+    json_end(out, '}');
 }
 
 static void add_search(struct text *out, const struct report *r)
 {
     const struct search_result *s = r->search;
-    add_key(out, "search");
-    text_add(out, "{");
-    add_real(out, "seconds", s->statistics.seconds);
-#define PRINT_COUNT(field, name) add_count(out, name, s->statistics.field);
+    json_begin(out, "search", '{');
+    json_add_real(out, "seconds", s->statistics.seconds);
+#define PRINT_COUNT(field, name) json_add_count(out, name, s->statistics.field);
     SEARCH_COUNTS(PRINT_COUNT)
 #undef PRINT_COUNT
-    add_count(out, "adopted", s->statistics.adopted);
-    add_count(out, "peak_queue", s->statistics.peak_queue);
-    add_count(out, "rules_refuted", s->refuted.count);
+    json_add_count(out, "adopted", s->statistics.adopted);
+    json_add_count(out, "peak_queue", s->statistics.peak_queue);
+    json_add_count(out, "rules_refuted", s->refuted.count);
     add_ends(out, s);
     add_course(out, s);
     if (s->saturation.is_done)
         add_saturation(out, r);
-    text_add(out, "}");
+    json_end(out, '}');
 }
 
 static void add_kept(struct text *out, const struct report *r)
 {
-    add_count(out, "opaque_nodes", n_kept_nodes(r));
-    add_key(out, "opaque");
-    text_add(out, "[");
+    json_add_count(out, "opaque_nodes", n_kept_nodes(r));
+    json_begin(out, "opaque", '[');
     for (size_t i = 0; i < r->kept.count; i++) {
         const struct kept_operator *k = &r->kept.items[i];
-        text_add(out, i ? ", {" : "{");
-        add_string(out, "domain", k->domain);
-        add_string(out, "operator", k->name);
-        add_count(out, "nodes", k->n_nodes);
-        add_string(out, "reason", k->reason);
-        text_add(out, "}");
+        json_begin(out, NULL, '{');
+        json_add_string(out, "domain", k->domain);
+        json_add_string(out, "operator", k->name);
+        json_add_count(out, "nodes", k->n_nodes);
+        json_add_string(out, "reason", k->reason);
+        json_end(out, '}');
     }
-    text_add(out, "]");
+    json_end(out, ']');
+}
+
+static void add_gain_of_simplified(struct text *out, const struct report *r)
+{
+    const struct ratio_summary *gain = &r->of_simplified.times.gain;
+    if (!r->of_simplified.is_timed)
+        return;
+    json_add_real(out, "simplified_speedup", gain->ratio);
+    json_add_real(out, "simplified_speedup_low", gain->low);
+    json_add_real(out, "simplified_speedup_high", gain->high);
 }
 
 void report_print_json(struct text *out, const struct report *r)
 {
-    text_add(out, "{");
-    add_string(out, "input", r->input);
-    add_string(out, "output", r->output);
-    add_string(out, "device", r->device);
-    add_bool(out, "optimized", r->is_optimized);
-    add_string(out, "kept_reason", r->kept_reason);
-    add_bool(out, "simplified", r->is_simplified);
-    add_string(out, "not_simplified", r->not_simplified);
-    add_count(out, "nodes_before", r->nodes_in_file);
-    add_bool(out, "compiled", r->is_compiled);
+    json_begin(out, NULL, '{');
+    json_add_string(out, "input", r->input);
+    json_add_string(out, "output", r->output);
+    json_add_string(out, "device", r->device);
+    json_add_bool(out, "optimized", r->is_optimized);
+    json_add_string(out, "kept_reason", r->kept_reason);
+    json_add_bool(out, "simplified", r->is_simplified);
+    json_add_string(out, "not_simplified", r->not_simplified);
+    add_gain_of_simplified(out, r);
+    json_add_count(out, "nodes_before", r->nodes_in_file);
+    json_add_bool(out, "compiled", r->is_compiled);
     if (!r->is_compiled)
-        add_count(out, "nodes_after", r->nodes_written);
+        json_add_count(out, "nodes_after", r->nodes_written);
     add_operators(out, "operators_before", r->before);
     add_operators(out, "operators_after", r->after);
     report_print_symbols_json(out, r);
@@ -660,13 +644,13 @@ void report_print_json(struct text *out, const struct report *r)
     add_times(out, r);
     add_check(out, r);
     add_search(out, r);
-    add_count(out, "constants_folded_at_import", r->import.folded);
-    add_count(out, "identities_removed", r->import.identities);
-    add_count(out, "normalizations_folded", r->import.normalizations);
+    json_add_count(out, "constants_folded_at_import", r->import.folded);
+    json_add_count(out, "identities_removed", r->import.identities);
+    json_add_count(out, "normalizations_folded", r->import.normalizations);
     add_kept(out, r);
-    add_count(out, "steps_measured", r->n_steps_measured);
-    add_real(out, "seconds_measuring", r->seconds_measuring);
-    add_count(out, "peak_memory_bytes", r->peak_memory);
-    add_real(out, "seconds", r->seconds);
+    json_add_count(out, "steps_measured", r->n_steps_measured);
+    json_add_real(out, "seconds_measuring", r->seconds_measuring);
+    json_add_count(out, "peak_memory_bytes", r->peak_memory);
+    json_add_real(out, "seconds", r->seconds);
     text_add(out, "}\n");
 }

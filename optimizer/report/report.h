@@ -1,7 +1,7 @@
 // What one run of taso-opt did, for a person and as JSON.
 #ifndef OPTIMIZER_REPORT_REPORT_H
 #define OPTIMIZER_REPORT_REPORT_H
-#include "backends/contract/in_model.h"
+#include "backends/costs/in_model.h"
 #include "core/numbers/statistics.h"
 #include "optimizer/comparison.h"
 #include "optimizer/profiles.h"
@@ -63,6 +63,7 @@ struct report {
     VEC(struct kept_operator) kept;   // those with the most nodes first
     size_t folded_weights;            // weight-only subgraphs computed at export
     bool is_too_large;                // there is no room to run the result
+    bool is_timing_cut;               // interrupted before it was known whether the result is faster
     enum check_verdict verdict;
     const char *verdict_reason;   // why the check was skipped; NULL otherwise
     double tolerance;
@@ -71,7 +72,8 @@ struct report {
     VEC(struct timed_contender) contenders;
     cost_corrections corrections;           // what steps take inside of models, where that is not what was believed
     size_t n_searches;                      // the first, and those after corrections
-    bool is_timed, is_interleaved;          // by turns in the same load; else one after the other in each load
+    int n_timed;                            // 2: the original and the result; 1: the original, for want of a result
+    bool is_interleaved;                    // timed by turns in the same load; else one after the other in each load
     const char *layouts[2];                 // of the fastest way to run the original, and of that to run the result
     double estimates[2];                    // sums of the costs of their steps, seconds
     struct sample_summary times[2];         // seconds of one run of the whole graph
@@ -91,8 +93,12 @@ struct report {
     size_t peak_memory;                     // bytes
     double seconds;                         // of the whole program
 };
-// By how much the sum of the costs of its steps is off what the whole model took, as a share of that; [0] of the
-// original, [1] of the result. Costs are lower quartiles, and so is that of the model. 0 when nothing was timed here.
+// The sum of the costs of the steps of the original (0) and of the result (1): where both were timed those that are
+// believed in the end, with the layouts that were timed; else those of the search.
+double report_estimate(const struct report *r, int which);
+// By how much this is off what the whole model took, as a share of that. 0 when nothing was timed here. Costs are lower
+// quartiles of steps: what other programs add to some steps of each run is in none of them, and in every run of the
+// model but, most likely, the shortest.
 double report_estimate_error(const struct report *r, int which);
 // How often rules were applied that the generator found, or, when not `of_generated`, that somebody wrote.
 uint64_t report_applications(const struct report *r, bool of_generated);

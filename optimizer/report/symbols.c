@@ -1,7 +1,7 @@
 // What a report says of a model with symbolic dimensions.
+#include "core/text/json.h"
 #include "core/text/text.h"
 #include "optimizer/report/report.h"
-#include <inttypes.h>
 
 #define MOST_SHOWN 8
 
@@ -86,54 +86,45 @@ void report_print_symbols(struct text *out, const struct report *r)
 static void add_bindings(struct text *out, const char *key, const struct imported_model *m, size_t n,
                          const int64_t (*bindings)[MAX_SYMBOLS])
 {
-    text_printf(out, ", \"%s\": [", key);
+    json_begin(out, key, '[');
     for (size_t i = 0; i < n; i++) {
-        text_add(out, i ? ", {" : "{");
-        for (size_t j = 0; j < m->symbols.count; j++) {
-            text_add(out, j ? ", " : "");
-            text_add_json(out, m->symbols.items[j].name);
-            text_printf(out, ": %" PRId64, bindings[i][j]);
-        }
-        text_add(out, "}");
+        json_begin(out, NULL, '{');
+        for (size_t j = 0; j < m->symbols.count; j++)
+            json_add_integer(out, m->symbols.items[j].name, bindings[i][j]);
+        json_end(out, '}');
     }
-    text_add(out, "]");
+    json_end(out, ']');
 }
 
 static void add_kept(struct text *out, const struct imported_model *m)
 {
-    bool is_first = true;
-    text_add(out, ", \"kept\": [");
+    json_begin(out, "kept", '[');
     for (size_t i = 0; i < m->opaques.count; i++) {
         const struct imported_opaque *o = &m->opaques.items[i];
         if (!o->is_kept_for_sizes)
             continue;
-        text_add(out, is_first ? "{\"name\": " : ", {\"name\": ");
-        text_add_json(out, name_of(node_of(m, o)));
-        text_add(out, ", \"operator\": ");
-        text_add_json(out, node_of(m, o)->op_type.text);
-        text_add(out, ", \"reason\": ");
-        text_add_json(out, o->reason);
-        text_add(out, ", \"symbols\": ");
-        text_add_json(out, symbols_of(o));
-        text_add(out, "}");
-        is_first = false;
+        json_begin(out, NULL, '{');
+        json_add_string(out, "name", name_of(node_of(m, o)));
+        json_add_string(out, "operator", node_of(m, o)->op_type.text);
+        json_add_string(out, "reason", o->reason);
+        json_add_string(out, "symbols", symbols_of(o));
+        json_end(out, '}');
     }
-    text_add(out, "]");
+    json_end(out, ']');
 }
 
 void report_print_symbols_json(struct text *out, const struct report *r)
 {
     if (!r->model)
         return;
-    text_add(out, ", \"symbols\": {\"names\": [");
-    for (size_t i = 0; i < r->model->symbols.count; i++) {
-        text_add(out, i ? ", " : "");
-        text_add_json(out, r->model->symbols.items[i].name);
-    }
-    text_add(out, "]");
+    json_begin(out, "symbols", '{');
+    json_begin(out, "names", '[');
+    for (size_t i = 0; i < r->model->symbols.count; i++)
+        json_add_string(out, NULL, r->model->symbols.items[i].name);
+    json_end(out, ']');
     add_bindings(out, "profiles", r->model, r->bindings->n_profiles, r->bindings->profiles);
     add_bindings(out, "checked", r->model, was_checked(r) ? r->bindings->n_checks : 0, r->bindings->checks);
-    text_printf(out, ", \"rewrites_not_general\": %" PRIu64, r->n_not_general);
+    json_add_count(out, "rewrites_not_general", r->n_not_general);
     add_kept(out, r->model);
-    text_add(out, "}");
+    json_end(out, '}');
 }

@@ -37,26 +37,6 @@ const struct tensor_value *run_list_weights(struct imported_model *m, const stru
     return values;
 }
 
-const struct tensor_value *run_collect_weights(struct imported_model *m, const struct graph *g, struct error *error)
-{
-    struct tensor_value *values = arena_array(&m->arena, struct tensor_value, m->weights.count + 1);
-    bool *live = mem_alloc_zero(g->nodes.count + 1);
-    bool is_done = true;
-    graph_mark_live(g, live);
-    for (node_id n = 0; is_done && n < g->nodes.count; n++) {
-        const struct node *node = &g->nodes.items[n];
-        const void *data;
-        if (!live[n] || node->op != operators[OP_WEIGHT])
-            continue;
-        size_t index = (size_t)node->attributes[0].ints[0];
-        is_done = imported_weight_data(m, index, &data, error);
-        if (is_done)
-            values[index] = (struct tensor_value){*graph_type(g, node->first_output), (void *)data};
-    }
-    mem_free(live, g->nodes.count + 1);
-    return is_done ? values : NULL;
-}
-
 // --- comparing -------------------------------------------------------------------------------------------------------
 
 #define PIECE 1024

@@ -2,16 +2,15 @@
 // prints, and what taso-opt decides by.
 #ifndef OPTIMIZER_RUN_RUN_H
 #define OPTIMIZER_RUN_RUN_H
-#include "backends/contract/backend.h"
+#include "backends/backend.h"
 #include "core/numbers/statistics.h"
 #include "onnx/convert/import.h"
 
 struct error;
 
-// The values of all weights that the live part of `g` reads, indexed as their leaves are; others are empty. `g` is the
-// model's graph or one made from it by rewriting. Memory is the model's arena or the file. NULL: error.
-const struct tensor_value *run_collect_weights(struct imported_model *m, const struct graph *g, struct error *error);
-// The same without the values, which a backend with this source takes from the model while it needs them.
+// The types of all weights that the live part of `g` reads, indexed as their leaves are; others are empty. `g` is the
+// model's graph or one made from it by rewriting. Memory is the model's arena. A backend with this source takes the
+// values from the model while it needs them.
 const struct tensor_value *run_list_weights(struct imported_model *m, const struct graph *g);
 struct weight_source run_weight_source(struct imported_model *m);
 

@@ -1,8 +1,8 @@
 // Groups of nodes as small models, timed in the worker and kept in the cost database by their text.
 #include "optimizer/runtime/step_costs.h"
 
-#include "backends/contract/backend.h"
-#include "backends/contract/cost_database.h"
+#include "backends/backend.h"
+#include "backends/costs/cost_database.h"
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/numbers/statistics.h"
@@ -29,12 +29,11 @@
 #define LEAST_COST 1e-8
 
 struct step_costs {
+    struct coster base;
     struct worker *worker;
     struct step_costs_options options;
     struct cost_database *costs;
     double overhead;   // of one run of a model, beside its nodes
-    uint64_t n_measured;
-    double seconds_measuring;
 };
 
 // --- measuring -------------------------------------------------------------------------------------------------------
@@ -137,8 +136,8 @@ static bool measure(struct step_costs *c, const struct graph *g, bool is_cold, c
         log_info(c->options.log, "%s: %s", error.message, text);
         return false;
     }
-    c->n_measured++;
-    c->seconds_measuring += clock_seconds() - started;
+    c->base.measured.n_steps++;
+    c->base.measured.seconds += clock_seconds() - started;
     log_debug(c->options.log, "measured %.3g s: %s", ret_cost->seconds, text);
     return true;
 }
@@ -170,8 +169,9 @@ static double cost_of_group(struct step_costs *c, const struct graph *g, bool on
     return cost.seconds >= FAILED ? INFINITY : cost.seconds;
 }
 
-double step_costs_estimate(struct step_costs *c, const struct graph *g, bool only_recalls)
+static bool estimate(struct coster *coster, const struct graph *g, bool only_recalls, struct estimate *ret_estimate)
 {
+    struct step_costs *c = (struct step_costs *)coster;
     struct arena arena;
     struct step_groups groups;
     double seconds = 0;
@@ -188,13 +188,8 @@ double step_costs_estimate(struct step_costs *c, const struct graph *g, bool onl
         arena_release(&arena, mark);
     }
     arena_free(&arena);
-    return seconds;
-}
-
-void step_costs_report(const struct step_costs *c, uint64_t *n_measured, double *seconds)
-{
-    *n_measured += c->n_measured;
-    *seconds += c->seconds_measuring;
+    *ret_estimate = (struct estimate){.seconds = seconds};
+    return isfinite(seconds);
 }
 
 // --- opening ---------------------------------------------------------------------------------------------------------
@@ -216,18 +211,19 @@ static bool open_database(struct step_costs *c, struct error *error)
     return true;
 }
 
-struct step_costs *step_costs_open(struct worker *w, const struct step_costs_options *options, struct error *error)
+struct coster *step_costs_open(struct worker *w, const struct step_costs_options *options, struct error *error)
 {
     struct step_costs *c = mem_alloc_zero(sizeof *c);
-    *c = (struct step_costs){.worker = w, .options = *options};
+    *c = (struct step_costs){.base.estimate = estimate, .worker = w, .options = *options};
     if (open_database(c, error) && measure_overhead(c, error))
-        return c;
-    step_costs_close(c);
+        return &c->base;
+    step_costs_close(&c->base);
     return NULL;
 }
 
-void step_costs_close(struct step_costs *c)
+void step_costs_close(struct coster *coster)
 {
+    struct step_costs *c = (struct step_costs *)coster;
     struct error error = {0};
     if (!c)
         return;

@@ -3,13 +3,12 @@
 // provider.
 #ifndef OPTIMIZER_RUNTIME_STEP_COSTS_H
 #define OPTIMIZER_RUNTIME_STEP_COSTS_H
-#include "graph/graph.h"
+#include "backends/contract/coster.h"
 #include "optimizer/runtime/worker.h"
 #include <stdbool.h>
 
 struct error;
 struct log;
-struct step_costs;
 
 struct step_costs_options {
     const char *device;      // beside the runtime: processor and threads
@@ -18,12 +17,8 @@ struct step_costs_options {
     size_t weight_bytes;     // of the whole model: large ones push each other out of the caches
     const struct log *log;
 };
-// `w` has greeted and outlives it.
-struct step_costs *step_costs_open(struct worker *w, const struct step_costs_options *options, struct error *error);
-// Of a graph without opaque nodes. Infinity: the runtime fails at a group. NaN, only where nothing may be measured: one
-// is not known; several threads may ask so at the same time.
-double step_costs_estimate(struct step_costs *c, const struct graph *g, bool only_recalls);
-// Adds how many groups were measured, and how long that took.
-void step_costs_report(const struct step_costs *c, uint64_t *n_measured, double *seconds);
-void step_costs_close(struct step_costs *c);   // writes the database; NULL is allowed
+// `w` has greeted and outlives it. Estimates are of graphs without opaque nodes; several threads may ask at the same
+// time where nothing may be measured.
+struct coster *step_costs_open(struct worker *w, const struct step_costs_options *options, struct error *error);
+void step_costs_close(struct coster *costs);   // writes the database; NULL is allowed
 #endif

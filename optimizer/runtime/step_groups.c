@@ -23,16 +23,6 @@ static void find_varying(struct step_groups *s, const bool *live)
     }
 }
 
-static void count_uses(struct step_groups *s, const bool *live)
-{
-    const struct graph *g = s->graph;
-    for (node_id n = 0; n < g->nodes.count; n++)
-        for (uint32_t i = 0; live[n] && i < g->nodes.items[n].n_inputs; i++)
-            s->uses[graph_inputs(g, n)[i]]++;
-    for (size_t i = 0; i < g->outputs.count; i++)
-        s->uses[g->outputs.items[i]]++;
-}
-
 // --- groups ----------------------------------------------------------------------------------------------------------
 
 static bool is_anchor(const struct node *n)
@@ -124,7 +114,7 @@ void step_groups_find(struct step_groups *ret_groups, const struct graph *g, str
     s.next = arena_array(arena, node_id, n + 1);
     graph_mark_live(g, live);
     find_varying(&s, live);
-    count_uses(&s, live);
+    graph_count_reads(g, live, s.uses);
     for (node_id i = 0; i < n; i++) {
         s.first[i] = s.next[i] = NO_NODE;
         if (s.is_run[i] && !join_split(&s, i))

@@ -97,15 +97,19 @@ struct search_statistics {
     uint64_t peak_queue;
     double seconds;
 };
-// What saturation did, where it was asked for.
+struct egraph_figures {
+    uint64_t rounds, nodes, classes;
+    double extracted, bound;   // the cheapest sum of prices of e-nodes, and what none is below
+    const char *end;           // why exploration ended
+};
+// What saturation did, where it was asked for: in all its e-graphs.
 struct saturation_figures {
     bool is_done, is_better;   // better: the result is what it extracted
-    uint64_t rounds, nodes, classes, matches, unions;
+    uint64_t egraphs, matches, unions;
     uint64_t cycles_prevented, cycles_resolved;   // applications left out, and e-nodes filtered
     uint64_t graphs_priced;                       // whole ones, of those that were extracted
-    double extracted, bound;                      // the cheapest sum of prices of e-nodes, and what none is below
     double seconds_exploring, seconds_pricing, seconds_extracting;
-    const char *end;   // why exploration ended
+    struct egraph_figures last;   // of the last one on the way to the result
 };
 struct search_result {
     struct graph graph;                     // the best graph, in the arena of the original

@@ -3,9 +3,9 @@
 
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
-#include "expressions/evaluate_entry.h"
-#include "expressions/field.h"
+#include "graph/field_entries.h"
 
+#define KEY 0x7461736f
 #define MAX_WORDS ((size_t)1 << 20)
 #define ENTRIES 4             // of every output
 #define OPERATIONS 2e5        // for all entries, unless a single one takes more
@@ -27,96 +27,6 @@ void validator_free(struct validator *v)
     spelling_free(&v->words);
 }
 
-// --- entries ---------------------------------------------------------------------------------------------------------
-
-// Definitions of the nodes between the variables and the outputs, made when they are met.
-struct meaning {
-    const struct graph *g;
-    const struct match *m;
-    struct arena *arena;
-    uint64_t key;
-    bool is_untyped;   // something without a meaning was met
-    VEC(node_id) nodes;
-    VEC(struct definition *) definitions;
-};
-struct reader {
-    struct meaning *of;
-    node_id node;
-};
-
-static uint64_t entry_of_tensor(struct meaning *x, tensor_id t, const int64_t *index);
-static double cost_of_tensor(struct meaning *x, tensor_id t);
-
-static bool is_variable(const struct meaning *x, tensor_id t)
-{
-    for (uint32_t v = 0; v < x->m->rule->pattern.n_variables; v++)
-        if (x->m->variables[v] == t)
-            return true;
-    return false;
-}
-
-static size_t place_of(const struct meaning *x, node_id n)
-{
-    size_t i = 0;
-    while (i < x->nodes.count && x->nodes.items[i] != n)
-        i++;
-    return i;
-}
-
-// NULL: the node has no meaning, which must not be of anything between the variables and the outputs.
-static struct definition *definition_of(struct meaning *x, node_id n)
-{
-    size_t i = place_of(x, n);
-    if (i < x->nodes.count)
-        return x->definitions.items[i];
-    struct definition *d = arena_new(x->arena, struct definition);
-    bool is_typed = x->g->nodes.items[n].op->define && graph_define(x->g, n, d, x->arena);
-    if (!is_typed) {
-        x->is_untyped = true;
-        return NULL;
-    }
-    vec_push(&x->nodes, n);
-    vec_push(&x->definitions, d);
-    return d;
-}
-
-static uint64_t entry_of_variable(const struct meaning *x, tensor_id t, const int64_t *index)
-{
-    const struct type *type = graph_type(x->g, t);
-    uint64_t linear = 0;
-    for (int i = 0; i < type->rank; i++)
-        linear = linear * (uint64_t)type->dim[i] + (uint64_t)index[i];
-    return field_reduce(random_keyed(x->key + t, linear));
-}
-
-static uint64_t read_input(void *context, int input, const int64_t *index)
-{
-    const struct reader *r = context;
-    return entry_of_tensor(r->of, graph_inputs(r->of->g, r->node)[input], index);
-}
-
-static uint64_t entry_of_tensor(struct meaning *x, tensor_id t, const int64_t *index)
-{
-    const struct tensor *tensor = &x->g->tensors.items[t];
-    if (is_variable(x, t))
-        return entry_of_variable(x, t, index);
-    struct reader r = {x, tensor->producer};
-    return evaluate_field_entry(definition_of(x, tensor->producer), x->key, (int)tensor->output, index, read_input, &r);
-}
-
-static double cost_of_tensor(struct meaning *x, tensor_id t)
-{
-    const struct tensor *tensor = &x->g->tensors.items[t];
-    if (is_variable(x, t))
-        return 1;
-    const struct node *n = &x->g->nodes.items[tensor->producer];
-    double *costs = arena_array(x->arena, double, n->n_inputs + 1);
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        costs[i] = cost_of_tensor(x, graph_inputs(x->g, tensor->producer)[i]);
-    const struct definition *d = definition_of(x, tensor->producer);
-    return d ? definition_entry_cost(d, (int)tensor->output, costs) : 0;
-}
-
 // --- the comparison --------------------------------------------------------------------------------------------------
 
 // One between, the first entry, the last, and more between.
@@ -128,10 +38,10 @@ static void choose_place(const struct type *t, struct random *random, int sample
                                      : (int64_t)random_below(random, (uint64_t)t->dim[i]);
 }
 
-static enum verdict compare_tensors(struct meaning *x, tensor_id old, tensor_id new)
+static enum verdict compare_tensors(struct field_entries *x, tensor_id old, tensor_id new)
 {
     const struct type *t = graph_type(x->g, old);
-    double cost = cost_of_tensor(x, old) + cost_of_tensor(x, new);
+    double cost = field_entry_cost(x, old) + field_entry_cost(x, new);
     struct random random = random_seed(x->key);
     if (x->is_untyped)
         return VERDICT_UNTYPED;
@@ -142,7 +52,7 @@ static enum verdict compare_tensors(struct meaning *x, tensor_id old, tensor_id 
         if (sample > 0 && cost * (sample + 1) > OPERATIONS)
             break;
         choose_place(t, &random, sample, index);
-        if (entry_of_tensor(x, old, index) != entry_of_tensor(x, new, index))
+        if (field_entry(x, old, index) != field_entry(x, new, index))
             return VERDICT_DIFFERENT;
     }
     return VERDICT_EQUAL;
@@ -151,14 +61,12 @@ static enum verdict compare_tensors(struct meaning *x, tensor_id old, tensor_id 
 static enum verdict compare_sides(const struct match *m, const struct graph *with_target, const tensor_id *old,
                                   const tensor_id *new, struct arena *scratch)
 {
-    struct meaning x = {.g = with_target, .m = m, .arena = scratch, .key = 0x7461736f};
+    struct field_entries x;
     enum verdict verdict = VERDICT_EQUAL;
+    field_entries_init(&x, with_target, KEY, scratch);
     for (uint32_t i = 0; verdict == VERDICT_EQUAL && i < m->rule->n_outputs; i++)
         verdict = compare_tensors(&x, old[i], new[i]);
-    for (size_t i = 0; i < x.definitions.count; i++)
-        definition_free(x.definitions.items[i]);
-    vec_free(&x.nodes);
-    vec_free(&x.definitions);
+    field_entries_free(&x);
     return verdict;
 }
 
@@ -166,30 +74,38 @@ static enum verdict compare_sides(const struct match *m, const struct graph *wit
 // The source graph alone, with a leaf for each variable: in the model a variable may stand for what another part of the
 // match computes, of which the rule knows nothing.
 
-static void add_leaves(struct graph *instance, const struct match *m, const struct graph *g, struct match *ret_match)
-{
-    *ret_match = *m;
-    for (uint32_t v = 0; v < m->rule->pattern.n_variables; v++)
-        if (m->variables[v] != NO_TENSOR)
-            ret_match->variables[v] = graph_add_leaf(instance, operators[OP_INPUT], v, graph_type(g, m->variables[v]));
-}
-
 static tensor_id tensor_of_term(const struct graph *instance, const struct match *m, term_id term)
 {
     const struct term *t = &m->rule->pattern.terms.items[term];
     return t->is_variable ? m->variables[t->index] : graph_output_of(instance, m->nodes[t->index], t->output);
 }
 
-static void make_instance(struct graph *instance, const struct match *m, const struct graph *g, struct match *ret_match)
+// At another probe: the same nodes, made for its sizes. False: they cannot be; at the first one they can.
+static bool make_instance(const struct sizes *s, int probe, struct graph *instance, const struct match *m,
+                          const struct graph *g, struct match *ret_match)
 {
-    add_leaves(instance, m, g, ret_match);
+    *ret_match = *m;
+    for (uint32_t v = 0; v < m->rule->pattern.n_variables; v++) {
+        if (m->variables[v] == NO_TENSOR)
+            continue;
+        struct type type = *graph_type(g, m->variables[v]);
+        if (probe)
+            type = sizes_type_at(s, &type, s->probes[probe]);
+        if (probe && !type_has_allowed_size(&type))
+            return false;
+        ret_match->variables[v] = graph_add_leaf(instance, operators[OP_INPUT], v, &type);
+    }
     for (uint32_t n = 0; n < m->rule->n_source_nodes; n++) {
         const struct pattern_node *pattern = &m->rule->pattern.nodes.items[n];
         tensor_id inputs[MAX_RULE_VARIABLES];
         for (uint32_t i = 0; i < pattern->n_inputs; i++)
             inputs[i] = tensor_of_term(instance, ret_match, pattern->inputs[i]);
-        ret_match->nodes[n] = graph_add_copy(instance, g, m->nodes[n], inputs);
+        if (probe == 0)
+            ret_match->nodes[n] = graph_add_copy(instance, g, m->nodes[n], inputs);
+        else if (!sizes_add_node(s, s->probes[probe], instance, g, m->nodes[n], inputs, &ret_match->nodes[n]))
+            return false;
     }
+    return true;
 }
 
 // --- a match ---------------------------------------------------------------------------------------------------------
@@ -219,30 +135,6 @@ static bool is_match_in(const struct match *m, const struct graph *g)
 }
 
 // --- at other sizes --------------------------------------------------------------------------------------------------
-
-// The instance at another probe: the same nodes, made for its sizes.
-static bool make_instance_at(const struct sizes *s, int probe, struct graph *instance, const struct match *m,
-                             const struct graph *g, struct match *ret_match)
-{
-    *ret_match = *m;
-    for (uint32_t v = 0; v < m->rule->pattern.n_variables; v++) {
-        if (m->variables[v] == NO_TENSOR)
-            continue;
-        struct type type = sizes_type_at(s, graph_type(g, m->variables[v]), s->probes[probe]);
-        if (!type_has_allowed_size(&type))
-            return false;
-        ret_match->variables[v] = graph_add_leaf(instance, operators[OP_INPUT], v, &type);
-    }
-    for (uint32_t n = 0; n < m->rule->n_source_nodes; n++) {
-        const struct pattern_node *pattern = &m->rule->pattern.nodes.items[n];
-        tensor_id inputs[MAX_RULE_VARIABLES];
-        for (uint32_t i = 0; i < pattern->n_inputs; i++)
-            inputs[i] = tensor_of_term(instance, ret_match, pattern->inputs[i]);
-        if (!sizes_add_node(s, s->probes[probe], instance, g, m->nodes[n], inputs, &ret_match->nodes[n]))
-            return false;
-    }
-    return true;
-}
 
 static bool are_attributes_at(const struct sizes *s, int probe, const struct node *first, const struct node *there)
 {
@@ -295,7 +187,7 @@ static enum verdict judge_at(struct validator *v, int probe, const struct match 
     tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
     node_id nodes_there[MAX_RULE_NODES];
     graph_init(&instance, &v->arena);
-    bool is_general = make_instance_at(v->sizes, probe, &instance, m, g, &there) &&
+    bool is_general = make_instance(v->sizes, probe, &instance, m, g, &there) &&
                       holds_at(&there, &instance, &v->scratch, &bound) &&
                       match_apply_nodes(&bound, &instance, &v->scratch, old, new, nodes_there) &&
                       is_target_at(v->sizes, probe, m, first, nodes, &instance, nodes_there);
@@ -328,7 +220,7 @@ static enum verdict judge_anew(struct validator *v, const struct match *m, const
     node_id nodes[MAX_RULE_NODES];
     enum verdict verdict = VERDICT_EQUAL;
     graph_init(&instance, &v->arena);
-    make_instance(&instance, m, g, &match);
+    make_instance(v->sizes, 0, &instance, m, g, &match);
     if (match_apply_nodes(&match, &instance, &v->scratch, old, new, nodes)) {
         enum verdict elsewhere = judge_at_probes(v, m, g, &instance, nodes);
         verdict =

@@ -18,12 +18,14 @@ Inputs that were not given are made up from what the model declares. Loaded mode
 session for the same model is another sample of where its weights come to lie in memory.
 """
 import os
+import re
 import select
 import signal
 import socket
 import sys
 import time
 
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")   # which leaves a file where temporary ones lie
 try:
     import numpy as np
     import onnxruntime
@@ -45,6 +47,21 @@ DECLARED = {"tensor(float)": "f4", "tensor(double)": "f8", "tensor(float16)": "f
 FLUSHED_BYTES = 64 << 20   # more than caches keep
 # Where a provider's tensors lie; elsewhere than in the processor's memory they are bound before anything is timed.
 DEVICES = {"CUDAExecutionProvider": "cuda", "TensorrtExecutionProvider": "cuda"}
+
+
+# What ONNX Runtime says before what it has to say: its name and a code, the path, a line of its own source.
+PREAMBLES = [r"^\[ONNXRuntimeError\] : \d+ : \w+ : ", r"Load model from .*? failed: ?(?:Fatal error: )?",
+             r"/\S+\.(?:cc|h):\d+ [^()]*(?:\([^()]*\)[^() ]*)* ?(?:const )?", r"^Exception during initialization: ",
+             r"(?:Status Message|Error): "]
+MOST_OF_A_REASON = 200
+
+
+def reason_of(failure):
+    """A failure in one line that a person reads."""
+    text = " ".join(str(failure).split())
+    for preamble in PREAMBLES:
+        text = re.sub(preamble, "", text)
+    return (text if len(text) <= MOST_OF_A_REASON else text[:MOST_OF_A_REASON].rsplit(" ", 1)[0] + " ...") or "it fails"
 
 
 class Ended(Exception):
@@ -223,14 +240,14 @@ class Worker:
             except (Ended, OSError):
                 raise
             except Exception as failure:   # whatever a runtime raises concerns one model, and is told
-                self.connection.answer("error " + " ".join(str(failure).split())[:600])
+                self.connection.answer("error " + reason_of(failure))
 
 
 def main():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection, provider, threads = Connection(), sys.argv[1], int(sys.argv[2])
     if IMPORT_FAILURE:
-        connection.answer("error " + " ".join(f"it cannot be imported: {IMPORT_FAILURE}".split())[:600])
+        connection.answer("error it cannot be imported: " + reason_of(IMPORT_FAILURE))
         return 1
     available = onnxruntime.get_available_providers()
     provider = provider or "CPUExecutionProvider"

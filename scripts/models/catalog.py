@@ -4,6 +4,7 @@ no small variant)."""
 import dataclasses
 from collections.abc import Callable
 
+from models import tensat
 from models.bert import bert, taso_bert
 from models.builder import GraphBuilder
 from models.densenet import densenet
@@ -15,7 +16,6 @@ from models.nasnet import nasnet_a
 from models.nasrnn import nasrnn
 from models.resnet import resnet, taso_resnet
 from models.squeezenet import squeezenet
-from models.taso_text import taso_text
 from models.vgg import vgg19
 from models.vit import vit
 
@@ -141,20 +141,19 @@ MODELS = {
             {"layers": 2, "width": 64, "heads": 4},
         ),
         Model(
-            "inception-v3-tensat", 11, "Inception-v3 as measured by Tensat, 299x299: no batch norm, no head", taso_text,
-            {"name": "inceptionv3"}, None,
+            "inception-v3-tensat", 11, "Inception-v3 as measured by Tensat, 299x299: no batch norm, no head",
+            tensat.inception_v3, {}, None,
         ),
         Model(
-            "squeezenet-tensat", 11, "SqueezeNet 1.1 as measured by Tensat, 224x224: no biases", taso_text,
-            {"name": "squeezenet"}, None,
+            "squeezenet-tensat", 11, "SqueezeNet 1.1 as measured by Tensat, 224x224: no biases", tensat.squeezenet, {},
+            None,
         ),
         Model(
-            "vgg19-tensat", 11, "VGG-19 as measured by Tensat, 224x224: no biases, transposed weights", taso_text,
-            {"name": "vgg"}, None,
+            "vgg19-tensat", 11, "VGG-19 as measured by Tensat, 224x224: no biases, transposed weights", tensat.vgg19, {},
+            None,
         ),
         Model(
-            "mobilenetv2-tensat", 13, "MobileNetV2 as measured by Tensat, 224x224", taso_text,
-            {"name": "mobilenetv2"}, None,
+            "mobilenetv2-tensat", 13, "MobileNetV2 as measured by Tensat, 224x224", tensat.mobilenet_v2, {}, None,
         ),
     )
 }

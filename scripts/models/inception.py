@@ -26,27 +26,32 @@ class Inception:
     def concat(self, *branches):
         return self.g.node("Concat", *branches, axis=1)
 
+    def join(self, *branches):
+        return self.concat(*branches)
+
+    def averaged(self, x):
+        return average_pool(self.g, x, 3, 1, 1, count_include_pad=1)
+
     def pooled(self, x, filters):
-        y = average_pool(self.g, x, 3, 1, 1, count_include_pad=1)
-        return self.conv(y, filters, 1, "branch_pool")
+        return self.conv(self.averaged(x), filters, 1, "branch_pool")
 
     def block_a(self, x, pool_filters):
-        return self.concat(
+        return self.join(
             self.conv(x, 64, 1, "branch1x1"),
             self.chain(x, "branch5x5", (48, 1), (64, 5)),
             self.chain(x, "branch3x3dbl", (64, 1), (96, 3), (96, 3)),
             self.pooled(x, pool_filters),
         )
 
+    def convolved_b(self, x):
+        yield self.conv(x, 384, 3, "branch3x3", 2, VALID)
+        yield self.chain(x, "branch3x3dbl", (64, 1), (96, 3), (96, 3, 2, VALID))
+
     def block_b(self, x):
-        return self.concat(
-            self.conv(x, 384, 3, "branch3x3", 2, VALID),
-            self.chain(x, "branch3x3dbl", (64, 1), (96, 3), (96, 3, 2, VALID)),
-            max_pool(self.g, x, 3, 2),
-        )
+        return self.concat(*self.convolved_b(x), max_pool(self.g, x, 3, 2))
 
     def block_c(self, x, inner):
-        return self.concat(
+        return self.join(
             self.conv(x, 192, 1, "branch1x1"),
             self.chain(x, "branch7x7", (inner, 1), (inner, (1, 7)), (192, (7, 1))),
             self.chain(x, "branch7x7dbl", (inner, 1), (inner, (7, 1)), (inner, (1, 7)), (inner, (7, 1)), (192, (1, 7))),
@@ -86,11 +91,15 @@ class Inception:
         yield from ((self.block_e, ()) for _ in range(2))
 
 
+    def trunk(self, image):
+        x = self.stem(self.g.input("input", (1, 3, image, image)))
+        for i, (block, parameters) in enumerate(self.blocks()):
+            with self.g.scope(f"Mixed_{i}"):
+                x = block(x, *parameters)
+        return x
+
+
 def inception_v3(g, image, divisor, classes):
-    network = Inception(g, divisor)
-    x = network.stem(g.input("input", (1, 3, image, image)))
-    for i, (block, parameters) in enumerate(network.blocks()):
-        with g.scope(f"Mixed_{i}"):
-            x = block(x, *parameters)
+    x = Inception(g, divisor).trunk(image)
     x = g.node("Dropout", g.node("GlobalAveragePool", x))
     g.output(gemm(g, g.node("Flatten", x, axis=1), classes))

@@ -9,6 +9,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SHAPES = {"gpt2": ["--shape", "input_ids=1,64"]}   # of inputs whose dimensions are symbolic
 SEARCH = ["--no-check", "--no-measure"]
+BENCHMARKS = ["nasrnn", "squeezenet", "bert-taso", "bert-taso-corrected", "resnext50-taso", "inception-v3", "nasnet-a",
+              "vgg19", "mobilenetv2", "efficientnet-b0", "resnet50", "resnext50", "bert", "vit", "gpt2", "llama"]
 
 
 def add_arguments(parser, names):

@@ -1,6 +1,7 @@
 """Times benchmark models in other runtimes (ONNX Runtime, OpenVINO, PyTorch by onnx2torch) and in our executor: the original
 in each, and what taso-opt makes of it in ours. In each round every runtime loads the model anew in a process of its own and
-runs it for some time, another one first in each round; a cell is the shortest run of all rounds and, in brackets, the
+runs it for some time, another one first in each round. What was timed is kept in FOLDER/peers.json and not timed again, so a
+run can be made in pieces; remove the file to begin anew. A cell is the shortest run of all rounds and, in brackets, the
 median of the rounds' medians, in milliseconds. A runtime that is not installed or fails at a model is told of below the
 table."""
 
@@ -131,9 +132,14 @@ def main():
         return 0
     options.folder.mkdir(parents=True, exist_ok=True)
     failures, rows = {}, []
+    kept = options.folder / f"peers{'-small' if options.small else ''}.json"
+    times = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
     for name in options.names:
         for threads in [options.threads] if options.threads else sorted({1, min(2, os.cpu_count() or 1)}):
-            rows.append(row(name, threads, measure(name, threads, options, failures)))
+            key = f"{name} {threads}"
+            times[key] = times.get(key) or measure(name, threads, options, failures)
+            kept.write_text(json.dumps(times), encoding="utf-8")
+            rows.append(row(name, threads, times[key]))
             print(markdown_table(COLUMNS, rows[-1:]).splitlines()[-1], flush=True)
     notes = "".join(f"- {column} does not run {name}: {reason}\n" for (name, column), reason in failures.items())
     text = heading(options) + markdown_table(COLUMNS, rows) + "\n" + ("\n" + notes if notes else "")

@@ -1,7 +1,7 @@
 // Runs a graph on a device and by the reference, on random values, and compares.
 #ifndef TESTS_BACKENDS_CHECK_MODEL_H
 #define TESTS_BACKENDS_CHECK_MODEL_H
-#include "backends/contract/backend.h"
+#include "backends/backend.h"
 #include "backends/reference/reference.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
@@ -66,7 +66,8 @@ static inline void check_model_with(struct backend *device, const struct graph *
     struct random random = random_seed(seed);
     arena_init(&arena);
     fill_leaves(g, operators[OP_WEIGHT], weights, &arena, &random);
-    struct model *m = backend_prepare_with(device, g, layouts, MOST_LEAVES, weights, &error);
+    struct given_weights given = {MOST_LEAVES, weights, NULL};
+    struct model *m = backend_prepare_from(device, g, layouts, &given, &error);
     if (!m)
         fail_msg("%s", error.message);
     model_allocate_outputs(m, got, &arena);

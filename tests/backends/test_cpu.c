@@ -68,7 +68,7 @@ static node_id *list_leaders(struct backend *cpu, const struct graph *g, const u
     struct plan_request request = {g, &cpu->target, cpu->codes, layouts, arena};
     node_id *leaders = arena_array(arena, node_id, g->nodes.count + 1);
     memset(leaders, 0xff, g->nodes.count * sizeof *leaders);
-    assert_true(plan_make(&plan, &request, NULL));
+    assert_true(plan_make(&plan, &request, &(struct error){0}));
     for (size_t i = 0; i < plan.steps.count; i++)
         for (node_id n = plan.steps.items[i].first_node; n != NO_NODE; n = plan.next_node[n])
             leaders[n] = plan.steps.items[i].first_node;
@@ -340,15 +340,14 @@ static size_t cooled_bytes(struct backend *cpu, const struct graph *g, enum layo
     struct plan_request request = {g, &cpu->target, cpu->codes, same_layouts(g, arena, layout), arena};
     size_t bytes = 0;
     backend_expect_model(cpu, model_bytes);
-    assert_true(plan_make(&plan, &request, NULL));
+    assert_true(plan_make(&plan, &request, &(struct error){0}));
     for (size_t i = 0; i < plan.steps.count; i++) {
         struct step_request r = {(struct cpu_backend *)cpu, &plan, &plan.steps.items[i], NULL, arena, &error};
         struct surroundings *around = surroundings_make(&r);
         assert_non_null(around);
-        for (int turn = 0; turn < 3; turn++) {
-            struct turn *next = surroundings_settle(around);
-            assert_true(next->state && next->memory);
-        }
+        for (int run = 0; run < 3; run++)
+            surroundings_settle(around);
+        assert_true(surroundings_state(around) && surroundings_memory(around));
         bytes += surroundings_weight_bytes(around);
         surroundings_free(around);
     }
@@ -377,6 +376,35 @@ static void weights_are_cold_packed_or_not(void **state)
     arena_free(&arena);
 }
 
+// What a kernel packs is not there a second time while it is measured.
+static void packed_weights_are_there_once(void **state)
+{
+    struct error error = {0};
+    struct arena arena, of_step;
+    struct graph g;
+    struct plan plan;
+    arena_init(&arena);
+    arena_init(&of_step);
+    struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
+    assert_non_null(cpu);
+    assert_true(read_graph("(graph (let x (input 0) (f32 4 1024)) (let w (weight 0) (f32 1024 1024))"
+                           " (let y (matmul x w)) (output y))",
+                           &g, &arena));
+    assert_true(plan_make(&plan, &(struct plan_request){&g, &cpu->target, cpu->codes, NULL, &arena}, NULL));
+    struct step_request r = {(struct cpu_backend *)cpu, &plan, &plan.steps.items[0], NULL, &of_step, &error};
+    cpu_sweep_bytes((struct cpu_backend *)cpu);
+    size_t before = mem_in_use(), weights = (size_t)4 << 20;
+    struct surroundings *around = surroundings_make(&r);
+    assert_non_null(around);
+    assert_true(surroundings_weight_bytes(around) >= weights && mem_in_use() - before < weights + weights / 2);
+    surroundings_free(around);
+    arena_free(&of_step);
+    plan_free(&plan);
+    backend_close(cpu);
+    graph_free(&g);
+    arena_free(&arena);
+}
+
 // Steps that are bound by their weights are measured for one speed of memory, that of the database.
 static void keeps_the_usual_speed_of_memory(void **state)
 {
@@ -389,10 +417,10 @@ static void keeps_the_usual_speed_of_memory(void **state)
         struct backend_options options = {.threads = 1, .cost_file = file};
         struct backend *cpu = cpu_backend_open(&options, &error);
         assert_non_null(cpu);
-        struct yardstick *y = yardstick_of((struct cpu_backend *)cpu);
-        assert_ptr_equal(y, yardstick_of((struct cpu_backend *)cpu));
-        usual[i] = yardstick_usual(y);
-        assert_true(usual[i] > 0 && yardstick_read(y).seconds > 0);
+        struct memory_probe *y = memory_probe_of((struct cpu_backend *)cpu);
+        assert_ptr_equal(y, memory_probe_of((struct cpu_backend *)cpu));
+        usual[i] = memory_probe_usual(y);
+        assert_true(usual[i] > 0 && memory_probe_read(y).seconds > 0);
         backend_close(cpu);
     }
     assert_true(fabs(usual[0] - usual[1]) <= 1e-4 * usual[0]);
@@ -426,6 +454,7 @@ int main(void)
                                        TEST(weights_are_there_while_they_are_needed),
                                        TEST(measures_steps),
                                        TEST(weights_are_cold_packed_or_not),
+                                       TEST(packed_weights_are_there_once),
                                        TEST(keeps_the_usual_speed_of_memory),
                                        TEST(equal_columns_have_equal_sums)};
     return cmocka_run_group_tests(tests, NULL, NULL);

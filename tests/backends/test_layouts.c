@@ -22,9 +22,9 @@ static struct backend *open_device(uint64_t scatter, double least_share, bool ha
 static void read_choices(struct backend *fake, struct maker *m, struct plan *ret_plan)
 {
     struct plan_request request = {&m->g, &fake->target, fake->codes, NULL, &m->arena};
-    char reason[200];
-    if (!plan_make(ret_plan, &request, reason))
-        fail_msg("%s", reason);
+    struct error error = {0};
+    if (!plan_make(ret_plan, &request, &error))
+        fail_msg("%s", error.message);
 }
 
 static double count_assignments(const struct plan *plan)

@@ -1,5 +1,5 @@
 // Plans: what becomes a step, a view or an epilogue, memory without overlaps, estimates, and the cost database.
-#include "backends/contract/cost_database.h"
+#include "backends/costs/cost_database.h"
 #include "backends/fake/fake.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
@@ -97,6 +97,11 @@ static const struct {
     {"(graph (let x (input 0) (f32 2 3)) (let w (weight 0) (f32 3)) (let e (exp w)) (let b (broadcast :shape 2 3 e))"
      " (let y (ewmul x b)) (output y))",
      "'exp | ewmul"},
+    // right before who needs it, wherever the graph has it
+    {"(graph (let x (input 0) (f32 2 8)) (let w (weight 0) (f32 8 8)) (let v (weight 1) (f32 8 8)) (let e (exp w))"
+     " (let s (tanh v)) (let t (sqrt s)) (let a (matmul x e)) (let r (reducesum :axes 1 a))"
+     " (let b (broadcast :shape 2 8 r)) (let m (matmul b t)) (output m))",
+     "'exp | matmul | reducesum | 'tanh sqrt | matmul"},
     {"(graph (let x (input 0) (i64 3)) (let y (neg x)) (let z (cast :to f32 y)) (output z))", "neg | cast"},
     // a group that somebody else reads already does not grow
     {"(graph (let x (input 0) (f32 2 3)) (let y (exp x)) (let r (reducesum :axes 1 y))"
@@ -109,11 +114,11 @@ static void plans_steps(void **state)
     for (size_t i = 0; i < COUNT_OF(plans); i++) {
         struct fixture f;
         struct text text = {0};
-        char reason[200] = "";
+        struct error error = {0};
         read_graph(&f, plans[i].graph);
         struct plan_request request = {&f.g, &f.fake->target, f.fake->codes, NULL, &f.arena};
-        if (!plan_make(&f.plan, &request, reason))
-            fail_msg("%s", reason);
+        if (!plan_make(&f.plan, &request, &error))
+            fail_msg("%s", error.message);
         summarize(&text, &f.plan);
         if (strcmp(text.chars, plans[i].steps) != 0)
             plan_print(&text, &f.plan);
@@ -184,11 +189,11 @@ static void writes_parts_in_place(void **state)
     for (size_t i = 0; i < COUNT_OF(concatenations); i++) {
         struct fixture f;
         struct text text = {0};
-        char reason[200] = "";
+        struct error error = {0};
         read_graph_for(&(struct fake_device){.has_parts = true}, &f, concatenations[i].graph);
         struct plan_request request = {&f.g, &f.fake->target, f.fake->codes, NULL, &f.arena};
-        if (!plan_make(&f.plan, &request, reason))
-            fail_msg("%s", reason);
+        if (!plan_make(&f.plan, &request, &error))
+            fail_msg("%s", error.message);
         summarize(&text, &f.plan);
         if (strcmp(text.chars, concatenations[i].steps) != 0 || count_copies(&f.plan) != concatenations[i].n_copies)
             plan_print(&text, &f.plan);
@@ -276,10 +281,10 @@ static void lays_memory_out_without_overlaps(void **state)
 static int key_of(const char *body, struct text *ret_key, struct text *ret_exact)
 {
     struct fixture f;
-    char reason[200];
+    struct error error = {0};
     read_graph(&f, body);
     struct plan_request request = {&f.g, &f.fake->target, f.fake->codes, NULL, &f.arena};
-    assert_true(plan_make(&f.plan, &request, reason));
+    assert_true(plan_make(&f.plan, &request, &error));
     assert_int_equal(f.plan.steps.count, 1);
     int n_parts = step_print_key(ret_key, &f.plan, &f.plan.steps.items[0]);
     step_print(ret_exact, &f.plan, &f.plan.steps.items[0]);

@@ -3,7 +3,9 @@
 // kept, 1 vanilla, 2 efficient), restarts (of the integer program; 0: greedy alone), branches, ilp_nodes, program (most
 // nodes of a program; 0: any), seconds, fake (1: costs of the fake device, which fuses, instead), searches (1: whole
 // searches instead: backtracking, saturation alone, and both), budget (of the former before saturation alone),
-// egraph_rules (a file; otherwise RULES).
+// egraphs (most of them one after the other), egraph_rules (a file; otherwise RULES), matches (of a rule in a round
+// before it is banned; 0: any), form (an enum ilp_form) and program_seconds (more than 0: Tensat's integer program of that
+// form instead, for at most that time).
 #include "optimizer/search/saturation/saturation.h"
 #include "backends/fake/fake.h"
 #include "core/system/clock.h"
@@ -11,6 +13,8 @@
 #include "core/text/text.h"
 #include "egraph/convert.h"
 #include "egraph/explore.h"
+#include "egraph/extraction/components.h"
+#include "egraph/extraction/ilp.h"
 #include "onnx/convert/import.h"
 #include "optimizer/search/saturation/candidates.h"
 #include "tests/benchmarks/search_cost.h"
@@ -22,7 +26,7 @@
 
 struct arguments {
     long nodes, rounds, k_multi, threads, cycles, restarts, branches, ilp_nodes, seconds, fake, searches, program,
-        budget;
+        budget, egraphs, form, program_seconds, matches;
     const char *egraph_rules;
     size_t n_first;       // rules that backtracking has
     bool *is_of_egraph;   // by number; NULL: all are
@@ -33,11 +37,15 @@ static void read_option(struct arguments *a, const char *text)
     const struct {
         const char *name;
         long *value;
-    } known[] = {{"nodes=", &a->nodes},       {"rounds=", &a->rounds},       {"k_multi=", &a->k_multi},
-                 {"threads=", &a->threads},   {"cycles=", &a->cycles},       {"restarts=", &a->restarts},
-                 {"branches=", &a->branches}, {"ilp_nodes=", &a->ilp_nodes}, {"seconds=", &a->seconds},
-                 {"fake=", &a->fake},         {"searches=", &a->searches},   {"program=", &a->program},
-                 {"budget=", &a->budget}};
+    } known[] = {{"nodes=", &a->nodes},       {"rounds=", &a->rounds},
+                 {"k_multi=", &a->k_multi},   {"threads=", &a->threads},
+                 {"cycles=", &a->cycles},     {"restarts=", &a->restarts},
+                 {"branches=", &a->branches}, {"ilp_nodes=", &a->ilp_nodes},
+                 {"seconds=", &a->seconds},   {"fake=", &a->fake},
+                 {"searches=", &a->searches}, {"program=", &a->program},
+                 {"budget=", &a->budget},     {"egraphs=", &a->egraphs},
+                 {"form=", &a->form},         {"program_seconds=", &a->program_seconds},
+                 {"matches=", &a->matches}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strncmp(text, known[i].name, strlen(known[i].name)) == 0)
             *known[i].value = atol(text + strlen(known[i].name));
@@ -45,7 +53,8 @@ static void read_option(struct arguments *a, const char *text)
         a->egraph_rules = text + 13;
 }
 
-static void tell(const struct exploration *x, double cpu, const struct candidates *all, double before)
+static void tell(const struct exploration *x, double cpu, const struct candidates *all, double extracting_cpu,
+                 double before)
 {
     const struct egraph *e = x->e;
     struct text out = {0};
@@ -57,7 +66,7 @@ static void tell(const struct exploration *x, double cpu, const struct candidate
                 e->n_live, e->n_classes, x->rounds.count, exploration_end_names[x->end], x->seconds, cpu,
                 x->seconds_searching, x->seconds_cycles, x->n_prevented, x->n_resolved, egraph_memory(e),
                 all->seconds_pricing, all->seconds_extracting, before, all->bound);
-    text_printf(&out, ", \"cheapest\": %.9g", all->best);
+    text_printf(&out, ", \"extracting_cpu\": %.3f, \"cheapest\": %.9g", extracting_cpu, all->best);
     for (size_t i = 0; i < all->items.count; i++)
         text_printf(&out, ", \"%s%s\": %.9g", all->items.items[i].extraction,
                     all->items.items[i].pricing == PRICED_ALONE ? "" : " behind", all->items.items[i].cost);
@@ -78,9 +87,14 @@ static double fake_seconds(void *context, const struct graph *g)
 // --- whole searches --------------------------------------------------------------------------------------------------
 
 struct searched {
-    double before, after, seconds;
-    bool is_by_saturation;
+    double before, after, seconds, cpu;
+    uint64_t egraphs;
 };
+
+static double cpu_seconds(void)
+{
+    return (double)clock() / CLOCKS_PER_SEC;
+}
 
 static struct searched search(const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,
                               const struct arguments *a, bool backtracks, bool saturates)
@@ -94,18 +108,25 @@ static struct searched search(const struct graph *g, const struct rule_set *rule
     saturation.exploration.k_multi = (uint32_t)a->k_multi;
     saturation.exploration.threads = (uint32_t)a->threads;
     saturation.is_chosen = a->is_of_egraph;
+    saturation.most_egraphs = (size_t)a->egraphs;
     struct rule_set first = {.arena = rules->arena};
     for (size_t i = 0; i < a->n_first; i++)
         vec_push(&first.rules, rules->rules.items[i]);
-    double started = clock_seconds();
+    double started = clock_seconds(), cpu = cpu_seconds();
     search_graph(g, &first, cost, &options, &result);
     if (saturates)
-        saturation_improve(&result, g, rules, cost, &saturation);
-    struct searched s = {result.seconds_before, result.seconds_after, clock_seconds() - started,
-                         result.saturation.is_better};
+        saturation_improve(&result, rules, cost, &saturation);
+    struct searched s = {result.seconds_before, result.seconds_after, clock_seconds() - started, cpu_seconds() - cpu,
+                         result.saturation.egraphs};
     search_result_free(&result);
     vec_free(&first.rules);
     return s;
+}
+
+static void tell_search(const char *name, const struct searched *s)
+{
+    printf(", \"%s\": %.9g, \"%s_seconds\": %.3f, \"%s_cpu\": %.3f, \"%s_egraphs\": %lu", name, s->after, name,
+           s->seconds, name, s->cpu, name, (unsigned long)s->egraphs);
 }
 
 static void search_all_ways(const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,
@@ -113,22 +134,58 @@ static void search_all_ways(const struct graph *g, const struct rule_set *rules,
 {
     struct searched backtracking = search(g, rules, cost, a, true, false);
     struct searched alone = search(g, rules, cost, a, false, true), both = search(g, rules, cost, a, true, true);
-    printf("{\"before\": %.9g, \"backtracking\": %.9g, \"saturation\": %.9g, \"both\": %.9g, "
-           "\"backtracking_seconds\": %.3f, \"saturation_seconds\": %.3f, \"both_seconds\": %.3f}\n",
-           backtracking.before, backtracking.after, alone.after, both.after, backtracking.seconds, alone.seconds,
-           both.seconds);
+    printf("{\"before\": %.9g", backtracking.before);
+    tell_search("backtracking", &backtracking);
+    tell_search("saturation", &alone);
+    tell_search("both", &both);
+    printf("}\n");
 }
 
 // --- one e-graph -----------------------------------------------------------------------------------------------------
+
+static void solve_program(const struct egraph *e, const struct cost_model *cost, const enode_id *outputs,
+                          size_t n_outputs, const struct arguments *a)
+{
+    struct extraction_problem p;
+    struct ilp_question question = {.form = (enum ilp_form)a->form, .max_seconds = (double)a->program_seconds};
+    candidates_pose(e, cost, outputs, n_outputs, &p);
+    uint32_t *choice = mem_new_array(uint32_t, p.n_classes + 1);
+    double bound, found, started = clock_seconds(), cpu = cpu_seconds();
+    enum ilp_status status = ilp_solve(&p, &question, choice, &bound);
+    bool has_selection = status <= ILP_FEASIBLE && extraction_settle(&p, choice, &found);
+    printf("{\"nodes\": %u, \"classes\": %u, \"component\": %u, \"optimal\": %s, \"seconds\": %.3f, \"cpu\": %.3f",
+           p.n_nodes, p.n_classes, components_largest(&p), status == ILP_OPTIMAL ? "true" : "false",
+           clock_seconds() - started, cpu_seconds() - cpu);
+    if (has_selection)
+        printf(", \"cost\": %.9g", found);
+    printf("}\n");
+    mem_free_array(choice, p.n_classes + 1);
+    extraction_free(&p);
+}
+
+static void extract_all_ways(const struct exploration *x, double cpu, const struct graph *g,
+                             const struct cost_model *cost, const enode_id *outputs, size_t n_outputs,
+                             const struct arguments *a)
+{
+    struct extraction_budget budget = extraction_standard_budget;
+    struct candidates all;
+    budget.restarts = (uint64_t)a->restarts;
+    budget.branches = (uint64_t)a->branches;
+    budget.ilp_nodes = (int)a->ilp_nodes;
+    budget.seconds = (double)a->seconds;
+    budget.program_nodes = (uint32_t)a->program;
+    double started = cpu_seconds();
+    candidates_find(&all, x->e, cost, a->restarts ? &budget : NULL, outputs, n_outputs);
+    tell(x, cpu, &all, cpu_seconds() - started, cost->graph_seconds(cost->context, g));
+    candidates_free(&all);
+}
 
 static void explore(const struct graph *g, const struct rule_set *rules, const struct cost_model *cost,
                     const struct arguments *a)
 {
     struct exploration_options options = exploration_standard_options;
-    struct extraction_budget budget = extraction_standard_budget;
     struct egraph e;
     struct exploration x;
-    struct candidates all;
     enode_id *ids = mem_new_array(enode_id, g->tensors.count + 1);
     VEC(enode_id) outputs = {0};
     options.most_nodes = (size_t)a->nodes;
@@ -136,22 +193,19 @@ static void explore(const struct graph *g, const struct rule_set *rules, const s
     options.k_multi = (uint32_t)a->k_multi;
     options.threads = (uint32_t)a->threads;
     options.filtering = (enum cycle_filtering)a->cycles;
-    budget.restarts = (uint64_t)a->restarts;
-    budget.branches = (uint64_t)a->branches;
-    budget.ilp_nodes = (int)a->ilp_nodes;
-    budget.seconds = (double)a->seconds;
-    budget.program_nodes = (uint32_t)a->program;
+    options.most_matches = (uint32_t)a->matches;
     egraph_init(&e, 0);
     egraph_add_graph(&e, g, ids);
     for (size_t i = 0; i < g->outputs.count; i++)
         vec_push(&outputs, ids[g->outputs.items[i]]);
     exploration_init(&x, &e, rules, &options);
-    clock_t started = clock();
+    double started = cpu_seconds();
     exploration_run(&x);
-    double cpu = (double)(clock() - started) / CLOCKS_PER_SEC;
-    candidates_find(&all, &e, cost, a->restarts ? &budget : NULL, outputs.items, outputs.count);
-    tell(&x, cpu, &all, cost->graph_seconds(cost->context, g));
-    candidates_free(&all);
+    double cpu = cpu_seconds() - started;
+    if (a->program_seconds > 0)
+        solve_program(&e, cost, outputs.items, outputs.count, a);
+    else
+        extract_all_ways(&x, cpu, g, cost, outputs.items, outputs.count, a);
     exploration_free(&x);
     egraph_free(&e);
     mem_free_array(ids, g->tensors.count + 1);
@@ -176,11 +230,13 @@ int main(int argc, char **argv)
 {
     struct arguments a = {.nodes = 50000,
                           .rounds = 15,
-                          .k_multi = 1,
+                          .k_multi = 2,
                           .threads = 1,
                           .cycles = CYCLES_EFFICIENT,
                           .branches = 1000,
-                          .ilp_nodes = 1000};
+                          .ilp_nodes = 1000,
+                          .matches = exploration_standard_options.most_matches,
+                          .egraphs = (long)saturation_standard_options.most_egraphs};
     struct error error = {.code = EXIT_BAD_INPUT};
     struct import_options import = {.fold_limit = IMPORT_FOLD_LIMIT};
     struct arena arena;

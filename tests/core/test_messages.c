@@ -2,6 +2,7 @@
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/system/progress.h"
+#include "core/system/temporary.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "tests/support/check.h"
@@ -26,7 +27,10 @@ static void errors_are_one_safe_line(void **state)
         {NULL, 0, 0, "out of luck", "taso: out of luck\n"},
         {"a\x1b[2J", 1, 1, "x\n\x07y\x7f", "taso: a\\x1B[2J:1:1: x\\x0A\\x07y\\x7F\n"},
         {NULL, 0, 0, "caf\xC3\xA9", "taso: caf\xC3\xA9\n"},
-        {NULL, 0, 0, "\xC2\x9B" "31m \xE2\x80\xAE \x9B.", "taso: \\u009B31m \\u202E \\x9B.\n"},
+        {NULL, 0, 0,
+         "\xC2\x9B"
+         "31m \xE2\x80\xAE \x9B.",
+         "taso: \\u009B31m \\u202E \\x9B.\n"},
     };
     for (size_t i = 0; i < COUNT_OF(table); i++) {
         struct error error;
@@ -127,26 +131,88 @@ static void clocks_run_forward(void **state)
     assert_true(clock_cpu_seconds() > cpu);
 }
 
+static void wait_for_milliseconds(long n)
+{
+    nanosleep(&(struct timespec){n / 1000, n % 1000 * 1000000}, NULL);
+}
+
+// To the process, as others send it; another thread takes it, when the machine lets it.
+static bool is_asked_by(int signal_number)
+{
+    kill(getpid(), signal_number);
+    for (int i = 0; i < 2000 && !interrupt_requested(); i++)
+        wait_for_milliseconds(5);
+    return interrupt_requested();
+}
+
+static void be_ended_by(int signal_number)
+{
+    kill(getpid(), signal_number);
+    wait_for_milliseconds(10000);
+}
+
+// Whoever started the tests may have had them ignored.
+static void install(void)
+{
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    interrupt_install();
+}
+
 static void the_first_signal_asks_and_the_second_ends(void **state)
 {
+    struct temporary_folder folder = {0};
+    char path[300];
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        interrupt_install();
-        if (interrupt_requested())
+        sigset_t blocked;
+        struct error error;
+        install();
+        if (!temporary_folder_make(&folder, &error))
+            _exit(4);
+        snprintf(path, sizeof path, "%s/model.onnx", folder.path);
+        if (!fopen(path, "w") || write(ends[1], folder.path, sizeof folder.path) != sizeof folder.path)
+            _exit(4);
+        pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+        if (interrupt_requested() || !sigismember(&blocked, SIGINT) || !sigismember(&blocked, SIGTERM))
             _exit(1);
-        raise(SIGTERM);
-        if (!interrupt_requested())
+        if (!is_asked_by(SIGTERM))
             _exit(2);
-        raise(SIGTERM);   // that came twice in a row: one request
-        nanosleep(&(struct timespec){.tv_nsec = 150000000}, NULL);
-        raise(SIGINT);
+        kill(getpid(), SIGTERM);   // that came twice in a row: one request
+        wait_for_milliseconds(180);
+        be_ended_by(SIGINT);
         _exit(3);
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
     assert_int_equal(WTERMSIG(status), SIGINT);
+    assert_int_equal(read(ends[0], folder.path, sizeof folder.path), sizeof folder.path);
+    assert_int_not_equal(access(folder.path, F_OK), 0);   // it was removed, with the file
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void what_is_ignored_stays_ignored(void **state)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        signal(SIGINT, SIG_IGN);
+        signal(SIGHUP, SIG_DFL);
+        interrupt_install();
+        kill(getpid(), SIGINT);
+        wait_for_milliseconds(30);
+        if (interrupt_requested())
+            _exit(1);
+        _exit(is_asked_by(SIGHUP) ? 0 : 2);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 static void work_that_asks_nobody_is_ended_at_once(void **state)
@@ -154,13 +220,10 @@ static void work_that_asks_nobody_is_ended_at_once(void **state)
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        interrupt_install();
+        install();
         interrupt_end_at_once(true);
         interrupt_end_at_once(false);
-        raise(SIGTERM);
-        if (!interrupt_requested())
-            _exit(1);
-        _exit(0);
+        _exit(is_asked_by(SIGTERM) ? 0 : 1);
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -168,9 +231,9 @@ static void work_that_asks_nobody_is_ended_at_once(void **state)
     child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        interrupt_install();
+        install();
         interrupt_end_at_once(true);
-        raise(SIGTERM);
+        be_ended_by(SIGTERM);
         _exit(1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -187,6 +250,7 @@ int main(void)
         TEST(progress_is_quiet_and_then_speaks),
         TEST(clocks_run_forward),
         TEST(the_first_signal_asks_and_the_second_ends),
+        TEST(what_is_ignored_stays_ignored),
         TEST(work_that_asks_nobody_is_ended_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #include "tests/cuda/planning.h"
 
+#include "core/text/error.h"
 #include "core/memory/hash.h"
 #include <string.h>
 
@@ -52,7 +53,7 @@ bool plan_for_cuda(const struct graph *g, bool allows_tf32, visit_planned_step *
     struct plan plan;
     arena_init(&arena);
     struct plan_request request = {.graph = g, .target = &target, .codes = b.base.codes, .arena = &arena};
-    bool is_planned = plan_make(&plan, &request, NULL);
+    bool is_planned = plan_make(&plan, &request, &(struct error){0});
     for (size_t i = 0; is_planned && i < plan.steps.count; i++)
         visit(context, &plan, &plan.steps.items[i]);
     if (is_planned)

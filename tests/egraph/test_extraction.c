@@ -169,7 +169,7 @@ static void check_best(const struct extraction_problem *p, const struct selectio
 {
     uint32_t choice[MAX_SMALL_CLASSES];
     struct extraction_answer answer;
-    assert_int_equal(extraction_find_best(p, &extraction_standard_budget, false, choice, &answer), all->list.count > 0);
+    assert_int_equal(extraction_find_best(p, &extraction_standard_budget, choice, &answer), all->list.count > 0);
     if (!all->list.count)
         return;
     assert_true(answer.cost == least_cost(all));
@@ -191,7 +191,7 @@ static void check_cheapest(const struct extraction_problem *p, const struct sele
     uint32_t choices[K * MAX_SMALL_CLASSES];
     double costs[K];
     struct extraction_answer answer = {0};
-    uint32_t count = extraction_find_cheapest(p, &extraction_standard_budget, K, choices, costs, &answer);
+    uint32_t count = extraction_find_cheapest(p, &extraction_standard_budget, K, NULL, choices, costs, &answer);
     assert_int_equal(count, all->list.count < K ? all->list.count : K);
     assert_int_equal(answer.end, EXTRACTION_PROVED);
     for (uint32_t i = 0; i < count; i++) {
@@ -215,7 +215,7 @@ static void check_restarts(const struct extraction_problem *p, const struct sele
     struct extraction_budget budget = {.restarts = 20, .patience = 20, .program_nodes = p->n_nodes % 2, .seed = 3};
     uint32_t choice[MAX_SMALL_CLASSES];
     struct extraction_answer answer;
-    assert_int_equal(extraction_find_best(p, &budget, false, choice, &answer), all->list.count > 0);
+    assert_int_equal(extraction_find_best(p, &budget, choice, &answer), all->list.count > 0);
     if (!all->list.count)
         return;
     assert_true(is_among(all, answer.cost, choice, p->n_classes));
@@ -228,6 +228,27 @@ static bool is_always_interrupted(void *context)
     return true;
 }
 
+// With nothing to be spent, what it began with is what it gives, also where the problem falls into parts.
+static void check_started(const struct extraction_problem *p, const struct selections *all)
+{
+    struct extraction_budget budget = {.seed = 1};
+    uint32_t start[MAX_SMALL_CLASSES], choices[K * MAX_SMALL_CLASSES];
+    double costs[K];
+    struct extraction_answer answer;
+    if (!all->list.count)
+        return;
+    memcpy(start, all->list.items[0].choice, sizeof start);
+    assert_true(extraction_find_cheapest(p, &budget, K, start, choices, costs, &answer) > 0);
+    assert_true(costs[0] == least_cost(all));
+    assert_true(is_among(all, costs[0], choices, p->n_classes));
+}
+
+static void a_search_never_loses_what_it_began_with(void **state)
+{
+    check_random_problems(check_started, 22, 3000);
+    check_problems(small_problem_make_merges, check_started, 23, 300);
+}
+
 // An interrupted search still has what greedy extraction finds, and claims nothing.
 static void check_interrupted(const struct extraction_problem *p, const struct selections *all)
 {
@@ -235,7 +256,7 @@ static void check_interrupted(const struct extraction_problem *p, const struct s
     uint32_t choice[MAX_SMALL_CLASSES];
     struct extraction_answer answer;
     budget.is_interrupted = is_always_interrupted;
-    assert_int_equal(extraction_find_best(p, &budget, false, choice, &answer), all->list.count > 0);
+    assert_int_equal(extraction_find_best(p, &budget, choice, &answer), all->list.count > 0);
     if (!all->list.count)
         return;
     assert_true(is_among(all, answer.cost, choice, p->n_classes));
@@ -275,6 +296,11 @@ static void check_ordered_program(const struct extraction_problem *p, const stru
     check_program(p, all, ILP_ORDERED);
 }
 
+static void check_program_ordered_by_integers(const struct extraction_problem *p, const struct selections *all)
+{
+    check_program(p, all, ILP_ORDERED_BY_INTEGERS);
+}
+
 static void check_programs_without_order(const struct extraction_problem *p, const struct selections *all)
 {
     if (components_largest(p) > 1)
@@ -283,13 +309,38 @@ static void check_programs_without_order(const struct extraction_problem *p, con
     check_program(p, all, ILP_SHORT);
 }
 
+// Costs may be microseconds in seconds: the solver must not take their differences for rounding.
+static void check_program_of_small_costs(const struct extraction_problem *p, const struct selections *all)
+{
+    enum { SMALLER = 23 };
+    struct ilp_question question = {.form = ILP_ORDERED};
+    struct extraction_problem small = *p;
+    uint32_t choice[MAX_SMALL_CLASSES];
+    double bound, cost;
+    small.nodes.items = mem_new_array(struct extraction_node, p->nodes.count);
+    for (uint32_t n = 0; n < p->nodes.count; n++) {
+        small.nodes.items[n] = p->nodes.items[n];
+        small.nodes.items[n].cost = ldexp(p->nodes.items[n].cost, -SMALLER);
+    }
+    enum ilp_status status = ilp_solve(&small, &question, choice, &bound);
+    mem_free_array(small.nodes.items, p->nodes.count);
+    assert_int_equal(status, all->list.count ? ILP_OPTIMAL : ILP_INFEASIBLE);
+    if (!all->list.count)
+        return;
+    assert_true(extraction_settle(p, choice, &cost));
+    assert_true(cost == least_cost(all));
+    assert_true(bound <= ldexp(cost + 1e-6, -SMALLER));
+}
+
 static void programs_find_the_optimum(void **state)
 {
     if (!ilp_is_available())
         skip();
     check_random_problems(check_ordered_program, 13, 1500);
     check_problems(small_problem_make_merges, check_ordered_program, 21, 50);
+    check_random_problems(check_program_ordered_by_integers, 24, 200);
     check_random_problems(check_programs_without_order, 14, 3000);
+    check_random_problems(check_program_of_small_costs, 25, 300);
 }
 
 int main(void)
@@ -302,6 +353,7 @@ int main(void)
         TEST(cuts_bound_every_selection),
         TEST(branch_and_bound_finds_the_optimum),
         TEST(the_k_cheapest_are_those_of_trying_all),
+        TEST(a_search_never_loses_what_it_began_with),
         TEST(an_interrupted_search_has_a_selection),
         TEST(restarts_give_valid_selections),
         TEST(programs_find_the_optimum),

@@ -1,6 +1,6 @@
 // Cost databases: one that is read can be merged into, written, and read again.
-#include "backends/contract/backend.h"
-#include "backends/contract/cost_database.h"
+#include "backends/backend.h"
+#include "backends/costs/cost_database.h"
 #include "core/text/error.h"
 #include "tests/fuzz/fuzz.h"
 #include <math.h>

@@ -2,7 +2,8 @@
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
-#include "expressions/definition_parse.h"
+#include "expressions/definition_print.h"
+#include "tests/support/definition_parse.h"
 #include "tests/fuzz/fuzz.h"
 #include <string.h>
 

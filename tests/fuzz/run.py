@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MEGABYTES, SECONDS_OF_ONE = 2048, 20
-LONGEST = {"onnx": 65536, "checkpoint": 16384, "taso_rules": 8192}   # bytes of an input; else 4096
+LONGEST = {"onnx": 65536, "symbolic": 65536, "checkpoint": 16384, "taso_rules": 8192}   # bytes of an input; else 4096
 
 
 def pieces(path, head):
@@ -25,7 +25,7 @@ def pieces(path, head):
 
 def seeds_of(name):
     if name in ("rules", "sexp", "graph"):
-        rules = pieces(ROOT / "substitutions/written.rules", "rule")
+        rules = [rule for file in ("wanted", "written") for rule in pieces(ROOT / f"substitutions/{file}.rules", "rule")]
         for path in sorted((ROOT / "tests/verifier").glob("*.rules")):
             rules += pieces(path, "rule")
         if name != "graph":
@@ -54,6 +54,8 @@ def seeds_of(name):
         yield b"--quiet\n--no-fold\n-b\n12\n--size=3M\n--alpha\n1.5\n-ofile\n--device=cuda\n--shape\nx=1\n--\n-x"
     if name == "onnx":
         yield from onnx_models()
+    if name == "symbolic":
+        yield from symbolic_models()
     if name in ("taso_rules", "checkpoint", "compiled", "npy"):
         yield from (path.read_bytes() for path in (ROOT / "tests/fuzz/regressions" / name).glob("*"))
 
@@ -66,6 +68,24 @@ def onnx_models():
     for path in sorted((pathlib.Path(onnx.__file__).parent / "backend/test/data").rglob("model.onnx")):
         if path.stat().st_size <= 8192:
             yield path.read_bytes()
+
+
+def symbolic_models():
+    """The same with a symbol for each size of an input, and a small export."""
+    try:
+        import onnx
+    except ImportError:
+        return
+    sys.path.insert(0, str(ROOT / "tests/onnx"))
+    import dynamic_models
+    for data in onnx_models():
+        model = onnx.load_from_string(data)
+        for value in model.graph.input:
+            for dimension in value.type.tensor_type.shape.dim:
+                dimension.dim_param = f"n{dimension.dim_value}"
+        yield model.SerializeToString()
+    for make in dynamic_models.SMALL:
+        yield make().SerializeToString()
 
 
 def fuzz(build, name, seconds):

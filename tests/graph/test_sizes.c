@@ -7,8 +7,8 @@
 static struct sizes two_symbols(void)
 {
     struct sizes s = {0};
-    sizes_add_symbol(&s, (int64_t[]){211, 150, 96, 331, 5003});
-    sizes_add_symbol(&s, (int64_t[]){223, 151, 99, 334, 5007});
+    sizes_add_symbol(&s, 1, (int64_t[]){211, 150, 96, 331, 5003});
+    sizes_add_symbol(&s, 1, (int64_t[]){223, 151, 99, 334, 5007});
     return s;
 }
 
@@ -58,6 +58,78 @@ static void refuses_what_is_none(void **state)
     assert_int_equal(value_at(&s, cut, 4, 4), -2);
     assert_int_equal(value_at(&s, (int64_t[]){3, 1, 4, 1, 5}, 4, 4), -2);
     sizes_free(&s);
+}
+
+// A quotient of a quotient is one of the symbol; neither is known before it was added.
+static void knows_quotients(void **state)
+{
+    (void)state;
+    struct sizes s = two_symbols();
+    int64_t at[3][N_PROBES];
+    for (int k = 0; k < N_PROBES; k++) {
+        at[0][k] = s.probes[k][0];
+        at[1][k] = (at[0][k] + 1) / 2;
+        at[2][k] = (at[1][k] - 1) / 2;
+    }
+    assert_int_equal(value_at(&s, at[1], 4, 4), -2);
+    for (int i = 0; i < 2; i++)
+        sizes_add_quotient(&s, at[i], i ? -1 : 1, 2);
+    for (int x = 3; x < 40; x++) {
+        assert_int_equal(value_at(&s, at[1], x, 1), (x + 1) / 2);
+        assert_int_equal(value_at(&s, at[2], x, 1), ((x + 1) / 2 - 1) / 2);
+    }
+    assert_int_equal(s.n_factors, 4);
+    assert_int_equal(s.factors[3].divisor, 4);
+    sizes_free(&s);
+}
+
+// (6 x + 9) / 4 is (3 x + 4) / 2, of a product of symbols nothing is known, and (2 x + 4) / 2 is a sum.
+static void brings_quotients_to_lowest_terms(void **state)
+{
+    (void)state;
+    struct sizes s = two_symbols();
+    int64_t six[N_PROBES], product[N_PROBES];
+    for (int k = 0; k < N_PROBES; k++) {
+        six[k] = 6 * s.probes[k][0];
+        product[k] = s.probes[k][0] * s.probes[k][1];
+    }
+    sizes_add_quotient(&s, six, 9, 4);
+    assert_int_equal(s.factors[2].weights[0], 3);
+    assert_int_equal(s.factors[2].constant, 4);
+    assert_int_equal(s.factors[2].divisor, 2);
+    sizes_add_quotient(&s, six, 12, 6);
+    assert_int_equal(s.factors[3].weights[0], 1);
+    assert_int_equal(s.factors[3].constant, 2);
+    assert_int_equal(s.factors[3].divisor, 1);
+    sizes_add_quotient(&s, product, 1, 2);
+    assert_int_equal(s.n_factors, 4);
+    sizes_free(&s);
+}
+
+// Of 212, twice the quarter is the half; at what is found it is not.
+static void finds_a_probe_that_tells_quotients_apart(void **state)
+{
+    (void)state;
+    struct sizes s = {0}, there = {0};
+    struct size_form form;
+    int64_t first[MAX_SYMBOLS], at[N_PROBES] = {212, 150, 96, 331, 5003}, half[N_PROBES], twice[N_PROBES];
+    for (int i = 0; i < 2; i++) {
+        struct sizes *sizes = i ? &there : &s;
+        at[0] = i ? first[0] : at[0];
+        sizes_add_symbol(sizes, 1, at);
+        for (int k = 0; k < N_PROBES; k++) {
+            half[k] = at[k] / 2;
+            twice[k] = half[k] / 2 * 2;
+        }
+        sizes_add_quotient(sizes, at, 0, 2);
+        sizes_add_quotient(sizes, half, 0, 2);
+        assert_true(sizes_fit(sizes, twice, &form));
+        assert_int_equal(sizes_are_told_apart(sizes), i);
+        assert_true(i || sizes_find_first_probe(sizes, 211, first));
+    }
+    assert_true(first[0] >= 4 * 211);
+    sizes_free(&s);
+    sizes_free(&there);
 }
 
 // A fixed number that a symbol's prime divides is taken for a multiple of it.
@@ -115,6 +187,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(finds_functions),
         TEST(refuses_what_is_none),
+        TEST(knows_quotients),
+        TEST(brings_quotients_to_lowest_terms),
+        TEST(finds_a_probe_that_tells_quotients_apart),
         TEST(tells_what_is_not_told_apart),
         TEST(sizes_beyond_any_tensor_are_none),
         TEST(makes_nodes_at_a_binding),

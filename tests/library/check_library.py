@@ -4,9 +4,12 @@ Two threads at once, in C; the examples of both languages; taso.optimize and tas
 """
 import os
 import pathlib
+import re
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 import numpy as np
@@ -34,6 +37,26 @@ def make_model(width, seed):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
+def make_convolution():
+    weights = [numpy_helper.from_array(np.random.default_rng(3).standard_normal((64, 64, 3, 3)).astype("f4"), "w")]
+    node = helper.make_node("Conv", ["x", "w"], ["y"], kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    value = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [8, 64, 128, 128]) for n in ("x", "y")]
+    graph = helper.make_graph([node], "g", value[:1], value[1:], weights)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def count_threads_that_hold(number):
+    """How many threads of this process block a signal."""
+    count = 0
+    for path in pathlib.Path("/proc/self/task").iterdir():
+        try:
+            blocked = re.search(r"SigBlk:\s*(\w+)", (path / "status").read_text())
+        except OSError:   # it has ended
+            continue
+        count += int(blocked[1], 16) >> number - 1 & 1
+    return count
+
+
 class Library(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -50,6 +73,18 @@ class Library(unittest.TestCase):
 
     def test_two_threads_at_once(self):
         self.assertEqual(self.run_ours(TWO_AT_ONCE, *self.paths), "equal\n")
+
+    def test_signals_wait_for_the_end_of_a_run(self):
+        """The frame of a handler may not be written where kernels let the stack pointer point to."""
+        x = np.ones((8, 64, 128, 128), "f4")
+        for threads in (1, 2):
+            with taso.Session(make_convolution().SerializeToString(), threads=threads) as session:
+                run = threading.Thread(target=lambda s=session: [s.run({"x": x}) for _ in range(3)])
+                run.start()
+                most = 0
+                while run.is_alive():
+                    most = max(most, count_threads_that_hold(signal.SIGINT))
+                self.assertEqual((most, count_threads_that_hold(signal.SIGINT)), (threads, 0))
 
     def test_rules_are_judged(self):
         text = """(rule twice (source (relu (relu ?x))) (target (relu ?x)))

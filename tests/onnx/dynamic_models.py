@@ -57,7 +57,7 @@ def value(name, kind, *shape):
     return helper.make_tensor_value_info(name, kind, shape)
 
 
-def attention(b, x, mask, width, heads, is_causal=False):
+def attention(b, x, mask, width, heads, causal_positions=0):
     """Reshapes to [batch, sequence, heads, width of a head] by what Shape says."""
     batch, length = b.size(x, 0), b.size(x, 1)
 
@@ -67,18 +67,18 @@ def attention(b, x, mask, width, heads, is_causal=False):
     query, key, values = (of_heads(b.linear(x, width, width)) for _ in range(3))
     scores = b("MatMul", query, b("Transpose", key, perm=[0, 1, 3, 2]))
     scores = b("Div", scores, b.constant((width // heads) ** 0.5, np.float32))
-    if is_causal:
-        scores = causal(b, scores)
+    if causal_positions:
+        scores = causal(b, scores, causal_positions)
     if mask:
         scores = b("Add", scores, mask)
     context = b("Transpose", b("MatMul", b("Softmax", scores, axis=-1), values), perm=[0, 2, 1, 3])
     return b.linear(b("Reshape", context, b.shape(batch, length, width)), width, width)
 
 
-def causal(b, scores):
+def causal(b, scores, positions):
     """As GPT-2 does: a table of all positions, cut to the lengths that there are."""
     queries, keys = b.size(scores, 2), b.size(scores, 3)
-    table = b.constant(np.tril(np.ones((1, 1, 512, 512), bool)), bool)
+    table = b.constant(np.tril(np.ones((1, 1, positions, positions), bool)), bool)
     unsqueezed = [b("Unsqueeze", n, b.constant([0])) for n in (b("Sub", keys, queries), keys)]
     table = b("Slice", table, unsqueezed[0], unsqueezed[1], b.constant([2]))
     table = b("Slice", table, b.constant([0]), unsqueezed[1], b.constant([3]))
@@ -118,11 +118,11 @@ def bert(width=64, heads=4, layers=2, vocabulary=100, positions=512, opset=17):
                     value("pooled", TensorProto.FLOAT, "batch", width)], opset)
 
 
-def gpt(width=64, heads=4, layers=2, vocabulary=100, opset=17):
+def gpt(width=64, heads=4, layers=2, vocabulary=100, positions=512, opset=17):
     b = Builder(1)
-    x = embed(b, "input_ids", width, vocabulary, 512)
+    x = embed(b, "input_ids", width, vocabulary, positions)
     for _ in range(layers):
-        x = b("Add", x, attention(b, b.norm(x, width), None, width, heads, is_causal=True))
+        x = b("Add", x, attention(b, b.norm(x, width), None, width, heads, positions))
         x = b("Add", x, feed_forward(b, b.norm(x, width), width))
     b.nodes.append(helper.make_node("MatMul", [b.norm(x, width), b.weight(width, vocabulary)], ["logits"], name="/out"))
     return b.model([value("input_ids", TensorProto.INT64, "batch", "sequence")],
@@ -148,3 +148,5 @@ def convolutions(channels=16, opset=13):
 
 
 MODELS = {"bert": bert, "gpt": gpt, "convolutions": convolutions}
+SMALL = [lambda: bert(width=4, heads=2, layers=1, vocabulary=8, positions=16),
+         lambda: gpt(width=4, heads=2, layers=1, vocabulary=8, positions=16)]

@@ -1,8 +1,9 @@
 """Optimizes random valid models of all element types and asks ONNX Runtime whether they still compute the same.
 
 `grown.py PATH/taso-opt PATH/onnx_rewrite RULES [MODELS [FIRST [KEEP]]]`: models by grown_models.py with seeds from FIRST
-(0) on, searched on computed costs, and rewritten by rules at random places. A model must come back with its inputs and
-outputs as they were, and compute the same, at other sizes of its symbols, too; what does not is kept in KEEP.
+(0) on, searched on computed costs, rewritten by rules at random places, and searched by saturation at random prices,
+with RULES or with egraph.rules beside them. A model must come back with its inputs and outputs as they were, and
+compute the same, at other sizes of its symbols, too; what does not is kept in KEEP.
 """
 import os
 import pathlib
@@ -124,12 +125,14 @@ def main():
             feeds = to_feed(model, session, fed, seed) if session else []
             resized += len(feeds) > 1
             search = ["--device", "fake", "--quiet", "--threads", "1", *SEARCHES[seed % 4]]
-            commands = [[optimizer, source, "-o", target, *search], [rewriter, rules, str(seed), "8", source, target]]
+            of_egraph = rules if seed % 2 else pathlib.Path(rules).with_name("egraph.rules")
+            commands = [[optimizer, source, "-o", target, *search], [rewriter, rules, str(seed), "8", source, target],
+                        [rewriter, of_egraph, str(seed), "saturate", source, target]]
             for command in commands if session else []:
                 told = complaint_about(command, model, session, feeds, target)
                 if told:
                     failed += 1
-                    print(f"seed {seed}, {pathlib.Path(command[0]).name}: {told}", flush=True)
+                    print(f"seed {seed}, {pathlib.Path(command[0]).name} {command[3]}: {told}", flush=True)
                     if keep:
                         keep.mkdir(parents=True, exist_ok=True)
                         onnx.save(model, keep / f"{seed}.onnx")

@@ -176,6 +176,43 @@ def gemm_and_scalars():
     return m, lambda r: require(r == m, "the model changed")
 
 
+def products_with_bias():
+    """Of matrices they are Gemm; with more axes, or where the product is read again, they stay."""
+    nodes = [node("MatMul", "x,w", "p"), node("Add", "p,b", "a"), node("MatMul", "x,v", "q"), node("Add", "q,a", "c"),
+             node("MatMul", "x,w", "r"), node("Add", "one,r", "d"), node("MatMul", "u,w", "s"), node("Add", "s,b", "e"),
+             node("Mul", "c,d", "y")]
+    m = model(nodes, [value("x"), value("u", (4, 2, 3))], [value("y", (2, 5)), value("e", (4, 2, 5))],
+              [weight("w", 3, 5), weight("v", 3, 5), weight("b", 5), weight("one", 1, 1)])
+    return m, lambda r: require(operators(r) == ["Add"] * 3 + ["Gemm"] + ["MatMul"] * 2 + ["Mul"], operators(r))
+
+
+def quantized_infinities():
+    """What a runtime makes of them is not computed; what it makes of numbers is."""
+    nodes = [node("QuantizeLinear", f"{x},{s},zero", f"q{x}{s}") for x, s in (("odd", "s"), ("even", "s"), ("even", "none"))]
+    nodes += [node("DynamicQuantizeLinear", "odd", "d,dscale,dzero")]
+    nodes += [node("DequantizeLinear", f"{q},s,zero", f"r{i}") for i, q in enumerate(("qodds", "qevens", "qevennone"))]
+    nodes += [node("Add", "x,r0", "u"), node("Add", "u,r1", "v"), node("Add", "v,r2", "y"), node("Identity", "d", "e")]
+    m = model(nodes, [value("x", (3,))], [value("y", (3,)), value("e", (3,), TensorProto.UINT8)],
+              [numpy_helper.from_array(np.array([1, np.nan, np.inf], np.float32), "odd"), weight("even", 3),
+               numpy_helper.from_array(np.float32(0.5), "s"), numpy_helper.from_array(np.float32(0), "none"),
+               numpy_helper.from_array(np.int8(-3), "zero")])
+    return m, lambda r: require(operators(r) == ["Add"] * 3 + ["DequantizeLinear"] * 3 + ["DynamicQuantizeLinear"] +
+                                ["QuantizeLinear"] * 2, operators(r))
+
+
+def states_of_zeros():
+    """A recurrence begins with them by itself."""
+    nodes = [node("Expand", "zero,to", "h"), node("Slice", "h,from,one", "first"),
+             node("LSTM", "x,w,r,,,first,first", "a", hidden_size=4), node("LSTM", "x,w,r,,,first,c", "b", hidden_size=4),
+             node("Add", "a,b", "y")]
+    m = model(nodes, [value("x", (5, 2, 3))], [value("y", (5, 1, 2, 4))],
+              [numpy_helper.from_array(np.zeros((1, 1, 1), np.float32), "zero"), integers("to", 2, 2, 4), integers("from", 0),
+               integers("one", 1), weight("w", 1, 16, 3), weight("r", 1, 16, 4), weight("c", 1, 2, 4)])
+    return m, lambda r: require([list(n.input) for n in r.graph.node if n.op_type == "LSTM"] ==
+                                [["x", "w", "r", "", "", "", ""], ["x", "w", "r", "", "", "", "c"]] and
+                                operators(r) == ["Add", "LSTM", "LSTM"], r.graph.node)
+
+
 def products_by_named_axes():
     """They stay as they stand, what is expressed and what is not."""
     nodes = [node("Einsum", "x,w", "a", equation="bhwc,cd->bhwd"),
@@ -334,8 +371,8 @@ CASES = [reshapes_in_a_row, slices_of_slices, numbers_that_change_nothing, const
          outputs_that_are_equal, outputs_that_are_an_input_and_a_weight, constant_output, outer_values_of_subgraphs,
          outer_value_of_a_subgraph_that_is_an_output, everything_around_the_graph, initializers_that_are_inputs,
          normalization_of_a_shared_convolution, convolution_with_bias_and_normalization, unused_outputs,
-         names_that_are_taken, shapes_that_are_computed, gemm_and_scalars, products_by_named_axes,
-         masks_that_are_scattered, constant_nodes, dead_nodes, quantized_operators_of_a_runtime]
+         names_that_are_taken, shapes_that_are_computed, gemm_and_scalars, products_with_bias,
+         states_of_zeros, quantized_infinities, products_by_named_axes, masks_that_are_scattered, constant_nodes, dead_nodes, quantized_operators_of_a_runtime]
 
 
 def outputs_of(m):
@@ -417,7 +454,7 @@ def test_order(tool, folder):
     """Inputs of a sum stand by what makes them: a rewrite of the one puts it behind the other, and the sum stays."""
     nodes = [node("MatMul", "x,w", "a"), node("MatMul", "y,w", "b"), node("Add", "a,b", "c"), node("LeakyRelu", "z", "d"),
              node("Add", "c,d", "e", name="last")]
-    m = model(nodes, [value(n) for n in "xyz"], [value("e")], [weight("w", 3, 3)])
+    m = model(nodes, [value(n, (1, 2, 3)) for n in "xyz"], [value("e", (1, 2, 3))], [weight("w", 3, 3)])
     rules = folder / "order.rules"
     rules.write_text(FACTOR_OUT)
     result = passes(tool, folder, m, rules, "1", "1")

@@ -7,7 +7,8 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "expressions/elements.h"
-#include "onnx/convert/values.h"
+#include "onnx/convert/importer.h"
+#include "onnx/format/tensor.h"
 #include "optimizer/run/run.h"
 
 #include <inttypes.h>
@@ -40,11 +41,38 @@ static bool conclude(struct test *t, const char *verdict, const char *reason)
     return false;
 }
 
+static bool decode_value(struct arena *a, const char *path, const struct file_map *map, struct tensor_value *ret_value,
+                         struct error *error)
+{
+    void *message;
+    struct onnx_bytes bytes;
+    if (!onnx_message_parse(a, &onnx_tensor_descriptor, path, map->bytes, map->size, &message, error))
+        return false;
+    const struct onnx_tensor *t = message;
+    struct type type = type_of_tensor(t);
+    if (onnx_tensor_is_external(t) || !type_is_known(&type) || dtype_size(type.dtype) == 0)
+        return error_set(error, path, 0, 0, "is no tensor of numbers");
+    if (!onnx_tensor_decode(t, a, path, &bytes, error))
+        return false;
+    *ret_value = (struct tensor_value){type, arena_copy(a, bytes.at, bytes.size + (bytes.size == 0), 64)};
+    return true;
+}
+
+static bool read_value(struct arena *a, const char *path, struct tensor_value *ret_value, struct error *error)
+{
+    struct file_map map;
+    if (!file_map_open(&map, path, error))
+        return false;
+    bool is_read = decode_value(a, path, &map, ret_value, error);
+    file_map_close(&map);
+    return is_read;
+}
+
 static bool read_data(struct test *t, const char *kind, size_t index, struct tensor_value *ret_value,
                       struct error *error)
 {
     const char *path = arena_printf(&t->arena, "%s/test_data_set_0/%s_%zu.pb", t->folder, kind, index);
-    return onnx_value_read(&t->arena, path, ret_value, error);
+    return read_value(&t->arena, path, ret_value, error);
 }
 
 static void read_inputs(struct test *t)
@@ -201,6 +229,26 @@ static bool run_graph(struct test *t, const struct tensor_value *weights, struct
     return reference_run_graph(&t->model.graph, t->n_inputs, t->inputs, n, weights, ret_outputs, &t->arena, error);
 }
 
+static const struct tensor_value *collect_weights(struct imported_model *m, const struct graph *g, struct error *error)
+{
+    struct tensor_value *values = arena_array(&m->arena, struct tensor_value, m->weights.count + 1);
+    bool *live = mem_alloc_zero(g->nodes.count + 1);
+    bool is_done = true;
+    graph_mark_live(g, live);
+    for (node_id n = 0; is_done && n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        const void *data;
+        if (!live[n] || node->op != operators[OP_WEIGHT])
+            continue;
+        size_t index = (size_t)node->attributes[0].ints[0];
+        is_done = imported_weight_data(m, index, &data, error);
+        if (is_done)
+            values[index] = (struct tensor_value){*graph_type(g, node->first_output), (void *)data};
+    }
+    mem_free(live, g->nodes.count + 1);
+    return is_done ? values : NULL;
+}
+
 static bool run_imported(struct test *t, struct error *error)
 {
     struct imported_model *m = &t->model;
@@ -210,7 +258,7 @@ static bool run_imported(struct test *t, struct error *error)
         return conclude(t, "opaque", m->opaques.items[0].reason);
     if (g->outputs.count > MAX_VALUES || t->n_inputs < m->inputs.count)
         return conclude(t, "no data", "inputs that are no tensors of numbers");
-    const struct tensor_value *weights = run_collect_weights(m, g, error);
+    const struct tensor_value *weights = collect_weights(m, g, error);
     if (!weights || !run_graph(t, weights, outputs, error))
         return conclude(t, "DIFFERS", error->message);
     for (size_t i = 0; i < g->outputs.count; i++)

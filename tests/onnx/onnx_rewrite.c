@@ -1,13 +1,17 @@
-// `onnx_rewrite RULES SEED STEPS IN OUT`: imports a model, applies rules at random places, and exports what has become
-// of it. The rules that were applied go to stderr. The test scripts ask ONNX Runtime whether the two models agree.
+// `onnx_rewrite RULES SEED STEPS|saturate IN OUT`: imports a model, applies rules at random places, and exports what has
+// become of it; or searches by saturation what is cheapest at random prices. The rules that were applied go to stderr.
+// The test scripts ask ONNX Runtime whether the two models agree.
 #include "core/memory/memory.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"
 #include "onnx/convert/export/export.h"
+#include "optimizer/search/saturation/saturation.h"
+#include "optimizer/search/translation_validation.h"
 #include "substitutions/match.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct walk {
     struct random random;
@@ -64,6 +68,68 @@ static void take_step(struct walk *w)
     w->g = result;
 }
 
+static void walk(const struct graph *g, const struct rule_set *rules, uint64_t seed, long steps, struct graph *ret_graph)
+{
+    struct walk w = {.random = random_seed(seed), .rules = rules};
+    arena_init(&w.scratch);
+    w.n_taken = mem_alloc_zero((rules->rules.count + 1) * sizeof *w.n_taken);
+    graph_copy(&w.g, g);
+    for (; steps > 0; steps--)
+        take_step(&w);
+    *ret_graph = w.g;
+    mem_free(w.n_taken, (rules->rules.count + 1) * sizeof *w.n_taken);
+    arena_free(&w.scratch);
+}
+
+// --- saturation ------------------------------------------------------------------------------------------------------
+
+// What an operator costs at the size of what it makes: rewrites lead anywhere.
+static double seconds_at_random_prices(void *context, const struct graph *g)
+{
+    const uint64_t *seed = context;
+    double seconds = 0;
+    bool *live = mem_new_array(bool, g->nodes.count + 1);
+    graph_mark_live(g, live);
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        if (!live[n] || !node->op->define)
+            continue;
+        uint64_t size = (uint64_t)type_elements(graph_type(g, node->first_output));
+        seconds += 1 + (double)(random_keyed(*seed, node->op->id + size * OP_COUNT) % 8);
+    }
+    mem_free_array(live, g->nodes.count + 1);
+    return seconds;
+}
+
+// A refuted rule is named, and an error: none of those that are given is wrong.
+static bool saturate(const struct graph *g, const struct rule_set *rules, uint64_t seed, struct graph *ret_graph,
+                     struct error *error)
+{
+    struct cost_model cost = {seconds_at_random_prices, &seed, 0, NULL};
+    struct search_options options = search_standard_options;
+    struct saturation_options saturation = saturation_standard_options;
+    struct search_result result;
+    struct validator validator;
+    options.budget = seed % 2 ? 0 : 20;
+    saturation.exploration.most_nodes = 3000;
+    saturation.exploration.k_multi = 2;
+    saturation.exploration.filtering = seed % 3 ? CYCLES_EFFICIENT : CYCLES_VANILLA;
+    saturation.validator = &validator;
+    validator_init(&validator);
+    search_graph(g, rules, &cost, &options, &result);
+    saturation_improve(&result, rules, &cost, &saturation);
+    for (size_t i = 0; i < result.steps.count; i++)
+        fprintf(stderr, "%s ", result.steps.items[i].rule->name);
+    bool is_fine = result.refuted.count == 0 ||
+                   error_set_code(error, EXIT_INTERNAL, NULL, "%s is refuted", result.refuted.items[0]->name);
+    graph_copy(ret_graph, &result.graph);
+    search_result_free(&result);
+    validator_free(&validator);
+    return is_fine;
+}
+
+// --- the program -----------------------------------------------------------------------------------------------------
+
 static bool export_and_write(struct imported_model *m, const struct graph *g, const char *to, struct error *error)
 {
     struct onnx_model *result;
@@ -74,16 +140,15 @@ static bool export_and_write(struct imported_model *m, const struct graph *g, co
 
 static bool rewrite(struct imported_model *m, const struct rule_set *rules, char **argv, struct error *error)
 {
-    struct walk w = {.random = random_seed(strtoull(argv[2], NULL, 10)), .rules = rules};
-    arena_init(&w.scratch);
-    w.n_taken = mem_alloc_zero((rules->rules.count + 1) * sizeof *w.n_taken);
-    graph_copy(&w.g, &m->graph);
-    for (long step = strtol(argv[3], NULL, 10); step > 0; step--)
-        take_step(&w);
-    bool is_fine = export_and_write(m, &w.g, argv[5], error);
-    graph_free(&w.g);
-    mem_free(w.n_taken, (rules->rules.count + 1) * sizeof *w.n_taken);
-    arena_free(&w.scratch);
+    struct graph g;
+    uint64_t seed = strtoull(argv[2], NULL, 10);
+    bool is_fine = true;
+    if (strcmp(argv[3], "saturate") == 0)
+        is_fine = saturate(&m->graph, rules, seed, &g, error);
+    else
+        walk(&m->graph, rules, seed, strtol(argv[3], NULL, 10), &g);
+    is_fine = is_fine && export_and_write(m, &g, argv[5], error);
+    graph_free(&g);
     return is_fine;
 }
 
@@ -109,7 +174,7 @@ int main(int argc, char **argv)
     struct arena arena;
     struct rule_set rules;
     if (argc != 6) {
-        fprintf(stderr, "usage: onnx_rewrite RULES SEED STEPS IN OUT\n");
+        fprintf(stderr, "usage: onnx_rewrite RULES SEED STEPS|saturate IN OUT\n");
         return EXIT_USAGE;
     }
     arena_init(&arena);

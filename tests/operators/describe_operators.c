@@ -4,6 +4,7 @@
 #include "core/text/error.h"
 #include "core/text/sexp.h"
 #include "core/text/text.h"
+#include "expressions/definition_print.h"
 #include "graph/call_text.h"
 #include "operators/traits.h"
 #include "tests/operators/typed_call.h"

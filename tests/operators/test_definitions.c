@@ -3,6 +3,7 @@
 #include "core/text/error.h"
 #include "core/text/sexp.h"
 #include "core/text/text.h"
+#include "expressions/definition_print.h"
 #include "tests/operators/typed_call.h"
 #include "tests/support/check.h"
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "core/numbers/random.h"
 #include "core/text/text.h"
 #include "expressions/definition.h"
+#include "expressions/definition_print.h"
 #include "expressions/evaluate.h"
 #include "expressions/f64_functions.h"
 #include "expressions/field.h"

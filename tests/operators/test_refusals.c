@@ -3,6 +3,7 @@
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/text/text.h"
+#include "expressions/definition_print.h"
 #include "expressions/evaluate.h"
 #include "operators/operator.h"
 #include "tests/support/check.h"

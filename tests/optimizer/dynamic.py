@@ -102,6 +102,18 @@ def test_exports(folder):
         expect(interface(unchanged) == interface(path), f"{name}: the interface depends on the verdict")
 
 
+def test_exports_of_torch(folder):
+    """By both exporters (tests/onnx/exports): what is kept for its sizes are cuts, and numbers made of sizes."""
+    for source in sorted((pathlib.Path(sys.argv[1]) / "tests/onnx/exports").glob("*.onnx")):
+        path = folder / source.name
+        path.write_bytes(source.read_bytes())
+        out, report, _ = optimize(path, *COMPUTED_COSTS)
+        kept = {k["operator"] for k in report["symbols"]["kept"]}
+        expect(kept <= {"Slice", "Range", "Mul"}, f"{source.name}: {kept}")
+        expect(report["nodes_after"] < report["nodes_before"], f"{source.name}: {report['nodes_after']} nodes")
+        expect_agreement(path, out)
+
+
 def test_checked_here(folder):
     """On this processor, and in ONNX Runtime, at the profiles and at other sizes."""
     path, rules = folder / "checked.onnx", folder / "checked.rules"
@@ -251,6 +263,130 @@ def test_binding(folder):
                                                                          np.random.default_rng(1))), "bound: runs")
 
 
+# --- images of any height and width -----------------------------------------------------------------------------------
+
+def images(path):
+    """Strides, poolings that round down and up, a mean over what is left, and sizes divided by nodes."""
+    random = np.random.default_rng(4)
+    weights = {name: random.standard_normal(shape).astype(np.float32)
+               for name, shape in {"k": (4, 3, 3, 3), "a": (4, 4, 1, 1), "b": (4, 4, 1, 1), "m": (4, 4, 3, 3)}.items()}
+    window = {"kernel_shape": [3, 3], "strides": [2, 2]}
+    nodes = [("Conv", ["x", "k"], ["c"], {"strides": [2, 2], "pads": [1, 1, 1, 1]}),
+             ("MaxPool", ["c"], ["up"], {**window, "ceil_mode": 1}), ("Conv", ["up", "a"], ["ua"], {}),
+             ("Conv", ["up", "b"], ["ub"], {}), ("Add", ["ua", "ub"], ["s"], {}),
+             ("Conv", ["s", "m"], ["v"], {"dilations": [2, 1]}), ("Relu", ["v"], ["r"], {}),
+             ("AveragePool", ["r"], ["p"], window), ("GlobalAveragePool", ["p"], ["g"], {}),
+             ("Flatten", ["g"], ["mean"], {}), ("Shape", ["x"], ["shape"], {}),
+             ("Slice", ["shape", "two", "far"], ["hw"], {}), ("Div", ["hw", "three"], ["thirds"], {}),
+             ("Concat", ["ones", "thirds"], ["to"], {"axis": 0}), ("Expand", ["a", "to"], ["e"], {}),
+             ("Transpose", ["e"], ["spread"], {"perm": [0, 1, 3, 2]})]
+    return save(path, nodes, [value("x", "batch", 3, "height", "width")],
+                [value("mean", "batch", 4), value("v", None, None, None, None), value("spread", 4, 4, None, None)],
+                {**weights, "two": [2], "three": [3], "far": [4], "ones": [4, 4]})
+
+
+def test_images(folder):
+    path = images(folder / "images.onnx")
+    out, report, _ = optimize(path, *COMPUTED_COSTS)
+    expect(report["rewrites"] and all(k["operator"] in ("Shape", "Slice", "Div", "Concat") for k in report["symbols"]["kept"]),
+           f"images: {report['rewrites']} {report['symbols']['kept']}")
+    expect(interface(path) == interface(out), "images: the interface changed")
+    a, b, random = session(path), session(out), np.random.default_rng(8)
+    for height, width in [(31, 32), (33, 57), (40, 41), (64, 35), (97, 98), (129, 131), (30, 202)]:
+        fed = feed(a.get_inputs(), {"batch": 2, "height": height, "width": width}, random)
+        for x, y in zip(a.run(None, fed), b.run(None, fed)):
+            expect(x.shape == y.shape and np.allclose(x, y, rtol=1e-4, atol=1e-4), f"images: differs at {height}, {width}")
+
+
+def down_and_up(path, resizes):
+    """An image is halved, enlarged again and joined with what it was: doubled, where only even sizes have a result, or
+    resized to sizes that are read off the other."""
+    random = np.random.default_rng(6)
+    weights = {name: random.standard_normal(shape).astype(np.float32)
+               for name, shape in {"t": (3, 3, 2, 2), "a": (4, 6, 1, 1), "b": (4, 6, 1, 1)}.items()}
+    up = [("Shape", ["x"], ["s"], {}), ("Resize", ["h", "", "", "s"], ["u"], {"mode": "nearest"})] if resizes else \
+        [("ConvTranspose", ["h", "t"], ["u"], {"strides": [2, 2]})]
+    nodes = [("MaxPool", ["x"], ["h"], {"kernel_shape": [2, 2], "strides": [2, 2]}), *up,
+             ("Concat", ["x", "u"], ["c"], {"axis": 1}), ("Conv", ["c", "a"], ["ca"], {}), ("Conv", ["c", "b"], ["cb"], {}),
+             ("Add", ["ca", "cb"], ["z"], {})]
+    return save(path, nodes, [value("x", "batch", 3, "height", "width")], [value("z", "batch", 4, "height", "width")], weights)
+
+
+def test_down_and_up(folder):
+    for resizes in (False, True):
+        path = down_and_up(folder / "down.onnx", resizes)
+        out, report, _ = optimize(path, *COMPUTED_COSTS)
+        expect(report["rewrites"] and [k["operator"] for k in report["symbols"]["kept"]] == ["Resize"] * resizes,
+               f"down and up: {report['rewrites']} {report['symbols']['kept']}")
+        _, measured, _ = optimize(path, "--no-measure", "--finalists", "1", "--runtime", "taso",
+                                  "--profile", "batch=1 height=8 width=8")
+        heights = [binding["height"] for binding in measured["symbols"]["checked"]]
+        expect(measured["check"] == "passed" and len(heights) == 3 and (resizes or not any(h % 2 for h in heights)),
+               f"down and up: checked {heights} {measured['check']}")
+        a, b, random = session(path), session(out), np.random.default_rng(9)
+        for height, width in [(6, 8), (34, 50), (2, 4)] + resizes * [(7, 9), (33, 50)]:
+            fed = feed(a.get_inputs(), {"batch": 3, "height": height, "width": width}, random)
+            x, y = a.run(None, fed)[0], b.run(None, fed)[0]
+            expect(x.shape == y.shape and np.allclose(x, y, rtol=1e-4, atol=1e-4), f"down and up: differs at {height}, {width}")
+
+
+def test_doubled_and_added(folder):
+    """What is doubled and added to what it was goes with odd sizes, too, where that is a single row."""
+    random = np.random.default_rng(10)
+    weights = {name: random.standard_normal(shape).astype(np.float32)
+               for name, shape in {"k": (3, 3, 3, 3), "t": (3, 3, 2, 2), "a": (4, 3, 1, 1), "b": (4, 3, 1, 1)}.items()}
+    nodes = [("Conv", ["x", "k"], ["h"], {"strides": [2, 2], "pads": [1, 1, 1, 1]}),
+             ("ConvTranspose", ["h", "t"], ["u"], {"strides": [2, 2]}), ("Add", ["x", "u"], ["c"], {}),
+             ("Conv", ["c", "a"], ["ca"], {}), ("Conv", ["c", "b"], ["cb"], {}), ("Add", ["ca", "cb"], ["z"], {}),
+             ("Shape", ["h"], ["s"], {}), ("Slice", ["s", "two", "four"], ["hw"], {}),
+             ("ConstantOfShape", ["hw"], ["none"], {})]
+    path = save(folder / "added.onnx", nodes, [value("x", "batch", 3, "height", "width")],
+                [value("z", "batch", 4, None, None), value("none", None, None)], {**weights, "two": [2], "four": [4]})
+    out, _, _ = optimize(path, *COMPUTED_COSTS)
+    a, b = session(path), session(out)
+    for height, width in [(1, 1), (1, 6), (4, 1), (6, 8)]:
+        fed = feed(a.get_inputs(), {"batch": 2, "height": height, "width": width}, random)
+        for x, y in zip(a.run(None, fed), b.run(None, fed)):
+            expect(x.shape == y.shape and np.allclose(x, y, rtol=1e-4, atol=1e-4), f"doubled and added: differs at {height}, {width}")
+
+
+def test_halves_of_one(folder):
+    """A size of nothing is no dimension that a Reshape keeps."""
+    random = np.random.default_rng(12)
+    weights = {name: random.standard_normal((4, 4, 1, 1)).astype(np.float32) for name in "ab"}
+    numbers = {str(n): [n] for n in range(5)}
+    size = [("Gather", ["shape", axis], [name], {"axis": 0}) for axis, name in (("0", "batch"), ("2", "height"), ("3", "width"))]
+    nodes = [("Shape", ["x"], ["shape"], {}), *size, ("Div", ["height", "2"], ["half"], {}),
+             ("Concat", ["batch", "4", "half", "width"], ["s"], {"axis": 0}), ("ConstantOfShape", ["s"], ["e"], {}),
+             ("Transpose", ["e"], ["t"], {"perm": [0, 1, 3, 2]}),
+             ("Concat", ["batch", "width", "half", "4"], ["to"], {"axis": 0}), ("Reshape", ["t", "to"], ["r"], {"allowzero": 1}),
+             ("Transpose", ["r"], ["y"], {"perm": [3, 1, 0, 2]}),
+             ("Conv", ["x", "a"], ["xa"], {}), ("Conv", ["x", "b"], ["xb"], {}), ("Add", ["xa", "xb"], ["z"], {})]
+    path = save(folder / "nothing.onnx", nodes, [value("x", "batch", 4, "height", "width")],
+                [value("y", 4, None, None, None), value("z", None, 4, None, None)], {**weights, **numbers})
+    out, report, _ = optimize(path, *COMPUTED_COSTS)
+    a, b = session(path), session(out)
+    expect(report["rewrites"], "halves of one: not rewritten")
+    for height, width in [(1, 1), (1, 6), (7, 1), (6, 8)]:
+        fed = feed(a.get_inputs(), {"batch": 2, "height": height, "width": width}, random)
+        for x, y in zip(a.run(None, fed), b.run(None, fed)):
+            expect(x.shape == y.shape and np.allclose(x, y, rtol=1e-4, atol=1e-4), f"halves of one: differs at {height}, {width}")
+
+
+def test_dilated_pools_rounded_up(folder):
+    """The end pad that rounds up is none that runtimes refuse: one of as many entries as the window has."""
+    window = {"kernel_shape": [2, 2], "dilations": [3, 3], "strides": [3, 3], "ceil_mode": 1}
+    for height in ("height", 5):
+        nodes = [("Relu", ["x"], ["r"], {}), ("Relu", ["r"], ["s"], {}), ("MaxPool", ["s"], ["z"], window)]
+        path = save(folder / "dilated.onnx", nodes,
+                    [value("x", 2, 3, height, height)], [value("z", 2, 3, None, None)])
+        out, _, _ = optimize(path, *COMPUTED_COSTS)
+        a, b, random = session(path), session(out), np.random.default_rng(11)
+        for size in [5] if height == 5 else range(4, 40):
+            fed = feed(a.get_inputs(), {"height": size}, random)
+            expect(np.array_equal(a.run(None, fed)[0], b.run(None, fed)[0]), f"dilated pools: differs at {size}")
+
+
 # --- what holds at some sizes only ------------------------------------------------------------------------------------
 
 def test_cuts(folder):
@@ -299,6 +435,44 @@ def test_seen_at_all_probes(folder):
     expect(report["rewrites"], "seen: nothing was rewritten")
     for most in (8, 100):
         expect_agreement(path, out, most=most)
+
+
+def test_elsewhere(folder):
+    """A table of 64 that is cut to n has no more than 64; what is one window up to 32 is two beyond that."""
+    lines = {"zero": [0], "one": [1], "table": np.ones((64, 4), np.float32),
+             **{w: np.random.default_rng(5).standard_normal((4, 4)).astype(np.float32) for w in "pq"}}
+    cut = [("Shape", ["x"], ["s"], {"start": 0, "end": 1}), ("Slice", ["table", "zero", "s", "zero"], ["c"], {})]
+    pair = [("MatMul", ["x", "p"], ["xp"], {}), ("MatMul", ["x", "q"], ["xq"], {}), ("Add", ["xp", "xq"], ["z"], {})]
+    shape = [("Shape", ["c"], ["cs"], {}), ("ConstantOfShape", ["cs"], ["y"], {})]
+    free = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    path = save(folder / "shape.onnx", cut + pair + shape, [value("x", "n", 4)], [value("z", "n", 4), free], lines)
+    out, report, _ = optimize(path, *COMPUTED_COSTS)
+    expect(report["rewrites"], "a table's shape: nothing was rewritten")
+    expect_agreement(path, out)
+    added = [("Add", ["x", "c"], ["w"], {})]
+    of_sum = [(op, ["w" if i == "x" else i for i in inputs], *rest) for op, inputs, *rest in pair]
+    path = save(folder / "added.onnx", cut + added + of_sum + [("MatMul", ["c", "p"], ["y"], {})], [value("x", "n", 4)],
+                [value("z", "n", 4), free], lines)
+    out, report, _ = optimize(path, *COMPUTED_COSTS)
+    expect(report["rewrites"] and [k["operator"] for k in report["symbols"]["kept"]] == ["Slice"],
+           f"positions: {report['rewrites']} {report['symbols']['kept']}")
+    expect_agreement(path, out, most=64)
+    windows = [("Transpose", ["w"], ["t"], {"perm": [1, 0]}), ("Unsqueeze", ["t", "zero"], ["u"], {}),
+               ("MaxPool", ["u"], ["m"], {"kernel_shape": [1], "strides": [32]}), ("Shape", ["m"], ["ms"], {}),
+               ("ConstantOfShape", ["ms"], ["y"], {})]
+    path = save(folder / "windows.onnx", cut + pair + added + windows, [value("x", "n", 4)], [value("z", "n", 4), free], lines)
+    out, report, _ = optimize(path, *COMPUTED_COSTS)
+    expect(report["rewrites"], "windows: nothing was rewritten")
+    expect_agreement(path, out, most=64)
+
+
+def test_sums_of_squares(folder):
+    """n rows of n ones: a small constant of one that no memory holds."""
+    path = save(folder / "square.onnx", [("Shape", ["x"], ["s"], {}), ("Concat", ["s", "s"], ["ss"], {"axis": 0}),
+                                         ("ConstantOfShape", ["ss"], ["a"], {}), ("ReduceSum", ["a", "zero"], ["b"], {"keepdims": 0}),
+                                         ("Add", ["b", "x"], ["y"], {})], [value("x", "n")], [value("y", "n")], {"zero": [0]})
+    out, _, _ = optimize(path, *COMPUTED_COSTS, "--max-memory", "1G")
+    expect_agreement(path, out)
 
 
 def test_names_of_unnamed(folder):
@@ -368,9 +542,10 @@ def test_usage(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for test in (test_exports, test_checked_here, test_faster, test_given_inputs, test_shared_symbol, test_unnamed, test_size_of_output_only,
-                     test_sums_of_symbols, test_large, test_binding, test_cuts, test_seen_at_all_probes,
-                     test_names_of_unnamed, test_rules_of_some_sizes, test_usage):
+        for test in (test_exports, test_exports_of_torch, test_checked_here, test_faster, test_given_inputs, test_shared_symbol, test_unnamed, test_size_of_output_only,
+                     test_sums_of_symbols, test_large, test_binding, test_images, test_down_and_up, test_doubled_and_added,
+                     test_halves_of_one, test_dilated_pools_rounded_up, test_cuts, test_seen_at_all_probes,
+                     test_elsewhere, test_sums_of_squares, test_names_of_unnamed, test_rules_of_some_sizes, test_usage):
             test(pathlib.Path(name))
     print(f"{len(failures)} failures")
     return 1 if failures else 0

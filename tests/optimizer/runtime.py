@@ -80,7 +80,7 @@ class Run:
         # "taso: ..." of the progress is no message
         self.lines = [line for line in re.split(r"[\r\n]+", done.stderr) if line.startswith("taso-opt: ")]
         self.told = json.loads(self.report.read_text()) if output and self.code == 0 else {}
-        left = list(self.temporary.glob("taso*"))
+        left = list(self.temporary.iterdir())
         expect(not left, f"{arguments}: what is left: {left}")
 
 
@@ -146,6 +146,8 @@ def test_wrong_requests(folder):
         (["--runtime", "nonsense"], 2, "--runtime is taso or onnxruntime"),
         (["--runtime", "onnxruntime:NoProvider"], 4, "it has no NoProvider, only "),
         (["--runtime", "onnxruntime", "--python", "/bin/false"], 4, "onnxruntime ended unexpectedly"),
+        (["--python", "/bin/false"], 4, "onnxruntime ended unexpectedly"),
+        (["--python", folder / "none"], 4, "cannot be started"),
         (["--runtime", "onnxruntime", "--python", folder / "none"], 4, "cannot be started"),
     ):
         done = Run(folder, model, *arguments)
@@ -237,8 +239,24 @@ def test_command(folder):
     for text in ("exit 1", "echo soon", "true", "echo -1", "echo nan"):
         command = script(folder / "measure", f"#!/bin/sh\n{text}\n")
         done = Run(folder, model, "--measure-command", command, *costs)
+        expect(done.code == 4 and not done.out.exists() and "the command that measures" in done.errors and
+               len(done.errors.splitlines()) == 1, f"{text}: {done.code} {done.errors}")
+        done = Run(folder, model, "--measure-command", command, "--device", "fake")
+        expect(done.code == 4 and not done.out.exists(), f"{text}, a device that runs nothing: {done.code} {done.errors}")
+        command = script(folder / "measure", f"#!/bin/sh\n[ \"$1\" = \"{model}\" ] && echo 1 || {text}\n")
+        done = Run(folder, model, "--measure-command", command, *costs)
         expect(done.out.read_bytes() == model.read_bytes() and "the command that measures" in done.told["kept_reason"],
-               f"{text}: {done.told} {done.errors}")
+               f"{text}, of the result: {done.told} {done.errors}")
+
+
+def test_refused_there(folder):
+    """What ONNX Runtime says of a model that it does not load is one line, without its own source in it."""
+    model = onnx.load(products(folder / "later.onnx"))
+    model.ir_version = 30
+    onnx.save(model, folder / "later.onnx")
+    done = Run(folder, folder / "later.onnx", "--budget", "0")
+    expect(done.code == 0 and len(done.lines) == 1, f"later: {done.code} {done.errors}")
+    expect(re.search("onnxruntime [^:]*: Unsupported model IR version: 30[^/\\[]*our own executor", done.errors), done.errors)
 
 
 def untidy(path):
@@ -266,6 +284,8 @@ def test_simplified(folder):
         command = script(folder / "measure", f"#!/bin/sh\n[ \"$1\" = {model} ] && echo 1 || echo {result}\n")
         done = Run(folder, model, "--measure-command", command, *still)
         expect(done.told["simplified"] == is_simplified, f"{result}: {done.told}")
+        expect(abs(done.told["simplified_speedup"] - 1 / result) < 1e-6 and f"simplified               {1 / result:.3f} x" in done.text,
+               f"{result}: how fast the simplified model is: {done.text}")
         expect(is_simplified or ("slower" in done.told["not_simplified"] and done.out.read_bytes() == model.read_bytes()),
                f"the reason: {done.told}")
     differs = misbehaving(folder, "differs", "    def outputs(self, *words):\n        return '2 0.5 1 1 0 1 1'")
@@ -274,7 +294,7 @@ def test_simplified(folder):
 
 
 def main():
-    for test in (test_measured_there, test_steps, test_simplified, test_symbolic, test_wrong_requests, test_failures, test_command):
+    for test in (test_measured_there, test_steps, test_refused_there, test_simplified, test_symbolic, test_wrong_requests, test_failures, test_command):
         with tempfile.TemporaryDirectory() as folder:
             test(pathlib.Path(folder))
     print(f"{len(failures)} failures")

@@ -35,7 +35,8 @@ static void saturate(struct run *r, const struct graph *g, const struct cost_mod
     struct saturation_options options = saturation_standard_options;
     options.exploration.most_nodes = 4000;
     options.exploration.k_multi = 2;
-    saturation_improve(found, g, &r->rules, cost, &options);
+    options.most_egraphs = 4;
+    saturation_improve(found, &r->rules, cost, &options);
 }
 
 static void search_at_prices_of(struct run *r, const char *model, const struct graph *g,

@@ -2,9 +2,13 @@
 #include "optimizer/contest.h"
 
 #include "core/numbers/random.h"
+#include "core/system/clock.h"
+#include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "tests/support/check.h"
+#include <math.h>
 #include <string.h>
+#include <time.h>
 
 #define MOST_CONTENDERS 5
 
@@ -17,6 +21,10 @@ struct paper {
     bool is_loaded[MOST_CONTENDERS];
     int most_loaded, fails_at;   // the load that fails, 0: none
     int n_loads;
+    double slept;                 // seconds, by each run
+    int interrupted_at, n_runs;   // after so many runs
+    double longest_after;         // seconds from there to the begin of the last run
+    double interrupted;           // when
     struct random random;
 };
 
@@ -41,6 +49,11 @@ static bool run_paper(void *context, size_t i, double *ret_seconds, struct error
     double factor = i == p->result && p->of_load[p->loads[i]] > 0 ? p->of_load[p->loads[i]] : 1;
     assert_true(p->is_loaded[i]);
     p->runs[i]++;
+    if (p->interrupted > 0)
+        p->longest_after = clock_seconds() - p->interrupted;
+    nanosleep(&(struct timespec){(time_t)p->slept, lround(1e9 * (p->slept - floor(p->slept)))}, NULL);
+    if (++p->n_runs == p->interrupted_at)
+        p->interrupted = clock_seconds();
     *ret_seconds = p->seconds[i] * factor * (1 + p->noise * random_unit(&p->random));
     return true;
 }
@@ -54,7 +67,7 @@ static void unload_paper(void *context, size_t i)
 
 static bool hold(struct paper *p, struct contest *c, struct contest_outcome *outcome)
 {
-    struct executor e = {p, load_paper, run_paper, unload_paper};
+    struct contest_runner e = {p, load_paper, run_paper, unload_paper};
     struct error error = {0};
     p->random = random_seed(3);
     bool is_held = contest_hold(&e, c, outcome, &error);
@@ -98,11 +111,82 @@ static void loads_that_differ_prove_nothing(void **state)
     assert_true(outcome.gain.low > 0 && outcome.gain.low < 1 && outcome.gain.high > 1 && outcome.gain.n_loads == 3);
     memset(p.loads, 0, sizeof p.loads);
     c.most_loads = 7;
+    c.seconds = 5;
     assert_true(hold(&p, &c, &outcome));
     assert_true(outcome.gain.n_loads == 7);   // the interval is wide
+    memset(p.loads, 0, sizeof p.loads);
+    c.seconds = 1e-6;
+    assert_true(hold(&p, &c, &outcome));
+    assert_true(outcome.gain.n_loads == 3);   // and there is no time for more
+    c.seconds = 5;
     memset(p.of_load, 0, sizeof p.of_load);
     memset(p.loads, 0, sizeof p.loads);
     assert_true(hold(&p, &c, &outcome));
+    assert_true(ratio_is_a_gain(&outcome.gain));
+}
+
+// Without a result there is no final: which layouts suit the original is told all the same.
+static void originals_alone_qualify(void **state)
+{
+    static const double seconds[] = {0.0335, 0.0300, 0.0729};
+    static const bool is_result[] = {false, false, false};
+    struct sample_summary qualifying[3];
+    struct paper p = {.seconds = seconds, .noise = 0.02};
+    struct contest c = {.n = 3, .is_result = is_result, .seconds = 0.01, .loads = 3};
+    struct contest_outcome outcome = {.qualifying = qualifying};
+    assert_true(hold(&p, &c, &outcome));
+    assert_true(outcome.original == 1 && outcome.result == 3);
+    assert_true(p.loads[1] == 1 && outcome.times[0].quartile1 == qualifying[1].quartile1);
+}
+
+static bool is_interrupted(void *context)
+{
+    const struct paper *p = context;
+    return p->n_runs >= p->interrupted_at;
+}
+
+static bool hold_until_interrupted(struct paper *p, struct contest *c, struct contest_outcome *outcome)
+{
+    struct interrupt_listener listener = {is_interrupted, p};
+    interrupt_listen(&listener);
+    bool is_held = hold(p, c, outcome);
+    interrupt_listen(NULL);
+    return is_held;
+}
+
+// Slow models: with at least four rounds of all it would be ten seconds.
+static void an_interruption_ends_it_soon(void **state)
+{
+    static const double seconds[] = {0.30, 0.31, 0.20, 0.21, 0.22};
+    static const bool is_result[] = {false, false, true, true, true};
+    struct sample_summary qualifying[5];
+    struct contest c = {.n = 5, .is_result = is_result, .seconds = 3, .loads = 3};
+    struct contest_outcome outcome = {.qualifying = qualifying};
+    struct paper p = {.seconds = seconds, .slept = 0.3, .interrupted_at = 3};
+    assert_true(hold_until_interrupted(&p, &c, &outcome));
+    assert_true(outcome.is_undecided && p.longest_after < 2.1);
+}
+
+// What was timed by then decides, between the fastest that were run.
+static void what_was_timed_before_an_interruption_decides(void **state)
+{
+    static const double seconds[] = {0.30, 0.35, 0.20, 0.15};
+    static const bool is_result[] = {false, false, true, true};
+    struct sample_summary qualifying[4];
+    for (int is_one_at_a_time = 0; is_one_at_a_time < 2; is_one_at_a_time++) {
+        struct contest c = {
+            .n = 4, .is_result = is_result, .seconds = 0.5, .loads = 3, .is_one_at_a_time = is_one_at_a_time};
+        struct contest_outcome outcome = {.qualifying = qualifying};
+        struct paper p = {.seconds = seconds, .noise = 0.01, .slept = 0.01, .interrupted_at = 60};
+        assert_true(hold_until_interrupted(&p, &c, &outcome));
+        assert_true(!outcome.is_undecided && outcome.original == 0 && outcome.result == 3);
+        assert_true(ratio_is_a_gain(&outcome.gain) && outcome.times[1].count >= 4 && p.longest_after < 2.1);
+    }
+    struct contest c = {.n = 4, .is_result = is_result, .seconds = 0.5, .loads = 3};
+    struct contest_outcome outcome = {.qualifying = qualifying};
+    struct paper p = {.seconds = seconds, .noise = 0.01, .slept = 0.2, .interrupted_at = 0};   // before it begins
+    assert_true(hold_until_interrupted(&p, &c, &outcome));
+    assert_true(!outcome.is_undecided && outcome.original == 0 && outcome.result == 2 && qualifying[3].count == 0);
     assert_true(ratio_is_a_gain(&outcome.gain));
 }
 
@@ -124,6 +208,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(gains_are_over_the_fastest_original),
         TEST(loads_that_differ_prove_nothing),
+        TEST(originals_alone_qualify),
+        TEST(an_interruption_ends_it_soon),
+        TEST(what_was_timed_before_an_interruption_decides),
         TEST(a_load_that_fails_ends_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,6 +56,18 @@ def check_model(tool, path, folder):
         assert found.shape == wanted.shape and difference <= TOLERANCE, f"{path.name}: output {i} is off by {difference}"
 
 
+def profiles_tell_of_steps_and_runs(root, tool, folder):
+    """The quartiles of steps, and in the last line their sum beside the runs' own times."""
+    model = folder / "models/squeezenet-small.onnx"
+    done = run(tool, model, "--repeats", 5, "--threads", 1, "--profile")
+    lines = [line for line in done.stdout.splitlines() if " us  cost " in line]
+    steps, told = [float(line.split()[0]) for line in lines[:-1]], lines[-1].split()
+    assert done.returncode == DONE and steps, f"profile: {done.returncode} {done.stderr}"
+    assert abs(sum(steps) - float(told[0])) <= 0.01 * len(steps), f"the sum of {steps}: {lines[-1]}"
+    quartile, shortest = float(told[told.index("quartile") + 1]), float(told[-1])
+    assert 0 < shortest <= quartile and max(steps) < quartile, lines[-1]
+
+
 def models_agree_with_onnx_runtime(root, tool, folder):
     models = folder / "models"
     subprocess.run([root / "scripts/build-models", "--small", "--out", models], check=True, capture_output=True)
@@ -134,6 +146,7 @@ def main():
         for test in [
             models_agree_with_onnx_runtime,
             two_models_are_compared,
+            profiles_tell_of_steps_and_runs,
             constant_outputs_are_not_trusted,
             errors_have_their_codes,
         ]:

@@ -14,12 +14,14 @@ ABSENT, NONSENSE = "absent", "nonsense"
 # What they are given that cannot be used; demo and test have no input but options.
 BAD = {
     "bench-models": [[ABSENT]],
+    "bench-runtime": [[ABSENT]],
     "build-models": [[ABSENT], ["squeezenet-small", "--out", f"{NONSENSE}/below"]],
     "compare-peers": [[ABSENT]],
     "compare-simplifiers": [[ABSENT]],
     "compare-ort": [[ABSENT, ABSENT], [NONSENSE, NONSENSE]],
     "cuda-report": [["graphs", ABSENT, "out", ABSENT], ["run", f"{NONSENSE}/below"]],
     "embed-text": [["name", ABSENT, "out"]],
+    "export-models": [[ABSENT]],
     "fuzz-models": [["--out", f"{NONSENSE}/below"]],
     "generate-rules": [["many"]],
     "judged-tables": [[ABSENT, ABSENT, ABSENT], [NONSENSE, NONSENSE, NONSENSE]],
@@ -27,6 +29,8 @@ BAD = {
     "lint-includes": [[ABSENT]],
     "lint-operators": [[ABSENT]],
     "lint-style": [[ABSENT]],
+    "disturbed-costs": [[ABSENT]],
+    "memory-table": [[ABSENT]],
     "onnx-tests-table": [[ABSENT]],
     "peak-memory": [["--", "./absent"], ["--of", ABSENT, "--", "true"]],
     "program-pages": [["man", ABSENT, "out"]],

@@ -1,5 +1,5 @@
-// Single entries over the prime field are those of the whole evaluation; right rules pass at any shapes, wrong ones are
-// refuted and then not used.
+// Single entries over the prime field and over doubles are those of the whole evaluation; right rules pass at any
+// shapes, wrong ones are refuted and then not used.
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"
@@ -13,6 +13,7 @@
 #include "optimizer/search/translation_validation.h"
 #include "tests/support/check.h"
 #include "tests/support/random_graph.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,43 +22,74 @@
 struct inputs {
     const struct definition *d;
     const uint64_t **entries;
+    const double **reals;
 };
+
+static int64_t place_of(const struct inputs *x, int input, const int64_t *index)
+{
+    int64_t linear = 0;
+    for (int i = 0; i < x->d->inputs[input].rank; i++)
+        linear = linear * x->d->inputs[input].dim[i] + index[i];
+    return linear;
+}
 
 static uint64_t read_entry(void *context, int input, const int64_t *index)
 {
     const struct inputs *x = context;
-    int64_t linear = 0;
-    for (int i = 0; i < x->d->inputs[input].rank; i++)
-        linear = linear * x->d->inputs[input].dim[i] + index[i];
-    return x->entries[input][linear];
+    return x->entries[input][place_of(x, input, index)];
+}
+
+static double read_real_entry(void *context, int input, const int64_t *index)
+{
+    const struct inputs *x = context;
+    return x->reals[input][place_of(x, input, index)];
+}
+
+static struct inputs random_inputs(const struct definition *d, struct random *random, struct arena *a)
+{
+    struct inputs x = {d, arena_array(a, const uint64_t *, d->n_inputs + 1),
+                       arena_array(a, const double *, d->n_inputs + 1)};
+    for (int i = 0; i < d->n_inputs; i++) {
+        int64_t count = type_elements(&d->inputs[i]);
+        uint64_t *entries = arena_array(a, uint64_t, count + 1);
+        double *reals = arena_array(a, double, count + 1);
+        for (int64_t j = 0; j < count; j++) {
+            entries[j] = random_below(random, 3) ? field_reduce(random_next(random)) : random_below(random, 5);
+            reals[j] = ((double)random_below(random, 33) - 8) / 8;
+        }
+        x.entries[i] = entries;
+        x.reals[i] = reals;
+    }
+    return x;
+}
+
+static bool are_near(double a, double b)
+{
+    return a == b || (a != a && b != b) || fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b));
 }
 
 static void compare_entries(const struct graph *g, node_id n, struct random *random, struct arena *a)
 {
-    const struct node *node = &g->nodes.items[n];
     struct definition d;
     assert_true(graph_define(g, n, &d, a));
-    const uint64_t **inputs = arena_array(a, const uint64_t *, d.n_inputs + 1);
+    struct inputs x = random_inputs(&d, random, a);
     uint64_t **outputs = arena_array(a, uint64_t *, d.n_outputs + 1);
-    for (int i = 0; i < d.n_inputs; i++) {
-        int64_t count = type_elements(&d.inputs[i]);
-        uint64_t *entries = arena_array(a, uint64_t, count + 1);
-        for (int64_t j = 0; j < count; j++)
-            entries[j] = random_below(random, 3) ? field_reduce(random_next(random)) : random_below(random, 5);
-        inputs[i] = entries;
-    }
-    for (int i = 0; i < d.n_outputs; i++)
+    double **reals = arena_array(a, double *, d.n_outputs + 1);
+    for (int i = 0; i < d.n_outputs; i++) {
         outputs[i] = arena_array(a, uint64_t, type_elements(definition_output(&d, i)) + 1);
-    evaluate_field(&d, 17, inputs, outputs, a);
-    struct inputs x = {&d, inputs};
+        reals[i] = arena_array(a, double, type_elements(definition_output(&d, i)) + 1);
+    }
+    evaluate_field(&d, 17, x.entries, outputs, a);
+    evaluate_f64(&d, x.reals, reals, a);
     for (int i = 0; i < d.n_outputs; i++) {
         const struct type *t = definition_output(&d, i);
         for (int64_t j = 0; j < type_elements(t); j++) {
             int64_t index[MAX_RANK], rest = j;
             for (int axis = t->rank; axis-- > 0; rest /= t->dim[axis])
                 index[axis] = rest % t->dim[axis];
-            if (evaluate_field_entry(&d, 17, i, index, read_entry, &x) != outputs[i][j])
-                fail_msg("%s: entry %lld of output %d", node->op->name, (long long)j, i);
+            if (evaluate_field_entry(&d, 17, i, index, read_entry, &x) != outputs[i][j] ||
+                !are_near(evaluate_f64_entry(&d, i, index, read_real_entry, &x), reals[i][j]))
+                fail_msg("%s: entry %lld of output %d", g->nodes.items[n].op->name, (long long)j, i);
         }
     }
     definition_free(&d);

@@ -37,6 +37,7 @@ def main():
         assert rows["never"][1:] == ["0", "0"], rows["never"]
         assert derive(folder, RULES, "--steps", "1")[1]["twice"][1] == "0"
         assert derive(folder, RULES.splitlines()[0])[0] == 0
+        assert derive(folder, RULES, "--generated")[1]["once"][1] == "0", "none of them has the name of a generated rule"
         for arguments in ([folder / "some.rules"], ["--from", folder / "from.rules"]):
             assert subprocess.run([VERIFY, "derive", *arguments], check=False, capture_output=True).returncode == 2
 

@@ -11,6 +11,8 @@ import sys
 import tempfile
 
 CONDITIONS = {
+    "conv-transposed-in-one-window": ["(= (dim ?k 2) 1)", "(= (dim ?k 3) 1)"],
+    "conv-once-summed": ["(= (dim ?x 2) 1)", "(= (dim ?x 3) 1)"],
     "halves-of-uneven-filters": ["(= (dims ?y) (dims ?z))"],
     "halves-without-groups": ["(= (dim ?u 0) (dim ?w 0))"],
     "ones-rows-scale-the-left-side": ["(= (dim ?x 1) 1)"],
@@ -55,6 +57,12 @@ CONDITIONS = {
     "entry-beside-large-identity": ["(= (product $d) 1)"],
     "entry-identity-strided": ["(= (product $s) 1)"],
     "broadcast-of-as-many-entries": ["(= (dim ?x 0) 1)"],
+    "even-until-three": ["(= (dim ?x 0) 1)"],
+    "odd-squared-until-three": ["(= (dim ?x 0) 1)"],
+    "odd-by-its-size-until-three": ["(= (dim ?x 0) 1)"],
+    "blocks-in-other-steps": ["(= $k $j)"],
+    "dropped-axes-count-anew": ["(= (dim ?x 1) 1)", "(= (dim ?x 2) 1)"],
+    "dropped-before-softmax": ["(= (dim ?x 1) 1)"],
     "cut-rows-of-product": ["(= (rank ?x) 2)"],
     "rank-of-another-list": ["(= (rank ?k) 4)"],
     "rank-of-another-tensor": ["(= (rank ?k) 4)"],

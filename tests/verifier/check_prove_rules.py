@@ -11,7 +11,7 @@ import tempfile
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts/prove-rules"
 TABLE = SCRIPT.with_name("unproved-table")
-# One that pays, two that are wrong, and one that is true of all sizes and pays for no model.
+# Two that pay, two that are wrong, one that pays for no model, and one that only moves.
 CANDIDATES = """; Substitutions that somebody made up.
 
 (rule merge-products
@@ -32,10 +32,18 @@ CANDIDATES = """; Substitutions that somebody made up.
 (rule double-relu
   (source (relu (relu ?x)))
   (target (relu ?x)))
+(rule turned-relu
+  (source (relu (transpose :perm 1 0 ?x)))
+  (target (transpose :perm 1 0 (relu ?x))))
 """
 WRITTEN = """(rule written-max
   (source (max ?x ?x))
   (target ?x))
+"""
+WANTED = """(rule wanted
+  (source (relu (transpose :perm 1 0 ?matrix)))
+  (target (transpose :perm 1 0 (relu ?matrix)))
+  (where (weight ?matrix)))
 """
 
 
@@ -43,15 +51,35 @@ def names(path):
     return set(re.findall(r"^\(rule (\S+)", path.read_text(), re.MULTILINE))
 
 
+def run(verify, folder, output):
+    command = [sys.executable, SCRIPT, folder / "candidates.rules", folder / "written.rules", output, folder / "kept"]
+    return subprocess.run(command, check=False, env={**os.environ, "TASO_VERIFY": verify}, capture_output=True, text=True)
+
+
 def prove(verify, folder, output, *, may_judge=True):
     """With a verifier that stays the same; where nothing is to be judged anew, one portion's files keep their times."""
     kept = folder / "kept"
     before = {path: path.stat().st_mtime_ns for path in kept.glob("*.proved")} if kept.exists() else {}
-    command = [sys.executable, SCRIPT, folder / "candidates.rules", folder / "written.rules", output, kept]
-    subprocess.run(command, check=True, env={**os.environ, "TASO_VERIFY": verify}, stdout=subprocess.DEVNULL)
+    ran = run(verify, folder, output)
+    assert ran.returncode == 0, ran.stderr
     after = {path: path.stat().st_mtime_ns for path in kept.glob("*.proved")}
     assert before != after if may_judge else before == after, "judged anew" if not may_judge else "judged nothing"
     return output.read_bytes()
+
+
+def check_wanted(verify, folder):
+    """What only moves ships where it is wanted, for weights where those are; what nothing derives cannot be wanted."""
+    assert "turned-relu" not in names(folder / "first.rules")
+    (folder / "wanted.rules").write_text(WANTED)
+    prove(verify, folder, folder / "moving.rules", may_judge=False)
+    for shipped in ("moving.rules", "egraph.rules"):
+        text = (folder / shipped).read_text()
+        assert "(relu ?x)))\n  (where (weight ?x))\n  (proof (z3" in text, text
+        assert "wanted" not in names(folder / shipped)
+    (folder / "wanted.rules").write_text(WANTED.replace("(relu ?matrix)))", "(tanh ?matrix)))"))
+    ran = run(verify, folder, folder / "never.rules")
+    assert ran.returncode == 1 and "wanted is wanted, and derived at 0 of" in ran.stderr, ran.stderr
+    assert not (folder / "never.rules").exists()
 
 
 def main():
@@ -66,8 +94,11 @@ def main():
         assert rejected == {"product-commutes", "difference-of-itself"}, rejected
         assert first.count(b"(proof (z3") == len(shipped), "a rule has no certificate"
         for_egraphs = (folder / "egraph.rules").read_bytes()
-        assert names(folder / "egraph.rules") == {"double-relu", "written-max"}, names(folder / "egraph.rules")
+        small = {"double-relu", "written-max", "turned-relu"}
+        assert names(folder / "egraph.rules") == small, names(folder / "egraph.rules")
         assert prove(verify, folder, folder / "second.rules", may_judge=False) == first, "other bytes"
+        check_wanted(verify, folder)
+        (folder / "wanted.rules").unlink()
         # As after an interruption: the verdicts of the generated rules are lost.
         for path in (folder / "kept").glob("*.proved"):
             if "one-product" in path.read_text():

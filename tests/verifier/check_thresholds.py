@@ -175,4 +175,5 @@ def main():
     assert count < 80 or {"(T1)", "(T2)", "(T6)", "(T10)"} <= theorems, f"hardly a requirement is asked: {theorems}"
 
 
-main()
+if __name__ == "__main__":
+    main()

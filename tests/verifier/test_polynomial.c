@@ -162,6 +162,54 @@ static void decides_by_signs(void **state)
     polynomial_pool_free(&p);
 }
 
+static void passes_signs_on(void **state)
+{
+    struct polynomial_pool p;
+    polynomial_pool_init(&p);
+    polynomial x = polynomial_variable(&p, 0), y = polynomial_variable(&p, 1), minus = apply1(&p, FN_NEG, x);
+    polynomial ahead = apply2(&p, FN_SUB, x, y), behind = apply2(&p, FN_SUB, y, x);
+    assert_int_equal(apply1(&p, FN_TANH, minus), apply1(&p, FN_NEG, apply1(&p, FN_TANH, x)));
+    assert_int_equal(apply1(&p, FN_SIGN, behind), apply1(&p, FN_NEG, apply1(&p, FN_SIGN, ahead)));
+    assert_int_equal(apply1(&p, FN_COS, behind), apply1(&p, FN_COS, ahead));
+    assert_int_equal(apply1(&p, FN_CEIL, minus), apply1(&p, FN_NEG, apply1(&p, FN_FLOOR, x)));
+    assert_int_equal(apply1(&p, FN_ERF, POLYNOMIAL_ZERO), POLYNOMIAL_ZERO);
+    assert_int_not_equal(apply1(&p, FN_COS, POLYNOMIAL_ZERO), POLYNOMIAL_ZERO);
+    assert_int_not_equal(apply1(&p, FN_ACOS, minus), apply1(&p, FN_NEG, apply1(&p, FN_ACOS, x)));
+    assert_int_not_equal(apply1(&p, FN_FLOOR, minus), apply1(&p, FN_NEG, apply1(&p, FN_FLOOR, x)));
+    polynomial_pool_free(&p);
+}
+
+static polynomial choice(struct polynomial_pool *p, enum scalar_function fn, polynomial x, polynomial y, polynomial a,
+                         polynomial b)
+{
+    return polynomial_apply(p, FN_WHERE, apply2(p, fn, x, y), a, b);
+}
+
+// Of one formula at all places: choices by order, products, exponentials; and next to these what is not.
+static void knows_laws_of_one_place(void **state)
+{
+    struct polynomial_pool p;
+    polynomial_pool_init(&p);
+    polynomial x = polynomial_variable(&p, 0), y = polynomial_variable(&p, 1), xy = apply2(&p, FN_MUL, x, y);
+    polynomial of_x = apply1(&p, FN_EXP, x), of_y = apply1(&p, FN_EXP, y), one = POLYNOMIAL_ONE;
+    polynomial greatest = apply2(&p, FN_MAX, x, y),
+               magnitudes = apply2(&p, FN_MUL, apply1(&p, FN_ABS, x), apply1(&p, FN_ABS, y));
+    assert_true(signs_make_equal(&p, choice(&p, FN_LESS, x, y, y, x), greatest));
+    assert_true(signs_make_equal(&p, choice(&p, FN_LESS_EQUAL, x, y, y, x), greatest));
+    assert_false(signs_make_equal(&p, choice(&p, FN_LESS, x, y, x, y), greatest));
+    assert_false(signs_make_equal(&p, choice(&p, FN_LESS, x, y, one, x), greatest));
+    assert_true(signs_make_equal(&p, apply1(&p, FN_ABS, xy), magnitudes));
+    assert_false(signs_make_equal(&p, apply1(&p, FN_ABS, xy), xy));
+    assert_true(signs_make_equal(&p, apply1(&p, FN_EXP, apply2(&p, FN_ADD, x, y)), apply2(&p, FN_MUL, of_x, of_y)));
+    assert_false(signs_make_equal(&p, apply1(&p, FN_EXP, xy), apply2(&p, FN_MUL, of_x, of_y)));
+    polynomial sum = apply2(&p, FN_ADD, of_x, of_y), rest = apply1(&p, FN_EXP, apply2(&p, FN_SUB, y, x));
+    polynomial shifted = apply2(&p, FN_ADD, x, apply1(&p, FN_LOG, apply2(&p, FN_ADD, one, rest)));
+    assert_true(signs_make_equal(&p, apply1(&p, FN_LOG, sum), shifted));
+    assert_false(signs_make_equal(&p, apply1(&p, FN_LOG, apply2(&p, FN_SUB, of_x, of_y)), shifted));
+    assert_false(p.has_overflowed);
+    polynomial_pool_free(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +217,7 @@ int main(void)
         TEST(takes_maxima_as_sets),   TEST(takes_coefficients_out_of_maxima),
         TEST(notices_overflow),       TEST(sums_products_term_by_term),
         TEST(prints_polynomials),     TEST(decides_by_signs),
+        TEST(passes_signs_on),        TEST(knows_laws_of_one_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -455,10 +455,11 @@ static bool shape_has_too_many_labels(struct analysis *an, const uint8_t *labels
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
     const struct definition *d = an->definitions[node];
-    int attribute = operator_find_role(n->op, ROLE_SHAPE), entries = 0;
+    const struct attribute_pattern *shape = pattern_node_attribute(n, ROLE_SHAPE);
     uint32_t of_variables = 0;
-    for (uint32_t j = 0; attribute >= 0 && j < n->attributes[attribute].count; j++)
-        entries += note_entries(an, n->attributes[attribute].terms[j], entries, &of_variables);
+    int entries = 0;
+    for (uint32_t j = 0; j < shape->count; j++)
+        entries += note_entries(an, shape->terms[j], entries, &of_variables);
     const struct stage *result = &d->stages[d->outputs[0]];
     for (int axis = 0; axis < result->type.rank; axis++)
         if ((of_variables >> axis & 1) &&
@@ -471,10 +472,10 @@ static bool shape_has_too_many_labels(struct analysis *an, const uint8_t *labels
 static bool parts_have_too_many_labels(struct analysis *an, const uint8_t *labels, const uint16_t *flags, uint32_t node)
 {
     const struct pattern_node *n = &an->in->equation->pattern->nodes.items[node];
-    int attribute = operator_find_role(n->op, ROLE_PART_SIZES);
+    const struct attribute_pattern *sizes = pattern_node_attribute(n, ROLE_PART_SIZES);
     bool has_variables = false;
-    for (uint32_t j = 0; attribute >= 0 && j < n->attributes[attribute].count; j++)
-        has_variables = has_variables || has_shape_variables(an, n->attributes[attribute].terms[j]);
+    for (uint32_t j = 0; j < sizes->count; j++)
+        has_variables = has_variables || has_shape_variables(an, sizes->terms[j]);
     for (size_t v = 0; has_variables && v < an->definitions[node]->extents.count; v++)
         if (has_too_many_labels(an, labels, flags, an->first_item[node] + (uint32_t)v, LARGEST_PART))
             return true;

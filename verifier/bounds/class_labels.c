@@ -7,59 +7,67 @@
 
 // --- sums ------------------------------------------------------------------------------------------------------------
 
-// Does every monomial of the expression have a factor whose place tells the index? A sum over an index that none tells
-// counts, so that the size itself becomes a coefficient.
-static bool tells_index(const struct analysis *an, uint32_t node, expr e, uint32_t variable);
+static bool is_read_along(const struct analysis *an, uint32_t node, expr e, uint32_t variable, passing_fn *passing);
 
-static bool tensor_tells_axis(const struct analysis *an, uint32_t node, int tensor, int axis)
+bool classes_tensor_is_read_along(const struct analysis *an, uint32_t node, int tensor, int axis, passing_fn *passing)
 {
     const struct definition *d = an->definitions[node];
     if (tensor >= d->n_inputs) {
         const struct stage *s = &d->stages[tensor - d->n_inputs];
-        return tells_index(an, node, s->body, s->first_variable + (uint32_t)axis);
+        return is_read_along(an, node, s->body, s->first_variable + (uint32_t)axis, passing);
     }
     const struct pattern *p = an->in->equation->pattern;
     const struct term *t = &p->terms.items[p->nodes.items[node].inputs[tensor]];
     if (t->is_variable)
         return true;
     const struct definition *of = an->definitions[t->index];
-    return tensor_tells_axis(an, t->index, of->n_inputs + of->outputs[t->output], axis);
+    return classes_tensor_is_read_along(an, t->index, of->n_inputs + of->outputs[t->output], axis, passing);
 }
 
-static bool read_tells_index(const struct analysis *an, uint32_t node, const struct expr_node *read, uint32_t variable)
+static bool reads_along(const struct analysis *an, uint32_t node, const struct expr_node *read, uint32_t variable,
+                        passing_fn *passing)
 {
     const struct definition *d = an->definitions[node];
     for (int axis = 0; axis < read->count; axis++) {
         struct affine_index f;
         classes_find_affine(d, d->indices.items[read->a + (expr)axis], &f);
         for (int i = 0; i < f.n; i++)
-            if (f.variable[i] == variable && tensor_tells_axis(an, node, (int)read->value, axis))
+            if (f.variable[i] == variable && classes_tensor_is_read_along(an, node, (int)read->value, axis, passing))
                 return true;
     }
     return false;
 }
 
-static bool tells_index(const struct analysis *an, uint32_t node, expr e, uint32_t variable)
+static bool is_read_along(const struct analysis *an, uint32_t node, expr e, uint32_t variable, passing_fn *passing)
 {
     const struct expr_node *n = &an->definitions[node]->nodes.items[e];
     switch ((enum expr_kind)n->kind) {
     case EXPR_READ:
-        return read_tells_index(an, node, n, variable);
+        return reads_along(an, node, n, variable, passing);
     case EXPR_REAL:
         return n->real == 0;
     case EXPR_REDUCE:
-        return tells_index(an, node, n->a, variable);
+        return is_read_along(an, node, n->a, variable, passing);
     case EXPR_SELECT:
-        return tells_index(an, node, n->b, variable) && tells_index(an, node, n->c, variable);
+        return is_read_along(an, node, n->b, variable, passing) && is_read_along(an, node, n->c, variable, passing);
     case EXPR_APPLY:
-        if (function_arity((enum scalar_function)n->fn) == 1)
-            return tells_index(an, node, n->a, variable);
-        if (n->fn == FN_MUL || n->fn == FN_DIV)
-            return tells_index(an, node, n->a, variable) || tells_index(an, node, n->b, variable);
-        return tells_index(an, node, n->a, variable) && tells_index(an, node, n->b, variable);
+        break;
     default:
         return false;
     }
+    enum passing kind = passing((enum scalar_function)n->fn);
+    bool is_first = kind != PASSES_NEVER && is_read_along(an, node, n->a, variable, passing);
+    bool needs_second = kind == PASSES_BOTH ? is_first : kind == PASSES_EITHER && !is_first;
+    return needs_second ? is_read_along(an, node, n->b, variable, passing) : is_first;
+}
+
+// Does every monomial of the expression have a factor whose place tells the index? A sum over an index that none tells
+// counts, so that the size itself becomes a coefficient.
+static enum passing index_is_told(enum scalar_function fn)
+{
+    if (function_arity(fn) == 1)
+        return PASSES_FIRST;
+    return fn == FN_MUL || fn == FN_DIV ? PASSES_EITHER : PASSES_BOTH;
 }
 
 // Sums of each class that a monomial is made by, by the depth of functions outside of the ring that they stand under:
@@ -156,7 +164,7 @@ static void count_sums_of_reduction(struct analysis *an, uint32_t node, const st
     count_one(&sums->at[depth][class]);
     if (!is_sum)
         count_one(&sums->at[depth_below(depth)][class]);
-    if (!tells_index(an, node, n->a, (uint32_t)n->value))
+    if (!is_read_along(an, node, n->a, (uint32_t)n->value, index_is_told))
         count_one(&an->free_sums[class]);
     if (has_number_of_size(an->definitions[node]))
         count_one(&an->size_numbers[class]);

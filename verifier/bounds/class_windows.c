@@ -30,20 +30,13 @@ static uint32_t axes_kept(const struct analysis *an, uint32_t node)
     return cuts && axis >= 0 ? all & ~(1u << call->attributes[axis].ints[0]) : 0;
 }
 
-static bool is_of_one_entry(const struct attribute_term *t)
-{
-    return t->kind == TERM_INTEGER || t->kind == TERM_DIM;
-}
-
 static uint32_t ones_of_shape(const struct pattern_node *node)
 {
-    int shape = operator_find_role(node->op, ROLE_SHAPE);
+    const struct attribute_pattern *shape = pattern_node_attribute(node, ROLE_SHAPE);
     uint32_t axes = 0;
-    if (shape < 0 || node->n_inputs)
-        return 0;
-    for (uint32_t i = 0; i < node->attributes[shape].count; i++) {
-        const struct attribute_term *t = node->attributes[shape].terms[i];
-        if (!is_of_one_entry(t))
+    for (uint32_t i = 0; !node->n_inputs && i < shape->count; i++) {
+        const struct attribute_term *t = shape->terms[i];
+        if (!attribute_term_is_one_entry(t))
             return 0;   // how many entries the term has is not seen
         axes |= t->kind == TERM_INTEGER && t->value == 1 ? 1u << i : 0;
     }
@@ -154,7 +147,7 @@ static struct term_list sizes_of_windows(const struct attribute_pattern *shape)
     struct term_list all = {shape->count, shape->terms};
     if (all.n == 1 && all.terms[0]->kind == TERM_LIST)
         all = (struct term_list){all.terms[0]->count, all.terms[0]->operands};
-    bool is_seen = all.n > 2 && is_of_one_entry(all.terms[0]) && is_of_one_entry(all.terms[1]);
+    bool is_seen = all.n > 2 && attribute_term_is_one_entry(all.terms[0]) && attribute_term_is_one_entry(all.terms[1]);
     return is_seen ? (struct term_list){all.n - 2, all.terms + 2} : (struct term_list){0};
 }
 
@@ -370,59 +363,30 @@ static bool has_tests_of_ones_alone(const struct analysis *an)
 
 // Is the entry 0 when all entries of variables that are read at the index are? Then a window that reads outside of it
 // might as well have read zeros of these.
-static bool vanishes(const struct analysis *an, uint32_t node, expr e, uint32_t variable);
+static enum passing zero_is_kept(enum scalar_function fn)
+{
+    switch (fn) {
+    case FN_NEG:
+    case FN_RELU:
+    case FN_ABS:
+    case FN_TANH:
+    case FN_DIV:
+        return PASSES_FIRST;
+    case FN_MUL:
+        return PASSES_EITHER;
+    case FN_ADD:
+    case FN_SUB:
+    case FN_MAX:
+    case FN_MIN:
+        return PASSES_BOTH;
+    default:
+        return PASSES_NEVER;
+    }
+}
 
 static bool tensor_vanishes(const struct analysis *an, uint32_t node, int tensor, int axis)
 {
-    const struct definition *d = an->definitions[node];
-    if (tensor >= d->n_inputs) {
-        const struct stage *s = &d->stages[tensor - d->n_inputs];
-        return vanishes(an, node, s->body, s->first_variable + (uint32_t)axis);
-    }
-    const struct pattern *p = an->in->equation->pattern;
-    const struct term *t = &p->terms.items[p->nodes.items[node].inputs[tensor]];
-    if (t->is_variable)
-        return true;
-    const struct definition *of = an->definitions[t->index];
-    return tensor_vanishes(an, t->index, of->n_inputs + of->outputs[t->output], axis);
-}
-
-static bool read_vanishes(const struct analysis *an, uint32_t node, const struct expr_node *read, uint32_t variable)
-{
-    const struct definition *d = an->definitions[node];
-    for (int axis = 0; axis < read->count; axis++) {
-        struct affine_index f;
-        classes_find_affine(d, d->indices.items[read->a + (expr)axis], &f);
-        for (int i = 0; i < f.n; i++)
-            if (f.variable[i] == variable && tensor_vanishes(an, node, (int)read->value, axis))
-                return true;
-    }
-    return false;
-}
-
-static bool vanishes(const struct analysis *an, uint32_t node, expr e, uint32_t variable)
-{
-    const struct expr_node *n = &an->definitions[node]->nodes.items[e];
-    switch ((enum expr_kind)n->kind) {
-    case EXPR_READ:
-        return read_vanishes(an, node, n, variable);
-    case EXPR_REAL:
-        return n->real == 0;
-    case EXPR_REDUCE:
-        return vanishes(an, node, n->a, variable);
-    case EXPR_SELECT:
-        return vanishes(an, node, n->b, variable) && vanishes(an, node, n->c, variable);
-    case EXPR_APPLY:
-        if (n->fn == FN_NEG || n->fn == FN_RELU || n->fn == FN_ABS || n->fn == FN_TANH || n->fn == FN_DIV)
-            return vanishes(an, node, n->a, variable);
-        if (n->fn == FN_MUL)
-            return vanishes(an, node, n->a, variable) || vanishes(an, node, n->b, variable);
-        if (n->fn == FN_ADD || n->fn == FN_SUB || n->fn == FN_MAX || n->fn == FN_MIN)
-            return vanishes(an, node, n->a, variable) && vanishes(an, node, n->b, variable);
-        return false;
-    default:
-        return false;
-    }
+    return classes_tensor_is_read_along(an, node, tensor, axis, zero_is_kept);
 }
 
 // All that windows read vanishes with the variables in it.
@@ -469,22 +433,13 @@ static bool is_alike_at_all_places(const struct pattern *p, term_id kernel)
     return true;
 }
 
-static bool is_free(const struct pattern_node *node, enum attribute_role role)
-{
-    int attribute = operator_find_role(node->op, role);
-    for (uint32_t i = 0; attribute >= 0 && i < node->attributes[attribute].count; i++)
-        if (attribute_variables_of_term(node->attributes[attribute].terms[i]))
-            return true;
-    return false;
-}
-
 bool windows_are_beside_images_untold(const struct analysis *an)
 {
     const struct pattern *p = an->in->equation->pattern;
     for (int i = 0; i < an->n_windows; i++) {
         const struct window_use *w = &an->windows[i];
         const struct pattern_node *node = &p->nodes.items[w->node];
-        if (operator_convolves(node->op) && is_free(node, ROLE_WINDOW_PADS) &&
+        if (operator_convolves(node->op) && attribute_variables_of_role(node, ROLE_WINDOW_PADS) &&
             !is_alike_at_all_places(p, node->inputs[1]) && !tensor_vanishes(an, w->node, 0, w->axis))
             return true;
     }
@@ -509,7 +464,8 @@ bool windows_outgrow_named_images(struct analysis *an, const uint16_t *flags)
         const struct window_use *w = &an->windows[i];
         const struct pattern_node *node = &an->in->equation->pattern->nodes.items[w->node];
         if ((flags[classes_find(an, w->read_item)] & HAS_FIXED_SIZE) &&
-            (is_free(node, ROLE_KERNEL) || is_free(node, ROLE_WINDOW_PADS) || is_free(node, ROLE_DILATION)))
+            (attribute_variables_of_role(node, ROLE_KERNEL) || attribute_variables_of_role(node, ROLE_WINDOW_PADS) ||
+             attribute_variables_of_role(node, ROLE_DILATION)))
             return true;
     }
     return false;
@@ -521,9 +477,8 @@ bool windows_outgrow_named_images(struct analysis *an, const uint16_t *flags)
 static bool has_no_fixed_pads(const struct pattern *p)
 {
     for (size_t n = 0; n < p->nodes.count; n++) {
-        int pad = operator_find_role(p->nodes.items[n].op, ROLE_WINDOW_PADS);
-        const struct attribute_pattern *terms = pad >= 0 ? &p->nodes.items[n].attributes[pad] : NULL;
-        for (uint32_t i = 0; terms && i < terms->count; i++) {
+        const struct attribute_pattern *terms = pattern_node_attribute(&p->nodes.items[n], ROLE_WINDOW_PADS);
+        for (uint32_t i = 0; i < terms->count; i++) {
             bool is_zero = terms->terms[i]->kind == TERM_INTEGER && terms->terms[i]->value == 0;
             if (!is_zero && (terms->terms[i]->kind != TERM_VARIABLE || terms->count != 1))
                 return false;

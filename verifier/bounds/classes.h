@@ -109,6 +109,11 @@ bool condition_names_sizes(const struct condition *c);
 bool condition_equates_sizes(const struct condition *c, uint32_t x, uint32_t y, int axis);
 // Of classes that groups divide and that are concatenated (class_groups.c).
 void classes_find_places_of_groups(struct analysis *an, const uint16_t *flags);
+// Does every monomial of what the node reads of the tensor have a factor read at the place on the axis? Of which
+// operands of a function it has to hold is the caller's (class_labels.c).
+enum passing { PASSES_NEVER, PASSES_FIRST, PASSES_EITHER, PASSES_BOTH };
+typedef enum passing passing_fn(enum scalar_function fn);
+bool classes_tensor_is_read_along(const struct analysis *an, uint32_t node, int tensor, int axis, passing_fn *passing);
 // Labels that one counterexample can need, by class: axes of the output, and sums (class_labels.c).
 void classes_count_labels(struct analysis *an, uint8_t *labels);
 #endif

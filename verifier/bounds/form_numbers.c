@@ -16,12 +16,11 @@ static bool is_of_ring(const struct operator* op)
 
 static bool may_activate(const struct pattern_node *node)
 {
-    int act = operator_find_role(node->op, ROLE_ACTIVATION);
-    const struct attribute_pattern *a = act < 0 ? NULL : &node->attributes[act];
-    return a && a->count == 1 && !(form_is_integer(a->terms[0]) && a->terms[0]->value == 0);
+    const struct attribute_pattern *a = pattern_node_attribute(node, ROLE_ACTIVATION);
+    return a->count == 1 && !(form_is_integer(a->terms[0]) && a->terms[0]->value == 0);
 }
 
-// Does it compare numbers: which of two is greater, whether one is above 0?
+// Does it compare numbers: which of two is greater, whether one is above 0, or the opposite of another (T12)?
 static bool compares(const struct pattern_node *node)
 {
     return !operator_has(node->op, TRAIT_SMOOTH) || may_activate(node);
@@ -55,11 +54,11 @@ static bool sums(const struct operator* op)
 // A mean of a kernel whose sizes are written down is a number, and so is nothing else that sizes say.
 static bool has_written_shape(const struct pattern_node *node)
 {
-    int shape = operator_find_role(node->op, ROLE_SHAPE);
-    for (uint32_t j = 2; j < node->attributes[shape].count; j++)
-        if (!form_is_integer(node->attributes[shape].terms[j]))
+    const struct attribute_pattern *shape = pattern_node_attribute(node, ROLE_SHAPE);
+    for (uint32_t j = 2; j < shape->count; j++)
+        if (!form_is_integer(shape->terms[j]))
             return false;
-    return node->attributes[shape].count > 2;
+    return shape->count > 2;
 }
 
 static bool is_number_of_sizes(const struct pattern *p, uint32_t node)

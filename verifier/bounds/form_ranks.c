@@ -28,11 +28,6 @@ static void set_rank(struct fixed_ranks *r, term_id term, int rank)
     r->has_changed = true;
 }
 
-static bool is_one_entry(const struct attribute_term *t)
-{
-    return form_is_integer(t) || t->kind == TERM_DIM;
-}
-
 static int rank_of_lists(const struct pattern_node *node)
 {
     static const struct {
@@ -44,9 +39,8 @@ static int rank_of_lists(const struct pattern_node *node)
                  {ROLE_WINDOW_PADS, 2, 2},
                  {ROLE_PERMUTATION, 1, 0}};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        int attribute = operator_find_role(node->op, lists[i].role);
-        const struct attribute_pattern *a = attribute < 0 ? NULL : &node->attributes[attribute];
-        if (a && a->count && form_is_list_of(a, is_one_entry))
+        const struct attribute_pattern *a = pattern_node_attribute(node, lists[i].role);
+        if (a->count && form_is_list_of(a, attribute_term_is_one_entry))
             return (int)a->count / lists[i].per_axis + lists[i].others;
     }
     return OPEN;
@@ -55,13 +49,37 @@ static int rank_of_lists(const struct pattern_node *node)
 static int rank_of_shape(const struct pattern_node *node)
 {
     int shape = operator_find_role(node->op, ROLE_SHAPE);
-    bool is_written = shape >= 0 && form_is_list_of(&node->attributes[shape], is_one_entry);
+    bool is_written = shape >= 0 && form_is_list_of(&node->attributes[shape], attribute_term_is_one_entry);
     return is_written ? (int)node->attributes[shape].count : OPEN;
 }
 
 static int known_rank(const struct fixed_ranks *r, term_id term)
 {
     return term < r->n_terms ? r->of_term[term] : OPEN;
+}
+
+// How many axes a reduction takes away: 0 where it keeps them; OPEN where the text does not say.
+static int dropped_axes(const struct pattern_node *node)
+{
+    const struct attribute_pattern *keeps = pattern_node_attribute(node, ROLE_KEEPDIMS);
+    const struct attribute_pattern *axes = pattern_node_attribute(node, ROLE_AXES);
+    if (!operator_reduces_axes(node->op) || keeps->count != 1 || !form_is_integer(keeps->terms[0]))
+        return OPEN;
+    bool is_written = axes->count && form_is_list_of(axes, form_is_integer);
+    return keeps->terms[0]->value == 1 ? 0 : is_written ? (int)axes->count : OPEN;
+}
+
+static void spread_ranks_of_reduction(struct fixed_ranks *r, uint32_t n)
+{
+    const struct pattern_node *node = &r->p->nodes.items[n];
+    int dropped = dropped_axes(node), of_input = known_rank(r, node->inputs[0]);
+    for (term_id t = 0; t < r->n_terms && dropped != OPEN; t++) {
+        const struct term *term = &r->p->terms.items[t];
+        if (term->is_variable || term->index != n)
+            continue;
+        set_rank(r, t, of_input == OPEN || of_input < dropped ? OPEN : of_input - dropped);
+        set_rank(r, node->inputs[0], known_rank(r, t) == OPEN ? OPEN : known_rank(r, t) + dropped);
+    }
 }
 
 static void spread_ranks_of_node(struct fixed_ranks *r, uint32_t n)
@@ -116,8 +134,11 @@ static void find_fixed_ranks(const struct equation *eq, struct fixed_ranks *ret)
         for (uint32_t i = 0; i < eq->n_conditions; i++)
             if (!condition_is_of_variable(eq->conditions[i].kind))
                 rank_by_condition(ret, &eq->conditions[i]);
-        for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
+        for (uint32_t n = 0; n < eq->pattern->nodes.count; n++) {
             spread_ranks_of_node(ret, n);
+            if (operator_reduces_axes(eq->pattern->nodes.items[n].op))
+                spread_ranks_of_reduction(ret, n);
+        }
     } while (ret->has_changed);
 }
 
@@ -244,6 +265,7 @@ struct told_axes {
     int64_t leading, trailing;   // named by their number, from either end
     uint32_t variables;          // attribute variables that are an axis
     uint32_t sets;               // attribute variables that are a set of axes
+    int64_t dropped;             // by reductions along numbered axes, on one way
     bool is_moved;               // axes are dropped or added in front, so that one number says several
     bool is_unknown;             // something else is done with axes, or with how many there are
 };
@@ -283,13 +305,6 @@ static void note_attribute(struct told_axes *told, const struct attribute *attri
     }
 }
 
-static bool keeps_axes(const struct pattern_node *node)
-{
-    int keepdims = operator_find_role(node->op, ROLE_KEEPDIMS);
-    const struct attribute_pattern *a = keepdims < 0 ? NULL : &node->attributes[keepdims];
-    return a && a->count == 1 && form_is_integer(a->terms[0]) && a->terms[0]->value == 1;
-}
-
 // Operators that do with an axis that they do not name what they do with any other such.
 static void note_operator(struct told_axes *told, const struct pattern_node *node)
 {
@@ -302,7 +317,7 @@ static void note_operator(struct told_axes *told, const struct pattern_node *nod
     else if (operator_has_windows(op) || operator_enlarges(op) || operator_merges_groups(op))
         told->leading = told->leading > 2 ? told->leading : 2;
     else if (operator_repeats(op) || operator_reduces_axes(op))
-        told->is_moved = told->is_moved || operator_repeats(op) || !keeps_axes(node);
+        told->is_moved = told->is_moved || operator_repeats(op) || dropped_axes(node) == OPEN;
     else
         told->is_unknown = told->is_unknown || !(is_named && operator_has(op, TRAIT_KEEPS_RANK));
 }
@@ -326,6 +341,19 @@ static void note_conditions(struct told_axes *told, const struct equation *eq)
     }
 }
 
+// By how much the ranks of what an output is made of exceed its own, at most.
+static int64_t dropped_on_a_way(const struct pattern *p, term_id term)
+{
+    const struct term *t = &p->terms.items[term];
+    const struct pattern_node *node = t->is_variable ? NULL : &p->nodes.items[t->index];
+    int64_t most = 0, dropped = node ? dropped_axes(node) : 0;
+    for (uint32_t i = 0; node && i < node->n_inputs; i++) {
+        int64_t below = dropped_on_a_way(p, node->inputs[i]);
+        most = below > most ? below : most;
+    }
+    return most + (dropped == OPEN ? 0 : dropped);
+}
+
 static struct told_axes axes_told_apart(const struct equation *eq)
 {
     struct told_axes told = {0};
@@ -334,6 +362,10 @@ static struct told_axes axes_told_apart(const struct equation *eq)
         note_operator(&told, node);
         for (int i = 0; i < operator_n_attributes(node->op); i++)
             note_attribute(&told, &node->op->attributes[i], &node->attributes[i]);
+    }
+    for (uint32_t i = 0; i < eq->n_pairs; i++) {
+        int64_t left = dropped_on_a_way(eq->pattern, eq->left[i]), right = dropped_on_a_way(eq->pattern, eq->right[i]);
+        told.dropped += left > right ? left : right;
     }
     note_conditions(&told, eq);
     told.sets &= ~told.variables;
@@ -360,11 +392,13 @@ bool form_has_ranks(const struct form_question *q)
         return false;
     }
     struct told_axes told = axes_told_apart(q->eq);
-    int64_t apart = told.leading + told.trailing + __builtin_popcount(told.variables) + axes_of_sets(told.sets);
+    int64_t apart =
+        told.leading + told.trailing + told.dropped + __builtin_popcount(told.variables) + axes_of_sets(told.sets);
     bool is_named = told.variables || told.leading || told.trailing;
+    bool is_shifted = told.dropped && (told.variables || told.trailing || told.sets);
     if (told.is_unknown)
         text_printf(q->why, "ranks above %d may differ from those that are tried", q->max_rank);
-    else if (told.is_moved && is_named)
+    else if (is_shifted || (told.is_moved && is_named))
         text_printf(q->why, "axes are named where others are added or dropped, at ranks above %d", q->max_rank);
     else if (apart > q->max_rank)
         text_printf(q->why, "%lld axes are told apart, and ranks up to %d are tried", (long long)apart, q->max_rank);
@@ -395,7 +429,7 @@ bool form_has_ranks_of_windows(const struct form_question *q)
     if (!is_open)
         return true;
     struct told_axes told = axes_told_apart(q->eq);
-    if (told.leading > AXES_OF_IMAGES_AND_CHANNELS || told.trailing || told.sets)
+    if (told.leading > AXES_OF_IMAGES_AND_CHANNELS || told.trailing || told.sets || told.dropped)
         text_add(q->why, "an axis of windows is named, and nothing says how many there are");
     else if (__builtin_popcount(told.variables) > 1)
         text_add(q->why, "axes of windows are variables, and nothing says how many there are");
@@ -415,7 +449,7 @@ static bool is_length_of(const struct condition *c, uint32_t variable, int64_t *
     bool is_list = c->kind == CONDITION_EQUAL && form_is_variable(c->a) && c->a->value == variable &&
                    c->b->kind == TERM_LIST && c->b->count;
     for (uint32_t i = 0; is_list && i < c->b->count; i++)
-        is_list = is_one_entry(c->b->operands[i]);
+        is_list = attribute_term_is_one_entry(c->b->operands[i]);
     *ret_length = is_length ? c->b->value : is_list ? c->b->count : 0;
     return is_length || is_list;
 }

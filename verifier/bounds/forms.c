@@ -1,5 +1,5 @@
 // The requirements that an equation meets if the theorems of docs/theory/soundness.md speak of it, one row each (T1 to
-// T11).
+// T12).
 #include "verifier/bounds/forms.h"
 
 #include "core/text/text.h"
@@ -19,7 +19,7 @@ static const struct requirement {
     {"T4", FORMS_OF_KINDS, form_has_ranks},              // axes that are carried along
     {"T2", FORMS_OF_ALL, form_names_attributes},         // attributes
     {"T3", FORMS_OF_ALL, form_names_conditions},         // conditions
-    {"T8", FORMS_OF_ALL, form_has_numbers},              // numbers that depend on sizes
+    {"T8", FORMS_OF_ALL, form_has_numbers},              // numbers that depend on sizes (and T12)
     {"T9", FORMS_OF_ALL, form_has_groups},               // numbers of groups
     {"T10", FORMS_OF_ALL, form_has_windows},             // windows
 };

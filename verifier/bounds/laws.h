@@ -1,5 +1,6 @@
 // Equations that are proved by hand, one by one, in docs/theory/laws.md: those whose windows, groups or shapes are
-// terms that no theorem about forms speaks of. They are known by their text and by nothing else.
+// terms that no theorem about forms speaks of. They are known by their text and by nothing else, whatever variables are
+// called; of some every instance counts (schemas.h).
 #ifndef VERIFIER_BOUNDS_LAWS_H
 #define VERIFIER_BOUNDS_LAWS_H
 #include "verifier/instances/equation.h"

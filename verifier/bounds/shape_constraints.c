@@ -209,9 +209,8 @@ const struct window_list *demands_find_list(const struct pattern *p, node_set no
     const struct window_list *found = NULL;
     for (uint32_t n = 0; n < p->nodes.count; n++)
         for (size_t k = 0; (nodes >> n & 1) && k < N_WINDOW_LISTS; k++) {
-            int attribute = operator_find_role(p->nodes.items[n].op, window_lists[k].role);
-            const struct attribute_pattern *list = attribute < 0 ? NULL : &p->nodes.items[n].attributes[attribute];
-            for (uint32_t j = 0; list && j < list->count; j++)
+            const struct attribute_pattern *list = pattern_node_attribute(&p->nodes.items[n], window_lists[k].role);
+            for (uint32_t j = 0; j < list->count; j++)
                 if (list->terms[j]->kind == TERM_VARIABLE && list->terms[j]->value == variable &&
                     (!found || found->least < window_lists[k].least)) {
                     found = &window_lists[k];
@@ -376,12 +375,11 @@ void demands_evaluate(struct demands *d, const struct attribute_term *t, struct 
 void demands_evaluate_attribute(struct demands *d, uint32_t node, enum attribute_role role, uint32_t length,
                                 int64_t standard, struct entries *ret)
 {
-    const struct pattern_node *n = &d->eq->pattern->nodes.items[node];
-    int attribute = operator_find_role(n->op, role);
+    const struct attribute_pattern *given = pattern_node_attribute(&d->eq->pattern->nodes.items[node], role);
     ret->count = 0;
-    for (uint32_t i = 0; attribute >= 0 && i < n->attributes[attribute].count; i++) {
+    for (uint32_t i = 0; i < given->count; i++) {
         struct entries part;
-        demands_evaluate(d, n->attributes[attribute].terms[i], &part);
+        demands_evaluate(d, given->terms[i], &part);
         append(d, ret, &part);
     }
     if (ret->count == 0)

@@ -307,11 +307,8 @@ uint32_t pattern_variables_of_windows(const struct pattern *p)
     static const enum attribute_role roles[] = {ROLE_STRIDE, ROLE_WINDOW_PADS, ROLE_DILATION, ROLE_KERNEL};
     uint32_t variables = 0;
     for (size_t n = 0; n < p->nodes.count; n++)
-        for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
-            int attribute = operator_find_role(p->nodes.items[n].op, roles[i]);
-            for (uint32_t j = 0; attribute >= 0 && j < p->nodes.items[n].attributes[attribute].count; j++)
-                variables |= attribute_variables_of_term(p->nodes.items[n].attributes[attribute].terms[j]);
-        }
+        for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+            variables |= attribute_variables_of_role(&p->nodes.items[n], roles[i]);
     return variables;
 }
 
@@ -417,10 +414,10 @@ static bool is_met_below(const struct pattern *p, uint32_t node, bool (*asks)(co
 
 static bool may_be_zero_beside_images(const struct pattern_node *n)
 {
-    int pad = operator_find_role(n->op, ROLE_WINDOW_PADS);
+    const struct attribute_pattern *pads = pattern_node_attribute(n, ROLE_WINDOW_PADS);
     bool has_pads = false;
-    for (uint32_t j = 0; operator_convolves(n->op) && j < n->attributes[pad].count; j++)
-        has_pads = has_pads || !is_integer(n->attributes[pad].terms[j], 0);
+    for (uint32_t j = 0; operator_convolves(n->op) && j < pads->count; j++)
+        has_pads = has_pads || !is_integer(pads->terms[j], 0);
     return has_pads || operator_enlarges(n->op) || operator_has_role(n->op, ROLE_PADS);
 }
 
@@ -431,8 +428,8 @@ static bool adds(const struct pattern_node *n)
 
 static bool may_activate(const struct pattern_node *n)
 {
-    int act = operator_find_role(n->op, ROLE_ACTIVATION);
-    return act >= 0 && n->attributes[act].count && !is_integer(n->attributes[act].terms[0], 0);
+    const struct attribute_pattern *act = pattern_node_attribute(n, ROLE_ACTIVATION);
+    return act->count && !is_integer(act->terms[0], 0);
 }
 
 static bool is_linear(const struct pattern_node *n)

@@ -14,10 +14,12 @@
 struct options {
     const char *from;
     int64_t threads, steps, graphs, random;
-    bool missing;
+    bool missing, is_from_generated;
 };
 static const struct option_spec specs[] = {
     {"from", OPTION_TEXT, offsetof(struct options, from), .metavar = "FILE", .help = "the rules to derive them from"},
+    {"generated", OPTION_FLAG, offsetof(struct options, is_from_generated),
+     .help = "from the generated ones of these rules alone"},
     {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 1, .high = REACH_MAX_STEPS, .metavar = "N",
      .help = "at most so many rewrites"},
     {"graphs", OPTION_INTEGER, offsetof(struct options, graphs), .low = 1, .high = 1e6, .metavar = "N",
@@ -124,6 +126,11 @@ static void run(const struct options *o, const struct rule_set *set, const struc
     mem_free(derivations, (set->rules.count + 1) * sizeof *derivations);
 }
 
+static bool is_generated(const struct rule *r, const void *context)
+{
+    return rule_is_generated(r);
+}
+
 static bool read_all(struct rule_set *set, int n_paths, char **paths, struct error *error)
 {
     for (int i = 0; i < n_paths; i++)
@@ -149,6 +156,8 @@ int command_derive(int argc, char **argv)
         error_set_code(&error, EXIT_USAGE, NULL, "expected files of rules, and --from FILE (see --help)");
     else
         is_good = read_all(&set, argc, argv, &error) && rule_set_read(&others, options.from, &error);
+    if (options.is_from_generated)
+        rule_set_filter(&others, is_generated, NULL);
     if (is_good)
         run(&options, &set, &others, &is_all);
     rule_set_free(&set);

@@ -2,9 +2,9 @@
 #include "core/text/error.h"
 #include "core/text/options.h"
 #include "verifier/commands/commands.h"
+#include "verifier/commands/named_rules.h"
 #include "verifier/entailment/derivation.h"
 #include <stdio.h>
-#include <string.h>
 
 struct options {
     const char *folder;
@@ -81,22 +81,14 @@ static bool explain_rule(struct run *run, const struct rule *r)
     return is_explained;
 }
 
-static bool is_asked_for(const struct rule *r, char **names, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(names[i], r->name) == 0)
-            return true;
-    return count == 0;
-}
-
-static int explain_all(struct run *run, char **names, int count)
+static int explain_all(struct run *run, int count, char **names)
 {
     bool is_explained = true;
     judge_init(&run->judge);
     axioms_make(&run->axioms, &run->properties, &run->judge);
     run->theory = theory_make(&run->axioms, (unsigned)run->options.steps);
     for (size_t i = 0; i < run->rules.rules.count; i++)
-        if (is_asked_for(run->rules.rules.items[i], names, count))
+        if (rule_is_named(run->rules.rules.items[i], count, names))
             is_explained = explain_rule(run, run->rules.rules.items[i]) && is_explained;
     theory_free(run->theory);
     axioms_free(&run->axioms);
@@ -104,20 +96,12 @@ static int explain_all(struct run *run, char **names, int count)
     return is_explained ? EXIT_DONE : EXIT_CHECK_FAILED;
 }
 
-static int run_on(struct run *run, char **positional, int count)
+static int run_on(struct run *run, int count, char **positional)
 {
     struct error error = {.code = EXIT_BAD_INPUT};
-    bool is_read = count > 0 ? rule_set_read(&run->rules, positional[0], &error) &&
-                                   property_set_read_folder(&run->properties, run->options.folder, &error)
-                             : error_set_code(&error, EXIT_USAGE, NULL, "expected a file of rules (see --help)");
-    for (int i = 1; i < count && is_read; i++) {
-        bool is_found = false;
-        for (size_t k = 0; k < run->rules.rules.count; k++)
-            is_found = is_found || strcmp(run->rules.rules.items[k]->name, positional[i]) == 0;
-        is_read = is_found || error_set(&error, positional[0], 0, 0, "no rule named %s", positional[i]);
-    }
-    if (is_read)
-        return explain_all(run, positional + 1, count - 1);
+    if (named_rules_read(&run->rules, count, positional, &error) &&
+        property_set_read_folder(&run->properties, run->options.folder, &error))
+        return explain_all(run, count - 1, positional + 1);
     return error_exit(program.name, &error);
 }
 
@@ -132,7 +116,7 @@ int command_explain(int argc, char **argv)
     arena_init(&run.arena);
     rule_set_init(&run.rules, &run.arena);
     property_set_init(&run.properties, &run.arena);
-    code = run_on(&run, argv, argc);
+    code = run_on(&run, argc, argv);
     property_set_free(&run.properties);
     rule_set_free(&run.rules);
     arena_free(&run.arena);

@@ -1,4 +1,5 @@
 // taso-verify model: are two models equal? By rules and structure, over the prime field, and in numbers.
+#include "core/memory/memory.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/options.h"
@@ -68,6 +69,7 @@ struct run {
     struct arena arena;
     struct rule_set rules;
     size_t n_left_out;   // of the rules, as not proved
+    const char *binding;   // of the symbols that --shape leaves open; NULL: there are none
     struct common_graph common;
     struct saturation saturation;
     struct field_result *field;   // of every output
@@ -125,14 +127,18 @@ static bool open_subject(struct subject *s, const char *path, struct error *erro
     return s->is_open && onnx_model_check(s->file.model, path, error);
 }
 
+static void forget_import(struct subject *s)
+{
+    if (s->is_imported)
+        imported_model_free(&s->model);
+    s->is_imported = false;
+}
+
 static void close_subjects(struct run *run)
 {
-    for (int i = 0; i < 2; i++) {
-        if (run->subjects[i].is_imported)
-            imported_model_free(&run->subjects[i].model);
+    for (int i = 0; i < 2; i++)
         if (run->subjects[i].is_open)
             onnx_file_close(&run->subjects[i].file);
-    }
 }
 
 // --- printing --------------------------------------------------------------------------------------------------------
@@ -166,26 +172,82 @@ static const struct type *type_of_output(const struct run *run, size_t output)
     return graph_type(&run->common.graph, run->common.sides[0].outputs[output]);
 }
 
-// The first node of a model that makes what the other has not, of what both have.
+// Which nodes of a model lead to an output that is not known to be equal, by tensors that the other model has not.
+static bool *mark_open_nodes(const struct run *run, const struct shared_classes *shared, int side)
+{
+    const struct graph *g = &run->common.graph;
+    bool *is_open = mem_alloc_zero(run->common.n_nodes + 1);
+    for (size_t i = 0; i < run->common.n_outputs; i++)
+        if (!is_equal_by_rules(run, i))
+            is_open[g->tensors.items[run->common.sides[side].outputs[i]].producer] = true;
+    for (node_id n = (node_id)run->common.n_nodes; n-- > 0;)
+        for (uint32_t i = 0; is_open[n] && i < g->nodes.items[n].n_inputs; i++) {
+            tensor_id t = graph_inputs(g, n)[i];
+            is_open[g->tensors.items[t].producer] = is_open[g->tensors.items[t].producer] || !shared->is_shared[t];
+        }
+    return is_open;
+}
+
+// What depends on weights alone is no layer, but belongs to the one that reads it.
+static bool *mark_constants(const struct run *run)
+{
+    const struct graph *g = &run->common.graph;
+    bool *is_constant = mem_alloc_zero(run->common.n_nodes + 1);
+    for (node_id n = 0; n < run->common.n_nodes; n++) {
+        const struct operator* op = g->nodes.items[n].op;
+        is_constant[n] = op->flags & OPERATOR_IS_LEAF ? op->id == OP_WEIGHT : !(op->flags & OPERATOR_IS_OPAQUE);
+        for (uint32_t i = 0; i < g->nodes.items[n].n_inputs; i++)
+            is_constant[n] = is_constant[n] && is_constant[g->tensors.items[graph_inputs(g, n)[i]].producer];
+    }
+    return is_constant;
+}
+
+static node_id find_first_layer(const struct run *run, const struct shared_classes *shared, const bool *is_open)
+{
+    const struct graph *g = &run->common.graph;
+    bool *is_constant = mark_constants(run);
+    node_id found = NO_NODE;
+    for (node_id n = 0; found == NO_NODE && n < run->common.n_nodes; n++) {
+        bool is_first = is_open[n] && !is_constant[n];
+        for (uint32_t i = 0; is_first && i < g->nodes.items[n].n_inputs; i++) {
+            tensor_id t = graph_inputs(g, n)[i];
+            is_first = shared->is_shared[t] || is_constant[g->tensors.items[t].producer];
+        }
+        found = is_first ? n : NO_NODE;
+    }
+    mem_free(is_constant, run->common.n_nodes + 1);
+    return found;
+}
+
+static node_id find_reader(const struct run *run, int side, node_id of)
+{
+    const struct graph *g = &run->common.graph;
+    for (node_id n = of + 1; n < run->common.n_nodes; n++)
+        for (uint32_t i = 0; run->common.sides[side].is_live[n] && i < g->nodes.items[n].n_inputs; i++)
+            if (g->tensors.items[graph_inputs(g, n)[i]].producer == of)
+                return n;
+    return NO_NODE;
+}
+
+// The first layer of a model that makes what the other has not, of what both have; where its tensor has no name, with
+// that of the next one that has.
 static void print_first_difference(const struct run *run, struct text *out, const struct shared_classes *shared,
                                    int side)
 {
     const struct graph *g = &run->common.graph;
-    for (node_id n = 0; n < run->common.n_nodes; n++) {
-        const struct node *node = &g->nodes.items[n];
-        bool is_first = run->common.sides[side].is_live[n] && node->n_outputs && !shared->is_shared[node->first_output];
-        for (uint32_t i = 0; is_first && i < node->n_inputs; i++)
-            is_first = shared->is_shared[graph_inputs(g, n)[i]];
-        if (!is_first)
-            continue;
-        const char *name = common_graph_name(&run->common, side, node->first_output);
+    bool *is_open = mark_open_nodes(run, shared, side);
+    node_id layer = find_first_layer(run, shared, is_open);
+    const char *name = NULL;
+    for (node_id n = layer; n != NO_NODE && !name; n = find_reader(run, side, n))
+        name = common_graph_name(&run->common, side, g->nodes.items[n].first_output);
+    if (layer != NO_NODE) {
         text_add(out, "    only in ");
         text_add_shown(out, run->subjects[side].file.path);
         text_add(out, ": ");
         text_add_shown(out, name ? name : "a tensor without a name");
-        text_printf(out, ", made by %s\n", node->op->name);
-        return;
+        text_printf(out, ", made by %s\n", g->nodes.items[layer].op->name);
     }
+    mem_free(is_open, run->common.n_nodes + 1);
 }
 
 static void print_rules_stage(const struct run *run, struct text *out)
@@ -201,10 +263,15 @@ static void print_rules_stage(const struct run *run, struct text *out)
     if (s->unions || s->constants)
         text_printf(out, " and rules (%u rounds, %zu unions, %zu constants computed)", s->rounds, s->unions,
                     s->constants);
+    if (s->rounded)
+        text_printf(out, ", where %zu constants are equal but for rounding, by up to %.2g of their largest entry",
+                    s->rounded, s->largest_rounding);
     text_printf(out, "%s\n", s->is_exhausted ? "; the budget of nodes or rounds was spent" : "");
     shared_classes_init(&shared, &run->common);
     for (int side = 0; side < 2 && n_equal < run->common.n_outputs; side++)
         print_first_difference(run, out, &shared, side);
+    if (n_equal < run->common.n_outputs && (run->subjects[0].model.n_unbound || run->subjects[1].model.n_unbound))
+        text_add(out, "    dimensions of inputs have no size, and rules see nothing behind them: --shape gives them\n");
     shared_classes_free(&shared);
 }
 
@@ -222,7 +289,12 @@ static void print_field_result(const struct run *run, struct text *out, size_t i
     if (r->verdict == FIELD_EQUAL)
         text_printf(out, ": equal in all %" PRId64 " entries, %s\n", r->n_entries,
                     r->is_free ? "for random values of all that the models share" : "from random inputs on");
-    else if (r->verdict == FIELD_TOO_COSTLY)
+    else if (r->verdict == FIELD_AGREES) {
+        text_printf(out, ": agrees in all %" PRId64 " entries, which proves nothing of comparisons and integers (",
+                    r->n_entries);
+        text_add_shown(out, r->decision);
+        text_add(out, ")\n");
+    } else if (r->verdict == FIELD_TOO_COSTLY)
         text_add(out, ": needs more than --operations\n");
     else if (r->verdict == FIELD_DIFFERENT) {
         text_printf(out, ": differs in %" PRId64 " of %" PRId64 " entries, first at ", r->n_different, r->n_entries);
@@ -308,6 +380,16 @@ static bool is_every_output_compared(const struct run *run)
     return true;
 }
 
+static void print_equality(const struct run *run, struct text *out, bool by_rules)
+{
+    const struct saturation *s = &run->saturation;
+    text_add(out, by_rules ? "by structure and rules" : "by rules, and over the prime field where rules do not reach");
+    if (s->rounded)
+        text_printf(out, ", but for rounding of constants, by up to %.2g of the largest entry of one",
+                    s->largest_rounding);
+    text_add(out, "\n");
+}
+
 static bool decide(const struct run *run, struct text *out)
 {
     bool by_rules = true, exactly = true, was_run = run->options.numbers && !run->numbers.reason;
@@ -315,13 +397,12 @@ static bool decide(const struct run *run, struct text *out)
         by_rules = by_rules && is_equal_by_rules(run, i);
         exactly = exactly && (is_equal_by_rules(run, i) || is_equal_in_field(run, i));
     }
-    if (exactly && was_run && !agree_in_numbers(run, false))
-        text_add(out, "the models differ in numbers, although they are equal as real functions\n");
-    else if (exactly)
-        text_printf(out, "the models are equal: %s\n",
-                    by_rules ? "by structure and rules"
-                             : "by rules, and over the prime field where rules do not reach");
-    else if (was_run && agree_in_numbers(run, true) && is_every_output_compared(run))
+    if (exactly) {
+        text_add(out, was_run && !agree_in_numbers(run, false)
+                          ? "the models differ in numbers, although they are equal as real functions: "
+                          : "the models are equal: ");
+        print_equality(run, out, by_rules);
+    } else if (was_run && agree_in_numbers(run, true) && is_every_output_compared(run))
         text_add(out, "the models are equal in numbers alone: not by rules, nor over the prime field\n");
     else if (was_run && !agree_in_numbers(run, false))
         text_add(out, "the models differ\n");
@@ -335,6 +416,14 @@ static bool decide(const struct run *run, struct text *out)
 static bool report(const struct run *run)
 {
     struct text stages = {0}, verdict = {0};
+    if (run->binding) {
+        text_add(&stages, "at ");
+        text_add_shown(&stages, run->binding);
+        text_add(&stages, ":\n");
+        text_add(&verdict, "at ");
+        text_add_shown(&verdict, run->binding);
+        text_add(&verdict, " ");
+    }
     if (run->common.has_other_names)
         text_add(&stages, "inputs or outputs have other names: they are paired by position\n");
     print_rules_stage(run, &stages);
@@ -374,23 +463,95 @@ static bool read_rules(struct run *run, struct error *error)
     const char *path = run->options.rules;
     if (!run->options.rewrite)
         return true;
-    return rule_set_read(&run->rules, path, error) &&
-           (!run->options.only_proved || proved_rules_keep(&run->rules, path, &run->log, &run->n_left_out, error));
+    if (!rule_set_read(&run->rules, path, error) ||
+        (run->options.only_proved && !proved_rules_keep(&run->rules, path, &run->log, &run->n_left_out, error)))
+        return false;
+    rule_set_add_backwards(&run->rules);
+    return true;
+}
+
+// Of both models as they are imported now.
+static bool compare_once(struct run *run, bool *ret_equal, struct error *error)
+{
+    bool is_done = import_subject(run, 0, error) && import_subject(run, 1, error) &&
+                   common_graph_make(&run->common, &run->subjects[0].model, &run->subjects[1].model, error);
+    if (is_done) {
+        is_done = compare(run, error);
+        *ret_equal = is_done && report(run);
+        numbers_report_free(&run->numbers);
+        common_graph_free(&run->common);
+    }
+    for (int i = 0; i < 2; i++)
+        forget_import(&run->subjects[i]);
+    return is_done;
+}
+
+// --- symbols ---------------------------------------------------------------------------------------------------------
+
+// Of the bindings at which models with symbols are imported, those with the smallest sizes.
+enum { FIRST_BINDING = 1, N_BINDINGS = 2 };
+
+// A dimension without a number that has a name of its own is one of the model's; others are called INPUT[AXIS].
+static bool has_named_symbols(const struct run *run, const struct imported_model *m)
+{
+    bool is_named = m->symbols.count > 0;
+    for (size_t i = 0; i < m->symbols.count; i++)
+        is_named = is_named && knows_name(&run->subjects[0], m->symbols.items[i].name);
+    return is_named &&
+           run->options.shapes.count + m->symbols.count <= sizeof run->options.shapes.items / sizeof(const char *);
+}
+
+static bool compare_at(struct run *run, const struct imported_model *m, const int64_t *binding, bool *ret_equal,
+                       struct error *error)
+{
+    struct option_list *shapes = &run->options.shapes;
+    struct text text = {0};
+    size_t n_given = shapes->count;
+    for (size_t i = 0; i < m->symbols.count; i++) {
+        shapes->items[shapes->count] =
+            arena_printf(&run->arena, "%s=%" PRId64, m->symbols.items[i].name, binding[i]);
+        text_printf(&text, "%s%s", i ? ", " : "", shapes->items[shapes->count++]);
+    }
+    run->binding = text.chars;
+    bool is_done = compare_once(run, ret_equal, error);
+    run->binding = NULL;
+    shapes->count = n_given;
+    text_free(&text);
+    return is_done;
+}
+
+// What both models are at sizes that tell symbols apart; the verdict names them and says nothing of others.
+static bool compare_at_bindings(struct run *run, const struct imported_model *m, bool *ret_equal, struct error *error)
+{
+    *ret_equal = true;
+    for (int i = 0; i < N_BINDINGS; i++) {
+        bool is_equal = false;
+        if (!compare_at(run, m, m->sizes.probes[FIRST_BINDING + i], &is_equal, error))
+            return false;
+        *ret_equal = *ret_equal && is_equal;
+    }
+    return true;
+}
+
+static bool compare_all(struct run *run, bool *ret_equal, struct error *error)
+{
+    struct imported_model symbolic;
+    struct error ignored = {0};
+    const struct import_options options = {.shapes = run->options.shapes.items,
+                                           .shape_count = run->options.shapes.count,
+                                           .fold_limit = run->options.fold_limit};
+    if (!import_symbolic(&symbolic, &run->subjects[0].file, &options, &ignored))
+        return compare_once(run, ret_equal, error);
+    bool is_done = has_named_symbols(run, &symbolic) ? compare_at_bindings(run, &symbolic, ret_equal, error)
+                                                     : compare_once(run, ret_equal, error);
+    imported_model_free(&symbolic);
+    return is_done;
 }
 
 static bool run_on(struct run *run, const char *a, const char *b, bool *ret_equal, struct error *error)
 {
-    if (!read_rules(run, error) || !open_subject(&run->subjects[0], a, error) ||
-        !open_subject(&run->subjects[1], b, error) || !import_subject(run, 0, error) ||
-        !import_subject(run, 1, error) ||
-        !common_graph_make(&run->common, &run->subjects[0].model, &run->subjects[1].model, error))
-        return false;
-    bool is_done = compare(run, error);
-    if (is_done)
-        *ret_equal = report(run);
-    numbers_report_free(&run->numbers);
-    common_graph_free(&run->common);
-    return is_done;
+    return read_rules(run, error) && open_subject(&run->subjects[0], a, error) &&
+           open_subject(&run->subjects[1], b, error) && compare_all(run, ret_equal, error);
 }
 
 int command_model(int argc, char **argv)

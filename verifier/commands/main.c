@@ -13,11 +13,13 @@ static const struct sub_command {
 } sub_commands[] = {
     {"derive", "which rules follow from others", command_derive},
     {"explain", "derive a rule from the properties, step by step", command_explain},
+    {"expressions", "what both sides of rules compute, as one expression each", command_expressions},
     {"import", "read TASO's protobuf rules", command_import},
     {"model", "compare two models: by rules, over a prime field, in numbers", command_model},
     {"properties", "validate properties from the operators' definitions", command_properties},
     {"rules", "prove substitution rules for all shapes", command_rules},
     {"select", "choose the proved rules that a search is worth", command_select},
+    {"symbolic", "prove rules once more, with sizes that have no values", command_symbolic},
     {"try", "run rules and properties at random attributes and large sizes", command_try},
 };
 #define N_SUB_COMMANDS (sizeof sub_commands / sizeof *sub_commands)

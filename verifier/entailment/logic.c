@@ -327,11 +327,8 @@ static bool is_attribute_of_window(const struct pattern *p, uint32_t variable)
     static const enum attribute_role roles[] = {ROLE_STRIDE, ROLE_WINDOW_PADS, ROLE_DILATION, ROLE_KERNEL};
     for (size_t n = 0; n < p->nodes.count; n++)
         for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
-            int attribute = operator_find_role(p->nodes.items[n].op, roles[i]);
-            if (attribute < 0 || p->nodes.items[n].attributes[attribute].count != 1)
-                continue;
-            const struct attribute_term *t = p->nodes.items[n].attributes[attribute].terms[0];
-            if (t->kind == TERM_VARIABLE && t->value == variable)
+            const struct attribute_pattern *a = pattern_node_attribute(&p->nodes.items[n], roles[i]);
+            if (a->count == 1 && a->terms[0]->kind == TERM_VARIABLE && a->terms[0]->value == variable)
                 return true;
         }
     return false;

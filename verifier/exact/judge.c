@@ -140,10 +140,12 @@ static bool test_instance(void *context, struct instance *in)
         t->needs_each_activation = true;
         return false;
     }
-    if (c == COMPARISON_UNDECIDED && t->j->pool.work > t->j->pool.work_limit) {
+    if (c == COMPARISON_TOO_LARGE || (c == COMPARISON_UNDECIDED && t->j->pool.work > t->j->pool.work_limit)) {
         t->result->was_cut_short = true;
         return false;
     }
+    if (c == COMPARISON_UNDECIDED && law_of_equation(t->equation))
+        c = COMPARISON_EQUAL;   // in numbers, which is all that is asked of laws
     t->result->instances += t->is_any_activation ? ACTIVATION_COUNT : 1;
     t->result->needs_reals = t->result->needs_reals || difference.needs_reals;
     if (t->visit)
@@ -560,12 +562,9 @@ static bool has_too_few_values(const struct test *t)
 #define LARGEST_EXTENT 5   // strides of 6 are tried
 static bool has_free_strides(const struct pattern *p)
 {
-    for (size_t n = 0; n < p->nodes.count; n++) {
-        int stride = operator_find_role(p->nodes.items[n].op, ROLE_STRIDE);
-        for (uint32_t j = 0; stride >= 0 && j < p->nodes.items[n].attributes[stride].count; j++)
-            if (attribute_variables_of_term(p->nodes.items[n].attributes[stride].terms[j]))
-                return true;
-    }
+    for (size_t n = 0; n < p->nodes.count; n++)
+        if (attribute_variables_of_role(&p->nodes.items[n], ROLE_STRIDE))
+            return true;
     return false;
 }
 

@@ -214,9 +214,11 @@ static void add_fractions(struct polynomial_pool *p, struct polynomial_term *ret
                      (wide)x->denominator * y->denominator);
 }
 
+// Those that are kept, and those of the sums that have been begun: 400 MB each, whatever work there may be.
+#define MOST_TERMS ((size_t)1 << 24)
 static bool has_work_left(struct polynomial_pool *p)
 {
-    p->has_overflowed = p->has_overflowed || p->work > p->work_limit;
+    p->has_overflowed = p->has_overflowed || p->work > p->work_limit || p->terms.count > MOST_TERMS;
     return !p->has_overflowed;
 }
 
@@ -313,6 +315,9 @@ size_t polynomial_sum_begin(const struct polynomial_pool *p)
 void polynomial_sum_add(struct polynomial_pool *p, polynomial a)
 {
     struct term_list x = terms_of(p, a);
+    p->has_overflowed = p->has_overflowed || p->open.count + x.count > MOST_TERMS;
+    if (p->has_overflowed)
+        return;
     vec_reserve(&p->open, p->open.count + x.count);
     for (uint32_t i = 0; i < x.count; i++)
         p->open.items[p->open.count++] = x.items[i];
@@ -333,6 +338,7 @@ void polynomial_sum_add_product(struct polynomial_pool *p, polynomial a, polynom
     struct term_list x = terms_of(p, a), y = terms_of(p, b);
     uint64_t count = (uint64_t)x.count * y.count;
     p->work += count + (x.count < y.count ? x.count : y.count);
+    p->has_overflowed = p->has_overflowed || p->open.count + count > MOST_TERMS;
     if (!has_work_left(p))
         return;
     vec_reserve(&p->open, p->open.count + count);
@@ -543,6 +549,62 @@ static polynomial apply_increasing(struct polynomial_pool *p, enum scalar_functi
     return m.count ? result : apply_uninterpreted(p, fn, a, 0, 0);
 }
 
+static bool is_odd(enum scalar_function fn)
+{
+    return fn == FN_TANH || fn == FN_ERF || fn == FN_SIN || fn == FN_TAN || fn == FN_ASIN || fn == FN_ATAN ||
+           fn == FN_SINH || fn == FN_ASINH || fn == FN_ATANH || fn == FN_SIGN || fn == FN_ROUND || fn == FN_TRUNC;
+}
+
+static bool has_minus_in_front(const struct polynomial_pool *p, polynomial a)
+{
+    struct term_list x = terms_of(p, a);
+    return x.count && x.items[0].numerator < 0;
+}
+
+static polynomial apply_with_laws(struct polynomial_pool *p, enum scalar_function fn, polynomial a)
+{
+    bool is_increasing = fn == FN_EXP || fn == FN_SIGMOID || fn == FN_TANH;
+    return is_increasing ? apply_increasing(p, fn, a) : apply_uninterpreted(p, fn, a, 0, 0);
+}
+
+// f(-x) = -f(x), f(0) = 0 (T12 of docs/theory/soundness.md).
+static polynomial apply_odd(struct polynomial_pool *p, enum scalar_function fn, polynomial a)
+{
+    if (a == POLYNOMIAL_ZERO)
+        return a;
+    bool is_turned = has_minus_in_front(p, a);
+    polynomial result = apply_with_laws(p, fn, is_turned ? negate(p, a) : a);
+    return is_turned ? negate(p, result) : result;
+}
+
+// f(-x) = f(x) (T12)
+static polynomial apply_even(struct polynomial_pool *p, enum scalar_function fn, polynomial a)
+{
+    return apply_uninterpreted(p, fn, has_minus_in_front(p, a) ? negate(p, a) : a, 0, 0);
+}
+
+bool polynomial_is_application(const struct polynomial_pool *p, polynomial a, enum scalar_function fn,
+                               polynomial *ret_operand)
+{
+    struct term_list x = terms_of(p, a);
+    uint32_t atom;
+    if (x.count != 1 || !is_atom(p, &x.items[0], &atom))
+        return false;
+    *ret_operand = p->atoms.items[atom].a;
+    return p->atoms.items[atom].kind == ATOM_FUNCTION && p->atoms.items[atom].fn == fn;
+}
+
+// One of two that are the same, or, for the opposite of a condition, the other one (T12).
+static polynomial choose(struct polynomial_pool *p, polynomial condition, polynomial then, polynomial otherwise)
+{
+    polynomial opposite;
+    if (then == otherwise)
+        return then;
+    if (polynomial_is_application(p, condition, FN_NOT, &opposite))
+        return choose(p, opposite, otherwise, then);
+    return apply_uninterpreted(p, FN_WHERE, condition, then, otherwise);
+}
+
 // 1 / (c x y) = (1 / c) (1 / x) (1 / y);  any sum is scaled to leading coefficient 1.
 static polynomial reciprocal(struct polynomial_pool *p, polynomial a)
 {
@@ -609,12 +671,18 @@ polynomial polynomial_apply(struct polynomial_pool *p, enum scalar_function fn, 
         return p->relu_is_any_function ? apply_uninterpreted(p, fn, a, 0, 0) : maximum(p, a, POLYNOMIAL_ZERO);
     case FN_ABS:
         return maximum(p, a, negate(p, a));
+    case FN_CEIL:
+        return negate(p, apply_uninterpreted(p, FN_FLOOR, negate(p, a), 0, 0));
+    case FN_COS:
+    case FN_COSH:
+        return apply_even(p, fn, a);
     case FN_EXP:
     case FN_SIGMOID:
-    case FN_TANH:
-        return apply_increasing(p, fn, a);
+        return apply_with_laws(p, fn, a);
+    case FN_WHERE:
+        return choose(p, a, b, c);
     default:
-        return apply_uninterpreted(p, fn, a, b, c);
+        return is_odd(fn) ? apply_odd(p, fn, a) : apply_uninterpreted(p, fn, a, b, c);
     }
 }
 

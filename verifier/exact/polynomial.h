@@ -8,9 +8,10 @@
 // used hold over the reals: the ring's; division by a constant; a / b = a * (1 / b), with 1 / (b c) = 1 / b * 1 / c and
 // nothing cancelled; MAX as a set (associative, commutative, idempotent), with relu x = max(x, 0),
 // min(x, y) = -max(-x, -y), |x| = max(x, -x) and max(2 x, 2 y) = 2 max(x, y) of products; increasing functions pass
-// through MAX. All other functions are uninterpreted: equal arguments give equal values and nothing more is used. So
-// equal numbers prove equality; different numbers refute it only for ring expressions, and a difference is confirmed by
-// numbers before it is called so.
+// through MAX; odd functions pass a minus on, even ones forget it; a choice between what is the same is that. All other
+// functions are uninterpreted: equal arguments give equal values and nothing more is used. So equal numbers prove
+// equality; different numbers refute it only for ring expressions, and a difference is confirmed by numbers before it
+// is called so.
 #ifndef VERIFIER_EXACT_POLYNOMIAL_H
 #define VERIFIER_EXACT_POLYNOMIAL_H
 #include "core/memory/table.h"
@@ -61,6 +62,9 @@ polynomial polynomial_variable(struct polynomial_pool *p, uint32_t number);
 polynomial polynomial_apply(struct polynomial_pool *p, enum scalar_function fn, polynomial a, polynomial b,
                             polynomial c);   // operands beyond the function's arity are ignored
 polynomial polynomial_scale(struct polynomial_pool *p, polynomial a, int64_t numerator, int64_t denominator);
+// Is it fn of something, and nothing else? Of a function of several operands *ret_operand is the first.
+bool polynomial_is_application(const struct polynomial_pool *p, polynomial a, enum scalar_function fn,
+                               polynomial *ret_operand);
 polynomial polynomial_maximum(struct polynomial_pool *p, const polynomial *items, size_t count);
 // A sum term by term, which makes no polynomials on the way. What was begun last is ended first.
 size_t polynomial_sum_begin(const struct polynomial_pool *p);

@@ -1,4 +1,5 @@
-// Equality by cases: where a maximum says which of two is the greater one, each may be.
+// Equality of what is one formula at all places (T13 of docs/theory/soundness.md), by more laws than normal forms know,
+// and by cases: where a maximum says which of two is the greater one, each may be.
 //
 // Normal forms know that relu x is max(x, 0), and nothing of what relu(x + relu x) is. Here the difference of the
 // members of a maximum is taken to be positive or zero, then negative or zero, and every maximum whose members differ

@@ -297,9 +297,9 @@ static int64_t largest_kernel(const struct pattern *p)
 {
     int64_t largest = 1;
     for (size_t n = 0; n < p->nodes.count; n++) {
-        int kernel = operator_find_role(p->nodes.items[n].op, ROLE_KERNEL);
-        for (uint32_t j = 0; kernel >= 0 && j < p->nodes.items[n].attributes[kernel].count; j++) {
-            int64_t named = largest_integer_of_term(p->nodes.items[n].attributes[kernel].terms[j]);
+        const struct attribute_pattern *kernel = pattern_node_attribute(&p->nodes.items[n], ROLE_KERNEL);
+        for (uint32_t j = 0; j < kernel->count; j++) {
+            int64_t named = largest_integer_of_term(kernel->terms[j]);
             largest = named > largest ? named : largest;
         }
     }

@@ -41,6 +41,13 @@ node_set equation_nodes_of_term(const struct pattern *p, term_id term)
     return nodes;
 }
 
+const struct attribute_pattern *pattern_node_attribute(const struct pattern_node *node, enum attribute_role role)
+{
+    static const struct attribute_pattern none = {0};
+    int attribute = operator_find_role(node->op, role);
+    return attribute < 0 ? &none : &node->attributes[attribute];
+}
+
 // Is its shape numbers, or are all entries one number? That of cpool is named by its last two sizes.
 static bool is_same_constant_everywhere(const struct pattern_node *node)
 {
@@ -162,8 +169,8 @@ uint32_t equation_axes_asked_for(const struct equation *eq, uint32_t variable)
 
 static const struct attribute_term *activation_of_node(const struct pattern_node *node)
 {
-    int activation = operator_find_role(node->op, ROLE_ACTIVATION);
-    return activation >= 0 && node->attributes[activation].count == 1 ? node->attributes[activation].terms[0] : NULL;
+    const struct attribute_pattern *activation = pattern_node_attribute(node, ROLE_ACTIVATION);
+    return activation->count == 1 ? activation->terms[0] : NULL;
 }
 
 bool pattern_node_has_activation(const struct pattern_node *node, uint32_t variable)

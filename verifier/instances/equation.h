@@ -40,6 +40,8 @@ uint32_t equation_axes_asked_for(const struct equation *eq, uint32_t variable);
 // The attribute variable that is an activation and nothing else, in no condition; NO_VARIABLE: there is none.
 #define NO_VARIABLE UINT32_MAX
 uint32_t equation_activation_variable(const struct equation *eq);
+// What the node says of the attribute with that role; an empty list where it has none.
+const struct attribute_pattern *pattern_node_attribute(const struct pattern_node *node, enum attribute_role role);
 // Does the node apply it?
 bool pattern_node_has_activation(const struct pattern_node *node, uint32_t variable);
 #endif

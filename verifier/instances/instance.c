@@ -182,8 +182,8 @@ static bool evaluate_node_symbolically(const struct instance *in, struct polynom
     for (int i = 0; i < d->n_outputs; i++)
         v->symbolic[node][i] = arena_array(in->scratch, polynomial, type_elements(definition_output(d, i)) + 1);
     pool->relu_is_any_function = pattern_node_has_activation(n, in->any_activation);
-    return evaluate_symbolic(d, pool, inputs, v->has_needs ? v->needs.of_node[node] : NULL, v->symbolic[node],
-                             in->scratch);
+    return evaluate_polynomials(d, pool, inputs, v->has_needs ? v->needs.of_node[node] : NULL, v->symbolic[node],
+                                in->scratch);
 }
 
 static bool evaluate_symbolically(const struct instance *in, struct polynomial_pool *pool, struct values *v)
@@ -395,12 +395,34 @@ static uint32_t compare_all_types(const struct instance *in, struct difference *
     return pairs_to_compare;
 }
 
+static int64_t entries_of_node(const struct instance *in, uint32_t node)
+{
+    const struct definition *d = typing_definition(in->typing, in->calls[node]);
+    int64_t entries = 0;
+    for (int i = 0; i < d->n_stages && entries <= MOST_ENTRIES; i++)
+        entries += type_elements(&d->stages[i].type);
+    return entries;
+}
+
+bool instance_is_too_large(const struct instance *in)
+{
+    node_set nodes = nodes_of_pairs(in->equation);
+    int64_t entries = 0;
+    for (uint32_t i = 0; i < in->equation->pattern->n_variables && entries <= MOST_ENTRIES; i++)
+        entries += in->types[i] ? type_elements(in->types[i]) : 0;
+    for (uint32_t i = 0; i < in->equation->pattern->nodes.count && entries <= MOST_ENTRIES; i++)
+        entries += (nodes >> i & 1) && in->calls[i] ? entries_of_node(in, i) : 0;
+    return entries > MOST_ENTRIES;
+}
+
 enum comparison instance_compare(struct instance *in, struct polynomial_pool *pool, bool with_numbers,
                                  struct difference *ret_difference)
 {
     struct arena_mark mark = arena_mark(in->scratch);
     uint32_t pairs = compare_all_types(in, ret_difference);
-    if (pairs)
+    if (pairs && instance_is_too_large(in))
+        ret_difference->kind = COMPARISON_TOO_LARGE;
+    else if (pairs)
         ret_difference->kind = compare_values(in, pool, with_numbers, pairs, ret_difference);
     arena_release(in->scratch, mark);
     return ret_difference->kind;
@@ -531,6 +553,7 @@ void instance_print_difference(struct text *out, const struct instance *in, cons
         [COMPARISON_OTHER_SPLIT_TREE] = "the sides have different split trees",
         [COMPARISON_OTHER_VALUE] = "the sides have different values",
         [COMPARISON_UNDECIDED] = "undecided",
+        [COMPARISON_TOO_LARGE] = "too many entries",
     };
     const struct equation *eq = in->equation;
     text_printf(out, "%s%s%s at ", kinds[difference->kind], difference->reason ? ": " : "",

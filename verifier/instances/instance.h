@@ -2,7 +2,7 @@
 // demand, its values: as polynomials of the input entries, and as numbers.
 #ifndef VERIFIER_INSTANCES_INSTANCE_H
 #define VERIFIER_INSTANCES_INSTANCE_H
-#include "verifier/exact/symbolic.h"
+#include "verifier/exact/polynomial_values.h"
 #include "verifier/instances/equation.h"
 #include "verifier/instances/typing.h"
 
@@ -37,6 +37,11 @@ bool instance_has_cuts(const struct instance *in);
 // The type of a term whose nodes were typed; NO_TYPE: ill-typed.
 type_id instance_term_type(const struct instance *in, term_id term);
 
+// What the values of a larger one would take is no matter of a proof, nor of a trial.
+#define MOST_ENTRIES ((int64_t)1 << 22)
+// Do the tensors of both sides have more entries than MOST_ENTRIES, those between the stages of definitions counted?
+bool instance_is_too_large(const struct instance *in);
+
 enum comparison {
     COMPARISON_EQUAL,
     COMPARISON_BOTH_ILL_TYPED,
@@ -46,6 +51,7 @@ enum comparison {
     COMPARISON_OTHER_SPLIT_TREE,
     COMPARISON_OTHER_VALUE,   // as polynomials, confirmed by numbers
     COMPARISON_UNDECIDED,     // polynomials differ, numbers do not; or there are no polynomials
+    COMPARISON_TOO_LARGE,     // and nothing was computed
 };
 struct difference {
     enum comparison kind;

@@ -26,20 +26,12 @@ static bool keeps_rank(const struct pattern_node *node)
     return node->op->flags & (OPERATOR_KEEPS_RANK | OPERATOR_IS_ELEMENTWISE);
 }
 
-static bool is_one_entry(const struct attribute_term *t)
-{
-    return t->kind == TERM_INTEGER || t->kind == TERM_DIM;
-}
-
 // The length of a list that is written out; 0: it is not.
 static uint32_t written_length(const struct pattern_node *node, enum attribute_role role)
 {
-    int attribute = operator_find_role(node->op, role);
-    if (attribute < 0)
-        return 0;
-    const struct attribute_pattern *list = &node->attributes[attribute];
+    const struct attribute_pattern *list = pattern_node_attribute(node, role);
     for (uint32_t i = 0; i < list->count; i++)
-        if (!is_one_entry(list->terms[i]))
+        if (!attribute_term_is_one_entry(list->terms[i]))
             return 0;
     return list->count;
 }

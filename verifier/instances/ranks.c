@@ -134,8 +134,7 @@ static bool has_list_of_known_length(const struct pattern *p, uint32_t tensors)
                                                 ROLE_KERNEL, ROLE_SHAPE,       ROLE_PERMUTATION};
     for (size_t n = 0; n < p->nodes.count; n++)
         for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
-            int attribute = operator_find_role(p->nodes.items[n].op, roles[i]);
-            bool has_length = attribute >= 0 && p->nodes.items[n].attributes[attribute].count > 1;
+            bool has_length = pattern_node_attribute(&p->nodes.items[n], roles[i])->count > 1;
             if (has_length && (equation_variables_of_node(p, (uint32_t)n) & tensors))
                 return true;
         }

@@ -22,9 +22,8 @@ static void add_sizes_of_groups(struct box *box, const struct pattern *p)
     uint32_t sizes = 0;
     for (size_t n = 0; n < p->nodes.count; n++) {
         const struct pattern_node *node = &p->nodes.items[n];
-        int group = operator_find_role(node->op, ROLE_GROUPS);
-        int64_t named =
-            group >= 0 && node->attributes[group].count ? largest_integer_of_term(node->attributes[group].terms[0]) : 1;
+        const struct attribute_pattern *groups = pattern_node_attribute(node, ROLE_GROUPS);
+        int64_t named = groups->count ? largest_integer_of_term(groups->terms[0]) : 1;
         if (named > 2 && 2 * named <= MAX_TESTED_SIZE)
             sizes |= 1u << named | 1u << 2 * named;
     }
@@ -90,10 +89,9 @@ static int64_t largest_dilation(const struct pattern *p)
 {
     int64_t largest = 1;
     for (size_t n = 0; n < p->nodes.count; n++) {
-        int dilation = operator_find_role(p->nodes.items[n].op, ROLE_DILATION);
-        for (uint32_t j = 0; dilation >= 0 && j < p->nodes.items[n].attributes[dilation].count; j++) {
-            const struct attribute_term *t = p->nodes.items[n].attributes[dilation].terms[j];
-            int64_t named = t->kind == TERM_INTEGER ? t->value : 2;
+        const struct attribute_pattern *list = pattern_node_attribute(&p->nodes.items[n], ROLE_DILATION);
+        for (uint32_t j = 0; j < list->count; j++) {
+            int64_t named = list->terms[j]->kind == TERM_INTEGER ? list->terms[j]->value : 2;
             largest = named > largest ? named : largest;
         }
     }
@@ -118,14 +116,12 @@ uint32_t attribute_variables_of_term(const struct attribute_term *t)
     return variables;
 }
 
-static uint32_t variables_of_attribute(const struct pattern *p, enum attribute_role role)
+uint32_t attribute_variables_of_role(const struct pattern_node *node, enum attribute_role role)
 {
+    const struct attribute_pattern *list = pattern_node_attribute(node, role);
     uint32_t variables = 0;
-    for (size_t n = 0; n < p->nodes.count; n++) {
-        int attribute = operator_find_role(p->nodes.items[n].op, role);
-        for (uint32_t j = 0; attribute >= 0 && j < p->nodes.items[n].attributes[attribute].count; j++)
-            variables |= attribute_variables_of_term(p->nodes.items[n].attributes[attribute].terms[j]);
-    }
+    for (uint32_t j = 0; j < list->count; j++)
+        variables |= attribute_variables_of_term(list->terms[j]);
     return variables;
 }
 
@@ -135,8 +131,9 @@ static uint32_t variables_of_sizes(const struct pattern *p)
     static const enum attribute_role roles[] = {ROLE_SHAPE, ROLE_PART_SIZES, ROLE_SIZE,          ROLE_START,
                                                 ROLE_STEP,  ROLE_PADS,       ROLE_MERGED_GROUPS, ROLE_GROUPS};
     uint32_t variables = 0;
-    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-        variables |= variables_of_attribute(p, roles[i]);
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+            variables |= attribute_variables_of_role(&p->nodes.items[n], roles[i]);
     return variables;
 }
 
@@ -183,12 +180,11 @@ static int64_t largest_kernel(const struct pattern *p)
     for (size_t n = 0; n < p->nodes.count; n++)
         for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
             const struct pattern_node *node = &p->nodes.items[n];
-            int attribute = operator_find_role(node->op, roles[i]);
+            const struct attribute_pattern *list = pattern_node_attribute(node, roles[i]);
             bool is_of_kernel = i == 0 || operator_has(node->op, TRAIT_IS_KERNEL);
-            for (uint32_t k = 0; attribute >= 0 && is_of_kernel && k < node->attributes[attribute].count; k++) {
-                const struct attribute_term *t = node->attributes[attribute].terms[k];
-                largest = t->kind == TERM_INTEGER && t->value > largest ? t->value : largest;
-            }
+            for (uint32_t k = 0; is_of_kernel && k < list->count; k++)
+                if (list->terms[k]->kind == TERM_INTEGER && list->terms[k]->value > largest)
+                    largest = list->terms[k]->value;
         }
     return largest < LARGEST_EXPLORED ? largest : LARGEST_EXPLORED;
 }

@@ -134,19 +134,6 @@ static bool is_head(const void *owner, uint32_t id, const void *key)
     return head->key_length == t->key.count && memcmp(head->key, t->key.items, t->key.count * sizeof *head->key) == 0;
 }
 
-static const struct attribute_value *keep_attributes(struct typing *t, const struct operator* op,
-                                                     const struct attribute_value *attributes)
-{
-    int n = operator_n_attributes(op);
-    struct attribute_value *kept = arena_array(&t->arena, struct attribute_value, n + 1);
-    for (int i = 0; i < n; i++) {
-        kept[i].count = attributes[i].count;
-        if (attributes[i].count)
-            kept[i].ints = arena_copy_array(&t->arena, attributes[i].ints, attributes[i].count);
-    }
-    return kept;
-}
-
 // The head with the key that was built; NO_HEAD: it was not met before.
 static head_id find_head(const struct typing *t, uint64_t *ret_hash)
 {
@@ -169,7 +156,7 @@ static head_id add_head(struct typing *t, uint64_t hash, const struct operator* 
                               .key_length = (uint32_t)t->key.count,
                               .has_agreement = has_agreement(t, op, attributes),
                               .op = op,
-                              .attributes = keep_attributes(t, op, attributes),
+                              .attributes = attributes_copy(&t->arena, op, attributes),
                               .typed_like = id};
     vec_push(&t->heads, head);
     table_insert(&t->by_head, hash, id);

@@ -78,22 +78,16 @@ static bool add_weight(struct common_graph *c, struct imported_model *m, size_t 
             return false;
         content = content_of(data, type_bytes(&w->type), &w->type);
         content.value.data = (void *)(uintptr_t)data;
+        content.is_computed = !w->name;
     } else
         content = encoded_weight(c, w);
     *ret_tensor = graph_add_leaf(&c->graph, operators[OP_WEIGHT], number_of_weight(c, &content), &w->type);
     return true;
 }
 
-tensor_id common_graph_find_weight(struct common_graph *c, const struct tensor_value *value)
-{
-    struct content content = content_of(value->data, type_bytes(&value->type), &value->type);
-    uint32_t found = table_find(&c->weight_by_content, content.hash, is_content, c->weights.items, &content);
-    return found == TABLE_NONE ? NO_TENSOR : graph_add_leaf(&c->graph, operators[OP_WEIGHT], found, &value->type);
-}
-
 // --- opaque nodes ----------------------------------------------------------------------------------------------------
 
-static bool is_random(const struct onnx_node *n)
+static bool is_random_itself(const struct onnx_node *n)
 {
     static const char *const names[] = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
                                         "Multinomial",  "Bernoulli",        "Dropout"};
@@ -101,6 +95,34 @@ static bool is_random(const struct onnx_node *n)
         if (onnx_string_is(&n->op_type, names[i]))
             return true;
     return false;
+}
+
+struct random_search {
+    const struct onnx_model *model;
+    bool is_found, calls_function;
+};
+
+static bool look_for_random(void *context, void *message)
+{
+    struct random_search *search = context;
+    const struct onnx_node *n = message;
+    search->is_found = search->is_found || is_random_itself(n);
+    for (size_t i = 0; i < search->model->functions.count; i++) {
+        const struct onnx_function *f = search->model->functions.items[i];
+        search->calls_function = search->calls_function || onnx_string_is(&n->op_type, f->name.text);
+    }
+    return true;
+}
+
+// By itself, in a subgraph, or, where it or a subgraph calls a function of the model, in any of these.
+static bool is_random(const struct onnx_model *model, const struct onnx_node *n)
+{
+    struct random_search search = {.model = model};
+    onnx_message_visit(&onnx_node_descriptor, (void *)(uintptr_t)n, &onnx_node_descriptor, look_for_random, &search);
+    for (size_t i = 0; search.calls_function && i < model->functions.count; i++)
+        onnx_message_visit(&onnx_function_descriptor, model->functions.items[i], &onnx_node_descriptor,
+                           look_for_random, &search);
+    return search.is_found;
 }
 
 static void add_encoded(struct text *out, struct arena *a, const struct onnx_descriptor *d, const void *message)
@@ -164,7 +186,7 @@ static void describe_opaque(struct text *out, struct common_graph *c, const stru
         type_print(out, graph_type(&m->graph, n->first_output + i));
     add_functions(out, &c->arena, m->file->model);
     add_opsets(out, m->file->model);
-    if (is_random(source))
+    if (is_random(m->file->model, source))
         text_printf(out, "#%u", o->node);
 }
 

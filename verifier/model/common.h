@@ -20,6 +20,7 @@ struct content {
     const void *bytes;
     size_t size;
     struct tensor_value value;   // of a weight; without data where its elements are no numbers known to us
+    bool is_computed;            // of a weight: at import
 };
 struct common_graph {
     struct arena arena;
@@ -50,8 +51,6 @@ static inline bool common_tensors_are_equal(const struct common_graph *c, tensor
 bool common_outputs_are_equal(const struct common_graph *c);
 void shared_classes_init(struct shared_classes *ret_shared, const struct common_graph *c);
 void shared_classes_free(struct shared_classes *shared);
-// The leaf of a weight with these elements; NO_TENSOR: neither model has one.
-tensor_id common_graph_find_weight(struct common_graph *c, const struct tensor_value *value);
 // The name that a model gives to a tensor that it has; NULL: none.
 const char *common_graph_name(const struct common_graph *c, int side, tensor_id t);
 // A deterministic name of the k-th output, for messages.

@@ -1,16 +1,12 @@
-// Compares slices of weights byte by byte; what is found is kept in numbers of the common graph.
+// Compares slices of weights byte by byte.
 #include "verifier/model/concatenations.h"
 
+#include "operators/traits.h"
 #include <string.h>
 
 // --- finding ---------------------------------------------------------------------------------------------------------
 
-static const struct tensor_value *value_of(const struct common_graph *c, tensor_id weight)
-{
-    return &c->weights.items[graph_producer(&c->graph, weight)->attributes[0].ints[0]].value;
-}
-
-static bool fits_along(const struct type *whole, const struct type *part, int axis, int64_t left)
+bool type_is_part(const struct type *whole, const struct type *part, int axis, int64_t left)
 {
     if (part->rank != whole->rank || part->dtype != whole->dtype || part->dim[axis] < 1 || part->dim[axis] > left)
         return false;
@@ -35,61 +31,61 @@ static bool is_slice(const struct tensor_value *whole, const struct tensor_value
     return true;
 }
 
-typedef VEC(tensor_id) tensors;
+struct concatenation {
+    const struct constants *k;
+    enode_id whole, parts[MOST_PARTS];
+    int n, axis;
+};
 
-static tensor_id find_part(const struct common_graph *c, const tensors *weights, tensor_id whole, int axis,
-                           int64_t offset)
+static const struct tensor_value *value_of(const struct constants *k, enode_id n)
 {
-    const struct tensor_value *w = value_of(c, whole);
-    int64_t left = w->type.dim[axis] - offset, most = 0;
-    tensor_id found = NO_TENSOR;
-    for (size_t i = 0; i < weights->count; i++) {
-        const struct tensor_value *part = value_of(c, weights->items[i]);
-        if (weights->items[i] == whole || !fits_along(&w->type, &part->type, axis, left) ||
-            part->type.dim[axis] <= most || !is_slice(w, part, axis, offset))
+    return &k->of_nodes.items[n].value;
+}
+
+// What is repeated is no part, as it is concatenated before; nor is what rules only moved.
+static bool is_part(const struct constants *k, enode_id n)
+{
+    const struct operator* op = egraph_operator(k->e, n);
+    return (n < k->n_of_models || k->of_nodes.items[n].is_rounded) && (!op || !operator_repeats(op));
+}
+
+// One number everywhere is cut in any way.
+static bool is_uniform(const struct tensor_value *v)
+{
+    size_t size = dtype_size(v->type.dtype), bytes = type_bytes(&v->type);
+    return bytes <= size || memcmp(v->data, (const char *)v->data + size, bytes - size) == 0;
+}
+
+static enode_id find_part(const struct concatenation *x, int64_t offset)
+{
+    const struct constants *k = x->k;
+    const struct tensor_value *whole = value_of(k, x->whole);
+    int64_t left = whole->type.dim[x->axis] - offset, most = 0;
+    enode_id found = NO_ENODE;
+    for (size_t i = 0; i < k->known.count; i++) {
+        enode_id n = k->known.items[i];
+        const struct tensor_value *part = value_of(k, n);
+        if (!is_part(k, n) || egraph_find(k->e, n) == egraph_find(k->e, x->whole) ||
+            !type_is_part(&whole->type, &part->type, x->axis, left) || part->type.dim[x->axis] <= most ||
+            !is_slice(whole, part, x->axis, offset))
             continue;
-        most = part->type.dim[axis];
-        found = weights->items[i];
+        most = part->type.dim[x->axis];
+        found = n;
     }
     return found;
 }
 
-static bool find_parts(const struct common_graph *c, const tensors *weights, struct concatenation *x)
+static bool find_parts(struct concatenation *x)
 {
-    int64_t offset = 0, size = value_of(c, x->whole)->type.dim[x->axis];
+    int64_t offset = 0, size = value_of(x->k, x->whole)->type.dim[x->axis];
     while (offset < size && x->n < MOST_PARTS) {
-        tensor_id part = find_part(c, weights, x->whole, x->axis, offset);
-        if (part == NO_TENSOR)
+        enode_id part = find_part(x, offset);
+        if (part == NO_ENODE)
             return false;
         x->parts[x->n++] = part;
-        offset += value_of(c, part)->type.dim[x->axis];
+        offset += value_of(x->k, part)->type.dim[x->axis];
     }
     return offset == size && x->n > 1;
-}
-
-static void collect_weights(const struct common_graph *c, tensors *ret_weights)
-{
-    for (node_id n = 0; n < c->n_nodes; n++) {
-        const struct node *node = &c->graph.nodes.items[n];
-        bool is_live = c->sides[0].is_live[n] || c->sides[1].is_live[n];
-        if (is_live && node->op->id == OP_WEIGHT && value_of(c, node->first_output)->data)
-            vec_push(ret_weights, node->first_output);
-    }
-}
-
-void concatenations_find(const struct common_graph *c, const struct shared_classes *shared, concatenations *ret)
-{
-    tensors weights = {0};
-    collect_weights(c, &weights);
-    for (size_t i = 0; i < weights.count; i++) {
-        tensor_id whole = weights.items[i];
-        for (int axis = 0; !shared->is_shared[whole] && axis < value_of(c, whole)->type.rank; axis++) {
-            struct concatenation x = {.whole = whole, .axis = axis};
-            if (find_parts(c, &weights, &x))
-                vec_push(ret, x);
-        }
-    }
-    vec_free(&weights);
 }
 
 // --- adding ----------------------------------------------------------------------------------------------------------
@@ -105,26 +101,128 @@ static enode_id concatenate(struct egraph *e, int axis, enode_id a, enode_id b)
                       egraph_intern_type(e, 1, &type), 2, children);
 }
 
-// Each run of consecutive parts is a tensor, which every cut of it makes.
-static void add_nestings(const struct concatenation *x, struct egraph *e, const enode_id *ids)
+// Each run of consecutive parts is a tensor, which every cut of it makes. Gives the run of all.
+static enode_id add_nestings(struct egraph *e, int axis, int n, const enode_id *parts)
 {
     enode_id runs[MOST_PARTS][MOST_PARTS + 1];   // [first][end]
-    for (int i = 0; i < x->n; i++)
-        runs[i][i + 1] = ids[x->parts[i]];
-    for (int length = 2; length <= x->n; length++)
-        for (int first = 0; first + length <= x->n; first++)
+    for (int i = 0; i < n; i++)
+        runs[i][i + 1] = parts[i];
+    for (int length = 2; length <= n; length++)
+        for (int first = 0; first + length <= n; first++)
             for (int middle = first + 1, end = first + length; middle < end; middle++) {
-                enode_id made = concatenate(e, x->axis, runs[first][middle], runs[middle][end]);
+                enode_id made = concatenate(e, axis, runs[first][middle], runs[middle][end]);
                 if (middle == first + 1)
                     runs[first][end] = made;
                 else
                     egraph_union(e, runs[first][end], made, REASON_GIVEN);
             }
-    egraph_union(e, ids[x->whole], runs[0][x->n], REASON_GIVEN);
+    return runs[0][n];
 }
 
-void concatenations_add(const concatenations *found, struct egraph *e, const enode_id *ids)
+// --- what parts are read as ------------------------------------------------------------------------------------------
+// Biases are not concatenated as they stand, but repeated and in other shapes, and a rule that makes one of
+// concatenated ones needs the concatenation to be there.
+
+static bool is_read_so(const struct egraph *e, enode_id reader)
 {
-    for (size_t i = 0; i < found->count; i++)
-        add_nestings(&found->items[i], e, ids);
+    const struct operator* op = egraph_operator(e, reader);
+    return op && op->max_inputs == 1 && operator_has_role(op, ROLE_SHAPE);
+}
+
+// Where types differ in one axis alone; -1: elsewhere, too.
+static int axis_between(const struct type *a, const struct type *b)
+{
+    int found = -1;
+    if (a->rank != b->rank || a->dtype != b->dtype)
+        return -1;
+    for (int i = 0; i < a->rank; i++) {
+        if (a->dim[i] != b->dim[i] && found >= 0)
+            return -1;
+        found = a->dim[i] != b->dim[i] ? i : found;
+    }
+    return found;
+}
+
+// The axis on which a part of so many entries stands, where it is one only; -1.
+static int axis_of_size(const struct type *t, int64_t size)
+{
+    int found = -1;
+    for (int i = t->rank; i-- > 0;)
+        found = t->dim[i] == size && found < 0 ? i : found;
+    return found;
+}
+
+// A reader of the part that makes the same as `first` does, but for the axis; NO_ENODE.
+static enode_id find_reader(const struct egraph *e, enode_id part, int64_t size, enode_id first, int axis)
+{
+    for (uint32_t k = e->classes.items[egraph_find(e, part)].first_parent; k != NO_EDGE; k = e->edges.items[k].next) {
+        enode_id reader = e->edges.items[k].owner;
+        const struct type *t = egraph_type(e, reader);
+        int between = axis_between(t, egraph_type(e, first));
+        if (e->nodes.items[reader].op == e->nodes.items[first].op && t->rank > axis && t->dim[axis] == size &&
+            (between == axis || (between < 0 && type_equal(t, egraph_type(e, first)))))
+            return reader;
+    }
+    return NO_ENODE;
+}
+
+static void add_readers(struct egraph *e, int axis, int n, const enode_id *parts);
+
+static void add_readers_like(struct egraph *e, int axis, int n, const enode_id *parts, enode_id first)
+{
+    enode_id readers[MOST_PARTS] = {first};
+    int64_t size = egraph_type(e, parts[0])->dim[axis];
+    int made_axis = axis_of_size(egraph_type(e, first), size);
+    for (int i = 1; i < n && made_axis >= 0; i++) {
+        readers[i] = find_reader(e, parts[i], egraph_type(e, parts[i])->dim[axis], first, made_axis);
+        made_axis = readers[i] == NO_ENODE ? -1 : made_axis;
+    }
+    if (made_axis < 0)
+        return;
+    add_nestings(e, made_axis, n, readers);
+    add_readers(e, made_axis, n, readers);
+}
+
+static void add_readers(struct egraph *e, int axis, int n, const enode_id *parts)
+{
+    for (uint32_t k = e->classes.items[egraph_find(e, parts[0])].first_parent; k != NO_EDGE; k = e->edges.items[k].next)
+        if (is_read_so(e, e->edges.items[k].owner))
+            add_readers_like(e, axis, n, parts, e->edges.items[k].owner);
+}
+
+static bool is_concatenation(const struct egraph *e, eclass_id c)
+{
+    for (enode_id n = egraph_first_node(e, c); n != NO_ENODE; n = egraph_next_node(e, c, n))
+        if (e->nodes.items[n].op == OP_CONCAT)
+            return true;
+    return false;
+}
+
+static bool join_whole(const struct constants *k, enode_id whole)
+{
+    bool is_found = false;
+    for (int axis = 0; !is_found && axis < value_of(k, whole)->type.rank; axis++) {
+        struct concatenation x = {.k = k, .whole = whole, .axis = axis};
+        is_found = find_parts(&x);
+        if (!is_found)
+            continue;
+        egraph_union(k->e, whole, add_nestings(k->e, axis, x.n, x.parts), REASON_GIVEN);
+        add_readers(k->e, axis, x.n, x.parts);
+    }
+    return is_found;
+}
+
+bool concatenations_join(const struct constants *k, const struct shared_classes *shared)
+{
+    const struct graph *g = &k->c->graph;
+    bool is_any_new = false;
+    for (tensor_id t = 0; t < g->tensors.count; t++) {
+        enode_id whole = graph_producer(g, t)->op->id == OP_WEIGHT ? k->ids[t] : NO_ENODE;
+        if (whole == NO_ENODE || shared->is_shared[t] || !value_of(k, whole)->data || is_uniform(value_of(k, whole)) ||
+            is_concatenation(k->e, egraph_find(k->e, whole)) || !join_whole(k, whole))
+            continue;
+        is_any_new = true;
+        egraph_rebuild(k->e);
+    }
+    return is_any_new;
 }

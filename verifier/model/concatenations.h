@@ -1,19 +1,15 @@
-// Weights of one model that are concatenations of weights, as merged operators read them: found by content, so that
-// rules that take merged operators apart again have something to hold on to.
+// Constants of one model that are concatenations of constants, as merged operators read them: found by content, bit for
+// bit, so that rules that take merged operators apart again have something to hold on to.
 #ifndef VERIFIER_MODEL_CONCATENATIONS_H
 #define VERIFIER_MODEL_CONCATENATIONS_H
-#include "egraph/egraph.h"
-#include "verifier/model/common.h"
+#include "verifier/model/constants.h"
 
 #define MOST_PARTS 8
-struct concatenation {
-    tensor_id whole, parts[MOST_PARTS];   // of the common graph
-    int n, axis;
-};
-typedef VEC(struct concatenation) concatenations;
 
-// Of every weight that only one of the models has, along each axis: the largest weights that begin it, and so on.
-void concatenations_find(const struct common_graph *c, const struct shared_classes *shared, concatenations *ret);
-// Adds all nestings of concatenations of two. ids: of every tensor. To be followed by egraph_rebuild.
-void concatenations_add(const concatenations *found, struct egraph *e, const enode_id *ids);
+// Could a tensor of one type be a part of another one's, of up to `left` entries along an axis?
+bool type_is_part(const struct type *whole, const struct type *part, int axis, int64_t left);
+// Every weight that only one of the models has, and that is not yet known to be a concatenation, becomes one in all
+// nestings of two, where constants of the e-graph are found for it: along an axis the largest that begins it, and so
+// on. Needs a clean e-graph, and leaves one. False: nothing was added.
+bool concatenations_join(const struct constants *k, const struct shared_classes *shared);
 #endif

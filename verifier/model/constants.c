@@ -1,40 +1,110 @@
 // The value of a class is that of a weight, or else that of its oldest e-node, which reads classes with older ones
-// (egraph/cycles.h), so that this ends although the e-graph may have cycles.
+// (egraph/cycles.h), so that this ends although the e-graph may have cycles. It is computed once.
 #include "verifier/model/constants.h"
 
 #include "backends/reference/reference.h"
 #include "core/text/error.h"
+#include "expressions/elements.h"
+#include "operators/traits.h"
+#include "verifier/model/concatenations.h"
+#include "verifier/model/sketches.h"
+#include <math.h>
+#include <string.h>
 
-#define MOST_OPERATIONS 3e7
+// Of what the models compute, once; and of what rules made in one e-graph, where it is near to another constant and
+// where it is not.
+#define MOST_OF_MODELS 1e10
+#define MOST_OF_RULES 4e9
+#define MOST_OF_GUESSES 2e8
+#define MOVING_AN_ENTRY 8   // as so many operations
 
-void constants_init(struct constants *k, struct common_graph *c, struct egraph *e, const enode_id *ids)
+void constants_init(struct constants *k, struct common_graph *c)
 {
-    *k = (struct constants){.c = c, .e = e, .ids = ids};
-    arena_init(&k->scratch);
+    size_t n = c->graph.tensors.count;
+    *k = (struct constants){.c = c};
+    arena_init(&k->arena);
+    k->of_tensors = memset(arena_array(&k->arena, struct constant, n + 1), 0, (n + 1) * sizeof(struct constant));
 }
 
 void constants_free(struct constants *k)
 {
-    vec_free(&k->is_tried);
-    arena_free(&k->scratch);
+    arena_free(&k->arena);
+}
+
+// --- equality --------------------------------------------------------------------------------------------------------
+
+#define MOST_ROUNDINGS 8            // of an entry, and as many of the largest one
+#define MOST_ROUNDINGS_OF_16_BITS 2   // which are large
+
+static double rounding_of(enum dtype dtype)
+{
+    return dtype == DTYPE_F64 ? 0x1p-53 : dtype == DTYPE_F32 ? 0x1p-24 : dtype == DTYPE_F16 ? 0x1p-11 : 0x1p-8;
+}
+
+enum { PIECE = 256 };
+
+static size_t piece_at(const struct tensor_value *v, int64_t at, double *ret_entries)
+{
+    int64_t left = type_elements(&v->type) - at;
+    size_t count = (size_t)(left < PIECE ? left : PIECE);
+    const char *entries = (const char *)v->data + (size_t)at * dtype_size(v->type.dtype);
+    elements_to_reals(v->type.dtype, entries, count, ret_entries);
+    return count;
+}
+
+static double largest_entry(struct constant *c)
+{
+    double entries[PIECE], largest = 0;
+    for (int64_t at = 0; !c->is_measured && at < type_elements(&c->value.type); at += PIECE) {
+        size_t count = piece_at(&c->value, at, entries);
+        for (size_t i = 0; i < count; i++)
+            largest = fabs(entries[i]) > largest ? fabs(entries[i]) : largest;
+    }
+    c->largest = c->is_measured ? c->largest : largest;
+    c->is_measured = true;
+    return c->largest;
+}
+
+// What is not finite is equal to nothing.
+static bool is_near(struct constant *a, struct constant *b, double *ret_difference)
+{
+    double x[PIECE], y[PIECE], worst = 0, of_a = largest_entry(a), of_b = largest_entry(b), largest = fmax(of_a, of_b);
+    enum dtype dtype = a->value.type.dtype;
+    double rounding = (dtype_size(dtype) < 4 ? MOST_ROUNDINGS_OF_16_BITS : MOST_ROUNDINGS) * rounding_of(dtype);
+    if (!(fabs(of_a - of_b) <= 2 * rounding * largest))
+        return false;
+    for (int64_t at = 0; at < type_elements(&a->value.type); at += PIECE) {
+        size_t count = piece_at(&a->value, at, x);
+        piece_at(&b->value, at, y);
+        for (size_t i = 0; i < count; i++) {
+            double difference = fabs(x[i] - y[i]);
+            if (!(difference <= rounding * (fabs(x[i]) + largest)))
+                return false;
+            worst = difference > worst ? difference : worst;
+        }
+    }
+    *ret_difference = worst > 0 ? worst / largest : 0;
+    return true;
+}
+
+static bool is_equal(struct constants *k, struct constant *a, struct constant *b)
+{
+    const struct type *type = &a->value.type;
+    double difference = 0;
+    if (!type_equal(type, &b->value.type))
+        return false;
+    if (memcmp(a->value.data, b->value.data, type_bytes(type)) == 0)
+        return true;
+    if (!dtype_is_float(type->dtype) || !(a->is_rounded || b->is_rounded) || !is_near(a, b, &difference))
+        return false;
+    k->n_rounded++;
+    k->largest_rounding = fmax(k->largest_rounding, difference);
+    return true;
 }
 
 // --- values ----------------------------------------------------------------------------------------------------------
 
-static bool is_weight(const struct egraph *e, enode_id n)
-{
-    return e->nodes.items[n].op == OP_WEIGHT;
-}
-
-static enode_id find_weight(const struct egraph *e, eclass_id c)
-{
-    enode_id n = egraph_first_node(e, c);
-    while (n != NO_ENODE && !is_weight(e, n))
-        n = egraph_next_node(e, c, n);
-    return n;
-}
-
-static enode_id oldest_node(const struct egraph *e, eclass_id c)
+enode_id constants_oldest_node(const struct egraph *e, eclass_id c)
 {
     enode_id oldest = NO_ENODE;
     for (enode_id n = egraph_first_node(e, c); n != NO_ENODE; n = egraph_next_node(e, c, n))
@@ -42,127 +112,288 @@ static enode_id oldest_node(const struct egraph *e, eclass_id c)
     return oldest;
 }
 
-static bool compute_class(struct constants *k, eclass_id c, struct tensor_value *ret_value);
+struct constant *constants_find_known(const struct constants *k, eclass_id c)
+{
+    for (enode_id n = egraph_first_node(k->e, c); n != NO_ENODE; n = egraph_next_node(k->e, c, n))
+        if (n < k->of_nodes.count && k->of_nodes.items[n].value.data)
+            return &k->of_nodes.items[n];
+    return NULL;
+}
+
+static void note(struct constants *k, enode_id n, const struct tensor_value *value, bool is_rounded)
+{
+    struct constant *of = &k->of_nodes.items[n];
+    of->value = *value;
+    of->is_rounded = is_rounded;
+    of->is_tried = true;
+    vec_push(&k->known, n);
+}
+
+static void note_weight(struct constants *k, enode_id n)
+{
+    const struct content *content = &k->c->weights.items[egraph_attributes(k->e, n)[0].ints[0]];
+    if (content->value.data)
+        note(k, n, &content->value, content->is_computed);
+}
+
+// Without a value where the budget does not have what it takes, or it depends on one that has none.
+static const struct constant *compute_class(struct constants *k, eclass_id c);
+
+static bool is_paid(double *spent, double operations, double most)
+{
+    bool is_affordable = *spent + operations <= most;
+    *spent += is_affordable ? operations : 0;
+    return is_affordable;
+}
 
 // False: the budget does not have what the application takes, or it is ill-typed.
-static bool pay_for(struct constants *k, const struct operator_call *call, const struct etype *made)
+static bool pay_for(struct constants *k, const struct operator_call *call, const struct etype *made,
+                    bool is_of_models, bool *is_rounded)
 {
     struct definition d;
     double operations = 1;
     definition_init(&d, &k->scratch, call->n_inputs, call->inputs);
     bool is_affordable = operator_define(&d, call) && d.n_outputs == (int)made->count;
     operations += is_affordable ? definition_flops(&d) : 0;
+    *is_rounded = *is_rounded || operations > 1;
     definition_free(&d);
     for (uint32_t i = 0; is_affordable && i < made->count; i++)
-        operations += (double)type_elements(&made->types[i]);
-    is_affordable = is_affordable && k->operations + operations <= MOST_OPERATIONS;
-    k->operations += is_affordable ? operations : 0;
-    return is_affordable;
+        operations += MOVING_AN_ENTRY * (double)type_elements(&made->types[i]);
+    if (!is_affordable || is_of_models)
+        return is_affordable && is_paid(&k->spent_on_models, operations, MOST_OF_MODELS);
+    return k->is_guessing ? is_paid(&k->spent_on_guesses, operations, MOST_OF_GUESSES)
+                          : is_paid(&k->spent_on_rules, operations, MOST_OF_RULES);
 }
 
 // All outputs of an application, whose types must be those of the e-node.
-static bool run_application(struct constants *k, enode_id n, struct tensor_value *ret_outputs)
+static bool run_application(struct constants *k, enode_id n, struct tensor_value *ret_outputs, bool *is_rounded)
 {
     const struct egraph *e = k->e;
     const struct enode *node = &e->nodes.items[n];
     const struct etype *made = &e->types.items[node->type];
     const struct operator* op = egraph_operator(e, n);
     struct error ignored;
-    if (!op->define || node->n_children == 0)
+    if (!op->define || op->flags & OPERATOR_IS_LEAF)
         return false;
     struct tensor_value *inputs = arena_array(&k->scratch, struct tensor_value, node->n_children);
     struct type *types = arena_array(&k->scratch, struct type, node->n_children);
     for (uint32_t i = 0; i < node->n_children; i++) {
-        eclass_id child = egraph_edges(e, n)[i].child;
-        types[i] = *egraph_type(e, child);
-        if (!type_is_known(&types[i]) || !compute_class(k, child, &inputs[i]))
+        const struct constant *input = compute_class(k, egraph_edges(e, n)[i].child);
+        if (!input)
             return false;
+        inputs[i] = input->value;
+        types[i] = input->value.type;
+        *is_rounded = *is_rounded || input->is_rounded;
     }
     const struct operator_call call = {
         .op = op, .attributes = egraph_attributes(e, n), .n_inputs = (int)node->n_children, .inputs = types};
-    if (!pay_for(k, &call, made) ||
-        !reference_run_call(&call, inputs, (int)made->count, ret_outputs, &k->scratch, &ignored))
+    if (!pay_for(k, &call, made, n < k->n_of_models, is_rounded) ||
+        !reference_run_call(&call, inputs, (int)made->count, ret_outputs, &k->values, &ignored))
         return false;
     for (uint32_t i = 0; i < made->count; i++)
         if (!type_equal(&ret_outputs[i].type, &made->types[i]))
             return false;
+    k->n_computed++;
     return true;
 }
 
-static bool compute_node(struct constants *k, enode_id n, struct tensor_value *ret_value)
+static void compute_node(struct constants *k, enode_id n)
 {
     const struct egraph *e = k->e;
     const struct enode *node = &e->nodes.items[n];
-    bool is_projection = node->op == PROJECTION;
-    enode_id application = is_projection ? oldest_node(e, egraph_edges(e, n)[0].child) : n;
+    bool is_projection = node->op == PROJECTION, is_rounded = false;
+    enode_id application = is_projection ? constants_oldest_node(e, egraph_edges(e, n)[0].child) : n;
     size_t count = e->types.items[e->nodes.items[application].type].count;
     struct tensor_value *outputs = arena_array(&k->scratch, struct tensor_value, count);
-    if (!run_application(k, application, outputs))
-        return false;
-    *ret_value = outputs[is_projection ? node->attributes : 0];
-    return true;
+    k->of_nodes.items[n].is_tried = true;
+    if (run_application(k, application, outputs, &is_rounded))
+        note(k, n, &outputs[is_projection ? node->attributes : 0], is_rounded);
 }
 
-static bool compute_class(struct constants *k, eclass_id c, struct tensor_value *ret_value)
+static const struct constant *compute_class(struct constants *k, eclass_id c)
 {
-    enode_id weight = find_weight(k->e, c);
-    if (weight == NO_ENODE)
-        return compute_node(k, oldest_node(k->e, c), ret_value);
-    *ret_value = k->c->weights.items[egraph_attributes(k->e, weight)[0].ints[0]].value;
-    return ret_value->data != NULL;
+    const struct constant *known = constants_find_known(k, c);
+    enode_id oldest = constants_oldest_node(k->e, c);
+    if (!known && !k->of_nodes.items[oldest].is_tried)
+        compute_node(k, oldest);
+    return known ? known : constants_find_known(k, c);
 }
 
 // --- which -----------------------------------------------------------------------------------------------------------
 
-// Of every type of the e-graph: has a weight it that only one of the models has?
+static bool is_constant(const struct constants *k, tensor_id t)
+{
+    return k->ids[t] != NO_ENODE && k->e->classes.items[egraph_find(k->e, k->ids[t])].is_weight;
+}
+
+// What is repeated is looked at instead of what it makes: it is smaller.
+static tensor_id before_repeating(const struct constants *k, tensor_id t)
+{
+    const struct graph *g = &k->c->graph;
+    while (operator_repeats(graph_producer(g, t)->op))
+        t = graph_inputs(g, g->tensors.items[t].producer)[0];
+    return t;
+}
+
+// Of every type of the e-graph: is it that of a constant which only one of the models has, and reads where they differ?
 static bool *find_wanted(const struct constants *k, const struct shared_classes *shared)
 {
     const struct graph *g = &k->c->graph;
     bool *is_wanted = mem_alloc_zero(k->e->types.count + 1);
-    for (node_id n = 0; n < g->nodes.count; n++) {
-        tensor_id leaf = g->nodes.items[n].first_output;
-        if (g->nodes.items[n].op->id == OP_WEIGHT && k->ids[leaf] != NO_ENODE && !shared->is_shared[leaf])
-            is_wanted[k->e->nodes.items[k->ids[leaf]].type] = true;
+    for (node_id n = 0; n < k->c->n_nodes; n++) {
+        const struct node *node = &g->nodes.items[n];
+        bool is_met = node->n_outputs && k->ids[node->first_output] != NO_ENODE &&
+                      !shared->is_shared[node->first_output] && !is_constant(k, node->first_output);
+        for (uint32_t i = 0; is_met && i < node->n_inputs; i++) {
+            tensor_id t = graph_inputs(g, n)[i];
+            if (!is_constant(k, t) || shared->is_shared[t])
+                continue;
+            is_wanted[k->e->nodes.items[k->ids[before_repeating(k, t)]].type] = true;
+        }
     }
     return is_wanted;
 }
 
-static bool is_to_be_tried(const struct constants *k, const bool *is_wanted, enode_id n)
+// Of every type: could it be that of a part of a weight which only one of the models has (concatenations.h)?
+static bool *find_types_of_parts(const struct constants *k, const struct shared_classes *shared)
 {
-    const struct egraph *e = k->e;
-    eclass_id c = egraph_find(e, n);
-    return !k->is_tried.items[n] && !e->nodes.items[n].is_redundant && egraph_is_tensor(e, n) &&
-           is_wanted[e->nodes.items[n].type] && e->classes.items[c].is_weight && find_weight(e, c) == NO_ENODE;
+    const struct graph *g = &k->c->graph;
+    bool *is_part = mem_alloc_zero(k->e->types.count + 1);
+    for (tensor_id t = 0; t < g->tensors.count; t++) {
+        const struct type *whole = graph_type(g, t);
+        bool is_weight = k->ids[t] != NO_ENODE && graph_producer(g, t)->op->id == OP_WEIGHT && !shared->is_shared[t];
+        for (uint32_t type = 0; is_weight && type < k->e->types.count; type++)
+            for (int axis = 0; k->e->types.items[type].count == 1 && !is_part[type] && axis < whole->rank; axis++)
+                is_part[type] = type_is_part(whole, k->e->types.items[type].types, axis, whole->dim[axis] - 1);
+    }
+    return is_part;
 }
 
-static bool try_node(struct constants *k, enode_id n)
+static bool is_to_be_tried(const struct constants *k, const bool *is_wanted, enode_id n)
+{
+    const struct enode *node = &k->e->nodes.items[n];
+    return !k->of_nodes.items[n].is_compared && !node->is_redundant && egraph_is_tensor(k->e, n) &&
+           is_wanted[node->type] && k->e->classes.items[egraph_find(k->e, n)].is_weight;
+}
+
+static bool join_with_equals(struct constants *k, enode_id n)
+{
+    struct constant *own = constants_find_known(k, egraph_find(k->e, n));
+    for (size_t i = 0; own && i < k->known.count; i++) {
+        enode_id other = k->known.items[i];
+        if (egraph_find(k->e, other) != egraph_find(k->e, n) && is_equal(k, own, &k->of_nodes.items[other]))
+            return egraph_union(k->e, other, n, REASON_GIVEN) == UNION_NEW;
+    }
+    return false;
+}
+
+static bool is_near_to(struct constants *k, enode_id n, const double *sketch, enode_id other)
+{
+    const struct egraph *e = k->e;
+    const double *of_other = e->nodes.items[n].type == e->nodes.items[other].type &&
+                                     egraph_find(e, n) != egraph_find(e, other)
+                                 ? constant_sketch(k, other)
+                                 : NULL;
+    return of_other && sketches_are_near(egraph_type(e, n), sketch, of_other);
+}
+
+// Those without a value are computed: they are what `n` is going to be compared with.
+static bool is_near_to_any(struct constants *k, enode_id n, const double *sketch)
+{
+    bool is_near = false;
+    for (size_t i = 0; i < k->sketched.count; i++)
+        if (is_near_to(k, n, sketch, k->sketched.items[i]))
+            is_near = compute_class(k, egraph_find(k->e, k->sketched.items[i])) || is_near;
+    for (size_t i = 0; !is_near && i < k->known.count; i++)
+        is_near = is_near_to(k, n, sketch, k->known.items[i]);
+    return is_near;
+}
+
+// False: it equals nothing, and need not be known for another reason.
+static bool has_to_be_computed(struct constants *k, enode_id n, bool is_part)
+{
+    const double *sketch = constant_sketch(k, n);
+    k->is_guessing = false;
+    k->is_guessing = !sketch || !is_near_to_any(k, n, sketch);
+    if (!sketch || !k->is_guessing || is_part)
+        return true;
+    vec_push(&k->sketched, n);
+    return false;
+}
+
+static bool try_node(struct constants *k, enode_id n, bool is_part)
 {
     struct arena_mark mark = arena_mark(&k->scratch);
-    struct tensor_value value;
-    bool is_new = false;
-    k->is_tried.items[n] = true;
-    if (compute_node(k, n, &value)) {
-        tensor_id leaf = common_graph_find_weight(k->c, &value);
-        k->n_computed++;
-        is_new = leaf != NO_TENSOR && k->ids[leaf] != NO_ENODE &&
-                 egraph_union(k->e, k->ids[leaf], n, REASON_GIVEN) == UNION_NEW;
-    }
+    eclass_id c = egraph_find(k->e, n);
+    k->of_nodes.items[n].is_compared = true;
+    if (!constants_find_known(k, c) && has_to_be_computed(k, n, is_part))
+        compute_class(k, c);
     arena_release(&k->scratch, mark);
-    return is_new;
+    return join_with_equals(k, n);
+}
+
+static void extend_to_new_nodes(struct constants *k)
+{
+    for (enode_id n = (enode_id)k->of_nodes.count; n < k->e->nodes.count; n++) {
+        vec_push(&k->of_nodes, ((struct constant){0}));
+        if (k->e->nodes.items[n].op == OP_WEIGHT)
+            note_weight(k, n);
+    }
+}
+
+void constants_begin(struct constants *k, struct egraph *e, const enode_id *ids)
+{
+    k->e = e;
+    k->ids = ids;
+    k->n_of_models = e->nodes.count;
+    k->spent_on_rules = k->spent_on_guesses = 0;
+    arena_init(&k->values);
+    arena_init(&k->scratch);
+    extend_to_new_nodes(k);
+    for (tensor_id t = 0; t < k->c->graph.tensors.count; t++)
+        if (ids[t] != NO_ENODE && k->of_tensors[t].value.data && !k->of_nodes.items[ids[t]].value.data) {
+            k->of_nodes.items[ids[t]] = k->of_tensors[t];
+            vec_push(&k->known, ids[t]);
+        }
+}
+
+static void keep(struct constants *k, tensor_id t, const struct constant *made)
+{
+    struct constant *kept = &k->of_tensors[t];
+    *kept = (struct constant){.value = made->value, .is_rounded = made->is_rounded, .is_tried = true};
+    kept->value.data = arena_copy(&k->arena, made->value.data, type_bytes(&made->value.type), 64);
+}
+
+void constants_end(struct constants *k)
+{
+    for (tensor_id t = 0; t < k->c->graph.tensors.count; t++) {
+        enode_id n = k->ids[t];
+        const struct constant *made = n != NO_ENODE && n < k->of_nodes.count ? &k->of_nodes.items[n] : NULL;
+        if (made && made->value.data && !k->of_tensors[t].value.data && graph_producer(&k->c->graph, t)->op->define)
+            keep(k, t, made);
+    }
+    vec_free(&k->of_nodes);
+    for (size_t i = 0; i < k->definitions.count; i++)
+        definition_free(k->definitions.items[i]);
+    vec_free(&k->definitions);
+    vec_free(&k->known);
+    vec_free(&k->sketched);
+    arena_free(&k->values);
+    arena_free(&k->scratch);
 }
 
 bool constants_join(struct constants *k, const struct shared_classes *shared)
 {
-    bool *is_wanted = find_wanted(k, shared);
+    bool *is_wanted = find_wanted(k, shared), *is_part = find_types_of_parts(k, shared);
     size_t n_types = k->e->types.count;
     bool is_any_new = false;
-    while (k->is_tried.count < k->e->nodes.count)
-        vec_push(&k->is_tried, false);
-    for (enode_id n = 0; n < k->is_tried.count; n++)
-        if (is_to_be_tried(k, is_wanted, n) && try_node(k, n)) {
+    extend_to_new_nodes(k);
+    for (enode_id n = 0; n < k->of_nodes.count; n++)
+        if (is_to_be_tried(k, is_wanted, n) && try_node(k, n, is_part[k->e->nodes.items[n].type])) {
             is_any_new = true;
             egraph_rebuild(k->e);
         }
     mem_free(is_wanted, n_types + 1);
+    mem_free(is_part, n_types + 1);
     return is_any_new;
 }

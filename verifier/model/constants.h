@@ -1,22 +1,51 @@
-// Constants that rules made: e-nodes that depend on weights alone are computed, and joined with a weight of the models
-// that has the same elements, bit for bit.
+// Constants: e-nodes that depend on weights alone are computed, and those with equal values are one class.
+//
+// Values are equal bit for bit, unless one of them was computed with arithmetic, by rules or at import: who folded the
+// other may have rounded on another way. Then each entry may differ by a few roundings of itself and of the largest one
+// (constants.c), and how far any did is told.
 #ifndef VERIFIER_MODEL_CONSTANTS_H
 #define VERIFIER_MODEL_CONSTANTS_H
 #include "egraph/egraph.h"
 #include "verifier/model/common.h"
 
+struct constant {
+    struct tensor_value value;   // without data: it is not known
+    double largest;              // entry, once it was asked for
+    bool is_measured, is_rounded, is_tried;
+    bool is_compared;   // with the others, by its sketch at least
+    bool is_sketched, is_defined;
+    double *sketch;                             // sketches.h
+    const struct entry_definition *definition;
+};
 struct constants {
     struct common_graph *c;
+    struct arena arena;
+    struct constant *of_tensors;    // of the common graph: those of the models are computed once
+    double spent_on_models;         // operations, entries that are copied counting as one
+    size_t n_computed, n_rounded;   // the latter: pairs that are equal but for rounding
+    double largest_rounding;        // of these, as a share of the largest entry
+    // of one e-graph
     struct egraph *e;
     const enode_id *ids;   // of every tensor of the common graph
-    struct arena scratch;
-    VEC(bool) is_tried;   // of e-nodes: was it computed before?
-    double operations;    // spent so far: at most 3e7, entries that are copied counting as one
-    size_t n_computed;
+    size_t n_of_models;    // e-nodes, which stand before those that rules made
+    struct arena values, scratch;
+    VEC(struct constant) of_nodes;
+    VEC(enode_id) known;      // e-nodes with values that others are compared with
+    VEC(enode_id) sketched;   // e-nodes with a sketch that was near to no other one, and without a value
+    VEC(struct definition *) definitions;
+    double spent_on_rules, spent_on_guesses;
+    bool is_guessing;   // what is computed now was not found to be near to another one
 };
-void constants_init(struct constants *k, struct common_graph *c, struct egraph *e, const enode_id *ids);
+void constants_init(struct constants *k, struct common_graph *c);
 void constants_free(struct constants *k);
-// Computes what was not tried yet and has the type of a weight that only one of the models has. Needs a clean e-graph,
-// and leaves one. False: nothing was joined.
+enode_id constants_oldest_node(const struct egraph *e, eclass_id c);
+// A constant of the class with a value; NULL: none has one yet.
+struct constant *constants_find_known(const struct constants *k, eclass_id c);
+// For one e-graph.
+void constants_begin(struct constants *k, struct egraph *e, const enode_id *ids);
+void constants_end(struct constants *k);
+// Computes what was not tried yet, has the type of a constant that only one of the models has, and may be equal to
+// another constant, or a part of one that only one of the models has. Needs a clean e-graph, and leaves one. False:
+// nothing was joined.
 bool constants_join(struct constants *k, const struct shared_classes *shared);
 #endif

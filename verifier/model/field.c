@@ -23,6 +23,7 @@ struct evaluation {
     uint32_t *n_readers;      // of every tensor: that are not evaluated yet
     uint64_t **values;        // of every tensor
     const char **stand_ins;   // of every tensor: an operator with a stand-in that it depends on; NULL: none
+    const char **decisions;   // likewise: one that compares, or makes integers; random values do not meet all cases
 };
 
 // --- which tensors ---------------------------------------------------------------------------------------------------
@@ -156,6 +157,9 @@ static void fill_given(struct evaluation *x, tensor_id t)
         fill_input(x, t, values);
     else
         fill_unknown(x, t, hash_mix(x->key, t), values);
+    bool is_decision = op != OP_WEIGHT && !dtype_is_float(graph_type(x->g, t)->dtype);
+    x->stand_ins[t] = NULL;
+    x->decisions[t] = is_decision ? graph_producer(x->g, t)->op->name : NULL;
 }
 
 // --- stand-ins -------------------------------------------------------------------------------------------------------
@@ -181,25 +185,43 @@ static bool is_exact(enum scalar_function fn)
     }
 }
 
-static bool has_stand_ins(const struct definition *d)
+// Exact at the values that are tried, which are too few to tell two such functions apart: any x is below 1000 then, and
+// no two numbers are equal.
+static bool is_decision(enum scalar_function fn)
 {
-    for (size_t i = 0; i < d->nodes.count; i++) {
-        const struct expr_node *e = &d->nodes.items[i];
-        bool is_function = e->kind == EXPR_APPLY || e->kind == EXPR_REDUCE;
-        if ((is_function && !is_exact((enum scalar_function)e->fn)) || (e->kind == EXPR_READ && e->b == OUTSIDE_LOWEST))
-            return true;
-    }
-    return false;
+    return fn == FN_MAX || fn == FN_MIN || fn == FN_LESS || fn == FN_LESS_EQUAL || fn == FN_EQUAL || fn == FN_IS_NAN;
 }
 
-static void note_stand_in(struct evaluation *x, node_id n, bool is_own)
+// Which kinds of functions a node has. Those of integers overflow, and their quotients are rounded.
+struct kinds_of_functions {
+    bool has_stand_ins, has_decisions;
+};
+
+static struct kinds_of_functions kinds_of_functions(const struct definition *d)
+{
+    struct kinds_of_functions kinds = {0};
+    bool is_of_integers = false;
+    for (int i = 0; i < d->n_outputs; i++)
+        is_of_integers = is_of_integers || !dtype_is_float(d->stages[d->outputs[i]].type.dtype);
+    for (size_t i = 0; i < d->nodes.count; i++) {
+        const struct expr_node *e = &d->nodes.items[i];
+        enum scalar_function fn = (enum scalar_function)e->fn;
+        bool is_function = e->kind == EXPR_APPLY || e->kind == EXPR_REDUCE;
+        kinds.has_decisions = kinds.has_decisions || (is_function && (is_of_integers || is_decision(fn)));
+        kinds.has_stand_ins = kinds.has_stand_ins || (is_function && (is_of_integers || !is_exact(fn))) ||
+                              (e->kind == EXPR_READ && e->b == OUTSIDE_LOWEST);
+    }
+    return kinds;
+}
+
+static void note_function(const struct evaluation *x, const char **names, node_id n, bool is_own)
 {
     const struct node *node = &x->g->nodes.items[n];
     const char *name = is_own ? node->op->name : NULL;
     for (uint32_t i = 0; !name && i < node->n_inputs; i++)
-        name = x->stand_ins[canonical(x, graph_inputs(x->g, n)[i])];
+        name = names[canonical(x, graph_inputs(x->g, n)[i])];
     for (uint32_t i = 0; i < node->n_outputs; i++)
-        x->stand_ins[node->first_output + i] = name;
+        names[node->first_output + i] = name;
 }
 
 // --- nodes -----------------------------------------------------------------------------------------------------------
@@ -254,7 +276,11 @@ static void evaluate_node(struct evaluation *x, node_id n, struct arena *scratch
         outputs[i] = mem_new_array(uint64_t, entries_of(x, node->first_output + i) + 1);
     bool is_defined = node->op->define && graph_define(x->g, n, &d, scratch);
     bool is_known = is_defined && has_meaning(x, n, &d);
-    note_stand_in(x, n, !is_known || has_stand_ins(&d));
+    struct kinds_of_functions kinds = {0};
+    if (is_known)
+        kinds = kinds_of_functions(&d);
+    note_function(x, x->stand_ins, n, !is_known || kinds.has_stand_ins);
+    note_function(x, x->decisions, n, kinds.has_decisions);
     if (is_known)
         evaluate_field(&d, x->key, inputs, outputs, scratch);
     else
@@ -386,8 +412,12 @@ static void compare(struct evaluation *x, size_t output, struct field_result *re
             r.n_different++;
             r.first_different = i;
         }
+    r.decision = x->decisions[a] ? x->decisions[a] : x->decisions[b];
     r.stand_in = x->stand_ins[a] ? x->stand_ins[a] : x->stand_ins[b];
-    r.verdict = !r.n_different ? FIELD_EQUAL : r.stand_in ? FIELD_UNKNOWN : FIELD_DIFFERENT;
+    if (r.n_different)
+        r.verdict = r.stand_in ? FIELD_UNKNOWN : FIELD_DIFFERENT;
+    else
+        r.verdict = r.decision ? FIELD_AGREES : FIELD_EQUAL;
     *ret_result = r;
 }
 
@@ -410,6 +440,7 @@ static void evaluate_open_outputs(struct evaluation *x, double most_operations, 
     x->n_readers = mem_alloc_zero((n + 1) * sizeof *x->n_readers);
     x->values = mem_alloc_zero((n + 1) * sizeof *x->values);
     x->stand_ins = mem_alloc_zero((n + 1) * sizeof *x->stand_ins);
+    x->decisions = mem_alloc_zero((n + 1) * sizeof *x->decisions);
     find_first(x);
     find_needed(x, results);
     settle(x, count_operations(x) <= most_operations, results);
@@ -420,6 +451,7 @@ static void evaluate_open_outputs(struct evaluation *x, double most_operations, 
     mem_free(x->n_readers, (n + 1) * sizeof *x->n_readers);
     mem_free(x->values, (n + 1) * sizeof *x->values);
     mem_free(x->stand_ins, (n + 1) * sizeof *x->stand_ins);
+    mem_free(x->decisions, (n + 1) * sizeof *x->decisions);
 }
 
 void common_graph_compare_in_field(const struct common_graph *c, uint64_t seed, double most_operations, int threads,

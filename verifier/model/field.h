@@ -7,8 +7,9 @@
 //
 // An operator that moves entries by what it reads has a meaning here only where it reads small integers; elsewhere it
 // is an unknown function of its inputs, and so is an opaque node: equal inputs, equal outputs. Functions outside of the
-// field (exp, tanh, max) have stand-ins. Outputs that agree although they depend on such functions are equal; those
-// that do not may still be, by a law that the stand-in does not have.
+// field (exp, tanh, relu) have stand-ins. Outputs that agree although they depend on such functions are equal; others
+// may still be, by a law that the stand-in does not have. Comparisons, maxima, integers and truth values are different:
+// random values do not meet all of their cases, so that agreement that depends on one proves nothing.
 #ifndef VERIFIER_MODEL_FIELD_H
 #define VERIFIER_MODEL_FIELD_H
 #include "verifier/model/common.h"
@@ -18,13 +19,15 @@ enum field_verdict {
     FIELD_EQUAL,
     FIELD_DIFFERENT,
     FIELD_UNKNOWN,   // they do not agree, but depend on functions that are only stood in for
+    FIELD_AGREES,    // they agree, but depend on what random values say little of
     FIELD_TOO_COSTLY,
 };
 struct field_result {
     enum field_verdict verdict;
     bool is_free;                                      // EQUAL: for all values of what the models share
-    int64_t n_entries, n_different, first_different;   // of EQUAL, DIFFERENT, UNKNOWN
+    int64_t n_entries, n_different, first_different;   // of EQUAL, DIFFERENT, UNKNOWN, AGREES
     const char *stand_in;                              // UNKNOWN: an operator that has only a stand-in
+    const char *decision;                              // AGREES: an operator that compares, or makes no reals
 };
 // With so many threads (0: as many as cores). One result for each output that is not known to be equal.
 // `most_operations`: of one evaluation of both models.

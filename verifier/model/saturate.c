@@ -6,18 +6,23 @@
 #include "core/system/progress.h"
 #include "egraph/convert.h"
 #include "egraph/explore.h"
+#include "operators/traits.h"
 #include "verifier/model/concatenations.h"
 #include "verifier/model/constants.h"
 #include "verifier/model/nested_splits.h"
 
 // How far the search reaches. What is near to what the models share is rewritten by small rules first; without
 // progress it reaches further, and with progress it begins anew. Rules with several outputs join pairs of products,
-// and their results again: each round of them squares the number of terms.
+// and their results again: each round of them squares the number of terms. What a large rule makes (the convolutions
+// of Winograd) is only put in order by small ones.
 static const struct reach {
     uint32_t depth;                  // operators between a node and what is shared
     uint32_t operators;              // of a rule's source or target, the larger one
     uint32_t rounds, multi_rounds;   // the latter: of those, the last ones
-} reaches[] = {{1, 4, 2, 0}, {1, 4, 3, 1}, {2, 6, 5, 3}, {2, UINT32_MAX, 3, 2}, {4, 6, 4, 2}, {8, 8, 6, 2}};
+    bool begins_anew;
+} reaches[] = {{1, 4, 2, 0, false}, {1, 4, 3, 1, false}, {2, 4, 4, 0, false}, {3, UINT32_MAX, 1, 0, true},
+               {10, 2, 3, 0, false}, {3, 4, 5, 1, true},  {2, 6, 5, 3, false}, {2, UINT32_MAX, 3, 2, false},
+               {4, 6, 4, 2, false}, {8, 8, 6, 2, false}};
 #define N_REACHES (sizeof reaches / sizeof *reaches)
 
 struct saturating {
@@ -29,13 +34,16 @@ struct saturating {
     struct progress progress;
     size_t n_shared_at_start;
     struct egraph e;
-    enode_id *ids;   // of every tensor of the models
+    enode_id *ids;      // of every tensor of the models
+    size_t n_of_models;   // e-nodes that the models have
     struct exploration x;
     struct constants constants;
     struct shared_classes shared;
-    concatenations concatenations;
     VEC(bool) is_shared;    // of every class
     VEC(uint32_t) depths;   // of every class: UINT32_MAX: it stands on nothing that is shared
+    VEC(bool) is_open;      // of every class: an output that is not known to be equal needs it, by what is not shared
+    VEC(bool) is_of_models;   // of every class: it has a tensor of the models
+    VEC(eclass_id) stack;
 };
 
 // --- the e-graph -----------------------------------------------------------------------------------------------------
@@ -52,9 +60,7 @@ static void add_models(struct saturating *x)
         if (x->ids[t] != NO_ENODE && x->ids[x->c->class_of[t]] != NO_ENODE)
             egraph_union(&x->e, x->ids[x->c->class_of[t]], x->ids[t], REASON_GIVEN);
     egraph_rebuild(&x->e);
-    egraph_add_nested_splits(&x->e);
-    concatenations_add(&x->concatenations, &x->e, x->ids);
-    egraph_rebuild(&x->e);
+    x->n_of_models = x->e.nodes.count;
 }
 
 // Each class of tensors has the name of its first one.
@@ -78,11 +84,16 @@ static void note_classes(struct saturating *x)
 
 static void join_constants(struct saturating *x)
 {
-    size_t before = x->constants.n_computed;
     note_classes(x);
-    while (constants_join(&x->constants, &x->shared))
+    while (constants_join(&x->constants, &x->shared) || concatenations_join(&x->constants, &x->shared))
         note_classes(x);
-    x->s->constants += x->constants.n_computed - before;
+}
+
+static void add_given_facts(struct saturating *x)
+{
+    egraph_add_nested_splits(&x->e);
+    egraph_rebuild(&x->e);
+    join_constants(x);
 }
 
 // --- where to rewrite ------------------------------------------------------------------------------------------------
@@ -100,6 +111,67 @@ static void mark_shared(struct saturating *x)
     for (enode_id n = 0; n < e->nodes.count; n++)
         if (e->nodes.items[n].op == PROJECTION && !x->is_shared.items[egraph_find(e, n)])
             x->is_shared.items[egraph_find(e, egraph_edges(e, n)[0].child)] = false;
+}
+
+static void open_class(struct saturating *x, eclass_id c)
+{
+    if (x->is_shared.items[c] || x->is_open.items[c])
+        return;
+    x->is_open.items[c] = true;
+    vec_push(&x->stack, c);
+}
+
+static void open_what_is_read(struct saturating *x)
+{
+    while (x->stack.count) {
+        eclass_id c = vec_pop(&x->stack);
+        for (enode_id n = egraph_first_node(&x->e, c); n != NO_ENODE; n = egraph_next_node(&x->e, c, n))
+            for (uint32_t i = 0; i < x->e.nodes.items[n].n_children; i++)
+                open_class(x, egraph_edges(&x->e, n)[i].child);
+    }
+}
+
+static bool reads_open(const struct saturating *x, enode_id n)
+{
+    for (uint32_t i = 0; i < x->e.nodes.items[n].n_children; i++)
+        if (x->is_open.items[egraph_edges(&x->e, n)[i].child])
+            return true;
+    return false;
+}
+
+// What facts and rules made of open classes is open, although nothing may need it yet.
+static bool open_readers(struct saturating *x)
+{
+    bool is_any_new = false;
+    for (enode_id n = 0; n < x->e.nodes.count; n++) {
+        eclass_id c = egraph_find(&x->e, n);
+        if (x->is_of_models.items[c] || x->is_shared.items[c] || x->is_open.items[c] || !reads_open(x, n))
+            continue;
+        open_class(x, c);
+        open_what_is_read(x);
+        is_any_new = true;
+    }
+    return is_any_new;
+}
+
+// What outputs that are not known to be equal need: the rest of the models has no part in it any more.
+static void mark_open(struct saturating *x)
+{
+    vec_clear(&x->is_open);
+    vec_clear(&x->is_of_models);
+    for (enode_id n = 0; n < x->e.nodes.count; n++) {
+        vec_push(&x->is_open, false);
+        vec_push(&x->is_of_models, false);
+    }
+    for (tensor_id t = 0; t < x->c->graph.tensors.count; t++)
+        if (x->ids[t] != NO_ENODE)
+            x->is_of_models.items[egraph_find(&x->e, x->ids[t])] = true;
+    for (size_t i = 0; i < x->c->n_outputs; i++)
+        for (int side = 0; side < 2; side++)
+            open_class(x, egraph_find(&x->e, x->ids[x->c->sides[side].outputs[i]]));
+    open_what_is_read(x);
+    while (open_readers(x))
+        continue;
 }
 
 static uint32_t depth_of_node(const struct saturating *x, enode_id n)
@@ -133,11 +205,28 @@ static void measure_depths(struct saturating *x)
     }
 }
 
+static bool is_repeated(const struct egraph *e, eclass_id c)
+{
+    for (enode_id n = egraph_first_node(e, c); n != NO_ENODE; n = egraph_next_node(e, c, n))
+        if (egraph_operator(e, n) && operator_repeats(egraph_operator(e, n)))
+            return true;
+    return false;
+}
+
+// Constants are computed and not rewritten, but for what rules made of repeated ones: that is large, and what is
+// repeated is not.
+static bool is_made_of_repeated(const struct saturating *x, enode_id n)
+{
+    const struct enode *node = &x->e.nodes.items[n];
+    return n >= x->n_of_models && node->n_children > 1 && is_repeated(&x->e, egraph_edges(&x->e, n)[0].child);
+}
+
 static bool is_root(void *context, enode_id n)
 {
     const struct saturating *x = context;
     eclass_id c = egraph_find(&x->e, n);
-    return !x->is_shared.items[c] && !x->e.classes.items[c].is_weight && x->depths.items[c] <= x->reach->depth;
+    return x->is_open.items[c] && (!x->e.classes.items[c].is_weight || is_made_of_repeated(x, n)) &&
+           x->depths.items[c] <= x->reach->depth;
 }
 
 static bool is_rule_used(void *context, const struct rule *r)
@@ -155,6 +244,8 @@ static void begin(struct saturating *x)
     egraph_init(&x->e, 0);
     x->ids = mem_new_array(enode_id, x->c->graph.tensors.count + 1);
     add_models(x);
+    constants_begin(&x->constants, &x->e, x->ids);
+    add_given_facts(x);
     struct exploration_options options = exploration_standard_options;
     options.most_nodes = x->e.nodes.count + x->budget->most_nodes;
     options.rounds = 1;
@@ -164,13 +255,11 @@ static void begin(struct saturating *x)
     options.is_used = is_rule_used;
     options.context = x;
     exploration_init(&x->x, &x->e, x->rules, &options);
-    constants_init(&x->constants, x->c, &x->e, x->ids);
-    join_constants(x);
 }
 
 static void end(struct saturating *x)
 {
-    constants_free(&x->constants);
+    constants_end(&x->constants);
     exploration_free(&x->x);
     egraph_free(&x->e);
     mem_free_array(x->ids, x->c->graph.tensors.count + 1);
@@ -182,6 +271,7 @@ static void explore(struct saturating *x, uint32_t round)
     for (size_t i = 0; i < x->rules->rules.count; i++)
         x->x.of_rules.items[i].since = 0;
     mark_shared(x);
+    mark_open(x);
     measure_depths(x);
     x->x.options.k_multi = round + x->reach->multi_rounds >= x->reach->rounds;
     size_t before = x->x.applications.count;
@@ -198,17 +288,19 @@ static bool has_to_stop(const struct saturating *x)
     return interrupt_requested() || x->s->rounds >= x->budget->most_rounds;
 }
 
-// Rounds of one reach. True: the models have more in common than before.
+// Rounds of one reach, and more while each finds something: what led to it may lead further. True: the models have more
+// in common than before.
 static bool makes_progress(struct saturating *x)
 {
-    size_t before = x->shared.count;
+    size_t before = x->shared.count, last = before;
     x->x.end = EXPLORATION_ROUNDS;
-    for (uint32_t round = 0; round < x->reach->rounds && x->x.end == EXPLORATION_ROUNDS && !has_to_stop(x); round++) {
+    for (uint32_t round = 0; (round < x->reach->rounds || x->shared.count > last) &&
+                             x->x.end == EXPLORATION_ROUNDS && !common_outputs_are_equal(x->c) && !has_to_stop(x);
+         round++) {
+        last = x->shared.count;
         explore(x, round);
-        if (x->shared.count > before)
-            return true;
     }
-    return false;
+    return x->shared.count > before;
 }
 
 static void begin_anew(struct saturating *x)
@@ -217,15 +309,26 @@ static void begin_anew(struct saturating *x)
     begin(x);
 }
 
+// The first of the reaches that lead to one, from an e-graph without what others made.
+static size_t first_of(size_t reach)
+{
+    while (reach > 0 && !reaches[reach].begins_anew)
+        reach--;
+    return reach;
+}
+
+// Layers are often alike: what found something is tried first behind it, and then all from the nearest on.
 static void rewrite_until_equal(struct saturating *x)
 {
-    size_t reach = 0;
+    size_t reach = 0, found = N_REACHES;   // N_REACHES: what found something last was tried
     while (!common_outputs_are_equal(x->c) && reach < N_REACHES && !has_to_stop(x)) {
         x->reach = &reaches[reach];
         bool is_better = makes_progress(x), is_full = x->x.end == EXPLORATION_NODES;
+        bool is_repeated = !is_better && reach == found;
         x->s->is_exhausted = !is_better && (is_full || x->s->is_exhausted);
-        reach = is_better ? 0 : reach + 1;
-        if (is_better || is_full)
+        found = is_better ? reach : is_repeated ? N_REACHES : found;
+        reach = is_better ? first_of(reach) : is_repeated ? 0 : reach + 1;
+        if (is_better || is_full || is_repeated || (reach < N_REACHES && reaches[reach].begins_anew))
             begin_anew(x);
     }
     x->s->is_exhausted = !common_outputs_are_equal(x->c) && (x->s->is_exhausted || has_to_stop(x));
@@ -245,7 +348,7 @@ void common_graph_saturate(struct common_graph *c, const struct rule_set *rules,
     struct saturating x = {.c = c, .rules = rules, .budget = budget, .s = ret_saturation};
     *ret_saturation = (struct saturation){0};
     shared_classes_init(&x.shared, c);
-    concatenations_find(c, &x.shared, &x.concatenations);
+    constants_init(&x.constants, c);
     begin(&x);
     x.n_shared_at_start = x.shared.count;
     progress_start(&x.progress, budget->progress, "rules", count_live(c) - x.shared.count);
@@ -253,8 +356,14 @@ void common_graph_saturate(struct common_graph *c, const struct rule_set *rules,
         rewrite_until_equal(&x);
     progress_end(&x.progress);
     end(&x);
+    ret_saturation->constants = x.constants.n_computed;
+    ret_saturation->rounded = x.constants.n_rounded;
+    ret_saturation->largest_rounding = x.constants.largest_rounding;
+    constants_free(&x.constants);
     shared_classes_free(&x.shared);
-    vec_free(&x.concatenations);
     vec_free(&x.is_shared);
     vec_free(&x.depths);
+    vec_free(&x.is_open);
+    vec_free(&x.is_of_models);
+    vec_free(&x.stack);
 }

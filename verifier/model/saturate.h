@@ -16,7 +16,8 @@ struct saturation_budget {
 };
 struct saturation {
     uint32_t rounds;
-    size_t unions, constants;   // made by rules, and computed
+    size_t unions, constants, rounded;   // made by rules; computed; pairs of constants that are equal but for rounding
+    double largest_rounding;             // of these, as a share of the largest entry
     bool is_exhausted;          // the budget was spent; else nothing more follows, or all is equal
 };
 // Notes in c->class_of what is found to be equal. The result depends on nothing but the arguments.

@@ -119,8 +119,7 @@ static int64_t size_of_kernel(const struct pattern *p, uint32_t variable, int64_
     for (size_t n = 0; n < p->nodes.count; n++) {
         const struct pattern_node *node = &p->nodes.items[n];
         const struct term *kernel = operator_convolves(node->op) ? &p->terms.items[node->inputs[1]] : NULL;
-        int attribute = operator_find_role(node->op, ROLE_WINDOW_PADS);
-        const struct attribute_pattern *pads = kernel ? &node->attributes[attribute] : NULL;
+        const struct attribute_pattern *pads = pattern_node_attribute(node, ROLE_WINDOW_PADS);
         if (kernel && kernel->is_variable && kernel->index == variable && pads->count == 4 &&
             pads->terms[axis - 2]->kind == TERM_INTEGER)
             return 1 + 2 * pads->terms[axis - 2]->value;
@@ -203,11 +202,10 @@ static void add_sizes_of_groups(struct groups *g, const struct pattern *p)
 
 static bool has_groups(const struct pattern *p)
 {
-    for (size_t n = 0; n < p->nodes.count; n++) {
-        int group = operator_find_role(p->nodes.items[n].op, ROLE_GROUPS);
-        if (operator_merges_groups(p->nodes.items[n].op) || (group >= 0 && p->nodes.items[n].attributes[group].count))
+    for (size_t n = 0; n < p->nodes.count; n++)
+        if (operator_merges_groups(p->nodes.items[n].op) ||
+            pattern_node_attribute(&p->nodes.items[n], ROLE_GROUPS)->count)
             return true;
-    }
     return false;
 }
 

@@ -149,12 +149,7 @@ static bool follows(struct deriving *d, size_t place, size_t end)
 
 static int compare_rules(const void *a, const void *b)
 {
-    const struct rule *x = ((const struct asked *)a)->rule, *y = ((const struct asked *)b)->rule;
-    if (x->pattern.nodes.count != y->pattern.nodes.count)
-        return x->pattern.nodes.count < y->pattern.nodes.count ? -1 : 1;
-    if (x->pattern.n_attribute_variables != y->pattern.n_attribute_variables)
-        return x->pattern.n_attribute_variables > y->pattern.n_attribute_variables ? -1 : 1;
-    return strcmp(x->name, y->name);
+    return rule_compare_sizes(((const struct asked *)a)->rule, ((const struct asked *)b)->rule);
 }
 
 static bool may_be_dropped(const struct deriving *d, const struct asked *a)

@@ -35,9 +35,8 @@ static bool names_axes(const struct pattern *p, uint32_t variable)
     static const enum attribute_role roles[] = {ROLE_AXIS, ROLE_AXES, ROLE_PERMUTATION};
     for (size_t n = 0; n < p->nodes.count; n++)
         for (size_t i = 0; i < sizeof roles / sizeof *roles; i++) {
-            int attribute = operator_find_role(p->nodes.items[n].op, roles[i]);
-            const struct attribute_pattern *value = attribute < 0 ? NULL : &p->nodes.items[n].attributes[attribute];
-            for (uint32_t j = 0; value && j < value->count; j++)
+            const struct attribute_pattern *value = pattern_node_attribute(&p->nodes.items[n], roles[i]);
+            for (uint32_t j = 0; j < value->count; j++)
                 if (value->terms[j]->kind == TERM_VARIABLE && value->terms[j]->value == (int64_t)variable)
                     return true;
         }
@@ -88,11 +87,6 @@ static struct shape_case *find_cases(struct finding *f, uint64_t group)
     return &f->cases[f->n_cases - 2];
 }
 
-static struct attribute_value copy_value(struct arena *a, const struct attribute_value *value)
-{
-    return (struct attribute_value){value->count, value->count ? arena_copy_array(a, value->ints, value->count) : NULL};
-}
-
 static void note_type(struct shape_case *c, uint32_t variable, const struct type *type)
 {
     c->has_type[variable] = type != NULL;
@@ -108,7 +102,7 @@ static void note_shapes(struct finding *f, struct shape_case *c, const struct in
             note_type(c, v, in->types[v]);
         for (uint32_t v = 0; v < in->equation->pattern->n_attribute_variables; v++)
             if (!attribute_value_equal(&c->attributes[v], &in->attributes[v]))
-                c->attributes[v] = copy_value(f->arena, &in->attributes[v]);
+                c->attributes[v] = attribute_value_copy(f->arena, &in->attributes[v]);
     }
 }
 
@@ -354,7 +348,7 @@ static void add_drawn(void *context, const struct instance *in)
         note_type(&c, v, in->types[v]);
     }
     for (uint32_t v = 0; v < d->rule->pattern.n_attribute_variables; v++)
-        c.attributes[v] = copy_value(&d->examples->arena, &in->attributes[v]);
+        c.attributes[v] = attribute_value_copy(&d->examples->arena, &in->attributes[v]);
     add_example(d->examples, d->rule, &c);
 }
 

@@ -369,14 +369,18 @@ static void drop_what_follows(struct selecting *s)
 
 // --- all of it -------------------------------------------------------------------------------------------------------
 
-static int compare_candidates(const void *a, const void *b)
+int rule_compare_sizes(const struct rule *x, const struct rule *y)
 {
-    const struct rule *x = ((const struct candidate *)a)->rule, *y = ((const struct candidate *)b)->rule;
     if (x->pattern.nodes.count != y->pattern.nodes.count)
         return x->pattern.nodes.count < y->pattern.nodes.count ? -1 : 1;
     if (x->pattern.n_attribute_variables != y->pattern.n_attribute_variables)
         return x->pattern.n_attribute_variables > y->pattern.n_attribute_variables ? -1 : 1;
     return strcmp(x->name, y->name);
+}
+
+static int compare_candidates(const void *a, const void *b)
+{
+    return rule_compare_sizes(((const struct candidate *)a)->rule, ((const struct candidate *)b)->rule);
 }
 
 void selection_make(struct selection *s, const struct rule_set *set)

@@ -45,4 +45,5 @@ struct selection {
 };
 void selection_make(struct selection *s, const struct rule_set *set);
 void selection_free(struct selection *s);
+int rule_compare_sizes(const struct rule *x, const struct rule *y);   // the smallest first, of these the most general
 #endif

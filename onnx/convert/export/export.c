@@ -5,6 +5,7 @@
 #include "core/text/error.h"
 #include "onnx/convert/export/exporter.h"
 #include "onnx/convert/importer.h"
+#include "operators/traits.h"
 
 #include <string.h>
 
@@ -12,16 +13,6 @@
 #define LARGEST_CONSTANT (INT64_C(1) << 30)
 
 // ---- what is there ----
-
-static void count_uses(struct exporter *x)
-{
-    const struct graph *g = x->graph;
-    for (node_id n = 0; n < g->nodes.count; n++)
-        for (uint32_t i = 0; x->live[n] && i < g->nodes.items[n].n_inputs; i++)
-            x->uses[graph_inputs(g, n)[i]]++;
-    for (size_t i = 0; i < g->outputs.count; i++)
-        x->uses[g->outputs.items[i]]++;
-}
 
 // What depends on symbols is no constant, though it may be made of weights alone: numbers repeated to a size.
 static bool varies(const struct exporter *x, const struct node *n)
@@ -189,15 +180,57 @@ static bool keep_original(struct exporter *x, node_id n)
     return true;
 }
 
+// A recurrence begins at zero, if nothing else is said.
+static bool is_initial_state(const struct onnx_node *n, uint32_t input)
+{
+    bool is_recurrence = onnx_string_is(&n->op_type, "LSTM") || onnx_string_is(&n->op_type, "GRU") ||
+                         onnx_string_is(&n->op_type, "RNN");
+    return is_recurrence && onnx_node_has_standard_domain(n) && (input == 5 || input == 6);
+}
+
+#define LARGEST_STATE (1 << 20)   // bytes
+#define LONGEST_CHAIN 8
+
+static bool is_zero_weight(const struct exporter *x, size_t index)
+{
+    const struct imported_weight *w = &x->model->weights.items[index];
+    size_t size = type_is_known(&w->type) ? type_bytes(&w->type) : SIZE_MAX;
+    const void *data;
+    struct error ignored;
+    if (size > LARGEST_STATE || !imported_weight_data(x->model, index, &data, &ignored))
+        return false;
+    for (size_t i = 0; i < size; i++)
+        if (((const uint8_t *)data)[i])
+            return false;
+    return true;
+}
+
+static bool is_zero(const struct exporter *x, tensor_id tensor, int longest)
+{
+    const struct node *n = graph_producer(x->graph, tensor);
+    if (n->op->id == OP_WEIGHT)
+        return is_zero_weight(x, (size_t)n->attributes[0].ints[0]);
+    if (longest == 0 || n->n_inputs == 0 || !operator_has(n->op, TRAIT_KEEPS_ZERO))
+        return false;
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (!is_zero(x, x->graph->edges.items[n->first_input + i], longest - 1))
+            return false;
+    return true;
+}
+
 static void keep_opaque(struct exporter *x, node_id n)
 {
     const struct node *node = &x->graph->nodes.items[n];
     const struct imported_opaque *o = opaque_of(x, node);
     const tensor_id *inputs = graph_inputs(x->graph, n), *imported = x->model->node_inputs[o->node];
     struct onnx_node *copy = copy_node(x, o->node);
-    for (uint32_t i = 0, next = 0; i < copy->inputs.count; i++)
-        if (imported[i] != NO_TENSOR)
-            set_name(&copy->inputs.items[i], name_of(x, inputs[next++]));
+    for (uint32_t i = 0, next = 0; i < copy->inputs.count; i++) {
+        if (imported[i] == NO_TENSOR)
+            continue;
+        bool is_left_out = is_initial_state(copy, i) && is_zero(x, inputs[next], LONGEST_CHAIN);
+        set_name(&copy->inputs.items[i], is_left_out ? "" : name_of(x, inputs[next]));
+        next++;
+    }
     name_outputs(x, copy, node);
 }
 
@@ -234,7 +267,7 @@ static bool write_node(struct exporter *x, node_id n)
         keep_opaque(x, n);
         return true;
     }
-    if (!is_divided_further(x, n) && keep_original(x, n))
+    if (!is_divided_further(x, n) && !is_biased_product(x, n) && keep_original(x, n))
         return true;
     return is_worth_computing(x, n) ? compute_constant(x, n) : make_nodes(x, n);
 }
@@ -280,7 +313,7 @@ static void begin(struct exporter *x)
     x->is_weight_wanted = arena_array(x->arena, bool, x->model->weights.count + 1);
     x->weight_names = arena_array(x->arena, const char *, x->model->weights.count + 1);
     graph_mark_live(g, x->live);
-    count_uses(x);
+    graph_count_reads(x->graph, x->live, x->uses);
     find_constants(x);
     collect_original_names(x);
     fix_names_of_leaves(x);

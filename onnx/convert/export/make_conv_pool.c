@@ -1,24 +1,60 @@
-// Convolutions, products and pooling as ONNX nodes. A convolution takes its bias back.
+// Convolutions, products and pooling as ONNX nodes. A convolution takes its bias back, and a product of matrices what
+// is added to it, as Gemm.
 #include "onnx/convert/export/making.h"
 
 #include "operators/activation.h"
 #include "operators/traits.h"
 
-// ---- a convolution takes its bias ----
+// ---- what takes a bias ----
 
-// The convolution among the inputs of an addition whose result nothing else reads.
-static bool find_biased_conv(const struct making *m, tensor_id *ret_conv, tensor_id *ret_bias)
+static bool multiplies(const struct operator* op)
+{
+    return op->id == OP_MATMUL;
+}
+
+// What such an operator makes among the inputs of an addition, for nothing else to read.
+static bool find_biased(const struct making *m, bool (*is_wanted)(const struct operator* op), tensor_id *ret_biased,
+                        tensor_id *ret_bias)
 {
     const struct graph *g = m->x->graph;
     for (int i = 0; i < 2; i++) {
         const struct node *n = graph_producer(g, m->inputs[i]);
-        if (!operator_convolves(n->op) || m->x->uses[m->inputs[i]] != 1)
+        if (!is_wanted(n->op) || m->x->uses[m->inputs[i]] != 1)
             continue;
-        *ret_conv = m->inputs[i];
+        *ret_biased = m->inputs[i];
         *ret_bias = behind_broadcast(g, m->inputs[1 - i]);
         return n->attributes[operator_find_role(n->op, ROLE_ACTIVATION)].ints[0] == ACTIVATION_NONE;
     }
     return false;
+}
+
+// A product of two matrices of numbers that Gemm is for everywhere.
+static bool find_biased_product(const struct making *m, tensor_id *ret_product, tensor_id *ret_bias)
+{
+    const struct graph *g = m->x->graph;
+    const struct type *z = output_type(m);
+    return z->rank == 2 && (z->dtype == DTYPE_F32 || z->dtype == DTYPE_F64) &&
+           find_biased(m, multiplies, ret_product, ret_bias) && graph_type(g, *ret_bias)->rank <= 2 &&
+           type_equal_shape(graph_type(g, *ret_product), z) &&
+           !m->x->is_constant[g->tensors.items[*ret_product].producer];
+}
+
+bool is_biased_product(struct exporter *x, node_id node)
+{
+    struct making m = {x, node, &x->graph->nodes.items[node], graph_inputs(x->graph, node), NULL};
+    tensor_id product, bias;
+    const struct imported_origin *origin =
+        imported_model_find_origin(x->model, x->graph->tensors.items[m.node->first_output].value);
+    bool is_sum = !origin || origin->node == NO_ORIGIN || onnx_string_is(&source_node(x, origin->node)->op_type, "Add");
+    return m.node->op->id == OP_EWADD && is_sum && !x->is_constant[node] && find_biased_product(&m, &product, &bias);
+}
+
+static void emit_product(const struct making *m, tensor_id product, tensor_id bias)
+{
+    const struct exporter *x = m->x;
+    const tensor_id *factors = graph_inputs(x->graph, x->graph->tensors.items[product].producer);
+    const char *names[3] = {name_of(m->x, factors[0]), name_of(m->x, factors[1]), name_of(m->x, bias)};
+    emit(m->x, "Gemm", 3, names, m->output);
 }
 
 // One number per channel and nothing else: (C, 1, 1) or (1, C, 1, 1) beside (N, C, H, W).
@@ -62,14 +98,19 @@ static struct onnx_node *emit_conv(const struct making *m, const struct node *co
 
 bool make_sum(struct making *m, const struct row *row)
 {
-    tensor_id conv = NO_TENSOR, bias = NO_TENSOR;
-    const struct type *image = output_type(m);
-    if (!find_biased_conv(m, &conv, &bias) || !varies_along_channels(graph_type(m->x->graph, bias), image) ||
+    tensor_id biased = NO_TENSOR, bias = NO_TENSOR;
+    const struct type *z = output_type(m);
+    if (find_biased_product(m, &biased, &bias)) {
+        emit_product(m, biased, bias);
+        return true;
+    }
+    if (!find_biased(m, operator_convolves, &biased, &bias) ||
+        !varies_along_channels(graph_type(m->x->graph, bias), z) ||
         !m->x->is_constant[m->x->graph->tensors.items[bias].producer])
         return make_elementwise(m, row);
-    const char *name = name_of_bias(m, bias, image->dim[1]);
+    const char *name = name_of_bias(m, bias, z->dim[1]);
     if (name)
-        emit_conv(m, graph_producer(m->x->graph, conv), name, m->output);
+        emit_conv(m, graph_producer(m->x->graph, biased), name, m->output);
     return name != NULL;
 }
 
@@ -102,6 +143,15 @@ static bool is_global(const struct making *m)
     return true;
 }
 
+static bool has_known_size(const struct making *m)
+{
+    const struct attribute_value *kernel = attribute_of(m, "kernel");
+    for (uint32_t i = 0; i < kernel->count; i++)
+        if (sizes_varies(&m->x->model->sizes, kernel->ints[i]))
+            return false;
+    return true;
+}
+
 static bool is_dilated(const struct making *m)
 {
     const struct attribute_value *dilation = attribute_of(m, "dilation");
@@ -119,6 +169,8 @@ bool make_pool(struct making *m, const struct row *row)
         emit_plain(m, is_average ? "GlobalAveragePool" : "GlobalMaxPool", inner);
         return finish_with_activation(m, inner);
     }
+    if (!has_known_size(m))
+        return cannot_export(m->x, "%s of windows whose size is not known", row->onnx);
     if (is_dilated(m) && opset_of(m) < (is_average ? 19 : 10))
         return cannot_export(m->x, "%s with dilation needs a newer operator set", row->onnx);
     struct onnx_node *n = emit_plain(m, row->onnx, inner);

@@ -21,23 +21,6 @@ bool make_fmod(struct making *m, const struct row *row)
 
 // ---- element-wise formulas ----
 
-// Real attributes have the same names in ONNX.
-bool make_curve(struct making *m, const struct row *row)
-{
-    struct onnx_node *n = emit_plain(m, row->onnx, m->output);
-    for (int i = 0; i < operator_n_attributes(m->node->op); i++)
-        set_float_attribute(m->x, n, m->node->op->attributes[i].name, real_from_bits(m->node->attributes[i].ints[0]));
-    return true;
-}
-
-bool make_gelu(struct making *m, const struct row *row)
-{
-    struct onnx_node *n = emit_plain(m, row->onnx, m->output);
-    if (int_of(m, "approximate"))
-        set_text_attribute(m->x, n, "approximate", "tanh");
-    return true;
-}
-
 bool make_silu(struct making *m, const struct row *row)
 {
     const char *x = input_name(m, 0), *gate = fresh_name(m->x, "sigmoid");

@@ -61,29 +61,13 @@ bool make_softmax(struct making *m, const struct row *row)
     return true;
 }
 
-bool make_last_axes_norm(struct making *m, const struct row *row)
+// Up to operator set 20 scale and bias are per group.
+bool make_group_normalization(struct making *m, const struct row *row)
 {
-    struct onnx_node *n = emit_plain(m, row->onnx, m->output);
-    set_int_attribute(m->x, n, "axis", int_of(m, "axis"));
-    set_float_attribute(m->x, n, "epsilon", real_of(m, "epsilon"));
-    return true;
-}
-
-bool make_channel_norm(struct making *m, const struct row *row)
-{
+    if (opset_of(m) < 21)
+        return cannot_export(m->x, "the operator %s needs operator set 21", m->node->op->name);
     struct onnx_node *n = emit_plain(m, row->onnx, m->output);
     set_float_attribute(m->x, n, "epsilon", real_of(m, "epsilon"));
-    if (m->node->op->id == OP_GROUPNORM)
-        set_int_attribute(m->x, n, "num_groups", int_of(m, "groups"));
-    return true;
-}
-
-bool make_local_response(struct making *m, const struct row *row)
-{
-    struct onnx_node *n = emit_plain(m, row->onnx, m->output);
-    set_float_attribute(m->x, n, "alpha", real_of(m, "alpha"));
-    set_float_attribute(m->x, n, "beta", real_of(m, "beta"));
-    set_float_attribute(m->x, n, "bias", real_of(m, "bias"));
-    set_int_attribute(m->x, n, "size", int_of(m, "size"));
+    set_int_attribute(m->x, n, "num_groups", int_of(m, "groups"));
     return true;
 }

@@ -1,22 +1,6 @@
 // Operators that move entries as ONNX nodes.
 #include "onnx/convert/export/making.h"
 
-bool make_with_axis(struct making *m, const struct row *row)
-{
-    const char **names = arena_array(m->x->arena, const char *, m->node->n_inputs + 1);
-    for (uint32_t i = 0; i < m->node->n_inputs; i++)
-        names[i] = input_name(m, i);
-    set_int_attribute(m->x, emit(m->x, row->onnx, m->node->n_inputs, names, m->output), "axis", int_of(m, "axis"));
-    return true;
-}
-
-bool make_transpose(struct making *m, const struct row *row)
-{
-    const struct attribute_value *perm = attribute_of(m, "perm");
-    set_ints_attribute(m->x, emit_plain(m, row->onnx, m->output), "perm", perm->count, perm->ints);
-    return true;
-}
-
 // A target shape with a zero keeps that dimension by being allowed to, or by the zero standing at its own place.
 bool make_reshape(struct making *m, const struct row *row)
 {
@@ -27,11 +11,12 @@ bool make_reshape(struct making *m, const struct row *row)
         has_zero |= shape->ints[i] == 0;
         is_at_place &= shape->ints[i] != 0 || (i < (uint32_t)x->rank && x->dim[i] == 0);
     }
-    if (has_zero && !is_at_place && opset_of(m) < 14)
+    bool allows_zero = has_zero && !is_at_place;
+    if (allows_zero && opset_of(m) < 14)
         return cannot_export(m->x, "a reshape to a shape with a zero needs operator set 14");
-    const char *names[2] = {input_name(m, 0), shape_of_reshape(m, shape->count, shape->ints)};
+    const char *names[2] = {input_name(m, 0), shape_of_reshape(m, shape->count, shape->ints, &allows_zero)};
     struct onnx_node *n = emit(m->x, row->onnx, 2, names, m->output);
-    if (has_zero && !is_at_place)
+    if (allows_zero)
         set_int_attribute(m->x, n, "allowzero", 1);
     return true;
 }
@@ -127,12 +112,6 @@ bool make_enlarge(struct making *m, const struct row *row)
     for (int i = 2; i < x->rank; i++)
         pads[i] = pads[x->rank + i] = (z->dim[i] - x->dim[i]) / 2;
     return emit_pad(m, 2 * (uint32_t)x->rank, pads, 0);
-}
-
-bool make_cast(struct making *m, const struct row *row)
-{
-    set_int_attribute(m->x, emit_plain(m, row->onnx, m->output), "to", dtype_to_onnx((enum dtype)int_of(m, "to")));
-    return true;
 }
 
 bool make_trilu(struct making *m, const struct row *row)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define OPSET_OF_SHAPE_RANGES 15
+#define OPSET_OF_ALLOWED_ZEROS 14
 
 static bool is_list_of_numbers(const struct exporter *x, uint32_t count, const int64_t *sizes)
 {
@@ -68,6 +69,13 @@ static const char *emit_sum(struct exporter *x, const struct size_factor *f)
     return sum;
 }
 
+static const char *emit_factor(struct exporter *x, uint32_t factor)
+{
+    const struct size_factor *f = &x->model->sizes.factors[factor];
+    const char *sum = factor < x->model->sizes.n_symbols ? emit_symbol(x, factor) : emit_sum(x, f);
+    return f->divisor == 1 ? sum : combined(x, "Div", sum, one_number(x, f->divisor));
+}
+
 static const char *emit_product(struct exporter *x, const struct size_form *form)
 {
     const struct sizes *s = &x->model->sizes;
@@ -94,7 +102,7 @@ static const char *emit_size(struct exporter *x, int64_t size)
         return one_number(x, size);
     if (n > 1 || form.constant != 1)
         return emit_product(x, &form);
-    return last < s->n_symbols ? emit_symbol(x, last) : emit_sum(x, &s->factors[last]);
+    return emit_factor(x, last);
 }
 
 // --- lists -----------------------------------------------------------------------------------------------------------
@@ -148,8 +156,18 @@ const char *list_of_sizes(const struct making *m, uint32_t count, const int64_t 
     return is_list_of_numbers(m->x, count, sizes) ? list_initializer(m, count, sizes) : made_list(m->x, count, sizes);
 }
 
+// A quotient that is nothing at the least sizes.
+static bool may_vanish(const struct sizes *s, int64_t size)
+{
+    int64_t least[MAX_SYMBOLS];
+    for (uint32_t i = 0; i < s->n_symbols; i++)
+        least[i] = sizes_round_up(s, i, 1);
+    return sizes_varies(s, size) && sizes_at(s, size, least) < 1;
+}
+
 // A dimension of the input at its own place is 0, and one more size is -1.
-const char *shape_of_reshape(const struct making *m, uint32_t count, const int64_t *sizes)
+// All are said where one may be nothing, which is not to be taken for its place.
+const char *shape_of_reshape(const struct making *m, uint32_t count, const int64_t *sizes, bool *ret_allows_zero)
 {
     const struct type *x = input_type(m, 0);
     int64_t list[MAX_RANK];
@@ -164,8 +182,9 @@ const char *shape_of_reshape(const struct making *m, uint32_t count, const int64
         bool is_inferred = varies && !is_kept && !has_inferred;
         list[i] = is_kept ? 0 : is_inferred ? -1 : sizes[i];
         has_inferred = has_inferred || is_inferred;
+        *ret_allows_zero |= opset_of(m) >= OPSET_OF_ALLOWED_ZEROS && may_vanish(&m->x->model->sizes, list[i]);
     }
-    return list_of_sizes(m, count, list);
+    return list_of_sizes(m, count, *ret_allows_zero ? sizes : list);
 }
 
 // A dimension that the input has is 1.

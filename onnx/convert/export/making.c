@@ -55,6 +55,40 @@ struct onnx_node *emit_plain(const struct making *m, const char *op_type, const 
     return emit(m->x, op_type, n, names, output);
 }
 
+static void copy_attribute(const struct making *m, struct onnx_node *n, int i)
+{
+    const struct attribute *a = &m->node->op->attributes[i];
+    const struct attribute_value *value = &m->node->attributes[i];
+    switch (a->kind) {
+    case ATTRIBUTE_INT:
+        set_int_attribute(m->x, n, a->name, value->ints[0]);
+        break;
+    case ATTRIBUTE_INTS:
+        set_ints_attribute(m->x, n, a->name, value->count, value->ints);
+        break;
+    case ATTRIBUTE_REAL:
+        set_float_attribute(m->x, n, a->name, real_from_bits(value->ints[0]));
+        break;
+    case ATTRIBUTE_DTYPE:
+        set_int_attribute(m->x, n, a->name, dtype_to_onnx((enum dtype)value->ints[0]));
+        break;
+    case ATTRIBUTE_CHOICE:
+        if (value->ints[0] != a->standard)
+            set_text_attribute(m->x, n, a->name, a->choices[value->ints[0]]);
+        break;
+    case ATTRIBUTE_NONE:
+        break;
+    }
+}
+
+bool make_plain(struct making *m, const struct row *row)
+{
+    struct onnx_node *n = emit_plain(m, row->onnx, m->output);
+    for (int i = 0; i < operator_n_attributes(m->node->op); i++)
+        copy_attribute(m, n, i);
+    return true;
+}
+
 // ---- activations ----
 
 static bool has_relu(const struct making *m)

@@ -1,4 +1,4 @@
-// Making ONNX nodes of one node of the graph. Private to onnx; the table is in export_rows.c.
+// Making ONNX nodes of one node of the graph. Private to onnx.
 #ifndef ONNX_CONVERT_EXPORT_MAKING_H
 #define ONNX_CONVERT_EXPORT_MAKING_H
 #include "onnx/convert/export/exporter.h"
@@ -27,7 +27,7 @@ const char *list_initializer(const struct making *m, uint32_t count, const int64
 // The same of sizes, which may depend on symbols: then it is what nodes make (make_sizes.c). For a reshape of the first
 // input, or an expansion of it, sizes that follow from it are left to ONNX.
 const char *list_of_sizes(const struct making *m, uint32_t count, const int64_t *sizes);
-const char *shape_of_reshape(const struct making *m, uint32_t count, const int64_t *sizes);
+const char *shape_of_reshape(const struct making *m, uint32_t count, const int64_t *sizes, bool *ret_allows_zero);
 const char *shape_of_expansion(const struct making *m, uint32_t count, const int64_t *sizes);
 
 // A node that reads all inputs of the operator; one that reads them with broadcasts left away where ONNX makes them.
@@ -39,33 +39,9 @@ tensor_id behind_broadcast(const struct graph *g, tensor_id tensor);   // itself
 const char *inner_output(const struct making *m);
 bool finish_with_activation(const struct making *m, const char *inner);
 
-bool make_arg_reduce(struct making *m, const struct row *row);
-bool make_broadcast(struct making *m, const struct row *row);
-bool make_cast(struct making *m, const struct row *row);
-bool make_channel_norm(struct making *m, const struct row *row);
-bool make_clip(struct making *m, const struct row *row);
-bool make_conv(struct making *m, const struct row *row);
-bool make_concat(struct making *m, const struct row *row);
-bool make_cumulative_sum(struct making *m, const struct row *row);
-bool make_curve(struct making *m, const struct row *row);
-bool make_elementwise(struct making *m, const struct row *row);
-bool make_enlarge(struct making *m, const struct row *row);
-bool make_fmod(struct making *m, const struct row *row);
-bool make_gelu(struct making *m, const struct row *row);
-bool make_last_axes_norm(struct making *m, const struct row *row);
-bool make_local_response(struct making *m, const struct row *row);
-bool make_matmul(struct making *m, const struct row *row);
-bool make_one_hot(struct making *m, const struct row *row);
-bool make_pad(struct making *m, const struct row *row);
-bool make_pool(struct making *m, const struct row *row);
-bool make_reduce(struct making *m, const struct row *row);
-bool make_reshape(struct making *m, const struct row *row);
-bool make_silu(struct making *m, const struct row *row);
-bool make_slice(struct making *m, const struct row *row);
-bool make_softmax(struct making *m, const struct row *row);
-bool make_split(struct making *m, const struct row *row);
-bool make_sum(struct making *m, const struct row *row);
-bool make_transpose(struct making *m, const struct row *row);
-bool make_trilu(struct making *m, const struct row *row);
-bool make_with_axis(struct making *m, const struct row *row);
+// The functions make_... that operators.def names.
+#define ONNX_OPERATOR(name, first, last, import, op, export)                                                           \
+    bool make_##export(struct making *m, const struct row *row);
+#define EXPORTED_OPERATOR(op, name, first, export) bool make_##export(struct making *m, const struct row *row);
+#include "onnx/convert/operators/operators.def"
 #endif

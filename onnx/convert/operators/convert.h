@@ -22,6 +22,7 @@ struct conversion {
     uint32_t n_outputs;
     int parameter;              // of the row: often the operator
     bool is_rewritten;          // see keep_rewritten
+    bool is_unfit;              // its operands have shapes that do not go together
     struct type *known_types;   // of the outputs of a node that is kept; NULL: what it computes was not understood
     char reason[240];
 };
@@ -34,7 +35,7 @@ enum keeping {
     KEPT,          // of constants, too: runtimes look for it behind quantized weights
     KEPT_UNREAD,   // of constants, too: what it computes is long, and opaque_types.c types it
 };
-// One row of the table of ONNX operators (converters.def).
+// One row of the table of ONNX operators (operators.def), as import sees it.
 struct converter {
     const char *name;
     int64_t first_opset, last_opset;   // of the versions whose meaning the function knows

@@ -1,6 +1,6 @@
 // Convolution and pooling. Pads become numbers here: SAME_UPPER, SAME_LOWER, VALID and rounding up are resolved for the
 // actual sizes.
-#include "onnx/convert/operators/convert.h"
+#include "onnx/convert/importer.h"
 #include "onnx/convert/operators/converters.h"
 
 struct windows {
@@ -36,10 +36,23 @@ static bool pad_to_same(struct conversion *c, struct windows *w, const struct ty
     return true;
 }
 
+// For all sizes: as many entries more as the last stride may need. No window begins in them if they are fewer than its
+// own, and runtimes take no more.
+static bool pad_for_any_size(struct conversion *c, struct windows *w, int a)
+{
+    int64_t *end = &w->pad[w->n + a];
+    if (!w->is_pool || !axis_varies(c, input_of(c, 0), 2 + a) || w->kernel[a] < *end + w->stride[a])
+        return false;
+    *end += w->stride[a] - 1;
+    return true;
+}
+
 // ceil_mode: the end pad that makes exactly the windows that begin inside of the image or its begin pad.
-static void pad_to_round_up(struct windows *w, const struct type *x)
+static bool pad_to_round_up(struct conversion *c, struct windows *w, const struct type *x)
 {
     for (int a = 0; a < w->n; a++) {
+        if (pad_for_any_size(c, w, a))
+            continue;
         int64_t room = x->dim[2 + a] + w->pad[a] + w->pad[w->n + a] - reach(w, a);
         if (room < 0)
             continue;
@@ -47,7 +60,10 @@ static void pad_to_round_up(struct windows *w, const struct type *x)
         if ((places - 1) * w->stride[a] >= x->dim[2 + a] + w->pad[a])
             places--;
         w->pad[w->n + a] = (places - 1) * w->stride[a] + reach(w, a) - x->dim[2 + a] - w->pad[a];
+        if (w->pad[w->n + a] >= w->kernel[a])
+            return cannot(c, "a pad would have as many entries as a window");
     }
+    return true;
 }
 
 static bool resolve_pads(struct conversion *c, const struct type *x, struct windows *w)
@@ -62,8 +78,15 @@ static bool resolve_pads(struct conversion *c, const struct type *x, struct wind
         return cannot(c, "auto_pad is none of its values");
     for (int i = 0; is_valid && i < 2 * w->n; i++)
         w->pad[i] = 0;
-    if (w->rounds_up)
-        pad_to_round_up(w, x);
+    return !w->rounds_up || pad_to_round_up(c, w, x);
+}
+
+// The standard lets a window that is larger than its image have no place; runtimes fail, or give it one.
+static bool fit_image(const struct windows *w, const struct type *x)
+{
+    for (int a = 0; a < w->n; a++)
+        if (x->dim[2 + a] + w->pad[a] + w->pad[w->n + a] < reach(w, a))
+            return false;
     return true;
 }
 
@@ -83,6 +106,7 @@ static bool read_windows(struct conversion *c, const struct type *x, const int64
             return cannot(c, "a window's size, stride or dilation is out of range");
     if (!resolve_pads(c, x, &w))
         return false;
+    c->is_unfit |= !fit_image(&w, x);
     *ret_windows = w;
     return true;
 }

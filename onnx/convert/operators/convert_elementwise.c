@@ -6,33 +6,45 @@
 
 #include <math.h>
 
-bool convert_unary(struct conversion *c)
+// ONNX's text for one of the operator's choices.
+static bool take_choice(struct conversion *c, struct application *a, const struct attribute *attribute)
 {
-    return has_known_inputs(c, 1) && give(c, 0, unary(c, (enum operator_id)c->parameter, input_of(c, 0)));
+    const char *standard = attribute->choices[attribute->standard];
+    for (int i = 0; attribute->choices[i]; i++)
+        if (text_attribute_is(c, attribute->name, attribute->choices[i], standard)) {
+            set_int(c, a, attribute->name, i);
+            return true;
+        }
+    return cannot(c, "its %s is not known", attribute->name);
 }
 
-// Operators with real attributes of the same names and standard values as ONNX has.
-bool convert_curve(struct conversion *c)
+static bool take_attribute(struct conversion *c, struct application *a, const struct attribute *attribute)
 {
-    if (!has_known_inputs(c, 1))
-        return false;
+    int axis;
+    if (attribute->kind == ATTRIBUTE_CHOICE)
+        return take_choice(c, a, attribute);
+    if (attribute->role == ROLE_AXIS) {
+        if (!normalize_axis(c, int_attribute(c, attribute->name, 0), type_of(c, input_of(c, 0))->rank, &axis))
+            return false;
+        set_int(c, a, attribute->name, axis);
+    } else if (attribute->kind == ATTRIBUTE_REAL && has_attribute(c, attribute->name))
+        set_real(c, a, attribute->name, float_attribute(c, attribute->name, 0));
+    else if (attribute->kind == ATTRIBUTE_INT && has_attribute(c, attribute->name))
+        set_int(c, a, attribute->name, int_attribute(c, attribute->name, 0));
+    return true;
+}
+
+// Attributes have the same names and standard values as in ONNX.
+bool convert_plain(struct conversion *c)
+{
     struct application a = application_of(c, (enum operator_id)c->parameter);
-    for (int i = 0; i < operator_n_attributes(a.op); i++)
-        if (has_attribute(c, a.op->attributes[i].name))
-            set_real(c, &a, a.op->attributes[i].name, float_attribute(c, a.op->attributes[i].name, 0));
-    return give(c, 0, apply1(c, &a, input_of(c, 0)));
-}
-
-bool convert_gelu(struct conversion *c)
-{
-    if (!has_known_inputs(c, 1))
+    uint32_t n = (uint32_t)a.op->min_inputs;
+    if (!has_known_inputs(c, n))
         return false;
-    struct application a = application_of(c, OP_GELU);
-    bool is_tanh = text_attribute_is(c, "approximate", "tanh", "none");
-    if (!is_tanh && !text_attribute_is(c, "approximate", "none", "none"))
-        return cannot(c, "an approximation that is not known");
-    set_int(c, &a, "approximate", is_tanh);
-    return give(c, 0, apply1(c, &a, input_of(c, 0)));
+    for (int i = 0; i < operator_n_attributes(a.op); i++)
+        if (!take_attribute(c, &a, &a.op->attributes[i]))
+            return false;
+    return give(c, 0, apply(c, &a, n, c->inputs));
 }
 
 bool convert_swish(struct conversion *c)

@@ -9,6 +9,7 @@
 #include "onnx/convert/operators/converters.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 // ---- scales and zero points ----
 
@@ -107,9 +108,26 @@ static tensor_id divided(struct conversion *c, tensor_id x, tensor_id scale, int
     return all == NO_TENSOR ? NO_TENSOR : binary(c, OP_DIV, x, all);
 }
 
+// What a runtime makes of no number, as an integer, is its own affair: constants among which there is one, or that are
+// divided by zero, are not computed.
+static bool is_finite_constant(struct conversion *c, tensor_id x, bool is_divisor)
+{
+    const double *values;
+    uint32_t count;
+    if (!is_weight(c, x) || !folding_has_room(c->importer, type_elements(type_of(c, x))))
+        return true;
+    if (!constant_reals(c, x, SIZE_MAX, &values, &count))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (!isfinite(values[i]) || (is_divisor && values[i] == 0))
+            return cannot(c, "it quantizes constants that are no finite numbers");
+    return true;
+}
+
 bool convert_quantize_linear(struct conversion *c)
 {
-    if (!has_known_inputs(c, 2))
+    if (!has_known_inputs(c, 2) || !is_finite_constant(c, input_of(c, 0), false) ||
+        !is_finite_constant(c, input_of(c, 1), true))
         return false;
     int64_t axis = int_attribute(c, "axis", 1);
     tensor_id zero = input_of(c, 2);
@@ -148,6 +166,8 @@ bool convert_dynamic_quantize_linear(struct conversion *c)
     int64_t n = type_elements(type_of(c, x));
     if (type_of(c, x)->dtype != DTYPE_F32 || n == 0)
         return cannot(c, "it has no values of type f32");
+    if (!is_finite_constant(c, x, false))
+        return false;
     tensor_id flat = reshape_to(c, x, 1, &n);
     tensor_id high = binary(c, OP_MAX, extreme_of(c, OP_REDUCEMAX, flat), zero);
     tensor_id low = binary(c, OP_MIN, extreme_of(c, OP_REDUCEMIN, flat), zero);

@@ -63,40 +63,37 @@ bool convert_reduce(struct conversion *c)
            give(c, 0, reduce_by(c, (enum operator_id)c->parameter, input_of(c, 0), &axes, keeps));
 }
 
-bool convert_reduce_l1(struct conversion *c)
+// A sum of what `before` makes of the entries, and what `after` makes of it; squares are products.
+static bool give_sum_of(struct conversion *c, enum operator_id before, enum operator_id after)
 {
     struct axes axes;
     bool keeps;
-    return begin_reduction(c, &axes, &keeps) &&
-           give(c, 0, reduce_by(c, OP_REDUCESUM, unary(c, OP_ABS, input_of(c, 0)), &axes, keeps));
+    if (!begin_reduction(c, &axes, &keeps))
+        return false;
+    tensor_id x = input_of(c, 0);
+    x = before == OP_EWMUL ? binary(c, before, x, x) : before == OP_COUNT ? x : unary(c, before, x);
+    tensor_id sum = reduce_by(c, OP_REDUCESUM, x, &axes, keeps);
+    return give(c, 0, after == OP_COUNT ? sum : unary(c, after, sum));
 }
 
-static tensor_id sum_of_squares(struct conversion *c, const struct axes *axes, bool keeps)
+bool convert_reduce_l1(struct conversion *c)
 {
-    tensor_id x = input_of(c, 0);
-    return reduce_by(c, OP_REDUCESUM, binary(c, OP_EWMUL, x, x), axes, keeps);
+    return give_sum_of(c, OP_ABS, OP_COUNT);
 }
 
 bool convert_reduce_sum_square(struct conversion *c)
 {
-    struct axes axes;
-    bool keeps;
-    return begin_reduction(c, &axes, &keeps) && give(c, 0, sum_of_squares(c, &axes, keeps));
+    return give_sum_of(c, OP_EWMUL, OP_COUNT);
 }
 
 bool convert_reduce_l2(struct conversion *c)
 {
-    struct axes axes;
-    bool keeps;
-    return begin_reduction(c, &axes, &keeps) && give(c, 0, unary(c, OP_SQRT, sum_of_squares(c, &axes, keeps)));
+    return give_sum_of(c, OP_EWMUL, OP_SQRT);
 }
 
 bool convert_reduce_log_sum(struct conversion *c)
 {
-    struct axes axes;
-    bool keeps;
-    return begin_reduction(c, &axes, &keeps) &&
-           give(c, 0, unary(c, OP_LOG, reduce_by(c, OP_REDUCESUM, input_of(c, 0), &axes, keeps)));
+    return give_sum_of(c, OP_COUNT, OP_LOG);
 }
 
 // log(sum(exp(x))) = m + log(sum(exp(x - m))), m the maximum.
@@ -394,15 +391,6 @@ bool convert_layer_normalization(struct conversion *c)
     return give(c, 0, apply(c, &a, n, inputs)) && give_statistics(c, input_of(c, 0), axis, epsilon);
 }
 
-bool convert_instance_normalization(struct conversion *c)
-{
-    if (!has_known_inputs(c, 3))
-        return false;
-    struct application a = application_of(c, OP_INSTANCENORM);
-    set_real(c, &a, "epsilon", float_attribute(c, "epsilon", 1e-5));
-    return give(c, 0, apply(c, &a, 3, c->inputs));
-}
-
 // Up to operator set 20 scale and bias are per group, later per channel.
 static tensor_id per_channel(struct conversion *c, tensor_id vector, int64_t groups, int64_t channels)
 {
@@ -425,16 +413,4 @@ bool convert_group_normalization(struct conversion *c)
     tensor_id inputs[3] = {input_of(c, 0), per_channel(c, input_of(c, 1), groups, channels),
                            per_channel(c, input_of(c, 2), groups, channels)};
     return give(c, 0, apply(c, &a, 3, inputs));
-}
-
-bool convert_local_response(struct conversion *c)
-{
-    if (!has_known_inputs(c, 1))
-        return false;
-    struct application a = application_of(c, OP_LRN);
-    set_int(c, &a, "size", int_attribute(c, "size", 1));
-    set_real(c, &a, "alpha", float_attribute(c, "alpha", 1e-4));
-    set_real(c, &a, "beta", float_attribute(c, "beta", 0.75));
-    set_real(c, &a, "bias", float_attribute(c, "bias", 1));
-    return give(c, 0, apply1(c, &a, input_of(c, 0)));
 }

@@ -205,6 +205,20 @@ bool convert_tile(struct conversion *c)
 
 // ---- joining and cutting ----
 
+// What has no entries is left out by runtimes, whatever its shape.
+static bool fit_beside_axis(const struct conversion *c, int axis)
+{
+    const struct type *first = type_of(c, input_of(c, 0));
+    for (uint32_t i = 1; i < c->n_inputs; i++) {
+        const struct type *t = type_of(c, input_of(c, i));
+        bool has_entries = type_elements(t) > 0 && type_elements(first) > 0 && t->rank == first->rank;
+        for (int k = 0; has_entries && k < t->rank; k++)
+            if (k != axis && t->dim[k] != first->dim[k])
+                return false;
+    }
+    return true;
+}
+
 bool convert_concat(struct conversion *c)
 {
     int axis;
@@ -213,6 +227,7 @@ bool convert_concat(struct conversion *c)
         return cannot(c, "it joins nothing");
     if (c->n_inputs == 1)
         return give(c, 0, input_of(c, 0));
+    c->is_unfit |= !fit_beside_axis(c, axis);
     struct application a = application_of(c, OP_CONCAT);
     set_int(c, &a, "axis", axis);
     return give(c, 0, apply(c, &a, c->n_inputs, c->inputs));
@@ -497,17 +512,6 @@ bool convert_space_to_depth(struct conversion *c)
 }
 
 // ---- chosen by data ----
-
-bool convert_gather(struct conversion *c)
-{
-    int axis;
-    if (!has_known_inputs(c, 2) ||
-        !normalize_axis(c, int_attribute(c, "axis", 0), type_of(c, input_of(c, 0))->rank, &axis))
-        return false;
-    struct application a = application_of(c, (enum operator_id)c->parameter);
-    set_int(c, &a, "axis", axis);
-    return give(c, 0, apply2(c, &a, input_of(c, 0), input_of(c, 1)));
-}
 
 bool convert_one_hot(struct conversion *c)
 {

@@ -1,19 +1,18 @@
-// The table of converters, found by name.
+// Import's side of the table of ONNX operators, found by name.
 #include "onnx/convert/operators/converters.h"
 #include "onnx/convert/operators/convert.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// Sorted by name, as strcmp sorts.
 static const struct converter converters[] = {
-#define CONVERTER(name, first, last, function, parameter)                                                              \
-    {name, first, last, convert_##function, parameter, CONVERTED, NULL},
-#define KEPT_CONVERTER(name, first, last, function, keeping, reason)                                                   \
-    {name, first, last, convert_##function, 0, keeping, reason},
-#include "onnx/convert/operators/converters.def"
-#undef KEPT_CONVERTER
-#undef CONVERTER
+#define ONNX_OPERATOR(name, first, last, import, op, export)                                                           \
+    {name, first, last, convert_##import, OP_##op, CONVERTED, NULL},
+#define IMPORTED_OPERATOR(name, first, last, import, parameter)                                                        \
+    {name, first, last, convert_##import, parameter, CONVERTED, NULL},
+#define KEPT_OPERATOR(name, first, last, import, keeping, reason)                                                      \
+    {name, first, last, convert_##import, 0, keeping, reason},
+#include "onnx/convert/operators/operators.def"
 };
 
 static int compare_name(const void *name, const void *row)

@@ -37,13 +37,19 @@ struct search {
     struct progress progress;
 };
 
+// What is ill-typed takes next to no time.
+static uint64_t n_typed_matches(const struct search_statistics *s)
+{
+    return s->matches > s->ill_typed ? s->matches - s->ill_typed : 0;
+}
+
 // By graphs expanded, by matches, and by what it takes to price these: where each graph has many, or their
 // neighbourhoods are large, it takes fewer of them to see that nothing comes.
 static bool is_out_of_patience(const struct search *s)
 {
     uint64_t patience = (uint64_t)s->options->patience;
     return patience && (s->result->statistics.expanded >= s->adopted_at + patience ||
-                        s->result->statistics.matches >= s->matches_then + MATCHES_PER_GRAPH * patience ||
+                        n_typed_matches(&s->result->statistics) >= s->matches_then + MATCHES_PER_GRAPH * patience ||
                         s->whole.pricer.work >= s->work_then + WORDS_PER_GRAPH * patience);
 }
 
@@ -73,7 +79,7 @@ static void note_better(struct search *s)
         return;
     s->seconds_then = s->whole.seconds;
     s->adopted_at = s->result->statistics.expanded;
-    s->matches_then = s->result->statistics.matches;
+    s->matches_then = n_typed_matches(&s->result->statistics);
     s->work_then = s->whole.pricer.work;
 }
 

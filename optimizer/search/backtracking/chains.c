@@ -10,6 +10,7 @@
 // In place of a proposal's number:
 #define WIDE_EXPANSION UINT32_MAX
 #define WAITING_END (UINT32_MAX - 1)
+#define WAITING_EXPANSION (UINT32_MAX - 2)
 
 void chains_init(struct chains *c, struct whole *w)
 {
@@ -44,8 +45,7 @@ static void queue_match(struct chains *c, const struct match *m, double change)
 static void take_priced(void *context, const struct match *m, size_t tag, enum outcome outcome, double change)
 {
     struct chains *c = context;
-    c->w->result->statistics.ill_typed += outcome == OUTCOME_ILL_TYPED;
-    c->w->result->statistics.cyclic += outcome == OUTCOME_CYCLIC;
+    whole_count_outcome(c->w, outcome);
     if (outcome == OUTCOME_PRICED)
         queue_match(c, m, change);
 }
@@ -101,8 +101,7 @@ size_t chains_begin(struct chains *c)
     for (size_t i = 0; i < w->proposals.count; i++)
         if (w->proposals.items[i].tried == NOT_TRIED && isfinite(w->proposals.items[i].change))
             vec_push(&untried, &w->proposals.items[i]);
-    if (untried.count)
-        vec_sort(&untried, compare_changes);
+    vec_sort(&untried, compare_changes);
     size_t n = untried.count < left ? untried.count : left;
     for (size_t i = 0; i < n; i++) {
         const struct proposal *p = untried.items[i];
@@ -166,14 +165,30 @@ void chains_reduce(struct chains *c)
 
 // --- a step ----------------------------------------------------------------------------------------------------------
 
-// Later, when chains of close matches did not come to anything: the matches that are touched widely.
+// For later: what is to be done with a state that was made, in place of a proposal's number.
+static void queue_state(struct chains *c, uint32_t id, uint32_t task, double rank)
+{
+    const struct state *s = &c->space.states.items[id];
+    queue_push(&c->queue, &(struct candidate){.seconds = rank,
+                                              .change = s->change,
+                                              .least = s->least,
+                                              .parent = id,
+                                              .proposal = task,
+                                              .match = s->match});
+}
+
+// When chains of close matches did not come to anything: the matches that are touched widely.
 static void queue_wide_expansion(struct chains *c, uint32_t id)
 {
     const struct state *s = &c->space.states.items[id];
-    double rank = s->change - s->credit + (s->depth + WIDE_STEPS) * c->step_price;
-    queue_push(&c->queue,
-               &(struct candidate){
-                   .seconds = rank, .change = s->change, .parent = id, .proposal = WIDE_EXPANSION, .match = s->match});
+    queue_state(c, id, WIDE_EXPANSION, s->change - s->credit + (s->depth + WIDE_STEPS) * c->step_price);
+}
+
+static void expand_closely(struct chains *c, uint32_t id)
+{
+    c->w->result->statistics.expanded++;
+    expand(c, id, TOUCH_CLOSE);
+    queue_wide_expansion(c, id);
 }
 
 // Counts as an expansion when there was something.
@@ -228,17 +243,19 @@ static bool has_to_wait(struct chains *c, uint32_t id)
     return s->promise <= parent->promise;
 }
 
+// Most of what follows a step with a promise adds nothing to it, and has got its rank from it: so it waits behind what
+// keeps the promise.
+static void queue_expansion(struct chains *c, uint32_t id)
+{
+    const struct state *s = &c->space.states.items[id];
+    queue_state(c, id, WAITING_EXPANSION, s->change + s->depth * c->step_price);
+}
+
 // Ranked like what is next of the parent, without its promise.
 static void queue_end(struct chains *c, uint32_t id)
 {
     const struct state *s = &c->space.states.items[id];
-    double rank = s->change + (s->depth - 1 + WIDE_STEPS) * c->step_price;
-    queue_push(&c->queue, &(struct candidate){.seconds = rank,
-                                              .change = s->change,
-                                              .least = s->least,
-                                              .parent = id,
-                                              .proposal = WAITING_END,
-                                              .match = s->match});
+    queue_state(c, id, WAITING_END, s->change + (s->depth - 1 + WIDE_STEPS) * c->step_price);
 }
 
 // The region is priced in its new state: sums of estimates drift. One step changes what its match does. What seems to
@@ -254,7 +271,6 @@ static bool try_state(struct chains *c, uint32_t parent, const struct candidate 
         c->w->result->statistics.duplicates++;
         return false;
     }
-    c->w->result->statistics.expanded++;
     c->space.states.items[id].is_expanded = true;
     c->space.states.items[id].least = next->least;
     if (c->space.states.items[parent].parent == NO_STATE)
@@ -266,11 +282,14 @@ static bool try_state(struct chains *c, uint32_t parent, const struct candidate 
     }
     if (change < -next->least && apply_if_better(c, id, next->least, ret_movement))
         return true;
-    if (whole_is_within_alpha(c->w, change)) {
-        note_promise(c, id);
-        expand(c, id, TOUCH_CLOSE);
-        queue_wide_expansion(c, id);
-    }
+    if (!whole_is_within_alpha(c->w, change))
+        return false;
+    note_promise(c, id);
+    bool has_promise = c->space.states.items[parent].credit > 0;
+    if (has_promise && c->space.states.items[id].credit == 0)
+        queue_expansion(c, id);
+    else
+        expand_closely(c, id);
     return false;
 }
 
@@ -297,6 +316,8 @@ bool chains_step(struct chains *c, bool *ret_is_adopted, struct movement *ret_mo
         *ret_is_adopted = try_beginning(c, next, ret_movement);
     else if (is_still_of_use(c, next) && next->proposal == WIDE_EXPANSION)
         expand_widely(c, next->parent);
+    else if (is_still_of_use(c, next) && next->proposal == WAITING_EXPANSION)
+        expand_closely(c, next->parent);
     else if (is_still_of_use(c, next) && next->proposal == WAITING_END)
         *ret_is_adopted = apply_if_better(c, next->parent, next->least, ret_movement);
     else if (is_still_of_use(c, next))

@@ -30,8 +30,7 @@ static void choose_apart(struct whole *w, proposal_list *ret_chosen)
     for (size_t i = 0; i < w->proposals.count; i++)
         if (proposal_is_improving(&w->proposals.items[i]))
             vec_push(ret_chosen, &w->proposals.items[i]);
-    if (ret_chosen->count)
-        vec_sort(ret_chosen, compare_pointed_proposals);
+    vec_sort(ret_chosen, compare_pointed_proposals);
     for (size_t i = 0; i < ret_chosen->count; i++)
         if (whole_allows(w, &ret_chosen->items[i]->match, &w->graph) &&
             claim_nodes(claimed, &ret_chosen->items[i]->match))

@@ -83,6 +83,7 @@ void proposal_set_change(const struct whole *w, struct proposal *p, double chang
 // The better one first. Of equal ones, that on earlier tensors: so a commutative match is taken in the same order
 // wherever it reads the same tensors, and what it makes of them is shared.
 int proposal_compare(const struct proposal *x, const struct proposal *y);
+void whole_count_outcome(struct whole *w, enum outcome outcome);
 // May this match of `g` be made? A rule that validation refutes is disabled.
 bool whole_allows(struct whole *w, const struct match *m, const struct graph *g);
 uint64_t whole_work(const struct whole *w);         // done so far

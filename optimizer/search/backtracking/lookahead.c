@@ -1,25 +1,28 @@
 // What a state may still gain: a tensor that some of its readers were led away from is one step nearer to being of no
 // use, and when the last one leaves, what its operator costs is gained. None of the steps on the way gains anything, so
-// without this the search would have to stumble over all of them in a row.
+// without this the search would have to stumble over all of them in a row. Of several such tensors the one of most
+// worth counts: a chain that begins with another one is no nearer to the end.
 #include "optimizer/search/backtracking/states.h"
 
 #include "optimizer/search/repeated_weight.h"
 #include <math.h>
 
-// The node alone, reading inputs, or weights where it reads weights.
-static double seconds_of_node(struct whole *w, const struct graph *region, node_id n)
+// The node alone, reading inputs, or weights where it reads weights. What is known before the graph runs costs nothing.
+static double seconds_of_node(struct whole *w, const struct graph *region, node_id n, const bool *is_weight)
 {
     const struct node *node = &region->nodes.items[n];
     struct arena arena;
     struct graph alone;
+    if (is_weight[n])
+        return 0;
     arena_init(&arena);
     graph_init(&alone, &arena);
     tensor_id *inputs = arena_array(&arena, tensor_id, node->n_inputs + 1);
     for (uint32_t i = 0; i < node->n_inputs; i++) {
         tensor_id t = graph_inputs(region, n)[i];
-        bool is_weight = graph_producer(region, t)->op->id == OP_WEIGHT;
-        int64_t number = repeated_weight_index(t, is_weight ? tensor_repeated_axes(region, t) : 0);
-        inputs[i] = graph_add_leaf(&alone, operators[is_weight ? OP_WEIGHT : OP_INPUT], number, graph_type(region, t));
+        bool is_known = is_weight[region->tensors.items[t].producer];
+        int64_t number = repeated_weight_index(t, is_known ? tensor_repeated_axes(region, t) : 0);
+        inputs[i] = graph_add_leaf(&alone, operators[is_known ? OP_WEIGHT : OP_INPUT], number, graph_type(region, t));
     }
     graph_add_output(&alone, graph_output_of(&alone, graph_add_copy(&alone, region, n, inputs), 0));
     double seconds = w->cost->graph_seconds(w->cost->context, &alone);
@@ -30,10 +33,15 @@ static double seconds_of_node(struct whole *w, const struct graph *region, node_
 
 static double known_seconds_of_node(struct whole *w, struct region_kind *k, const struct graph *region, node_id n)
 {
-    while (k->node_seconds.count < region->nodes.count)
-        vec_push(&k->node_seconds, NAN);
-    if (isnan(k->node_seconds.items[n]))
-        k->node_seconds.items[n] = seconds_of_node(w, region, n);
+    if (k->node_seconds.count == 0)
+        for (size_t i = 0; i < region->nodes.count; i++)
+            vec_push(&k->node_seconds, NAN);
+    if (isnan(k->node_seconds.items[n])) {
+        bool *is_weight = mem_new_array(bool, region->nodes.count + 1);
+        match_mark_weights(region, is_weight);
+        k->node_seconds.items[n] = seconds_of_node(w, region, n, is_weight);
+        mem_free_array(is_weight, region->nodes.count + 1);
+    }
     return k->node_seconds.items[n];
 }
 
@@ -41,10 +49,7 @@ static double known_seconds_of_node(struct whole *w, struct region_kind *k, cons
 static uint32_t *count_readers(const struct graph *g)
 {
     uint32_t *counts = mem_alloc_zero((g->tensors.count + 1) * sizeof *counts);
-    for (size_t i = 0; i < g->edges.count; i++)
-        counts[g->edges.items[i]]++;
-    for (size_t i = 0; i < g->outputs.count; i++)
-        counts[g->outputs.items[i]]++;
+    graph_count_reads(g, NULL, counts);
     return counts;
 }
 
@@ -72,7 +77,7 @@ double space_promise_of(struct state_space *space, uint32_t id)
         tensor_id t = node->first_output;
         if (node->n_outputs != 1 || !node->op->define || left[t] == 0 || left[t] >= before[t])
             continue;
-        promise += known_seconds_of_node(space->w, k, region, n) * (before[t] - left[t]) / before[t];
+        promise = fmax(promise, known_seconds_of_node(space->w, k, region, n) * (before[t] - left[t]) / before[t]);
     }
     mem_free(before, (region->tensors.count + 1) * sizeof *before);
     mem_free(left, (region->tensors.count + 1) * sizeof *left);

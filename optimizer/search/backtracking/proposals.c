@@ -99,7 +99,7 @@ static void propose(struct whole *w, const struct match *m, double change)
     vec_push(&w->proposals, p);
 }
 
-static void count_outcome(struct whole *w, enum outcome outcome)
+void whole_count_outcome(struct whole *w, enum outcome outcome)
 {
     w->result->statistics.ill_typed += outcome == OUTCOME_ILL_TYPED;
     w->result->statistics.cyclic += outcome == OUTCOME_CYCLIC;
@@ -108,7 +108,7 @@ static void count_outcome(struct whole *w, enum outcome outcome)
 static void take_new(void *context, const struct match *m, size_t tag, enum outcome outcome, double change)
 {
     struct whole *w = context;
-    count_outcome(w, outcome);
+    whole_count_outcome(w, outcome);
     if (whole_is_within_alpha(w, change))
         propose(w, m, change);
     else
@@ -173,7 +173,7 @@ static void take_again(void *context, const struct match *m, size_t tag, enum ou
 {
     struct whole *w = context;
     struct proposal *p = &w->proposals.items[tag];
-    count_outcome(w, outcome);
+    whole_count_outcome(w, outcome);
     proposal_set_change(w, p, change);
     p->least = whole_least_gain(w);
     p->is_stale = false;

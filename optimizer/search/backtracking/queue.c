@@ -89,8 +89,7 @@ static int compare_candidates(const void *a, const void *b)
 void queue_drop_costlier_half(struct queue *q)
 {
     size_t kept = q->heap.count / 2;
-    if (q->heap.count)
-        vec_sort(&q->heap, compare_candidates);
+    vec_sort(&q->heap, compare_candidates);
     while (q->heap.count > kept) {
         candidate_free(vec_pop(&q->heap));
         q->dropped++;

@@ -3,7 +3,7 @@
 
 #include "core/system/clock.h"
 #include "egraph/extraction/greedy.h"
-#include "egraph/extraction/problem.h"
+#include <math.h>
 #include <string.h>
 
 struct posing {
@@ -12,6 +12,7 @@ struct posing {
     uint32_t *number_of;      // of every class; EXTRACTION_NONE: not reached
     VEC(eclass_id) reached;   // by number
     VEC(enode_id) nodes;      // by the problem's number
+    double too_costly;        // selections that are not worth being priced as whole graphs
 };
 
 static uint32_t number_of(struct posing *p, eclass_id c)
@@ -52,9 +53,9 @@ static void pose(struct posing *p, struct node_costs *costs, enum node_pricing p
     extraction_finish(&p->problem);
 }
 
+// What was posed stays.
 static void posing_free(struct posing *p)
 {
-    extraction_free(&p->problem);
     mem_free_array(p->number_of, p->e->nodes.count + 1);
     vec_free(&p->reached);
     vec_free(&p->nodes);
@@ -63,6 +64,8 @@ static void posing_free(struct posing *p)
 static void keep(struct candidates *c, const struct posing *p, const uint32_t *choice, const char *extraction,
                  enum node_pricing pricing, double cost)
 {
+    if (cost >= p->too_costly)
+        return;
     struct candidate made = {arena_array(&c->arena, enode_id, p->e->nodes.count + 1), extraction, pricing, cost};
     memset(made.choice, 0xff, p->e->nodes.count * sizeof *made.choice);
     for (uint32_t k = 0; k < p->reached.count; k++)
@@ -82,7 +85,7 @@ static void keep(struct candidates *c, const struct posing *p, const uint32_t *c
 static uint64_t scaled(uint64_t amount, uint64_t least, size_t n_nodes)
 {
     double share = n_nodes > USUAL_NODES ? (double)USUAL_NODES / (double)n_nodes : 1;
-    uint64_t left = (uint64_t)((double)amount * share * share);
+    uint64_t left = (uint64_t)((double)amount * share * sqrt(share));
     return left > least ? left : least;
 }
 
@@ -96,15 +99,31 @@ static struct extraction_budget budget_of(const struct extraction_budget *whole,
     return b;
 }
 
+// The oldest e-nodes of all classes are a graph (egraph/cycles.h): where nothing was united, the one that the e-graph
+// began with.
+static void choose_oldest(const struct posing *p, uint32_t *ret_choice)
+{
+    const struct extraction_problem *problem = &p->problem;
+    for (uint32_t k = 0; k < problem->n_classes; k++) {
+        ret_choice[k] = EXTRACTION_NONE;
+        for (uint32_t i = problem->first.items[k]; i < problem->first.items[k + 1]; i++) {
+            uint32_t n = problem->members.items[i];
+            if (ret_choice[k] == EXTRACTION_NONE || p->nodes.items[n] < p->nodes.items[ret_choice[k]])
+                ret_choice[k] = n;
+        }
+    }
+}
+
 static void extract_best(struct candidates *c, const struct posing *p, enum node_pricing pricing,
                          const struct extraction_budget *budget)
 {
     size_t n = p->problem.n_classes;
-    uint32_t *choices = mem_new_array(uint32_t, CHEAPEST * n + 1);
+    uint32_t *choices = mem_new_array(uint32_t, CHEAPEST * n + 1), *start = mem_new_array(uint32_t, n + 1);
     double costs[CHEAPEST];
     struct extraction_answer answer;
     struct extraction_budget own = budget_of(budget, p->problem.n_nodes);
-    uint32_t n_found = extraction_find_cheapest(&p->problem, &own, CHEAPEST, choices, costs, &answer);
+    choose_oldest(p, start);
+    uint32_t n_found = extraction_find_cheapest(&p->problem, &own, CHEAPEST, start, choices, costs, &answer);
     for (uint32_t i = 0; i < n_found; i++)
         keep(c, p, choices + i * n, "best", pricing, costs[i]);
     if (n_found && pricing == PRICED_ALONE) {
@@ -112,6 +131,7 @@ static void extract_best(struct candidates *c, const struct posing *p, enum node
         c->best = answer.cost;
     }
     mem_free_array(choices, CHEAPEST * n + 1);
+    mem_free_array(start, n + 1);
 }
 
 static bool is_interrupted(const struct extraction_budget *budget)
@@ -135,23 +155,71 @@ static void extract(struct candidates *c, const struct posing *p, enum node_pric
     mem_free_array(choice, p->problem.n_classes + 1);
 }
 
+static double cost_of_first(const struct posing *p)
+{
+    uint32_t *first = mem_new_array(uint32_t, p->problem.n_classes + 1);
+    double cost = INFINITY;
+    choose_oldest(p, first);
+    extraction_settle(&p->problem, first, &cost);
+    mem_free_array(first, p->problem.n_classes + 1);
+    return cost;
+}
+
+static bool has_equal_costs(const struct extraction_problem *p, const struct extraction_problem *other)
+{
+    for (uint32_t n = 0; n < p->n_nodes; n++)
+        if (p->nodes.items[n].cost != other->nodes.items[n].cost)
+            return false;
+    return true;
+}
+
+size_t candidates_find_cheapest(const struct candidates *c)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < c->items.count; i++) {
+        const struct candidate *x = &c->items.items[i], *y = &c->items.items[best];
+        if (x->pricing > y->pricing || (x->pricing == y->pricing && x->cost < y->cost))
+            best = i;
+    }
+    return best;
+}
+
 void candidates_find(struct candidates *c, const struct egraph *e, const struct cost_model *cost,
                      const struct extraction_budget *budget, const enode_id *outputs, size_t n_outputs)
 {
     struct node_costs costs;
+    struct posing all[NODE_PRICINGS];
     *c = (struct candidates){0};
     arena_init(&c->arena);
     node_costs_init(&costs, e, cost);
     for (int pricing = 0; pricing < NODE_PRICINGS; pricing++) {
-        struct posing p = {.e = e};
+        struct posing *p = &all[pricing];
         double started = clock_seconds();
-        pose(&p, &costs, (enum node_pricing)pricing, outputs, n_outputs);
+        *p = (struct posing){.e = e};
+        pose(p, &costs, (enum node_pricing)pricing, outputs, n_outputs);
+        p->too_costly = cost->known_seconds ? cost_of_first(p) : INFINITY;
         c->seconds_pricing += clock_seconds() - started;
         started = clock_seconds();
-        extract(c, &p, (enum node_pricing)pricing, budget);
+        if (pricing == 0 || !has_equal_costs(&p->problem, &all[pricing - 1].problem))
+            extract(c, p, (enum node_pricing)pricing, budget);
         c->seconds_extracting += clock_seconds() - started;
-        posing_free(&p);
     }
+    for (int pricing = 0; pricing < NODE_PRICINGS; pricing++) {
+        extraction_free(&all[pricing].problem);
+        posing_free(&all[pricing]);
+    }
+    node_costs_free(&costs);
+}
+
+void candidates_pose(const struct egraph *e, const struct cost_model *cost, const enode_id *outputs, size_t n_outputs,
+                     struct extraction_problem *ret_problem)
+{
+    struct node_costs costs;
+    struct posing p = {.e = e};
+    node_costs_init(&costs, e, cost);
+    pose(&p, &costs, PRICED_ALONE, outputs, n_outputs);
+    *ret_problem = p.problem;
+    posing_free(&p);
     node_costs_free(&costs);
 }
 

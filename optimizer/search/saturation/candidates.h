@@ -1,7 +1,9 @@
-// Choices of e-nodes worth being priced as whole graphs: what extraction finds under each way of pricing e-nodes.
+// Choices of e-nodes worth being priced as whole graphs: what extraction finds under each way of pricing e-nodes. Where
+// costs have to be measured, what is no cheaper than the first graph, so priced, is left out.
 #ifndef OPTIMIZER_SEARCH_SATURATION_CANDIDATES_H
 #define OPTIMIZER_SEARCH_SATURATION_CANDIDATES_H
 #include "egraph/extraction/best.h"
+#include "egraph/extraction/problem.h"
 #include "optimizer/search/saturation/node_costs.h"
 
 struct candidate {
@@ -20,4 +22,8 @@ struct candidates {
 void candidates_find(struct candidates *c, const struct egraph *e, const struct cost_model *cost,
                      const struct extraction_budget *budget, const enode_id *outputs, size_t n_outputs);
 void candidates_free(struct candidates *c);
+size_t candidates_find_cheapest(const struct candidates *c);   // as priced behind what makes their inputs
+// The extraction problem alone, whose e-nodes are priced alone.
+void candidates_pose(const struct egraph *e, const struct cost_model *cost, const enode_id *outputs, size_t n_outputs,
+                     struct extraction_problem *ret_problem);
 #endif

@@ -88,8 +88,6 @@ static void add_edge(void *context, enode_id x, enode_id y, uint32_t reason)
     struct explaining *ex = context;
     if (reason == REASON_CONGRUENCE)
         add_congruence(ex, x, y);
-    else if (reason == REASON_GIVEN)
-        ex->d->uses_given = true;
     else
         add_application(ex, reason);
 }

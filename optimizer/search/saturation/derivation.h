@@ -6,9 +6,8 @@
 
 struct derivation {
     VEC(uint32_t) applications;   // of the exploration, in the order in which they were made
-    bool uses_given;              // it also rests on a union that the owner made (REASON_GIVEN)
 };
-// Why what `choice` (of every class) makes of the outputs' classes is equal to the outputs.
+// Why what `choice` (of every class) makes of the outputs' classes is equal to the outputs. All unions are by rules.
 void derivation_find(struct derivation *d, const struct exploration *x, const enode_id *choice, const enode_id *outputs,
                      size_t n_outputs);
 void derivation_free(struct derivation *d);

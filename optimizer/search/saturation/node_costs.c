@@ -6,14 +6,8 @@
 #include <math.h>
 
 #define MAX_WORDS ((size_t)1 << 22)
+#define ROUNDING 1e-9             // of a sum
 #define COST_OF_CONSTANTS 1e-12   // seconds: of equal graphs, the one with less to compute beforehand
-
-void node_costs_init(struct node_costs *n, const struct egraph *e, const struct cost_model *cost)
-{
-    *n = (struct node_costs){.e = e, .cost = cost};
-    memo_init(&n->memo, MAX_WORDS);
-    arena_init(&n->arena);
-}
 
 void node_costs_free(struct node_costs *n)
 {
@@ -105,7 +99,35 @@ static void add_outputs(struct graph *g, node_id n)
         graph_add_output(g, graph_output_of(g, n, i));
 }
 
-static double price(struct node_costs *n, enode_id id, struct front front)
+typedef double price_fn(const struct cost_model *cost, const struct graph *g, node_id made);
+
+static double known_price(const struct cost_model *cost, const struct graph *g, node_id made)
+{
+    return (cost->known_seconds ? cost->known_seconds : cost->graph_seconds)(cost->context, g);
+}
+
+#define LAUNCH 1e-6   // seconds
+#define BYTES_PER_SECOND 1e10
+#define FLOPS_PER_SECOND 1e11
+
+static double bytes_of(const struct graph *g, tensor_id t)
+{
+    const struct type *type = graph_type(g, t);
+    return type_is_known(type) ? (double)type_elements(type) * (double)dtype_size(type->dtype) : 0;
+}
+
+static double roofline_price(const struct cost_model *cost, const struct graph *g, node_id made)
+{
+    const struct node *node = &g->nodes.items[made];
+    double bytes = 0;
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        bytes += bytes_of(g, graph_inputs(g, made)[i]);
+    for (uint32_t i = 0; i < node->n_outputs; i++)
+        bytes += bytes_of(g, graph_output_of(g, made, i));
+    return LAUNCH + bytes / BYTES_PER_SECOND + graph_node_flops(g, made) / FLOPS_PER_SECOND;
+}
+
+static double price(struct node_costs *n, enode_id id, struct front front, price_fn *price_graph)
 {
     struct arena_mark mark = arena_mark(&n->arena);
     struct graph g;
@@ -116,41 +138,90 @@ static double price(struct node_costs *n, enode_id id, struct front front)
     tensor_id given = maker == NO_NODE ? NO_TENSOR : graph_output_of(&g, maker, 0);
     if (is_typed && add_node(n, &g, id, front.place, given, &made)) {
         add_outputs(&g, made);
-        seconds = n->cost->graph_seconds(n->cost->context, &g);
+        seconds = price_graph(n->cost, &g, made);
     }
     graph_free(&g);
     arena_release(&n->arena, mark);
-    n->priced++;
     return seconds;
+}
+
+static void describe(struct node_costs *n, enode_id id, struct front front)
+{
+    spelling_clear(&n->words);
+    describe_node(n, id);
+    if (front.maker == NO_ENODE)
+        return;
+    spelling_add(&n->words, front.place);
+    describe_node(n, front.maker);
 }
 
 static double remembered_price(struct node_costs *n, enode_id id, struct front front)
 {
     double seconds;
-    n->asked++;
-    spelling_clear(&n->words);
-    describe_node(n, id);
-    if (front.maker != NO_ENODE) {
-        spelling_add(&n->words, front.place);
-        describe_node(n, front.maker);
-    }
+    describe(n, id, front);
     if (memo_find(&n->memo, spelling_key(&n->words), &seconds))
         return seconds;
-    seconds = price(n, id, front);
+    seconds = price(n, id, front, known_price);
     memo_add(&n->memo, spelling_key(&n->words), seconds);
     return seconds;
 }
 
+// --- what is not known -----------------------------------------------------------------------------------------------
+
+static const struct front nothing = {NO_ENODE, 0};
+
+static void add_known(struct known_seconds *k, double seconds, double roofline)
+{
+    k->seconds += seconds;
+    k->roofline += roofline;
+}
+
+static void note_known(struct node_costs *n, enode_id id)
+{
+    double seconds = remembered_price(n, id, nothing);
+    if (!(seconds > 0) || !isfinite(seconds))
+        return;
+    double roofline = price(n, id, nothing, roofline_price);
+    add_known(&n->known[n->e->nodes.items[id].op], seconds, roofline);
+    add_known(&n->known[ALL_OPERATORS], seconds, roofline);
+}
+
+static void note_all_known(struct node_costs *n)
+{
+    for (enode_id id = 0; n->cost->known_seconds && id < n->e->nodes.count; id++)
+        if (!n->e->nodes.items[id].is_filtered && is_computed(n->e, id))
+            note_known(n, id);
+}
+
+// As much of what arithmetic and traffic say as known nodes of its operator take, or all nodes where none is known.
+static double estimated_price(struct node_costs *n, enode_id id)
+{
+    const struct known_seconds *k = &n->known[n->e->nodes.items[id].op];
+    if (k->roofline == 0)
+        k = &n->known[ALL_OPERATORS];
+    double share = k->roofline > 0 ? k->seconds / k->roofline : 1;
+    return share * price(n, id, nothing, roofline_price);
+}
+
 double node_costs_find(struct node_costs *n, enode_id node, enum node_pricing pricing)
 {
-    static const struct front nothing = {NO_ENODE, 0};
     if (!is_computed(n->e, node))
         return is_constant(n->e, node) && n->e->nodes.items[node].n_children ? COST_OF_CONSTANTS : 0;
     double alone = remembered_price(n, node, nothing);
+    if (isnan(alone))
+        return estimated_price(n, node);
     struct front front = front_of(n->e, node);
     if (pricing == PRICED_ALONE || front.maker == NO_ENODE || front.maker == node)
         return alone;
     double both = remembered_price(n, node, front), before = remembered_price(n, front.maker, nothing);
     double more = both - before;
-    return !(more < alone) ? alone : more > 0 ? more : 0;
+    return !(more < alone - ROUNDING * both) ? alone : more > 0 ? more : 0;
+}
+
+void node_costs_init(struct node_costs *n, const struct egraph *e, const struct cost_model *cost)
+{
+    *n = (struct node_costs){.e = e, .cost = cost};
+    memo_init(&n->memo, MAX_WORDS);
+    arena_init(&n->arena);
+    note_all_known(n);
 }

@@ -1,6 +1,9 @@
 // What an e-node costs: alone, its inputs given; or behind what makes its first input, as much more as both cost than
 // that alone, because backends fuse (a convolution with the addition behind it). Nodes that are known before the graph
 // runs are nearly free. Equal operations on equal types are priced once.
+//
+// Where costs have to be measured, none is for this: those that are not known are estimated, by arithmetic and traffic,
+// as known nodes of the same operator take them.
 #ifndef OPTIMIZER_SEARCH_SATURATION_NODE_COSTS_H
 #define OPTIMIZER_SEARCH_SATURATION_NODE_COSTS_H
 #include "egraph/egraph.h"
@@ -9,13 +12,17 @@
 
 enum node_pricing { PRICED_ALONE, PRICED_BEHIND, NODE_PRICINGS };
 
+#define ALL_OPERATORS OP_COUNT
+struct known_seconds {   // of several nodes, and what arithmetic and traffic alone would take
+    double seconds, roofline;
+};
 struct node_costs {
     const struct egraph *e;
     const struct cost_model *cost;
-    struct memo memo;
+    struct memo memo;   // NaN: not known
     struct spelling words;
     struct arena arena;
-    uint64_t asked, priced;
+    struct known_seconds known[OP_COUNT + 1];   // by operator, and of all
 };
 void node_costs_init(struct node_costs *n, const struct egraph *e, const struct cost_model *cost);
 void node_costs_free(struct node_costs *n);

@@ -1,5 +1,5 @@
-// The steps: both graphs into one e-graph, exploration, extraction, whole graphs priced, and if one is better, how it
-// came about.
+// The steps: a graph into an e-graph, exploration, extraction, whole graphs priced, and if one is better, how it came
+// about; and so on from that one.
 #include "optimizer/search/saturation/saturation.h"
 
 #include "core/system/clock.h"
@@ -14,21 +14,31 @@
 const struct saturation_options saturation_standard_options = {
     .exploration = {.most_nodes = 50000,
                     .rounds = 15,
-                    .k_multi = 1,
+                    .k_multi = 2,
                     .most_matches = 1000,
                     .ban = 5,
                     .filtering = CYCLES_EFFICIENT},
-    .extraction =
-        {.branches = 1000, .restarts = 40, .patience = 10, .ilp_nodes = 1000, .program_nodes = 1000, .seed = 1},
-    .least_gain = 0.001,
+    .extraction = {.branches = 300, .restarts = 4, .patience = 2, .ilp_nodes = 100, .program_nodes = 1000, .seed = 1},
+    .least_gain = 0.0001,
+    .most_egraphs = 20,
+};
+
+// A graph that was come to, how, and what the e-graph told that began with it last.
+struct reached {
+    struct graph graph;
+    double seconds;
+    VEC(struct search_step) steps;   // from the original
+    struct egraph_figures last;
 };
 
 struct saturation {
     const struct saturation_options *options;
-    const struct graph *g;
     const struct cost_model *cost;
     const struct rule_set *rules;
-    struct search_result *found;
+    struct search_result *found;   // what the former search found; gets figures, and rules that are refuted
+    struct reached *at;            // where the e-graph begins
+    double deadline;               // INFINITY: none
+    uint32_t rounds;               // of the e-graph
     struct egraph e;
     struct egraph_origins origins;
     struct exploration x;
@@ -67,25 +77,20 @@ static bool has_equal_sides(void *context, const struct match *m, const struct g
 
 // --- the e-graph -----------------------------------------------------------------------------------------------------
 
-static void add_original(struct saturation *s)
+static void add_graph(struct saturation *s)
 {
-    enode_id *ids = mem_new_array(enode_id, s->g->tensors.count + 1);
-    egraph_add_graph(&s->e, s->g, ids);
-    egraph_origins_init(&s->origins, &s->e, s->g, ids);
-    for (size_t i = 0; i < s->g->outputs.count; i++)
-        vec_push(&s->outputs, ids[s->g->outputs.items[i]]);
-    mem_free_array(ids, s->g->tensors.count + 1);
-}
-
-static void add_found(struct saturation *s)
-{
-    const struct graph *g = &s->found->graph;
+    const struct graph *g = &s->at->graph;
     enode_id *ids = mem_new_array(enode_id, g->tensors.count + 1);
     egraph_add_graph(&s->e, g, ids);
+    egraph_origins_init(&s->origins, &s->e, g, ids);
     for (size_t i = 0; i < g->outputs.count; i++)
-        egraph_union(&s->e, s->outputs.items[i], ids[g->outputs.items[i]], REASON_GIVEN);
+        vec_push(&s->outputs, ids[g->outputs.items[i]]);
     mem_free_array(ids, g->tensors.count + 1);
-    egraph_rebuild(&s->e);
+}
+
+static double seconds_left(const struct saturation *s)
+{
+    return isfinite(s->deadline) ? fmax(s->deadline - clock_seconds(), 1e-3) : 0;
 }
 
 static void explore(struct saturation *s)
@@ -93,6 +98,8 @@ static void explore(struct saturation *s)
     struct exploration_options options = s->options->exploration;
     options.is_used = is_rule_used;
     options.context = s;
+    options.rounds = s->rounds;
+    options.seconds = seconds_left(s);
     exploration_init(&s->x, &s->e, s->rules, &options);
     exploration_run(&s->x);
 }
@@ -101,71 +108,58 @@ static void explore(struct saturation *s)
 
 static bool build(const struct saturation *s, const struct candidate *c, struct graph *ret_graph)
 {
-    graph_init(ret_graph, s->found->graph.arena);
+    graph_init(ret_graph, s->at->graph.arena);
     return egraph_build_graph(&s->e, c->choice, &s->origins, s->outputs.items, s->outputs.count, ret_graph);
 }
 
-// Priced as a whole. NULL: none is cheaper than what was found by enough.
+// Where costs have to be measured, they are for the one that seems to be cheapest; the others are priced if known.
+static double price(const struct saturation *s, const struct candidates *all, size_t i)
+{
+    const struct cost_model *cost = s->cost;
+    bool is_measured = !cost->known_seconds || i == candidates_find_cheapest(all);
+    struct graph g;
+    double seconds = INFINITY;
+    if (build(s, &all->items.items[i], &g))
+        seconds = (is_measured ? cost->graph_seconds : cost->known_seconds)(cost->context, &g);
+    graph_free(&g);
+    return isnan(seconds) ? INFINITY : seconds;
+}
+
+// Priced as a whole. NULL: none is cheaper than the graph that the e-graph began with by enough.
 static const struct candidate *find_best(struct saturation *s, const struct candidates *all, double *ret_seconds)
 {
     const struct candidate *best = NULL;
-    double least = s->found->seconds_after * (1 - s->options->least_gain);
+    double least = s->at->seconds * (1 - s->options->least_gain);
     for (size_t i = 0; i < all->items.count; i++) {
-        struct graph g;
-        double seconds = build(s, &all->items.items[i], &g) ? s->cost->graph_seconds(s->cost->context, &g) : INFINITY;
+        double seconds = price(s, all, i);
         s->found->saturation.graphs_priced++;
         if (seconds < least) {
             best = &all->items.items[i];
             least = *ret_seconds = seconds;
         }
-        graph_free(&g);
     }
     return best;
 }
 
-static size_t number_of_rule(const struct rule_set *rules, const struct rule *r)
+// Nothing is known of the gain of single applications: the last one has all of it.
+static void add_steps(struct saturation *s, const struct derivation *d, double seconds)
 {
-    size_t i = 0;
-    while (rules->rules.items[i] != r)
-        i++;
-    return i;
-}
-
-static void count_applications(struct saturation *s)
-{
-    struct search_result *f = s->found;
-    vec_clear(&f->applications);
-    for (size_t i = 0; i < s->rules->rules.count; i++)
-        vec_push(&f->applications, 0);
-    for (size_t i = 0; i < f->steps.count; i++)
-        f->applications.items[number_of_rule(s->rules, f->steps.items[i].rule)]++;
-}
-
-// What the former search did is a part of it where the derivation rests on its result. Nothing is known of the gain of
-// single applications: the last one has all of it.
-static void tell_steps(struct saturation *s, const struct derivation *d, double seconds)
-{
-    struct search_result *f = s->found;
-    if (!d->uses_given)
-        vec_clear(&f->steps);
-    double before = f->steps.count ? vec_last(&f->steps).seconds_after : f->seconds_before;
     for (size_t i = 0; i < d->applications.count; i++) {
         const struct eapplication *a = &s->x.applications.items[d->applications.items[i]];
         bool is_last = i + 1 == d->applications.count;
-        vec_push(&f->steps, ((struct search_step){s->rules->rules.items[a->rule], is_last ? seconds : before}));
+        vec_push(&s->at->steps,
+                 ((struct search_step){s->rules->rules.items[a->rule], is_last ? seconds : s->at->seconds}));
     }
-    count_applications(s);
 }
 
 static void adopt(struct saturation *s, const struct candidate *best, const struct derivation *d, double seconds)
 {
     struct graph g;
-    tell_steps(s, d, seconds);
+    add_steps(s, d, seconds);
     build(s, best, &g);
-    graph_free(&s->found->graph);
-    s->found->graph = g;
-    s->found->seconds_after = seconds;
-    s->found->saturation.is_better = true;
+    graph_free(&s->at->graph);
+    s->at->graph = g;
+    s->at->seconds = seconds;
     s->found->statistics.adopted++;
 }
 
@@ -194,26 +188,28 @@ static bool is_validated(struct saturation *s, const struct derivation *d)
 
 // --- figures ---------------------------------------------------------------------------------------------------------
 
-static void fill_figures(struct saturation *s, const struct candidates *all)
+static void add_figures(struct saturation *s, const struct candidates *all)
 {
     struct saturation_figures *f = &s->found->saturation;
-    f->is_done = true;
-    f->rounds = s->x.rounds.count;
-    f->nodes = s->e.n_live;
-    f->classes = s->e.n_classes;
-    f->unions = s->e.n_unions;
-    f->cycles_prevented = s->x.n_prevented;
-    f->cycles_resolved = s->x.n_resolved;
-    f->seconds_exploring = s->x.seconds;
-    f->seconds_pricing = all->seconds_pricing;
-    f->seconds_extracting = all->seconds_extracting;
-    f->end = exploration_end_names[s->x.end];
-    f->bound = all->bound;
-    f->extracted = all->best;
+    f->egraphs++;
+    f->unions += s->e.n_unions;
+    f->cycles_prevented += s->x.n_prevented;
+    f->cycles_resolved += s->x.n_resolved;
+    f->seconds_exploring += s->x.seconds;
+    f->seconds_pricing += all->seconds_pricing;
+    f->seconds_extracting += all->seconds_extracting;
     for (size_t i = 0; i < s->rules->rules.count; i++) {
-        vec_push(&s->found->unions, s->x.of_rules.items[i].unions);
+        s->found->unions.items[i] += s->x.of_rules.items[i].unions;
         f->matches += s->x.of_rules.items[i].matches;
     }
+    s->at->last = (struct egraph_figures){
+        .rounds = s->x.rounds.count,
+        .nodes = s->e.n_live,
+        .classes = s->e.n_classes,
+        .end = exploration_end_names[s->x.end],
+        .bound = all->bound,
+        .extracted = all->best,
+    };
 }
 
 static void note_course(struct saturation *s, double started)
@@ -224,11 +220,12 @@ static void note_course(struct saturation *s, double started)
              ((struct search_point){statistics->expanded, statistics->seconds, s->found->seconds_after}));
 }
 
+// --- one e-graph after the other -------------------------------------------------------------------------------------
+
 static void begin(struct saturation *s)
 {
     egraph_init(&s->e, 0);
-    add_original(s);
-    add_found(s);
+    add_graph(s);
     explore(s);
 }
 
@@ -240,39 +237,117 @@ static void end(struct saturation *s)
     vec_free(&s->outputs);
 }
 
-// False: a rule was refuted by its part in the result, which is left as it was.
-static bool saturate(struct saturation *s, struct candidates *all)
+enum outcome { NOTHING_BETTER, BETTER, REFUTED };
+
+// REFUTED: a rule was, by its part in what was extracted, which is not taken then.
+static enum outcome extract(struct saturation *s)
 {
     struct derivation d = {0};
+    struct candidates all;
     double seconds = INFINITY;
     struct extraction_budget budget = s->options->extraction;
     budget.is_interrupted = is_interrupted;
-    candidates_find(all, &s->e, s->cost, &budget, s->outputs.items, s->outputs.count);
-    const struct candidate *best = find_best(s, all, &seconds);
+    budget.seconds = seconds_left(s);
+    candidates_find(&all, &s->e, s->cost, &budget, s->outputs.items, s->outputs.count);
+    const struct candidate *best = find_best(s, &all, &seconds);
     if (best)
         derivation_find(&d, &s->x, best->choice, s->outputs.items, s->outputs.count);
     bool is_right = is_validated(s, &d);
+    if (is_right)
+        add_figures(s, &all);
     if (best && is_right)
         adopt(s, best, &d, seconds);
     derivation_free(&d);
-    return is_right;
+    candidates_free(&all);
+    return !is_right ? REFUTED : best ? BETTER : NOTHING_BETTER;
 }
 
-void saturation_improve(struct search_result *found, const struct graph *g, const struct rule_set *rules,
-                        const struct cost_model *cost, const struct saturation_options *options)
+static bool has_to_stop(const struct saturation *s)
 {
-    struct saturation s = {.options = options, .g = g, .cost = cost, .rules = rules, .found = found};
-    struct candidates all;
-    double started = clock_seconds();
-    uint64_t checked = options->validator ? options->validator->checked : 0;
-    for (bool is_done = false; !is_done;) {
-        begin(&s);
-        is_done = saturate(&s, &all);
-        if (is_done)
-            fill_figures(&s, &all);
-        candidates_free(&all);
-        end(&s);
+    return interrupt_requested() || clock_seconds() >= s->deadline;
+}
+
+static enum outcome saturate(struct saturation *s)
+{
+    begin(s);
+    enum outcome outcome = extract(s);
+    end(s);
+    return outcome;
+}
+
+// What an e-graph gives is what the next one begins with: without all that led to nothing. Small e-graphs first, of
+// which extraction takes the optimum; a larger one where they give nothing better, as long as there is one.
+static void follow(struct saturation *s, struct reached *from)
+{
+    uint32_t most = s->options->exploration.rounds;
+    bool is_larger = true;
+    s->at = from;
+    s->rounds = most ? 1 : 0;
+    for (size_t n = 0; n < s->options->most_egraphs && is_larger; n++) {
+        enum outcome outcome = saturate(s);
+        is_larger = !has_to_stop(s);
+        if (outcome == NOTHING_BETTER) {
+            is_larger = is_larger && s->x.end == EXPLORATION_ROUNDS && s->rounds < most;
+            s->rounds = 2 * s->rounds < most ? 2 * s->rounds : most;
+        }
     }
+}
+
+static void reached_init(struct reached *r, const struct search_result *by)
+{
+    *r = (struct reached){.seconds = by->seconds_after};
+    graph_copy(&r->graph, &by->graph);
+    for (size_t i = 0; i < by->steps.count; i++)
+        vec_push(&r->steps, by->steps.items[i]);
+}
+
+static void reached_free(struct reached *r)
+{
+    graph_free(&r->graph);
+    vec_free(&r->steps);
+}
+
+static size_t number_of_rule(const struct rule_set *rules, const struct rule *r)
+{
+    size_t i = 0;
+    while (rules->rules.items[i] != r)
+        i++;
+    return i;
+}
+
+static void keep(struct saturation *s, const struct reached *best)
+{
+    struct search_result *f = s->found;
+    f->saturation.is_done = true;
+    f->saturation.is_better = best->seconds < f->seconds_after;
+    f->saturation.last = best->last;
+    f->seconds_after = best->seconds;
+    graph_free(&f->graph);
+    graph_copy(&f->graph, &best->graph);
+    vec_clear(&f->steps);
+    vec_clear(&f->applications);
+    for (size_t i = 0; i < s->rules->rules.count; i++)
+        vec_push(&f->applications, 0);
+    for (size_t i = 0; i < best->steps.count; i++) {
+        vec_push(&f->steps, best->steps.items[i]);
+        f->applications.items[number_of_rule(s->rules, best->steps.items[i].rule)]++;
+    }
+}
+
+void saturation_improve(struct search_result *found, const struct rule_set *rules, const struct cost_model *cost,
+                        const struct saturation_options *options)
+{
+    struct saturation s = {.options = options, .cost = cost, .rules = rules, .found = found};
+    struct reached best;
+    double started = clock_seconds(), limit = options->exploration.seconds;
+    uint64_t checked = options->validator ? options->validator->checked : 0;
+    s.deadline = limit > 0 ? started + limit : INFINITY;
+    for (size_t i = 0; i < rules->rules.count; i++)
+        vec_push(&found->unions, 0);
+    reached_init(&best, found);
+    follow(&s, &best);
+    keep(&s, &best);
+    reached_free(&best);
     found->statistics.validated += options->validator ? options->validator->checked - checked : 0;
     note_course(&s, started);
 }

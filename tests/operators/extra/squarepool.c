@@ -35,12 +35,6 @@ static bool define_squarepool(struct definition *d, const struct operator_call *
     return true;
 }
 
-static void resolve_lists(struct definition *d, const struct operator_call *call,
-                          struct attribute_value *ret_attributes)
-{
-    window_resolve(d, STRIDE, PAD, DILATION, ret_attributes);
-}
-
 extern const struct operator operator_squarepool;
 const struct operator operator_squarepool = {
     .id = OP_SQUAREPOOL,
@@ -54,5 +48,5 @@ const struct operator operator_squarepool = {
                    [PAD] = {.name = "pad", .kind = ATTRIBUTE_INTS, .role = ROLE_WINDOW_PADS},
                    [DILATION] = {.name = "dilation", .kind = ATTRIBUTE_INTS, .role = ROLE_DILATION}},
     .define = define_squarepool,
-    .resolve = resolve_lists,
+    .resolve = window_resolve,
 };

@@ -1,0 +1,165 @@
+// What all devices share: opening and closing, layouts by the policy, and preparing models where the device is here.
+#include "backends/backend.h"
+
+#include "backends/costs/cost_database.h"
+#include "backends/costs/in_model.h"
+#include "backends/costs/step_key.h"
+#include "backends/layouts/layout.h"
+#include "core/memory/arena.h"
+#include "core/system/file.h"
+#include "core/text/error.h"
+#include "core/text/log.h"
+#include <stdio.h>
+#include <string.h>
+
+const char *const layout_policy_names[] = {"standard", "best", "plain", NULL};
+
+bool backend_find_layouts(struct backend *b, const struct graph *g, struct arena *arena, const uint8_t **ret_layouts,
+                          struct error *error)
+{
+    uint8_t *layouts = NULL;
+    if (b->policy == LAYOUTS_BEST && b->target.layouts && !layouts_find(b, g, arena, &layouts, NULL, error))
+        return false;
+    if (b->policy == LAYOUTS_PLAIN) {
+        layouts = arena_array(arena, uint8_t, g->tensors.count + 1);
+        memset(layouts, LAYOUT_ROWS, g->tensors.count);
+    }
+    *ret_layouts = layouts;
+    return true;
+}
+
+struct plan_request backend_plan_request(const struct backend *b, const struct graph *g, const uint8_t *layouts,
+                                         struct arena *arena)
+{
+    return (struct plan_request){g, &b->target, b->codes, layouts, arena};
+}
+
+bool backend_has_room(struct backend *b, const struct graph *g, struct error *error)
+{
+    struct arena arena;
+    struct plan plan = {0};
+    arena_init(&arena);
+    struct plan_request request = backend_plan_request(b, g, NULL, &arena);
+    struct error ignored = {0};
+    bool has_room = true;
+    if (plan_make(&plan, &request, &ignored)) {
+        plan_lay_out_memory(&plan);
+        has_room = plan_has_room(&plan, error);
+    }
+    plan_free(&plan);
+    arena_free(&arena);
+    return has_room;
+}
+
+// --- models ----------------------------------------------------------------------------------------------------------
+
+struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n_weights,
+                              const struct tensor_value *weights, struct error *error)
+{
+    struct given_weights given = {n_weights, weights, b->options.weights};
+    struct arena arena;
+    const uint8_t *layouts;
+    arena_init(&arena);
+    struct model *m =
+        backend_find_layouts(b, g, &arena, &layouts, error) ? backend_prepare_from(b, g, layouts, &given, error) : NULL;
+    arena_free(&arena);
+    return m;
+}
+
+struct model *backend_prepare_from(struct backend *b, const struct graph *g, const uint8_t *layouts,
+                                   const struct given_weights *weights, struct error *error)
+{
+    struct plan_request request = backend_plan_request(b, g, layouts, NULL);
+    if (b->methods->executor)
+        return model_prepare(b, b->methods->executor, &request, weights, error);
+    error_set_code(error, EXIT_UNSUPPORTED, NULL, "%s is not here: its costs are known, but nothing can be run on it",
+                   b->device);
+    return NULL;
+}
+
+bool backend_can_run(const struct backend *b)
+{
+    return b->methods->executor != NULL;
+}
+
+// --- opening and closing ---------------------------------------------------------------------------------------------
+
+static bool estimate(struct coster *c, const struct graph *g, bool only_recalls, struct estimate *ret_estimate)
+{
+    struct backend *b = (struct backend *)c;
+    struct error ignored = {0};
+    b->only_recalls = only_recalls;
+    bool is_known = backend_estimate(b, g, ret_estimate, &ignored);
+    b->only_recalls = false;
+    return is_known;
+}
+
+static bool open_costs(struct backend *b, struct error *error)
+{
+    char folder[4096], path[4096 + 64];
+    const char *file = b->options.cost_file;
+    if (file && !*file)
+        file = NULL;
+    else if (!file && file_cache_folder(folder, sizeof folder)) {
+        snprintf(path, sizeof path, "%s/%s.costs", folder, b->methods->name);
+        file = path;
+    }
+    if (!cost_database_open(&b->costs, file, b->device, error))
+        return false;
+    cost_database_warn(b->costs, b->options.log);
+    return true;
+}
+
+bool backend_init(struct backend *b, const struct backend_methods *methods, const struct plan_target *target,
+                  const struct backend_options *options, const char *device, struct error *error)
+{
+    b->coster.estimate = estimate;
+    b->methods = methods;
+    b->target = *target;
+    b->options = *options;
+    if (b->options.seconds_per_step <= 0)
+        b->options.seconds_per_step = 0.05;
+    snprintf(b->device, sizeof b->device, "%s", device);
+    if (!open_costs(b, error))
+        return false;
+    b->codes = code_cache_new();
+    b->layout_memory = layout_memory_new();
+    b->in_model = in_model_notes_new();
+    b->memory = step_memory_new();
+    b->scratch = mem_alloc_zero(sizeof *b->scratch);
+    arena_init(b->scratch);
+    return true;
+}
+
+bool backend_save_costs(struct backend *b, struct error *error)
+{
+    return cost_database_write(b->costs, error);
+}
+
+void backend_finish(struct backend *b)
+{
+    struct error error = {0};
+    if (!cost_database_write(b->costs, &error))
+        log_warning(b->options.log, "%s: %s", error.file, error.message);
+    cost_database_free(b->costs);
+    code_cache_free(b->codes);
+    in_model_notes_free(b->in_model);
+    layout_memory_free(b->layout_memory);
+    step_memory_free(b->memory);
+    arena_free(b->scratch);
+    mem_free(b->scratch, sizeof *b->scratch);
+}
+
+void backend_rest(struct backend *b)
+{
+    if (b->methods->rest)
+        b->methods->rest(b);
+    arena_free(b->scratch);
+    mem_give_back();
+}
+
+void backend_close(struct backend *b)
+{
+    if (b)
+        b->methods->close(b);
+}

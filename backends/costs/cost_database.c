@@ -1,0 +1,333 @@
+// Entries in the order in which they came, found by device and text. What was measured in this run is its own: that
+// wins over what the file says, also when the file is read again before it is written.
+#include "backends/costs/cost_database.h"
+
+#include "backends/backend.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "core/system/file.h"
+#include "core/text/error.h"
+#include "core/text/log.h"
+#include "core/text/sexp.h"
+#include "core/text/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FORMAT_VERSION 2
+#define OLDEST_FORMAT 1   // that is read: without marks
+#define LEAST_SECONDS 1e-9
+#define MOST_SECONDS 1e5
+#define SECONDS_FORMAT "%.4e"
+#define SPREAD_FORMAT "%.3f"
+#define IN_MODEL "in-model"
+#define DOUBTFUL "doubtful"
+
+struct cost_entry {
+    const char *device, *text, *choice;
+    double seconds, spread;
+    bool is_doubtful, is_in_model;
+    bool is_own;   // measured in this run
+};
+struct cost_database {
+    struct arena arena;
+    const char *path, *device;
+    VEC(struct cost_entry) entries;
+    struct table table;   // by device and text
+    size_t n_added, n_dropped;
+    struct error first_dropped;
+};
+
+// --- entries ---------------------------------------------------------------------------------------------------------
+
+struct wanted {
+    const char *device, *text;
+};
+
+static uint64_t entry_hash(const char *device, const char *text)
+{
+    return hash_mix(hash_string(device), hash_string(text));
+}
+
+static bool is_entry(const void *owner, uint32_t id, const void *key)
+{
+    const struct cost_database *costs = owner;
+    const struct wanted *w = key;
+    const struct cost_entry *e = &costs->entries.items[id];
+    return strcmp(e->text, w->text) == 0 && strcmp(e->device, w->device) == 0;
+}
+
+static uint32_t find_entry(const struct cost_database *costs, const char *device, const char *text)
+{
+    struct wanted wanted = {device, text};
+    return table_find(&costs->table, entry_hash(device, text), is_entry, costs, &wanted);
+}
+
+// So that a cost just measured is the same as when it is read again, and searches that use it are, too.
+static double as_written(double value, const char *format)
+{
+    char written[32];
+    snprintf(written, sizeof written, format, value);
+    return strtod(written, NULL);
+}
+
+static struct cost_entry *find_or_add_entry(struct cost_database *costs, const char *device, const char *text)
+{
+    uint32_t id = find_entry(costs, device, text);
+    if (id == TABLE_NONE) {
+        id = (uint32_t)costs->entries.count;
+        struct cost_entry fresh = {.device = arena_string(&costs->arena, device),
+                                   .text = arena_string(&costs->arena, text)};
+        vec_push(&costs->entries, fresh);
+        table_insert(&costs->table, entry_hash(device, text), id);
+    }
+    return &costs->entries.items[id];
+}
+
+static void put_entry(struct cost_database *costs, const char *device, const char *text, const struct step_cost *cost,
+                      bool is_own)
+{
+    struct cost_entry *e = find_or_add_entry(costs, device, text);
+    if (!is_own && e->is_own && (!e->is_doubtful || cost->is_doubtful))
+        return;
+    e->seconds = as_written(cost->seconds, SECONDS_FORMAT);
+    e->spread = as_written(cost->spread, SPREAD_FORMAT);
+    e->is_doubtful = cost->is_doubtful;
+    e->is_in_model = cost->is_in_model;
+    e->is_own = is_own;
+    e->choice = arena_string(&costs->arena, cost->choice);
+}
+
+bool cost_database_find(const struct cost_database *costs, const char *text, struct step_cost *ret_cost)
+{
+    uint32_t id = find_entry(costs, costs->device, text);
+    if (id == TABLE_NONE)
+        return false;
+    const struct cost_entry *e = &costs->entries.items[id];
+    *ret_cost = (struct step_cost){.seconds = e->seconds,
+                                   .spread = e->spread,
+                                   .is_doubtful = e->is_doubtful,
+                                   .is_in_model = e->is_in_model,
+                                   .is_old = !e->is_own};
+    snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s", e->choice);
+    return true;
+}
+
+static bool is_plausible(double seconds)
+{
+    return seconds >= LEAST_SECONDS && seconds <= MOST_SECONDS;
+}
+
+// Other programs only make things longer.
+static bool is_shorter(const struct cost_entry *e, const struct step_cost *doubtful)
+{
+    return is_plausible(e->seconds) && e->seconds <= doubtful->seconds;
+}
+
+void cost_database_add(struct cost_database *costs, const char *text, const struct step_cost *cost)
+{
+    uint32_t id = find_entry(costs, costs->device, text);
+    struct step_cost added = *cost;
+    added.is_doubtful = cost->is_doubtful || !is_plausible(cost->seconds);
+    if (id != TABLE_NONE && added.is_doubtful && is_shorter(&costs->entries.items[id], &added)) {
+        costs->entries.items[id].is_own = true;
+        return;
+    }
+    put_entry(costs, costs->device, text, &added, true);
+    costs->n_added += is_plausible(added.seconds);
+}
+
+const char *cost_database_device(const struct cost_database *costs, size_t entry)
+{
+    return costs->entries.items[entry].device;
+}
+
+size_t cost_database_count(const struct cost_database *costs)
+{
+    return costs->entries.count;
+}
+
+// --- reading ---------------------------------------------------------------------------------------------------------
+
+static bool read_header(const struct sexp *s, const char *path, const char **ret_device, struct error *error)
+{
+    if (s->count != 3 || s->items[1].kind != SEXP_INTEGER || s->items[2].kind != SEXP_STRING)
+        return sexp_error(error, path, s, "expected (costs %d \"device\")", FORMAT_VERSION);
+    if (s->items[1].integer < OLDEST_FORMAT || s->items[1].integer > FORMAT_VERSION)
+        return sexp_error(error, path, s, "costs of format %lld, not %d to %d", (long long)s->items[1].integer,
+                          OLDEST_FORMAT, FORMAT_VERSION);
+    *ret_device = s->items[2].text;
+    return true;
+}
+
+static bool is_number(const struct sexp *s)
+{
+    return s->kind == SEXP_REAL || s->kind == SEXP_INTEGER;
+}
+
+static bool is_spread(const struct sexp *s)
+{
+    return is_number(s) && s->real >= 0 && s->real < 1e9;
+}
+
+// What may follow text, seconds and spread: the choice, then marks.
+static bool read_marks(const struct sexp *s, struct step_cost *cost)
+{
+    for (size_t i = 3; i < s->count; i++) {
+        if (i == 3 && s->items[i].kind == SEXP_STRING)
+            snprintf(cost->choice, sizeof cost->choice, "%s", s->items[i].text);
+        else if (sexp_is_symbol(&s->items[i], IN_MODEL))
+            cost->is_in_model = true;
+        else if (sexp_is_symbol(&s->items[i], DOUBTFUL))
+            cost->is_doubtful = true;
+        else
+            return false;
+    }
+    return true;
+}
+
+// What nobody can have measured is as if it was not there. Of other devices nobody asks.
+static void note_dropped(struct cost_database *costs, const struct sexp *s, const char *path, const char *device)
+{
+    if (strcmp(device, costs->device) == 0 && costs->n_dropped++ == 0)
+        sexp_error(&costs->first_dropped, path, s, "%g seconds are no time of a step", s->items[1].real);
+}
+
+static bool read_entry(struct cost_database *costs, const struct sexp *s, const char *path, const char *device,
+                       struct error *error)
+{
+    struct step_cost cost = {0};
+    bool is_sound = s->kind == SEXP_LIST && s->count >= 3 && s->items[0].kind == SEXP_STRING &&
+                    is_number(&s->items[1]) && is_spread(&s->items[2]) && read_marks(s, &cost);
+    if (!is_sound || !device)
+        return sexp_error(error, path, s, "expected (\"step\" seconds spread) after a header");
+    if (!is_plausible(s->items[1].real)) {
+        note_dropped(costs, s, path, device);
+        return true;
+    }
+    cost.seconds = s->items[1].real;
+    cost.spread = s->items[2].real;
+    put_entry(costs, device, s->items[0].text, &cost, false);
+    return true;
+}
+
+static bool read_file(struct cost_database *costs, const char *path, struct error *error)
+{
+    struct arena scratch;
+    const struct sexp *list;
+    const char *device = NULL;
+    arena_init(&scratch);
+    bool is_read = sexp_parse_file(&scratch, path, &list, error);
+    for (size_t i = 0; is_read && i < list->count; i++) {
+        if (sexp_is_call(&list->items[i], "costs"))
+            is_read = read_header(&list->items[i], path, &device, error);
+        else
+            is_read = read_entry(costs, &list->items[i], path, device, error);
+    }
+    arena_free(&scratch);
+    return is_read;
+}
+
+void cost_database_warn(const struct cost_database *costs, const struct log *log)
+{
+    const struct error *first = &costs->first_dropped;
+    if (costs->n_dropped)
+        log_warning(log, "%s:%u: %s; %zu %s dropped, to be measured again", first->file, first->line, first->message,
+                    costs->n_dropped, costs->n_dropped == 1 ? "entry is" : "entries are");
+}
+
+bool cost_database_open(struct cost_database **ret_costs, const char *path, const char *device, struct error *error)
+{
+    struct cost_database *costs = mem_alloc_zero(sizeof *costs);
+    arena_init(&costs->arena);
+    costs->path = path ? arena_string(&costs->arena, path) : NULL;
+    costs->device = arena_string(&costs->arena, device);
+    if (path && access(path, F_OK) == 0 && !read_file(costs, path, error)) {
+        cost_database_free(costs);
+        return false;
+    }
+    *ret_costs = costs;
+    return true;
+}
+
+// --- writing ---------------------------------------------------------------------------------------------------------
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct cost_entry *x = a, *y = b;
+    int by_device = strcmp(x->device, y->device);
+    return by_device ? by_device : strcmp(x->text, y->text);
+}
+
+static struct cost_entry *sort_entries_to_keep(const struct cost_database *costs, size_t *ret_count,
+                                               struct arena *arena)
+{
+    struct cost_entry *sorted = arena_array(arena, struct cost_entry, costs->entries.count + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < costs->entries.count; i++)
+        if (is_plausible(costs->entries.items[i].seconds))
+            sorted[count++] = costs->entries.items[i];
+    qsort(sorted, count, sizeof *sorted, compare_entries);
+    *ret_count = count;
+    return sorted;
+}
+
+static void print_entries(struct text *out, const struct cost_database *costs)
+{
+    struct arena scratch;
+    const char *device = "";
+    size_t count;
+    arena_init(&scratch);
+    struct cost_entry *sorted = sort_entries_to_keep(costs, &count, &scratch);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || strcmp(device, sorted[i].device) != 0) {
+            device = sorted[i].device;
+            text_printf(out, "(costs %d ", FORMAT_VERSION);
+            text_add_quoted(out, device);
+            text_add(out, ")\n");
+        }
+        text_add(out, "(");
+        text_add_quoted(out, sorted[i].text);
+        text_printf(out, " " SECONDS_FORMAT " " SPREAD_FORMAT, sorted[i].seconds, sorted[i].spread);
+        if (*sorted[i].choice) {
+            text_add(out, " ");
+            text_add_quoted(out, sorted[i].choice);
+        }
+        text_add(out, sorted[i].is_in_model ? " " IN_MODEL : "");
+        text_add(out, sorted[i].is_doubtful ? " " DOUBTFUL ")\n" : ")\n");
+    }
+    arena_free(&scratch);
+}
+
+static bool merge_and_replace(struct cost_database *costs, struct error *error)
+{
+    struct text text = {0};
+    if (access(costs->path, F_OK) == 0 && !read_file(costs, costs->path, error))
+        return false;
+    print_entries(&text, costs);
+    bool is_written = file_write_text(costs->path, text.chars, text.count, error);
+    text_free(&text);
+    return is_written;
+}
+
+// Between the reading and the replacing nobody else may write.
+bool cost_database_write(struct cost_database *costs, struct error *error)
+{
+    struct file_lock lock;
+    if (!costs->path || costs->n_added == 0)
+        return true;
+    file_lock_take(&lock, costs->path);
+    bool is_written = merge_and_replace(costs, error);
+    file_lock_release(&lock);
+    costs->n_added = 0;
+    return is_written;
+}
+
+void cost_database_free(struct cost_database *costs)
+{
+    vec_free(&costs->entries);
+    table_free(&costs->table);
+    arena_free(&costs->arena);
+    mem_free(costs, sizeof *costs);
+}

@@ -1,0 +1,36 @@
+// What steps cost on one device, by their text: a file that people can read, commit and merge.
+//     (costs 2 "AMD EPYC ... 2 threads, oneDNN 2.6.3")
+//     ("conv conv :stride 2 2 ..." 0.000123 0.01)          text, seconds, spread; sorted by text
+//     ("product matmul ..." 0.000045 0.01 "engine")       and how the device ran it, where it had several ways
+//     ("linear matmul ..." 0.00031 0.02 in-model)          what it took inside of a running model, not alone
+//     ("loops {...} ..." 0.00002 0.4 doubtful)             other programs came between: to be measured again first
+// Files of format 1, which has no marks, are read.
+// Lines of other devices in the same file are kept, each after its header. Seconds lie between a nanosecond and a day
+// (1e-9 to 1e5): entries that say otherwise are dropped, and what was measured so is doubtful and not
+// written.
+#ifndef BACKENDS_COSTS_COST_DATABASE_H
+#define BACKENDS_COSTS_COST_DATABASE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cost_database;
+struct error;
+struct log;
+struct step_cost;
+
+// Reads `path` when it exists (NULL: nothing is read or written). False: the file is malformed.
+bool cost_database_open(struct cost_database **ret_costs, const char *path, const char *device, struct error *error);
+void cost_database_warn(const struct cost_database *costs, const struct log *log);   // in one line, of what was dropped
+bool cost_database_find(const struct cost_database *costs, const char *text, struct step_cost *ret_cost);
+// Other programs only make things longer: so a doubtful cost serves until it is known better, and replaces longer ones
+// only.
+void cost_database_add(struct cost_database *costs, const char *text, const struct step_cost *cost);
+const char *cost_database_device(const struct cost_database *costs, size_t entry);   // that an entry is of
+size_t cost_database_count(const struct cost_database *costs);
+// Merges with what the file has by now (other runs may have written) and replaces it, when there is something new; of
+// runs that write at the same time each waits for the other. False: it cannot be written, or is malformed by now and
+// left.
+bool cost_database_write(struct cost_database *costs, struct error *error);
+void cost_database_free(struct cost_database *costs);
+#endif

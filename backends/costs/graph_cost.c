@@ -1,0 +1,164 @@
+// What a graph costs on a device: it is planned, and its steps are added up.
+#include "backends/backend.h"
+#include "backends/layouts/layout.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
+#include <stdlib.h>
+
+static bool make_plan(struct backend *b, const struct graph *g, const uint8_t *layouts, struct arena *arena,
+                      struct plan *ret_plan, struct error *error)
+{
+    struct plan_request request = backend_plan_request(b, g, layouts, arena);
+    return plan_make(ret_plan, &request, error);
+}
+
+bool backend_estimate_with(struct backend *b, const struct graph *g, const uint8_t *layouts,
+                           struct estimate *ret_estimate, struct error *error)
+{
+    struct arena_mark mark = arena_mark(b->scratch);
+    struct plan plan = {0};
+    struct estimate sum = {0};
+    bool is_done = make_plan(b, g, layouts, b->scratch, &plan, error);
+    for (size_t i = 0; is_done && i < plan.steps.count; i++) {
+        struct step_cost cost;
+        if (plan.steps.items[i].is_constant)
+            continue;
+        if ((is_done = backend_step_cost(b, &plan, &plan.steps.items[i], &cost, error))) {
+            sum.seconds += cost.seconds;
+            sum.n_steps++;
+            sum.n_guessed += cost.is_guessed;
+        }
+    }
+    if (is_done)
+        *ret_estimate = sum;
+    plan_free(&plan);
+    arena_release(b->scratch, mark);
+    return is_done;
+}
+
+bool backend_estimate(struct backend *b, const struct graph *g, struct estimate *ret_estimate, struct error *error)
+{
+    struct arena_mark mark = arena_mark(b->scratch);
+    uint8_t *best;
+    const uint8_t *layouts;
+    bool is_done, is_searched = b->policy == LAYOUTS_BEST && b->target.layouts;
+    if (is_searched)
+        is_done = layouts_find(b, g, b->scratch, &best, ret_estimate, error);
+    else
+        is_done = backend_find_layouts(b, g, b->scratch, &layouts, error) &&
+                  backend_estimate_with(b, g, layouts, ret_estimate, error);
+    arena_release(b->scratch, mark);
+    return is_done;
+}
+
+// A plan with its layouts by the policy, and the memory of both.
+struct planned {
+    struct arena arena;
+    struct plan plan;
+};
+
+static bool planned_make(struct planned *ret_planned, struct backend *b, const struct graph *g, struct error *error)
+{
+    const uint8_t *layouts;
+    ret_planned->plan = (struct plan){0};
+    arena_init(&ret_planned->arena);
+    return backend_find_layouts(b, g, &ret_planned->arena, &layouts, error) &&
+           make_plan(b, g, layouts, &ret_planned->arena, &ret_planned->plan, error);
+}
+
+static void planned_free(struct planned *p)
+{
+    plan_free(&p->plan);
+    arena_free(&p->arena);
+}
+
+bool backend_visit_steps(struct backend *b, const struct graph *g, visit_step_fn *visit, void *context,
+                         struct error *error)
+{
+    struct planned p;
+    bool is_done = planned_make(&p, b, g, error);
+    for (size_t i = 0; is_done && i < p.plan.steps.count; i++) {
+        struct step_cost cost;
+        if (p.plan.steps.items[i].is_constant)
+            continue;
+        is_done = backend_step_cost(b, &p.plan, &p.plan.steps.items[i], &cost, error);
+        if (is_done)
+            visit(context, &p.plan, &p.plan.steps.items[i], &cost);
+    }
+    planned_free(&p);
+    return is_done;
+}
+
+bool backend_hash_plan(struct backend *b, const struct graph *g, uint64_t *ret_hash, struct error *error)
+{
+    struct planned p;
+    struct words words = {0};
+    bool is_done = planned_make(&p, b, g, error);
+    *ret_hash = 0;
+    for (size_t i = 0; is_done && i < p.plan.steps.count; i++) {
+        step_spell(&p.plan, &p.plan.steps.items[i], &words);
+        *ret_hash = hash_bytes(words.list.items, words.list.count * sizeof *words.list.items, *ret_hash);
+    }
+    vec_free(&words.list);
+    planned_free(&p);
+    return is_done;
+}
+
+// --- explaining ------------------------------------------------------------------------------------------------------
+
+struct priced_step {
+    const struct step *step;
+    struct step_cost cost;
+};
+
+static int compare_prices(const void *a, const void *b)
+{
+    const struct priced_step *x = a, *y = b;
+    if (x->cost.seconds != y->cost.seconds)
+        return x->cost.seconds < y->cost.seconds ? 1 : -1;
+    return (x->step > y->step) - (x->step < y->step);
+}
+
+static bool list_steps(struct backend *b, const struct graph *g, bool only_guesses, struct text *out,
+                       struct error *error)
+{
+    struct planned p;
+    bool is_done = planned_make(&p, b, g, error);
+    struct priced_step *priced = is_done ? arena_array(&p.arena, struct priced_step, p.plan.steps.count + 1) : NULL;
+    size_t n = 0;
+    for (size_t i = 0; is_done && i < p.plan.steps.count; i++) {
+        if (p.plan.steps.items[i].is_constant)
+            continue;
+        priced[n].step = &p.plan.steps.items[i];
+        is_done = backend_step_cost(b, &p.plan, priced[n].step, &priced[n].cost, error);
+        n += !only_guesses || priced[n].cost.is_guessed;
+    }
+    if (is_done && n)
+        qsort(priced, n, sizeof *priced, compare_prices);
+    for (size_t i = 0; is_done && i < n; i++) {
+        text_printf(out, "%10.2f us ", priced[i].cost.seconds * 1e6);
+        if (priced[i].cost.is_guessed)
+            text_add(out, "guessed ");
+        else
+            text_printf(out, "%5.1f%%  ", priced[i].cost.spread * 100);
+        step_print(out, &p.plan, priced[i].step);
+        text_add(out, "   ;");
+        for (node_id node = priced[i].step->first_node; node != NO_NODE; node = p.plan.next_node[node])
+            text_printf(out, " %s", g->nodes.items[node].op->name);
+        text_add(out, "\n");
+    }
+    planned_free(&p);
+    return is_done;
+}
+
+bool backend_explain(struct backend *b, const struct graph *g, struct text *out, struct error *error)
+{
+    return list_steps(b, g, false, out, error);
+}
+
+bool backend_list_guesses(struct backend *b, const struct graph *g, struct text *out, struct error *error)
+{
+    return list_steps(b, g, true, out, error);
+}

@@ -1,0 +1,99 @@
+// Notes by the database's key of a step: the sum of what all its occurrences took, until they are adopted.
+#include "backends/costs/in_model.h"
+
+#include "backends/costs/cost_database.h"
+#include "backends/costs/step_key.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "core/memory/table.h"
+#include "core/text/log.h"
+#include <math.h>
+#include <string.h>
+
+#define LEAST_DIFFERENCE 0.05   // share of a cost: what is nearer agrees
+#define MOST_SCATTER 0.5        // and what is farther does not
+
+struct note {
+    const char *step;
+    uint32_t n;
+    double seconds, spread;   // the sum, and the largest
+    bool is_doubtful;
+};
+struct in_model_notes {
+    struct arena arena;   // of the names of steps
+    struct table table;
+    VEC(struct note) notes;
+};
+
+struct in_model_notes *in_model_notes_new(void)
+{
+    struct in_model_notes *notes = mem_alloc_zero(sizeof *notes);
+    arena_init(&notes->arena);
+    return notes;
+}
+
+void in_model_notes_free(struct in_model_notes *notes)
+{
+    vec_free(&notes->notes);
+    table_free(&notes->table);
+    arena_free(&notes->arena);
+    mem_free(notes, sizeof *notes);
+}
+
+static bool is_note(const void *owner, uint32_t id, const void *key)
+{
+    return strcmp(((const struct in_model_notes *)owner)->notes.items[id].step, key) == 0;
+}
+
+static struct note *note_of(struct in_model_notes *notes, const char *step)
+{
+    uint64_t hash = hash_string(step);
+    uint32_t id = table_find(&notes->table, hash, is_note, notes, step);
+    if (id == TABLE_NONE) {
+        id = (uint32_t)notes->notes.count;
+        vec_push(&notes->notes, ((struct note){.step = arena_string(&notes->arena, step)}));
+        table_insert(&notes->table, hash, id);
+    }
+    return &notes->notes.items[id];
+}
+
+void backend_note_in_model(struct backend *b, const struct plan *plan, const struct step *step, double seconds,
+                           double spread, bool is_doubtful)
+{
+    struct step_key key = step_key_of(b, plan, step);
+    struct note *note = note_of(b->in_model, key.text.chars);
+    note->n++;
+    note->seconds += seconds / key.n_parts;
+    note->spread = fmax(note->spread, spread);
+    note->is_doubtful = note->is_doubtful || is_doubtful;
+    step_key_free(&key);
+}
+
+static bool differs(const struct step_cost *known, const struct step_cost *noted)
+{
+    double scatter = fmin(MOST_SCATTER, fmax(LEAST_DIFFERENCE, fmax(known->spread, noted->spread)));
+    return fabs(noted->seconds - known->seconds) > scatter * known->seconds;
+}
+
+static void adopt(struct backend *b, const struct note *note, cost_corrections *corrections)
+{
+    struct step_cost known = {.seconds = INFINITY}, cost = {.seconds = note->seconds / note->n,
+                                                            .spread = note->spread,
+                                                            .is_doubtful = note->is_doubtful,
+                                                            .is_in_model = true};
+    if (cost_database_find(b->costs, note->step, &known))
+        memcpy(cost.choice, known.choice, sizeof cost.choice);
+    cost_database_add(b->costs, note->step, &cost);
+    if (differs(&known, &cost))
+        vec_push(corrections, ((struct cost_correction){note->step, known.seconds, cost.seconds, note->n}));
+}
+
+void backend_adopt_in_model(struct backend *b, cost_corrections *corrections)
+{
+    struct in_model_notes *notes = b->in_model;
+    for (size_t i = 0; i < notes->notes.count; i++)
+        adopt(b, &notes->notes.items[i], corrections);
+    vec_clear(&notes->notes);
+    table_clear(&notes->table);
+    backend_forget_costs(b);
+}

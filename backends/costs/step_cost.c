@@ -1,0 +1,244 @@
+// What one step of a plan costs: from memory, from the database, measured now, or guessed.
+#include "backends/backend.h"
+#include "backends/costs/cost_database.h"
+#include "backends/costs/step_key.h"
+#include "backends/layouts/layout.h"
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "core/system/clock.h"
+#include "core/system/interrupt.h"
+#include "core/text/error.h"
+#include "core/text/log.h"
+#include <string.h>
+
+// Costs by the words of a step: found without making its text.
+struct known_step {
+    size_t n_words;
+    const int64_t *words;
+    struct step_cost cost;
+};
+struct step_memory {
+    struct arena arena;
+    struct table table;
+    VEC(struct known_step) steps;
+    struct words words;   // of the step being looked for
+};
+
+struct step_memory *step_memory_new(void)
+{
+    struct step_memory *memory = mem_alloc_zero(sizeof *memory);
+    arena_init(&memory->arena);
+    return memory;
+}
+
+void step_memory_free(struct step_memory *memory)
+{
+    vec_free(&memory->steps);
+    vec_free(&memory->words.list);
+    table_free(&memory->table);
+    arena_free(&memory->arena);
+    mem_free(memory, sizeof *memory);
+}
+
+static bool is_known_step(const void *owner, uint32_t id, const void *key)
+{
+    const struct step_memory *memory = owner;
+    const struct words *words = key;
+    const struct known_step *s = &memory->steps.items[id];
+    return s->n_words == words->list.count && memcmp(s->words, words->list.items, s->n_words * sizeof *s->words) == 0;
+}
+
+void backend_forget_costs(struct backend *b)
+{
+    vec_clear(&b->memory->steps);
+    table_clear(&b->memory->table);
+    layout_memory_free(b->layout_memory);
+    b->layout_memory = layout_memory_new();
+}
+
+// A guess for what cannot be measured: bytes at 10 GB/s and a launch.
+static double guess_seconds(const struct step *step)
+{
+    double bytes = 0;
+    for (int i = 0; i < step->n_operands; i++)
+        bytes += (double)view_elements(&step->operands[i]) * (double)dtype_size(step->operands[i].dtype);
+    for (int i = 0; i < step->n_results; i++)
+        bytes += (double)view_elements(&step->results[i]) * (double)dtype_size(step->results[i].dtype);
+    double flops = 0;
+    for (int l = 0; l < step->n_loops; l++) {
+        double places = loop_places(&step->loops[l]);
+        bytes += 4 * places * (step->loops[l].n_operands + step->loops[l].n_results);
+        flops += places * step->loops[l].n_instructions;
+    }
+    if (step->node != NO_NODE && step->n_operands >= 2)
+        flops += 2 * (double)view_elements(&step->operands[0]) * (double)view_elements(&step->operands[1]) /
+                 (double)(1 + step->operands[0].dim[0]);
+    return 2e-6 + bytes / 1e10 + flops / 1e11;
+}
+
+#define WEIGHTS_OF_A_SMALL_MODEL ((size_t)8 << 20)   // a last cache keeps them, even if others share it
+#define SMALL_MODEL " near"                          // at the end of a key
+
+void backend_expect_model(struct backend *b, size_t weight_bytes)
+{
+    bool is_small = weight_bytes <= WEIGHTS_OF_A_SMALL_MODEL;
+    if (is_small == b->has_small_model)
+        return;
+    b->has_small_model = is_small;
+    backend_forget_costs(b);
+}
+
+static bool reads_weights(const struct plan *plan, const struct step *step)
+{
+    for (int i = 0; i < step->n_operands; i++)
+        if (plan_keeps(plan, step->operands[i].memory))
+            return true;
+    return false;
+}
+
+static void add_context(const struct backend *b, const struct plan *plan, const struct step *step, struct text *text)
+{
+    if (b->has_small_model && b->methods->knows_small_models && reads_weights(plan, step))
+        text_add(text, SMALL_MODEL);
+}
+
+struct step_key step_key_of(const struct backend *b, const struct plan *plan, const struct step *step)
+{
+    struct step_key key = {{0}, 1};
+    if (b->methods->has_exact_costs)
+        step_print(&key.text, plan, step);
+    else
+        key.n_parts = step_print_key(&key.text, plan, step);
+    add_context(b, plan, step, &key.text);
+    return key;
+}
+
+void step_key_free(struct step_key *key)
+{
+    text_free(&key->text);
+}
+
+static bool recall(struct backend *b, const struct step_key *key, struct step_cost *ret_cost)
+{
+    bool is_known = cost_database_find(b->costs, key->text.chars, ret_cost);
+    if (is_known)
+        ret_cost->seconds *= key->n_parts;
+    return is_known;
+}
+
+// A database that was written with the step's own text serves, too.
+static bool recall_by_text(struct backend *b, const struct plan *plan, const struct step *step,
+                           struct step_cost *ret_cost)
+{
+    struct step_key exact = {{0}, 1};
+    step_print(&exact.text, plan, step);
+    add_context(b, plan, step, &exact.text);
+    bool is_known = recall(b, &exact, ret_cost);
+    step_key_free(&exact);
+    return is_known;
+}
+
+static bool measure(struct backend *b, const struct plan *plan, const struct step *step, const struct step_key *key,
+                    struct step_cost *ret_cost, struct error *error)
+{
+    double started = clock_seconds();
+    bool is_measured = b->methods->measure(b, plan, step, ret_cost, error);
+    b->coster.measured.seconds += clock_seconds() - started;
+    b->coster.measured.n_steps++;
+    if (!is_measured)
+        return false;
+    log_debug(b->options.log, "measured %.3g s: %s", ret_cost->seconds, key->text.chars);
+    ret_cost->seconds /= key->n_parts;
+    cost_database_add(b->costs, key->text.chars, ret_cost);
+    return recall(b, key, ret_cost);
+}
+
+static size_t bytes_of(const struct plan *plan, memory_id id)
+{
+    const struct plan_memory *m = &plan->memory.items[id];
+    return mem_product((size_t)m->elements, dtype_size(m->dtype));
+}
+
+// Of what a step reads and writes, at most.
+static size_t bytes_of_step(const struct plan *plan, const struct step *step)
+{
+    size_t bytes = 0;
+    for (struct touched_memory t = {0}; step_next_memory(step, &t);)
+        bytes = mem_sum(bytes, bytes_of(plan, t.memory));
+    return bytes;
+}
+
+#define ALWAYS_MEASURED ((size_t)64 << 20)   // bytes: there is room for these
+#define NEVER_MEASURED ((size_t)4 << 30)     // it would take seconds for each run
+#define SHARE_OF_MEMORY 4                    // of what is free, the part that a measurement may take
+
+static bool is_too_large_to_measure(const struct plan *plan, const struct step *step)
+{
+    size_t bytes = bytes_of_step(plan, step);
+    return bytes > NEVER_MEASURED || (bytes > ALWAYS_MEASURED && bytes > mem_available() / SHARE_OF_MEMORY);
+}
+
+static void guess(struct backend *b, const struct plan *plan, const struct step *step, const struct step_key *key,
+                  struct step_cost *ret_cost)
+{
+    double seconds = b->methods->guess ? b->methods->guess(b, plan, step) : guess_seconds(step);
+    *ret_cost = (struct step_cost){.seconds = seconds, .is_guessed = true};
+    log_debug(b->options.log, "guessed %.3g s: %s", ret_cost->seconds, key->text.chars);
+}
+
+static bool has_to_be_repaired(const struct backend *b, const struct step_cost *known)
+{
+    bool is_wanted = b->repairs == REPAIRS_ALL || (b->repairs == REPAIRS_DOUBTFUL && known->is_doubtful);
+    return is_wanted && known->is_old && !b->only_recalls && !b->options.never_measures && !interrupt_requested() &&
+           (b->repairs_end == 0 || clock_seconds() < b->repairs_end);
+}
+
+static bool find_or_measure(struct backend *b, const struct plan *plan, const struct step *step,
+                            struct step_cost *ret_cost, struct error *error)
+{
+    struct step_key key = step_key_of(b, plan, step);
+    bool is_known = recall(b, &key, ret_cost) || recall_by_text(b, plan, step, ret_cost);
+    if (!is_known || has_to_be_repaired(b, ret_cost)) {
+        is_known = true;
+        if (b->only_recalls)
+            is_known = error_set_code(error, EXIT_UNSUPPORTED, NULL, "a step's cost is not known");
+        else if (b->options.never_measures || (!b->methods->has_exact_costs && is_too_large_to_measure(plan, step)))
+            guess(b, plan, step, &key, ret_cost);
+        else if (!b->methods->has_exact_costs && interrupt_requested())
+            is_known = error_set_code(error, EXIT_UNSUPPORTED, NULL, "interrupted: a step's cost is not measured");
+        else
+            is_known = measure(b, plan, step, &key, ret_cost, error);
+    }
+    step_key_free(&key);
+    return is_known;
+}
+
+bool backend_recall_cost(struct backend *b, const struct plan *plan, const struct step *step,
+                         struct step_cost *ret_cost)
+{
+    struct step_key key = step_key_of(b, plan, step);
+    bool is_known = recall(b, &key, ret_cost) || recall_by_text(b, plan, step, ret_cost);
+    step_key_free(&key);
+    return is_known;
+}
+
+bool backend_step_cost(struct backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
+                       struct error *error)
+{
+    struct step_memory *memory = b->memory;
+    step_spell(plan, step, &memory->words);
+    uint64_t hash = hash_bytes(memory->words.list.items, memory->words.list.count * sizeof(int64_t), 0);
+    uint32_t id = table_find(&memory->table, hash, is_known_step, memory, &memory->words);
+    if (id != TABLE_NONE) {
+        *ret_cost = memory->steps.items[id].cost;
+        return true;
+    }
+    struct known_step known = {.n_words = memory->words.list.count};
+    known.words = arena_copy_array(&memory->arena, memory->words.list.items, memory->words.list.count);
+    if (!find_or_measure(b, plan, step, &known.cost, error))
+        return false;
+    table_insert(&memory->table, hash, (uint32_t)memory->steps.count);
+    vec_push(&memory->steps, known);
+    *ret_cost = known.cost;
+    return true;
+}

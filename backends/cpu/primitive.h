@@ -1,0 +1,28 @@
+// A step that runs as one primitive of oneDNN, or by its definition where the library refuses: what convolutions,
+// products with weights, poolings and normalizations share. Weights are packed once into what the primitive prefers.
+#ifndef BACKENDS_CPU_PRIMITIVE_H
+#define BACKENDS_CPU_PRIMITIVE_H
+#include "backends/cpu/cpu_internal.h"
+
+struct cpu_primitive {
+    struct onednn_primitive *primitive;
+    struct cpu_fallback *fallback;   // instead of the primitive, or NULL
+    struct view source, weights, target;
+    struct onednn_tensor plain_weights;   // as they stand
+    const struct loop *loop;              // the epilogue, or NULL
+    struct cpu_epilogue epilogue;
+    bool has_weights, has_constant_weights;
+    char *packed;
+};
+// The last thing to prepare, when all but `fallback` and `packed` is set and the primitive made, if it could be. Gives
+// the state, or NULL with the request's error.
+void *cpu_primitive_finish(struct cpu_primitive *p, const struct step_request *r);
+
+// Methods of kernels with that state.
+bool cpu_primitive_run(void *state, char *const *memory, char *scratch);
+size_t cpu_primitive_scratch_bytes(const void *state);
+size_t cpu_primitive_weights(const void *state, char **ret_weights);
+int cpu_primitive_packed_operand(const void *state);
+bool cpu_primitive_describe_weights(const void *state, struct packing *ret_packing);
+void cpu_primitive_free(void *state);
+#endif

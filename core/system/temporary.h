@@ -1,0 +1,16 @@
+// Folders for files that nobody else is to see, in $TMPDIR or /tmp. What ends the process through
+// core/system/interrupt.h removes them, too, and so does memory that runs out.
+#ifndef CORE_SYSTEM_TEMPORARY_H
+#define CORE_SYSTEM_TEMPORARY_H
+#include <stdbool.h>
+
+struct error;
+
+struct temporary_folder {   // stays where it is while the folder is there; zero: no folder
+    char path[256];
+    struct temporary_folder *next;   // of those that are there
+};
+bool temporary_folder_make(struct temporary_folder *ret_folder, struct error *error);
+void temporary_folder_remove(struct temporary_folder *f);   // with its files, if it was made
+void temporary_folders_remove(void);                        // all: the process ends
+#endif

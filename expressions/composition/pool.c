@@ -1,0 +1,371 @@
+// Hash-consing of nodes, and the constructors that keep the normal form.
+#include "expressions/composition/pool.h"
+
+#include "core/memory/hash.h"
+#include "expressions/affine.h"
+#include <string.h>
+
+void pool_init(struct pool *p, struct arena *arena, int n_inputs, const struct type *inputs)
+{
+    *p = (struct pool){0};
+    definition_init(&p->d, arena, n_inputs, inputs);
+}
+
+void pool_free(struct pool *p)
+{
+    definition_free(&p->d);
+    table_free(&p->known);
+    vec_free(&p->axes);
+    vec_free(&p->iterators);
+}
+
+// --- nodes -----------------------------------------------------------------------------------------------------------
+
+// A read is asked for with its indices beside it, where the node will say where they stand.
+struct asked {
+    struct expr_node node;
+    const expr *indices;
+};
+
+static bool is_equal_node(const void *owner, uint32_t id, const void *key)
+{
+    const struct pool *p = owner;
+    const struct asked *asked = key;
+    struct expr_node known = p->d.nodes.items[id];
+    size_t size = asked->node.count * sizeof *asked->indices;
+    if (known.kind != EXPR_READ)
+        return memcmp(&known, &asked->node, sizeof known) == 0;
+    if (known.count != asked->node.count || (size && memcmp(&p->d.indices.items[known.a], asked->indices, size) != 0))
+        return false;
+    known.a = 0;
+    return memcmp(&known, &asked->node, sizeof known) == 0;
+}
+
+static expr find_or_add(struct pool *p, struct expr_node node, const expr *indices)
+{
+    struct asked asked = {node, indices};
+    uint64_t hash = hash_bytes(&node, sizeof node, 0);
+    if (node.count)
+        hash = hash_bytes(indices, node.count * sizeof *indices, hash);
+    uint32_t found = table_find(&p->known, hash, is_equal_node, p, &asked);
+    if (found != TABLE_NONE)
+        return found;
+    node.a = node.kind == EXPR_READ ? (expr)p->d.indices.count : node.a;
+    for (uint32_t i = 0; i < node.count; i++)
+        vec_push(&p->d.indices, indices[i]);
+    expr added = (expr)p->d.nodes.count;
+    vec_push(&p->d.nodes, node);
+    table_insert(&p->known, hash, added);
+    return added;
+}
+
+static expr node_of(struct pool *p, struct expr_node node)
+{
+    return find_or_add(p, node, NULL);
+}
+
+// --- iterators and scopes --------------------------------------------------------------------------------------------
+
+static bool are_axes_of(const struct pool *p, const struct pool_axes *axes, const struct type *type)
+{
+    const int64_t *extents = p->d.extents.items + axes->first_variable;
+    return axes->rank == type->rank &&
+           (type->rank == 0 || memcmp(extents, type->dim, (size_t)type->rank * sizeof *extents) == 0);
+}
+
+uint32_t pool_axes(struct pool *p, const struct type *type)
+{
+    struct pool_axes axes = {type->rank, (uint32_t)p->d.extents.count};
+    for (size_t i = 0; i < p->axes.count; i++)
+        if (are_axes_of(p, &p->axes.items[i], type))
+            return p->axes.items[i].first_variable;
+    for (int axis = 0; axis < type->rank; axis++)
+        vec_push(&p->d.extents, type->dim[axis]);
+    vec_push(&p->axes, axes);
+    return axes.first_variable;
+}
+
+uint32_t pool_reduction(struct pool *p, int depth, int64_t extent)
+{
+    for (size_t i = 0; i < p->iterators.count; i++)
+        if (p->iterators.items[i].depth == depth && p->iterators.items[i].extent == extent)
+            return p->iterators.items[i].variable;
+    struct pool_iterator iterator = {depth, extent, (uint32_t)p->d.extents.count};
+    vec_push(&p->d.extents, extent);
+    vec_push(&p->iterators, iterator);
+    return iterator.variable;
+}
+
+int pool_scope(struct pool *p, const struct type *type, expr body)
+{
+    struct type plain = type_make(type->dtype, type->rank, type->dim);
+    uint32_t first_variable = pool_axes(p, &plain);
+    for (int i = 0; i < p->d.n_stages; i++) {
+        const struct stage *s = &p->d.stages[i];
+        if (s->body == body && s->type.dtype == plain.dtype && s->type.rank == plain.rank &&
+            s->first_variable == first_variable)
+            return p->d.n_inputs + i;
+    }
+    int tensor = stage_add_over(&p->d, &plain, first_variable);
+    stage_set_body(&p->d, tensor, body);
+    return tensor;
+}
+
+// --- sums of indices -------------------------------------------------------------------------------------------------
+
+static void add_form(struct affine_form *sum, const struct affine_form *f, int64_t factor)
+{
+    sum->base = wrapping_sum(sum->base, wrapping_product(factor, f->base));
+    for (int i = 0; i < f->n; i++)
+        sum->terms[sum->n++] = (struct scaled_atom){f->terms[i].atom, wrapping_product(factor, f->terms[i].factor)};
+}
+
+static void drop_term(struct affine_form *f, int place)
+{
+    f->n--;
+    memmove(&f->terms[place], &f->terms[place + 1], (size_t)(f->n - place) * sizeof *f->terms);
+}
+
+// Each atom once, in their order, none 0 times.
+static void sort_terms(struct affine_form *f)
+{
+    struct affine_form sorted = {.base = f->base};
+    for (int i = 0; i < f->n; i++) {
+        int at = sorted.n;
+        while (at > 0 && sorted.terms[at - 1].atom > f->terms[i].atom)
+            at--;
+        if (at > 0 && sorted.terms[at - 1].atom == f->terms[i].atom) {
+            sorted.terms[at - 1].factor = wrapping_sum(sorted.terms[at - 1].factor, f->terms[i].factor);
+            continue;
+        }
+        memmove(&sorted.terms[at + 1], &sorted.terms[at], (size_t)(sorted.n++ - at) * sizeof *sorted.terms);
+        sorted.terms[at] = f->terms[i];
+    }
+    for (int i = sorted.n; i-- > 0;)
+        if (sorted.terms[i].factor == 0)
+            drop_term(&sorted, i);
+    *f = sorted;
+}
+
+static int place_of_term(const struct affine_form *f, expr atom, int64_t factor)
+{
+    for (int i = 0; i < f->n; i++)
+        if (f->terms[i].atom == atom && f->terms[i].factor == factor)
+            return i;
+    return -1;
+}
+
+// One n * (e / n) + e mod n that becomes e. False: there is none.
+static bool join_remainder(struct pool *p, struct affine_form *f)
+{
+    for (int i = 0; i < f->n; i++) {
+        struct expr_node n = p->d.nodes.items[f->terms[i].atom];
+        struct affine_form whole;
+        int64_t factor = f->terms[i].factor;
+        if (n.kind != EXPR_INDEX_MOD || !affine_form_of(&p->d, n.a, &whole))
+            continue;
+        int quotient = place_of_term(f, pool_index_div(p, n.a, n.value), wrapping_product(factor, n.value));
+        if (quotient < 0 || f->n - 2 + whole.n > MAX_AFFINE_TERMS)
+            continue;
+        drop_term(f, quotient > i ? quotient : i);
+        drop_term(f, quotient > i ? i : quotient);
+        add_form(f, &whole, factor);
+        sort_terms(f);
+        return true;
+    }
+    return false;
+}
+
+static expr add_plainly(struct pool *p, expr a, expr b)
+{
+    return node_of(p, (struct expr_node){.kind = EXPR_INDEX_ADD, .a = a, .b = b});
+}
+
+static expr multiply_plainly(struct pool *p, expr a, int64_t factor)
+{
+    return factor == 1 ? a : node_of(p, (struct expr_node){.kind = EXPR_INDEX_MUL, .a = a, .value = factor});
+}
+
+static expr index_of_form(struct pool *p, struct affine_form f)
+{
+    expr sum = 0;
+    sort_terms(&f);
+    while (join_remainder(p, &f))
+        ;
+    for (int i = 0; i < f.n; i++) {
+        expr term = multiply_plainly(p, f.terms[i].atom, f.terms[i].factor);
+        sum = i ? add_plainly(p, sum, term) : term;
+    }
+    if (f.n == 0)
+        return pool_integer(p, f.base);
+    return f.base ? add_plainly(p, sum, pool_integer(p, f.base)) : sum;
+}
+
+expr pool_integer(struct pool *p, int64_t value)
+{
+    return node_of(p, (struct expr_node){.kind = EXPR_INTEGER, .value = value});
+}
+
+expr pool_variable(struct pool *p, uint32_t variable)
+{
+    if (p->d.extents.items[variable] == 1)
+        return pool_integer(p, 0);
+    return node_of(p, (struct expr_node){.kind = EXPR_VARIABLE, .value = variable});
+}
+
+expr pool_index_add(struct pool *p, expr a, expr b)
+{
+    struct affine_form f, g;
+    if (!affine_form_of(&p->d, a, &f) || !affine_form_of(&p->d, b, &g) || f.n + g.n > MAX_AFFINE_TERMS)
+        return add_plainly(p, a, b);
+    add_form(&f, &g, 1);
+    return index_of_form(p, f);
+}
+
+expr pool_index_mul(struct pool *p, expr a, int64_t factor)
+{
+    struct affine_form f, product = {0};
+    if (!affine_form_of(&p->d, a, &f))
+        return multiply_plainly(p, a, factor);
+    add_form(&product, &f, factor);
+    return index_of_form(p, product);
+}
+
+// --- quotients and remainders ----------------------------------------------------------------------------------------
+
+// a = divisor * whole + rest, by the numbers in the sum.
+static bool take_multiples(const struct pool *p, expr a, int64_t divisor, struct affine_form *ret_whole,
+                           struct affine_form *ret_rest)
+{
+    struct affine_form f;
+    if (!affine_form_of(&p->d, a, &f))
+        return false;
+    *ret_whole = (struct affine_form){.base = floor_quotient(f.base, divisor)};
+    *ret_rest = (struct affine_form){.base = f.base - divisor * ret_whole->base};
+    for (int i = 0; i < f.n; i++) {
+        bool is_multiple = f.terms[i].factor % divisor == 0;
+        struct affine_form *to = is_multiple ? ret_whole : ret_rest;
+        int64_t factor = is_multiple ? f.terms[i].factor / divisor : f.terms[i].factor;
+        to->terms[to->n++] = (struct scaled_atom){f.terms[i].atom, factor};
+    }
+    return true;
+}
+
+// Has the quotient one value wherever the index is?
+static bool is_one_quotient(const struct pool *p, expr index, int64_t divisor, int64_t *ret_quotient)
+{
+    struct index_range range = index_range(&p->d, index);
+    *ret_quotient = floor_quotient(range.low, divisor);
+    return range.low <= range.high && range.low > -INDEX_UNBOUNDED && range.high < INDEX_UNBOUNDED &&
+           floor_quotient(range.high, divisor) == *ret_quotient;
+}
+
+// A quotient of a quotient is one quotient.
+static expr divide_plainly(struct pool *p, expr a, int64_t divisor)
+{
+    struct expr_node n = p->d.nodes.items[a];
+    int64_t product;
+    if (n.kind == EXPR_INDEX_DIV && !__builtin_mul_overflow(n.value, divisor, &product))
+        return pool_index_div(p, n.a, product);
+    return node_of(p, (struct expr_node){.kind = EXPR_INDEX_DIV, .a = a, .value = divisor});
+}
+
+expr pool_index_div(struct pool *p, expr a, int64_t divisor)
+{
+    struct affine_form whole, rest;
+    int64_t quotient;
+    if (divisor == 1)
+        return a;
+    if (!take_multiples(p, a, divisor, &whole, &rest))
+        return divide_plainly(p, a, divisor);
+    expr left = index_of_form(p, rest);
+    if (is_one_quotient(p, left, divisor, &quotient)) {
+        whole.base = wrapping_sum(whole.base, quotient);
+        return index_of_form(p, whole);
+    }
+    return pool_index_add(p, index_of_form(p, whole), divide_plainly(p, left, divisor));
+}
+
+static expr remainder_plainly(struct pool *p, expr a, int64_t divisor)
+{
+    struct expr_node n = p->d.nodes.items[a];
+    if (n.kind == EXPR_INDEX_MOD && n.value % divisor == 0)
+        return pool_index_mod(p, n.a, divisor);
+    return node_of(p, (struct expr_node){.kind = EXPR_INDEX_MOD, .a = a, .value = divisor});
+}
+
+expr pool_index_mod(struct pool *p, expr a, int64_t divisor)
+{
+    struct affine_form whole, rest;
+    int64_t quotient;
+    if (!take_multiples(p, a, divisor, &whole, &rest))
+        return remainder_plainly(p, a, divisor);
+    expr left = index_of_form(p, rest);
+    if (is_one_quotient(p, left, divisor, &quotient))
+        return pool_index_add(p, left, pool_integer(p, -divisor * quotient));
+    return remainder_plainly(p, left, divisor);
+}
+
+expr pool_index_of(struct pool *p, expr scalar)
+{
+    p->d.is_data_dependent = true;
+    return node_of(p, (struct expr_node){.kind = EXPR_INDEX_OF, .a = scalar});
+}
+
+// --- scalars ---------------------------------------------------------------------------------------------------------
+
+expr pool_real(struct pool *p, double value)
+{
+    return node_of(p, (struct expr_node){.kind = EXPR_REAL, .real = value});
+}
+
+expr pool_scalar_of(struct pool *p, expr index)
+{
+    return node_of(p, (struct expr_node){.kind = EXPR_SCALAR_OF, .a = index});
+}
+
+expr pool_read(struct pool *p, int tensor, const expr *index, enum outside outside)
+{
+    const struct type *type = definition_tensor(&p->d, tensor);
+    bool stays_inside = true;
+    for (int i = 0; i < type->rank; i++)
+        stays_inside = stays_inside && index_stays_inside(&p->d, index[i], type->dim[i]);
+    struct expr_node read = {.kind = EXPR_READ, .value = tensor, .count = (uint16_t)type->rank};
+    read.b = stays_inside ? OUTSIDE_NEVER : (expr)outside;
+    return find_or_add(p, read, index);
+}
+
+static bool is_one(const struct pool *p, expr e)
+{
+    return p->d.nodes.items[e].kind == EXPR_REAL && p->d.nodes.items[e].real == 1;
+}
+
+expr pool_apply(struct pool *p, enum scalar_function fn, expr a, expr b, expr c)
+{
+    int arity = function_arity(fn);
+    bool commutes = fn == FN_ADD || fn == FN_MUL, is_swapped = commutes && a > b;
+    if (fn == FN_MUL && (is_one(p, a) || is_one(p, b)))
+        return is_one(p, a) ? b : a;
+    return node_of(p, (struct expr_node){.kind = EXPR_APPLY,
+                                         .fn = (uint8_t)fn,
+                                         .a = is_swapped ? b : a,
+                                         .b = is_swapped  ? a
+                                              : arity > 1 ? b
+                                                          : 0,
+                                         .c = arity > 2 ? c : 0});
+}
+
+expr pool_select(struct pool *p, expr index, expr if_not_negative, expr otherwise)
+{
+    struct index_range range = index_range(&p->d, index);
+    if (range.low >= 0 || if_not_negative == otherwise)
+        return if_not_negative;
+    if (range.high < 0)
+        return otherwise;
+    return node_of(p, (struct expr_node){.kind = EXPR_SELECT, .a = index, .b = if_not_negative, .c = otherwise});
+}
+
+expr pool_reduce(struct pool *p, enum scalar_function fn, uint32_t variable, expr body)
+{
+    return node_of(p, (struct expr_node){.kind = EXPR_REDUCE, .fn = (uint8_t)fn, .a = body, .value = variable});
+}

@@ -1,0 +1,160 @@
+// The texts are read as rules, sorted by what does not differ, and each group is unified.
+#include "generator/output/unified.h"
+
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
+#include "generator/output/law_text.h"
+#include "generator/unify/unify.h"
+#include <stdio.h>
+#include <string.h>
+
+struct entry {
+    const char *skeleton;
+    size_t candidate;
+    struct unify_member member;
+};
+typedef VEC(struct entry) entry_list;
+
+// --- members ---------------------------------------------------------------------------------------------------------
+
+// In the order in which the rule has its variables.
+static const struct type *const *types_of(struct arena *a, const struct candidate_rule *c, const struct rule *r,
+                                          int example)
+{
+    const struct type **types = arena_array(a, const struct type *, r->pattern.n_variables);
+    for (uint32_t i = 0; i < r->pattern.n_variables; i++) {
+        struct type *type = arena_new(a, struct type);
+        int v = 0;
+        while (strcmp(law_text_variable(v), r->pattern.variables[i]) != 0)
+            v++;
+        *type = law_examples_type(&c->examples, example, &c->graph, v);
+        types[i] = type;
+    }
+    return types;
+}
+
+// Which of the graph's references is the term of the rule that was printed of it, and so on below.
+static void find_references(const struct candidate_rule *c, const struct rule *r, term_id t, reference of,
+                            reference *ret_references)
+{
+    const struct term *term = &r->pattern.terms.items[t];
+    if (term->is_variable)
+        return;
+    ret_references[term->index] = of;
+    for (uint32_t i = 0; i < r->pattern.nodes.items[term->index].n_inputs; i++)
+        find_references(c, r, r->pattern.nodes.items[term->index].inputs[i],
+                        c->graph.nodes[reference_node(of)].inputs[i], ret_references);
+}
+
+// Of all nodes of the rule.
+static const struct attribute_value *const *attributes_of(struct arena *a, const struct candidate_rule *c,
+                                                          const struct rule *r, int example)
+{
+    const struct attribute_value **all = arena_array(a, const struct attribute_value *, r->pattern.nodes.count);
+    reference of[MAX_RULE_NODES];
+    for (uint32_t i = 0; i < r->n_outputs; i++) {
+        find_references(c, r, r->sources[i], c->graph.source[i], of);
+        find_references(c, r, r->targets[i], c->graph.target[i], of);
+    }
+    for (size_t i = 0; i < r->pattern.nodes.count; i++)
+        all[i] = law_examples_attributes(a, &c->examples, example, &c->graph, of[i]);
+    return all;
+}
+
+static bool holds_at(struct arena *a, const struct rule *r, const struct type *const *types)
+{
+    const struct term_bindings b = {.tensors = types};
+    for (uint32_t i = 0; i < r->n_conditions; i++)
+        if (!condition_holds(&r->conditions[i], &b, NULL, a))
+            return false;
+    return true;
+}
+
+// The law may hold at more sizes than what is printed of it.
+static struct unify_member make_member(struct arena *a, const struct candidate_rule *c, const struct rule *r)
+{
+    struct unify_example *examples = arena_array(a, struct unify_example, c->examples.n);
+    size_t n = 0;
+    for (int i = 0; i < c->examples.n; i++) {
+        const struct type *const *types = types_of(a, c, r, i);
+        if (holds_at(a, r, types))
+            examples[n++] = (struct unify_example){types, attributes_of(a, c, r, i)};
+    }
+    return (struct unify_member){r, n, examples};
+}
+
+static const char *skeleton_of(struct arena *a, const struct rule *r)
+{
+    struct text text = {0};
+    rule_print_skeleton(&text, r);
+    const char *skeleton = arena_string(a, text.chars);
+    text_free(&text);
+    return skeleton;
+}
+
+static void read_all(const struct candidates *c, struct rule_set *set, entry_list *ret_entries)
+{
+    for (size_t i = 0; i < c->rules.count; i++) {
+        const char *text = arena_printf(set->arena, "(rule c%zu%s)", i, c->rules.items[i].body);
+        struct error error;
+        if (!rule_set_parse(set, "candidates", text, strlen(text), &error))
+            continue;
+        const struct rule *r = vec_last(&set->rules);
+        vec_push(ret_entries,
+                 ((struct entry){skeleton_of(set->arena, r), i, make_member(set->arena, &c->rules.items[i], r)}));
+    }
+}
+
+// --- groups ----------------------------------------------------------------------------------------------------------
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    int order = strcmp(x->skeleton, y->skeleton);
+    return order ? order : (x->candidate > y->candidate) - (x->candidate < y->candidate);
+}
+
+static void add_rule(struct candidates *c, size_t model, const struct unified_rule *u)
+{
+    struct candidate_rule rule = c->rules.items[model];
+    rule.body = arena_string(c->arena, u->body);
+    rule.over_groups = NULL;
+    rule.n_unified = u->n_members;
+    rule.is_derivable = false;   // nobody asked
+    vec_push(&c->rules, rule);
+}
+
+static void unify_group(struct candidates *c, const struct entry *entries, size_t n)
+{
+    struct arena scratch;
+    unified_list found = {0};
+    arena_init(&scratch);
+    struct unify_member *members = arena_array(&scratch, struct unify_member, n);
+    for (size_t i = 0; i < n; i++)
+        members[i] = entries[i].member;
+    rules_unify(&scratch, members, n, &found);
+    for (size_t i = 0; i < found.count; i++)
+        add_rule(c, entries[found.items[i].first].candidate, &found.items[i]);
+    vec_free(&found);
+    arena_free(&scratch);
+}
+
+void unified_add(struct candidates *c)
+{
+    struct arena arena;
+    struct rule_set set;
+    entry_list entries = {0};
+    arena_init(&arena);
+    rule_set_init(&set, &arena);
+    read_all(c, &set, &entries);
+    vec_sort(&entries, compare_entries);
+    for (size_t i = 0, end; i < entries.count; i = end) {
+        for (end = i + 1; end < entries.count && strcmp(entries.items[i].skeleton, entries.items[end].skeleton) == 0;)
+            end++;
+        unify_group(c, entries.items + i, end - i);
+    }
+    vec_free(&entries);
+    rule_set_free(&set);
+    arena_free(&arena);
+}

@@ -1,0 +1,37 @@
+// Members as one rule (unify.h), if there is one.
+#ifndef GENERATOR_UNIFY_ONE_RULE_H
+#define GENERATOR_UNIFY_ONE_RULE_H
+#include "generator/unify/list_terms.h"
+#include "generator/unify/unify.h"
+
+struct unifying {
+    struct arena *arena;
+    const struct unify_member *members;
+    size_t n, n_examples;
+    struct rule rule;                 // what is made
+    uint32_t known, free_of_terms;    // sets of its attribute variables: those of the source; those that no term is for
+    struct term_bindings *examples;   // of all members, over the variables of what is made
+    struct attribute_value *values;   // of these, MAX_RULE_VARIABLES of each example
+    struct list_terms terms;
+};
+struct place {
+    size_t node;
+    int attribute;
+};
+
+enum unifying_result {
+    UNIFYING_DONE,
+    UNIFYING_NO_TERM,   // for a place of the target, or the members say there what no rule could
+    UNIFYING_NO_ROOM,   // for another variable
+};
+// Gives u->rule, or the place that no term is found for. Free it, whatever the result is; all else is in `a`.
+enum unifying_result unifying_run(struct unifying *u, struct arena *a, const struct unify_member *members, size_t n,
+                                  struct place *ret_failed);
+void unifying_free(struct unifying *u);
+
+bool attribute_may_differ(const struct operator* op, int attribute);   // between members
+// What a member has at a place, as text.
+const char *unifying_text(struct arena *a, const struct unify_member *m, size_t node, int attribute);
+// What stands at a place at all examples, one behind the other.
+struct attribute_value *unifying_values(const struct unifying *u, size_t node, int attribute);
+#endif

@@ -1,0 +1,210 @@
+// What import in lockstep says of a model is what its probes show. Here the model is imported at more bindings, one at
+// a time, where nothing is symbolic: sizes of one, sizes beyond those of the probes, those of all of each table that is
+// cut to a size, and of one more. Where a value has another type there, or other sizes in it, what made it is not
+// understood, and is to be kept: `x[:n]` of 64 entries has n of them only up to 64.
+//
+// Unless the model cannot run there. Positions that are cut to a length and then added to as many words fail beyond the
+// table's end, so that the length is what it seems wherever there is a result. That is said of Slice alone: what it
+// cuts off never comes to the size it would have had.
+#include "core/text/error.h"
+#include "onnx/convert/lockstep.h"
+
+#include <string.h>
+
+#define MOST_TABLES 8
+
+static const int64_t elsewhere[] = {1, 70, 331, 601, 5003, 20011, 100003};
+
+struct trial {
+    struct lockstep *l;
+    struct importer im;
+    struct imported_model model, named;
+    int64_t binding[MAX_SYMBOLS];
+    bool *is_denied;
+};
+
+// --- what is said ----------------------------------------------------------------------------------------------------
+
+static tensor_id tensor_named(const struct importer *im, const struct onnx_string *name)
+{
+    const struct named_value *value = name_find(im, name);
+    return value ? value->tensor : NO_TENSOR;
+}
+
+// A number at all probes, at the trial's binding; `standard` where it is no function of the symbols.
+static int64_t at_binding(struct trial *t, const int64_t *at, int64_t standard)
+{
+    struct size_form form;
+    return sizes_fit(t->l->sizes, at, &form) ? sizes_form_at(t->l->sizes, &form, t->binding) : standard;
+}
+
+static bool agrees_on_type(struct trial *t, tensor_id at_probes, tensor_id here)
+{
+    const struct type *probe = graph_type(graph_of(t->l, 0), at_probes), *type = graph_type(&t->model.graph, here);
+    if (!type_is_known(probe) || !type_is_known(type))
+        return true;
+    if (probe->rank != type->rank || probe->dtype != type->dtype)
+        return false;
+    for (int i = 0; i < type->rank; i++) {
+        int64_t at[N_PROBES];
+        for (int k = 0; k < N_PROBES; k++)
+            at[k] = graph_type(graph_of(t->l, k), at_probes)->dim[i];
+        if (at_binding(t, at, type->dim[i]) != type->dim[i])
+            return false;
+    }
+    return true;
+}
+
+static const int64_t *known_sizes(const struct trial *t, int k, tensor_id at_probes)
+{
+    const struct importer *im = &t->l->importers[k];
+    bool is_list = graph_type(graph_of(t->l, 0), at_probes)->dtype == DTYPE_I64;
+    return is_list && at_probes < im->known.count ? im->known.items[at_probes] : NULL;
+}
+
+static bool agrees_on_sizes(struct trial *t, tensor_id at_probes, tensor_id here)
+{
+    struct imported_weight *w = weight_of(&t->model, here);
+    struct error ignored;
+    const void *data;
+    if (!w || !known_sizes(t, 0, at_probes) || !type_equal(&w->type, graph_type(graph_of(t->l, 0), at_probes)) ||
+        !imported_weight_data(&t->model, (size_t)(w - t->model.weights.items), &data, &ignored))
+        return true;
+    for (int64_t i = 0; i < type_elements(&w->type); i++) {
+        int64_t at[N_PROBES], number = ((const int64_t *)data)[i];
+        for (int k = 0; k < N_PROBES; k++)
+            at[k] = known_sizes(t, k, at_probes)[i];
+        int64_t said = at_binding(t, at, number);
+        if (said >= 0 && said != number)
+            return false;
+    }
+    return true;
+}
+
+static bool agrees_on(struct trial *t, const struct onnx_string *name)
+{
+    tensor_id at_probes = tensor_named(&t->l->importers[0], name), here = tensor_named(&t->im, name);
+    return at_probes == NO_TENSOR || here == NO_TENSOR ||
+           (agrees_on_type(t, at_probes, here) && agrees_on_sizes(t, at_probes, here));
+}
+
+static bool agree_on_all(struct trial *t, const struct onnx_string *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!agrees_on(t, &names[i]))
+            return false;
+    return true;
+}
+
+// --- one binding -----------------------------------------------------------------------------------------------------
+
+static bool is_typed_at_probes(const struct trial *t, uint32_t index)
+{
+    const struct onnx_node *n = t->im.source->nodes.items[index];
+    tensor_id z = tensor_named(&t->l->importers[0], &n->outputs.items[0]);
+    return z != NO_TENSOR && type_is_known(graph_type(graph_of(t->l, 0), z));
+}
+
+// Is there a node that fails here, and whose operands fit at the probes?
+static bool cannot_run(const struct trial *t)
+{
+    for (size_t i = 0; i < t->im.unfit.count; i++)
+        if (is_typed_at_probes(t, t->im.unfit.items[i]))
+            return true;
+    return false;
+}
+
+// Nodes that make something else than was said out of what was said.
+static bool deny_nodes(struct trial *t)
+{
+    bool runs = !cannot_run(t), denies = false;
+    for (size_t i = 0; i < t->im.source->nodes.count; i++) {
+        const struct onnx_node *n = t->im.source->nodes.items[i];
+        if ((!runs && onnx_string_is(&n->op_type, "Slice")) || t->is_denied[i] ||
+            agree_on_all(t, n->outputs.items, n->outputs.count) || !agree_on_all(t, n->inputs.items, n->inputs.count))
+            continue;
+        t->is_denied[i] = denies = true;
+    }
+    return denies;
+}
+
+// What would be larger than any memory is no binding.
+static bool deny_at(struct trial *t)
+{
+    struct error ignored = {0};
+    memcpy(t->named.sizes.probes[0], t->binding, sizeof t->binding);
+    importer_init(&t->im, &t->model, t->l->models[0]->file, t->l->importers[0].options, &ignored);
+    t->im.named = &t->named;
+    bool denies = import_graph(&t->im) && deny_nodes(t);
+    importer_free(&t->im);
+    imported_model_free(&t->model);
+    return denies;
+}
+
+// --- all of them -----------------------------------------------------------------------------------------------------
+
+// All symbols of this size, and each alone, while others are as at the first probe.
+static bool deny_at_size(struct trial *t, int64_t size)
+{
+    uint32_t n = t->l->sizes->n_symbols;
+    bool denies = false;
+    for (uint32_t alone = n > 1 ? 0 : n; alone <= n; alone++) {
+        for (uint32_t i = 0; i < n; i++)
+            t->binding[i] = alone == n || alone == i ? sizes_round_up(t->l->sizes, i, size) : t->l->sizes->probes[0][i];
+        denies |= deny_at(t);
+    }
+    return denies;
+}
+
+// Entries of a table that the node cuts to a size; 0: it cuts none.
+static int64_t table_cut_by(const struct lockstep *l, const struct onnx_node *n)
+{
+    const struct graph *g = graph_of(l, 0);
+    if (!onnx_string_is(&n->op_type, "Slice") || n->inputs.count == 0)
+        return 0;
+    tensor_id x = tensor_named(&l->importers[0], &n->inputs.items[0]);
+    tensor_id z = tensor_named(&l->importers[0], &n->outputs.items[0]);
+    if (x == NO_TENSOR || z == NO_TENSOR || graph_type(g, x)->rank != graph_type(g, z)->rank)
+        return 0;
+    for (int i = 0; i < graph_type(g, x)->rank; i++)
+        if (sizes_varies(l->sizes, graph_type(g, z)->dim[i]) && !sizes_varies(l->sizes, graph_type(g, x)->dim[i]))
+            return graph_type(g, x)->dim[i];
+    return 0;
+}
+
+static size_t find_tables(const struct lockstep *l, int64_t *ret_sizes)
+{
+    const struct onnx_graph *source = l->importers[0].source;
+    size_t count = 0;
+    for (size_t i = 0; i < source->nodes.count && count < MOST_TABLES; i++) {
+        int64_t size = table_cut_by(l, source->nodes.items[i]);
+        bool is_new = size > 0;
+        for (size_t j = 0; j < count; j++)
+            is_new = is_new && ret_sizes[j] != size;
+        if (is_new)
+            ret_sizes[count++] = size;
+    }
+    return count;
+}
+
+bool find_unknown_elsewhere(struct lockstep *l, bool *is_denied)
+{
+    struct trial t = {.l = l, .named = *l->models[0], .is_denied = is_denied};
+    int64_t tables[MOST_TABLES], largest = 0;
+    size_t n_tables = find_tables(l, tables);
+    uint32_t n_factors = l->sizes->n_factors;
+    size_t n_noted = l->sizes->noted.count;
+    bool denies = false;
+    for (int k = 0; k < N_PROBES; k++)
+        largest = l->sizes->probes[k][0] > largest ? l->sizes->probes[k][0] : largest;
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        if (elsewhere[i] == 1 || elsewhere[i] > largest)
+            denies |= deny_at_size(&t, elsewhere[i]);
+    for (size_t i = 0; i < n_tables; i++) {
+        denies |= deny_at_size(&t, tables[i]);
+        denies |= deny_at_size(&t, tables[i] + 1);
+    }
+    l->sizes->n_factors = n_factors;
+    l->sizes->noted.count = n_noted;
+    return denies;
+}

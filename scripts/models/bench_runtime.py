@@ -1,0 +1,141 @@
+"""What a user of ONNX Runtime gets: each model is optimized by taso-opt for that runtime, and the original and what was
+written are timed there by turns, with all of its own optimizations on both (compare-ort), for each number of threads. A
+model is one of build-models, a file, or one in --models, as those of export-models, which are not built; of one with symbolic dimensions the sizes are those of taso-opt's profile.
+Results are kept in FOLDER/runtime.json, one by one: what is there is not measured again, so that a run can be cut at any
+time and goes on when it is called again. A model on which something fails is a line that says so, and the exit code is
+1; so it is where a result is slower than 0.99 of the original with its whole interval."""
+
+import argparse
+import datetime
+import json
+import pathlib
+import subprocess
+import sys
+
+import onnx
+
+from lib.command import run_script
+from models.exports import EXPORTS
+from models.optimizing import BENCHMARKS, ROOT, SHAPES, add_arguments, find_or_build, markdown_table, run_for_json
+from models.peers import machine
+
+COLUMNS = ["model", "sizes", "threads", "nodes", "written", "taso-opt says", "before ms", "after ms", "speed-up", "95 %", ""]
+SLOWER = 0.99
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(
+        prog="bench-runtime", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_arguments(parser, BENCHMARKS + [f"exports/{name}" for name in EXPORTS])
+    parser.set_defaults(threads=None)
+    parser.add_argument("--counts", metavar="N", type=int, nargs="+", default=[1, 2],
+                        help="numbers of threads, each a line of the table (default: 1 2); --threads N is one alone")
+    parser.add_argument("--seconds", type=float, default=20, help="of comparing for each (default: %(default)s)")
+    parser.add_argument("--option", metavar="OPTION", action="append", default=[], help="more options for taso-opt")
+    parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the table with its heading there")
+    parser.add_argument("--only-tell", action="store_true", help="measure nothing, print what was measured")
+    return parser.parse_args()
+
+
+def model_of(name, options):
+    return pathlib.Path(name) if pathlib.Path(name).is_file() else find_or_build(name, options)
+
+
+def shapes_of(model, sizes):
+    """The shape of each input that has symbols, as an option."""
+    shapes = []
+    for i in onnx.load(model, load_external_data=False).graph.input:
+        dims = [(d.dim_param or f"{i.name}[{axis}]", d) for axis, d in enumerate(i.type.tensor_type.shape.dim)]
+        if any(not d.HasField("dim_value") for _, d in dims):
+            numbers = [str(d.dim_value if d.HasField("dim_value") else sizes[name]) for name, d in dims]
+            shapes += ["--shape", f"{i.name}={','.join(numbers)}"]
+    return shapes
+
+
+def compare(model, fast, shapes, threads, options):
+    """In processes of its own, so that what one leaves behind is not there for the next."""
+    if fast.read_bytes() == model.read_bytes():
+        return None
+    return run_for_json([ROOT / "scripts/compare-ort", model, fast, *shapes, "--threads", threads, "--tolerance", 1e-4,
+                         "--time", options.seconds], {0, 5})
+
+
+def measure(name, threads, options):
+    model, bound = model_of(name, options), SHAPES.get(name, [])
+    fast = options.folder / f"{model.stem}-fast.onnx"
+    report = run_for_json([options.program, model, "-o", fast, "--threads", threads, "--runtime", "onnxruntime",
+                           "--python", sys.executable, "--costs", options.folder / "runtime.costs", "--quiet", *bound, *options.option], {0})
+    sizes = (report.get("symbols") or {}).get("profiles", [{}])[0]
+    compared = compare(model, fast, bound or shapes_of(model, sizes), threads, options)
+    fast.unlink()
+    kept = ["optimized", "simplified", "speedup", "simplified_speedup", "nodes_before", "nodes_after", "rewrites"]
+    return {"sizes": sizes, "report": {key: report.get(key) for key in kept}, "time": compared and compared["time"]}
+
+
+# --- telling ----------------------------------------------------------------------------------------------------------
+
+def is_slower(result):
+    return bool(result["time"]) and result["time"]["ratio_interval"][1] < SLOWER
+
+
+def written(report):
+    return "rewritten" if report["optimized"] else "simplified" if report["simplified"] else "the original"
+
+
+def row_of(name, threads, result):
+    report, times = result["report"], result["time"]
+    said = report["speedup"] if report["optimized"] else report["simplified_speedup"] if report["simplified"] else None
+    measured = ["-"] * 4 + [""]
+    if times:
+        low, high = times["ratio_interval"]
+        measured = [f"{times['milliseconds_a'][1]:.2f}", f"{times['milliseconds_b'][1]:.2f}", f"{times['ratio'][1]:.3f}",
+                    f"{low:.3f} to {high:.3f}", "slower" if is_slower(result) else "faster" if low > 1 else ""]
+    return [name, " ".join(f"{k}={v}" for k, v in result["sizes"].items()) or "fixed", threads,
+            f"{report['nodes_before']} to {report['nodes_after']}", written(report), f"{said:.3f}" if said else "-", *measured]
+
+
+def text_of(results, options, failures):
+    keys = [(name, threads) for name in options.names for threads in options.counts]
+    rows = [row_of(name, threads, results[f"{name} {threads}"]) for name, threads in keys if f"{name} {threads}" in results]
+    return markdown_table(COLUMNS, rows) + "".join(f"\n\nFailed: {failure}" for failure in failures) + "\n"
+
+
+def heading(options):
+    return (f"# Original against result, in ONNX Runtime\n\nMade by `scripts/bench-runtime`, {datetime.date.today()}, on "
+            f"{machine()}.\n*taso-opt says* is the speed-up that it measured when it decided, the rest is measured "
+            f"afterwards, in processes of its own:\nmedians, and the median ratio of loads with its interval. Where the "
+            f"original is written nothing is timed.\n\n")
+
+
+def measure_all(results, kept, options):
+    failures = []
+    for name, threads in ((name, threads) for name in options.names for threads in options.counts):
+        key = f"{name} {threads}"
+        if key in results:
+            continue
+        try:
+            results[key] = measure(name, threads, options)
+            kept.write_text(json.dumps(results), encoding="utf-8")
+            print(*row_of(name, threads, results[key]), flush=True)
+        except (RuntimeError, subprocess.CalledProcessError) as error:
+            failures.append(f"{key}: {error}")
+            print(failures[-1], file=sys.stderr, flush=True)
+    return failures
+
+
+def main():
+    options = parse_arguments()
+    options.counts = [options.threads] if options.threads else options.counts
+    options.folder.mkdir(parents=True, exist_ok=True)
+    kept = options.folder / f"runtime{'-small' if options.small else ''}.json"
+    results = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    failures = [] if options.only_tell else measure_all(results, kept, options)
+    text = text_of(results, options, failures)
+    print(text)
+    if options.markdown:
+        options.markdown.write_text(heading(options) + text, encoding="utf-8")
+    told = [results.get(f"{name} {threads}") for name in options.names for threads in options.counts]
+    return 1 if failures or any(result and is_slower(result) for result in told) else 0
+
+
+run_script(main)

@@ -1,0 +1,97 @@
+"""Each lint finds what it is for: `check_lints.py ROOT` plants one violation after the other in a copy of the sources.
+
+A lint says nothing of the copy as it is, and one thing of it with a violation: where, and what.
+"""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(ROOT / "scripts"))
+from lib.lint import sources_of  # noqa: E402
+
+HEAD = "// A file.\n"
+LONG_FUNCTION = "void f(void)\n{\n" + "    g();\n" * 81 + "}\n"
+
+
+def header(name, text):
+    guard = name.upper().replace("/", "_").replace(".", "_")
+    return f"{HEAD}#ifndef {guard}\n#define {guard}\n{text}#endif\n"
+
+
+# The lint, files that are added, and what it is to say.
+PLANTED = [
+    ("lint-includes", {"core/a.c": HEAD + '#include "graph/graph.h"\n'}, "core/a.c:2: core may not include graph"),
+    ("lint-includes", {"onnx/format/a.c": HEAD + '#  include "graph/graph.h"\n'},
+     "onnx/format/a.c:2: onnx/format may not include graph"),
+    ("lint-includes", {"core/a.c": HEAD + '#include "a.h"\n'},
+     'core/a.c:2: "a.h": project headers are included as "layer/file.h"'),
+    ("lint-includes", {"core/a.c": HEAD + '#include "core/absent.h"\n'}, 'core/a.c:2: "core/absent.h" does not exist'),
+    ("lint-includes", {"core/a.h": "#pragma once\n"}, "core/a.h:1: the header guard should be CORE_A_H"),
+    ("lint-includes", {f"core/{name}.h": header(f"core/{name}.h", f'#include "core/{other}.h"\n')
+                       for name, other in ("ab", "bc", "ca")}, "includes itself by way of core/"),
+    ("lint-operators", {"verifier/a.c": HEAD + "int a = OP_CONV;\n"},
+     "verifier/a.c:2: OP_CONV: ask operators/traits.h what it is"),
+    ("lint-operators", {"optimizer/a.c": HEAD + 'int a = operator_find_attribute(op, "stride");\n'},
+     'optimizer/a.c:2: "stride": ask for its role'),
+    ("lint-operators", {"optimizer/runtime/step_groups.c": HEAD},
+     "optimizer/runtime/step_groups.c: makes no OP_BROADCAST any more"),
+    ("lint-operators", {"verifier/model/nested_splits.c": None}, "verifier/model/nested_splits.c: is not there"),
+    ("lint-style", {"core/a.c": "int a;\n"}, "core/a.c:1: a comment that says what the file is should stand first"),
+    ("lint-style", {"verifier/bounds/a.c": HEAD}, "verifier/bounds/a.c:1: which theorem"),
+    ("lint-style", {"core/a.h": "// " + "a" * 118 + "\n"}, "core/a.h:1: 121 columns"),
+    ("lint-style", {"core/a.c": HEAD + LONG_FUNCTION}, "core/a.c:3: a function of 81 lines"),
+    ("lint-style", {f"library/a{i}.c": HEAD for i in range(40)}, "library: 4"),
+]
+
+
+def copy_sources(folder):
+    for name, path in sources_of(ROOT).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, folder / name)
+
+
+def complaints_of(lint, folder):
+    ran = subprocess.run([sys.executable, "-B", ROOT / "scripts" / lint, folder], capture_output=True, text=True, check=False)
+    *complaints, _ = ran.stdout.splitlines() or [""]
+    return complaints if ran.returncode == (1 if complaints else 0) else [f"exit code {ran.returncode}: {ran.stderr}"]
+
+
+def plant(folder, files):
+    for name, text in files.items():
+        if text is None:
+            (folder / name).unlink()
+        else:
+            (folder / name).write_text(text, encoding="utf-8")
+
+
+def restore(folder, files):
+    originals = {name: (ROOT / name) for name in files}
+    for name, original in originals.items():
+        if original.exists():
+            shutil.copyfile(original, folder / name)
+        else:
+            (folder / name).unlink()
+
+
+def main():
+    failures = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        copy_sources(folder)
+        for lint in sorted({lint for lint, _, _ in PLANTED}):
+            failures += [f"{lint}, nothing planted: {c}" for c in complaints_of(lint, folder)]
+        for lint, files, expected in PLANTED:
+            plant(folder, files)
+            said = complaints_of(lint, folder)
+            restore(folder, files)
+            if len(said) != 1 or expected not in said[0]:
+                failures.append(f"{lint}: {expected!r} is planted, and said is {said}")
+    print("\n".join(failures + [f"{len(PLANTED)} violations planted, {len(failures)} not told as they should be"]))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

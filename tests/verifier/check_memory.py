@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Instances that are large take no memory: `check_memory.py TASO-VERIFY`.
+
+Each rule names sizes at which its tensors, or what its proof would make of them, have billions of entries. `rules` and
+`try` end with a verdict, and with less than MEGABYTES; what is not looked at proves nothing.
+"""
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+MEGABYTES = 1024   # of one process; beside the properties and Z3 a rule took some 200
+RULES = """
+(rule broadcast-far
+  (source (tanh (broadcast :shape 30000 30000 ?x))) (target (broadcast :shape 30000 30000 (sigmoid ?x))))
+(rule enlarged-far
+  (source (relu (enlarge :kernel 30001 30001 ?x))) (target (enlarge :kernel 30001 30001 (relu ?x))))
+(rule pooled-far
+  (source (poolavg :kernel 20000 20000 :pad 19000 19000 19000 19000 (neg ?x)))
+  (target (neg (poolavg :kernel 20000 20000 :pad 19000 19000 19000 19000 ?x))))
+(rule one-of-many (source (onehot 0 1000000000 ?i ?v)) (target (onehot 0 1000000000 ?i (relu ?v))))
+"""
+
+
+def main():
+    taso_verify, = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        rules, proved = pathlib.Path(folder) / "large.rules", pathlib.Path(folder) / "proved.rules"
+        rules.write_text(RULES, encoding="utf-8")
+        for command in (["rules", rules, "-o", proved, "--no-conditions", "-q", "-j", "1"], ["try", rules, "-q", "-j", "1"]):
+            run = subprocess.run([taso_verify, *command], capture_output=True, text=True, check=False)
+            assert run.returncode in (0, 1) and not run.stderr, f"{command[0]}: {run.returncode}, {run.stderr}"
+        assert "(rule " not in proved.read_text(encoding="utf-8")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    assert used < MEGABYTES, f"{used:.0f} MB"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""Proofs with sizes that have no values: `check_symbolic.py TASO-VERIFY TRUE.rules FALSE.rules`.
+
+Every rule of the first file is proved, and none of the second; nor is any that check_thresholds.py makes.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from check_thresholds import rules_of
+
+FROM_GENERATOR = 200
+
+
+def verdicts_of(program, path):
+    ran = subprocess.run([program, "symbolic", path, "-j", "1"], capture_output=True, text=True, check=False)
+    assert ran.returncode in (0, 1), ran.stderr
+    verdicts = dict(re.findall(r"^(\S+): (proved|unknown)\b", ran.stdout, re.MULTILINE))
+    assert len(verdicts) == len(re.findall(r"^\(rule ", pathlib.Path(path).read_text(encoding="utf-8"), re.MULTILINE))
+    assert ran.returncode == ("unknown" in verdicts.values()), "the exit code says something else"
+    return verdicts
+
+
+def main():
+    program, true, false = sys.argv[1:]
+    unknown = [name for name, verdict in verdicts_of(program, true).items() if verdict != "proved"]
+    assert not unknown, f"true, and not proved: {unknown}"
+    with tempfile.TemporaryDirectory() as folder:
+        made = pathlib.Path(folder) / "made.rules"
+        made.write_text("\n".join(rules_of(FROM_GENERATOR, 1)) + "\n", encoding="utf-8")
+        for path in (false, made):
+            proved = [name for name, verdict in verdicts_of(program, path).items() if verdict == "proved"]
+            assert not proved, f"false, and proved: {proved}"
+
+
+main()

@@ -1,0 +1,102 @@
+// taso-verify symbolic: rules proved for all sizes with symbols for sizes, one by one.
+#include "core/memory/arena.h"
+#include "core/system/clock.h"
+#include "core/system/progress.h"
+#include "core/text/error.h"
+#include "core/text/options.h"
+#include "verifier/commands/commands.h"
+#include "verifier/rules/prove.h"
+#include "verifier/symbolic/symbolic.h"
+#include <inttypes.h>
+#include <omp.h>
+#include <string.h>
+
+struct options {
+    int64_t threads;
+    bool quiet;
+};
+static const struct option_spec specs[] = {
+    {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
+     .metavar = "N", .help = "threads (0: as many as cores)"},
+    {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print totals only"},
+    {0}};
+static const struct program program = {
+    .name = "taso-verify symbolic",
+    .usage = "FILE.rules ... [options]",
+    .summary = "Proves rules a second time, for sizes and attributes that have no values.",
+    .epilog = "Exit codes: 0 all proved, 1 some are unknown, 2 wrong command line, 3 bad input.",
+    .options = specs,
+};
+
+static void prove_all(const struct options *o, const struct rule_set *rules, struct symbolic_proof *proofs,
+                      double *seconds)
+{
+    int threads = o->threads ? (int)o->threads : omp_get_max_threads();
+    int64_t done = 0;
+    struct progress progress;
+    progress_start(&progress, o->quiet ? NULL : stderr, "rules", rules->rules.count);
+#pragma omp parallel num_threads(threads)
+    {
+        struct symbolic_prover prover;
+        symbolic_prover_init(&prover);
+#pragma omp for schedule(dynamic)
+        for (int64_t i = 0; i < (int64_t)rules->rules.count; i++) {
+            const struct rule *rule = rules->rules.items[i];
+            struct equation eq = equation_of_rule(rule);
+            double begin = clock_seconds();
+            prover.judge.step_limit = rule_step_limit(rule);
+            symbolic_prove(&prover, &eq, &proofs[i]);
+            seconds[i] = clock_seconds() - begin;
+#pragma omp critical
+            progress_update(&progress, (uint64_t)++done, NULL);
+        }
+        symbolic_prover_free(&prover);
+    }
+    progress_end(&progress);
+}
+
+static int prove_files(const struct options *o, struct rule_set *rules, int n_paths, char **paths)
+{
+    struct error error = {.code = EXIT_BAD_INPUT};
+    size_t n_proved = 0;
+    double sum = 0, largest = 0;
+    if (n_paths == 0)
+        error_set_code(&error, EXIT_USAGE, NULL, "expected files of rules (see --help)");
+    for (int i = 0; i < n_paths; i++)
+        if (!rule_set_read(rules, paths[i], &error))
+            return error_exit(program.name, &error);
+    if (n_paths == 0)
+        return error_exit(program.name, &error);
+    struct symbolic_proof *proofs = arena_array(rules->arena, struct symbolic_proof, rules->rules.count + 1);
+    double *seconds = arena_array(rules->arena, double, rules->rules.count + 1);
+    prove_all(o, rules, proofs, seconds);
+    for (size_t i = 0; i < rules->rules.count; i++) {
+        n_proved += proofs[i].is_proved;
+        sum += seconds[i];
+        largest = seconds[i] > largest ? seconds[i] : largest;
+        if (!o->quiet && proofs[i].is_proved)
+            printf("%s: proved, in %" PRIu32 " families\n", rules->rules.items[i]->name, proofs[i].families);
+        else if (!o->quiet)
+            printf("%s: unknown: %s\n", rules->rules.items[i]->name, proofs[i].why.chars);
+        text_free(&proofs[i].why);
+    }
+    printf("%zu rules: %zu proved, %zu unknown\n", rules->rules.count, n_proved, rules->rules.count - n_proved);
+    fprintf(stderr, "%.1f seconds of one core, %.2f at most for one rule\n", sum, largest);
+    return n_proved == rules->rules.count ? EXIT_DONE : EXIT_CHECK_FAILED;
+}
+
+int command_symbolic(int argc, char **argv)
+{
+    struct options options = {0};
+    struct arena arena;
+    struct rule_set rules;
+    int code;
+    if (!options_begin(&program, &argc, argv, &options, &code))
+        return code;
+    arena_init(&arena);
+    rule_set_init(&rules, &arena);
+    code = prove_files(&options, &rules, argc, argv);
+    rule_set_free(&rules);
+    arena_free(&arena);
+    return code;
+}

@@ -1,0 +1,14 @@
+// Sketches of constants: a few entries of each, at places that depend on its type alone. An entry of what rules made is
+// worked out by itself, from the weights that it depends on, so that most constants, which equal no other one, never
+// have to be computed. A sketch is a hint and proves nothing.
+#ifndef VERIFIER_MODEL_SKETCHES_H
+#define VERIFIER_MODEL_SKETCHES_H
+#include "verifier/model/constants.h"
+
+#define SKETCH_ENTRIES 8
+
+// Of the class of an e-node with floating-point numbers: SKETCH_ENTRIES of them. NULL: that takes too much.
+const double *constant_sketch(struct constants *k, enode_id n);
+// Could two constants of one type be equal, but for rounding?
+bool sketches_are_near(const struct type *type, const double *a, const double *b);
+#endif

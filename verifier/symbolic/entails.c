@@ -1,0 +1,262 @@
+// What is obvious is seen from signs alone; of the rest Z3 is asked, for which a product of atoms is a number of its
+// own, no less than each of its factors: linear arithmetic is decided, and fast.
+#include "verifier/symbolic/entails.h"
+
+#include "core/memory/hash.h"
+#include <stdio.h>
+#include <string.h>
+
+#define STEP_LIMIT 300000   // of Z3, for one question
+
+void entails_init(struct entails *e, struct polys *polys)
+{
+    *e = (struct entails){.polys = polys};
+}
+
+void entails_free(struct entails *e)
+{
+    vec_free(&e->assumed);
+    vec_free(&e->terms);
+    vec_free(&e->facts);
+    vec_free(&e->products);
+    vec_free(&e->answers);
+    table_free(&e->by_key);
+    if (e->z3) {
+        Z3_solver_dec_ref(e->z3, e->solver);
+        Z3_del_context(e->z3);
+    }
+}
+
+poly poly_negated(struct polys *p, poly a)
+{
+    return poly_sub(p, poly_const(p, -1), a);
+}
+
+// --- without Z3 ------------------------------------------------------------------------------------------------------
+
+// A lower bound of the monomial at the least values of its atoms. False: none is known.
+static bool least_of_monomial(const struct polys *p, const struct monomial *m, int64_t *ret_least)
+{
+    *ret_least = m->factor;
+    for (uint32_t i = 0; i < m->n; i++) {
+        int64_t least = p->atoms.items[m->atoms[i]].least;
+        if (least < 0 || m->factor < 0)
+            return false;
+        *ret_least *= least;
+    }
+    return true;
+}
+
+static bool is_never_negative(const struct polys *p, poly a)
+{
+    int64_t sum = 0, least;
+    for (uint32_t i = 0; i < p->polys.items[a].n; i++) {
+        if (!least_of_monomial(p, &p->polys.items[a].monomials[i], &least))
+            return false;
+        sum += least;
+    }
+    return sum >= 0;
+}
+
+static bool is_obvious(struct polys *p, const poly *assumed, uint32_t n, poly asked)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (assumed[i] == asked || is_never_negative(p, poly_sub(p, asked, assumed[i])))
+            return true;
+    return false;
+}
+
+// --- Z3 --------------------------------------------------------------------------------------------------------------
+
+static void open_context(struct entails *e)
+{
+    Z3_config config = Z3_mk_config();
+    e->z3 = Z3_mk_context(config);
+    Z3_del_config(config);
+    e->solver = Z3_mk_solver(e->z3);
+    Z3_solver_inc_ref(e->z3, e->solver);
+    Z3_params limits = Z3_mk_params(e->z3);
+    Z3_params_inc_ref(e->z3, limits);
+    Z3_params_set_uint(e->z3, limits, Z3_mk_string_symbol(e->z3, "rlimit"), STEP_LIMIT);
+    Z3_solver_set_params(e->z3, e->solver, limits);
+    Z3_params_dec_ref(e->z3, limits);
+}
+
+static Z3_ast number(struct entails *e, int64_t value)
+{
+    return Z3_mk_int64(e->z3, value, Z3_mk_int_sort(e->z3));
+}
+
+static Z3_ast term_of(struct entails *e, poly a);
+
+// A quotient is what its definition says where the divisor is positive.
+static void state_quotient(struct entails *e, atom x)
+{
+    const struct atom_value v = e->polys->atoms.items[x];
+    poly below = poly_mul(e->polys, v.divisor, poly_of_atom(e->polys, x));
+    poly rest = poly_sub(e->polys, v.dividend, below);
+    Z3_ast left = term_of(e, rest), b = term_of(e, v.divisor);
+    Z3_ast both[2] = {Z3_mk_ge(e->z3, left, number(e, 0)), Z3_mk_lt(e->z3, left, b)};
+    vec_push(&e->facts, Z3_mk_implies(e->z3, Z3_mk_ge(e->z3, b, number(e, 1)), Z3_mk_and(e->z3, 2, both)));
+}
+
+static Z3_ast term_of_atom(struct entails *e, atom x)
+{
+    char name[32];
+    while (e->terms.count <= x)
+        vec_push(&e->terms, NULL);
+    if (e->terms.items[x])
+        return e->terms.items[x];
+    const struct atom_value v = e->polys->atoms.items[x];
+    snprintf(name, sizeof name, "a%u", x);
+    Z3_ast term = Z3_mk_const(e->z3, Z3_mk_string_symbol(e->z3, name), Z3_mk_int_sort(e->z3));
+    e->terms.items[x] = term;
+    if (v.least >= 0)
+        vec_push(&e->facts, Z3_mk_ge(e->z3, term, number(e, v.least)));
+    if (v.kind == ATOM_QUOTIENT)
+        state_quotient(e, x);
+    return term;
+}
+
+// Is the product no less than this factor: are all others at least 1, and it not negative?
+static bool is_no_less(const struct polys *p, const struct monomial *m, uint32_t factor)
+{
+    for (uint32_t i = 0; i < m->n; i++)
+        if (p->atoms.items[m->atoms[i]].least < (i != factor))
+            return false;
+    return true;
+}
+
+static Z3_ast term_of_product(struct entails *e, const struct monomial *m)
+{
+    char name[32];
+    struct monomial product = *m;
+    product.factor = 1;
+    for (size_t i = 0; i < e->products.count; i++)
+        if (memcmp(&e->products.items[i].product, &product, sizeof product) == 0)
+            return e->products.items[i].term;
+    snprintf(name, sizeof name, "m%zu", e->products.count);
+    Z3_ast term = Z3_mk_const(e->z3, Z3_mk_string_symbol(e->z3, name), Z3_mk_int_sort(e->z3));
+    struct entails_product item = {product, term};
+    vec_push(&e->products, item);
+    bool is_known = true;
+    for (uint32_t i = 0; i < m->n; i++) {
+        is_known = is_known && e->polys->atoms.items[m->atoms[i]].least >= 0;
+        if (!is_no_less(e->polys, m, i))
+            continue;
+        Z3_ast factor = term_of_atom(e, m->atoms[i]);   // before the push: it states facts, too
+        vec_push(&e->facts, Z3_mk_ge(e->z3, term, factor));
+    }
+    if (is_known)
+        vec_push(&e->facts, Z3_mk_ge(e->z3, term, number(e, 0)));
+    return term;
+}
+
+static Z3_ast term_of(struct entails *e, poly a)
+{
+    Z3_ast terms[65];
+    const struct poly_value v = e->polys->polys.items[a];
+    unsigned n = 0;
+    terms[n++] = number(e, 0);
+    for (uint32_t i = 0; i < v.n && n < 65; i++) {
+        const struct monomial *m = &v.monomials[i];
+        Z3_ast factors[2] = {number(e, m->factor), NULL};
+        if (m->n)
+            factors[1] = m->n == 1 ? term_of_atom(e, m->atoms[0]) : term_of_product(e, m);
+        terms[n++] = m->n ? Z3_mk_mul(e->z3, 2, factors) : factors[0];
+    }
+    return Z3_mk_add(e->z3, n, terms);
+}
+
+// What holds of an index holds times a number that is not negative: of those numbers that are factors of an index in
+// what is asked.
+static void state_multiples(struct entails *e, const poly *assumed, uint32_t n, poly asked)
+{
+    struct polys *p = e->polys;
+    const struct poly_value v = p->polys.items[asked];
+    for (uint32_t i = 0; i < v.n; i++)
+        for (uint32_t j = 0; v.monomials[i].n == 2 && j < 2; j++) {
+            atom factor = v.monomials[i].atoms[j], index = v.monomials[i].atoms[1 - j];
+            if (p->atoms.items[factor].least < 0 || p->atoms.items[factor].kind == ATOM_INDEX)
+                continue;
+            for (uint32_t k = 0; k < n; k++)
+                if (poly_mentions(p, assumed[k], index)) {
+                    poly multiple = poly_mul(p, assumed[k], poly_of_atom(p, factor));
+                    Z3_solver_assert(e->z3, e->solver, Z3_mk_ge(e->z3, term_of(e, multiple), number(e, 0)));
+                }
+        }
+}
+
+static bool ask(struct entails *e, const poly *assumed, uint32_t n, poly asked)
+{
+    if (!e->z3)
+        open_context(e);
+    e->questions++;
+    Z3_ast zero = number(e, 0), goal = term_of(e, asked);
+    Z3_solver_push(e->z3, e->solver);
+    for (uint32_t i = 0; i < n; i++)
+        Z3_solver_assert(e->z3, e->solver, Z3_mk_ge(e->z3, term_of(e, assumed[i]), zero));
+    for (size_t i = 0; i < e->assumed.count; i++)
+        Z3_solver_assert(e->z3, e->solver, Z3_mk_ge(e->z3, term_of(e, e->assumed.items[i]), zero));
+    state_multiples(e, assumed, n, asked);
+    for (size_t i = 0; i < e->facts.count; i++)
+        Z3_solver_assert(e->z3, e->solver, e->facts.items[i]);
+    Z3_solver_assert(e->z3, e->solver, Z3_mk_lt(e->z3, goal, zero));
+    bool follows = Z3_solver_check(e->z3, e->solver) == Z3_L_FALSE;
+    Z3_solver_pop(e->z3, e->solver, 1);
+    return follows;
+}
+
+// --- answers ---------------------------------------------------------------------------------------------------------
+
+static bool has_key(const void *owner, uint32_t id, const void *key)
+{
+    const struct entails *e = owner;
+    const struct entails_answer *x = &e->answers.items[id], *y = key;
+    return x->n == y->n && memcmp(x->key, y->key, x->n * sizeof *x->key) == 0;
+}
+
+static bool ask_once(struct entails *e, const poly *assumed, uint32_t n, poly asked)
+{
+    struct arena_mark mark = arena_mark(&e->polys->arena);
+    poly *key = arena_array(&e->polys->arena, poly, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        key[i] = assumed[i];
+    key[n] = asked;
+    struct entails_answer answer = {.n = n + 1, .key = key};
+    uint64_t hash = hash_bytes(key, (n + 1) * sizeof *key, 2);
+    uint32_t found = table_find(&e->by_key, hash, has_key, e, &answer);
+    if (found != TABLE_NONE) {
+        arena_release(&e->polys->arena, mark);
+        return e->answers.items[found].follows;
+    }
+    answer.follows = ask(e, assumed, n, asked);
+    vec_push(&e->answers, answer);
+    table_insert(&e->by_key, hash, (uint32_t)e->answers.count - 1);
+    return answer.follows;
+}
+
+bool entails(struct entails *e, const poly *assumed, uint32_t n, poly asked)
+{
+    int64_t value;
+    if (poly_is_const(e->polys, asked, &value) && value >= 0)
+        return true;
+    if (is_never_negative(e->polys, asked) || is_obvious(e->polys, assumed, n, asked) ||
+        is_obvious(e->polys, e->assumed.items, (uint32_t)e->assumed.count, asked))
+        return true;
+    return ask_once(e, assumed, n, asked);
+}
+
+bool entails_nothing(struct entails *e, const poly *assumed, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (is_obvious(e->polys, assumed, n, poly_negated(e->polys, assumed[i])))
+            return true;
+    return entails(e, assumed, n, poly_const(e->polys, -1));
+}
+
+bool entails_equal(struct entails *e, const poly *assumed, uint32_t n, poly a, poly b)
+{
+    return a == b ||
+           (entails(e, assumed, n, poly_sub(e->polys, a, b)) && entails(e, assumed, n, poly_sub(e->polys, b, a)));
+}

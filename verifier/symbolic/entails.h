@@ -1,0 +1,36 @@
+// Does one inequality of polynomials follow from others? Asked of Z3 within a number of steps, where it is not obvious;
+// "no" means that nothing is known.
+#ifndef VERIFIER_SYMBOLIC_ENTAILS_H
+#define VERIFIER_SYMBOLIC_ENTAILS_H
+#include "verifier/symbolic/polys.h"
+#include <z3.h>
+
+struct entails_answer {
+    uint32_t n;
+    const poly *key;   // what is assumed, and then what is asked
+    bool follows;
+};
+struct entails_product {
+    struct monomial product;   // of factor 1
+    Z3_ast term;
+};
+struct entails {
+    struct polys *polys;
+    VEC(poly) assumed;   // at least 0, whatever is asked
+    Z3_context z3;       // NULL until it is needed
+    Z3_solver solver;
+    VEC(Z3_ast) terms;                      // of atoms; NULL: not made yet
+    VEC(struct entails_product) products;   // of several atoms
+    VEC(Z3_ast) facts;                      // what is known of these
+    VEC(struct entails_answer) answers;
+    struct table by_key;
+    uint64_t questions;   // that Z3 was asked
+};
+void entails_init(struct entails *e, struct polys *polys);
+void entails_free(struct entails *e);
+// Is `asked` >= 0 wherever all of `assumed` (`n` polynomials) are?
+bool entails(struct entails *e, const poly *assumed, uint32_t n, poly asked);
+bool entails_nothing(struct entails *e, const poly *assumed, uint32_t n);   // they never hold together
+bool entails_equal(struct entails *e, const poly *assumed, uint32_t n, poly a, poly b);
+poly poly_negated(struct polys *p, poly a);   // -a - 1: at least 0 where a is not
+#endif

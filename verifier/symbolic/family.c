@@ -1,0 +1,186 @@
+// A family is built node by node, again and again until typing has no new equations of symbols.
+#include "verifier/symbolic/family.h"
+
+#include "verifier/symbolic/recognize.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+bool family_fails(struct family *f, const char *format, ...)
+{
+    char text[200];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (!f->why)
+        f->why = arena_string(f->arena, text);
+    return false;
+}
+
+void family_free(struct family *f)
+{
+    vec_free(&f->equal_zero);
+    vec_free(&f->not_negative);
+}
+
+// --- meanings --------------------------------------------------------------------------------------------------------
+
+poly family_size(struct family *f, term_id term, int axis)
+{
+    const struct term *t = &f->equation->pattern->terms.items[term];
+    if (t->is_variable)
+        return f->sizes[t->index][axis];
+    const struct meaning *m = &f->meanings[t->index];
+    return m->dims[m->definition->outputs[t->output]][axis];
+}
+
+#define GET_LANES(values, f, node, what)                                                                               \
+    for (int l = 0; l < LANES; l++) {                                                                                  \
+        const struct definition *of_lane = &(f)->lanes[l].definitions[node];                                           \
+        (values)[l] = of_lane->what;                                                                                   \
+    }
+
+static bool is_integer_of(const struct expr_node *n)
+{
+    return n->kind == EXPR_INTEGER || n->kind == EXPR_INDEX_MUL || n->kind == EXPR_INDEX_DIV ||
+           n->kind == EXPR_INDEX_MOD || n->kind == EXPR_REAL;
+}
+
+static poly integer_of(struct family *f, const struct known_integers *known, uint32_t node, size_t e)
+{
+    int64_t values[LANES];
+    bool is_real = f->lanes[0].definitions[node].nodes.items[e].kind == EXPR_REAL;
+    if (!is_real) {
+        GET_LANES(values, f, node, nodes.items[e].value);
+        return recognize(f->polys, known, values);
+    }
+    for (int l = 0; l < LANES; l++) {
+        double real = f->lanes[l].definitions[node].nodes.items[e].real;
+        if (!(real > -0x1p50 && real < 0x1p50) || real != (double)(int64_t)real)
+            return NO_POLY;
+        values[l] = (int64_t)real;
+    }
+    return recognize(f->polys, known, values);
+}
+
+static void find_meaning(struct family *f, uint32_t node)
+{
+    const struct definition *d = &f->lanes[0].definitions[node];
+    poly *integers = arena_array(f->arena, poly, d->nodes.count + 1);
+    poly *extents = arena_array(f->arena, poly, d->extents.count + 1);
+    poly(*dims)[MAX_RANK] = arena_alloc_zero(f->arena, sizeof *dims * (size_t)(d->n_stages + 1), _Alignof(poly));
+    struct known_integers known = known_integers_of_node(f, node);
+    int64_t values[LANES];
+    for (int i = 0; i < d->n_stages; i++)
+        for (int axis = 0; axis < d->stages[i].type.rank; axis++) {
+            GET_LANES(values, f, node, stages[i].type.dim[axis]);
+            dims[i][axis] = recognize(f->polys, &known, values);
+        }
+    for (size_t i = 0; i < d->extents.count; i++) {
+        GET_LANES(values, f, node, extents.items[i]);
+        extents[i] = recognize(f->polys, &known, values);
+    }
+    for (size_t e = 0; e < d->nodes.count; e++)
+        integers[e] = is_integer_of(&d->nodes.items[e]) ? integer_of(f, &known, node, e) : NO_POLY;
+    f->meanings[node] = (struct meaning){d, integers, extents, (const poly(*)[MAX_RANK])dims};
+    known_integers_free(&known);
+}
+
+// --- building --------------------------------------------------------------------------------------------------------
+
+static bool assume_condition(struct family *f, const struct condition *c)
+{
+    struct list_of_polys a, b;
+    bool is_comparison = c->kind == CONDITION_EQUAL || c->kind == CONDITION_LESS || c->kind == CONDITION_LESS_EQUAL ||
+                         c->kind == CONDITION_DIVIDES;
+    if (!is_comparison)
+        return true;   // assumed, and not made use of
+    if (!family_list(f, c->a, &a) || !family_list(f, c->b, &b))
+        return false;
+    for (uint32_t i = 0; i < a.n && i < b.n; i++) {
+        poly difference = poly_sub(f->polys, b.items[i], a.items[i]);
+        if (c->kind == CONDITION_EQUAL)
+            family_equal(f, a.items[i], b.items[i]);
+        else if (c->kind == CONDITION_DIVIDES)
+            family_equal(f, b.items[i],
+                         poly_mul(f->polys, a.items[i], family_quotient(f, c, i, b.items[i], a.items[i])));
+        else
+            vec_push(&f->not_negative, poly_sub(f->polys, difference, poly_const(f->polys, c->kind == CONDITION_LESS)));
+    }
+    return true;
+}
+
+static bool evaluate_attributes(struct family *f, uint32_t node)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    for (int i = 0; i < operator_n_attributes(n->op); i++) {
+        const struct attribute_pattern *a = &n->attributes[i];
+        struct attribute_term list = {.kind = TERM_LIST, .count = a->count, .operands = a->terms};
+        if (!family_list(f, &list, &f->of_node[node][i]))
+            return false;
+    }
+    return true;
+}
+
+static void resolve_leaves(struct family *f)
+{
+    for (uint32_t v = 0; v < f->equation->pattern->n_variables; v++)
+        for (int a = 0; f->example->types[v] && a < f->example->types[v]->rank; a++)
+            f->sizes[v][a] = family_resolved(f, f->sizes[v][a]);
+    for (uint32_t v = 0; v < f->equation->pattern->n_attribute_variables; v++) {
+        poly *items = arena_array(f->arena, poly, f->attributes[v].n + 1);
+        for (uint32_t i = 0; i < f->attributes[v].n; i++)
+            items[i] = family_resolved(f, f->attributes[v].items[i]);
+        f->attributes[v].items = items;
+    }
+}
+
+// Once through all nodes, until there is a new equation.
+static bool build_once(struct family *f)
+{
+    f->has_new_equations = f->has_unsolved = false;
+    f->undefined = 0;
+    vec_clear(&f->not_negative);
+    resolve_leaves(f);
+    for (uint32_t i = 0; i < f->equation->n_conditions; i++)
+        if (!assume_condition(f, &f->equation->conditions[i]))
+            return false;
+    if (!f->has_new_equations && !lanes_begin(f))
+        return false;
+    for (uint32_t n = 0; n < f->equation->pattern->nodes.count && !f->has_new_equations && !f->why; n++) {
+        if (family_reads_undefined(f, n)) {
+            f->undefined |= (node_set)1 << n;
+            continue;
+        }
+        if (!evaluate_attributes(f, n))
+            return false;
+        if (f->has_new_equations)
+            return true;
+        family_add_typing(f, n);
+        if (f->has_new_equations || f->why)
+            break;
+        if (!lanes_define(f, n))
+            return false;
+        if (!(f->undefined >> n & 1))
+            find_meaning(f, n);
+    }
+    return !f->why && (!f->undefined || f->has_new_equations || family_fails(f, "an equation of sizes is not solved"));
+}
+
+#define MOST_ROUNDS 60
+bool family_build(struct family *f, const struct equation *eq, const struct instance *example, uint32_t is_symbolic,
+                  struct polys *polys, struct lane *lanes, struct arena *arena)
+{
+    *f = (struct family){.equation = eq, .arena = arena, .polys = polys, .example = example, .lanes = lanes};
+    f->random = random_seed(1);
+    family_add_symbols(f, is_symbolic);
+    for (int i = 0; i < MOST_ROUNDS; i++) {
+        if (!build_once(f))
+            return false;
+        if (!f->has_new_equations && polys->has_failed)
+            return family_fails(f, "polynomials too large");
+        if (!f->has_new_equations)
+            return lanes_agree(f);
+    }
+    return family_fails(f, "too many equations of sizes");
+}

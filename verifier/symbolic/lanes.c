@@ -1,0 +1,237 @@
+// The same applications at several assignments of large random numbers: found, defined, and compared in form.
+#include "verifier/symbolic/family.h"
+
+#include <string.h>
+
+struct lane *lanes_make(void)
+{
+    struct lane *lanes = mem_alloc_zero(LANES * sizeof *lanes);
+    for (int l = 0; l < LANES; l++)
+        for (int n = 0; n < MAX_RULE_NODES; n++)
+            definition_init(&lanes[l].definitions[n], NULL, 0, NULL);
+    return lanes;
+}
+
+void lanes_free(struct lane *lanes)
+{
+    for (int l = 0; l < LANES; l++)
+        for (int n = 0; n < MAX_RULE_NODES; n++)
+            definition_free(&lanes[l].definitions[n]);
+    mem_free(lanes, LANES * sizeof *lanes);
+}
+
+// Half of the tries have pads beyond all windows, for images that are no larger than those.
+static int64_t random_value(struct random *r, const struct symbol *s, bool is_far)
+{
+    if (s->source == SYMBOL_NONE)
+        return 0;
+    if (is_far && s->far)
+        return s->far + (int64_t)random_below(r, 1000);
+    if (s->high != 0)
+        return s->low + (int64_t)random_below(r, (uint64_t)(s->high - s->low + 1));
+    bool is_kernel = random_below(r, 2);
+    return is_kernel ? 21 + 2 * (int64_t)random_below(r, 20) : 2500 + (int64_t)random_below(r, 1000);
+}
+
+// False: some symbol is less than its least value.
+static bool choose_values(struct family *f, struct lane *lane)
+{
+    bool is_far = random_below(&f->random, 2);
+    for (uint32_t i = 0; i < f->n_symbols; i++)
+        lane->values[i] = random_value(&f->random, &f->symbols[i], is_far);
+    for (uint32_t i = 0; i < f->n_symbols; i++)
+        if (f->values[i] != NO_POLY && (!poly_evaluate(f->polys, f->values[i], lane->values, &lane->values[i]) ||
+                                        lane->values[i] < f->polys->atoms.items[i].least))
+            return false;
+    return true;
+}
+
+static bool value_in_lane(const struct family *f, const struct lane *lane, poly a, int64_t *ret_value)
+{
+    return poly_evaluate(f->polys, a, lane->values, ret_value);
+}
+
+static bool bind_lane(struct family *f, struct lane *lane)
+{
+    const struct pattern *p = f->equation->pattern;
+    for (uint32_t v = 0; v < p->n_variables; v++) {
+        lane->types[v] = f->example->types[v] ? &lane->variables[v] : NULL;
+        if (!f->example->types[v])
+            continue;
+        lane->variables[v] =
+            type_make(f->example->types[v]->dtype, f->example->types[v]->rank, f->example->types[v]->dim);
+        for (int a = 0; a < f->example->types[v]->rank; a++)
+            if (!value_in_lane(f, lane, f->sizes[v][a], &lane->variables[v].dim[a]))
+                return false;
+    }
+    for (uint32_t v = 0; v < p->n_attribute_variables; v++) {
+        int64_t *ints = arena_array(f->arena, int64_t, f->attributes[v].n + 1);
+        for (uint32_t i = 0; i < f->attributes[v].n; i++)
+            if (!value_in_lane(f, lane, f->attributes[v].items[i], &ints[i]))
+                return false;
+        lane->attributes[v] = (struct attribute_value){f->attributes[v].n, ints};
+    }
+    return true;
+}
+
+const struct type *family_type(const struct family *f, const struct lane *lane, term_id term)
+{
+    const struct term *t = &f->equation->pattern->terms.items[term];
+    return t->is_variable ? lane->types[t->index] : definition_output(&lane->definitions[t->index], (int)t->output);
+}
+
+static bool define_in_lane(struct family *f, struct lane *lane, uint32_t node)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    struct attribute_value *attributes = arena_array(f->arena, struct attribute_value, MAX_ATTRIBUTES);
+    struct type *inputs = arena_array(f->arena, struct type, n->n_inputs + 1);
+    struct term_bindings bindings = {lane->types, lane->attributes};
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        inputs[i] = *family_type(f, lane, n->inputs[i]);
+    if (!pattern_evaluate_attributes(n, &bindings, f->arena, attributes))
+        return false;
+    struct operator_call call = {n->op, (int)n->n_inputs, inputs, attributes};
+    struct definition *d = &lane->definitions[node];
+    d->arena = f->arena;
+    definition_clear(d, call.n_inputs, inputs);
+    return operator_define(d, &call);
+}
+
+static bool is_undefined(const struct family *f, uint32_t node)
+{
+    return f->undefined >> node & 1;
+}
+
+// New values for the lane, at which all nodes up to this one are well-typed.
+#define TRIES 400
+static bool find_lane(struct family *f, struct lane *lane, uint32_t n_nodes)
+{
+    for (int i = 0; i < TRIES; i++) {
+        struct arena_mark mark = arena_mark(f->arena);
+        bool is_typed = choose_values(f, lane) && bind_lane(f, lane);
+        for (uint32_t n = 0; is_typed && n < n_nodes; n++)
+            is_typed = is_undefined(f, n) || define_in_lane(f, lane, n);
+        if (is_typed)
+            return true;
+        arena_release(f->arena, mark);
+    }
+    return false;
+}
+
+static bool have_one_form(const struct definition *x, const struct definition *y)
+{
+    bool are_alike = x->nodes.count == y->nodes.count && x->extents.count == y->extents.count &&
+                     x->indices.count == y->indices.count && x->n_stages == y->n_stages &&
+                     x->is_data_dependent == y->is_data_dependent && !x->is_data_dependent;
+    for (size_t i = 0; are_alike && i < x->nodes.count; i++) {
+        const struct expr_node *a = &x->nodes.items[i], *b = &y->nodes.items[i];
+        bool has_number = a->kind == EXPR_READ || a->kind == EXPR_VARIABLE || a->kind == EXPR_REDUCE;
+        are_alike = a->kind == b->kind && a->fn == b->fn && a->count == b->count && a->a == b->a && a->b == b->b &&
+                    a->c == b->c && (!has_number || a->value == b->value);
+    }
+    for (size_t i = 0; are_alike && i < x->indices.count; i++)
+        are_alike = x->indices.items[i] == y->indices.items[i];
+    for (int i = 0; are_alike && i < x->n_stages; i++)
+        are_alike = x->stages[i].type.rank == y->stages[i].type.rank && x->stages[i].body == y->stages[i].body &&
+                    x->stages[i].first_variable == y->stages[i].first_variable;
+    return are_alike;
+}
+
+bool family_reads_undefined(const struct family *f, uint32_t node)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        const struct term *t = &f->equation->pattern->terms.items[n->inputs[i]];
+        if (!t->is_variable && is_undefined(f, t->index))
+            return true;
+    }
+    return false;
+}
+
+// An equation that is not solved may make it ill-typed at all sizes that are tried; others may solve that one.
+static bool leave_undefined(struct family *f, struct lane *lane, uint32_t node)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    char reason[200];
+    memcpy(reason, lane->definitions[node].reason, sizeof reason);
+    f->undefined |= (node_set)1 << node;
+    return (f->has_unsolved && find_lane(f, lane, node)) ||
+           family_fails(f, "no large sizes at which %s is well-typed: %s", n->op->name, reason);
+}
+
+// Values are real numbers: the result has the element type of an input, or truth values.
+static bool converts_nothing(const struct family *f, uint32_t node)
+{
+    const struct definition *d = &f->lanes[0].definitions[node];
+    for (int i = 0; d->n_inputs && i < d->n_outputs; i++) {
+        enum dtype dtype = definition_output(d, i)->dtype;
+        bool is_kept = dtype == DTYPE_BOOL;
+        for (int j = 0; j < d->n_inputs; j++)
+            is_kept = is_kept || d->inputs[j].dtype == dtype;
+        if (!is_kept)
+            return false;
+    }
+    const struct operator* op = f->equation->pattern->nodes.items[node].op;
+    for (int i = 0; d->n_inputs && i < operator_n_attributes(op); i++)
+        if (op->attributes[i].kind == ATTRIBUTE_DTYPE)
+            return false;
+    return true;
+}
+
+bool lanes_define(struct family *f, uint32_t node)
+{
+    const struct definition *d = &f->lanes[0].definitions[node];
+    for (int l = 0; l < LANES; l++)
+        if (!define_in_lane(f, &f->lanes[l], node) && !find_lane(f, &f->lanes[l], node + 1))
+            return leave_undefined(f, &f->lanes[l], node);
+    if (!converts_nothing(f, node))
+        return family_fails(f, "%s converts", f->equation->pattern->nodes.items[node].op->name);
+    for (int l = 1; l < LANES; l++)
+        if (!have_one_form(d, &f->lanes[l].definitions[node]))
+            return family_fails(f, "the definition of %s has several forms",
+                                f->equation->pattern->nodes.items[node].op->name);
+    return true;
+}
+
+// Any values that sizes and attributes may have.
+bool lanes_begin(struct family *f)
+{
+    for (int l = 0; l < LANES; l++)
+        if (!find_lane(f, &f->lanes[l], 0))
+            return family_fails(f, "no large sizes");
+    return true;
+}
+
+// Of lanes that were chosen anew, too: are all integers what they were found to be?
+static bool integers_are_so(struct family *f, uint32_t node, const struct lane *lane)
+{
+    const struct definition *d = &lane->definitions[node];
+    const struct meaning *m = &f->meanings[node];
+    int64_t value;
+    if (!have_one_form(m->definition, d))
+        return false;
+    for (size_t e = 0; e < d->nodes.count; e++) {
+        const struct expr_node *n = &d->nodes.items[e];
+        bool is_known = m->integers[e] != NO_POLY;
+        if (is_known && (!value_in_lane(f, lane, m->integers[e], &value) ||
+                         (n->kind == EXPR_REAL ? (double)value != n->real : value != n->value)))
+            return false;
+        if (!is_known && n->kind == EXPR_REAL && n->real != m->definition->nodes.items[e].real)
+            return false;
+    }
+    for (size_t i = 0; i < d->extents.count; i++)
+        if (m->extents[i] != NO_POLY &&
+            (!value_in_lane(f, lane, m->extents[i], &value) || value != d->extents.items[i]))
+            return false;
+    return true;
+}
+
+bool lanes_agree(struct family *f)
+{
+    for (uint32_t n = 0; n < f->equation->pattern->nodes.count; n++)
+        for (int l = 0; l < LANES; l++)
+            if (!integers_are_so(f, n, &f->lanes[l]))
+                return family_fails(f, "the definition of %s has several forms",
+                                    f->equation->pattern->nodes.items[n].op->name);
+    return true;
+}

@@ -1,0 +1,234 @@
+// Vectors of values, one entry for each lane, are compared with those of combinations of known ones.
+#include "verifier/symbolic/recognize.h"
+
+#include "operators/traits.h"
+
+// --- what is known ---------------------------------------------------------------------------------------------------
+
+static void add_known(struct family *f, struct known_integers *known, poly value)
+{
+    struct known_integer item = {.value = value};
+    int64_t number;
+    if (value == NO_POLY || poly_is_const(f->polys, value, &number))
+        return;
+    for (size_t i = 0; i < known->items.count; i++)
+        if (known->items.items[i].value == value)
+            return;
+    for (int l = 0; l < LANES; l++)
+        if (!poly_evaluate(f->polys, value, f->lanes[l].values, &item.lanes[l]))
+            return;
+    vec_push(&known->items, item);
+}
+
+static void add_symbols(struct family *f, struct known_integers *known, poly value)
+{
+    const struct poly_value v = f->polys->polys.items[value];
+    for (uint32_t i = 0; i < v.n; i++)
+        for (uint32_t j = 0; j < v.monomials[i].n; j++)
+            add_known(f, known, poly_of_atom(f->polys, v.monomials[i].atoms[j]));
+}
+
+static poly entry_or(struct family *f, uint32_t node, enum attribute_role role, int entry, int64_t standard)
+{
+    int i = operator_find_role(f->equation->pattern->nodes.items[node].op, role);
+    const struct list_of_polys *list = i < 0 ? NULL : &f->of_node[node][i];
+    return list && entry < (int)list->n ? list->items[entry] : poly_const(f->polys, standard);
+}
+
+// floor((H + pads - (K - 1) * d - 1) / s) + 1, and its dividend is not negative.
+static void add_size_of_window(struct family *f, struct known_integers *known, uint32_t node, int axis, int n_axes)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    struct polys *p = f->polys;
+    poly one = poly_const(p, 1), room = family_size(f, n->inputs[0], 2 + axis);
+    poly kernel = operator_has_role(n->op, ROLE_KERNEL) ? entry_or(f, node, ROLE_KERNEL, axis, 1)
+                                                        : family_size(f, n->inputs[1], 2 + axis);
+    if (room == NO_POLY || kernel == NO_POLY)
+        return;
+    room = poly_add(p, room, entry_or(f, node, ROLE_WINDOW_PADS, axis, 0));
+    room = poly_add(p, room, entry_or(f, node, ROLE_WINDOW_PADS, n_axes + axis, 0));
+    poly reach = poly_mul(p, poly_sub(p, kernel, one), entry_or(f, node, ROLE_DILATION, axis, 1));
+    room = poly_sub(p, poly_sub(p, room, reach), one);
+    vec_push(&f->not_negative, room);
+    add_known(f, known, poly_add(p, poly_floor(p, room, entry_or(f, node, ROLE_STRIDE, axis, 1)), one));
+}
+
+static poly plus_number(struct polys *p, poly value, int64_t number)
+{
+    return poly_add(p, value, poly_const(p, number));
+}
+
+static bool is_zero_by_typing(struct family *f, poly a)
+{
+    bool is_zero = false;
+    for (size_t i = 0; i < f->equal_zero.count; i++) {
+        poly known = family_resolved(f, f->equal_zero.items[i]);
+        is_zero = is_zero || known == a || known == poly_scale(f->polys, a, -1);
+    }
+    return is_zero;
+}
+
+// Where the lanes of one, or of the difference of two, are one number that it is not at all sizes (a quotient of what
+// is smaller than its divisor in all lanes), integers would be taken for what they are not.
+static void must_be_told_apart(struct family *f, const struct known_integers *known)
+{
+    for (size_t i = 0; i < known->items.count; i++)
+        for (size_t j = 0; j <= i; j++) {
+            const struct known_integer *x = &known->items.items[i], *y = j < i ? &known->items.items[j] : NULL;
+            poly difference = y ? poly_sub(f->polys, x->value, y->value) : x->value;
+            bool is_one_number = true;
+            int64_t number, first = x->lanes[0] - (y ? y->lanes[0] : 0);
+            for (int l = 1; l < LANES; l++)
+                is_one_number = is_one_number && x->lanes[l] - (y ? y->lanes[l] : 0) == first;
+            if (is_one_number && !poly_is_const(f->polys, difference, &number) &&
+                !is_zero_by_typing(f, plus_number(f->polys, difference, -first)))
+                family_fails(f, "sizes that large numbers do not tell apart");
+        }
+}
+
+struct known_integers known_integers_of_node(struct family *f, uint32_t node)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    struct known_integers known = {0};
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        for (int a = 0; a < family_type(f, &f->lanes[0], n->inputs[i])->rank; a++)
+            add_known(f, &known, family_size(f, n->inputs[i], a));
+    for (int i = 0; i < operator_n_attributes(n->op); i++)
+        for (uint32_t j = 0; j < f->of_node[node][i].n; j++)
+            add_known(f, &known, f->of_node[node][i].items[j]);
+    for (size_t i = 0, n_known = known.items.count; i < n_known; i++)
+        add_symbols(f, &known, known.items.items[i].value);
+    int rank = n->n_inputs ? family_type(f, &f->lanes[0], n->inputs[0])->rank : 0;
+    for (int a = 0; operator_has_windows(n->op) && a < rank - 2; a++)
+        add_size_of_window(f, &known, node, a, rank - 2);
+    must_be_told_apart(f, &known);
+    return known;
+}
+
+void known_integers_free(struct known_integers *known)
+{
+    vec_free(&known->items);
+}
+
+// --- combinations ----------------------------------------------------------------------------------------------------
+
+static bool is_constant(const int64_t *lanes)
+{
+    for (int l = 1; l < LANES; l++)
+        if (lanes[l] != lanes[0])
+            return false;
+    return true;
+}
+
+// factor * known + number
+#define LARGEST_FACTOR 64
+static poly as_multiple(struct polys *p, poly known, const int64_t *of_known, const int64_t *lanes)
+{
+    int l = 1;
+    while (l < LANES && of_known[l] == of_known[0])
+        l++;
+    if (l == LANES || (lanes[l] - lanes[0]) % (of_known[l] - of_known[0]) != 0)
+        return NO_POLY;
+    int64_t factor = (lanes[l] - lanes[0]) / (of_known[l] - of_known[0]), rest[LANES];
+    if (factor == 0 || factor < -LARGEST_FACTOR || factor > LARGEST_FACTOR)
+        return NO_POLY;
+    for (l = 0; l < LANES; l++)
+        rest[l] = lanes[l] - factor * of_known[l];
+    return is_constant(rest) ? plus_number(p, poly_scale(p, known, factor), rest[0]) : NO_POLY;
+}
+
+static poly recognize_alone(struct polys *p, const struct known_integers *known, const int64_t *lanes)
+{
+    poly found = NO_POLY;
+    for (size_t i = 0; found == NO_POLY && i < known->items.count; i++)
+        found = as_multiple(p, known->items.items[i].value, known->items.items[i].lanes, lanes);
+    return found;
+}
+
+static bool half_of(const int64_t *lanes, int64_t *ret_lanes)
+{
+    for (int l = 0; l < LANES; l++)
+        ret_lanes[l] = lanes[l] / 2 - (lanes[l] % 2 < 0);
+    return true;
+}
+
+static poly recognize_pair(struct polys *p, const struct known_integer *x, const struct known_integer *y,
+                           const int64_t *lanes)
+{
+    int64_t product[LANES], difference[LANES], half[LANES];
+    bool is_quotient = true;
+    for (int l = 0; l < LANES; l++) {
+        product[l] = x->lanes[l] * y->lanes[l];
+        difference[l] = x->lanes[l] - y->lanes[l];
+        is_quotient = is_quotient && lanes[l] * y->lanes[l] == x->lanes[l];
+    }
+    poly quotient, found = as_multiple(p, poly_mul(p, x->value, y->value), product, lanes);
+    if (found == NO_POLY && is_quotient && poly_divide(p, x->value, y->value, &quotient))
+        return quotient;
+    if (found == NO_POLY && x != y && half_of(difference, half)) {
+        poly of_difference = poly_floor(p, poly_sub(p, x->value, y->value), poly_const(p, 2));
+        found = as_multiple(p, of_difference, half, lanes);
+    }
+    return found;
+}
+
+// The lanes without x are recognized, and x added.
+static poly without(struct polys *p, const struct known_integers *known, size_t i, int sign, int depth,
+                    const int64_t *lanes);
+
+static poly recognize_sum(struct polys *p, const struct known_integers *known, int depth, const int64_t *lanes)
+{
+    poly found = recognize_alone(p, known, lanes);
+    for (size_t i = 0; depth > 1 && found == NO_POLY && i < known->items.count; i++) {
+        found = without(p, known, i, 1, depth - 1, lanes);
+        found = found == NO_POLY ? without(p, known, i, -1, depth - 1, lanes) : found;
+    }
+    return found;
+}
+
+static poly without(struct polys *p, const struct known_integers *known, size_t i, int sign, int depth,
+                    const int64_t *lanes)
+{
+    int64_t rest[LANES];
+    for (int l = 0; l < LANES; l++)
+        rest[l] = lanes[l] - sign * known->items.items[i].lanes[l];
+    poly found = recognize_sum(p, known, depth, rest);
+    return found == NO_POLY ? NO_POLY : poly_add(p, found, poly_scale(p, known->items.items[i].value, sign));
+}
+
+static poly recognize_product_of_all(struct polys *p, const struct known_integers *known, const int64_t *lanes)
+{
+    for (size_t i = 0; i < known->items.count; i++) {
+        int64_t rest[LANES];
+        bool divides = true;
+        for (int l = 0; l < LANES; l++) {
+            int64_t by = known->items.items[i].lanes[l];
+            divides = divides && by != 0 && lanes[l] % by == 0;
+            rest[l] = divides ? lanes[l] / by : 0;
+        }
+        poly found = NO_POLY;
+        for (size_t j = 0; divides && found == NO_POLY && j < known->items.count; j++)
+            for (size_t k = j; found == NO_POLY && k < known->items.count; k++)
+                found = recognize_pair(p, &known->items.items[j], &known->items.items[k], rest);
+        if (found != NO_POLY)
+            return poly_mul(p, found, known->items.items[i].value);
+    }
+    return NO_POLY;
+}
+
+poly recognize(struct polys *p, const struct known_integers *known, const int64_t *lanes)
+{
+    int64_t half[LANES];
+    if (is_constant(lanes))
+        return poly_const(p, lanes[0]);
+    poly found = recognize_sum(p, known, 2, lanes);
+    for (size_t i = 0; found == NO_POLY && i < known->items.count; i++) {
+        const struct known_integer *x = &known->items.items[i];
+        if (half_of(x->lanes, half))
+            found = as_multiple(p, poly_floor(p, x->value, poly_const(p, 2)), half, lanes);
+        for (size_t j = 0; found == NO_POLY && j < known->items.count; j++)
+            found = recognize_pair(p, x, &known->items.items[j], lanes);
+    }
+    found = found == NO_POLY ? recognize_sum(p, known, 3, lanes) : found;
+    return found == NO_POLY ? recognize_product_of_all(p, known, lanes) : found;
+}

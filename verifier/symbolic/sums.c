@@ -1,0 +1,448 @@
+// The arithmetic of normal forms.
+#include "verifier/symbolic/sums.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_TERMS 64
+const struct sum SUM_ZERO;
+
+bool sums_fail(struct sums *s, const char *why)
+{
+    s->why = s->why ? s->why : why;
+    return false;
+}
+
+static bool is_exact(double value)
+{
+    return fabs(value) <= 0x1p20 && value * 0x1p20 == floor(value * 0x1p20);
+}
+
+// --- making ----------------------------------------------------------------------------------------------------------
+
+const struct sum *sum_of_products(struct sums *s, uint32_t n, const struct product *terms)
+{
+    struct sum *sum = arena_new(s->arena, struct sum);
+    if (n > MOST_TERMS)
+        sums_fail(s, "a sum of many terms");
+    for (uint32_t i = 0; i < n; i++)
+        if (!is_exact(terms[i].coefficient))
+            sums_fail(s, "a coefficient that is no small number");
+    *sum = (struct sum){s->why ? 0 : n, n && !s->why ? arena_copy_array(s->arena, terms, n) : NULL};
+    return sum;
+}
+
+const struct sum *sum_of_factor(struct sums *s, const struct factor *f)
+{
+    struct product p = {.coefficient = 1, .n_factors = 1, .factors = arena_copy_array(s->arena, f, 1)};
+    return sum_of_products(s, 1, &p);
+}
+
+const struct sum *sum_of_real(struct sums *s, double value)
+{
+    struct product p = {.coefficient = value};
+    if (value == 0)
+        return &SUM_ZERO;
+    return is_exact(value) ? sum_of_products(s, 1, &p)
+                           : sum_of_factor(s, &(struct factor){.kind = FACTOR_REAL, .real = value});
+}
+
+const struct sum *sum_of_poly(struct sums *s, poly a)
+{
+    const struct poly_value v = s->polys->polys.items[a];
+    struct product *terms = arena_array(s->arena, struct product, v.n + 1);
+    for (uint32_t i = 0; i < v.n; i++) {
+        const struct monomial *m = &v.monomials[i];
+        struct factor *factors = arena_array(s->arena, struct factor, m->n + 1);
+        for (uint32_t j = 0; j < m->n; j++)
+            factors[j] = (struct factor){.kind = FACTOR_ATOM, .name = m->atoms[j]};
+        terms[i] = (struct product){.coefficient = (double)m->factor, .n_factors = m->n, .factors = factors};
+    }
+    return sum_of_products(s, v.n, terms);
+}
+
+bool sum_is_number(const struct sum *a, double *ret_value)
+{
+    *ret_value = a->n ? a->terms[0].coefficient : 0;
+    return a->n == 0 || (a->n == 1 && a->terms[0].n_indices + a->terms[0].n_guards + a->terms[0].n_factors == 0);
+}
+
+// --- substitution ----------------------------------------------------------------------------------------------------
+
+static const struct sum *substitute(struct sums *s, const struct sum *a, const poly *map, size_t n_map)
+{
+    struct sum *sum = arena_new(s->arena, struct sum);
+    struct product *terms = arena_array(s->arena, struct product, a->n + 1);
+    for (uint32_t i = 0; i < a->n; i++)
+        terms[i] = product_substitute(s, &a->terms[i], map, n_map);
+    *sum = (struct sum){a->n, terms};
+    return sum;
+}
+
+static const poly *substitute_all(struct sums *s, uint32_t n, const poly *items, const poly *map, size_t n_map)
+{
+    poly *result = arena_array(s->arena, poly, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        result[i] = poly_substitute(s->polys, items[i], map, n_map);
+    return result;
+}
+
+// An atom that has become a polynomial is a sum of factors, which only a product of one monomial can take.
+static struct factor substitute_factor(struct sums *s, const struct factor *f, const poly *map, size_t n_map)
+{
+    struct factor result = *f;
+    const struct sum **operands = arena_array(s->arena, const struct sum *, f->n_operands + 1);
+    atom x;
+    for (uint32_t i = 0; i < f->n_operands; i++)
+        operands[i] = substitute(s, f->operands[i], map, n_map);
+    result.operands = operands;
+    result.places = substitute_all(s, f->n_places, f->places, map, n_map);
+    if (f->kind == FACTOR_ATOM) {
+        poly value = poly_substitute(s->polys, poly_of_atom(s->polys, f->name), map, n_map);
+        if (poly_is_atom(s->polys, value, &x))
+            result.name = x;
+        else
+            sums_fail(s, "an index as a number is replaced");
+    }
+    return result;
+}
+
+struct product product_substitute(struct sums *s, const struct product *t, const poly *map, size_t n_map)
+{
+    struct product result = *t;
+    struct factor *factors = arena_array(s->arena, struct factor, t->n_factors + 1);
+    atom *indices = arena_array(s->arena, atom, t->n_indices + 1);
+    result.n_indices = 0;
+    for (uint32_t i = 0; i < t->n_indices; i++)   // those that are not replaced stay
+        if (t->indices[i] >= n_map || map[t->indices[i]] == NO_POLY)
+            indices[result.n_indices++] = t->indices[i];
+    for (uint32_t i = 0; i < t->n_factors; i++)
+        factors[i] = substitute_factor(s, &t->factors[i], map, n_map);
+    result.indices = indices;
+    result.factors = factors;
+    result.guards = substitute_all(s, t->n_guards, t->guards, map, n_map);
+    return result;
+}
+
+struct product product_with_fresh_indices(struct sums *s, const struct product *t)
+{
+    size_t n_map = s->polys->atoms.count;
+    poly *map = arena_array(s->arena, poly, n_map + 1);
+    atom *indices = arena_array(s->arena, atom, t->n_indices + 1);
+    for (size_t i = 0; i < n_map; i++)
+        map[i] = NO_POLY;
+    for (uint32_t i = 0; i < t->n_indices; i++) {
+        indices[i] = atom_index(s->polys, s->polys->atoms.items[t->indices[i]].level);
+        map[t->indices[i]] = poly_of_atom(s->polys, indices[i]);
+    }
+    struct product result = product_substitute(s, t, map, n_map);
+    result.n_indices = t->n_indices;
+    result.indices = indices;
+    return result;
+}
+
+// --- sums and products -----------------------------------------------------------------------------------------------
+
+const struct sum *sum_add(struct sums *s, const struct sum *a, const struct sum *b)
+{
+    if (a->n == 0 || b->n == 0)
+        return a->n == 0 ? b : a;
+    struct product *terms = arena_array(s->arena, struct product, a->n + b->n);
+    memcpy(terms, a->terms, a->n * sizeof *terms);
+    memcpy(terms + a->n, b->terms, b->n * sizeof *terms);
+    return sum_of_products(s, a->n + b->n, terms);
+}
+
+const struct sum *sum_scale(struct sums *s, const struct sum *a, double by)
+{
+    struct product *terms = arena_array(s->arena, struct product, a->n + 1);
+    for (uint32_t i = 0; i < a->n; i++) {
+        terms[i] = a->terms[i];
+        terms[i].coefficient *= by;
+    }
+    return by == 0 ? &SUM_ZERO : sum_of_products(s, a->n, terms);
+}
+
+static const void *joined(struct sums *s, const void *a, uint32_t n, const void *b, uint32_t m, size_t size)
+{
+    char *both = arena_alloc(s->arena, (n + m + 1) * size, _Alignof(max_align_t));
+    if (n)
+        memcpy(both, a, n * size);
+    if (m)
+        memcpy(both + n * size, b, m * size);
+    return both;
+}
+
+#define JOIN(s, a, b, n, items) joined(s, (a)->items, (a)->n, (b)->items, (b)->n, sizeof *(a)->items)
+static struct product multiply(struct sums *s, const struct product *a, const struct product *b)
+{
+    struct product fresh = b->n_indices ? product_with_fresh_indices(s, b) : *b;
+    b = &fresh;
+    return (struct product){.coefficient = a->coefficient * b->coefficient,
+                            .n_indices = a->n_indices + b->n_indices,
+                            .n_guards = a->n_guards + b->n_guards,
+                            .n_factors = a->n_factors + b->n_factors,
+                            .indices = JOIN(s, a, b, n_indices, indices),
+                            .guards = JOIN(s, a, b, n_guards, guards),
+                            .factors = JOIN(s, a, b, n_factors, factors)};
+}
+
+const struct sum *sum_multiply(struct sums *s, const struct sum *a, const struct sum *b)
+{
+    struct product *terms = arena_array(s->arena, struct product, (size_t)a->n * b->n + 1);
+    for (uint32_t i = 0; i < a->n; i++)
+        for (uint32_t j = 0; j < b->n; j++)
+            terms[i * b->n + j] = multiply(s, &a->terms[i], &b->terms[j]);
+    return sum_of_products(s, a->n * b->n, terms);
+}
+
+const struct sum *sum_guarded(struct sums *s, const struct sum *a, uint32_t n_guards, const poly *guards)
+{
+    struct product *terms = arena_array(s->arena, struct product, a->n + 1);
+    struct product more = {.n_guards = n_guards, .guards = guards};
+    for (uint32_t i = 0; i < a->n; i++) {
+        terms[i] = a->terms[i];
+        terms[i].guards = JOIN(s, &a->terms[i], &more, n_guards, guards);
+        terms[i].n_guards += n_guards;
+    }
+    return sum_of_products(s, a->n, terms);
+}
+
+// --- over an index ---------------------------------------------------------------------------------------------------
+
+// Two guards say that the index is one polynomial: index - a >= 0 and a - index >= 0. False: none do.
+static bool find_value(struct sums *s, const struct product *t, atom index, poly *ret_value)
+{
+    poly x = poly_of_atom(s->polys, index);
+    for (uint32_t i = 0; i < t->n_guards; i++) {
+        poly value = poly_sub(s->polys, x, t->guards[i]), opposite = poly_scale(s->polys, t->guards[i], -1);
+        if (poly_mentions(s->polys, value, index))
+            continue;
+        for (uint32_t j = 0; j < t->n_guards; j++)
+            if (t->guards[j] == opposite) {
+                *ret_value = value;
+                return true;
+            }
+    }
+    return false;
+}
+
+static bool factor_mentions(const struct sums *s, const struct factor *f, atom x)
+{
+    bool mentions = f->kind == FACTOR_ATOM && poly_mentions(s->polys, poly_of_atom(s->polys, f->name), x);
+    for (uint32_t i = 0; i < f->n_places; i++)
+        mentions = mentions || poly_mentions(s->polys, f->places[i], x);
+    for (uint32_t i = 0; i < f->n_operands; i++)
+        for (uint32_t j = 0; j < f->operands[i]->n; j++) {
+            const struct product *t = &f->operands[i]->terms[j];
+            for (uint32_t k = 0; k < t->n_guards; k++)
+                mentions = mentions || poly_mentions(s->polys, t->guards[k], x);
+            for (uint32_t k = 0; k < t->n_factors; k++)
+                mentions = mentions || factor_mentions(s, &t->factors[k], x);
+        }
+    return mentions;
+}
+
+// The number of places of an index that no factor mentions: only its range does. NO_POLY: something else does.
+static poly count_places(struct sums *s, const struct product *t, atom index)
+{
+    poly x = poly_of_atom(s->polys, index), size = NO_POLY;
+    for (uint32_t i = 0; i < t->n_factors; i++)
+        if (factor_mentions(s, &t->factors[i], index))
+            return NO_POLY;
+    for (uint32_t i = 0; i < t->n_guards; i++) {
+        poly beyond = poly_add(s->polys, poly_add(s->polys, t->guards[i], x), poly_const(s->polys, 1));
+        if (t->guards[i] == x || !poly_mentions(s->polys, t->guards[i], index))
+            continue;
+        if (size != NO_POLY || poly_mentions(s->polys, beyond, index))
+            return NO_POLY;
+        size = beyond;
+    }
+    return size != NO_POLY && entails(s->entails, NULL, 0, size) ? size : NO_POLY;
+}
+
+static void replace_index(struct sums *s, struct product *t, atom index, poly by)
+{
+    size_t n_map = s->polys->atoms.count;
+    poly *map = arena_array(s->arena, poly, n_map + 1);
+    for (size_t i = 0; i < n_map; i++)
+        map[i] = i == index ? by : NO_POLY;
+    *t = product_substitute(s, t, map, n_map);
+}
+
+// Guards that mention the index are left out, and so is the index.
+static void drop_index(struct sums *s, struct product *t, atom index)
+{
+    poly *guards = arena_array(s->arena, poly, t->n_guards + 1);
+    atom *indices = arena_array(s->arena, atom, t->n_indices + 1);
+    uint32_t n_guards = 0, n_indices = 0;
+    for (uint32_t i = 0; i < t->n_guards; i++)
+        if (!poly_mentions(s->polys, t->guards[i], index))
+            guards[n_guards++] = t->guards[i];
+    for (uint32_t i = 0; i < t->n_indices; i++)
+        if (t->indices[i] != index)
+            indices[n_indices++] = t->indices[i];
+    t->guards = guards;
+    t->n_guards = n_guards;
+    t->indices = indices;
+    t->n_indices = n_indices;
+}
+
+static struct product sum_term_over(struct sums *s, const struct product *t, atom index, uint32_t n_guards,
+                                    const poly *guards)
+{
+    struct product result = *t, range = {.n_indices = 1, .indices = &index, .n_guards = n_guards, .guards = guards};
+    result.indices = JOIN(s, t, &range, n_indices, indices);
+    result.n_indices++;
+    result.guards = JOIN(s, t, &range, n_guards, guards);
+    result.n_guards += n_guards;
+    for (bool goes_on = true; goes_on;) {   // what is found for one index may show the value of another
+        goes_on = false;
+        for (uint32_t i = 0; !goes_on && i < result.n_indices; i++) {
+            atom x = result.indices[i];
+            poly value;
+            goes_on = find_value(s, &result, x, &value);
+            if (goes_on)
+                replace_index(s, &result, x, value);
+        }
+    }
+    return result;
+}
+
+// Formal elements are not counted, but their terms are: an element is not a number.
+static bool is_formal(const struct product *t)
+{
+    return t->n_factors == 1 && t->factors[0].kind == FACTOR_ELEMENT;
+}
+
+static const struct sum *count_free_indices(struct sums *s, const struct product *t)
+{
+    struct product left = *t;
+    const struct sum *places = NULL;
+    for (uint32_t i = 0; i < left.n_indices; i++) {
+        atom x = left.indices[i];
+        poly size = is_formal(&left) ? NO_POLY : count_places(s, &left, x);
+        if (size == NO_POLY)
+            continue;
+        drop_index(s, &left, x);
+        places = places ? sum_multiply(s, places, sum_of_poly(s, size)) : sum_of_poly(s, size);
+        i = UINT32_MAX;   // from the first one again
+    }
+    const struct sum *sum = sum_of_products(s, 1, &left);
+    return places ? sum_multiply(s, sum, places) : sum;
+}
+
+const struct sum *sum_over(struct sums *s, const struct sum *a, atom index, uint32_t n_guards, const poly *guards)
+{
+    const struct sum *result = &SUM_ZERO;
+    for (uint32_t i = 0; i < a->n && !s->why; i++) {
+        struct product t = sum_term_over(s, &a->terms[i], index, n_guards, guards);
+        result = sum_add(s, result, count_free_indices(s, &t));
+    }
+    return result;
+}
+
+// --- functions -------------------------------------------------------------------------------------------------------
+
+const struct sum *sum_element(struct sums *s, const struct sum *a)
+{
+    const struct sum **operand = arena_array(s->arena, const struct sum *, 1);
+    *operand = a;
+    return sum_of_factor(s, &(struct factor){.kind = FACTOR_ELEMENT, .n_operands = 1, .operands = operand});
+}
+
+// A bag of the same function that is the only thing in an element is opened.
+static const struct sum *open_elements(struct sums *s, enum scalar_function fn, const struct sum *elements)
+{
+    const struct sum *result = &SUM_ZERO;
+    for (uint32_t i = 0; i < elements->n && !s->why; i++) {
+        const struct product *t = &elements->terms[i];
+        const struct sum *inner = t->factors[0].operands[0];
+        const struct product *only = inner->n == 1 ? &inner->terms[0] : NULL;
+        bool is_bag = only && only->coefficient == 1 && only->n_indices + only->n_guards == 0 && only->n_factors == 1 &&
+                      only->factors[0].kind == FACTOR_BAG && only->factors[0].name == fn;
+        struct product around = *t;
+        around.n_factors = 0;
+        const struct sum *opened = sum_of_products(s, 1, is_bag ? &around : t);
+        result = sum_add(s, result, is_bag ? sum_multiply(s, opened, only->factors[0].operands[0]) : opened);
+    }
+    return result;
+}
+
+const struct sum *sum_of_bag(struct sums *s, enum scalar_function fn, const struct sum *elements)
+{
+    elements = open_elements(s, fn, elements);
+    const struct product *only = elements->n == 1 ? &elements->terms[0] : NULL;
+    if (s->why)
+        return &SUM_ZERO;
+    if (only && only->coefficient == 1 && only->n_indices + only->n_guards == 0)
+        return only->factors[0].operands[0];
+    const struct sum **operand = arena_array(s->arena, const struct sum *, 1);
+    *operand = elements;
+    return sum_of_factor(s, &(struct factor){.kind = FACTOR_BAG, .name = fn, .n_operands = 1, .operands = operand});
+}
+
+static const struct sum *uninterpreted(struct sums *s, enum scalar_function fn, const struct sum *const *operands)
+{
+    uint32_t n = (uint32_t)function_arity(fn);
+    return sum_of_factor(s, &(struct factor){.kind = FACTOR_FUNCTION,
+                                             .name = fn,
+                                             .n_operands = n,
+                                             .operands = arena_copy_array(s->arena, operands, n)});
+}
+
+// 1 / (a * b) = 1/a * 1/b, and of a number it is one where that is exact.
+static const struct sum *reciprocal(struct sums *s, const struct sum *a)
+{
+    const struct product *t = a->n == 1 ? &a->terms[0] : NULL;
+    if (!t || t->n_indices + t->n_guards > 0)
+        return uninterpreted(s, FN_RECIPROCAL, &a);
+    const struct sum *result = sum_of_real(s, 1), *number = sum_of_real(s, t->coefficient);
+    if (is_exact(1 / t->coefficient) && 1 / (1 / t->coefficient) == t->coefficient &&
+        t->coefficient * (1 / t->coefficient) == 1 && fabs(frexp(t->coefficient, &(int){0})) == 0.5)
+        result = sum_of_real(s, 1 / t->coefficient);
+    else
+        result = uninterpreted(s, FN_RECIPROCAL, &number);
+    for (uint32_t i = 0; i < t->n_factors; i++) {
+        const struct sum *factor = sum_of_factor(s, &t->factors[i]);
+        result = sum_multiply(s, result, uninterpreted(s, FN_RECIPROCAL, &factor));
+    }
+    return result;
+}
+
+static bool is_relu(const struct sum *a)
+{
+    return a->n == 1 && a->terms[0].coefficient == 1 && a->terms[0].n_indices + a->terms[0].n_guards == 0 &&
+           a->terms[0].n_factors == 1 && a->terms[0].factors[0].kind == FACTOR_FUNCTION &&
+           a->terms[0].factors[0].name == FN_RELU;
+}
+
+const struct sum *sum_apply(struct sums *s, enum scalar_function fn, const struct sum *const *operands)
+{
+    double number;
+    switch (fn) {
+    case FN_ADD:
+        return sum_add(s, operands[0], operands[1]);
+    case FN_SUB:
+        return sum_add(s, operands[0], sum_scale(s, operands[1], -1));
+    case FN_NEG:
+        return sum_scale(s, operands[0], -1);
+    case FN_MUL:
+        return sum_multiply(s, operands[0], operands[1]);
+    case FN_DIV:
+        return sum_multiply(s, operands[0], reciprocal(s, operands[1]));
+    case FN_RECIPROCAL:
+        return reciprocal(s, operands[0]);
+    case FN_MAX:
+    case FN_MIN:
+        return sum_of_bag(s, fn, sum_add(s, sum_element(s, operands[0]), sum_element(s, operands[1])));
+    case FN_RELU:
+        if (sum_is_number(operands[0], &number))
+            return sum_of_real(s, number > 0 ? number : 0);
+        return is_relu(operands[0]) ? operands[0] : uninterpreted(s, fn, operands);
+    case FN_TANH:
+        return operands[0]->n == 0 ? &SUM_ZERO : uninterpreted(s, fn, operands);
+    default:
+        return uninterpreted(s, fn, operands);
+    }
+}

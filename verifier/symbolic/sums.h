@@ -1,0 +1,62 @@
+// Values as sums of products in normal form: each term is a number times a sum, over all indices that meet its guards,
+// of a product of factors. Immutable, in an arena.
+//
+//     coefficient * sum(indices: guards >= 0) factor * factor * ...
+//
+// A factor is an entry of a tensor at polynomials; an unknown function of sums; a size or an index as a number; or a
+// *bag*: a maximum, minimum or product over the terms of a formal sum of elements, which is one as soon as its elements
+// are those of another, however the sum is cut.
+#ifndef VERIFIER_SYMBOLIC_SUMS_H
+#define VERIFIER_SYMBOLIC_SUMS_H
+#include "expressions/definition.h"
+#include "verifier/symbolic/entails.h"
+
+enum factor_kind { FACTOR_READ, FACTOR_FUNCTION, FACTOR_BAG, FACTOR_ELEMENT, FACTOR_ATOM, FACTOR_REAL };
+struct sum;
+struct factor {
+    enum factor_kind kind;
+    uint32_t name;   // READ: the tensor variable; FUNCTION, BAG: the function; ATOM: the atom
+    double real;     // REAL
+    uint32_t n_places, n_operands;
+    const poly *places;
+    const struct sum *const *operands;
+};
+struct product {
+    double coefficient;   // small dyadic fractions, so that arithmetic is exact
+    uint32_t n_indices, n_guards, n_factors;
+    const atom *indices;
+    const poly *guards;
+    const struct factor *factors;
+};
+struct sum {
+    uint32_t n;
+    const struct product *terms;
+};
+struct sums {
+    struct arena *arena;
+    struct polys *polys;
+    struct entails *entails;
+    const char *why;   // something was not understood, or too large: all results are void
+};
+extern const struct sum SUM_ZERO;
+
+bool sums_fail(struct sums *s, const char *why);   // false
+const struct sum *sum_of_real(struct sums *s, double value);
+const struct sum *sum_of_poly(struct sums *s, poly a);
+const struct sum *sum_of_factor(struct sums *s, const struct factor *f);
+const struct sum *sum_of_products(struct sums *s, uint32_t n, const struct product *terms);   // copied
+const struct sum *sum_add(struct sums *s, const struct sum *a, const struct sum *b);
+const struct sum *sum_scale(struct sums *s, const struct sum *a, double by);
+const struct sum *sum_multiply(struct sums *s, const struct sum *a, const struct sum *b);
+const struct sum *sum_apply(struct sums *s, enum scalar_function fn, const struct sum *const *operands);
+const struct sum *sum_guarded(struct sums *s, const struct sum *a, uint32_t n_guards, const poly *guards);
+// Summed over `index` from 0 where all guards hold.
+const struct sum *sum_over(struct sums *s, const struct sum *a, atom index, uint32_t n_guards, const poly *guards);
+const struct sum *sum_element(struct sums *s, const struct sum *a);   // a formal one
+const struct sum *sum_of_bag(struct sums *s, enum scalar_function fn, const struct sum *elements);
+struct product product_substitute(struct sums *s, const struct product *t, const poly *map, size_t n_map);
+struct product product_with_fresh_indices(struct sums *s, const struct product *t);
+bool sum_is_number(const struct sum *a, double *ret_value);
+// Are they equal wherever all of `assumed` are at least 0? "No" means that nothing is known.
+bool sums_equal(struct sums *s, const poly *assumed, uint32_t n_assumed, const struct sum *a, const struct sum *b);
+#endif

@@ -1,0 +1,26 @@
+// A proof for all sizes with sizes that have no values: both sides as normal forms, and Z3 for what is said of indices.
+//
+// It uses neither the bounds nor the comparison of instances (docs/theory/symbolic.md), of which it is independent but
+// for the ranks and lengths of lists that are looked at, and the search that finds out which kinds of instances there
+// are. "Unknown" says nothing of the equation.
+#ifndef VERIFIER_SYMBOLIC_SYMBOLIC_H
+#define VERIFIER_SYMBOLIC_SYMBOLIC_H
+#include "core/text/text.h"
+#include "verifier/exact/judge.h"
+#include "verifier/symbolic/family.h"
+
+struct symbolic_proof {
+    bool is_proved;
+    uint32_t families;    // of which it was shown
+    uint64_t questions;   // that Z3 was asked
+    struct text why;      // it was not
+};
+struct symbolic_prover {
+    struct judge judge;   // for its search for instances
+    struct lane *lanes;
+    struct arena arena;
+};
+void symbolic_prover_init(struct symbolic_prover *prover);
+void symbolic_prover_free(struct symbolic_prover *prover);
+void symbolic_prove(struct symbolic_prover *prover, const struct equation *eq, struct symbolic_proof *ret_proof);
+#endif

@@ -1,0 +1,219 @@
+// What an application says of sizes when it is well-typed (docs/theory/symbolic.md, S3), by traits and roles.
+#include "operators/traits.h"
+#include "verifier/symbolic/family.h"
+
+static int rank_of(const struct family *f, term_id term)
+{
+    return family_type(f, &f->lanes[0], term)->rank;
+}
+
+// All inputs but those of rank 0 have one shape; `but` is an axis that is left out.
+static void have_one_shape(struct family *f, const struct pattern_node *n, int64_t but)
+{
+    term_id first = NO_POLY;
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        int rank = rank_of(f, n->inputs[i]);
+        if (rank == 0)
+            continue;
+        if (first != NO_POLY && rank_of(f, first) != rank)
+            family_fails(f, "%s of several ranks", n->op->name);
+        for (int a = 0; first != NO_POLY && !f->why && a < rank; a++)
+            if (a != but)
+                family_equal(f, family_size(f, n->inputs[i], a), family_size(f, first, a));
+        first = n->inputs[i];
+    }
+}
+
+static void are_multiplied(struct family *f, const struct pattern_node *n)
+{
+    term_id x = n->inputs[0], y = n->inputs[1];
+    int of_x = rank_of(f, x), of_y = rank_of(f, y);
+    if (of_x < 2 || of_y < 2)
+        return;
+    family_equal(f, family_size(f, y, of_y - 2), family_size(f, x, of_x - 1));
+    for (int a = 0; of_x == of_y && a < of_x - 2; a++)
+        family_equal(f, family_size(f, y, a), family_size(f, x, a));
+}
+
+static poly attribute_entry(const struct family *f, uint32_t node, enum attribute_role role, uint32_t entry)
+{
+    int i = operator_find_role(f->equation->pattern->nodes.items[node].op, role);
+    return i >= 0 && entry < f->of_node[node][i].n ? f->of_node[node][i].items[entry] : NO_POLY;
+}
+
+// The channels are those of the kernel in each group, and groups divide the filters.
+static void are_convolved(struct family *f, uint32_t node)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    poly groups = attribute_entry(f, node, ROLE_GROUPS, 0), channels = family_size(f, n->inputs[1], 1);
+    poly filters = family_size(f, n->inputs[1], 0), quotient;
+    if (groups == NO_POLY || channels == NO_POLY || filters == NO_POLY)
+        return;
+    family_equal(f, family_size(f, n->inputs[0], 1), poly_mul(f->polys, groups, channels));
+    if (!f->has_new_equations && !poly_divide(f->polys, filters, groups, &quotient))
+        family_equal(f, filters, poly_mul(f->polys, groups, family_quotient(f, n, 0, filters, groups)));
+}
+
+// Groups divide the filters, and their number is a multiple of how many are merged.
+static void are_merged(struct family *f, uint32_t node)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    poly groups = attribute_entry(f, node, ROLE_GROUPS, 0), count = attribute_entry(f, node, ROLE_MERGED_GROUPS, 0);
+    poly filters = family_size(f, n->inputs[0], 0), quotient;
+    if (groups == NO_POLY || count == NO_POLY || filters == NO_POLY)
+        return;
+    if (!poly_divide(f->polys, groups, count, &quotient))
+        family_equal(f, groups, poly_mul(f->polys, count, family_quotient(f, n, 0, groups, count)));
+    if (!f->has_new_equations && !poly_divide(f->polys, filters, groups, &quotient))
+        family_equal(f, filters, poly_mul(f->polys, groups, family_quotient(f, n, 1, filters, groups)));
+}
+
+// An axis of size 1 is repeated where it is 1 in the example and its image is not; it is what it was elsewhere.
+static void is_repeated(struct family *f, uint32_t node)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    const struct typed_call *call = f->example->calls[node];
+    const struct type *x = typing_type(f->example->typing, call->inputs[0]);
+    const struct type *z = typing_type(f->example->typing, call->outputs[0]);
+    for (int a = 0; a < x->rank; a++) {
+        int axis = z->rank - x->rank + a;
+        bool repeats = x->dim[a] == 1 && z->dim[axis] != 1;
+        poly wanted = repeats ? poly_const(f->polys, 1) : attribute_entry(f, node, ROLE_SHAPE, (uint32_t)axis);
+        family_equal(f, family_size(f, n->inputs[0], a), wanted);
+    }
+}
+
+static void is_enlarged(struct family *f, uint32_t node)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    for (int a = 2; a < rank_of(f, n->inputs[0]); a++) {
+        poly of_kernel = family_size(f, n->inputs[0], a);
+        poly wanted = attribute_entry(f, node, ROLE_KERNEL, (uint32_t)a - 2);
+        if (of_kernel == NO_POLY || wanted == NO_POLY)
+            continue;
+        poly difference = poly_sub(f->polys, wanted, of_kernel), two = poly_const(f->polys, 2), half;
+        vec_push(&f->not_negative, difference);
+        if (!poly_divide(f->polys, difference, two, &half))
+            family_equal(f, difference, poly_mul(f->polys, two, family_quotient(f, n, (uint32_t)a, difference, two)));
+    }
+}
+
+// --- cuts ------------------------------------------------------------------------------------------------------------
+
+// Where the axis of the term was joined: the size of the first part on every way to a concatenation. Split trees have a
+// meet only where these are equal.
+static void equate_cuts(struct family *f, term_id term, int axis, poly *cut);
+
+static bool is_read_along(const struct meaning *m, const struct expr_node *read, int i, const struct stage *s, int axis)
+{
+    const struct expr_node *index = &m->definition->nodes.items[m->definition->indices.items[read->a + (expr)i]];
+    return index->kind == EXPR_VARIABLE && index->value == s->first_variable + axis;
+}
+
+static void equate_cuts_of_inputs(struct family *f, uint32_t node, uint32_t output, int axis, poly *cut)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    const struct meaning *m = &f->meanings[node];
+    int stage = m->definition->outputs[output];
+    const struct stage *s = &m->definition->stages[stage];
+    for (size_t e = 0; e < m->definition->nodes.count; e++) {
+        const struct expr_node *read = &m->definition->nodes.items[e];
+        if (read->kind != EXPR_READ || read->value >= m->definition->n_inputs)
+            continue;
+        for (int i = 0; i < read->count; i++)
+            if (is_read_along(m, read, i, s, axis) && family_size(f, n->inputs[read->value], i) == m->dims[stage][axis])
+                equate_cuts(f, n->inputs[read->value], i, cut);
+    }
+}
+
+static void equate_cuts(struct family *f, term_id term, int axis, poly *cut)
+{
+    const struct term *t = &f->equation->pattern->terms.items[term];
+    if (t->is_variable)
+        return;
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[t->index];
+    int64_t of_node = -1;
+    poly joined = operator_joins(n->op) ? attribute_entry(f, t->index, ROLE_AXIS, 0) : NO_POLY;
+    bool is_joined = joined != NO_POLY && poly_is_const(f->polys, joined, &of_node) && of_node == axis;
+    if (operator_splits(n->op) && attribute_entry(f, t->index, ROLE_AXIS, 0) == poly_const(f->polys, axis))
+        return;
+    if (!is_joined) {
+        equate_cuts_of_inputs(f, t->index, t->output, axis, cut);
+        return;
+    }
+    poly size = family_size(f, n->inputs[0], axis);
+    if (*cut != NO_POLY)
+        family_equal(f, *cut, size);
+    *cut = size;
+}
+
+static void is_cut(struct family *f, uint32_t node)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    int sizes = operator_find_role(n->op, ROLE_PART_SIZES);
+    const struct list_of_polys *parts = &f->of_node[node][sizes];
+    poly axis = attribute_entry(f, node, ROLE_AXIS, 0), sum = POLY_ZERO, cut = NO_POLY;
+    int64_t place;
+    if (axis == NO_POLY || !poly_is_const(f->polys, axis, &place) || place < 0 || place >= rank_of(f, n->inputs[0]))
+        return;
+    for (uint32_t i = 0; i < parts->n; i++)
+        sum = poly_add(f->polys, sum, parts->items[i]);
+    if (parts->n)
+        family_equal(f, family_size(f, n->inputs[0], (int)place), sum);
+    else
+        equate_cuts(f, n->inputs[0], (int)place, &cut);
+}
+
+// Kernels that are identities or means have sizes that are equal, odd, or 1: the same in all of the family's instances.
+static void is_constant_kernel(struct family *f, uint32_t node)
+{
+    const struct typed_call *call = f->example->calls[node];
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    int shape = operator_find_role(n->op, ROLE_SHAPE);
+    struct definition d;
+    struct attribute_value attributes[MAX_ATTRIBUTES];
+    int64_t sizes[2 * MAX_RANK];
+    if (f->of_node[node][shape].n < 2 || f->of_node[node][shape].n > MAX_RANK)
+        return;
+    for (int i = 0; i < operator_n_attributes(n->op); i++)
+        attributes[i] = call->attributes[i];
+    attributes[shape] = (struct attribute_value){f->of_node[node][shape].n, sizes};
+    struct operator_call probe = {n->op, 0, NULL, attributes};
+    bool may_differ = false;
+    definition_init(&d, f->arena, 0, NULL);
+    d.is_silent = true;
+    for (int64_t first = 1; first < 9; first++)
+        for (int64_t second = 1; second < 9; second++) {
+            for (uint32_t i = 0; i < attributes[shape].count; i++)
+                sizes[i] = i == 0 ? first : i == 1 ? second : 3;
+            definition_clear(&d, 0, NULL);
+            may_differ = may_differ || (first != second && operator_define(&d, &probe));
+        }
+    definition_free(&d);
+    if (!may_differ)
+        family_equal(f, f->of_node[node][shape].items[0], f->of_node[node][shape].items[1]);
+}
+
+void family_add_typing(struct family *f, uint32_t node)
+{
+    const struct pattern_node *n = &f->equation->pattern->nodes.items[node];
+    int64_t axis = -1;
+    if (operator_works_entry_by_entry(n->op))
+        have_one_shape(f, n, -1);
+    else if (operator_joins(n->op) && poly_is_const(f->polys, attribute_entry(f, node, ROLE_AXIS, 0), &axis))
+        have_one_shape(f, n, axis);
+    else if (operator_multiplies_matrices(n->op))
+        are_multiplied(f, n);
+    else if (operator_convolves(n->op))
+        are_convolved(f, node);
+    else if (operator_merges_groups(n->op))
+        are_merged(f, node);
+    else if (operator_repeats(n->op))
+        is_repeated(f, node);
+    else if (operator_enlarges(n->op))
+        is_enlarged(f, node);
+    else if (operator_splits(n->op))
+        is_cut(f, node);
+    else if (operator_is_constant(n->op))
+        is_constant_kernel(f, node);
+}
