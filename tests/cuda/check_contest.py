@@ -130,7 +130,7 @@ def devices_agree(folder):
                 for name in ("numpy", "onnxruntime", "torch", "torch-compiled", "jax")
             ),
         ]
-        results = hold_contest(commands, 300, subprocess.DEVNULL, worker_environment(environment_of(folder)))
+        results = hold_contest(commands, 2400, subprocess.DEVNULL, worker_environment(environment_of(folder)))
         for result in results:
             is_optional = result.who not in ("ours", "numpy", "onnxruntime")
             if is_optional and result.reason.endswith(("not installed", "no torch.compile")):
@@ -152,13 +152,13 @@ def what_goes_wrong_is_said(folder):
         ("none", worker_command("numpy", folder / "nowhere", "f32")),
         ("late", ["sleep", "600"]),
     ]
-    numpy, dead, talker, none, late = hold_contest(commands, 30, subprocess.DEVNULL, worker_environment())
+    numpy, dead, talker, none, late = hold_contest(commands, 60, subprocess.DEVNULL, worker_environment())
     assert numpy.said["difference"] > 1e-2 and numpy.seconds, numpy
     assert late.reason.startswith("not ready within") and not late.seconds, late
     assert "exit code 1" in dead.reason and "hello" in talker.reason and "FileNotFoundError" in none.reason
     (saved / "graph").write_text("(graph (let x (input 0) (f32 2)) (let y (onehot x x)) (output y))")
     (unknown,) = hold_contest(
-        [("numpy", worker_command("numpy", saved, "f32"))], 60, subprocess.DEVNULL, worker_environment()
+        [("numpy", worker_command("numpy", saved, "f32"))], 240, subprocess.DEVNULL, worker_environment()
     )
     assert unknown.reason == "not known: onehot", unknown
     for text in ("(graph", "(graph (let x (relu y)))", "(graph (what))", "(tree)"):
