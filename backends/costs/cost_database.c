@@ -85,11 +85,23 @@ static struct cost_entry *find_or_add_entry(struct cost_database *costs, const c
     return &costs->entries.items[id];
 }
 
+static bool is_plausible(double seconds)
+{
+    return seconds >= LEAST_SECONDS && seconds <= MOST_SECONDS;
+}
+
+// Other programs only make things longer: a doubtful cost that is shorter than another one is nearer to the truth.
+static bool is_shorter(const struct cost_entry *e, const struct step_cost *other)
+{
+    return is_plausible(e->seconds) && e->seconds <= other->seconds;
+}
+
+// What a file says by now takes the place of what was only read, and of what is doubtful, unless that is better.
 static void put_entry(struct cost_database *costs, const char *device, const char *text, const struct step_cost *cost,
                       bool is_own)
 {
     struct cost_entry *e = find_or_add_entry(costs, device, text);
-    if (!is_own && e->is_own && (!e->is_doubtful || cost->is_doubtful))
+    if (!is_own && e->is_own && (!e->is_doubtful || cost->is_doubtful || is_shorter(e, cost)))
         return;
     e->seconds = as_written(cost->seconds, SECONDS_FORMAT);
     e->spread = as_written(cost->spread, SPREAD_FORMAT);
@@ -112,17 +124,6 @@ bool cost_database_find(const struct cost_database *costs, const char *text, str
                                    .is_old = !e->is_own};
     snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s", e->choice);
     return true;
-}
-
-static bool is_plausible(double seconds)
-{
-    return seconds >= LEAST_SECONDS && seconds <= MOST_SECONDS;
-}
-
-// Other programs only make things longer.
-static bool is_shorter(const struct cost_entry *e, const struct step_cost *doubtful)
-{
-    return is_plausible(e->seconds) && e->seconds <= doubtful->seconds;
 }
 
 void cost_database_add(struct cost_database *costs, const char *text, const struct step_cost *cost)

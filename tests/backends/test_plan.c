@@ -405,6 +405,8 @@ static void doubtful_costs_are_kept_as_such(void **state)
     expect_cost(path, "x", 2.5, false, false);
     add_and_write(path, "x", (struct step_cost){.seconds = 2.75, .is_doubtful = true});
     expect_cost(path, "x", 2.5, false, false);
+    add_and_write(path, "x", (struct step_cost){.seconds = 2.25, .is_doubtful = true});
+    expect_cost(path, "x", 2.25, true, false);
     add_and_write(path, "x", (struct step_cost){.seconds = 3.5, .is_in_model = true, .choice = "c"});
     expect_cost(path, "x", 3.5, false, true);
     unlink(path);

@@ -95,6 +95,7 @@ static void logs_by_level(void **state)
 
 static void progress_is_quiet_and_then_speaks(void **state)
 {
+    static const char begin[] = "searching:   0 %\nsearching:  25 %, about 3 min ";
     char *printed = NULL;
     size_t size = 0;
     FILE *out = tmpfile();
@@ -118,7 +119,8 @@ static void progress_is_quiet_and_then_speaks(void **state)
     rewind(out);
     assert_int_equal(fread(printed, 1, size, out), size);
     fclose(out);
-    assert_string_equal(printed, "searching:   0 %\nsearching:  25 %, about 3 min 00 s left  best 2.5 ms\n");
+    assert_memory_equal(printed, begin, sizeof begin - 1);   // 00 s, and more where the machine is slow
+    assert_string_equal(printed + sizeof begin + 1, " s left  best 2.5 ms\n");
     mem_free(printed, size + 1);
 }
 
@@ -159,7 +161,8 @@ static void install(void)
     interrupt_install();
 }
 
-static void the_first_signal_asks_and_the_second_ends(void **state)
+// Gives the signal that ended the process which asks.
+static int first_asks_and_second_ends(void)
 {
     struct temporary_folder folder = {0};
     char path[300];
@@ -189,11 +192,20 @@ static void the_first_signal_asks_and_the_second_ends(void **state)
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));
-    assert_int_equal(WTERMSIG(status), SIGINT);
     assert_int_equal(read(ends[0], folder.path, sizeof folder.path), sizeof folder.path);
     assert_int_not_equal(access(folder.path, F_OK), 0);   // it was removed, with the file
     close(ends[0]);
     close(ends[1]);
+    return WTERMSIG(status);
+}
+
+// A busy machine may take so long between the two in a row that they are no longer one request.
+static void the_first_signal_asks_and_the_second_ends(void **state)
+{
+    int ended_by = SIGTERM;
+    for (int i = 0; i < 50 && ended_by == SIGTERM; i++)
+        ended_by = first_asks_and_second_ends();
+    assert_int_equal(ended_by, SIGINT);
 }
 
 static void what_is_ignored_stays_ignored(void **state)

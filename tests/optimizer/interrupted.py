@@ -2,10 +2,12 @@
 
 The first signal ends the search and all measuring; the best graph so far is checked, timed briefly and written. Signals
 in a row, as `timeout` sends them, are one. The second request ends the program at once, and nothing is written or left.
+How fast the machine is, and how busy, decides only where a run is met: one that had ended is interrupted earlier.
 """
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -20,7 +22,7 @@ except ImportError:
     sys.exit(77)
 
 SOURCES, OPT = map(os.path.abspath, sys.argv[1:3])
-MOST_SECONDS = 20   # on a machine that others use, too; most of it is the check and loading
+MOST_SECONDS = 100   # on a machine that others use, too; most of it is the check and loading
 failures = []
 
 
@@ -30,31 +32,52 @@ def expect(condition, message):
         print("FAILED:", message, flush=True)
 
 
-class Run:
-    """With a new cost database; `signals`: what is sent, and how many seconds after the beginning."""
+def wait_until_caught(process, number):
+    """Until a signal ends the program no more (or it has ended)."""
+    while process.poll() is None:
+        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+        caught = re.search(r"SigCgt:\s*(\w+)", status)
+        if caught and int(caught[1], 16) >> number - 1 & 1:
+            return
+        time.sleep(0.01)
 
-    def __init__(self, model, signals=()):
+
+def ask_until_ended(process, number):
+    """Requests that are too near to each other are one."""
+    while process.poll() is None:
+        process.send_signal(number)
+        time.sleep(0.2)
+    return process.wait()
+
+
+class Run:
+    """With a new cost database; `numbers`: the signals that are sent so many seconds after they are caught; is_ended: the last
+    of them again and again."""
+
+    def __init__(self, model, numbers=(), moment=0, is_ended=False):
         folder = pathlib.Path(tempfile.mkdtemp(dir=model.parent))
         self.out, report = folder / "out.onnx", folder / "report.json"
         command = [OPT, model, "-o", self.out, "--json", report, "--runtime", "taso", "--threads", "1", "--quiet"]
-        started = time.monotonic()
         process = subprocess.Popen(command, env=dict(os.environ, XDG_CACHE_HOME=str(folder / "cache")))
-        self.came_late = False   # a signal: it had ended by then
-        for number, seconds in signals:
-            time.sleep(max(0, started + seconds - time.monotonic()))
-            self.came_late = process.poll() is not None
-            process.send_signal(number)
+        if numbers:
+            wait_until_caught(process, numbers[0])
+            time.sleep(moment)
         signalled = time.monotonic()
-        self.code = process.wait()
-        self.seconds, self.after_signal = time.monotonic() - started, time.monotonic() - signalled
+        for number in numbers:
+            process.send_signal(number)
+        self.code = ask_until_ended(process, numbers[-1]) if is_ended else process.wait()
+        self.after_signal = time.monotonic() - signalled
         self.told = json.loads(report.read_text()) if report.exists() else None
 
 
 def interrupt_search(model, numbers, moment):
-    """Earlier, where the search had ended by then: the machine may have become faster. Gives the moment, too."""
-    done = Run(model, [(number, moment) for number in numbers])
-    if moment > 0.1 and done.told and done.told["search"]["ends"][-1] != "interrupted":
-        return interrupt_search(model, numbers, moment / 2)
+    """Earlier, where the search had ended by then, or signals in a row came apart. Gives the moment, too."""
+    for _ in range(20):
+        done = Run(model, numbers, moment)
+        came_apart = len(numbers) > 1 and done.code == -numbers[-1]
+        if not came_apart and not (done.told and done.told["search"]["ends"][-1] != "interrupted"):
+            break
+        moment *= 1 if came_apart else 0.5
     return done, moment
 
 
@@ -81,13 +104,15 @@ def test_one_request(model, numbers, moment):
 
 
 def test_second_request(model, moment):
-    for _ in range(8):   # where nothing was found yet it ends before the second one
-        done = Run(model, ((signal.SIGTERM, moment), (signal.SIGINT, moment + 0.2)))
-        if not done.came_late:
+    """Where it ends before the second one, which test_leaves_no_folder rules out, the first one was enough."""
+    for _ in range(8):
+        done = Run(model, [signal.SIGTERM, signal.SIGINT], moment, is_ended=True)
+        if done.code:
+            expect(done.code == -signal.SIGINT, f"the second request: ends with {done.code}")
+            expect(not done.out.exists(), "the second request: something is written")
             break
+        expect(done.out.exists() and done.told, "the second request came late, and nothing was written")
         moment *= 1.3
-    expect(done.code == -signal.SIGINT, f"the second request: ends with {done.code}")
-    expect(not done.out.exists() and done.told is None, "the second request: something is written")
 
 
 def test_leaves_no_folder(model):
@@ -100,7 +125,7 @@ def test_leaves_no_folder(model):
 def ends_without_folder(model, signals):
     folder = pathlib.Path(tempfile.mkdtemp(dir=model.parent))
     pause = folder / "pause"
-    pause.write_text("#!/bin/sh\ncase \"$1\" in */taso-*) touch began; sleep 2; esac\necho 1\n")
+    pause.write_text("#!/bin/sh\ncase \"$1\" in */taso-*) touch began; while [ ! -e ended ]; do sleep 0.1; done; esac\necho 1\n")
     pause.chmod(0o755)
     (folder / "temporary").mkdir()
     environment = dict(os.environ, TMPDIR=str(folder / "temporary"), XDG_CACHE_HOME=str(folder / "cache"))
@@ -109,10 +134,11 @@ def ends_without_folder(model, signals):
     while not (folder / "began").exists() and process.poll() is None:
         time.sleep(0.01)
     expect(list((folder / "temporary").iterdir()), "temporary folder: it is there")
-    for number in signals:
-        process.send_signal(number)
-        time.sleep(0.2)
-    expect(process.wait() == -signals[0], f"temporary folder: ends with {process.returncode}")
+    if len(signals) == 1:
+        process.send_signal(signals[0])
+    code = ask_until_ended(process, signals[0]) if len(signals) > 1 else process.wait()
+    (folder / "ended").touch()
+    expect(code == -signals[0], f"temporary folder: ends with {code}")
     expect(not list((folder / "temporary").iterdir()), f"temporary folder: it is left by {signals[0]}")
 
 
@@ -133,9 +159,9 @@ def test_nobody_reads(model):
 
 def write_products_of_weights(path, n, size):
     """The model is one product, but for what is made of its weights first."""
-    weights = [onnx.numpy_helper.from_array(numpy.eye(size, dtype=numpy.float32), f"w{i}") for i in range(n)]
-    names = ["w0"] + [f"c{i}" for i in range(1, n)]
-    nodes = [onnx.helper.make_node("MatMul", [names[i - 1], f"w{i}"], [names[i]]) for i in range(1, n)]
+    weights = [onnx.numpy_helper.from_array(numpy.eye(size, dtype=numpy.float32), "w")]
+    names = ["w"] + [f"c{i}" for i in range(1, n)]
+    nodes = [onnx.helper.make_node("MatMul", [names[i - 1], "w"], [names[i]]) for i in range(1, n)]
     nodes.append(onnx.helper.make_node("MatMul", ["x", names[-1]], ["y"]))
     ends = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1, size]) for name in "xy"]
     graph = onnx.helper.make_graph(nodes, "products", ends[:1], ends[1:], weights)
@@ -143,17 +169,18 @@ def write_products_of_weights(path, n, size):
 
 
 def test_constants(folder):
-    """The reference takes seconds for each of these products: no further one after the signal."""
+    """The reference takes minutes for all of these products: no further one after the signal."""
     model, out = folder / "products.onnx", folder / "products-out.onnx"
-    write_products_of_weights(model, 40, 700)
+    write_products_of_weights(model, 400, 400)
     process = subprocess.Popen([OPT, model, "-o", out, "--device", "fake", "--fold-limit", "0", "--quiet"])
-    time.sleep(3)
+    wait_until_caught(process, signal.SIGTERM)
+    time.sleep(1)
     process.send_signal(signal.SIGTERM)
     signalled = time.monotonic()
     code = process.wait()
     taken = time.monotonic() - signalled
     expect(code == 0 and taken < MOST_SECONDS, f"constants: ends with {code} after {taken:.1f} s")
-    expect(out.exists() and len(onnx.load(str(out)).graph.node) == 40, "constants: the original is written")
+    expect(out.exists() and len(onnx.load(str(out)).graph.node) == 400, "constants: the original is written")
 
 
 def main():

@@ -54,7 +54,8 @@ def script(path, text):
 
 
 def priced_too_high(model, folder, *options):
-    """Every step of the model takes 1,000 seconds, here and there: a rewrite pays, however busy this machine is."""
+    """Every step of the model takes 1,000 seconds, here and there: a rewrite pays, however busy this machine is. None is
+    doubtful: it would be measured again."""
     costs = folder / "costs"
     costs.unlink(missing_ok=True)
     subprocess.run([RUN, model, "--measure-costs", "--threads", "1", "--layout", "standard", "--costs", costs, *options],
@@ -62,7 +63,7 @@ def priced_too_high(model, folder, *options):
     subprocess.run([OPT, model, "--runtime", "onnxruntime", "--python", sys.executable, "--budget", "0", "--threads", "1",
                     "--costs", costs, "--quiet", *options], check=True, capture_output=True)
     expect("onnxruntime" in costs.read_text(), "costs are kept under the runtime's name")
-    costs.write_text(re.sub(r'^(\("(?!memory).*") [\d.e+-]+ [\d.e+-]+', r"\1 1e3 1e3", costs.read_text(), flags=re.M))
+    costs.write_text(re.sub(r'^(\("(?!memory).*") [^)]*', r"\1 1e3 1e3", costs.read_text(), flags=re.M))
     return ["--costs", costs]
 
 

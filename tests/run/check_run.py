@@ -57,6 +57,11 @@ def check_model(tool, path, folder):
 
 
 def profiles_tell_of_steps_and_runs(root, tool, folder):
+    """A run takes longer than each of its steps, unless other programs came between."""
+    assert any(profile_tells_of_steps_and_runs(tool, folder) for _ in range(20))
+
+
+def profile_tells_of_steps_and_runs(tool, folder):
     """The quartiles of steps, and in the last line their sum beside the runs' own times."""
     model = folder / "models/squeezenet-small.onnx"
     done = run(tool, model, "--repeats", 5, "--threads", 1, "--profile")
@@ -65,7 +70,8 @@ def profiles_tell_of_steps_and_runs(root, tool, folder):
     assert done.returncode == DONE and steps, f"profile: {done.returncode} {done.stderr}"
     assert abs(sum(steps) - float(told[0])) <= 0.01 * len(steps), f"the sum of {steps}: {lines[-1]}"
     quartile, shortest = float(told[told.index("quartile") + 1]), float(told[-1])
-    assert 0 < shortest <= quartile and max(steps) < quartile, lines[-1]
+    assert 0 < shortest <= quartile, lines[-1]
+    return max(steps) < quartile
 
 
 def models_agree_with_onnx_runtime(root, tool, folder):
