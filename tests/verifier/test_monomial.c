@@ -2,7 +2,7 @@
 // of what fits into lanes.
 #include "core/numbers/random.h"
 #include "tests/support/check.h"
-#include "verifier/exact/monomial.h"
+#include "verifier/polynomials/monomial.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // Normal forms: equal expressions have one number, different ones different numbers.
 #include "core/text/text.h"
 #include "tests/support/check.h"
-#include "verifier/exact/polynomial.h"
-#include "verifier/exact/signs.h"
+#include "verifier/polynomials/polynomial.h"
+#include "verifier/polynomials/signs.h"
 #include <string.h>
 
 static polynomial apply2(struct polynomial_pool *p, enum scalar_function fn, polynomial a, polynomial b)

@@ -22,8 +22,6 @@ enum bound_reason {
     BOUND_WINDOW,          // reach plus twice the stride
     BOUND_TESTED,          // no argument: a size chosen to be tested
 };
-#define MAX_TESTED_SIZE 31
-#define SIZES_UP_TO(n) ((2u << (n)) - 2)
 struct bounds {
     uint32_t sizes[MAX_RULE_VARIABLES][MAX_RANK + 1]
                   [MAX_RANK];   // by variable, rank, axis: bit n for size n; 0: not met

@@ -2,8 +2,8 @@
 // are at least 0, a size is one more than such a one.
 #ifndef VERIFIER_BOUNDS_SHAPE_CONSTRAINTS_H
 #define VERIFIER_BOUNDS_SHAPE_CONSTRAINTS_H
-#include "verifier/exact/polynomial.h"
 #include "verifier/instances/equation.h"
+#include "verifier/polynomials/polynomial.h"
 
 #define FIRST_SPATIAL 2
 #define MAX_ENTRIES 16   // of a list

@@ -6,8 +6,8 @@
 // the guards do (docs/theory/bounds.md, section 3).
 #ifndef VERIFIER_BOUNDS_WINDOW_TYPES_H
 #define VERIFIER_BOUNDS_WINDOW_TYPES_H
-#include "verifier/exact/polynomial.h"
 #include "verifier/instances/equation.h"
+#include "verifier/polynomials/polynomial.h"
 
 // Why that is not argued; NULL: it is, or the equation is none of windows. Clears the pool.
 const char *window_types_find_doubt(const struct equation *eq, struct polynomial_pool *pool);

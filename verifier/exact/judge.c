@@ -7,7 +7,7 @@
 #include "verifier/bounds/laws.h"
 #include "verifier/bounds/unhandled.h"
 #include "verifier/bounds/window_types.h"
-#include "verifier/instances/explore.h"
+#include "verifier/exact/explore.h"
 #include "verifier/instances/ranks.h"
 #include <string.h>
 

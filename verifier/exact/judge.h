@@ -2,6 +2,7 @@
 // bounds that make the test a proof, or say that it is none.
 #ifndef VERIFIER_EXACT_JUDGE_H
 #define VERIFIER_EXACT_JUDGE_H
+#include "verifier/exact/comparison.h"
 #include "verifier/exact/judgement.h"
 #include "verifier/instances/enumerate.h"
 

@@ -5,6 +5,7 @@
 #include "core/memory/hash.h"
 #include "core/numbers/random.h"
 #include "core/text/text.h"
+#include "verifier/exact/comparison.h"
 #include "verifier/instances/size_ranges.h"
 #include <string.h>
 

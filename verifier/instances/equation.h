@@ -22,6 +22,9 @@ struct equation {
 // A set of a pattern's nodes, one bit each.
 typedef uint64_t node_set;
 _Static_assert(MAX_RULE_NODES < 64, "a node_set has a bit for each node");
+// A set of sizes of an axis is a uint32_t: bit n for size n.
+#define MAX_TESTED_SIZE 31
+#define SIZES_UP_TO(n) ((2u << (n)) - 2)
 
 struct equation equation_of_rule(const struct rule *r);
 struct equation equation_of_property(const struct property *p);

@@ -1,7 +1,6 @@
 // Boxes of sizes: which types are tried for each variable of an equation.
 #ifndef VERIFIER_INSTANCES_SIZE_RANGES_H
 #define VERIFIER_INSTANCES_SIZE_RANGES_H
-#include "verifier/bounds/bounds.h"
 #include "verifier/instances/domain.h"
 
 // The sizes to try for each axis of each variable at each rank: bit n stands for size n.

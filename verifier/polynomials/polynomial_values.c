@@ -1,7 +1,7 @@
 // Most of the time goes into sums of products of entries, as a convolution is. So the sums of an expression are taken
 // term by term, and where its reads go is worked out once for each read: places that are sums of indices times numbers
 // become one such sum, but for axes that may be left.
-#include "verifier/exact/polynomial_values.h"
+#include "verifier/polynomials/polynomial_values.h"
 
 #include "core/memory/arena.h"
 #include <assert.h>

@@ -3,8 +3,8 @@
 //
 // Nearly all have few factors, so that a number can be the product itself, in four lanes of 15 bits, the first factor
 // in the highest one: (atom + 1), 0 behind the last. Others are kept in a pool.
-#ifndef VERIFIER_EXACT_MONOMIAL_H
-#define VERIFIER_EXACT_MONOMIAL_H
+#ifndef VERIFIER_POLYNOMIALS_MONOMIAL_H
+#define VERIFIER_POLYNOMIALS_MONOMIAL_H
 #include "core/memory/table.h"
 #include "core/memory/vec.h"
 

@@ -1,5 +1,5 @@
 // Products of exponentials become one, and logarithms of sums of them lose a common factor.
-#include "verifier/exact/exponentials.h"
+#include "verifier/polynomials/exponentials.h"
 
 static polynomial sum(struct polynomial_pool *p, polynomial a, polynomial b)
 {

@@ -1,8 +1,8 @@
 // Laws of exponentials and logarithms, for equations that are one formula at all places (T13 of
 // docs/theory/soundness.md): e^x e^y = e^(x + y), 1 / e^x = e^-x, log(e^x + e^y) = x + log(1 + e^(y - x)).
-#ifndef VERIFIER_EXACT_EXPONENTIALS_H
-#define VERIFIER_EXACT_EXPONENTIALS_H
-#include "verifier/exact/polynomial.h"
+#ifndef VERIFIER_POLYNOMIALS_EXPONENTIALS_H
+#define VERIFIER_POLYNOMIALS_EXPONENTIALS_H
+#include "verifier/polynomials/polynomial.h"
 
 // The same with at most one exponential in each of its products.
 polynomial exponentials_merge(struct polynomial_pool *p, polynomial a);

@@ -1,7 +1,7 @@
 // Resolves maxima by the sign of one difference at a time, both cases.
-#include "verifier/exact/signs.h"
+#include "verifier/polynomials/signs.h"
 
-#include "verifier/exact/exponentials.h"
+#include "verifier/polynomials/exponentials.h"
 
 #define MOST_CASES_DEEP 4
 

@@ -1,7 +1,7 @@
 // Execution of a definition on polynomials: every entry of its outputs as a polynomial of the entries of its inputs.
-#ifndef VERIFIER_EXACT_POLYNOMIAL_VALUES_H
-#define VERIFIER_EXACT_POLYNOMIAL_VALUES_H
-#include "verifier/exact/polynomial.h"
+#ifndef VERIFIER_POLYNOMIALS_POLYNOMIAL_VALUES_H
+#define VERIFIER_POLYNOMIALS_POLYNOMIAL_VALUES_H
+#include "verifier/polynomials/polynomial.h"
 
 struct arena;
 

@@ -1,5 +1,5 @@
 // Products of few atoms are packed in lanes of one number; longer ones are interned.
-#include "verifier/exact/monomial.h"
+#include "verifier/polynomials/monomial.h"
 
 #include "core/memory/hash.h"
 #include <string.h>

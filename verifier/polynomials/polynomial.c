@@ -1,5 +1,5 @@
 // Sorted sums, hash-consed, with maxima as sets and other functions as atoms.
-#include "verifier/exact/polynomial.h"
+#include "verifier/polynomials/polynomial.h"
 
 #include "core/memory/hash.h"
 #include "core/text/text.h"

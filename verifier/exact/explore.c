@@ -1,5 +1,5 @@
 // Boxes grow until something is well-typed; instances of each kind add to the bounds.
-#include "verifier/instances/explore.h"
+#include "verifier/exact/explore.h"
 
 #include "core/memory/hash.h"
 #include "verifier/instances/ranks.h"
@@ -15,8 +15,8 @@ struct kind {
 };
 struct exploration {
     const struct judge *hears;   // its listener hears the instances; NULL: nobody does
-    struct bounds *bounds;   // NULL: nobody asks for them
-    bool wants_one;   // only whether there are instances
+    struct bounds *bounds;       // NULL: nobody asks for them
+    bool wants_one;              // only whether there are instances
     int n_kinds;
     struct kind kinds[MAX_KINDS];
 };

@@ -1,6 +1,6 @@
 // Small instances of an equation, one or a few of each kind, and the bounds that they argue for.
-#ifndef VERIFIER_INSTANCES_EXPLORE_H
-#define VERIFIER_INSTANCES_EXPLORE_H
+#ifndef VERIFIER_EXACT_EXPLORE_H
+#define VERIFIER_EXACT_EXPLORE_H
 #include "verifier/exact/judge.h"
 #include "verifier/instances/size_ranges.h"
 

@@ -12,12 +12,12 @@
 // functions are uninterpreted: equal arguments give equal values and nothing more is used. So equal numbers prove
 // equality; different numbers refute it only for ring expressions, and a difference is confirmed by numbers before it
 // is called so.
-#ifndef VERIFIER_EXACT_POLYNOMIAL_H
-#define VERIFIER_EXACT_POLYNOMIAL_H
+#ifndef VERIFIER_POLYNOMIALS_POLYNOMIAL_H
+#define VERIFIER_POLYNOMIALS_POLYNOMIAL_H
 #include "core/memory/table.h"
 #include "core/memory/vec.h"
 #include "expressions/definition.h"
-#include "verifier/exact/monomial.h"
+#include "verifier/polynomials/monomial.h"
 
 typedef uint32_t polynomial;   // its number in the pool
 
