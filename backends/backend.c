@@ -1,9 +1,10 @@
 // What all devices share: opening and closing, layouts by the policy, and preparing models where the device is here.
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 
 #include "backends/costs/cost_database.h"
 #include "backends/costs/in_model.h"
 #include "backends/costs/step_key.h"
+#include "backends/kernels/code_cache.h"
 #include "backends/layouts/layout.h"
 #include "core/memory/arena.h"
 #include "core/system/file.h"

@@ -1,9 +1,9 @@
 // Element types by table, shapes as text, and split trees with their meet.
 #include "expressions/type.h"
 
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include <inttypes.h>
 #include <string.h>

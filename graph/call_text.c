@@ -1,8 +1,8 @@
 // Applications as text: positional and named attributes, then arguments.
 #include "graph/call_text.h"
 
+#include "core/formats/sexp.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 // Graphs as text: one let for each node, then the outputs.
 #include "graph/text.h"
 
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "graph/call_text.h"
 #include "graph/graph.h"

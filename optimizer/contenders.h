@@ -3,8 +3,8 @@
 #ifndef OPTIMIZER_CONTENDERS_H
 #define OPTIMIZER_CONTENDERS_H
 #include "core/numbers/random.h"
-#include "optimizer/comparison.h"
 #include "optimizer/optimization.h"
+#include "optimizer/run/comparison.h"
 
 struct contender {
     struct graph graph;   // that can be run

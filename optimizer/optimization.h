@@ -1,15 +1,15 @@
 // What the parts of taso-opt's job share: the job itself, the search, and what judges its results.
 #ifndef OPTIMIZER_OPTIMIZATION_H
 #define OPTIMIZER_OPTIMIZATION_H
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "core/memory/arena.h"
 #include "core/system/temporary.h"
 #include "onnx/convert/export/export.h"
-#include "optimizer/comparison.h"
-#include "optimizer/graph_steps.h"
 #include "optimizer/optimize.h"
-#include "optimizer/profiles.h"
-#include "optimizer/runnable.h"
+#include "optimizer/report/graph_steps.h"
+#include "optimizer/run/comparison.h"
+#include "optimizer/run/profiles.h"
+#include "optimizer/run/runnable.h"
 #include "optimizer/runtime/runtime.h"
 #include "optimizer/runtime/step_costs.h"
 #include "optimizer/search/search.h"

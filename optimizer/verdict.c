@@ -3,7 +3,7 @@
 
 #include "core/numbers/random.h"
 #include "core/text/error.h"
-#include "optimizer/comparison.h"
+#include "optimizer/run/comparison.h"
 #include "optimizer/run/run.h"
 #include <math.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 // Reads the files of properties, each a pair of terms with guards and conditions.
 #include "properties/property.h"
 
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include <dirent.h>
 #include <errno.h>

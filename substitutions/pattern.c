@@ -1,7 +1,7 @@
 // Reading, printing and building of patterns.
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "graph/call_text.h"
 #include "operators/traits.h"

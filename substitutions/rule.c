@@ -1,9 +1,9 @@
 // Rules from text and back: names, terms, conditions, proofs.
 #include "substitutions/rule.h"
 
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "operators/traits.h"
 #include <string.h>

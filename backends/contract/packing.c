@@ -1,8 +1,8 @@
 // Packings are small lists of integers: compared field by field, printed as one S-expression, walked entry by entry.
 #include "backends/contract/packing.h"
 
+#include "core/formats/sexp.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "expressions/type.h"
 #include <inttypes.h>

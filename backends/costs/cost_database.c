@@ -2,13 +2,13 @@
 // wins over what the file says, also when the file is read again before it is written.
 #include "backends/costs/cost_database.h"
 
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include <stdio.h>
 #include <stdlib.h>

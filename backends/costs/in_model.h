@@ -2,7 +2,7 @@
 // them: what a search believes is corrected by them, and they stay in the database.
 #ifndef BACKENDS_COSTS_IN_MODEL_H
 #define BACKENDS_COSTS_IN_MODEL_H
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 
 // A cost that differed from what was believed by more than both scatter.
 struct cost_correction {

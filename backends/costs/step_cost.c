@@ -1,8 +1,7 @@
 // What one step of a plan costs: from memory, from the database, measured now, or guessed.
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "backends/costs/cost_database.h"
 #include "backends/costs/step_key.h"
-#include "backends/layouts/layout.h"
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/system/clock.h"
@@ -52,8 +51,7 @@ void backend_forget_costs(struct backend *b)
 {
     vec_clear(&b->memory->steps);
     table_clear(&b->memory->table);
-    layout_memory_free(b->layout_memory);
-    b->layout_memory = layout_memory_new();
+    b->cost_edition++;
 }
 
 // A guess for what cannot be measured: bytes at 10 GB/s and a launch.

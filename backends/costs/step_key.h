@@ -1,7 +1,7 @@
 // By what the cost database knows a step of a plan on a device, and the costs that were found so far.
 #ifndef BACKENDS_COSTS_STEP_KEY_H
 #define BACKENDS_COSTS_STEP_KEY_H
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "core/text/text.h"
 
 struct step_key {

@@ -4,7 +4,7 @@
 // It sets the number of OpenMP threads of the calling thread: open one device at a time and run it from there.
 #ifndef BACKENDS_CPU_CPU_H
 #define BACKENDS_CPU_CPU_H
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 
 // NULL: the processor or the library does not serve (EXIT_UNSUPPORTED), or the cost file is malformed.
 struct backend *cpu_backend_open(const struct backend_options *options, struct error *error);

@@ -1,7 +1,7 @@
 // What the files of the device share: its kernels and what they are given.
 #ifndef BACKENDS_CPU_CPU_INTERNAL_H
 #define BACKENDS_CPU_CPU_INTERNAL_H
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "backends/cpu/onednn.h"
 #include "backends/cpu/vector.h"
 

@@ -3,7 +3,7 @@
 // packed it does not read again. So at most the weights of a few steps are there beside the packed ones.
 #ifndef BACKENDS_CPU_KEPT_MEMORY_H
 #define BACKENDS_CPU_KEPT_MEMORY_H
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "core/memory/arena.h"
 
 struct kept_memory {

@@ -4,7 +4,7 @@
 // All planning, all kernel text and all estimates are made here without CUDA; what drives the GPU is a plugin (gpu.h).
 #ifndef BACKENDS_CUDA_CUDA_H
 #define BACKENDS_CUDA_CUDA_H
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 
 struct gpu_api;
 

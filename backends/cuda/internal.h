@@ -1,7 +1,7 @@
 // What the files of the device share.
 #ifndef BACKENDS_CUDA_INTERNAL_H
 #define BACKENDS_CUDA_INTERNAL_H
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "backends/cuda/gpu.h"
 #include "backends/cuda/kernels.h"
 

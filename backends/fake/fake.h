@@ -2,7 +2,7 @@
 // traffic (a roofline). The same everywhere, always.
 #ifndef BACKENDS_FAKE_FAKE_H
 #define BACKENDS_FAKE_FAKE_H
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 
 struct fake_device {
     double seconds_per_launch, flops_per_second, bytes_per_second;   // all zero: 1e-5, 1e11, 1e10

@@ -1,5 +1,6 @@
 // Applications with the same operator, attributes and input types have the same code.
-#include "backends/planning/plan.h"
+#include "backends/kernels/code_cache.h"
+
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include <string.h>

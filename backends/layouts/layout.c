@@ -317,13 +317,23 @@ static struct estimate estimate_of(const struct layout_search *s, const struct a
     return e;
 }
 
+static struct layout_memory *memory_of_backend(struct backend *b)
+{
+    if (b->layout_memory->edition != b->cost_edition) {
+        layout_memory_free(b->layout_memory);
+        b->layout_memory = layout_memory_new();
+        b->layout_memory->edition = b->cost_edition;
+    }
+    return b->layout_memory;
+}
+
 // What is found where the least is out of reach depends on all entries, also on those that were filled for other
 // graphs. So such a graph has tables of its own.
 static bool find_values(struct layout_search *s, int *ret_values, struct estimate *ret_estimate)
 {
     struct assignment found;
     s->is_hard = layouts_are_hard(s);
-    s->memory = s->is_hard ? layout_memory_new() : s->b->layout_memory;
+    s->memory = s->is_hard ? layout_memory_new() : memory_of_backend(s->b);
     for (size_t i = 0; i < s->parts.count; i++)
         layout_find_table(s, &s->parts.items[i]);
     bool is_done = search(s, ret_values, &found);

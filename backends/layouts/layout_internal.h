@@ -2,7 +2,7 @@
 // plan is made of, layout_tables.c keeps what parts cost, layout_problem.c makes a problem for the solver of it.
 #ifndef BACKENDS_LAYOUTS_LAYOUT_INTERNAL_H
 #define BACKENDS_LAYOUTS_LAYOUT_INTERNAL_H
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "backends/layouts/assignment.h"
 #include "backends/layouts/layout.h"
 #include "core/memory/arena.h"
@@ -21,6 +21,7 @@ struct layout_table {
     unsigned slots;           // of NEED: all that are in some entry
 };
 struct layout_memory {
+    uint32_t edition;   // of the backend's costs
     struct arena arena;
     struct table ids;
     VEC(struct layout_table) tables;

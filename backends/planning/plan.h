@@ -202,11 +202,6 @@ void step_print(struct text *out, const struct plan *plan, const struct step *st
 int step_print_key(struct text *out, const struct plan *plan, const struct step *step);
 void plan_print(struct text *out, const struct plan *plan);   // for people: one line per step
 
-// Codes of applications, found by operator, attributes and input types; shared by many plans.
-struct code_cache *code_cache_new(void);
-void code_cache_free(struct code_cache *cache);
-const struct code *code_cache_find(struct code_cache *cache, const struct graph *g, node_id node);   // never NULL
-
 // --- for claims ------------------------------------------------------------------------------------------------------
 
 const struct graph *planner_graph(const struct planner *p);

@@ -2,8 +2,7 @@
 // whether anything is left must see every thread, and a hook must be reachable from any depth.
 #define _GNU_SOURCE   // program_invocation_short_name
 #include "core/memory/memory.h"
-#include "core/system/temporary.h"
-#include "core/text/error.h"
+#include "core/exit_code.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdatomic.h>
@@ -19,12 +18,18 @@
 
 static atomic_size_t bytes_in_use, most_bytes = SIZE_MAX;
 
+static void do_nothing(void)
+{
+}
+
+static _Atomic(void (*)(void)) at_end = do_nothing;
+
 // A limit is something that was asked for and cannot be served.
 static void report_and_exit(size_t size)
 {
     char program_and_colon[64] = "";
     size_t limit = atomic_load(&most_bytes);
-    temporary_folders_remove();
+    atomic_load (&at_end)();
 #ifdef __GLIBC__
     snprintf(program_and_colon, sizeof program_and_colon, "%s: ", program_invocation_short_name);
 #endif
@@ -183,6 +188,11 @@ size_t mem_available(void)
         available = smaller(available, left_of(limit.rlim_cur, used * 1024));
     size_t most = atomic_load(&most_bytes);
     return most == SIZE_MAX ? available : smaller(available, left_of(most, mem_in_use()));
+}
+
+void mem_set_at_end(void (*hook)(void))
+{
+    atomic_store(&at_end, hook);
 }
 
 void mem_set_out_of_memory(void (*hook)(size_t size))

@@ -24,6 +24,7 @@ void mem_give_back_large(void);
 // Memory that was freed goes back to the system, also what lies between blocks that are in use.
 void mem_give_back(void);
 void mem_set_out_of_memory(void (*hook)(size_t size));   // must not return
+void mem_set_at_end(void (*hook)(void));   // what is to be cleared away when no other hook ends the process
 
 // a * b, or SIZE_MAX when that does not fit: such a request then ends as out of memory, never as a small block.
 static inline size_t mem_product(size_t a, size_t b)

@@ -1,6 +1,7 @@
 // The folders that are there stand in a list, for whom an interruption tells to remove them.
 #include "core/system/temporary.h"
 
+#include "core/memory/memory.h"
 #include "core/text/error.h"
 #include <dirent.h>
 #include <errno.h>
@@ -19,6 +20,7 @@ bool temporary_folder_make(struct temporary_folder *ret_folder, struct error *er
     struct temporary_folder *f = ret_folder;
     int n = snprintf(f->path, sizeof f->path, "%s/taso-XXXXXX", base && *base ? base : "/tmp");
     bool is_short = n > 0 && (size_t)n < sizeof f->path;
+    mem_set_at_end(temporary_folders_remove);
     pthread_mutex_lock(&lock);
     bool is_made = is_short && mkdtemp(f->path);
     int failure = is_short ? errno : ENAMETOOLONG;

@@ -1,18 +1,9 @@
 // Bad input is reported by returning false with one `struct error` filled; it is printed once, in main.
 #ifndef CORE_TEXT_ERROR_H
 #define CORE_TEXT_ERROR_H
+#include "core/exit_code.h"
 #include <stdbool.h>
 #include <stdio.h>
-
-// Exit codes of every program of the project; documented in the README.
-enum exit_code {
-    EXIT_DONE = 0,           // done (also when nothing improved)
-    EXIT_CHECK_FAILED = 1,   // a check failed: nothing is written
-    EXIT_USAGE = 2,          // wrong command line
-    EXIT_BAD_INPUT = 3,      // an unreadable or invalid file
-    EXIT_UNSUPPORTED = 4,    // a request that this build or machine cannot serve
-    EXIT_INTERNAL = 70,      // a defect of the program, or no memory
-};
 
 struct error {
     char file[256];          // empty when no file is concerned; keeps the end of an over-long path

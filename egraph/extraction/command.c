@@ -1,4 +1,5 @@
 // Reads an e-graph, extracts from it in every way, and prints what each way costs.
+#include "egraph/extraction/command.h"
 #include "core/system/clock.h"
 #include "core/system/file.h"
 #include "core/system/files_used.h"
@@ -8,7 +9,6 @@
 #include "core/text/options.h"
 #include "core/text/text.h"
 #include "egraph/extraction/best.h"
-#include "egraph/extraction/command.h"
 #include "egraph/extraction/components.h"
 #include "egraph/extraction/greedy.h"
 #include "egraph/extraction/ilp.h"

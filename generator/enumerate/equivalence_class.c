@@ -2,8 +2,8 @@
 #include "generator/enumerate/equivalence_class.h"
 
 #include "generator/enumerate/inputs.h"
+#include "generator/enumerate/rule_graph.h"
 #include "generator/enumerate/term.h"
-#include "generator/reduce/rule_graph.h"
 #include <string.h>
 
 struct kept {

@@ -1,9 +1,9 @@
 // Reads the text of a space, and keeps the families and operators that are asked for.
 #include "generator/enumerate/space.h"
 
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "graph/call_text.h"
 #include <string.h>
 

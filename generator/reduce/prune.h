@@ -2,7 +2,7 @@
 // asked, not assumed: the generalisation is evaluated.
 #ifndef GENERATOR_REDUCE_PRUNE_H
 #define GENERATOR_REDUCE_PRUNE_H
-#include "generator/reduce/rule_graph.h"
+#include "generator/enumerate/rule_graph.h"
 
 // An output that both sides make by one operator from equal values: the rules between these values say it all.
 bool prune_by_common_root(const struct rule_graph *sk, struct lookup *l);

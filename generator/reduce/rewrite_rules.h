@@ -5,7 +5,7 @@
 // may match a term are the intersection of two such sets.
 #ifndef GENERATOR_REDUCE_REWRITE_RULES_H
 #define GENERATOR_REDUCE_REWRITE_RULES_H
-#include "generator/reduce/rule_graph.h"
+#include "generator/enumerate/rule_graph.h"
 
 struct rewrite_rule {
     struct key source, target;   // all variables of the target occur in the source, which is no leaf

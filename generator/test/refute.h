@@ -8,7 +8,7 @@
 #ifndef GENERATOR_TEST_REFUTE_H
 #define GENERATOR_TEST_REFUTE_H
 #include "generator/enumerate/evaluation_cache.h"
-#include "generator/reduce/rule_graph.h"
+#include "generator/enumerate/rule_graph.h"
 
 enum { MAX_SIZES = 64, MAX_WINDOW_SIZE = 3, MAX_ASSIGNMENTS = 3 };
 

@@ -3,7 +3,7 @@
 // again.
 #ifndef GENERATOR_TEST_VERDICT_CACHE_H
 #define GENERATOR_TEST_VERDICT_CACHE_H
-#include "generator/reduce/rule_graph.h"
+#include "generator/enumerate/rule_graph.h"
 
 enum { KNOWN_VERDICTS = 128 };
 

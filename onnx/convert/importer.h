@@ -1,7 +1,7 @@
 // The importer's state. Private to onnx.
 #ifndef ONNX_CONVERT_IMPORTER_H
 #define ONNX_CONVERT_IMPORTER_H
-#include "onnx/convert/operators/convert.h"
+#include "onnx/convert/conversion.h"
 
 struct named_value {
     const struct onnx_string *name;

@@ -2,7 +2,7 @@
 // can still be optimized. Private to onnx.
 #ifndef ONNX_CONVERT_OPAQUE_TYPES_H
 #define ONNX_CONVERT_OPAQUE_TYPES_H
-#include "onnx/convert/operators/convert.h"
+#include "onnx/convert/conversion.h"
 
 // Fills in those of ret_types (one per output of the node) that the operator's definition determines; leaves the
 // others.

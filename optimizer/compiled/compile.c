@@ -3,9 +3,9 @@
 // step also reads as it is gets that form, too.
 #include "optimizer/compiled/compiled_model.h"
 
+#include "core/formats/sexp.h"
 #include "core/memory/memory.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "expressions/elements.h"
 #include "graph/text.h"

@@ -2,9 +2,9 @@
 // file, sizes are those of types, packings stay within their bytes, every leaf has a name or a weight.
 #include "optimizer/compiled/compiled_model.h"
 
+#include "core/formats/sexp.h"
 #include "core/memory/memory.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "expressions/elements.h"
 #include "graph/text.h"
 #include "optimizer/compiled/compiled_file.h"

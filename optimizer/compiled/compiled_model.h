@@ -8,7 +8,7 @@
 //     -8   checksum   XXH3 of the XXH3s of all pieces of 1 MiB before it
 #ifndef OPTIMIZER_COMPILED_COMPILED_MODEL_H
 #define OPTIMIZER_COMPILED_COMPILED_MODEL_H
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "core/memory/arena.h"
 #include "core/system/file.h"
 #include "onnx/convert/import.h"

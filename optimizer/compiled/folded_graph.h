@@ -3,7 +3,7 @@
 // request, each by itself.
 #ifndef OPTIMIZER_COMPILED_FOLDED_GRAPH_H
 #define OPTIMIZER_COMPILED_FOLDED_GRAPH_H
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "core/memory/arena.h"
 
 struct folded_weight {

@@ -3,7 +3,7 @@
 #ifndef OPTIMIZER_REPORT_PICTURE_H
 #define OPTIMIZER_REPORT_PICTURE_H
 #include "graph/graph.h"
-#include "optimizer/graph_steps.h"
+#include "optimizer/report/graph_steps.h"
 
 #define PICTURE_BOX_WIDTH 132
 #define PICTURE_BOX_HEIGHT 36

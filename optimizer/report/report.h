@@ -3,8 +3,8 @@
 #define OPTIMIZER_REPORT_REPORT_H
 #include "backends/costs/in_model.h"
 #include "core/numbers/statistics.h"
-#include "optimizer/comparison.h"
-#include "optimizer/profiles.h"
+#include "optimizer/run/comparison.h"
+#include "optimizer/run/profiles.h"
 #include "optimizer/search/search.h"
 #include <stdbool.h>
 

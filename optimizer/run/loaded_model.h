@@ -1,7 +1,7 @@
 // A model from a file, ONNX or compiled, for whoever only runs it.
 #ifndef OPTIMIZER_RUN_LOADED_MODEL_H
 #define OPTIMIZER_RUN_LOADED_MODEL_H
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "onnx/convert/import.h"
 #include "optimizer/compiled/compiled_model.h"
 

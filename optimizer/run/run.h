@@ -2,7 +2,7 @@
 // prints, and what taso-opt decides by.
 #ifndef OPTIMIZER_RUN_RUN_H
 #define OPTIMIZER_RUN_RUN_H
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "core/numbers/statistics.h"
 #include "onnx/convert/import.h"
 

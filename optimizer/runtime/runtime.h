@@ -8,7 +8,7 @@
 #ifndef OPTIMIZER_RUNTIME_RUNTIME_H
 #define OPTIMIZER_RUNTIME_RUNTIME_H
 #include "core/numbers/statistics.h"
-#include "optimizer/comparison.h"
+#include "optimizer/run/comparison.h"
 #include "optimizer/runtime/worker.h"
 
 struct log;

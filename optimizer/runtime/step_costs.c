@@ -1,7 +1,7 @@
 // Groups of nodes as small models, timed in the worker and kept in the cost database by their text.
 #include "optimizer/runtime/step_costs.h"
 
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "backends/costs/cost_database.h"
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"

@@ -7,7 +7,7 @@
 #define OPTIMIZER_SEARCH_TRANSLATION_VALIDATION_H
 #include "core/memory/arena.h"
 #include "graph/sizes.h"
-#include "optimizer/search/backtracking/memo.h"
+#include "optimizer/search/memo.h"
 #include "substitutions/match.h"
 
 //

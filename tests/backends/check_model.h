@@ -1,7 +1,7 @@
 // Runs a graph on a device and by the reference, on random values, and compares.
 #ifndef TESTS_BACKENDS_CHECK_MODEL_H
 #define TESTS_BACKENDS_CHECK_MODEL_H
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "backends/reference/reference.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"

@@ -1,8 +1,8 @@
 // Packings: read as they are printed, refused where an entry would stand outside, and unpacked as they are described.
 #include "backends/contract/packing.h"
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "tests/support/check.h"
 #include <string.h>

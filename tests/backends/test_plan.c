@@ -1,12 +1,12 @@
 // Plans: what becomes a step, a view or an epilogue, memory without overlaps, estimates, and the cost database.
 #include "backends/costs/cost_database.h"
 #include "backends/fake/fake.h"
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "graph/text.h"
 #include "tests/support/check.h"

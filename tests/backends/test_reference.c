@@ -1,8 +1,8 @@
 // The reference, with one rounding when values are stored: that that runs definitions.
 #include "backends/reference/reference.h"
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "expressions/elements.h"
 #include "graph/text.h"
 #include "tests/support/check.h"

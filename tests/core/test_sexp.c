@@ -1,8 +1,8 @@
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "tests/support/check.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 // Graphs in text form on a device, against the reference.
 #ifndef TESTS_CUDA_CHECK_TEXT_H
 #define TESTS_CUDA_CHECK_TEXT_H
-#include "core/text/sexp.h"
+#include "core/formats/sexp.h"
 #include "tests/backends/check_model.h"
 
 static inline bool read_graph(const char *text, struct graph *g, struct arena *arena, struct error *error)

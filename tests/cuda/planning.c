@@ -1,4 +1,5 @@
 #include "tests/cuda/planning.h"
+#include "backends/kernels/code_cache.h"
 
 #include "core/text/error.h"
 #include "core/memory/hash.h"

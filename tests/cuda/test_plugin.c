@@ -2,7 +2,7 @@
 // the same bytes, and cuDNN has engines for what it is asked.
 #include "core/memory/hash.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
+#include "core/formats/sexp.h"
 #include "graph/text.h"
 #include "tests/cuda/graphs.h"
 #include "tests/cuda/planning.h"

@@ -1,8 +1,8 @@
 // Types as text, sizes, and split trees.
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "expressions/type.h"
 #include "tests/support/check.h"

@@ -1,5 +1,5 @@
 // Cost databases: one that is read can be merged into, written, and read again.
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "backends/costs/cost_database.h"
 #include "core/text/error.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,7 +1,7 @@
 // Graphs as text: what is read passes every check, and is the same when it is printed and read again.
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "graph/graph.h"
 #include "graph/text.h"

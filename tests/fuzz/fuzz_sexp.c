@@ -1,7 +1,7 @@
 // S-expressions, and what is printed of their strings and reals is read back as the same.
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "tests/fuzz/fuzz.h"
 #include <string.h>

@@ -1,7 +1,7 @@
 // Graphs: text, hash-consing, rollback, replacement, keys and checks.
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "graph/graph.h"
 #include "graph/text.h"
@@ -283,8 +283,8 @@ static void keys_do_not_depend_on_the_order_of_inputs(void **state)
             uint64_t key = graph_producer(&f.g, sum)->key;
             assert_true(graph_replace(&result, &f.g, 1, &old, &new, NULL));
             const struct node *after = graph_producer(&result, result.outputs.items[0]);
-            bool is_first = graph_producer(&result, graph_inputs(&result, after - result.nodes.items)[0])->op->id ==
-                            made_by[j];
+            bool is_first =
+                graph_producer(&result, graph_inputs(&result, after - result.nodes.items)[0])->op->id == made_by[j];
             n_swapped += was_first != is_first;
             assert_true(after->key == key);
             graph_free(&result);

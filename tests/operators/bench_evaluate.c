@@ -1,10 +1,10 @@
 // bench_evaluate: microseconds to define and to evaluate small and middling applications over the prime field, which is
 // what the generator does most.
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/system/clock.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "expressions/evaluate.h"
 #include "expressions/field.h"
 #include "tests/operators/typed_call.h"

@@ -1,6 +1,6 @@
 // check_graphs FILE: each graph of the file, on random values, on the device "cpu" and by the reference.
 #include "backends/cpu/cpu.h"
-#include "core/text/sexp.h"
+#include "core/formats/sexp.h"
 #include "tests/backends/check_model.h"
 
 static void check_graph(struct backend *cpu, const struct sexp *s, const char *file, uint64_t seed)

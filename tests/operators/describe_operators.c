@@ -1,8 +1,8 @@
 // describe_operators FILE: prints docs/manual/operators.md from the table of operators and the example applications in
 // FILE (typed_call.h), one for each operator that has a definition.
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "expressions/definition_print.h"
 #include "graph/call_text.h"

@@ -1,9 +1,9 @@
 // operator_eval f64|i64|field FILE: evaluates every typed call of FILE (typed_call.h) and prints, one line for each
 // output, `type values...`, or one line `refused reason`; then an empty line. For the tests in Python that know what
 // should come out.
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "expressions/evaluate.h"
 #include "expressions/field.h"

@@ -1,16 +1,16 @@
 // Definitions as text: what is printed is taken back, of every operator, and means the same; what is no definition is
 // refused with the place.
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
-#include "tests/support/definition_parse.h"
 #include "expressions/definition_print.h"
 #include "expressions/evaluate.h"
 #include "expressions/field.h"
 #include "tests/operators/typed_call.h"
 #include "tests/support/check.h"
+#include "tests/support/definition_parse.h"
 #include <string.h>
 
 static const char *examples_path;

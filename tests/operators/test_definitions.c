@@ -1,7 +1,7 @@
 // Types, split trees, refusals and formulas of applications, as tables of text.
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "expressions/definition_print.h"
 #include "tests/operators/typed_call.h"

@@ -1,8 +1,8 @@
 #include "tests/operators/typed_call.h"
 
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "graph/call_text.h"
 #include <inttypes.h>

@@ -1,9 +1,9 @@
 // What the tests of the search share: made-up costs, and a graph with the rules.
 #ifndef TESTS_SEARCH_MADE_UP_H
 #define TESTS_SEARCH_MADE_UP_H
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "graph/graph.h"
 #include "graph/text.h"

@@ -1,8 +1,8 @@
 // Equal regions whose nodes are listed in another order: what holds of one is turned to the order of the other, and
 // nothing is grafted where a region does not stand.
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "graph/text.h"
 #include "optimizer/search/backtracking/region.h"
 #include "tests/support/check.h"

@@ -1,9 +1,9 @@
 // Single entries over the prime field and over doubles are those of the whole evaluation; right rules pass at any
 // shapes, wrong ones are refuted and then not used.
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "expressions/evaluate.h"
 #include "expressions/evaluate_entry.h"
 #include "expressions/field.h"

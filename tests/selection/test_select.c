@@ -1,7 +1,7 @@
 // Which rules are chosen for a search, and why the others are not.
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "tests/support/check.h"
 #include "verifier/selection/derive.h"

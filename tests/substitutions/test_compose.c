@@ -1,9 +1,9 @@
 // What a graph computes as one expression has the entries that its operators give one after the other, over the prime
 // field and over integers, and its text is taken back; what is equal by the normal form is one scope.
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "expressions/definition_print.h"
 #include "expressions/evaluate.h"

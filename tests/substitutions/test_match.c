@@ -1,7 +1,7 @@
 // Matching: what a split cuts, and what is known of axes beside the rule.
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "substitutions/match.h"
 #include "tests/support/check.h"
 #include <string.h>

@@ -1,10 +1,10 @@
 // Every rule that somebody wrote, applied wherever it matches in graphs of random sizes: the outputs must not change,
 // over the prime field and over doubles.
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "expressions/evaluate.h"
 #include "expressions/field.h"

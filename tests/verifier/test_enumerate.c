@@ -1,6 +1,6 @@
 // The search for instances joins relations; here it is held against trying every type of every variable.
+#include "core/formats/sexp.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "tests/support/check.h"
 #include "verifier/instances/enumerate.h"
 #include <string.h>
@@ -188,7 +188,7 @@ static void standard_attributes(const struct operator* op, struct arena *a, stru
     for (int k = 0; k < operator_n_attributes(op); k++)
         if (op->attributes[k].is_required)
             ret_values[k] = op->attributes[k].kind == ATTRIBUTE_INTS ? (struct attribute_value){2, kernel}
-                                                                    : (struct attribute_value){1, &axis};
+                                                                     : (struct attribute_value){1, &axis};
 }
 
 // Inputs that do not agree are refused without being defined.

@@ -1,6 +1,6 @@
 // Verdicts: true equations are proved, planted errors are refuted with a counterexample.
+#include "core/formats/sexp.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "tests/support/check.h"
 #include "tests/support/parse_rules.h"
 #include "verifier/rules/prove.h"
@@ -138,15 +138,20 @@ static const struct {
     // Conditions name the sizes of images, on which strides beyond 2 are alike. On larger ones they are not, and nothing
     // is named where an axis of an image has a size of its own.
     {"(rule named (source (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 (concat 0 ?x (poolavg :kernel 3 3 :pad 1 1 1 1 "
-     "?y)))) (target (concat 0 (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 ?x) (poolavg :kernel 3 3 :stride $s :pad 1 1 "
+     "?y)))) (target (concat 0 (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 ?x) (poolavg :kernel 3 3 :stride $s :pad 1 "
+     "1 "
      "1 1 ?y))) (where (= (dim ?x 2) 2) (= (dim ?x 3) 1) (= (dim ?y 2) 2) (= (dim ?y 3) 1)))",
      VERDICT_PROVED, NULL},
-    {"(rule named-larger (source (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 (concat 0 ?x (poolavg :kernel 3 3 :pad 1 1 "
-     "1 1 ?y)))) (target (concat 0 (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 ?x) (poolavg :kernel 3 3 :stride $s :pad "
-     "1 1 1 1 (poolavg :kernel 3 3 :pad 1 1 1 1 ?y)))) (where (= (dim ?x 2) 4) (= (dim ?x 3) 1) (= (dim ?y 2) 4) (= (dim "
+    {"(rule named-larger (source (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 (concat 0 ?x (poolavg :kernel 3 3 :pad 1 "
+     "1 "
+     "1 1 ?y)))) (target (concat 0 (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 ?x) (poolavg :kernel 3 3 :stride $s "
+     ":pad "
+     "1 1 1 1 (poolavg :kernel 3 3 :pad 1 1 1 1 ?y)))) (where (= (dim ?x 2) 4) (= (dim ?x 3) 1) (= (dim ?y 2) 4) (= "
+     "(dim "
      "?y 3) 1)))",
      VERDICT_TESTED, NULL},
-    {"(rule named-in-part (source (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 (concat 0 ?x (poolavg :kernel 3 3 :pad 1 "
+    {"(rule named-in-part (source (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 (concat 0 ?x (poolavg :kernel 3 3 :pad "
+     "1 "
      "1 1 1 ?y)))) (target (concat 0 (poolavg :kernel 3 3 :stride $s :pad 1 1 1 1 ?x) (poolavg :kernel 3 3 :stride $s "
      ":pad 1 1 1 1 (poolavg :kernel 3 3 :pad 1 1 1 1 ?y)))) (where (= (dim ?x 2) 2) (= (dim ?y 2) 2)))",
      VERDICT_TESTED, NULL},

@@ -5,9 +5,9 @@
 #include "core/numbers/random.h"
 #include "core/text/error.h"
 #include "expressions/elements.h"
-#include "optimizer/comparison.h"
+#include "optimizer/run/comparison.h"
 #include "optimizer/run/run.h"
-#include "optimizer/runnable.h"
+#include "optimizer/run/runnable.h"
 #include <math.h>
 
 // --- opaque nodes ----------------------------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
 // Pairs of subterms that differ below equal applications are written as a rule of their own.
 #include "verifier/rules/subterms.h"
 
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "operators/traits.h"
 #include "verifier/bounds/same_sizes.h"

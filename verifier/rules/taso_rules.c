@@ -1,10 +1,10 @@
 // Reads the messages of TASO's rule files, field by field, and writes rules in our terms.
 #include "verifier/rules/taso_rules.h"
 
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "substitutions/taso_format.h"
 #include <inttypes.h>

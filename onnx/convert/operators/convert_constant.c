@@ -1,8 +1,8 @@
 // Constants, and what is constant once shapes are known.
 #include "core/text/error.h"
 #include "expressions/elements.h"
+#include "onnx/convert/conversion.h"
 #include "onnx/convert/importer.h"
-#include "onnx/convert/operators/convert.h"
 #include "onnx/convert/operators/converters.h"
 #include "onnx/format/tensor.h"
 

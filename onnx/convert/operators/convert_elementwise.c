@@ -1,7 +1,7 @@
 // Element-wise ONNX operators. ONNX broadcasts by itself; the graph's operators take equal shapes, so broadcasts become
 // nodes here.
 #include "expressions/elements.h"
-#include "onnx/convert/operators/convert.h"
+#include "onnx/convert/conversion.h"
 #include "onnx/convert/operators/converters.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 // Matrix products.
-#include "onnx/convert/operators/convert.h"
+#include "onnx/convert/conversion.h"
 #include "onnx/convert/operators/converters.h"
 
 static tensor_id transposed_matrix(struct conversion *c, tensor_id x)

@@ -1,8 +1,8 @@
 // ScatterND, ScatterElements and GatherND: entries, or runs of trailing ones, at places that a tensor of indices names.
 // Only what is constant is computed, as a copy of bytes; the graph has no operator for them.
 #include "expressions/elements.h"
+#include "onnx/convert/conversion.h"
 #include "onnx/convert/importer.h"
-#include "onnx/convert/operators/convert.h"
 #include "onnx/convert/operators/converters.h"
 
 #include <string.h>

@@ -4,8 +4,8 @@
 //     dequantize   (q - zero) * scale
 //     products     of q - zero, in integers of 32 bits; QLinear* scale their sums and quantize them again
 #include "expressions/elements.h"
+#include "onnx/convert/conversion.h"
 #include "onnx/convert/importer.h"
-#include "onnx/convert/operators/convert.h"
 #include "onnx/convert/operators/converters.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // Reductions, softmax and normalizations.
+#include "onnx/convert/conversion.h"
 #include "onnx/convert/importer.h"
-#include "onnx/convert/operators/convert.h"
 #include "onnx/convert/operators/converters.h"
 #include "operators/traits.h"
 

@@ -1,6 +1,6 @@
 // Operators that move entries without computing: shapes, slices, joins.
+#include "onnx/convert/conversion.h"
 #include "onnx/convert/importer.h"
-#include "onnx/convert/operators/convert.h"
 #include "onnx/convert/operators/converters.h"
 
 #define MAX_REPEATS 64   // of Tile on one axis

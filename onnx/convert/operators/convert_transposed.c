@@ -1,6 +1,6 @@
 // ConvTranspose as a convolution: zeros between the image's entries (stride), wide pads, and the kernel turned around
 // with its input and output channels exchanged.
-#include "onnx/convert/operators/convert.h"
+#include "onnx/convert/conversion.h"
 #include "onnx/convert/operators/converters.h"
 
 struct transposed {

@@ -1,6 +1,6 @@
 // Import's side of the table of ONNX operators, found by name.
 #include "onnx/convert/operators/converters.h"
-#include "onnx/convert/operators/convert.h"
+#include "onnx/convert/conversion.h"
 
 #include <stdlib.h>
 #include <string.h>

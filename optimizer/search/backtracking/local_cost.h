@@ -11,9 +11,9 @@
 #ifndef OPTIMIZER_SEARCH_BACKTRACKING_LOCAL_COST_H
 #define OPTIMIZER_SEARCH_BACKTRACKING_LOCAL_COST_H
 #include "core/memory/arena.h"
-#include "optimizer/search/backtracking/memo.h"
 #include "optimizer/search/backtracking/order.h"
 #include "optimizer/search/cost_model.h"
+#include "optimizer/search/memo.h"
 #include "substitutions/match.h"
 #include <pthread.h>
 

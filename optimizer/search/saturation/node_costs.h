@@ -7,8 +7,8 @@
 #ifndef OPTIMIZER_SEARCH_SATURATION_NODE_COSTS_H
 #define OPTIMIZER_SEARCH_SATURATION_NODE_COSTS_H
 #include "egraph/egraph.h"
-#include "optimizer/search/backtracking/memo.h"
 #include "optimizer/search/cost_model.h"
+#include "optimizer/search/memo.h"
 
 enum node_pricing { PRICED_ALONE, PRICED_BEHIND, NODE_PRICINGS };
 

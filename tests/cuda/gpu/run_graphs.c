@@ -13,7 +13,7 @@
 #include "core/numbers/statistics.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
+#include "core/formats/sexp.h"
 #include "core/text/text.h"
 #include "expressions/elements.h"
 #include "graph/text.h"

@@ -1,7 +1,7 @@
 // What a graph is on a device, in words for a report: the steps of its plan with costs, and which nodes each computes.
-#ifndef OPTIMIZER_GRAPH_STEPS_H
-#define OPTIMIZER_GRAPH_STEPS_H
-#include "backends/backend.h"
+#ifndef OPTIMIZER_REPORT_GRAPH_STEPS_H
+#define OPTIMIZER_REPORT_GRAPH_STEPS_H
+#include "backends/contract/backend.h"
 #include "core/memory/arena.h"
 
 struct step_summary {

@@ -8,8 +8,8 @@
 //
 // A graph is planned (plan.h), never interpreted: what a step costs is known by the step's text, so that costs are
 // measured once per device and shared by all graphs of a search.
-#ifndef BACKENDS_BACKEND_H
-#define BACKENDS_BACKEND_H
+#ifndef BACKENDS_CONTRACT_BACKEND_H
+#define BACKENDS_CONTRACT_BACKEND_H
 #include "backends/contract/coster.h"
 #include "backends/contract/executor.h"
 
@@ -80,6 +80,7 @@ struct backend {
     struct code_cache *codes;
     struct cost_database *costs;
     struct step_memory *memory;   // costs of steps met so far
+    uint32_t cost_edition;        // what was computed of costs of an earlier one is computed again
     struct layout_memory *layout_memory;
     struct in_model_notes *in_model;   // (in_model.h)
     struct arena *scratch;             // of estimates, kept for its memory

@@ -1,7 +1,7 @@
 // Two prepared models: do they compute the same?
-#ifndef OPTIMIZER_COMPARISON_H
-#define OPTIMIZER_COMPARISON_H
-#include "backends/backend.h"
+#ifndef OPTIMIZER_RUN_COMPARISON_H
+#define OPTIMIZER_RUN_COMPARISON_H
+#include "backends/contract/backend.h"
 #include "core/memory/vec.h"
 #include "core/numbers/statistics.h"
 

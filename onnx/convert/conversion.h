@@ -3,8 +3,8 @@
 // A converter reads the node's inputs and attributes, builds graph nodes, and gives the outputs; when it cannot, it
 // says why, and the node becomes opaque. Building is monadic: an application of NO_TENSOR, or one that is refused, is
 // NO_TENSOR, so a converter checks once, at `give`.
-#ifndef ONNX_CONVERT_OPERATORS_CONVERT_H
-#define ONNX_CONVERT_OPERATORS_CONVERT_H
+#ifndef ONNX_CONVERT_CONVERSION_H
+#define ONNX_CONVERT_CONVERSION_H
 #include "onnx/convert/import.h"
 #include "onnx/format/node.h"
 

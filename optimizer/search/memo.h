@@ -1,7 +1,7 @@
 // What was computed before, by the list of words that describes it: hashed, and compared. Words are kept as few bytes,
 // most as one, which end where they end: equal lists of words are equal bytes.
-#ifndef OPTIMIZER_SEARCH_BACKTRACKING_MEMO_H
-#define OPTIMIZER_SEARCH_BACKTRACKING_MEMO_H
+#ifndef OPTIMIZER_SEARCH_MEMO_H
+#define OPTIMIZER_SEARCH_MEMO_H
 #include "core/memory/arena.h"
 #include "core/memory/table.h"
 #include "core/memory/vec.h"

@@ -3,8 +3,8 @@
 //     a reference is a variable (below RULE_GRAPH_CONSTANT), a constant leaf (RULE_GRAPH_CONSTANT + leaf), or an output
 //     of a node (RULE_GRAPH_NODE + MAX_NODE_OUTPUTS * node + output)
 // Nodes stand after what they read, those of the source first; ones that nothing reaches may be among them.
-#ifndef GENERATOR_REDUCE_RULE_GRAPH_H
-#define GENERATOR_REDUCE_RULE_GRAPH_H
+#ifndef GENERATOR_ENUMERATE_RULE_GRAPH_H
+#define GENERATOR_ENUMERATE_RULE_GRAPH_H
 #include "generator/enumerate/key.h"
 
 enum {

@@ -1,5 +1,5 @@
 // Opaque nodes are cut out of a graph: their outputs become inputs, what they read becomes outputs.
-#include "optimizer/runnable.h"
+#include "optimizer/run/runnable.h"
 
 #include "expressions/elements.h"
 #include <assert.h>

@@ -7,8 +7,8 @@
 //   comment   ; to the end of the line
 // Nesting is bounded (SEXP_MAX_DEPTH), so that whoever recurses over a hostile file is safe. Control characters other
 // than white space are refused. Columns count characters (UTF-8), not bytes.
-#ifndef CORE_TEXT_SEXP_H
-#define CORE_TEXT_SEXP_H
+#ifndef CORE_FORMATS_SEXP_H
+#define CORE_FORMATS_SEXP_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,12 +21,12 @@ struct error;
 enum sexp_kind { SEXP_LIST, SEXP_SYMBOL, SEXP_STRING, SEXP_INTEGER, SEXP_REAL };
 struct sexp {
     enum sexp_kind kind;
-    unsigned line, column;        // of its first character, from 1
-    size_t count;                 // LIST: items
-    const struct sexp *items;     // LIST
-    const char *text;             // SYMBOL, STRING: NUL-terminated (a string may not contain NUL)
-    int64_t integer;              // INTEGER
-    double real;                  // REAL, and INTEGER as a real
+    unsigned line, column;      // of its first character, from 1
+    size_t count;               // LIST: items
+    const struct sexp *items;   // LIST
+    const char *text;           // SYMBOL, STRING: NUL-terminated (a string may not contain NUL)
+    int64_t integer;            // INTEGER
+    double real;                // REAL, and INTEGER as a real
 };
 
 // Gives one LIST of all top-level items, allocated in `a`. `file` names the text in errors.

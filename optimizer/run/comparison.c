@@ -1,5 +1,5 @@
 // Inputs from seeds, outputs of several rounds recorded, and their differences merged.
-#include "optimizer/comparison.h"
+#include "optimizer/run/comparison.h"
 
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"

@@ -1,5 +1,5 @@
 // Numbers by the words of a description.
-#include "optimizer/search/backtracking/memo.h"
+#include "optimizer/search/memo.h"
 
 #include "core/memory/hash.h"
 #include <string.h>

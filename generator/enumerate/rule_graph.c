@@ -1,5 +1,5 @@
 // Graphs are read from keys and written as keys, cleaned of what nothing reaches, and judged by their values.
-#include "generator/reduce/rule_graph.h"
+#include "generator/enumerate/rule_graph.h"
 
 #include <assert.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 //     outputs   the graph's outputs, then what each opaque node reads of what is computed
 // Tensors without values that programs make and compare (tensor_has_values) are left out: only opaque nodes, which
 // rewrites do not touch, make or read them.
-#ifndef OPTIMIZER_RUNNABLE_H
-#define OPTIMIZER_RUNNABLE_H
+#ifndef OPTIMIZER_RUN_RUNNABLE_H
+#define OPTIMIZER_RUN_RUNNABLE_H
 #include "graph/sizes.h"
 
 // Which input an opaque node's first output becomes, by the node's index; made once, from the original graph, so that

@@ -1,5 +1,5 @@
 // What a graph costs on a device: it is planned, and its steps are added up.
-#include "backends/backend.h"
+#include "backends/contract/backend.h"
 #include "backends/layouts/layout.h"
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"

@@ -1,6 +1,6 @@
 // The sizes that a model with symbols is optimized for, and those that its result is checked at.
-#ifndef OPTIMIZER_PROFILES_H
-#define OPTIMIZER_PROFILES_H
+#ifndef OPTIMIZER_RUN_PROFILES_H
+#define OPTIMIZER_RUN_PROFILES_H
 #include "core/text/options.h"
 #include "onnx/convert/import.h"
 

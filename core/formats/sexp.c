@@ -2,11 +2,11 @@
 // closing one moves the items behind that place into the arena and leaves one list in their stead:
 //
 //     pending  a b | c d | e f      open lists at 2 and 4;  after ')':  a b | c d (e f)
+#include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/memory/vec.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
-#include "core/text/sexp.h"
 #include "core/text/text.h"
 #include "core/text/unicode.h"
 #include <errno.h>

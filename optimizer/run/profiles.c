@@ -1,10 +1,10 @@
 // Profiles: from the options, or from where a symbol stands; and random sizes near them.
-#include "optimizer/profiles.h"
+#include "optimizer/run/profiles.h"
 
 #include "core/numbers/random.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
-#include "optimizer/runnable.h"
+#include "optimizer/run/runnable.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // The steps of a graph's plan as texts with seconds, and which nodes each has.
-#include "optimizer/graph_steps.h"
+#include "optimizer/report/graph_steps.h"
 
 #include "core/text/text.h"
 #include <string.h>

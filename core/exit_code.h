@@ -1,0 +1,13 @@
+// Exit codes of every program of the project; documented in the README.
+#ifndef CORE_EXIT_CODE_H
+#define CORE_EXIT_CODE_H
+
+enum exit_code {
+    EXIT_DONE = 0,           // done (also when nothing improved)
+    EXIT_CHECK_FAILED = 1,   // a check failed: nothing is written
+    EXIT_USAGE = 2,          // wrong command line
+    EXIT_BAD_INPUT = 3,      // an unreadable or invalid file
+    EXIT_UNSUPPORTED = 4,    // a request that this build or machine cannot serve
+    EXIT_INTERNAL = 70,      // a defect of the program, or no memory
+};
+#endif
