@@ -3,7 +3,7 @@
 
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
-#include "expressions/evaluate_entry.h"
+#include "expressions/evaluation/evaluate_entry.h"
 #include "expressions/field.h"
 
 void field_entries_init(struct field_entries *ret_entries, const struct graph *g, uint64_t key, struct arena *arena)

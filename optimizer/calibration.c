@@ -104,14 +104,6 @@ static bool profile_contender(struct field *f, size_t number, bool *ret_is_profi
     return is_done;
 }
 
-static double estimate_of(struct optimizing *o, const struct contender *c)
-{
-    struct estimate estimate = {0};
-    struct error error = {0};
-    o->backend->policy = c->policy;
-    return backend_estimate(o->backend, &c->graph, &estimate, &error) ? estimate.seconds : 0;
-}
-
 // The largest change of an estimate, as a share of it.
 static double adopt_notes(struct field *f)
 {
@@ -119,11 +111,11 @@ static double adopt_notes(struct field *f)
     size_t n = f->contenders.count;
     double *before = arena_array(&f->arena, double, n + 1), most = 0;
     for (size_t i = 0; i < n; i++)
-        before[i] = estimate_of(o, &f->contenders.items[i]);
+        before[i] = contender_estimate(o, &f->contenders.items[i]);
     backend_adopt_in_model(o->backend, &o->report.corrections);
     for (size_t i = 0; i < n; i++)
         if (before[i] > 0)
-            most = fmax(most, fabs(estimate_of(o, &f->contenders.items[i]) / before[i] - 1));
+            most = fmax(most, fabs(contender_estimate(o, &f->contenders.items[i]) / before[i] - 1));
     return most;
 }
 

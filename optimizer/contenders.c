@@ -139,7 +139,7 @@ bool field_lacks_room(const struct field *f)
 
 // --- the contest -----------------------------------------------------------------------------------------------------
 
-static double estimate_of(struct optimizing *o, const struct contender *c)
+double contender_estimate(struct optimizing *o, const struct contender *c)
 {
     struct estimate estimate = {0};
     struct error error = {0};
@@ -153,7 +153,7 @@ static void report_contender(struct optimizing *o, const struct contender *c, co
     struct timed_contender told = {.is_result = is_result,
                                    .slant = is_result ? o->finalists.items[c->finalist].slant : NULL,
                                    .layouts = layout_policy_names[c->policy],
-                                   .estimate = estimate_of(o, c),
+                                   .estimate = contender_estimate(o, c),
                                    .seconds = *times};
     vec_push(&o->report.contenders, told);
 }

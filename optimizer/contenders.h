@@ -32,6 +32,7 @@ void field_close(struct field *f);
 // Into fresh memory, each time at another place. False: it cannot be prepared.
 bool field_load(struct field *f, size_t contender, struct error *error);
 void field_unload(struct field *f, size_t contender);
+double contender_estimate(struct optimizing *o, const struct contender *c);   // seconds; 0: it cannot be estimated
 // After loading failed: is there no room for one of them? Then that is said, and is no error any more.
 bool field_lacks_room(const struct field *f);
 #endif

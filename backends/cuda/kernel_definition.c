@@ -32,12 +32,6 @@ static bool is_whole(enum dtype dtype)
     return dtype_is_integer(dtype) || dtype == DTYPE_BOOL;
 }
 
-static bool is_exact_in_float(enum dtype dtype)
-{
-    return dtype == DTYPE_F32 || dtype == DTYPE_F16 || dtype == DTYPE_BF16 || dtype == DTYPE_BOOL ||
-           (dtype_is_integer(dtype) && dtype_size(dtype) <= 2);
-}
-
 // Whole numbers that are only read to be indices never become reals.
 static bool is_read_as_real(const struct definition *d, int64_t tensor)
 {
@@ -57,7 +51,7 @@ static enum real_kind real_of(const struct definition *d)
     for (int i = 0; i < d->n_inputs + d->n_stages; i++) {
         enum dtype dtype = definition_tensor(d, i)->dtype;
         is_all_whole = is_all_whole && is_whole(dtype);
-        is_float = is_float && (is_exact_in_float(dtype) || (i < d->n_inputs && !is_read_as_real(d, i)));
+        is_float = is_float && (fits_single_precision(dtype) || (i < d->n_inputs && !is_read_as_real(d, i)));
     }
     return is_all_whole ? REAL_I64 : is_float ? REAL_F32 : REAL_F64;
 }

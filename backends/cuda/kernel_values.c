@@ -12,7 +12,7 @@ static const struct loop_access *access_at(const struct loop *loop, int i)
 
 // --- what a loop needs -----------------------------------------------------------------------------------------------
 
-static bool fits_single_precision(enum dtype dtype)
+bool fits_single_precision(enum dtype dtype)
 {
     return dtype == DTYPE_F32 || dtype == DTYPE_F16 || dtype == DTYPE_BF16 || dtype == DTYPE_BOOL ||
            (dtype_is_integer(dtype) && dtype_size(dtype) <= 2);

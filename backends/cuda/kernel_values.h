@@ -28,6 +28,7 @@ int loop_values_use(struct loop_values *v, uint16_t value);               // its
 void loop_values_store(struct loop_values *v);                            // all results
 void loop_values_load(const struct loop_values *v, struct text *out, int operand);   // "(real)(a0[...])"
 const char *loop_values_type(const struct loop_values *v);
+bool fits_single_precision(enum dtype dtype);   // every value of it
 // What the loop has to be computed in, and how far its indices go.
 enum real_kind loop_real(const struct loop *loop);
 bool loop_has_wide_index(const struct loop *loop);

@@ -5,7 +5,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "expressions/elements.h"
-#include "expressions/evaluate.h"
+#include "expressions/evaluation/evaluate.h"
 #include <string.h>
 
 static bool is_whole(enum dtype dtype)

@@ -4,9 +4,9 @@
 
 #include "core/memory/hash.h"
 #include "core/numbers/random.h"
-#include "expressions/evaluate.h"
+#include "expressions/evaluation/evaluate.h"
+#include "expressions/evaluation/tape.h"
 #include "expressions/field.h"
-#include "expressions/tape.h"
 #include "generator/enumerate/meaning.h"
 #include "generator/enumerate/types.h"
 #include <string.h>

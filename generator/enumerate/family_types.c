@@ -3,9 +3,9 @@
 
 #include "core/numbers/random.h"
 #include "core/text/text.h"
-#include "expressions/evaluate.h"
+#include "expressions/evaluation/evaluate.h"
+#include "expressions/evaluation/tape.h"
 #include "expressions/field.h"
-#include "expressions/tape.h"
 #include "generator/enumerate/meaning.h"
 #include "generator/enumerate/types.h"
 #include <assert.h>

@@ -3,7 +3,7 @@
 #define TESTS_GENERATOR_NAIVE_H
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
-#include "expressions/evaluate.h"
+#include "expressions/evaluation/evaluate.h"
 #include "expressions/field.h"
 #include "generator/enumerate/key.h"
 #include "tests/support/check.h"

@@ -5,7 +5,7 @@
 #include "core/numbers/random.h"
 #include "core/system/clock.h"
 #include "core/text/error.h"
-#include "expressions/evaluate.h"
+#include "expressions/evaluation/evaluate.h"
 #include "expressions/field.h"
 #include "tests/operators/typed_call.h"
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
-#include "expressions/evaluate.h"
+#include "expressions/evaluation/evaluate.h"
 #include "expressions/field.h"
 #include "tests/operators/typed_call.h"
 #include <inttypes.h>

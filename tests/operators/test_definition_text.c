@@ -6,7 +6,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "expressions/definition_print.h"
-#include "expressions/evaluate.h"
+#include "expressions/evaluation/evaluate.h"
 #include "expressions/field.h"
 #include "tests/operators/typed_call.h"
 #include "tests/support/check.h"

@@ -5,10 +5,10 @@
 #include "core/text/text.h"
 #include "expressions/definition.h"
 #include "expressions/definition_print.h"
-#include "expressions/evaluate.h"
+#include "expressions/evaluation/evaluate.h"
+#include "expressions/evaluation/tape.h"
 #include "expressions/f64_functions.h"
 #include "expressions/field.h"
-#include "expressions/tape.h"
 #include "operators/operator.h"
 #include "tests/support/check.h"
 #include <math.h>
@@ -90,7 +90,7 @@ static double scalar_at(struct naive *v, expr e)
         return read_at(v, n);
     case EXPR_APPLY:
         return f64_apply(n->fn, scalar_at(v, n->a), function_arity(n->fn) > 1 ? scalar_at(v, n->b) : 0,
-                              function_arity(n->fn) > 2 ? scalar_at(v, n->c) : 0);
+                         function_arity(n->fn) > 2 ? scalar_at(v, n->c) : 0);
     case EXPR_REDUCE:
         return reduce_at(v, n);
     case EXPR_SELECT:

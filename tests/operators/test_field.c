@@ -2,7 +2,7 @@
 // must have (evaluate_field.c).
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
-#include "expressions/evaluate.h"
+#include "expressions/evaluation/evaluate.h"
 #include "expressions/field.h"
 #include "operators/operator.h"
 #include "tests/support/check.h"

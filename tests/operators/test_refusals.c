@@ -4,7 +4,7 @@
 #include "core/numbers/random.h"
 #include "core/text/text.h"
 #include "expressions/definition_print.h"
-#include "expressions/evaluate.h"
+#include "expressions/evaluation/evaluate.h"
 #include "operators/operator.h"
 #include "tests/support/check.h"
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "core/system/file.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
-#include "expressions/evaluate.h"
+#include "expressions/evaluation/evaluate.h"
 #include "expressions/field.h"
 #include "graph/graph.h"
 #include "graph/text.h"

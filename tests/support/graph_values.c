@@ -2,7 +2,7 @@
 
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
-#include "expressions/evaluate.h"
+#include "expressions/evaluation/evaluate.h"
 #include "expressions/field.h"
 #include "graph/graph.h"
 #include <assert.h>

@@ -3,7 +3,7 @@
 
 #include "core/numbers/random.h"
 #include "core/text/text.h"
-#include "expressions/evaluate.h"
+#include "expressions/evaluation/evaluate.h"
 #include "verifier/bounds/representatives.h"
 #include "verifier/polynomials/polynomial_values.h"
 #include "verifier/polynomials/signs.h"

@@ -26,30 +26,13 @@ struct assignment_order assignment_order_by_number(const struct pattern *p)
     return order;
 }
 
-static uint32_t variables_of_term(const struct attribute_term *t)
-{
-    uint32_t variables = t->kind == TERM_VARIABLE ? 1u << t->value : 0;
-    for (uint32_t i = 0; i < t->count; i++)
-        variables |= variables_of_term(t->operands[i]);
-    return variables;
-}
-
-uint32_t assignment_variables_of_node(const struct pattern_node *node)
-{
-    uint32_t variables = 0;
-    for (int i = 0; i < operator_n_attributes(node->op); i++)
-        for (uint32_t j = 0; j < node->attributes[i].count; j++)
-            variables |= variables_of_term(node->attributes[i].terms[j]);
-    return variables;
-}
-
 // A pattern's nodes stand behind what they read.
 struct assignment_order assignment_order_by_node(const struct pattern *p)
 {
     struct assignment_order order = {0};
     uint32_t known = 0, all = (1u << p->n_attribute_variables) - 1;
     for (size_t n = 0; n <= p->nodes.count; n++) {
-        uint32_t here = (n < p->nodes.count ? assignment_variables_of_node(&p->nodes.items[n]) : all) & ~known;
+        uint32_t here = (n < p->nodes.count ? attribute_variables_of_node(&p->nodes.items[n]) : all) & ~known;
         for (uint32_t v = 0; v < p->n_attribute_variables; v++)
             if (here >> v & 1)
                 order.variables[order.n++] = v;

@@ -27,8 +27,6 @@ struct assignment_order {
 struct assignment_order assignment_order_by_number(const struct pattern *p);
 // Those of nodes that others read first.
 struct assignment_order assignment_order_by_node(const struct pattern *p);
-// One bit for each attribute variable that the attributes of the node mention.
-uint32_t assignment_variables_of_node(const struct pattern_node *node);
 // Left out are assignments at which something of each set of nodes is ill-typed for all tensors, as lists of windows
 // are that speak of different numbers of spatial axes. False when `visit` returned false.
 bool assignment_visit_all(const struct attribute_walk *walk, uint32_t n_sets, const node_set *sets,

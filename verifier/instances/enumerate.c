@@ -482,7 +482,7 @@ static void note_when_ready(struct search *s)
     const struct pattern *p = s->e->equation->pattern;
     for (uint32_t n = 0; n < p->nodes.count; n++) {
         const struct pattern_node *node = &p->nodes.items[n];
-        uint32_t variables = assignment_variables_of_node(node), depth = 0;
+        uint32_t variables = attribute_variables_of_node(node), depth = 0;
         for (uint32_t i = 0; i < s->order.n; i++)
             depth = variables >> s->order.variables[i] & 1 ? i + 1 : depth;
         for (uint32_t i = 0; i < node->n_inputs; i++) {

@@ -131,6 +131,23 @@ uint32_t equation_variables_of_node(const struct pattern *p, uint32_t node)
     return variables;
 }
 
+uint32_t attribute_variables_of_term(const struct attribute_term *t)
+{
+    uint32_t variables = t->kind == TERM_VARIABLE ? 1u << t->value : 0;
+    for (uint32_t i = 0; i < t->count; i++)
+        variables |= attribute_variables_of_term(t->operands[i]);
+    return variables;
+}
+
+uint32_t attribute_variables_of_node(const struct pattern_node *node)
+{
+    uint32_t variables = 0;
+    for (int i = 0; i < operator_n_attributes(node->op); i++)
+        for (uint32_t j = 0; j < node->attributes[i].count; j++)
+            variables |= attribute_variables_of_term(node->attributes[i].terms[j]);
+    return variables;
+}
+
 static uint32_t axes_asked_for_in_term(const struct attribute_term *t, uint32_t variable)
 {
     bool is_of_variable = (t->kind == TERM_DIM || t->kind == TERM_DIMS) && t->value == (int64_t)variable;

@@ -34,6 +34,9 @@ node_set equation_nodes_of_term(const struct pattern *p, term_id term);
 uint32_t equation_variables_of_term(const struct attribute_term *t);
 uint32_t equation_variables_of_attributes(const struct pattern_node *node);
 uint32_t equation_variables_of_node(const struct pattern *p, uint32_t node);
+// One bit per attribute variable that is mentioned: in the term, in the node's attributes.
+uint32_t attribute_variables_of_term(const struct attribute_term *t);
+uint32_t attribute_variables_of_node(const struct pattern_node *node);
 // Is every operator of that kind, or a constant that is the same at all shapes, or at all places?
 bool equation_is_entry_by_entry(const struct equation *eq);
 // The size that a condition names of the axis; 0: none does.

@@ -108,14 +108,6 @@ void box_add_spatial_sizes(struct box *box, int size)
                 box->sizes[v][r][a] |= SIZES_UP_TO(size);
 }
 
-uint32_t attribute_variables_of_term(const struct attribute_term *t)
-{
-    uint32_t variables = t->kind == TERM_VARIABLE ? 1u << t->value : 0;
-    for (uint32_t i = 0; i < t->count; i++)
-        variables |= attribute_variables_of_term(t->operands[i]);
-    return variables;
-}
-
 uint32_t attribute_variables_of_role(const struct pattern_node *node, enum attribute_role role)
 {
     const struct attribute_pattern *list = pattern_node_attribute(node, role);

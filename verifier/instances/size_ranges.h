@@ -21,9 +21,8 @@ bool box_add_sizes_of_kernels(struct box *box, const struct pattern *p);
 // All sizes up to `size` for the axes that windows are on.
 void box_add_spatial_sizes(struct box *box, int size);
 
-// One bit per attribute variable of the term.
-uint32_t attribute_variables_of_term(const struct attribute_term *t);
-uint32_t attribute_variables_of_role(const struct pattern_node *node, enum attribute_role role);   // of all its terms
+// Attribute variables of all terms of that attribute.
+uint32_t attribute_variables_of_role(const struct pattern_node *node, enum attribute_role role);
 // Does a reshape ask for parts of a size that is a variable?
 bool pattern_reshapes_to_variables(const struct pattern *p);
 // Has the pattern parts that a number names, and too many operators for trying the sizes that they need?

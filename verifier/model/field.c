@@ -4,7 +4,7 @@
 #include "core/memory/hash.h"
 #include "core/numbers/random.h"
 #include "expressions/elements.h"
-#include "expressions/evaluate.h"
+#include "expressions/evaluation/evaluate.h"
 #include "expressions/field.h"
 #include <omp.h>
 

@@ -1,5 +1,5 @@
 // Equality of two models over the prime field 2^61 - 1, at their real shapes: both are evaluated on random numbers
-// (expressions/evaluate.h), every entry of every tensor, and their outputs compared. Two models that are different
+// (evaluate.h), every entry of every tensor, and their outputs compared. Two models that are different
 // rational functions agree by chance with a probability of at most degree / 2^61.
 //
 // First with *free* values for all tensors that both models share: outputs that agree then are equal whatever stands

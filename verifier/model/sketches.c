@@ -3,7 +3,7 @@
 
 #include "core/numbers/random.h"
 #include "expressions/elements.h"
-#include "expressions/evaluate_entry.h"
+#include "expressions/evaluation/evaluate_entry.h"
 #include <math.h>
 
 #define MOST_OPERATIONS 1e5   // of an entry

@@ -5,7 +5,7 @@
 
 struct arena;
 
-// Arrays as in expressions/evaluate.h. False: the definition looks at data (gather), and has no symbolic meaning.
+// Arrays as in evaluate.h. False: the definition looks at data (gather), and has no symbolic meaning.
 // `needed` has a byte for each entry of each stage; entries that are not needed become 0. NULL: all are.
 bool evaluate_polynomials(const struct definition *d, struct polynomial_pool *pool, const polynomial *const *inputs,
                           uint8_t *const *needed, polynomial *const *outputs, struct arena *scratch);

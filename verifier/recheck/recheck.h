@@ -1,6 +1,6 @@
 // The direct proof looked at a second time: an instance decided by Z3's real arithmetic instead of our polynomials.
 //
-// The definitions are executed by the evaluator that also makes numbers (expressions/evaluate.inc), on terms of Z3:
+// The definitions are executed by the evaluator that also makes numbers (evaluate.inc), on terms of Z3:
 // sums and products are its own, maxima are case distinctions, other functions are uninterpreted. Neither the evaluator
 // nor the normal forms of the proof take part, so that an error in one of them is a disagreement.
 #ifndef VERIFIER_RECHECK_RECHECK_H

@@ -1,7 +1,7 @@
 // The evaluator over terms of Z3: numbers stay numbers as long as they can.
 #include "verifier/recheck/z3_reals.h"
 
-#include "expressions/evaluate.h"
+#include "expressions/evaluation/evaluate.h"
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
@@ -182,7 +182,7 @@ static inline struct z3_value apply(struct z3_reals *r, enum scalar_function fn,
     return (struct z3_value){0, apply_to_terms(r, fn, operands)};
 }
 
-#include "expressions/evaluate.inc"
+#include "expressions/evaluation/evaluate.inc"
 
 void evaluate_z3(const struct definition *d, struct z3_reals *r, const struct z3_value *const *inputs,
                  struct z3_value *const *outputs, struct arena *scratch)

@@ -15,7 +15,7 @@ struct z3_reals {
     bool has_reciprocals, has_maxima, has_increasing;   // functions of these kinds were met
 };
 Z3_ast z3_term(struct z3_reals *r, struct z3_value value);
-// As evaluate_f64 (expressions/evaluate.h); the definition does not depend on data.
+// As evaluate_f64 (expressions/evaluation/evaluate.h); the definition does not depend on data.
 void evaluate_z3(const struct definition *d, struct z3_reals *r, const struct z3_value *const *inputs,
                  struct z3_value *const *outputs, struct arena *scratch);
 #endif

@@ -1,9 +1,9 @@
 // The tape's loop over doubles.
-#include "expressions/tape.h"
+#include "expressions/evaluation/tape.h"
 
 #include "core/memory/arena.h"
+#include "expressions/evaluation/tape_code.h"
 #include "expressions/f64_functions.h"
-#include "expressions/tape_code.h"
 #include <string.h>
 
 static void sum_products(const struct run *r, double *v)
@@ -32,4 +32,4 @@ static void sum_values(const struct run *r, double *v)
 #define APPLY(t, fn, a, b, c) f64_apply(fn, a, b, c)
 #define CONSTANTS(t) (t)->real_constants
 #define TAPE_RUN tape_run_f64
-#include "expressions/tape_run.inc"
+#include "expressions/evaluation/tape_run.inc"

@@ -8,8 +8,8 @@
 //
 // The arrays are dense and row-major. `inputs` has d->n_inputs arrays, `outputs` d->n_outputs; stages that are no
 // output live in `scratch` for the time of the call.
-#ifndef EXPRESSIONS_EVALUATE_H
-#define EXPRESSIONS_EVALUATE_H
+#ifndef EXPRESSIONS_EVALUATION_EVALUATE_H
+#define EXPRESSIONS_EVALUATION_EVALUATE_H
 #include <stdint.h>
 
 struct arena;

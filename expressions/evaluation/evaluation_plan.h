@@ -8,8 +8,8 @@
 //           +  loop part    multiples of reduction variables: one number for all lanes
 //           +  mixed part   divisions of both, indices read from data: computed lane by lane on the spot
 // Private to the evaluators.
-#ifndef EXPRESSIONS_EVALUATION_PLAN_H
-#define EXPRESSIONS_EVALUATION_PLAN_H
+#ifndef EXPRESSIONS_EVALUATION_EVALUATION_PLAN_H
+#define EXPRESSIONS_EVALUATION_EVALUATION_PLAN_H
 #include "expressions/definition.h"
 
 #define PLAN_LANES 256
@@ -46,8 +46,8 @@ struct lane_table {
 struct planned_stage {
     const struct stage *stage;
     int64_t elements;
-    int capacity;     // lanes of a block
-    bool is_cached;   // one block: its lanes are filled once, here
+    int capacity;               // lanes of a block
+    bool is_cached;             // one block: its lanes are filled once, here
     struct access **accesses;   // of READ nodes: stages may share nodes, and have each its own lanes
     struct form **conditions;   // the index expressions under SELECT and SCALAR_OF nodes
     uint32_t n_tables;

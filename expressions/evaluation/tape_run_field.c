@@ -1,8 +1,8 @@
 // The tape's loop over the prime field: sums of products are reduced once.
-#include "expressions/tape.h"
+#include "expressions/evaluation/tape.h"
 
 #include "core/memory/arena.h"
-#include "expressions/tape_code.h"
+#include "expressions/evaluation/tape_code.h"
 #include <string.h>
 
 // Factors are below 2^61, so many products fit and are reduced once. Two sums are made side by side, as an addition
@@ -49,4 +49,4 @@ static void sum_values(const struct run *r, uint64_t *v)
 #define APPLY(t, fn, a, b, c) apply((t)->key, fn, a, b, c)
 #define CONSTANTS(t) (t)->constants
 #define TAPE_RUN tape_run
-#include "expressions/tape_run.inc"
+#include "expressions/evaluation/tape_run.inc"

@@ -1,9 +1,9 @@
 // Takes each index of a definition apart into what lanes, loops and both together add, and fills tables for lanes.
-#include "expressions/evaluation_plan.h"
+#include "expressions/evaluation/evaluation_plan.h"
 
 #include "core/memory/arena.h"
 #include "expressions/affine.h"
-#include "expressions/evaluate.h"
+#include "expressions/evaluation/evaluate.h"
 #include <assert.h>
 #include <string.h>
 

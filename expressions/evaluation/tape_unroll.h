@@ -1,10 +1,10 @@
 // Every entry of every stage of a definition as a value computed of others: what a tape is made of.
-#ifndef EXPRESSIONS_TAPE_UNROLL_H
-#define EXPRESSIONS_TAPE_UNROLL_H
+#ifndef EXPRESSIONS_EVALUATION_TAPE_UNROLL_H
+#define EXPRESSIONS_EVALUATION_TAPE_UNROLL_H
 #include "core/memory/table.h"
 #include "core/memory/vec.h"
 #include "expressions/definition.h"
-#include "expressions/tape_code.h"
+#include "expressions/evaluation/tape_code.h"
 
 struct nest;
 

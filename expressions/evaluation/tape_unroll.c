@@ -1,10 +1,10 @@
 // Unrolls definitions into scalar computations, hash-consed, with constants computed on the way.
-#include "expressions/tape_unroll.h"
+#include "expressions/evaluation/tape_unroll.h"
 
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
+#include "expressions/evaluation/tape_nest.h"
 #include "expressions/f64_functions.h"
-#include "expressions/tape_nest.h"
 #include <string.h>
 
 enum { MAX_TAPE_VALUES = 1 << 14, MAX_TAPE_OPERANDS = 1 << 18 };

@@ -1,7 +1,7 @@
 // The value of a single entry over the prime field, or over doubles. Entries of the inputs are asked for as they are
 // needed, so nothing is stored: tensors may be of any size.
-#ifndef EXPRESSIONS_EVALUATE_ENTRY_H
-#define EXPRESSIONS_EVALUATE_ENTRY_H
+#ifndef EXPRESSIONS_EVALUATION_EVALUATE_ENTRY_H
+#define EXPRESSIONS_EVALUATION_EVALUATE_ENTRY_H
 #include <stdint.h>
 
 struct definition;

@@ -1,5 +1,5 @@
 // Evaluation over 64-bit integers, for shape arithmetic and other integer tensors.
-#include "expressions/evaluate.h"
+#include "expressions/evaluation/evaluate.h"
 
 #include "expressions/definition.h"
 #include <math.h>
@@ -70,7 +70,7 @@ static inline int64_t apply(int domain, enum scalar_function fn, int64_t a, int6
     }
 }
 
-#include "expressions/evaluate.inc"
+#include "expressions/evaluation/evaluate.inc"
 
 void evaluate_i64(const struct definition *d, const int64_t *const *inputs, int64_t *const *outputs,
                   struct arena *scratch)

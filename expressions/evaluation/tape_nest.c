@@ -1,5 +1,5 @@
 // One pass over all iterations notes what each adds to every index of every read.
-#include "expressions/tape_nest.h"
+#include "expressions/evaluation/tape_nest.h"
 
 #include "core/memory/arena.h"
 #include "expressions/affine.h"

@@ -1,6 +1,6 @@
 // Evaluation over IEEE doubles.
-#include "expressions/evaluate.h"
-#include "expressions/evaluate_entry.h"
+#include "expressions/evaluation/evaluate.h"
+#include "expressions/evaluation/evaluate_entry.h"
 
 #include "expressions/definition.h"
 #include "expressions/f64_functions.h"
@@ -40,7 +40,7 @@ static inline double apply(int domain, enum scalar_function fn, double a, double
     return f64_apply(fn, a, b, c);
 }
 
-#include "expressions/evaluate.inc"
+#include "expressions/evaluation/evaluate.inc"
 
 void evaluate_f64(const struct definition *d, const double *const *inputs, double *const *outputs,
                   struct arena *scratch)
@@ -55,7 +55,7 @@ void evaluate_plan_f64(const struct evaluation_plan *plan, const double *const *
 }
 
 #define ENTRY_OF_INPUT real_entry_of_input
-#include "expressions/evaluate_entry.inc"
+#include "expressions/evaluation/evaluate_entry.inc"
 
 double evaluate_f64_entry(const struct definition *d, int output, const int64_t *index, real_entry_of_input *read,
                           void *context)

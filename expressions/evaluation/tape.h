@@ -5,8 +5,8 @@
 // For tensors of tens of entries that are evaluated millions of times: some ten times faster than a plan. The values
 // are those of evaluate_field. Over doubles, where sums leave out products with a constant 0 and division by a constant
 // is a product, they are those of evaluate_f64 up to rounding, as long as no factor of such a 0 is infinite.
-#ifndef EXPRESSIONS_TAPE_H
-#define EXPRESSIONS_TAPE_H
+#ifndef EXPRESSIONS_EVALUATION_TAPE_H
+#define EXPRESSIONS_EVALUATION_TAPE_H
 #include <stdint.h>
 
 struct arena;

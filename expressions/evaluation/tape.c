@@ -1,9 +1,9 @@
 // Makes tapes: computations are unrolled, ranked by what they read, numbered, and cut into runs of one instruction.
-#include "expressions/tape.h"
+#include "expressions/evaluation/tape.h"
 
 #include "core/memory/arena.h"
-#include "expressions/tape_code.h"
-#include "expressions/tape_unroll.h"
+#include "expressions/evaluation/tape_code.h"
+#include "expressions/evaluation/tape_unroll.h"
 #include <stdlib.h>
 
 struct ranked {

@@ -1,6 +1,6 @@
 // What a tape is, for who makes and who runs it.
-#ifndef EXPRESSIONS_TAPE_CODE_H
-#define EXPRESSIONS_TAPE_CODE_H
+#ifndef EXPRESSIONS_EVALUATION_TAPE_CODE_H
+#define EXPRESSIONS_EVALUATION_TAPE_CODE_H
 #include "expressions/field_functions.h"
 
 enum { MAX_TAPE_INPUTS = 8 };

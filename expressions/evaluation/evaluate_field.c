@@ -1,6 +1,6 @@
 // Evaluation modulo the prime p = 2^61 - 1, with the functions of field_functions.h.
-#include "expressions/evaluate.h"
-#include "expressions/evaluate_entry.h"
+#include "expressions/evaluation/evaluate.h"
+#include "expressions/evaluation/evaluate_entry.h"
 
 #include "expressions/definition.h"
 #include "expressions/field_functions.h"
@@ -12,7 +12,7 @@
 #define LAZY_PRODUCTS FIELD_LAZY_PRODUCTS
 #define reduce_lazily field_reduce_wide
 
-#include "expressions/evaluate.inc"
+#include "expressions/evaluation/evaluate.inc"
 
 void evaluate_field(const struct definition *d, uint64_t key, const uint64_t *const *inputs, uint64_t *const *outputs,
                     struct arena *scratch)
@@ -29,7 +29,7 @@ void evaluate_plan_field(const struct evaluation_plan *plan, uint64_t key, const
 // --- single entries --------------------------------------------------------------------------------------------------
 
 #define ENTRY_OF_INPUT entry_of_input
-#include "expressions/evaluate_entry.inc"
+#include "expressions/evaluation/evaluate_entry.inc"
 
 uint64_t evaluate_field_entry(const struct definition *d, uint64_t key, int output, const int64_t *index,
                               entry_of_input *read, void *context)

@@ -1,8 +1,8 @@
 // Reductions of reads over nested loops whose indices are linear in all variables, as those of convolutions, products
 // of matrices and pooling are. One iteration of all loops is a *step*: what it adds to an index is the same at every
 // entry of the result, so that it is worked out once.
-#ifndef EXPRESSIONS_TAPE_NEST_H
-#define EXPRESSIONS_TAPE_NEST_H
+#ifndef EXPRESSIONS_EVALUATION_TAPE_NEST_H
+#define EXPRESSIONS_EVALUATION_TAPE_NEST_H
 #include "expressions/definition.h"
 
 enum { MAX_NEST_LOOPS = 8, MAX_NEST_READS = 2, MAX_NEST_STEPS = 1 << 12 };
