@@ -54,7 +54,9 @@ const struct type *type_of(const struct conversion *c, tensor_id tensor)
 
 bool has_known_inputs(struct conversion *c, uint32_t n)
 {
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n || i < c->n_inputs; i++) {
+        if (input_of(c, i) == NO_TENSOR && i >= n)
+            continue;
         if (input_of(c, i) == NO_TENSOR)
             return cannot(c, "input %u is missing", i + 1);
         const struct type *t = type_of(c, c->inputs[i]);

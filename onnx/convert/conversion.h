@@ -56,7 +56,7 @@ void keep_rewritten(struct conversion *c);
 tensor_id input_of(const struct conversion *c, uint32_t input);   // NO_TENSOR when omitted
 bool wants_output(const struct conversion *c, uint32_t output);   // does anything use it?
 const struct type *type_of(const struct conversion *c, tensor_id tensor);
-// Is every one of the first n inputs there and of known type? Otherwise cannot.
+// Are the first n inputs there, and all that are there of known type? Otherwise cannot.
 bool has_known_inputs(struct conversion *c, uint32_t n);
 
 // Attributes of the node (node.h), with the standard value.
