@@ -34,7 +34,7 @@ def parse_arguments():
     parser.add_argument("--cases", metavar="DIR", type=pathlib.Path,
                         help="cases that scripts/fuzz-models has written (default: write them for this run)")
     parser.add_argument("--only", metavar="GLOB", default="*", help="only cases with such a name")
-    parser.add_argument("--timeout", type=float, default=30.0, help="seconds a case may take (default: %(default)s)")
+    parser.add_argument("--timeout", type=float, default=200.0, help="seconds a case may take (default: %(default)s)")
     parser.add_argument("--memory", type=float, default=1024.0, help="MiB a case may use (default: %(default)s)")
     return parser.parse_args()
 

@@ -77,7 +77,7 @@ def to_feed(model, session, fed, seed):
 def complaint_about(command, model, session, feeds, target):
     """None: what the command makes of the model computes the same."""
     target.unlink(missing_ok=True)
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     if done.returncode:
         return f"exit code {done.returncode}: {done.stderr.strip()}"
     if interface(onnx.load(target)) != interface(model):

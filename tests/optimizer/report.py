@@ -143,7 +143,7 @@ def check_in_browser(path):
     pressed.write_text(path.read_text(encoding="utf-8").replace("</body>", PRESSING + "</body>"), encoding="utf-8")
     profile = path.with_name("profile")
     done = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
-                           "--dump-dom", pressed.as_uri()], capture_output=True, text=True, check=False, timeout=90)
+                           "--dump-dom", pressed.as_uri()], capture_output=True, text=True, check=False, timeout=600)
     if "</html>" not in done.stdout:
         print("chromium does not run here:", done.stderr.strip().splitlines()[-1:])
         return
@@ -158,7 +158,7 @@ def check_progress(model):
     except OSError as error:
         print("no terminals here, so that no bar is looked at:", error)
         return
-    done = subprocess.run([OPT, model, "--device", "fake", "--budget", "100000", "--time", "1"], stderr=its,
+    done = subprocess.run([OPT, model, "--device", "fake", "--budget", "100000", "--time", "5"], stderr=its,
                           stdout=subprocess.DEVNULL, check=True)
     os.close(its)
     shown = b""

@@ -46,7 +46,7 @@ BAD = {
 
 def run(script, arguments, folder):
     environment = dict(os.environ, TASO_PYTHON=sys.executable, TASO_VERIFY=os.path.abspath(sys.argv[0]))
-    return subprocess.run([ROOT / "scripts" / script, *arguments], capture_output=True, text=True, cwd=folder, timeout=60,
+    return subprocess.run([ROOT / "scripts" / script, *arguments], capture_output=True, text=True, cwd=folder, timeout=600,
                           env=environment, check=False)
 
 

@@ -273,7 +273,7 @@ CASES = [
 
 def run(program, first, second, *arguments):
     command = [program, "model", str(first), str(second), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
 
 
 def complaint(ran, code, expected):
@@ -312,7 +312,7 @@ def check_files(program, folder):
         ("an unknown option", [folder / "a.onnx", folder / "a.onnx", "--frobnicate"], 2, "frobnicate"),
     ):
         command = [program, "model", *map(str, arguments)]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
         reason = complaint(ran, code, [expected])
         failures += reason is not None
         print(f"{name}: {reason or 'ok'} {ran.stderr if reason else ''}")

@@ -196,7 +196,7 @@ def main():
             path.write_text(text, encoding="utf-8")
             command = [program, "properties", str(path), *(options[0] if options else ALL)]
             environment = {"HOME": name, "XDG_CACHE_HOME": name}
-            ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
+            ran = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, env=environment)
             reason = complaint(ran, code, wanted, unwanted)
             failures += reason is not None
             print(f"{case}: {reason or 'ok'}{chr(10) + ran.stdout + ran.stderr if reason else ''}")
