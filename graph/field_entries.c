@@ -30,8 +30,11 @@ static struct definition *definition_of(struct field_entries *x, node_id n)
     if (x->definitions[n])
         return x->definitions[n];
     struct definition *d = arena_new(x->arena, struct definition);
-    if (x->g->nodes.items[n].op->define && graph_define(x->g, n, d, x->arena))
-        return x->definitions[n] = d;
+    if (x->g->nodes.items[n].op->define) {
+        if (graph_define(x->g, n, d, x->arena))
+            return x->definitions[n] = d;
+        definition_free(d);
+    }
     x->is_untyped = true;
     return NULL;
 }

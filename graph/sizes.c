@@ -269,15 +269,21 @@ static bool is_multiple_of_factor(const struct sizes *s, const struct size_form 
     return n == 1;
 }
 
-// A multiple of a sum is a sum.
-static void move_into_sum(const struct sizes *s, struct size_form *form, struct size_factor *f)
+static bool multiply(int64_t *x, int64_t by)
+{
+    return !__builtin_mul_overflow(*x, by, x) && *x <= INT32_MAX && *x >= INT32_MIN;
+}
+
+// A multiple of a sum is a sum. False: of numbers so large that its values would overflow.
+static bool move_into_sum(const struct sizes *s, struct size_form *form, struct size_factor *f)
 {
     if (f->divisor != 1)
-        return;
-    f->constant *= form->constant;
+        return true;
+    bool is_small = multiply(&f->constant, form->constant);
     for (uint32_t i = 0; i < s->n_symbols; i++)
-        f->weights[i] *= form->constant;
+        is_small = multiply(&f->weights[i], form->constant) && is_small;
     form->constant = 1;
+    return is_small;
 }
 
 // (m f + addend) / divisor, in lowest terms. With f = a / b, both rounded down, (f + c) / d is (a + b c) / (b d); where
@@ -306,8 +312,7 @@ void sizes_add_quotient(struct sizes *s, const int64_t *at, int64_t addend, int6
     struct size_factor f;
     if (divisor < 1 || !sizes_fit(s, at, &form) || !is_multiple_of_factor(s, &form, &f))
         return;
-    move_into_sum(s, &form, &f);
-    if (!divide_multiple(s, &form.constant, &f, addend, divisor))
+    if (!move_into_sum(s, &form, &f) || !divide_multiple(s, &form.constant, &f, addend, divisor))
         return;
     if (f.divisor == 1)
         add_sum(s, f, &form);

@@ -70,7 +70,7 @@ static size_t capacity_of_next_block(const struct arena *a, size_t size, size_t 
     size_t capacity = step - sizeof(struct arena_block), needed;
     if (__builtin_add_overflow(size, align, &needed) || needed > SIZE_MAX - sizeof(struct arena_block))
         return SIZE_MAX - sizeof(struct arena_block);
-    return capacity < 2 * needed ? needed : capacity;   // no large rest that the next large one does not fit into
+    return capacity / 2 < needed ? needed : capacity;   // no large rest that the next large one does not fit into
 }
 
 static void unlink_block(struct arena_block *b)

@@ -19,8 +19,9 @@
 #define NANOSECONDS_OF_ONE_REQUEST 100000000
 
 static atomic_bool is_requested, ends_at_once, has_thread;
-static atomic_llong requested_at;   // in nanoseconds
-static int ending[2];               // a pipe: how the process ends
+static atomic_llong requested_at;    // in nanoseconds
+static int ending[2];                // a pipe: how the process ends
+static _Atomic pid_t installed_in;   // the process that has the thread: copies of it have not
 struct end {
     unsigned char signal, code;   // by a signal, or with an exit code where that is zero
 };
@@ -84,7 +85,7 @@ static void *take_signals(void *signals)
 _Noreturn void interrupt_end_here(int signal_number, int code)
 {
     struct end end = {(unsigned char)signal_number, (unsigned char)code};
-    if (!has_thread || write(ending[1], &end, sizeof end) != sizeof end)
+    if (!has_thread || installed_in != getpid() || write(ending[1], &end, sizeof end) != sizeof end)
         end_process(end);
     for (;;)
         pause();
@@ -115,6 +116,7 @@ void interrupt_install(void)
     fcntl(ending[1], F_SETFD, FD_CLOEXEC);
     list_signals(&signals);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    installed_in = getpid();
     has_thread = pthread_create(&taker, NULL, take_signals, &signals) == 0;
     if (has_thread)
         pthread_detach(taker);

@@ -1,4 +1,5 @@
-// The folders that are there stand in a list, for whom an interruption tells to remove them.
+// The folders that are there stand in a list, for whom an interruption tells to remove them. A copy of the process has
+// the list, too, but the folders are not its own.
 #include "core/system/temporary.h"
 
 #include "core/memory/memory.h"
@@ -13,6 +14,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct temporary_folder *folders;
+static _Atomic pid_t owner;   // of these folders
 
 bool temporary_folder_make(struct temporary_folder *ret_folder, struct error *error)
 {
@@ -25,6 +27,7 @@ bool temporary_folder_make(struct temporary_folder *ret_folder, struct error *er
     bool is_made = is_short && mkdtemp(f->path);
     int failure = is_short ? errno : ENAMETOOLONG;
     if (is_made) {
+        owner = getpid();
         f->next = folders;
         folders = f;
     }
@@ -63,6 +66,8 @@ void temporary_folder_remove(struct temporary_folder *f)
 
 void temporary_folders_remove(void)
 {
+    if (owner != getpid())
+        return;
     pthread_mutex_lock(&lock);
     for (; folders; folders = folders->next)
         remove_with_files(folders->path);

@@ -41,6 +41,19 @@ static bool parse_sizes(struct choice *choice, const char *text, const char *at,
     return (choice->n > 0 && at[-1] != ',') || bad_profile(error, text, "has no size at its end");
 }
 
+// What a symbol is no multiple of the model has no result for (onnx/convert/units.c).
+static bool are_sizes_allowed(const struct choice *choice, const struct imported_model *m, size_t symbol,
+                              const char *text, struct error *error)
+{
+    uint32_t s = (uint32_t)symbol;
+    for (size_t i = 0; i < choice->n; i++)
+        if (sizes_round_up(&m->sizes, s, choice->sizes[i]) != choice->sizes[i])
+            return error_set_code(error, EXIT_USAGE, NULL, "--profile %s: %s=%lld is no multiple of %lld, and fails",
+                                  text, m->symbols.items[symbol].name, (long long)choice->sizes[i],
+                                  (long long)sizes_round_up(&m->sizes, s, 1));
+    return true;
+}
+
 static bool parse_word(struct choice *choices, const struct imported_model *m, const char *text, const char *word,
                        const char *end, struct error *error)
 {
@@ -53,7 +66,8 @@ static bool parse_word(struct choice *choices, const struct imported_model *m, c
         const char *name = m->symbols.items[i].name;
         if (strlen(name) == (size_t)(equals - word) && memcmp(name, word, strlen(name)) == 0)
             return choices[i].n ? bad_profile(error, text, "names a symbol for the second time")
-                                : parse_sizes(&choices[i], text, equals + 1, end, error);
+                                : parse_sizes(&choices[i], text, equals + 1, end, error) &&
+                                      are_sizes_allowed(&choices[i], m, i, text, error);
     }
     return bad_profile(error, text, "names no symbolic dimension that --shape leaves open");
 }

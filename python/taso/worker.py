@@ -53,12 +53,12 @@ DEVICES = {"CUDAExecutionProvider": "cuda", "TensorrtExecutionProvider": "cuda"}
 PREAMBLES = [r"^\[ONNXRuntimeError\] : \d+ : \w+ : ", r"Load model from .*? failed: ?(?:Fatal error: )?",
              r"/\S+\.(?:cc|h):\d+ [^()]*(?:\([^()]*\)[^() ]*)* ?(?:const )?", r"^Exception during initialization: ",
              r"(?:Status Message|Error): "]
-MOST_OF_A_REASON = 200
+MOST_OF_A_REASON, MOST_LOOKED_AT = 200, 4000
 
 
 def reason_of(failure):
     """A failure in one line that a person reads."""
-    text = " ".join(str(failure).split())
+    text = " ".join(str(failure)[:MOST_LOOKED_AT].split())
     for preamble in PREAMBLES:
         text = re.sub(preamble, "", text)
     return (text if len(text) <= MOST_OF_A_REASON else text[:MOST_OF_A_REASON].rsplit(" ", 1)[0] + " ...") or "it fails"

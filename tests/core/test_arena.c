@@ -2,6 +2,7 @@
 #include "core/memory/vec.h"
 #include "core/numbers/random.h"
 #include "tests/support/check.h"
+#include <setjmp.h>
 #include <string.h>
 
 static void alignment_is_kept(void **state)
@@ -122,6 +123,27 @@ static void kept_blocks_too_small_are_passed_by(void **state)
     arena_free(&a);
 }
 
+static jmp_buf after_failure;
+
+static void leave(size_t size)
+{
+    longjmp(after_failure, 1);
+}
+
+// Half of all memory, twice which is no small number.
+static void what_no_block_has_room_for_is_refused(void **state)
+{
+    struct arena a;
+    arena_init(&a);
+    mem_set_out_of_memory(leave);
+    if (setjmp(after_failure) == 0) {
+        arena_alloc(&a, SIZE_MAX / 2 + 100, 8);
+        fail();
+    }
+    mem_set_out_of_memory(NULL);
+    arena_free(&a);
+}
+
 struct piece {
     unsigned char *bytes;
     size_t size;
@@ -178,6 +200,7 @@ int main(void)
         TEST(release_gives_the_same_memory_again),
         TEST(a_mark_of_an_empty_arena_releases_everything),
         TEST(kept_blocks_too_small_are_passed_by),
+        TEST(what_no_block_has_room_for_is_refused),
         TEST(pieces_never_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -208,6 +208,45 @@ static void the_first_signal_asks_and_the_second_ends(void **state)
     assert_int_equal(ended_by, SIGINT);
 }
 
+// A copy of the process ends alone, and leaves the folders of the one that it is a copy of.
+static int end_of_copy(bool is_by_itself)
+{
+    int status = 0;
+    pid_t copy = fork();
+    if (copy == 0) {
+        alarm(60);   // ends it in any case
+        temporary_folders_remove();
+        if (is_by_itself)
+            interrupt_end_here(0, 5);
+        interrupt_end_here(SIGTERM, 0);
+    }
+    return waitpid(copy, &status, 0) == copy ? status : -1;
+}
+
+static void copies_end_alone(void **state)
+{
+    int status = 0;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        struct temporary_folder folder = {0};
+        struct error error;
+        install();
+        if (!temporary_folder_make(&folder, &error))
+            _exit(4);
+        int by_itself = end_of_copy(true), by_signal = end_of_copy(false);
+        bool is_there = access(folder.path, F_OK) == 0;
+        temporary_folder_remove(&folder);
+        _exit(!is_there                                                   ? 1
+              : !WIFEXITED(by_itself) || WEXITSTATUS(by_itself) != 5      ? 2
+              : !WIFSIGNALED(by_signal) || WTERMSIG(by_signal) != SIGTERM ? 3
+                                                                          : 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void what_is_ignored_stays_ignored(void **state)
 {
     pid_t child = fork();
@@ -262,6 +301,7 @@ int main(void)
         TEST(progress_is_quiet_and_then_speaks),
         TEST(clocks_run_forward),
         TEST(the_first_signal_asks_and_the_second_ends),
+        TEST(copies_end_alone),
         TEST(what_is_ignored_stays_ignored),
         TEST(work_that_asks_nobody_is_ended_at_once),
     };

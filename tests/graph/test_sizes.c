@@ -106,6 +106,20 @@ static void brings_quotients_to_lowest_terms(void **state)
     sizes_free(&s);
 }
 
+// A third of so many times a symbol would overflow where the symbol is not chosen yet.
+static void knows_no_quotients_of_huge_multiples(void **state)
+{
+    (void)state;
+    struct sizes s = two_symbols();
+    int64_t huge[N_PROBES], first[MAX_SYMBOLS];
+    for (int k = 0; k < N_PROBES; k++)
+        huge[k] = s.probes[k][1] << 34;
+    sizes_add_quotient(&s, huge, 0, 3);
+    assert_int_equal(s.n_factors, 2);
+    assert_true(sizes_find_first_probe(&s, 211, first));
+    sizes_free(&s);
+}
+
 // Of 212, twice the quarter is the half; at what is found it is not.
 static void finds_a_probe_that_tells_quotients_apart(void **state)
 {
@@ -189,6 +203,7 @@ int main(void)
         TEST(refuses_what_is_none),
         TEST(knows_quotients),
         TEST(brings_quotients_to_lowest_terms),
+        TEST(knows_no_quotients_of_huge_multiples),
         TEST(finds_a_probe_that_tells_quotients_apart),
         TEST(tells_what_is_not_told_apart),
         TEST(sizes_beyond_any_tensor_are_none),

@@ -329,6 +329,9 @@ def test_down_and_up(folder):
         heights = [binding["height"] for binding in measured["symbols"]["checked"]]
         expect(measured["check"] == "passed" and len(heights) == 3 and (resizes or not any(h % 2 for h in heights)),
                f"down and up: checked {heights} {measured['check']}")
+        done = subprocess.run([OPT, path, "--device", "fake", "--profile", "width=6 height=8,7"], capture_output=True, text=True)
+        expect(done.returncode == 2 * (not resizes) and ("height=7 is no multiple of 2" in done.stderr) == (not resizes),
+               f"down and up: a size that fails: {done.returncode} {done.stderr}")
         a, b, random = session(path), session(out), np.random.default_rng(9)
         for height, width in [(6, 8), (34, 50), (2, 4)] + resizes * [(7, 9), (33, 50)]:
             fed = feed(a.get_inputs(), {"batch": 3, "height": height, "width": width}, random)

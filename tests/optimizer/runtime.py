@@ -201,7 +201,7 @@ def test_failures(folder):
 
     fails = misbehaving(folder, "fails", "    def load(self, name, kind, size):\n"
                                          "        path = self.connection.read_bytes(int(size))\n"
-                                         "        if b'result' in path:\n            raise ValueError('what is\\nthis?')\n"
+                                         "        if b'result' in path:\n            raise ValueError('what is\\nthis? ' + 10 ** 6 * '/a')\n"
                                          "        self.models[name] = self.runtime.InferenceSession(os.fsdecode(path))\n"
                                          "        return ''")
     done = Run(folder, model, *costs, python=fails)
