@@ -79,6 +79,33 @@ def joined_heads():
     return model(nodes, [weight, sizes], None, [("y", FLOAT, [4, 8]), ("z", FLOAT, [4, 8])])
 
 
+def four_branches(is_merged, wrong=0.0):
+    """Four branches, concatenated in pairs, that four convolutions read; or (merged) one convolution of each branch with
+    its part of all weights, summed and split: weights are merged along one axis, and cut along the other."""
+    weights = [numpy_helper.to_array(constant("", f, 24, 1, 1, seed=20 + f)) for f in (6, 3, 7, 5)]
+    branches, curves, heads = "abcd", ("Relu", "Tanh", "Sigmoid", "Softplus"), ("Relu", "Tanh", "Sigmoid", "Softsign")
+    initializers = [constant(f"w_{b}", 6, 4, 3, 3, seed=i + 30) for i, b in enumerate(branches)]
+    nodes = [node("Conv", f"x w_{b}", f"c_{b}") for b in branches]
+    nodes += [node(curve, f"c_{b}", b) for curve, b in zip(curves, branches)]
+    if is_merged:
+        merged = numpy.concatenate([weights[i] for i in (2, 0, 3, 1)])
+        merged[8, 9] += wrong
+        initializers += [numpy_helper.from_array(part.copy(), f"m_{b}")
+                         for part, b in zip(numpy.split(merged, 4, axis=1), branches)]
+        initializers.append(numpy_helper.from_array(numpy.array([7, 6, 5, 3], numpy.int64), "sizes"))
+        nodes += [node("Conv", f"{b} m_{b}", f"p_{b}") for b in branches]
+        nodes += [node("Add", "p_d p_c", "s"), node("Add", "p_b p_a", "t"), node("Add", "s t", "sum")]
+        nodes.append(node("Split", "sum sizes", "q_2 q_0 q_3 q_1", axis=1))
+    else:
+        initializers += [numpy_helper.from_array(weight, f"w_{i}") for i, weight in enumerate(weights)]
+        nodes += [node("Concat", "a b", "ab", axis=1), node("Concat", "c d", "cd", axis=1)]
+        nodes.append(node("Concat", "ab cd", "abcd", axis=1))
+        nodes += [node("Conv", f"abcd w_{i}", f"q_{i}") for i in range(4)]
+    nodes += [node(head, f"q_{i}", f"y_{i}") for i, head in enumerate(heads)]
+    return model(nodes, initializers, [("x", FLOAT, [1, 4, 6, 6])],
+                 [(f"y_{i}", FLOAT, [1, weight.shape[0], 4, 4]) for i, weight in enumerate(weights)])
+
+
 def chain(changed=None, axis=-1, is_swapped=False):
     """Four layers of products; `changed`: one of which has another weight; another axis, or inputs, of what follows."""
     weights = [constant(f"w{i}", 8, 8, seed=i + (100 if i == changed else 0)) for i in range(4)]
@@ -226,6 +253,9 @@ CASES = [
     ("another order", two_heads(), two_heads(is_reordered=True), [], 0, ["2 of 2 outputs are equal by structure"]),
     ("other names", two_heads(), two_heads(names=("in", "p", "q")), [], 0, ["paired by position", "2 of 2 outputs"]),
     ("joined products", two_heads(), joined_heads(), [], 0, ["equal by structure and rules", "nothing is left"]),
+    ("merged and cut", four_branches(False), four_branches(True), ["--no-field"], 0, ["4 of 4 outputs are equal by structure and rules"]),
+    ("merged and cut wrongly", four_branches(False), four_branches(True, 1e-3), ["--no-field"], 1,
+     ["0 of 4 outputs are equal by structure", "the models differ"]),
     ("without rules", two_heads(), joined_heads(), ["--no-rewrite"], 0, ["field:   2 of 2", "over the prime field"]),
     ("the wrong half", joined_heads(), two_heads(0.5), [], 1, ["output z: unknown", "tanh", "4 of 32 entries do not agree, first at [0,5]"]),
     ("one weight, exactly", cubes(True), cubes(False, 0.5), [], 1, ["field:   0 of 1", "differs in 32 of 32 entries"]),

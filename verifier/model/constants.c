@@ -33,7 +33,7 @@ void constants_free(struct constants *k)
 
 // --- equality --------------------------------------------------------------------------------------------------------
 
-#define MOST_ROUNDINGS 8            // of an entry, and as many of the largest one
+#define MOST_ROUNDINGS 8              // of an entry, and as many of the largest one
 #define MOST_ROUNDINGS_OF_16_BITS 2   // which are large
 
 static double rounding_of(enum dtype dtype)
@@ -120,11 +120,12 @@ struct constant *constants_find_known(const struct constants *k, eclass_id c)
     return NULL;
 }
 
-static void note(struct constants *k, enode_id n, const struct tensor_value *value, bool is_rounded)
+static void note(struct constants *k, enode_id n, const struct tensor_value *value, bool is_rounded, uint8_t sides)
 {
     struct constant *of = &k->of_nodes.items[n];
     of->value = *value;
     of->is_rounded = is_rounded;
+    of->sides |= sides;
     of->is_tried = true;
     vec_push(&k->known, n);
 }
@@ -133,7 +134,7 @@ static void note_weight(struct constants *k, enode_id n)
 {
     const struct content *content = &k->c->weights.items[egraph_attributes(k->e, n)[0].ints[0]];
     if (content->value.data)
-        note(k, n, &content->value, content->is_computed);
+        note(k, n, &content->value, content->is_computed, 0);
 }
 
 // Without a value where the budget does not have what it takes, or it depends on one that has none.
@@ -147,8 +148,8 @@ static bool is_paid(double *spent, double operations, double most)
 }
 
 // False: the budget does not have what the application takes, or it is ill-typed.
-static bool pay_for(struct constants *k, const struct operator_call *call, const struct etype *made,
-                    bool is_of_models, bool *is_rounded)
+static bool pay_for(struct constants *k, const struct operator_call *call, const struct etype *made, bool is_of_models,
+                    bool *is_rounded)
 {
     struct definition d;
     double operations = 1;
@@ -166,7 +167,7 @@ static bool pay_for(struct constants *k, const struct operator_call *call, const
 }
 
 // All outputs of an application, whose types must be those of the e-node.
-static bool run_application(struct constants *k, enode_id n, struct tensor_value *ret_outputs, bool *is_rounded)
+static bool run_application(struct constants *k, enode_id n, struct tensor_value *ret_outputs, struct constant *made_of)
 {
     const struct egraph *e = k->e;
     const struct enode *node = &e->nodes.items[n];
@@ -183,11 +184,12 @@ static bool run_application(struct constants *k, enode_id n, struct tensor_value
             return false;
         inputs[i] = input->value;
         types[i] = input->value.type;
-        *is_rounded = *is_rounded || input->is_rounded;
+        made_of->is_rounded = made_of->is_rounded || input->is_rounded;
+        made_of->sides |= input->sides;
     }
     const struct operator_call call = {
         .op = op, .attributes = egraph_attributes(e, n), .n_inputs = (int)node->n_children, .inputs = types};
-    if (!pay_for(k, &call, made, n < k->n_of_models, is_rounded) ||
+    if (!pay_for(k, &call, made, n < k->n_of_models, &made_of->is_rounded) ||
         !reference_run_call(&call, inputs, (int)made->count, ret_outputs, &k->values, &ignored))
         return false;
     for (uint32_t i = 0; i < made->count; i++)
@@ -201,13 +203,14 @@ static void compute_node(struct constants *k, enode_id n)
 {
     const struct egraph *e = k->e;
     const struct enode *node = &e->nodes.items[n];
-    bool is_projection = node->op == PROJECTION, is_rounded = false;
+    bool is_projection = node->op == PROJECTION;
+    struct constant made_of = {0};
     enode_id application = is_projection ? constants_oldest_node(e, egraph_edges(e, n)[0].child) : n;
     size_t count = e->types.items[e->nodes.items[application].type].count;
     struct tensor_value *outputs = arena_array(&k->scratch, struct tensor_value, count);
     k->of_nodes.items[n].is_tried = true;
-    if (run_application(k, application, outputs, &is_rounded))
-        note(k, n, &outputs[is_projection ? node->attributes : 0], is_rounded);
+    if (run_application(k, application, outputs, &made_of))
+        note(k, n, &outputs[is_projection ? node->attributes : 0], made_of.is_rounded, made_of.sides);
 }
 
 static const struct constant *compute_class(struct constants *k, eclass_id c)
@@ -269,11 +272,11 @@ static bool *find_types_of_parts(const struct constants *k, const struct shared_
     return is_part;
 }
 
-static bool is_to_be_tried(const struct constants *k, const bool *is_wanted, enode_id n)
+static bool is_to_be_tried(const struct constants *k, const bool *is_wanted, const bool *is_part, enode_id n)
 {
     const struct enode *node = &k->e->nodes.items[n];
     return !k->of_nodes.items[n].is_compared && !node->is_redundant && egraph_is_tensor(k->e, n) &&
-           is_wanted[node->type] && k->e->classes.items[egraph_find(k->e, n)].is_weight;
+           (is_wanted[node->type] || is_part[node->type]) && k->e->classes.items[egraph_find(k->e, n)].is_weight;
 }
 
 static bool join_with_equals(struct constants *k, enode_id n)
@@ -290,10 +293,10 @@ static bool join_with_equals(struct constants *k, enode_id n)
 static bool is_near_to(struct constants *k, enode_id n, const double *sketch, enode_id other)
 {
     const struct egraph *e = k->e;
-    const double *of_other = e->nodes.items[n].type == e->nodes.items[other].type &&
-                                     egraph_find(e, n) != egraph_find(e, other)
-                                 ? constant_sketch(k, other)
-                                 : NULL;
+    const double *of_other =
+        e->nodes.items[n].type == e->nodes.items[other].type && egraph_find(e, n) != egraph_find(e, other)
+            ? constant_sketch(k, other)
+            : NULL;
     return of_other && sketches_are_near(egraph_type(e, n), sketch, of_other);
 }
 
@@ -341,6 +344,16 @@ static void extend_to_new_nodes(struct constants *k)
     }
 }
 
+static void note_sides(struct constants *k)
+{
+    const struct common_graph *c = k->c;
+    for (tensor_id t = 0; t < c->graph.tensors.count; t++)
+        for (int side = 0; side < 2 && k->ids[t] != NO_ENODE; side++)
+            if (c->graph.tensors.items[t].producer < c->n_nodes &&
+                c->sides[side].is_live[c->graph.tensors.items[t].producer])
+                k->of_nodes.items[k->ids[t]].sides |= (uint8_t)(1 << side);
+}
+
 void constants_begin(struct constants *k, struct egraph *e, const enode_id *ids)
 {
     k->e = e;
@@ -355,6 +368,7 @@ void constants_begin(struct constants *k, struct egraph *e, const enode_id *ids)
             k->of_nodes.items[ids[t]] = k->of_tensors[t];
             vec_push(&k->known, ids[t]);
         }
+    note_sides(k);
 }
 
 static void keep(struct constants *k, tensor_id t, const struct constant *made)
@@ -389,7 +403,7 @@ bool constants_join(struct constants *k, const struct shared_classes *shared)
     bool is_any_new = false;
     extend_to_new_nodes(k);
     for (enode_id n = 0; n < k->of_nodes.count; n++)
-        if (is_to_be_tried(k, is_wanted, n) && try_node(k, n, is_part[k->e->nodes.items[n].type])) {
+        if (is_to_be_tried(k, is_wanted, is_part, n) && try_node(k, n, is_part[k->e->nodes.items[n].type])) {
             is_any_new = true;
             egraph_rebuild(k->e);
         }

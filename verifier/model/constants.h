@@ -13,6 +13,7 @@ struct constant {
     double largest;              // entry, once it was asked for
     bool is_measured, is_rounded, is_tried;
     bool is_compared;   // with the others, by its sketch at least
+    uint8_t sides;      // bit i: it depends on a weight of model i
     bool is_sketched, is_defined;
     double *sketch;                             // sketches.h
     const struct entry_definition *definition;

@@ -4,6 +4,7 @@
 #include "operators/traits.h"
 
 #define MOST_PARTS 8
+#define MOST_INPUTS 3   // of elementwise operators
 
 struct nesting {
     struct egraph *e;
@@ -66,30 +67,62 @@ static void nest(struct nesting *s, enode_id split)
             cut_run(s, first, first + length);
 }
 
-// Of what an elementwise application reads, the same split, without saying what it is equal to.
-static void split_children(struct egraph *e, enode_id split, enode_id application)
+// --- parts of what elementwise operators make ------------------------------------------------------------------------
+
+struct equation {
+    enode_id part, made;
+};
+struct equations {
+    VEC(struct equation) items;
+};
+
+// The same split of another tensor of the same shape.
+static enode_id split_alike(struct egraph *e, enode_id split, enode_id whole)
+{
+    const struct enode node = e->nodes.items[split];
+    uint32_t n_parts = e->types.items[node.type].count;
+    struct type types[MOST_PARTS];
+    for (uint32_t k = 0; k < n_parts; k++) {
+        types[k] = e->types.items[node.type].types[k];
+        types[k].dtype = egraph_type(e, whole)->dtype;
+    }
+    return egraph_add(e, operators[OP_SPLIT], node.attributes, egraph_intern_type(e, n_parts, types), 1, &whole);
+}
+
+// Each part of what an elementwise application makes is made of the same parts of what it reads.
+static void split_application(struct egraph *e, enode_id split, enode_id application, struct equations *equations)
 {
     const struct operator* op = egraph_operator(e, application);
-    for (uint32_t i = 0; op && op->flags & OPERATOR_IS_ELEMENTWISE && i < e->nodes.items[application].n_children; i++) {
-        enode_id child = egraph_edges(e, application)[i].child;
-        const struct enode node = e->nodes.items[split];
-        if (e->nodes.items[child].type != e->nodes.items[application].type)
-            continue;
-        enode_id added = egraph_add(e, operators[OP_SPLIT], node.attributes, node.type, 1, &child);
-        for (uint32_t k = 0; k < e->types.items[node.type].count; k++)
-            egraph_add_output(e, added, k);
+    const struct enode node = e->nodes.items[application];
+    uint32_t n_parts = e->types.items[e->nodes.items[split].type].count;
+    enode_id splits[MOST_INPUTS], parts[MOST_INPUTS];
+    if (!op || !(op->flags & OPERATOR_IS_ELEMENTWISE) || node.n_children > MOST_INPUTS || n_parts > MOST_PARTS)
+        return;
+    for (uint32_t i = 0; i < node.n_children; i++)
+        splits[i] = split_alike(e, split, egraph_edges(e, application)[i].child);
+    for (uint32_t k = 0; k < n_parts; k++) {
+        for (uint32_t i = 0; i < node.n_children; i++)
+            parts[i] = egraph_add_output(e, splits[i], k);
+        struct equation equation = {.part = egraph_add_output(e, split, k)};
+        uint32_t type = e->nodes.items[equation.part].type;
+        equation.made = egraph_add(e, op, node.attributes, type, node.n_children, parts);
+        vec_push(&equations->items, equation);
     }
 }
 
 // What it adds is taken up in turn. Needs a clean e-graph.
 static void split_what_is_read(struct egraph *e)
 {
+    struct equations equations = {0};
     for (enode_id n = 0; n < e->nodes.count; n++) {
         eclass_id whole = e->nodes.items[n].op == OP_SPLIT ? egraph_edges(e, n)[0].child : NO_ENODE;
         enode_id maker = whole == NO_ENODE ? NO_ENODE : egraph_first_node(e, whole);
         for (; maker != NO_ENODE; maker = egraph_next_node(e, whole, maker))
-            split_children(e, n, maker);
+            split_application(e, n, maker, &equations);
     }
+    for (size_t i = 0; i < equations.items.count; i++)
+        egraph_union(e, equations.items.items[i].part, equations.items.items[i].made, REASON_GIVEN);
+    vec_free(&equations.items);
 }
 
 void egraph_add_nested_splits(struct egraph *e)

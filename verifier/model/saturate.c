@@ -14,15 +14,16 @@
 // How far the search reaches. What is near to what the models share is rewritten by small rules first; without
 // progress it reaches further, and with progress it begins anew. Rules with several outputs join pairs of products,
 // and their results again: each round of them squares the number of terms. What a large rule makes (the convolutions
-// of Winograd) is only put in order by small ones.
+// of Winograd) is only put in order by small ones. Taking concatenations apart ends by itself, and may reach far.
 static const struct reach {
     uint32_t depth;                  // operators between a node and what is shared
     uint32_t operators;              // of a rule's source or target, the larger one
     uint32_t rounds, multi_rounds;   // the latter: of those, the last ones
     bool begins_anew;
-} reaches[] = {{1, 4, 2, 0, false}, {1, 4, 3, 1, false}, {2, 4, 4, 0, false}, {3, UINT32_MAX, 1, 0, true},
-               {10, 2, 3, 0, false}, {3, 4, 5, 1, true},  {2, 6, 5, 3, false}, {2, UINT32_MAX, 3, 2, false},
-               {4, 6, 4, 2, false}, {8, 8, 6, 2, false}};
+    bool takes_apart;   // rules that leave fewer concatenations may have any number of operators
+} reaches[] = {{1, 4, 2, 0, false},        {1, 4, 3, 1, false}, {2, 4, 4, 0, false}, {3, UINT32_MAX, 1, 0, true},
+               {10, 2, 6, 0, false, true}, {3, 4, 5, 1, true},  {2, 6, 5, 3, false}, {2, UINT32_MAX, 3, 2, false},
+               {4, 6, 4, 2, false},        {8, 8, 6, 2, false}};
 #define N_REACHES (sizeof reaches / sizeof *reaches)
 
 struct saturating {
@@ -229,12 +230,38 @@ static bool is_root(void *context, enode_id n)
            x->depths.items[c] <= x->reach->depth;
 }
 
+static void note_needed(const struct pattern *p, const term_id *terms, uint32_t n, bool *is_needed)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!p->terms.items[terms[i]].is_variable)
+            is_needed[p->terms.items[terms[i]].index] = true;
+}
+
+static uint32_t count_concatenations(const struct pattern *p, const term_id *terms, uint32_t n)
+{
+    bool is_needed[MAX_RULE_NODES] = {false};
+    uint32_t count = 0;
+    note_needed(p, terms, n, is_needed);
+    for (size_t k = p->nodes.count; k-- > 0;)
+        if (is_needed[k]) {
+            count += operator_joins(p->nodes.items[k].op);
+            note_needed(p, p->nodes.items[k].inputs, p->nodes.items[k].n_inputs, is_needed);
+        }
+    return count;
+}
+
+static bool takes_apart(const struct rule *r)
+{
+    return count_concatenations(&r->pattern, r->targets, r->n_outputs) <
+           count_concatenations(&r->pattern, r->sources, r->n_outputs);
+}
+
 static bool is_rule_used(void *context, const struct rule *r)
 {
     const struct saturating *x = context;
     size_t n_target = r->pattern.nodes.count - r->n_source_nodes;
     size_t n_operators = n_target > r->n_source_nodes ? n_target : r->n_source_nodes;
-    return n_operators <= x->reach->operators;
+    return n_operators <= x->reach->operators || (x->reach->takes_apart && takes_apart(r));
 }
 
 // --- rounds ----------------------------------------------------------------------------------------------------------
