@@ -19,7 +19,7 @@ static bool load(taso_session *s, const struct optimize_options *o, const char *
 {
     struct import_options options = {
         .shapes = o->shapes.items, .shape_count = o->shapes.count, .fold_limit = o->fold_limit, .expands = true};
-    return loaded_model_open(&s->loaded, path, &options, error) && loaded_model_check_inputs(&s->loaded, error);
+    return loaded_model_open(&s->loaded, path, &options, error) && loaded_model_check(&s->loaded, error);
 }
 
 static bool prepare(taso_session *s, const struct optimize_options *o, struct error *error)

@@ -132,7 +132,7 @@ static bool load_subject(struct session *s, struct subject *subject, struct erro
 static bool prepare_subject(struct session *s, struct subject *subject, struct error *error)
 {
     const struct loaded_model *m = &subject->loaded;
-    if (!loaded_model_check_inputs(m, error))
+    if (!loaded_model_check(m, error))
         return false;
     if (s->options.estimate && !backend_estimate(s->backend, m->graph, &subject->estimate, error))
         return false;
@@ -211,15 +211,59 @@ static void print_latency(const struct session *s, const struct subject *subject
         print_estimate(&subject->estimate);
 }
 
+static void print_types(const struct type *a, const struct type *b)
+{
+    struct text line = {0};
+    text_add(&line, ": ");
+    type_print(&line, a);
+    text_add(&line, " in the first, ");
+    type_print(&line, b);
+    text_add(&line, " in the second\n");
+    fputs(line.chars, stdout);
+    text_free(&line);
+}
+
+static const struct imported_value *find_input(const struct loaded_model *m, const char *name)
+{
+    for (size_t i = 0; i < m->n_inputs; i++)
+        if (strcmp(m->inputs[i].name, name) == 0)
+            return &m->inputs[i];
+    return NULL;
+}
+
+// Models with other inputs are run on other numbers.
+static void print_unequal_inputs(const struct loaded_model *a, const struct loaded_model *b)
+{
+    for (size_t i = 0; i < a->n_inputs; i++) {
+        const struct imported_value *other = find_input(b, a->inputs[i].name);
+        const struct type *type = graph_type(a->graph, a->inputs[i].tensor);
+        if (other && type_equal(type, graph_type(b->graph, other->tensor)))
+            continue;
+        print_name("  input ", a->inputs[i].name);
+        if (other)
+            print_types(type, graph_type(b->graph, other->tensor));
+        else
+            printf(": only in the first\n");
+    }
+}
+
+static void print_difference(const struct output_difference *d)
+{
+    printf(": max|a-b| / max|a| = %.3g  (max|a| = %.4g)%s\n", d->relative, d->largest,
+           d->is_trustworthy ? "" : "  untrustworthy: constant, zero or not finite");
+}
+
 static void print_differences(const struct session *s)
 {
-    const struct subject *a = &s->subjects[0];
-    printf("second / first  %.4f\n", s->subjects[1].latency.median / a->latency.median);
+    const struct subject *a = &s->subjects[0], *b = &s->subjects[1];
+    printf("second / first  %.4f\n", b->latency.median / a->latency.median);
+    print_unequal_inputs(&a->loaded, &b->loaded);
     for (size_t i = 0; i < a->loaded.n_outputs; i++) {
-        const struct output_difference *d = &s->differences[i];
         print_name("  output ", a->loaded.outputs[i].name);
-        printf(": max|a-b| / max|a| = %.3g  (max|a| = %.4g)%s\n", d->relative, d->largest,
-               d->is_trustworthy ? "" : "  untrustworthy: constant, zero or not finite");
+        if (type_equal(&a->outputs[i].type, &b->outputs[i].type))
+            print_difference(&s->differences[i]);
+        else
+            print_types(&a->outputs[i].type, &b->outputs[i].type);
     }
     printf("%s\n", s->agrees ? "the outputs agree" : "the outputs do not agree");
 }

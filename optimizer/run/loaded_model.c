@@ -4,6 +4,7 @@
 #include "core/memory/hash.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"
+#include "core/text/text.h"
 #include "expressions/elements.h"
 #include "optimizer/run/run.h"
 
@@ -80,22 +81,111 @@ struct model *loaded_model_prepare(struct loaded_model *m, struct backend *b, st
     return backend_prepare(b, m->graph, m->imported.weights.count, run_list_weights(&m->imported, m->graph), error);
 }
 
-// --- inputs ----------------------------------------------------------------------------------------------------------
+// --- can it be run? --------------------------------------------------------------------------------------------------
 
-bool loaded_model_check_inputs(const struct loaded_model *m, struct error *error)
+static const struct onnx_shape *declared_shape(const struct loaded_model *m, const char *input)
+{
+    const struct onnx_list *inputs = &m->file.model->graph->inputs;
+    for (size_t i = 0; i < inputs->count; i++) {
+        const struct onnx_value_info *value = inputs->items[i];
+        if (onnx_string_is(&value->name, input))
+            return value->type && value->type->tensor ? value->type->tensor->shape : NULL;
+    }
+    return NULL;
+}
+
+// (1, seq, 128): what is open by the name that --shape knows, if it has one.
+static void add_dimensions(struct text *out, const struct type *type, const struct onnx_shape *declared)
+{
+    for (int i = 0; i < type->rank; i++) {
+        const struct onnx_dimension *d = declared->dimensions.items[i];
+        text_add(out, i ? ", " : " (");
+        if (type->dim[i] >= 0)
+            text_printf(out, "%lld", (long long)type->dim[i]);
+        else
+            text_add_shown(out, d->symbol.size ? d->symbol.text : "?");
+    }
+    text_add(out, ")");
+}
+
+// The input as a whole, or each symbol that it has.
+static void add_options(struct text *out, const char *input, const struct type *type, const struct onnx_shape *declared)
+{
+    text_add(out, "--shape ");
+    text_add_shown(out, input);
+    text_add(out, "=...");
+    bool is_first = true;
+    for (int i = 0; declared && i < type->rank; i++) {
+        const struct onnx_dimension *d = declared->dimensions.items[i];
+        if (type->dim[i] >= 0 || d->symbol.size == 0)
+            continue;
+        text_add(out, is_first ? ", or --shape " : " --shape ");
+        text_add_shown(out, d->symbol.text);
+        text_add(out, "=...");
+        is_first = false;
+    }
+}
+
+static bool refuse_open_input(const struct loaded_model *m, const struct imported_value *input, struct error *error)
+{
+    const struct type *type = graph_type(m->graph, input->tensor);
+    const struct onnx_shape *declared = m->is_compiled ? NULL : declared_shape(m, input->name);
+    if (declared && (type->rank < 0 || (size_t)type->rank != declared->dimensions.count))
+        declared = NULL;
+    struct text text = {0};
+    text_add(&text, "the size of input ");
+    text_add_shown(&text, input->name);
+    if (declared)
+        add_dimensions(&text, type, declared);
+    text_add(&text, " is not known; ");
+    add_options(&text, input->name, type, declared);
+    text_add(&text, " gives it");
+    error_set_code(error, EXIT_USAGE, m->path, "%s", text.chars);
+    text_free(&text);
+    return false;
+}
+
+static bool check_inputs(const struct loaded_model *m, struct error *error)
 {
     for (size_t i = 0; i < m->n_inputs; i++) {
         const struct type *type = graph_type(m->graph, m->inputs[i].tensor);
         if (!type_is_known(type))
-            return error_set_code(error, EXIT_USAGE, m->path,
-                                  "the type of input %s is not known; --shape %s=... gives it", m->inputs[i].name,
-                                  m->inputs[i].name);
+            return refuse_open_input(m, &m->inputs[i], error);
         if (!dtype_has_numbers(type->dtype))
             return error_set_code(error, EXIT_UNSUPPORTED, m->path, "input %s has elements of type %s",
                                   m->inputs[i].name, dtype_name(type->dtype));
     }
     return true;
 }
+
+static node_id find_opaque_node(const struct graph *g)
+{
+    bool *live = mem_alloc_zero(g->nodes.count + 1);
+    graph_mark_live(g, live);
+    node_id n = 0;
+    while (n < g->nodes.count && !(live[n] && g->nodes.items[n].op->flags & OPERATOR_IS_OPAQUE))
+        n++;
+    mem_free(live, g->nodes.count + 1);
+    return n;
+}
+
+static bool check_operators(const struct loaded_model *m, struct error *error)
+{
+    node_id n = find_opaque_node(m->graph);
+    if (m->is_compiled || n == m->graph->nodes.count)
+        return true;
+    const struct imported_opaque *opaque = &m->imported.opaques.items[m->graph->nodes.items[n].attributes[0].ints[0]];
+    const struct onnx_node *node = m->file.model->graph->nodes.items[opaque->node];
+    return error_set_code(error, EXIT_UNSUPPORTED, m->path, "operator %s cannot be run here: %s", node->op_type.text,
+                          opaque->reason);
+}
+
+bool loaded_model_check(const struct loaded_model *m, struct error *error)
+{
+    return check_inputs(m, error) && check_operators(m, error);
+}
+
+// --- inputs ----------------------------------------------------------------------------------------------------------
 
 size_t loaded_model_input_index(const struct loaded_model *m, size_t input)
 {
