@@ -242,6 +242,20 @@ static void if_else(struct conversion *c, struct type *types)
     }
 }
 
+// What goes from round to round has the type that it begins with, where the body declares that it makes that again: then
+// no round changes it, and neither does none. How many rounds there are, which other results depend on, is not known.
+static void loop(struct conversion *c, struct type *types)
+{
+    const struct onnx_attribute *body = onnx_node_find(c->node, "body");
+    for (uint32_t i = 0; body && body->g && i < c->n_outputs && i + 1 < body->g->outputs.count; i++) {
+        const struct type *initial = known_input(c, i + 2);
+        const struct onnx_value_info *made = body->g->outputs.items[i + 1];
+        struct type next = type_from_onnx(c->importer, made->type);
+        if (initial && type_is_known(&next) && type_equal(initial, &next))
+            types[i] = next;
+    }
+}
+
 // ---- operators of ONNX Runtime's own that quantized models have ----
 
 // Each operand stands with its scale and zero point.
@@ -283,6 +297,7 @@ static const struct typing typings[] = {
     {"If", if_else},
     {"IsInf", as_first_of_bool},
     {"LSTM", recurrent},
+    {"Loop", loop},
     {"LpNormalization", as_first},
     {"MeanVarianceNormalization", as_first},
     {"Mod", broadcast},

@@ -103,6 +103,26 @@ def outer_value_of_a_subgraph_that_is_an_output():
     return m, lambda r: require(operators(r) == ["Identity", "If"])
 
 
+def loop_of(step, made):
+    """Three rounds of `step` from x on, and behind it a sum with zeros, which goes where the loop's type is known."""
+    rounds = [value("round", (), TensorProto.INT64), value("going", (), TensorProto.BOOL), value("state", (None, 3))]
+    body = helper.make_graph([step, node("Identity", "going", "goes")], "body", rounds,
+                             [value("goes", (), TensorProto.BOOL), made])
+    nodes = [helper.make_node("Loop", ["three", "", "x"], ["l"], body=body), node("Add", "l,zeros", "s"),
+             node("Relu", "s", "y")]
+    return model(nodes, [value("x")], [value("y", (None, 3))],
+                 [integers("three", 3), numpy_helper.from_array(np.zeros((1, 3), np.float32), "zeros")])
+
+
+def loop_whose_state_keeps_its_type():
+    return loop_of(node("Neg", "state", "next"), value("next")), lambda r: require(operators(r) == ["Loop", "Relu"])
+
+
+def loop_whose_state_grows():
+    m = loop_of(node("Concat", "state,x", "next", axis=0), value("next", (None, 3)))
+    return m, lambda r: require(operators(r) == ["Add", "Loop", "Relu"])
+
+
 def everything_around_the_graph():
     custom = helper.make_node("Odd", ["x", "", "w"], ["o"], domain="my.domain", name="odd", doc_string="strange")
     m = model([custom, node("Relu", "o", "y", name="last")], [value("x")], [value("y")], [weight("w", 2, 3)],
