@@ -12,6 +12,7 @@
 #include "optimizer/report/pages.h"
 #include "optimizer/standard_rules.h"
 #include <string.h>
+#include <unistd.h>
 
 static const char *const commands[] = {"extract", NULL};
 static const struct program program = {
@@ -101,6 +102,10 @@ static int run_to_standard_output(struct optimize_arguments *a)
 {
     struct output_stream stream;
     struct error error = {0};
+    if (isatty(STDOUT_FILENO)) {
+        error_set_code(&error, EXIT_USAGE, NULL, "standard output is a terminal: no model is written there");
+        return error_exit(program.name, &error);
+    }
     if (!output_stream_open(&stream, &error))
         return error_exit(program.name, &error);
     a->optimize.output = stream.path;

@@ -51,6 +51,19 @@ static bool fail(struct error *error, const struct used_file *f, const char *rea
     return error_set(error, f->path, 0, 0, "%s cannot be written: %s", f->name, reason);
 }
 
+// Where standard input or output may be meant, no file of that name is made or missed.
+static bool check_name(const struct used_file *f, struct error *error)
+{
+    struct stat ignored;
+    if (strcmp(f->path, "-") != 0)
+        return true;
+    if (is_written(f))
+        return error_set_code(error, EXIT_USAGE, NULL,
+                              "%s - names no file; /dev/stdout is standard output, and ./- a file called so", f->name);
+    return stat(f->path, &ignored) == 0 ||
+           error_set_code(error, EXIT_USAGE, NULL, "%s is not read from standard input", f->name);
+}
+
 static bool check_place(const struct used_file *f, struct error *error)
 {
     struct place place;
@@ -81,6 +94,8 @@ bool files_used_check(const struct used_file *files, size_t n, struct error *err
         const struct used_file *a = &files[i];
         if (!a->path)
             continue;
+        if (!check_name(a, error))
+            return false;
         if ((is_written(a) || a->use == FOLDER_WRITTEN) && !check_place(a, error))
             return false;
         for (size_t k = 0; k < i; k++)

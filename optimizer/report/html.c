@@ -316,7 +316,7 @@ static void add_rule(struct text *out, const struct report *r, size_t i, uint64_
     add_cell(out, r->rules->rules.items[i]->name);
     add_heat(out, (double)r->search->applications.items[i] / (double)most, "%.0f",
              (double)r->search->applications.items[i]);
-    text_printf(out, "<td class=\"r\">%+.4f</td></tr>\n", -1e3 * gain_of_rule(r->search, r->rules->rules.items[i]));
+    text_printf(out, "<td class=\"r\">%+.4f</td></tr>\n", 1e3 * gain_of_rule(r->search, r->rules->rules.items[i]));
 }
 
 static void add_rules(struct text *out, const struct report *r)
@@ -330,7 +330,7 @@ static void add_rules(struct text *out, const struct report *r)
     text_printf(out,
                 "<h2>Rules used</h2>\n<p class=\"soft\">%" PRIu64 " of %zu rules: %" PRIu64
                 " applications of generated ones, %" PRIu64 " of written ones.</p>\n<table id=\"rules\">\n"
-                "<tr><th>rule</th><th class=\"r\">times</th><th class=\"r\">ms</th></tr>\n",
+                "<tr><th>rule</th><th class=\"r\">times</th><th class=\"r\">gain, ms</th></tr>\n",
                 n_used, r->rules->rules.count, report_applications(r, true), report_applications(r, false));
     for (size_t i = 0; i < r->search->applications.count; i++)
         if (r->search->applications.items[i])

@@ -65,8 +65,11 @@ static void print_rules(struct text *out, const struct report *r)
         text_add(out, "rules applied            none\n");
         return;
     }
-    text_printf(out, "rules applied            %zu: %" PRIu64 " of generated rules, %" PRIu64 " of written ones\n",
+    text_printf(out, "rules applied            %zu: %" PRIu64 " of generated rules, %" PRIu64 " of written ones",
                 r->search->steps.count, report_applications(r, true), report_applications(r, false));
+    if (!r->is_optimized)
+        text_printf(out, "; none is kept, because %s", r->kept_reason);
+    text_add(out, "\n");
     for (size_t i = 0; i < r->search->applications.count; i++)
         if (r->search->applications.items[i])
             text_printf(out, "  %6" PRIu64 "  %s\n", r->search->applications.items[i], r->rules->rules.items[i]->name);

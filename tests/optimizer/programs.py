@@ -157,6 +157,7 @@ def test_usage(folder):
         ([unbound, "-o", out, "--shape", "x=2,8", "--shape", "y=3,8"], 2),
         ([unbound, "-o", out, "--shape", "x=2,8", "--shape", "batch=3"], 2),
         ([unbound, "-o", out, "--shape", "batch=99999999999999"], 2),
+        (["-", "-o", out], 2), ([model, "--json", "-", *QUICK], 2),
     ]
     for arguments, code in cases:
         done = run(OPT, *arguments)
@@ -167,12 +168,34 @@ def test_usage(folder):
     expect("bad.rules:2:12: unknown operator relux" in run(OPT, model, "--rules", folder / "bad.rules").stderr,
            "the place in the rules is named")
     test_standard_output(folder, model)
+    test_usage_of_runs(folder)
     shown = run(OPT, "--help")
     expect(shown.returncode == 0 and "Exit codes" in shown.stdout and "--budget" in shown.stdout, "--help")
     expect(run(OPT, "--alpha", "3", "--help").stdout == shown.stdout, "--help shows the standard values, not those given")
 
 
 # --- kept -------------------------------------------------------------------------------------------------------------
+
+
+def test_usage_of_runs(folder):
+    """What cannot be run or compared is named."""
+    open_sizes = small_model(folder / "open.onnx", [helper.make_node("Relu", ["x"], ["y"])],
+                             [value("x", "batch", "seq", 8)], [value("y", "batch", "seq", 8)])
+    done = run(RUN, open_sizes, "--shape", "batch=2")
+    expect(done.returncode == 2 and "x (2, seq, 8) is not known" in done.stderr and "--shape seq=" in done.stderr,
+           f"open sizes: {done.stderr}")
+    model = small_model(folder / "model.onnx", [helper.make_node("Relu", ["x"], ["y"])], [value("x", 2, 8)],
+                        [value("y", 2, 8)])
+    opaque = small_model(folder / "opaque.onnx", [helper.make_node("Wondrous", ["x"], ["y"], domain="example.org")],
+                         [value("x", 2, 8)], [value("y", 2, 8)], domains=["example.org"])
+    done = run(RUN, opaque)
+    expect(done.returncode == 4 and "operator Wondrous" in done.stderr, f"unknown operator: {done.stderr}")
+    other = small_model(folder / "other.onnx", [helper.make_node("Relu", ["x"], ["y"])], [value("x", 3, 8)],
+                        [value("y", 3, 8)])
+    done = run(RUN, model, other, "--repeats", "1")
+    for name in "input x", "output y":
+        expect(f"{name}: (f32 2 8) in the first, (f32 3 8) in the second" in done.stdout, f"{name}: {done.stdout}")
+    expect(done.returncode == 1 and "inf" not in done.stdout, f"other types: {done.returncode} {done.stdout}")
 
 
 def negations(path):
