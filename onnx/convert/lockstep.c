@@ -463,6 +463,36 @@ static bool makes_odd_sizes(struct lockstep *l)
     return false;
 }
 
+static bool pads_to_same(const struct conversion *c)
+{
+    static const char *const names[] = {"Conv", "MaxPool", "AveragePool", "LpPool"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (onnx_string_is(&c->node->op_type, names[i]))
+            return text_attribute_is(c, "auto_pad", "SAME_UPPER", "NOTSET") ||
+                   text_attribute_is(c, "auto_pad", "SAME_LOWER", "NOTSET");
+    return false;
+}
+
+// Where pads depend on the image's size, as with SAME and strides, the node is kept; what it makes has yet one size for
+// each stride that begins in the image.
+static void derive_same_sizes(struct lockstep *l)
+{
+    uint32_t n_strides;
+    const int64_t *strides = ints_attribute(&l->c[0], "strides", &n_strides);
+    if (!l->is_typed || !pads_to_same(&l->c[0]))
+        return;
+    for (uint32_t i = 0; i < n_strides; i++) {
+        int64_t at[N_PROBES];
+        for (int k = 0; k < N_PROBES; k++) {
+            const struct type *image = graph_type(graph_of(l, k), l->c[k].inputs[0]);
+            if (image->rank != 2 + (int)n_strides)
+                return;
+            at[k] = image->dim[2 + i];
+        }
+        sizes_add_quotient(l->sizes, at, strides[i] - 1, strides[i]);
+    }
+}
+
 static void keep_opaque(struct lockstep *l, uint32_t index)
 {
     bool is_known = l->values[0][0] != NULL;
@@ -474,6 +504,7 @@ static void keep_opaque(struct lockstep *l, uint32_t index)
         if (!l->is_typed)
             import_infer_types(&l->importers[k], &l->c[k], l->types[k]);
     }
+    derive_same_sizes(l);
     const char *symbols = symbols_of_inputs(l);
     const char *reason = is_known             ? "it computes with sizes"
                          : makes_odd_sizes(l) ? "a size that it makes is no sum and no product of symbols"

@@ -304,6 +304,25 @@ def test_images(folder):
             expect(x.shape == y.shape and np.allclose(x, y, rtol=1e-4, atol=1e-4), f"images: differs at {height}, {width}")
 
 
+def test_same_pads(folder):
+    """Pads of SAME with strides depend on sizes, and are kept; what stands behind them is optimized."""
+    random = np.random.default_rng(6)
+    weights = {name: random.standard_normal(shape).astype(np.float32)
+               for name, shape in {"k": (4, 3, 3, 3), "a": (4, 4, 1, 1), "b": (4, 4, 1, 1)}.items()}
+    nodes = [("Conv", ["x", "k"], ["c"], {"auto_pad": "SAME_UPPER", "strides": [2, 2]}),
+             ("MaxPool", ["c"], ["p"], {"auto_pad": "SAME_LOWER", "kernel_shape": [3, 3], "strides": [3, 2]}),
+             ("Conv", ["p", "a"], ["pa"], {}), ("Conv", ["p", "b"], ["pb"], {}), ("Add", ["pa", "pb"], ["y"], {})]
+    path = save(folder / "same.onnx", nodes, [value("x", "n", 3, "h", "w")], [value("y", "n", 4, None, None)], weights)
+    out, report, _ = optimize(path, *COMPUTED_COSTS)
+    expect(report["rewrites"] and [k["operator"] for k in report["symbols"]["kept"]] == ["Conv", "MaxPool"],
+           f"same: {report['rewrites']} {report['symbols']['kept']}")
+    a, b, random = session(path), session(out), np.random.default_rng(8)
+    for height, width in [(1, 1), (5, 8), (31, 32), (33, 57), (40, 41), (64, 35), (97, 98)]:
+        fed = feed(a.get_inputs(), {"n": 2, "h": height, "w": width}, random)
+        x, y = a.run(None, fed)[0], b.run(None, fed)[0]
+        expect(x.shape == y.shape and np.allclose(x, y, rtol=1e-4, atol=1e-4), f"same: differs at {height}, {width}")
+
+
 def down_and_up(path, resizes):
     """An image is halved, enlarged again and joined with what it was: doubled, where only even sizes have a result, or
     resized to sizes that are read off the other."""
@@ -552,8 +571,8 @@ def test_usage(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         for test in (test_exports, test_exports_of_torch, test_checked_here, test_faster, test_given_inputs, test_shared_symbol, test_unnamed, test_size_of_output_only,
-                     test_sums_of_symbols, test_large, test_binding, test_images, test_down_and_up, test_doubled_and_added,
-                     test_halves_of_one, test_dilated_pools_rounded_up, test_cuts, test_seen_at_all_probes,
+                     test_sums_of_symbols, test_large, test_binding, test_images, test_same_pads, test_down_and_up,
+                     test_doubled_and_added, test_halves_of_one, test_dilated_pools_rounded_up, test_cuts, test_seen_at_all_probes,
                      test_elsewhere, test_sums_of_squares, test_names_of_unnamed, test_rules_of_some_sizes, test_usage):
             test(pathlib.Path(name))
     print(f"{len(failures)} failures")
