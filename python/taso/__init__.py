@@ -10,3 +10,9 @@ The worker that measures models in ONNX Runtime for taso-opt is taso.worker.
 from .api import Error, Session, Verdict, optimize, verify, version
 
 __all__ = ["Error", "Session", "Verdict", "optimize", "verify", "version"]
+
+
+def __getattr__(name):
+    if name == "__version__":
+        return version()
+    raise AttributeError(f"module taso has no attribute {name}")

@@ -163,6 +163,25 @@ class Library(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, text):
                 session.run(inputs)
 
+        session.close()
+        with self.assertRaisesRegex(ValueError, "closed"):
+            session.run({"x": np.zeros((8, 32), "f4")})
+
+    def test_models_are_timed_in_the_python_that_asks(self):
+        path, folder = os.environ.get("PATH"), self.folder / "no-python"
+        folder.mkdir()
+        try:
+            os.environ.pop("TASO_PYTHON", None)
+            os.environ["PATH"] = str(folder)
+            _, report = taso.optimize(self.paths[0], self.folder / "there.onnx", costs="", budget=5, measure_seconds=0.1,
+                                      finalists=1)
+        finally:
+            os.environ["PATH"] = path
+        self.assertRegex(report["runtime"] or "", "^onnxruntime")
+
+    def test_version_is_that_of_the_library(self):
+        self.assertEqual(taso.__version__, taso.version())
+
     def test_only_proved_believes_no_certificate(self):
         rules = self.folder / "forged.rules"
         rules.write_text("(rule drop (source (relu ?x)) (target ?x) (proof (definitions proved (ranks 0 4))))\n")
