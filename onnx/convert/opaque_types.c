@@ -242,8 +242,8 @@ static void if_else(struct conversion *c, struct type *types)
     }
 }
 
-// What goes from round to round has the type that it begins with, where the body declares that it makes that again: then
-// no round changes it, and neither does none. How many rounds there are, which other results depend on, is not known.
+// What goes from round to round has the type that it begins with, where the body declares that it makes that again. How
+// many rounds there are, which other results depend on, is not known.
 static void loop(struct conversion *c, struct type *types)
 {
     const struct onnx_attribute *body = onnx_node_find(c->node, "body");
