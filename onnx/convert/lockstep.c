@@ -485,7 +485,7 @@ static void derive_same_sizes(struct lockstep *l)
         int64_t at[N_PROBES];
         for (int k = 0; k < N_PROBES; k++) {
             const struct type *image = graph_type(graph_of(l, k), l->c[k].inputs[0]);
-            if (image->rank != 2 + (int)n_strides)
+            if (image->rank != 2 + (int)n_strides || strides[i] < 1)
                 return;
             at[k] = image->dim[2 + i];
         }
