@@ -19,7 +19,7 @@ struct used_file {
     const char *path;   // NULL: not given
     enum file_use use;
 };
-// False: EXIT_USAGE for files that are the same and for `-`, EXIT_BAD_INPUT for places. Devices and pipes may be written
-// by several options.
+// False: EXIT_USAGE for files that are the same and for `-`, EXIT_BAD_INPUT for places. Devices and pipes may be
+// written by several options.
 bool files_used_check(const struct used_file *files, size_t n, struct error *error);
 #endif
