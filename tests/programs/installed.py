@@ -24,6 +24,15 @@ def default_of(program, option, *command):
     return pathlib.Path(re.search(rf"--{option} \S+ [^(]*\([^)]*default ([^)]*)\)", page)[1])
 
 
+def check_pkg_config(build):
+    """In a folder that is configured anew, as one that was before this was asked for does not have it."""
+    root = pathlib.Path(__file__).parents[2]
+    configured = subprocess.run([*MESON, "setup", str(build), str(root)], capture_output=True, text=True, check=False)
+    assert configured.returncode == 0, configured.stdout
+    described = (build / "meson-private/taso.pc").read_text(encoding="utf-8")
+    assert described.startswith("prefix=${pcfiledir}/"), f"pkg-config does not find what was moved: {described}"
+
+
 def check(prefix):
     programs = {p.name: p for p in (prefix / "bin").iterdir()}
     assert {"taso-opt", "taso-run", "taso-gen", "taso-verify"} <= programs.keys(), programs
@@ -52,3 +61,4 @@ with tempfile.TemporaryDirectory() as name:
     check(prefix)
     shutil.move(prefix, folder / "elsewhere")
     check(folder / "elsewhere")
+    check_pkg_config(folder / "anew")
