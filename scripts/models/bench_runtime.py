@@ -1,6 +1,7 @@
 """What a user of ONNX Runtime gets: each model is optimized by taso-opt for that runtime, and the original and what was
 written are timed there by turns, with all of its own optimizations on both (compare-ort), for each number of threads. A
-model is one of build-models, a file, or one in --models, as those of export-models, which are not built; of one with symbolic dimensions the sizes are those of taso-opt's profile.
+model is one of build-models, a file, or one in --models, as those of export-models, which are not built; of one with
+symbolic dimensions the sizes are those of taso-opt's profile.
 Results are kept in FOLDER/runtime.json, one by one: what is there is not measured again, so that a run can be cut at any
 time and goes on when it is called again. A model on which something fails is a line that says so, and the exit code is
 1; so it is where a result is slower than 0.99 of the original with its whole interval."""

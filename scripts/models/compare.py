@@ -116,11 +116,11 @@ def seconds_of(session, inputs):
 
 
 def time_in_turns(a, b, inputs):
-    """Two columns of seconds, one row per pair of neighbouring runs; which one is first alternates."""
+    """Two columns of seconds, one row per pair of neighbouring runs; which one is first alternates, each as often."""
     for session in (a, b) * WARM_UP:
         run(session, inputs)
     pairs, end = [], time.perf_counter() + SECONDS_OF_PAIRS
-    while len(pairs) < LEAST_PAIRS or time.perf_counter() < end:
+    while len(pairs) < LEAST_PAIRS or len(pairs) % 2 or time.perf_counter() < end:
         order = ((0, a), (1, b)) if len(pairs) % 2 else ((1, b), (0, a))
         taken = {which: seconds_of(session, inputs) for which, session in order}
         pairs.append((taken[0], taken[1]))
@@ -128,12 +128,14 @@ def time_in_turns(a, b, inputs):
 
 
 def time_load(options, shapes, first):
-    sessions = {which: session_of((options.a, options.b)[which], options.threads) for which in (first, 1 - first)}
+    paths = options.a, options.b
+    sessions = {which: session_of(paths[which], options.threads, by_turns=True) for which in (first, 1 - first)}
     return time_in_turns(sessions[0], sessions[1], random_inputs(sessions[0], SEEDS[0], shapes))
 
 
 def medians_of(loads):
-    return np.array([np.median(load[:, 0] / load[:, 1]) for load in loads])
+    """Of ratios, as geometric means where two lie in the middle: a ratio and its inverse have the median 1."""
+    return np.array([np.exp(np.median(np.log(load[:, 0] / load[:, 1]))) for load in loads])
 
 
 def is_known_well(loads, precision):

@@ -11,10 +11,13 @@ INTEGERS_BELOW = 100
 SIZE_OF_UNBOUND, BATCH_NAMES = 16, ("batch", "batch_size", "n", "N")
 
 
-def session_of(path, threads=1, optimized=True):
+def session_of(path, threads=1, optimized=True, by_turns=False):
+    """By turns with other sessions, threads that have nothing to do must not spin while another one runs."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.log_severity_level = 3
+    if by_turns:
+        options.add_session_config_entry("session.force_spinning_stop", "1")
     level = onnxruntime.GraphOptimizationLevel
     options.graph_optimization_level = level.ORT_ENABLE_ALL if optimized else level.ORT_DISABLE_ALL
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

@@ -98,7 +98,7 @@ def speeds(files, threads, options):
     from models.runtime import random_inputs, session_of
     times = {tool: [] for tool in files}
     for _ in range(options.loads):
-        sessions = {tool: session_of(path, threads) for tool, path in files.items()}
+        sessions = {tool: session_of(path, threads, by_turns=True) for tool, path in files.items()}
         inputs = random_inputs(sessions["original"], 1)
         for _ in range(options.runs):
             for tool, session in sessions.items():
