@@ -12,9 +12,9 @@ bool make_reshape(struct making *m, const struct row *row)
         is_at_place &= shape->ints[i] != 0 || (i < (uint32_t)x->rank && x->dim[i] == 0);
     }
     bool allows_zero = has_zero && !is_at_place;
-    if (allows_zero && opset_of(m) < 14)
-        return cannot_export(m->x, "a reshape to a shape with a zero needs operator set 14");
     const char *names[2] = {input_name(m, 0), shape_of_reshape(m, shape->count, shape->ints, &allows_zero)};
+    if (allows_zero && opset_of(m) < 14)
+        return cannot_export(m->x, "a reshape to a size that is, or may be, nothing needs operator set 14");
     struct onnx_node *n = emit(m->x, row->onnx, 2, names, m->output);
     if (allows_zero)
         set_int_attribute(m->x, n, "allowzero", 1);

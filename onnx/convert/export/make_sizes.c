@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define OPSET_OF_SHAPE_RANGES 15
-#define OPSET_OF_ALLOWED_ZEROS 14
 
 static bool is_list_of_numbers(const struct exporter *x, uint32_t count, const int64_t *sizes)
 {
@@ -165,24 +164,39 @@ static bool may_vanish(const struct sizes *s, int64_t size)
     return sizes_varies(s, size) && sizes_at(s, size, least) < 1;
 }
 
-// A dimension of the input at its own place is 0, and one more size is -1.
-// All are said where one may be nothing, which is not to be taken for its place.
-const char *shape_of_reshape(const struct making *m, uint32_t count, const int64_t *sizes, bool *ret_allows_zero)
+static bool is_kept(const struct making *m, uint32_t i, int64_t size)
 {
     const struct type *x = input_type(m, 0);
+    return sizes_varies(&m->x->model->sizes, size) && i < (uint32_t)x->rank && x->dim[i] == size;
+}
+
+// The first size that varies and is not kept, or better one that may be nothing; `count` where there is none.
+static uint32_t find_inferred(const struct making *m, uint32_t count, const int64_t *sizes)
+{
+    const struct sizes *s = &m->x->model->sizes;
+    uint32_t best = count;
+    for (uint32_t i = 0; i < count; i++)
+        if (sizes_varies(s, sizes[i]) && !is_kept(m, i, sizes[i]) &&
+            (best == count || (may_vanish(s, sizes[i]) && !may_vanish(s, sizes[best]))))
+            best = i;
+    return best;
+}
+
+// A dimension of the input at its own place is 0, and one more size is -1. All are said where that is wrong: a size that
+// may be nothing would be taken for its place, and beside one the -1 says nothing.
+const char *shape_of_reshape(const struct making *m, uint32_t count, const int64_t *sizes, bool *ret_allows_zero)
+{
     int64_t list[MAX_RANK];
-    bool has_inferred = false;
+    uint32_t inferred = find_inferred(m, count, sizes);
     if (is_list_of_numbers(m->x, count, sizes))
         return list_initializer(m, count, sizes);
     for (uint32_t i = 0; i < count; i++) {
         if (sizes[i] == 0)
             return cannot_export(m->x, "a reshape to nothing, beside sizes that are not known");
-        bool varies = sizes_varies(&m->x->model->sizes, sizes[i]);
-        bool is_kept = varies && i < (uint32_t)x->rank && x->dim[i] == sizes[i];
-        bool is_inferred = varies && !is_kept && !has_inferred;
-        list[i] = is_kept ? 0 : is_inferred ? -1 : sizes[i];
-        has_inferred = has_inferred || is_inferred;
-        *ret_allows_zero |= opset_of(m) >= OPSET_OF_ALLOWED_ZEROS && may_vanish(&m->x->model->sizes, list[i]);
+        bool is_left = is_kept(m, i, sizes[i]);
+        list[i] = is_left ? 0 : i == inferred ? -1 : sizes[i];
+        *ret_allows_zero |=
+            i != inferred && (!is_left || inferred < count) && may_vanish(&m->x->model->sizes, sizes[i]);
     }
     return list_of_sizes(m, count, *ret_allows_zero ? sizes : list);
 }
