@@ -1,9 +1,11 @@
 // Symbols whose sizes have to be multiples of a power of two: of a network that halves an image and doubles it, to be
 // joined with what it was, no other height has a result. There the sizes of all halves are exact.
 //
-// Found by what fails: the model has nodes whose operands do not go together at each size between two multiples, and
-// none at a multiple. A unit is a claim about sizes at which the model fails alone, so what is said of others holds for
-// every run that has a result.
+// Found by what fails: the model has nodes whose operands do not go together at each size between two multiples that is
+// tried, and none at a multiple. A unit is a claim about sizes at which the model fails alone, so what is said of others
+// holds for every run that has a result. One size between two multiples that has a result, alone or beside sizes of
+// other symbols that are no multiples either, and there is no unit.
+#include "core/numbers/random.h"
 #include "core/text/error.h"
 #include "onnx/convert/lockstep.h"
 
@@ -11,6 +13,12 @@
 
 #define MOST_UNIT 64
 #define ODD_SIZE 131
+#define SMALL_SIZES 96   // all of them: windows make single rows of small images, which go with any number of rows
+#define N_MIXTURES 24    // of sizes of all symbols
+#define MOST_MIXED 400
+
+// Beyond what models cut tables at.
+static const int64_t larger_sizes[] = {5 * MOST_UNIT, 1600 * MOST_UNIT};
 
 struct unit_search {
     struct onnx_file *file;
@@ -18,41 +26,63 @@ struct unit_search {
     struct imported_model named;   // its first probe is the binding
 };
 
-static bool runs(struct unit_search *s)
+enum outcome { NOT_IMPORTED, FAILS, RUNS };
+
+static enum outcome try_binding(struct unit_search *s)
 {
     struct importer im;
     struct imported_model model;
     struct error ignored = {0};
     importer_init(&im, &model, s->file, s->options, &ignored);
     im.named = &s->named;
-    bool fits = import_graph(&im) && im.unfit.count == 0;
+    enum outcome outcome = !import_graph(&im) ? NOT_IMPORTED : im.unfit.count > 0 ? FAILS : RUNS;
     importer_free(&im);
     imported_model_free(&model);
-    return fits;
+    return outcome;
 }
 
 // All others are multiples of whatever is tried.
-static bool runs_with(struct unit_search *s, size_t symbol, int64_t size)
+static enum outcome try_size(struct unit_search *s, size_t symbol, int64_t size)
 {
     int64_t *binding = s->named.sizes.probes[0];
     for (size_t i = 0; i < s->named.symbols.count; i++)
         binding[i] = i == symbol ? size : MOST_UNIT * (int64_t)(i + 2);
-    return runs(s);
+    return try_binding(s);
 }
 
-// Also where sizes are small: half of an image may be a single row there, which goes with any other.
 static bool fails_between(struct unit_search *s, size_t symbol, int64_t unit)
 {
-    for (int64_t rest = 1; rest < unit; rest++)
-        if (runs_with(s, symbol, rest) || runs_with(s, symbol, 5 * MOST_UNIT + rest))
+    for (int64_t size = 1; size < SMALL_SIZES; size++)
+        if (size % unit && try_size(s, symbol, size) != FAILS)
             return false;
+    for (size_t i = 0; i < sizeof larger_sizes / sizeof *larger_sizes; i++)
+        for (int64_t rest = 1; rest < unit; rest++)
+            if (try_size(s, symbol, larger_sizes[i] + rest) != FAILS)
+                return false;
+    return true;
+}
+
+// Sizes of all symbols at once, of which one at least is no multiple.
+static bool fails_at_mixtures(struct unit_search *s, const int64_t *units)
+{
+    struct random random = random_seed(1);
+    int64_t *binding = s->named.sizes.probes[0];
+    for (int n = 0; n < N_MIXTURES; n++) {
+        bool are_multiples = true;
+        for (size_t i = 0; i < s->named.symbols.count; i++) {
+            binding[i] = 1 + (int64_t)random_below(&random, MOST_MIXED);
+            are_multiples &= binding[i] % units[i] == 0;
+        }
+        if (!are_multiples && try_binding(s) != FAILS)
+            return false;
+    }
     return true;
 }
 
 static int64_t unit_of(struct unit_search *s, size_t symbol)
 {
     for (int64_t unit = 1; unit <= MOST_UNIT; unit *= 2)
-        if (runs_with(s, symbol, unit * ODD_SIZE))
+        if (try_size(s, symbol, unit * ODD_SIZE) == RUNS)
             return fails_between(s, symbol, unit) ? unit : 1;
     return 1;
 }
@@ -65,8 +95,11 @@ void find_units(const struct imported_model *named, struct onnx_file *file, cons
         ret_units[i] = 1;
         s.named.sizes.probes[0][i] = ODD_SIZE + 2 * (int64_t)i;
     }
-    if (runs(&s) || !runs_with(&s, SIZE_MAX, 0))
+    if (try_binding(&s) != FAILS || try_size(&s, SIZE_MAX, 0) != RUNS)
         return;
     for (size_t i = 0; i < named->symbols.count; i++)
         ret_units[i] = unit_of(&s, i);
+    bool are_units = fails_at_mixtures(&s, ret_units);
+    for (size_t i = 0; !are_units && i < named->symbols.count; i++)
+        ret_units[i] = 1;
 }

@@ -30,11 +30,11 @@ def value(name, *shape, kind=TensorProto.FLOAT):
     return helper.make_tensor_value_info(name, kind, shape)
 
 
-def save(path, nodes, inputs, outputs, weights=None):
+def save(path, nodes, inputs, outputs, weights=None, opset=17):
     initializers = [numpy_helper.from_array(np.asarray(array), name) for name, array in (weights or {}).items()]
     graph = helper.make_graph([helper.make_node(op, i, o, name=f"/{op}_{n}", **attributes)
                                for n, (op, i, o, attributes) in enumerate(nodes)], "g", inputs, outputs, initializers)
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8), path)
     return path
 
 
@@ -117,11 +117,13 @@ def test_exports_of_torch(folder):
 def test_checked_here(folder):
     """On this processor, and in ONNX Runtime, at the profiles and at other sizes."""
     path, rules = folder / "checked.onnx", folder / "checked.rules"
-    rules.write_text("(rule once\n  (source (relu (relu ?x)))\n  (target (relu ?x)))\n")
-    model = dynamic_models.bert(layers=1)
-    relus = [helper.make_node("Relu", [a], [b], name=b) for a, b in (("last_hidden_state", "r"), ("r", "positive"))]
-    model.graph.node.extend(relus)
-    model.graph.output.append(value("positive", "batch", "sequence", 64))
+    rules.write_text("(rule once\n  (source (ewadd (matmul ?x ?y) (matmul ?x ?z)))\n  (target (matmul ?x (ewadd ?y ?z))))\n")
+    model, random = dynamic_models.bert(layers=1), np.random.default_rng(15)
+    for name in "ab":
+        model.graph.node.append(helper.make_node("MatMul", ["last_hidden_state", name], [f"times_{name}"], name=f"times_{name}"))
+        model.graph.initializer.append(numpy_helper.from_array(random.standard_normal((64, 1024)).astype(np.float32), name))
+    model.graph.node.append(helper.make_node("Add", ["times_a", "times_b"], ["sum"], name="sum"))
+    model.graph.output.append(value("sum", "batch", "sequence", 1024))
     onnx.save(model, path)
     out, report, done = optimize(path, "--no-measure", "--finalists", "1", "--rules", rules,
                                  "--profile", "batch=1,3 sequence=24", "--seed", "3")
@@ -401,6 +403,72 @@ def test_halves_of_one(folder):
             expect(x.shape == y.shape and np.allclose(x, y, rtol=1e-4, atol=1e-4), f"halves of one: differs at {height}, {width}")
 
 
+def flattened(path, order, axis, opset):
+    """A tensor with these axes, of which `half` is nothing where an image has a single row, as a matrix."""
+    size = [("Gather", ["shape", at], [name], {"axis": 0}) for at, name in (("0", "batch"), ("2", "height"), ("3", "width"))]
+    nodes = [("Shape", ["x"], ["shape"], {}), *size, ("Div", ["height", "2"], ["half"], {}),
+             ("Concat", order, ["s"], {"axis": 0}), ("ConstantOfShape", ["s"], ["e"], {}),
+             ("Unsqueeze", ["e", "0"], ["u"], {}), ("Flatten", ["u"], ["y"], {"axis": axis + 1}),
+             ("Conv", ["x", "a"], ["xa"], {}), ("Conv", ["x", "b"], ["xb"], {}), ("Add", ["xa", "xb"], ["z"], {})]
+    return save(path, nodes, [value("x", "batch", 4, "height", "width")], [value("y", None, None), value("z", None, 4, None, None)],
+                {**{str(n): [n] for n in (0, 2, 3)}, **{w: np.ones((4, 4, 1, 1), np.float32) for w in "ab"}}, opset)
+
+
+def test_flattened_to_nothing(folder):
+    """Before operator set 14 the -1 of a Reshape says that a size is nothing; where it cannot, none is written."""
+    for opset in (13, 17):
+        for order, axis, is_written in (("batch width half", 2, True), ("half batch width", 1, opset > 13),
+                                        ("batch half width half", 2, opset > 13)):
+            case = f"flattened, {order}, operator set {opset}"
+            path = flattened(folder / "flattened.onnx", order.split(), axis, opset)
+            out, _, _ = optimize(path, *COMPUTED_COSTS)
+            expect((count(out, "Conv") == 1) == is_written, f"{case}: {count(out, 'Conv')} convolutions")
+            a, b, random = session(path), session(out), np.random.default_rng(13)
+            for height, width in [(1, 1), (1, 6), (7, 1), (6, 8)]:
+                fed = feed(a.get_inputs(), {"batch": 2, "height": height, "width": width}, random)
+                for x, y in zip(a.run(None, fed), b.run(None, fed)):
+                    expect(x.shape == y.shape and np.allclose(x, y, rtol=1e-4), f"{case}: differs at {height}, {width}")
+
+
+def halved(x):
+    """Nodes that halve the last axis, rounded up, and tell how large it is then."""
+    return [("Conv", [x, "k"], ["h"], {"strides": [2], "pads": [1, 1]}), ("Shape", ["h"], ["s"], {}),
+            ("ConstantOfShape", ["s"], ["none"], {})]
+
+
+def test_no_units(folder):
+    """Sizes that are no multiples, and yet have a result: where both sides are cut, where a window leaves a single row,
+    beside others that are no multiples either."""
+    random = np.random.default_rng(14)
+    weights = {name: random.standard_normal(shape).astype(np.float32)
+               for name, shape in {"k": (4, 4, 3), "t": (4, 4, 2), "v": (4, 4, 9), "a": (4, 4, 1), "b": (4, 4, 1)}.items()}
+    pair = [("Conv", ["x", "a"], ["xa"], {}), ("Conv", ["x", "b"], ["xb"], {}), ("Add", ["xa", "xb"], ["two_in_one"], {})]
+    weights |= {"zero": [0], "two": [2], "most": [512]}
+    one, three = [value("x", 1, 4, "n")], [value(name, 1, 4, name) for name in "xyz"]
+    cases = {
+        "cut": (one, [*halved("x"), ("ConvTranspose", ["h", "t"], ["u"], {"strides": [2]}),
+                      ("Slice", ["x", "zero", "most", "two"], ["c"], {}), ("Slice", ["u", "zero", "most", "two"], ["d"], {}),
+                      ("Concat", ["c", "d"], ["sum"], {"axis": 1})], [{"n": 601}, {"n": 6}]),
+        "windows": (one, [("Conv", ["x", "v"], ["g"], {}), *halved("g"),
+                          ("ConvTranspose", ["h", "t"], ["u"], {"strides": [2]}), ("Add", ["g", "u"], ["sum"], {})],
+                    [{"n": 9}, {"n": 14}]),
+        "together": (three, [("Concat", ["x", "y", "z"], ["xyz"], {"axis": 2}), *halved("x"),
+                             ("Conv", ["xyz", "k"], ["g"], {"strides": [2], "pads": [1, 1]}),
+                             ("ConvTranspose", ["g", "t"], ["u"], {"strides": [2]}), ("Add", ["xyz", "u"], ["sum"], {})],
+                     [{"x": 1, "y": 3, "z": 4}, {"x": 5, "y": 2, "z": 3}, {"x": 2, "y": 4, "z": 6}])}
+    for case, (inputs, nodes, bindings) in cases.items():
+        outputs = [value(name, 1, None, None) for name in ("sum", "none", "two_in_one")]
+        path = save(folder / f"{case}.onnx", nodes + pair, inputs, outputs, weights)
+        out, report, _ = optimize(path, *COMPUTED_COSTS)
+        expect(report["rewrites"], f"no units, {case}: nothing was rewritten")
+        a, b = session(path), session(out)
+        for sizes in bindings:
+            fed = feed(a.get_inputs(), sizes, random)
+            for x, y in zip(a.run(None, fed), b.run(None, fed)):
+                expect(x.shape == y.shape and np.allclose(x, y, rtol=1e-4, atol=1e-4),
+                       f"no units, {case}: {x.shape} {y.shape} at {sizes}")
+
+
 def test_dilated_pools_rounded_up(folder):
     """The end pad that rounds up is none that runtimes refuse: one of as many entries as the window has."""
     window = {"kernel_shape": [2, 2], "dilations": [3, 3], "strides": [3, 3], "ceil_mode": 1}
@@ -572,7 +640,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         for test in (test_exports, test_exports_of_torch, test_checked_here, test_faster, test_given_inputs, test_shared_symbol, test_unnamed, test_size_of_output_only,
                      test_sums_of_symbols, test_large, test_binding, test_images, test_same_pads, test_down_and_up,
-                     test_doubled_and_added, test_halves_of_one, test_dilated_pools_rounded_up, test_cuts, test_seen_at_all_probes,
+                     test_doubled_and_added, test_halves_of_one, test_flattened_to_nothing, test_no_units, test_dilated_pools_rounded_up, test_cuts, test_seen_at_all_probes,
                      test_elsewhere, test_sums_of_squares, test_names_of_unnamed, test_rules_of_some_sizes, test_usage):
             test(pathlib.Path(name))
     print(f"{len(failures)} failures")
