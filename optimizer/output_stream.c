@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 bool output_stream_open(struct output_stream *ret_stream, struct error *error)
 {
@@ -29,6 +30,20 @@ static size_t count_files(const struct output_stream *s)
     return n;
 }
 
+// Not through stdio, which would remember a failure and tell of it again in the end.
+static bool write_all(const uint8_t *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(STDOUT_FILENO, bytes, size);
+        if (n > 0) {
+            bytes += n;
+            size -= (size_t)n;
+        } else if (errno != EINTR)
+            return false;
+    }
+    return true;
+}
+
 bool output_stream_send(struct output_stream *s, struct error *error)
 {
     struct file_map map;
@@ -38,11 +53,11 @@ bool output_stream_send(struct output_stream *s, struct error *error)
     if (!file_map_open(&map, s->path, error))
         return false;
     output_stream_close(s);
-    bool is_sent = fwrite(map.bytes, 1, map.size, stdout) == map.size && fflush(stdout) == 0;
+    bool is_sent = write_all(map.bytes, map.size);
     int failure = errno;
     file_map_close(&map);
     return is_sent ||
-           error_set_code(error, EXIT_BAD_INPUT, NULL, "standard output cannot be written: %s", strerror(failure));
+           error_set_code(error, EXIT_BAD_INPUT, NULL, "cannot write standard output: %s", strerror(failure));
 }
 
 void output_stream_close(struct output_stream *s)

@@ -73,6 +73,8 @@ def check_full_device():
         with open("/dev/full", "wb") as full:
             ran = run(*command, stdout=full)
         expect(ran.returncode == BAD_INPUT and b"cannot write standard output" in ran.stderr, f"{command}: {ran}")
+    with open("/dev/full", "wb") as full:
+        refused(BAD_INPUT, "cannot write standard output", OPT, model, *QUICK, "-q", "-o", "-", stdout=full)
 
 
 def check_verdicts():
@@ -85,9 +87,9 @@ def check_verdicts():
     expect("refuted" in (FOLDER / "p.rules.rejected").read_text(encoding="utf-8"), "nothing says why it is rejected")
 
 
-def refused(code, said, *command):
+def refused(code, said, *command, **options):
     before = {p: p.read_bytes() for p in FOLDER.iterdir() if p.is_file()}
-    ran = run(*command)
+    ran = run(*command, **options)
     after = {p: p.read_bytes() for p in FOLDER.iterdir() if p.is_file()}
     lines = ran.stderr.decode().strip().splitlines()
     expect(ran.returncode == code and len(lines) == 1 and said in lines[0], f"{command}: {ran}")
