@@ -41,6 +41,7 @@ def check(prefix):
     for name in ("man/man1/taso-opt.1", "bash-completion/completions/taso-opt.bash", "zsh/site-functions/_taso-opt"):
         assert (prefix / "share" / name).is_file(), f"{name} is not installed"
     shared = prefix / "share/taso"
+    assert not list(shared.rglob("__pycache__")), "what Python keeps beside a source is installed"
     assert default_of(programs["taso-opt"], "rules").resolve() == (shared / "taso.rules").resolve()
     for command in ("rules", "explain", "properties"):
         found = default_of(programs["taso-verify"], "properties", command)
