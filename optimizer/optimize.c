@@ -81,9 +81,9 @@ static void tell_of_unbound_inputs(const struct optimizing *o)
 {
     if (o->model.n_unbound > 0)
         log_warning(o->options->log,
-                    "%s: %zu of %zu inputs have sizes that are not known, and what depends on them is kept as it is: "
-                    "--shape gives them",
-                    o->options->input, o->model.n_unbound, o->model.inputs.count);
+                    "%s: sizes are not known of %zu of %zu input%s, and what depends on them is kept as it is: --shape "
+                    "gives them",
+                    o->options->input, o->model.n_unbound, o->model.inputs.count, plural_ending(o->model.inputs.count));
 }
 
 // Of those that the model names, too.
@@ -417,8 +417,8 @@ static void tell_of_guesses(const struct optimizing *o)
     graph_cut(&runnable, &o->found.graph, NULL, &o->cut);
     if (backend_estimate(o->backend, &runnable, &estimate, &error) && estimate.n_guessed &&
         backend_list_guesses(o->backend, &runnable, &text, &error)) {
-        log_warning(o->options->log, "costs of %u of the result's %u steps are guessed; --verbose lists them",
-                    estimate.n_guessed, estimate.n_steps);
+        log_warning(o->options->log, "costs are guessed of %u of the result's %u step%s; --verbose lists them",
+                    estimate.n_guessed, estimate.n_steps, plural_ending(estimate.n_steps));
         log_info(o->options->log, "guessed costs:\n%s", text.chars);
     }
     graph_free(&runnable);
@@ -516,7 +516,7 @@ static bool search_without_differences(struct optimizing *o)
     o->report.n_timed = 0;
     size_t n_left_out = rule_set_filter(&o->rules, cancels_nothing, NULL);
     log_warning(o->options->log,
-                "%s: the result loses too many digits: searching again without the %zu rules that subtract",
+                "%s: the result loses too many digits: searching again without rules that subtract (%zu)",
                 o->options->input, n_left_out);
     return search_and_judge(o);
 }

@@ -168,8 +168,8 @@ static bool compare_subjects(struct session *s, struct error *error)
     struct subject *a = &s->subjects[0], *b = &s->subjects[1];
     size_t n = a->loaded.n_outputs;
     if (b->loaded.n_outputs != n)
-        return error_set_code(error, EXIT_CHECK_FAILED, b->path, "%zu outputs, but %s has %zu", b->loaded.n_outputs,
-                              a->path, n);
+        return error_set_code(error, EXIT_CHECK_FAILED, b->path, "%zu output%s, but %s has %zu", b->loaded.n_outputs,
+                              plural_ending(b->loaded.n_outputs), a->path, n);
     s->differences = arena_array(&a->arena, struct output_difference, n + 1);
     s->agrees = true;
     for (size_t i = 0; i < n; i++) {
@@ -183,7 +183,8 @@ static bool compare_subjects(struct session *s, struct error *error)
 
 static void print_estimate(const struct estimate *e)
 {
-    printf("  estimate %.3f ms in %u steps (%u guessed)\n", e->seconds * 1e3, e->n_steps, e->n_guessed);
+    printf("  estimate %.3f ms in %u step%s (%u guessed)\n", e->seconds * 1e3, e->n_steps, plural_ending(e->n_steps),
+           e->n_guessed);
     if (e->gap > 0)
         printf("  layouts  within %.2g %% of the least sum of costs that is possible\n", 1e2 * e->gap);
 }
@@ -201,11 +202,11 @@ static void print_latency(const struct session *s, const struct subject *subject
 {
     const struct sample_summary *l = &subject->latency;
     print_name("", subject->path);
-    printf("\n  latency  median %.3f ms  (quartiles %.3f .. %.3f, best %.3f, %zu runs)\n", l->median * 1e3,
-           l->quartile1 * 1e3, l->quartile3 * 1e3, l->minimum * 1e3, l->count);
+    printf("\n  latency  median %.3f ms  (quartiles %.3f .. %.3f, best %.3f, %zu run%s)\n", l->median * 1e3,
+           l->quartile1 * 1e3, l->quartile3 * 1e3, l->minimum * 1e3, l->count, plural_ending(l->count));
     const struct plan *plan = model_plan(subject->model);
     printf("  loaded   in %.1f ms\n", subject->seconds_loading * 1e3);
-    printf("  plan     %zu steps, %.1f MiB of working memory\n", plan->steps.count,
+    printf("  plan     %zu step%s, %.1f MiB of working memory\n", plan->steps.count, plural_ending(plan->steps.count),
            (double)plan->arena_bytes / (1 << 20));
     if (s->options.estimate)
         print_estimate(&subject->estimate);

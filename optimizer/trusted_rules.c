@@ -82,14 +82,15 @@ bool proved_rules_keep(struct rule_set *rules, const char *path, const struct lo
     size_t n_unknown = n_claims - count_claims(rules);
     if (rules->rules.count == 0)
         return error_set_code(error, EXIT_USAGE, path,
-                              "none of %zu rules is known to this build as proved (%zu claim it; taso-verify rules "
-                              "judges them)",
-                              n_all, n_claims);
+                              "of %zu rule%s this build knows none as proved (claimed: %zu; taso-verify rules judges "
+                              "them)",
+                              n_all, plural_ending(n_all), n_claims);
     log_info(log, "%zu of %zu rules are proved for all sizes", rules->rules.count, n_all);
     if (n_unknown)
-        log_warning(log,
-                    "%s: %zu rules that claim to be proved are left out, as this build does not know them; "
-                    "taso-verify rules judges them",
-                    path, n_unknown);
+        log_warning(
+            log,
+            "%s: left out, as this build does not know them, though they claim to be proved: %zu of %zu rule%s; "
+            "taso-verify rules judges them",
+            path, n_unknown, n_all, plural_ending(n_all));
     return true;
 }

@@ -177,6 +177,11 @@ bool text_show(FILE *out, const char *chars)
     return is_written;
 }
 
+const char *plural_ending(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 void text_clear(struct text *t)
 {
     t->count = 0;

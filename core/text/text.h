@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct text {
@@ -23,6 +24,7 @@ void text_add_json(struct text *t, const char *chars);     // as a JSON string, 
 // \u202E.
 void text_add_shown(struct text *t, const char *chars);
 bool text_show(FILE *out, const char *chars);   // the same for lines of text, whose ends stay
+const char *plural_ending(uint64_t n);          // of regular nouns: "%zu node%s", n, plural_ending(n)
 void text_clear(struct text *t);
 void text_free(struct text *t);
 #endif

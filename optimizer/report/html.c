@@ -185,11 +185,11 @@ static void add_edges(struct text *out, const struct picture *p)
 static void add_graph(struct text *out, const struct picture *p, const char *side)
 {
     text_printf(out,
-                "<section class=\"graph %s\" id=\"%s\">\n<header><span><b>%s</b> <span class=\"soft\">%zu nodes, %zu "
+                "<section class=\"graph %s\" id=\"%s\">\n<header><span><b>%s</b> <span class=\"soft\">%zu node%s, %zu "
                 "of them only here</span></span><button data-action=\"next\">next change</button>"
                 "<button data-action=\"in\">+</button><button data-action=\"out\">&minus;</button>"
                 "<button data-action=\"whole\">whole</button></header>\n",
-                side, side, side, p->nodes.count, p->n_changed);
+                side, side, side, p->nodes.count, plural_ending(p->nodes.count), p->n_changed);
     text_printf(out, "<svg viewBox=\"0 0 %.1f %.1f\" role=\"img\" aria-label=\"the graph %s\">\n", p->width, p->height,
                 side);
     add_edges(out, p);
@@ -328,10 +328,11 @@ static void add_rules(struct text *out, const struct report *r)
         n_used += n > 0;
     }
     text_printf(out,
-                "<h2>Rules used</h2>\n<p class=\"soft\">%" PRIu64 " of %zu rules: %" PRIu64
-                " applications of generated ones, %" PRIu64 " of written ones.</p>\n<table id=\"rules\">\n"
+                "<h2>Rules used</h2>\n<p class=\"soft\">%" PRIu64 " of %zu rule%s; applied: %" PRIu64
+                " times generated ones, %" PRIu64 " times written ones.</p>\n<table id=\"rules\">\n"
                 "<tr><th>rule</th><th class=\"r\">times</th><th class=\"r\">gain, ms</th></tr>\n",
-                n_used, r->rules->rules.count, report_applications(r, true), report_applications(r, false));
+                n_used, r->rules->rules.count, plural_ending(r->rules->rules.count), report_applications(r, true),
+                report_applications(r, false));
     for (size_t i = 0; i < r->search->applications.count; i++)
         if (r->search->applications.items[i])
             add_rule(out, r, i, most);
@@ -477,9 +478,10 @@ static void add_course(struct text *out, const struct search_result *s)
     for (size_t i = 0; i < s->course.count; i++) {
         const struct search_point *p = &s->course.items[i];
         text_printf(out,
-                    "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>%.4g ms after %" PRIu64 " graphs, %.2f s"
+                    "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>%.4g ms after %" PRIu64 " graph%s, %.2f s"
                     "</title></circle>\n",
-                    chart_x(&c, p->expanded), chart_y(&c, p->seconds), 1e3 * p->seconds, p->expanded, p->elapsed);
+                    chart_x(&c, p->expanded), chart_y(&c, p->seconds), 1e3 * p->seconds, p->expanded,
+                    plural_ending(p->expanded), p->elapsed);
     }
     text_add(out, "</svg>\n");
 }

@@ -89,9 +89,9 @@ static void print_steps(struct text *out, const struct report *r)
 
 static void print_time(struct text *out, const char *label, const struct sample_summary *s, const char *layouts)
 {
-    text_printf(out, "  %-22s %9.3f ms   (quartiles %.3f to %.3f, %zu runs%s%s%s)\n", label, 1e3 * s->median,
-                1e3 * s->quartile1, 1e3 * s->quartile3, s->count, layouts ? ", " : "", layouts ? layouts : "",
-                layouts ? " layouts" : "");
+    text_printf(out, "  %-22s %9.3f ms   (quartiles %.3f to %.3f, %zu run%s%s%s%s)\n", label, 1e3 * s->median,
+                1e3 * s->quartile1, 1e3 * s->quartile3, s->count, plural_ending(s->count), layouts ? ", " : "",
+                layouts ? layouts : "", layouts ? " layouts" : "");
 }
 
 // Every way to run the original and what was found: the fastest of each went into the final.
@@ -150,7 +150,7 @@ static void print_corrections(struct text *out, const struct report *r)
     struct cost_correction *sorted = mem_new_array(struct cost_correction, n);
     memcpy(sorted, r->corrections.items, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, compare_corrections);
-    text_printf(out, "  %-22s %9zu      of what steps take in the models; searched %zu times\n", "costs corrected", n,
+    text_printf(out, "  %-22s %9zu      of what steps take in the models; searches: %zu\n", "costs corrected", n,
                 r->n_searches);
     for (size_t i = 0; i < n && i < MOST_CORRECTIONS_SHOWN; i++)
         text_printf(out, "    %9.1f us, not %.1f: %s\n", 1e6 * sorted[i].after, 1e6 * sorted[i].before, sorted[i].step);
@@ -185,8 +185,9 @@ static void print_times(struct text *out, const struct report *r)
     print_time(out, "measured before", &r->times[0], r->layouts[0]);
     if (r->n_timed == 2) {
         print_time(out, "measured after", &r->times[1], r->layouts[1]);
-        text_printf(out, "  %-22s %9.3f x    (95 %% interval %.3f to %.3f, %zu loads, %s)\n", "speed-up", r->gain.ratio,
-                    r->gain.low, r->gain.high, r->gain.n_loads, r->is_interleaved ? "interleaved" : "loaded in turn");
+        text_printf(out, "  %-22s %9.3f x    (95 %% interval %.3f to %.3f, %zu load%s, %s)\n", "speed-up",
+                    r->gain.ratio, r->gain.low, r->gain.high, r->gain.n_loads, plural_ending(r->gain.n_loads),
+                    r->is_interleaved ? "interleaved" : "loaded in turn");
     }
     print_agreement(out, r);
 }
@@ -257,25 +258,27 @@ static void print_search(struct text *out, const struct report *r)
     for (size_t i = 0; i < s->ends.count; i++)
         text_printf(out, ", %s%s", i > 0 ? "then " : "", words_of_ends[s->ends.items[i]]);
     text_printf(out,
-                ": %" PRIu64 " graphs expanded, %" PRIu64 " matches, %" PRIu64 " queued, %" PRIu64
-                " duplicates, %" PRIu64 " dropped\n",
-                s->statistics.expanded, s->statistics.matches, s->statistics.queued, s->statistics.duplicates,
-                s->statistics.dropped);
+                ": %" PRIu64 " graph%s expanded, %" PRIu64 " match%s, %" PRIu64 " queued, %" PRIu64
+                " duplicate%s, %" PRIu64 " dropped\n",
+                s->statistics.expanded, plural_ending(s->statistics.expanded), s->statistics.matches,
+                s->statistics.matches == 1 ? "" : "es", s->statistics.queued, s->statistics.duplicates,
+                plural_ending(s->statistics.duplicates), s->statistics.dropped);
     if (r->n_finalists > 1)
         text_printf(out, "                         %zu finalists timed; the best: %s\n", r->n_finalists, r->slant);
     text_printf(out,
-                "                         %" PRIu64 " regions, %" PRIu64 " more equal to one of them; %" PRIu64
-                " of %" PRIu64 " costs were known\n",
-                s->statistics.regions, s->statistics.repeated, s->statistics.remembered, s->statistics.priced);
+                "                         %" PRIu64 " region%s, %" PRIu64
+                " more equal to one of them; costs known: %" PRIu64 " of %" PRIu64 "\n",
+                s->statistics.regions, plural_ending(s->statistics.regions), s->statistics.repeated,
+                s->statistics.remembered, s->statistics.priced);
     if (r->n_steps_measured)
-        text_printf(out, "                         %" PRIu64 " steps were measured for it, in %.2f s\n",
-                    r->n_steps_measured, r->seconds_measuring);
-    text_printf(out, "validated                %" PRIu64 " applications of rules, each at its shapes",
-                s->statistics.validated);
+        text_printf(out, "                         %" PRIu64 " step%s measured for it, in %.2f s\n",
+                    r->n_steps_measured, plural_ending(r->n_steps_measured), r->seconds_measuring);
+    text_printf(out, "validated                %" PRIu64 " application%s of rules, each at its shapes",
+                s->statistics.validated, plural_ending(s->statistics.validated));
     if (s->statistics.not_validated)
         text_printf(out, "; %" PRIu64 " would have taken too long", s->statistics.not_validated);
     if (r->n_not_general)
-        text_printf(out, "; %" PRIu64 " do not hold for all sizes", r->n_not_general);
+        text_printf(out, "; not used, as they do not hold, or have no form, at all sizes: %" PRIu64, r->n_not_general);
     text_add(out, "\n");
     for (size_t i = 0; i < s->refuted.count; i++)
         text_printf(out, "  REFUTED, and not used any more: %s\n", s->refuted.items[i]->name);
@@ -330,7 +333,7 @@ static size_t n_kept_nodes(const struct report *r)
 static void print_kept(struct text *out, const struct report *r)
 {
     if (r->kept.count)
-        text_printf(out, "kept as they are         %zu nodes\n", n_kept_nodes(r));
+        text_printf(out, "kept as they are         %zu node%s\n", n_kept_nodes(r), plural_ending(n_kept_nodes(r)));
     for (size_t i = 0; i < r->kept.count; i++) {
         const struct kept_operator *k = &r->kept.items[i];
         print_name(out, k->name);
@@ -345,8 +348,8 @@ static void print_simplified(struct text *out, const struct report *r)
 {
     const struct ratio_summary *gain = &r->of_simplified.times.gain;
     if (r->of_simplified.is_timed)
-        text_printf(out, "simplified               %.3f x    (95 %% interval %.3f to %.3f, %zu loads, in %s)\n",
-                    gain->ratio, gain->low, gain->high, gain->n_loads, r->runtime);
+        text_printf(out, "simplified               %.3f x    (95 %% interval %.3f to %.3f, %zu load%s, in %s)\n",
+                    gain->ratio, gain->low, gain->high, gain->n_loads, plural_ending(gain->n_loads), r->runtime);
     if (r->not_simplified)
         text_printf(out, "not simplified           %s\n", r->not_simplified);
 }

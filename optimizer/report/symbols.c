@@ -77,7 +77,8 @@ void report_print_symbols(struct text *out, const struct report *r)
         print_bindings(out, "                         checked at ", r->model, r->bindings->n_checks,
                        r->bindings->checks);
     if (count_kept(r->model) > 0)
-        text_printf(out, "kept for their sizes     %zu nodes\n", count_kept(r->model));
+        text_printf(out, "kept for their sizes     %zu node%s\n", count_kept(r->model),
+                    plural_ending(count_kept(r->model)));
     print_kept(out, r->model);
 }
 

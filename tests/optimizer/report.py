@@ -96,7 +96,7 @@ def check_tables(page, told):
 def check_origins(text, printed, told):
     """Who found the rules is told in every report."""
     generated, written = told["applications_of_generated_rules"], told["applications_of_written_rules"]
-    assert f"{generated} applications of generated ones, {written} of written ones" in text
+    assert f"applied: {generated} times generated ones, {written} times written ones" in text
     assert f": {generated} of generated rules, {written} of written ones" in printed or not generated + written
 
 

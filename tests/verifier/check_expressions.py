@@ -26,7 +26,7 @@ def main():
         assert code == 0 and out.startswith(f"{name}: {expected}"), out
     code, out, _ = run(path, "--quiet")
     n_rules = len(re.findall(r"^\(rule ", open(path, encoding="utf-8").read(), re.MULTILINE))
-    totals = re.fullmatch(r"(\d+) rules of one expression, (\d+) of two, 0 without an example\n", out)
+    totals = re.fullmatch(r"(\d+) rules? of one expression, (\d+) of two, 0 without an example\n", out)
     assert code == 0 and sum(map(int, totals.groups())) == n_rules, out
     code, out, error = run(path, "no-such-rule")
     assert code == 3 and not out and "no rule named no-such-rule" in error, error

@@ -168,8 +168,8 @@ static int show_all(struct run *run, int count, char **names)
     for (size_t i = 0; i < run->rules.rules.count; i++)
         if (rule_is_named(run->rules.rules.items[i], count, names))
             show_rule(run, run->rules.rules.items[i]);
-    printf("%zu rules of one expression, %zu of two, %zu without an example\n", run->n_same, run->n_different,
-           run->n_without_example);
+    printf("%zu rule%s of one expression, %zu of two, %zu without an example\n", run->n_same,
+           plural_ending(run->n_same), run->n_different, run->n_without_example);
     return run->n_without_example ? EXIT_CHECK_FAILED : EXIT_DONE;
 }
 

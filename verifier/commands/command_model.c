@@ -258,13 +258,15 @@ static void print_rules_stage(const struct run *run, struct text *out)
     for (size_t i = 0; i < run->common.n_outputs; i++)
         n_equal += is_equal_by_rules(run, i);
     if (run->n_left_out)
-        text_printf(out, "rules:   %zu are left out, which this build does not know as proved\n", run->n_left_out);
-    text_printf(out, "rules:   %zu of %zu outputs are equal by structure", n_equal, run->common.n_outputs);
+        text_printf(out, "rules:   left out, as this build does not know them as proved: %zu\n", run->n_left_out);
+    text_printf(out, "rules:   %zu of %zu output%s equal by structure", n_equal, run->common.n_outputs,
+                plural_ending(run->common.n_outputs));
     if (s->unions || s->constants)
-        text_printf(out, " and rules (%u rounds, %zu unions, %zu constants computed)", s->rounds, s->unions,
-                    s->constants);
+        text_printf(out, " and rules (%u round%s, %zu union%s, %zu constant%s computed)", s->rounds,
+                    plural_ending(s->rounds), s->unions, plural_ending(s->unions), s->constants,
+                    plural_ending(s->constants));
     if (s->rounded)
-        text_printf(out, ", where %zu constants are equal but for rounding, by up to %.2g of their largest entry",
+        text_printf(out, ", where constants (%zu) are equal but for rounding, by up to %.2g of their largest entry",
                     s->rounded, s->largest_rounding);
     text_printf(out, "%s\n", s->is_exhausted ? "; the budget of nodes or rounds was spent" : "");
     shared_classes_init(&shared, &run->common);
@@ -319,7 +321,8 @@ static void print_field_stage(const struct run *run, struct text *out)
         n_equal += is_equal_in_field(run, i);
     }
     if (n_open)
-        text_printf(out, "field:   %zu of %zu other outputs are equal modulo 2^61 - 1\n", n_equal, n_open);
+        text_printf(out, "field:   %zu of %zu other output%s equal modulo 2^61 - 1\n", n_equal, n_open,
+                    plural_ending(n_open));
     else
         text_add(out, "field:   nothing is left to compare modulo 2^61 - 1\n");
     for (size_t i = 0; i < run->common.n_outputs; i++)
@@ -353,8 +356,8 @@ static void print_numbers_stage(const struct run *run, struct text *out)
     }
     for (size_t i = 0; i < report->results.count; i++)
         n_equal += report->results.items[i].is_equal_enough;
-    text_printf(out, "numbers: %zu of %zu outputs agree within %g\n", n_equal, report->results.count,
-                report->tolerance);
+    text_printf(out, "numbers: %zu of %zu output%s equal within %g\n", n_equal, report->results.count,
+                plural_ending(report->results.count), report->tolerance);
     for (size_t i = 0; i < report->results.count; i++)
         print_numbers_result(run, out, &report->results.items[i]);
 }

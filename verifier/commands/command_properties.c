@@ -3,6 +3,7 @@
 #include "core/system/progress.h"
 #include "core/text/error.h"
 #include "core/text/options.h"
+#include "core/text/text.h"
 #include "properties/property.h"
 #include "verifier/commands/commands.h"
 #include "verifier/entailment/theory.h"
@@ -205,9 +206,10 @@ static void print_outcome(const struct run *run, size_t i)
     if (o->is_known)
         text_printf(&out, "%s: holds (validated before)\n", p->name);
     else
-        text_printf(&out, "%s: %s, %" PRIu64 " instances, %.0f ms%s%s%s\n", p->name, verdict_name(o->judgement.verdict),
-                    o->judgement.instances, 1e3 * o->seconds, o->judgement.doubt ? " (" : "",
-                    o->judgement.doubt ? o->judgement.doubt : "", o->judgement.doubt ? ")" : "");
+        text_printf(&out, "%s: %s, %" PRIu64 " instance%s, %.0f ms%s%s%s\n", p->name,
+                    verdict_name(o->judgement.verdict), o->judgement.instances, plural_ending(o->judgement.instances),
+                    1e3 * o->seconds, o->judgement.doubt ? " (" : "", o->judgement.doubt ? o->judgement.doubt : "",
+                    o->judgement.doubt ? ")" : "");
     if (o->is_contradicted)
         text_printf(&out, "  %s:%u:%u: INTERNAL ERROR: Z3's real arithmetic disagrees with the polynomials\n", p->file,
                     p->line, p->column);
@@ -229,8 +231,8 @@ static void print_rechecked(const struct run *run)
         for (int v = 0; v < RECHECK_VERDICTS; v++)
             counts[v] += run->outcomes[i].rechecked[v];
     }
-    printf("decided again by Z3: %" PRIu64 " instances are equal, %" PRIu64 " differ, %" PRIu64
-           " are beyond it, %" PRIu64 " have no values; it disagrees on %" PRIu64 " properties\n",
+    printf("instances decided again by Z3: %" PRIu64 " equal, %" PRIu64 " different, %" PRIu64 " beyond it, %" PRIu64
+           " without values; properties that it disagrees on: %" PRIu64 "\n",
            counts[RECHECK_EQUAL], counts[RECHECK_DIFFERENT], counts[RECHECK_UNKNOWN], counts[RECHECK_NOTHING],
            contradicted);
 }
@@ -247,8 +249,8 @@ static bool print_all(const struct run *run)
         if (!run->options.quiet || (!o->is_known && !is_good(run, o)))
             print_outcome(run, i);
     }
-    printf("%zu properties in %.1f s, %" PRIu64 " instances: %" PRIu64 " validated before", run->set.properties.count,
-           run->seconds, instances, known);
+    printf("properties: %zu, in %.1f s, at %" PRIu64 " instance%s: %" PRIu64 " validated before",
+           run->set.properties.count, run->seconds, instances, plural_ending(instances), known);
     for (int i = 0; i < VERDICT_COUNT; i++)
         printf(", %" PRIu64 " %s", counts[i], verdict_name((enum verdict)i));
     printf("\n");
@@ -282,7 +284,7 @@ static void print_redundant_ones(const struct run *run, struct theory *theory, s
         text_free(&what);
         count++;
     }
-    printf("%zu properties follow from the others\n", count);
+    printf("properties that follow from the others: %zu\n", count);
 }
 
 // False: a contradiction was found.

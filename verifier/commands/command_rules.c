@@ -6,6 +6,7 @@
 #include "core/system/progress.h"
 #include "core/text/error.h"
 #include "core/text/options.h"
+#include "core/text/text.h"
 #include "verifier/commands/commands.h"
 #include "verifier/rules/prove.h"
 #include "verifier/rules/reversed.h"
@@ -303,7 +304,7 @@ static void print_all(const struct run *run)
         if (!run->options.quiet)
             print_report(run, report);
     }
-    printf("%zu rules in %.1f s:", run->set.rules.count, run->seconds);
+    printf("%zu rule%s in %.1f s:", run->set.rules.count, plural_ending(run->set.rules.count), run->seconds);
     for (int i = 0; i < RULE_OUTCOMES; i++)
         printf("%s %" PRIu64 " %s", i ? "," : "", counts[i], rule_outcome_name((enum rule_outcome)i));
     printf("\nof the proved ones %" PRIu64 " are from the definitions, %" PRIu64

@@ -74,7 +74,7 @@ static void print_counts(const struct selection *s, double seconds)
     size_t counts[RULE_USES] = {0};
     for (size_t i = 0; i < s->n; i++)
         counts[s->uses[i]]++;
-    printf("%zu rules in %.1f s:", s->n, seconds);
+    printf("%zu rule%s in %.1f s:", s->n, plural_ending(s->n), seconds);
     for (int i = 0; i < RULE_USES; i++)
         printf("%s %zu %s", i ? "," : "", counts[i], rule_use_name((enum rule_use)i));
     printf("\n");

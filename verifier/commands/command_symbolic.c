@@ -4,6 +4,7 @@
 #include "core/system/progress.h"
 #include "core/text/error.h"
 #include "core/text/options.h"
+#include "core/text/text.h"
 #include "verifier/commands/commands.h"
 #include "verifier/rules/prove.h"
 #include "verifier/symbolic/symbolic.h"
@@ -80,7 +81,8 @@ static int prove_files(const struct options *o, struct rule_set *rules, int n_pa
             printf("%s: unknown: %s\n", rules->rules.items[i]->name, proofs[i].why.chars);
         text_free(&proofs[i].why);
     }
-    printf("%zu rules: %zu proved, %zu unknown\n", rules->rules.count, n_proved, rules->rules.count - n_proved);
+    printf("%zu rule%s: %zu proved, %zu unknown\n", rules->rules.count, plural_ending(rules->rules.count), n_proved,
+           rules->rules.count - n_proved);
     fprintf(stderr, "%.1f seconds of one core, %.2f at most for one rule\n", sum, largest);
     return n_proved == rules->rules.count ? EXIT_DONE : EXIT_CHECK_FAILED;
 }

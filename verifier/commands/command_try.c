@@ -118,10 +118,11 @@ static bool print_all(const struct run *run)
         if (!result->is_equal)
             printf("%s: %s\n", run->equations[i].name, result->counterexample.chars);
         else if (!run->options.quiet || result->instances == 0)
-            printf("%s: %" PRIu32 " instances\n", run->equations[i].name, result->instances);
+            printf("%s: %" PRIu32 " instance%s\n", run->equations[i].name, result->instances,
+                   plural_ending(result->instances));
     }
-    printf("%zu equations at %" PRIu64 " instances: %zu differ, %zu have no instance\n", run->n, instances, n_different,
-           n_untried);
+    printf("%zu equation%s at %" PRIu64 " instance%s: %zu differ, %zu have no instance\n", run->n,
+           plural_ending(run->n), instances, plural_ending(instances), n_different, n_untried);
     return n_different == 0;
 }
 
