@@ -331,10 +331,16 @@ static int compare_kept(const void *a, const void *b)
                                     : strcmp(x->reason, y->reason);
 }
 
+// Those that something still reads: of the arithmetic of shapes often nothing is left.
 static void list_kept(struct optimizing *o)
 {
-    for (size_t i = 0; i < o->model.opaques.count; i++) {
-        const struct imported_opaque *opaque = &o->model.opaques.items[i];
+    const struct graph *g = &o->model.graph;
+    bool *is_live = arena_array(&o->arena, bool, g->nodes.count + 1);
+    graph_mark_live(g, is_live);
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        if (!is_live[n] || g->nodes.items[n].op->id != OP_OPAQUE)
+            continue;
+        const struct imported_opaque *opaque = &o->model.opaques.items[g->nodes.items[n].attributes[0].ints[0]];
         count_kept(&o->report, o->file.model->graph->nodes.items[opaque->node], opaque->reason);
     }
     vec_sort(&o->report.kept, compare_kept);

@@ -2,9 +2,9 @@
 // joined with what it was, no other height has a result. There the sizes of all halves are exact.
 //
 // Found by what fails: the model has nodes whose operands do not go together at each size between two multiples that is
-// tried, and none at a multiple. A unit is a claim about sizes at which the model fails alone, so what is said of others
-// holds for every run that has a result. One size between two multiples that has a result, alone or beside sizes of
-// other symbols that are no multiples either, and there is no unit.
+// tried, and none at a multiple. A unit is a claim about sizes at which the model fails alone, so what is said of the
+// others holds for every run that has a result. One size between two multiples that has a result, alone or beside sizes
+// of other symbols that are no multiples either, and there is no unit.
 #include "core/numbers/random.h"
 #include "core/text/error.h"
 #include "onnx/convert/lockstep.h"

@@ -360,7 +360,7 @@ void report_print(struct text *out, const struct report *r, bool with_steps)
     print_operators(out, r);
     print_kept(out, r);
     print_rules(out, r);
-    if (with_steps)
+    if (with_steps && r->search->steps.count > 0)
         print_steps(out, r);
     print_times(out, r);
     print_check(out, r);

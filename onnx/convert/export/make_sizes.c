@@ -182,8 +182,8 @@ static uint32_t find_inferred(const struct making *m, uint32_t count, const int6
     return best;
 }
 
-// A dimension of the input at its own place is 0, and one more size is -1. All are said where that is wrong: a size that
-// may be nothing would be taken for its place, and beside one the -1 says nothing.
+// A dimension of the input at its own place is 0, and one more size is -1. All are said where that is wrong: a size
+// that may be nothing would be taken for its place, and beside one the -1 says nothing.
 const char *shape_of_reshape(const struct making *m, uint32_t count, const int64_t *sizes, bool *ret_allows_zero)
 {
     int64_t list[MAX_RANK];
