@@ -126,8 +126,8 @@ static int run_program(int argc, char **argv)
     if (!options_begin(&program, &count, argv + 1, &arguments, &code))
         return code;
     if (count != 1) {
-        error_set_code(&error, EXIT_USAGE, NULL, "expected one model%s%s; see taso-opt --help", count ? ", and not also " : "",
-                       count ? argv[2] : "");
+        error_set_code(&error, EXIT_USAGE, NULL, "expected one model%s%s; see taso-opt --help",
+                       count ? ", and not also " : "", count ? argv[2] : "");
         return error_exit(program.name, &error);
     }
     arguments.optimize.input = argv[1];

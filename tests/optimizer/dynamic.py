@@ -98,6 +98,7 @@ def test_exports(folder):
         expect_agreement(path, out)
         expect(count(out, "Shape", "Unsqueeze", "Concat") < count(path, "Shape", "Unsqueeze", "Concat"),
                f"{name}: computes as much with shapes as before")
+        expect(report["opaque_nodes"] < report["nodes_after"], f"{name}: kept are {report['opaque_nodes']} nodes")
         unchanged, _, _ = optimize(path, *COMPUTED_COSTS[:-1], "--budget", "0", "--no-simplify", "--no-measure")
         expect(interface(unchanged) == interface(path), f"{name}: the interface depends on the verdict")
 

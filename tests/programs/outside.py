@@ -107,6 +107,7 @@ def check_same_files():
                     ["--html", "new", "--dot", "./new"], ["--json", model], ["-o", "new", "--json", "new.costs",
                     "--costs", "new.costs"], ["-o", rules, "--rules", rules], ["--costs", model]):
         refused(USAGE, "are the same file", OPT, model, *QUICK, *outputs)
+    refused(USAGE, "not also n=8", OPT, model, *QUICK, "--profile", "m=4", "n=8")
     refused(USAGE, "are the same file", RUN, model, "--json", model)
     refused(USAGE, "are the same file", VERIFY, "rules", rules, "-o", "p", "--rejected", "p")
     refused(USAGE, "are the same file", VERIFY, "rules", rules, "-o", "p", "--rejected", rules)
