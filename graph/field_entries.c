@@ -6,10 +6,19 @@
 #include "expressions/evaluation/evaluate_entry.h"
 #include "expressions/field.h"
 
+#define UNKNOWN_COST (-1.0)
+
 void field_entries_init(struct field_entries *ret_entries, const struct graph *g, uint64_t key, struct arena *arena)
 {
     *ret_entries = (struct field_entries){
-        .g = g, .arena = arena, .key = key, .definitions = arena_array(arena, struct definition *, g->nodes.count + 1)};
+        .g = g,
+        .arena = arena,
+        .key = key,
+        .definitions = arena_array(arena, struct definition *, g->nodes.count + 1),
+        .costs = arena_array(arena, double, g->tensors.count + 1),
+    };
+    for (tensor_id t = 0; t < g->tensors.count; t++)
+        ret_entries->costs[t] = UNKNOWN_COST;
 }
 
 void field_entries_free(struct field_entries *x)
@@ -39,17 +48,24 @@ static struct definition *definition_of(struct field_entries *x, node_id n)
     return NULL;
 }
 
-double field_entry_cost(struct field_entries *x, tensor_id t)
+static double cost_of_result(struct field_entries *x, tensor_id t)
 {
     const struct tensor *tensor = &x->g->tensors.items[t];
-    if (is_leaf(x, t))
-        return 1;
     uint32_t n = x->g->nodes.items[tensor->producer].n_inputs;
     double *costs = arena_array(x->arena, double, n + 1);
     for (uint32_t i = 0; i < n; i++)
         costs[i] = field_entry_cost(x, graph_inputs(x->g, tensor->producer)[i]);
     const struct definition *d = definition_of(x, tensor->producer);
     return d ? definition_entry_cost(d, (int)tensor->output, costs) : 0;
+}
+
+double field_entry_cost(struct field_entries *x, tensor_id t)
+{
+    if (is_leaf(x, t))
+        return 1;
+    if (x->costs[t] == UNKNOWN_COST)
+        x->costs[t] = cost_of_result(x, t);
+    return x->costs[t];
 }
 
 static uint64_t entry_of_leaf(const struct field_entries *x, tensor_id t, const int64_t *index)

@@ -9,6 +9,7 @@ struct field_entries {
     struct arena *arena;
     uint64_t key;
     struct definition **definitions;   // of the nodes that were met
+    double *costs;                     // of an entry of each tensor, below 0 until it is asked for
     bool is_untyped;                   // something without a meaning was met
 };
 void field_entries_init(struct field_entries *ret_entries, const struct graph *g, uint64_t key, struct arena *arena);

@@ -4,12 +4,11 @@
 
 #include "core/system/interrupt.h"
 #include <signal.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 static _Thread_local struct {
     sigset_t before;
-    bool is_set;
+    int depth;   // of what has begun and not ended
 } here;
 
 // All but those that a thread causes itself, which cannot wait.
@@ -20,14 +19,14 @@ static void hold_signals(void)
     sigfillset(&held);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigdelset(&held, faults[i]);
-    here.is_set = pthread_sigmask(SIG_BLOCK, &held, &here.before) == 0;
+    if (here.depth++ == 0)
+        pthread_sigmask(SIG_BLOCK, &held, &here.before);
 }
 
 static void release_signals(void)
 {
-    if (here.is_set)
+    if (--here.depth == 0)
         pthread_sigmask(SIG_SETMASK, &here.before, NULL);
-    here.is_set = false;
 }
 
 void undisturbed_begin(int threads)

@@ -1,6 +1,6 @@
 // Quotas of control groups: microseconds of processor time in each period, "150000 100000" in cpu.max (version 2), or a
 // number in each of two files (version 1). In a container the own group mostly is the root of what can be seen.
-#define _GNU_SOURCE   // CPU_COUNT
+#define _GNU_SOURCE   // CPU_COUNT_S
 #include "core/system/cores.h"
 
 #include <limits.h>
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define GROUPS "/sys/fs/cgroup"
+#define MOST_PROCESSORS ((size_t)1 << 20)
 
 static bool read_line(const char *folder, const char *file, char *ret_line, size_t size)
 {
@@ -70,10 +71,24 @@ static int quota(void)
     return cores ? cores : cores_of_quota(GROUPS "/cpu", "");
 }
 
+// Of those that the kernel tells of in a set for so many; 0: it has more.
+static int cores_of_set(size_t processors)
+{
+    cpu_set_t *set = CPU_ALLOC(processors);
+    size_t bytes = CPU_ALLOC_SIZE(processors);
+    int cores = set && sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : 0;
+    CPU_FREE(set);
+    return cores;
+}
+
 static int cores_of_affinity(void)
 {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0 ? CPU_COUNT(&set) : 1;
+    for (size_t processors = CPU_SETSIZE; processors <= MOST_PROCESSORS; processors *= 4) {
+        int cores = cores_of_set(processors);
+        if (cores)
+            return cores;
+    }
+    return 1;
 }
 
 int cores_available(void)

@@ -7,7 +7,9 @@ when it is mended, it goes to tests/fuzz/regressions/NAME, which `meson test --s
 """
 import argparse
 import os
+import json
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -52,12 +54,28 @@ def seeds_of(name):
         yield b'(costs 1 "device")\n("step" 0.000123 0.01)\n("product matmul" 4.5e-05 0.01 "engine")\n(costs 1 "other")\n'
     if name == "options":
         yield b"--quiet\n--no-fold\n-b\n12\n--size=3M\n--alpha\n1.5\n-ofile\n--device=cuda\n--shape\nx=1\n--\n-x"
+    if name == "egraph":
+        yield from egraphs()
     if name == "onnx":
         yield from onnx_models()
     if name == "symbolic":
         yield from symbolic_models()
     if name in ("taso_rules", "checkpoint", "compiled", "npy"):
         yield from (path.read_bytes() for path in (ROOT / "tests/fuzz/regressions" / name).glob("*"))
+
+
+def egraphs(count=60):
+    """Random ones of up to twelve classes, whose nodes read any of them: cycles and sharing."""
+    drawn = random.Random(1)
+    for _ in range(count):
+        classes = drawn.randint(1, 12)
+        members = {c: drawn.randint(1, 3) for c in range(classes)}
+        nodes = {}
+        for c, member in ((c, member) for c in members for member in range(members[c])):
+            read = [drawn.randrange(classes) for _ in range(drawn.choice((0, 0, 1, 2, 3)))]
+            nodes[f"{c}_{member}"] = {"op": "f", "eclass": str(c), "cost": drawn.choice((0, 1, 2.5, 1e-3, 100)),
+                                      "children": [f"{r}_{drawn.randrange(members[r])}" for r in read]}
+        yield json.dumps({"nodes": nodes, "root_eclasses": [str(c) for c in {0, drawn.randrange(classes)}]}).encode()
 
 
 def onnx_models():

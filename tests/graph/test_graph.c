@@ -3,6 +3,7 @@
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include "graph/field_entries.h"
 #include "graph/graph.h"
 #include "graph/text.h"
 #include "tests/support/check.h"
@@ -320,6 +321,24 @@ static void counts_uses(void **state)
     tear_down(&f);
 }
 
+// What is read twice at each of sixty levels is read 2^60 times: the cost says so, without counting.
+static void costs_of_shared_entries_are_found_once(void **state)
+{
+    struct fixture f;
+    struct field_entries entries;
+    struct arena a;
+    set_up(&f);
+    arena_init(&a);
+    tensor_id t = f.x;
+    for (int level = 0; level < 60; level++)
+        t = add(&f.g, OP_SUB, 2, (tensor_id[]){t, t});
+    field_entries_init(&entries, &f.g, 1, &a);
+    assert_true(field_entry_cost(&entries, t) >= 0x1p60);
+    field_entries_free(&entries);
+    arena_free(&a);
+    tear_down(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -335,6 +354,7 @@ int main(void)
         TEST(keys_do_not_depend_on_the_order_of_inputs),
         TEST(replacement_refuses_cycles),
         TEST(counts_uses),
+        TEST(costs_of_shared_entries_are_found_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
