@@ -36,10 +36,11 @@ static double price_dag(void *context, uint32_t node)
     d->stamp++;
     for (uint32_t i = 0; i < extraction_n_children(d->problem, node); i++) {
         struct set set = d->sets[extraction_children(d->problem, node)[i]];
-        const uint32_t *items = d->items.items + set.first;
-        for (uint32_t k = 0; k < set.count; k++)
-            if (is_new(d, items[k]))
-                cost += d->weight[items[k]];
+        for (uint32_t k = 0; k < set.count; k++) {
+            uint32_t item = d->items.items[set.first + k];
+            if (is_new(d, item))
+                cost += d->weight[item];
+        }
         d->work += set.count;
     }
     return fmin(cost, DBL_MAX);
