@@ -79,9 +79,10 @@ def joined_heads():
     return model(nodes, [weight, sizes], None, [("y", FLOAT, [4, 8]), ("z", FLOAT, [4, 8])])
 
 
-def four_branches(is_merged, wrong=0.0):
+def four_branches(is_merged, wrong=0.0, is_split_again=False):
     """Four branches, concatenated in pairs, that four convolutions read; or (merged) one convolution of each branch with
-    its part of all weights, summed and split: weights are merged along one axis, and cut along the other."""
+    its part of all weights, summed and split, maybe in two steps: weights are merged along one axis, and cut along the
+    other."""
     weights = [numpy_helper.to_array(constant("", f, 24, 1, 1, seed=20 + f)) for f in (6, 3, 7, 5)]
     branches, curves, heads = "abcd", ("Relu", "Tanh", "Sigmoid", "Softplus"), ("Relu", "Tanh", "Sigmoid", "Softsign")
     initializers = [constant(f"w_{b}", 6, 4, 3, 3, seed=i + 30) for i, b in enumerate(branches)]
@@ -92,10 +93,13 @@ def four_branches(is_merged, wrong=0.0):
         merged[8, 9] += wrong
         initializers += [numpy_helper.from_array(part.copy(), f"m_{b}")
                          for part, b in zip(numpy.split(merged, 4, axis=1), branches)]
-        initializers.append(numpy_helper.from_array(numpy.array([7, 6, 5, 3], numpy.int64), "sizes"))
+        for name, sizes in ("sizes", [7, 6, 5, 3]), ("halves", [13, 8]), ("left", [7, 6]), ("right", [5, 3]):
+            initializers.append(numpy_helper.from_array(numpy.array(sizes, numpy.int64), name))
         nodes += [node("Conv", f"{b} m_{b}", f"p_{b}") for b in branches]
         nodes += [node("Add", "p_d p_c", "s"), node("Add", "p_b p_a", "t"), node("Add", "s t", "sum")]
-        nodes.append(node("Split", "sum sizes", "q_2 q_0 q_3 q_1", axis=1))
+        splits = {"sum halves": "l r", "l left": "q_2 q_0", "r right": "q_3 q_1"}
+        nodes += [node("Split", whole, parts, axis=1)
+                  for whole, parts in (splits if is_split_again else {"sum sizes": "q_2 q_0 q_3 q_1"}).items()]
     else:
         initializers += [numpy_helper.from_array(weight, f"w_{i}") for i, weight in enumerate(weights)]
         nodes += [node("Concat", "a b", "ab", axis=1), node("Concat", "c d", "cd", axis=1)]
@@ -104,6 +108,28 @@ def four_branches(is_merged, wrong=0.0):
     nodes += [node(head, f"q_{i}", f"y_{i}") for i, head in enumerate(heads)]
     return model(nodes, initializers, [("x", FLOAT, [1, 4, 6, 6])],
                  [(f"y_{i}", FLOAT, [1, weight.shape[0], 4, 4]) for i, weight in enumerate(weights)])
+
+
+def convolved_rows(is_by_winograd, wrong=0.0):
+    """A convolution, its bias and ReLU; or (by Winograd) even and odd rows of the result from sums of rows of the image,
+    side by side, with the bias added last and ReLU where both stand together."""
+    kernel, bias = constant("k", 8, 8, 3, 3, seed=50), constant("bias", 8, seed=51)
+    if not is_by_winograd:
+        nodes = [node("Conv", "x k bias", "c", pads=[1, 1, 1, 1]), node("Relu", "c", "y")]
+        return model(nodes, [kernel, bias], [("x", FLOAT, [1, 8, 8, 8])], [("y", FLOAT, [1, 8, 8, 8])])
+    k0, k1, k2 = (numpy_helper.to_array(kernel)[:, :, [i]] for i in range(3))
+    rows = [[1, 0, -1, 0], [0, .5, .5, 0], [0, -.5, .5, 0], [0, -1, 0, 1]]
+    weights = {"k0": k0, "k1": k0 + k2 + k1, "k2": k0 + k2 - k1, "k3": k2 + numpy.float32(wrong),
+               "minus": -numpy.ones((8, 1, 1, 1)), "b": numpy_helper.to_array(bias).reshape(8, 1, 1)}
+    weights |= {f"r{i}": numpy.tile(numpy.reshape(row, (1, 1, 4, 1)), (8, 1, 1, 1)) for i, row in enumerate(rows)}
+    initializers = [numpy_helper.from_array(weight.astype(numpy.float32), name) for name, weight in weights.items()]
+    initializers.append(numpy_helper.from_array(numpy.array([1, 8, 8, 8], numpy.int64), "shape"))
+    nodes = [node("Conv", f"x r{i}", f"x{i}", strides=[2, 1], pads=[1, 0, 1, 0], group=8) for i in range(4)]
+    nodes += [node("Conv", f"x{i} k{i}", f"p{i}", pads=[0, 1, 0, 1]) for i in range(4)]
+    nodes += [node("Conv", "p2 minus", "n2", group=8), node("Add", "p2 p0", "s"), node("Add", "s p1", "t"),
+              node("Add", "t b", "even"), node("Add", "n2 p3", "u"), node("Add", "u p1", "v"), node("Add", "v b", "odd"),
+              node("Concat", "even odd", "both", axis=3), node("Relu", "both", "r"), node("Reshape", "r shape", "y")]
+    return model(nodes, initializers, [("x", FLOAT, [1, 8, 8, 8])], [("y", FLOAT, [1, 8, 8, 8])])
 
 
 def chain(changed=None, axis=-1, is_swapped=False):
@@ -256,6 +282,12 @@ CASES = [
     ("merged and cut", four_branches(False), four_branches(True), ["--no-field"], 0, ["4 of 4 outputs equal by structure and rules"]),
     ("merged and cut wrongly", four_branches(False), four_branches(True, 1e-3), ["--no-field"], 1,
      ["0 of 4 outputs equal by structure", "the models differ"]),
+    ("merged and cut, split again", four_branches(False), four_branches(True, is_split_again=True), ["--no-field"], 0,
+     ["4 of 4 outputs equal by structure and rules"]),
+    ("by Winograd", convolved_rows(False), convolved_rows(True), ["--no-field"], 0,
+     ["the models are equal: by structure and rules\n"]),
+    ("by Winograd, wrongly", convolved_rows(False), convolved_rows(True, 1e-3), ["--no-field"], 1,
+     ["0 of 1 outputs equal by structure", "the models differ"]),
     ("without rules", two_heads(), joined_heads(), ["--no-rewrite"], 0, ["field:   2 of 2", "over the prime field"]),
     ("the wrong half", joined_heads(), two_heads(0.5), [], 1, ["output z: unknown", "tanh", "4 of 32 entries do not agree, first at [0,5]"]),
     ("one weight, exactly", cubes(True), cubes(False, 0.5), [], 1, ["field:   0 of 1", "differs in 32 of 32 entries"]),

@@ -16,12 +16,13 @@
 #define MOST_OF_MODELS 1e10
 #define MOST_OF_RULES 4e9
 #define MOST_OF_GUESSES 2e8
-#define MOVING_AN_ENTRY 8   // as so many operations
+#define MOST_OF_CHEAP 1e8     // of one
+#define MOVING_AN_ENTRY 8     // as so many operations
 
 void constants_init(struct constants *k, struct common_graph *c)
 {
     size_t n = c->graph.tensors.count;
-    *k = (struct constants){.c = c};
+    *k = (struct constants){.c = c, .is_thrifty = true};
     arena_init(&k->arena);
     k->of_tensors = memset(arena_array(&k->arena, struct constant, n + 1), 0, (n + 1) * sizeof(struct constant));
 }
@@ -97,7 +98,7 @@ static bool is_equal(struct constants *k, struct constant *a, struct constant *b
         return true;
     if (!dtype_is_float(type->dtype) || !(a->is_rounded || b->is_rounded) || !is_near(a, b, &difference))
         return false;
-    k->n_rounded++;
+    k->n_rounded += difference > 0;
     k->largest_rounding = fmax(k->largest_rounding, difference);
     return true;
 }
@@ -324,6 +325,12 @@ static bool has_to_be_computed(struct constants *k, enode_id n, bool is_part)
     return false;
 }
 
+static bool is_too_dear(struct constants *k, enode_id n)
+{
+    eclass_id c = egraph_find(k->e, n);
+    return k->is_thrifty && n >= k->n_of_models && !constants_find_known(k, c) && constant_cost(k, c) > MOST_OF_CHEAP;
+}
+
 static bool try_node(struct constants *k, enode_id n, bool is_part)
 {
     struct arena_mark mark = arena_mark(&k->scratch);
@@ -403,7 +410,8 @@ bool constants_join(struct constants *k, const struct shared_classes *shared)
     bool is_any_new = false;
     extend_to_new_nodes(k);
     for (enode_id n = 0; n < k->of_nodes.count; n++)
-        if (is_to_be_tried(k, is_wanted, is_part, n) && try_node(k, n, is_part[k->e->nodes.items[n].type])) {
+        if (is_to_be_tried(k, is_wanted, is_part, n) && !is_too_dear(k, n) &&
+            try_node(k, n, is_part[k->e->nodes.items[n].type])) {
             is_any_new = true;
             egraph_rebuild(k->e);
         }

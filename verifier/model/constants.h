@@ -25,6 +25,7 @@ struct constants {
     double spent_on_models;         // operations, entries that are copied counting as one
     size_t n_computed, n_rounded;   // the latter: pairs that are equal but for rounding
     double largest_rounding;        // of these, as a share of the largest entry
+    bool is_thrifty;                // what rules made and is dear is not computed, as rules may tell what it equals
     // of one e-graph
     struct egraph *e;
     const enode_id *ids;   // of every tensor of the common graph

@@ -110,9 +110,10 @@ static void split_application(struct egraph *e, enode_id split, enode_id applica
     }
 }
 
-// What it adds is taken up in turn. Needs a clean e-graph.
-static void split_what_is_read(struct egraph *e)
+// What it adds is taken up in turn. Needs a clean e-graph. False: nothing was united.
+static bool split_what_is_read(struct egraph *e)
 {
+    bool is_any_new = false;
     struct equations equations = {0};
     for (enode_id n = 0; n < e->nodes.count; n++) {
         eclass_id whole = e->nodes.items[n].op == OP_SPLIT ? egraph_edges(e, n)[0].child : NO_ENODE;
@@ -121,8 +122,11 @@ static void split_what_is_read(struct egraph *e)
             split_application(e, n, maker, &equations);
     }
     for (size_t i = 0; i < equations.items.count; i++)
-        egraph_union(e, equations.items.items[i].part, equations.items.items[i].made, REASON_GIVEN);
+        is_any_new |= egraph_union(e, equations.items.items[i].part, equations.items.items[i].made, REASON_GIVEN) ==
+                      UNION_NEW;
     vec_free(&equations.items);
+    egraph_rebuild(e);
+    return is_any_new;
 }
 
 void egraph_add_nested_splits(struct egraph *e)
@@ -130,7 +134,8 @@ void egraph_add_nested_splits(struct egraph *e)
     struct nesting s = {.e = e, .op = operators[OP_SPLIT]};
     s.axis_at = operator_find_role(s.op, ROLE_AXIS);
     s.sizes_at = operator_find_role(s.op, ROLE_PART_SIZES);
-    split_what_is_read(e);
+    while (split_what_is_read(e))
+        continue;
     size_t n_nodes = e->nodes.count;
     for (enode_id n = 0; n < n_nodes; n++) {
         uint32_t n_parts = e->nodes.items[n].op == OP_SPLIT ? egraph_attributes(e, n)[s.sizes_at].count : 0;

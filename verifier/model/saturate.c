@@ -14,13 +14,13 @@
 // How far the search reaches. What is near to what the models share is rewritten by small rules first; without
 // progress it reaches further, and with progress it begins anew. Rules with several outputs join pairs of products,
 // and their results again: each round of them squares the number of terms. What a large rule makes (the convolutions
-// of Winograd) is only put in order by small ones. Taking concatenations apart ends by itself, and may reach far.
+// of Winograd) is only put in order by small ones. Simplifying ends by itself, and may reach far.
 static const struct reach {
     uint32_t depth;                  // operators between a node and what is shared
     uint32_t operators;              // of a rule's source or target, the larger one
     uint32_t rounds, multi_rounds;   // the latter: of those, the last ones
     bool begins_anew;
-    bool takes_apart;   // rules that leave fewer concatenations may have any number of operators
+    bool simplifies;   // rules that leave fewer operators, or fewer concatenations, may have any number of operators
 } reaches[] = {{1, 4, 2, 0, false},        {1, 4, 3, 1, false}, {2, 4, 4, 0, false}, {3, UINT32_MAX, 1, 0, true},
                {10, 2, 6, 0, false, true}, {3, 4, 5, 1, true},  {2, 6, 5, 3, false}, {2, UINT32_MAX, 3, 2, false},
                {4, 6, 4, 2, false},        {8, 8, 6, 2, false}};
@@ -88,6 +88,13 @@ static void join_constants(struct saturating *x)
     note_classes(x);
     while (constants_join(&x->constants, &x->shared) || concatenations_join(&x->constants, &x->shared))
         note_classes(x);
+}
+
+static void join_dear_constants(struct saturating *x)
+{
+    x->constants.is_thrifty = false;
+    join_constants(x);
+    x->constants.is_thrifty = true;
 }
 
 static void add_given_facts(struct saturating *x)
@@ -250,7 +257,7 @@ static uint32_t count_concatenations(const struct pattern *p, const term_id *ter
     return count;
 }
 
-static bool takes_apart(const struct rule *r)
+static bool takes_concatenations_apart(const struct rule *r)
 {
     return count_concatenations(&r->pattern, r->targets, r->n_outputs) <
            count_concatenations(&r->pattern, r->sources, r->n_outputs);
@@ -261,7 +268,8 @@ static bool is_rule_used(void *context, const struct rule *r)
     const struct saturating *x = context;
     size_t n_target = r->pattern.nodes.count - r->n_source_nodes;
     size_t n_operators = n_target > r->n_source_nodes ? n_target : r->n_source_nodes;
-    return n_operators <= x->reach->operators || (x->reach->takes_apart && takes_apart(r));
+    bool is_simpler = n_target < r->n_source_nodes || takes_concatenations_apart(r);
+    return n_operators <= x->reach->operators || (x->reach->simplifies && is_simpler);
 }
 
 // --- rounds ----------------------------------------------------------------------------------------------------------
@@ -315,8 +323,8 @@ static bool has_to_stop(const struct saturating *x)
     return interrupt_requested() || x->s->rounds >= x->budget->most_rounds;
 }
 
-// Rounds of one reach, and more while each finds something: what led to it may lead further. True: the models have more
-// in common than before.
+// Rounds of one reach, and more while each finds something: what led to it may lead further. Constants that take long
+// are computed where nothing is found without. True: the models have more in common than before.
 static bool makes_progress(struct saturating *x)
 {
     size_t before = x->shared.count, last = before;
@@ -327,6 +335,8 @@ static bool makes_progress(struct saturating *x)
         last = x->shared.count;
         explore(x, round);
     }
+    if (x->shared.count == before)
+        join_dear_constants(x);
     return x->shared.count > before;
 }
 

@@ -88,6 +88,11 @@ static double cost_of_class(struct constants *k, eclass_id c)
     return made ? made->costs[output] : INFINITY;
 }
 
+double constant_cost(struct constants *k, eclass_id c)
+{
+    return cost_of_class(k, c) * (double)type_elements(egraph_type(k->e, c));
+}
+
 static double entry_of_value(const struct tensor_value *value, const int64_t *index)
 {
     int64_t at = 0;

@@ -9,6 +9,8 @@
 
 // Of the class of an e-node with floating-point numbers: SKETCH_ENTRIES of them. NULL: that takes too much.
 const double *constant_sketch(struct constants *k, enode_id n);
+// What computing all entries of a class of floating-point numbers takes, as operations; infinity: it has no meaning.
+double constant_cost(struct constants *k, eclass_id c);
 // Could two constants of one type be equal, but for rounding?
 bool sketches_are_near(const struct type *type, const double *a, const double *b);
 #endif
