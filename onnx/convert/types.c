@@ -138,10 +138,12 @@ static bool learn_symbol(struct importer *im, const struct onnx_string *name, in
 static bool bind_symbol(struct importer *im, struct binding *b, size_t input)
 {
     const struct onnx_shape *shape = declared_shape(im, input);
-    for (size_t i = 0; shape && b->rank == 1 && i < shape->dimensions.count; i++) {
+    for (size_t i = 0; shape && i < shape->dimensions.count; i++) {
         const struct onnx_dimension *d = shape->dimensions.items[i];
         if (ONNX_HAS(d, 1) || !d->symbol.size || !is_for(b, &d->symbol))
             continue;
+        if (b->rank != 1)
+            return bad_binding(im, b, "a symbolic dimension has one size");
         if (!learn_symbol(im, &d->symbol, b->dim[0]))
             return false;
         b->is_used = true;

@@ -326,6 +326,7 @@ CASES = [
     ("no sizes", symbolic(size=None), symbolic("Abs", None), [], 1,
      ["dimensions of inputs have no size", "not found to be equal"]),
     ("a shape", symbolic(), symbolic(), ["--shape", "n=3"], 0, ["numbers: 1 of 1"]),
+    ("two sizes of a symbol", symbolic(), symbolic(), ["--shape", "n=3,4"], 2, ["--shape n=3,4: a symbolic dimension has one size"]),
     ("a shape of neither", symbolic(), symbolic(), ["--shape", "m=3"], 2, ["names no input and no symbolic dimension"]),
     ("constant", constant_output(), constant_output(), [], 0, ["says nothing"]),
     ("other inputs", two_heads(), gathered(), [], 4, ["cannot be compared: 2 outputs and 1"]),

@@ -3,6 +3,7 @@
 
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
+#include "core/text/text.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -29,9 +30,10 @@ bool whole_has_to_stop(const struct whole *w)
 void whole_show_progress(const struct whole *w)
 {
     progress_update(w->progress, w->result->statistics.expanded,
-                    "best %.3f ms of %.3f, %zu graphs expanded, %zu queued, %zu matches", 1e3 * w->seconds,
-                    1e3 * w->result->seconds_before, (size_t)w->result->statistics.expanded, *w->n_queued,
-                    (size_t)w->result->statistics.matches);
+                    "best %.3f ms of %.3f, %zu graph%s expanded, %zu queued, %zu match%s", 1e3 * w->seconds,
+                    1e3 * w->result->seconds_before, (size_t)w->result->statistics.expanded,
+                    plural_ending(w->result->statistics.expanded), *w->n_queued, (size_t)w->result->statistics.matches,
+                    w->result->statistics.matches == 1 ? "" : "es");
 }
 
 // --- matching and pricing --------------------------------------------------------------------------------------------
