@@ -52,6 +52,10 @@ def costs_are_measured_and_used(root, tools, folder, plugin):
     assert "(0 guessed)" in done.stdout, done.stdout
     text = costs.read_text()
     assert text.startswith('(costs 2 "processor, c, 1 multiprocessors') and '"engine 1"' in text, text[:500]
+    assert "doubtful" not in text, "the clock of the emulated device knows no other programs"
+    other = folder / "emulated-again.costs"
+    run(tools[0], model, "--device", "cuda", "--measure-costs", "--costs", other, plugin=plugin)
+    assert other.read_text() == text, "measured twice, costs differ"
     again = run(tools[0], model, "--device", "cuda", "--costs", costs, plugin=folder / "none.so")
     assert done.stdout.splitlines()[-1] == again.stdout.splitlines()[-1], again.stdout
 

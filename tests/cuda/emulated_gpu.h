@@ -1,6 +1,7 @@
 // A GPU that is this processor: the plugin's table (backends/cuda/gpu.h) with kernels compiled as C by $TASO_CC and run
 // thread by thread, libraries written as plain loops, captures recorded and played back. Memory is poisoned when it is
-// allocated and exactly as large as asked, so that sanitizers see a kernel that reads or writes outside of it.
+// allocated and exactly as large as asked, so that sanitizers see a kernel that reads or writes outside of it. Its
+// clock goes on by a fixed time for each piece of work, so that costs are the same however busy this machine is.
 //
 // Convolutions with more groups than one have no engine here, so that kernels from definitions take their place, and
 // products no gelu, so that it is done behind them.

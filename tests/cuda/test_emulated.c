@@ -110,6 +110,7 @@ static void measures_and_keeps_engines(void **state)
     struct backend *device = cuda_backend_open_on(&emulated_gpu, &options, &error);
     assert_true(backend_estimate(device, &g, &measured, &error));
     assert_int_equal(measured.n_guessed, 0);
+    assert_true(fabs(measured.seconds - 1e-5 * (double)measured.n_steps) < 1e-9);
     check_model(device, &g, 1, 2);
     backend_close(device);
     struct file_map map;
