@@ -75,6 +75,9 @@ def ill_typed():
         yield ill_typed_case(f"softmax-axis-{axis}", helper.make_node("Softmax", ["x"], ["y"], axis=axis))
     for i, perm in enumerate(([0, 0, 0, 0], [0, 1], [9, 8, 7, 6], [-1, 0, 1, 2], list(range(100)))):
         yield ill_typed_case(f"transpose-{i}", helper.make_node("Transpose", ["x"], ["y"], perm=perm))
+    for block in (0, -2, 3, 1 << 32, 1 << 40, 1 << 62):
+        for op in ("DepthToSpace", "SpaceToDepth"):
+            yield ill_typed_case(f"{op}-of-{block}", helper.make_node(op, ["x"], ["y"], blocksize=block))
     yield ill_typed_case("reshape-huge", helper.make_node("Reshape", ["x", "s"], ["y"]), target)
     yield ill_typed_case("reshape-to-scalar", helper.make_node("Reshape", ["x", "e"], ["y"]), empty)
     yield ill_typed_case("expand-huge", helper.make_node("Expand", ["x", "s"], ["y"]), target)

@@ -479,6 +479,8 @@ bool convert_pad(struct conversion *c)
 
 // ---- blocks of an image ----
 
+#define MAX_BLOCK 128   // times its square, no size overflows
+
 // Channels (block, block, C) or (C, block, block) spread over places, or back.
 bool convert_depth_to_space(struct conversion *c)
 {
@@ -486,7 +488,7 @@ bool convert_depth_to_space(struct conversion *c)
     if (!has_known_inputs(c, 1))
         return false;
     struct type x = *type_of(c, input_of(c, 0));
-    if (x.rank != 4 || b < 1 || b > MAX_ELEMENTS || x.dim[1] % (b * b))
+    if (x.rank != 4 || b < 1 || b > MAX_BLOCK || x.dim[1] % (b * b))
         return cannot(c, "its blocks do not fit");
     int64_t n = x.dim[0], k = x.dim[1] / (b * b), h = x.dim[2], w = x.dim[3];
     bool is_depth_first = text_attribute_is(c, "mode", "DCR", "DCR");
@@ -503,7 +505,7 @@ bool convert_space_to_depth(struct conversion *c)
     if (!has_known_inputs(c, 1))
         return false;
     struct type x = *type_of(c, input_of(c, 0));
-    if (x.rank != 4 || b < 1 || x.dim[2] % b || x.dim[3] % b)
+    if (x.rank != 4 || b < 1 || b > MAX_BLOCK || x.dim[2] % b || x.dim[3] % b)
         return cannot(c, "its blocks do not fit");
     int64_t n = x.dim[0], k = x.dim[1], h = x.dim[2] / b, w = x.dim[3] / b;
     tensor_id t = reshape_to(c, input_of(c, 0), 6, (int64_t[]){n, k, h, b, w, b});
