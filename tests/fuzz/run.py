@@ -1,4 +1,4 @@
-"""Coverage-guided fuzzing of the readers: `run.py BUILD [--seconds N] [NAME...]`.
+"""Coverage-guided fuzzing of the readers: `.venv/bin/python run.py BUILD [--seconds N] [NAME...]`.
 
 BUILD was configured by `CC=clang meson setup BUILD -Dfuzz=enabled`; the harnesses are built first. Each runs N seconds on
 one core, begins with what the tests and the repository have of its kind, and keeps its corpus in BUILD/fuzz/NAME/corpus.
@@ -6,6 +6,7 @@ An input that crashes, hangs, leaks or takes too much memory is left in BUILD/fu
 when it is mended, it goes to tests/fuzz/regressions/NAME, which `meson test --suite fuzz` replays.
 """
 import argparse
+import importlib.util
 import os
 import json
 import pathlib
@@ -79,10 +80,7 @@ def egraphs(count=60):
 
 
 def onnx_models():
-    try:
-        import onnx
-    except ImportError:
-        return
+    import onnx
     for path in sorted((pathlib.Path(onnx.__file__).parent / "backend/test/data").rglob("model.onnx")):
         if path.stat().st_size <= 8192:
             yield path.read_bytes()
@@ -90,10 +88,7 @@ def onnx_models():
 
 def symbolic_models():
     """The same with a symbol for each size of an input, and a small export."""
-    try:
-        import onnx
-    except ImportError:
-        return
+    import onnx
     sys.path.insert(0, str(ROOT / "tests/onnx"))
     import dynamic_models
     for data in onnx_models():
@@ -146,6 +141,8 @@ def main():
     if unknown:
         parser.error(f"no such harness: {', '.join(sorted(unknown))} (there are {', '.join(known)})")
     names = options.names or known
+    if {"onnx", "symbolic"} & set(names) and not importlib.util.find_spec("onnx"):
+        parser.error("onnx and symbolic begin with models of the Python package onnx: run this by .venv/bin/python")
     built = subprocess.run(["ninja", "-C", build, "--quiet", *(f"tests/fuzz/fuzz_{name}" for name in names)], check=False)
     if built.returncode:
         return 3
