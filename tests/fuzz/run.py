@@ -7,8 +7,8 @@ when it is mended, it goes to tests/fuzz/regressions/NAME, which `meson test --s
 """
 import argparse
 import importlib.util
-import os
 import json
+import os
 import pathlib
 import random
 import re
