@@ -44,6 +44,12 @@ def long_cycle():
     yield Case("chain-of-20000", SURVIVE, serialized(model_of(graph_of(chain))))
 
 
+def wide():
+    """A sum of 100,000 becomes as many additions, each of which is named."""
+    total = helper.make_node("Sum", ["x"] * 100000, ["y"])
+    yield Case("sum-of-100000", SURVIVE, serialized(model_of(graph_of([total]))))
+
+
 def ill_typed():
     """Nodes that mean nothing: attributes missing, of the wrong kind, or out of range."""
     weight = helper.make_tensor("w", TensorProto.FLOAT, (4, 4, 3, 3), [0.1] * 144)
@@ -125,6 +131,7 @@ def deep():
 def cases():
     yield from inconsistent()
     yield from long_cycle()
+    yield from wide()
     yield from ill_typed()
     yield from odd_inputs()
     yield from deep()

@@ -334,6 +334,8 @@ bool export_model(struct imported_model *m, const struct graph *g, struct onnx_m
     name_set_free(&x.taken);
     name_set_free(&x.node_names);
     name_set_free(&x.original);
+    name_set_free(&x.stems);
+    vec_free(&x.stem_numbers);
     vec_free(&x.nodes);
     vec_free(&x.initializers);
     vec_free(&x.sizes);

@@ -10,9 +10,14 @@ static bool is_name(const void *owner, uint32_t id, const void *key)
     return strcmp(((const struct name_set *)owner)->names.items[id], key) == 0;
 }
 
+static uint32_t find_name(const struct name_set *s, const char *name)
+{
+    return table_find(&s->by_name, hash_string(name), is_name, s, name);
+}
+
 bool name_set_has(const struct name_set *s, const char *name)
 {
-    return table_find(&s->by_name, hash_string(name), is_name, s, name) != TABLE_NONE;
+    return find_name(s, name) != TABLE_NONE;
 }
 
 bool name_set_add(struct name_set *s, const char *name)
@@ -74,11 +79,19 @@ void collect_original_names(struct exporter *x)
 
 // ---- new names ----
 
+// The first number of a stem that was not tried: names stay taken.
+static unsigned *next_number(struct exporter *x, const char *stem)
+{
+    if (name_set_add(&x->stems, stem))
+        vec_push(&x->stem_numbers, 0);
+    return &x->stem_numbers.items[find_name(&x->stems, stem)];
+}
+
 const char *fresh_name(struct exporter *x, const char *stem)
 {
-    for (unsigned i = 0;; i++) {
+    for (unsigned *next = next_number(x, stem);;) {
         struct arena_mark mark = arena_mark(x->arena);
-        const char *name = arena_printf(x->arena, "%s_%u", stem, i);
+        const char *name = arena_printf(x->arena, "%s_%u", stem, (*next)++);
         if (!name_set_has(&x->original, name) && name_set_add(&x->taken, name))
             return name;
         arena_release(x->arena, mark);

@@ -35,6 +35,8 @@ struct exporter {
     struct name_set taken;        // names of the new model
     struct name_set node_names;   // taken, of nodes
     struct name_set original;     // all names of the model, those inside of subgraphs too
+    struct name_set stems;        // of fresh names
+    VEC(unsigned) stem_numbers;   // of every stem: the next one to try
     VEC(struct emitted) nodes;
     VEC(struct onnx_tensor *) initializers;   // new ones
     VEC(struct made_size) sizes;              // that nodes make of the inputs' shapes
@@ -48,7 +50,7 @@ bool name_set_has(const struct name_set *s, const char *name);
 bool name_set_add(struct name_set *s, const char *name);   // false: it is there already
 void name_set_free(struct name_set *s);
 void collect_original_names(struct exporter *x);
-const char *fresh_name(struct exporter *x, const char *stem);
+const char *fresh_name(struct exporter *x, const char *stem);   // the stem outlives the exporter
 // The name of a tensor or weight; asking for it means that it must be written.
 const char *name_of(struct exporter *x, tensor_id tensor);
 const char *name_of_weight(struct exporter *x, size_t index);
