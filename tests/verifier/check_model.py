@@ -287,7 +287,7 @@ CASES = [
     ("by Winograd", convolved_rows(False), convolved_rows(True), ["--no-field"], 0,
      ["the models are equal: by structure and rules\n"]),
     ("by Winograd, wrongly", convolved_rows(False), convolved_rows(True, 1e-3), ["--no-field"], 1,
-     ["0 of 1 outputs equal by structure", "the models differ"]),
+     ["0 of 1 output equal by structure", "the models differ"]),
     ("without rules", two_heads(), joined_heads(), ["--no-rewrite"], 0, ["field:   2 of 2", "over the prime field"]),
     ("the wrong half", joined_heads(), two_heads(0.5), [], 1, ["output z: unknown", "tanh", "4 of 32 entries do not agree, first at [0,5]"]),
     ("one weight, exactly", cubes(True), cubes(False, 0.5), [], 1, ["field:   0 of 1", "differs in 32 of 32 entries"]),
