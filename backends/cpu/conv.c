@@ -1,4 +1,5 @@
 // Convolution: in any layout of images, weights packed once into what the library prefers, bias and activations fused.
+// Where the library would apply them entry by entry, loops of our own run behind it.
 #include "backends/cpu/primitive.h"
 #include "core/memory/arena.h"
 #include <string.h>
@@ -62,7 +63,7 @@ static struct onednn_tensor tensor_of_weights(const struct view *weights, int64_
     return t;
 }
 
-static void make_primitive(struct cpu_primitive *c, const struct step_request *r)
+static struct onednn_primitive *make_primitive(struct cpu_primitive *c, const struct step_request *r)
 {
     const struct node *n = &r->plan->graph->nodes.items[r->step->node];
     struct onednn_window window = cpu_window_of(n, c->weights.rank - 2, c->weights.dim + 2);
@@ -72,8 +73,23 @@ static void make_primitive(struct cpu_primitive *c, const struct step_request *r
     struct onednn_tensor bias = {.rank = 1, .dim = {c->target.dim[1]}, .stride = {1}}, weights;
     c->plain_weights = weights = tensor_of_weights(&c->weights, cpu_attribute_int(n, ROLE_GROUPS));
     weights.is_free = true;
-    c->primitive = onednn_convolution(r->backend->onednn, &source, &weights, c->epilogue.bias >= 0 ? &bias : NULL,
-                                      &target, &window, &c->epilogue.ops);
+    return onednn_convolution(r->backend->onednn, &source, &weights, c->epilogue.bias >= 0 ? &bias : NULL, &target,
+                              &window, &c->epilogue.ops);
+}
+
+static bool is_at_most_relu(const struct postops *ops)
+{
+    return ops->n == 0 || (ops->n == 1 && ops->items[0].kind == POSTOP_RELU);
+}
+
+static void run_epilogue_apart_if_slow(struct cpu_primitive *c, const struct step_request *r)
+{
+    if (!c->primitive || is_at_most_relu(&c->epilogue.ops) || !onednn_applies_slowly(c->primitive))
+        return;
+    onednn_free(c->primitive);
+    cpu_read_epilogue(r->plan->graph, r->step, NULL, 1, &c->epilogue);
+    c->primitive = make_primitive(c, r);
+    c->loops = cpu_compile_epilogue(r, 0);
 }
 
 static void *prepare_conv(const struct step_request *r)
@@ -86,7 +102,8 @@ static void *prepare_conv(const struct step_request *r)
     c->has_weights = true;
     c->has_constant_weights = plan_keeps(r->plan, c->weights.memory);
     cpu_read_epilogue(r->plan->graph, r->step, c->loop, 1, &c->epilogue);
-    make_primitive(c, r);
+    c->primitive = make_primitive(c, r);
+    run_epilogue_apart_if_slow(c, r);
     return cpu_primitive_finish(c, r);
 }
 

@@ -7,6 +7,7 @@
 
 struct kept_memory;
 struct memory_probe;
+struct compiled_loops;
 
 struct cpu_backend {
     struct backend base;
@@ -79,6 +80,9 @@ bool cpu_read_epilogue(const struct graph *g, const struct step *step, const str
                        struct cpu_epilogue *ret_epilogue);
 void cpu_epilogue_arguments(const struct cpu_epilogue *e, const struct loop *loop, char *const *memory,
                             struct onednn_arguments *ret_arguments);
+// The epilogue as loops of its own behind the operator, or NULL where there is none. They share the first `n_shared`
+// axes, which have no blocks, with what runs before them (loops_run_place).
+struct compiled_loops *cpu_compile_epilogue(const struct step_request *r, int n_shared);
 
 // A weight that the source of the model has packed so, and NULL otherwise: then its plain memory is to be provided. The
 // view has to be the whole of it (packed_weights.c).

@@ -1,5 +1,6 @@
 // From an operator's own activation and a plan's epilogue to post-operations, and to the addresses of their operands.
 #include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/loops.h"
 
 #include <string.h>
 
@@ -136,4 +137,14 @@ void cpu_epilogue_arguments(const struct cpu_epilogue *e, const struct loop *loo
     ret_arguments->bias = e->bias >= 0 ? address_of_operand(loop, e->bias, memory) : NULL;
     for (int i = 0; i < e->n_operands; i++)
         ret_arguments->operands[i] = address_of_operand(loop, e->operands[i], memory);
+}
+
+struct compiled_loops *cpu_compile_epilogue(const struct step_request *r, int n_shared)
+{
+    if (r->step->n_loops == 0)
+        return NULL;
+    struct step epilogue = {.n_loops = 1,
+                            .loops = loop_copy_without_blocks(&r->step->loops[0], r->arena),
+                            .n_shared = n_shared};
+    return loops_compile(&epilogue, r->backend->vector, r->backend->threads, r->arena);
 }

@@ -18,10 +18,7 @@ struct cpu_fallback *cpu_fallback_prepare(const struct step_request *r)
     struct cpu_fallback *f = arena_new(r->arena, struct cpu_fallback);
     f->node = &r->plan->graph->nodes.items[r->step->node];
     f->step = r->step;
-    if (r->step->n_loops) {
-        struct step epilogue = {.n_loops = 1, .loops = loop_copy_without_blocks(&r->step->loops[0], r->arena)};
-        f->epilogue = loops_compile(&epilogue, r->backend->vector, r->backend->threads, r->arena);
-    }
+    f->epilogue = cpu_compile_epilogue(r, 0);
     return f;
 }
 

@@ -190,15 +190,6 @@ static void set_orientation(const struct view *v, char *ret_transposed, int64_t 
     *ret_leading = stride > least ? stride : least;
 }
 
-// The epilogue as loops of their own, whose first axes are the batch.
-static struct compiled_loops *compile_epilogue(const struct step_request *r, int n_batch)
-{
-    if (r->step->n_loops == 0)
-        return NULL;
-    struct step epilogue = {.n_loops = 1, .loops = r->step->loops, .n_shared = n_batch};
-    return loops_compile(&epilogue, r->backend->vector, r->backend->threads, r->arena);
-}
-
 static void *prepare_matmul(const struct step_request *r)
 {
     struct prepared_matmul *s = arena_new(r->arena, struct prepared_matmul);
@@ -216,7 +207,7 @@ static void *prepare_matmul(const struct step_request *r)
     s->threads = r->backend->threads;
     s->vector = r->backend->vector;
     s->has_relu = cpu_attribute_int(n, ROLE_ACTIVATION) != 0;
-    s->epilogue = compile_epilogue(r, s->n_batch);
+    s->epilogue = cpu_compile_epilogue(r, s->n_batch);
     set_orientation(&s->z, &s->z_transposed, &s->z_leading);
     set_orientation(&s->x, &s->x_transposed, &s->x_leading);
     set_orientation(&s->y, &s->y_transposed, &s->y_leading);

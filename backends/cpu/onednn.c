@@ -297,6 +297,14 @@ bool onednn_describe_weights(const struct onednn_primitive *p, struct packing *r
     return desc && onednn_desc_read(desc, ret_packing);
 }
 
+// Those that are made of products, or of the definition.
+bool onednn_applies_slowly(const struct onednn_primitive *p)
+{
+    const char *name = "";
+    dnnl_primitive_desc_query(p->desc, dnnl_query_impl_info_str, 0, (void *)&name);
+    return strstr(name, "gemm") || strstr(name, "ref");
+}
+
 // --- running ---------------------------------------------------------------------------------------------------------
 
 bool onednn_pack_weights(struct onednn_primitive *p, const struct onednn_tensor *plain, const void *from, void *to)

@@ -47,6 +47,9 @@ struct onednn_primitive *onednn_lrn(struct onednn *o, const struct onednn_tensor
                                     const struct onednn_tensor *target, const struct onednn_lrn *lrn);
 void onednn_free(struct onednn_primitive *p);
 
+// Does a convolution apply post-operations other than a relu entry by entry? That can take a hundred times as long as
+// the convolution.
+bool onednn_applies_slowly(const struct onednn_primitive *p);
 // 0 for NULL.
 size_t onednn_scratch_bytes(const struct onednn_primitive *p);
 size_t onednn_weights_bytes(const struct onednn_primitive *p);

@@ -1,6 +1,7 @@
 // Weights are found packed, or else packed when the step is prepared; those that are not known then, before each run.
 #include "backends/cpu/primitive.h"
 
+#include "backends/cpu/loops.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 
@@ -75,5 +76,8 @@ bool cpu_primitive_run(void *state, char *const *memory, char *scratch)
                                  .scratch = scratch};
     if (p->has_weights)
         cpu_epilogue_arguments(&p->epilogue, p->loop, memory, &a);
-    return onednn_run(p->primitive, &a);
+    bool is_done = onednn_run(p->primitive, &a);
+    if (is_done && p->loops)
+        loops_run(p->loops, memory);
+    return is_done;
 }

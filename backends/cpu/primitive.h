@@ -4,13 +4,16 @@
 #define BACKENDS_CPU_PRIMITIVE_H
 #include "backends/cpu/cpu_internal.h"
 
+struct compiled_loops;
+
 struct cpu_primitive {
     struct onednn_primitive *primitive;
     struct cpu_fallback *fallback;   // instead of the primitive, or NULL
     struct view source, weights, target;
     struct onednn_tensor plain_weights;   // as they stand
     const struct loop *loop;              // the epilogue, or NULL
-    struct cpu_epilogue epilogue;
+    struct cpu_epilogue epilogue;         // what the primitive does of it
+    struct compiled_loops *loops;         // the epilogue, where they run it behind the primitive, or NULL
     bool has_weights, has_constant_weights;
     char *packed;
 };

@@ -75,7 +75,6 @@ static void *prepare_row(const struct step_request *r)
     struct prepared_row *s = arena_new(r->arena, struct prepared_row);
     const struct step *step = r->step;
     const struct view *weights = &step->operands[1];
-    struct step epilogue = {.n_loops = 1, .loops = step->loops};
     s->source = step->operands[0];
     s->target = step->results[0];
     s->rows = weights->dim[0];
@@ -84,7 +83,7 @@ static void *prepare_row(const struct step_request *r)
     s->panel = columns_of_panel(s->columns, s->threads);
     s->vector = r->backend->vector;
     s->has_relu = cpu_attribute_int(&r->plan->graph->nodes.items[step->node], ROLE_ACTIVATION) != 0;
-    s->epilogue = step->n_loops ? loops_compile(&epilogue, s->vector, r->backend->threads, r->arena) : NULL;
+    s->epilogue = cpu_compile_epilogue(r, 0);
     return give_weights(s, r) ? s : NULL;
 }
 

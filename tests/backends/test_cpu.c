@@ -332,6 +332,39 @@ static void measures_steps(void **state)
     arena_free(&arena);
 }
 
+static double seconds_of_convolution(struct backend *cpu, const char *epilogue)
+{
+    struct arena arena;
+    struct graph g;
+    struct text text = {0};
+    struct estimate e;
+    struct error error = {0};
+    arena_init(&arena);
+    text_printf(&text,
+                "(graph (let x (input 0) (f32 1 32 56 56)) (let y (input 1) (f32 1 64 56 56))"
+                " (let w (weight 0) (f32 64 32 1 1)) (let c (conv x w)) %s (output z))",
+                epilogue);
+    assert_true(read_graph(text.chars, &g, &arena));
+    assert_true(backend_estimate_with(cpu, &g, same_layouts(&g, &arena, LAYOUT_ROWS), &e, &error));
+    assert_int_equal(e.n_steps, 1);
+    text_free(&text);
+    graph_free(&g);
+    arena_free(&arena);
+    return e.seconds;
+}
+
+// The library applies them entry by entry behind convolutions in rows, which took 50 times as long as the convolution.
+static void epilogues_in_rows_are_not_slow(void **state)
+{
+    struct error error = {0};
+    struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
+    assert_non_null(cpu);
+    double alone = seconds_of_convolution(cpu, "(let z (relu c))");
+    assert_true(seconds_of_convolution(cpu, "(let s (ewadd c y)) (let z (relu s))") < 10 * alone);
+    assert_true(seconds_of_convolution(cpu, "(let s (ewadd c y)) (let z (sigmoid s))") < 10 * alone);
+    backend_close(cpu);
+}
+
 static size_t cooled_bytes(struct backend *cpu, const struct graph *g, enum layout layout, size_t model_bytes,
                            struct arena *arena)
 {
@@ -453,6 +486,7 @@ int main(void)
                                        TEST(what_joins_a_product_does_not_depend_on_layouts),
                                        TEST(weights_are_there_while_they_are_needed),
                                        TEST(measures_steps),
+                                       TEST(epilogues_in_rows_are_not_slow),
                                        TEST(weights_are_cold_packed_or_not),
                                        TEST(packed_weights_are_there_once),
                                        TEST(keeps_the_usual_speed_of_memory),
