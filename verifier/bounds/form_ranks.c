@@ -322,6 +322,24 @@ static void note_operator(struct told_axes *told, const struct pattern_node *nod
         told->is_unknown = told->is_unknown || !(is_named && operator_has(op, TRAIT_KEEPS_RANK));
 }
 
+// A set of axes that is a list of numbers names these; one of which all entries are 0, or 1, names that axis.
+static bool note_axes_of_set(struct told_axes *told, const struct condition *c)
+{
+    for (int side = 0; side < 2; side++) {
+        const struct attribute_term *a = side ? c->b : c->a, *b = side ? c->a : c->b;
+        bool is_of_entries = a->kind == TERM_SUM || a->kind == TERM_PRODUCT;
+        const struct attribute_term *set = is_of_entries ? a->operands[0] : a;
+        if (!form_is_variable(set) || !(told->sets >> set->value & 1) || form_is_variable(b))
+            continue;
+        if (b->kind != TERM_LIST)
+            note_axis(told, b);
+        for (uint32_t i = 0; i < b->count && b->kind == TERM_LIST; i++)
+            note_axis(told, b->operands[i]);
+        return true;
+    }
+    return false;
+}
+
 static void note_conditions(struct told_axes *told, const struct equation *eq)
 {
     for (uint32_t i = 0; i < eq->n_conditions; i++) {
@@ -334,6 +352,8 @@ static void note_conditions(struct told_axes *told, const struct equation *eq)
             note_axis(told, c->b);
             continue;
         }
+        if (note_axes_of_set(told, c))
+            continue;
         bool is_of_entries = c->a->kind == TERM_SUM || c->a->kind == TERM_PRODUCT || c->a->kind == TERM_LENGTH;
         if (!is_of_entries)
             note_axes_of_sizes(told, c->a);
@@ -372,6 +392,48 @@ static struct told_axes axes_told_apart(const struct equation *eq)
     return told;
 }
 
+// Where sets of axes that are variables are dropped: on every way from an output to a tensor with axes once, all by one
+// set, with no other set above. Then all variables have the axes that sets say, and outputs have those that are left.
+struct dropping {
+    const struct pattern *p;
+    int64_t set;
+    uint32_t ways;
+};
+
+static bool drops_once(struct dropping *d, term_id term, bool is_dropped)
+{
+    const struct term *t = &d->p->terms.items[term];
+    const struct pattern_node *node = t->is_variable ? NULL : &d->p->nodes.items[t->index];
+    if (!node || node->n_inputs == 0)
+        return is_dropped;
+    if (++d->ways > MOST_WAYS || operator_repeats(node->op))
+        return false;
+    if (operator_reduces_axes(node->op)) {
+        const struct attribute_pattern *axes = pattern_node_attribute(node, ROLE_AXES);
+        if (dropped_axes(node) != OPEN)
+            return (is_dropped || !axes->count || form_is_integer(axes->terms[0])) &&
+                   drops_once(d, node->inputs[0], is_dropped);
+        bool is_set = form_is_one_variable(axes) && (d->set == OPEN || d->set == axes->terms[0]->value);
+        d->set = is_set ? axes->terms[0]->value : OPEN;
+        return is_set && !is_dropped && drops_once(d, node->inputs[0], true);
+    }
+    if (operator_scales(node->op))
+        return d->p->terms.items[node->inputs[1]].is_variable && drops_once(d, node->inputs[0], is_dropped);
+    bool is_once = true;
+    for (uint32_t i = 0; i < node->n_inputs && is_once; i++)
+        is_once = drops_once(d, node->inputs[i], is_dropped);
+    return is_once;
+}
+
+static bool has_sets_of_one_tensor(const struct equation *eq)
+{
+    struct dropping d = {.p = eq->pattern, .set = OPEN};
+    bool is_once = true;
+    for (uint32_t i = 0; i < eq->n_pairs && is_once; i++)
+        is_once = drops_once(&d, eq->left[i], false) && drops_once(&d, eq->right[i], false);
+    return is_once;
+}
+
 // A variable set of axes tells those in it from the others, and one of each kind stands for all.
 static int64_t axes_of_sets(uint32_t sets)
 {
@@ -384,18 +446,19 @@ bool form_has_ranks(const struct form_question *q)
     if (open_permutation(q->eq->pattern) && is_renaming(q->eq))
         return true;
     find_fixed_ranks(q->eq, &fixed);
-    if (!has_open_ranks(&fixed) && largest_fixed_rank(&fixed) <= q->max_rank)
-        return true;
-    if (!has_open_ranks(&fixed)) {
+    if (largest_fixed_rank(&fixed) > q->max_rank) {
         text_printf(q->why, "tensors of rank %d, and ranks up to %d are tried", largest_fixed_rank(&fixed),
                     q->max_rank);
         return false;
     }
+    if (!has_open_ranks(&fixed))
+        return true;
     struct told_axes told = axes_told_apart(q->eq);
     int64_t apart =
         told.leading + told.trailing + told.dropped + __builtin_popcount(told.variables) + axes_of_sets(told.sets);
     bool is_named = told.variables || told.leading || told.trailing;
     bool is_shifted = told.dropped && (told.variables || told.trailing || told.sets);
+    is_shifted = is_shifted || (told.is_moved && told.sets && !has_sets_of_one_tensor(q->eq));
     if (told.is_unknown)
         text_printf(q->why, "ranks above %d may differ from those that are tried", q->max_rank);
     else if (is_shifted || (told.is_moved && is_named))

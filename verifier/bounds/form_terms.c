@@ -250,38 +250,45 @@ static bool have_one_role_both(const struct pattern *p, const struct attribute_t
     return x && y && have_same_role(x, y);
 }
 
-// (product $s) is 1, (sum $p) is 0: all entries are. (length $z) is a number.
-static bool is_about_all_entries(const struct condition *c)
+static bool has_role(const struct pattern *p, const struct attribute_term *t, enum attribute_role role)
+{
+    const struct attribute *a = form_is_variable(t) ? attribute_of_variable(p, (uint32_t)t->value) : NULL;
+    return a && a->role == role;
+}
+
+// (product $s) is 1, (sum $p) is 0: all entries are. (length $z) is a number; a set of so many axes is another matter,
+// as two axes of it are no longer one (T4).
+static bool is_about_all_entries(const struct pattern *p, const struct condition *c)
 {
     if (!form_is_integer(c->b) || c->a->count != 1 || !form_is_variable(c->a->operands[0]))
         return false;
     return (c->a->kind == TERM_PRODUCT && c->b->value == 1) || (c->a->kind == TERM_SUM && c->b->value == 0) ||
-           c->a->kind == TERM_LENGTH;
+           (c->a->kind == TERM_LENGTH && !has_role(p, c->a->operands[0], ROLE_AXES));
 }
 
+// Only shapes are sizes: an axis that is the size of another tensor has more values than the sizes that are tried.
 static bool is_equality_of_variable(const struct pattern *p, const struct condition *c)
 {
-    return form_is_variable(c->a) && (is_list_of_numbers(c->b) || c->b->kind == TERM_DIMS ||
-                                      (form_is_variable(c->b) && have_one_role_both(p, c->a, c->b)));
+    return form_is_variable(c->a) &&
+           (is_list_of_numbers(c->b) || (c->b->kind == TERM_DIMS && has_role(p, c->a, ROLE_SHAPE)) ||
+            (form_is_variable(c->b) && have_one_role_both(p, c->a, c->b)));
 }
 
 // (= $p (iota (rank ?x))), which says that nothing is moved.
 static bool is_identity(const struct pattern *p, const struct condition *c)
 {
-    const struct attribute *a = form_is_variable(c->a) ? attribute_of_variable(p, (uint32_t)c->a->value) : NULL;
-    return a && a->role == ROLE_PERMUTATION && c->b->kind == TERM_IOTA && c->b->operands[0]->kind == TERM_RANK;
+    return has_role(p, c->a, ROLE_PERMUTATION) && c->b->kind == TERM_IOTA && c->b->operands[0]->kind == TERM_RANK;
 }
 
-// Axes are all tried, so that they may be compared in any way.
+// Axes are all tried, so that their order may be asked for. Divisors name axes beyond those that they say.
 static bool is_about_axes(const struct pattern *p, const struct condition *c)
 {
     for (int side = 0; side < 2; side++) {
         const struct attribute_term *t = side ? c->b : c->a;
-        const struct attribute *a = form_is_variable(t) ? attribute_of_variable(p, (uint32_t)t->value) : NULL;
-        if (!form_is_integer(t) && !(a && a->role == ROLE_AXIS))
+        if (!form_is_integer(t) && !has_role(p, t, ROLE_AXIS))
             return false;
     }
-    return true;
+    return c->kind != CONDITION_DIVIDES;
 }
 
 static bool is_condition_named(const struct pattern *p, const struct condition *c)
@@ -293,8 +300,8 @@ static bool is_condition_named(const struct pattern *p, const struct condition *
     bool is_of_sizes = form_is_size(c->a) && is_number_or_size(c->b);
     bool is_of_all_sizes = c->a->kind == TERM_DIMS && c->b->kind == TERM_DIMS;
     bool is_of_ranks = c->a->kind == TERM_RANK && (c->b->kind == TERM_RANK || form_is_integer(c->b));
-    return is_of_sizes || is_of_all_sizes || is_of_ranks || is_about_all_entries(c) || is_equality_of_variable(p, c) ||
-           is_identity(p, c);
+    return is_of_sizes || is_of_all_sizes || is_of_ranks || is_about_all_entries(p, c) ||
+           is_equality_of_variable(p, c) || is_identity(p, c);
 }
 
 // (= 5 (dim ?x 0)) says what (= (dim ?x 0) 5) does.

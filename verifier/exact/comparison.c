@@ -17,8 +17,9 @@ struct values {
     double **numbers[MAX_RULE_NODES];
     polynomial *symbolic_inputs[MAX_RULE_VARIABLES];
     double *number_inputs[MAX_RULE_VARIABLES];
-    node_set nodes;   // those evaluated
-    bool has_needs;   // symbolically only what representatives need
+    node_set nodes;          // those evaluated
+    bool has_needs;          // symbolically only what representatives need
+    bool divides_integers;   // which polynomials do not
     struct needs needs;
 };
 
@@ -61,8 +62,13 @@ static bool evaluate_node_symbolically(const struct instance *in, struct polynom
     for (int i = 0; i < d->n_outputs; i++)
         v->symbolic[node][i] = arena_array(in->scratch, polynomial, type_elements(definition_output(d, i)) + 1);
     pool->relu_is_any_function = pattern_node_has_activation(n, in->any_activation);
-    return evaluate_polynomials(d, pool, inputs, v->has_needs ? v->needs.of_node[node] : NULL, v->symbolic[node],
-                                in->scratch);
+    bool needed_reals = pool->needs_reals;
+    pool->needs_reals = false;
+    bool has_values = evaluate_polynomials(d, pool, inputs, v->has_needs ? v->needs.of_node[node] : NULL,
+                                           v->symbolic[node], in->scratch);
+    v->divides_integers = pool->needs_reals && !dtype_is_float(definition_output(d, 0)->dtype);
+    pool->needs_reals = pool->needs_reals || needed_reals;
+    return has_values && !v->divides_integers;
 }
 
 static bool evaluate_symbolically(const struct instance *in, struct polynomial_pool *pool, struct values *v)
@@ -78,8 +84,13 @@ static bool evaluate_symbolically(const struct instance *in, struct polynomial_p
 // --- numbers ---------------------------------------------------------------------------------------------------------
 
 // Small integers first, which read well in a counterexample; then positive reals, which logarithms take; then any.
-static double number_for(struct random *r, uint64_t seed)
+// Integers are small, not negative, and any up to 30.
+static double number_for(struct random *r, uint64_t seed, enum dtype dtype)
 {
+    if (dtype == DTYPE_BOOL)
+        return (double)random_below(r, 2);
+    if (!dtype_is_float(dtype) && seed % 3)
+        return seed % 3 == 1 ? (double)random_below(r, 7) : (double)random_below(r, 61) - 30;
     switch (seed % 3) {
     case 0:
         return (double)random_below(r, 7) - 3;
@@ -99,8 +110,7 @@ static void make_number_inputs(const struct instance *in, uint64_t seed, struct 
         int64_t n = type_elements(in->types[i]);
         v->number_inputs[i] = arena_array(in->scratch, double, n + 1);
         for (int64_t j = 0; j < n; j++)
-            v->number_inputs[i][j] =
-                in->types[i]->dtype == DTYPE_BOOL ? (double)random_below(&r, 2) : number_for(&r, seed);
+            v->number_inputs[i][j] = number_for(&r, seed, in->types[i]->dtype);
     }
 }
 
@@ -108,6 +118,38 @@ static const double *numbers_of_term(const struct instance *in, const struct val
 {
     const struct term *t = &in->equation->pattern->terms.items[term];
     return t->is_variable ? v->number_inputs[t->index] : v->numbers[t->index][t->output];
+}
+
+static bool has_floats(const struct definition *d)
+{
+    for (int i = 0; i < d->n_inputs + d->n_stages; i++)
+        if (dtype_is_float(definition_tensor(d, i)->dtype))
+            return true;
+    return false;
+}
+
+static int64_t *integers_of(const double *numbers, int64_t n, struct arena *a)
+{
+    int64_t *integers = arena_array(a, int64_t, n + 1);
+    for (int64_t i = 0; i < n && numbers; i++)
+        integers[i] = (int64_t)numbers[i];
+    return integers;
+}
+
+// Integers truncate what they divide.
+static void evaluate_integers(const struct definition *d, const double *const *inputs, double *const *outputs,
+                              struct arena *scratch)
+{
+    const int64_t *in[MAX_RULE_VARIABLES];
+    int64_t **out = arena_array(scratch, int64_t *, d->n_outputs);
+    for (int i = 0; i < d->n_inputs; i++)
+        in[i] = integers_of(inputs[i], type_elements(definition_tensor(d, i)), scratch);
+    for (int i = 0; i < d->n_outputs; i++)
+        out[i] = integers_of(NULL, type_elements(definition_output(d, i)), scratch);
+    evaluate_i64(d, in, out, scratch);
+    for (int i = 0; i < d->n_outputs; i++)
+        for (int64_t j = 0; j < type_elements(definition_output(d, i)); j++)
+            outputs[i][j] = (double)out[i][j];
 }
 
 static void evaluate_node_numerically(const struct instance *in, struct values *v, uint32_t node)
@@ -120,7 +162,10 @@ static void evaluate_node_numerically(const struct instance *in, struct values *
     v->numbers[node] = arena_array(in->scratch, double *, d->n_outputs);
     for (int i = 0; i < d->n_outputs; i++)
         v->numbers[node][i] = arena_array(in->scratch, double, type_elements(definition_output(d, i)) + 1);
-    evaluate_f64(d, inputs, v->numbers[node], in->scratch);
+    if (has_floats(d))
+        evaluate_f64(d, inputs, v->numbers[node], in->scratch);
+    else
+        evaluate_integers(d, inputs, v->numbers[node], in->scratch);
 }
 
 static void evaluate_numerically(const struct instance *in, uint64_t seed, struct values *v)
@@ -244,6 +289,7 @@ static enum comparison compare_values(struct instance *in, struct polynomial_poo
             return COMPARISON_OTHER_VALUE;
         }
         ret->reason = pool->has_overflowed ? "a coefficient overflows"
+                      : v.divides_integers ? "integers are divided"
                       : !has_values        ? "the meaning depends on data"
                                            : "normal forms differ, but no numbers were found that do";
         return COMPARISON_UNDECIDED;

@@ -39,6 +39,7 @@ void judgement_merge(struct judgement *all, struct judgement *part)
         of_part = other;
     }
     all->instances += of_part.instances;
+    all->in_numbers += of_part.in_numbers;
     all->failures += of_part.failures;
     all->needs_reals = all->needs_reals || of_part.needs_reals;
     all->was_cut_short = all->was_cut_short || of_part.was_cut_short;

@@ -17,6 +17,8 @@ const char *verdict_name(enum verdict verdict);
 struct judgement {
     enum verdict verdict;
     uint64_t instances, failures;
+    uint64_t
+        in_numbers;   // of the instances of a law: those that normal forms do not decide, and numbers do not refute
     int max_rank;
     struct bounds bounds;
     bool needs_reals;             // laws were used that integers do not have

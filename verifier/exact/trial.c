@@ -21,7 +21,8 @@ struct attempt {
     bool has_windows;
     struct attribute_value attributes[MAX_RULE_VARIABLES];
     struct box box;
-    uint64_t met;   // instances of this attempt; some of them are kept, each as likely as any other
+    uint32_t fewest_others;   // inputs that are no real numbers, of instances that are kept
+    uint64_t met;             // such instances; some of them are kept, each as likely as any other
     uint32_t n_kept;
     struct instance kept[INSTANCES_PER_ATTEMPT];
 };
@@ -194,9 +195,24 @@ static void choose_sizes(struct attempt *a)
 
 // --- instances -------------------------------------------------------------------------------------------------------
 
+static uint32_t count_other_dtypes(const struct instance *in)
+{
+    uint32_t n = 0;
+    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++)
+        n += in->types[v] && in->types[v]->dtype != DTYPE_F32;
+    return n;
+}
+
+// Of tensors that may be anything those of real numbers are kept, which rules speak of.
 static bool keep(void *context, struct instance *in)
 {
     struct attempt *a = context;
+    uint32_t others = count_other_dtypes(in);
+    if (a->met && others > a->fewest_others)
+        return true;
+    if (a->met && others < a->fewest_others)
+        a->met = a->n_kept = 0;
+    a->fewest_others = others;
     if (a->n_kept < INSTANCES_PER_ATTEMPT)
         a->kept[a->n_kept++] = *in;
     else {
@@ -252,7 +268,8 @@ static bool has_windows(const struct pattern *p)
     return false;
 }
 
-static bool run_attempt(struct trials *t, const struct equation *eq, uint64_t key, struct text *ret_counterexample)
+static bool run_attempt(struct trials *t, const struct equation *eq, uint64_t key, bool has_other_dtypes,
+                        struct text *ret_counterexample)
 {
     static const int ranks[] = {1, 2, 2, 2, 3, 3, 4, 4, 5}, ranks_with_windows[] = {3, 4, 4, 4, 4, 4, 4, 5};
     static const int far_ranks[] = {1, 2, 3, 4, 5, 5, 6}, far_ranks_with_windows[] = {3, 4, 4, 5, 5, 6};
@@ -269,6 +286,7 @@ static bool run_attempt(struct trials *t, const struct equation *eq, uint64_t ke
     a.long_axis = is_far ? (int)random_below(&a.random, (uint64_t)a.rank) : -1;
     choose_attributes(&a);
     choose_sizes(&a);
+    a.box.has_other_dtypes = has_other_dtypes;
     find_instances(&a, eq->is_strong && happens(&a, 1, 2) ? WANTED_RIGHT : WANTED_LEFT);
     for (uint32_t i = 0; i < a.n_kept && is_equal && t->instances < t->wanted; i++)
         is_equal = run_instance(t, &a.kept[i], ret_counterexample);
@@ -281,7 +299,9 @@ bool trials_run(struct trials *t, const struct equation *eq, struct text *ret_co
     uint64_t key = hash_mix(t->seed, hash_string(eq->name));
     bool is_equal = true;
     t->instances = 0;
-    for (uint32_t i = 0; i < t->attempts && t->instances < t->wanted && is_equal; i++)
-        is_equal = run_attempt(t, eq, random_keyed(key, i), ret_counterexample);
+    // Integers and truth values where there are no instances of real numbers alone.
+    for (int others = 0; others < 2 && t->instances == 0; others++)
+        for (uint32_t i = 0; i < t->attempts && t->instances < t->wanted && is_equal; i++)
+            is_equal = run_attempt(t, eq, random_keyed(key, i), others, ret_counterexample);
     return is_equal;
 }

@@ -92,6 +92,8 @@ static const char *certificate(const struct rule_report *report, struct arena *a
     text_printf(&out, " (definitions %s (ranks 0 %d) (sizes 1 %d) (instances %llu)%s", verdict_name(direct->verdict),
                 direct->max_rank, largest_bound(direct), (unsigned long long)direct->instances,
                 direct->needs_reals ? " (over reals)" : "");
+    if (direct->in_numbers)
+        text_printf(&out, " (in numbers %llu)", (unsigned long long)direct->in_numbers);
     struct equation eq = equation_of_rule(&report->proved);
     const char *law = direct->verdict == VERDICT_PROVED ? law_of_equation(&eq) : NULL;
     text_add(&out, law ? " (law " : "");
