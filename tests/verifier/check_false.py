@@ -63,6 +63,7 @@ CONDITIONS = {
     "blocks-in-other-steps": ["(= $k $j)"],
     "dropped-axes-count-anew": ["(= (dim ?x 1) 1)", "(= (dim ?x 2) 1)"],
     "dropped-before-softmax": ["(= (dim ?x 1) 1)"],
+    "beside-image-of-one-entry": ["(= (dim ?x 0) (dim ?k 2))", "(= (dim ?x 0) 1)"],
     "cumsum-flags-exchanged": ["(= $e $r)"],
     "broadcast-of-one-axis-summed": ["(= (dim ?x 0) 1)", "(= (dim ?x 1) 1)"],
     "softmax-of-scaled": ["(= (dim ?x 1) 1)"],

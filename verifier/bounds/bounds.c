@@ -96,6 +96,16 @@ static int64_t window_size_to_test(const struct analysis *an, const uint8_t *lab
     return largest;
 }
 
+// The first place in the image that a window of one entry reads, behind its pads. Of strides and pads that are open
+// steps of 1 and no pads stand for all.
+static int64_t first_place(const struct analysis *an, const struct window_use *w)
+{
+    const struct pattern_node *node = &an->in->equation->pattern->nodes.items[w->node];
+    bool is_written =
+        !attribute_variables_of_role(node, ROLE_STRIDE) && !attribute_variables_of_role(node, ROLE_WINDOW_PADS);
+    return is_written && w->offset < 0 && w->stride > 0 ? (w->stride - -w->offset % w->stride) % w->stride : 0;
+}
+
 // How much larger than with one place an image is that has a place for each label of the output, and of the kernel
 // where that is a tensor's.
 static int64_t size_of_labels(struct analysis *an, const uint8_t *labels, uint32_t class)
@@ -107,8 +117,35 @@ static int64_t size_of_labels(struct analysis *an, const uint8_t *labels, uint32
             continue;
         bool has_tensor = w->kernel_item != NO_ITEM && is_of_tensor(an, w->kernel_item);
         int64_t size = (labels_of(an, labels, w->index_item) - 1) * (w->stride > 0 ? w->stride : -w->stride);
-        size += has_tensor ? (labels_of(an, labels, w->kernel_item) - 1) * w->dilation : 0;
+        size += has_tensor ? first_place(an, w) + (labels_of(an, labels, w->kernel_item) - 1) * w->dilation : 0;
         size += operator_enlarges(an->in->calls[w->node]->op);   // every other size alone
+        most = size > most ? size : most;
+    }
+    return most;
+}
+
+// Does a variable have such an axis, or is it what windows make of one?
+static bool has_open_size(struct analysis *an, uint32_t class)
+{
+    for (uint32_t i = 0; i < MAX_RULE_VARIABLES * MAX_RANK; i++)
+        if (an->size[i] && classes_find(an, i) == class)
+            return true;
+    for (int i = 0; i < an->n_windows; i++)
+        if (classes_find(an, an->windows[i].index_item) == class)
+            return true;
+    return false;
+}
+
+// Pads in front of an image that has one size: how many entries more of the kernel until one is in the image.
+static int64_t size_of_kernel_beside(struct analysis *an, uint32_t class)
+{
+    int64_t most = 0;
+    for (int i = 0; i < an->n_windows; i++) {
+        const struct window_use *w = &an->windows[i];
+        bool is_kernel = w->kernel_item != NO_ITEM && classes_find(an, w->kernel_item) == class && w->offset < 0;
+        if (!is_kernel || has_open_size(an, classes_find(an, w->read_item)))
+            continue;
+        int64_t size = (w->size - 1 - w->offset) / w->dilation;
         most = size > most ? size : most;
     }
     return most;
@@ -235,7 +272,8 @@ static struct class_bound bound_of_kernel(struct analysis *an, int64_t q, int64_
 static struct class_bound bound_of_common_window(struct analysis *an, uint32_t class, const uint8_t *labels,
                                                  int64_t places, int64_t own_size)
 {
-    int64_t size = (places > own_size ? places : own_size) + size_of_labels(an, labels, class);
+    int64_t size =
+        (places > own_size ? places : own_size) + size_of_labels(an, labels, class) + size_of_kernel_beside(an, class);
     return (struct class_bound){all_sizes_up_to(an, size), BOUND_COMMON_WINDOW, NULL};
 }
 

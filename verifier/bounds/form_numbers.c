@@ -181,8 +181,33 @@ bool form_has_groups(const struct form_question *q)
 
 // --- windows (T10) ---------------------------------------------------------------------------------------------------
 
+// Kernels that are enlarged to a variable size, and to another one elsewhere: sizes of kernels tie the two.
+static const struct attribute_pattern *other_enlargement(const struct pattern *p)
+{
+    const struct attribute_pattern *first = NULL;
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        const struct attribute_pattern *a = pattern_node_attribute(&p->nodes.items[n], ROLE_KERNEL);
+        bool is_same = first && first->count == a->count;
+        if (!operator_enlarges(p->nodes.items[n].op))
+            continue;
+        for (uint32_t i = 0; is_same && i < a->count; i++)
+            is_same = attribute_term_equal(first->terms[i], a->terms[i]);
+        if (first && !is_same && (form_is_one_variable(first) || form_is_one_variable(a)))
+            return form_is_one_variable(a) ? a : first;
+        first = a;
+    }
+    return NULL;
+}
+
 bool form_has_windows(const struct form_question *q)
 {
+    const struct attribute_pattern *enlarged = other_enlargement(q->eq->pattern);
+    if (enlarged) {
+        text_add(q->why, "kernels are enlarged to ");
+        pattern_print_attribute_term(q->why, q->eq->pattern, enlarged->terms[0]);
+        text_add(q->why, ", and to another size");
+        return false;
+    }
     if (!q->bounds->has_unargued_windows)
         return true;
     text_add(q->why, "windows are neither alike nor of sizes that are written down");

@@ -561,6 +561,49 @@ static bool has_too_few_values(const struct test *t)
     return has_too_few;
 }
 
+static bool is_in_conditions(const struct equation *eq, uint32_t variable)
+{
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (!condition_is_of_variable(eq->conditions[i].kind) &&
+            ((attribute_variables_of_term(eq->conditions[i].a) | attribute_variables_of_term(eq->conditions[i].b)) >>
+                 variable &
+             1))
+            return true;
+    return false;
+}
+
+// Windows beside others may need larger images than those that are explored, at some attributes, or along some axes:
+// then nothing was tried there. Lists of lengths that no rank has do not matter. `asked`: the values, bit by bit.
+static bool has_values_without_instance(const struct tries *tries, uint32_t asked)
+{
+    for (int length = 1; length <= MAX_TRIED_LENGTH; length++)
+        for (int i = 0; i < length; i++)
+            if (tries->met[length][i] && (tries->tried[length][i] & ~tries->met[length][i] & asked))
+                return true;
+    return false;
+}
+
+// Images of named sizes are tried at all attributes that they have room for, and types of properties are argued by
+// themselves.
+#define AXES_OF_WINDOWS 0xfu
+static bool has_untried_windows(const struct test *t)
+{
+    const struct equation *eq = t->equation;
+    bool asks = !eq->is_strong && pattern_variables_of_windows(eq->pattern) && !t->result->bounds.has_named_windows;
+    bool is_untried = false;
+    struct arena_mark mark = arena_mark(&t->j->scratch);
+    for (uint32_t v = 0; v < eq->pattern->n_attribute_variables && asks; v++) {
+        struct domain d = domain_of_variable(eq->pattern, v, t->result->max_rank, DOMAIN_SOME, &t->j->scratch);
+        bool is_of_axes = d.attribute && (d.attribute->role == ROLE_AXIS || d.attribute->role == ROLE_AXES);
+        bool is_of_windows = d.goes_on && !attribute_counts_groups(d.attribute);
+        is_untried =
+            is_untried || ((is_of_axes || is_of_windows) && !is_in_conditions(eq, v) &&
+                           has_values_without_instance(&t->tries[v], is_of_axes ? AXES_OF_WINDOWS : UINT32_MAX));
+    }
+    arena_release(&t->j->scratch, mark);
+    return is_untried;
+}
+
 #define LARGEST_EXTENT 5   // strides of 6 are tried
 static bool has_free_strides(const struct pattern *p)
 {
@@ -598,6 +641,8 @@ static const char *find_doubt(const struct test *t)
         return "windows are larger than the strides that are tried";
     if (has_too_few_values(t))
         return "an attribute has instances at the largest value only that is tried";
+    if (has_untried_windows(t))
+        return "windows have no instance at attributes that are tried";
     if (!has_complete_domains(eq, r->max_rank, &t->j->scratch))
         return "attribute values are tried up to small ones";
     const char *doubt = equation_find_doubt(eq, r->max_rank);
