@@ -111,6 +111,40 @@ static void color_nodes(struct ordering *o, const struct match_index *index, con
         refine_colors(o, index);
 }
 
+// Of equal colours the earlier node comes first.
+static bool is_before(const struct ordering *o, uint32_t a, uint32_t b)
+{
+    if (o->colors.items[a] != o->colors.items[b])
+        return o->colors.items[a] < o->colors.items[b];
+    return o->nodes.items[a] < o->nodes.items[b];
+}
+
+// What is ready is a heap, the least first.
+static void add_ready(struct ordering *o, uint32_t place)
+{
+    vec_push(&o->ready, place);
+    size_t i = o->ready.count - 1;
+    for (size_t above; i > 0 && is_before(o, place, o->ready.items[above = (i - 1) / 2]); i = above)
+        o->ready.items[i] = o->ready.items[above];
+    o->ready.items[i] = place;
+}
+
+static uint32_t take_least_ready(struct ordering *o)
+{
+    uint32_t least = o->ready.items[0], moved = vec_last(&o->ready);
+    size_t count = --o->ready.count, i = 0;
+    for (size_t below = 1; below < count; below = 2 * i + 1) {
+        if (below + 1 < count && is_before(o, o->ready.items[below + 1], o->ready.items[below]))
+            below++;
+        if (!is_before(o, o->ready.items[below], moved))
+            break;
+        o->ready.items[i] = o->ready.items[below];
+        i = below;
+    }
+    o->ready.items[i] = moved;
+    return least;
+}
+
 static void count_missing_inputs(struct ordering *o, const struct graph *g)
 {
     vec_clear(&o->missing);
@@ -122,7 +156,7 @@ static void count_missing_inputs(struct ordering *o, const struct graph *g)
             missing += place_of(o, g->tensors.items[graph_inputs(g, n)[j]].producer) != NO_PLACE;
         vec_push(&o->missing, missing);
         if (missing == 0)
-            vec_push(&o->ready, (uint32_t)i);
+            add_ready(o, (uint32_t)i);
     }
 }
 
@@ -133,28 +167,8 @@ static void note_listed(struct ordering *o, const struct match_index *index, siz
     for (uint32_t j = first[0]; j < first[node->n_outputs]; j++) {
         uint32_t place = place_of(o, index->uses.nodes[j]);
         if (place != NO_PLACE && --o->missing.items[place] == 0)
-            vec_push(&o->ready, place);
+            add_ready(o, place);
     }
-}
-
-// Of equal colours the earlier node comes first.
-static bool is_before(const struct ordering *o, uint32_t a, uint32_t b)
-{
-    if (o->colors.items[a] != o->colors.items[b])
-        return o->colors.items[a] < o->colors.items[b];
-    return o->nodes.items[a] < o->nodes.items[b];
-}
-
-static size_t take_least_ready(struct ordering *o)
-{
-    size_t least = 0;
-    for (size_t i = 1; i < o->ready.count; i++)
-        if (is_before(o, o->ready.items[i], o->ready.items[least]))
-            least = i;
-    size_t taken = o->ready.items[least];
-    o->ready.items[least] = vec_last(&o->ready);
-    o->ready.count--;
-    return taken;
 }
 
 void order_nodes(struct ordering *o, const struct match_index *index, const struct match *m, node_id *nodes,
@@ -171,7 +185,7 @@ void order_nodes(struct ordering *o, const struct match_index *index, const stru
     color_nodes(o, index, m);
     count_missing_inputs(o, index->graph);
     for (size_t i = 0; i < count; i++) {
-        size_t least = take_least_ready(o);
+        uint32_t least = take_least_ready(o);
         nodes[i] = o->nodes.items[least];
         note_listed(o, index, least);
     }
