@@ -13,11 +13,9 @@ import pathlib
 import subprocess
 import sys
 
-import onnx
-
 from lib.command import run_script
 from models.exports import EXPORTS
-from models.optimizing import BENCHMARKS, ROOT, SHAPES, add_arguments, find_or_build, markdown_table, run_for_json
+from models.optimizing import BENCHMARKS, ROOT, SHAPES, add_arguments, find_or_build, markdown_table, run_for_json, shapes_of
 from models.peers import machine
 
 COLUMNS = ["model", "sizes", "threads", "nodes", "written", "taso-opt says", "before ms", "after ms", "speed-up", "95 %", ""]
@@ -40,17 +38,6 @@ def parse_arguments():
 
 def model_of(name, options):
     return pathlib.Path(name) if pathlib.Path(name).is_file() else find_or_build(name, options)
-
-
-def shapes_of(model, sizes):
-    """The shape of each input that has symbols, as an option."""
-    shapes = []
-    for i in onnx.load(model, load_external_data=False).graph.input:
-        dims = [(d.dim_param or f"{i.name}[{axis}]", d) for axis, d in enumerate(i.type.tensor_type.shape.dim)]
-        if any(not d.HasField("dim_value") for _, d in dims):
-            numbers = [str(d.dim_value if d.HasField("dim_value") else sizes[name]) for name, d in dims]
-            shapes += ["--shape", f"{i.name}={','.join(numbers)}"]
-    return shapes
 
 
 def compare(model, fast, shapes, threads, options):

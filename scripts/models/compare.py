@@ -17,6 +17,7 @@ import time
 
 import numpy as np
 
+from models.optimizing import parse_shape
 from models.runtime import random_inputs, run, session_of
 
 SEEDS = (1, 2)
@@ -24,14 +25,6 @@ WARM_UP, LEAST_PAIRS, SECONDS_OF_PAIRS = 2, 4, 0.4   # of each load
 LEAST_LOADS = 12
 AGREES, DIFFERS, UNTRUSTWORTHY = "agrees", "DIFFERS", "untrustworthy"
 EXIT_DIFFERS, EXIT_UNREADABLE, EXIT_UNTRUSTWORTHY = 1, 3, 5
-
-
-def parse_shape(text):
-    name, _, dimensions = text.rpartition("=")
-    try:
-        return name, [int(d) for d in dimensions.split(",") if d]
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=1,2,3") from None
 
 
 def parse_arguments():

@@ -1,10 +1,13 @@
 """What scripts that run taso-opt on the benchmark models have in common."""
 
+import argparse
 import json
 import os
 import pathlib
 import subprocess
 import tempfile
+
+import onnx
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SHAPES = {"gpt2": ["--shape", "input_ids=1,64"]}   # of inputs whose dimensions are symbolic
@@ -33,6 +36,25 @@ def find_or_build(name, options):
         command = [ROOT / "scripts/build-models", "--out", options.folder, name] + (["--small"] if options.small else [])
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return options.folder / file
+
+
+def parse_shape(text):
+    name, _, dimensions = text.rpartition("=")
+    try:
+        return name, [int(d) for d in dimensions.split(",") if d]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=1,2,3") from None
+
+
+def shapes_of(model, sizes):
+    """The shape of each input that has symbols, as an option."""
+    shapes = []
+    for i in onnx.load(model, load_external_data=False).graph.input:
+        dims = [(d.dim_param or f"{i.name}[{axis}]", d) for axis, d in enumerate(i.type.tensor_type.shape.dim)]
+        if any(not d.HasField("dim_value") for _, d in dims):
+            numbers = [str(d.dim_value if d.HasField("dim_value") else sizes[name]) for name, d in dims]
+            shapes += ["--shape", f"{i.name}={','.join(numbers)}"]
+    return shapes
 
 
 def run_for_json(command, accepted):

@@ -1,11 +1,15 @@
 """What onnxsim, onnxslim, ONNX Runtime's own optimization ahead of time, and taso-opt make of models: nodes, how long and
-with how much memory, and how the results run in ONNX Runtime. `taso` is taso-opt without a search (--budget 0: what
-import simplifies), and `taso, searched`, with --search, taso-opt as it comes, with a time for its search. Constants are
-no nodes. The speed is how many times longer the original takes: shortest runs, by turns, over several loads of all. An
-output that differs from the original's by more than 1e-4 of its largest value is told of below the table."""
+with how much memory, whether outputs are the original's, and how the results run in ONNX Runtime. `taso` is taso-opt
+without a search (--budget 0: what import simplifies), and `taso, searched`, with --search, taso-opt as it comes, with a
+time for its search. Constants are no nodes. *Result* is the largest difference of an output from the original's, in parts
+of its largest value. The speed is how many times longer the original takes, in processor seconds, which count what
+threads spend and not what they wait: the median of loads, in which models take turns, with the least and the largest of
+them. Models with symbolic dimensions run at the sizes of taso-opt's profile. A model is one of build-models, a file, or one
+in --models, as those of export-models, which are not built."""
 
 import argparse
 import datetime
+import json
 import os
 import pathlib
 import subprocess
@@ -17,31 +21,34 @@ import onnx
 
 from lib.command import run_script
 from models.catalog import MODELS
-from models.optimizing import ROOT, SHAPES, add_arguments, find_or_build, markdown_table
+from models.exports import EXPORTS
+from models.optimizing import (BENCHMARKS, ROOT, add_arguments, find_or_build, markdown_table, parse_shape,
+                               shapes_of)
 from models.peers import machine
 from models.simplifier_worker import TOOLS
 
-STANDARD = ["squeezenet", "mobilenetv2", "resnet50", "bert-taso-corrected", "nasrnn", "gpt2"]
 OURS = "taso"
 SEARCHED = "taso, searched"
-TOLERANCE = 1e-4
-COLUMNS = ["model", "tool", "nodes", "seconds", "MiB", "speed, 1 thread", "speed, 2 threads"]
+DIFFERS = 1e-4
+COLUMNS = ["model", "tool", "nodes", "seconds", "MiB", "result", "ms", "speed"]
 
 
 def parse_arguments():
     parser = argparse.ArgumentParser(
         prog="compare-simplifiers", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add_arguments(parser, STANDARD)
+    add_arguments(parser, BENCHMARKS + [f"exports/{name}" for name in EXPORTS])
+    parser.set_defaults(threads=1)
     parser.add_argument("--only-check-arguments", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--tools", metavar="NAME", nargs="+", choices=TOOLS, default=list(TOOLS), help="besides ours")
     parser.add_argument("--search", metavar="SECONDS", type=int, help="let taso-opt search for so long, too")
-    parser.add_argument("--loads", type=int, default=3, help="of each result; 0: no timing (default: %(default)s)")
-    parser.add_argument("--runs", type=int, default=10, help="for each load (default: %(default)s)")
+    parser.add_argument("--loads", type=int, default=5, help="of each result; 0: no timing (default: %(default)s)")
+    parser.add_argument("--runs", type=int, default=8, help="for each load (default: %(default)s)")
     parser.add_argument("--limit", type=int, default=600, help="seconds for a tool (default: %(default)s)")
     parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the table with its heading there")
     options = parser.parse_args()
     for name in options.names:
-        if name not in MODELS and not pathlib.Path(name).is_file():
+        is_there = options.models and (options.models / f"{name}.onnx").is_file()
+        if name not in MODELS and not is_there and not pathlib.Path(name).is_file():
             parser.error(f"no model is called '{name}', and no file; see build-models --list")
     return options
 
@@ -50,11 +57,11 @@ def model_of(name, options):
     return pathlib.Path(name) if pathlib.Path(name).is_file() else find_or_build(name, options)
 
 
-def command_of(tool, model, out, shapes, options):
+def command_of(tool, model, out, options):
     if tool in TOOLS:
         python = pathlib.Path(os.environ["TASO_SIMPLIFIERS"]) / "bin/python"
         return [python, "-B", ROOT / "scripts/models/simplifier_worker.py", tool, model, out]
-    ours = [options.program, model, "-o", out, "--quiet", *shapes]
+    ours = [options.program, model, "-o", out, "--quiet", "--json", out.with_suffix(".json")]
     return ours + (["--budget", "0", "--device", "fake"] if tool == OURS
                    else ["--time", str(options.search), "--runtime", "onnxruntime", "--python", sys.executable])
 
@@ -93,54 +100,71 @@ def largest_difference(expected, found):
     return worst
 
 
-def speeds(files, threads, options):
-    """By tool: the original's shortest run over the result's."""
+def inputs_of(model, report):
+    """Random inputs of the sizes that taso-opt took, from its report."""
     from models.runtime import random_inputs, session_of
+    sizes = (json.loads(report.read_text(encoding="utf-8")).get("symbols") or {}).get("profiles", [{}])[0]
+    shapes = dict(parse_shape(text) for text in shapes_of(model, sizes)[1::2])
+    return random_inputs(session_of(model), 1, shapes)
+
+
+def medians_of_load(files, inputs, options):
+    """Processor seconds of a run, by tool: the sessions of one load, by turns."""
+    from models.runtime import session_of
+    sessions = {tool: session_of(path, options.threads, by_turns=True) for tool, path in files.items()}
     times = {tool: [] for tool in files}
-    for _ in range(options.loads):
-        sessions = {tool: session_of(path, threads, by_turns=True) for tool, path in files.items()}
-        inputs = random_inputs(sessions["original"], 1)
-        for _ in range(options.runs):
-            for tool, session in sessions.items():
-                begin = time.perf_counter()
-                session.run(None, inputs)
-                times[tool].append(time.perf_counter() - begin)
-    return {tool: f"{min(times['original']) / min(values):.2f}" if values else "" for tool, values in times.items()}
+    for i in range(-1, options.runs):
+        for tool, session in sessions.items():
+            begin = time.process_time()
+            session.run(None, inputs)
+            if i >= 0:   # the first run warms up
+                times[tool].append(time.process_time() - begin)
+    return {tool: float(np.median(values)) for tool, values in times.items()}
 
 
-def differences(files):
+def time_all(files, inputs, options):
+    """By tool: milliseconds and the speed-up, as text. Files are loaded in one order and in its reverse by turns."""
+    orders = [dict(list(files.items())[::1 if i % 2 else -1]) for i in range(options.loads)]
+    loads = [medians_of_load(order, inputs, options) for order in orders]
+    told = {}
+    for tool in files:
+        ratios = [load["original"] / load[tool] for load in loads]
+        speed = f"{np.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})" if loads else ""
+        told[tool] = [f"{1e3 * np.median([load[tool] for load in loads]):.2f}" if loads else "", speed]
+    told["original"][1] = ""
+    return told
+
+
+def differences(files, inputs):
     """Of the outputs from the original's, by tool."""
-    from models.runtime import random_inputs, session_of
-    inputs, expected, found = None, None, {}
-    for tool, path in files.items():
-        session = session_of(path)
-        inputs = inputs or random_inputs(session, 1)
-        outputs = session.run(None, inputs)
-        expected = expected or outputs
-        found[tool] = largest_difference(expected, outputs)
-    return found
+    from models.runtime import session_of
+    outputs = {tool: session_of(path).run(None, inputs) for tool, path in files.items()}
+    return {tool: largest_difference(outputs["original"], found) for tool, found in outputs.items()}
+
+
+def told_difference(difference):
+    if difference == 0:
+        return "the same"
+    return f"DIFFERS by {difference:.0e}" if not difference <= DIFFERS else f"{difference:.0e}"
 
 
 def compare(name, options, notes):
     """Rows of the table."""
     model = model_of(name, options)
-    shapes = SHAPES.get(name, [])
-    files, costs, label = {"original": model}, {}, pathlib.Path(name).stem
+    files, costs = {"original": model}, {}
     for tool in [*options.tools, OURS] + ([SEARCHED] if options.search else []):
-        out = options.folder / f"{label}-by-{tool.replace(' ', '-').replace(',', '')}.onnx"
+        out = options.folder / f"{model.stem}-by-{tool.replace(' ', '-').replace(',', '')}.onnx"
         try:
-            costs[tool] = run_measured(command_of(tool, model, out, shapes, options), options.limit)
+            costs[tool] = run_measured(command_of(tool, model, out, options), options.limit)
             files[tool] = out
         except RuntimeError as failure:
-            notes.append(f"{tool} on {label}: {failure}")
-    found = {threads: speeds(files, threads, options) for threads in (1, 2)}
-    for tool, difference in differences(files).items():
-        if difference > TOLERANCE:
-            notes.append(f"{tool} on {label}: an output differs by {difference:.1e} of its largest value")
-    rows = [[label, "original", nodes_of(model), "", "", "", ""]]
+            notes.append(f"{tool} on {name}: {failure}")
+    inputs = inputs_of(model, files[OURS].with_suffix(".json"))
+    found, times = differences(files, inputs), time_all(files, inputs, options)
+    rows = [[name, "original", nodes_of(model), "", "", "", *times["original"]]]
     for tool in list(files)[1:]:
         rows.append(["", tool, nodes_of(files[tool]), f"{costs[tool][0]:.1f}", f"{costs[tool][1]:.0f}",
-                     *(found[threads][tool] for threads in (1, 2))])
+                     told_difference(found[tool]), *times[tool]])
     return rows
 
 
@@ -150,9 +174,9 @@ def table_of(rows, options):
 
 
 def heading(options):
-    names = " ".join(name if name in MODELS else pathlib.Path(name).name for name in options.names)
+    names = " ".join(pathlib.Path(name).name if pathlib.Path(name).is_file() else name for name in options.names)
     search = f"--search {options.search} " if options.search else ""
-    return (f"# Beside other simplifiers\n\n{machine()}, {os.cpu_count()} cores, {datetime.date.today()}; "
+    return (f"# Beside other simplifiers\n\n{machine()}, threads: {options.threads}, {datetime.date.today()}; "
             f"`scripts/compare-simplifiers {search}--loads {options.loads} --runs {options.runs} {names}`.\n\n")
 
 
