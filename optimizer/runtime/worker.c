@@ -22,7 +22,8 @@ bool worker_start(struct worker *ret_worker, const char *python, const char *pro
 {
     char script[SHARED_PATH_SIZE], count[16];
     snprintf(count, sizeof count, "%d", threads);
-    *ret_worker = (struct worker){.name = "onnxruntime"};
+    *ret_worker = (struct worker){0};
+    snprintf(ret_worker->name, sizeof ret_worker->name, "%s", python_of(python));
     const char *const arguments[] = {python_of(python), shared_file_find("python/taso/worker.py", WORKER_BUILT, script),
                                      provider ? provider : "", count, NULL};
     return process_start(&ret_worker->process, arguments, error);
@@ -70,9 +71,20 @@ static bool ask(struct worker *w, struct text *line, const void *a, size_t size_
     return is_answered;
 }
 
+// What ends without a word is hardly a Python.
+static bool receive_greeting(struct worker *w, struct error *error)
+{
+    if (receive(w, SECONDS_TO_START, error))
+        return true;
+    if (w->answer.count == 0)
+        error_set_code(error, EXIT_UNSUPPORTED, NULL,
+                       "%s does not answer as a Python with onnxruntime does: it ended, or is silent", w->name);
+    return false;
+}
+
 bool worker_greet(struct worker *w, struct error *error)
 {
-    if (!receive(w, SECONDS_TO_START, error)) {
+    if (!receive_greeting(w, error)) {
         w->is_gone = true;
         return false;
     }

@@ -12,7 +12,7 @@ struct error;
 struct worker {
     struct process process;
     struct text answer;
-    char name[200];   // "onnxruntime 1.31.1 CPUExecutionProvider" after worker_greet
+    char name[200];   // the Python's; after worker_greet "onnxruntime 1.31.1 CPUExecutionProvider"
     bool is_gone;     // it ended, or did not answer in time: nothing can be asked any more
 };
 typedef VEC(double) worker_numbers;

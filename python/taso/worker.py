@@ -247,12 +247,12 @@ def main():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     connection, provider, threads = Connection(), sys.argv[1], int(sys.argv[2])
     if IMPORT_FAILURE:
-        connection.answer("error it cannot be imported: " + reason_of(IMPORT_FAILURE))
+        connection.answer("error onnxruntime cannot be imported there: " + reason_of(IMPORT_FAILURE))
         return 1
     available = onnxruntime.get_available_providers()
     provider = provider or "CPUExecutionProvider"
     if provider not in available:
-        connection.answer(f"error it has no {provider}, only {', '.join(available)}")
+        connection.answer(f"error its onnxruntime has no {provider}, only {', '.join(available)}")
         return 1
     connection.answer(f"ok {onnxruntime.__version__} {provider}")
     try:

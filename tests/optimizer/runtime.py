@@ -109,7 +109,7 @@ def test_measured_there(folder):
         none = Run(folder, model, "--quiet", *costs, python=python)
         expect(none.code == 0 and none.told["runtime"] is None and not none.errors, f"no onnxruntime: {none.errors}")
     done = Run(folder, model, "--runtime", "onnxruntime", python=bare)
-    expect(done.code == 4 and "onnxruntime: it cannot be imported: No module named" in done.errors, f"{done.errors}")
+    expect(done.code == 4 and f"{bare}: onnxruntime cannot be imported there: No module named" in done.errors, f"{done.errors}")
 
 
 def test_steps(folder):
@@ -145,9 +145,9 @@ def test_wrong_requests(folder):
     model = products(folder / "products.onnx")
     for arguments, code, words in (
         (["--runtime", "nonsense"], 2, "--runtime is taso or onnxruntime"),
-        (["--runtime", "onnxruntime:NoProvider"], 4, "it has no NoProvider, only "),
-        (["--runtime", "onnxruntime", "--python", "/bin/false"], 4, "onnxruntime ended unexpectedly"),
-        (["--python", "/bin/false"], 4, "onnxruntime ended unexpectedly"),
+        (["--runtime", "onnxruntime:NoProvider"], 4, "its onnxruntime has no NoProvider, only "),
+        (["--runtime", "onnxruntime", "--python", "/bin/false"], 4, "/bin/false does not answer as a Python"),
+        (["--python", "/bin/false"], 4, "/bin/false does not answer as a Python"),
         (["--python", folder / "none"], 4, "cannot be started"),
         (["--runtime", "onnxruntime", "--python", folder / "none"], 4, "cannot be started"),
     ):
