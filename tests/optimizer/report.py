@@ -155,13 +155,14 @@ def check_in_browser(path):
 
 
 def check_progress(model):
-    """On a terminal a bar shows the best cost and how many graphs were expanded and are queued."""
+    """On a terminal a bar shows the best cost, how many graphs were expanded and are queued, and how long it takes: no
+    longer than it may."""
     try:
         ours, its = os.openpty()
     except OSError as error:
         print("no terminals here, so that no bar is looked at:", error)
         return
-    done = subprocess.run([OPT, model, "--device", "fake", "--budget", "100000", "--time", "5"], stderr=its,
+    done = subprocess.run([OPT, model, "--device", "fake", "--budget", "100000", "--time", "4"], stderr=its,
                           stdout=subprocess.DEVNULL, check=True)
     os.close(its)
     shown = b""
@@ -173,6 +174,8 @@ def check_progress(model):
     os.close(ours)
     assert done.returncode == 0
     assert re.search(rb"search: \[#*\.*\].*best [\d.]+ ms of [\d.]+, \d+ graphs? expanded, \d+ queued", shown), shown
+    left = [int(seconds) for seconds in re.findall(rb"about (\d+) s left", shown)]
+    assert left and max(left) <= 4 and left == sorted(left, reverse=True), (left, shown)
 
 
 def check_saturation(model):

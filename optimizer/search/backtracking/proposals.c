@@ -27,9 +27,19 @@ bool whole_has_to_stop(const struct whole *w)
     return interrupt_requested() || whole_is_out_of_work(w) || whole_is_out_of_time(w);
 }
 
+// Of the budget, the work and the time, what ends first, in graphs of the budget.
+static uint64_t graphs_done(const struct whole *w)
+{
+    double share = (double)w->result->statistics.expanded / (double)w->options->budget;
+    share = fmax(share, (double)whole_work(w) / (double)w->most_work);
+    if (w->deadline > 0)
+        share = fmax(share, 1 - (w->deadline - clock_seconds()) / w->options->seconds);
+    return (uint64_t)(fmin(share, 1) * (double)w->options->budget);
+}
+
 void whole_show_progress(const struct whole *w)
 {
-    progress_update(w->progress, w->result->statistics.expanded,
+    progress_update(w->progress, graphs_done(w),
                     "best %.3f ms of %.3f, %zu graph%s expanded, %zu queued, %zu match%s", 1e3 * w->seconds,
                     1e3 * w->result->seconds_before, (size_t)w->result->statistics.expanded,
                     plural_ending(w->result->statistics.expanded), *w->n_queued, (size_t)w->result->statistics.matches,
