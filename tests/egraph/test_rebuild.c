@@ -2,52 +2,10 @@
 // and why two nodes are equal.
 #include "core/numbers/random.h"
 #include "egraph/egraph.h"
+#include "tests/egraph/closure.h"
 #include "tests/support/check.h"
 
 enum { GRAPHS = 400, NODES = 60, UNIONS = 12, ROUNDS = 3 };
-
-// --- the obvious closure ---------------------------------------------------------------------------------------------
-
-struct closure {
-    const struct egraph *e;
-    eclass_id of[8 * NODES];
-};
-
-static void name_all(struct closure *c, eclass_id old, eclass_id new)
-{
-    for (size_t n = 0; n < c->e->nodes.count; n++)
-        c->of[n] = c->of[n] == old ? new : c->of[n];
-}
-
-static bool has_equal_children(const struct closure *c, enode_id x, enode_id y, bool is_swapped)
-{
-    for (uint32_t i = 0; i < c->e->nodes.items[x].n_children; i++)
-        if (c->of[egraph_edges(c->e, x)[i].first] != c->of[egraph_edges(c->e, y)[is_swapped ? 1 - i : i].first])
-            return false;
-    return true;
-}
-
-static bool are_congruent(const struct closure *c, enode_id x, enode_id y)
-{
-    const struct enode *a = &c->e->nodes.items[x], *b = &c->e->nodes.items[y];
-    if (a->op != b->op || a->attributes != b->attributes || a->type != b->type || a->n_children != b->n_children)
-        return false;
-    return has_equal_children(c, x, y, false) || (a->op == OP_EWADD && has_equal_children(c, x, y, true));
-}
-
-static void close(struct closure *c)
-{
-    bool is_changed = true;
-    while (is_changed) {
-        is_changed = false;
-        for (enode_id x = 0; x < c->e->nodes.count; x++)
-            for (enode_id y = 0; y < x; y++)
-                if (c->of[x] != c->of[y] && are_congruent(c, x, y)) {
-                    name_all(c, c->of[x], c->of[y]);
-                    is_changed = true;
-                }
-    }
-}
 
 // --- random e-graphs -------------------------------------------------------------------------------------------------
 
@@ -103,33 +61,25 @@ static void free_grown(struct grown *g)
     egraph_free(&g->e);
 }
 
-static void check_partition(const struct closure *c, uint64_t seed)
-{
-    for (enode_id x = 0; x < c->e->nodes.count; x++)
-        for (enode_id y = 0; y < x; y++)
-            if ((c->of[x] == c->of[y]) != (egraph_find(c->e, x) == egraph_find(c->e, y)))
-                fail_msg("seed %llu: nodes %u and %u", (unsigned long long)seed, x, y);
-}
-
 // Nodes are added between rounds too: to classes of several nodes, where they may be congruent to redundant ones.
 static void unite_at_random(struct grown *g, struct closure *c, struct random *r, uint64_t seed)
 {
     const char *what = "";
-    size_t known = g->e.nodes.count;
+    enode_id a, b;
     for (int i = 0; i < 6; i++)
         add_something(g, r);
-    for (size_t n = known; n < g->e.nodes.count; n++)
-        c->of[n] = (eclass_id)n;
+    closure_add_new(c);
     for (size_t i = 0; i < random_below(r, UNIONS); i++) {
         enode_id x = any_tensor(g, r), y = any_tensor(g, r);
         egraph_union(&g->e, x, y, REASON_GIVEN);
-        name_all(c, c->of[x], c->of[y]);
+        closure_unite(c, x, y);
     }
     egraph_rebuild(&g->e);
-    close(c);
+    closure_close(c);
     if (!egraph_check(&g->e, &what))
         fail_msg("seed %llu: %s", (unsigned long long)seed, what);
-    check_partition(c, seed);
+    if (!closure_agrees(c, &a, &b))
+        fail_msg("seed %llu: nodes %u and %u", (unsigned long long)seed, a, b);
 }
 
 static void rebuilds_as_the_closure_of_all_pairs(void **state)
@@ -138,9 +88,8 @@ static void rebuilds_as_the_closure_of_all_pairs(void **state)
         struct random r = random_seed(seed);
         struct grown g;
         grow(&g, &r);
-        struct closure c = {.e = &g.e};
-        for (size_t n = 0; n < g.e.nodes.count; n++)
-            c.of[n] = (eclass_id)n;
+        struct closure c;
+        closure_init(&c, &g.e);
         for (int round = 0; round < ROUNDS; round++)
             unite_at_random(&g, &c, &r, seed);
         free_grown(&g);
