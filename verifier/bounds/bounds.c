@@ -117,7 +117,8 @@ static int64_t size_of_labels(struct analysis *an, const uint8_t *labels, uint32
             continue;
         bool has_tensor = w->kernel_item != NO_ITEM && is_of_tensor(an, w->kernel_item);
         int64_t size = (labels_of(an, labels, w->index_item) - 1) * (w->stride > 0 ? w->stride : -w->stride);
-        size += has_tensor ? first_place(an, w) + (labels_of(an, labels, w->kernel_item) - 1) * w->dilation : 0;
+        size += w->kernel_item != NO_ITEM ? first_place(an, w) : 0;
+        size += has_tensor ? (labels_of(an, labels, w->kernel_item) - 1) * w->dilation : 0;
         size += operator_enlarges(an->in->calls[w->node]->op);   // every other size alone
         most = size > most ? size : most;
     }
