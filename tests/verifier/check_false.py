@@ -64,6 +64,8 @@ CONDITIONS = {
     "dropped-axes-count-anew": ["(= (dim ?x 1) 1)", "(= (dim ?x 2) 1)"],
     "dropped-before-softmax": ["(= (dim ?x 1) 1)"],
     "beside-image-of-one-entry": ["(= (dim ?x 0) (dim ?k 2))", "(= (dim ?x 0) 1)"],
+    "sum-between-maxima": ["(= (dim ?x 0) 1)"],
+    "sum-between-maximum-and-relu": ["(= (dim ?x 0) 1)"],
     "cumsum-flags-exchanged": ["(= $e $r)"],
     "broadcast-of-one-axis-summed": ["(= (dim ?x 0) 1)", "(= (dim ?x 1) 1)"],
     "softmax-of-scaled": ["(= (dim ?x 1) 1)"],

@@ -155,14 +155,15 @@ static void count_one(uint8_t *count)
     *count = at_most((uint32_t)*count + 1);
 }
 
-// A maximum over one entry is that entry: it takes two to tell a maximum from what it is of.
+// A maximum over one entry is that entry, and so is a sum: it takes two to tell a maximum from what it is of, and a sum
+// between two functions from none.
 static void count_sums_of_reduction(struct analysis *an, uint32_t node, const struct expr_node *n, int depth,
                                     struct sums *sums)
 {
     uint32_t class = classes_find(an, an->first_item[node] + (uint32_t)n->value);
     bool is_sum = n->fn == FN_ADD;
     count_one(&sums->at[depth][class]);
-    if (!is_sum)
+    if (!is_sum || depth > 0)
         count_one(&sums->at[depth_below(depth)][class]);
     if (!is_read_along(an, node, n->a, (uint32_t)n->value, index_is_told))
         count_one(&an->free_sums[class]);
