@@ -109,7 +109,8 @@ bool optimizing_hold_contest(struct optimizing *o, size_t *ret_finalist);
 // The same for o->found alone.
 bool optimizing_time_result(struct optimizing *o);
 
-// Compares the outputs of o->found with those of the original, into o->report. False: the device failed. (verdict.c)
+// Compares the outputs of o->found with those of the original, into o->report. False: the device failed.
+// (output_check.c)
 bool optimizing_judge(struct optimizing *o);
 // After a check that failed: o->found and the original agree with random weights. Then they differ as the model's own
 // blow up what is rounded.

@@ -32,7 +32,7 @@ const void *lockstep_weight(const struct lockstep *l, int k, size_t index);   //
 // Are there nodes that are something else at other bindings than the probes? They are added to the denied ones.
 bool find_unknown_elsewhere(struct lockstep *l, bool *is_denied);
 
-// --- units.c ---------------------------------------------------------------------------------------------------------
+// --- size_multiples.c ------------------------------------------------------------------------------------------------
 // Of each symbol a number that divides all sizes at which the model has results; mostly one.
 void find_units(const struct imported_model *named, struct onnx_file *file, const struct import_options *options,
                 int64_t *ret_units);

@@ -41,7 +41,7 @@ static bool parse_sizes(struct choice *choice, const char *text, const char *at,
     return (choice->n > 0 && at[-1] != ',') || bad_profile(error, text, "has no size at its end");
 }
 
-// What a symbol is no multiple of the model has no result for (onnx/convert/units.c).
+// What a symbol is no multiple of the model has no result for (onnx/convert/size_multiples.c).
 static bool are_sizes_allowed(const struct choice *choice, const struct imported_model *m, size_t symbol,
                               const char *text, struct error *error)
 {
