@@ -1,3 +1,4 @@
+// The classes are numbers of nodes; uniting two names all of one anew.
 #include "tests/egraph/closure.h"
 
 #include "operators/operator.h"

@@ -191,6 +191,15 @@ def own_operator(after, extra=0.0, strength=1.0):
     return made
 
 
+def recurrent(start=None):
+    """An LSTM of two steps, which begins at a constant, or at nothing."""
+    weights = [constant("w", 1, 32, 8, seed=5), constant("r", 1, 32, 8, seed=6)]
+    state = [] if start is None else [numpy_helper.from_array(numpy.full((1, 4, 8), start, numpy.float32), "s")]
+    read = ["x", "w", "r", "", "", *(["s", "s"] if state else ["", ""])]
+    nodes = [helper.make_node("LSTM", read, ["h"], hidden_size=8), node("Relu", "h", "y")]
+    return model(nodes, weights + state, [("x", FLOAT, [2, 4, 8])], [("y", FLOAT, [2, 1, 4, 8])])
+
+
 def gathered(perturbed=False):
     table = numpy_helper.to_array(constant("t", 6, 8, seed=4)).copy()
     table[5, 7] += 0.5 * perturbed
@@ -303,6 +312,8 @@ CASES = [
     ("behind it", own_operator("Relu"), own_operator("Abs"), [], 1, ["numbers: 1 of 2", "the models differ"]),
     ("its attribute", own_operator("Relu"), own_operator("Relu", strength=2.0), [], 1, ["not found to be equal"]),
     ("around it", own_operator("Relu"), own_operator("Relu", extra=0.5), [], 1, ["the models differ"]),
+    ("begun at zero", recurrent(0), recurrent(), ["--no-field", "--no-numbers"], 0, ["1 of 1 output equal by structure"]),
+    ("begun elsewhere", recurrent(0.5), recurrent(), ["--no-field", "--no-numbers"], 1, ["not found to be equal"]),
     ("indices", gathered(), gathered(), [], 0, ["equal by structure"]),
     ("a table", gathered(), gathered(True), [], 1, ["the models differ"]),
     ("a layer", chain(), chain(changed=2), [], 1, ["a.onnx: p2, made by matmul", "b.onnx: p2,", "the models differ"]),

@@ -4,6 +4,7 @@
 #include "core/memory/hash.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include "onnx/convert/initial_state.h"
 #include <string.h>
 
 // --- contents --------------------------------------------------------------------------------------------------------
@@ -132,7 +133,28 @@ static void add_encoded(struct text *out, struct arena *a, const struct onnx_des
     text_add_n(out, (const char *)bytes.at, bytes.size);
 }
 
-// Which optional inputs and outputs are there.
+// The inputs that tell something, in order, and which they are. Zeros to begin with are as good as nothing, and
+// exporters leave them out. Outer values that subgraphs read stand behind.
+static uint32_t add_told_inputs(struct text *out, struct imported_model *m, node_id node,
+                                const struct onnx_node *source, const tensor_id *inputs, tensor_id *ret_told)
+{
+    const tensor_id *own = graph_inputs(&m->graph, node);
+    uint32_t next = 0, n_told = 0;
+    for (size_t i = 0; i < source->inputs.count; i++) {
+        bool is_there = source->inputs.items[i].size > 0;
+        bool is_told = is_there && !initial_state_is_zero(m, &m->graph, source, (uint32_t)i, own[next]);
+        if (is_told)
+            ret_told[n_told++] = inputs[next];
+        text_add(out, is_told ? "+" : "-");
+        next += is_there;
+    }
+    text_add(out, ";");
+    for (; next < m->graph.nodes.items[node].n_inputs; next++)
+        ret_told[n_told++] = inputs[next];
+    return n_told;
+}
+
+// Which optional outputs are there.
 static void add_presence(struct text *out, const struct onnx_strings *names)
 {
     for (size_t i = 0; i < names->count; i++)
@@ -170,37 +192,39 @@ static void add_payloads(struct text *out, const struct onnx_node *n)
 }
 
 // All that decides what the node makes of its inputs.
-static void describe_opaque(struct text *out, struct common_graph *c, const struct imported_model *m, node_id node)
+static void describe_opaque(struct text *out, struct common_graph *c, const struct imported_model *m, node_id node,
+                            uint32_t place, const struct onnx_node *source)
 {
     const struct node *n = &m->graph.nodes.items[node];
-    const struct imported_opaque *o = &m->opaques.items[n->attributes[0].ints[0]];
-    const struct onnx_node *source = m->file->model->graph->nodes.items[o->node];
     struct onnx_node bare = {.m = source->m, .op_type = source->op_type, .attributes = source->attributes};
     bare.domain = source->domain;
     bare.overload = source->overload;
     add_encoded(out, &c->arena, &onnx_node_descriptor, &bare);
     add_payloads(out, source);
-    add_presence(out, &source->inputs);
     add_presence(out, &source->outputs);
     for (uint32_t i = 0; i < n->n_outputs; i++)
         type_print(out, graph_type(&m->graph, n->first_output + i));
     add_functions(out, &c->arena, m->file->model);
     add_opsets(out, m->file->model);
     if (is_random(m->file->model, source))
-        text_printf(out, "#%u", o->node);
+        text_printf(out, "#%u", place);
 }
 
-static node_id add_opaque(struct common_graph *c, const struct imported_model *m, node_id node, const tensor_id *inputs)
+static node_id add_opaque(struct common_graph *c, struct imported_model *m, node_id node, const tensor_id *inputs)
 {
     const struct node *n = &m->graph.nodes.items[node];
+    uint32_t place = m->opaques.items[n->attributes[0].ints[0]].node;
+    const struct onnx_node *source = m->file->model->graph->nodes.items[place];
+    tensor_id *told = arena_array(&c->arena, tensor_id, n->n_inputs + 1);
     struct type nothing = {0}, *types = arena_array(&c->arena, struct type, n->n_outputs + 1);
     struct text text = {0};
-    describe_opaque(&text, c, m, node);
+    uint32_t n_told = add_told_inputs(&text, m, node, source, inputs, told);
+    describe_opaque(&text, c, m, node, place, source);
     struct content content = content_of(arena_copy(&c->arena, text.chars, text.count, 1), text.count, &nothing);
     text_free(&text);
     for (uint32_t i = 0; i < n->n_outputs; i++)
         types[i] = *graph_type(&m->graph, n->first_output + i);
-    return graph_add_opaque(&c->graph, number_of_opaque(c, &content), n->n_inputs, inputs, n->n_outputs, types);
+    return graph_add_opaque(&c->graph, number_of_opaque(c, &content), n_told, told, n->n_outputs, types);
 }
 
 // --- pairing ---------------------------------------------------------------------------------------------------------

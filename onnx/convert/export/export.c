@@ -5,7 +5,7 @@
 #include "core/text/error.h"
 #include "onnx/convert/export/exporter.h"
 #include "onnx/convert/importer.h"
-#include "operators/traits.h"
+#include "onnx/convert/initial_state.h"
 
 #include <string.h>
 
@@ -180,44 +180,6 @@ static bool keep_original(struct exporter *x, node_id n)
     return true;
 }
 
-// A recurrence begins at zero, if nothing else is said.
-static bool is_initial_state(const struct onnx_node *n, uint32_t input)
-{
-    bool is_recurrence = onnx_string_is(&n->op_type, "LSTM") || onnx_string_is(&n->op_type, "GRU") ||
-                         onnx_string_is(&n->op_type, "RNN");
-    return is_recurrence && onnx_node_has_standard_domain(n) && (input == 5 || input == 6);
-}
-
-#define LARGEST_STATE (1 << 20)   // bytes
-#define LONGEST_CHAIN 8
-
-static bool is_zero_weight(const struct exporter *x, size_t index)
-{
-    const struct imported_weight *w = &x->model->weights.items[index];
-    size_t size = type_is_known(&w->type) ? type_bytes(&w->type) : SIZE_MAX;
-    const void *data;
-    struct error ignored;
-    if (size > LARGEST_STATE || !imported_weight_data(x->model, index, &data, &ignored))
-        return false;
-    for (size_t i = 0; i < size; i++)
-        if (((const uint8_t *)data)[i])
-            return false;
-    return true;
-}
-
-static bool is_zero(const struct exporter *x, tensor_id tensor, int longest)
-{
-    const struct node *n = graph_producer(x->graph, tensor);
-    if (n->op->id == OP_WEIGHT)
-        return is_zero_weight(x, (size_t)n->attributes[0].ints[0]);
-    if (longest == 0 || n->n_inputs == 0 || !operator_has(n->op, TRAIT_KEEPS_ZERO))
-        return false;
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        if (!is_zero(x, x->graph->edges.items[n->first_input + i], longest - 1))
-            return false;
-    return true;
-}
-
 static void keep_opaque(struct exporter *x, node_id n)
 {
     const struct node *node = &x->graph->nodes.items[n];
@@ -227,7 +189,7 @@ static void keep_opaque(struct exporter *x, node_id n)
     for (uint32_t i = 0, next = 0; i < copy->inputs.count; i++) {
         if (imported[i] == NO_TENSOR)
             continue;
-        bool is_left_out = is_initial_state(copy, i) && is_zero(x, inputs[next], LONGEST_CHAIN);
+        bool is_left_out = initial_state_is_zero(x->model, x->graph, copy, i, inputs[next]);
         set_name(&copy->inputs.items[i], is_left_out ? "" : name_of(x, inputs[next]));
         next++;
     }
