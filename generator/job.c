@@ -220,7 +220,7 @@ static bool find_range(struct family_work *w, int first, int end, struct error *
     snprintf(p.family, sizeof p.family, "%s", w->family->name);
     memcpy(p.terms, w->terms, sizeof p.terms);
     progress_start(&progress, w->job->progress_out, w->family->name, w->store.tensors.count);
-    bool is_done = classes_find(&w->store, first, end, &progress, &p.findings);
+    bool is_done = findings_collect(&w->store, first, end, &progress, &p.findings);
     progress_end(&progress);
     vec_push(w->parts, p);
     return is_done ? save_part(w->job, &p, error) : stop_if_interrupted(error);
@@ -333,7 +333,7 @@ static bool reduce_family(struct job *job, const struct family *f, checkpoint_li
     int max_ops = max_ops_of(job, f);
     int shortcuts = job->header.shortcuts < max_ops ? (int)job->header.shortcuts : max_ops;
     double start = clock_cpu_seconds();
-    reduction_init(&r, &universe, &findings, (uint64_t)job->header.seed + 1, bytes_of_calls(job));
+    class_reduction_init(&r, &universe, &findings, (uint64_t)job->header.seed + 1, bytes_of_calls(job));
     reduction_find_minimal(&r, max_ops);
     log_info(job->log, "%s: minimal set after %.1f CPU seconds", f->name, clock_cpu_seconds() - start);
     say_if_memory_is_exceeded(job, f);
@@ -347,7 +347,7 @@ static bool reduce_family(struct job *job, const struct family *f, checkpoint_li
     candidates_add(&job->candidates, &r, &counts);
     log_info(job->log, "%s: %llu rules, %.1f CPU seconds", f->name, (unsigned long long)counts.rules,
              clock_cpu_seconds() - start);
-    reduction_free(&r);
+    class_reduction_free(&r);
     family_types_free(&universe);
     findings_free(&findings);
     return stop_if_interrupted(error);

@@ -365,7 +365,7 @@ static void collect_members(const struct store *s, struct collector *collectors,
     }
 }
 
-bool classes_find(const struct store *s, int first, int end, struct progress *progress, struct findings *f)
+bool findings_collect(const struct store *s, int first, int end, struct progress *progress, struct findings *f)
 {
     int n = omp_get_max_threads();
     struct collector *collectors = mem_alloc_zero((size_t)n * sizeof *collectors);

@@ -44,5 +44,5 @@ void findings_move(struct findings *sum, struct findings *part);   // the same; 
 // The number of terms of the last level, which visits it.
 uint64_t classes_count_last_terms(const struct store *s);
 // Adds what is found in the slices [first, end). The same whatever the number of threads. False: interrupted.
-bool classes_find(const struct store *s, int first, int end, struct progress *progress, struct findings *f);
+bool findings_collect(const struct store *s, int first, int end, struct progress *progress, struct findings *f);
 #endif

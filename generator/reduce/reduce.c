@@ -407,8 +407,8 @@ static void parts_init(struct parts *p, size_t count)
         p->parent[i] = (uint32_t)i;
 }
 
-void reduction_init(struct reduction *r, struct family_types *u, const struct findings *findings, uint64_t seed,
-                    size_t call_bytes)
+void class_reduction_init(struct reduction *r, struct family_types *u, const struct findings *findings, uint64_t seed,
+                          size_t call_bytes)
 {
     *r = (struct reduction){.universe = u, .findings = findings, .n_calls = omp_get_max_threads()};
     rewrite_rules_init(&r->rules, u->family);
@@ -423,7 +423,7 @@ void reduction_init(struct reduction *r, struct family_types *u, const struct fi
     vec_push(&r->first_member, (uint32_t)findings->members.count);
 }
 
-void reduction_free(struct reduction *r)
+void class_reduction_free(struct reduction *r)
 {
     rewrite_rules_free(&r->rules);
     for (int i = 0; i < r->n_calls; i++)

@@ -51,9 +51,9 @@ struct reduction {
     struct table by_pair;   // while the minimal set is found
     VEC(struct judged_pair) pairs;
 };
-void reduction_init(struct reduction *r, struct family_types *u, const struct findings *findings, uint64_t seed,
-                    size_t call_bytes);   // call_bytes: of every thread, as evaluation_cache_init has it
-void reduction_free(struct reduction *r);
+void class_reduction_init(struct reduction *r, struct family_types *u, const struct findings *findings, uint64_t seed,
+                          size_t call_bytes);   // call_bytes: of every thread, as evaluation_cache_init has it
+void class_reduction_free(struct reduction *r);
 struct evaluation_cache *reduction_calls(const struct reduction *r);   // of the thread that asks
 void reduction_find_minimal(struct reduction *r, int max_ops);
 #endif

@@ -28,14 +28,14 @@ static void find_fast(struct found *f, const char *text, int max_ops)
     f->family = f->space.families.items[0];
     assert_true(family_types_init(&f->universe, f->family, 7, family_types_draw(&f->arena, 7), reason));
     store_init(&f->store, &f->universe, max_ops);
-    assert_true(classes_find(&f->store, 0, 400, NULL, &f->findings));
-    assert_true(classes_find(&f->store, 400, FINGERPRINT_SLICES, NULL, &f->findings));
-    reduction_init(&f->reduction, &f->universe, &f->findings, 8, 1 << 22);
+    assert_true(findings_collect(&f->store, 0, 400, NULL, &f->findings));
+    assert_true(findings_collect(&f->store, 400, FINGERPRINT_SLICES, NULL, &f->findings));
+    class_reduction_init(&f->reduction, &f->universe, &f->findings, 8, 1 << 22);
 }
 
 static void free_fast(struct found *f)
 {
-    reduction_free(&f->reduction);
+    class_reduction_free(&f->reduction);
     findings_free(&f->findings);
     store_free(&f->store);
     family_types_free(&f->universe);

@@ -20,7 +20,7 @@ void chains_init(struct chains *c, struct whole *w)
 
 void chains_free(struct chains *c)
 {
-    space_free(&c->space);
+    states_free(&c->space);
     queue_free(&c->queue);
 }
 
@@ -136,7 +136,7 @@ static bool *mark_unfinished(const struct chains *c)
 // Where a region is not any more what it was, chains are begun anew.
 static void retry_in_changed_regions(struct chains *c)
 {
-    bool *is_left = space_mark_sites(&c->space);
+    bool *is_left = states_mark_sites(&c->space);
     for (size_t i = 0; i < c->w->proposals.count; i++) {
         struct proposal *p = &c->w->proposals.items[i];
         if (p->tried != NOT_TRIED && !is_left[p->tried])
@@ -147,7 +147,7 @@ static void retry_in_changed_regions(struct chains *c)
 
 void chains_follow(struct chains *c, const struct movement *m)
 {
-    space_follow(&c->space, m);
+    states_follow(&c->space, m);
     retry_in_changed_regions(c);
     queue_keep(&c->queue, is_still_of_use, c);
 }
@@ -158,7 +158,7 @@ void chains_reduce(struct chains *c)
     bool *is_unfinished = mark_unfinished(c);
     for (uint32_t i = 0; i < c->space.kinds.count; i++)
         if (!is_unfinished[i])
-            space_forget_kind(&c->space, i);
+            states_forget_kind(&c->space, i);
     mem_free(is_unfinished, c->space.kinds.count + 1);
     pricer_forget(&c->w->pricer);
 }
@@ -204,7 +204,7 @@ static void note_promise(struct chains *c, uint32_t id)
 {
     struct state *s = &c->space.states.items[id];
     double before = c->space.states.items[s->parent].promise;
-    s->promise = space_promise_of(&c->space, id);
+    s->promise = states_promise_of(&c->space, id);
     s->credit = s->promise > before * (1 + 1e-9) ? s->promise : 0;
 }
 
@@ -239,7 +239,7 @@ static bool has_to_wait(struct chains *c, uint32_t id)
     const struct state *parent = &c->space.states.items[s->parent];
     if (parent->credit <= -s->change)
         return false;
-    s->promise = space_promise_of(&c->space, id);
+    s->promise = states_promise_of(&c->space, id);
     return s->promise <= parent->promise;
 }
 
@@ -264,7 +264,7 @@ static bool try_state(struct chains *c, uint32_t parent, const struct candidate 
 {
     bool is_new;
     double step_change = next->change - c->space.states.items[parent].change;
-    uint32_t id = space_make_state(&c->space, parent, &next->match, step_change, &is_new);
+    uint32_t id = states_make_state(&c->space, parent, &next->match, step_change, &is_new);
     if (id == NO_STATE)
         return false;
     if (c->space.states.items[id].is_expanded) {
@@ -274,8 +274,8 @@ static bool try_state(struct chains *c, uint32_t parent, const struct candidate 
     c->space.states.items[id].is_expanded = true;
     c->space.states.items[id].least = next->least;
     if (c->space.states.items[parent].parent == NO_STATE)
-        space_set_change(&c->space, id, next->change);
-    double change = space_price_state(&c->space, id);
+        states_set_change(&c->space, id, next->change);
+    double change = states_price_state(&c->space, id);
     if (change < -next->least && has_to_wait(c, id)) {
         queue_end(c, id);
         return false;
@@ -299,7 +299,7 @@ static bool try_beginning(struct chains *c, const struct candidate *next, struct
     struct candidate first = *next;
     bool is_new_site;
     uint32_t *site = &c->w->proposals.items[next->proposal].tried;
-    uint32_t kind = space_find_kind(&c->space, &next->match, &first.match, site, &is_new_site);
+    uint32_t kind = states_find_kind(&c->space, &next->match, &first.match, site, &is_new_site);
     uint32_t winner = c->space.kinds.items[kind]->winner;
     if (is_new_site && winner != NO_STATE && chain_apply_everywhere(&c->space, winner, ret_movement))
         return true;

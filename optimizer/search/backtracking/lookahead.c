@@ -65,7 +65,7 @@ static uint32_t *count_readers_left(const struct state *s, const struct graph *r
     return left;
 }
 
-double space_promise_of(struct state_space *space, uint32_t id)
+double states_promise_of(struct state_space *space, uint32_t id)
 {
     const struct state *s = &space->states.items[id];
     struct region_kind *k = space->kinds.items[s->kind];

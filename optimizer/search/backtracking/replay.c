@@ -91,11 +91,11 @@ static void replay_from(struct reuse *u, struct proposal *p)
 {
     struct match first;
     bool is_new;
-    uint32_t site, kind = space_find_kind(u->space, &p->match, &first, &site, &is_new);
-    uint32_t state = space_make_state(u->space, u->space->kinds.items[kind]->root, &first, p->change, &is_new);
+    uint32_t site, kind = states_find_kind(u->space, &p->match, &first, &site, &is_new);
+    uint32_t state = states_make_state(u->space, u->space->kinds.items[kind]->root, &first, p->change, &is_new);
     for (size_t i = 1; state != NO_STATE && i < u->steps.count; i++)
         state = find_same_match(u, state, &u->steps.items[i])
-                    ? space_make_state(u->space, state, &u->match, u->change, &is_new)
+                    ? states_make_state(u->space, state, &u->match, u->change, &is_new)
                     : NO_STATE;
     if (state != NO_STATE && !is_known_end(u, state) && is_allowed(u, state))
         vec_push(&u->ends, state);
@@ -107,8 +107,7 @@ static void replay_everywhere(struct reuse *u)
     struct whole *w = u->space->w;
     for (size_t i = 0; i < w->proposals.count; i++) {
         struct proposal *p = &w->proposals.items[i];
-        if (p->match.rule == u->steps.items[0].rule &&
-            is_same_change(u, p->change, u->steps.items[0].seconds_after))
+        if (p->match.rule == u->steps.items[0].rule && is_same_change(u, p->change, u->steps.items[0].seconds_after))
             replay_from(u, p);
     }
 }
@@ -119,7 +118,7 @@ typedef VEC(struct edit) edit_list;
 
 static void list_edits(struct reuse *u, const struct rewritten *r, uint32_t state, bool *claimed, edit_list *ret_edits)
 {
-    double change = space_price_state(u->space, state);
+    double change = states_price_state(u->space, state);
     const struct state *s = &u->space->states.items[state];
     if (!(change < 0))
         return;
@@ -162,10 +161,10 @@ static bool is_good_at_first_site(struct reuse *u)
     struct rewritten r = state_rewritten(u->space, s);
     struct edit edit = {.rewritten = &r, .site = &u->space->kinds.items[s->kind]->sites.items[0]};
     edit.least = s->least;
-    edit.change = w->refused = space_price_state_widely(u->space, u->found);
+    edit.change = w->refused = states_price_state_widely(u->space, u->found);
     if (!(edit.change < 0) || !whole_would_gain(w, &edit))
         return false;
-    u->share = fmin(w->refused / space_price_state(u->space, u->found), 1);
+    u->share = fmin(w->refused / states_price_state(u->space, u->found), 1);
     return true;
 }
 

@@ -26,7 +26,7 @@ static void forget_states(struct state_space *space, struct region_kind *k)
     vec_free(&k->states);
 }
 
-void space_forget_kind(struct state_space *space, uint32_t kind)
+void states_forget_kind(struct state_space *space, uint32_t kind)
 {
     struct region_kind *k = space->kinds.items[kind];
     if (k->is_gone)
@@ -41,10 +41,10 @@ void space_forget_kind(struct state_space *space, uint32_t kind)
     k->is_gone = true;
 }
 
-void space_free(struct state_space *space)
+void states_free(struct state_space *space)
 {
     for (uint32_t i = 0; i < space->kinds.count; i++) {
-        space_forget_kind(space, i);
+        states_forget_kind(space, i);
         mem_free(space->kinds.items[i], sizeof *space->kinds.items[i]);
     }
     vec_free(&space->kinds);
@@ -112,8 +112,8 @@ static uint32_t add_kind(struct state_space *space, struct region_kind *k, const
     return id;
 }
 
-uint32_t space_find_kind(struct state_space *space, const struct match *m, struct match *ret_match, uint32_t *ret_site,
-                         bool *ret_is_new_site)
+uint32_t states_find_kind(struct state_space *space, const struct match *m, struct match *ret_match, uint32_t *ret_site,
+                          bool *ret_is_new_site)
 {
     struct region_kind *k = mem_alloc_zero(sizeof *k);
     struct graph region;
@@ -170,8 +170,8 @@ static struct match keep_match(const struct match *m, struct arena *a)
     return kept;
 }
 
-uint32_t space_make_state(struct state_space *space, uint32_t parent_id, const struct match *m, double step_change,
-                          bool *ret_is_new)
+uint32_t states_make_state(struct state_space *space, uint32_t parent_id, const struct match *m, double step_change,
+                           bool *ret_is_new)
 {
     const struct state *parent = &space->states.items[parent_id];
     struct state child = {.kind = parent->kind, .parent = parent_id, .depth = parent->depth + 1};
@@ -234,20 +234,20 @@ static double price_at_first_site(struct state_space *space, uint32_t id, bool i
     return price_at_site(space->w, &r, &space->kinds.items[s->kind]->sites.items[0], is_wide);
 }
 
-double space_price_state(struct state_space *space, uint32_t id)
+double states_price_state(struct state_space *space, uint32_t id)
 {
     if (!space->states.items[id].is_priced)
-        space_set_change(space, id, price_at_first_site(space, id, false));
+        states_set_change(space, id, price_at_first_site(space, id, false));
     return space->states.items[id].change;
 }
 
-void space_set_change(struct state_space *space, uint32_t id, double change)
+void states_set_change(struct state_space *space, uint32_t id, double change)
 {
     space->states.items[id].change = change;
     space->states.items[id].is_priced = true;
 }
 
-double space_price_state_widely(struct state_space *space, uint32_t id)
+double states_price_state_widely(struct state_space *space, uint32_t id)
 {
     return price_at_first_site(space, id, true);
 }
@@ -360,18 +360,18 @@ static void move_sites(const struct movement *m, struct region_kind *k)
     k->sites.count = kept;
 }
 
-void space_follow(struct state_space *space, const struct movement *m)
+void states_follow(struct state_space *space, const struct movement *m)
 {
     for (uint32_t i = 0; i < space->kinds.count; i++) {
         if (space->kinds.items[i]->is_gone)
             continue;
         move_sites(m, space->kinds.items[i]);
         if (space->kinds.items[i]->sites.count == 0)
-            space_forget_kind(space, i);
+            states_forget_kind(space, i);
     }
 }
 
-bool *space_mark_sites(const struct state_space *space)
+bool *states_mark_sites(const struct state_space *space)
 {
     bool *is_left = mem_alloc_zero(space->n_sites + 1);
     for (size_t i = 0; i < space->kinds.count; i++)

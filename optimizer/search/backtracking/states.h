@@ -36,19 +36,19 @@ struct state_space {
     struct table by_region, by_graph;
     uint32_t n_sites;   // ever found; each has its number
 };
-void space_free(struct state_space *space);
-void space_forget_kind(struct state_space *space, uint32_t kind);   // with its sites and states
+void states_free(struct state_space *space);
+void states_forget_kind(struct state_space *space, uint32_t kind);   // with its sites and states
 // The kind of the region around a match of the whole graph, which has this place among its sites now, by that number.
 // `ret_match` is the match in the region.
-uint32_t space_find_kind(struct state_space *space, const struct match *m, struct match *ret_match, uint32_t *ret_site,
-                         bool *ret_is_new_site);
+uint32_t states_find_kind(struct state_space *space, const struct match *m, struct match *ret_match, uint32_t *ret_site,
+                          bool *ret_is_new_site);
 // The state that a match of another one leads to. NO_STATE: it cannot be applied.
-uint32_t space_make_state(struct state_space *space, uint32_t parent, const struct match *m, double step_change,
-                          bool *ret_is_new);
-double space_price_state(struct state_space *space, uint32_t state);   // its `change`, made known
-void space_set_change(struct state_space *space, uint32_t state, double change);
-double space_price_state_widely(struct state_space *space, uint32_t state);
-double space_promise_of(struct state_space *space, uint32_t state);
+uint32_t states_make_state(struct state_space *space, uint32_t parent, const struct match *m, double step_change,
+                           bool *ret_is_new);
+double states_price_state(struct state_space *space, uint32_t state);   // its `change`, made known
+void states_set_change(struct state_space *space, uint32_t state, double change);
+double states_price_state_widely(struct state_space *space, uint32_t state);
+double states_promise_of(struct state_space *space, uint32_t state);
 struct rewritten state_rewritten(const struct state_space *space, const struct state *s);
 // How a node is touched by the chain: closely, when the chain made it or it reads what the chain made; widely, when it
 // only reads or makes a tensor that gained or lost a reader.
@@ -56,7 +56,7 @@ enum touch { TOUCH_NONE, TOUCH_WIDE, TOUCH_CLOSE };
 uint8_t *state_mark_touched(const struct state_space *space, const struct state *s);   // of every node, and one more
 enum touch match_touch(const struct match *m, const uint8_t *touches);                 // the closest of its nodes
 // After an adoption: sites move along or are lost, and with its last site a kind.
-void space_follow(struct state_space *space, const struct movement *m);
-bool *space_mark_sites(
+void states_follow(struct state_space *space, const struct movement *m);
+bool *states_mark_sites(
     const struct state_space *space);   // one flag for each number (and one more, to be freed): is it left?
 #endif
