@@ -27,14 +27,14 @@ void job_init(struct job *job, const struct job_options *options, struct log *lo
     job->log = log;
     arena_init(&job->arena);
     space_init(&job->space, &job->arena);
-    candidates_init(&job->candidates, &job->arena);
+    candidate_rules_init(&job->candidates, &job->arena);
     if (options->threads > 0)
         omp_set_num_threads((int)options->threads);
 }
 
 void job_free(struct job *job)
 {
-    candidates_free(&job->candidates);
+    candidate_rules_free(&job->candidates);
     comparison_free(&job->comparison);
     space_free(&job->space);
     arena_free(&job->arena);
@@ -344,7 +344,7 @@ static bool reduce_family(struct job *job, const struct family *f, checkpoint_li
     counts.reduced = r.counts;
     if (job->options.compare)
         comparison_with(&job->comparison, &r, max_ops);
-    candidates_add(&job->candidates, &r, &counts);
+    candidate_rules_add(&job->candidates, &r, &counts);
     log_info(job->log, "%s: %llu rules, %.1f CPU seconds", f->name, (unsigned long long)counts.rules,
              clock_cpu_seconds() - start);
     class_reduction_free(&r);
@@ -361,7 +361,7 @@ static bool write_rules(const struct job *job, const char *path, bool only_minim
     if (!path)
         return true;
     report_header(&text, &job->header, &job->candidates, only_minimal);
-    candidates_print(&text, &job->candidates, only_minimal);
+    candidate_rules_print(&text, &job->candidates, only_minimal);
     bool is_written = file_write_text(path, text.chars, text.count, error);
     text_free(&text);
     return is_written;
@@ -376,7 +376,7 @@ static bool start_reducing(struct job *job, struct error *error)
 static void say_what_has_no_rule(struct job *job)
 {
     struct text rules = {0}, call = {0};
-    candidates_print(&rules, &job->candidates, false);
+    candidate_rules_print(&rules, &job->candidates, false);
     for (size_t i = 0; i < job->space.added.count; i++) {
         const char *name = job->space.added.items[i]->name;
         text_clear(&call);
@@ -393,7 +393,7 @@ static void say_what_has_no_rule(struct job *job)
 
 static bool write_all(struct job *job, struct error *error)
 {
-    candidates_finish(&job->candidates);
+    candidate_rules_finish(&job->candidates);
     say_what_has_no_rule(job);
     return write_rules(job, job->options.output, false, error) && write_rules(job, job->options.minimal, true, error) &&
            export_pb_write(job->options.export_pb, &job->candidates, error);

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-void candidates_init(struct candidates *c, struct arena *arena)
+void candidate_rules_init(struct candidates *c, struct arena *arena)
 {
     *c = (struct candidates){.arena = arena};
 }
 
-void candidates_free(struct candidates *c)
+void candidate_rules_free(struct candidates *c)
 {
     vec_free(&c->rules);
     vec_free(&c->counts);
@@ -94,7 +94,7 @@ static void take_printed(struct candidates *c, const struct reduction *r, const 
     text_free(&p->over_groups);
 }
 
-void candidates_add(struct candidates *c, const struct reduction *r, struct family_counts *counts)
+void candidate_rules_add(struct candidates *c, const struct reduction *r, struct family_counts *counts)
 {
     size_t n = r->laws.count, before = c->rules.count;
     struct printed(*printed)[2] = mem_alloc_zero(n * sizeof *printed);
@@ -215,7 +215,7 @@ static void drop_instances(struct candidates *c)
     c->rules.count = n;
 }
 
-void candidates_finish(struct candidates *c)
+void candidate_rules_finish(struct candidates *c)
 {
     sort_and_deduplicate(c);
     join_over_groups(c);
@@ -246,7 +246,7 @@ static void print_rule(struct text *out, const struct candidate_rule *r)
     text_add(out, r->is_derivable ? " derivable)))\n" : ")))\n");
 }
 
-void candidates_print(struct text *out, const struct candidates *c, bool only_minimal)
+void candidate_rules_print(struct text *out, const struct candidates *c, bool only_minimal)
 {
     for (size_t i = 0; i < c->rules.count; i++)
         if (!only_minimal || !c->rules.items[i].is_derivable)

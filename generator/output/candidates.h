@@ -27,13 +27,13 @@ struct candidates {
     VEC(struct candidate_rule) rules;
     VEC(struct family_counts) counts;
 };
-void candidates_init(struct candidates *c, struct arena *arena);
-void candidates_free(struct candidates *c);
+void candidate_rules_init(struct candidates *c, struct arena *arena);
+void candidate_rules_free(struct candidates *c);
 // Both directions of every law, as far as they are rules and differ.
-void candidates_add(struct candidates *c, const struct reduction *r, struct family_counts *counts);
+void candidate_rules_add(struct candidates *c, const struct reduction *r, struct family_counts *counts);
 // Sorts, removes duplicates, joins rules that differ in the groups of convolutions only, and adds what is made of those
 // that differ in attributes.
-void candidates_finish(struct candidates *c);
+void candidate_rules_finish(struct candidates *c);
 // Adds the rules' text; only those that no other derives, or all.
-void candidates_print(struct text *out, const struct candidates *c, bool only_minimal);
+void candidate_rules_print(struct text *out, const struct candidates *c, bool only_minimal);
 #endif

@@ -45,6 +45,8 @@ PLANTED = [
     ("lint-operators", {"verifier/model/nested_splits.c": None}, "verifier/model/nested_splits.c: is not there"),
     ("lint-style", {"core/a.c": "int a;\n"}, "core/a.c:1: a comment that says what the file is should stand first"),
     ("lint-style", {"verifier/bounds/a.c": HEAD}, "verifier/bounds/a.c:1: which theorem"),
+    ("lint-style", {"core/text/a.c": HEAD + "void twice(int a,\n           int b)\n{\n}\n",
+                    "graph/a.c": HEAD + "int twice(void)\n{\n}\n"}, "graph/a.c:2: twice stands in core/text/a.c, too"),
     ("lint-style", {"core/a.h": "// " + "a" * 118 + "\n"}, "core/a.h:1: 121 columns"),
     ("lint-style", {"core/a.c": HEAD + LONG_FUNCTION}, "core/a.c:3: a function of 81 lines"),
     ("lint-style", {f"library/a{i}.c": HEAD for i in range(40)}, "library: 4"),

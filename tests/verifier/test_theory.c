@@ -50,10 +50,10 @@ static void proves_and_explains(void **state)
     struct entailment e = theory_prove(f.theory, &f.judge, &eq, NULL);
     assert_int_equal(e.status, ENTAILMENT_PROVED);
     assert_int_equal(e.n_uses, 2);
-    assert_true(derivation_find(&d, &f.axioms, &f.judge, &eq, 0, &e, 1000));
+    assert_true(property_derivation_find(&d, &f.axioms, &f.judge, &eq, 0, &e, 1000));
     assert_int_equal(d.steps.count, 3);
     assert_null(d.steps.items[0].property);
-    derivation_free(&d);
+    property_derivation_free(&d);
     assert_int_equal(theory_prove(f.theory, &f.judge, &eq, "associates").status, ENTAILMENT_UNKNOWN);
     rule_free(rule);
     tear_down(&f);

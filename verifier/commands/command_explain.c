@@ -52,14 +52,15 @@ static void print_chain(const struct derivation *d)
 static bool explain_output(struct run *run, const struct equation *eq, uint32_t output, const struct entailment *proof)
 {
     struct derivation d;
-    bool is_found = derivation_find(&d, &run->axioms, &run->judge, eq, output, proof, (uint32_t)run->options.terms);
+    bool is_found =
+        property_derivation_find(&d, &run->axioms, &run->judge, eq, output, proof, (uint32_t)run->options.terms);
     if (eq->n_pairs > 1)
         printf("  output %u\n", output);
     if (is_found)
         print_chain(&d);
     else
         printf("    no chain within %lld terms\n", (long long)run->options.terms);
-    derivation_free(&d);
+    property_derivation_free(&d);
     return is_found;
 }
 

@@ -183,8 +183,9 @@ static void add_chain(struct search *s, struct derivation *d)
     vec_free(&first_half);
 }
 
-bool derivation_find(struct derivation *ret_derivation, const struct axioms *axioms, struct judge *judge,
-                     const struct equation *eq, uint32_t goal, const struct entailment *proof, uint32_t term_limit)
+bool property_derivation_find(struct derivation *ret_derivation, const struct axioms *axioms, struct judge *judge,
+                              const struct equation *eq, uint32_t goal, const struct entailment *proof,
+                              uint32_t term_limit)
 {
     struct sentence_list obligations = {0};
     *ret_derivation = (struct derivation){0};
@@ -207,7 +208,7 @@ bool derivation_find(struct derivation *ret_derivation, const struct axioms *axi
     return s.has_met;
 }
 
-void derivation_free(struct derivation *d)
+void property_derivation_free(struct derivation *d)
 {
     vec_free(&d->steps);
     logic_free(&d->logic);
