@@ -155,43 +155,49 @@ static void count_one(uint8_t *count)
     *count = at_most((uint32_t)*count + 1);
 }
 
-static bool is_of_functions(const struct analysis *an, uint32_t node, expr e);
+static bool is_of_maxima(const struct analysis *an, uint32_t node, expr e);
 
-static bool is_tensor_of_functions(const struct analysis *an, uint32_t node, int tensor)
+static bool is_tensor_of_maxima(const struct analysis *an, uint32_t node, int tensor)
 {
     const struct definition *d = an->definitions[node];
     if (tensor >= d->n_inputs)
-        return is_of_functions(an, node, d->stages[tensor - d->n_inputs].body);
+        return is_of_maxima(an, node, d->stages[tensor - d->n_inputs].body);
     const struct pattern *p = an->in->equation->pattern;
     const struct term *t = &p->terms.items[p->nodes.items[node].inputs[tensor]];
     return !t->is_variable &&
-           is_tensor_of_functions(an, t->index,
-                                  an->definitions[t->index]->n_inputs + an->definitions[t->index]->outputs[t->output]);
+           is_tensor_of_maxima(an, t->index,
+                               an->definitions[t->index]->n_inputs + an->definitions[t->index]->outputs[t->output]);
 }
 
-static bool is_of_functions(const struct analysis *an, uint32_t node, expr e)
+static bool is_maximum(enum scalar_function fn)
+{
+    return fn == FN_MAX || fn == FN_MIN || fn == FN_RELU || fn == FN_ABS;
+}
+
+// Maxima are the functions that normal forms join with those around them.
+static bool is_of_maxima(const struct analysis *an, uint32_t node, expr e)
 {
     const struct expr_node *n = &an->definitions[node]->nodes.items[e];
-    bool is_of_ring = n->fn == FN_ADD || n->fn == FN_SUB || n->fn == FN_MUL || n->fn == FN_NEG;
     int arity = n->kind == EXPR_APPLY ? function_arity((enum scalar_function)n->fn) : 1;
     if (n->kind == EXPR_READ)
-        return is_tensor_of_functions(an, node, (int)n->value);
+        return is_tensor_of_maxima(an, node, (int)n->value);
     if (n->kind == EXPR_SELECT)
-        return is_of_functions(an, node, n->b) || is_of_functions(an, node, n->c);
+        return is_of_maxima(an, node, n->b) || is_of_maxima(an, node, n->c);
     if (n->kind != EXPR_APPLY && n->kind != EXPR_REDUCE)
         return false;
-    return !is_of_ring || is_of_functions(an, node, n->a) || (arity > 1 && is_of_functions(an, node, n->b));
+    return is_maximum((enum scalar_function)n->fn) || is_of_maxima(an, node, n->a) ||
+           (arity > 1 && is_of_maxima(an, node, n->b)) || (arity > 2 && is_of_maxima(an, node, n->c));
 }
 
 // A maximum over one entry is that entry, and so is a sum: it takes two to tell a maximum from what it is of, and a sum
-// between two functions from none.
+// between two maxima from none.
 static void count_sums_of_reduction(struct analysis *an, uint32_t node, const struct expr_node *n, int depth,
                                     struct sums *sums)
 {
     uint32_t class = classes_find(an, an->first_item[node] + (uint32_t)n->value);
     bool is_sum = n->fn == FN_ADD;
     count_one(&sums->at[depth][class]);
-    if (!is_sum || (depth > 0 && is_of_functions(an, node, n->a)))
+    if (!is_sum || (depth > 0 && is_of_maxima(an, node, n->a)))
         count_one(&sums->at[depth_below(depth)][class]);
     if (!is_read_along(an, node, n->a, (uint32_t)n->value, index_is_told))
         count_one(&an->free_sums[class]);

@@ -305,19 +305,18 @@ static bool is_condition_named(const struct pattern *p, const struct condition *
 }
 
 // (= 5 (dim ?x 0)) says what (= (dim ?x 0) 5) does.
-static bool is_named_turned(const struct pattern *p, const struct condition *c)
+bool form_names_condition(const struct pattern *p, const struct condition *c)
 {
     struct condition turned = *c;
     turned.a = c->b;
     turned.b = c->a;
-    return c->kind == CONDITION_EQUAL && is_condition_named(p, &turned);
+    return is_condition_named(p, c) || (c->kind == CONDITION_EQUAL && is_condition_named(p, &turned));
 }
 
 bool form_names_conditions(const struct form_question *q)
 {
     for (uint32_t i = 0; i < q->eq->n_conditions; i++)
-        if (!is_condition_named(q->eq->pattern, &q->eq->conditions[i]) &&
-            !is_named_turned(q->eq->pattern, &q->eq->conditions[i])) {
+        if (!form_names_condition(q->eq->pattern, &q->eq->conditions[i])) {
             text_add(q->why, "no theorem speaks of ");
             pattern_print_condition(q->why, q->eq->pattern, &q->eq->conditions[i]);
             return false;

@@ -7,6 +7,8 @@ bool form_is_integer(const struct attribute_term *t);
 bool form_is_variable(const struct attribute_term *t);
 // Are all terms of the attribute such?
 bool form_is_list_of(const struct attribute_pattern *a, bool (*is_such)(const struct attribute_term *t));
+// Does a theorem speak of the condition (T3)?
+bool form_names_condition(const struct pattern *p, const struct condition *c);
 // Is the attribute one variable?
 bool form_is_one_variable(const struct attribute_pattern *a);
 // Is the attribute the quotient of channels that a convolution's number of groups is?

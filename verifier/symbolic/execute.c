@@ -298,6 +298,8 @@ static const struct sum *execute_apply(struct execution *ex, const struct scope 
             fail(ex, "a lowest value that is no part of a maximum");
     }
     ex->linear_from = linear_from;
+    if (n->fn == FN_DIV && !dtype_is_float(definition_output(at->meaning->definition, 0)->dtype))
+        fail(ex, "integers are divided");
     return sum_apply(ex->sums, (enum scalar_function)n->fn, operands);
 }
 

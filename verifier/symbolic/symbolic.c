@@ -2,7 +2,7 @@
 #include "verifier/symbolic/symbolic.h"
 
 #include "operators/traits.h"
-#include "verifier/bounds/forms.h"
+#include "verifier/bounds/form_terms.h"
 #include "verifier/exact/explore.h"
 #include "verifier/instances/ranks.h"
 #include "verifier/symbolic/execute.h"
@@ -55,6 +55,21 @@ static bool is_symbol(const struct pattern *p, uint32_t variable)
     return family_role_of_variable(p, variable) != ROLE_NONE;
 }
 
+static bool is_in_condition(const struct condition *c, uint32_t variable)
+{
+    return !condition_is_of_variable(c->kind) &&
+           ((attribute_variables_of_term(c->a) | attribute_variables_of_term(c->b)) >> variable & 1);
+}
+
+// Are all values of the variable tried? Conditions may ask for those that only larger sizes have.
+static bool is_tried_everywhere(const struct equation *eq, uint32_t variable, struct arena *arena)
+{
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (is_in_condition(&eq->conditions[i], variable) && !form_names_condition(eq->pattern, &eq->conditions[i]))
+            return false;
+    return domain_of_variable(eq->pattern, variable, ranks_to_test(eq), DOMAIN_SOME, arena).is_whole_range;
+}
+
 // The variables that are symbols. False: one is neither a number of a known role nor tried at all of its values.
 static bool find_symbols(const struct equation *eq, struct arena *arena, uint32_t *ret_symbols, struct text *why)
 {
@@ -64,8 +79,7 @@ static bool find_symbols(const struct equation *eq, struct arena *arena, uint32_
             *ret_symbols |= 1u << v;
             continue;
         }
-        struct domain domain = domain_of_variable(eq->pattern, v, ranks_to_test(eq), DOMAIN_SOME, arena);
-        if (!domain.is_whole_range) {
+        if (!is_tried_everywhere(eq, v, arena)) {
             text_printf(why, "$%s has other values than those tried", eq->pattern->attribute_variables[v]);
             return false;
         }
@@ -217,6 +231,39 @@ static bool inputs_are_not_cut(struct judge *j, const struct equation *eq, struc
     return !pattern_looks_at_split_trees(eq->pattern) || search_box(j, eq, &box, hear_cuts, kinds);
 }
 
+static bool have_value(const struct kinds *kinds, uint32_t variable, const struct attribute_value *value)
+{
+    for (size_t i = 0; i < kinds->items.count; i++) {
+        const struct attribute_value *met = &kinds->items.items[i].examples.items[0].attributes[variable];
+        if (met->count == value->count && memcmp(met->ints, value->ints, met->count * sizeof *met->ints) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_windows(const struct pattern *p)
+{
+    for (size_t n = 0; n < p->nodes.count; n++)
+        if (pattern_node_attribute(&p->nodes.items[n], ROLE_WINDOW_PADS))
+            return true;
+    return false;
+}
+
+// Windows may leave nothing of small images, so that axes of theirs are met at larger ones only.
+static bool all_axes_were_met(const struct equation *eq, const struct kinds *kinds, struct arena *arena)
+{
+    for (uint32_t v = 0; v < eq->pattern->n_attribute_variables; v++) {
+        struct domain d = domain_of_variable(eq->pattern, v, ranks_to_test(eq), DOMAIN_SOME, arena);
+        bool is_asked = d.attribute && (d.attribute->role == ROLE_AXIS || d.attribute->role == ROLE_AXES);
+        for (uint32_t i = 0; i < eq->n_conditions; i++)
+            is_asked = is_asked && !is_in_condition(&eq->conditions[i], v);
+        for (size_t i = 0; i < d.count && is_asked; i++)
+            if (d.values[i].count == 1 && !have_value(kinds, v, &d.values[i]))
+                return false;
+    }
+    return true;
+}
+
 static void free_kinds(struct kinds *kinds)
 {
     for (size_t i = 0; i < kinds->items.count; i++) {
@@ -312,6 +359,10 @@ static bool prove_kinds(struct symbolic_prover *prover, const struct equation *e
         text_add(&proof->why, kinds->items.count == 0 ? "no instance was found"
                               : kinds->are_too_many   ? "too many kinds of instances"
                                                       : "the search for kinds of instances was cut short");
+        return false;
+    }
+    if (has_windows(eq->pattern) && !all_axes_were_met(eq, kinds, &prover->arena)) {
+        text_add(&proof->why, "axes that no small instance has");
         return false;
     }
     if (!inputs_are_not_cut(j, eq, kinds)) {
