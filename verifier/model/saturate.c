@@ -35,15 +35,16 @@ struct saturating {
     struct progress progress;
     size_t n_shared_at_start;
     struct egraph e;
-    enode_id *ids;      // of every tensor of the models
+    enode_id *ids;        // of every tensor of the models
     size_t n_of_models;   // e-nodes that the models have
     struct exploration x;
     struct constants constants;
     struct shared_classes shared;
-    VEC(bool) is_shared;    // of every class
-    VEC(uint32_t) depths;   // of every class: UINT32_MAX: it stands on nothing that is shared
-    VEC(bool) is_open;      // of every class: an output that is not known to be equal needs it, by what is not shared
+    VEC(bool) is_shared;      // of every class
+    VEC(uint32_t) depths;     // of every class: UINT32_MAX: it stands on nothing that is shared
+    VEC(bool) is_open;        // of every class: an output that is not known to be equal needs it, by what is not shared
     VEC(bool) is_of_models;   // of every class: it has a tensor of the models
+    VEC(bool) is_repeated;    // of every class: an operator that repeats what it reads makes it
     VEC(eclass_id) stack;
 };
 
@@ -213,12 +214,15 @@ static void measure_depths(struct saturating *x)
     }
 }
 
-static bool is_repeated(const struct egraph *e, eclass_id c)
+// Classes with an application of an operator that repeats what it reads: asked for each e-node that reads them.
+static void mark_repeated(struct saturating *x)
 {
-    for (enode_id n = egraph_first_node(e, c); n != NO_ENODE; n = egraph_next_node(e, c, n))
-        if (egraph_operator(e, n) && operator_repeats(egraph_operator(e, n)))
-            return true;
-    return false;
+    vec_clear(&x->is_repeated);
+    for (enode_id n = 0; n < x->e.nodes.count; n++)
+        vec_push(&x->is_repeated, false);
+    for (enode_id n = 0; n < x->e.nodes.count; n++)
+        if (egraph_operator(&x->e, n) && operator_repeats(egraph_operator(&x->e, n)))
+            x->is_repeated.items[egraph_find(&x->e, n)] = true;
 }
 
 // Constants are computed and not rewritten, but for what rules made of repeated ones: that is large, and what is
@@ -226,7 +230,8 @@ static bool is_repeated(const struct egraph *e, eclass_id c)
 static bool is_made_of_repeated(const struct saturating *x, enode_id n)
 {
     const struct enode *node = &x->e.nodes.items[n];
-    return n >= x->n_of_models && node->n_children > 1 && is_repeated(&x->e, egraph_edges(&x->e, n)[0].child);
+    return n >= x->n_of_models && node->n_children > 1 &&
+           x->is_repeated.items[egraph_find(&x->e, egraph_edges(&x->e, n)[0].child)];
 }
 
 static bool is_root(void *context, enode_id n)
@@ -308,6 +313,7 @@ static void explore(struct saturating *x, uint32_t round)
     mark_shared(x);
     mark_open(x);
     measure_depths(x);
+    mark_repeated(x);
     x->x.options.k_multi = round + x->reach->multi_rounds >= x->reach->rounds;
     size_t before = x->x.applications.count;
     exploration_run(&x->x);
@@ -329,8 +335,8 @@ static bool makes_progress(struct saturating *x)
 {
     size_t before = x->shared.count, last = before;
     x->x.end = EXPLORATION_ROUNDS;
-    for (uint32_t round = 0; (round < x->reach->rounds || x->shared.count > last) &&
-                             x->x.end == EXPLORATION_ROUNDS && !common_outputs_are_equal(x->c) && !has_to_stop(x);
+    for (uint32_t round = 0; (round < x->reach->rounds || x->shared.count > last) && x->x.end == EXPLORATION_ROUNDS &&
+                             !common_outputs_are_equal(x->c) && !has_to_stop(x);
          round++) {
         last = x->shared.count;
         explore(x, round);
@@ -401,6 +407,7 @@ void common_graph_saturate(struct common_graph *c, const struct rule_set *rules,
     vec_free(&x.is_shared);
     vec_free(&x.depths);
     vec_free(&x.is_open);
+    vec_free(&x.is_repeated);
     vec_free(&x.is_of_models);
     vec_free(&x.stack);
 }
