@@ -71,13 +71,15 @@ class Run:
 
 
 def interrupt_search(model, numbers, moment):
-    """Earlier, where the search had ended by then, or signals in a row came apart. Gives the moment, too."""
+    """Earlier, where the search had ended by then, or signals in a row came apart; later, where the model was still being
+    read, which a request ends at once. Gives the moment, too."""
     for _ in range(20):
         done = Run(model, numbers, moment)
-        came_apart = len(numbers) > 1 and done.code == -numbers[-1]
-        if not came_apart and not (done.told and done.told["search"]["ends"][-1] != "interrupted"):
+        is_early = done.code == -numbers[-1] and not done.out.exists()
+        is_late = done.told and done.told["search"]["ends"][-1] != "interrupted"
+        if not is_early and not is_late:
             break
-        moment *= 1 if came_apart else 0.5
+        moment *= 0.5 if is_late else 1 if len(numbers) > 1 else 1.5
     return done, moment
 
 
