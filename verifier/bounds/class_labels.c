@@ -169,8 +169,18 @@ static bool is_tensor_of_maxima(const struct analysis *an, uint32_t node, int te
                                an->definitions[t->index]->n_inputs + an->definitions[t->index]->outputs[t->output]);
 }
 
-static bool is_maximum(enum scalar_function fn)
+// An activation of properties that is a variable is tested as one function of which nothing is known.
+static bool is_any_function(const struct analysis *an, uint32_t node)
 {
+    const struct equation *eq = an->in->equation;
+    uint32_t activation = eq->is_strong ? equation_activation_variable(eq) : NO_VARIABLE;
+    return activation != NO_VARIABLE && pattern_node_has_activation(&eq->pattern->nodes.items[node], activation);
+}
+
+static bool is_maximum(const struct analysis *an, uint32_t node, enum scalar_function fn)
+{
+    if (fn == FN_RELU && is_any_function(an, node))
+        return false;
     return fn == FN_MAX || fn == FN_MIN || fn == FN_RELU || fn == FN_ABS;
 }
 
@@ -185,7 +195,7 @@ static bool is_of_maxima(const struct analysis *an, uint32_t node, expr e)
         return is_of_maxima(an, node, n->b) || is_of_maxima(an, node, n->c);
     if (n->kind != EXPR_APPLY && n->kind != EXPR_REDUCE)
         return false;
-    return is_maximum((enum scalar_function)n->fn) || is_of_maxima(an, node, n->a) ||
+    return is_maximum(an, node, (enum scalar_function)n->fn) || is_of_maxima(an, node, n->a) ||
            (arity > 1 && is_of_maxima(an, node, n->b)) || (arity > 2 && is_of_maxima(an, node, n->c));
 }
 
