@@ -1,27 +1,13 @@
 // The deferred rebuild against congruence closure by looking at all pairs, on random e-graphs; what a merge refuses;
 // and why two nodes are equal.
 #include "core/numbers/random.h"
-#include "egraph/egraph.h"
 #include "tests/egraph/closure.h"
+#include "tests/egraph/grown.h"
 #include "tests/support/check.h"
 
 enum { GRAPHS = 400, NODES = 60, UNIONS = 12, ROUNDS = 3 };
 
 // --- random e-graphs -------------------------------------------------------------------------------------------------
-
-struct grown {
-    struct egraph e;
-    uint32_t tensor, tuple;
-    VEC(enode_id) tensors;
-};
-
-static uint32_t attributes_of(struct egraph *e, enum operator_id op, int64_t value)
-{
-    struct attribute_value values[MAX_ATTRIBUTES];
-    for (int i = 0; i < MAX_ATTRIBUTES; i++)
-        values[i] = (struct attribute_value){1, &value};
-    return egraph_intern_attributes(e, operators[op], values);
-}
 
 static enode_id any_tensor(struct grown *g, struct random *r)
 {
@@ -30,35 +16,9 @@ static enode_id any_tensor(struct grown *g, struct random *r)
 
 static void add_something(struct grown *g, struct random *r)
 {
-    static const enum operator_id ops[] = {OP_RELU, OP_EWADD, OP_SUB, OP_SPLIT};
-    enum operator_id op = ops[random_below(r, COUNT_OF(ops))];
-    enode_id children[2] = {any_tensor(g, r), any_tensor(g, r)};
-    uint32_t n_children = op == OP_RELU || op == OP_SPLIT ? 1 : 2, type = op == OP_SPLIT ? g->tuple : g->tensor;
-    enode_id n = egraph_add(&g->e, operators[op], attributes_of(&g->e, op, (int64_t)random_below(r, 2)), type,
-                            n_children, children);
-    for (uint32_t i = 0; i < g->e.types.items[type].count; i++)
-        vec_push(&g->tensors, egraph_add_output(&g->e, n, i));
-}
-
-static void grow(struct grown *g, struct random *r)
-{
-    struct type t[2] = {type_make(DTYPE_F32, 2, (const int64_t[]){2, 3}),
-                        type_make(DTYPE_F32, 2, (const int64_t[]){2, 3})};
-    *g = (struct grown){0};
-    egraph_init(&g->e, 0);
-    g->tensor = egraph_intern_type(&g->e, 1, t);
-    g->tuple = egraph_intern_type(&g->e, 2, t);
-    for (int64_t i = 0; i < 4; i++)
-        vec_push(&g->tensors,
-                 egraph_add(&g->e, operators[OP_INPUT], attributes_of(&g->e, OP_INPUT, i), g->tensor, 0, NULL));
-    for (size_t i = 0; i < NODES; i++)
-        add_something(g, r);
-}
-
-static void free_grown(struct grown *g)
-{
-    vec_free(&g->tensors);
-    egraph_free(&g->e);
+    uint32_t op = (uint32_t)random_below(r, GROWN_OPERATORS);
+    enode_id x = any_tensor(g, r), y = any_tensor(g, r);
+    grown_add(g, op, x, y, (int64_t)random_below(r, 2));
 }
 
 // Nodes are added between rounds too: to classes of several nodes, where they may be congruent to redundant ones.
@@ -87,12 +47,14 @@ static void rebuilds_as_the_closure_of_all_pairs(void **state)
     for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
         struct random r = random_seed(seed);
         struct grown g;
-        grow(&g, &r);
+        grown_init(&g);
+        for (size_t i = 0; i < NODES; i++)
+            add_something(&g, &r);
         struct closure c;
         closure_init(&c, &g.e);
         for (int round = 0; round < ROUNDS; round++)
             unite_at_random(&g, &c, &r, seed);
-        free_grown(&g);
+        grown_free(&g);
     }
 }
 
@@ -101,13 +63,13 @@ static void rebuilds_as_the_closure_of_all_pairs(void **state)
 static enode_id leaf(struct egraph *e, int64_t index, int64_t columns)
 {
     struct type t = type_make(DTYPE_F32, 2, (const int64_t[]){2, columns});
-    return egraph_add(e, operators[OP_INPUT], attributes_of(e, OP_INPUT, index), egraph_intern_type(e, 1, &t), 0, NULL);
+    return egraph_add(e, operators[OP_INPUT], grown_attributes(e, OP_INPUT, index), egraph_intern_type(e, 1, &t), 0, NULL);
 }
 
 static enode_id apply(struct egraph *e, enum operator_id op, enode_id x, enode_id y)
 {
     uint32_t n_children = operators[op]->min_inputs == 1 ? 1 : 2;
-    return egraph_add(e, operators[op], attributes_of(e, op, 0), e->nodes.items[x].type, n_children,
+    return egraph_add(e, operators[op], grown_attributes(e, op, 0), e->nodes.items[x].type, n_children,
                       (const enode_id[]){x, y});
 }
 
@@ -154,7 +116,7 @@ static void knows_weights_through_unions(void **state)
     struct egraph e;
     egraph_init(&e, 0);
     enode_id x = leaf(&e, 0, 3), y = apply(&e, OP_RELU, x, x);
-    enode_id w = egraph_add(&e, operators[OP_WEIGHT], attributes_of(&e, OP_WEIGHT, 0), e.nodes.items[x].type, 0, NULL);
+    enode_id w = egraph_add(&e, operators[OP_WEIGHT], grown_attributes(&e, OP_WEIGHT, 0), e.nodes.items[x].type, 0, NULL);
     assert_false(e.classes.items[y].is_weight);
     egraph_union(&e, x, w, REASON_GIVEN);
     egraph_rebuild(&e);
