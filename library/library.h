@@ -17,10 +17,6 @@ struct taso_options {
 taso_status library_report_error(const struct error *error, taso_error *ret_error);
 taso_status library_refuse(taso_status status, taso_error *ret_error, const char *message);
 
-// Around what may set how many threads OpenMP gives to the caller's thread: what it was is given, and set again.
-int library_threads(void);
-void library_restore_threads(int threads);
-
 // A file without a name that has these bytes, for what reads files by their paths. False: error.
 struct memory_file {
     int descriptor;

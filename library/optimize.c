@@ -74,9 +74,7 @@ taso_status taso_optimize_file(const taso_options *options, const char *input, c
     arguments.optimize.n_files = sizeof files / sizeof *files;
     struct interrupt_listener listener = {wants_end, (void *)options};
     interrupt_listen(options->progress ? &listener : NULL);
-    int threads = library_threads();
     bool is_done = optimize_model(&arguments.optimize, keep_report, &report, &error);
-    library_restore_threads(threads);
     interrupt_listen(NULL);
     if (ret_report)
         *ret_report = report;

@@ -27,10 +27,8 @@ static bool prepare(taso_session *s, const struct optimize_options *o, struct er
     struct backend_options options = {
         .threads = (int)o->threads, .cost_file = o->costs ? o->costs : "", .never_measures = true};
     const struct loaded_model *m = &s->loaded;
-    int threads = library_threads();
     s->backend = cpu_backend_open(&options, error);
     s->model = s->backend ? loaded_model_prepare(&s->loaded, s->backend, error) : NULL;
-    library_restore_threads(threads);
     if (!s->model)
         return false;
     s->inputs = arena_array(&s->arena, struct tensor_value, m->n_inputs + 1);
@@ -135,8 +133,6 @@ taso_status taso_session_run(taso_session *session, const void *const *inputs, v
             (struct tensor_value){*graph_type(m->graph, m->inputs[i].tensor), (void *)inputs[i]};
     for (size_t i = 0; i < m->n_outputs; i++)
         session->outputs[i].data = outputs[i];
-    int threads = library_threads();
     bool is_done = model_run(session->model, session->inputs, session->outputs, &error);
-    library_restore_threads(threads);
     return is_done ? TASO_DONE : library_report_error(&error, ret_error);
 }

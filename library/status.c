@@ -3,7 +3,6 @@
 #include "library/library.h"
 
 #include <errno.h>
-#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -35,16 +34,6 @@ taso_status library_refuse(taso_status status, taso_error *ret_error, const char
     struct error error = {0};
     error_set_code(&error, (enum exit_code)status, NULL, "%s", message);
     return library_report_error(&error, ret_error);
-}
-
-int library_threads(void)
-{
-    return omp_get_max_threads();
-}
-
-void library_restore_threads(int threads)
-{
-    omp_set_num_threads(threads);
 }
 
 static bool write_all(int descriptor, const char *bytes, size_t size)

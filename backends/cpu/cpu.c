@@ -3,9 +3,9 @@
 
 #include "backends/cpu/cpu_internal.h"
 #include "backends/cpu/kept_memory.h"
+#include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/loops.h"
 #include "backends/cpu/memory_probe.h"
-#include "backends/cpu/undisturbed.h"
 #include "backends/reference/reference.h"
 #include "core/memory/arena.h"
 #include "core/system/clock.h"
@@ -197,9 +197,9 @@ static bool prepare_steps(struct cpu_model *m, struct cpu_backend *b, struct err
     m->steps = arena_array(&m->base.arena, struct prepared_step, m->base.plan.steps.count + 1);
     bool is_done = true;
     for (size_t i = 0; is_done && i < m->base.plan.steps.count; i++) {
-        undisturbed_begin(b->threads);
+        struct kernel_scope scope = kernel_scope_begin(b->threads);
         is_done = prepare_step(m, b, i, error);
-        undisturbed_end(b->threads);
+        kernel_scope_end(&scope);
     }
     if (!is_done)
         return false;
@@ -216,7 +216,6 @@ static bool prepare(struct model *model, const struct given_weights *weights, st
 {
     struct cpu_model *m = (struct cpu_model *)model;
     struct cpu_backend *b = (struct cpu_backend *)model->backend;
-    omp_set_num_threads(b->threads);
     if (!plan_has_room(&m->base.plan, error))
         return false;
     find_memory(m);
@@ -235,14 +234,6 @@ static void bind_values(struct cpu_model *m, const struct tensor_value *inputs, 
     }
 }
 
-// Whichever thread runs the model: the number is one of each thread's own.
-static int set_threads(const struct cpu_model *m)
-{
-    int threads = ((const struct cpu_backend *)m->base.backend)->threads;
-    omp_set_num_threads(threads);
-    return threads;
-}
-
 static bool run_step(const struct cpu_model *m, size_t i, struct error *error)
 {
     const struct prepared_step *s = &m->steps[i];
@@ -255,12 +246,12 @@ static bool run(struct model *model, const struct tensor_value *inputs, struct t
 {
     struct cpu_model *m = (struct cpu_model *)model;
     bind_values(m, inputs, outputs);
-    int threads = set_threads(m);
+    int threads = ((const struct cpu_backend *)model->backend)->threads;
     bool is_done = true;
-    undisturbed_begin(threads);
+    struct kernel_scope scope = kernel_scope_begin(threads);
     for (size_t i = 0; is_done && i < m->n_steps; i++)
         is_done = run_step(m, i, error);
-    undisturbed_end(threads);
+    kernel_scope_end(&scope);
     return is_done;
 }
 
@@ -289,16 +280,16 @@ static bool profile(struct model *model, const struct tensor_value *inputs, stru
 {
     struct cpu_model *m = (struct cpu_model *)model;
     bind_values(m, inputs, outputs);
-    int threads = set_threads(m);
+    int threads = ((const struct cpu_backend *)model->backend)->threads;
     bool is_done = true;
-    undisturbed_begin(threads);
+    struct kernel_scope scope = kernel_scope_begin(threads);
     for (size_t i = 0; is_done && i < m->n_steps; i++) {
         struct stopwatch watch;
         stopwatch_start(&watch, threads == 1);
         is_done = run_step(m, i, error);
         ret_seconds[m->steps[i].number] = stopwatch_stop(&watch, threads == 1).seconds;
     }
-    undisturbed_end(threads);
+    kernel_scope_end(&scope);
     return is_done;
 }
 
@@ -439,7 +430,6 @@ struct backend *cpu_backend_open(const struct backend_options *options, struct e
     b->threads = options->threads > 0 ? options->threads : cores_available();
     b->vector = vector_functions_best();
     b->onednn = onednn_open();
-    omp_set_num_threads(b->threads);
     describe_device(b, device, sizeof device);
     if (!b->onednn)
         error_set_code(error, EXIT_UNSUPPORTED, NULL, "oneDNN does not serve this processor");

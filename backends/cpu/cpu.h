@@ -1,7 +1,7 @@
 // The device "cpu": convolutions, matrix products and pooling by oneDNN, everything else by vectorized loops, on all
 // cores. Every operator with a definition runs.
 //
-// It sets the number of OpenMP threads of the calling thread: open one device at a time and run it from there.
+// Models may be run from any thread; what the calling one has of OpenMP is as before afterwards (kernel_scope.h).
 #ifndef BACKENDS_CPU_CPU_H
 #define BACKENDS_CPU_CPU_H
 #include "backends/contract/backend.h"

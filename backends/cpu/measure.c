@@ -10,15 +10,14 @@
 // (memory_probe.h), as what memory gives one core changes by half within seconds.
 #include "backends/costs/sampling.h"
 #include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/memory_probe.h"
 #include "backends/cpu/surroundings.h"
-#include "backends/cpu/undisturbed.h"
 #include "core/memory/arena.h"
 #include "core/numbers/statistics.h"
 #include "core/system/clock.h"
 #include "core/text/error.h"
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 #define ENOUGH_SAMPLES 4   // that count; with fewer, up to MOST_BUDGETS times the time is taken
@@ -143,10 +142,9 @@ static bool measure(struct cpu_backend *b, const struct plan *plan, const struct
 {
     struct arena arena;
     arena_init(&arena);
-    omp_set_num_threads(b->threads);
     struct measurement s = {.backend = b, .kernel = (const struct cpu_kernel *)step->kernel};
     struct step_request r = {b, plan, step, NULL, &arena, error};
-    undisturbed_begin(b->threads);
+    struct kernel_scope scope = kernel_scope_begin(b->threads);
     s.around = surroundings_make(&r);
     bool is_done = s.around != NULL;
     if (is_done) {
@@ -157,7 +155,7 @@ static bool measure(struct cpu_backend *b, const struct plan *plan, const struct
             error_set_code(error, EXIT_INTERNAL, NULL, "the kernel %s failed", s.kernel->base.name);
         surroundings_free(s.around);
     }
-    undisturbed_end(b->threads);
+    kernel_scope_end(&scope);
     arena_free(&arena);
     return is_done;
 }
@@ -173,7 +171,6 @@ static bool measure_share(struct cpu_backend *b, const struct plan *plan, const 
     b->threads = 1;
     bool is_done = measure(b, plan, step, ret_cost, error);
     b->threads = threads;
-    omp_set_num_threads(threads);
     ret_cost->seconds /= threads;
     ret_cost->is_doubtful = true;
     return is_done;

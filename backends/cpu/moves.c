@@ -3,7 +3,6 @@
 #include "backends/cpu/cpu_internal.h"
 #include "core/memory/arena.h"
 #include "expressions/elements.h"
-#include <omp.h>
 #include <string.h>
 
 // --- concat ----------------------------------------------------------------------------------------------------------
@@ -91,6 +90,7 @@ bool cpu_claim_pad(struct planner *p, node_id node)
 struct prepared_gather {
     struct view source, indices, target;
     int64_t outer, size, inner_bytes, n_indices;   // of the source: before the axis, on it, behind it
+    int threads;
 };
 
 bool cpu_claim_gather(struct planner *p, node_id node)
@@ -109,7 +109,8 @@ static void *prepare_gather(const struct step_request *r)
     const struct node *n = &r->plan->graph->nodes.items[r->step->node];
     struct prepared_gather *s = arena_new(r->arena, struct prepared_gather);
     int64_t axis = cpu_attribute_int(n, ROLE_AXIS);
-    *s = (struct prepared_gather){r->step->operands[0], r->step->operands[1], r->step->results[0], 1, 1, 1, 1};
+    *s = (struct prepared_gather){r->step->operands[0], r->step->operands[1], r->step->results[0], 1, 1, 1, 1,
+                                  r->backend->threads};
     s->inner_bytes = (int64_t)dtype_size(s->source.dtype);
     s->size = s->source.dim[axis];
     s->n_indices = view_elements(&s->indices);
@@ -132,7 +133,7 @@ static bool run_gather(void *state, char *const *memory, char *scratch)
     const char *source = address_of_view(memory, &s->source), *indices = address_of_view(memory, &s->indices);
     char *target = address_of_view(memory, &s->target);
     int64_t row = s->inner_bytes, count = s->outer * s->n_indices;
-#pragma omp parallel for if (count * row > 65536)
+#pragma omp parallel for num_threads(s->threads) if (count * row > 65536)
     for (int64_t i = 0; i < count; i++) {
         int64_t from = i / s->n_indices * s->size + index_at(s, indices, i % s->n_indices);
         memcpy(target + i * row, source + from * row, (size_t)row);

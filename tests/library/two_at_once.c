@@ -1,6 +1,6 @@
-// Two threads optimize a model each, from memory to memory, at the same time and again and again: `two_at_once A B`
-// prints "equal" when each result is, byte for byte, what one thread alone comes to, and when what the library does
-// leaves the host's threads and signals as they were.
+// Two threads optimize a model of one input and output each, from memory to memory, and run it on this processor, at
+// the same time and again and again: `two_at_once A B` prints "equal" when each result is, byte for byte, what one
+// thread alone comes to, and when what the library does leaves the host's threads and signals as they were.
 #include "include/taso.h"
 #include <omp.h>
 #include <pthread.h>
@@ -16,7 +16,7 @@ struct job {
     const char *path;
     char *model;
     size_t size;
-    taso_buffer alone;
+    taso_buffer alone, output_alone;
     int polls;
     const char *complaint;
 };
@@ -81,15 +81,40 @@ static const char *optimize(struct job *j, taso_progress_function *function, tas
     return complaint;
 }
 
-static void *optimize_again_and_again(void *context)
+// Of an input that is zero.
+static const char *run(struct job *j, taso_buffer *ret_output)
+{
+    taso_error error = {0};
+    taso_options *options = make_options(NULL, NULL);
+    taso_options_set(options, "threads", "2", &error);
+    taso_session *session = taso_session_open_buffer(options, j->model, j->size, &error);
+    taso_options_free(options);
+    if (!session)
+        return "a model is not prepared";
+    void *input = calloc(1, taso_session_input(session, 0).bytes);
+    *ret_output = (taso_buffer){malloc(taso_session_output(session, 0).bytes), taso_session_output(session, 0).bytes};
+    taso_status status = taso_session_run(session, (const void *const *)&input, &ret_output->data, &error);
+    free(input);
+    taso_session_close(session);
+    return status == TASO_DONE ? NULL : "a model does not run";
+}
+
+static bool is_same(const taso_buffer *a, const taso_buffer *b)
+{
+    return a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
+}
+
+static void *work_again_and_again(void *context)
 {
     struct job *j = context;
     for (int i = 0; i < ROUNDS && !j->complaint; i++) {
-        taso_buffer result = {0};
+        taso_buffer result = {0}, output = {0};
         j->complaint = optimize(j, count_polls, &result);
-        if (!j->complaint && (result.size != j->alone.size || memcmp(result.data, j->alone.data, result.size) != 0))
+        j->complaint = j->complaint ? j->complaint : run(j, &output);
+        if (!j->complaint && (!is_same(&result, &j->alone) || !is_same(&output, &j->output_alone)))
             j->complaint = "another thread changed the result";
         taso_buffer_free(&result);
+        taso_buffer_free(&output);
     }
     return NULL;
 }
@@ -117,8 +142,10 @@ static const char *check(struct job *jobs)
     taso_buffer stopped = {0};
     for (int i = 0; i < 2 && !complaint; i++)
         complaint = optimize(&jobs[i], NULL, &jobs[i].alone);
+    for (int i = 0; i < 2 && !complaint; i++)
+        complaint = run(&jobs[i], &jobs[i].output_alone);
     for (int i = 0; i < 2; i++)
-        pthread_create(&threads[i], NULL, optimize_again_and_again, &jobs[i]);
+        pthread_create(&threads[i], NULL, work_again_and_again, &jobs[i]);
     for (int i = 0; i < 2; i++) {
         pthread_join(threads[i], NULL);
         complaint = complaint ? complaint : jobs[i].complaint;
@@ -144,6 +171,7 @@ int main(int argc, char **argv)
     const char *complaint = jobs[0].model && jobs[1].model ? check(jobs) : "the models are not there";
     for (int i = 0; i < 2; i++) {
         taso_buffer_free(&jobs[i].alone);
+        taso_buffer_free(&jobs[i].output_alone);
         free(jobs[i].model);
     }
     puts(complaint ? complaint : "equal");

@@ -1,8 +1,9 @@
 // Threads of OpenMP belong to the thread that they work for: those that are asked are those that run kernels, and what
 // is started in between is masked as its starter is.
-#include "backends/cpu/undisturbed.h"
+#include "backends/cpu/kernel_scope.h"
 
 #include "core/system/interrupt.h"
+#include <omp.h>
 #include <signal.h>
 #include <stddef.h>
 
@@ -29,18 +30,22 @@ static void release_signals(void)
         pthread_sigmask(SIG_SETMASK, &here.before, NULL);
 }
 
-void undisturbed_begin(int threads)
+struct kernel_scope kernel_scope_begin(int threads)
 {
-    if (interrupt_has_thread())
-        return;
+    struct kernel_scope scope = {threads, omp_get_max_threads()};
+    omp_set_num_threads(threads);   // of the calling thread alone
+    if (!interrupt_has_thread()) {
 #pragma omp parallel num_threads(threads) if (threads > 1)
-    hold_signals();
+        hold_signals();
+    }
+    return scope;
 }
 
-void undisturbed_end(int threads)
+void kernel_scope_end(const struct kernel_scope *scope)
 {
-    if (interrupt_has_thread())
-        return;
-#pragma omp parallel num_threads(threads) if (threads > 1)
-    release_signals();
+    if (!interrupt_has_thread()) {
+#pragma omp parallel num_threads(scope->threads) if (scope->threads > 1)
+        release_signals();
+    }
+    omp_set_num_threads(scope->threads_before);
 }
