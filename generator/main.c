@@ -2,8 +2,8 @@
 #include "core/memory/memory.h"
 #include "core/system/file.h"
 #include "core/system/files_used.h"
-#include "core/system/interrupt.h"
 #include "core/system/program.h"
+#include "core/system/signals.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/options.h"
@@ -117,7 +117,7 @@ static int run_program(int argc, char **argv)
     char **arguments = argv + 1 + is_merge;
     int code, count = argc - 1 - is_merge;
     struct error error = {0};
-    interrupt_install();
+    signals_install();
     mem_keep_freed();
     if (!options_begin(&program, &count, arguments, &options, &code))
         return code;

@@ -1,8 +1,8 @@
 // taso-opt: an ONNX model in, a faster equivalent one out.
 #include "core/memory/memory.h"
 #include "core/system/file.h"
-#include "core/system/interrupt.h"
 #include "core/system/program.h"
+#include "core/system/signals.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
@@ -91,7 +91,7 @@ static int run(struct optimize_arguments *a, bool is_streamed)
     };
     a->optimize.files = files;
     a->optimize.n_files = sizeof files / sizeof *files;
-    interrupt_install();
+    signals_install();
     limit_memory((size_t)a->optimize.max_memory);
     if (!optimize_model(&a->optimize, print_report, &printing, &error))
         return error_exit(program.name, &error);

@@ -9,6 +9,7 @@
 #include "core/system/files_used.h"
 #include "core/system/interrupt.h"
 #include "core/system/program.h"
+#include "core/system/signals.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/options.h"
@@ -527,7 +528,7 @@ static int run_program(int argc, char **argv)
     struct session s = {.options = standard_options, .log = {stderr, NAME, LOG_WARNING}};
     struct error error = {0};
     int code, count = argc - 1;
-    interrupt_install();
+    signals_install();
     if (!options_begin(&program, &count, argv + 1, &s.options, &code))
         return code;
     if (count < 1 || count > 2) {

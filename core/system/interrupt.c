@@ -1,138 +1,27 @@
-// A signal handler can only speak through process-wide flags. What ends programs often sends its signal twice in a row,
-// to the process and to its group (timeout does): signals that follow one another closely are one request. What is
-// ignored stays so: nohup and shells see to that for what runs in the background.
-//
-// A thread of its own takes them, and all others block them. Kernels that libraries make for themselves use the stack
-// pointer for other things (oneDNN's convolutions let it point into the heap): the frame of a handler would be written
-// over what lies there. It also ends the process, by the signal that a handler hands it through a pipe: it may do more
-// than a handler.
+// Who may ask long work to end: signals, where a program has a thread for them, and a listener of the thread that
+// works, for the library in others. Of the process are the program's flags alone, which nothing but its main sets.
 #include "core/system/interrupt.h"
+
 #include "core/system/clock.h"
-#include "core/system/temporary.h"
-#include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <string.h>
-#include <unistd.h>
+#include <stddef.h>
 
-#define NANOSECONDS_OF_ONE_REQUEST 100000000
+static _Atomic(struct interrupt_flags *) of_program;   // NULL: signals are not ours
 
-static atomic_bool is_requested, ends_at_once, has_thread;
-static atomic_llong requested_at;    // in nanoseconds
-static int ending[2];                // a pipe: how the process ends
-static _Atomic pid_t installed_in;   // the process that has the thread: copies of it have not
-struct end {
-    unsigned char signal, code;   // by a signal, or with an exit code where that is zero
-};
-
-static void ask_to_stop_or_end(int signal_number)
+void interrupt_set_flags(struct interrupt_flags *flags)
 {
-    long long now = (long long)(1e9 * clock_seconds());
-    bool is_another = is_requested && now - atomic_load(&requested_at) > NANOSECONDS_OF_ONE_REQUEST;
-    struct end end = {.signal = (unsigned char)signal_number};
-    if (is_another || ends_at_once)
-        (void)!write(ending[1], &end, sizeof end);
-    if (!is_requested)
-        atomic_store(&requested_at, now);
-    is_requested = true;
-}
-
-// Those that are not ignored.
-static void list_signals(sigset_t *ret_signals)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action;
-    sigemptyset(ret_signals);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-            sigaddset(ret_signals, numbers[i]);
-}
-
-static void handle_signals(const sigset_t *signals)
-{
-    struct sigaction action = {.sa_handler = ask_to_stop_or_end, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    for (int i = 1; i < NSIG; i++)
-        if (sigismember(signals, i))
-            sigaction(i, &action, NULL);
-}
-
-static void end_process(struct end end)
-{
-    sigset_t own;
-    if (!end.signal)
-        _exit(end.code);
-    signal(end.signal, SIG_DFL);
-    sigemptyset(&own);
-    sigaddset(&own, end.signal);
-    pthread_sigmask(SIG_UNBLOCK, &own, NULL);
-    raise(end.signal);
-}
-
-static void *take_signals(void *signals)
-{
-    struct end end;
-    handle_signals(signals);
-    pthread_sigmask(SIG_UNBLOCK, signals, NULL);
-    while (read(ending[0], &end, sizeof end) != sizeof end)
-        ;
-    temporary_folders_remove();
-    end_process(end);
-    return NULL;
-}
-
-_Noreturn void interrupt_end_here(int signal_number, int code)
-{
-    struct end end = {(unsigned char)signal_number, (unsigned char)code};
-    if (!has_thread || installed_in != getpid() || write(ending[1], &end, sizeof end) != sizeof end)
-        end_process(end);
-    for (;;)
-        pause();
-}
-
-// Of a thread that writes where nobody reads.
-static void end_without_reader(int signal_number)
-{
-    interrupt_end_here(signal_number, 0);
-}
-
-static void handle_closed_pipes(void)
-{
-    struct sigaction former, action = {.sa_handler = end_without_reader};
-    sigemptyset(&action.sa_mask);
-    if (sigaction(SIGPIPE, NULL, &former) == 0 && former.sa_handler == SIG_DFL)
-        sigaction(SIGPIPE, &action, NULL);
-}
-
-// Without a thread for them signals do what they do by themselves.
-void interrupt_install(void)
-{
-    static sigset_t signals;
-    pthread_t taker;
-    if (pipe(ending) != 0)
-        return;
-    fcntl(ending[0], F_SETFD, FD_CLOEXEC);
-    fcntl(ending[1], F_SETFD, FD_CLOEXEC);
-    list_signals(&signals);
-    pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    installed_in = getpid();
-    has_thread = pthread_create(&taker, NULL, take_signals, &signals) == 0;
-    if (has_thread)
-        pthread_detach(taker);
-    else
-        pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
-    handle_closed_pipes();
+    of_program = flags;
 }
 
 bool interrupt_has_thread(void)
 {
-    return has_thread;
+    return of_program != NULL;
 }
 
 void interrupt_end_at_once(bool is_wanted)
 {
-    ends_at_once = is_wanted;
+    struct interrupt_flags *flags = of_program;
+    if (flags)
+        flags->ends_at_once = is_wanted;
 }
 
 static _Thread_local struct {
@@ -161,5 +50,6 @@ static bool listener_wants_end(void)
 
 bool interrupt_requested(void)
 {
-    return is_requested || listener_wants_end();
+    const struct interrupt_flags *flags = of_program;
+    return (flags && flags->is_requested) || listener_wants_end();
 }

@@ -2,7 +2,7 @@
 // /proc/self/maps, "7f00-7fff r--p 00000000 08:01 1234   /the/file"; a name's own end of line is written as \012.
 #define _GNU_SOURCE   // program_invocation_short_name
 #include "core/system/program.h"
-#include "core/system/interrupt.h"
+#include "core/system/signals.h"
 #include "core/text/error.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -69,13 +69,13 @@ static void end_as_truncated(int signal_number, siginfo_t *info, void *context)
     int maps = info->si_code == BUS_ADRERR ? open("/proc/self/maps", O_RDONLY | O_CLOEXEC) : -1;
     const char *file = maps >= 0 ? find_mapped_file(maps, (uintptr_t)info->si_addr, line) : NULL;
     if (!file)
-        interrupt_end_here(signal_number, 0);
+        signals_end_process(signal_number, 0);
     hide_what_is_no_ascii(line);
     say(program_invocation_short_name);
     say(": ");
     say(file);
     say(": was cut short while it was read\n");
-    interrupt_end_here(0, EXIT_BAD_INPUT);
+    signals_end_process(0, EXIT_BAD_INPUT);
 }
 
 void program_begin(void)

@@ -1,5 +1,5 @@
 // Folders for files that nobody else is to see, in $TMPDIR or /tmp. What ends the process through
-// core/system/interrupt.h removes them, too, and so does memory that runs out.
+// core/system/signals.h removes them, too, and so does memory that runs out.
 #ifndef CORE_SYSTEM_TEMPORARY_H
 #define CORE_SYSTEM_TEMPORARY_H
 #include <stdbool.h>

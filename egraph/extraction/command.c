@@ -4,6 +4,7 @@
 #include "core/system/file.h"
 #include "core/system/files_used.h"
 #include "core/system/interrupt.h"
+#include "core/system/signals.h"
 #include "core/text/error.h"
 #include "core/text/json.h"
 #include "core/text/options.h"
@@ -179,7 +180,7 @@ static int run(const struct arguments *a)
     size_t n_choices = (size_t)a->cheapest * e.problem.n_classes + 1;
     e.choices = mem_new_array(uint32_t, n_choices);
     e.costs = mem_new_array(double, a->cheapest);
-    interrupt_install();
+    signals_install();
     int code = extract(&e, &error);
     mem_free_array(e.choices, n_choices);
     mem_free_array(e.costs, a->cheapest);

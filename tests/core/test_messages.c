@@ -2,6 +2,7 @@
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/system/progress.h"
+#include "core/system/signals.h"
 #include "core/system/temporary.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
@@ -158,7 +159,7 @@ static void install(void)
 {
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
-    interrupt_install();
+    signals_install();
 }
 
 // Gives the signal that ended the process which asks.
@@ -217,8 +218,8 @@ static int end_of_copy(bool is_by_itself)
         alarm(60);   // ends it in any case
         temporary_folders_remove();
         if (is_by_itself)
-            interrupt_end_here(0, 5);
-        interrupt_end_here(SIGTERM, 0);
+            signals_end_process(0, 5);
+        signals_end_process(SIGTERM, 0);
     }
     return waitpid(copy, &status, 0) == copy ? status : -1;
 }
@@ -254,7 +255,7 @@ static void what_is_ignored_stays_ignored(void **state)
     if (child == 0) {
         signal(SIGINT, SIG_IGN);
         signal(SIGHUP, SIG_DFL);
-        interrupt_install();
+        signals_install();
         kill(getpid(), SIGINT);
         wait_for_milliseconds(30);
         if (interrupt_requested())
