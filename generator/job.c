@@ -28,8 +28,8 @@ void job_init(struct job *job, const struct job_options *options, struct log *lo
     arena_init(&job->arena);
     space_init(&job->space, &job->arena);
     candidate_rules_init(&job->candidates, &job->arena);
-    if (options->threads > 0)
-        omp_set_num_threads((int)options->threads);
+    if (job->options.threads == 0)
+        job->options.threads = omp_get_max_threads();
 }
 
 void job_free(struct job *job)
@@ -254,7 +254,7 @@ static bool make_universe(struct job *job, const struct family *f, struct family
     char reason[200];
     uint64_t seed = (uint64_t)job->header.seed;
     job->random = job->random ? job->random : family_types_draw(&job->arena, seed);
-    if (family_types_init(ret_universe, f, seed, job->random, reason))
+    if (family_types_init(ret_universe, f, seed, (int)job->options.threads, job->random, reason))
         return true;
     family_types_free(ret_universe);
     return error_set(error, job->header.space_name, 0, 0, "family %s: an ill-typed constant: %s", f->name, reason);
@@ -314,7 +314,7 @@ static bool gather_family(const struct job *job, const struct family *f, checkpo
 static size_t bytes_of_calls(const struct job *job)
 {
     size_t memory = (size_t)job->options.memory, used = mem_in_use(), most = (size_t)1 << 26, least = (size_t)1 << 20;
-    size_t share = memory > used ? (memory - used) / 16 / (size_t)omp_get_max_threads() : 0;
+    size_t share = memory > used ? (memory - used) / 16 / (size_t)job->options.threads : 0;
     if (memory == 0 || share > most)
         return most;
     return share < least ? least : share;

@@ -65,7 +65,7 @@ static void count_one(void *context, const struct combination *c)
 uint64_t classes_count_last_terms(const struct store *s)
 {
     uint64_t last = 0;
-#pragma omp parallel reduction(+ : last)
+#pragma omp parallel num_threads(s->universe->threads) reduction(+ : last)
     {
         struct lookup l;
         lookup_init(&l, s->universe);
@@ -306,7 +306,7 @@ static void judge_slice(const struct store *s, struct lookup *l, const struct so
 static void judge_slices(const struct store *s, struct collector *collectors, int n, int slices, struct findings *f)
 {
     struct findings *parts = mem_alloc_zero((size_t)slices * sizeof *parts);
-#pragma omp parallel
+#pragma omp parallel num_threads(s->universe->threads)
     {
         struct lookup l;
         struct arena arena;
@@ -345,7 +345,7 @@ static void show_progress(struct progress *progress, uint64_t done, uint64_t ter
 static void collect_members(const struct store *s, struct collector *collectors, struct progress *progress)
 {
     uint64_t done = 0, terms = 0;
-#pragma omp parallel
+#pragma omp parallel num_threads(s->universe->threads)
     {
         struct collector *own = &collectors[omp_get_thread_num()];
 #pragma omp for schedule(dynamic, 64)
@@ -367,7 +367,7 @@ static void collect_members(const struct store *s, struct collector *collectors,
 
 bool findings_collect(const struct store *s, int first, int end, struct progress *progress, struct findings *f)
 {
-    int n = omp_get_max_threads();
+    int n = s->universe->threads;
     struct collector *collectors = mem_alloc_zero((size_t)n * sizeof *collectors);
     size_t slices = (size_t)(end - first);
     for (int i = 0; i < n; i++) {

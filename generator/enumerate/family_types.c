@@ -414,10 +414,10 @@ const uint64_t *family_types_draw(struct arena *a, uint64_t seed)
     return rows;
 }
 
-bool family_types_init(struct family_types *u, const struct family *family, uint64_t seed, const uint64_t *random,
-                       char *ret_reason)
+bool family_types_init(struct family_types *u, const struct family *family, uint64_t seed, int threads,
+                       const uint64_t *random, char *ret_reason)
 {
-    *u = (struct family_types){.family = family, .seed = seed, .random = random};
+    *u = (struct family_types){.family = family, .seed = seed, .threads = threads, .random = random};
     arena_init(&u->arena);
     arena_init(&u->draft_arena);
     definition_init(&u->draft.definition, &u->draft_arena, 0, NULL);

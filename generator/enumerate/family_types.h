@@ -39,6 +39,7 @@ struct joint_tape;
 struct family_types {
     const struct family *family;
     uint64_t seed;
+    int threads;   // that work on the family
     struct arena arena, draft_arena;
     struct meaning draft;   // of the signature that is being made
     VEC(struct gen_type *) types;
@@ -84,8 +85,8 @@ enum { RANDOM_ROWS = 2 * MAX_LEAVES, RANDOM_ROW = 8192 };
 // The values of variables, RANDOM_ROWS rows of RANDOM_ROW field elements, which all families of a seed have in common.
 const uint64_t *family_types_draw(struct arena *a, uint64_t seed);
 // `random`: drawn of the same seed; kept. False: a constant is ill-typed; `ret_reason` (of 200 bytes) says why.
-bool family_types_init(struct family_types *u, const struct family *family, uint64_t seed, const uint64_t *random,
-                       char *ret_reason);
+bool family_types_init(struct family_types *u, const struct family *family, uint64_t seed, int threads,
+                       const uint64_t *random, char *ret_reason);
 void family_types_free(struct family_types *u);
 const struct gen_type *family_types_type(struct family_types *u, const struct type *type);   // takes the lock
 // The values of variable `row`: RANDOM_ROW of them, NULL where the universe has no such row.

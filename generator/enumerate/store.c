@@ -296,7 +296,7 @@ static bool repeats_a_value_below(const struct store *s, const struct node *n)
 
 static void evaluate_level(struct store *s, const combination_list *list, uint32_t first_node)
 {
-#pragma omp parallel
+#pragma omp parallel num_threads(s->universe->threads)
     {
         struct lookup l;
         lookup_init(&l, s->universe);

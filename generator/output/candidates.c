@@ -98,7 +98,7 @@ void candidate_rules_add(struct candidates *c, const struct reduction *r, struct
 {
     size_t n = r->laws.count, before = c->rules.count;
     struct printed(*printed)[2] = mem_alloc_zero(n * sizeof *printed);
-#pragma omp parallel for schedule(dynamic, 4)
+#pragma omp parallel for num_threads(r->universe->threads) schedule(dynamic, 4)
     for (size_t i = 0; i < n; i++)
         print_law(c->arena, &r->laws.items[i], reduction_calls(r), printed[i]);
     for (size_t i = 0; i < n; i++) {

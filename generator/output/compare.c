@@ -123,7 +123,7 @@ static bool is_derived(const struct reduction *r, const struct rule *rule, int m
 
 void comparison_with(struct comparison *c, const struct reduction *r, int max_ops)
 {
-#pragma omp parallel for schedule(dynamic, 1)
+#pragma omp parallel for num_threads(r->universe->threads) schedule(dynamic, 1)
     for (size_t i = 0; i < c->rules.rules.count; i++)
         if (!c->family[i] && is_derived(r, c->rules.rules.items[i], max_ops, &c->is_sayable[i]))
             c->family[i] = r->universe->family->name;

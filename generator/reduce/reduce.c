@@ -325,7 +325,7 @@ static void find_open_classes(struct reduction *r, int level, open_list *ret_ope
 {
     uint32_t n = r->findings->n_classes;
     bool *is_open = mem_alloc_zero(n * sizeof *is_open);
-#pragma omp parallel for schedule(dynamic, 64)
+#pragma omp parallel for num_threads(r->universe->threads) schedule(dynamic, 64)
     for (uint32_t class = 0; class < n; class ++)
         is_open[class] = !interrupt_requested() && reaches_level(r, class, level) && is_in_parts(r, class, level);
     for (uint32_t class = 0; class < n; class ++) {
@@ -410,7 +410,7 @@ static void parts_init(struct parts *p, size_t count)
 void class_reduction_init(struct reduction *r, struct family_types *u, const struct findings *findings, uint64_t seed,
                           size_t call_bytes)
 {
-    *r = (struct reduction){.universe = u, .findings = findings, .n_calls = omp_get_max_threads()};
+    *r = (struct reduction){.universe = u, .findings = findings, .n_calls = u->threads};
     rewrite_rules_init(&r->rules, u->family);
     r->calls = mem_new_array(struct evaluation_cache, r->n_calls);
     for (int i = 0; i < r->n_calls; i++)

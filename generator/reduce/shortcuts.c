@@ -56,7 +56,7 @@ void shortcuts_find(struct reduction *r, int max_ops, uint64_t *ret_pairs, uint6
 {
     uint32_t n = r->findings->n_classes;
     struct finding *parts = mem_alloc_zero(n * sizeof *parts);
-#pragma omp parallel
+#pragma omp parallel num_threads(r->universe->threads)
     {
         struct lookup l;
         lookup_init(&l, r->universe);

@@ -26,7 +26,7 @@ static void find_fast(struct found *f, const char *text, int max_ops)
     if (!space_parse(&f->space, "test", text, strlen(text), &error))
         fail_msg("%s", error.message);
     f->family = f->space.families.items[0];
-    assert_true(family_types_init(&f->universe, f->family, 7, family_types_draw(&f->arena, 7), reason));
+    assert_true(family_types_init(&f->universe, f->family, 7, 2, family_types_draw(&f->arena, 7), reason));
     store_init(&f->store, &f->universe, max_ops);
     assert_true(findings_collect(&f->store, 0, 400, NULL, &f->findings));
     assert_true(findings_collect(&f->store, 400, FINGERPRINT_SLICES, NULL, &f->findings));

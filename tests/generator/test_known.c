@@ -112,7 +112,7 @@ static void known_outputs_are_those_evaluated(void **state)
     struct lookup l;
     char reason[200];
     start(&k);
-    assert_true(family_types_init(&u, k.family, 3, family_types_draw(&k.arena, 3), reason));
+    assert_true(family_types_init(&u, k.family, 3, 2, family_types_draw(&k.arena, 3), reason));
     lookup_init(&l, &u);
     const struct gen_type *type = family_types_type(&u, &k.family->leaves[0].type);
     const struct signature *relu = lookup_signature(&l, 0, type, NULL), *add = lookup_signature(&l, 1, type, type);
