@@ -1,5 +1,6 @@
-// The byte counter and the out-of-memory hook are the two process-wide variables of the project: a test that asks
-// whether anything is left must see every thread, and a hook must be reachable from any depth.
+// Of the whole process, as a test that asks whether anything is left must see every thread, and a hook must be
+// reachable from any depth: the bytes in use, their limit, and what is done when there are no more. Programs set the
+// last two.
 #define _GNU_SOURCE   // program_invocation_short_name
 #include "core/memory/memory.h"
 #include "core/exit_code.h"
@@ -17,6 +18,7 @@
 #endif
 
 static atomic_size_t bytes_in_use, most_bytes = SIZE_MAX;
+static _Thread_local int64_t bytes_of_thread;   // what it took less what it gave back
 
 static void do_nothing(void)
 {
@@ -63,6 +65,7 @@ static bool is_possible(size_t old_size, size_t new_size)
 
 static void count_change(size_t old_size, size_t new_size)
 {
+    bytes_of_thread += (int64_t)(new_size - old_size);
     atomic_fetch_add_explicit(&bytes_in_use, new_size - old_size, memory_order_relaxed);
 }
 
@@ -142,6 +145,11 @@ void mem_set_limit(size_t bytes)
 size_t mem_in_use(void)
 {
     return atomic_load_explicit(&bytes_in_use, memory_order_relaxed);
+}
+
+int64_t mem_of_thread(void)
+{
+    return bytes_of_thread;
 }
 
 // The number that stands in a line of a file of the system, after `before`; false: there is no such line.

@@ -10,7 +10,9 @@ void *mem_alloc_zero(size_t size);                                 // the same, 
 void *mem_resize(void *block, size_t old_size, size_t new_size);   // realloc that knows the old size
 void mem_free(void *block, size_t size);                           // NULL is allowed with size 0
 size_t mem_in_use(void);                                           // bytes allocated and not freed, over all threads
-size_t mem_peak_resident(void);                                    // VmHWM of this process in bytes, 0 when unknown
+// Bytes that this thread allocated less those that it freed: what lies between two calls is its own.
+int64_t mem_of_thread(void);
+size_t mem_peak_resident(void);   // VmHWM of this process in bytes, 0 when unknown
 // No more than this is to be in use: what goes beyond it is out of memory. SIZE_MAX: no limit, as in the beginning.
 void mem_set_limit(size_t bytes);
 // What this process may take beside what it has: the least that the machine, its group of processes and its own limits

@@ -2,6 +2,11 @@
 #include "optimizer/search/backtracking/local_cost.h"
 #include "tests/search/made_up.h"
 #include <math.h>
+#include <pthread.h>
+
+#define A_SUM_OF_CURVES                                                                                                \
+    "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let a (tanh x)) (let b (tanh y))"                 \
+    "(let c (ewadd x y)) (let d (ewadd c a)) (let e (ewadd d b)) (let g (ewadd e x)) (output g))"
 
 // With next to no memory allowed the search tries less, and still ends well.
 static void keeps_within_its_memory(void **state)
@@ -11,11 +16,48 @@ static void keeps_within_its_memory(void **state)
     struct search_options options = search_standard_options;
     options.max_memory = 1;
     options.budget = 50;
-    set_up(&f, "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let a (tanh x)) (let b (tanh y))"
-               "(let c (ewadd x y)) (let d (ewadd c a)) (let e (ewadd d b)) (let g (ewadd e x)) (output g))");
+    set_up(&f, A_SUM_OF_CURVES);
     search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
     assert_true(result.statistics.dropped > 0);
     assert_true(result.statistics.expanded > 2);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+enum { MUCH = 64 << 20 };
+
+static void *take_much(void *context)
+{
+    *(void **)context = mem_alloc(MUCH);
+    return NULL;
+}
+
+// As made_up_seconds, while another thread takes what it keeps.
+static double seconds_beside_another(void *context, const struct graph *g)
+{
+    pthread_t other;
+    if (!*(void **)context) {
+        assert_int_equal(pthread_create(&other, NULL, take_much, context), 0);
+        pthread_join(other, NULL);
+    }
+    return made_up_seconds(NULL, g);
+}
+
+// What the threads of a host hold is not the search's, and may not change its result.
+static void other_threads_have_memory_of_their_own(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    void *block = NULL;
+    struct cost_model cost = {.graph_seconds = seconds_beside_another, .context = &block};
+    struct search_options options = search_standard_options;
+    options.max_memory = MUCH / 2;
+    options.budget = 50;
+    set_up(&f, A_SUM_OF_CURVES);
+    search_graph(&f.g, &f.rules, &cost, &options, &result);
+    assert_non_null(block);
+    assert_int_equal(result.statistics.dropped, 0);
+    mem_free(block, MUCH);
     search_result_free(&result);
     tear_down(&f);
 }
@@ -366,6 +408,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(keeps_within_its_memory),
+        TEST(other_threads_have_memory_of_their_own),
         TEST(loses_patience_by_matches_too),
         TEST(loses_patience_by_work_too),
         TEST(ends_when_the_work_of_the_budget_is_done),

@@ -32,7 +32,7 @@ struct search {
     uint64_t work_then;                           // and so much work done for it
     double seconds_then;                          // what the graph cost
     enum search_end end;                          // why it has to; exhausted, unless it has to
-    size_t memory_before;                         // in use when the search began
+    int64_t memory_before;                        // of this thread, when the search began
     uint64_t checked_before, too_costly_before;   // by the validator
     struct progress progress;
 };
@@ -104,8 +104,8 @@ static void descend(struct search *s)
 
 static void bound_memory(struct search *s)
 {
-    size_t limit = s->options->max_memory;
-    if (limit && mem_in_use() > s->memory_before + limit)
+    int64_t limit = (int64_t)s->options->max_memory;
+    if (limit && mem_of_thread() - s->memory_before > limit)
         chains_reduce(&s->chains);
 }
 
@@ -199,7 +199,7 @@ void search_graph(const struct graph *g, const struct rule_set *rules, const str
                   const struct search_options *options, struct search_result *ret_result)
 {
     struct search s = {.options = options, .result = ret_result, .started = clock_seconds()};
-    s.memory_before = mem_in_use();
+    s.memory_before = mem_of_thread();
     *ret_result = (struct search_result){0};
     progress_start(&s.progress, options->progress, "search", (uint64_t)options->budget);
     whole_init(&s.whole, g, rules, cost, options, ret_result);
