@@ -2,7 +2,7 @@
 // e-nodes that are bound; an instruction tries all that fits and runs what stands below it in the tree for each.
 #include "egraph/ematch.h"
 
-#include "core/system/team.h"
+#include "core/system/thread_pool.h"
 #include <assert.h>
 #include <string.h>
 
@@ -529,7 +529,7 @@ void ematch_search(const struct ematch_search *s, ematches *ret_matches, bool *r
     prepare(s->matcher->root, s);
     cut_in_pieces(s, &pieces);
     if (s->team)
-        team_share(s->team, pieces.items.count, search_piece, &pieces);
+        thread_pool_share(s->team, pieces.items.count, search_piece, &pieces);
     else
         for (size_t i = 0; i < pieces.items.count; i++)
             search_piece(&pieces, i, 0);

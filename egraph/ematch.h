@@ -10,7 +10,7 @@
 #include "egraph/egraph.h"
 #include "substitutions/rule.h"
 
-struct team;
+struct thread_pool;
 struct ematch_instruction;
 
 struct ematcher {
@@ -47,11 +47,11 @@ typedef VEC(uint32_t) ematches;
 struct ematch_search {
     struct ematcher *matcher;   // whose instructions are prepared for each search
     const struct eindex *index;
-    const bool *is_used;     // of every rule
-    const uint32_t *since;   // of every rule: candidates all of whose classes are older are left out (egraph.epoch)
-    const bool *is_root;     // of every e-node: the first source term is matched there only; NULL: anywhere
-    uint32_t most_of_rule;   // candidates of a rule that begin at one piece of the nodes
-    struct team *team;       // NULL: this thread alone
+    const bool *is_used;        // of every rule
+    const uint32_t *since;      // of every rule: candidates all of whose classes are older are left out (egraph.epoch)
+    const bool *is_root;        // of every e-node: the first source term is matched there only; NULL: anywhere
+    uint32_t most_of_rule;      // candidates of a rule that begin at one piece of the nodes
+    struct thread_pool *team;   // NULL: this thread alone
 };
 // In an order that does not depend on the number of threads. ret_is_cut: of every rule, whether some were left out
 // because of their number (not cleared).

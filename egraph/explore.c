@@ -3,7 +3,7 @@
 
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
-#include "core/system/team.h"
+#include "core/system/thread_pool.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ void exploration_init(struct exploration *x, struct egraph *e, const struct rule
     ematcher_init(&x->matcher, rules);
     instances_init(&x->instances, e, rules);
     ecycles_init(&x->cycles, e);
-    x->team = n_threads > 1 ? team_new(n_threads) : NULL;
+    x->team = n_threads > 1 ? thread_pool_new(n_threads) : NULL;
     for (size_t i = 0; i < rules->rules.count; i++)
         vec_push(&x->of_rules, ((struct exploration_rule){0}));
 }
@@ -44,7 +44,7 @@ void exploration_free(struct exploration *x)
     instances_free(&x->instances);
     ecycles_free(&x->cycles);
     if (x->team)
-        team_free(x->team);
+        thread_pool_free(x->team);
     vec_free(&x->of_rules);
     vec_free(&x->rounds);
     vec_free(&x->applications);

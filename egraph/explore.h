@@ -58,7 +58,7 @@ struct exploration {
     struct ematcher matcher;
     struct instances instances;
     struct ecycles cycles;
-    struct team *team;
+    struct thread_pool *team;
     VEC(struct exploration_rule) of_rules;
     VEC(struct exploration_round) rounds;
     VEC(struct eapplication) applications;

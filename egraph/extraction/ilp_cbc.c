@@ -2,7 +2,7 @@
 // the paper's t scaled by the size of the class's component, so that epsilon becomes 1 (Tensat, Section 5.1). CBC sets
 // a handler for SIGINT of its own: the signal is held back while it runs, and comes when our handler is back.
 // What it takes for equal does not depend on the size of costs, which may be seconds: they are scaled.
-#include "core/system/apart.h"
+#include "core/system/forked_work.h"
 #include "egraph/extraction/components.h"
 #include "egraph/extraction/cuts.h"
 #include "egraph/extraction/ilp.h"
@@ -288,12 +288,12 @@ static enum ilp_status solve_apart(const struct extraction_problem *p, const str
                                    uint32_t *ret_choice, double *ret_bound)
 {
     struct asked asked = {p, question};
-    struct apart_work work = {solve_in_copy, &asked, question->is_interrupted, question->context};
+    struct forked_work work = {solve_in_copy, &asked, question->is_interrupted, question->context};
     size_t size = sizeof(struct answered) + p->n_classes * sizeof *ret_choice;
     struct answered *answered = mem_alloc_zero(size);
     enum ilp_status status = ILP_STOPPED;
     *ret_bound = -INFINITY;
-    if (apart_run(&work, answered, size)) {
+    if (forked_work_run(&work, answered, size)) {
         status = answered->status;
         *ret_bound = answered->bound;
         memcpy(ret_choice, answered->choice, p->n_classes * sizeof *ret_choice);

@@ -2,7 +2,7 @@
 // was united has the matches that the graph has.
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
-#include "core/system/team.h"
+#include "core/system/thread_pool.h"
 #include "egraph/convert.h"
 #include "egraph/ematch.h"
 #include "egraph/instance.h"
@@ -23,7 +23,7 @@ struct trial {
     struct arena arena, scratch;
     struct rule_set rules;
     struct ematcher matcher;
-    struct team *team;
+    struct thread_pool *team;
     struct graph g;
     struct egraph e;
     enode_id *ids;
@@ -60,7 +60,7 @@ static void match_graph(struct trial *t)
     match_index_free(&index);
 }
 
-static void match_egraph(struct trial *t, struct team *team, ematches *ret_matches)
+static void match_egraph(struct trial *t, struct thread_pool *team, ematches *ret_matches)
 {
     size_t n = t->rules.rules.count;
     bool *is_used = arena_array(&t->scratch, bool, n), *is_cut = arena_array(&t->scratch, bool, n);
@@ -154,12 +154,12 @@ static void finds_what_the_pattern_matcher_finds(void **state)
     arena_init(&t.scratch);
     read_rules(&t.rules, &t.arena, getenv("TASO_RULES"));
     ematcher_init(&t.matcher, &t.rules);
-    t.team = team_new(3);
+    t.team = thread_pool_new(3);
     for (uint64_t seed = 1; seed <= GRAPHS; seed++)
         n += try_graph(&t, seed);
     assert_true(n > 5 * GRAPHS);
     assert_int_equal(t.matcher.n_unlinked, 0);
-    team_free(t.team);
+    thread_pool_free(t.team);
     vec_free(&t.expected);
     vec_free(&t.found);
     ematcher_free(&t.matcher);

@@ -1,7 +1,7 @@
 // Threads take matches from the longest run that is left; equal ones and known ones are priced once.
 #include "optimizer/search/backtracking/parallel_cost.h"
 
-#include "core/system/team.h"
+#include "core/system/thread_pool.h"
 #include <math.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ void batch_init(struct batch *b, struct pricer *pricer)
     b->workers = mem_new_array(struct batch_worker, b->n_workers);
     for (size_t i = 0; i < b->n_workers; i++)
         init_worker(&b->workers[i], &pricer->graph_costs, cost->n_workers ? cost->workers[i] : cost->context);
-    b->team = team_new(b->n_workers);
+    b->team = thread_pool_new(b->n_workers);
     memo_init(&b->firsts, SIZE_MAX);
     pthread_mutex_init(&b->firsts_lock, NULL);
     b->entries = mem_alloc_zero(BATCH_ENTRIES * sizeof *b->entries);
@@ -45,7 +45,7 @@ void batch_init(struct batch *b, struct pricer *pricer)
 
 void batch_free(struct batch *b)
 {
-    team_free(b->team);
+    thread_pool_free(b->team);
     memo_free(&b->firsts);
     pthread_mutex_destroy(&b->firsts_lock);
     for (size_t i = 0; i < b->n_workers; i++)
@@ -156,7 +156,7 @@ static void visit_entries(struct batch *b)
 
 static void flush(struct batch *b)
 {
-    team_share(b->team, b->n_entries, price_entry_by, b);
+    thread_pool_share(b->team, b->n_entries, price_entry_by, b);
     visit_entries(b);
     b->n_entries = 0;
     memo_clear(&b->firsts);
@@ -228,7 +228,7 @@ void batch_price_graphs(struct batch *b, const struct match_index *index, size_t
 {
     struct graph_prices prices = {b, matches, ret_seconds};
     b->index = index;
-    team_share(b->team, n, price_graph_by, &prices);
+    thread_pool_share(b->team, n, price_graph_by, &prices);
     for (size_t i = 0; i < n; i++)
         if (isnan(ret_seconds[i]))
             ret_seconds[i] = seconds_with_match(b, &b->workers[0], matches[i], b->pricer->cost->context);

@@ -5,7 +5,7 @@
 #define OPTIMIZER_SEARCH_BACKTRACKING_PARALLEL_COST_H
 #include "optimizer/search/backtracking/local_cost.h"
 
-struct team;
+struct thread_pool;
 
 enum outcome { OUTCOME_PRICED, OUTCOME_ILL_TYPED, OUTCOME_CYCLIC };
 
@@ -31,7 +31,7 @@ struct batch {
     struct pricer *pricer;
     size_t n_workers;
     struct batch_worker *workers;   // the first one with the cost model's first context
-    struct team *team;              // of as many
+    struct thread_pool *team;       // of as many
     const struct match_index *index;
     batch_visit_fn *visit;
     void *context;

@@ -1,21 +1,21 @@
 // Members that sleep are woken for a job. Each has a run of its items, and when that is done takes from the end of the
 // longest one left. The caller does not wait for those that wake up too late: when all items are taken it closes the
 // job, and waits only for who is still at one.
-#include "core/system/team.h"
+#include "core/system/thread_pool.h"
 
 #include "core/memory/memory.h"
 #include <pthread.h>
 #include <stdbool.h>
 
 struct member {
-    struct team *team;
+    struct thread_pool *team;
     size_t number;
     pthread_t thread;
 };
 struct run {   // of items that nobody has taken
     size_t next, end;
 };
-struct team {
+struct thread_pool {
     size_t n_members, n_threads;   // asked for, and threads that were started
     struct member *members;        // from number 1 on
     pthread_mutex_t lock;
@@ -25,11 +25,11 @@ struct team {
     bool is_open, is_over;      // is there work for who comes; is the team to end
     struct run *runs;           // of each member
     // the present job
-    team_work_fn *work;
+    thread_pool_work_fn *work;
     void *context;
 };
 
-static struct run *longest_run(const struct team *t)
+static struct run *longest_run(const struct thread_pool *t)
 {
     struct run *longest = &t->runs[0];
     for (size_t i = 1; i < t->n_members; i++)
@@ -38,7 +38,7 @@ static struct run *longest_run(const struct team *t)
     return longest;
 }
 
-static bool take_item(struct team *t, size_t member, size_t *ret_item)
+static bool take_item(struct thread_pool *t, size_t member, size_t *ret_item)
 {
     struct run *own = &t->runs[member];
     pthread_mutex_lock(&t->lock);
@@ -50,7 +50,7 @@ static bool take_item(struct team *t, size_t member, size_t *ret_item)
     return is_any;
 }
 
-static void take_items(struct team *t, size_t member)
+static void take_items(struct thread_pool *t, size_t member)
 {
     size_t item;
     while (take_item(t, member, &item))
@@ -60,7 +60,7 @@ static void take_items(struct team *t, size_t member)
 static void *live(void *argument)
 {
     struct member *m = argument;
-    struct team *t = m->team;
+    struct thread_pool *t = m->team;
     size_t seen = 0;
     pthread_mutex_lock(&t->lock);
     while (!t->is_over) {
@@ -80,9 +80,9 @@ static void *live(void *argument)
     return NULL;
 }
 
-struct team *team_new(size_t n_members)
+struct thread_pool *thread_pool_new(size_t n_members)
 {
-    struct team *t = mem_alloc_zero(sizeof *t);
+    struct thread_pool *t = mem_alloc_zero(sizeof *t);
     t->n_members = n_members;
     t->members = mem_new_array(struct member, n_members + 1);
     t->runs = mem_new_array(struct run, n_members + 1);
@@ -99,7 +99,7 @@ struct team *team_new(size_t n_members)
     return t;
 }
 
-void team_free(struct team *t)
+void thread_pool_free(struct thread_pool *t)
 {
     pthread_mutex_lock(&t->lock);
     t->is_over = true;
@@ -115,7 +115,7 @@ void team_free(struct team *t)
     mem_free(t, sizeof *t);
 }
 
-static void open_job(struct team *t, size_t count, team_work_fn *work, void *context)
+static void open_job(struct thread_pool *t, size_t count, thread_pool_work_fn *work, void *context)
 {
     pthread_mutex_lock(&t->lock);
     t->work = work;
@@ -128,7 +128,7 @@ static void open_job(struct team *t, size_t count, team_work_fn *work, void *con
     pthread_mutex_unlock(&t->lock);
 }
 
-static void close_job(struct team *t)
+static void close_job(struct thread_pool *t)
 {
     pthread_mutex_lock(&t->lock);
     t->is_open = false;
@@ -137,7 +137,7 @@ static void close_job(struct team *t)
     pthread_mutex_unlock(&t->lock);
 }
 
-void team_share(struct team *t, size_t count, team_work_fn *work, void *context)
+void thread_pool_share(struct thread_pool *t, size_t count, thread_pool_work_fn *work, void *context)
 {
     if (t->n_threads == 0 || count < 2) {
         for (size_t i = 0; i < count; i++)

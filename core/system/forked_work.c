@@ -1,6 +1,6 @@
 // The result is written into memory that both processes share; the end of the copy, however it comes, closes its end of
 // a pipe, which we wait for.
-#include "core/system/apart.h"
+#include "core/system/forked_work.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -20,7 +20,7 @@ struct shared {
     _Alignas(16) char result[];
 };
 
-static void run_and_leave(const struct apart_work *work, struct shared *shared, pid_t parent)
+static void run_and_leave(const struct forked_work *work, struct shared *shared, pid_t parent)
 {
     signal(SIGTERM, SIG_DFL);
     signal(SIGINT, SIG_DFL);
@@ -34,7 +34,7 @@ static void run_and_leave(const struct apart_work *work, struct shared *shared, 
     _exit(0);
 }
 
-static void wait_for_end(const struct apart_work *work, pid_t pid, int pipe_end)
+static void wait_for_end(const struct forked_work *work, pid_t pid, int pipe_end)
 {
     struct pollfd polled = {.fd = pipe_end};   // its hanging up is told in any case
     int n = 0;
@@ -49,7 +49,7 @@ static void wait_for_end(const struct apart_work *work, pid_t pid, int pipe_end)
         ;
 }
 
-static void fork_and_wait(const struct apart_work *work, struct shared *shared)
+static void fork_and_wait(const struct forked_work *work, struct shared *shared)
 {
     int ends[2];
     if (pipe(ends) != 0)
@@ -65,7 +65,7 @@ static void fork_and_wait(const struct apart_work *work, struct shared *shared)
     close(ends[0]);
 }
 
-bool apart_run(const struct apart_work *work, void *ret_result, size_t size)
+bool forked_work_run(const struct forked_work *work, void *ret_result, size_t size)
 {
     size_t bytes = sizeof(struct shared) + size;
     struct shared *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

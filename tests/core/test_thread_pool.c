@@ -1,6 +1,6 @@
 // Every item is done once, by members that do one at a time, job after job; and a job without a thread to share it.
 #include "core/memory/memory.h"
-#include "core/system/team.h"
+#include "core/system/thread_pool.h"
 #include "tests/support/check.h"
 #include <stdatomic.h>
 #include <string.h>
@@ -24,16 +24,16 @@ static void do_item(void *context, size_t item, size_t member)
 
 static void check_jobs_of(size_t n_members)
 {
-    struct team *team = team_new(n_members);
+    struct thread_pool *team = thread_pool_new(n_members);
     for (size_t n = 0; n < JOBS; n++) {
         struct job job = {0};
         size_t count = n % ITEMS;
-        team_share(team, count, do_item, &job);
+        thread_pool_share(team, count, do_item, &job);
         assert_int_equal(job.n_clashes, 0);
         for (size_t i = 0; i < ITEMS; i++)
             assert_int_equal(job.times[i], i < count);
     }
-    team_free(team);
+    thread_pool_free(team);
 }
 
 static void every_item_is_done_once(void **state)
@@ -45,7 +45,7 @@ static void every_item_is_done_once(void **state)
 
 static void a_team_without_a_job_ends(void **state)
 {
-    team_free(team_new(MEMBERS));
+    thread_pool_free(thread_pool_new(MEMBERS));
 }
 
 int main(void)

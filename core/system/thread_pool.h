@@ -1,18 +1,18 @@
 // Threads that share the items of a job, and sleep between jobs. OpenMP's wait busily for what comes next: where
 // jobs are short and many, as in the search, that takes from the thread that works as much as the others add, when
 // the cores are two halves of one or have other work.
-#ifndef CORE_SYSTEM_TEAM_H
-#define CORE_SYSTEM_TEAM_H
+#ifndef CORE_SYSTEM_THREAD_POOL_H
+#define CORE_SYSTEM_THREAD_POOL_H
 #include <stddef.h>
 
-struct team;
-typedef void team_work_fn(void *context, size_t item, size_t member);
+struct thread_pool;
+typedef void thread_pool_work_fn(void *context, size_t item, size_t member);
 
-// So many members at most, the caller of team_share among them; fewer where the system gives no more threads.
-struct team *team_new(size_t n_members);
-void team_free(struct team *t);
+// So many members at most, the caller of thread_pool_share among them; fewer where the system gives no more threads.
+struct thread_pool *thread_pool_new(size_t n_members);
+void thread_pool_free(struct thread_pool *t);
 // Calls `work` once for every item below `count`, at most one at a time by the same member (0: the caller), and
 // returns when all are done. Each member begins with a run of items that stand together, and who is done goes on with
 // the end of what another one has left; so which member takes which item is left to chance.
-void team_share(struct team *t, size_t count, team_work_fn *work, void *context);
+void thread_pool_share(struct thread_pool *t, size_t count, thread_pool_work_fn *work, void *context);
 #endif
