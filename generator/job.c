@@ -188,7 +188,7 @@ static void say_if_memory_is_exceeded(struct job *job, const struct family *f)
 enum { MAX_BATCHES = 16 };
 static const double RESERVE = 0.3;
 
-static int slices_at_once(const struct job *job, const struct store *s)
+static int slices_at_once(const struct job *job, const struct tensor_store *s)
 {
     double bytes_of_term = 1.1 * sizeof(struct member), memory = (double)job->options.memory;
     if (job->options.memory == 0)
@@ -208,7 +208,7 @@ struct family_work {
     struct job *job;
     const struct family *family;
     struct family_types universe;
-    struct store store;
+    struct tensor_store store;
     checkpoint_list *parts;
     uint64_t terms[MAX_OPS + 1];   // stored ones, by level
 };
@@ -271,13 +271,13 @@ static bool find_family(struct job *job, size_t i, checkpoint_list *parts, struc
     if (!make_universe(job, w.family, &w.universe, error))
         return false;
     double start = clock_cpu_seconds();
-    store_init(&w.store, &w.universe, max_ops_of(job, w.family));
+    tensor_store_init(&w.store, &w.universe, max_ops_of(job, w.family));
     for (size_t tensor = 0; tensor < w.store.tensors.count; tensor++)
         w.terms[w.store.tensors.items[tensor].level]++;
     bool is_done = stop_if_interrupted(error) && find_slices(&w, first, end, error);
     log_info(job->log, "%s: terms sorted into classes, %.1f CPU seconds", w.family->name, clock_cpu_seconds() - start);
     say_if_memory_is_exceeded(job, w.family);
-    store_free(&w.store);
+    tensor_store_free(&w.store);
     family_types_free(&w.universe);
     return is_done;
 }

@@ -62,7 +62,7 @@ static void count_one(void *context, const struct combination *c)
     *count += (uint64_t)c->signature->n_outputs;
 }
 
-uint64_t classes_count_last_terms(const struct store *s)
+uint64_t classes_count_last_terms(const struct tensor_store *s)
 {
     uint64_t last = 0;
 #pragma omp parallel num_threads(s->universe->threads) reduction(+ : last)
@@ -71,7 +71,7 @@ uint64_t classes_count_last_terms(const struct store *s)
         lookup_init(&l, s->universe);
 #pragma omp for schedule(dynamic, 64)
         for (size_t i = 0; i < s->tensors.count; i++)
-            store_visit(s, &l, s->max_ops, (uint32_t)i, count_one, &last);
+            tensor_store_visit(s, &l, s->max_ops, (uint32_t)i, count_one, &last);
         lookup_free(&l);
     }
     return last;
@@ -86,7 +86,7 @@ struct chunk {
     struct member members[CHUNK_MEMBERS];
 };
 struct collector {
-    const struct store *s;
+    const struct tensor_store *s;
     struct lookup lookup;
     int first, end;
     uint64_t evaluated;      // terms
@@ -139,9 +139,9 @@ static void make_room(struct collector *c, const struct applications *all)
 
 static void find_values_below(struct collector *c, const uint32_t *arguments)
 {
-    const struct store *s = c->s;
+    const struct tensor_store *s = c->s;
     uint32_t closure[MAX_OPS];
-    int n = store_closure_of(s, arguments, closure);
+    int n = tensor_store_closure_of(s, arguments, closure);
     c->n_below = 0;
     for (int i = 0; i < n; i++) {
         const struct node *node = &s->nodes.items[closure[i]];
@@ -162,12 +162,12 @@ static bool is_value_below(const struct collector *c, const struct hash128 *fing
 static void evaluate_application(void *context, const struct combination *c)
 {
     struct collector *collector = context;
-    const struct store *s = collector->s;
+    const struct tensor_store *s = collector->s;
     if (c->place == 0) {
         const uint64_t *b = c->arguments[1] == NO_TENSOR ? NULL : s->tensors.items[c->arguments[1]].data;
         make_room(collector, c->all);
-        collector->support = store_support_of(s, c->arguments);
-        collector->keeps_support = store_keeps_support(s, c->arguments);
+        collector->support = tensor_store_support_of(s, c->arguments);
+        collector->keeps_support = tensor_store_keeps_support(s, c->arguments);
         find_values_below(collector, c->arguments);
         lookup_evaluate_all(&collector->lookup, c->all, s->tensors.items[c->arguments[0]].data, b,
                             collector->outputs.items);
@@ -289,7 +289,8 @@ static void sort_slice(struct collector *collectors, int n, int slice, struct ar
     sort_buckets(b);
 }
 
-static void judge_slice(const struct store *s, struct lookup *l, const struct sorting *sorted, struct findings *f)
+static void judge_slice(const struct tensor_store *s, struct lookup *l, const struct sorting *sorted,
+                        struct findings *f)
 {
     for (size_t i = 0; i < sorted->count; i++)
         if (inputs_are_first(s->family, sorted->members[i].support))
@@ -303,7 +304,8 @@ static void judge_slice(const struct store *s, struct lookup *l, const struct so
     }
 }
 
-static void judge_slices(const struct store *s, struct collector *collectors, int n, int slices, struct findings *f)
+static void judge_slices(const struct tensor_store *s, struct collector *collectors, int n, int slices,
+                         struct findings *f)
 {
     struct findings *parts = mem_alloc_zero((size_t)slices * sizeof *parts);
 #pragma omp parallel num_threads(s->universe->threads)
@@ -342,7 +344,7 @@ static void show_progress(struct progress *progress, uint64_t done, uint64_t ter
                     elapsed > 0 ? 1e-6 * (double)terms / elapsed : 0.0);
 }
 
-static void collect_members(const struct store *s, struct collector *collectors, struct progress *progress)
+static void collect_members(const struct tensor_store *s, struct collector *collectors, struct progress *progress)
 {
     uint64_t done = 0, terms = 0;
 #pragma omp parallel num_threads(s->universe->threads)
@@ -354,7 +356,7 @@ static void collect_members(const struct store *s, struct collector *collectors,
             if (interrupt_requested())
                 continue;
             keep_stored_tensor(own, (uint32_t)i);
-            store_visit(s, &own->lookup, s->max_ops, (uint32_t)i, evaluate_application, own);
+            tensor_store_visit(s, &own->lookup, s->max_ops, (uint32_t)i, evaluate_application, own);
 #pragma omp atomic capture
             done_now = ++done;
 #pragma omp atomic capture
@@ -365,7 +367,7 @@ static void collect_members(const struct store *s, struct collector *collectors,
     }
 }
 
-bool findings_collect(const struct store *s, int first, int end, struct progress *progress, struct findings *f)
+bool findings_collect(const struct tensor_store *s, int first, int end, struct progress *progress, struct findings *f)
 {
     int n = s->universe->threads;
     struct collector *collectors = mem_alloc_zero((size_t)n * sizeof *collectors);

@@ -42,7 +42,7 @@ void findings_free(struct findings *f);
 void findings_move(struct findings *sum, struct findings *part);   // the same; nothing is left in the part
 
 // The number of terms of the last level, which visits it.
-uint64_t classes_count_last_terms(const struct store *s);
+uint64_t classes_count_last_terms(const struct tensor_store *s);
 // Adds what is found in the slices [first, end). The same whatever the number of threads. False: interrupted.
-bool findings_collect(const struct store *s, int first, int end, struct progress *progress, struct findings *f);
+bool findings_collect(const struct tensor_store *s, int first, int end, struct progress *progress, struct findings *f);
 #endif

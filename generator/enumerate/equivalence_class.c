@@ -12,7 +12,7 @@ struct kept {
 };
 struct class
 {
-    const struct store *s;
+    const struct tensor_store *s;
     struct lookup *l;
     const struct member *members;
     size_t count;
@@ -29,7 +29,7 @@ struct content {
 
 static struct content content_of(const struct class *c, const struct member *m)
 {
-    const struct store *s = c->s;
+    const struct tensor_store *s = c->s;
     const struct tensor *a = &s->tensors.items[m->arguments[0]];
     if (m->instance == MEMBER_LEAF)
         return (struct content){a->type, a->data};
@@ -211,7 +211,8 @@ static void keep_if_canonical(struct class *c, struct findings *f)
         add_members(c, f);
 }
 
-void class_keep(const struct store *s, struct lookup *l, const struct member *members, size_t count, struct findings *f)
+void class_keep(const struct tensor_store *s, struct lookup *l, const struct member *members, size_t count,
+                struct findings *f)
 {
     struct class c = {.s = s, .l = l, .members = members, .count = count};
     c.support = support_of_class(&c);

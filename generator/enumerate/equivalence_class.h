@@ -5,6 +5,6 @@
 
 // The members have equal fingerprints; values are compared here. Of terms whose supports are not first only stored ones
 // need be there. Adds to `f`.
-void class_keep(const struct store *s, struct lookup *l, const struct member *members, size_t count,
+void class_keep(const struct tensor_store *s, struct lookup *l, const struct member *members, size_t count,
                 struct findings *f);
 #endif

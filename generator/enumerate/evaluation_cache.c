@@ -7,7 +7,7 @@
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/evaluation/tape.h"
 #include "expressions/field.h"
-#include "generator/enumerate/meaning.h"
+#include "generator/enumerate/same_definition.h"
 #include "generator/enumerate/types.h"
 #include <string.h>
 
@@ -231,12 +231,12 @@ static void take_draft(struct evaluation_cache *c, struct method *method)
 static bool has_meaning(const void *owner, uint32_t id, const void *key)
 {
     const struct evaluation_cache *c = owner;
-    return meaning_is_equal(&c->methods.items[id]->definition, key);
+    return is_same_definition(&c->methods.items[id]->definition, key);
 }
 
 static struct method *find_or_make_method(struct evaluation_cache *c)
 {
-    uint64_t hash = meaning_hash(&c->draft);
+    uint64_t hash = same_definition_hash(&c->draft);
     uint32_t found = table_find(&c->by_meaning, hash, has_meaning, c, &c->draft);
     if (found != TABLE_NONE)
         return c->methods.items[found];

@@ -6,7 +6,7 @@
 #include "expressions/evaluation/evaluate.h"
 #include "expressions/evaluation/tape.h"
 #include "expressions/field.h"
-#include "generator/enumerate/meaning.h"
+#include "generator/enumerate/same_definition.h"
 #include "generator/enumerate/types.h"
 #include <assert.h>
 #include <string.h>
@@ -132,7 +132,7 @@ static bool have_allowed_outputs(const struct definition *d)
 static bool has_meaning(const void *owner, uint32_t id, const void *key)
 {
     const struct family_types *u = owner;
-    return meaning_is_equal(&u->meanings.items[id]->definition, key);
+    return is_same_definition(&u->meanings.items[id]->definition, key);
 }
 
 static bool define(struct family_types *u, const struct instance *in, const struct gen_type *a,
@@ -148,7 +148,7 @@ static bool define(struct family_types *u, const struct instance *in, const stru
 static const struct meaning *find_or_make_meaning(struct family_types *u, const struct instance *in,
                                                   const struct gen_type *a, const struct gen_type *b)
 {
-    uint64_t hash = meaning_hash(&u->draft.definition);
+    uint64_t hash = same_definition_hash(&u->draft.definition);
     uint32_t found = table_find(&u->by_meaning, hash, has_meaning, u, &u->draft.definition);
     if (found != TABLE_NONE)
         return u->meanings.items[found];

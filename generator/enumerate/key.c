@@ -10,10 +10,10 @@ static void add_byte(struct key *key, unsigned byte)
     key->bytes[key->length++] = (uint8_t)byte;
 }
 
-static void write_tensor(const struct store *s, uint32_t tensor, struct key *key);
+static void write_tensor(const struct tensor_store *s, uint32_t tensor, struct key *key);
 
-static void write_application(const struct store *s, unsigned instance, unsigned output, const uint32_t *arguments,
-                              struct key *key)
+static void write_application(const struct tensor_store *s, unsigned instance, unsigned output,
+                              const uint32_t *arguments, struct key *key)
 {
     add_byte(key, KEY_NODE + output);
     add_byte(key, instance);
@@ -31,7 +31,7 @@ static void write_application(const struct store *s, unsigned instance, unsigned
     key_append(key, is_ascending ? &b : &a);
 }
 
-static void write_tensor(const struct store *s, uint32_t tensor, struct key *key)
+static void write_tensor(const struct tensor_store *s, uint32_t tensor, struct key *key)
 {
     const struct tensor *t = &s->tensors.items[tensor];
     if (t->node == NO_NODE)
@@ -40,7 +40,7 @@ static void write_tensor(const struct store *s, uint32_t tensor, struct key *key
         write_application(s, s->nodes.items[t->node].instance, t->output, s->nodes.items[t->node].arguments, key);
 }
 
-void key_of_member(const struct store *s, const struct member *m, struct key *ret_key)
+void key_of_member(const struct tensor_store *s, const struct member *m, struct key *ret_key)
 {
     ret_key->length = 0;
     if (m->instance == MEMBER_LEAF)

@@ -6,7 +6,7 @@
 // smaller key: among all renamings of a graph exactly that one is taken for the source of a substitution.
 #ifndef GENERATOR_ENUMERATE_KEY_H
 #define GENERATOR_ENUMERATE_KEY_H
-#include "generator/enumerate/store.h"
+#include "generator/enumerate/tensor_store.h"
 
 enum { KEY_LENGTH = 63, KEY_NODE = 64 };
 
@@ -30,7 +30,7 @@ struct member {
 // others stay, and may be mapped to as well); the identity is the first. Stops when it returns false.
 typedef bool renaming_fn(void *context, const uint8_t order[MAX_LEAVES]);
 void renamings_visit(const struct family *family, uint32_t used, renaming_fn *visit, void *context);
-void key_of_member(const struct store *s, const struct member *m, struct key *ret_key);
+void key_of_member(const struct tensor_store *s, const struct member *m, struct key *ret_key);
 void key_append(struct key *key, const struct key *part);
 int key_compare(const struct key *a, const struct key *b);
 int keys_compare(const struct key *a, const struct key *b, int n);   // of the first that differ

@@ -11,7 +11,7 @@ struct found {
     struct space space;
     const struct family *family;
     struct family_types universe;
-    struct store store;
+    struct tensor_store store;
     struct findings findings;
     struct reduction reduction;
 };
@@ -27,7 +27,7 @@ static void find_fast(struct found *f, const char *text, int max_ops)
         fail_msg("%s", error.message);
     f->family = f->space.families.items[0];
     assert_true(family_types_init(&f->universe, f->family, 7, 2, family_types_draw(&f->arena, 7), reason));
-    store_init(&f->store, &f->universe, max_ops);
+    tensor_store_init(&f->store, &f->universe, max_ops);
     assert_true(findings_collect(&f->store, 0, 400, NULL, &f->findings));
     assert_true(findings_collect(&f->store, 400, FINGERPRINT_SLICES, NULL, &f->findings));
     class_reduction_init(&f->reduction, &f->universe, &f->findings, 8, 1 << 22);
@@ -37,7 +37,7 @@ static void free_fast(struct found *f)
 {
     class_reduction_free(&f->reduction);
     findings_free(&f->findings);
-    store_free(&f->store);
+    tensor_store_free(&f->store);
     family_types_free(&f->universe);
     space_free(&f->space);
     arena_free(&f->arena);

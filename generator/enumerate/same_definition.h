@@ -1,13 +1,13 @@
 // What a definition computes, as a thing to be interned. Applications that differ in split trees alone mostly mean the
 // same.
-#ifndef GENERATOR_ENUMERATE_MEANING_H
-#define GENERATOR_ENUMERATE_MEANING_H
+#ifndef GENERATOR_ENUMERATE_SAME_DEFINITION_H
+#define GENERATOR_ENUMERATE_SAME_DEFINITION_H
 #include <stdbool.h>
 #include <stdint.h>
 
 struct definition;
 
-uint64_t meaning_hash(const struct definition *d);
+uint64_t same_definition_hash(const struct definition *d);
 // Equal expressions over inputs of equal shapes; split trees are not looked at.
-bool meaning_is_equal(const struct definition *a, const struct definition *b);
+bool is_same_definition(const struct definition *a, const struct definition *b);
 #endif

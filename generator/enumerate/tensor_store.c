@@ -5,7 +5,7 @@
 
 // --- closures --------------------------------------------------------------------------------------------------------
 
-static int closure_of_tensor(const struct store *s, uint32_t tensor, const uint32_t **ret_nodes)
+static int closure_of_tensor(const struct tensor_store *s, uint32_t tensor, const uint32_t **ret_nodes)
 {
     uint32_t node = tensor == NO_TENSOR ? NO_NODE : s->tensors.items[tensor].node;
     if (node == NO_NODE)
@@ -14,7 +14,7 @@ static int closure_of_tensor(const struct store *s, uint32_t tensor, const uint3
     return s->nodes.items[node].level;
 }
 
-int store_closure_of(const struct store *s, const uint32_t *arguments, uint32_t *ret_nodes)
+int tensor_store_closure_of(const struct tensor_store *s, const uint32_t *arguments, uint32_t *ret_nodes)
 {
     const uint32_t *a = NULL, *b = NULL;
     int n_a = closure_of_tensor(s, arguments[0], &a), n_b = closure_of_tensor(s, arguments[1], &b), n = 0;
@@ -27,19 +27,19 @@ int store_closure_of(const struct store *s, const uint32_t *arguments, uint32_t 
     return n;
 }
 
-static uint32_t store_leaves_of(const struct store *s, const struct combination *c)
+static uint32_t store_leaves_of(const struct tensor_store *s, const struct combination *c)
 {
     uint32_t leaves = s->tensors.items[c->arguments[0]].leaves;
     return c->arguments[1] == NO_TENSOR ? leaves : leaves | s->tensors.items[c->arguments[1]].leaves;
 }
 
-uint32_t store_support_of(const struct store *s, const uint32_t *arguments)
+uint32_t tensor_store_support_of(const struct tensor_store *s, const uint32_t *arguments)
 {
     uint32_t support = s->tensors.items[arguments[0]].support;
     return arguments[1] == NO_TENSOR ? support : support | s->tensors.items[arguments[1]].support;
 }
 
-static bool repeats_input(const struct store *s, const uint32_t *arguments)
+static bool repeats_input(const struct tensor_store *s, const uint32_t *arguments)
 {
     const struct tensor *a = &s->tensors.items[arguments[0]];
     if (arguments[1] == NO_TENSOR)
@@ -49,12 +49,12 @@ static bool repeats_input(const struct store *s, const uint32_t *arguments)
 }
 
 // As x - x is, by which a product may be zero.
-static bool has_lost_all_inputs(const struct store *s, const struct tensor *t)
+static bool has_lost_all_inputs(const struct tensor_store *s, const struct tensor *t)
 {
     return t->support == 0 && t->leaves & inputs_of_family(s->family);
 }
 
-bool store_keeps_support(const struct store *s, const uint32_t *arguments)
+bool tensor_store_keeps_support(const struct tensor_store *s, const uint32_t *arguments)
 {
     const struct tensor *a = &s->tensors.items[arguments[0]];
     if (arguments[1] == NO_TENSOR)
@@ -63,7 +63,7 @@ bool store_keeps_support(const struct store *s, const uint32_t *arguments)
     return !(a->support & b->support) && !has_lost_all_inputs(s, a) && !has_lost_all_inputs(s, b);
 }
 
-static bool share_a_value(const struct store *s, const struct node *x, const struct node *y)
+static bool share_a_value(const struct tensor_store *s, const struct node *x, const struct node *y)
 {
     for (uint32_t i = x->first_tensor; i < x->first_tensor + x->n_outputs; i++)
         for (uint32_t j = y->first_tensor; j < y->first_tensor + y->n_outputs; j++)
@@ -73,7 +73,7 @@ static bool share_a_value(const struct store *s, const struct node *x, const str
 }
 
 // Does joining the closures of two tensors compute some value twice?
-static bool repeat_a_value(const struct store *s, uint32_t a, uint32_t b)
+static bool repeat_a_value(const struct tensor_store *s, uint32_t a, uint32_t b)
 {
     const uint32_t *x = NULL, *y = NULL;
     int n_x = closure_of_tensor(s, a, &x), n_y = closure_of_tensor(s, b, &y);
@@ -87,7 +87,7 @@ static bool repeat_a_value(const struct store *s, uint32_t a, uint32_t b)
 // --- applications of a level -----------------------------------------------------------------------------------------
 
 struct visiting {
-    const struct store *s;
+    const struct tensor_store *s;
     struct lookup *l;
     bool is_last;
     combination_fn *visit;
@@ -96,7 +96,7 @@ struct visiting {
 
 static bool is_wanted(const struct visiting *v, uint32_t a, uint32_t b)
 {
-    return !v->is_last || inputs_are_first(v->s->family, store_support_of(v->s, (uint32_t[]){a, b}));
+    return !v->is_last || inputs_are_first(v->s->family, tensor_store_support_of(v->s, (uint32_t[]){a, b}));
 }
 
 static void visit_all(const struct visiting *v, const struct applications *all, uint32_t a, uint32_t b)
@@ -161,7 +161,7 @@ static void visit_pairs_inside(const struct visiting *v, uint32_t a)
 // shares its node of level 1.
 static void visit_pairs_beside(const struct visiting *v, int level, uint32_t a)
 {
-    const struct store *s = v->s;
+    const struct tensor_store *s = v->s;
     uint32_t node = s->tensors.items[a].node;
     if (level == 3)
         for (uint32_t b = s->first_node[1]; b < node; b++)
@@ -176,8 +176,8 @@ static void visit_pairs_beside(const struct visiting *v, int level, uint32_t a)
         visit_pairs_with_node(v, a, s->level2_above[below].items[i]);
 }
 
-void store_visit(const struct store *s, struct lookup *l, int level, uint32_t tensor, combination_fn *visit,
-                 void *context)
+void tensor_store_visit(const struct tensor_store *s, struct lookup *l, int level, uint32_t tensor,
+                        combination_fn *visit, void *context)
 {
     struct visiting v = {s, l, level == s->max_ops, visit, context};
     int own = s->tensors.items[tensor].level;
@@ -194,13 +194,13 @@ void store_visit(const struct store *s, struct lookup *l, int level, uint32_t te
 
 static bool is_equal_value(const void *owner, uint32_t id, const void *key)
 {
-    const struct store *s = owner;
+    const struct tensor_store *s = owner;
     const struct tensor *known = &s->tensors.items[id], *asked = key;
     return known->type->plain == asked->type->plain &&
            memcmp(known->data, asked->data, known->type->elements * sizeof(uint64_t)) == 0;
 }
 
-static void number_value(struct store *s, uint32_t tensor)
+static void number_value(struct tensor_store *s, uint32_t tensor)
 {
     struct tensor *t = &s->tensors.items[tensor];
     uint32_t found = table_find(&s->by_value, t->fingerprint.low, is_equal_value, s, t);
@@ -214,13 +214,13 @@ static void number_value(struct store *s, uint32_t tensor)
     s->supports.items[t->value] &= t->leaves;
 }
 
-static void set_supports(struct store *s)
+static void set_supports(struct tensor_store *s)
 {
     for (size_t i = 0; i < s->tensors.count; i++)
         s->tensors.items[i].support = s->supports.items[s->tensors.items[i].value];
 }
 
-static void add_leaf(struct store *s, struct lookup *l, int i)
+static void add_leaf(struct tensor_store *s, struct lookup *l, int i)
 {
     struct tensor t = {.node = NO_NODE, .leaves = 1u << i};
     if (s->family->leaves[i].is_constant) {
@@ -243,14 +243,14 @@ static void collect(void *context, const struct combination *c)
     vec_push(list, *c);
 }
 
-static void add_node(struct store *s, int level, const struct combination *c)
+static void add_node(struct tensor_store *s, int level, const struct combination *c)
 {
     struct node n = {.first_tensor = (uint32_t)s->tensors.count,
                      .arguments = {c->arguments[0], c->arguments[1]},
                      .instance = (uint16_t)c->instance,
                      .n_outputs = (uint8_t)c->signature->n_outputs,
                      .level = (uint8_t)level};
-    int below = store_closure_of(s, c->arguments, n.closure);
+    int below = tensor_store_closure_of(s, c->arguments, n.closure);
     n.closure[below] = (uint32_t)s->nodes.count;
     for (int i = 0; i < n.n_outputs; i++) {
         struct tensor t = {.type = c->signature->outputs[i],
@@ -265,7 +265,7 @@ static void add_node(struct store *s, int level, const struct combination *c)
     vec_push(&s->nodes, n);
 }
 
-static void evaluate_node(struct store *s, struct lookup *l, const struct combination *c, const struct node *n)
+static void evaluate_node(struct tensor_store *s, struct lookup *l, const struct combination *c, const struct node *n)
 {
     uint64_t *outputs[MAX_NODE_OUTPUTS];
     for (int i = 0; i < n->n_outputs; i++)
@@ -278,7 +278,7 @@ static void evaluate_node(struct store *s, struct lookup *l, const struct combin
     }
 }
 
-static bool repeats_a_value_below(const struct store *s, const struct node *n)
+static bool repeats_a_value_below(const struct tensor_store *s, const struct node *n)
 {
     for (uint32_t i = n->first_tensor; i < n->first_tensor + n->n_outputs; i++) {
         for (int leaf = 0; leaf < s->family->n_leaves; leaf++)
@@ -294,7 +294,7 @@ static bool repeats_a_value_below(const struct store *s, const struct node *n)
     return false;
 }
 
-static void evaluate_level(struct store *s, const combination_list *list, uint32_t first_node)
+static void evaluate_level(struct tensor_store *s, const combination_list *list, uint32_t first_node)
 {
 #pragma omp parallel num_threads(s->universe->threads)
     {
@@ -307,12 +307,12 @@ static void evaluate_level(struct store *s, const combination_list *list, uint32
     }
 }
 
-static void build_level(struct store *s, struct lookup *l, int level)
+static void build_level(struct tensor_store *s, struct lookup *l, int level)
 {
     combination_list list = {0};
     uint32_t end = (uint32_t)s->tensors.count, first_node = (uint32_t)s->nodes.count;
     for (uint32_t tensor = 0; tensor < end; tensor++)
-        store_visit(s, l, level, tensor, collect, &list);
+        tensor_store_visit(s, l, level, tensor, collect, &list);
     for (size_t i = 0; i < list.count; i++)
         add_node(s, level, &list.items[i]);
     evaluate_level(s, &list, first_node);
@@ -329,7 +329,7 @@ static void build_level(struct store *s, struct lookup *l, int level)
     vec_free(&list);
 }
 
-static void index_level2(struct store *s)
+static void index_level2(struct tensor_store *s)
 {
     s->n_level2_above = s->first_node[2];
     s->level2_above = mem_alloc_zero(s->n_level2_above * sizeof *s->level2_above);
@@ -338,9 +338,9 @@ static void index_level2(struct store *s)
             vec_push(&s->level2_above[s->nodes.items[node].closure[0]], node);
 }
 
-void store_init(struct store *s, struct family_types *u, int max_ops)
+void tensor_store_init(struct tensor_store *s, struct family_types *u, int max_ops)
 {
-    *s = (struct store){.universe = u, .family = u->family, .max_ops = max_ops};
+    *s = (struct tensor_store){.universe = u, .family = u->family, .max_ops = max_ops};
     arena_init(&s->data);
     struct lookup l;
     lookup_init(&l, u);
@@ -358,7 +358,7 @@ void store_init(struct store *s, struct family_types *u, int max_ops)
     lookup_free(&l);
 }
 
-void store_free(struct store *s)
+void tensor_store_free(struct tensor_store *s)
 {
     for (size_t i = 0; i < s->n_level2_above; i++)
         vec_free(&s->level2_above[i]);

@@ -1,11 +1,11 @@
 // Definitions are compared stage by stage and node by node, as bytes.
-#include "generator/enumerate/meaning.h"
+#include "generator/enumerate/same_definition.h"
 
 #include "core/memory/hash.h"
 #include "expressions/definition.h"
 #include <string.h>
 
-uint64_t meaning_hash(const struct definition *d)
+uint64_t same_definition_hash(const struct definition *d)
 {
     uint64_t hash = hash_bytes(d->nodes.items, d->nodes.count * sizeof *d->nodes.items, (uint64_t)d->n_stages);
     hash = hash_bytes(d->indices.items, d->indices.count * sizeof *d->indices.items, hash);
@@ -32,7 +32,7 @@ static bool is_equal_memory(const void *a, const void *b, size_t size)
     return size == 0 || memcmp(a, b, size) == 0;
 }
 
-bool meaning_is_equal(const struct definition *a, const struct definition *b)
+bool is_same_definition(const struct definition *a, const struct definition *b)
 {
     return a->nodes.count == b->nodes.count && a->indices.count == b->indices.count &&
            a->extents.count == b->extents.count && have_equal_stages(a, b) &&

@@ -14,8 +14,8 @@
 //
 // The *support* of a value is the set of inputs that it depends on: those that all terms of this value need, as a term
 // with x - x in it stands there with y - y too.
-#ifndef GENERATOR_ENUMERATE_STORE_H
-#define GENERATOR_ENUMERATE_STORE_H
+#ifndef GENERATOR_ENUMERATE_TENSOR_STORE_H
+#define GENERATOR_ENUMERATE_TENSOR_STORE_H
 #include "generator/enumerate/family_types.h"
 
 #define NO_TENSOR UINT32_MAX
@@ -39,7 +39,7 @@ struct node {
     uint16_t instance;
     uint8_t n_outputs, level;
 };
-struct store {
+struct tensor_store {
     struct family_types *universe;
     const struct family *family;
     int max_ops;
@@ -63,17 +63,17 @@ struct combination {
 };
 typedef void combination_fn(void *context, const struct combination *c);
 
-void store_init(struct store *s, struct family_types *u, int max_ops);   // levels 0 .. max_ops - 1
-void store_free(struct store *s);
+void tensor_store_init(struct tensor_store *s, struct family_types *u, int max_ops);   // levels 0 .. max_ops - 1
+void tensor_store_free(struct tensor_store *s);
 // Visits every well-typed application of level `level` whose larger argument (by level, then by number) is `tensor`.
 // Each application of the level is visited for exactly one tensor. Allowed for levels up to max_ops. Of level max_ops
 // only those whose arguments' supports together are first (inputs.h): the others are renamings of these.
-void store_visit(const struct store *s, struct lookup *l, int level, uint32_t tensor, combination_fn *visit,
-                 void *context);
+void tensor_store_visit(const struct tensor_store *s, struct lookup *l, int level, uint32_t tensor,
+                        combination_fn *visit, void *context);
 // The set of inputs that the values of an application's arguments depend on.
-uint32_t store_support_of(const struct store *s, const uint32_t *arguments);
+uint32_t tensor_store_support_of(const struct tensor_store *s, const uint32_t *arguments);
 // Does every application with one output depend on them too? False: maybe not, as they stand there more than once.
-bool store_keeps_support(const struct store *s, const uint32_t *arguments);
+bool tensor_store_keeps_support(const struct tensor_store *s, const uint32_t *arguments);
 // The nodes below an application, ascending; returns their number, at most MAX_OPS - 1.
-int store_closure_of(const struct store *s, const uint32_t *arguments, uint32_t *ret_nodes);
+int tensor_store_closure_of(const struct tensor_store *s, const uint32_t *arguments, uint32_t *ret_nodes);
 #endif
