@@ -28,7 +28,7 @@ static inline const struct graph *graph_of(const struct lockstep *l, int k)
 bool import_everywhere(struct lockstep *l);                                   // into all models
 const void *lockstep_weight(const struct lockstep *l, int k, size_t index);   // its elements; NULL: there are none
 
-// --- trials.c --------------------------------------------------------------------------------------------------------
+// --- lockstep_check.c ------------------------------------------------------------------------------------------------
 // Are there nodes that are something else at other bindings than the probes? They are added to the denied ones.
 bool find_unknown_elsewhere(struct lockstep *l, bool *is_denied);
 

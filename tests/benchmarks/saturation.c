@@ -16,7 +16,7 @@
 #include "egraph/extraction/components.h"
 #include "egraph/extraction/ilp.h"
 #include "onnx/convert/import.h"
-#include "optimizer/search/saturation/candidates.h"
+#include "optimizer/search/saturation/extraction_problem.h"
 #include "tests/benchmarks/search_cost.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // Choices of e-nodes worth being priced as whole graphs: what extraction finds under each way of pricing e-nodes. Where
 // costs have to be measured, what is no cheaper than the first graph, so priced, is left out.
-#ifndef OPTIMIZER_SEARCH_SATURATION_CANDIDATES_H
-#define OPTIMIZER_SEARCH_SATURATION_CANDIDATES_H
+#ifndef OPTIMIZER_SEARCH_SATURATION_EXTRACTION_PROBLEM_H
+#define OPTIMIZER_SEARCH_SATURATION_EXTRACTION_PROBLEM_H
 #include "egraph/extraction/best.h"
 #include "egraph/extraction/problem.h"
 #include "optimizer/search/saturation/node_costs.h"

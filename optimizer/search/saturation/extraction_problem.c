@@ -1,5 +1,5 @@
 // An e-graph becomes an extraction problem over the classes that the outputs can need.
-#include "optimizer/search/saturation/candidates.h"
+#include "optimizer/search/saturation/extraction_problem.h"
 
 #include "core/system/clock.h"
 #include "egraph/extraction/greedy.h"
