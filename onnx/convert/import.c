@@ -137,9 +137,20 @@ void import_infer_types(struct importer *im, struct conversion *c, struct type *
     }
 }
 
-void import_opaque(struct importer *im, struct conversion *c, const struct type *types)
+static void give_outputs_of(struct conversion *c, const struct imported_opaque *equal)
+{
+    for (uint32_t i = 0; i < c->n_outputs; i++)
+        c->outputs[i] = equal->first_output + i;
+    keep_rewritten(c);
+}
+
+void import_opaque(struct importer *im, struct conversion *c, const struct type *types, uint32_t equal)
 {
     struct imported_model *m = im->model;
+    if (equal != TABLE_NONE) {
+        give_outputs_of(c, &m->opaques.items[equal]);
+        return;
+    }
     struct imported_opaque o = {.node = c->index, .reason = arena_string(&m->arena, c->reason)};
     o.captured = names_captured_by(im, c->node, &o.n_captured);
     tensor_id *inputs = arena_array(&im->scratch, tensor_id, c->n_inputs + o.n_captured + 1);
@@ -153,7 +164,10 @@ void import_opaque(struct importer *im, struct conversion *c, const struct type 
     node_id node =
         graph_add_opaque(&m->graph, (int64_t)m->opaques.count, o.n_inputs + o.n_captured, inputs, c->n_outputs, types);
     graph_set_origin(&m->graph, node, c->index);
+    o.first_output = m->graph.nodes.items[node].first_output;
+    o.n_outputs = c->n_outputs;
     vec_push(&m->opaques, o);
+    import_note_kept(im, c);
     for (uint32_t i = 0; i < c->n_outputs; i++)
         c->outputs[i] = graph_output_of(&m->graph, node, i);
     log_debug(im->options->log, "node %s (%s) is kept as it is: %s",
@@ -360,7 +374,7 @@ static void import_node(struct importer *im, uint32_t index)
     if (!import_convert(im, &c)) {
         struct type *types = arena_array(&im->scratch, struct type, c.n_outputs + 1);
         import_infer_types(im, &c, types);
-        import_opaque(im, &c, types);
+        import_opaque(im, &c, types, import_find_equal(im, &c, types));
         if (c.is_unfit)
             vec_push(&im->unfit, index);
     }
@@ -429,6 +443,7 @@ void importer_free(struct importer *im)
     vec_free(&im->known);
     vec_free(&im->unfit);
     table_free(&im->scalars);
+    table_free(&im->kept);
     names_free(im);
 }
 

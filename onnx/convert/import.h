@@ -55,7 +55,9 @@ struct imported_opaque {
     const char *reason;       // why it is opaque
     bool is_kept_for_sizes;   // that are not known, and else it would not be
     const char *symbols;      // that the sizes of its inputs depend on; NULL or empty: none
-    uint32_t n_inputs;        // those that are not omitted
+    tensor_id first_output;
+    uint32_t n_outputs;
+    uint32_t n_inputs;   // those that are not omitted
     uint32_t n_captured;
     const char **captured;   // names of the outer values
 };

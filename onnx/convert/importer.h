@@ -25,6 +25,7 @@ struct importer {
     VEC(bool) is_constant;              // of the nodes asked about so far: depends on weights only
     struct table scalars;               // weights of rank 0 that were made here, by type and value: index of the weight
     size_t n_weights_noted;             // as far as that table knows them
+    struct table kept;                  // nodes that are kept and understood, by what they do: indices of opaques
     int64_t folded_elements;            // computed so far
     VEC(uint32_t) unfit;                // nodes whose operands have shapes that do not go together: they fail
     struct arena scratch;               // of one node's conversion
@@ -45,11 +46,17 @@ bool import_begin(struct importer *im, const bool **ret_is_live);
 struct conversion import_begin_node(struct importer *im, uint32_t index);   // the rest lives in the scratch arena
 bool import_convert(struct importer *im, struct conversion *c);             // false: c->reason, and nothing was added
 void import_infer_types(struct importer *im, struct conversion *c, struct type *ret_types);
-void import_opaque(struct importer *im, struct conversion *c, const struct type *types);
+// A node of its own, or the outputs of `equal`: of an earlier one that import_find_equal found, or TABLE_NONE.
+void import_opaque(struct importer *im, struct conversion *c, const struct type *types, uint32_t equal);
 void import_define_outputs(struct importer *im, const struct conversion *c);
 void import_take_back(struct importer *im, struct graph_mark mark);
 void import_outputs(struct importer *im);
 bool import_graph(struct importer *im);   // all of it
+
+// --- equal_nodes.c ---------------------------------------------------------------------------------------------------
+// The opaque that does the same to the same tensors, as its operator is known to be a function; TABLE_NONE: none does.
+uint32_t import_find_equal(struct importer *im, const struct conversion *c, const struct type *types);
+void import_note_kept(struct importer *im, const struct conversion *c);   // the last opaque, for those that follow
 
 // --- names.c ---------------------------------------------------------------------------------------------------------
 struct named_value *name_find(const struct importer *im, const struct onnx_string *name);   // NULL: unknown

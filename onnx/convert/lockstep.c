@@ -493,6 +493,15 @@ static void derive_same_sizes(struct lockstep *l)
     }
 }
 
+static uint32_t find_equal_everywhere(struct lockstep *l)
+{
+    uint32_t equal = import_find_equal(&l->importers[0], &l->c[0], l->types[0]);
+    for (int k = 1; k < N_PROBES; k++)
+        if (import_find_equal(&l->importers[k], &l->c[k], l->types[k]) != equal)
+            return TABLE_NONE;
+    return equal;
+}
+
 static void keep_opaque(struct lockstep *l, uint32_t index)
 {
     bool is_known = l->values[0][0] != NULL;
@@ -510,9 +519,14 @@ static void keep_opaque(struct lockstep *l, uint32_t index)
                          : makes_odd_sizes(l) ? "a size that it makes is no sum and no product of symbols"
                                               : "what it does depends on sizes";
     agree_on_types(l);
+    uint32_t equal = find_equal_everywhere(l);
     for (int k = 0; k < N_PROBES; k++) {
         cannot(&l->c[k], "%s", reason);
-        import_opaque(&l->importers[k], &l->c[k], l->types[k]);
+        import_opaque(&l->importers[k], &l->c[k], l->types[k], equal);
+    }
+    if (equal != TABLE_NONE)
+        return;
+    for (int k = 0; k < N_PROBES; k++) {
         vec_last(&l->models[k]->opaques).is_kept_for_sizes = !is_known;
         vec_last(&l->models[k]->opaques).symbols = symbols;
     }

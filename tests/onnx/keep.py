@@ -386,7 +386,29 @@ def constants_that_grow():
     return m, lambda r: require(operators(r) == ["Expand", "Min", "Mul"], f"{operators(r)}")
 
 
-CASES = [reshapes_in_a_row, slices_of_slices, numbers_that_change_nothing, constants_that_grow, quantization,
+def equal_quantizations():
+    """What is quantized is a function of what it reads: of equal nodes one stays, also where equal constants have two
+    names. Other scales, other attributes, more outputs and random numbers are not equal."""
+    def scale(name, x):
+        return numpy_helper.from_array(np.float32(x), name)
+
+    initializers = [scale("s", 0.1), scale("t", 0.1), scale("u", 0.2), numpy_helper.from_array(np.int8(3), "z"),
+                    numpy_helper.from_array(np.int8(3), "w")]
+    nodes = [node("QuantizeLinear", "x,s,z", "a"), node("QuantizeLinear", "x,t,w", "b"), node("QuantizeLinear", "x,u,w", "c"),
+             node("DequantizeLinear", "a,s,z", "d"), node("DequantizeLinear", "b,t,w", "e"),
+             node("DequantizeLinear", "c,u,w", "f"), node("QuantizeLinear", "x,s,z", "g", axis=0),
+             node("DequantizeLinear", "g,s,z", "h"), node("Mul", "d,e", "i"), node("Mul", "f,h", "j"),
+             node("Add", "i,j", "y"), node("RandomNormalLike", "x", "r1"), node("RandomNormalLike", "x", "r2"),
+             node("Sub", "r1,r2", "r"), node("Abs", "r", "s1"), node("Sign", "s1", "z1")]
+
+    def check(m):
+        counts = {op: operators(m).count(op) for op in set(operators(m))}
+        require(counts["QuantizeLinear"] == 3 and counts["DequantizeLinear"] == 3, f"{counts}")
+        require(counts["RandomNormalLike"] == 2, "random numbers are not equal")
+    return model(nodes, [value("x")], [value("y"), value("z1")], initializers), check
+
+
+CASES = [equal_quantizations, reshapes_in_a_row, slices_of_slices, numbers_that_change_nothing, constants_that_grow, quantization,
          products_of_integers_and_recurrences, weights_that_are_multiplied_as_integers, output_that_is_an_alias,
          outputs_that_are_equal, outputs_that_are_an_input_and_a_weight, constant_output, outer_values_of_subgraphs,
          outer_value_of_a_subgraph_that_is_an_output, everything_around_the_graph, initializers_that_are_inputs,
@@ -441,16 +463,16 @@ def nested_parts(opset):
 
 
 def test_parts(tool, folder):
-    """Written anew, what is nested is written as one node, unless something else reads the parts."""
+    """What is nested is written as one node, unless something else reads the parts."""
     for opset in (11, 17):
         m = nested_parts(opset)
-        require(operators(passes(tool, folder, m)) == operators(m), "as they are, they stay")
-        anew = passes(tool, folder, m, "--anew")
-        onnx.checker.check_model(anew)
-        require(operators(anew) == ["Concat", "Relu", "Split", "Split"], f"{operators(anew)}")
-        require(sorted(len(n.output) for n in anew.graph.node if n.op_type == "Split") == [2, 3], "parts of the splits")
-        for a, b in zip(outputs_of(m), outputs_of(anew)):
-            require(np.array_equal(a, b), "other values")
+        for options in ([], ["--anew"]):
+            result = passes(tool, folder, m, *options)
+            onnx.checker.check_model(result)
+            require(operators(result) == ["Concat", "Relu", "Split", "Split"], f"{operators(result)}")
+            require(sorted(len(n.output) for n in result.graph.node if n.op_type == "Split") == [2, 3], "parts of the splits")
+            for a, b in zip(outputs_of(m), outputs_of(result)):
+                require(np.array_equal(a, b), "other values")
 
 
 def test_shapes(tool, folder):

@@ -219,6 +219,12 @@ static bool is_worth_computing(const struct exporter *x, node_id n)
     return x->is_constant[n];
 }
 
+// Is there a better form than the original nodes, several of which it takes the place of?
+static bool is_one_with_others(struct exporter *x, node_id n)
+{
+    return is_divided_further(x, n) || divides_part(x, n) || joins_concatenations(x, n) || is_biased_product(x, n);
+}
+
 static bool write_node(struct exporter *x, node_id n)
 {
     const struct node *node = &x->graph->nodes.items[n];
@@ -229,7 +235,7 @@ static bool write_node(struct exporter *x, node_id n)
         keep_opaque(x, n);
         return true;
     }
-    if (!is_divided_further(x, n) && !is_biased_product(x, n) && keep_original(x, n))
+    if (!is_one_with_others(x, n) && keep_original(x, n))
         return true;
     return is_worth_computing(x, n) ? compute_constant(x, n) : make_nodes(x, n);
 }

@@ -88,6 +88,8 @@ struct onnx_model *assemble_model(struct exporter *x);
 
 // --- export_rows.c: writes a node of the graph as new ONNX nodes. ----------------------------------------------------
 bool make_nodes(struct exporter *x, node_id node);
-bool is_divided_further(const struct exporter *x, node_id split);   // (make_concat_split.c)
-bool is_biased_product(struct exporter *x, node_id node);           // is it written as a Gemm? (make_conv_pool.c)
+bool is_divided_further(const struct exporter *x, node_id split);    // (make_concat_split.c)
+bool divides_part(const struct exporter *x, node_id node);           // is it written as one with the split before it?
+bool joins_concatenations(const struct exporter *x, node_id node);   // and with concatenations before it?
+bool is_biased_product(struct exporter *x, node_id node);            // is it written as a Gemm? (make_conv_pool.c)
 #endif

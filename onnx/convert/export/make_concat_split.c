@@ -25,6 +25,17 @@ static void collect_joined(struct exporter *x, tensor_id tensor, int64_t axis, n
         collect_joined(x, graph_inputs(x->graph, n)[i], axis, names);
 }
 
+bool joins_concatenations(const struct exporter *x, node_id node)
+{
+    const struct node *n = &x->graph->nodes.items[node];
+    if (n->op->id != OP_CONCAT || x->is_constant[node])
+        return false;
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (is_part_of_concatenation(x, graph_inputs(x->graph, node)[i], n->attributes[0].ints[0]))
+            return true;
+    return false;
+}
+
 bool make_concat(struct making *m, const struct row *row)
 {
     name_list names = {0};
@@ -63,19 +74,26 @@ static uint32_t count_parts(const struct exporter *x, node_id split)
     return count;
 }
 
+bool divides_part(const struct exporter *x, node_id split)
+{
+    const struct node *n = &x->graph->nodes.items[split];
+    if (n->op->id != OP_SPLIT || x->is_constant[split])
+        return false;
+    tensor_id whole = graph_inputs(x->graph, split)[0];
+    node_id producer = x->graph->tensors.items[whole].producer;
+    const struct node *earlier = &x->graph->nodes.items[producer];
+    return earlier->op->id == OP_SPLIT && earlier->attributes[0].ints[0] == n->attributes[0].ints[0] &&
+           x->uses[whole] == 1 && count_parts(x, producer) + count_parts(x, split) <= MAX_OUTPUTS;
+}
+
 // A split of a part that nobody else reads becomes a part of the split that makes it, which comes later, as nodes are
 // written from the last to the first.
 static bool leave_to_earlier_split(const struct making *m)
 {
-    struct exporter *x = m->x;
-    tensor_id whole = m->inputs[0];
-    node_id producer = x->graph->tensors.items[whole].producer;
-    const struct node *earlier = &x->graph->nodes.items[producer];
-    if (earlier->op->id != OP_SPLIT || earlier->attributes[0].ints[0] != int_of(m, "axis") || x->uses[whole] != 1 ||
-        count_parts(x, producer) + count_parts(x, m->id) > MAX_OUTPUTS)
+    if (!divides_part(m->x, m->id))
         return false;
-    x->divided_by[whole] = m->id;
-    x->is_wanted[whole] = true;
+    m->x->divided_by[m->inputs[0]] = m->id;
+    m->x->is_wanted[m->inputs[0]] = true;
     return true;
 }
 

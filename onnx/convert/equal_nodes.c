@@ -1,0 +1,116 @@
+// Nodes that are kept though they are understood (quantization, recurrences) are functions of what they read: of two that
+// do the same to the same tensors one is enough. A reader that wants a node of its own, as ONNX Runtime does of what
+// dequantizes for it, makes a copy by itself.
+#include "onnx/convert/importer.h"
+
+#include "core/memory/hash.h"
+#include "core/text/error.h"
+#include "onnx/convert/operators/converters.h"
+
+#include <string.h>
+
+#define LARGEST_COMPARED 4096   // bytes of a constant
+
+struct wanted {
+    struct importer *importer;
+    const struct conversion *conversion;
+    const struct type *types;
+};
+
+static bool have_equal_data(struct imported_model *m, const struct imported_weight *a, const struct imported_weight *b)
+{
+    const void *x, *y;
+    struct error ignored;
+    size_t size = type_is_known(&a->type) ? (size_t)type_bytes(&a->type) : SIZE_MAX;
+    return size <= LARGEST_COMPARED && type_equal(&a->type, &b->type) &&
+           imported_weight_data(m, (size_t)(a - m->weights.items), &x, &ignored) &&
+           imported_weight_data(m, (size_t)(b - m->weights.items), &y, &ignored) && memcmp(x, y, size) == 0;
+}
+
+static bool are_equal_inputs(struct imported_model *m, tensor_id a, tensor_id b)
+{
+    if (a == b || a == NO_TENSOR || b == NO_TENSOR)
+        return a == b;
+    const struct imported_weight *x = weight_of(m, a), *y = weight_of(m, b);
+    return x && y && have_equal_data(m, x, y);
+}
+
+static bool read_the_same(struct imported_model *m, uint32_t earlier, const struct conversion *c)
+{
+    const struct onnx_node *n = m->file->model->graph->nodes.items[earlier];
+    if (n->inputs.count != c->n_inputs)
+        return false;
+    for (uint32_t i = 0; i < c->n_inputs; i++)
+        if (!are_equal_inputs(m, m->node_inputs[earlier][i], c->inputs[i]))
+            return false;
+    return true;
+}
+
+static bool has_attribute_equal_to(struct arena *scratch, const struct onnx_node *n, const struct onnx_attribute *a)
+{
+    const struct onnx_attribute *b = onnx_node_find(n, a->name.text);
+    if (!b)
+        return false;
+    struct onnx_bytes x = onnx_message_encode(scratch, &onnx_attribute_descriptor, a);
+    struct onnx_bytes y = onnx_message_encode(scratch, &onnx_attribute_descriptor, b);
+    return x.size == y.size && (x.size == 0 || memcmp(x.at, y.at, x.size) == 0);
+}
+
+static bool do_the_same(struct arena *scratch, const struct onnx_node *a, const struct onnx_node *b)
+{
+    if (strcmp(a->op_type.text, b->op_type.text) != 0 || a->attributes.count != b->attributes.count)
+        return false;
+    for (size_t i = 0; i < a->attributes.count; i++)
+        if (!has_attribute_equal_to(scratch, b, a->attributes.items[i]))
+            return false;
+    return true;
+}
+
+static bool give_the_same_types(const struct imported_model *m, const struct imported_opaque *o, uint32_t n_outputs,
+                                const struct type *types)
+{
+    if (o->n_outputs != n_outputs)
+        return false;
+    for (uint32_t i = 0; i < n_outputs; i++)
+        if (!type_equal(graph_type(&m->graph, o->first_output + i), &types[i]))
+            return false;
+    return true;
+}
+
+static bool is_equal(const void *owner, uint32_t id, const void *key)
+{
+    const struct wanted *w = key;
+    struct imported_model *m = w->importer->model;
+    const struct imported_opaque *o = &m->opaques.items[id];
+    return give_the_same_types(m, o, w->conversion->n_outputs, w->types) &&
+           do_the_same(&w->importer->scratch, m->file->model->graph->nodes.items[o->node], w->conversion->node) &&
+           read_the_same(m, o->node, w->conversion);
+}
+
+static bool is_function(const struct conversion *c)
+{
+    const struct converter *row = onnx_node_has_standard_domain(c->node) ? converter_find(c->node->op_type.text) : NULL;
+    return row && row->keeping != CONVERTED && c->opset >= row->first_opset && c->opset <= row->last_opset;
+}
+
+// Of the kind of node and of the tensors that are no weights: those may be equal and yet not the same.
+static uint64_t hash_of(const struct conversion *c)
+{
+    uint64_t hash = hash_bytes(c->node->op_type.text, c->node->op_type.size, c->n_inputs);
+    for (uint32_t i = 0; i < c->n_inputs; i++)
+        if (c->inputs[i] == NO_TENSOR || !is_weight(c, c->inputs[i]))
+            hash = hash_mix(hash, c->inputs[i]);
+    return hash;
+}
+
+uint32_t import_find_equal(struct importer *im, const struct conversion *c, const struct type *types)
+{
+    struct wanted wanted = {im, c, types};
+    return is_function(c) ? table_find(&im->kept, hash_of(c), is_equal, NULL, &wanted) : TABLE_NONE;
+}
+
+void import_note_kept(struct importer *im, const struct conversion *c)
+{
+    if (is_function(c))
+        table_insert(&im->kept, hash_of(c), (uint32_t)im->model->opaques.count - 1);
+}
