@@ -9,8 +9,7 @@
 #include "optimizer/run/run.h"
 #include <string.h>
 
-#define LOADS 3
-#define MOST_LOADS 9
+#define LOADS 7
 #define BYTES_AT_ONCE ((size_t)96 << 20)   // of packed weights of all contenders: with more they are loaded in turn
 #define LARGEST_PAD ((uint64_t)1 << 20)
 
@@ -190,8 +189,7 @@ static bool hold(struct field *f, size_t *ret_finalist)
     struct contest c = {.n = n,
                         .is_result = is_result,
                         .seconds = f->o->options->measure_seconds,
-                        .loads = LOADS,
-                        .most_loads = MOST_LOADS};
+                        .loads = LOADS};
     struct contest_outcome outcome = {.qualifying = arena_array(&f->arena, struct sample_summary, n)};
     struct contest_runner runner = {f, load, run, unload};
     for (size_t i = 0; i < n; i++)

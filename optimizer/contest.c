@@ -15,8 +15,6 @@
 #define MOST_ROUNDS 2000
 #define SHARE_OF_QUALIFYING 0.4        // of the time
 #define HOPELESS 2.0                   // times the shortest warm-up run of its kind: drops out at once
-#define WIDE 1.06                      // from the lower to the upper end of an interval: worth more loads
-#define MOST_TIMES_AS_LONG 4           // as was asked for, loading included, before there are no more of them
 #define SECONDS_WHEN_INTERRUPTED 1.0   // of a load, at most
 #define LEAST_PAIRS 4                  // of runs, that say something
 // How long a contest goes on when it is interrupted, and when it begins so: the last of that are for the final.
@@ -263,19 +261,17 @@ static bool end_load(struct stage *s, struct contest_outcome *outcome)
     return true;
 }
 
-// Whether there are more loads depends on how wide the interval is, not on where it lies: that would favour results.
+// How many there are does not depend on what they come to. Whoever stops where the interval is narrow stops where it is
+// so by chance: that takes equal graphs for faster in up to 4.5 of 100 contests, instead of 2.5.
 static bool run_loads(struct stage *s, struct contest_outcome *outcome)
 {
-    int loads = s->c->loads > 0 ? s->c->loads : 1, most = s->c->most_loads > loads ? s->c->most_loads : loads;
+    int loads = s->c->loads > 0 ? s->c->loads : 1;
     s->seconds = (1 - SHARE_OF_QUALIFYING) * s->c->seconds / loads;
     s->least_rounds = (size_t)(FINAL_RUNS + loads - 1) / (size_t)loads;
-    double end = clock_seconds() + MOST_TIMES_AS_LONG * s->c->seconds;
-    for (int i = 0; i < most && !(i > 0 && interrupt_requested()); i++) {
+    for (int i = 0; i < loads && !(i > 0 && interrupt_requested()); i++) {
         if (!run_load(s))
             return false;
         outcome->is_undecided = !end_load(s, outcome);
-        if (i + 1 >= loads && (outcome->gain.high < WIDE * outcome->gain.low || clock_seconds() > end))
-            break;
     }
     return true;
 }

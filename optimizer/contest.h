@@ -25,8 +25,8 @@ struct contest_runner {
 struct contest {
     size_t n;
     const bool *is_result;   // of each contender; else it is a way to run the original, and there is one at least
-    double seconds;          // about how long to time, loading apart
-    int loads, most_loads;   // of the final: more than the first as long as the interval is wide
+    double seconds;     // about how long to time, loading apart
+    int loads;          // of the final
     bool is_one_at_a_time;   // there is memory for one loaded contender: runs alternate by load, not one by one
 };
 struct contest_outcome {

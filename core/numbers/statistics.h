@@ -21,8 +21,9 @@ struct ratio_summary {
     size_t n_loads;
 };
 // `ratios` are positive, load after load: what was timed is loaded several times, because where it lies in memory
-// matters, and load i ends before ends[i]. Computed on the logarithms by a bootstrap of loads, and of ratios within
-// them; the same for the same numbers. Sorts each load in place. n_loads > 0, no load is empty.
+// matters, and load i ends before ends[i]. The interval is Student's, of the logarithms of the loads' medians; of one
+// load, of its ratios. It holds what it says only where the number of loads does not depend on what they came to.
+// Sorts each load in place. n_loads > 0, no load is empty.
 struct ratio_summary ratios_summarize(double *ratios, const size_t *ends, size_t n_loads);
 // The verdict of every timing: the second thing is faster, beyond what noise and memory placement explain.
 bool ratio_is_a_gain(const struct ratio_summary *r);
