@@ -1,11 +1,10 @@
-// Nodes that are kept though they are understood (quantization, recurrences) are functions of what they read: of two that
-// do the same to the same tensors one is enough. A reader that wants a node of its own, as ONNX Runtime does of what
-// dequantizes for it, makes a copy by itself.
+// Nodes that are kept though they are understood (quantization, recurrences) are functions of what they read: of two
+// that do the same to the same tensors one is enough. A reader that wants a node of its own, as ONNX Runtime does of
+// what dequantizes for it, makes a copy by itself.
 #include "onnx/convert/importer.h"
 
 #include "core/memory/hash.h"
 #include "core/text/error.h"
-#include "onnx/convert/operators/converters.h"
 
 #include <string.h>
 
