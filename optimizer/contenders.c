@@ -106,7 +106,8 @@ void field_open(struct field *f, struct optimizing *o)
             enter_with_all_layouts(f, &o->finalists.items[i].result.graph, i);
     struct graph whole;
     graph_cut(&whole, &o->model.graph, NULL, &o->cut);
-    model_inputs_fill(&f->inputs, &whole, o->cut.n_inputs, (uint64_t)o->options->seed, &f->arena);
+    model_inputs_fill(&f->inputs, &whole, o->cut.n_inputs, (uint64_t)o->options->seed, INDEX_LIMIT,
+                      &f->arena);
     model_inputs_give(&f->inputs, &o->given);
     f->weights = run_list_weights(&o->model, &whole);
     graph_free(&whole);

@@ -108,7 +108,7 @@ static bool send_inputs(struct optimizing *o, int set, struct arena *scratch, st
     memcpy(cut.binding, binding_of_set(o, set), sizeof cut.binding);
     graph_cut(&runnable, &o->model.graph, NULL, &cut);
     model_inputs_fill(&inputs, &runnable, o->cut.n_inputs, random_keyed((uint64_t)o->options->seed, (uint64_t)set),
-                      scratch);
+                      o->runtime.index_limit, scratch);
     if (set == 0)
         model_inputs_give(&inputs, &o->given);
     graph_free(&runnable);
@@ -209,16 +209,36 @@ static void find_sizes_to_check(struct optimizing *o)
     }
 }
 
-// The original is there as "a", with all inputs, and was run.
+static bool has_integers(const struct optimizing *o)
+{
+    for (size_t i = 0; i < o->model.inputs.count; i++)
+        if (dtype_is_integer(graph_type(&o->model.graph, o->model.inputs.items[i].tensor)->dtype))
+            return true;
+    return false;
+}
+
+static bool runs_with_integers_below(struct optimizing *o, int64_t limit, struct error *error)
+{
+    worker_numbers numbers = {0};
+    *error = (struct error){0};
+    o->runtime.index_limit = limit;
+    bool is_run =
+        send_all_inputs(o, error) && worker_time(&o->runtime.worker, "a", NULL, 0, 1, &numbers, error);
+    vec_free(&numbers);
+    return is_run;
+}
+
+// The original is there as "a", with all inputs, and was run. Integers are mostly indices, of tables of two rows too.
 static bool run_original(struct optimizing *o, struct error *error)
 {
+    static const int64_t limits[] = {INDEX_LIMIT, 2, 1};
     struct worker *w = &o->runtime.worker;
-    worker_numbers numbers = {0};
-    int n_timed = o->cut.sizes ? (int)o->bindings.n_profiles : 1;
-    bool is_run = send_all_inputs(o, error) && worker_time_sets(w, n_timed, error) &&
-                  worker_load_file(w, "a", o->options->input, error) &&
-                  worker_time(w, "a", NULL, 0, 1, &numbers, error);
-    vec_free(&numbers);
+    bool is_run = false;
+    if (!worker_time_sets(w, o->cut.sizes ? (int)o->bindings.n_profiles : 1, error) ||
+        !worker_load_file(w, "a", o->options->input, error))
+        return false;
+    for (size_t i = 0; !is_run && !w->is_gone && i < (has_integers(o) ? sizeof limits / sizeof limits[0] : 1); i++)
+        is_run = runs_with_integers_below(o, limits[i], error);
     if (is_run)
         find_sizes_to_check(o);
     return is_run;

@@ -480,6 +480,15 @@ static void repair_doubtful_costs(struct optimizing *o)
         log_info(o->options->log, "%s", error.message);
 }
 
+static void tell_of_unknown_cost(const struct optimizing *o)
+{
+    if (o->step_costs && !isfinite(o->found.seconds_before) && !interrupt_requested())
+        log_warning(o->options->log,
+                    "%s: a part of it could not be timed alone in %s, so no rewrite is known to be cheaper: --verbose "
+                    "tells which, and --runtime taso does without",
+                    o->options->input, runtime_name(&o->runtime));
+}
+
 bool optimizing_search(struct optimizing *o)
 {
     struct validator validator;
@@ -503,6 +512,7 @@ bool optimizing_search(struct optimizing *o)
     struct estimate of_result = {.seconds = INFINITY};
     estimate_graph(&e, &o->found.graph, &of_result);
     o->report.seconds_with_layouts = of_result.seconds;
+    tell_of_unknown_cost(o);
     o->report.layout_gap = of_result.gap;
     return is_done;
 }

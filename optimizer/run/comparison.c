@@ -7,12 +7,10 @@
 #include <assert.h>
 #include <math.h>
 
-#define INDEX_LIMIT 16   // random integers stay below: they are mostly indices
-
 // --- inputs ----------------------------------------------------------------------------------------------------------
 
 void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, size_t count, uint64_t seed,
-                       struct arena *arena)
+                       int64_t integers, struct arena *arena)
 {
     *ret_inputs = (struct model_inputs){count, arena_array(arena, struct tensor_value, count + 1)};
     bool *live = mem_new_array(bool, g->nodes.count + 1);
@@ -26,7 +24,7 @@ void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, s
         struct random random = random_seed(random_keyed(seed, (uint64_t)index));
         value->type = *graph_type(g, node->first_output);
         value->data = value_allocate(arena, &value->type);
-        value_fill_random(value, &random, INDEX_LIMIT);
+        value_fill_random(value, &random, integers);
     }
     mem_free_array(live, g->nodes.count + 1);
 }
@@ -53,7 +51,7 @@ bool model_record(struct model *m, const struct graph *g, size_t n_inputs, const
         struct arena_mark mark = arena_mark(&scratch);
         struct model_inputs inputs;
         struct tensor_value *outputs = &ret_recording->values[(size_t)round * n];
-        model_inputs_fill(&inputs, g, n_inputs, random_keyed(seed, (uint64_t)round), &scratch);
+        model_inputs_fill(&inputs, g, n_inputs, random_keyed(seed, (uint64_t)round), INDEX_LIMIT, &scratch);
         if (round == 0)
             model_inputs_give(&inputs, given);
         model_allocate_outputs(m, outputs, arena);

@@ -20,9 +20,10 @@ struct model_inputs {
     struct tensor_value *values;   // by the index of the input leaves; those that nobody reads have no data
 };
 // Random values for the inputs that outputs of a graph depend on, all with elements that are numbers: normal ones for
-// floating-point types, small indices for integers, coins.
+// floating-point types, integers below a limit, as they are mostly indices, and coins.
+#define INDEX_LIMIT 16   // of most
 void model_inputs_fill(struct model_inputs *ret_inputs, const struct graph *g, size_t count, uint64_t seed,
-                       struct arena *arena);
+                       int64_t integers, struct arena *arena);
 
 // What the user gave takes the place of what was filled in, where that has data.
 void model_inputs_give(struct model_inputs *inputs, const struct model_inputs *given);

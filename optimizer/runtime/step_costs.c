@@ -33,7 +33,10 @@ struct step_costs {
     struct worker *worker;
     struct step_costs_options options;
     struct cost_database *costs;
-    double overhead;   // of one run of a model, beside its nodes
+    double overhead;              // of one run of a model, beside its nodes
+    struct arena arena;           // of what failed
+    VEC(const char *) failures;   // texts of groups: nobody asks twice while the program runs
+    struct table by_failure;
 };
 
 // --- measuring -------------------------------------------------------------------------------------------------------
@@ -144,7 +147,34 @@ static bool measure(struct step_costs *c, const struct graph *g, bool is_cold, c
 
 // --- costs -----------------------------------------------------------------------------------------------------------
 
-#define FAILED 1e5   // kept while the program runs: nobody asks twice
+static bool is_failure(const void *owner, uint32_t id, const void *key)
+{
+    return strcmp(((const struct step_costs *)owner)->failures.items[id], key) == 0;
+}
+
+static bool has_failed(const struct step_costs *c, const struct text *text)
+{
+    uint64_t hash = hash_bytes(text->chars, text->count, 0);
+    return table_find(&c->by_failure, hash, is_failure, c, text->chars) != TABLE_NONE;
+}
+
+static void note_failure(struct step_costs *c, const struct text *text)
+{
+    table_insert(&c->by_failure, hash_bytes(text->chars, text->count, 0), (uint32_t)c->failures.count);
+    vec_push(&c->failures, arena_string(&c->arena, text->chars));
+}
+
+static double measured_cost(struct step_costs *c, const struct graph *g, bool is_cold, const struct text *text)
+{
+    struct step_cost cost = {0};
+    if (c->worker->is_gone || !measure(c, g, is_cold, text->chars, &cost)) {
+        note_failure(c, text);
+        return INFINITY;
+    }
+    cost_database_add(c->costs, text->chars, &cost);
+    cost_database_find(c->costs, text->chars, &cost);
+    return cost.seconds;
+}
 
 static double cost_of_group(struct step_costs *c, const struct graph *g, bool only_recalls)
 {
@@ -154,19 +184,13 @@ static double cost_of_group(struct step_costs *c, const struct graph *g, bool on
     if (is_cold)
         text_add(&text, "cold ");
     graph_print(&text, g);
-    bool is_known = cost_database_find(c->costs, text.chars, &cost);
-    if (!is_known && only_recalls)
-        cost.seconds = NAN;
-    else if (!is_known && interrupt_requested())
-        cost.seconds = INFINITY;
-    else if (!is_known) {
-        if (c->worker->is_gone || !measure(c, g, is_cold, text.chars, &cost))
-            cost = (struct step_cost){.seconds = FAILED, .is_doubtful = true};
-        cost_database_add(c->costs, text.chars, &cost);
-        cost_database_find(c->costs, text.chars, &cost);
-    }
+    double seconds = cost_database_find(c->costs, text.chars, &cost) ? cost.seconds
+                     : has_failed(c, &text)                          ? INFINITY
+                     : only_recalls                                  ? NAN
+                     : interrupt_requested()                         ? INFINITY
+                                                                     : measured_cost(c, g, is_cold, &text);
     text_free(&text);
-    return cost.seconds >= FAILED ? INFINITY : cost.seconds;
+    return seconds;
 }
 
 static bool estimate(struct coster *coster, const struct graph *g, bool only_recalls, struct estimate *ret_estimate)
@@ -215,6 +239,7 @@ struct coster *step_costs_open(struct worker *w, const struct step_costs_options
 {
     struct step_costs *c = mem_alloc_zero(sizeof *c);
     *c = (struct step_costs){.base.estimate = estimate, .worker = w, .options = *options};
+    arena_init(&c->arena);
     if (open_database(c, error) && measure_overhead(c, error))
         return &c->base;
     step_costs_close(&c->base);
@@ -231,5 +256,8 @@ void step_costs_close(struct coster *coster)
         log_warning(c->options.log, "%s", error.message);
     if (c->costs)
         cost_database_free(c->costs);
+    vec_free(&c->failures);
+    table_free(&c->by_failure);
+    arena_free(&c->arena);
     mem_free(c, sizeof *c);
 }

@@ -134,6 +134,29 @@ def test_steps(folder):
     expect(again.told["steps_measured"] == 0, f"known steps are measured: {again.told['steps_measured']}")
 
 
+def test_indices(folder):
+    """A table of two rows is read by indices that are 0 or 1, whatever is made up for other integers; and where a part
+    cannot be timed at all, that is said."""
+    nodes = [helper.make_node("Gather", ["table", "i"], ["g"]), helper.make_node("MatMul", ["g", "w"], ["y"])]
+    model = small_model(folder / "indices.onnx", nodes, [("i", 1, 16)], [("y", 1, 16, 8)],
+                        [weights("table", 2, 8), weights("w", 8, 8)])
+    m = onnx.load(model)
+    m.graph.input[0].type.tensor_type.elem_type = TensorProto.INT64
+    onnx.save(m, model)
+    options = ["--runtime", "onnxruntime", "--costs", folder / "costs"]
+    done = Run(folder, model, *options)
+    expect(done.code == 0 and done.told["estimated_seconds_before"] and not done.errors, f"{done.told} {done.errors}")
+    fails = misbehaving(folder, "fails", "    def bound(self, *words):\n"
+                        "        self.n_bound = getattr(self, 'n_bound', 0) + 1   # two are for the overhead of a run\n"
+                        "        if self.n_bound > 2:\n            raise ValueError('no')\n"
+                        "        return super().bound(*words)")
+    done = Run(folder, model, "--runtime", "onnxruntime", "--costs", folder / "others", python=fails)
+    expect(done.code == 0 and "could not be timed alone" in done.errors and not done.told["estimated_seconds_before"],
+           f"{done.told} {done.errors}")
+    again = Run(folder, model, "--runtime", "onnxruntime", "--costs", folder / "others")
+    expect(again.told["estimated_seconds_before"] and not again.errors, f"a failure is not kept: {again.told} {again.errors}")
+
+
 def test_symbolic(folder):
     """Inputs of sizes that were bound are given to the original, which has none."""
     model = products(folder / "symbolic.onnx", batch="n")
@@ -295,7 +318,7 @@ def test_simplified(folder):
 
 
 def main():
-    for test in (test_measured_there, test_steps, test_refused_there, test_simplified, test_symbolic, test_wrong_requests, test_failures, test_command):
+    for test in (test_measured_there, test_steps, test_indices, test_refused_there, test_simplified, test_symbolic, test_wrong_requests, test_failures, test_command):
         with tempfile.TemporaryDirectory() as folder:
             test(pathlib.Path(folder))
     print(f"{len(failures)} failures")

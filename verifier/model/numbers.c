@@ -146,8 +146,8 @@ static const char *reason_not_to_run(const struct running *x)
 static void join_inputs(struct running *x, uint64_t seed, struct model_inputs *ret_inputs, struct arena *arena)
 {
     struct model_inputs others;
-    model_inputs_fill(ret_inputs, &x->graphs[0], x->cut.n_inputs, seed, arena);
-    model_inputs_fill(&others, &x->graphs[1], x->cut.n_inputs, seed, arena);
+    model_inputs_fill(ret_inputs, &x->graphs[0], x->cut.n_inputs, seed, INDEX_LIMIT, arena);
+    model_inputs_fill(&others, &x->graphs[1], x->cut.n_inputs, seed, INDEX_LIMIT, arena);
     for (size_t i = 0; i < x->cut.n_inputs; i++)
         if (!ret_inputs->values[i].data)
             ret_inputs->values[i] = others.values[i];
