@@ -18,13 +18,22 @@ const char *taso_version(void)
     return TASO_VERSION;
 }
 
+#define FOLDER_OF_DESCRIPTORS "/proc/self/fd/"
+
+// A model in memory is no file to whoever gave it.
+static bool is_in_memory(const char *path)
+{
+    return strncmp(path, FOLDER_OF_DESCRIPTORS, sizeof FOLDER_OF_DESCRIPTORS - 1) == 0;
+}
+
 taso_status library_report_error(const struct error *error, taso_error *ret_error)
 {
     taso_status status = (taso_status)error->code;
     if (!ret_error)
         return status;
     *ret_error = (taso_error){.status = status, .line = error->line, .column = error->column};
-    snprintf(ret_error->file, sizeof ret_error->file, "%s", error->file);
+    if (!is_in_memory(error->file))
+        snprintf(ret_error->file, sizeof ret_error->file, "%s", error->file);
     snprintf(ret_error->message, sizeof ret_error->message, "%s", error->message);
     return status;
 }
@@ -57,7 +66,7 @@ bool memory_file_open(struct memory_file *ret_file, const void *bytes, size_t si
         memory_file_close(ret_file);
         return false;
     }
-    snprintf(ret_file->path, sizeof ret_file->path, "/proc/self/fd/%d", ret_file->descriptor);
+    snprintf(ret_file->path, sizeof ret_file->path, FOLDER_OF_DESCRIPTORS "%d", ret_file->descriptor);
     return true;
 }
 

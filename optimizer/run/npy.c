@@ -216,6 +216,8 @@ static const char *find_input(const char *folder, const char *name, size_t place
         return by_name;
     if (access(by_place, F_OK) == 0)
         return by_place;
+    if (access(folder, F_OK) != 0)
+        return error_set(error, folder, 0, 0, "there is no such folder of inputs"), NULL;
     return error_set(error, folder, 0, 0, "has neither %s nor input_%zu.npy", file, place), NULL;
 }
 

@@ -151,7 +151,8 @@ class Library(unittest.TestCase):
                     np.testing.assert_allclose(session.run({"x": given})["y"], wanted, rtol=1e-4, atol=1e-4)
 
     def test_what_is_wrong_is_said(self):
-        for call, text in ((lambda: taso.optimize(b"nothing", **FAST), "model.onnx|fd"),
+        for call, text in ((lambda: taso.optimize(b"nothing", **FAST), "^byte 0, in ModelProto"),
+                           (lambda: taso.Session(b"nothing"), "^byte 0, in ModelProto"),
                            (lambda: taso.optimize(self.paths[0], budgt=3), "budget"),
                            (lambda: taso.optimize(self.folder / "none.onnx"), "none.onnx"),
                            (lambda: taso.Session(self.paths[0], shape="q=3"), "q")):

@@ -84,6 +84,8 @@ class GivenInputs(unittest.TestCase):
         self.assert_refused(3, "is no .npy file")
         (self.inputs / "a_x.npy").unlink()
         self.assert_refused(3, "has neither a_x.npy nor input_0.npy")
+        self.inputs = self.folder / "absent"
+        self.assert_refused(3, "there is no such folder of inputs")
 
 
 if __name__ == "__main__":
