@@ -106,8 +106,7 @@ void field_open(struct field *f, struct optimizing *o)
             enter_with_all_layouts(f, &o->finalists.items[i].result.graph, i);
     struct graph whole;
     graph_cut(&whole, &o->model.graph, NULL, &o->cut);
-    model_inputs_fill(&f->inputs, &whole, o->cut.n_inputs, (uint64_t)o->options->seed, INDEX_LIMIT,
-                      &f->arena);
+    model_inputs_fill(&f->inputs, &whole, o->cut.n_inputs, (uint64_t)o->options->seed, INDEX_LIMIT, &f->arena);
     model_inputs_give(&f->inputs, &o->given);
     f->weights = run_list_weights(&o->model, &whole);
     graph_free(&whole);
@@ -187,10 +186,7 @@ static bool hold(struct field *f, size_t *ret_finalist)
 {
     size_t n = f->contenders.count;
     bool *is_result = arena_array(&f->arena, bool, n);
-    struct contest c = {.n = n,
-                        .is_result = is_result,
-                        .seconds = f->o->options->measure_seconds,
-                        .loads = LOADS};
+    struct contest c = {.n = n, .is_result = is_result, .seconds = f->o->options->measure_seconds, .loads = LOADS};
     struct contest_outcome outcome = {.qualifying = arena_array(&f->arena, struct sample_summary, n)};
     struct contest_runner runner = {f, load, run, unload};
     for (size_t i = 0; i < n; i++)

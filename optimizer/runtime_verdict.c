@@ -222,8 +222,7 @@ static bool runs_with_integers_below(struct optimizing *o, int64_t limit, struct
     worker_numbers numbers = {0};
     *error = (struct error){0};
     o->runtime.index_limit = limit;
-    bool is_run =
-        send_all_inputs(o, error) && worker_time(&o->runtime.worker, "a", NULL, 0, 1, &numbers, error);
+    bool is_run = send_all_inputs(o, error) && worker_time(&o->runtime.worker, "a", NULL, 0, 1, &numbers, error);
     vec_free(&numbers);
     return is_run;
 }

@@ -171,8 +171,8 @@ static void print_times(struct text *out, const struct report *r)
     text_add(out, "time\n");
     print_estimate(out, "estimated before", report_estimate(r, 0));
     print_estimate(out, "estimated after", report_estimate(r, 1));
-    bool is_known = isfinite(report_estimate(r, 1));
-    if (r->n_timed == 0 && is_known && r->seconds_with_layouts != r->search->seconds_after)   // else the contenders tell
+    // What is not known is told above, and of what was timed the contenders tell.
+    if (r->n_timed == 0 && isfinite(report_estimate(r, 1)) && r->seconds_with_layouts != r->search->seconds_after)
         print_estimate(out, "with its best layouts", r->seconds_with_layouts);
     if (r->layout_gap > 0)
         text_printf(out, "  %-22s within %.2g %% of the least sum of costs that is possible\n", "layouts",

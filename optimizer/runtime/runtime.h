@@ -17,8 +17,8 @@ struct runtime {
     const char *command;   // NULL: the worker
     struct worker worker;
     bool is_open;
-    bool has_apart;         // models are too large to be there side by side
-    int64_t index_limit;    // integers that the original takes there are below it
+    bool has_apart;        // models are too large to be there side by side
+    int64_t index_limit;   // integers that the original takes there are below it
 };
 
 // Pairs of times, load after load.

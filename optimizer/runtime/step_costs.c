@@ -27,6 +27,7 @@
 #define WORTH_COOLING ((size_t)1 << 17)   // of a group's
 #define GUESSED_BYTES_PER_SECOND 5e9
 #define LEAST_COST 1e-8
+#define LONGEST_STEP 1e5   // seconds: what is there as longer was kept for what failed, and is measured again
 
 struct step_costs {
     struct coster base;
@@ -184,11 +185,12 @@ static double cost_of_group(struct step_costs *c, const struct graph *g, bool on
     if (is_cold)
         text_add(&text, "cold ");
     graph_print(&text, g);
-    double seconds = cost_database_find(c->costs, text.chars, &cost) ? cost.seconds
-                     : has_failed(c, &text)                          ? INFINITY
-                     : only_recalls                                  ? NAN
-                     : interrupt_requested()                         ? INFINITY
-                                                                     : measured_cost(c, g, is_cold, &text);
+    bool is_known = cost_database_find(c->costs, text.chars, &cost) && cost.seconds < LONGEST_STEP;
+    double seconds = is_known                ? cost.seconds
+                     : has_failed(c, &text)  ? INFINITY
+                     : only_recalls          ? NAN
+                     : interrupt_requested() ? INFINITY
+                                             : measured_cost(c, g, is_cold, &text);
     text_free(&text);
     return seconds;
 }
