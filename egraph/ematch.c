@@ -326,10 +326,11 @@ static void run_all_after(struct machine *x, const struct ematch_instruction *i)
             run(x, next);
 }
 
-static bool is_used_already(const struct machine *x, uint8_t slot, enode_id n)
+static bool is_used_already(const struct machine *x, const struct ematch_instruction *i, enode_id n)
 {
-    for (uint8_t i = 0; i < slot; i++)
-        if (x->slots[i] == n)
+    bool may_share = x->s->may_share && i->kind == MATCH_BELOW;
+    for (uint8_t k = 0; !may_share && k < i->slot; k++)
+        if (x->slots[k] == n)
             return true;
     return false;
 }
@@ -355,7 +356,7 @@ static void try_node(struct machine *x, const struct ematch_instruction *i, enod
     const struct enode *n = &x->e->nodes.items[id];
     const struct eedge *edges = egraph_edges(x->e, id);
     if (n->op != i->op || n->n_children != i->n_children || !is_matched(n) || !makes_reals(x->e, n) ||
-        is_used_already(x, i->slot, id))
+        is_used_already(x, i, id))
         return;
     x->slots[i->slot] = id;
     if (below == NO_ENODE || edges[i->place].child == below)

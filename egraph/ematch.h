@@ -52,6 +52,7 @@ struct ematch_search {
     const bool *is_root;        // of every e-node: the first source term is matched there only; NULL: anywhere
     uint32_t most_of_rule;      // candidates of a rule that begin at one piece of the nodes
     struct thread_pool *team;   // NULL: this thread alone
+    bool may_share;             // nodes below may be one e-node: x + x is x + y, as it is not to the pattern matcher
 };
 // In an order that does not depend on the number of threads. ret_is_cut: of every rule, whether some were left out
 // because of their number (not cleared).

@@ -199,7 +199,8 @@ static void search_rules(struct exploration *x, const bool *is_used, ematches *r
                               .since = since,
                               .is_root = is_root,
                               .most_of_rule = MOST_OF_A_PIECE,
-                              .team = x->team};
+                              .team = x->team,
+                              .may_share = x->options.may_share};
     ematch_search(&s, ret_matches, ret_is_cut);
     eindex_free(&index);
     mem_free_array(since, n_rules + 1);

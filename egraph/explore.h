@@ -34,6 +34,7 @@ struct exploration_options {
     // Where rules begin to match: whether this e-node may be that of the first source term. NULL: anywhere.
     bool (*is_root)(void *context, enode_id n);
     bool (*is_used)(void *context, const struct rule *r);   // NULL: all rules are
+    bool may_share;                                         // as in ematch.h
     void *context;
 };
 extern const struct exploration_options exploration_standard_options;   // 50,000 nodes, 15 rounds, k_multi 1

@@ -230,6 +230,58 @@ def biased(is_folded, spread=1.0, scale=1.0, dtype=numpy.float32):
     return model([node("MatMul", "x w", "p"), *nodes], initializers, [("x", kind, [4, 8])], [("y", kind, None)])
 
 
+def two_biases(is_folded, scale=1.0):
+    """One bias of two operands, or twice the bias of their sum."""
+    bias = numpy_helper.to_array(constant("", 8, seed=8))
+    apart = [node("Relu", "x", "p"), node("Tanh", "x", "q"), node("Add", "p bias", "s"), node("Add", "q bias", "t"),
+             node("Add", "s t", "y")]
+    folded_ones = [*apart[:2], node("Add", "p bias", "s"), node("Add", "s q", "y")]
+    weight = numpy_helper.from_array((2 * scale if is_folded else 1) * bias, "bias")
+    return model(folded_ones if is_folded else apart, [weight])
+
+
+IMAGE = [("x", FLOAT, [1, 4, 7, 7])]
+
+
+def image_of(kinds, weights):
+    return model([node(op, f"x {read}".strip(), "y", **attributes) for op, read, attributes in kinds], weights, IMAGE)
+
+
+def zero_bias(is_left_out, scale=0.0):
+    weights = [constant("w", 8, 4, 3, 3, seed=9), constant("b", 8, seed=10, scale=scale)]
+    return image_of([("Conv", "w" if is_left_out else "w b", {"kernel_shape": [3, 3]})], weights)
+
+
+def windows(op, pads):
+    """Every second row and column of seven begins a window of three: the last one ends where the image does."""
+    weights = [constant("w", 4, 4, 3, 3, seed=11)]
+    return image_of([(op, "w" if op == "Conv" else "", {"kernel_shape": [3, 3], "strides": [2, 2], "pads": pads})], weights)
+
+
+def large_product(is_divided, wrong=0.0):
+    """A large matrix, or the seven products of Strassen, for which what a rule makes of it must be computed."""
+    weight = numpy_helper.to_array(constant("", 2048, 8192, seed=12))
+    y = [[weight[i : i + 1024, j : j + 4096] for j in (0, 4096)] for i in (0, 1024)]
+    u1 = y[0][1] - y[0][0]
+    u2 = y[1][1] - u1
+    factors = [y[0][0], y[1][0], y[1][1], y[1][0] - u2, u1, u2, y[1][1] - y[0][1]]
+    factors[5] = factors[5] + numpy.float32(wrong) * numpy.eye(1024, 4096, dtype=numpy.float32)
+    weights = [numpy_helper.from_array(weight, "w")]
+    if not is_divided:
+        return model([node("MatMul", "x w", "y")], weights, [("x", FLOAT, [2, 2048])])
+    weights = [numpy_helper.from_array(f, f"f{i}") for i, f in enumerate(factors)]
+    nodes = [node("Split", "x", "top bottom", axis=0), node("Split", "top", "a b", axis=1),
+             node("Split", "bottom", "c d", axis=1), node("Add", "c d", "s1"), node("Sub", "s1 a", "s2"),
+             node("Sub", "a c", "s3"), node("Sub", "b s2", "s4"), node("MatMul", "a f0", "p1"),
+             node("MatMul", "b f1", "p2"), node("MatMul", "s4 f2", "p3"), node("MatMul", "d f3", "p4"),
+             node("MatMul", "s1 f4", "p5"), node("MatMul", "s2 f5", "p6"), node("MatMul", "s3 f6", "p7"),
+             node("Add", "p1 p2", "z1"), node("Add", "p1 p6", "t2"), node("Add", "t2 p5", "t4"),
+             node("Add", "t4 p3", "z2"), node("Add", "t2 p7", "t3"), node("Add", "t3 p4", "z3"),
+             node("Add", "t3 p5", "z4"), node("Concat", "z1 z2", "above", axis=1),
+             node("Concat", "z3 z4", "below", axis=1), node("Concat", "above below", "y", axis=0)]
+    return model(nodes, weights, [("x", FLOAT, [2, 2048])], opset=13)
+
+
 def bounded(is_bounded):
     """Random numbers are below 1000, but not all are."""
     return model([node("Min" if is_bounded else "Identity", "x most" if is_bounded else "x", "y")],
@@ -303,8 +355,8 @@ CASES = [
     ("no rounds", two_heads(), joined_heads(), ["--rounds", "0"], 0, ["the budget of nodes or rounds was spent"]),
     ("one weight", two_heads(), two_heads(0.5), [], 1, ["1 of 2 outputs equal by", "the models differ"]),
     ("one weight, where", two_heads(), two_heads(0.5, place=(0, 7)), [], 1, ["first at [0,7]", "only in"]),
-    ("a cube", cubes(True), cubes(False), [], 0, ["field:   1 of 1 other output", "equal in all 32 entries"]),
-    ("too costly", cubes(True), cubes(False), ["--operations", "3"], 0, ["needs more than", "in numbers alone"]),
+    ("a cube", cubes(True), cubes(False), ["--no-rewrite"], 0, ["field:   1 of 1 other output", "equal in all 32 entries"]),
+    ("too costly", cubes(True), cubes(False), ["--no-rewrite", "--operations", "3"], 0, ["needs more than", "in numbers alone"]),
     ("rounding", rounded(True), rounded(False), [], 0, ["field:   0 of 1", "in numbers alone"]),
     ("rounding, strictly", rounded(True), rounded(False), ["--tolerance", "0"], 1, ["the models differ"]),
     ("no numbers", rounded(True), rounded(False), ["--no-numbers"], 1, ["not found to be equal"]),
@@ -324,6 +376,17 @@ CASES = [
     ("folded, in one line", biased(False), biased(True), ["-q", "--no-numbers"], 0, ["rules, but for rounding of constants"]),
     ("folded, unevenly", biased(False, 1e6), biased(True, 1e6), [], 0, ["models are equal: by structure and rules, but for"]),
     ("folded half", biased(False, dtype=numpy.float16), biased(True, scale=1.006, dtype=numpy.float16), ["--no-numbers"], 1, ["0 of 1 output"]),
+    ("a bias twice", two_biases(False), two_biases(True), ["--no-field"], 0, ["1 of 1 output equal by structure and rules"]),
+    ("a bias twice, wrongly", two_biases(False), two_biases(True, 1.001), ["--no-field"], 1, ["0 of 1 output equal"]),
+    ("a bias of zeros", zero_bias(False), zero_bias(True), ["--no-field"], 0, ["1 of 1 output equal by structure"]),
+    ("a small bias", zero_bias(False, 1e-3), zero_bias(True), ["--no-field"], 1, ["0 of 1 output equal", "the models differ"]),
+    *((f"pads that {op} does not read", windows(op, [0, 0, 0, 0]), windows(op, [0, 0, 1, 1]), ["--no-field"], 0,
+       ["1 of 1 output equal by structure\n"]) for op in ("MaxPool", "Conv")),
+    ("pads that it reads", windows("Conv", [1, 1, 0, 0]), windows("Conv", [0, 0, 1, 1]), ["--no-field"], 1, ["0 of 1 output equal"]),
+    ("large, divided", large_product(False), large_product(True), ["--no-field", "--no-numbers"], 0,
+     ["1 of 1 output equal by structure and rules"]),
+    ("large, divided wrongly", large_product(False), large_product(True, 1e-2), ["--no-field", "--no-numbers"], 1,
+     ["0 of 1 output equal"]),
     ("a large bound", bounded(False), bounded(True), ["--no-numbers"], 1, ["agrees in all 32 entries", "(min)"]),
     ("ties", largest_place(0), largest_place(1), ["--no-numbers"], 1, ["agrees in all 4 entries", "(argmax)"]),
     ("a test of both", chosen(True), chosen(False), ["--no-numbers"], 1, ["1 of 2 outputs", "(less)"]),

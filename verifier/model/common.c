@@ -5,6 +5,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "onnx/convert/initial_state.h"
+#include "verifier/model/unread_pads.h"
 #include <string.h>
 
 // --- contents --------------------------------------------------------------------------------------------------------
@@ -277,6 +278,17 @@ static bool check_count(const struct common_graph *c, const char *what, size_t n
 
 // --- copying ---------------------------------------------------------------------------------------------------------
 
+static bool add_known(struct common_graph *c, const struct node *node, const tensor_id *inputs, node_id *ret_added)
+{
+    struct type *types = arena_array(&c->arena, struct type, node->n_inputs + 1);
+    for (uint32_t i = 0; i < node->n_inputs; i++)
+        types[i] = *graph_type(&c->graph, inputs[i]);
+    const struct operator_call call = {
+        .op = node->op, .n_inputs = (int)node->n_inputs, .inputs = types, .attributes = node->attributes};
+    return graph_add(&c->graph, node->op, attributes_without_unread_pads(&c->arena, &call), node->n_inputs, inputs,
+                     ret_added);
+}
+
 static bool copy_node(struct common_graph *c, struct common_side *side, node_id n, struct error *error)
 {
     const struct graph *g = &side->model->graph;
@@ -294,7 +306,7 @@ static bool copy_node(struct common_graph *c, struct common_side *side, node_id 
                           error);
     if (node->op->flags & OPERATOR_IS_OPAQUE)
         added = add_opaque(c, side->model, n, many);
-    else if (!graph_add(&c->graph, node->op, node->attributes, node->n_inputs, many, &added))
+    else if (!add_known(c, node, many, &added))
         return error_set_code(error, EXIT_INTERNAL, side->model->file->path, "%s cannot be added again: %s",
                               node->op->name, graph_refusal(&c->graph));
     c->n_opaque += (node->op->flags & OPERATOR_IS_OPAQUE) != 0;

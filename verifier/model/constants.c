@@ -16,8 +16,9 @@
 #define MOST_OF_MODELS 1e10
 #define MOST_OF_RULES 4e9
 #define MOST_OF_GUESSES 2e8
-#define MOST_OF_CHEAP 1e8     // of one
-#define MOVING_AN_ENTRY 8     // as so many operations
+#define MOST_OF_ONE 1e9   // of these: some seconds
+#define MOST_OF_CHEAP 1e8
+#define MOVING_AN_ENTRY 8   // as so many operations
 
 void constants_init(struct constants *k, struct common_graph *c)
 {
@@ -127,7 +128,6 @@ static void note(struct constants *k, enode_id n, const struct tensor_value *val
     of->value = *value;
     of->is_rounded = is_rounded;
     of->sides |= sides;
-    of->is_tried = true;
     vec_push(&k->known, n);
 }
 
@@ -148,6 +148,12 @@ static bool is_paid(double *spent, double operations, double most)
     return is_affordable;
 }
 
+static bool pay_for_rules(struct constants *k, double operations)
+{
+    return k->is_guessing ? is_paid(&k->spent_on_guesses, operations, MOST_OF_GUESSES)
+                          : is_paid(&k->spent_on_rules, operations, MOST_OF_RULES);
+}
+
 // False: the budget does not have what the application takes, or it is ill-typed.
 static bool pay_for(struct constants *k, const struct operator_call *call, const struct etype *made, bool is_of_models,
                     bool *is_rounded)
@@ -163,8 +169,7 @@ static bool pay_for(struct constants *k, const struct operator_call *call, const
         operations += MOVING_AN_ENTRY * (double)type_elements(&made->types[i]);
     if (!is_affordable || is_of_models)
         return is_affordable && is_paid(&k->spent_on_models, operations, MOST_OF_MODELS);
-    return k->is_guessing ? is_paid(&k->spent_on_guesses, operations, MOST_OF_GUESSES)
-                          : is_paid(&k->spent_on_rules, operations, MOST_OF_RULES);
+    return operations <= MOST_OF_ONE && pay_for_rules(k, operations);
 }
 
 // All outputs of an application, whose types must be those of the e-node.
@@ -209,7 +214,7 @@ static void compute_node(struct constants *k, enode_id n)
     enode_id application = is_projection ? constants_oldest_node(e, egraph_edges(e, n)[0].child) : n;
     size_t count = e->types.items[e->nodes.items[application].type].count;
     struct tensor_value *outputs = arena_array(&k->scratch, struct tensor_value, count);
-    k->of_nodes.items[n].is_tried = true;
+    k->of_nodes.items[n].tried = k->is_guessing ? TRIED_AS_GUESS : TRIED;
     if (run_application(k, application, outputs, &made_of))
         note(k, n, &outputs[is_projection ? node->attributes : 0], made_of.is_rounded, made_of.sides);
 }
@@ -218,7 +223,7 @@ static const struct constant *compute_class(struct constants *k, eclass_id c)
 {
     const struct constant *known = constants_find_known(k, c);
     enode_id oldest = constants_oldest_node(k->e, c);
-    if (!known && !k->of_nodes.items[oldest].is_tried)
+    if (!known && k->of_nodes.items[oldest].tried < (k->is_guessing ? TRIED_AS_GUESS : TRIED))
         compute_node(k, oldest);
     return known ? known : constants_find_known(k, c);
 }
@@ -258,15 +263,21 @@ static bool *find_wanted(const struct constants *k, const struct shared_classes 
     return is_wanted;
 }
 
-// Of every type: could it be that of a part of a weight which only one of the models has (concatenations.h)?
+// A weight which only one of the models has (concatenations.h).
+static bool is_possible_whole(const struct constants *k, const struct shared_classes *shared, tensor_id t)
+{
+    return k->ids[t] != NO_ENODE && graph_producer(&k->c->graph, t)->op->id == OP_WEIGHT && !shared->is_shared[t];
+}
+
+// Of every type: could it be that of a part of one?
 static bool *find_types_of_parts(const struct constants *k, const struct shared_classes *shared)
 {
     const struct graph *g = &k->c->graph;
     bool *is_part = mem_alloc_zero(k->e->types.count + 1);
     for (tensor_id t = 0; t < g->tensors.count; t++) {
         const struct type *whole = graph_type(g, t);
-        bool is_weight = k->ids[t] != NO_ENODE && graph_producer(g, t)->op->id == OP_WEIGHT && !shared->is_shared[t];
-        for (uint32_t type = 0; is_weight && type < k->e->types.count; type++)
+        bool is_whole = is_possible_whole(k, shared, t);
+        for (uint32_t type = 0; is_whole && type < k->e->types.count; type++)
             for (int axis = 0; k->e->types.items[type].count == 1 && !is_part[type] && axis < whole->rank; axis++)
                 is_part[type] = type_is_part(whole, k->e->types.items[type].types, axis, whole->dim[axis] - 1);
     }
@@ -313,13 +324,32 @@ static bool is_near_to_any(struct constants *k, enode_id n, const double *sketch
     return is_near;
 }
 
-// False: it equals nothing, and need not be known for another reason.
-static bool has_to_be_computed(struct constants *k, enode_id n, bool is_part)
+static bool could_be_part(const struct constants *k, const struct type *type, const double *sketch, tensor_id whole)
+{
+    const struct tensor_value *value = &k->of_nodes.items[k->ids[whole]].value;
+    bool is_found = false;
+    for (int axis = 0; value->data && !is_found && axis < value->type.rank; axis++)
+        is_found = type_is_part(&value->type, type, axis, value->type.dim[axis] - 1) &&
+                   sketch_is_of_part(type, sketch, value, axis);
+    return is_found;
+}
+
+static bool could_be_part_of_any(const struct constants *k, const struct shared_classes *shared, enode_id n,
+                                 const double *sketch)
+{
+    bool is_found = false;
+    for (tensor_id t = 0; !is_found && t < k->c->graph.tensors.count; t++)
+        is_found = is_possible_whole(k, shared, t) && could_be_part(k, egraph_type(k->e, n), sketch, t);
+    return is_found;
+}
+
+// False: it equals nothing, and is no part of anything.
+static bool has_to_be_computed(struct constants *k, const struct shared_classes *shared, enode_id n, bool is_part)
 {
     const double *sketch = constant_sketch(k, n);
     k->is_guessing = false;
     k->is_guessing = !sketch || !is_near_to_any(k, n, sketch);
-    if (!sketch || !k->is_guessing || is_part)
+    if (!sketch || !k->is_guessing || (is_part && could_be_part_of_any(k, shared, n, sketch)))
         return true;
     vec_push(&k->sketched, n);
     return false;
@@ -331,12 +361,12 @@ static bool is_too_dear(struct constants *k, enode_id n)
     return k->is_thrifty && n >= k->n_of_models && !constants_find_known(k, c) && constant_cost(k, c) > MOST_OF_CHEAP;
 }
 
-static bool try_node(struct constants *k, enode_id n, bool is_part)
+static bool try_node(struct constants *k, const struct shared_classes *shared, enode_id n, bool is_part)
 {
     struct arena_mark mark = arena_mark(&k->scratch);
     eclass_id c = egraph_find(k->e, n);
     k->of_nodes.items[n].is_compared = true;
-    if (!constants_find_known(k, c) && has_to_be_computed(k, n, is_part))
+    if (!constants_find_known(k, c) && has_to_be_computed(k, shared, n, is_part))
         compute_class(k, c);
     arena_release(&k->scratch, mark);
     return join_with_equals(k, n);
@@ -381,7 +411,7 @@ void constants_begin(struct constants *k, struct egraph *e, const enode_id *ids)
 static void keep(struct constants *k, tensor_id t, const struct constant *made)
 {
     struct constant *kept = &k->of_tensors[t];
-    *kept = (struct constant){.value = made->value, .is_rounded = made->is_rounded, .is_tried = true};
+    *kept = (struct constant){.value = made->value, .is_rounded = made->is_rounded};
     kept->value.data = arena_copy(&k->arena, made->value.data, type_bytes(&made->value.type), 64);
 }
 
@@ -411,7 +441,7 @@ bool constants_join(struct constants *k, const struct shared_classes *shared)
     extend_to_new_nodes(k);
     for (enode_id n = 0; n < k->of_nodes.count; n++)
         if (is_to_be_tried(k, is_wanted, is_part, n) && !is_too_dear(k, n) &&
-            try_node(k, n, is_part[k->e->nodes.items[n].type])) {
+            try_node(k, shared, n, is_part[k->e->nodes.items[n].type])) {
             is_any_new = true;
             egraph_rebuild(k->e);
         }

@@ -8,10 +8,14 @@
 #include "egraph/egraph.h"
 #include "verifier/model/common.h"
 
+// What was too dear as a guess may be paid for as what is near to another constant.
+enum constant_tried { NOT_TRIED, TRIED_AS_GUESS, TRIED };
+
 struct constant {
     struct tensor_value value;   // without data: it is not known
     double largest;              // entry, once it was asked for
-    bool is_measured, is_rounded, is_tried;
+    bool is_measured, is_rounded;
+    enum constant_tried tried;
     bool is_compared;   // with the others, by its sketch at least
     uint8_t sides;      // bit i: it depends on a weight of model i
     bool is_sketched, is_defined;

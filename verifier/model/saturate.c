@@ -10,6 +10,7 @@
 #include "verifier/model/concatenations.h"
 #include "verifier/model/constants.h"
 #include "verifier/model/nested_splits.h"
+#include "verifier/model/neutral.h"
 
 // How far the search reaches. What is near to what the models share is rewritten by small rules first; without
 // progress it reaches further, and with progress it begins anew. Rules with several outputs join pairs of products,
@@ -87,7 +88,8 @@ static void note_classes(struct saturating *x)
 static void join_constants(struct saturating *x)
 {
     note_classes(x);
-    while (constants_join(&x->constants, &x->shared) || concatenations_join(&x->constants, &x->shared))
+    while (neutral_join(&x->constants) || constants_join(&x->constants, &x->shared) ||
+           concatenations_join(&x->constants, &x->shared))
         note_classes(x);
 }
 
@@ -293,6 +295,7 @@ static void begin(struct saturating *x)
     options.filtering = CYCLES_KEPT;
     options.is_root = is_root;
     options.is_used = is_rule_used;
+    options.may_share = true;
     options.context = x;
     exploration_init(&x->x, &x->e, x->rules, &options);
 }

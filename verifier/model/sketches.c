@@ -5,6 +5,7 @@
 #include "expressions/elements.h"
 #include "expressions/evaluation/evaluate_entry.h"
 #include <math.h>
+#include <string.h>
 
 #define MOST_OPERATIONS 1e5   // of an entry
 
@@ -159,9 +160,43 @@ const double *constant_sketch(struct constants *k, enode_id n)
     return k->of_nodes.items[n].sketch;
 }
 
+static double tolerance_of(const struct type *type)
+{
+    return dtype_size(type->dtype) < 4 ? 5e-2 : 1e-3;
+}
+
+static bool is_at(const double *sketch, int64_t (*places)[MAX_RANK], double tolerance, const struct tensor_value *whole,
+                  int axis, int64_t offset)
+{
+    for (int i = 0; i < SKETCH_ENTRIES; i++) {
+        int64_t index[MAX_RANK];
+        memcpy(index, places[i], sizeof index);
+        index[axis] += offset;
+        if (!(fabs(entry_of_value(whole, index) - sketch[i]) <= tolerance))
+            return false;
+    }
+    return true;
+}
+
+// Its entries alone are the scale: how large those of the rest of the whole are says nothing of it.
+bool sketch_is_of_part(const struct type *part, const double *sketch, const struct tensor_value *whole, int axis)
+{
+    int64_t places[SKETCH_ENTRIES][MAX_RANK] = {{0}};
+    struct random random = random_seed((uint64_t)type_elements(part));
+    double scale = 0;
+    for (int i = 0; i < SKETCH_ENTRIES; i++) {
+        choose_place(part, &random, i, places[i]);
+        scale = fmax(scale, fabs(sketch[i]));
+    }
+    for (int64_t offset = 0; offset <= whole->type.dim[axis] - part->dim[axis]; offset++)
+        if (is_at(sketch, places, tolerance_of(part) * scale, whole, axis, offset))
+            return true;
+    return false;
+}
+
 bool sketches_are_near(const struct type *type, const double *a, const double *b)
 {
-    double scale = 0, tolerance = dtype_size(type->dtype) < 4 ? 5e-2 : 1e-3;
+    double scale = 0, tolerance = tolerance_of(type);
     for (int i = 0; i < SKETCH_ENTRIES; i++)
         scale = fmax(scale, fmax(fabs(a[i]), fabs(b[i])));
     for (int i = 0; i < SKETCH_ENTRIES; i++)

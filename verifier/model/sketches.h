@@ -13,4 +13,6 @@ const double *constant_sketch(struct constants *k, enode_id n);
 double constant_cost(struct constants *k, eclass_id c);
 // Could two constants of one type be equal, but for rounding?
 bool sketches_are_near(const struct type *type, const double *a, const double *b);
+// Could a constant with this sketch be the part of a known one somewhere on an axis?
+bool sketch_is_of_part(const struct type *part, const double *sketch, const struct tensor_value *whole, int axis);
 #endif
