@@ -35,7 +35,7 @@ struct plan_request backend_plan_request(const struct backend *b, const struct g
     return (struct plan_request){g, &b->target, b->codes, layouts, arena};
 }
 
-bool backend_has_room(struct backend *b, const struct graph *g, struct error *error)
+bool backend_has_room(struct backend *b, const struct graph *g, size_t *ret_bytes, struct error *error)
 {
     struct arena arena;
     struct plan plan = {0};
@@ -46,6 +46,8 @@ bool backend_has_room(struct backend *b, const struct graph *g, struct error *er
     if (plan_make(&plan, &request, &ignored)) {
         plan_lay_out_memory(&plan);
         has_room = plan_has_room(&plan, error);
+        if (ret_bytes)
+            *ret_bytes = plan_bytes(&plan);
     }
     plan_free(&plan);
     arena_free(&arena);
@@ -155,6 +157,9 @@ void backend_rest(struct backend *b)
 {
     if (b->methods->rest)
         b->methods->rest(b);
+    backend_forget_costs(b);
+    layout_memory_free(b->layout_memory);
+    b->layout_memory = layout_memory_new();
     arena_free(b->scratch);
     mem_give_back();
 }

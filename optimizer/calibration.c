@@ -3,7 +3,8 @@
 //
 // A plan is run a few times, and each step's time is the lower quartile of its times: what other programs add is added
 // to some runs only. Plans all of whose steps are known from running models are not run again, so that a full database
-// leads to the same result each time.
+// leads to the same result each time. Nor are plans that look hopeless beside another of the same graph: plain layouts,
+// often, whose runs took half of the time.
 #include "optimizer/contenders.h"
 
 #include "backends/costs/in_model.h"
@@ -18,6 +19,7 @@
 #define MOST_RUNS 15
 #define SECONDS_OF_A_PLAN 0.4   // after the least number of runs
 #define MOST_DISTURBED 3        // times the least number of runs: then disturbed ones have to do
+#define HOPELESS 1.5            // times the least estimate of the same graph's plans
 
 struct profile {
     const struct plan *plan;
@@ -104,6 +106,20 @@ static bool profile_contender(struct field *f, size_t number, bool *ret_is_profi
     return is_done;
 }
 
+// By costs that may be wrong: how much is above what corrections change.
+static void mark_hopeless(struct field *f, bool *ret_is_hopeless)
+{
+    size_t n = f->contenders.count;
+    double *estimates = arena_array(&f->arena, double, n + 1);
+    for (size_t i = 0; i < n; i++)
+        estimates[i] = contender_estimate(f->o, &f->contenders.items[i]);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++)
+            ret_is_hopeless[i] =
+                ret_is_hopeless[i] || (f->contenders.items[i].finalist == f->contenders.items[k].finalist &&
+                                       estimates[k] > 0 && estimates[i] > HOPELESS * estimates[k]);
+}
+
 // The largest change of an estimate, as a share of it.
 static double adopt_notes(struct field *f)
 {
@@ -124,9 +140,11 @@ bool optimizing_calibrate(struct optimizing *o, double *ret_change)
     struct field f;
     bool is_any = false, is_done = true;
     field_open(&f, o);
+    bool *is_hopeless = arena_array(&f.arena, bool, f.contenders.count + 1);
+    mark_hopeless(&f, is_hopeless);
     *ret_change = 0;
     for (size_t i = 0; is_done && i < f.contenders.count && !interrupt_requested(); i++)
-        is_done = profile_contender(&f, i, &is_any, o->error);
+        is_done = is_hopeless[i] || profile_contender(&f, i, &is_any, o->error);
     is_done = is_done || field_lacks_room(&f);
     if (is_done && is_any) {
         *ret_change = adopt_notes(&f);

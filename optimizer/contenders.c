@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define LOADS 7
-#define BYTES_AT_ONCE ((size_t)96 << 20)   // of packed weights of all contenders: with more they are loaded in turn
+#define BYTES_AT_ONCE ((size_t)64 << 20)   // of loaded contenders: those that take more are loaded in turn
 #define LARGEST_PAD ((uint64_t)1 << 20)
 
 // --- our executor ----------------------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ static void enter(struct field *f, const struct graph *g, size_t finalist, enum 
     struct error error = {0};
     graph_cut(&fresh.graph, g, finalist == NOT_A_FINALIST ? NULL : &o->model.graph, &o->cut);
     o->backend->policy = policy;
-    bool is_new = backend_has_room(o->backend, &fresh.graph, &error) &&
+    bool is_new = backend_has_room(o->backend, &fresh.graph, &fresh.bytes, &error) &&
                   backend_hash_plan(o->backend, &fresh.graph, &fresh.plan_hash, &error);
     for (size_t i = 0; i < f->contenders.count; i++)
         is_new = is_new &&
@@ -128,7 +128,7 @@ bool field_lacks_room(const struct field *f)
     struct error error = {0};
     bool has_room = true;
     for (size_t i = 0; has_room && i < f->contenders.count; i++)
-        has_room = backend_has_room(o->backend, &f->contenders.items[i].graph, &error);
+        has_room = backend_has_room(o->backend, &f->contenders.items[i].graph, NULL, &error);
     if (has_room)
         return false;
     log_warning(o->options->log, "%s: not timed: %s", o->options->input, error.message);
@@ -176,22 +176,28 @@ static void report_outcome(struct field *f, const struct contest_outcome *outcom
     r->is_faster = r->n_timed == 2 && ratio_is_a_gain(&outcome->gain);
 }
 
-static size_t bytes_at_once(void)
+// One always is.
+static size_t most_loaded(const struct field *f)
 {
-    size_t half = mem_available() / 2;
-    return half < BYTES_AT_ONCE ? half : BYTES_AT_ONCE;
+    size_t half = mem_available() / 2, room = half < BYTES_AT_ONCE ? half : BYTES_AT_ONCE, largest = 1;
+    for (size_t i = 0; i < f->contenders.count; i++)
+        largest = f->contenders.items[i].bytes > largest ? f->contenders.items[i].bytes : largest;
+    return largest <= room ? room / largest : 1;
 }
 
 static bool hold(struct field *f, size_t *ret_finalist)
 {
     size_t n = f->contenders.count;
     bool *is_result = arena_array(&f->arena, bool, n);
-    struct contest c = {.n = n, .is_result = is_result, .seconds = f->o->options->measure_seconds, .loads = LOADS};
+    struct contest c = {.n = n,
+                        .is_result = is_result,
+                        .seconds = f->o->options->measure_seconds,
+                        .loads = LOADS,
+                        .most_loaded = most_loaded(f)};
     struct contest_outcome outcome = {.qualifying = arena_array(&f->arena, struct sample_summary, n)};
     struct contest_runner runner = {f, load, run, unload};
     for (size_t i = 0; i < n; i++)
         is_result[i] = f->contenders.items[i].finalist != NOT_A_FINALIST;
-    c.is_one_at_a_time = n * optimizing_bytes_of_weights(f->o) > bytes_at_once();
     if (!contest_hold(&runner, &c, &outcome, f->o->error))
         return field_lacks_room(f);
     f->o->report.is_timing_cut = outcome.is_undecided;
@@ -199,7 +205,7 @@ static bool hold(struct field *f, size_t *ret_finalist)
         return true;
     if (outcome.result < n)
         *ret_finalist = f->contenders.items[outcome.result].finalist;
-    report_outcome(f, &outcome, !c.is_one_at_a_time);
+    report_outcome(f, &outcome, c.most_loaded >= 2);
     return true;
 }
 

@@ -11,6 +11,7 @@ struct contender {
     enum layout_policy policy;
     size_t finalist;   // NOT_A_FINALIST: the original
     uint64_t plan_hash;
+    size_t bytes;   // that it takes when it is loaded, about
     struct model *model;   // while it is loaded
     struct tensor_value *outputs;
     struct arena arena;   // of the outputs

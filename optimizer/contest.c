@@ -171,10 +171,18 @@ static bool run_one_at_a_time(struct stage *s)
     return true;
 }
 
+static bool has_room_for_all(const struct stage *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->c->n; i++)
+        n += !s->entrants[i].is_out;
+    return s->c->most_loaded == 0 || n <= s->c->most_loaded;
+}
+
 // False: the device failed.
 static bool run_load(struct stage *s)
 {
-    bool is_done = s->c->is_one_at_a_time ? run_one_at_a_time(s) : run_by_turns(s);
+    bool is_done = has_room_for_all(s) ? run_by_turns(s) : run_one_at_a_time(s);
     for (size_t i = 0; i < s->c->n; i++)
         unload(s, i);
     return is_done || s->is_cut;

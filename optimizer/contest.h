@@ -25,9 +25,9 @@ struct contest_runner {
 struct contest {
     size_t n;
     const bool *is_result;   // of each contender; else it is a way to run the original, and there is one at least
-    double seconds;     // about how long to time, loading apart
-    int loads;          // of the final
-    bool is_one_at_a_time;   // there is memory for one loaded contender: runs alternate by load, not one by one
+    double seconds;          // about how long to time, loading apart
+    int loads;               // of the final
+    size_t most_loaded;      // at once, as there is memory; 0: all. Of more, runs alternate by load, not one by one
 };
 struct contest_outcome {
     size_t original, result;             // the fastest of each kind; n: no result takes part

@@ -437,7 +437,7 @@ static bool has_room_for_result(struct optimizing *o)
     struct graph runnable;
     struct error error = {0};
     graph_cut(&runnable, &o->found.graph, &o->model.graph, &o->cut);
-    o->report.is_too_large = !backend_has_room(o->checker, &runnable, &error);
+    o->report.is_too_large = !backend_has_room(o->checker, &runnable, NULL, &error);
     if (o->report.is_too_large)
         log_warning(o->options->log, "%s: the result: %s", o->options->input, error.message);
     graph_free(&runnable);
@@ -542,7 +542,7 @@ static bool has_room_for_check(struct optimizing *o)
     if (!backend_can_run(o->checker) || (o->options->is_check_skipped && !optimizing_is_timed(o)))
         return true;
     graph_cut(&runnable, &o->model.graph, NULL, &o->cut);
-    bool has_room = backend_has_room(o->checker, &runnable, o->error);
+    bool has_room = backend_has_room(o->checker, &runnable, NULL, o->error);
     graph_free(&runnable);
     return has_room || error_set_code(o->error, EXIT_UNSUPPORTED, o->options->input,
                                       "%s; --no-check --no-measure optimizes without running it", o->error->message);

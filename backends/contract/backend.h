@@ -116,8 +116,9 @@ bool backend_explain(struct backend *b, const struct graph *g, struct text *out,
 // The steps alone whose costs are guessed.
 bool backend_list_guesses(struct backend *b, const struct graph *g, struct text *out, struct error *error);
 
-// Is there memory on this machine to run the graph, if it can be planned? Else EXIT_UNSUPPORTED.
-bool backend_has_room(struct backend *b, const struct graph *g, struct error *error);
+// Is there memory on this machine to run the graph, if it can be planned? Else EXIT_UNSUPPORTED. `ret_bytes`: how much
+// that takes, with standard layouts; may be NULL.
+bool backend_has_room(struct backend *b, const struct graph *g, size_t *ret_bytes, struct error *error);
 // False: costs of this device are known or guessed, but nothing can be run (backend_prepare refuses).
 bool backend_can_run(const struct backend *b);
 

@@ -49,8 +49,8 @@ static bool is_known_step(const void *owner, uint32_t id, const void *key)
 
 void backend_forget_costs(struct backend *b)
 {
-    vec_clear(&b->memory->steps);
-    table_clear(&b->memory->table);
+    step_memory_free(b->memory);
+    b->memory = step_memory_new();
     b->cost_edition++;
 }
 

@@ -157,6 +157,7 @@ static bool measure(struct cpu_backend *b, const struct plan *plan, const struct
     }
     kernel_scope_end(&scope);
     arena_free(&arena);
+    onednn_forget_primitives();
     return is_done;
 }
 

@@ -3,6 +3,7 @@
 
 #include "backends/cpu/onednn_version.h"
 #include "core/memory/memory.h"
+#include <pthread.h>
 #include <string.h>
 
 struct onednn {
@@ -35,6 +36,19 @@ void onednn_close(struct onednn *o)
     if (o->engine)
         dnnl_engine_destroy(o->engine);
     mem_free(o, sizeof *o);
+}
+
+// The library keeps up to a thousand, with their code: a search's measurements leave as many that no model needs. Its
+// cache is one of the process, and so is what guards that two threads do not take the capacity in between for its own.
+void onednn_forget_primitives(void)
+{
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    int capacity;
+    pthread_mutex_lock(&turn);
+    if (dnnl_get_primitive_cache_capacity(&capacity) == dnnl_success &&
+        dnnl_set_primitive_cache_capacity(0) == dnnl_success)
+        dnnl_set_primitive_cache_capacity(capacity);
+    pthread_mutex_unlock(&turn);
 }
 
 int onednn_block_of_channels(void)

@@ -30,6 +30,7 @@ struct onednn_lrn {   // across channels: x / (bias + alpha / size * (sum of squ
 
 struct onednn *onednn_open(void);   // NULL: the library refuses this processor
 void onednn_close(struct onednn *o);
+void onednn_forget_primitives(void);   // those that the library keeps, of all threads, beside those in use
 int onednn_block_of_channels(void);   // that its kernels for this processor prefer
 void onednn_version(int *ret_major, int *ret_minor, int *ret_patch);
 

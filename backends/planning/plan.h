@@ -191,7 +191,8 @@ void plan_lay_out_memory(struct plan *plan);
 bool plan_keeps(const struct plan *plan, memory_id memory);
 // The memories that steps which run each time read: these, or what a kernel packs of them, last.
 bool *plan_list_read(const struct plan *plan, struct arena *arena);
-// After that: is there memory for all that a run touches but weights? Else EXIT_UNSUPPORTED.
+// After that: what a run touches, weights too, and whether there is memory for it; else EXIT_UNSUPPORTED.
+size_t plan_bytes(const struct plan *plan);
 bool plan_has_room(const struct plan *plan, struct error *error);
 // What a step costs depends on: kernel, operator and attributes, dimensions, element types, strides, what is constant,
 // the code of its loops. Equal words, equal text, equal work; the text is for people, the words for speed.

@@ -150,7 +150,7 @@ bool *plan_list_read(const struct plan *plan, struct arena *arena)
     return is_read;
 }
 
-static size_t count_bytes(const struct plan *plan)
+size_t plan_bytes(const struct plan *plan)
 {
     size_t bytes = plan->arena_bytes;
     const bool *is_read = plan_list_read(plan, plan->arena);
@@ -164,7 +164,7 @@ static size_t count_bytes(const struct plan *plan)
 
 bool plan_has_room(const struct plan *plan, struct error *error)
 {
-    size_t bytes = count_bytes(plan), available = mem_available();
+    size_t bytes = plan_bytes(plan), available = mem_available();
     return bytes <= available || error_set_code(error, EXIT_UNSUPPORTED, NULL,
                                                 "running the model takes %.0f MiB of memory, and %.0f MiB are free",
                                                 (double)bytes / 0x1p20, (double)available / 0x1p20);

@@ -8,6 +8,9 @@
 #include "core/text/text.h"
 #include "tests/backends/check_model.h"
 #include "tests/backends/graphs.h"
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 static bool read_graph(const char *text, struct graph *g, struct arena *arena)
 {
@@ -332,6 +335,55 @@ static void measures_steps(void **state)
     arena_free(&arena);
 }
 
+static void measure_a_convolution(struct backend *cpu, int channels)
+{
+    struct arena arena;
+    struct graph g;
+    struct text text = {0};
+    struct estimate e;
+    struct error error = {0};
+    arena_init(&arena);
+    text_printf(
+        &text,
+        "(graph (let x (input 0) (f32 1 %d 9 9)) (let w (weight 0) (f32 8 %d 3 3)) (let z (conv x w)) (output z))",
+        channels, channels);
+    assert_true(read_graph(text.chars, &g, &arena));
+    assert_true(backend_estimate(cpu, &g, &e, &error));
+    text_free(&text);
+    graph_free(&g);
+    arena_free(&arena);
+}
+
+// Of the library and of our own, beside what the heap counts for us.
+static size_t bytes_of_others(void)
+{
+#ifdef __GLIBC__
+    struct mallinfo2 heap = mallinfo2();
+    return heap.uordblks + heap.hblkhd > mem_in_use() ? heap.uordblks + heap.hblkhd - mem_in_use() : 0;
+#else
+    return 0;
+#endif
+}
+
+// The library kept the code of every kernel that was measured: 26 MB, as large as a small model.
+static void measuring_leaves_nothing_in_memory(void **state)
+{
+    enum { FIRST = 8, N = 64 };
+    struct backend_options options = {.threads = 1, .cost_file = "", .seconds_per_step = 1e-5};
+    struct backend *cpu = cpu_backend_open(&options, &(struct error){0});
+    assert_non_null(cpu);
+    measure_a_convolution(cpu, FIRST);
+    backend_rest(cpu);
+    size_t ours = mem_in_use(), of_others = bytes_of_others();
+    for (int i = 1; i <= N; i++)
+        measure_a_convolution(cpu, FIRST + 8 * i);
+    assert_true(bytes_of_others() < of_others + N * ((size_t)4 << 10));
+    size_t while_measuring = mem_in_use();
+    backend_rest(cpu);
+    assert_true(while_measuring > ours && mem_in_use() < ours + (while_measuring - ours) / 2);
+    backend_close(cpu);
+}
+
 static double seconds_of_convolution(struct backend *cpu, const char *epilogue)
 {
     struct arena arena;
@@ -486,6 +538,7 @@ int main(void)
                                        TEST(what_joins_a_product_does_not_depend_on_layouts),
                                        TEST(weights_are_there_while_they_are_needed),
                                        TEST(measures_steps),
+                                       TEST(measuring_leaves_nothing_in_memory),
                                        TEST(epilogues_in_rows_are_not_slow),
                                        TEST(weights_are_cold_packed_or_not),
                                        TEST(packed_weights_are_there_once),

@@ -77,17 +77,16 @@ static void gains_are_over_the_fastest_original(void **state)
     static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273, 0.0500};
     static const bool is_result[] = {false, false, true, true, true};
     struct sample_summary qualifying[5];
-    for (int is_one_at_a_time = 0; is_one_at_a_time < 2; is_one_at_a_time++) {
+    for (size_t most_loaded = 0; most_loaded < 3; most_loaded++) {
         struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3};
-        struct contest c = {
-            .n = 5, .is_result = is_result, .seconds = 0.01, .loads = 3, .is_one_at_a_time = is_one_at_a_time};
+        struct contest c = {.n = 5, .is_result = is_result, .seconds = 0.01, .loads = 3, .most_loaded = most_loaded};
         struct contest_outcome outcome = {.qualifying = qualifying};
         assert_true(hold(&p, &c, &outcome));
         assert_true(outcome.original == 0 && outcome.result == 3);
         assert_true(outcome.gain.ratio > 1.2 && outcome.gain.ratio < 1.25 && ratio_is_a_gain(&outcome.gain));
         assert_true(outcome.gain.n_loads == 3 && outcome.times[0].count >= 11);
         assert_true(qualifying[1].minimum >= 0.0729 && p.loads[1] == 1 && p.loads[0] == 4);
-        assert_int_equal(p.most_loaded, is_one_at_a_time ? 1 : 5);
+        assert_int_equal(p.most_loaded, most_loaded ? most_loaded : 5);
         assert_true(p.runs[4] < p.runs[3]);   // dropped
     }
 }
@@ -164,9 +163,8 @@ static void what_was_timed_before_an_interruption_decides(void **state)
     static const double seconds[] = {0.30, 0.35, 0.20, 0.15};
     static const bool is_result[] = {false, false, true, true};
     struct sample_summary qualifying[4];
-    for (int is_one_at_a_time = 0; is_one_at_a_time < 2; is_one_at_a_time++) {
-        struct contest c = {
-            .n = 4, .is_result = is_result, .seconds = 0.5, .loads = 3, .is_one_at_a_time = is_one_at_a_time};
+    for (size_t most_loaded = 0; most_loaded < 3; most_loaded++) {
+        struct contest c = {.n = 4, .is_result = is_result, .seconds = 0.5, .loads = 3, .most_loaded = most_loaded};
         struct contest_outcome outcome = {.qualifying = qualifying};
         struct paper p = {.seconds = seconds, .noise = 0.01, .slept = 0.01, .interrupted_at = 60};
         assert_true(hold_until_interrupted(&p, &c, &outcome));
