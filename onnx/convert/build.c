@@ -458,3 +458,19 @@ bool normalize_axis(struct conversion *c, int64_t axis, int rank, int *ret_axis)
     *ret_axis = (int)(axis < 0 ? axis + rank : axis);
     return true;
 }
+
+bool axes_of_list(struct conversion *c, int rank, uint32_t n, int *ret_axes)
+{
+    uint32_t count, seen = 0;
+    const int64_t *named = ints_attribute(c, "axes", &count);
+    if (n != (has_attribute(c, "axes") ? count : (uint32_t)rank))
+        return cannot(c, "a list has not as many entries as there are axes");
+    for (uint32_t i = 0; i < n; i++) {
+        if (!normalize_axis(c, named ? named[i] : (int64_t)i, rank, &ret_axes[i]))
+            return false;
+        if (seen >> ret_axes[i] & 1)
+            return cannot(c, "an axis is named twice");
+        seen |= UINT32_C(1) << ret_axes[i];
+    }
+    return true;
+}

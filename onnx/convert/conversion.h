@@ -118,6 +118,8 @@ tensor_id int_weight(struct conversion *c, int rank, const int64_t *dim, const i
 // Numpy's common shape of two tensors; false (cannot) when there is none.
 bool common_shape(struct conversion *c, const struct type *a, const struct type *b, int *ret_rank, int64_t *ret_dim);
 bool normalize_axis(struct conversion *c, int64_t axis, int rank, int *ret_axis);   // from -rank .. rank - 1
+// Which axes a list of n entries is for: those that the attribute `axes` names, each once, or all.
+bool axes_of_list(struct conversion *c, int rank, uint32_t n, int *ret_axes);
 tensor_id matrix_product(struct conversion *c, tensor_id x, tensor_id y);           // as MatMul does; convert_matmul.c
 // By the node's strides, pads, dilations and groups; and a bias for each channel of an image, NO_TENSOR for none;
 // convert_conv_pool.c.

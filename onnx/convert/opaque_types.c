@@ -119,12 +119,13 @@ static void scale_all(struct conversion *c, struct type *types, uint32_t input)
     const struct type *x = known_input(c, 0);
     const double *scales;
     uint32_t count;
+    int places[MAX_RANK];
     if (!x || !is_weight(c, input_of(c, input)) || !constant_reals(c, input_of(c, input), MAX_RANK, &scales, &count) ||
-        count != (uint32_t)x->rank)
+        !axes_of_list(c, x->rank, count, places))
         return;
     struct type z = without_splits(x);
-    for (int i = 0; i < x->rank; i++)
-        if ((z.dim[i] = scaled(x->dim[i], scales[i])) < 0)
+    for (uint32_t i = 0; i < count; i++)
+        if ((z.dim[places[i]] = scaled(x->dim[places[i]], scales[i])) < 0)
             return;
     set_type(c, types, 0, z);
 }
@@ -140,19 +141,21 @@ static void resize(struct conversion *c, struct type *types)
     const struct type *x = known_input(c, 0);
     const int64_t *sizes;
     uint32_t count;
-    if (!x || has_attribute(c, "axes") || !text_attribute_is(c, "keep_aspect_ratio_policy", "stretch", "stretch"))
+    int places[MAX_RANK];
+    if (!x || !text_attribute_is(c, "keep_aspect_ratio_policy", "stretch", "stretch"))
         return;
     if (input_of(c, 3) == NO_TENSOR) {
         scale_all(c, types, c->opset < 11 ? 1 : 2);
         return;
     }
     if (!is_weight(c, input_of(c, 3)) || !constant_ints(c, input_of(c, 3), MAX_RANK, &sizes, &count) ||
-        count != (uint32_t)x->rank)
+        !axes_of_list(c, x->rank, count, places))
         return;
+    struct type z = without_splits(x);
     for (uint32_t i = 0; i < count; i++)
-        if (sizes[i] < 0 || sizes[i] > MAX_ELEMENTS)
+        if ((z.dim[places[i]] = sizes[i]) < 0 || sizes[i] > MAX_ELEMENTS)
             return;
-    set_type(c, types, 0, type_make(x->dtype, x->rank, sizes));
+    set_type(c, types, 0, z);
 }
 
 static void pad(struct conversion *c, struct type *types)

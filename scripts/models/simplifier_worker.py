@@ -9,6 +9,13 @@ def simplify_by_onnxsim(source, target):
     onnx.save(onnxsim.simplify(onnx.load(source))[0], target)
 
 
+def simplify_to_standard_operators(source, target):
+    """By onnxsim, without its pass that makes operators which only ONNX Runtime has."""
+    import onnx
+    import onnxsim
+    onnx.save(onnxsim.simplify(onnx.load(source), skipped_optimizers=["fuse_attention"])[0], target)
+
+
 def simplify_by_onnxslim(source, target):
     import onnx
     import onnxslim
@@ -25,7 +32,8 @@ def optimize_by_onnxruntime(source, target):
     onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
 
 
-TOOLS = {"onnxsim": simplify_by_onnxsim, "onnxslim": simplify_by_onnxslim, "ONNX Runtime": optimize_by_onnxruntime}
+TOOLS = {"onnxsim": simplify_by_onnxsim, "onnxsim, standard": simplify_to_standard_operators,
+         "onnxslim": simplify_by_onnxslim, "ONNX Runtime": optimize_by_onnxruntime}
 
 if __name__ == "__main__":
     TOOLS[sys.argv[1]](*sys.argv[2:4])

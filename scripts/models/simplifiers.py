@@ -1,7 +1,8 @@
 """What onnxsim, onnxslim, ONNX Runtime's own optimization ahead of time, and taso-opt make of models: nodes, how long and
 with how much memory, whether outputs are the original's, and how the results run in ONNX Runtime. `taso` is taso-opt
 without a search (--budget 0: what import simplifies), and `taso, searched`, with --search, taso-opt as it comes, with a
-time for its search. Constants are no nodes. *Result* is the largest difference of an output from the original's, in parts
+time for its search. `onnxsim, standard` is onnxsim without its pass that makes operators which only ONNX Runtime has.
+Constants are no nodes. *Result* is the largest difference of an output from the original's, in parts
 of its largest value. The speed is how many times longer the original takes, in processor seconds, which count what
 threads spend and not what they wait: the median of loads, in which models take turns, with the least and the largest of
 them. Models with symbolic dimensions run at the sizes of taso-opt's profile. A model is one of build-models, a file, or one
@@ -88,7 +89,10 @@ def run_measured(command, limit):
 
 
 def nodes_of(path):
-    return sum(node.op_type != "Constant" for node in onnx.load(path, load_external_data=False).graph.node)
+    """As text, with how many of them are no operators of ONNX."""
+    nodes = [node for node in onnx.load(path, load_external_data=False).graph.node if node.op_type != "Constant"]
+    other = sum(node.domain not in ("", "ai.onnx") for node in nodes)
+    return f"{len(nodes)}, {other} not of ONNX" if other else len(nodes)
 
 
 def largest_difference(expected, found):

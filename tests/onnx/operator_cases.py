@@ -405,12 +405,15 @@ def resize(c):
         return
     x = c.data(c.reals(image(c, c.pick(1, 2, 2)), c.pick(np.float32, np.float32, np.float64)))
     c.omit()
-    n = x.ndim - 2
+    n, first = x.ndim - 2, [1, 1]
+    axes = list(range(2, x.ndim))[::c.pick(1, -1)]
+    if c.opset >= 18 and c.chance(0.5):
+        c.attributes["axes"], first = [axis - c.pick(0, x.ndim) for axis in axes], []
     if c.chance(0.6):
-        c.size_input([1, 1, *(c.pick(1, 2, 3, 0.5, 0.6, 1.5, 2.3, 1.0 / 3) for _ in range(n))], np.float32)
+        c.size_input([*first, *(c.pick(1, 2, 3, 0.5, 0.6, 1.5, 2.3, 1.0 / 3) for _ in range(n))], np.float32)
     else:
         c.omit()
-        c.size_input([*x.shape[:2], *(c.between(1, 9) for _ in range(n))])
+        c.size_input([*(x.shape[:2] if first else []), *(c.between(1, 9) for _ in range(n))])
     if c.chance(0.9):
         c.attributes["mode"] = c.pick("nearest", "linear", "cubic")
     modes = ["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric",

@@ -195,12 +195,15 @@ static bool read_sizes(struct conversion *c, uint32_t input, const struct type *
 {
     const int64_t *sizes;
     uint32_t count;
+    int places[MAX_RANK];
     if (!constant_ints(c, input_of(c, input), MAX_RANK, &sizes, &count))
         return false;
-    if (count != (uint32_t)x->rank)
-        return cannot(c, "its sizes are not as many as axes");
-    for (uint32_t i = 0; i < count; i++)
-        ret_axes[i] = (struct resampling){x->dim[i], sizes[i], (double)sizes[i] / (double)x->dim[i]};
+    if (!axes_of_list(c, x->rank, count, places))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t from = x->dim[places[i]];
+        ret_axes[places[i]] = (struct resampling){from, sizes[i], (double)sizes[i] / (double)from};
+    }
     return true;
 }
 
@@ -208,15 +211,23 @@ static bool read_scales(struct conversion *c, uint32_t input, const struct type 
 {
     const double *scales;
     uint32_t count;
+    int places[MAX_RANK];
     if (!constant_reals(c, input_of(c, input), MAX_RANK, &scales, &count))
         return false;
-    if (count != (uint32_t)x->rank)
-        return cannot(c, "its scales are not as many as axes");
+    if (!axes_of_list(c, x->rank, count, places))
+        return false;
     for (uint32_t i = 0; i < count; i++) {
-        double size = floor((double)x->dim[i] * scales[i]);
-        ret_axes[i] = (struct resampling){x->dim[i], size < LARGEST_AXIS ? (int64_t)size : 0, scales[i]};
+        int64_t from = x->dim[places[i]];
+        double size = floor((double)from * scales[i]);
+        ret_axes[places[i]] = (struct resampling){from, size < LARGEST_AXIS ? (int64_t)size : 0, scales[i]};
     }
     return true;
+}
+
+static void keep_all_axes(const struct type *x, struct resampling *ret_axes)
+{
+    for (int i = 0; i < x->rank; i++)
+        ret_axes[i] = (struct resampling){x->dim[i], x->dim[i], 1};
 }
 
 static bool resize_axes(struct conversion *c, const struct type *type, const struct resampling *axes)
@@ -238,10 +249,11 @@ bool convert_resize(struct conversion *c)
     struct resampling axes[MAX_RANK];
     if (!has_known_inputs(c, 1))
         return false;
-    if (has_attribute(c, "axes") || int_attribute(c, "antialias", 0) ||
-        !text_attribute_is(c, "keep_aspect_ratio_policy", "stretch", "stretch") || !has_known_coordinates(c))
-        return cannot(c, "it smooths, or keeps the aspect ratio, or names axes");
+    if (int_attribute(c, "antialias", 0) || !has_known_coordinates(c) ||
+        !text_attribute_is(c, "keep_aspect_ratio_policy", "stretch", "stretch"))
+        return cannot(c, "it smooths, or keeps the aspect ratio");
     struct type x = *type_of(c, input_of(c, 0));
+    keep_all_axes(&x, axes);
     bool has_sizes = input_of(c, 3) != NO_TENSOR;
     if (has_sizes ? !read_sizes(c, 3, &x, axes) : !read_scales(c, c->opset < 11 ? 1 : 2, &x, axes))
         return false;
@@ -254,5 +266,6 @@ bool convert_upsample(struct conversion *c)
     if (!has_known_inputs(c, 1))
         return false;
     struct type x = *type_of(c, input_of(c, 0));
+    keep_all_axes(&x, axes);
     return read_scales(c, 1, &x, axes) && resize_axes(c, &x, axes);
 }
