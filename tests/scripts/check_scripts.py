@@ -40,6 +40,7 @@ BAD = {
     "search-scaling": [["--program", "./absent"]],
     "tensat-rules": [[ABSENT], ["."]],
     "written-table": [[ABSENT], [NONSENSE]],
+    "true-costs": [[ABSENT]],
     "unproved-table": [[ABSENT, "out"], [NONSENSE, f"{ABSENT}/out"]],
 }
 

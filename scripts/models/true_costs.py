@@ -1,0 +1,142 @@
+"""How true costs are, of models searched once each with an empty cost database and taso-opt's own options, in our own
+executor: the sum of step costs against the shortest run of the whole model, before and after; the layouts that costs
+choose against the standard ones, timed whole; and what the search takes, from beginning to end, in seconds and memory.
+Results are kept in FOLDER/true-costs.json, one by one: what is there is not measured again, so a run can be interrupted;
+remove the file to begin anew. A model on which something fails is a line that says so, and the exit code is 1."""
+
+import argparse
+import datetime
+import json
+import pathlib
+import sys
+import time
+
+from lib.command import run_script
+from models.optimizing import SHAPES, add_arguments, find_or_build, markdown_table, run_for_json
+
+STANDARD = ["squeezenet", "bert-taso-corrected", "mobilenetv2", "nasrnn", "bert", "resnet50", "vit", "gpt2", "efficientnet-b0",
+            "resnext50-taso", "inception-v3"]
+AGREEMENT = ["model", "threads", "sum before ms", "whole before ms", "off", "sum after ms", "whole after ms", "off"]
+LAYOUTS = ["model", "threads", "original: standard ms", "chosen ms", "chosen / standard", "result: standard ms", "chosen ms",
+           "chosen / standard"]
+SEARCH = ["model", "threads", "seconds", "steps measured", "of that s", "searches", "file MiB", "written MiB", "peak MiB",
+          "times the file"]
+AGREES, NOT_SLOWER = 0.10, 1.02
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(prog="true-costs", description=__doc__, conflict_handler="resolve",
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    add_arguments(parser, STANDARD)
+    parser.add_argument("--threads", metavar="N", type=int, action="append",
+                        help="of the models; may be repeated (default: 1 and 2)")
+    parser.add_argument("--option", metavar="OPTION", action="append", default=[], help="more options for taso-opt")
+    parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the tables to this file")
+    return parser.parse_args()
+
+
+def measure(name, threads, options):
+    model = find_or_build(name, options)
+    fast, costs = (options.folder / f"{model.stem}-{threads}{end}" for end in ("-fast.onnx", ".costs"))
+    costs.unlink(missing_ok=True)
+    started = time.monotonic()
+    report = run_for_json([options.program, model, "-o", fast, "--threads", threads, "--costs", costs, "--runtime", "taso",
+                           "--quiet", *SHAPES.get(name, []), *options.option], {0})
+    told = {"seconds": time.monotonic() - started, "file": model.stat().st_size, "written": fast.stat().st_size, "report": report}
+    fast.unlink()
+    return told
+
+
+# --- telling ----------------------------------------------------------------------------------------------------------
+
+def agreement_of(report, which):
+    """The sum of costs, the shortest run of the whole, both in ms, and by which share the sum is off; or nothing."""
+    if f"measured_seconds_{which}" not in report:
+        return None
+    return (1e3 * report[f"timed_estimate_{which}"], 1e3 * report[f"measured_seconds_{which}"]["minimum"],
+            report[f"estimate_error_{which}"])
+
+
+def layouts_of(report, which):
+    """Lower quartiles of the standard and of the chosen layouts, in ms, of the graph whose fastest way to run is timed
+    (None: what is chosen is what is standard); or nothing."""
+    of_graph = {}
+    for contender in report.get("contenders", []):
+        if contender["model"] == which:
+            of_graph.setdefault(contender["slant"], {})[contender["layouts"]] = 1e3 * contender["seconds"]["quartile1"]
+    graphs = [graph for graph in of_graph.values() if "standard" in graph]
+    if not graphs:
+        return None
+    fastest = min(graphs, key=lambda graph: min(graph.values()))
+    return fastest["standard"], fastest.get("best")
+
+
+def agreement_row(label, told):
+    pairs = [agreement_of(told["report"], which) for which in ("before", "after")]
+    return [*label, *(cell for pair in pairs for cell in
+                      ((f"{pair[0]:.2f}", f"{pair[1]:.2f}", f"{100 * pair[2]:+.1f} %") if pair else ["-"] * 3))]
+
+
+def layouts_row(label, told):
+    cells = []
+    for which in ("original", "result"):
+        pair = layouts_of(told["report"], which)
+        cells += ["-"] * 3 if not pair else [f"{pair[0]:.2f}"] + (
+            ["the same", "1"] if pair[1] is None else [f"{pair[1]:.2f}", f"{pair[1] / pair[0]:.3f}"])
+    return [*label, *cells]
+
+
+def search_row(label, told):
+    report = told["report"]
+    return [*label, f"{told['seconds']:.1f}", report["steps_measured"], f"{report['seconds_measuring']:.1f}", report["searches"],
+            *(f"{told[what] / 2**20:.0f}" for what in ("file", "written")), f"{report['peak_memory_bytes'] / 2**20:.0f}",
+            f"{report['peak_memory_bytes'] / told['file']:.2f}"]
+
+
+def count(good, values):
+    return f"{sum(good(value) for value in values)} of {len(values)}"
+
+
+def text_of(rows):
+    errors = [pair[2] for _, told in rows for which in ("before", "after") if (pair := agreement_of(told["report"], which))]
+    ratios = [pair[1] / pair[0] for _, told in rows for which in ("original", "result")
+              if (pair := layouts_of(told["report"], which)) and pair[1]]
+    return "\n".join([
+        f"Sums are within {100 * AGREES:.0f} % of the shortest run {count(lambda e: abs(e) <= AGREES, errors)} times.", "",
+        markdown_table(AGREEMENT, [agreement_row(*row) for row in rows]), "",
+        f"Chosen layouts take at most {NOT_SLOWER} times what standard ones take {count(lambda r: r <= NOT_SLOWER, ratios)} times, "
+        "by lower quartiles of one load.", "", markdown_table(LAYOUTS, [layouts_row(*row) for row in rows]), "",
+        "The whole command, with an empty cost database:", "", markdown_table(SEARCH, [search_row(*row) for row in rows])])
+
+
+def heading(options):
+    more = "".join(f" --option={option}" for option in options.option) + "".join(f" --threads {n}" for n in options.threads)
+    return (f"# True costs\n\n{datetime.date.today()}, by\n\n    scripts/true-costs{' --small' if options.small else ''}{more} "
+            f"{' '.join(options.names)}\n\n")
+
+
+def main():
+    options = parse_arguments()
+    options.threads = options.threads or [1, 2]
+    options.folder.mkdir(parents=True, exist_ok=True)
+    kept, failures = options.folder / f"true-costs{'-small' if options.small else ''}.json", []
+    results = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    wanted = [(name, threads) for name in options.names for threads in options.threads]
+    for name, threads in [(name, threads) for name, threads in wanted if f"{name} {threads}" not in results]:
+        try:
+            results[f"{name} {threads}"] = measure(name, threads, options)
+            kept.write_text(json.dumps(results), encoding="utf-8")
+            print(*search_row((name, threads), results[f"{name} {threads}"]), file=sys.stderr, flush=True)
+        except RuntimeError as error:
+            failures.append(f"{name}, {threads} threads: {error}")
+            print(failures[-1], file=sys.stderr, flush=True)
+    rows = [((name, threads), results[f"{name} {threads}"]) for name, threads in wanted if f"{name} {threads}" in results]
+    text = text_of(rows) + "".join(f"\n\nFailed: {failure}" for failure in failures) + "\n"
+    print(text, end="")
+    if options.markdown:
+        options.markdown.write_text(heading(options) + text, encoding="utf-8")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(run_script(main))
