@@ -143,8 +143,13 @@ bool optimizing_calibrate(struct optimizing *o, double *ret_change)
     bool *is_hopeless = arena_array(&f.arena, bool, f.contenders.count + 1);
     mark_hopeless(&f, is_hopeless);
     *ret_change = 0;
-    for (size_t i = 0; is_done && i < f.contenders.count && !interrupt_requested(); i++)
+    struct progress progress;
+    progress_start(&progress, o->options->progress, "costs within the models", f.contenders.count);
+    for (size_t i = 0; is_done && i < f.contenders.count && !interrupt_requested(); i++) {
         is_done = is_hopeless[i] || profile_contender(&f, i, &is_any, o->error);
+        progress_update(&progress, i + 1, NULL);
+    }
+    progress_end(&progress);
     is_done = is_done || field_lacks_room(&f);
     if (is_done && is_any) {
         *ret_change = adopt_notes(&f);

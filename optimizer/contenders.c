@@ -34,10 +34,18 @@ bool field_load(struct field *f, size_t i, struct error *error)
     return false;
 }
 
+// Each contender qualifies in one load; the loads of the final, of two each, take some more time than that together.
+static uint64_t thousandths_done(const struct field *f)
+{
+    size_t n = f->contenders.count, of_final = f->n_loads > n ? f->n_loads - n : 0;
+    return 400 * (f->n_loads - of_final) / (n + 1) + 600 * of_final / (2 * LOADS + 1);
+}
+
 static bool run(void *context, size_t i, double *ret_seconds, struct error *error)
 {
     struct field *f = context;
     struct contender *c = &f->contenders.items[i];
+    progress_update(&f->progress, thousandths_done(f), NULL);
     return model_time(c->model, f->inputs.values, c->outputs, ret_seconds, error);
 }
 
@@ -51,6 +59,7 @@ void field_unload(struct field *f, size_t i)
 
 static bool load(void *context, size_t i, struct error *error)
 {
+    ((struct field *)context)->n_loads++;
     return field_load(context, i, error);
 }
 
@@ -198,7 +207,10 @@ static bool hold(struct field *f, size_t *ret_finalist)
     struct contest_runner runner = {f, load, run, unload};
     for (size_t i = 0; i < n; i++)
         is_result[i] = f->contenders.items[i].finalist != NOT_A_FINALIST;
-    if (!contest_hold(&runner, &c, &outcome, f->o->error))
+    progress_start(&f->progress, f->o->options->progress, "timing the models", 1000);
+    bool is_held = contest_hold(&runner, &c, &outcome, f->o->error);
+    progress_end(&f->progress);
+    if (!is_held)
         return field_lacks_room(f);
     f->o->report.is_timing_cut = outcome.is_undecided;
     if (outcome.is_undecided)

@@ -3,6 +3,7 @@
 #ifndef OPTIMIZER_CONTENDERS_H
 #define OPTIMIZER_CONTENDERS_H
 #include "core/numbers/random.h"
+#include "core/system/progress.h"
 #include "optimizer/optimization.h"
 #include "optimizer/run/comparison.h"
 
@@ -11,7 +12,7 @@ struct contender {
     enum layout_policy policy;
     size_t finalist;   // NOT_A_FINALIST: the original
     uint64_t plan_hash;
-    size_t bytes;   // that it takes when it is loaded, about
+    size_t bytes;          // that it takes when it is loaded, about
     struct model *model;   // while it is loaded
     struct tensor_value *outputs;
     struct arena arena;   // of the outputs
@@ -24,7 +25,9 @@ struct field {
     const struct tensor_value *weights;
     struct model_inputs inputs;
     struct arena arena;
-    struct random random;   // of pads
+    struct random random;       // of pads
+    struct progress progress;   // of timing, and the loads that it has made
+    size_t n_loads;
 };
 
 // The original and o->finalists that are rewritten.

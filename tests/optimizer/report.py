@@ -178,6 +178,27 @@ def check_progress(model):
     assert left and max(left) <= 4 and left == sorted(left, reverse=True), (left, shown)
 
 
+def check_progress_of_timing(model):
+    """The bar goes on when the search is over, while models are run."""
+    try:
+        ours, its = os.openpty()
+    except OSError:
+        return
+    process = subprocess.Popen([OPT, model, "--runtime", "taso", "--threads", "1", "--costs", model.with_name("timed.costs"),
+                                "--budget", "20", "--measure-seconds", "2", "--no-check"], stderr=its, stdout=subprocess.DEVNULL)
+    os.close(its)
+    shown = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            shown += chunk
+    except OSError:   # the other end is closed
+        pass
+    os.close(ours)
+    assert process.wait() == 0
+    shares = [int(share) for share in re.findall(rb"timing the models: \[#*\.*\] +(\d+) %", shown)]
+    assert len(shares) > 1 and shares == sorted(shares) and shares[-1] > shares[0], (shares, shown)
+
+
 def check_saturation(model):
     """What an e-graph did stands in the page as in the JSON report."""
     page, report = model.with_name("saturated.html"), model.with_name("saturated.json")
@@ -225,6 +246,7 @@ def main():
         check_saturation(folder / "squeezenet-small.onnx")
         check_threads(folder / "squeezenet-small.onnx")
         check_progress(folder / "squeezenet-small.onnx")
+        check_progress_of_timing(folder / "squeezenet-small.onnx")
         check_in_browser(folder / "squeezenet.html")
 
 
