@@ -192,7 +192,8 @@ void *npy_parse(const char *path, const char *what, const struct type *type, con
     return arena_copy(arena, first + elements, wanted, 64);
 }
 
-void *npy_read(const char *path, const char *what, const struct type *type, struct arena *arena, struct error *error)
+static void *read_elements(const char *path, const char *what, const struct type *type, struct arena *arena,
+                           struct error *error)
 {
     struct file_map map;
     if (!file_map_open(&map, path, error))
@@ -234,7 +235,7 @@ bool npy_read_inputs(const char *folder, const struct graph *g, const struct imp
             return error_set_code(error, EXIT_USAGE, path, "is for input %s, whose size is not known; --shape gives it",
                                   inputs[i].name);
         value->type = *type;
-        value->data = npy_read(path, arena_printf(arena, "input %s", inputs[i].name), type, arena, error);
+        value->data = read_elements(path, arena_printf(arena, "input %s", inputs[i].name), type, arena, error);
         if (!value->data)
             return false;
     }

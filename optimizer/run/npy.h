@@ -8,9 +8,8 @@ struct arena;
 struct error;
 
 bool npy_write(const char *path, const struct tensor_value *value, struct error *error);   // bf16 as 16-bit integers
-// The elements of a file that has exactly this type, in `arena`; NULL: error. `what` names the tensor in messages.
-void *npy_read(const char *path, const char *what, const struct type *type, struct arena *arena, struct error *error);
-// The same of bytes; `path` is for messages.
+// The elements of a file that has exactly this type, in `arena`; NULL: error. `path` and `what`, the tensor's name, are
+// for messages.
 void *npy_parse(const char *path, const char *what, const struct type *type, const void *bytes, size_t size,
                 struct arena *arena, struct error *error);
 // The values of all inputs, from FOLDER/NAME.npy ('/' in names as '_') or else FOLDER/input_N.npy, N their places from

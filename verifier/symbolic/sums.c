@@ -61,7 +61,7 @@ const struct sum *sum_of_poly(struct sums *s, poly a)
     return sum_of_products(s, v.n, terms);
 }
 
-bool sum_is_number(const struct sum *a, double *ret_value)
+static bool is_number(const struct sum *a, double *ret_value)
 {
     *ret_value = a->n ? a->terms[0].coefficient : 0;
     return a->n == 0 || (a->n == 1 && a->terms[0].n_indices + a->terms[0].n_guards + a->terms[0].n_factors == 0);
@@ -153,7 +153,7 @@ const struct sum *sum_add(struct sums *s, const struct sum *a, const struct sum 
     return sum_of_products(s, a->n + b->n, terms);
 }
 
-const struct sum *sum_scale(struct sums *s, const struct sum *a, double by)
+static const struct sum *scale(struct sums *s, const struct sum *a, double by)
 {
     struct product *terms = arena_array(s->arena, struct product, a->n + 1);
     for (uint32_t i = 0; i < a->n; i++) {
@@ -187,7 +187,7 @@ static struct product multiply(struct sums *s, const struct product *a, const st
                             .factors = JOIN(s, a, b, n_factors, factors)};
 }
 
-const struct sum *sum_multiply(struct sums *s, const struct sum *a, const struct sum *b)
+static const struct sum *multiply_sums(struct sums *s, const struct sum *a, const struct sum *b)
 {
     struct product *terms = arena_array(s->arena, struct product, (size_t)a->n * b->n + 1);
     for (uint32_t i = 0; i < a->n; i++)
@@ -325,11 +325,11 @@ static const struct sum *count_free_indices(struct sums *s, const struct product
         if (size == NO_POLY)
             continue;
         drop_index(s, &left, x);
-        places = places ? sum_multiply(s, places, sum_of_poly(s, size)) : sum_of_poly(s, size);
+        places = places ? multiply_sums(s, places, sum_of_poly(s, size)) : sum_of_poly(s, size);
         i = UINT32_MAX;   // from the first one again
     }
     const struct sum *sum = sum_of_products(s, 1, &left);
-    return places ? sum_multiply(s, sum, places) : sum;
+    return places ? multiply_sums(s, sum, places) : sum;
 }
 
 const struct sum *sum_over(struct sums *s, const struct sum *a, atom index, uint32_t n_guards, const poly *guards)
@@ -364,7 +364,7 @@ static const struct sum *open_elements(struct sums *s, enum scalar_function fn, 
         struct product around = *t;
         around.n_factors = 0;
         const struct sum *opened = sum_of_products(s, 1, is_bag ? &around : t);
-        result = sum_add(s, result, is_bag ? sum_multiply(s, opened, only->factors[0].operands[0]) : opened);
+        result = sum_add(s, result, is_bag ? multiply_sums(s, opened, only->factors[0].operands[0]) : opened);
     }
     return result;
 }
@@ -405,7 +405,7 @@ static const struct sum *reciprocal(struct sums *s, const struct sum *a)
         result = uninterpreted(s, FN_RECIPROCAL, &number);
     for (uint32_t i = 0; i < t->n_factors; i++) {
         const struct sum *factor = sum_of_factor(s, &t->factors[i]);
-        result = sum_multiply(s, result, uninterpreted(s, FN_RECIPROCAL, &factor));
+        result = multiply_sums(s, result, uninterpreted(s, FN_RECIPROCAL, &factor));
     }
     return result;
 }
@@ -424,20 +424,20 @@ const struct sum *sum_apply(struct sums *s, enum scalar_function fn, const struc
     case FN_ADD:
         return sum_add(s, operands[0], operands[1]);
     case FN_SUB:
-        return sum_add(s, operands[0], sum_scale(s, operands[1], -1));
+        return sum_add(s, operands[0], scale(s, operands[1], -1));
     case FN_NEG:
-        return sum_scale(s, operands[0], -1);
+        return scale(s, operands[0], -1);
     case FN_MUL:
-        return sum_multiply(s, operands[0], operands[1]);
+        return multiply_sums(s, operands[0], operands[1]);
     case FN_DIV:
-        return sum_multiply(s, operands[0], reciprocal(s, operands[1]));
+        return multiply_sums(s, operands[0], reciprocal(s, operands[1]));
     case FN_RECIPROCAL:
         return reciprocal(s, operands[0]);
     case FN_MAX:
     case FN_MIN:
         return sum_of_bag(s, fn, sum_add(s, sum_element(s, operands[0]), sum_element(s, operands[1])));
     case FN_RELU:
-        if (sum_is_number(operands[0], &number))
+        if (is_number(operands[0], &number))
             return sum_of_real(s, number > 0 ? number : 0);
         return is_relu(operands[0]) ? operands[0] : uninterpreted(s, fn, operands);
     case FN_TANH:
