@@ -18,6 +18,7 @@ REASONS = {
     ("temporary.c", "owner"): "a copy of the process must not remove what is not its own",
     ("interrupt.c", "of_program"): "signals are the process's: the flags of a program that takes them, in a library NULL",
     ("interrupt.c", "here"): "of one thread: the caller's progress function, while its call lasts",
+    ("onednn.c", "turn"): "oneDNN's cache of primitives is of the process: two threads that empty it take turns",
     ("kernel_scope.c", "here"): "of one thread: its signals as they were before kernels run",
 }
 WRITABLE = {".data", ".bss", ".tdata", ".tbss"}
