@@ -59,6 +59,8 @@ def seeds_of(name):
         yield from egraphs()
     if name == "onnx":
         yield from onnx_models()
+    if name == "external":
+        yield from external_models()
     if name == "symbolic":
         yield from symbolic_models()
     if name in ("taso_rules", "checkpoint", "compiled", "npy"):
@@ -79,11 +81,35 @@ def egraphs(count=60):
         yield json.dumps({"nodes": nodes, "root_eclasses": [str(c) for c in {0, drawn.randrange(classes)}]}).encode()
 
 
-def onnx_models():
+def onnx_models(cases=1500, grown=100):
+    """Those of the package, random ones of an operator, many of whose inputs are constants, and grown graphs."""
     import onnx
     for path in sorted((pathlib.Path(onnx.__file__).parent / "backend/test/data").rglob("model.onnx")):
         if path.stat().st_size <= 8192:
             yield path.read_bytes()
+    sys.path.insert(0, str(ROOT / "tests/onnx"))
+    import grown_models
+    import operator_cases
+    for made in map(operator_cases.make, range(cases)):
+        if made and made[0].ByteSize() <= 4096:
+            yield made[0].SerializeToString()
+    for model, _ in map(grown_models.make, range(grown)):
+        yield model.SerializeToString()
+
+
+def external_models():
+    """One weight in another file: names in the folder and out of it, places in the file and behind its end."""
+    from onnx import TensorProto, helper
+    for location in ("data", "./data", "a/../data", "../data", "/etc/passwd", "empty", "link", "none", ".", "", "d\0ata"):
+        for offset, length in ((None, None), ("0", "24"), ("4072", "24"), ("4073", "24"), ("-1", "1"), (str(2**64 - 1), "9")):
+            tensor = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[2, 3], data_location=TensorProto.EXTERNAL)
+            for key, text in (("location", location), ("offset", offset), ("length", length)):
+                if text is not None:
+                    tensor.external_data.add(key=key, value=text)
+            value = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])
+            result = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3])
+            graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", [value], [result], [tensor])
+            yield helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
 
 
 def symbolic_models():
@@ -91,7 +117,7 @@ def symbolic_models():
     import onnx
     sys.path.insert(0, str(ROOT / "tests/onnx"))
     import dynamic_models
-    for data in onnx_models():
+    for data in onnx_models(cases=300):
         model = onnx.load_from_string(data)
         for value in model.graph.input:
             for dimension in value.type.tensor_type.shape.dim:
@@ -141,8 +167,8 @@ def main():
     if unknown:
         parser.error(f"no such harness: {', '.join(sorted(unknown))} (there are {', '.join(known)})")
     names = options.names or known
-    if {"onnx", "symbolic"} & set(names) and not importlib.util.find_spec("onnx"):
-        parser.error("onnx and symbolic begin with models of the Python package onnx: run this by .venv/bin/python")
+    if {"external", "onnx", "symbolic"} & set(names) and not importlib.util.find_spec("onnx"):
+        parser.error("external, onnx and symbolic begin with models of the Python package onnx: run this by .venv/bin/python")
     built = subprocess.run(["ninja", "-C", build, "--quiet", *(f"tests/fuzz/fuzz_{name}" for name in names)], check=False)
     if built.returncode:
         return 3

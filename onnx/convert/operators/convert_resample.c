@@ -219,7 +219,8 @@ static bool read_scales(struct conversion *c, uint32_t input, const struct type 
     for (uint32_t i = 0; i < count; i++) {
         int64_t from = x->dim[places[i]];
         double size = floor((double)from * scales[i]);
-        ret_axes[places[i]] = (struct resampling){from, size < LARGEST_AXIS ? (int64_t)size : 0, scales[i]};
+        ret_axes[places[i]] =
+            (struct resampling){from, size >= 0 && size < LARGEST_AXIS ? (int64_t)size : 0, scales[i]};
     }
     return true;
 }
