@@ -165,6 +165,21 @@ void elements_from_reals(enum dtype dtype, const double *reals, size_t n, void *
     rows[dtype].from_reals(reals, n, ret_elements);
 }
 
+#define LARGEST_EXACT ((int64_t)1 << 53)   // all integers up to here are doubles
+
+bool elements_fit_reals(enum dtype dtype, const void *elements, size_t n)
+{
+    if (dtype != DTYPE_I64 && dtype != DTYPE_U64)
+        return true;
+    for (size_t i = 0; i < n; i++) {
+        int64_t value;
+        rows[dtype].to_integers((const char *)elements + i * sizeof value, 1, &value);
+        if (value > LARGEST_EXACT || value < (dtype == DTYPE_I64 ? -LARGEST_EXACT : 0))
+            return false;
+    }
+    return true;
+}
+
 void elements_to_integers(enum dtype dtype, const void *elements, size_t n, int64_t *ret_integers)
 {
     rows[dtype].to_integers(elements, n, ret_integers);

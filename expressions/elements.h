@@ -11,6 +11,8 @@
 bool dtype_has_numbers(enum dtype dtype);
 void elements_to_reals(enum dtype dtype, const void *elements, size_t n, double *ret_reals);
 void elements_from_reals(enum dtype dtype, const double *reals, size_t n, void *ret_elements);
+// False: an integer among them has more digits than a double.
+bool elements_fit_reals(enum dtype dtype, const void *elements, size_t n);
 void elements_to_integers(enum dtype dtype, const void *elements, size_t n, int64_t *ret_integers);
 void elements_from_integers(enum dtype dtype, const int64_t *integers, size_t n, void *ret_elements);
 

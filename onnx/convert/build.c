@@ -172,6 +172,8 @@ bool constant_reals(struct conversion *c, tensor_id tensor, size_t limit, const 
     if (!constant_elements(c, tensor, limit, &data, &type))
         return false;
     size_t n = (size_t)type_elements(type);
+    if (!elements_fit_reals(type->dtype, data, n))
+        return cannot(c, "a constant integer has more digits than are computed with");
     double *items = arena_array(&c->importer->scratch, double, n + 1);
     elements_to_reals(type->dtype, data, n, items);
     *ret_items = items;

@@ -9,7 +9,8 @@
 
 #include <stdlib.h>
 
-#define FOLD_LIMITS_IN_SUM 64   // of all constants that are computed, as often the limit of one
+#define FOLD_LIMITS_IN_SUM 64      // of all constants that are computed, as often the limit of one
+#define OPERATIONS_OF_LIMIT 1000   // that computing them takes in all, for each element of that limit
 
 struct ancestor {
     node_id node;
@@ -109,20 +110,27 @@ bool folding_has_room(const struct importer *im, int64_t n_elements)
     return n_elements <= limit && n_elements <= FOLD_LIMITS_IN_SUM * limit - im->folded_elements;
 }
 
-// A small constant may be the sum of a large one.
-bool folding_has_room_for(const struct importer *im, const struct graph *g, tensor_id tensor)
+// A small constant may be the sum of a large one, and a short model the product of many.
+bool folding_take_room_for(struct importer *im, const struct graph *g, tensor_id tensor)
 {
     struct folding f = {.graph = g};
     int64_t n_elements = 0, most = FOLD_LIMITS_IN_SUM * im->options->fold_limit;
+    double operations = im->folding_operations;
     collect_ancestors(&f, g->tensors.items[tensor].producer);
     for (size_t i = 0; i < f.ancestors.count && n_elements <= most; i++) {
         const struct node *n = &g->nodes.items[f.ancestors.items[i].node];
-        for (uint32_t j = 0; n->op->id != OP_WEIGHT && j < n->n_outputs; j++)
+        if (n->op->id == OP_WEIGHT)
+            continue;
+        operations += graph_node_flops(g, f.ancestors.items[i].node);
+        for (uint32_t j = 0; j < n->n_outputs; j++)
             n_elements += type_elements(graph_type(g, n->first_output + j));
     }
     vec_free(&f.ancestors);
     table_free(&f.by_node);
-    return n_elements <= most;
+    if (n_elements > most || operations > OPERATIONS_OF_LIMIT * (double)im->options->fold_limit)
+        return false;
+    im->folding_operations = operations;
+    return true;
 }
 
 const void *evaluate_constant(struct imported_model *m, const struct graph *g, tensor_id tensor,

@@ -234,7 +234,7 @@ static bool fold_outputs(struct importer *im, struct conversion *c, struct graph
         if (c->outputs[i] == NO_TENSOR)
             continue;
         types[i] = *type_of(c, c->outputs[i]);
-        if (!folding_has_room_for(im, &m->graph, c->outputs[i]) ||
+        if (!folding_take_room_for(im, &m->graph, c->outputs[i]) ||
             !(data[i] = evaluate_constant(m, &m->graph, c->outputs[i], &m->arena)))
             return false;
     }

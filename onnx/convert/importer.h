@@ -27,6 +27,7 @@ struct importer {
     size_t n_weights_noted;             // as far as that table knows them
     struct table kept;                  // nodes that are kept and understood, by what they do: indices of opaques
     int64_t folded_elements;            // computed so far
+    double folding_operations;          // that this took
     VEC(uint32_t) unfit;                // nodes whose operands have shapes that do not go together: they fail
     struct arena scratch;               // of one node's conversion
     // Of a model with symbols, which is imported at several bindings in lockstep (lockstep.h).
@@ -87,8 +88,8 @@ struct imported_weight *weight_of(const struct imported_model *m, tensor_id tens
 // --- fold_constants.c ------------------------------------------------------------------------------------------------
 // May a constant of so many elements still be computed at import?
 bool folding_has_room(const struct importer *im, int64_t n_elements);
-// The same of all that the tensor is computed of.
-bool folding_has_room_for(const struct importer *im, const struct graph *g, tensor_id tensor);
+// The same of all that the tensor is computed of; the operations count as done when it is true.
+bool folding_take_room_for(struct importer *im, const struct graph *g, tensor_id tensor);
 // The value of a tensor that depends on weights only, computed: elements in the arena (or the model's, of a weight as
 // it is), or NULL when it cannot be.
 const void *evaluate_constant(struct imported_model *m, const struct graph *g, tensor_id tensor,

@@ -66,7 +66,11 @@ class Case:
     def values(self, shape, dtype):
         if dtype == np.bool_:
             return np.asarray(self.random.integers(0, 2, shape)).astype(np.bool_)
-        return self.reals(shape, dtype) if np.issubdtype(dtype, np.floating) else self.integers(shape, dtype)
+        if np.issubdtype(dtype, np.floating):
+            return self.reals(shape, dtype)
+        # more digits than a double has, and no sum that overflows, which is a runtime's own affair
+        high = 2**53 + 1 if np.dtype(dtype).itemsize == 8 and self.chance(0.2) else 0
+        return self.integers(shape, dtype) + np.dtype(dtype).type(high)
 
     def whole(self, shape, dtype):
         """Any value of an integer type, the ends often."""
@@ -317,6 +321,9 @@ def shape_(c):
 
 def range_(c):
     dtype = c.pick(np.int32, np.int64, np.float32, np.float64, np.int16)
+    if dtype == np.int64 and c.chance(0.2):
+        first = c.pick(2**60, -2**60, 2**53) + c.between(-3, 3)
+        return [c.size_input(value, dtype) for value in (first, first + c.between(0, 2**53 + 3), 2**51 + c.between(-3, 3))]
     for value in (c.between(-5, 5), c.between(-8, 12), c.pick(1, 2, 3, -1, -2, -3)):
         c.size_input(value if np.issubdtype(dtype, np.integer) else value * c.pick(1, 0.3, 0.1), dtype)
 
@@ -324,7 +331,7 @@ def range_(c):
 def constant_of_shape(c):
     c.size_input(c.shape(0, 3, (0, 1, 2, 3)))
     if c.chance(0.7):
-        dtype = c.pick(np.float32, np.int64, np.bool_, np.uint8, np.float16, np.int32)
+        dtype = c.pick(np.float32, np.int64, np.bool_, np.uint8, np.float16, np.int32, np.uint64)
         c.attributes["value"] = numpy_helper.from_array(c.values([1], dtype))
 
 
@@ -640,7 +647,8 @@ def einsum(c):
             place = c.below(len(term) + 1)
             term.insert(place, "...")
             shape[place:place] = [1 if c.chance(0.1) else n for n in ellipsis]
-        c.data(c.values(shape, dtype))
+        # ONNX Runtime sums integers in doubles here
+        c.data(c.integers(shape, dtype) if np.issubdtype(dtype, np.integer) else c.reals(shape, dtype))
         terms.append(term)
     labels = sorted({label for term in terms for label in term if label != "..."})
     equation = ",".join("".join(term) for term in terms)

@@ -79,6 +79,15 @@ def test_fold_limit(folder):
     assert sum(n.op_type == "Exp" for n in written.graph.node) == 70, "the original was not asked for"
 
 
+def test_fold_work(folder):
+    """A product of 100 x 100 constants takes 2,000,000 operations, and 1,000 are done for each element of the limit."""
+    weight = numpy_helper.from_array(np.full((100, 100), 0.01, np.float32), "w0")
+    nodes = [helper.make_node("MatMul", [f"w{i}", "w0"], [f"w{i + 1}"]) for i in range(8)]
+    told, _, _, _ = optimize(folder, [*nodes, helper.make_node("Add", ["x", "w8"], ["y"])], [value("x", 100)],
+                             [value("y", 100, 100)], [weight], "--fold-limit", "10000", "--budget", "0", "--no-simplify")
+    assert told["constants_folded_at_import"] == 5, told["constants_folded_at_import"]
+
+
 def test_dead_constants(folder):
     """What no output depends on is not computed, be it ever so large."""
     told, _, _, written = optimize(folder, *chain_of_constants(70, True))
@@ -88,7 +97,7 @@ def test_dead_constants(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for test in (test_kept, test_fold_limit, test_dead_constants):
+        for test in (test_kept, test_fold_limit, test_fold_work, test_dead_constants):
             test(pathlib.Path(name))
             print(f"{test.__name__}: passed")
 

@@ -60,6 +60,8 @@ bool convert_constant_of_shape(struct conversion *c)
         if (!type_is_known(&type) || !dtype_has_numbers(type.dtype) || type_elements(&type) != 1 ||
             !onnx_tensor_decode(a->t, &c->importer->scratch, c->model->file->path, &bytes, &ignored))
             return cannot(c, "its value is no single number");
+        if (!elements_fit_reals(type.dtype, bytes.at, 1))
+            return cannot(c, "its value has more digits than are computed with");
         dtype = type.dtype;
         elements_to_reals(dtype, bytes.at, 1, &value);
     }
@@ -94,16 +96,28 @@ bool convert_size(struct conversion *c)
     return give(c, 0, int_weight(c, 0, NULL, &size));
 }
 
+// How many numbers there are, as runtimes count them, which subtract and divide in the element type or in doubles. False:
+// these do not agree.
+static bool count_range(enum dtype dtype, double first, double limit, double step, double *ret_length)
+{
+    double difference = limit - first, length = ceil(difference / step);
+    float narrow = (float)limit - (float)first;
+    *ret_length = length >= 0 ? length : 0;
+    return dtype != DTYPE_F32 ||
+           (ceil((double)narrow / step) == length && (double)ceilf(narrow / (float)step) == length);
+}
+
 bool convert_range(struct conversion *c)
 {
     const double *first, *limit, *step;
+    double length;
     uint32_t count;
     if (!has_known_inputs(c, 3) || !constant_reals(c, input_of(c, 0), 1, &first, &count) ||
         !constant_reals(c, input_of(c, 1), 1, &limit, &count) || !constant_reals(c, input_of(c, 2), 1, &step, &count))
         return false;
-    double length = step[0] ? ceil((limit[0] - first[0]) / step[0]) : 0;
-    if (!(length >= 0))
-        length = 0;
+    enum dtype dtype = type_of(c, input_of(c, 0))->dtype;
+    if (!step[0] || !count_range(dtype, first[0], limit[0], step[0], &length))
+        return cannot(c, "its length depends on how it is rounded");
     if (length > (double)c->importer->options->fold_limit)
         return cannot(c, "it is longer than the limit of folding");
     int64_t n = (int64_t)length;
@@ -111,5 +125,5 @@ bool convert_range(struct conversion *c)
     for (int64_t i = 0; i < n; i++)
         values[i] = first[0] + (double)i * step[0];
     keep_rewritten(c);
-    return give(c, 0, real_weight(c, type_of(c, input_of(c, 0))->dtype, 1, &n, values));
+    return give(c, 0, real_weight(c, dtype, 1, &n, values));
 }

@@ -27,7 +27,9 @@ static bool read_constant(struct conversion *c, uint32_t input, struct constant 
     int64_t n = type_elements(&ret_constant->type);
     if (!is_constant(c, x))
         return cannot(c, "input %u is not constant", input + 1);
-    if (n > c->importer->options->fold_limit || (!is_weight(c, x) && !folding_has_room(c->importer, n)))
+    if (n > c->importer->options->fold_limit ||
+        (!is_weight(c, x) &&
+         (!folding_has_room(c->importer, n) || !folding_take_room_for(c->importer, &c->model->graph, x))))
         return cannot(c, "input %u is larger than the limit of folding", input + 1);
     c->importer->folded_elements += is_weight(c, x) ? 0 : n;
     ret_constant->data = evaluate_constant(c->model, &c->model->graph, x, &c->model->arena);
