@@ -176,7 +176,47 @@ static bool say_untyped(const struct size_bindings *b, const struct imported_mod
     return false;
 }
 
-#define MOST_ATTEMPTS 3   // at sizes of probes
+#define MOST_ATTEMPTS 3                   // at sizes of probes
+#define MOST_HALVINGS 7                   // of usual sizes
+#define MOST_ENTRIES ((int64_t)1 << 28)   // of a tensor, where sizes are chosen here
+
+// Many symbols in one tensor are more memory than there is.
+static bool is_moderate(const struct imported_model *m, const struct cut_plan *plan, const int64_t *binding)
+{
+    struct cut_plan at = *plan;
+    struct graph runnable;
+    bool is_so = true;
+    memcpy(at.binding, binding, sizeof at.binding);
+    if (!graph_cut(&runnable, &m->graph, NULL, &at))
+        return false;
+    for (tensor_id t = 0; t < runnable.tensors.count; t++)
+        is_so &= !type_is_known(graph_type(&runnable, t)) || type_elements(graph_type(&runnable, t)) <= MOST_ENTRIES;
+    graph_free(&runnable);
+    return is_so;
+}
+
+static int64_t halved(const struct imported_model *m, size_t symbol, int n)
+{
+    int64_t size = standard_size(m, symbol) >> n;
+    return sizes_round_up(&m->sizes, (uint32_t)symbol, size > 1 ? size : 1);
+}
+
+// Usual sizes are halved until no tensor is huge, but for symbols that an option names; they stay where that does not
+// help, as a weight alone may be huge.
+static void make_moderate(struct size_bindings *b, const struct imported_model *m, const struct choice *choices,
+                          const struct cut_plan *plan)
+{
+    int64_t binding[MAX_SYMBOLS];
+    memcpy(binding, b->profiles[0], sizeof binding);
+    for (int n = 1; n <= MOST_HALVINGS && !is_moderate(m, plan, binding); n++)
+        for (size_t i = 0; i < m->symbols.count; i++)
+            binding[i] = choices[i].n ? binding[i] : halved(m, i, n);
+    if (!is_moderate(m, plan, binding))
+        return;
+    for (size_t p = 0; p < b->n_profiles; p++)
+        for (size_t i = 0; i < m->symbols.count; i++)
+            b->profiles[p][i] = choices[i].n ? b->profiles[p][i] : binding[i];
+}
 
 // Of a symbol that no option names: at first what is usual, then what the model was imported at.
 static int64_t size_for(const struct imported_model *m, size_t symbol, int attempt)
@@ -193,6 +233,8 @@ static bool choose_profiles(struct size_bindings *b, const struct imported_model
             all[i] = choices[i].n ? choices[i] : (struct choice){1, {size_for(m, i, attempt)}};
         if (!combine(b, all, m->symbols.count, error))
             return false;
+        if (attempt == 0)
+            make_moderate(b, m, choices, plan);
         if (are_typed(b, m, plan))
             return true;
     }

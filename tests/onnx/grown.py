@@ -35,7 +35,10 @@ def differs(a, b):
 
 
 def interface(model):
-    return [value.SerializeToString() for value in [*model.graph.input, *model.graph.output]]
+    """Inputs and outputs; initializers that are inputs, too, are weights."""
+    weights = {weight.name for weight in model.graph.initializer}
+    inputs = [value for value in model.graph.input if value.name not in weights]
+    return [value.SerializeToString() for value in [*inputs, *model.graph.output]]
 
 
 def symbols_of(model):
@@ -110,6 +113,15 @@ def load(source, fed):
     return grown_models.session_of(str(source)) if runs_in_a_child(source, fed) else None
 
 
+def save(model, path, seed):
+    """Some with weights in a file beside it, all but short lists, which shape inference wants to see."""
+    apart = path.with_suffix(".data")
+    apart.unlink(missing_ok=True)
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    onnx.save(copy, path, save_as_external_data=seed % 5 == 0, location=apart.name, size_threshold=80)
+
+
 def main():
     optimizer, rewriter, rules = sys.argv[1:4]
     count, first = (int(sys.argv[i]) if len(sys.argv) > i else standard for i, standard in ((4, 60), (5, 0)))
@@ -119,7 +131,7 @@ def main():
         source, target = pathlib.Path(name, "model.onnx"), pathlib.Path(name, "out.onnx")
         for seed in range(first, first + count):
             model, fed = grown_models.make(seed)
-            onnx.save(model, source)
+            save(model, source, seed)
             session = load(source, fed)
             skipped += session is None
             feeds = to_feed(model, session, fed, seed) if session else []

@@ -2,15 +2,16 @@
 and stays only when that accepts it and its values are finite, of moderate size, and not near to a jump.
 
 `make(seed)` gives the model, what to feed it, and the outputs' values; the same for the same seed and version of ONNX
-Runtime. There are symbolic sizes, subgraphs, strings, quantized tensors, scalars, empty tensors, negative axes and
-steps.
+Runtime. There are operator sets from 11 on, symbolic sizes, subgraphs in subgraphs, strings, quantized tensors, scalars,
+empty tensors, up to eight axes, negative axes and steps; constants as initializers, as nodes, and as inputs besides;
+outputs that are inputs or constants, or the same tensor twice; inputs that nothing reads.
 """
 import numpy as np
 import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
-OPSET = 20
+OPSETS = [20, 20, 20, 21, 19, 18, 17, 15, 13, 11]
 FLOATS = [np.float32, np.float32, np.float32, np.float64, np.float16]
 INTEGERS = [np.int64, np.int32, np.int8, np.uint8, np.int16, np.uint16, np.uint32, np.uint64]
 MOST_ENTRIES = 2048
@@ -35,7 +36,7 @@ def is_float(value):
 
 
 def is_moderate(value):
-    if not isinstance(value, np.ndarray) or value.size > MOST_ENTRIES or value.ndim > 6:
+    if not isinstance(value, np.ndarray) or value.size > MOST_ENTRIES or value.ndim > 8:
         return False
     return not is_float(value) or bool(np.all(np.isfinite(value)) and np.all(np.abs(value) < LARGEST))
 
@@ -62,6 +63,7 @@ class Grower:
     def __init__(self, seed):
         self.seed = seed
         self.random = np.random.default_rng(seed)
+        self.opset = self.choose(OPSETS)
         self.values, self.nodes, self.weights, self.inputs, self.hidden = {}, [], [], {}, set()
 
     # --- choices ---
@@ -74,7 +76,7 @@ class Grower:
         return values[int(self.random.integers(len(values)))] if values else None
 
     def size(self):
-        return int(self.random.choice([1, 2, 2, 3, 4, 4, 5, 6]))
+        return 0 if self.chance(0.01) else int(self.random.choice([1, 2, 2, 3, 4, 4, 5, 6]))
 
     def entries(self, dtype, shape):
         dtype = np.dtype(dtype)
@@ -131,7 +133,7 @@ class Grower:
             [node], "one",
             [helper.make_tensor_value_info(name, element_type(value), value.shape) for name, value in fed.items()],
             [helper.make_empty_tensor_value_info(name) for name in node.output if name])
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=9)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=10 if self.opset > 20 else 9)
         return session_of(model.SerializeToString()).run(None, fed)
 
     def add(self, op, inputs, n_outputs=1, reads=(), **attributes):
@@ -210,6 +212,8 @@ class Grower:
         axes = [int(i) - (ndim if self.chance(0.3) else 0) for i in
                 self.random.permutation(ndim)[:int(self.random.integers(1, ndim + 1))]]
         keepdims = int(self.chance(0.6))
+        if self.opset < (13 if op == "ReduceSum" else 18):
+            return self.add(op, [x], keepdims=keepdims, axes=axes if self.chance(0.9) else None)
         if self.chance(0.15):
             return self.add(op, [x], keepdims=keepdims, noop_with_empty_axes=int(self.chance(0.5)))
         return self.add(op, [x, self.integers(axes)], keepdims=keepdims)
@@ -238,11 +242,15 @@ class Grower:
         kind = self.choose(["transpose", "reshape", "flatten", "squeeze", "unsqueeze", "expand", "tile", "shape"])
         if kind == "transpose":
             permutation = [int(i) for i in self.random.permutation(value.ndim)]
-            return value.ndim > 0 and self.add("Transpose", [x], perm=permutation)
+            return value.ndim > 0 and self.add("Transpose", [x], perm=permutation if self.chance(0.9) else None)
         if kind == "reshape":
             return self.reshape(x)
         if kind == "flatten":
             return self.add("Flatten", [x], axis=self.axis(value, 1))
+        if kind in ("squeeze", "unsqueeze") and self.opset < 13:
+            ones = [i for i, n in enumerate(value.shape) if n == 1]
+            axes = ones[:1] if kind == "squeeze" else [self.axis(value, 1)]
+            return bool(axes) and self.add(kind.capitalize(), [x], axes=axes)
         if kind == "squeeze":
             ones = [i for i, n in enumerate(value.shape) if n == 1]
             return self.add("Squeeze", [x, self.integers([self.choose(ones)])]) if ones else self.add("Squeeze", [x])
@@ -285,6 +293,8 @@ class Grower:
             return self.add("Slice", [x, *(self.integers([i]) for i in (start, end, axis, step))])
         if kind == "split":
             first = int(self.random.integers(0, n + 1))
+            if self.opset < 13:
+                return self.add("Split", [x], 2, axis=axis, split=[first, n - first])
             return self.add("Split", [x, self.integers([first, n - first])], 2, axis=axis)
         if kind == "gather":
             shape = self.choose([(), (2,), (1, 3)])
@@ -401,11 +411,15 @@ class Grower:
             return False
         y = self.other(x)
         bodies = []
-        for op in ("Add", "Mul"):
+        for op in ("Add", "Mul", "Sub"):
             name = f"inner{len(self.nodes)}{op}"
             info = helper.make_empty_tensor_value_info(name)
             bodies.append(helper.make_graph([helper.make_node(op, [x, y], [name])], op, [], [info]))
-        return self.add("If", [condition], reads=[x, y], then_branch=bodies[0], else_branch=bodies[1])
+        if self.chance(0.3):   # one in a branch of another
+            name = f"inner{len(self.nodes)}If"
+            inner = helper.make_node("If", [condition], [name], then_branch=bodies[0], else_branch=bodies[2])
+            bodies[0] = helper.make_graph([inner], "If", [], [helper.make_empty_tensor_value_info(name)])
+        return self.add("If", [condition], reads=[condition, x, y], then_branch=bodies[0], else_branch=bodies[1])
 
     def loop(self):
         """A Loop that adds a tensor from outside some times over."""
@@ -418,12 +432,30 @@ class Grower:
         n = len(self.nodes)
         kind = element_type(self.values[x])
         info = helper.make_tensor_value_info
+        collects = self.chance(0.3)
+        nodes = [helper.make_node("Identity", [f"go{n}"], [f"on{n}"]), helper.make_node("Add", [f"in{n}", y], [f"out{n}"]),
+                 helper.make_node("Neg", [f"out{n}"], [f"each{n}"])]
         body = helper.make_graph(
-            [helper.make_node("Identity", [f"go{n}"], [f"on{n}"]), helper.make_node("Add", [f"in{n}", y], [f"out{n}"])],
-            "body",
+            nodes[:2 + collects], "body",
             [info(f"i{n}", TensorProto.INT64, []), info(f"go{n}", TensorProto.BOOL, []), info(f"in{n}", kind, None)],
-            [info(f"on{n}", TensorProto.BOOL, []), info(f"out{n}", kind, None)])
-        return self.add("Loop", [self.weight(np.array(3, np.int64)), "", x], reads=[y], body=body)
+            [info(f"on{n}", TensorProto.BOOL, []), info(f"out{n}", kind, None), info(f"each{n}", kind, None)][:2 + collects])
+        return self.add("Loop", [self.weight(np.array(3, np.int64)), "", x], 1 + collects, reads=[y], body=body)
+
+    def scan(self):
+        """A running sum along the first axis, beside what it is at each place, times a tensor from outside."""
+        x = self.float(1)
+        if x is None or self.values[x].shape[0] == 0:
+            return False
+        value, n = self.values[x], len(self.nodes)
+        kind, shape = element_type(value), value.shape[1:]
+        start, factor = (self.weight(self.entries(value.dtype, shape)) for _ in range(2))
+        info = helper.make_tensor_value_info
+        body = helper.make_graph(
+            [helper.make_node("Add", [f"sum{n}", f"at{n}"], [f"next{n}"]),
+             helper.make_node("Mul", [f"next{n}", factor], [f"times{n}"])],
+            "body", [info(f"sum{n}", kind, shape), info(f"at{n}", kind, shape)],
+            [info(f"next{n}", kind, shape), info(f"times{n}", kind, shape)])
+        return self.add("Scan", [start, x], 2, reads=[factor], num_scan_inputs=1, body=body)
 
     # --- the model ---
 
@@ -433,28 +465,56 @@ class Grower:
         shape = [f"n{n}" if self.seed % 3 == 0 and is_symbol[i] else n for i, n in enumerate(value.shape)]
         return helper.make_tensor_value_info(name, element_type(value), shape)
 
+    def put_constants_elsewhere(self):
+        """Some weights become nodes, which stand first, others stay and are inputs besides."""
+        self.weights, weights, given = [], self.weights, []
+        for weight in weights:
+            if self.chance(0.15):
+                self.nodes.insert(0, helper.make_node("Constant", [], [weight.name], value=weight))
+            else:
+                self.weights.append(weight)
+                if self.chance(0.05):
+                    given.append(helper.make_tensor_value_info(weight.name, weight.data_type, weight.dims))
+        return given
+
+    def name_once_more(self, outputs):
+        """Outputs that are inputs, constants, or the same tensor twice."""
+        if self.chance(0.1):
+            outputs.append(self.choose(self.inputs))
+        if self.weights and self.chance(0.1):
+            outputs.append(self.choose(self.weights).name)
+        for name in list(outputs):
+            if self.chance(0.08):
+                self.nodes.append(helper.make_node("Identity", [name], [f"{name}_again"]))
+                self.values[f"{name}_again"] = self.values[name]
+                outputs.append(f"{name}_again")
+
     def model(self):
         read = {name for node in self.nodes for name in node.input}
         outputs = [name for node in self.nodes for name in node.output if name not in read or self.chance(0.1)]
+        if self.chance(0.1):
+            self.input(self.entries(self.choose([np.float32, np.int64, bool]), [self.size()]))   # that nothing reads
+        given = self.put_constants_elsewhere()
+        self.name_once_more(outputs)
         graph = helper.make_graph(
-            self.nodes, "grown", [self.info_of(name, value) for name, value in self.inputs.items()],
+            self.nodes, "grown", [self.info_of(name, value) for name, value in self.inputs.items()] + given,
             [helper.make_tensor_value_info(name, element_type(self.values[name]),
                                            self.values[name].shape if self.seed % 3 else None) for name in outputs],
             self.weights)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=9)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=10 if self.opset > 20 else 9)
 
 
 def make(seed, n_nodes=14):
     g = Grower(seed)
-    rank = g.choose([0, 1, 2, 2, 3, 3, 4, 4, 4])
-    shape = [g.size() for _ in range(rank)]
+    rank = g.choose([0, 1, 2, 2, 3, 3, 4, 4, 4, 5, 6, 7])
+    shape = [g.size() if rank < 5 else g.choose([1, 2, 2, 3]) for _ in range(rank)]
     kinds = g.choose([[np.float32], [np.float32], [np.float32], [np.float32, g.choose(FLOATS), g.choose(INTEGERS)],
                       [g.choose(INTEGERS)], [g.choose(FLOATS)], [np.float32, bool], [np.float32, object]])
     for kind in kinds:
         g.input(g.entries(kind, shape))
     steps = [g.unary, g.binary, g.binary, g.binary, g.cast, g.select, g.clip, g.reduce, g.places, g.move, g.move, g.cut,
              g.cut, g.concat, g.product, g.product, g.product, g.window, g.window, g.window, g.layer_norm, g.quantized,
-             g.branch, g.loop]
+             g.branch, g.loop, g.scan]
     favourites = [g.choose(steps) for _ in range(6)]
     for _ in range(6 * n_nodes):
         if len(g.nodes) >= n_nodes:

@@ -253,6 +253,14 @@ def test_large(folder):
     out, report, _ = optimize(path, *COMPUTED_COSTS)
     expect(report["symbols"]["names"] == names and not report["symbols"]["kept"], f"large: {report['symbols']}")
     expect_agreement(path, out, most=3)
+    random = np.random.default_rng(3)
+    path = save(folder / "twice.onnx", [("MatMul", ["x", "a"], ["xa"], {}), ("MatMul", ["x", "b"], ["xb"], {}),
+                                       ("Add", ["xa", "xb"], ["z"], {})],
+                [value("x", 2, *names[:2], *names[:2], 16)], [value("z", 2, *names[:2], *names[:2], 8)],
+                {w: random.standard_normal((16, 8)).astype(np.float32) for w in "ab"})
+    out, report, _ = optimize(path, "--device", "fake", "--budget", "200")
+    expect(report["rewrites"], "two symbols of usual sizes, twice, are 34 GB: nothing was rewritten")
+    expect_agreement(path, out, most=4)
     names.append("n8")
     path = save(folder / "many.onnx", [("Relu", ["x"], ["z"], {})], [value("x", *names[:4]), value("y", *names[4:])],
                 [value("z", *names[:4])])

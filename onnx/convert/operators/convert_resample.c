@@ -38,6 +38,11 @@ static int64_t wrapped(int64_t place, int64_t size)
     return (place % size + size) % size;
 }
 
+static bool is_of_size_of_axes(int64_t pad)
+{
+    return pad >= -LARGEST_AXIS && pad <= LARGEST_AXIS;
+}
+
 tensor_id pad_by_entries(struct conversion *c, tensor_id x, const int64_t *pads)
 {
     int64_t (*place_of)(int64_t, int64_t) = text_attribute_is(c, "mode", "edge", "constant")      ? clamped
@@ -48,10 +53,13 @@ tensor_id pad_by_entries(struct conversion *c, tensor_id x, const int64_t *pads)
         return NO_TENSOR;
     struct type type = *type_of(c, x);
     for (int axis = 0; axis < type.rank; axis++) {
-        int64_t begin = pads[axis], n = type.dim[axis] + begin + pads[type.rank + axis];
-        if (n == type.dim[axis] && begin == 0)
+        int64_t begin = pads[axis], end = pads[type.rank + axis];
+        if (begin == 0 && end == 0)
             continue;
-        if (type.dim[axis] == 0 || n < 0 || n > LARGEST_AXIS || begin < -LARGEST_AXIS || begin > LARGEST_AXIS)
+        if (type.dim[axis] == 0 || !is_of_size_of_axes(begin) || !is_of_size_of_axes(end))
+            return NO_TENSOR;
+        int64_t n = type.dim[axis] + begin + end;
+        if (n < 0 || n > LARGEST_AXIS)
             return NO_TENSOR;
         int64_t *places = arena_array(&c->importer->scratch, int64_t, n + 1);
         for (int64_t i = 0; i < n; i++)
