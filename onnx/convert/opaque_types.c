@@ -180,7 +180,7 @@ static void gather_nd(struct conversion *c, struct type *types)
 {
     const struct type *x = known_input(c, 0), *indices = known_input(c, 1);
     int64_t batch = int_attribute(c, "batch_dims", 0);
-    if (!x || !indices || indices->rank == 0 || batch < 0)
+    if (!x || !indices || indices->rank == 0 || batch < 0 || batch > x->rank)
         return;
     int64_t addressed = batch + indices->dim[indices->rank - 1];
     if (addressed > x->rank || indices->rank - 1 + x->rank - addressed > MAX_RANK)
@@ -216,7 +216,8 @@ static void conv_transpose(struct conversion *c, struct type *types)
         (n_dilation && n_dilation != n) || (n_pad && n_pad != 2 * n) || (n_extra && n_extra != n))
         return;
     struct type z = without_splits(x);
-    z.dim[1] = k->dim[1] * int_attribute(c, "group", 1);
+    if (__builtin_mul_overflow(k->dim[1], int_attribute(c, "group", 1), &z.dim[1]) || z.dim[1] < 0)
+        return;
     for (uint32_t i = 0; i < n; i++) {
         double size = (n_stride ? (double)stride[i] : 1) * (double)(x->dim[2 + i] - 1) +
                       (n_extra ? (double)extra[i] : 0) +
@@ -226,8 +227,7 @@ static void conv_transpose(struct conversion *c, struct type *types)
             return;
         z.dim[2 + i] = (int64_t)size;
     }
-    if (z.dim[1] >= 0)
-        set_type(c, types, 0, z);
+    set_type(c, types, 0, z);
 }
 
 // Both branches must declare one type.

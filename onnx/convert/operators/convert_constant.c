@@ -96,8 +96,8 @@ bool convert_size(struct conversion *c)
     return give(c, 0, int_weight(c, 0, NULL, &size));
 }
 
-// How many numbers there are, as runtimes count them, which subtract and divide in the element type or in doubles. False:
-// these do not agree.
+// How many numbers there are, as runtimes count them, which subtract and divide in the element type or in doubles.
+// False: these do not agree.
 static bool count_range(enum dtype dtype, double first, double limit, double step, double *ret_length)
 {
     double difference = limit - first, length = ceil(difference / step);
