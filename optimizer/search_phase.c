@@ -211,6 +211,9 @@ static void take_turn(struct search_options *options, enum turn turn)
         options->patience = (int64_t)ceil(SHARE_OF_PATIENCE * (double)options->patience);
 }
 
+// E-nodes that are measured where backtracking has found something: a few tenths of a second.
+#define MOST_UNKNOWN 4
+
 // Goes on from what was found.
 static void saturate(struct optimizing *o, const struct cost_model *cost, double time_left, struct search_result *found)
 {
@@ -227,6 +230,7 @@ static void saturate(struct optimizing *o, const struct cost_model *cost, double
     s.disabled = o->options->without.items;
     s.is_chosen = o->is_of_egraph.items;
     s.max_rule_operators = (size_t)o->options->max_rule_ops;
+    s.most_unknown = o->options->search == SEARCH_BOTH ? MOST_UNKNOWN : UINT32_MAX;
     saturation_improve(found, &o->rules, cost, &s);
 }
 

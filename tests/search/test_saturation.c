@@ -95,6 +95,34 @@ static void measures_little(void **state)
     tear_down(&f);
 }
 
+static double counted_if_unknown(void *context, const struct graph *g)
+{
+    size_t *n_measured = context;
+    *n_measured += isnan(seconds_if_narrow(NULL, g));
+    return made_up_seconds(NULL, g);
+}
+
+// Nothing is measured for what has more e-nodes of unknown cost than may be.
+static void measures_no_more_than_it_may(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    size_t n_measured = 0;
+    const struct cost_model cost = {counted_if_unknown, &n_measured, .known_seconds = seconds_if_narrow};
+    struct search_options options = search_standard_options;
+    struct saturation_options saturation = saturation_standard_options;
+    options.budget = 0;
+    saturation.most_unknown = 0;
+    set_up(&f, THREE_PRODUCTS);
+    search_graph(&f.g, &f.rules, &cost, &options, &result);
+    n_measured = 0;
+    saturation_improve(&result, &f.rules, &cost, &saturation);
+    assert_int_equal(n_measured, 0);
+    assert_int_equal(count_products(&result.graph), 3);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
 // A pair in each round: one e-graph of one round makes two products of four, and the next one begins with these.
 static size_t products_left_of_four(size_t most_egraphs)
 {
@@ -226,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(merges_three_products),
         TEST(measures_little),
+        TEST(measures_no_more_than_it_may),
         TEST(begins_anew_with_what_it_found),
         TEST(keeps_the_values_of_random_graphs),
         TEST(refutes_planted_rules),

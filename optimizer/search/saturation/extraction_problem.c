@@ -8,6 +8,7 @@
 
 struct posing {
     const struct egraph *e;
+    struct node_costs *costs;
     struct extraction_problem problem;
     uint32_t *number_of;      // of every class; EXTRACTION_NONE: not reached
     VEC(eclass_id) reached;   // by number
@@ -61,12 +62,55 @@ static void posing_free(struct posing *p)
     vec_free(&p->nodes);
 }
 
+// The oldest e-nodes of all classes are a graph (egraph/cycles.h): where nothing was united, the one that the e-graph
+// began with.
+static void choose_oldest(const struct posing *p, uint32_t *ret_choice)
+{
+    const struct extraction_problem *problem = &p->problem;
+    for (uint32_t k = 0; k < problem->n_classes; k++) {
+        ret_choice[k] = EXTRACTION_NONE;
+        for (uint32_t i = problem->first.items[k]; i < problem->first.items[k + 1]; i++) {
+            uint32_t n = problem->members.items[i];
+            if (ret_choice[k] == EXTRACTION_NONE || p->nodes.items[n] < p->nodes.items[ret_choice[k]])
+                ret_choice[k] = n;
+        }
+    }
+}
+
+static bool is_among(const uint64_t *numbers, uint32_t n, uint64_t number)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (numbers[i] == number)
+            return true;
+    return false;
+}
+
+static uint32_t count_unknown(const struct posing *p, const uint32_t *choice)
+{
+    uint32_t n = p->problem.n_classes, count = 0;
+    uint32_t *first = mem_new_array(uint32_t, n + 1);
+    uint64_t *unknown = mem_new_array(uint64_t, n + 1);
+    double ignored;
+    choose_oldest(p, first);
+    extraction_settle(&p->problem, first, &ignored);
+    for (uint32_t k = 0; k < n; k++) {
+        bool is_new = choice[k] != EXTRACTION_NONE && choice[k] != first[k];
+        uint64_t number = is_new ? node_costs_unknown(p->costs, p->nodes.items[choice[k]]) : 0;
+        if (number && !is_among(unknown, count, number))
+            unknown[count++] = number;
+    }
+    mem_free_array(unknown, n + 1);
+    mem_free_array(first, n + 1);
+    return count;
+}
+
 static void keep(struct candidates *c, const struct posing *p, const uint32_t *choice, const char *extraction,
                  enum node_pricing pricing, double cost)
 {
     if (cost >= p->too_costly)
         return;
-    struct candidate made = {arena_array(&c->arena, enode_id, p->e->nodes.count + 1), extraction, pricing, cost};
+    struct candidate made = {arena_array(&c->arena, enode_id, p->e->nodes.count + 1), extraction, pricing, cost,
+                             count_unknown(p, choice)};
     memset(made.choice, 0xff, p->e->nodes.count * sizeof *made.choice);
     for (uint32_t k = 0; k < p->reached.count; k++)
         if (choice[k] != EXTRACTION_NONE)
@@ -97,21 +141,6 @@ static struct extraction_budget budget_of(const struct extraction_budget *whole,
     b.restarts = scaled(b.restarts, 1, n_nodes);
     b.ilp_nodes = (int)scaled((uint64_t)b.ilp_nodes, 1, n_nodes);
     return b;
-}
-
-// The oldest e-nodes of all classes are a graph (egraph/cycles.h): where nothing was united, the one that the e-graph
-// began with.
-static void choose_oldest(const struct posing *p, uint32_t *ret_choice)
-{
-    const struct extraction_problem *problem = &p->problem;
-    for (uint32_t k = 0; k < problem->n_classes; k++) {
-        ret_choice[k] = EXTRACTION_NONE;
-        for (uint32_t i = problem->first.items[k]; i < problem->first.items[k + 1]; i++) {
-            uint32_t n = problem->members.items[i];
-            if (ret_choice[k] == EXTRACTION_NONE || p->nodes.items[n] < p->nodes.items[ret_choice[k]])
-                ret_choice[k] = n;
-        }
-    }
 }
 
 static void extract_best(struct candidates *c, const struct posing *p, enum node_pricing pricing,
@@ -173,13 +202,14 @@ static bool has_equal_costs(const struct extraction_problem *p, const struct ext
     return true;
 }
 
-size_t candidates_find_cheapest(const struct candidates *c)
+const struct candidate *candidates_find_cheapest(const struct candidates *c, uint32_t most_unknown)
 {
-    size_t best = 0;
-    for (size_t i = 1; i < c->items.count; i++) {
-        const struct candidate *x = &c->items.items[i], *y = &c->items.items[best];
-        if (x->pricing > y->pricing || (x->pricing == y->pricing && x->cost < y->cost))
-            best = i;
+    const struct candidate *best = NULL;
+    for (size_t i = 0; i < c->items.count; i++) {
+        const struct candidate *x = &c->items.items[i];
+        bool is_cheaper = !best || x->pricing > best->pricing || (x->pricing == best->pricing && x->cost < best->cost);
+        if (x->n_unknown <= most_unknown && is_cheaper)
+            best = x;
     }
     return best;
 }
@@ -195,7 +225,7 @@ void candidates_find(struct candidates *c, const struct egraph *e, const struct 
     for (int pricing = 0; pricing < NODE_PRICINGS; pricing++) {
         struct posing *p = &all[pricing];
         double started = clock_seconds();
-        *p = (struct posing){.e = e};
+        *p = (struct posing){.e = e, .costs = &costs};
         pose(p, &costs, (enum node_pricing)pricing, outputs, n_outputs);
         p->too_costly = cost->known_seconds ? cost_of_first(p) : INFINITY;
         c->seconds_pricing += clock_seconds() - started;

@@ -2,6 +2,7 @@
 // that describe that graph are the key under which its price is remembered.
 #include "optimizer/search/saturation/node_costs.h"
 
+#include "core/memory/hash.h"
 #include "graph/graph.h"
 #include <math.h>
 
@@ -201,6 +202,15 @@ static double estimated_price(struct node_costs *n, enode_id id)
         k = &n->known[ALL_OPERATORS];
     double share = k->roofline > 0 ? k->seconds / k->roofline : 1;
     return share * price(n, id, nothing, roofline_price);
+}
+
+uint64_t node_costs_unknown(struct node_costs *n, enode_id node)
+{
+    if (!n->cost->known_seconds || !is_computed(n->e, node) || !isnan(remembered_price(n, node, nothing)))
+        return 0;
+    describe(n, node, nothing);
+    struct key_words key = spelling_key(&n->words);
+    return hash_bytes(key.bytes, key.n_bytes, 1) | 1;
 }
 
 double node_costs_find(struct node_costs *n, enode_id node, enum node_pricing pricing)

@@ -28,4 +28,6 @@ void node_costs_init(struct node_costs *n, const struct egraph *e, const struct 
 void node_costs_free(struct node_costs *n);
 // Seconds; infinity: the device cannot run it.
 double node_costs_find(struct node_costs *n, enode_id node, enum node_pricing pricing);
+// Of e-nodes that are not known, equal ones have an equal number; 0: it is known, or takes no time of its own.
+uint64_t node_costs_unknown(struct node_costs *n, enode_id node);
 #endif

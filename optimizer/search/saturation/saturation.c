@@ -21,6 +21,7 @@ const struct saturation_options saturation_standard_options = {
     .extraction = {.branches = 300, .restarts = 4, .patience = 2, .ilp_nodes = 100, .program_nodes = 1000, .seed = 1},
     .least_gain = 0.0001,
     .most_egraphs = 20,
+    .most_unknown = UINT32_MAX,
 };
 
 // A graph that was come to, how, and what the e-graph told that began with it last.
@@ -39,6 +40,7 @@ struct saturation {
     struct reached *at;            // where the e-graph begins
     double deadline;               // INFINITY: none
     uint32_t rounds;               // of the e-graph
+    uint32_t unknown_left;         // e-nodes that may still be measured
     struct egraph e;
     struct egraph_origins origins;
     struct exploration x;
@@ -112,29 +114,39 @@ static bool build(const struct saturation *s, const struct candidate *c, struct 
     return egraph_build_graph(&s->e, c->choice, &s->origins, s->outputs.items, s->outputs.count, ret_graph);
 }
 
-// Where costs have to be measured, they are for the one that seems to be cheapest; the others are priced if known.
-static double price(const struct saturation *s, const struct candidates *all, size_t i)
+// Where costs have to be measured, they are for the one that seems to be cheapest of those that little has to be
+// measured for: an estimate of much that is unknown says little. NULL: there is none.
+static const struct candidate *choose_measured(struct saturation *s, const struct candidates *all)
+{
+    const struct candidate *chosen = candidates_find_cheapest(all, s->unknown_left);
+    if (chosen && s->unknown_left != UINT32_MAX)
+        s->unknown_left -= chosen->n_unknown;
+    return chosen;
+}
+
+static double price(const struct saturation *s, const struct candidate *c, bool is_measured)
 {
     const struct cost_model *cost = s->cost;
-    bool is_measured = !cost->known_seconds || i == candidates_find_cheapest(all);
     struct graph g;
     double seconds = INFINITY;
-    if (build(s, &all->items.items[i], &g))
+    if (build(s, c, &g))
         seconds = (is_measured ? cost->graph_seconds : cost->known_seconds)(cost->context, &g);
     graph_free(&g);
     return isnan(seconds) ? INFINITY : seconds;
 }
 
-// Priced as a whole. NULL: none is cheaper than the graph that the e-graph began with by enough.
+// Priced as a whole; others than the measured one if that is known. NULL: none is cheaper than the graph that the
+// e-graph began with by enough.
 static const struct candidate *find_best(struct saturation *s, const struct candidates *all, double *ret_seconds)
 {
-    const struct candidate *best = NULL;
+    const struct candidate *best = NULL, *measured = s->cost->known_seconds ? choose_measured(s, all) : NULL;
     double least = s->at->seconds * (1 - s->options->least_gain);
     for (size_t i = 0; i < all->items.count; i++) {
-        double seconds = price(s, all, i);
+        const struct candidate *c = &all->items.items[i];
+        double seconds = price(s, c, c == measured || !s->cost->known_seconds);
         s->found->saturation.graphs_priced++;
         if (seconds < least) {
-            best = &all->items.items[i];
+            best = c;
             least = *ret_seconds = seconds;
         }
     }
@@ -341,6 +353,7 @@ void saturation_improve(struct search_result *found, const struct rule_set *rule
     struct reached best;
     double started = clock_seconds(), limit = options->exploration.seconds;
     uint64_t checked = options->validator ? options->validator->checked : 0;
+    s.unknown_left = options->most_unknown;
     s.deadline = limit > 0 ? started + limit : INFINITY;
     for (size_t i = 0; i < rules->rules.count; i++)
         vec_push(&found->unions, 0);

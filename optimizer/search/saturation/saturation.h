@@ -21,6 +21,8 @@ struct saturation_options {
     size_t max_rule_operators;     // 0: no limit
     double least_gain;             // of the whole graph, as a share of its cost
     size_t most_egraphs;           // one after the other, from one graph on
+    // Different e-nodes without a known cost, of all graphs that are measured; UINT32_MAX: any number.
+    uint32_t most_unknown;
     FILE *progress;                // NULL: silent
 };
 extern const struct saturation_options saturation_standard_options;
