@@ -247,6 +247,11 @@ static bool works_entry_by_entry(const struct definition *d)
     return d->n_inputs > 0;
 }
 
+static bool asks_whether_number(const struct definition *d, expr e)
+{
+    return d->nodes.items[e].kind == EXPR_APPLY && d->nodes.items[e].fn == FN_IS_NAN;
+}
+
 static bool is_place(const struct definition *d, expr e)
 {
     enum expr_kind kind = d->nodes.items[e].kind;
@@ -281,6 +286,7 @@ static bool inputs_have_one_rank(const struct definition *d)
     return true;
 }
 
+#define ALL_INPUTS UINT32_MAX
 unsigned definition_traits(const struct definition *d)
 {
     bool keeps_first = d->n_inputs > 0 && outputs_have_rank(d, d->inputs[0].rank);
@@ -298,5 +304,10 @@ unsigned definition_traits(const struct definition *d)
     traits |= is_met_in_stages(d, is_difference_of_entries) ? TRAIT_SUBTRACTS : 0;
     traits |= is_met_in_stages(d, goes_along_axis) ? TRAIT_SUMS : 0;
     traits |= converts(d) ? TRAIT_CONVERTS : 0;
+    traits |= is_met_in_stages(d, asks_whether_number) ? TRAIT_ASKS_NUMBER : 0;
+    traits |= definition_divides(d) ? TRAIT_DIVIDES : 0;
+    traits |= definition_is_partial(d, 0) ? TRAIT_PARTIAL : 0;
+    traits |= definition_is_positive(d, 0) ? TRAIT_POSITIVE : 0;
+    traits |= definition_is_positive(d, ALL_INPUTS) ? TRAIT_KEEPS_POSITIVE : 0;
     return traits;
 }

@@ -19,14 +19,25 @@ enum trait {
     TRAIT_SUBTRACTS = 512,          // entries occur with a minus
     TRAIT_SUMS = 1024,              // goes along an axis: a sum, a product, a maximum
     TRAIT_CONVERTS = 2048,          // gives entries as numbers of another type
+    TRAIT_ASKS_NUMBER = 4096,       // asks whether an entry is a number
+    TRAIT_DIVIDES = 8192,           // applies a function that is not defined everywhere
+    TRAIT_PARTIAL = 16384,          // to what may be outside of its domain, where attributes are positive
+    TRAIT_POSITIVE = 32768,         // all entries are above 0, where attributes are positive
+    TRAIT_KEEPS_POSITIVE = 65536,   // where those of all inputs are
 };
 // An operator has a trait of the first kind when all of its definitions have it, one of the second when one has.
 enum {
-    TRAITS_OF_SOME = TRAIT_ADDS | TRAIT_SUBTRACTS | TRAIT_SUMS | TRAIT_CONVERTS,
-    TRAITS_OF_ALL = TRAIT_ADDS - 1,
+    TRAITS_OF_SOME =
+        TRAIT_ADDS | TRAIT_SUBTRACTS | TRAIT_SUMS | TRAIT_CONVERTS | TRAIT_ASKS_NUMBER | TRAIT_DIVIDES | TRAIT_PARTIAL,
+    TRAITS_OF_ALL = (TRAIT_ADDS - 1) | TRAIT_POSITIVE | TRAIT_KEEPS_POSITIVE,
 };
 
 unsigned definition_traits(const struct definition *d);
 // The number that a definition without inputs gives everywhere. False: it gives several, or may.
 bool definition_is_number(const struct definition *d, double *ret_number);
+// Is a function applied that is not defined everywhere; and to what may be outside of its domain; are all entries of
+// outputs above 0? `positive_inputs`: one bit for each input whose entries are.
+bool definition_divides(const struct definition *d);
+bool definition_is_partial(const struct definition *d, unsigned positive_inputs);
+bool definition_is_positive(const struct definition *d, unsigned positive_inputs);
 #endif

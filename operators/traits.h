@@ -10,9 +10,9 @@
 
 // Beside those of definitions.
 enum operator_trait {
-    TRAIT_PLAIN_PLACES = 1 << 16,   // reads at places of the forms of index_forms.h, and compares no others
-    TRAIT_IS_OF_SIZES = 1 << 17,    // uniform, and another number at other sizes
-    TRAIT_IS_KERNEL = 1 << 18,      // without inputs, and of rank 3 and more: filters, channels, a window
+    TRAIT_PLAIN_PLACES = 1 << 20,   // reads at places of the forms of index_forms.h, and compares no others
+    TRAIT_IS_OF_SIZES = 1 << 21,    // uniform, and another number at other sizes
+    TRAIT_IS_KERNEL = 1 << 22,      // without inputs, and of rank 3 and more: filters, channels, a window
 };
 
 enum { MOST_KNOWN_INPUTS = 6 };
@@ -21,6 +21,7 @@ struct operator_traits {
     unsigned plain;                          // without an activation
     unsigned activated;                      // with any; as `plain` for who takes none
     int8_t input_ranks[MOST_KNOWN_INPUTS];   // the one rank that the input can have, or RANK_OPEN
+    uint8_t positive_inputs;                 // those of which one that is positive makes all defined, one bit each
 };
 extern const struct operator_traits operator_traits[OP_COUNT];
 

@@ -193,6 +193,7 @@ static void fill_probe(struct random *r, const struct operator* op, bool activat
 struct findings {
     unsigned of_all, of_some;
     unsigned ranks[MOST_INPUTS];   // sets
+    unsigned positive_inputs;      // a set
     int n;
     double number;   // that a constant is everywhere
     bool is_of_sizes;
@@ -206,6 +207,16 @@ static unsigned places_and_ranks(struct definition *d, struct probe *p)
     return (index_forms_are_plain(d, &p->call) ? TRAIT_PLAIN_PLACES : 0) | (is_kernel ? TRAIT_IS_KERNEL : 0);
 }
 
+// Attributes at which nothing is said of signs say nothing against them.
+#define SIGN_TRAITS (unsigned)(TRAIT_POSITIVE | TRAIT_KEEPS_POSITIVE)
+static bool has_positive_reals(const struct probe *p)
+{
+    for (int i = 0; i < operator_n_attributes(p->call.op); i++)
+        if (p->call.op->attributes[i].kind == ATTRIBUTE_REAL && real_from_bits(p->ints[i][0]) <= 0)
+            return false;
+    return true;
+}
+
 static void note_definition(struct definition *d, struct probe *p, struct findings *f)
 {
     unsigned traits = definition_traits(d);
@@ -214,6 +225,9 @@ static void note_definition(struct definition *d, struct probe *p, struct findin
         f->is_of_sizes = f->is_of_sizes || (f->n > 0 && number != f->number);
         f->number = number;
     }
+    traits = has_positive_reals(p) ? traits : (traits & ~(unsigned)TRAIT_PARTIAL) | SIGN_TRAITS;
+    for (int i = 0; i < MOST_INPUTS && has_positive_reals(p); i++)
+        f->positive_inputs &= definition_is_partial(d, 1u << i) ? ~(1u << i) : UINT32_MAX;
     f->of_all &= traits | places_and_ranks(d, p);
     f->of_some |= traits & TRAITS_OF_SOME;
     for (int i = 0; i < d->n_inputs; i++)
@@ -224,7 +238,7 @@ static void note_definition(struct definition *d, struct probe *p, struct findin
 static struct findings find_traits(const struct operator* op, bool activates)
 {
     struct random r = random_seed(1);
-    struct findings f = {.of_all = TRAITS_OF_ALL | TRAIT_PLAIN_PLACES | TRAIT_IS_KERNEL};
+    struct findings f = {.of_all = TRAITS_OF_ALL | TRAIT_PLAIN_PLACES | TRAIT_IS_KERNEL, .positive_inputs = UINT32_MAX};
     struct arena arena;
     struct definition d;
     struct probe p;
@@ -269,7 +283,7 @@ static void print_traits(const struct operator* op, const struct findings *plain
         bool is_one = __builtin_popcount(plain->ranks[i]) == 1;
         printf("%s%d", i ? ", " : "", is_one ? __builtin_ctz(plain->ranks[i]) : RANK_OPEN);
     }
-    printf("}},   // %s\n", op->name);
+    printf("}, %#x},   // %s\n", plain->positive_inputs & ((1u << MOST_INPUTS) - 1), op->name);
 }
 
 int main(void)

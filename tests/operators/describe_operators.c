@@ -124,6 +124,11 @@ static void describe_set(struct text *out, unsigned traits)
                  {TRAIT_SUBTRACTS, "subtracts"},
                  {TRAIT_SUMS, "sums"},
                  {TRAIT_CONVERTS, "converts"},
+                 {TRAIT_ASKS_NUMBER, "asks whether a number"},
+                 {TRAIT_DIVIDES, "divides"},
+                 {TRAIT_PARTIAL, "partial"},
+                 {TRAIT_POSITIVE, "positive"},
+                 {TRAIT_KEEPS_POSITIVE, "keeps positive"},
                  {TRAIT_PLAIN_PLACES, "plain places"},
                  {TRAIT_IS_OF_SIZES, "of sizes"},
                  {TRAIT_IS_KERNEL, "kernel"}};

@@ -309,11 +309,14 @@ static struct class_bound bound_of_axis(struct analysis *an, uint32_t item, cons
     return (struct class_bound){sizes, BOUND_LABELS, NULL};
 }
 
-// A size named by a number is kept as it was met, with all below.
+// A size named by a number is kept as it was met, with all below; so is one that is the sum of a variable's parts, as a
+// list of more parts than that has no instance at other sizes.
 static struct class_bound keep_fixed_size(struct class_bound c, uint16_t flags, int64_t own_size)
 {
     if ((flags & HAS_FIXED_SIZE) && own_size <= MAX_TESTED_SIZE)
         c.sizes |= SIZES_UP_TO(own_size);
+    if ((flags & HAS_OPEN_PARTS) && own_size <= MAX_TESTED_SIZE)
+        c.sizes |= 1u << own_size;
     return c;
 }
 

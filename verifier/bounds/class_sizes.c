@@ -4,6 +4,7 @@
 #include "verifier/bounds/unhandled.h"
 #include "verifier/instances/domain.h"
 #include "verifier/instances/ranks.h"
+#include "verifier/instances/size_ranges.h"
 
 #include <string.h>
 
@@ -398,6 +399,13 @@ bool classes_have_named_parts(struct analysis *an, uint32_t class)
     return false;
 }
 
+static void note_open_parts(struct analysis *an, uint32_t node)
+{
+    if (attribute_variables_of_role(&an->in->equation->pattern->nodes.items[node], ROLE_PART_SIZES))
+        for (size_t v = 0; v < an->definitions[node]->extents.count; v++)
+            classes_flag(an, an->first_item[node] + (uint32_t)v, HAS_OPEN_PARTS);
+}
+
 // Sizes that an attribute names by numbers, or that a condition compares in another way than for equality, cannot be
 // reduced freely: those met are kept.
 static void note_fixed_sizes(struct analysis *an)
@@ -410,8 +418,10 @@ static void note_fixed_sizes(struct analysis *an)
             name_sizes_of_condition(an, &eq->conditions[i]);
         }
     for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
-        if (an->definitions[n])
+        if (an->definitions[n]) {
             name_sizes_of_node(an, n);
+            note_open_parts(an, n);
+        }
     for (uint32_t n = 0; n < eq->pattern->nodes.count; n++)
         for (int i = 0; an->definitions[n] && i < operator_n_attributes(eq->pattern->nodes.items[n].op); i++)
             for (size_t v = 0; names_sizes(&eq->pattern->nodes.items[n], i) && v < an->definitions[n]->extents.count;

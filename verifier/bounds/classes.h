@@ -13,15 +13,16 @@
 #define MAX_POSITIONS 8192
 
 enum class_flags {
-    HAS_SEGMENTS = 1,      // read at an offset, or along a part
-    HAS_WINDOW = 2,        // read at a place that depends on two indices, or outside of the tensor
-    HAS_GROUPS = 4,        // a division of one index
-    HAS_RESHAPE = 8,       // a division of a combination of indices
-    HAS_ORDER = 16,        // compared by order, or used as a number
-    HAS_PRODUCT = 32,      // multiplied over
-    HAS_FIXED_SIZE = 64,   // named by a number, or compared in another way than for equality
-    HAS_COUNT = 128,       // its size is a number in an attribute, or a coefficient
-    HAS_KERNEL = 256,      // summed over in a window
+    HAS_SEGMENTS = 1,       // read at an offset, or along a part
+    HAS_WINDOW = 2,         // read at a place that depends on two indices, or outside of the tensor
+    HAS_GROUPS = 4,         // a division of one index
+    HAS_RESHAPE = 8,        // a division of a combination of indices
+    HAS_ORDER = 16,         // compared by order, or used as a number
+    HAS_PRODUCT = 32,       // multiplied over
+    HAS_FIXED_SIZE = 64,    // named by a number, or compared in another way than for equality
+    HAS_COUNT = 128,        // its size is a number in an attribute, or a coefficient
+    HAS_KERNEL = 256,       // summed over in a window
+    HAS_OPEN_PARTS = 512,   // cut into parts whose sizes a variable says
 };
 
 struct window_use {

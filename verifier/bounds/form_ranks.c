@@ -270,6 +270,95 @@ struct told_axes {
     bool is_unknown;             // something else is done with axes, or with how many there are
 };
 
+// Terms of one rank: a variable has that of what is made of it where operators keep ranks.
+struct same_ranks {
+    const struct pattern *p;
+    size_t n_terms;
+    term_id parents[MAX_FORM_TERMS];
+};
+
+static term_id find_rank(const struct same_ranks *s, term_id term)
+{
+    while (s->parents[term] != term)
+        term = s->parents[term];
+    return term;
+}
+
+static term_id term_of_variable(const struct pattern *p, int64_t variable)
+{
+    term_id term = 0;
+    while (term < p->terms.count && !(p->terms.items[term].is_variable && p->terms.items[term].index == variable))
+        term++;
+    return term;
+}
+
+static void join_ranks(struct same_ranks *s, term_id x, term_id y)
+{
+    if (x < s->n_terms && y < s->n_terms)
+        s->parents[find_rank(s, x)] = find_rank(s, y);
+}
+
+static void join_ranks_by_condition(struct same_ranks *s, const struct condition *c)
+{
+    bool is_of_ranks =
+        c->kind == CONDITION_EQUAL && c->a->kind == c->b->kind && (c->a->kind == TERM_RANK || c->a->kind == TERM_DIMS);
+    if (is_of_ranks)
+        join_ranks(s, term_of_variable(s->p, c->a->value), term_of_variable(s->p, c->b->value));
+}
+
+static struct same_ranks same_ranks_of(const struct equation *eq)
+{
+    struct same_ranks s = {.p = eq->pattern, .n_terms = eq->pattern->terms.count};
+    s.n_terms = s.n_terms > MAX_FORM_TERMS ? 0 : s.n_terms;
+    for (term_id t = 0; t < s.n_terms; t++)
+        s.parents[t] = t;
+    for (term_id t = 0; t < s.n_terms; t++) {
+        const struct term *term = &s.p->terms.items[t];
+        const struct pattern_node *node = term->is_variable ? NULL : &s.p->nodes.items[term->index];
+        if (!node || node->n_inputs == 0)
+            continue;
+        if (operator_has(node->op, TRAIT_KEEPS_FIRST_RANK) ||
+            (operator_reduces_axes(node->op) && dropped_axes(node) == 0))
+            join_ranks(&s, t, node->inputs[0]);
+        for (uint32_t i = 1; i < node->n_inputs && operator_has(node->op, TRAIT_KEEPS_RANK); i++)
+            join_ranks(&s, node->inputs[0], node->inputs[i]);
+    }
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (!condition_is_of_variable(eq->conditions[i].kind))
+            join_ranks_by_condition(&s, &eq->conditions[i]);
+    return s;
+}
+
+// (- (rank ?x) 1) counts from the end of tensors of the rank of ?x; of another tensor it may be any axis.
+static bool is_from_own_end(const struct same_ranks *s, term_id tensor, const struct attribute_term *t)
+{
+    if (t->kind != TERM_SUB || t->operands[0]->kind != TERM_RANK)
+        return true;
+    term_id counted = term_of_variable(s->p, t->operands[0]->value);
+    return tensor < s->n_terms && counted < s->n_terms && find_rank(s, tensor) == find_rank(s, counted);
+}
+
+static bool sizes_are_from_own_end(const struct same_ranks *s, const struct attribute_term *t)
+{
+    bool are_own = t->kind != TERM_DIM || is_from_own_end(s, term_of_variable(s->p, t->value), t->operands[0]);
+    for (uint32_t i = 0; i < t->count && t->kind != TERM_DIM && are_own; i++)
+        are_own = sizes_are_from_own_end(s, t->operands[i]);
+    return are_own;
+}
+
+static bool axes_are_from_own_end(const struct same_ranks *s, const struct pattern_node *node)
+{
+    for (int i = 0; i < operator_n_attributes(node->op); i++) {
+        enum attribute_role role = node->op->attributes[i].role;
+        for (uint32_t j = 0; j < node->attributes[i].count; j++)
+            if ((role == ROLE_AXIS || role == ROLE_AXES) && node->n_inputs > 0
+                    ? !is_from_own_end(s, node->inputs[0], node->attributes[i].terms[j])
+                    : !sizes_are_from_own_end(s, node->attributes[i].terms[j]))
+                return false;
+    }
+    return true;
+}
+
 static void note_axis(struct told_axes *told, const struct attribute_term *t)
 {
     if (form_is_integer(t) && t->value + 1 > told->leading)
@@ -377,9 +466,11 @@ static int64_t dropped_on_a_way(const struct pattern *p, term_id term)
 static struct told_axes axes_told_apart(const struct equation *eq)
 {
     struct told_axes told = {0};
+    struct same_ranks same = same_ranks_of(eq);
     for (size_t n = 0; n < eq->pattern->nodes.count; n++) {
         const struct pattern_node *node = &eq->pattern->nodes.items[n];
         note_operator(&told, node);
+        told.is_unknown = told.is_unknown || !axes_are_from_own_end(&same, node);
         for (int i = 0; i < operator_n_attributes(node->op); i++)
             note_attribute(&told, &node->op->attributes[i], &node->attributes[i]);
     }

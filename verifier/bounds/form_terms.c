@@ -5,6 +5,8 @@
 #include "core/text/text.h"
 #include "operators/traits.h"
 #include "verifier/bounds/unhandled.h"
+#include "verifier/instances/ranks.h"
+#include <math.h>
 #include <string.h>
 
 bool form_is_integer(const struct attribute_term *t)
@@ -69,6 +71,63 @@ bool form_names_operators(const struct form_question *q)
             text_printf(q->why, "no theorem speaks of %s", q->eq->pattern->nodes.items[n].op->name);
             return false;
         }
+    return true;
+}
+
+// The standard value, where a clip has no end, may be none.
+static bool names_infinity(const struct attribute *attribute, const struct attribute_pattern *a)
+{
+    for (uint32_t j = 0; attribute->kind == ATTRIBUTE_REAL && j < a->count; j++) {
+        double real = form_is_integer(a->terms[j]) ? real_from_bits(a->terms[j]->value) : 0;
+        if (!isfinite(real) && real != attribute->standard_real)
+            return true;
+    }
+    return false;
+}
+
+static bool names_other_numbers(const struct equation *eq)
+{
+    for (uint32_t i = 0; i < eq->n_conditions; i++)
+        if (eq->conditions[i].kind == CONDITION_DTYPE && !dtype_is_float(eq->conditions[i].dtype))
+            return true;
+    return false;
+}
+
+// Of its constants.
+static bool makes_other_numbers(const struct pattern_node *node)
+{
+    for (int i = 0; i < operator_n_attributes(node->op); i++)
+        for (uint32_t j = 0; node->op->attributes[i].kind == ATTRIBUTE_DTYPE && j < node->attributes[i].count; j++)
+            if (!form_is_integer(node->attributes[i].terms[j]) ||
+                !dtype_is_float((enum dtype)node->attributes[i].terms[j]->value))
+                return true;
+    return false;
+}
+
+// Integers overflow, and quotients of them are cut off; where they are moved alone they are what real numbers are. What
+// reads places that data say has no domain for want of a form, and divides nothing.
+static bool moves_alone(const struct operator* op)
+{
+    bool is_read_by_data = operator_has(op, TRAIT_PARTIAL) && !operator_has(op, TRAIT_DIVIDES);
+    return is_read_by_data || operator_permutes(op) || operator_splits(op) || operator_joins(op) ||
+           operator_repeats(op) || operator_is_view(op);
+}
+
+// All numbers are real ones to a proof, so that isnan has no meaning there.
+bool form_is_of_real_numbers(const struct form_question *q)
+{
+    bool of_others = names_other_numbers(q->eq);
+    for (size_t n = 0; n < q->eq->pattern->nodes.count; n++) {
+        const struct pattern_node *node = &q->eq->pattern->nodes.items[n];
+        bool is_of_reals = !operator_has(node->op, TRAIT_ASKS_NUMBER) && (!of_others || moves_alone(node->op)) &&
+                           !makes_other_numbers(node);
+        for (int i = 0; i < operator_n_attributes(node->op); i++)
+            is_of_reals = is_of_reals && !names_infinity(&node->op->attributes[i], &node->attributes[i]);
+        if (!is_of_reals) {
+            text_printf(q->why, "no theorem speaks of %s where numbers are no real ones", node->op->name);
+            return false;
+        }
+    }
     return true;
 }
 
@@ -219,13 +278,29 @@ static bool have_one_role(const struct form_question *q)
     return true;
 }
 
+// An axis of one entry is repeated, and one of as many as the number says is not: a number that no axis which is tried
+// has leaves the second case untried.
+static bool repeats_too_often(const struct pattern_node *node, int attribute)
+{
+    bool is_too_often = false;
+    for (uint32_t j = 0; operator_repeats(node->op) && j < node->attributes[attribute].count; j++)
+        is_too_often = is_too_often || largest_integer_of_term(node->attributes[attribute].terms[j]) > MAX_TESTED_SIZE;
+    return is_too_often;
+}
+
+static bool is_named_of_node(const struct pattern_node *node, int attribute)
+{
+    return (is_attribute_named(&node->op->attributes[attribute], &node->attributes[attribute]) &&
+            !repeats_too_often(node, attribute)) ||
+           form_is_number_of_groups(node, attribute);
+}
+
 bool form_names_attributes(const struct form_question *q)
 {
     const struct pattern *p = q->eq->pattern;
     for (size_t n = 0; n < p->nodes.count; n++)
         for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++)
-            if (!is_attribute_named(&p->nodes.items[n].op->attributes[i], &p->nodes.items[n].attributes[i]) &&
-                !form_is_number_of_groups(&p->nodes.items[n], i)) {
+            if (!is_named_of_node(&p->nodes.items[n], i)) {
                 text_add(q->why, "no theorem speaks of ");
                 print_attribute(q, &p->nodes.items[n], i);
                 return false;

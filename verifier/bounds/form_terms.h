@@ -16,6 +16,7 @@ bool form_is_number_of_groups(const struct pattern_node *node, int attribute);
 
 // The requirements, by theorem; false: `q->why` says why not.
 bool form_names_operators(const struct form_question *q);
+bool form_is_of_real_numbers(const struct form_question *q);
 bool form_names_attributes(const struct form_question *q);
 bool form_names_conditions(const struct form_question *q);
 bool form_has_ranks(const struct form_question *q);
@@ -25,4 +26,5 @@ bool form_has_permutations(const struct form_question *q);
 bool form_has_numbers(const struct form_question *q);
 bool form_has_groups(const struct form_question *q);
 bool form_has_windows(const struct form_question *q);
+bool form_has_functions_defined(const struct form_question *q);
 #endif

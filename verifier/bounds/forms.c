@@ -1,5 +1,5 @@
 // The requirements that an equation meets if the theorems of docs/theory/soundness.md speak of it, one row each (T1 to
-// T12).
+// T14).
 #include "verifier/bounds/forms.h"
 
 #include "core/text/text.h"
@@ -12,16 +12,18 @@ static const struct requirement {
     enum forms_asked of;
     bool (*is_met)(const struct form_question *q);
 } requirements[] = {
-    {"T1", FORMS_OF_ALL, form_names_operators},          // operators
-    {"T7", FORMS_OF_KINDS, form_has_permutations},       // permutations rename entries
-    {"T6", FORMS_OF_KINDS, form_has_lengths_of_parts},   // parts that are told apart
-    {"T5", FORMS_OF_KINDS, form_has_ranks_of_windows},   // windows of open rank
-    {"T4", FORMS_OF_KINDS, form_has_ranks},              // axes that are carried along
-    {"T2", FORMS_OF_ALL, form_names_attributes},         // attributes
-    {"T3", FORMS_OF_ALL, form_names_conditions},         // conditions
-    {"T8", FORMS_OF_ALL, form_has_numbers},              // numbers that depend on sizes (and T12)
-    {"T9", FORMS_OF_ALL, form_has_groups},               // numbers of groups
-    {"T10", FORMS_OF_ALL, form_has_windows},             // windows
+    {"T1", FORMS_OF_ALL, form_names_operators},            // operators
+    {"T1", FORMS_OF_KINDS, form_is_of_real_numbers},       // numbers are real ones
+    {"T14", FORMS_OF_KINDS, form_has_functions_defined},   // what divides is lost by no side
+    {"T7", FORMS_OF_KINDS, form_has_permutations},         // permutations rename entries
+    {"T6", FORMS_OF_KINDS, form_has_lengths_of_parts},     // parts that are told apart
+    {"T5", FORMS_OF_KINDS, form_has_ranks_of_windows},     // windows of open rank
+    {"T4", FORMS_OF_KINDS, form_has_ranks},                // axes that are carried along
+    {"T2", FORMS_OF_ALL, form_names_attributes},           // attributes
+    {"T3", FORMS_OF_ALL, form_names_conditions},           // conditions
+    {"T8", FORMS_OF_ALL, form_has_numbers},                // numbers that depend on sizes (and T12)
+    {"T9", FORMS_OF_ALL, form_has_groups},                 // numbers of groups
+    {"T10", FORMS_OF_ALL, form_has_windows},               // windows
 };
 
 bool forms_are_covered(const struct equation *eq, int max_rank, const struct bounds *bounds, enum forms_asked asked,
@@ -34,6 +36,15 @@ bool forms_are_covered(const struct equation *eq, int max_rank, const struct bou
             return false;
         }
     return true;
+}
+
+bool forms_are_of_real_numbers(const struct equation *eq)
+{
+    struct text why = {0};
+    struct form_question q = {.eq = eq, .why = &why};
+    bool are_real = form_is_of_real_numbers(&q);
+    text_free(&why);
+    return are_real;
 }
 
 bool forms_cover_kinds(const struct equation *eq)

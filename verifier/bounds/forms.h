@@ -22,6 +22,8 @@ struct form_question {
 // False: `ret_why` says what no theorem speaks of, and which one comes nearest: "... (T7)".
 bool forms_are_covered(const struct equation *eq, int max_rank, const struct bounds *bounds, enum forms_asked asked,
                        struct text *ret_why);
+// Is nothing claimed but of real numbers? Laws that are proved by hand are about these, too.
+bool forms_are_of_real_numbers(const struct equation *eq);
 // FORMS_OF_KINDS, of who does not want to know why.
 bool forms_cover_kinds(const struct equation *eq);
 #endif

@@ -617,7 +617,7 @@ static const char *find_doubt(const struct test *t)
 {
     const struct equation *eq = t->equation;
     struct judgement *r = t->result;
-    if (!t->j->fixed_bound && law_of_equation(eq))
+    if (!t->j->fixed_bound && law_of_equation(eq) && forms_are_of_real_numbers(eq))
         return NULL;
     if (!t->j->fixed_bound && !forms_are_covered(eq, r->max_rank, &r->bounds, FORMS_OF_ALL, &r->form))
         return r->form.chars;

@@ -21,7 +21,8 @@ static bool is_split_by_trees(const struct pattern_node *n)
     return operator_splits(n->op) && n->attributes[operator_find_role(n->op, ROLE_PART_SIZES)].count == 0;
 }
 
-// Applications that compute the same of equal inputs.
+// Applications that compute the same of equal inputs. Who asks whether something is a number tells numbers apart that are
+// equal as real ones are.
 static bool are_alike(const struct same_sizes *same, term_id left, term_id right)
 {
     const struct pattern *p = same->eq->pattern;
@@ -29,7 +30,8 @@ static bool are_alike(const struct same_sizes *same, term_id left, term_id right
     if (x->is_variable || y->is_variable || x->output != y->output)
         return false;
     const struct pattern_node *m = &p->nodes.items[x->index], *n = &p->nodes.items[y->index];
-    return m->n_inputs == n->n_inputs && attributes_are_same(same, m, n) && !is_split_by_trees(m);
+    return m->n_inputs == n->n_inputs && attributes_are_same(same, m, n) && !is_split_by_trees(m) &&
+           !operator_has(m->op, TRAIT_ASKS_NUMBER);
 }
 
 // A rule's source is an application.

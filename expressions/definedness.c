@@ -1,0 +1,182 @@
+// Where a definition divides, or takes roots, logarithms and the like, of what may be outside of the domain: by the signs
+// that the form of its expressions says. What is not seen to be inside counts as outside.
+#include "expressions/definition.h"
+#include "expressions/traits.h"
+
+enum sign { SIGN_ANY, SIGN_NOT_NEGATIVE, SIGN_POSITIVE };
+
+// One bit for each input all of whose entries are positive.
+struct signed_definition {
+    const struct definition *d;
+    unsigned positive_inputs;
+};
+
+static enum sign smaller(enum sign x, enum sign y)
+{
+    return x < y ? x : y;
+}
+
+static enum sign larger(enum sign x, enum sign y)
+{
+    return x > y ? x : y;
+}
+
+static enum sign sign_of(const struct signed_definition *s, expr e);
+
+static enum sign sign_of_read(const struct signed_definition *s, const struct expr_node *n)
+{
+    const struct definition *d = s->d;
+    const struct stage *stage = n->value < d->n_inputs ? NULL : &d->stages[n->value - d->n_inputs];
+    bool is_positive = !stage && n->value < 32 && (s->positive_inputs >> n->value & 1);
+    enum sign inside = is_positive ? SIGN_POSITIVE : stage && stage->has_body ? sign_of(s, stage->body) : SIGN_ANY;
+    return n->b == OUTSIDE_NEVER ? inside : n->b == OUTSIDE_ZERO ? smaller(inside, SIGN_NOT_NEGATIVE) : SIGN_ANY;
+}
+
+static enum sign sign_of_sum(enum sign a, enum sign b)
+{
+    return smaller(a, b) == SIGN_ANY ? SIGN_ANY : larger(a, b);
+}
+
+// Where both factors are one node it is a square.
+static enum sign sign_of_product(const struct expr_node *n, enum sign a, enum sign b)
+{
+    return n->a == n->b ? larger(a, SIGN_NOT_NEGATIVE) : smaller(a, b);
+}
+
+static enum sign sign_of_application(const struct signed_definition *s, const struct expr_node *n)
+{
+    enum sign a = sign_of(s, n->a), b = function_arity(n->fn) > 1 ? sign_of(s, n->b) : SIGN_ANY;
+    switch ((enum scalar_function)n->fn) {
+    case FN_ADD:
+        return sign_of_sum(a, b);
+    case FN_MUL:
+        return sign_of_product(n, a, b);
+    case FN_DIV:
+        return b == SIGN_POSITIVE ? a : SIGN_ANY;
+    case FN_EXP:
+    case FN_SIGMOID:
+    case FN_COSH:
+        return SIGN_POSITIVE;
+    case FN_ABS:
+    case FN_RELU:
+        return larger(a, SIGN_NOT_NEGATIVE);
+    case FN_SQRT:
+    case FN_LOG1P:
+        return a;
+    case FN_RECIPROCAL:
+    case FN_POW:
+        return a == SIGN_POSITIVE ? a : SIGN_ANY;
+    case FN_MAX:
+        return larger(a, b);
+    case FN_MIN:
+        return smaller(a, b);
+    case FN_WHERE:
+        return smaller(b, sign_of(s, n->c));
+    default:
+        return SIGN_ANY;
+    }
+}
+
+static enum sign sign_of(const struct signed_definition *s, expr e)
+{
+    const struct expr_node *n = &s->d->nodes.items[e];
+    switch ((enum expr_kind)n->kind) {
+    case EXPR_REAL:
+        return n->real > 0 ? SIGN_POSITIVE : n->real == 0 ? SIGN_NOT_NEGATIVE : SIGN_ANY;
+    case EXPR_READ:
+        return sign_of_read(s, n);
+    case EXPR_APPLY:
+        return sign_of_application(s, n);
+    case EXPR_REDUCE:
+        return sign_of(s, n->a);
+    case EXPR_SELECT:
+        return smaller(sign_of(s, n->b), sign_of(s, n->c));
+    default:
+        return SIGN_ANY;
+    }
+}
+
+static bool divides(const struct expr_node *n)
+{
+    switch ((enum scalar_function)n->fn) {
+    case FN_DIV:
+    case FN_FMOD:
+    case FN_RECIPROCAL:
+    case FN_LOG:
+    case FN_LOG1P:
+    case FN_SQRT:
+    case FN_POW:
+    case FN_TAN:
+    case FN_ASIN:
+    case FN_ACOS:
+    case FN_ACOSH:
+    case FN_ATANH:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// A divisor that no entry says is a number of places, of which there is one by typing.
+static bool is_of_entries(const struct definition *d, expr e)
+{
+    const struct expr_node *n = &d->nodes.items[e];
+    if (n->kind == EXPR_READ && n->value < d->n_inputs)
+        return true;
+    if (n->kind == EXPR_READ)
+        return is_of_entries(d, d->stages[n->value - d->n_inputs].body);
+    struct operands below = expr_operands(d, e);
+    bool is_so = false;
+    for (uint32_t i = 0; i < below.n && !is_so; i++)
+        is_so = is_of_entries(d, below.items[i]);
+    return is_so;
+}
+
+// Is what a function is of inside of its domain?
+static bool is_inside(const struct signed_definition *s, const struct expr_node *n)
+{
+    const struct expr_node *divisor = n->fn == FN_DIV ? &s->d->nodes.items[n->b] : NULL;
+    bool is_number = divisor && (divisor->kind == EXPR_REAL ? divisor->real != 0 : !is_of_entries(s->d, n->b));
+    switch ((enum scalar_function)n->fn) {
+    case FN_DIV:
+    case FN_FMOD:
+        return is_number || sign_of(s, n->b) == SIGN_POSITIVE;
+    case FN_RECIPROCAL:
+    case FN_LOG:
+    case FN_POW:
+        return sign_of(s, n->a) == SIGN_POSITIVE;
+    case FN_LOG1P:
+    case FN_SQRT:
+        return sign_of(s, n->a) != SIGN_ANY;
+    default:
+        return !divides(n);
+    }
+}
+
+bool definition_divides(const struct definition *d)
+{
+    for (size_t e = 0; e < d->nodes.count; e++)
+        if (d->nodes.items[e].kind == EXPR_APPLY && divides(&d->nodes.items[e]))
+            return true;
+    return false;
+}
+
+bool definition_is_partial(const struct definition *d, unsigned positive_inputs)
+{
+    struct signed_definition s = {d, positive_inputs};
+    for (size_t e = 0; e < d->nodes.count; e++)
+        if (d->nodes.items[e].kind == EXPR_APPLY && !is_inside(&s, &d->nodes.items[e]))
+            return true;
+    return d->is_data_dependent;
+}
+
+bool definition_is_positive(const struct definition *d, unsigned positive_inputs)
+{
+    struct signed_definition s = {d, positive_inputs};
+    bool is_positive = !d->is_data_dependent;
+    for (int i = 0; i < d->n_outputs && is_positive; i++) {
+        const struct stage *output = &d->stages[d->outputs[i]];
+        is_positive = output->has_body && sign_of(&s, output->body) == SIGN_POSITIVE;
+    }
+    return is_positive;
+}

@@ -1,0 +1,86 @@
+// Functions that are not defined everywhere (T14): where nothing takes an entry away again, both sides are undefined at
+// the same places.
+#include "verifier/bounds/form_terms.h"
+
+#include "core/text/text.h"
+#include "operators/traits.h"
+
+static bool has_positive_reals(const struct pattern_node *node)
+{
+    for (int i = 0; i < operator_n_attributes(node->op); i++)
+        for (uint32_t j = 0; node->op->attributes[i].kind == ATTRIBUTE_REAL && j < node->attributes[i].count; j++)
+            if (!form_is_integer(node->attributes[i].terms[j]) ||
+                !(real_from_bits(node->attributes[i].terms[j]->value) > 0))
+                return false;
+    return true;
+}
+
+// Are all entries of the term above 0, whatever those of variables are?
+static bool is_positive(const struct pattern *p, term_id term)
+{
+    const struct term *t = &p->terms.items[term];
+    const struct pattern_node *node = t->is_variable ? NULL : &p->nodes.items[t->index];
+    if (!node || !has_positive_reals(node))
+        return false;
+    if (operator_has(node->op, TRAIT_POSITIVE))
+        return true;
+    bool is_kept = operator_has(node->op, TRAIT_KEEPS_POSITIVE) && node->n_inputs > 0;
+    for (uint32_t i = 0; i < node->n_inputs && is_kept; i++)
+        is_kept = is_positive(p, node->inputs[i]);
+    return is_kept;
+}
+
+static bool is_partial(const struct pattern *p, const struct pattern_node *node)
+{
+    if (!has_positive_reals(node))
+        return operator_has(node->op, TRAIT_DIVIDES);
+    if (!operator_has(node->op, TRAIT_PARTIAL))
+        return false;
+    for (uint32_t i = 0; i < node->n_inputs && i < MOST_KNOWN_INPUTS; i++)
+        if ((operator_traits[node->op->id].positive_inputs >> i & 1) && is_positive(p, node->inputs[i]))
+            return false;
+    return true;
+}
+
+static bool is_met(const struct pattern *p, unsigned traits)
+{
+    for (size_t n = 0; n < p->nodes.count; n++)
+        if (operator_has(p->nodes.items[n].op, traits))
+            return true;
+    return false;
+}
+
+// Constants with zeros, zeros around kernels, and those beside images, by which kernels are multiplied.
+static bool has_zeros(const struct pattern_node *node)
+{
+    const struct attribute_pattern *pads = pattern_node_attribute(node, ROLE_WINDOW_PADS);
+    bool has_pads = false;
+    for (uint32_t j = 0; operator_convolves(node->op) && j < pads->count; j++)
+        has_pads = has_pads || !form_is_integer(pads->terms[j]) || pads->terms[j]->value != 0;
+    return has_pads || (operator_is_constant(node->op) && !operator_has(node->op, TRAIT_UNIFORM)) ||
+           operator_enlarges(node->op) || operator_merges_groups(node->op);
+}
+
+// Sums of products, and the functions in question, of which nothing is known.
+static bool keeps_all(const struct pattern *p, const struct pattern_node *node)
+{
+    const struct attribute_pattern *activation = pattern_node_attribute(node, ROLE_ACTIVATION);
+    bool may_activate =
+        activation->count && !(form_is_integer(activation->terms[0]) && activation->terms[0]->value == 0);
+    return is_partial(p, node) || (operator_has(node->op, TRAIT_POLYNOMIAL) && !may_activate && !has_zeros(node));
+}
+
+bool form_has_functions_defined(const struct form_question *q)
+{
+    const struct pattern *p = q->eq->pattern;
+    const struct pattern_node *partial = NULL;
+    bool are_all_kept = !(is_met(p, TRAIT_SUBTRACTS) && (is_met(p, TRAIT_ADDS) || is_met(p, TRAIT_SUMS)));
+    for (size_t n = 0; n < p->nodes.count; n++) {
+        partial = is_partial(p, &p->nodes.items[n]) ? &p->nodes.items[n] : partial;
+        are_all_kept = are_all_kept && keeps_all(p, &p->nodes.items[n]);
+    }
+    if (!partial || are_all_kept)
+        return true;
+    text_printf(q->why, "%s is not defined everywhere, and one side may lose it", partial->op->name);
+    return false;
+}
