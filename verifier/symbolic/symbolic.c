@@ -241,15 +241,7 @@ static bool have_value(const struct kinds *kinds, uint32_t variable, const struc
     return false;
 }
 
-static bool has_windows(const struct pattern *p)
-{
-    for (size_t n = 0; n < p->nodes.count; n++)
-        if (pattern_node_attribute(&p->nodes.items[n], ROLE_WINDOW_PADS))
-            return true;
-    return false;
-}
-
-// Windows may leave nothing of small images, so that axes of theirs are met at larger ones only.
+// Windows may leave nothing of small images, so that axes of theirs, and sets of them, are met at larger ones only.
 static bool all_axes_were_met(const struct equation *eq, const struct kinds *kinds, struct arena *arena)
 {
     for (uint32_t v = 0; v < eq->pattern->n_attribute_variables; v++) {
@@ -258,7 +250,7 @@ static bool all_axes_were_met(const struct equation *eq, const struct kinds *kin
         for (uint32_t i = 0; i < eq->n_conditions; i++)
             is_asked = is_asked && !is_in_condition(&eq->conditions[i], v);
         for (size_t i = 0; i < d.count && is_asked; i++)
-            if (d.values[i].count == 1 && !have_value(kinds, v, &d.values[i]))
+            if (!have_value(kinds, v, &d.values[i]))
                 return false;
     }
     return true;
@@ -361,7 +353,7 @@ static bool prove_kinds(struct symbolic_prover *prover, const struct equation *e
                                                       : "the search for kinds of instances was cut short");
         return false;
     }
-    if (has_windows(eq->pattern) && !all_axes_were_met(eq, kinds, &prover->arena)) {
+    if (!all_axes_were_met(eq, kinds, &prover->arena)) {
         text_add(&proof->why, "axes that no small instance has");
         return false;
     }
