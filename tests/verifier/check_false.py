@@ -170,6 +170,7 @@ CONDITIONS = {
     "matmul-blocks-apart-by-seven": ["(= (dim ?y 1) (dim ?z 0))"],
     "matmul-blocks-apart-by-five": ["(= (dim ?y 1) (dim ?z 0))"],
     "cut-in-parts-of-other-sizes": ["(= (dim ?y 0) 1)"],
+    "parts-one-of-any": ["(= $z 1)"],
     "part-behind-five": ["(= (dim ?y 0) 1)"],
     "part-behind-five-ones": ["(= (dim ?y 0) 1)"],
     "pads-turned-twice": ["(= (rank ?x) 4)", "(= (rank ?k) 4)"],

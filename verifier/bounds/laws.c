@@ -15,8 +15,9 @@ static const struct law {
 #undef LAW
 };
 
-// The text that an equation is known by.
-static void law_print_equation(struct text *out, const struct equation *eq)
+// The text that an equation is known by. What is a weight changes no value, so that a law which does not ask for it is
+// that of a rule which does.
+static void law_print_equation(struct text *out, const struct equation *eq, bool names_weights)
 {
     text_add(out, eq->is_strong ? "strong" : "weak");
     for (uint32_t i = 0; i < eq->n_pairs; i++) {
@@ -26,6 +27,8 @@ static void law_print_equation(struct text *out, const struct equation *eq)
         pattern_print_term(out, eq->pattern, eq->right[i]);
     }
     for (uint32_t i = 0; i < eq->n_conditions; i++) {
+        if (eq->conditions[i].kind == CONDITION_WEIGHT && !names_weights)
+            continue;
         text_add(out, " where ");
         pattern_print_condition(out, eq->pattern, &eq->conditions[i]);
     }
@@ -89,16 +92,23 @@ static bool is_same_but_for_names(const char *a, const char *b)
     return *a == *b;
 }
 
-#define MOST_NODES 12   // of a law; the text of a larger equation, in which subterms are repeated, is not made
-const char *law_of_equation(const struct equation *eq)
+static const char *law_of_text(const struct equation *eq, bool names_weights)
 {
     struct text text = {0};
-    if (eq->pattern->nodes.count > MOST_NODES)
-        return NULL;
-    const char *number = schema_of_equation(eq);
-    law_print_equation(&text, eq);
+    const char *number = NULL;
+    law_print_equation(&text, eq, names_weights);
     for (size_t i = 0; i < sizeof laws / sizeof *laws && !number; i++)
         number = is_same_but_for_names(laws[i].text, text.chars) ? laws[i].number : NULL;
     text_free(&text);
     return number;
+}
+
+#define MOST_NODES 12   // of a law; the text of a larger equation, in which subterms are repeated, is not made
+const char *law_of_equation(const struct equation *eq)
+{
+    if (eq->pattern->nodes.count > MOST_NODES)
+        return NULL;
+    const char *number = schema_of_equation(eq);
+    number = number ? number : law_of_text(eq, true);
+    return number ? number : law_of_text(eq, false);
 }
