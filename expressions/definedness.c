@@ -1,5 +1,5 @@
-// Where a definition divides, or takes roots, logarithms and the like, of what may be outside of the domain: by the signs
-// that the form of its expressions says. What is not seen to be inside counts as outside.
+// Where a definition divides, or takes roots, logarithms and the like, of what may be outside of the domain: by the
+// signs that the form of its expressions says. What is not seen to be inside counts as outside.
 #include "expressions/definition.h"
 #include "expressions/traits.h"
 

@@ -21,8 +21,8 @@ static bool is_split_by_trees(const struct pattern_node *n)
     return operator_splits(n->op) && n->attributes[operator_find_role(n->op, ROLE_PART_SIZES)].count == 0;
 }
 
-// Applications that compute the same of equal inputs. Who asks whether something is a number tells numbers apart that are
-// equal as real ones are.
+// Applications that compute the same of equal inputs. Who asks whether something is a number tells numbers apart that
+// are equal as real ones are.
 static bool are_alike(const struct same_sizes *same, term_id left, term_id right)
 {
     const struct pattern *p = same->eq->pattern;
