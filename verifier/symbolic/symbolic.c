@@ -241,14 +241,28 @@ static bool have_value(const struct kinds *kinds, uint32_t variable, const struc
     return false;
 }
 
+// Lists of parts of each length that is tried (T6): three parts have no instance where an axis has two entries.
+static bool have_length(const struct kinds *kinds, uint32_t variable, uint32_t length)
+{
+    for (size_t i = 0; i < kinds->items.count; i++)
+        if (kinds->items.items[i].examples.items[0].attributes[variable].count == length)
+            return true;
+    return false;
+}
+
 // Windows may leave nothing of small images, so that axes of theirs, and sets of them, are met at larger ones only.
 static bool all_axes_were_met(const struct equation *eq, const struct kinds *kinds, struct arena *arena)
 {
     for (uint32_t v = 0; v < eq->pattern->n_attribute_variables; v++) {
         struct domain d = domain_of_variable(eq->pattern, v, ranks_to_test(eq), DOMAIN_SOME, arena);
         bool is_asked = d.attribute && (d.attribute->role == ROLE_AXIS || d.attribute->role == ROLE_AXES);
+        bool is_of_parts = d.attribute && d.attribute->role == ROLE_PART_SIZES;
         for (uint32_t i = 0; i < eq->n_conditions; i++)
-            is_asked = is_asked && !is_in_condition(&eq->conditions[i], v);
+            if (is_in_condition(&eq->conditions[i], v))
+                is_asked = is_of_parts = false;
+        for (size_t i = 0; i < d.count && is_of_parts; i++)
+            if (!have_length(kinds, v, d.values[i].count) && d.values[i].count > 1)
+                return false;
         for (size_t i = 0; i < d.count && is_asked; i++)
             if (!have_value(kinds, v, &d.values[i]))
                 return false;
