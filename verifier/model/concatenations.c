@@ -91,37 +91,6 @@ static bool find_parts(struct concatenation *x)
     return offset == size && x->n > 1;
 }
 
-// --- adding ----------------------------------------------------------------------------------------------------------
-
-static enode_id concatenate(struct egraph *e, int axis, enode_id a, enode_id b)
-{
-    int64_t value = axis;
-    const struct attribute_value attribute = {.count = 1, .ints = &value};
-    struct type type = *egraph_type(e, a);
-    enode_id children[] = {a, b};
-    type.dim[axis] += egraph_type(e, b)->dim[axis];
-    return egraph_add(e, operators[OP_CONCAT], egraph_intern_attributes(e, operators[OP_CONCAT], &attribute),
-                      egraph_intern_type(e, 1, &type), 2, children);
-}
-
-// Each run of consecutive parts is a tensor, which every cut of it makes. Gives the run of all.
-static enode_id add_nestings(struct egraph *e, int axis, int n, const enode_id *parts)
-{
-    enode_id runs[MOST_PARTS][MOST_PARTS + 1];   // [first][end]
-    for (int i = 0; i < n; i++)
-        runs[i][i + 1] = parts[i];
-    for (int length = 2; length <= n; length++)
-        for (int first = 0; first + length <= n; first++)
-            for (int middle = first + 1, end = first + length; middle < end; middle++) {
-                enode_id made = concatenate(e, axis, runs[first][middle], runs[middle][end]);
-                if (middle == first + 1)
-                    runs[first][end] = made;
-                else
-                    egraph_union(e, runs[first][end], made, REASON_GIVEN);
-            }
-    return runs[0][n];
-}
-
 // --- what parts are read as ------------------------------------------------------------------------------------------
 // Biases are not concatenated as they stand, but repeated and in other shapes, and a rule that makes one of
 // concatenated ones needs the concatenation to be there.
@@ -182,7 +151,7 @@ static void add_readers_like(struct egraph *e, int axis, int n, const enode_id *
     }
     if (made_axis < 0)
         return;
-    add_nestings(e, made_axis, n, readers);
+    egraph_add_nestings(e, made_axis, n, readers);
     add_readers(e, made_axis, n, readers);
 }
 
@@ -209,7 +178,7 @@ static bool join_whole(const struct constants *k, enode_id whole)
         is_found = find_parts(&x);
         if (!is_found)
             continue;
-        egraph_union(k->e, whole, add_nestings(k->e, axis, x.n, x.parts), REASON_GIVEN);
+        egraph_union(k->e, whole, egraph_add_nestings(k->e, axis, x.n, x.parts), REASON_GIVEN);
         add_readers(k->e, axis, x.n, x.parts);
     }
     return is_found;

@@ -3,8 +3,7 @@
 #ifndef VERIFIER_MODEL_CONCATENATIONS_H
 #define VERIFIER_MODEL_CONCATENATIONS_H
 #include "verifier/model/constants.h"
-
-#define MOST_PARTS 8
+#include "verifier/model/nested_concats.h"
 
 // Could a tensor of one type be a part of another one's, of up to `left` entries along an axis?
 bool type_is_part(const struct type *whole, const struct type *part, int axis, int64_t left);

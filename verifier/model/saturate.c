@@ -9,6 +9,7 @@
 #include "operators/traits.h"
 #include "verifier/model/concatenations.h"
 #include "verifier/model/constants.h"
+#include "verifier/model/nested_concats.h"
 #include "verifier/model/nested_splits.h"
 #include "verifier/model/neutral.h"
 
@@ -103,6 +104,7 @@ static void join_dear_constants(struct saturating *x)
 static void add_given_facts(struct saturating *x)
 {
     egraph_add_nested_splits(&x->e);
+    egraph_add_nested_concats(&x->e);
     egraph_rebuild(&x->e);
     join_constants(x);
 }
