@@ -233,11 +233,9 @@ static bool inputs_are_not_cut(struct judge *j, const struct equation *eq, struc
 
 static bool have_value(const struct kinds *kinds, uint32_t variable, const struct attribute_value *value)
 {
-    for (size_t i = 0; i < kinds->items.count; i++) {
-        const struct attribute_value *met = &kinds->items.items[i].examples.items[0].attributes[variable];
-        if (met->count == value->count && memcmp(met->ints, value->ints, met->count * sizeof *met->ints) == 0)
+    for (size_t i = 0; i < kinds->items.count; i++)
+        if (attribute_value_equal(&kinds->items.items[i].examples.items[0].attributes[variable], value))
             return true;
-    }
     return false;
 }
 
