@@ -3,7 +3,7 @@
 
 #include "core/memory/memory.h"
 #include "core/system/shared_files.h"
-#include "optimizer/standard_rules.h"
+#include "substitutions/standard_rules.h"
 #include <string.h>
 
 taso_options *taso_options_new(void)

@@ -5,7 +5,7 @@
 #include "core/memory/memory.h"
 #include "core/text/text.h"
 #include "properties/property.h"
-#include "verifier/exact/judge.h"
+#include "verifier/direct/judge.h"
 #include "verifier/rules/prove.h"
 #include <string.h>
 

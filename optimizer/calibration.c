@@ -42,7 +42,7 @@ static bool is_known_in_model(struct optimizing *o, const struct plan *plan)
 
 // Whether other programs took processors away is only known of the run as a whole, when several threads wait for
 // another.
-static bool run_profiled(struct field *f, struct contender *c, struct profile *p, bool accepts_all, double *once,
+static bool run_profiled(struct contenders *f, struct contender *c, struct profile *p, bool accepts_all, double *once,
                          struct error *error)
 {
     bool is_alone = f->o->options->threads == 1;
@@ -60,7 +60,7 @@ static bool run_profiled(struct field *f, struct contender *c, struct profile *p
     return true;
 }
 
-static bool run_plan(struct field *f, struct contender *c, struct profile *p, struct error *error)
+static bool run_plan(struct contenders *f, struct contender *c, struct profile *p, struct error *error)
 {
     double *once = mem_new_array(double, p->plan->steps.count + 1), started = clock_seconds();
     bool is_done = true;
@@ -86,11 +86,11 @@ static void note_steps(struct optimizing *o, const struct profile *p)
     }
 }
 
-static bool profile_contender(struct field *f, size_t number, bool *ret_is_profiled, struct error *error)
+static bool profile_contender(struct contenders *f, size_t number, bool *ret_is_profiled, struct error *error)
 {
-    if (!field_load(f, number, error))
+    if (!contenders_load(f, number, error))
         return false;
-    struct contender *c = &f->contenders.items[number];
+    struct contender *c = &f->all.items[number];
     struct profile p = {.plan = model_plan(c->model)};
     bool is_done = true;
     if (!is_known_in_model(f->o, p.plan)) {
@@ -102,60 +102,60 @@ static bool profile_contender(struct field *f, size_t number, bool *ret_is_profi
         mem_free_array(p.seconds, n);
         *ret_is_profiled = true;
     }
-    field_unload(f, number);
+    contenders_unload(f, number);
     return is_done;
 }
 
 // By costs that may be wrong: how much is above what corrections change.
-static void mark_hopeless(struct field *f, bool *ret_is_hopeless)
+static void mark_hopeless(struct contenders *f, bool *ret_is_hopeless)
 {
-    size_t n = f->contenders.count;
+    size_t n = f->all.count;
     double *estimates = arena_array(&f->arena, double, n + 1);
     for (size_t i = 0; i < n; i++)
-        estimates[i] = contender_estimate(f->o, &f->contenders.items[i]);
+        estimates[i] = contender_estimate(f->o, &f->all.items[i]);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++)
             ret_is_hopeless[i] =
-                ret_is_hopeless[i] || (f->contenders.items[i].finalist == f->contenders.items[k].finalist &&
+                ret_is_hopeless[i] || (f->all.items[i].finalist == f->all.items[k].finalist &&
                                        estimates[k] > 0 && estimates[i] > HOPELESS * estimates[k]);
 }
 
 // The largest change of an estimate, as a share of it.
-static double adopt_notes(struct field *f)
+static double adopt_notes(struct contenders *f)
 {
     struct optimizing *o = f->o;
-    size_t n = f->contenders.count;
+    size_t n = f->all.count;
     double *before = arena_array(&f->arena, double, n + 1), most = 0;
     for (size_t i = 0; i < n; i++)
-        before[i] = contender_estimate(o, &f->contenders.items[i]);
+        before[i] = contender_estimate(o, &f->all.items[i]);
     backend_adopt_in_model(o->backend, &o->report.corrections);
     for (size_t i = 0; i < n; i++)
         if (before[i] > 0)
-            most = fmax(most, fabs(contender_estimate(o, &f->contenders.items[i]) / before[i] - 1));
+            most = fmax(most, fabs(contender_estimate(o, &f->all.items[i]) / before[i] - 1));
     return most;
 }
 
 bool optimizing_calibrate(struct optimizing *o, double *ret_change)
 {
-    struct field f;
+    struct contenders f;
     bool is_any = false, is_done = true;
-    field_open(&f, o);
-    bool *is_hopeless = arena_array(&f.arena, bool, f.contenders.count + 1);
+    contenders_open(&f, o);
+    bool *is_hopeless = arena_array(&f.arena, bool, f.all.count + 1);
     mark_hopeless(&f, is_hopeless);
     *ret_change = 0;
     struct progress progress;
-    progress_start(&progress, o->options->progress, "costs within the models", f.contenders.count);
-    for (size_t i = 0; is_done && i < f.contenders.count && !interrupt_requested(); i++) {
+    progress_start(&progress, o->options->progress, "costs within the models", f.all.count);
+    for (size_t i = 0; is_done && i < f.all.count && !interrupt_requested(); i++) {
         is_done = is_hopeless[i] || profile_contender(&f, i, &is_any, o->error);
         progress_update(&progress, i + 1, NULL);
     }
     progress_end(&progress);
-    is_done = is_done || field_lacks_room(&f);
+    is_done = is_done || contenders_lacks_room(&f);
     if (is_done && is_any) {
         *ret_change = adopt_notes(&f);
         log_info(o->options->log, "%zu costs differ in the models; estimates change by up to %.1f %%",
                  o->report.corrections.count, 1e2 * *ret_change);
     }
-    field_close(&f);
+    contenders_close(&f);
     return is_done;
 }

@@ -16,9 +16,9 @@
 // --- our executor ----------------------------------------------------------------------------------------------------
 
 // Something in front, of a size of its own in each load: so where a model lies is not the same.
-bool field_load(struct field *f, size_t i, struct error *error)
+bool contenders_load(struct contenders *f, size_t i, struct error *error)
 {
-    struct contender *c = &f->contenders.items[i];
+    struct contender *c = &f->all.items[i];
     c->pad_bytes = (size_t)random_below(&f->random, LARGEST_PAD) + 1;
     c->pad = mem_alloc(c->pad_bytes);
     arena_init(&c->arena);
@@ -35,23 +35,23 @@ bool field_load(struct field *f, size_t i, struct error *error)
 }
 
 // Each contender qualifies in one load; the loads of the final, of two each, take some more time than that together.
-static uint64_t thousandths_done(const struct field *f)
+static uint64_t thousandths_done(const struct contenders *f)
 {
-    size_t n = f->contenders.count, of_final = f->n_loads > n ? f->n_loads - n : 0;
+    size_t n = f->all.count, of_final = f->n_loads > n ? f->n_loads - n : 0;
     return 400 * (f->n_loads - of_final) / (n + 1) + 600 * of_final / (2 * LOADS + 1);
 }
 
 static bool run(void *context, size_t i, double *ret_seconds, struct error *error)
 {
-    struct field *f = context;
-    struct contender *c = &f->contenders.items[i];
+    struct contenders *f = context;
+    struct contender *c = &f->all.items[i];
     progress_update(&f->progress, thousandths_done(f), NULL);
     return model_time(c->model, f->inputs.values, c->outputs, ret_seconds, error);
 }
 
-void field_unload(struct field *f, size_t i)
+void contenders_unload(struct contenders *f, size_t i)
 {
-    struct contender *c = &f->contenders.items[i];
+    struct contender *c = &f->all.items[i];
     model_free(c->model);
     arena_free(&c->arena);
     mem_free(c->pad, c->pad_bytes);
@@ -59,19 +59,19 @@ void field_unload(struct field *f, size_t i)
 
 static bool load(void *context, size_t i, struct error *error)
 {
-    ((struct field *)context)->n_loads++;
-    return field_load(context, i, error);
+    ((struct contenders *)context)->n_loads++;
+    return contenders_load(context, i, error);
 }
 
 static void unload(void *context, size_t i)
 {
-    field_unload(context, i);
+    contenders_unload(context, i);
 }
 
 // --- who takes part --------------------------------------------------------------------------------------------------
 
 // Other plans than those that are there already, of models that there is room for.
-static void enter(struct field *f, const struct graph *g, size_t finalist, enum layout_policy policy)
+static void enter(struct contenders *f, const struct graph *g, size_t finalist, enum layout_policy policy)
 {
     struct optimizing *o = f->o;
     struct contender fresh = {.policy = policy, .finalist = finalist};
@@ -80,11 +80,11 @@ static void enter(struct field *f, const struct graph *g, size_t finalist, enum 
     o->backend->policy = policy;
     bool is_new = backend_has_room(o->backend, &fresh.graph, &fresh.bytes, &error) &&
                   backend_hash_plan(o->backend, &fresh.graph, &fresh.plan_hash, &error);
-    for (size_t i = 0; i < f->contenders.count; i++)
+    for (size_t i = 0; i < f->all.count; i++)
         is_new = is_new &&
-                 (f->contenders.items[i].finalist != finalist || f->contenders.items[i].plan_hash != fresh.plan_hash);
+                 (f->all.items[i].finalist != finalist || f->all.items[i].plan_hash != fresh.plan_hash);
     if (is_new)
-        vec_push(&f->contenders, fresh);
+        vec_push(&f->all, fresh);
     else
         graph_free(&fresh.graph);
 }
@@ -96,7 +96,7 @@ static bool chooses_layouts(const struct optimizing *o)
 }
 
 // The plain ones are seldom the fastest: who was interrupted does not wait for them.
-static void enter_with_all_layouts(struct field *f, const struct graph *g, size_t finalist)
+static void enter_with_all_layouts(struct contenders *f, const struct graph *g, size_t finalist)
 {
     enter(f, g, finalist, LAYOUTS_STANDARD);
     if (chooses_layouts(f->o))
@@ -105,9 +105,9 @@ static void enter_with_all_layouts(struct field *f, const struct graph *g, size_
         enter(f, g, finalist, LAYOUTS_PLAIN);
 }
 
-void field_open(struct field *f, struct optimizing *o)
+void contenders_open(struct contenders *f, struct optimizing *o)
 {
-    *f = (struct field){.o = o, .random = random_seed((uint64_t)o->options->seed)};
+    *f = (struct contenders){.o = o, .random = random_seed((uint64_t)o->options->seed)};
     arena_init(&f->arena);
     enter_with_all_layouts(f, &o->model.graph, NOT_A_FINALIST);
     for (size_t i = 0; i < o->finalists.count; i++)
@@ -122,22 +122,22 @@ void field_open(struct field *f, struct optimizing *o)
     backend_rest(o->backend);
 }
 
-void field_close(struct field *f)
+void contenders_close(struct contenders *f)
 {
-    for (size_t i = 0; i < f->contenders.count; i++)
-        graph_free(&f->contenders.items[i].graph);
-    vec_free(&f->contenders);
+    for (size_t i = 0; i < f->all.count; i++)
+        graph_free(&f->all.items[i].graph);
+    vec_free(&f->all);
     arena_free(&f->arena);
 }
 
 // The search has left less memory than there was in the beginning.
-bool field_lacks_room(const struct field *f)
+bool contenders_lacks_room(const struct contenders *f)
 {
     struct optimizing *o = f->o;
     struct error error = {0};
     bool has_room = true;
-    for (size_t i = 0; has_room && i < f->contenders.count; i++)
-        has_room = backend_has_room(o->backend, &f->contenders.items[i].graph, NULL, &error);
+    for (size_t i = 0; has_room && i < f->all.count; i++)
+        has_room = backend_has_room(o->backend, &f->all.items[i].graph, NULL, &error);
     if (has_room)
         return false;
     log_warning(o->options->log, "%s: not timed: %s", o->options->input, error.message);
@@ -166,15 +166,15 @@ static void report_contender(struct optimizing *o, const struct contender *c, co
     vec_push(&o->report.contenders, told);
 }
 
-static void report_outcome(struct field *f, const struct contest_outcome *outcome, bool is_interleaved)
+static void report_outcome(struct contenders *f, const struct contest_outcome *outcome, bool is_interleaved)
 {
     struct report *r = &f->o->report;
     const size_t numbers[2] = {outcome->original, outcome->result};
-    for (size_t i = 0; i < f->contenders.count; i++)
-        report_contender(f->o, &f->contenders.items[i], &outcome->qualifying[i]);
-    r->n_timed = outcome->result < f->contenders.count ? 2 : 1;
+    for (size_t i = 0; i < f->all.count; i++)
+        report_contender(f->o, &f->all.items[i], &outcome->qualifying[i]);
+    r->n_timed = outcome->result < f->all.count ? 2 : 1;
     for (int i = 0; i < r->n_timed; i++) {
-        const struct contender *c = &f->contenders.items[numbers[i]];
+        const struct contender *c = &f->all.items[numbers[i]];
         r->layouts[i] = layout_policy_names[c->policy];
         r->estimates[i] = r->contenders.items[numbers[i]].estimate;
         r->times[i] = outcome->times[i];
@@ -186,17 +186,17 @@ static void report_outcome(struct field *f, const struct contest_outcome *outcom
 }
 
 // One always is.
-static size_t most_loaded(const struct field *f)
+static size_t most_loaded(const struct contenders *f)
 {
     size_t half = mem_available() / 2, room = half < BYTES_AT_ONCE ? half : BYTES_AT_ONCE, largest = 1;
-    for (size_t i = 0; i < f->contenders.count; i++)
-        largest = f->contenders.items[i].bytes > largest ? f->contenders.items[i].bytes : largest;
+    for (size_t i = 0; i < f->all.count; i++)
+        largest = f->all.items[i].bytes > largest ? f->all.items[i].bytes : largest;
     return largest <= room ? room / largest : 1;
 }
 
-static bool hold(struct field *f, size_t *ret_finalist)
+static bool hold(struct contenders *f, size_t *ret_finalist)
 {
-    size_t n = f->contenders.count;
+    size_t n = f->all.count;
     bool *is_result = arena_array(&f->arena, bool, n);
     struct contest c = {.n = n,
                         .is_result = is_result,
@@ -206,29 +206,29 @@ static bool hold(struct field *f, size_t *ret_finalist)
     struct contest_outcome outcome = {.qualifying = arena_array(&f->arena, struct sample_summary, n)};
     struct contest_runner runner = {f, load, run, unload};
     for (size_t i = 0; i < n; i++)
-        is_result[i] = f->contenders.items[i].finalist != NOT_A_FINALIST;
+        is_result[i] = f->all.items[i].finalist != NOT_A_FINALIST;
     progress_start(&f->progress, f->o->options->progress, "timing the models", 1000);
     bool is_held = contest_hold(&runner, &c, &outcome, f->o->error);
     progress_end(&f->progress);
     if (!is_held)
-        return field_lacks_room(f);
+        return contenders_lacks_room(f);
     f->o->report.is_timing_cut = outcome.is_undecided;
     if (outcome.is_undecided)
         return true;
     if (outcome.result < n)
-        *ret_finalist = f->contenders.items[outcome.result].finalist;
+        *ret_finalist = f->all.items[outcome.result].finalist;
     report_outcome(f, &outcome, c.most_loaded >= 2);
     return true;
 }
 
 bool optimizing_hold_contest(struct optimizing *o, size_t *ret_finalist)
 {
-    struct field f;
+    struct contenders f;
     bool is_done = true;
-    field_open(&f, o);
-    if (f.contenders.count > 0 && backend_can_run(o->checker))
+    contenders_open(&f, o);
+    if (f.all.count > 0 && backend_can_run(o->checker))
         is_done = hold(&f, ret_finalist);
-    field_close(&f);
+    contenders_close(&f);
     return is_done;
 }
 

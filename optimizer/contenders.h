@@ -19,9 +19,9 @@ struct contender {
     void *pad;            // in front of it in memory
     size_t pad_bytes;
 };
-struct field {
+struct contenders {
     struct optimizing *o;
-    VEC(struct contender) contenders;
+    VEC(struct contender) all;
     const struct tensor_value *weights;
     struct model_inputs inputs;
     struct arena arena;
@@ -31,12 +31,12 @@ struct field {
 };
 
 // The original and o->finalists that are rewritten.
-void field_open(struct field *f, struct optimizing *o);
-void field_close(struct field *f);
+void contenders_open(struct contenders *f, struct optimizing *o);
+void contenders_close(struct contenders *f);
 // Into fresh memory, each time at another place. False: it cannot be prepared.
-bool field_load(struct field *f, size_t contender, struct error *error);
-void field_unload(struct field *f, size_t contender);
+bool contenders_load(struct contenders *f, size_t contender, struct error *error);
+void contenders_unload(struct contenders *f, size_t contender);
 double contender_estimate(struct optimizing *o, const struct contender *c);   // seconds; 0: it cannot be estimated
 // After loading failed: is there no room for one of them? Then that is said, and is no error any more.
-bool field_lacks_room(const struct field *f);
+bool contenders_lacks_room(const struct contenders *f);
 #endif

@@ -88,11 +88,10 @@ bool optimizing_compile(struct optimizing *o, const struct graph *g, enum layout
 
 struct backend_options optimizing_backend_options(struct optimizing *o);
 struct backend *optimizing_open_device(struct optimizing *o, const struct backend_options *chosen, struct error *error);
-// Whether models are timed: only the runtime or the device that the model is optimized for says how fast it is.
 // rules.c: what the options name.
 bool optimizing_read_rules(struct optimizing *o);
 void optimizing_rules_of_backtracking(struct optimizing *o, struct rule_set *ret_rules);   // only its list is its own
-
+// Whether models are timed: only the runtime or the device that the model is optimized for says how fast it is.
 bool optimizing_is_timed(const struct optimizing *o);
 size_t optimizing_bytes_of_weights(const struct optimizing *o);
 bool optimizing_has_large_weights(const struct optimizing *o);
@@ -123,7 +122,7 @@ bool optimizing_differs_by_rounding(struct optimizing *o);
 bool optimizing_open_runtime(struct optimizing *o);
 bool optimizing_prepare_runtime(struct optimizing *o);
 void optimizing_close_runtime(struct optimizing *o);
-// As optimizing_duel. False: the runtime fails at one of them.
+// Times them by turns. False: the runtime fails at one of them.
 bool optimizing_duel_in_runtime(struct optimizing *o, const struct graph *a, const struct graph *b, double seconds,
                                 struct side_by_side *ret_times);
 // Where nothing is timed in it: compares the result as it is written with the original as it is read, into the report,

@@ -15,7 +15,7 @@
 #include "optimizer/compiled/compiled_model.h"
 #include "optimizer/run/npy.h"
 #include "optimizer/run/run.h"
-#include "optimizer/trusted_rules.h"
+#include "substitutions/trusted_rules.h"
 #include <string.h>
 
 const char *const optimize_searches[] = {"backtracking", "saturation", "both", NULL};

@@ -4,8 +4,8 @@
 
 #include "core/text/error.h"
 #include "core/text/text.h"
-#include "optimizer/trusted_rules.h"
-#include "optimizer/standard_rules.h"
+#include "substitutions/trusted_rules.h"
+#include "substitutions/standard_rules.h"
 #include <string.h>
 
 static const struct rule *find_rule(const struct rule_set *rules, size_t n, const char *name)

@@ -6,11 +6,11 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
-#include "egraph/extraction/command.h"
+#include "optimizer/extract_command.h"
 #include "optimizer/arguments.h"
 #include "optimizer/output_stream.h"
 #include "optimizer/report/pages.h"
-#include "optimizer/standard_rules.h"
+#include "substitutions/standard_rules.h"
 #include <string.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // What the files of the search for layouts share: layout.c looks for the best, layout_parts.c says what the cost of a
-// plan is made of, layout_tables.c keeps what parts cost, layout_problem.c makes a problem for the solver of it.
+// plan is made of, layout_tables.c keeps what parts cost, layout_constraints.c makes a problem for the solver of it.
 #ifndef BACKENDS_LAYOUTS_LAYOUT_INTERNAL_H
 #define BACKENDS_LAYOUTS_LAYOUT_INTERNAL_H
 #include "backends/contract/backend.h"
@@ -81,7 +81,7 @@ uint32_t layout_find_need(const struct layout_search *s, tensor_id t, node_id no
 // layout_tables.c
 void layout_find_table(struct layout_search *s, struct layout_part *part);
 struct layout_table *layout_table_of(const struct layout_search *s, const struct layout_part *part);
-// layout_problem.c: what an entry costs at least, as far as is known;
+// layout_constraints.c: what an entry costs at least, as far as is known;
 double layout_least_seconds(const struct layout_search *s, const struct layout_table *t);
 // and the least sum as far as tables are known, and the values of choices that give it.
 struct assignment layouts_find_among_known(struct layout_search *s, int *ret_values);

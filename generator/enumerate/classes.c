@@ -5,6 +5,7 @@
 #include "core/system/interrupt.h"
 #include "core/system/progress.h"
 #include "generator/enumerate/equivalence_class.h"
+#include "generator/enumerate/fingerprint.h"
 #include "generator/enumerate/inputs.h"
 #include <assert.h>
 #include <omp.h>

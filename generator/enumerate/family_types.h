@@ -112,9 +112,4 @@ uint64_t *const *lookup_outputs(struct lookup *l, const struct signature *s, con
 void lookup_limit(struct lookup *l);
 // Equal shapes and split trees, SPLIT_ANY taken for no split: that of a constant is no property of its value.
 bool types_agree(const struct type *a, const struct type *b);
-// XXH3-128 over shape, split trees and contents.
-struct hash128 fingerprint_of(const struct gen_type *type, const uint64_t *data, struct arena *scratch);
-enum { FINGERPRINT_ROOM = 2 };
-// The same; overwrites the FINGERPRINT_ROOM numbers in front of `data`.
-struct hash128 fingerprint_in_place(const struct gen_type *type, uint64_t *data);
 #endif

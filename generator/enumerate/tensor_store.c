@@ -1,4 +1,5 @@
 // Visits every application to tensors of smaller levels; those of values not met yet become tensors of the next level.
+#include "generator/enumerate/fingerprint.h"
 #include "generator/enumerate/inputs.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "core/text/text.h"
 #include "generator/output/law_text.h"
 #include "generator/output/unified.h"
-#include "generator/test/instances.h"
+#include "generator/refute/instances.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "core/memory/arena.h"
 #include "core/text/text.h"
-#include "generator/test/generalize.h"
+#include "generator/refute/generalize.h"
 #include "operators/traits.h"
 #include "substitutions/rule.h"
 #include <string.h>

@@ -4,8 +4,8 @@
 // half is a substitution by itself: each target must need an input that its own source has not. (Otherwise applying the
 // halves one after the other does the same with smaller rules.) Such targets are few, split(f(concat)) for the most
 // part: so graphs with two outputs are not enumerated but joined from terms of classes in which some term needs an
-// input that another one does not (joined.h). Of those pairs that rules of one output make of each other one is kept.
-// Constants (x - x, which equals y - y) are left out: a rule between them says nothing.
+// input that another one does not (two_outputs.h). Of those pairs that rules of one output make of each other one is
+// kept. Constants (x - x, which equals y - y) are left out: a rule between them says nothing.
 // Three outputs would need two splits of results of concatenated tensors: five operators.
 #ifndef GENERATOR_REDUCE_JOIN_H
 #define GENERATOR_REDUCE_JOIN_H

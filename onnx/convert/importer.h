@@ -59,7 +59,7 @@ bool import_graph(struct importer *im);   // all of it
 uint32_t import_find_equal(struct importer *im, const struct conversion *c, const struct type *types);
 void import_note_kept(struct importer *im, const struct conversion *c);   // the last opaque, for those that follow
 
-// --- names.c ---------------------------------------------------------------------------------------------------------
+// --- import_names.c --------------------------------------------------------------------------------------------------
 struct named_value *name_find(const struct importer *im, const struct onnx_string *name);   // NULL: unknown
 struct named_value *name_enter(struct importer *im, const struct onnx_string *name);        // finds or adds
 // Of every node of the model's graph: does an output of the model depend on it? In the importer's scratch.

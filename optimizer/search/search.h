@@ -12,7 +12,7 @@
 // If a set of rewrites makes a graph cheaper, then so does one of its connected parts: little is lost, and the work
 // depends on the number of matches instead of that of their subsets.
 //
-// Costs of rewrites are estimated on their neighbourhoods (pricing.h); a graph that becomes the best is priced as a
+// Costs of rewrites are estimated on their neighbourhoods (local_cost.h); a graph that becomes the best is priced as a
 // whole and must really be cheaper. Results depend on the graph, rules, costs and options alone; a time limit and an
 // interruption only end the search earlier.
 #ifndef OPTIMIZER_SEARCH_SEARCH_H
@@ -39,7 +39,7 @@ struct search_options {
     size_t max_candidates;   // queued at once; the worst are dropped first
     size_t max_memory;       // bytes that the search may hold, 0: no limit; the worst are dropped first
     double least_gain;   // of a rewrite, as a share of what its neighbourhood costs: less is within the noise of costs
-    bool validates;      // checks each applied rewrite at its shapes (validate.h)
+    bool validates;      // checks each applied rewrite at its shapes (translation_validation.h)
     struct validator *validator;   // that knows what former searches with the same rules have checked; NULL: none
     size_t n_disabled;
     const char *const *disabled;   // names of rules not to be used

@@ -1,4 +1,4 @@
-#include "generator/test/instances.h"
+#include "generator/refute/instances.h"
 #include "tests/support/check.h"
 
 static const struct {

@@ -7,7 +7,7 @@
 #include "properties/property.h"
 #include "verifier/commands/commands.h"
 #include "verifier/entailment/theory.h"
-#include "verifier/exact/judge.h"
+#include "verifier/direct/judge.h"
 #include "verifier/recheck/sample.h"
 #include "verifier/rules/validation_cache.h"
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "core/text/options.h"
 #include "core/text/text.h"
 #include "verifier/commands/commands.h"
-#include "verifier/exact/trial.h"
+#include "verifier/direct/trial.h"
 #include <inttypes.h>
 #include <omp.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "core/system/clock.h"
 #include "verifier/bounds/forms.h"
 #include "verifier/entailment/formulas.h"
-#include "verifier/exact/explore.h"
+#include "verifier/direct/explore.h"
 #include "verifier/instances/ranks.h"
 #include <stdio.h>
 #include <stdlib.h>

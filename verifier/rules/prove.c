@@ -2,7 +2,7 @@
 #include "verifier/rules/prove.h"
 
 #include "verifier/bounds/laws.h"
-#include "verifier/exact/trial.h"
+#include "verifier/direct/trial.h"
 #include "verifier/rules/abduction.h"
 #include "verifier/rules/subterms.h"
 #include <string.h>

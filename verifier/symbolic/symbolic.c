@@ -3,7 +3,7 @@
 
 #include "operators/traits.h"
 #include "verifier/bounds/form_terms.h"
-#include "verifier/exact/explore.h"
+#include "verifier/direct/explore.h"
 #include "verifier/instances/ranks.h"
 #include "verifier/symbolic/execute.h"
 #include <string.h>

@@ -105,7 +105,7 @@ bool whole_is_gain(double before, double after, double estimated_change, double 
 bool whole_would_gain(struct whole *w, const struct edit *e);   // alone
 void movement_free(struct movement *m);
 
-// --- descent (descent.c) ---------------------------------------------------------------------------------------------
+// --- descent (greedy.c) ----------------------------------------------------------------------------------------------
 // Applies the best improving proposals that do not overlap, all at once. False: none improves any more.
 bool whole_descend(struct whole *w, struct movement *ret_movement);
 #endif

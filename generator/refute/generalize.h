@@ -1,0 +1,20 @@
+// Attribute values of a substitution that could be others: they become attribute variables.
+//
+// Like sizes (size_test.h): a value is changed together with the least set of equal values of equally named attributes
+// that keeps the rule true; when it holds at every other value that is well-typed, the set is one variable.
+#ifndef GENERATOR_REFUTE_GENERALIZE_H
+#define GENERATOR_REFUTE_GENERALIZE_H
+#include "generator/refute/size_test.h"
+
+enum { MAX_ATTRIBUTE_PLACES = 48 };
+struct attribute_place {
+    uint8_t node, attribute;
+    int variable;   // -1: it stays what it is
+};
+struct attribute_places {
+    int n, n_variables;
+    struct attribute_place places[MAX_ATTRIBUTE_PLACES];
+    const char *names[MAX_ATTRIBUTE_PLACES];   // of the variables
+};
+void generalize_attributes(struct size_test *trial, struct attribute_places *ret_places);
+#endif

@@ -1,0 +1,48 @@
+// A substitution at other sizes than the enumeration's: is it true there, and which sizes belong together?
+//
+// Equal at the enumeration's sizes may be luck (1x1 kernels, H = 12). So every size that occurs in a rule (an axis of a
+// variable, an entry of a constant's shape, an enlarged kernel's size) is changed: alone, or with the least set of
+// others that keeps both sides well-typed. Sizes that change together are one *class*. The rule must hold at all
+// changes that are well-typed; else it is false, or, where the size is that of a kernel's window, the rule needs the
+// condition that the size is what it is.
+#ifndef GENERATOR_REFUTE_REFUTE_H
+#define GENERATOR_REFUTE_REFUTE_H
+#include "generator/enumerate/evaluation_cache.h"
+#include "generator/enumerate/rule_graph.h"
+
+enum { MAX_SIZES = 64, MAX_WINDOW_SIZE = 3, MAX_ASSIGNMENTS = 3 };
+
+struct size_test;
+
+enum size_kind { SIZE_OF_VARIABLE, SIZE_OF_CONSTANT, SIZE_OF_ATTRIBUTE };
+struct size_place {
+    uint8_t kind;
+    uint8_t owner;       // variable, leaf or node
+    uint8_t attribute;   // ATTRIBUTE: its number
+    uint8_t entry;       // axis, or entry of the list
+    int32_t base;
+};
+struct shapes {
+    int n;
+    struct size_place places[MAX_SIZES];
+    int8_t class_of[MAX_SIZES];   // -1: fixed
+    int32_t other[MAX_SIZES];     // of each class: a size other than the base at which the rule holds
+    int n_classes;
+    bool needs_condition[MAX_SIZES];
+    // Mixed assignments at which the rule holds: how many steps from its base to its other size each class goes.
+    int n_assignments;
+    uint8_t steps[MAX_ASSIGNMENTS][MAX_SIZES];
+};
+bool shapes_have_condition(const struct shapes *s);
+// What happened: the stages of the tests, for the counts.
+enum shapes_verdict { SHAPES_HOLD, SHAPES_FALSE_AT_OTHER_SIZES, SHAPES_FALSE_ON_REALS, SHAPES_NEVER_TESTED };
+
+// An equation that tested rules derive, or that was tested in the other direction, is true where these are: which sizes
+// belong together is decided by types alone, and confirmed at three changes of each class and at the mixed assignments.
+// Where one of them refutes it, all is judged as if nothing were known.
+enum evidence { EVIDENCE_NONE, EVIDENCE_DERIVED };
+enum shapes_verdict shapes_test(const struct rule_graph *sk, struct evaluation_cache *calls, enum evidence evidence,
+                                struct shapes *ret_shapes);
+// The value of every size at a mixed assignment.
+void shapes_sizes(const struct shapes *s, int assignment, int64_t *ret_sizes);
+#endif

@@ -1,0 +1,44 @@
+// A substitution evaluated at given sizes and attribute values, many times: what does not change is looked up once.
+#ifndef GENERATOR_REFUTE_SIZE_TEST_H
+#define GENERATOR_REFUTE_SIZE_TEST_H
+#include "generator/enumerate/evaluation_cache.h"
+#include "generator/refute/refute.h"
+
+// Which types a variable had and which calls a node was lately: sizes change a few at a time.
+enum { TRIAL_MEMORY = 32 };
+struct size_test_variable {
+    int64_t dim[MAX_RANK];
+    const struct call_type *type;   // NULL: not in use
+};
+struct size_test_call {
+    const struct call_setting *setting;
+    const struct call_type *inputs[2];
+    const struct call *call;                  // NULL: not in use
+    const struct call_type *const *results;   // NULL: ill-typed
+};
+struct size_test {
+    const struct rule_graph *sk;
+    const struct shapes *shapes;
+    struct evaluation_cache *calls;
+    bool is_trusting;                                                       // what is well-typed is taken to be equal
+    uint8_t order[MAX_RULE_GRAPH_NODES], n_until[MAX_RULE_GRAPH_OUTPUTS];   // the nodes, and how many each output needs
+    uint8_t first_place[MAX_RULE_GRAPH_VARIABLES];                          // of each variable's axes among the sizes
+    const struct call_setting *fixed[MAX_RULE_GRAPH_NODES];                 // NULL: its attributes hold sizes
+    uint32_t epoch;                                                         // of the calls in `lately`
+    struct size_test_variable types[MAX_RULE_GRAPH_VARIABLES][TRIAL_MEMORY];
+    struct size_test_call lately[MAX_RULE_GRAPH_NODES][TRIAL_MEMORY];
+};
+// A node with other attribute values than the graph's.
+struct setting_override {
+    int node;
+    const struct call_setting *setting;
+};
+// Of `shapes` the places are read. All three are kept, not copied.
+void size_test_init(struct size_test *t, const struct rule_graph *sk, const struct shapes *shapes,
+                    struct evaluation_cache *calls);
+// Do source and target agree on field elements? `sizes` has one for every place.
+enum verdict size_test_judge(struct size_test *t, const int64_t *sizes, const struct setting_override *overrides,
+                             int n_overrides);
+// The same on reals, in so many draws, and in more until so many entries are compared; in CALL_DRAWS at most.
+bool size_test_holds_on_reals(struct size_test *t, const int64_t *sizes, int least_draws, size_t least_entries);
+#endif

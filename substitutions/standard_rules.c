@@ -1,0 +1,12 @@
+// Where the rules are that ship with the programs.
+#include "substitutions/standard_rules.h"
+
+const char *standard_rules_file(char buffer[SHARED_PATH_SIZE])
+{
+    return shared_file_find("taso.rules", RULES_BUILT, buffer);
+}
+
+const char *standard_egraph_rules_file(char buffer[SHARED_PATH_SIZE])
+{
+    return shared_file_find("egraph.rules", EGRAPH_RULES_BUILT, buffer);
+}

@@ -1,0 +1,69 @@
+// What the tests of the search share: made-up costs, and a graph with the rules.
+#ifndef TESTS_OPTIMIZER_SEARCH_MADE_UP_H
+#define TESTS_OPTIMIZER_SEARCH_MADE_UP_H
+#include "core/formats/sexp.h"
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/text.h"
+#include "graph/graph.h"
+#include "graph/text.h"
+#include "optimizer/search/search.h"
+#include "tests/support/check.h"
+#include <stdlib.h>
+#include <string.h>
+
+// Every operator that is not known before the graph runs costs its launch and its arithmetic; shape operators less.
+static inline double made_up_seconds(void *context, const struct graph *g)
+{
+    double seconds = 0;
+    struct match_index index;
+    struct arena a;
+    arena_init(&a);
+    match_index_init(&index, g);
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        struct definition d;
+        const struct operator* op = g->nodes.items[n].op;
+        if (!index.is_live[n] || index.is_weight[n] || !op->define)
+            continue;
+        assert_true(graph_define(g, n, &d, &a));
+        seconds += (op->id == OP_SPLIT || op->id == OP_RESHAPE ? 1e-7 : 1e-6) + 1e-9 * definition_flops(&d);
+        definition_free(&d);
+    }
+    match_index_free(&index);
+    arena_free(&a);
+    return seconds;
+}
+
+static const struct cost_model made_up_cost = {made_up_seconds, NULL, 0, NULL};
+
+// Three products of one input, which become one.
+#define THREE_PRODUCTS                                                                                                 \
+    "(graph (let x (input 0) (f32 1 8)) (let a (weight 0) (f32 8 4)) (let b (weight 1) (f32 8 4))"                     \
+    " (let c (weight 2) (f32 8 4)) (let p (matmul x a)) (let q (matmul x b)) (let r (matmul x c)) (output p q r))"
+
+struct fixture {
+    struct arena arena;
+    struct rule_set rules;
+    struct graph g;
+};
+
+static inline void set_up(struct fixture *f, const char *text)
+{
+    struct error error = {0};
+    const struct sexp *list;
+    arena_init(&f->arena);
+    rule_set_init(&f->rules, &f->arena);
+    graph_init(&f->g, &f->arena);
+    assert_true(rule_set_read(&f->rules, getenv("TASO_RULES"), &error));
+    assert_true(sexp_parse(&f->arena, "case", text, strlen(text), &list, &error));
+    if (!graph_parse(&list->items[0], "case", &f->g, &error))
+        fail_msg("%u:%u: %s", error.line, error.column, error.message);
+}
+
+static inline void tear_down(struct fixture *f)
+{
+    graph_free(&f->g);
+    rule_set_free(&f->rules);
+    arena_free(&f->arena);
+}
+#endif

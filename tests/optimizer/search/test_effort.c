@@ -1,0 +1,426 @@
+// What a search takes: what is priced, how often and with how much around it, and when the search ends.
+#include "optimizer/search/backtracking/local_cost.h"
+#include "tests/optimizer/search/made_up.h"
+#include <math.h>
+#include <pthread.h>
+
+#define A_SUM_OF_CURVES                                                                                                \
+    "(graph (let x (input 0) (f32 4 4)) (let y (input 1) (f32 4 4)) (let a (tanh x)) (let b (tanh y))"                 \
+    "(let c (ewadd x y)) (let d (ewadd c a)) (let e (ewadd d b)) (let g (ewadd e x)) (output g))"
+
+// With next to no memory allowed the search tries less, and still ends well.
+static void keeps_within_its_memory(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    struct search_options options = search_standard_options;
+    options.max_memory = 1;
+    options.budget = 50;
+    set_up(&f, A_SUM_OF_CURVES);
+    search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+    assert_true(result.statistics.dropped > 0);
+    assert_true(result.statistics.expanded > 2);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+enum { MUCH = 64 << 20 };
+
+static void *take_much(void *context)
+{
+    *(void **)context = mem_alloc(MUCH);
+    return NULL;
+}
+
+// As made_up_seconds, while another thread takes what it keeps.
+static double seconds_beside_another(void *context, const struct graph *g)
+{
+    pthread_t other;
+    if (!*(void **)context) {
+        assert_int_equal(pthread_create(&other, NULL, take_much, context), 0);
+        pthread_join(other, NULL);
+    }
+    return made_up_seconds(NULL, g);
+}
+
+// What the threads of a host hold is not the search's, and may not change its result.
+static void other_threads_have_memory_of_their_own(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    void *block = NULL;
+    struct cost_model cost = {.graph_seconds = seconds_beside_another, .context = &block};
+    struct search_options options = search_standard_options;
+    options.max_memory = MUCH / 2;
+    options.budget = 50;
+    set_up(&f, A_SUM_OF_CURVES);
+    search_graph(&f.g, &f.rules, &cost, &options, &result);
+    assert_non_null(block);
+    assert_int_equal(result.statistics.dropped, 0);
+    mem_free(block, MUCH);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+// A sum of eight different inputs: associating them gains nothing, in very many ways.
+static void search_a_long_sum(const struct search_options *options, const struct cost_model *cost,
+                              struct search_result *ret_result, struct fixture *f)
+{
+    struct text text = {0};
+    text_add(&text, "(graph (let x0 (input 0) (f32 4 4)) (let s0 (tanh x0))");
+    for (int i = 1; i < 8; i++)
+        text_printf(&text, "(let x%d (input %d) (f32 4 4)) (let s%d (ewadd s%d x%d))", i, i, i, i - 1, i);
+    text_add(&text, "(output s7))");
+    set_up(f, text.chars);
+    search_graph(&f->g, &f->rules, cost, options, ret_result);
+    text_free(&text);
+}
+
+// Of graphs that have many matches fewer are expanded in vain than patience allows for.
+static void loses_patience_by_matches_too(void **state)
+{
+    for (int64_t patience = 10; patience <= 40; patience *= 2) {
+        struct fixture f;
+        struct search_result result;
+        struct search_options options = search_standard_options;
+        options.patience = patience;
+        search_a_long_sum(&options, &made_up_cost, &result, &f);
+        assert_int_equal(result.ends.items[0], SEARCH_OUT_OF_PATIENCE);
+        assert_true(result.statistics.matches >= 4 * (uint64_t)patience);
+        assert_true(result.statistics.expanded < (uint64_t)patience);
+        search_result_free(&result);
+        tear_down(&f);
+    }
+}
+
+// A sum of seven inputs, each made of twelve: associating has large surroundings.
+static void loses_patience_by_work_too(void **state)
+{
+    struct text text = {0};
+    struct fixture f;
+    struct search_result result;
+    struct search_options options = search_standard_options;
+    options.patience = 20;
+    text_add(&text, "(graph");
+    for (int i = 0; i < 7; i++) {
+        for (int j = 0; j < 12; j++)
+            text_printf(&text, "(let i%d_%d (input %d) (f32 1 1 1 1 1 2))", i, j, 12 * i + j);
+        text_printf(&text, "(let x%d (concat 5", i);
+        for (int j = 0; j < 12; j++)
+            text_printf(&text, " i%d_%d", i, j);
+        text_printf(&text, "))");
+        text_printf(&text, i ? "(let s%d (ewadd s%d x%d))" : "(let s0 (tanh x0))", i, i - 1, i);
+    }
+    text_add(&text, "(output s6))");
+    set_up(&f, text.chars);
+    search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+    assert_int_equal(result.ends.items[0], SEARCH_OUT_OF_PATIENCE);
+    assert_true(result.statistics.expanded < 20);
+    assert_true(result.statistics.matches < 5 * 20);
+    text_free(&text);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+// The work that the budget allows ends the search, and is told as the reason.
+static void ends_when_the_work_of_the_budget_is_done(void **state)
+{
+    for (int64_t per_graph = 10; per_graph <= 40; per_graph *= 2) {
+        struct fixture f;
+        struct search_result result;
+        struct search_options options = search_standard_options;
+        options.patience = 0;
+        options.work_per_graph = per_graph;
+        options.work_per_node = 1000;
+        options.usual_nodes = 5;
+        search_a_long_sum(&options, &made_up_cost, &result, &f);
+        uint64_t most = 1000 * (uint64_t)(per_graph + (int64_t)f.g.nodes.count - 5);
+        assert_int_equal(result.ends.items[0], SEARCH_OUT_OF_WORK);
+        assert_true(result.statistics.work >= most && result.statistics.work < most + 10000);
+        assert_true(result.statistics.expanded < 1000);
+        search_result_free(&result);
+        tear_down(&f);
+    }
+}
+
+// What improves is applied, even where all the work was done to find it.
+static void applies_what_was_found_when_the_work_is_done(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    struct search_options options = search_standard_options;
+    options.work_per_graph = 0;
+    options.work_per_node = 1;
+    options.usual_nodes = 0;
+    set_up(&f, THREE_PRODUCTS);
+    search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+    assert_int_equal(result.ends.items[0], SEARCH_OUT_OF_WORK);
+    assert_int_equal(result.statistics.expanded, 1);
+    assert_true(result.statistics.adopted > 0 && result.seconds_after < result.seconds_before);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+// Two products are merged, then the third one with them. Where no gain matters, patience is not renewed by the first.
+static void patience_is_renewed_by_gains_that_matter(void **state)
+{
+    for (int matters = 0; matters <= 1; matters++) {
+        struct fixture f;
+        struct search_result result;
+        struct search_options options = search_standard_options;
+        options.patience = 1;
+        options.renewing_gain = matters ? 0 : 0.99;
+        set_up(&f, THREE_PRODUCTS);
+        search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+        assert_true(result.statistics.adopted > 0);
+        assert_int_equal(result.statistics.adopted > 1, matters);
+        search_result_free(&result);
+        tear_down(&f);
+    }
+}
+
+// Lists of words of which one is a beginning of the other, too, and words that differ in one bit.
+static void different_words_are_spelled_differently(void **state)
+{
+    struct spelling lists[600] = {0};
+    size_t n = 0;
+    for (int bit = 0; bit < 64; bit++)
+        for (int k = 0; k < 8; k++) {
+            int64_t word = (int64_t)(((uint64_t)1 << bit) - (uint64_t)(k & 1)), sign = k & 2 ? -1 : 0;
+            spelling_add(&lists[n], word ^ sign);
+            if (k & 4)
+                spelling_add(&lists[n], bit);
+            assert_int_equal(lists[n++].n_words, k & 4 ? 2 : 1);
+        }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) {
+            struct key_words a = spelling_key(&lists[i]), b = spelling_key(&lists[j]);
+            bool is_same = a.n_bytes == b.n_bytes && memcmp(a.bytes, b.bytes, a.n_bytes) == 0;
+            int bit_a = (int)(i / 8), bit_b = (int)(j / 8);
+            int64_t word_a = (int64_t)(((uint64_t)1 << bit_a) - (uint64_t)(i & 1)) ^ (i & 2 ? -1 : 0);
+            int64_t word_b = (int64_t)(((uint64_t)1 << bit_b) - (uint64_t)(j & 1)) ^ (j & 2 ? -1 : 0);
+            bool is_same_list = word_a == word_b && (i & 4) == (j & 4) && (!(i & 4) || bit_a == bit_b);
+            assert_int_equal(is_same, is_same_list);
+        }
+    for (size_t i = 0; i < n; i++)
+        spelling_free(&lists[i]);
+}
+
+// Counts how often a device is asked.
+static double counted_seconds(void *context, const struct graph *g)
+{
+    ++*(uint64_t *)context;
+    return made_up_seconds(NULL, g);
+}
+
+// Rewrites that differ may leave the same of their surroundings: what is left is priced once.
+static void equal_graphs_are_priced_once(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    uint64_t n_asked = 0;
+    const struct cost_model counting = {counted_seconds, &n_asked, 0, NULL};
+    struct search_options options = search_standard_options;
+    options.patience = 100;
+    search_a_long_sum(&options, &counting, &result, &f);
+    assert_true(n_asked < result.statistics.priced - result.statistics.remembered);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+// What a part of the graph may be fused into depends on a path that leads out of it and back in, however long.
+static void what_lies_between_is_near(void **state)
+{
+    struct text text = {0};
+    struct fixture f;
+    struct match_index index;
+    struct scribe scribe;
+    text_add(&text,
+             "(graph (let x (input 0) (f32 4 4)) (let w (weight 0) (f32 4 4)) (let a (tanh x)) (let p0 (matmul a w))");
+    for (int i = 1; i <= 9; i++)
+        text_printf(&text, "(let p%d (matmul p%d w))", i, i - 1);
+    text_add(&text, "(let y (ewadd a p9)) (output y))");
+    set_up(&f, text.chars);
+    match_index_init(&index, &f.g);
+    scribe_init(&scribe, NULL);
+    node_id a = f.g.tensors.items[graph_inputs(&f.g, (node_id)f.g.nodes.count - 1)[0]].producer;
+    struct rewrite rewrite = {.g = &f.g, .n_before = f.g.nodes.count, .index = &index, .n_nodes = 1, .nodes = &a};
+    scribe_describe(&scribe, &rewrite);
+    assert_int_equal(scribe.members.count, 12);
+    scribe_free(&scribe);
+    match_index_free(&index);
+    text_free(&text);
+    tear_down(&f);
+}
+
+// A device on which rewrites of a part seem to gain, and none of the whole does.
+struct deceiver {
+    size_t least_nodes;   // of the whole
+    int n_whole;          // times that it was asked for that
+};
+
+static double deceiving_seconds(void *context, const struct graph *g)
+{
+    struct deceiver *d = context;
+    if (g->nodes.count < d->least_nodes)
+        return made_up_seconds(NULL, g);
+    d->n_whole++;
+    return 1;
+}
+
+// Twenty equal rewrites that gain nothing: all together and one alone say so, and the chain that begins with one is
+// told. The original is priced, too.
+static void asks_no_more_where_the_first_gains_nothing(void **state)
+{
+    struct text text = {0};
+    struct fixture f;
+    struct search_result result;
+    struct search_options options = search_standard_options;
+    struct deceiver deceiver = {.least_nodes = 16};
+    const struct cost_model cost = {deceiving_seconds, &deceiver, 0, NULL};
+    options.budget = 2;
+    text_add(&text, "(graph (let x0 (input 0) (f32 8 4))");
+    for (int i = 0; i < 20; i++)
+        text_printf(&text,
+                    "(let a%d (transpose :perm 1 0 x%d)) (let b%d (transpose :perm 1 0 a%d)) (let x%d (tanh b%d))", i,
+                    i, i, i, i + 1, i);
+    text_add(&text, "(output x20))");
+    set_up(&f, text.chars);
+    search_graph(&f.g, &f.rules, &cost, &options, &result);
+    assert_int_equal(result.steps.count, 0);
+    assert_int_equal(deceiver.n_whole, 3);
+    text_free(&text);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+// In the whole, two transpositions in a row save what three reshapes cost; parts do not show it.
+static double seconds_saved_by_transposing(void *context, const struct graph *g)
+{
+    struct deceiver *d = context;
+    double seconds = 1;
+    if (g->nodes.count < d->least_nodes)
+        return made_up_seconds(NULL, g);
+    d->n_whole++;
+    for (node_id n = 0; n < g->nodes.count; n++)
+        seconds += 1e-6 * ((g->nodes.items[n].op->id == OP_RESHAPE) - 1.5 * (g->nodes.items[n].op->id == OP_TRANSPOSE));
+    return seconds;
+}
+
+// `to` is an element-wise function of `from`, of so many operators.
+static void add_chain(struct text *out, char from, char to, int number, int length)
+{
+    text_printf(out, "(let %c%d_0 (tanh %c%d))", to, number, from, number);
+    for (int i = 1; i < length; i++)
+        text_printf(out, "(let %c%d_%d (%s %c%d_%d))", to, number, i, i % 2 ? "sigmoid" : "tanh", to, number, i - 1);
+    text_printf(out, "(let %c%d (exp %c%d_%d))", to, number, to, number, length - 1);
+}
+
+// Ten rewrites that gain and ten that only seem to, in turns. The original is priced, all rewrites together, one of
+// each kind, and then those that gain; the others, which are near enough to be estimated anew, are not believed again.
+static void believes_no_part_that_the_whole_refutes(void **state)
+{
+    struct text text = {0};
+    struct fixture f;
+    struct search_result result;
+    struct search_options options = search_standard_options;
+    struct deceiver deceiver = {.least_nodes = 30};
+    const struct cost_model cost = {seconds_saved_by_transposing, &deceiver, 0, NULL};
+    options.budget = 3;
+    text_add(&text, "(graph (let x0 (input 0) (f32 8 4))");
+    for (int i = 0; i < 10; i++) {
+        const char *shape = i % 2 ? "8 4" : "4 8";
+        add_chain(&text, 'x', 'a', i, 4);
+        text_printf(&text, "(let s%d (transpose :perm 1 0 a%d)) (let t%d (transpose :perm 1 0 s%d))", i, i, i, i);
+        add_chain(&text, 't', 'c', i, 6);
+        text_printf(&text, "(let r%d (reshape :shape 32 c%d)) (let x%d (reshape :shape %s r%d))", i, i, i + 1, shape,
+                    i);
+    }
+    text_add(&text, "(output x10))");
+    set_up(&f, text.chars);
+    search_graph(&f.g, &f.rules, &cost, &options, &result);
+    assert_int_equal(result.steps.count, 10);
+    assert_int_equal(deceiver.n_whole, 5);
+    text_free(&text);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+static bool moves_axes(const struct node *n)
+{
+    return n->op->id == OP_TRANSPOSE && n->attributes[0].ints[0] != 0;
+}
+
+// Two pairs of transpositions with tanh between them. Without the first pair it costs less, and then the second may go;
+// before, that costs a little more.
+static double seconds_of_two_pairs(void *context, const struct graph *g)
+{
+    int n_left = 0;
+    bool is_first_left = true;
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        n_left += moves_axes(node);
+        if (node->op->id == OP_TANH)
+            is_first_left = moves_axes(graph_producer(g, graph_inputs(g, n)[0]));
+    }
+    return n_left == 4 ? 4 : n_left == 2 && !is_first_left ? 3 : n_left == 0 ? 1 : 4.1;
+}
+
+// What gained nothing is priced anew when what is near it has changed and nothing else improves: no chain is needed.
+static void prices_anew_what_gained_nothing(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    const struct cost_model cost = {seconds_of_two_pairs, NULL, 0, NULL};
+    struct search_options options = search_standard_options;
+    options.budget = 3;
+    set_up(&f, "(graph (let x (input 0) (f32 8 4)) (let a (transpose :perm 1 0 x)) (let b (transpose :perm 1 0 a))"
+               " (let y (tanh b)) (let c (transpose :perm 1 0 y)) (let d (transpose :perm 1 0 c)) (let z (exp d))"
+               " (output z))");
+    search_graph(&f.g, &f.rules, &cost, &options, &result);
+    assert_true(result.seconds_after == 1);
+    assert_int_equal(result.statistics.queued, 0);
+    assert_int_equal(result.steps.count, 2);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+// Several threads may find different prices of one description, if a device tells equal graphs apart: the first counts.
+static void equal_descriptions_have_one_price(void **state)
+{
+    struct pricer pricer;
+    struct spelling words = {0};
+    pricer_init(&pricer, &made_up_cost);
+    spelling_add(&words, 1);
+    struct description d = {.before = spelling_key(&words)};
+    spelling_add(&words, 2);
+    d.all = spelling_key(&words);
+    d.before.bytes = d.all.bytes;
+    struct price first = pricer_note(&pricer, &d, (struct price){5, -1});
+    struct price second = pricer_note(&pricer, &d, (struct price){6, -3});
+    assert_true(first.before == 5 && first.change == -1);
+    assert_true(second.before == 5 && second.change == -1);
+    spelling_free(&words);
+    pricer_free(&pricer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(keeps_within_its_memory),
+        TEST(other_threads_have_memory_of_their_own),
+        TEST(loses_patience_by_matches_too),
+        TEST(loses_patience_by_work_too),
+        TEST(ends_when_the_work_of_the_budget_is_done),
+        TEST(applies_what_was_found_when_the_work_is_done),
+        TEST(patience_is_renewed_by_gains_that_matter),
+        TEST(different_words_are_spelled_differently),
+        TEST(equal_graphs_are_priced_once),
+        TEST(what_lies_between_is_near),
+        TEST(asks_no_more_where_the_first_gains_nothing),
+        TEST(believes_no_part_that_the_whole_refutes),
+        TEST(prices_anew_what_gained_nothing),
+        TEST(equal_descriptions_have_one_price),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

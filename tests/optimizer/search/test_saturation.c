@@ -1,0 +1,263 @@
+// Saturation as a search: it finds what takes several rules at once, never makes worse what another search has found,
+// keeps values, and tells by which rules; wrong rules are refuted when a result rests on them.
+#include "core/numbers/random.h"
+#include "optimizer/search/saturation/saturation.h"
+#include "optimizer/search/translation_validation.h"
+#include "tests/optimizer/search/made_up.h"
+#include "tests/support/graph_values.h"
+#include "tests/support/parse_rules.h"
+#include "tests/support/random_graph.h"
+#include <math.h>
+#include <stdlib.h>
+
+// How many random graphs: TASO_SATURATION_GRAPHS, or some.
+static uint64_t n_graphs(void)
+{
+    const char *asked = getenv("TASO_SATURATION_GRAPHS");
+    return asked ? strtoull(asked, NULL, 10) : 60;
+}
+
+static void saturate(struct fixture *f, const struct cost_model *cost, int64_t budget, struct search_result *ret_result)
+{
+    struct search_options options = search_standard_options;
+    struct saturation_options saturation = saturation_standard_options;
+    struct validator validator;
+    validator_init(&validator);
+    options.budget = budget;
+    options.alpha = 2;
+    search_graph(&f->g, &f->rules, cost, &options, ret_result);
+    double before = ret_result->seconds_after;
+    saturation.exploration.most_nodes = 3000;
+    saturation.exploration.rounds = 5;
+    saturation.exploration.k_multi = 2;
+    saturation.exploration.threads = 1;
+    // What is right does not depend on how near to the optimum an extraction comes.
+    saturation.extraction.branches = 20;
+    saturation.extraction.restarts = 2;
+    saturation.validator = &validator;
+    saturation_improve(ret_result, &f->rules, cost, &saturation);
+    assert_true(ret_result->seconds_after <= before);
+    assert_true(ret_result->saturation.is_done);
+    assert_int_equal(ret_result->saturation.is_better, ret_result->seconds_after < before);
+    validator_free(&validator);
+}
+
+static size_t count_products(const struct graph *g)
+{
+    size_t n_products = 0;
+    for (node_id n = 0; n < g->nodes.count; n++)
+        n_products += g->nodes.items[n].op->id == OP_MATMUL;
+    return n_products;
+}
+
+static void merges_three_products(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    set_up(&f, THREE_PRODUCTS);
+    saturate(&f, &made_up_cost, 0, &result);
+    assert_int_equal(count_products(&result.graph), 1);
+    assert_true(result.steps.count >= 2);
+    assert_true(vec_last(&result.steps).seconds_after == result.seconds_after);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+static double counted_seconds(void *context, const struct graph *g)
+{
+    size_t *n_measured = context;
+    ++*n_measured;
+    return made_up_seconds(NULL, g);
+}
+
+// Products of more columns than the original's are not.
+static double seconds_if_narrow(void *context, const struct graph *g)
+{
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (g->nodes.items[n].op->id == OP_MATMUL && graph_type(g, graph_output_of(g, n, 0))->dim[1] > 4)
+            return NAN;
+    return made_up_seconds(NULL, g);
+}
+
+// Estimates lead to what is cheaper and not known, and one graph of each e-graph is measured.
+static void measures_little(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    size_t n_measured = 0;
+    const struct cost_model cost = {counted_seconds, &n_measured, .known_seconds = seconds_if_narrow};
+    set_up(&f, THREE_PRODUCTS);
+    saturate(&f, &cost, 0, &result);
+    assert_int_equal(count_products(&result.graph), 1);
+    assert_true(result.saturation.egraphs > 0);
+    assert_true(n_measured <= 1 + result.saturation.egraphs);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+static double counted_if_unknown(void *context, const struct graph *g)
+{
+    size_t *n_measured = context;
+    *n_measured += isnan(seconds_if_narrow(NULL, g));
+    return made_up_seconds(NULL, g);
+}
+
+// Nothing is measured for what has more e-nodes of unknown cost than may be.
+static void measures_no_more_than_it_may(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    size_t n_measured = 0;
+    const struct cost_model cost = {counted_if_unknown, &n_measured, .known_seconds = seconds_if_narrow};
+    struct search_options options = search_standard_options;
+    struct saturation_options saturation = saturation_standard_options;
+    options.budget = 0;
+    saturation.most_unknown = 0;
+    set_up(&f, THREE_PRODUCTS);
+    search_graph(&f.g, &f.rules, &cost, &options, &result);
+    n_measured = 0;
+    saturation_improve(&result, &f.rules, &cost, &saturation);
+    assert_int_equal(n_measured, 0);
+    assert_int_equal(count_products(&result.graph), 3);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+// A pair in each round: one e-graph of one round makes two products of four, and the next one begins with these.
+static size_t products_left_of_four(size_t most_egraphs)
+{
+    struct fixture f;
+    struct search_options options = search_standard_options;
+    struct saturation_options saturation = saturation_standard_options;
+    struct search_result result;
+    options.budget = 0;
+    saturation.exploration.rounds = saturation.exploration.k_multi = 1;
+    saturation.most_egraphs = most_egraphs;
+    set_up(&f, "(graph (let x (input 0) (f32 1 8)) (let a (weight 0) (f32 8 4)) (let b (weight 1) (f32 8 4))"
+               " (let c (weight 2) (f32 8 4)) (let d (weight 3) (f32 8 4)) (let p (matmul x a)) (let q (matmul x b))"
+               " (let r (matmul x c)) (let s (matmul x d)) (output p q r s))");
+    search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+    saturation_improve(&result, &f.rules, &made_up_cost, &saturation);
+    size_t n_products = count_products(&result.graph);
+    assert_true(result.saturation.egraphs <= most_egraphs);
+    search_result_free(&result);
+    tear_down(&f);
+    return n_products;
+}
+
+static void begins_anew_with_what_it_found(void **state)
+{
+    assert_int_equal(products_left_of_four(1), 2);
+    assert_int_equal(products_left_of_four(20), 1);
+}
+
+// Operators at random prices lead wherever rules do.
+static double seconds_at_random_prices(void *context, const struct graph *g)
+{
+    const uint64_t *seed = context;
+    double seconds = 0;
+    bool *live = mem_new_array(bool, g->nodes.count + 1);
+    graph_mark_live(g, live);
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (live[n] && g->nodes.items[n].op->define)
+            seconds += 1 + (double)(random_keyed(*seed, g->nodes.items[n].op->id) % 8);
+    mem_free_array(live, g->nodes.count + 1);
+    return seconds;
+}
+
+static void check_result(const struct fixture *f, const struct search_result *result, uint64_t seed)
+{
+    struct field_values before, after;
+    struct error error = {0};
+    struct arena scratch;
+    arena_init(&scratch);
+    graph_values(&before, &f->g, seed, &scratch);
+    graph_values(&after, &result->graph, seed, &scratch);
+    if (!graph_check(&result->graph, &error))
+        fail_msg("seed %llu: %s", (unsigned long long)seed, error.message);
+    if (!field_values_equal(&before, &after))
+        fail_msg("seed %llu: saturation changed values", (unsigned long long)seed);
+    assert_true(result->seconds_after == seconds_at_random_prices(&seed, &result->graph));
+    assert_true(result->steps.count > 0 || result->seconds_after == result->seconds_before);
+    field_values_free(&before);
+    field_values_free(&after);
+    arena_free(&scratch);
+}
+
+// The rules stay: reading them takes longer than a small search.
+static void make_random_graph(struct fixture *f, uint64_t seed)
+{
+    struct random random = random_seed(seed);
+    graph_free(&f->g);
+    graph_init(&f->g, &f->arena);
+    random_graph_fill(&f->g, &f->rules, &random, 8);
+}
+
+static bool improves_random_graph(struct fixture *f, uint64_t seed, int64_t budget)
+{
+    struct cost_model cost = {seconds_at_random_prices, &seed, 0, NULL};
+    struct search_result result;
+    make_random_graph(f, seed);
+    saturate(f, &cost, budget, &result);
+    assert_int_equal(result.refuted.count, 0);
+    check_result(f, &result, seed);
+    bool is_better = result.saturation.is_better;
+    search_result_free(&result);
+    return is_better;
+}
+
+static void keeps_the_values_of_random_graphs(void **state)
+{
+    struct fixture f;
+    size_t n_alone = 0, n_after = 0;
+    set_up(&f, "(graph)");
+    for (uint64_t seed = 1; seed <= n_graphs(); seed++)
+        if (seed % 2)
+            n_alone += improves_random_graph(&f, seed, 0);
+        else
+            n_after += improves_random_graph(&f, seed, 5);
+    assert_true(n_alone > n_graphs() / 8);
+    assert_true(n_after > 0);
+    tear_down(&f);
+}
+
+static void refutes_planted_rules(void **state)
+{
+    static const char *const planted[] = {
+        "(rule wrong (source (relu ?x)) (target ?x))",
+        "(rule wrong (source (ewmul ?x ?y)) (target (ewadd ?x ?y)))",
+    };
+    for (size_t i = 0; i < COUNT_OF(planted); i++) {
+        struct fixture f;
+        uint64_t n_refuted = 0;
+        set_up(&f, "(graph)");
+        parse_rules(&f.rules, &f.arena, planted[i]);
+        for (uint64_t seed = 1; seed <= 15; seed++) {
+            struct cost_model cost = {seconds_at_random_prices, &seed, 0, NULL};
+            struct search_result result;
+            make_random_graph(&f, seed);
+            saturate(&f, &cost, 0, &result);
+            for (size_t k = 0; k < result.refuted.count; k++)
+                assert_string_equal(result.refuted.items[k]->name, "wrong");
+            n_refuted += result.refuted.count;
+            check_result(&f, &result, seed);
+            search_result_free(&result);
+        }
+        tear_down(&f);
+        if (n_refuted == 0)
+            fail_msg("%s is not refuted", planted[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(merges_three_products),
+        TEST(measures_little),
+        TEST(measures_no_more_than_it_may),
+        TEST(begins_anew_with_what_it_found),
+        TEST(keeps_the_values_of_random_graphs),
+        TEST(refutes_planted_rules),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,436 @@
+// The search over made-up costs: it finds what is there to find, keeps values, and repeats itself exactly.
+#include "core/numbers/random.h"
+#include "optimizer/search/backtracking/queue.h"
+#include "tests/optimizer/search/made_up.h"
+#include "tests/support/graph_values.h"
+#include "tests/support/random_graph.h"
+#include <math.h>
+
+static const struct {
+    const char *graph, *best;   // best: the kinds of computing nodes left, in order
+} cases[] = {
+    // Three products of one input become one.
+    {THREE_PRODUCTS, "concat concat matmul split split"},
+    // relu(conv), and two kernels added before the graph runs.
+    {"(graph (let x (input 0) (f32 1 4 6 6)) (let a (weight 0) (f32 4 4 3 3)) (let b (weight 1) (f32 4 4 3 3))"
+     " (let p (conv :pad 1 1 1 1 x a)) (let q (conv :pad 1 1 1 1 x b)) (let s (ewadd p q)) (let r (relu s)) (output "
+     "r))",
+     "ewadd conv"},
+    // A product that reads the other product cannot be merged with it.
+    {"(graph (let x (input 0) (f32 4 4)) (let a (weight 0) (f32 4 4))"
+     " (let p (matmul x a)) (let q (matmul x p)) (output q))",
+     "matmul matmul"},
+    {"(graph (let x (input 0) (f32 4 4)) (let y (transpose :perm 1 0 x)) (let z (transpose :perm 1 0 y)) (let r (relu "
+     "z)) (output r))",
+     "relu"},
+};
+
+static char *kinds_of_nodes(const struct graph *g, struct text *out)
+{
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (g->nodes.items[n].op->define)
+            text_printf(out, "%s%s", out->count ? " " : "", g->nodes.items[n].op->name);
+    return out->chars;
+}
+
+static void finds_the_cheapest_graph(void **state)
+{
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct fixture f;
+        struct search_result result;
+        struct text kinds = {0};
+        struct error error = {0};
+        set_up(&f, cases[i].graph);
+        search_graph(&f.g, &f.rules, &made_up_cost, &search_standard_options, &result);
+        assert_true(graph_check(&result.graph, &error));
+        assert_string_equal(kinds_of_nodes(&result.graph, &kinds), cases[i].best);
+        assert_true(result.seconds_after <= result.seconds_before);
+        assert_true(result.steps.count == 0 || vec_last(&result.steps).seconds_after == result.seconds_after);
+        text_free(&kinds);
+        search_result_free(&result);
+        tear_down(&f);
+    }
+}
+
+static void gives_the_same_graph_again(void **state)
+{
+    struct text texts[2] = {0};
+    for (int round = 0; round < 2; round++) {
+        struct fixture f;
+        struct search_result result;
+        set_up(&f, cases[0].graph);
+        search_graph(&f.g, &f.rules, &made_up_cost, &search_standard_options, &result);
+        graph_print(&texts[round], &result.graph);
+        search_result_free(&result);
+        tear_down(&f);
+    }
+    assert_string_equal(texts[0].chars, texts[1].chars);
+    text_free(&texts[0]);
+    text_free(&texts[1]);
+}
+
+static void keeps_the_original_with_no_budget(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    struct search_options options = search_standard_options;
+    options.budget = 0;
+    set_up(&f, cases[0].graph);
+    search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+    assert_true(graph_equal(&result.graph, &f.g));
+    assert_int_equal(result.steps.count, 0);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+// Operators at random prices drive the search wherever rules lead, along chains too: values stay.
+static double seconds_at_random_prices(void *context, const struct graph *g)
+{
+    const uint64_t *seed = context;
+    double seconds = 0;
+    bool *live = mem_new_array(bool, g->nodes.count + 1);
+    graph_mark_live(g, live);
+    for (node_id n = 0; n < g->nodes.count; n++)
+        if (live[n] && g->nodes.items[n].op->define)
+            seconds += 1 + (double)(random_keyed(*seed, g->nodes.items[n].op->id) % 8);
+    mem_free_array(live, g->nodes.count + 1);
+    return seconds;
+}
+
+static uint64_t search_random_graph(uint64_t seed)
+{
+    struct fixture f;
+    struct random random = random_seed(seed);
+    struct cost_model cost = {seconds_at_random_prices, &seed, 0, NULL};
+    struct search_options options = search_standard_options;
+    struct search_result result;
+    struct field_values before, after;
+    struct error error = {0};
+    struct arena scratch;
+    arena_init(&scratch);
+    set_up(&f, "(graph)");
+    options.budget = 60;
+    options.alpha = 2;
+    random_graph_fill(&f.g, &f.rules, &random, 10);
+    graph_values(&before, &f.g, seed, &scratch);
+    search_graph(&f.g, &f.rules, &cost, &options, &result);
+    if (!graph_check(&result.graph, &error))
+        fail_msg("seed %llu: %s", (unsigned long long)seed, error.message);
+    graph_values(&after, &result.graph, seed, &scratch);
+    if (!field_values_equal(&before, &after))
+        fail_msg("seed %llu: the search changed values", (unsigned long long)seed);
+    assert_true(result.seconds_after == seconds_at_random_prices(&seed, &result.graph));
+    assert_true(result.steps.count > 0 || result.seconds_after == result.seconds_before);
+    uint64_t n_steps = result.steps.count;
+    field_values_free(&before);
+    field_values_free(&after);
+    search_result_free(&result);
+    tear_down(&f);
+    arena_free(&scratch);
+    return n_steps;
+}
+
+static void keeps_the_values_of_random_graphs(void **state)
+{
+    uint64_t n_steps = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++)
+        n_steps += search_random_graph(seed);
+    assert_true(n_steps > 60);
+}
+
+struct forgetful {
+    uint64_t seed;
+    bool is_forgetful;   // knows two graphs of three
+};
+
+static double seconds_if_known(void *context, const struct graph *g)
+{
+    struct forgetful *f = context;
+    if (f->is_forgetful && graph_key(g) % 3 == 0)
+        return NAN;
+    return seconds_at_random_prices(&f->seed, g);
+}
+
+// Everything that the search tells but the time it took.
+static void search_on_threads(uint64_t seed, size_t n_workers, bool is_forgetful, struct text *ret_text)
+{
+    struct fixture f;
+    struct random random = random_seed(seed);
+    struct forgetful main = {.seed = seed}, others[4];
+    void *workers[4];
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        others[i] = (struct forgetful){seed, is_forgetful};
+        workers[i] = &others[i];
+    }
+    struct cost_model cost = {seconds_if_known, &main, n_workers, workers};
+    struct search_options options = search_standard_options;
+    struct search_result r;
+    set_up(&f, "(graph)");
+    options.budget = 40;
+    options.alpha = 2;
+    random_graph_fill(&f.g, &f.rules, &random, 24);
+    search_graph(&f.g, &f.rules, &cost, &options, &r);
+    graph_print(ret_text, &r.graph);
+    for (size_t i = 0; i < r.steps.count; i++)
+        text_printf(ret_text, "%s %.17g\n", r.steps.items[i].rule->name, r.steps.items[i].seconds_after);
+    text_printf(ret_text, "%zu %zu %zu %zu %zu\n", (size_t)r.statistics.expanded, (size_t)r.statistics.matches,
+                (size_t)r.statistics.queued, (size_t)r.statistics.cyclic, (size_t)r.statistics.remembered);
+    search_result_free(&r);
+    tear_down(&f);
+}
+
+static void threads_change_nothing(void **state)
+{
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct text alone = {0}, together = {0};
+        search_on_threads(seed, 0, false, &alone);
+        for (size_t n = 1; n <= 4; n++) {
+            search_on_threads(seed, n, n % 2 == 0, &together);
+            assert_string_equal(alone.chars, together.chars);
+            text_clear(&together);
+        }
+        text_free(&alone);
+        text_free(&together);
+    }
+}
+
+// ((x + w) + tanh x) + v, twenty times over: that w + v can be known before the graph runs shows only after a step that
+// gains nothing.
+static void set_up_blocks(struct fixture *f)
+{
+    struct text text = {0};
+    text_add(&text, "(graph (let x0 (input 0) (f32 8 8))");
+    for (int i = 0; i < 20; i++)
+        text_printf(
+            &text,
+            "(let w%d (weight %d) (f32 8 8)) (let v%d (weight %d) (f32 8 8)) (let t%d (tanh x%d))"
+            "(let a%d (ewadd x%d w%d)) (let b%d (ewadd a%d t%d)) (let c%d (ewadd b%d v%d)) (let x%d (tanh c%d))",
+            i, 2 * i, i, 2 * i + 1, i, i, i, i, i, i, i, i, i, i, i, i + 1, i);
+    text_add(&text, "(output x20))");
+    set_up(f, text.chars);
+    text_free(&text);
+}
+
+static void finds_a_chain_once_and_uses_it_everywhere(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    set_up_blocks(&f);
+    search_graph(&f.g, &f.rules, &made_up_cost, &search_standard_options, &result);
+    assert_true(result.seconds_after < result.seconds_before - 19.9e-6);
+    assert_int_equal(result.statistics.adopted, 1);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+// The whole gains a tenth of what its parts seem to.
+static double seconds_gained_in_part(void *context, const struct graph *g)
+{
+    const size_t *least_nodes = context;
+    return g->nodes.count < *least_nodes ? made_up_seconds(NULL, g) : 1 + 0.1 * made_up_seconds(NULL, g);
+}
+
+// What was estimated is wrong by as much in each block: they stay together all the same.
+static void uses_a_chain_everywhere_that_gains_less_than_estimated(void **state)
+{
+    struct fixture f;
+    struct search_result result;
+    size_t least_nodes = 100;
+    const struct cost_model cost = {seconds_gained_in_part, &least_nodes, 0, NULL};
+    set_up_blocks(&f);
+    search_graph(&f.g, &f.rules, &cost, &search_standard_options, &result);
+    assert_true(result.seconds_after < result.seconds_before - 1.99e-6);
+    assert_int_equal(result.statistics.adopted, 1);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+// (x l) w1, ..., (x l) w6: each is as good as x (l wi), whose product of weights costs nothing; but x l is gained only
+// when all six are led away from it.
+static void leads_all_readers_away(void **state)
+{
+    struct text text = {0};
+    struct fixture f;
+    struct search_result result;
+    struct search_options options = search_standard_options;
+    text_add(&text, "(graph (let x (input 0) (f32 8 8)) (let l (weight 0) (f32 8 8)) (let p (matmul x l))");
+    for (int i = 1; i <= 6; i++)
+        text_printf(&text, "(let w%d (weight %d) (f32 8 8)) (let q%d (matmul p w%d)) (let r%d (tanh q%d))", i, i, i, i,
+                    i, i);
+    text_add(&text, "(output r1 r2 r3 r4 r5 r6))");
+    set_up(&f, text.chars);
+    const char *const names[] = {"matmul-split-7cfd9b8eb4b8", "matmul-strassen"};
+    options.disabled = names;
+    options.n_disabled = COUNT_OF(names);
+    options.budget = 60;
+    search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+    assert_true(result.seconds_after < result.seconds_before - 1e-6);
+    text_free(&text);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+static double seconds_with_dear_splits(void *context, const struct graph *g)
+{
+    double seconds = made_up_seconds(context, g);
+    for (node_id n = 0; n < g->nodes.count; n++)
+        seconds += g->nodes.items[n].op->id == OP_SPLIT ? 2e-6 : 0;
+    return seconds;
+}
+
+// Eight layers of four products each, the last of which is what the next layer reads, as in the BERT that TASO measured.
+// Between the products that are read by four others there is much to do that leads nowhere.
+static void leads_all_readers_away_in_every_layer(void **state)
+{
+    struct text text = {0}, outputs = {0};
+    struct fixture f;
+    struct search_result result;
+    const struct cost_model cost = {seconds_with_dear_splits, NULL, 0, NULL};
+    text_add(&text, "(graph (let p0 (input 0) (f32 8 8))");
+    for (int i = 0; i < 32; i++) {
+        text_printf(&text, "(let w%d (weight %d) (f32 8 8)) (let p%d (matmul p%d w%d))", i, i, i + 1, i / 4 * 4, i);
+        if (i % 4 < 3)
+            text_printf(&text, "(let r%d (tanh p%d))", i, i + 1);
+        text_printf(&outputs, i % 4 < 3 ? " r%d" : "", i);
+    }
+    text_printf(&text, "(output%s p32))", outputs.chars);
+    set_up(&f, text.chars);
+    search_graph(&f.g, &f.rules, &cost, &search_standard_options, &result);
+    assert_true(result.seconds_after < result.seconds_before - 6 * 2e-6);
+    text_free(&text);
+    text_free(&outputs);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+// A part that tanh reads has to be copied out of what it was split from.
+static double seconds_with_copies(void *context, const struct graph *g)
+{
+    double seconds = made_up_seconds(context, g);
+    struct match_index index;
+    struct arena a;
+    arena_init(&a);
+    match_index_init(&index, g);
+    for (node_id n = 0; n < g->nodes.count; n++) {
+        const struct node *node = &g->nodes.items[n];
+        if (!index.is_live[n] || index.is_weight[n] || node->op->id != OP_TANH)
+            continue;
+        seconds += graph_producer(g, graph_inputs(g, n)[0])->op->id == OP_SPLIT ? 8.5e-7 : 0;
+    }
+    match_index_free(&index);
+    arena_free(&a);
+    return seconds;
+}
+
+// As above. When x (l w1) has been made, it may share x with x l, which gains a little; but then x l stays for ever.
+static void small_gains_wait_for_large_promises(void **state)
+{
+    struct text text = {0};
+    struct fixture f;
+    struct search_result result;
+    struct search_options options = search_standard_options;
+    struct cost_model cost = {seconds_with_copies, NULL, 0, NULL};
+    const char *const names[] = {"matmul-strassen"};
+    text_add(&text, "(graph (let x (input 0) (f32 8 8)) (let l (weight 0) (f32 8 8)) (let p (matmul x l))");
+    for (int i = 1; i <= 3; i++)
+        text_printf(&text, "(let w%d (weight %d) (f32 8 8)) (let q%d (matmul p w%d)) (let r%d (tanh q%d))", i, i, i, i,
+                    i, i);
+    text_add(&text, "(output r1 r2 r3))");
+    set_up(&f, text.chars);
+    options.disabled = names;
+    options.n_disabled = COUNT_OF(names);
+    search_graph(&f.g, &f.rules, &cost, &options, &result);
+    assert_true(result.seconds_after < result.seconds_before - 1.9e-6);
+    // Stopped while the small gain waits, it is not lost.
+    search_result_free(&result);
+    options.budget = 4;
+    search_graph(&f.g, &f.rules, &cost, &options, &result);
+    assert_true(result.seconds_after < result.seconds_before);
+    text_free(&text);
+    search_result_free(&result);
+    tear_down(&f);
+}
+
+// What it used is disabled, again and again, until it finds nothing.
+static void uses_no_disabled_rule(void **state)
+{
+    const char *names[64];
+    size_t n_names = 0, n_steps;
+    struct fixture f;
+    struct search_options options = search_standard_options;
+    options.disabled = names;
+    set_up(&f, cases[0].graph);
+    do {
+        struct search_result result;
+        options.n_disabled = n_names;
+        search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+        n_steps = result.steps.count;
+        for (size_t i = 0; i < n_steps; i++) {
+            for (size_t k = 0; k < options.n_disabled; k++)
+                assert_string_not_equal(result.steps.items[i].rule->name, names[k]);
+            assert_true(n_names < COUNT_OF(names));
+            names[n_names++] = result.steps.items[i].rule->name;
+        }
+        search_result_free(&result);
+    } while (n_steps > 0);
+    assert_true(n_names > 0);
+    tear_down(&f);
+}
+
+// relu(transpose(transpose x)): the rule that takes both away has a source of two operators.
+static void uses_no_rule_that_is_too_large(void **state)
+{
+    for (size_t most = 0; most <= 2; most++) {
+        struct fixture f;
+        struct search_result result;
+        struct text kinds = {0};
+        struct search_options options = search_standard_options;
+        options.max_rule_operators = most;
+        set_up(&f, cases[3].graph);
+        search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+        assert_string_equal(kinds_of_nodes(&result.graph, &kinds), most == 1 ? "transpose transpose relu" : "relu");
+        text_free(&kinds);
+        search_result_free(&result);
+        tear_down(&f);
+    }
+}
+
+static void queue_gives_the_cheapest_and_drops_the_costliest(void **state)
+{
+    struct rule rule = {0};
+    struct queue queue = {.limit = 100};
+    for (int i = 0; i < 150; i++)
+        queue_push(&queue, &(struct candidate){.seconds = (i * 37) % 150, .match.rule = &rule});
+    assert_true(queue.dropped > 0);
+    double last = -1;
+    size_t n = 0;
+    for (struct candidate *c; (c = queue_pop(&queue)); n++) {
+        assert_true(c->seconds > last);
+        last = c->seconds;
+        if (n < 40)
+            assert_true(c->seconds <= 2 * (double)n + 1);
+        candidate_free(c);
+    }
+    assert_int_equal(n + queue.dropped, 150);
+    queue_free(&queue);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(finds_the_cheapest_graph),
+        TEST(gives_the_same_graph_again),
+        TEST(keeps_the_original_with_no_budget),
+        TEST(keeps_the_values_of_random_graphs),
+        TEST(threads_change_nothing),
+        TEST(finds_a_chain_once_and_uses_it_everywhere),
+        TEST(uses_a_chain_everywhere_that_gains_less_than_estimated),
+        TEST(leads_all_readers_away),
+        TEST(leads_all_readers_away_in_every_layer),
+        TEST(small_gains_wait_for_large_promises),
+        TEST(uses_no_disabled_rule),
+        TEST(uses_no_rule_that_is_too_large),
+        TEST(queue_gives_the_cheapest_and_drops_the_costliest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
