@@ -12,6 +12,7 @@
 #include "core/text/log.h"
 #include "core/text/text.h"
 #include "onnx/convert/export/export.h"
+#include "onnx/format/tensor.h"
 #include "optimizer/compiled/compiled_model.h"
 #include "optimizer/run/npy.h"
 #include "optimizer/run/run.h"
@@ -220,9 +221,19 @@ static void decide(struct optimizing *o)
     r->is_optimized = r->kept_reason == NULL;
 }
 
+static size_t bytes_of_initializers(const struct onnx_model *model)
+{
+    size_t sum = 0, bytes;
+    for (size_t i = 0; i < model->graph->initializers.count; i++)
+        if (onnx_tensor_size(model->graph->initializers.items[i], &bytes))
+            sum += bytes;
+    return sum;
+}
+
 static bool write_if_wanted(struct optimizing *o, const struct onnx_model *model)
 {
     o->report.nodes_written = model->graph->nodes.count;
+    o->report.bytes_written = bytes_of_initializers(model);
     return !o->options->output || onnx_model_write(model, &o->file, o->options->output, 0, o->error);
 }
 
@@ -288,6 +299,7 @@ static bool write_model(struct optimizing *o)
     struct export_counts counts;
     struct onnx_model *optimized;
     o->report.nodes_in_file = o->file.model->graph->nodes.count;
+    o->report.bytes_in_file = bytes_of_initializers(o->file.model);
     if (optimizing_compiles(o->options))
         return compile_model(o);
     if (!o->report.is_optimized)

@@ -355,6 +355,11 @@ static void print_simplified(struct text *out, const struct report *r)
         text_printf(out, "not simplified           %s\n", r->not_simplified);
 }
 
+static double mebibytes(size_t bytes)
+{
+    return (double)bytes / 1048576;
+}
+
 void report_print(struct text *out, const struct report *r, bool with_steps)
 {
     report_print_symbols(out, r);
@@ -367,13 +372,14 @@ void report_print(struct text *out, const struct report *r, bool with_steps)
     print_check(out, r);
     print_search(out, r);
     print_saturation(out, r);
-    text_printf(out, "nodes in the file        %zu", r->nodes_in_file);
+    text_printf(out, "nodes in the file        %zu, with %.1f MiB of weights", r->nodes_in_file,
+                mebibytes(r->bytes_in_file));
     if (r->is_compiled)
         text_add(out, ", and what is written is compiled for this executor\n");
     else
-        text_printf(out, ", and %zu in what is written\n", r->nodes_written);
+        text_printf(out, ", and %zu with %.1f MiB in what is written\n", r->nodes_written, mebibytes(r->bytes_written));
     print_simplified(out, r);
-    text_printf(out, "memory                   %.0f MiB at its peak\n", (double)r->peak_memory / 1048576);
+    text_printf(out, "memory                   %.0f MiB at its peak\n", mebibytes(r->peak_memory));
     text_add(out, "wrote ");
     bool is_to_pipe = r->output && strcmp(r->output, "-") == 0;
     text_add_shown(out, is_to_pipe ? "to standard output" : r->output ? r->output : "nothing: ");
@@ -641,9 +647,12 @@ void report_print_json(struct text *out, const struct report *r)
     json_add_string(out, "not_simplified", r->not_simplified);
     add_gain_of_simplified(out, r);
     json_add_count(out, "nodes_before", r->nodes_in_file);
+    json_add_count(out, "weight_bytes_before", r->bytes_in_file);
     json_add_bool(out, "compiled", r->is_compiled);
-    if (!r->is_compiled)
+    if (!r->is_compiled) {
         json_add_count(out, "nodes_after", r->nodes_written);
+        json_add_count(out, "weight_bytes_after", r->bytes_written);
+    }
     add_operators(out, "operators_before", r->before);
     add_operators(out, "operators_after", r->after);
     report_print_symbols_json(out, r);

@@ -89,6 +89,10 @@ def count(model, *kinds):
 
 # --- exports ----------------------------------------------------------------------------------------------------------
 
+def weight_bytes(model):
+    return sum(onnx.numpy_helper.to_array(t).nbytes for t in onnx.load(model).graph.initializer)
+
+
 def test_exports(folder):
     for name, make in dynamic_models.MODELS.items():
         path = folder / f"{name}.onnx"
@@ -98,6 +102,8 @@ def test_exports(folder):
         expect_agreement(path, out)
         expect(count(out, "Shape", "Unsqueeze", "Concat") < count(path, "Shape", "Unsqueeze", "Concat"),
                f"{name}: computes as much with shapes as before")
+        expect([report["weight_bytes_before"], report["weight_bytes_after"]] == [weight_bytes(path), weight_bytes(out)],
+               f"{name}: the weights are said to take other bytes than they do")
         expect(report["opaque_nodes"] < report["nodes_after"], f"{name}: kept are {report['opaque_nodes']} nodes")
         unchanged, _, _ = optimize(path, *COMPUTED_COSTS[:-1], "--budget", "0", "--no-simplify", "--no-measure")
         expect(interface(unchanged) == interface(path), f"{name}: the interface depends on the verdict")
