@@ -38,7 +38,7 @@ static const struct option_spec specs[] = {
     {"seed", OPTION_INTEGER, offsetof(struct job_options, seed), .low = 0, .high = 1e15, .metavar = "N",
      .help = "of the random tensors"},
     {"threads", OPTION_INTEGER, offsetof(struct job_options, threads), .letter = 'j', .low = 0, .high = 1024,
-     .metavar = "N", .help = "0: one per processor"},
+     .metavar = "N", .help = "0: all that this process may use"},
     {"memory", OPTION_INTEGER, offsetof(struct job_options, memory), .is_size = true, .low = 0, .high = 1e15,
      .metavar = "SIZE", .help = "aim for this much memory; less takes longer (0: as much as it takes)"},
     {"checkpoint", OPTION_TEXT, offsetof(struct job_options, checkpoint), .metavar = "DIR",

@@ -5,8 +5,8 @@
 const struct option_spec optimize_option_specs[] = {
     {"output", OPTION_TEXT, FIELD(optimize.output), .letter = 'o', .metavar = "FILE",
      .help =
-         "where the optimized model goes, - for standard output (the report is on stderr then); FILE.taso compiles it "
-         "for taso-run and the library; without it nothing is written"},
+         "where the optimized model goes: FILE.onnx; FILE.taso, compiled for taso-run and the library; or - for ONNX "
+         "on standard output (the report is on stderr then); without it nothing is written"},
     {"rules", OPTION_TEXT, FIELD(optimize.rules), .metavar = "FILE", .help = "the substitutions"},
     {"without", OPTION_LIST, FIELD(optimize.without), .metavar = "RULE", .help = "do not use this rule"},
     {"only-proved", OPTION_FLAG, FIELD(optimize.only_proved),
@@ -65,8 +65,9 @@ const struct option_spec optimize_option_specs[] = {
              "there is no room are not timed, and what then does not fit ends with exit code 4 and nothing written; "
              "0: three quarters of what is free in the beginning"},
     {"inputs", OPTION_TEXT, FIELD(optimize.inputs), .metavar = "FOLDER",
-     .help = "check and time with the arrays there, beside random ones: NAME.npy for an input of that name, or "
-             "input_0.npy, input_1.npy, ... in the model's order"},
+     .help =
+         "check and time with the arrays there instead of the first random ones: NAME.npy for an input of that name, "
+         "or input_0.npy, input_1.npy, ... in the model's order"},
     {"costs", OPTION_TEXT, FIELD(optimize.costs), .metavar = "FILE",
      .help = "cost database; the standard is a file in the cache folder"},
     {"fold-limit", OPTION_INTEGER, FIELD(optimize.fold_limit), .is_size = true, .low = 0, .high = 1e12, .metavar = "N",

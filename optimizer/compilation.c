@@ -1,19 +1,34 @@
 // Results that only our own executor reads: compiled models, written instead of ONNX ones where the output's name ends
-// in .taso. What cannot be compiled is said before anything is searched.
+// in .taso. What cannot be compiled is said before anything is searched, and so is a name that ends otherwise.
 #include "optimizer/optimization.h"
 
+#include "core/system/file.h"
 #include "core/text/error.h"
 #include "expressions/elements.h"
 #include "optimizer/compiled/compiled_model.h"
 #include "optimizer/run/run.h"
 #include <string.h>
+#include <strings.h>
 
-#define ENDING ".taso"
+static bool ends_in(const char *path, const char *ending)
+{
+    size_t n = strlen(path), length = strlen(ending);
+    return n >= length && strcasecmp(path + n - length, ending) == 0;
+}
 
 bool optimizing_compiles(const struct optimize_options *options)
 {
-    size_t n = options->output ? strlen(options->output) : 0;
-    return n >= strlen(ENDING) && strcmp(options->output + n - strlen(ENDING), ENDING) == 0;
+    return options->output && ends_in(options->output, ".taso");
+}
+
+// Devices and pipes have no endings: they are given ONNX.
+bool optimizing_check_ending(const struct optimize_options *options, struct error *error)
+{
+    const char *output = options->output;
+    if (!output || ends_in(output, ".onnx") || ends_in(output, ".taso") || !file_can_be_replaced(output))
+        return true;
+    return error_set_code(error, EXIT_USAGE, output,
+                          "ends neither in .onnx nor in .taso, so nothing says what is to be written there");
 }
 
 bool optimizing_check_compilation(const struct optimize_options *options, struct error *error)

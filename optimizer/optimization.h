@@ -79,9 +79,10 @@ bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_
 // Is the model, simplified, to be written instead of the original? (simplification.c)
 bool optimizing_simplify(struct optimizing *o, struct onnx_model **ret_model);
 
-// Compiled models (compilation.c): whether the output is one; whether the options allow it; whether the model does,
-// once it is imported; and writing one of a graph made from the model's.
+// Compiled models (compilation.c): whether the output is one; whether its name says what is wanted there; whether the
+// options allow it; whether the model does, once it is imported; and writing one of a graph made from the model's.
 bool optimizing_compiles(const struct optimize_options *options);
+bool optimizing_check_ending(const struct optimize_options *options, struct error *error);
 bool optimizing_check_compilation(const struct optimize_options *options, struct error *error);
 bool optimizing_can_compile(struct optimizing *o);
 bool optimizing_compile(struct optimizing *o, const struct graph *g, enum layout_policy policy);

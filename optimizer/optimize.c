@@ -609,7 +609,8 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
     rule_set_init(&o.rules, &o.arena);
     bool is_open = false, is_done = false;
     if (optimizing_check_compilation(options, error) && files_used_check(options->files, options->n_files, error) &&
-        optimizing_read_rules(&o) && optimizing_open_runtime(&o) && open_file(&o)) {
+        optimizing_check_ending(options, error) && optimizing_read_rules(&o) && optimizing_open_runtime(&o) &&
+        open_file(&o)) {
         is_open = check_files(&o) && open_model(&o);
         if (is_open && (o.model.symbols.count > 0 || read_given_inputs(&o)) && open_backend(&o)) {
             is_done = optimize_imported(&o);

@@ -78,7 +78,7 @@ static const struct option_spec option_specs[] = {
      .help = "run on the arrays there instead of random ones: NAME.npy for an input of that name, or input_0.npy, "
              "input_1.npy, ... in the model's order"},
     {"save", OPTION_TEXT, offsetof(struct options, save), .metavar = "FOLDER",
-     .help = "write inputs and outputs there as .npy files"},
+     .help = "write inputs and outputs into this folder, which is there already, as input_0.npy, output_0.npy, ..."},
     {"verbose", OPTION_FLAG, offsetof(struct options, verbose), .letter = 'v', .help = "say what is measured"},
     {0}};
 

@@ -34,8 +34,17 @@ def _text_of(value) -> str:
     return str(value).lower() if isinstance(value, bool) else os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
+def _texts_of(value) -> list[str]:
+    """As they are given on the command line, each with the option's name before it; None: it is not given."""
+    if isinstance(value, Mapping):
+        return [f"{name}={','.join(_texts_of(sizes))}" for name, sizes in value.items()]
+    if isinstance(value, (list, tuple)):
+        return [text for one in value for text in _texts_of(one)]
+    return [] if value is None else [_text_of(value)]
+
+
 class _Options:
-    """The options of taso-opt by their names, `_` for `-`; lists are options that are given several times."""
+    """The options of taso-opt by their names, `_` for `-`; lists and dictionaries are options given several times."""
 
     def __init__(self, values, progress=None):
         self.c, self.handle, self.failure = _c(), None, None
@@ -45,8 +54,8 @@ class _Options:
         if progress:
             self.c.taso_options_set_progress(self.handle, self.callback, None)
         for name, value in values.items():
-            for one in value if isinstance(value, (list, tuple)) else [value]:
-                self._set(name.replace("_", "-"), _text_of(one))
+            for text in _texts_of(value):
+                self._set(name.replace("_", "-"), text)
 
     def _set(self, name, value):
         failure = _binding.Failure()
@@ -83,7 +92,11 @@ def _serialized(model):
     """Of bytes and of onnx.ModelProto; None: a path."""
     if isinstance(model, (bytes, bytearray, memoryview)):
         return bytes(model)
-    return model.SerializeToString() if hasattr(model, "SerializeToString") else None
+    if hasattr(model, "SerializeToString"):
+        return model.SerializeToString()
+    if not isinstance(model, (str, os.PathLike)):
+        raise TypeError(f"a model is a path, bytes, or an onnx.ModelProto, no {type(model).__name__}")
+    return None
 
 
 def optimize(model, output: Optional[os.PathLike | str] = None, *, progress: Optional[Callable[[], Any]] = None,
@@ -91,16 +104,18 @@ def optimize(model, output: Optional[os.PathLike | str] = None, *, progress: Opt
     """A faster model that is equivalent, and the report: `(model, report)`.
 
     model     a path, the bytes of a model, or an onnx.ModelProto
-    output    where the result goes when `model` is a path; None: nothing is written
+    output    NAME.onnx or NAME.taso, when `model` is a path; None: nothing is written
     progress  called now and then without arguments; False: end soon, with the best so far
-    options   those of taso-opt: budget=500, threads=1, shape=["x=1,3,224,224"], only_proved=True, ...
+    options   those of taso-opt: budget=500, threads=1, shape={"x": (1, 3, 224, 224)}, only_proved=True, ...
 
     The result is what `model` was: the path `output`, bytes, or an onnx.ModelProto. The report is what taso-opt --json
     writes, and `text`, what it prints. Error: the model is invalid, cannot be served, or failed the check.
     """
+    data = _serialized(model)
+    if data is not None and output is not None:
+        raise ValueError("the result of a model in memory is in memory, too: output is for models that are files")
     given = _Options({**_runtime_here(), **options}, progress)
-    failure, report = _binding.Failure(), ctypes.c_void_p()
-    c, data = given.c, _serialized(model)
+    c, failure, report = given.c, _binding.Failure(), ctypes.c_void_p()
     if data is None:
         path, to = os.fsencode(model), None if output is None else os.fsencode(output)
         status = c.taso_optimize_file(given.handle, path, to, ctypes.byref(report), failure)
@@ -173,8 +188,9 @@ class Session:
 
     def __init__(self, model, **options) -> None:
         import numpy
-        self._handle, given, failure = None, _Options(options), _binding.Failure()
-        self._numpy, self._c, data = numpy, given.c, _serialized(model)
+        self._handle, data = None, _serialized(model)
+        given, failure = _Options(options), _binding.Failure()
+        self._numpy, self._c = numpy, given.c
         if data is None:
             self._handle = self._c.taso_session_open_file(given.handle, os.fsencode(model), failure)
         else:
@@ -203,6 +219,8 @@ class Session:
         """Outputs by their names, for all inputs by theirs."""
         if not self._handle:
             raise ValueError("the session is closed")
+        if not isinstance(inputs, Mapping):
+            raise TypeError(f"inputs are a dictionary of arrays by their names, no {type(inputs).__name__}")
         missing = [name for name, _, _ in self.inputs if name not in inputs]
         unknown = [name for name in inputs if name not in {known for known, _, _ in self.inputs}]
         if missing or unknown:

@@ -168,6 +168,27 @@ class Library(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "closed"):
             session.run({"x": np.zeros((8, 32), "f4")})
 
+    def test_arguments_of_other_kinds_are_refused(self):
+        data = self.paths[0].read_bytes()
+        for call, kind, text in ((lambda: taso.optimize(np.zeros(3)), TypeError, "a model is a path"),
+                                 (lambda: taso.Session(None), TypeError, "a model is a path"),
+                                 (lambda: taso.optimize(data, self.folder / "fast.onnx", **FAST), ValueError, "in memory"),
+                                 (lambda: taso.optimize(self.paths[0], self.folder / "fast.txt", **FAST), taso.Error,
+                                  "fast.txt: ends neither in .onnx nor in .taso")):
+            with self.assertRaisesRegex(kind, text):
+                call()
+        with taso.Session(data, threads=1) as session, self.assertRaisesRegex(TypeError, "a dictionary of arrays"):
+            session.run([np.zeros((8, 32), "f4")])
+
+    def test_options_as_people_of_python_write_them(self):
+        model = make_model(32, 1)
+        model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "batch"
+        for shape in ({"x": (4, 32)}, {"batch": 4}, ["batch=4"], "batch=4"):
+            with taso.Session(model, shape=shape, threads=None) as session:
+                self.assertEqual(session.inputs, [("x", np.dtype("f4"), (4, 32))])
+        _, report = taso.optimize(model, profile={"batch": [2, 3]}, **FAST)
+        self.assertEqual([profile["batch"] for profile in report["symbols"]["profiles"]], [2, 3])
+
     def test_models_are_timed_in_the_python_that_asks(self):
         path, folder = os.environ.get("PATH"), self.folder / "no-python"
         folder.mkdir()

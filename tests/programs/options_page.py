@@ -28,7 +28,7 @@ def help_of(*command):
 
 def commands_of(program):
     text = help_of(program)
-    listed = COMMAND.findall(text) if text.startswith(f"usage: {program.name} COMMAND") else None
+    listed = COMMAND.findall(text) if text.startswith(f"Usage: {program.name} COMMAND") else None
     return [[program, name] for name in listed] if listed else \
         [[program], *([program, name] for name in EXTRACT.get(program.name, []))]
 

@@ -124,6 +124,17 @@ def check_same_files():
     expect(ran.returncode == 0, f"the model may be replaced: {ran}")
 
 
+def check_endings():
+    """What is written follows from the name: one that says nothing is no ONNX model of a surprising name."""
+    model = write_model(FOLDER / "m.onnx")
+    for name in ("a.txt", "a", "a.onnx.tmp", ".taso.d", "onnx"):
+        refused(USAGE, f"{name}: ends neither in .onnx nor in .taso", OPT, model, *QUICK, "-o", name)
+    for name in ("a.onnx", "A.ONNX", "/dev/null"):
+        ran = run(OPT, model, *QUICK, "-o", name)
+        expect(ran.returncode == 0, f"-o {name}: {ran}")
+    refused(USAGE, "unknown command rule: there are derive, explain, ", VERIFY, "rule")
+
+
 def check_places():
     """Said of a model that is not there either: places are judged first."""
     rules = write_rules(FOLDER / "r.rules")
@@ -173,6 +184,7 @@ with tempfile.TemporaryDirectory() as name:
     check_full_device()
     check_verdicts()
     check_same_files()
+    check_endings()
     check_places()
     check_hidden()
 sys.exit(1 if failures else 0)

@@ -29,7 +29,7 @@ static const struct option_spec specs[] = {
     {"missing", OPTION_FLAG, offsetof(struct options, missing),
      .help = "also print the examples that were not derived"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
-     .metavar = "N", .help = "threads (0: as many as cores)"},
+     .metavar = "N", .help = "threads; 0: all that this process may use"},
     {0}};
 static const struct program program = {
     .name = "taso-verify derive",

@@ -43,7 +43,7 @@ static const struct option_spec specs[] = {
     {"fold-limit", OPTION_INTEGER, offsetof(struct options, fold_limit), .is_size = true, .low = 0, .high = 1e12,
      .metavar = "N", .help = "compute constant tensors of up to N elements at import"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
-     .metavar = "N", .help = "threads that the models run on (0: as many as cores)"},
+     .metavar = "N", .help = "threads that the models run on; 0: all that this process may use"},
     {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print the verdict only"},
     {0}};
 static const struct program program = {

@@ -37,7 +37,7 @@ static const struct option_spec specs[] = {
     {"properties", OPTION_TEXT, offsetof(struct options, folder), .metavar = "FOLDER",
      .help = "where the *.properties files are, when no file is named"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
-     .metavar = "N", .help = "threads (0: as many as cores)"},
+     .metavar = "N", .help = "threads; 0: all that this process may use"},
     {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print failures and totals only"},
     {0}};
 static const struct program program = {

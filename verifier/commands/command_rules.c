@@ -39,7 +39,7 @@ static const struct option_spec specs[] = {
     {"steps", OPTION_INTEGER, offsetof(struct options, steps), .low = 1, .high = 4e9, .metavar = "N",
      .help = "steps of Z3 for each obligation, after which it is not proved"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
-     .metavar = "N", .help = "threads (0: as many as cores)"},
+     .metavar = "N", .help = "threads; 0: all that this process may use"},
     {"conditions", OPTION_FLAG, offsetof(struct options, conditions),
      .help = "look for conditions under which rules are proved that are not as they stand"},
     {"tested", OPTION_FLAG, offsetof(struct options, tested),

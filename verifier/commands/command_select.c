@@ -35,7 +35,7 @@ static const struct option_spec specs[] = {
     {"operators", OPTION_INTEGER, offsetof(struct options, operators), .low = 1, .high = 1000, .metavar = "N",
      .help = "for an e-graph: a rule with more operators on either side is not small"},
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
-     .metavar = "N", .help = "threads (0: as many as cores)"},
+     .metavar = "N", .help = "threads; 0: all that this process may use"},
     {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print nothing"},
     {0}};
 static const struct program program = {

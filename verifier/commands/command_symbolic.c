@@ -18,7 +18,7 @@ struct options {
 };
 static const struct option_spec specs[] = {
     {"threads", OPTION_INTEGER, offsetof(struct options, threads), .letter = 'j', .low = 0, .high = 1024,
-     .metavar = "N", .help = "threads (0: as many as cores)"},
+     .metavar = "N", .help = "threads; 0: all that this process may use"},
     {"quiet", OPTION_FLAG, offsetof(struct options, quiet), .letter = 'q', .help = "print totals only"},
     {0}};
 static const struct program program = {

@@ -24,9 +24,11 @@ static const struct sub_command {
 };
 #define N_SUB_COMMANDS (sizeof sub_commands / sizeof *sub_commands)
 
+static const char summary[] = "Proves substitution rules and properties of operators, and compares models.";
+
 static void print_usage(FILE *out)
 {
-    fputs("usage: taso-verify COMMAND [...]\n\n", out);
+    fprintf(out, "Usage: taso-verify COMMAND [...]\n\n%s\n\nCommands:\n", summary);
     for (size_t i = 0; i < N_SUB_COMMANDS; i++)
         fprintf(out, "  %-12s %s\n", sub_commands[i].name, sub_commands[i].summary);
     fputs("\ntaso-verify COMMAND --help says more.\n", out);
@@ -35,10 +37,7 @@ static void print_usage(FILE *out)
 static int print_description(void)
 {
     const char *names[N_SUB_COMMANDS + 1] = {0};
-    struct program program = {.name = "taso-verify",
-                              .usage = "COMMAND [...]",
-                              .summary = "Proves substitution rules and properties of operators, and compares models.",
-                              .commands = names};
+    struct program program = {.name = "taso-verify", .usage = "COMMAND [...]", .summary = summary, .commands = names};
     struct text text = {0};
     for (size_t i = 0; i < N_SUB_COMMANDS; i++)
         names[i] = sub_commands[i].name;
@@ -48,9 +47,19 @@ static int print_description(void)
     return code;
 }
 
-static int run_program(int argc, char **argv)
+static int refuse(const char *name)
 {
     struct error error;
+    struct text known = {0};
+    for (size_t i = 0; i < N_SUB_COMMANDS; i++)
+        text_printf(&known, "%s%s", i ? ", " : "", sub_commands[i].name);
+    error_set_code(&error, EXIT_USAGE, NULL, "unknown command %.100s: there are %s", name, known.chars);
+    text_free(&known);
+    return error_exit("taso-verify", &error);
+}
+
+static int run_program(int argc, char **argv)
+{
     if (argc < 2) {
         print_usage(stderr);
         return EXIT_USAGE;
@@ -66,8 +75,7 @@ static int run_program(int argc, char **argv)
     for (size_t i = 0; i < N_SUB_COMMANDS; i++)
         if (strcmp(argv[1], sub_commands[i].name) == 0)
             return sub_commands[i].run(argc - 2, argv + 2);
-    error_set_code(&error, EXIT_USAGE, NULL, "unknown command %s (see --help)", argv[1]);
-    return error_exit("taso-verify", &error);
+    return refuse(argv[1]);
 }
 
 int main(int argc, char **argv)
