@@ -206,6 +206,24 @@ def products_with_bias():
     return m, lambda r: require(operators(r) == ["Add"] * 3 + ["Gemm"] + ["MatMul"] * 2 + ["Mul"], operators(r))
 
 
+def products_of_transposed():
+    """A transposition for one product of matrices is Gemm's, also above the limit of constants; for two it stays."""
+    nodes = [node("Transpose", "w", "wt"), node("MatMul", "x,wt", "p"), node("Transpose", "p", "pt"), node("MatMul", "pt,v", "q"),
+             node("Add", "q,b", "y"), node("Transpose", "u", "ut"), node("MatMul", "x,ut", "s"), node("Relu", "x", "xr"),
+             node("MatMul", "xr,ut", "t"), node("Cast", "s", "i", to=TensorProto.INT32), node("Transpose", "i", "it"),
+             node("MatMul", "i,it", "z")]
+    m = model(nodes, [value("x", (2, 1000)), value("u", (3, 1000))],
+              [value("y", (1100, 3)), value("s"), value("t"), value("z", (2, 2), TensorProto.INT32)],
+              [weight("w", 1100, 1000), weight("v", 2, 3), weight("b", 3)])
+    return m, check_gemms
+
+
+def check_gemms(r):
+    found = {n.output[0]: n for n in r.graph.node if n.op_type == "Gemm"}
+    flags = {name: {a.name: a.i for a in n.attribute} for name, n in found.items()}
+    require(flags == {"p": {"transB": 1}, "y": {"transA": 1}}, flags)
+
+
 def quantized_infinities():
     """What a runtime makes of them is not computed; what it makes of numbers is."""
     nodes = [node("QuantizeLinear", f"{x},{s},zero", f"q{x}{s}") for x, s in (("odd", "s"), ("even", "s"), ("even", "none"))]
@@ -414,7 +432,7 @@ CASES = [equal_quantizations, reshapes_in_a_row, slices_of_slices, numbers_that_
          outer_value_of_a_subgraph_that_is_an_output, everything_around_the_graph, initializers_that_are_inputs,
          normalization_of_a_shared_convolution, convolution_with_bias_and_normalization, unused_outputs,
          names_that_are_taken, shapes_that_are_computed, gemm_and_scalars, products_with_bias,
-         states_of_zeros, quantized_infinities, products_by_named_axes, masks_that_are_scattered, constant_nodes, dead_nodes, quantized_operators_of_a_runtime]
+         products_of_transposed, states_of_zeros, quantized_infinities, products_by_named_axes, masks_that_are_scattered, constant_nodes, dead_nodes, quantized_operators_of_a_runtime]
 
 
 def outputs_of(m):

@@ -222,7 +222,7 @@ static bool is_worth_computing(const struct exporter *x, node_id n)
 // Is there a better form than the original nodes, several of which it takes the place of?
 static bool is_one_with_others(struct exporter *x, node_id n)
 {
-    return is_divided_further(x, n) || divides_part(x, n) || joins_concatenations(x, n) || is_biased_product(x, n);
+    return is_divided_further(x, n) || divides_part(x, n) || joins_concatenations(x, n) || is_written_as_gemm(x, n);
 }
 
 static bool write_node(struct exporter *x, node_id n)

@@ -91,5 +91,5 @@ bool make_nodes(struct exporter *x, node_id node);
 bool is_divided_further(const struct exporter *x, node_id split);    // (make_concat_split.c)
 bool divides_part(const struct exporter *x, node_id node);           // is it written as one with the split before it?
 bool joins_concatenations(const struct exporter *x, node_id node);   // and with concatenations before it?
-bool is_biased_product(struct exporter *x, node_id node);            // is it written as a Gemm? (make_conv_pool.c)
+bool is_written_as_gemm(struct exporter *x, node_id node);           // (make_conv_pool.c)
 #endif

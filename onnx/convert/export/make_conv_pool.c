@@ -1,5 +1,5 @@
 // Convolutions, products and pooling as ONNX nodes. A convolution takes its bias back, and a product of matrices what
-// is added to it, as Gemm.
+// is added to it, as Gemm, which transposes its factors, too.
 #include "onnx/convert/export/making.h"
 
 #include "operators/activation.h"
@@ -28,33 +28,74 @@ static bool find_biased(const struct making *m, bool (*is_wanted)(const struct o
     return false;
 }
 
+static bool is_matrix_of_numbers(const struct type *t)
+{
+    return t->rank == 2 && (t->dtype == DTYPE_F32 || t->dtype == DTYPE_F64);
+}
+
 // A product of two matrices of numbers that Gemm is for everywhere.
 static bool find_biased_product(const struct making *m, tensor_id *ret_product, tensor_id *ret_bias)
 {
     const struct graph *g = m->x->graph;
     const struct type *z = output_type(m);
-    return z->rank == 2 && (z->dtype == DTYPE_F32 || z->dtype == DTYPE_F64) &&
-           find_biased(m, multiplies, ret_product, ret_bias) && graph_type(g, *ret_bias)->rank <= 2 &&
-           type_equal_shape(graph_type(g, *ret_product), z) &&
+    return is_matrix_of_numbers(z) && find_biased(m, multiplies, ret_product, ret_bias) &&
+           graph_type(g, *ret_bias)->rank <= 2 && type_equal_shape(graph_type(g, *ret_product), z) &&
            !m->x->is_constant[g->tensors.items[*ret_product].producer];
 }
 
-bool is_biased_product(struct exporter *x, node_id node)
+// Was the tensor made by no node of the model, or by one of these?
+static bool is_made_by(const struct exporter *x, tensor_id tensor, const char *op_type)
 {
-    struct making m = {x, node, &x->graph->nodes.items[node], graph_inputs(x->graph, node), NULL};
-    tensor_id product, bias;
-    const struct imported_origin *origin =
-        imported_model_find_origin(x->model, x->graph->tensors.items[m.node->first_output].value);
-    bool is_sum = !origin || origin->node == NO_ORIGIN || onnx_string_is(&source_node(x, origin->node)->op_type, "Add");
-    return m.node->op->id == OP_EWADD && is_sum && !x->is_constant[node] && find_biased_product(&m, &product, &bias);
+    const struct imported_origin *origin = imported_model_find_origin(x->model, x->graph->tensors.items[tensor].value);
+    return !origin || origin->node == NO_ORIGIN || onnx_string_is(&source_node(x, origin->node)->op_type, op_type);
 }
 
-static void emit_product(const struct making *m, tensor_id product, tensor_id bias)
+// A transposition for the product alone. Of a constant it is one that the model has: others are computed.
+static bool is_transposed_for_it(const struct exporter *x, tensor_id factor)
 {
-    const struct exporter *x = m->x;
-    const tensor_id *factors = graph_inputs(x->graph, x->graph->tensors.items[product].producer);
-    const char *names[3] = {name_of(m->x, factors[0]), name_of(m->x, factors[1]), name_of(m->x, bias)};
-    emit(m->x, "Gemm", 3, names, m->output);
+    const struct node *n = graph_producer(x->graph, factor);
+    const struct imported_origin *origin = imported_model_find_origin(x->model, x->graph->tensors.items[factor].value);
+    bool is_computed = x->is_constant[x->graph->tensors.items[factor].producer] &&
+                       (!origin || origin->node == NO_ORIGIN || !is_made_by(x, factor, "Transpose"));
+    return n->op->id == OP_TRANSPOSE && n->attributes[0].ints[0] == 1 && x->uses[factor] == 1 && !is_computed;
+}
+
+#define GEMM_WITHOUT_BIAS 11   // the operator set
+
+static bool is_transposed_product(const struct making *m)
+{
+    return multiplies(m->node->op) && is_matrix_of_numbers(output_type(m)) && opset_of(m) >= GEMM_WITHOUT_BIAS &&
+           (is_transposed_for_it(m->x, m->inputs[0]) || is_transposed_for_it(m->x, m->inputs[1]));
+}
+
+bool is_written_as_gemm(struct exporter *x, node_id node)
+{
+    struct making m = {x, node, &x->graph->nodes.items[node], graph_inputs(x->graph, node), NULL};
+    tensor_id output = m.node->first_output, product, bias;
+    if (x->is_constant[node])
+        return false;
+    return m.node->op->id == OP_EWADD ? is_made_by(x, output, "Add") && find_biased_product(&m, &product, &bias)
+                                      : is_transposed_product(&m) && is_made_by(x, output, "MatMul");
+}
+
+// NO_TENSOR: without a bias.
+static void emit_gemm(const struct making *m, const struct node *product, tensor_id bias, const char *output)
+{
+    static const char *const transposed[2] = {"transA", "transB"};
+    const struct graph *g = m->x->graph;
+    const char *names[3] = {NULL};
+    bool is_transposed[2];
+    for (int i = 0; i < 2; i++) {
+        tensor_id factor = g->edges.items[product->first_input + i];
+        is_transposed[i] = is_transposed_for_it(m->x, factor);
+        names[i] = name_of(m->x, is_transposed[i] ? g->edges.items[graph_producer(g, factor)->first_input] : factor);
+    }
+    if (bias != NO_TENSOR)
+        names[2] = name_of(m->x, bias);
+    struct onnx_node *n = emit(m->x, "Gemm", bias == NO_TENSOR ? 2 : 3, names, output);
+    for (int i = 0; i < 2; i++)
+        if (is_transposed[i])
+            set_int_attribute(m->x, n, transposed[i], 1);
 }
 
 // One number per channel and nothing else: (C, 1, 1) or (1, C, 1, 1) beside (N, C, H, W).
@@ -101,7 +142,7 @@ bool make_sum(struct making *m, const struct row *row)
     tensor_id biased = NO_TENSOR, bias = NO_TENSOR;
     const struct type *z = output_type(m);
     if (find_biased_product(m, &biased, &bias)) {
-        emit_product(m, biased, bias);
+        emit_gemm(m, graph_producer(m->x->graph, biased), bias, m->output);
         return true;
     }
     if (!find_biased(m, operator_convolves, &biased, &bias) ||
@@ -124,7 +165,10 @@ bool make_conv(struct making *m, const struct row *row)
 bool make_matmul(struct making *m, const struct row *row)
 {
     const char *inner = inner_output(m);
-    emit_plain(m, row->onnx, inner);
+    if (is_transposed_product(m))
+        emit_gemm(m, m->node, NO_TENSOR, inner);
+    else
+        emit_plain(m, row->onnx, inner);
     return finish_with_activation(m, inner);
 }
 
