@@ -2,13 +2,14 @@
 written are timed there by turns, with all of its own optimizations on both (compare-ort), for each number of threads. A
 model is one of build-models, a file, or one in --models, as those of export-models, which are not built; of one with
 symbolic dimensions the sizes are those of taso-opt's profile.
-Results are kept in FOLDER/runtime.json, one by one: what is there is not measured again, so that a run can be cut at any
-time and goes on when it is called again. A model on which something fails is a line that says so, and the exit code is
+Results are kept in FOLDER/runtime.json, one by one, and so is the table of --markdown: what is there is not measured
+again, so that a run can be cut at any time and goes on when it is called again. A model on which something fails is a line that says so, and the exit code is
 1; so it is where a result is slower than 0.99 of the original with its whole interval."""
 
 import argparse
 import datetime
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -51,11 +52,13 @@ def compare(model, fast, shapes, threads, options):
 def measure(name, threads, options):
     model, bound = model_of(name, options), SHAPES.get(name, [])
     fast = options.folder / f"{model.stem}-fast.onnx"
-    report = run_for_json([options.program, model, "-o", fast, "--threads", threads, "--runtime", "onnxruntime",
-                           "--python", sys.executable, "--costs", options.folder / "runtime.costs", "--quiet", *bound, *options.option], {0})
-    sizes = (report.get("symbols") or {}).get("profiles", [{}])[0]
-    compared = compare(model, fast, bound or shapes_of(model, sizes), threads, options)
-    fast.unlink()
+    try:
+        report = run_for_json([options.program, model, "-o", fast, "--threads", threads, "--runtime", "onnxruntime", "--python",
+                               sys.executable, "--costs", options.folder / "runtime.costs", "--quiet", *bound, *options.option], {0})
+        sizes = (report.get("symbols") or {}).get("profiles", [{}])[0]
+        compared = compare(model, fast, bound or shapes_of(model, sizes), threads, options)
+    finally:
+        fast.unlink(missing_ok=True)
     kept = ["optimized", "simplified", "speedup", "simplified_speedup", "nodes_before", "nodes_after", "rewrites"]
     return {"sizes": sizes, "report": {key: report.get(key) for key in kept}, "time": compared and compared["time"]}
 
@@ -95,6 +98,18 @@ def heading(options):
             f"original is written nothing is timed.\n\n")
 
 
+def replace_text(path, text):
+    """As a whole, whenever it is cut."""
+    whole = path.with_name(path.name + ".new")
+    whole.write_text(text, encoding="utf-8")
+    os.replace(whole, path)
+
+
+def write_table(results, options, failures):
+    if options.markdown:
+        replace_text(options.markdown, heading(options) + text_of(results, options, failures))
+
+
 def measure_all(results, kept, options):
     failures = []
     for name, threads in ((name, threads) for name in options.names for threads in options.counts):
@@ -103,7 +118,8 @@ def measure_all(results, kept, options):
             continue
         try:
             results[key] = measure(name, threads, options)
-            kept.write_text(json.dumps(results), encoding="utf-8")
+            replace_text(kept, json.dumps(results))
+            write_table(results, options, failures)
             print(*row_of(name, threads, results[key]), flush=True)
         except (RuntimeError, subprocess.CalledProcessError) as error:
             failures.append(f"{key}: {error}")
@@ -118,10 +134,8 @@ def main():
     kept = options.folder / f"runtime{'-small' if options.small else ''}.json"
     results = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
     failures = [] if options.only_tell else measure_all(results, kept, options)
-    text = text_of(results, options, failures)
-    print(text)
-    if options.markdown:
-        options.markdown.write_text(heading(options) + text, encoding="utf-8")
+    print(text_of(results, options, failures))
+    write_table(results, options, failures)
     told = [results.get(f"{name} {threads}") for name in options.names for threads in options.counts]
     return 1 if failures or any(result and is_slower(result) for result in told) else 0
 

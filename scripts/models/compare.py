@@ -21,7 +21,7 @@ from models.optimizing import parse_shape
 from models.runtime import random_inputs, run, session_of
 
 SEEDS = (1, 2)
-WARM_UP, LEAST_PAIRS, SECONDS_OF_PAIRS = 2, 4, 0.4   # of each load
+WARM_UP, LEAST_PAIRS, SECONDS_OF_PAIRS = 2, 2, 0.4   # of each load
 LEAST_LOADS = 12
 AGREES, DIFFERS, UNTRUSTWORTHY = "agrees", "DIFFERS", "untrustworthy"
 EXIT_DIFFERS, EXIT_UNREADABLE, EXIT_UNTRUSTWORTHY = 1, 3, 5
