@@ -9,10 +9,9 @@ const char *fuzz_file(const uint8_t *data, size_t size)
 {
     static int fd = -1;
     static char path[40];
-    if (fd >= 0)
-        close(fd);
-    fd = memfd_create("fuzz", MFD_CLOEXEC);
-    FUZZ_REQUIRE(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    if (fd < 0)
+        fd = memfd_create("fuzz", MFD_CLOEXEC);
+    FUZZ_REQUIRE(fd >= 0 && pwrite(fd, data, size, 0) == (ssize_t)size && ftruncate(fd, (off_t)size) == 0);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     return path;
 }

@@ -11,7 +11,7 @@
 
 enum { BYTES_OF_DATA = 4096, BYTES_OF_EACH = 7 };
 
-static char folder[] = "/tmp/taso-fuzz-XXXXXX";
+static char folder[] = "/dev/shm/taso-fuzz-XXXXXX";   // a disk waits when a file is cut to be written anew
 static char names[4][sizeof folder + 12];
 
 static void put_file(const char *path, const void *data, size_t size)

@@ -6,6 +6,7 @@ An input that crashes, hangs, leaks or takes too much memory is left in BUILD/fu
 when it is mended, it goes to tests/fuzz/regressions/NAME, which `meson test --suite fuzz` replays.
 """
 import argparse
+import collections
 import importlib.util
 import json
 import os
@@ -127,16 +128,24 @@ def symbolic_models():
         yield make().SerializeToString()
 
 
+def write_dictionary(path, seeds, most=600):
+    """The words that seeds have most often."""
+    words = collections.Counter(word for seed in seeds for word in set(re.findall(rb"[A-Za-z_$:?][\w.:-]{1,23}", seed)))
+    path.write_text("".join(f'"{word.decode()}"\n' for word, _ in words.most_common(most)))
+
+
 def fuzz(build, name, seconds):
     folder = build / "fuzz" / name
     corpus, seeds, findings = (folder / part for part in ("corpus", "seeds", "findings"))
     for part in (corpus, seeds, findings):
         part.mkdir(parents=True, exist_ok=True)
-    for i, seed in enumerate(seeds_of(name)):
+    begun_with = list(seeds_of(name))
+    for i, seed in enumerate(begun_with):
         (seeds / f"{i:05}").write_bytes(seed)
+    write_dictionary(folder / "dictionary", begun_with)
     before = set(findings.iterdir())
     command = [build / f"tests/fuzz/fuzz_{name}", corpus, seeds, f"-max_total_time={seconds}", f"-timeout={SECONDS_OF_ONE}",
-               f"-rss_limit_mb={MEGABYTES}", f"-artifact_prefix={findings}/", f"-max_len={LONGEST.get(name, 4096)}",
+               f"-rss_limit_mb={MEGABYTES}", f"-dict={folder}/dictionary", f"-artifact_prefix={findings}/", f"-max_len={LONGEST.get(name, 4096)}",
                "-print_final_stats=1"]
     environment = dict(os.environ, OMP_NUM_THREADS="1", ASAN_OPTIONS="allocator_may_return_null=1")
     with open(folder / "log", "wb") as log:
