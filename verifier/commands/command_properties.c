@@ -140,7 +140,8 @@ static void divide_work(struct run *run)
             vec_push(&run->portions, portion);
     }
     judge_free(&judge);
-    qsort(run->portions.items, run->portions.count, sizeof *run->portions.items, compare_portions);
+    if (run->portions.count > 0)
+        qsort(run->portions.items, run->portions.count, sizeof *run->portions.items, compare_portions);
 }
 
 // Parts of a property stand in their order.

@@ -49,7 +49,8 @@ static struct columns match_columns(const struct partial *left, const struct par
 
 static const type_id *row_of(const struct partial *p, uint32_t row)
 {
-    return p->rows + (size_t)row * (p->width + p->n_types);
+    size_t at = (size_t)row * (p->width + p->n_types);
+    return at ? p->rows + at : p->rows;   // rows without columns are not stored
 }
 
 static void push_variables(struct row_list *to, const struct columns *c, const type_id *left, const type_id *right)
