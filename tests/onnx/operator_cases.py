@@ -689,15 +689,16 @@ def batch_normalization(c):
 def norms(c):
     c.op = c.pick("LayerNormalization", "InstanceNormalization", "LRN", "LpNormalization", "MeanVarianceNormalization",
                   "GroupNormalization", "RMSNormalization")
-    x = c.reals(c.shape(3, 4, (2, 3, 4)))
+    dtype = c.pick(np.float32, np.float64, np.float16) if c.op == "LayerNormalization" else np.float32
+    x = c.reals(c.shape(3, 4, (2, 3, 4)), dtype)
     c.data(x)
     if c.op in ("LayerNormalization", "RMSNormalization"):
         axis = c.axis(x.ndim)
         c.attributes["axis"] = axis
         shape = x.shape[axis:] if axis >= 0 else x.shape[x.ndim + axis:]
-        c.data(c.reals(shape if c.chance(0.7) else [n if c.chance(0.5) else 1 for n in shape]))
+        c.data(c.reals(shape if c.chance(0.7) else [n if c.chance(0.5) else 1 for n in shape], dtype))
         if c.op == "LayerNormalization" and c.chance(0.6):
-            c.data(c.reals(shape))
+            c.data(c.reals(shape, dtype))
         if c.op == "LayerNormalization" and c.chance(0.3):
             c.n_outputs = c.between(1, 3)
     elif c.op == "InstanceNormalization":

@@ -133,6 +133,16 @@ def check_long_lines(program, folder):
         yield case, None if is_fine else f"exit code {ran.returncode}: {ran.stderr[:300]}"
 
 
+def check_nothing(program, folder):
+    """Files of comments alone are none to complain about."""
+    for command in ("rules", "properties"):
+        path = folder / f"nothing.{command}"
+        path.write_text("; nothing\n", encoding="utf-8")
+        arguments = [program, command, str(path)] + (["-o", str(folder / "nothing.out")] if command == "rules" else [])
+        ran = subprocess.run(arguments, capture_output=True, text=True, timeout=600, check=False)
+        yield command, None if ran.returncode == 0 else f"exit code {ran.returncode}: {ran.stderr[:300]}"
+
+
 def main():
     program = sys.argv[1]
     failures = 0
@@ -150,6 +160,9 @@ def main():
         for case, reason in check_long_lines(program, folder):
             failures += reason is not None
             print(f"long line of {case}: {reason or 'ok'}")
+        for case, reason in check_nothing(program, folder):
+            failures += reason is not None
+            print(f"{case}, nothing: {reason or 'ok'}")
     return 1 if failures else 0
 
 

@@ -13,9 +13,8 @@ static uint64_t hash_key(uint32_t n, const type_id *key)
 
 static void key_of_row(const struct row_index *index, uint32_t row, type_id *ret_key)
 {
-    const type_id *types = index->rows + (size_t)row * index->stride;
     for (uint32_t i = 0; i < index->n_columns; i++)
-        ret_key[i] = types[index->columns[i]];
+        ret_key[i] = index->rows[(size_t)row * index->stride + index->columns[i]];
 }
 
 void row_index_make(struct row_index *ret_index, struct arena *a, const type_id *rows, uint32_t stride, uint32_t count,

@@ -349,22 +349,26 @@ bool convert_batch_normalization(struct conversion *c)
     return give(c, 0, apply(c, &a, 5, inputs));
 }
 
-// The mean and the reciprocal of the deviation over the axes from `axis` on, which LayerNormalization can give too.
+// The mean and the reciprocal of the deviation over the axes from `axis` on, which LayerNormalization can give too, in f32
+// whatever the type of what is normalized.
 static bool give_statistics(struct conversion *c, tensor_id x, int axis, double epsilon)
 {
     struct type type = *type_of(c, x);
     struct axes axes = {0};
     for (int i = axis; i < type.rank; i++)
         axes.axis[axes.count++] = i;
-    tensor_id mean = reduce_by(c, OP_REDUCEMEAN, x, &axes, true);
     if (!wants_output(c, 1) && !wants_output(c, 2))
         return true;
-    if (mean == NO_TENSOR || (wants_output(c, 1) && !give(c, 1, mean)))
+    if (int_attribute(c, "stash_type", 1) != 1)
+        return cannot(c, "its mean is of another type than f32");
+    x = type.dtype == DTYPE_F64 ? x : cast_to(c, x, DTYPE_F32);
+    tensor_id mean = x == NO_TENSOR ? x : reduce_by(c, OP_REDUCEMEAN, x, &axes, true);
+    if (mean == NO_TENSOR || (wants_output(c, 1) && !give(c, 1, cast_to(c, mean, DTYPE_F32))))
         return false;
     tensor_id centred = binary(c, OP_SUB, x, broadcast_to(c, mean, type.rank, type.dim));
     tensor_id variance = reduce_by(c, OP_REDUCEMEAN, binary(c, OP_EWMUL, centred, centred), &axes, true);
     tensor_id deviation = variance == NO_TENSOR ? NO_TENSOR : unary(c, OP_SQRT, add_scalar(c, variance, epsilon));
-    return !wants_output(c, 2) || give(c, 2, unary(c, OP_RECIPROCAL, deviation));
+    return !wants_output(c, 2) || give(c, 2, cast_to(c, unary(c, OP_RECIPROCAL, deviation), DTYPE_F32));
 }
 
 bool convert_layer_normalization(struct conversion *c)
