@@ -349,8 +349,8 @@ bool convert_batch_normalization(struct conversion *c)
     return give(c, 0, apply(c, &a, 5, inputs));
 }
 
-// The mean and the reciprocal of the deviation over the axes from `axis` on, which LayerNormalization can give too, in f32
-// whatever the type of what is normalized.
+// The mean and the reciprocal of the deviation over the axes from `axis` on, which LayerNormalization can give too, in
+// f32 whatever is normalized.
 static bool give_statistics(struct conversion *c, tensor_id x, int axis, double epsilon)
 {
     struct type type = *type_of(c, x);
