@@ -75,6 +75,13 @@ static bool differs(const struct step_cost *known, const struct step_cost *noted
     return fabs(noted->seconds - known->seconds) > scatter * known->seconds;
 }
 
+// In another load of the model, or in another model, some minutes ago at most: what it takes longer now was added by
+// what else ran, or by where memory lies. Old costs give way, as the machine may have become another.
+static bool is_shorter_here(const struct step_cost *known, const struct step_cost *noted)
+{
+    return known->is_in_model && !known->is_old && !known->is_doubtful && known->seconds <= noted->seconds;
+}
+
 static void adopt(struct backend *b, const struct note *note, cost_corrections *corrections)
 {
     struct step_cost known = {.seconds = INFINITY}, cost = {.seconds = note->seconds / note->n,
@@ -83,6 +90,8 @@ static void adopt(struct backend *b, const struct note *note, cost_corrections *
                                                             .is_in_model = true};
     if (cost_database_find(b->costs, note->step, &known))
         memcpy(cost.choice, known.choice, sizeof cost.choice);
+    if (is_shorter_here(&known, &cost))
+        return;
     cost_database_add(b->costs, note->step, &cost);
     if (differs(&known, &cost))
         vec_push(corrections, ((struct cost_correction){note->step, known.seconds, cost.seconds, note->n}));
