@@ -14,6 +14,8 @@ const struct option_spec optimize_option_specs[] = {
              "for nothing"},
     {"max-rule-ops", OPTION_INTEGER, FIELD(optimize.max_rule_ops), .low = 0, .high = 1e9, .metavar = "N",
      .help = "use no rule with more than N operators on either side; 0: no limit"},
+    {"weight-growth", OPTION_REAL, FIELD(optimize.weight_growth), .low = 0, .high = 1e9, .metavar = "X",
+     .help = "the weights of the result take at most X times what the model's take, or 16 MB more; 0: no limit"},
     {"device", OPTION_CHOICE, FIELD(optimize.device), .choices = optimize_devices, .metavar = "DEVICE",
      .help = "what to optimize for: cpu, cuda (docs/manual/cuda.md), fake (computed costs; runs nothing)"},
     {"threads", OPTION_INTEGER, FIELD(optimize.threads), .low = 0, .high = 1024, .metavar = "N",

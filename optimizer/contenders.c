@@ -2,6 +2,7 @@
 // another plan. "Before" is the fastest way to run the original, so a gain is one over that.
 #include "optimizer/contenders.h"
 
+#include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
@@ -9,7 +10,6 @@
 #include "optimizer/run/run.h"
 #include <string.h>
 
-#define LOADS 7
 #define BYTES_AT_ONCE ((size_t)64 << 20)   // of loaded contenders: those that take more are loaded in turn
 #define LARGEST_PAD ((uint64_t)1 << 20)
 
@@ -19,6 +19,7 @@
 bool contenders_load(struct contenders *f, size_t i, struct error *error)
 {
     struct contender *c = &f->all.items[i];
+    double started = clock_seconds();
     c->pad_bytes = (size_t)random_below(&f->random, LARGEST_PAD) + 1;
     c->pad = mem_alloc(c->pad_bytes);
     arena_init(&c->arena);
@@ -27,6 +28,8 @@ bool contenders_load(struct contenders *f, size_t i, struct error *error)
     if (c->model) {
         c->outputs = arena_array(&c->arena, struct tensor_value, c->graph.outputs.count + 1);
         model_allocate_outputs(c->model, c->outputs, &c->arena);
+        f->o->outlook.loading += clock_seconds() - started;
+        f->o->outlook.n_loads++;
         return true;
     }
     arena_free(&c->arena);
@@ -38,7 +41,7 @@ bool contenders_load(struct contenders *f, size_t i, struct error *error)
 static uint64_t thousandths_done(const struct contenders *f)
 {
     size_t n = f->all.count, of_final = f->n_loads > n ? f->n_loads - n : 0;
-    return 400 * (f->n_loads - of_final) / (n + 1) + 600 * of_final / (2 * LOADS + 1);
+    return 400 * (f->n_loads - of_final) / (n + 1) + 600 * of_final / (2 * CONTEST_LOADS + 1);
 }
 
 static bool run(void *context, size_t i, double *ret_seconds, struct error *error)
@@ -201,13 +204,14 @@ static bool hold(struct contenders *f, size_t *ret_finalist)
     struct contest c = {.n = n,
                         .is_result = is_result,
                         .seconds = f->o->options->measure_seconds,
-                        .loads = LOADS,
+                        .loads = CONTEST_LOADS,
                         .most_loaded = most_loaded(f)};
     struct contest_outcome outcome = {.qualifying = arena_array(&f->arena, struct sample_summary, n)};
     struct contest_runner runner = {f, load, run, unload};
     for (size_t i = 0; i < n; i++)
         is_result[i] = f->all.items[i].finalist != NOT_A_FINALIST;
     progress_start(&f->progress, f->o->options->progress, "timing the models", 1000);
+    f->progress.later = outlook_after_contest(&f->o->outlook);
     bool is_held = contest_hold(&runner, &c, &outcome, f->o->error);
     progress_end(&f->progress);
     if (!is_held)

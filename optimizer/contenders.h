@@ -19,6 +19,8 @@ struct contender {
     void *pad;            // in front of it in memory
     size_t pad_bytes;
 };
+#define CONTEST_LOADS 7   // of the two that are timed in the end
+
 struct contenders {
     struct optimizing *o;
     VEC(struct contender) all;

@@ -6,6 +6,7 @@
 #include "core/system/temporary.h"
 #include "onnx/convert/export/export.h"
 #include "optimizer/optimize.h"
+#include "optimizer/outlook.h"
 #include "optimizer/report/graph_steps.h"
 #include "optimizer/run/comparison.h"
 #include "optimizer/run/profiles.h"
@@ -70,6 +71,7 @@ struct optimizing {
     enum layout_policy policies[2];   // of the original and of the result, as they are run
     struct graph_steps steps[2];      // of the original and of the result
     struct report report;
+    struct outlook outlook;   // for what progress shows
     struct error *error;
 };
 

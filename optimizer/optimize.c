@@ -31,6 +31,7 @@ const struct optimize_options optimize_standard_options = {
     .rounds_of_rules = 15,
     .k_multi = 2,
     .patience = 750,
+    .weight_growth = 1.1,
     .seed = 1,
     .rounds = 2,
     .alpha = 1.05,

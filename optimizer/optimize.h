@@ -29,6 +29,7 @@ struct optimize_options {
     int search;                    // index into optimize_searches
     int64_t most_enodes, rounds_of_rules, k_multi;   // of saturation
     struct option_list without;                      // rules not to use
+    double weight_growth;   // how many times the model's weights those of the result may take; 0: no limit
     int64_t max_rule_ops;   // rules with more operators on either side are not used; 0: no limit
     bool only_proved;       // rules that are not among those which ship as proved are not used (trusted_rules.h)
     bool allows_tf32;

@@ -13,6 +13,7 @@
 #include "operators/traits.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
+#include "optimizer/search/weight_bytes.h"
 #include <math.h>
 #include <string.h>
 
@@ -173,6 +174,15 @@ static size_t memory_of_search(const struct optimize_options *options)
     return asked > 0 && asked < most ? asked : most;
 }
 
+#define GROWTH_OF_SMALL_MODELS ((size_t)16 << 20)   // bytes that weights may grow by in any case
+
+static size_t max_weight_bytes(const struct optimizing *o)
+{
+    size_t own = graph_weight_bytes(&o->model.graph), least = mem_sum(own, GROWTH_OF_SMALL_MODELS);
+    double most = o->options->weight_growth * (double)own;
+    return o->options->weight_growth <= 0 ? 0 : most > (double)least ? (size_t)most : least;
+}
+
 // What holds for all sizes of a model with symbols is found out by validating.
 static struct search_options search_options_of(const struct optimizing *o)
 {
@@ -185,6 +195,7 @@ static struct search_options search_options_of(const struct optimizing *o)
     s.progress = options->progress;
     s.validates = !options->is_validation_skipped || o->cut.sizes;
     s.max_memory = memory_of_search(options);
+    s.max_weight_bytes = max_weight_bytes(o);
     s.max_rule_operators = (size_t)options->max_rule_ops;
     s.n_disabled = options->without.count;
     s.disabled = options->without.items;
@@ -222,6 +233,7 @@ static void saturate(struct optimizing *o, const struct cost_model *cost, double
     s.exploration.most_nodes = (size_t)o->options->most_enodes;
     s.exploration.rounds = (uint32_t)o->options->rounds_of_rules;
     s.exploration.k_multi = (uint32_t)o->options->k_multi;
+    s.max_weight_bytes = max_weight_bytes(o);
     s.exploration.most_memory = memory_of_search(o->options);
     s.exploration.threads = (uint32_t)o->options->search_threads;
     s.exploration.seconds = s.extraction.seconds = left;
@@ -261,6 +273,7 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     options.seconds = time_left;
     options.validator = o->validator;
     take_turn(&options, turn);
+    options.later = outlook_after_search(&o->outlook);
     if (slant->least_gain > 0)
         options.least_gain = slant->least_gain;
     if (o->options->search == SEARCH_SATURATION && !o->cut.sizes)
@@ -355,7 +368,12 @@ static void search_with_slants(struct optimizing *o)
         if (i > 0 && (interrupt_requested() || left < 0))
             break;
         struct finalist next = {.slant = slants[i].name};
+        double begun = clock_seconds();
+        o->outlook.n_searches_left = n - 1 - i;
         search(o, &slants[i], left, &next.result);
+        o->outlook.searching += clock_seconds() - begun;
+        o->outlook.n_searches++;
+        o->outlook.of_run = isfinite(next.result.seconds_before) ? next.result.seconds_before : 0;
         if (i == 0 || is_new(o, &next.result))
             vec_push(&o->finalists, next);
         else
@@ -493,9 +511,20 @@ static void tell_of_unknown_cost(const struct optimizing *o)
                     o->options->input, runtime_name(&o->runtime));
 }
 
+#define USUAL_LAYOUTS 2   // policies that give other plans
+
+static struct outlook outlook_of(const struct optimizing *o)
+{
+    return (struct outlook){.weight_bytes = (double)optimizing_bytes_of_weights(o),
+                            .of_timing = optimizing_is_timed(o) ? o->options->measure_seconds : 0,
+                            .is_calibrated = is_calibrated(o),
+                            .n_contenders = USUAL_LAYOUTS * (1 + n_finalists(o))};
+}
+
 bool optimizing_search(struct optimizing *o)
 {
     struct validator validator;
+    o->outlook = outlook_of(o);
     validator_init(&validator);
     validator.sizes = o->cut.sizes;
     o->validator = &validator;

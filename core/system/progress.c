@@ -41,8 +41,8 @@ static void show_share_and_estimate(const struct progress *p, uint64_t done, dou
     fprintf(p->out, "%3.0f %%", 100 * share);
     if (share >= SHARE_THAT_TELLS && share < 1) {
         fputs(", about ", p->out);
-        show_duration(p->out, elapsed * (1 - share) / share);
-        fputs(" left", p->out);
+        show_duration(p->out, elapsed * (1 - share) / share + p->later);
+        fputs(p->later > 0 ? " left in all" : " left", p->out);
     }
 }
 

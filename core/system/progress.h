@@ -8,6 +8,7 @@
 struct progress {
     FILE *out;             // NULL: silent
     const char *label;
+    double later;          // seconds expected of what comes after this work; the estimate is of both. 0 at the start
     uint64_t total;        // 0: unknown (no bar, no estimate)
     double started, shown; // seconds, monotonic
     bool is_terminal, has_shown;

@@ -38,6 +38,7 @@ struct search_options {
     double seconds;          // 0: no limit
     size_t max_candidates;   // queued at once; the worst are dropped first
     size_t max_memory;       // bytes that the search may hold, 0: no limit; the worst are dropped first
+    size_t max_weight_bytes;   // of a graph that is kept (weight_bytes.h); 0: no limit
     double least_gain;   // of a rewrite, as a share of what its neighbourhood costs: less is within the noise of costs
     bool validates;      // checks each applied rewrite at its shapes (translation_validation.h)
     struct validator *validator;   // that knows what former searches with the same rules have checked; NULL: none
@@ -45,6 +46,7 @@ struct search_options {
     const char *const *disabled;   // names of rules not to be used
     size_t max_rule_operators;     // rules with more operators on either side are not used; 0: no limit
     FILE *progress;                // NULL: silent
+    double later;                  // seconds expected of what comes after this search, for its progress
 };
 extern const struct search_options search_standard_options;   // alpha 1.05, budget 1000, patience 750, no time limit
 

@@ -25,9 +25,12 @@ SPINNING = "while True: pass"
 
 def parse_arguments():
     parser = argparse.ArgumentParser(
-        prog="disturbed-costs", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        prog="disturbed-costs", description=__doc__, conflict_handler="resolve",
+        formatter_class=argparse.RawDescriptionHelpFormatter)
     add_arguments(parser, STANDARD)
-    parser.set_defaults(threads=1)
+    parser.add_argument("--threads", metavar="N", type=int, action="append",
+                        help="of the models; may be repeated (default: 1 and 2)")
+    parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="write the table to this file, too")
     parser.add_argument("--runner", metavar="FILE", default=ROOT / "build/optimizer/taso-run", help="taso-run")
     parser.add_argument("--spinning", type=int, default=2, help="programs that spin (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=1, help="databases of each kind (default: %(default)s)")
@@ -106,20 +109,29 @@ def is_good(told):
     return abs(told["repaired"]) <= LARGEST_DIFFERENCE + unquiet and told["result"] <= LARGEST_LOSS + unquiet
 
 
+def row_of(name, threads, options):
+    """Of the table, and whether it is as it should be."""
+    rounds, one = [], argparse.Namespace(**{**vars(options), "threads": threads})
+    for _ in range(options.rounds):
+        with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+            rounds.append(measure(name, pathlib.Path(folder), one))
+    told = median_of(rounds)
+    return [name, threads, *(cell(column, told) for column in COLUMNS[2:])], is_good(told)
+
+
 def main():
     options = parse_arguments()
     options.folder.mkdir(parents=True, exist_ok=True)
     rows, bad = [], []
     for name in options.names:
-        rounds = []
-        for _ in range(options.rounds):
-            with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-                rounds.append(measure(name, pathlib.Path(folder), options))
-        told = median_of(rounds)
-        bad += [] if is_good(told) else [name]
-        rows.append([name, options.threads, *(cell(column, told) for column in COLUMNS[2:])])
-        print(markdown_table(COLUMNS, rows[-1:]).splitlines()[-1], file=sys.stderr, flush=True)
+        for threads in options.threads or [1, 2]:
+            row, good = row_of(name, threads, options)
+            bad += [] if good else [f"{name} with {threads}"]
+            rows.append(row)
+            print(markdown_table(COLUMNS, rows[-1:]).splitlines()[-1], file=sys.stderr, flush=True)
     print(markdown_table(COLUMNS, rows))
+    if options.markdown:
+        options.markdown.write_text(markdown_table(COLUMNS, rows) + "\n", encoding="utf-8")
     if bad:
         print(f"disturbed-costs: not mended: {', '.join(bad)}", file=sys.stderr)
     return 1 if bad else 0

@@ -114,6 +114,9 @@ static void progress_is_quiet_and_then_speaks(void **state)
     p.shown -= 60;
     progress_update(&p, 50, "best %.1f ms", 2.5);
     progress_update(&p, 51, NULL);
+    p.shown -= 60;
+    p.later = 7200;
+    progress_update(&p, 100, NULL);
     progress_end(&p);
     size = (size_t)ftell(out);
     printed = mem_alloc_zero(size + 1);
@@ -121,7 +124,7 @@ static void progress_is_quiet_and_then_speaks(void **state)
     assert_int_equal(fread(printed, 1, size, out), size);
     fclose(out);
     assert_memory_equal(printed, begin, sizeof begin - 1);   // 00 s, and more where the machine is slow
-    assert_string_equal(printed + sizeof begin + 1, " s left  best 2.5 ms\n");
+    assert_string_equal(printed + sizeof begin + 1, " s left  best 2.5 ms\nsearching:  50 %, about 2 h 01 min left in all\n");
     mem_free(printed, size + 1);
 }
 

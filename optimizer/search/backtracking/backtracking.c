@@ -202,6 +202,7 @@ void search_graph(const struct graph *g, const struct rule_set *rules, const str
     s.memory_before = mem_of_thread();
     *ret_result = (struct search_result){0};
     progress_start(&s.progress, options->progress, "search", (uint64_t)options->budget);
+    s.progress.later = options->later;
     whole_init(&s.whole, g, rules, cost, options, ret_result);
     s.checked_before = s.whole.validator->checked;
     s.too_costly_before = s.whole.validator->too_costly;

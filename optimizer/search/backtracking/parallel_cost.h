@@ -37,6 +37,7 @@ struct batch {
     void *context;
     size_t n_entries;
     struct batch_entry *entries;
+    size_t max_weight_bytes;   // of whole graphs, as in search_options
     struct memo firsts;   // of descriptions to be priced: the first entry that has it, of those met
     pthread_mutex_t firsts_lock;
 };
@@ -47,7 +48,8 @@ void batch_free(struct batch *b);
 void batch_begin(struct batch *b, const struct match_index *index, batch_visit_fn *visit, void *context);
 void batch_add(struct batch *b, const struct match *m, size_t tag);
 void batch_end(struct batch *b);
-// Seconds of the whole graph with each of these matches alone; infinity where it cannot be made or priced. Not between
+// Seconds of the whole graph with each of these matches alone; infinity where it cannot be made or priced, or
+// its weights are too large. Not between
 // batch_begin and batch_end.
 void batch_price_graphs(struct batch *b, const struct match_index *index, size_t n, const struct match *const *matches,
                         double *ret_seconds);

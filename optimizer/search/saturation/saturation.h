@@ -19,6 +19,7 @@ struct saturation_options {
     size_t n_disabled;
     const char *const *disabled;   // names of rules not to be used
     size_t max_rule_operators;     // 0: no limit
+    size_t max_weight_bytes;       // of what is extracted (weight_bytes.h); 0: no limit
     double least_gain;             // of the whole graph, as a share of its cost
     size_t most_egraphs;           // one after the other, from one graph on
     // Different e-nodes without a known cost, of all graphs that are measured; UINT32_MAX: any number.

@@ -1,6 +1,7 @@
 // The search over made-up costs: it finds what is there to find, keeps values, and repeats itself exactly.
 #include "core/numbers/random.h"
 #include "optimizer/search/backtracking/queue.h"
+#include "optimizer/search/weight_bytes.h"
 #include "tests/optimizer/search/made_up.h"
 #include "tests/support/graph_values.h"
 #include "tests/support/random_graph.h"
@@ -395,6 +396,49 @@ static void uses_no_rule_that_is_too_large(void **state)
     }
 }
 
+static size_t bytes_of(const char *text)
+{
+    struct fixture f;
+    set_up(&f, text);
+    size_t bytes = graph_weight_bytes(&f.g);
+    tear_down(&f);
+    return bytes;
+}
+
+// What is read by what runs counts once, and not what only weights are computed from.
+static void weights_are_counted_once(void **state)
+{
+    const size_t one = 8 * 4 * sizeof(float);
+    assert_int_equal(bytes_of(THREE_PRODUCTS), 3 * one);
+    assert_int_equal(
+        bytes_of("(graph (let x (input 0) (f32 8 4)) (let a (weight 0) (f32 8 4)) (let b (weight 1) (f32 8 4))"
+                 " (let s (ewadd a b)) (let p (ewmul x s)) (let q (ewadd p s)) (output q))"),
+        one);
+    assert_int_equal(bytes_of("(graph (let x (input 0) (f32 8 4)) (let a (weight 0) (f32 1 4))"
+                              " (let b (broadcast :shape 8 4 a)) (let p (ewmul x b)) (output p))"),
+                     4 * sizeof(float));
+}
+
+// Three products become one with as many weights: not where fewer are allowed.
+static void keeps_no_graph_of_larger_weights(void **state)
+{
+    const size_t one = 8 * 4 * sizeof(float);
+    for (int i = 0; i < 2; i++) {
+        struct fixture f;
+        struct search_result result;
+        struct text kinds = {0};
+        struct search_options options = search_standard_options;
+        options.max_weight_bytes = i == 0 ? 3 * one : 2 * one;
+        set_up(&f, THREE_PRODUCTS);
+        search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+        assert_string_equal(kinds_of_nodes(&result.graph, &kinds),
+                            i == 0 ? "concat concat matmul split split" : "matmul matmul matmul");
+        text_free(&kinds);
+        search_result_free(&result);
+        tear_down(&f);
+    }
+}
+
 static void queue_gives_the_cheapest_and_drops_the_costliest(void **state)
 {
     struct rule rule = {0};
@@ -430,6 +474,8 @@ int main(void)
         TEST(small_gains_wait_for_large_promises),
         TEST(uses_no_disabled_rule),
         TEST(uses_no_rule_that_is_too_large),
+        TEST(weights_are_counted_once),
+        TEST(keeps_no_graph_of_larger_weights),
         TEST(queue_gives_the_cheapest_and_drops_the_costliest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
