@@ -369,7 +369,7 @@ static void search_with_slants(struct optimizing *o)
             break;
         struct finalist next = {.slant = slants[i].name};
         double begun = clock_seconds();
-        o->outlook.n_searches_left = n - 1 - i;
+        o->outlook.n_searches_left = limit > 0 ? 0 : n - 1 - i;   // they share the time
         search(o, &slants[i], left, &next.result);
         o->outlook.searching += clock_seconds() - begun;
         o->outlook.n_searches++;
@@ -515,8 +515,9 @@ static void tell_of_unknown_cost(const struct optimizing *o)
 
 static struct outlook outlook_of(const struct optimizing *o)
 {
-    return (struct outlook){.weight_bytes = (double)optimizing_bytes_of_weights(o),
-                            .of_timing = optimizing_is_timed(o) ? o->options->measure_seconds : 0,
+    bool runs = o->runtime.is_open || backend_can_run(o->checker);
+    return (struct outlook){.weight_bytes = runs ? (double)optimizing_bytes_of_weights(o) : 0,
+                            .of_timing = runs && optimizing_is_timed(o) ? o->options->measure_seconds : 0,
                             .is_calibrated = is_calibrated(o),
                             .n_contenders = USUAL_LAYOUTS * (1 + n_finalists(o))};
 }

@@ -63,6 +63,25 @@ static void merges_three_products(void **state)
     tear_down(&f);
 }
 
+static void extracts_no_larger_weights(void **state)
+{
+    const size_t one = 8 * 4 * sizeof(float);
+    for (size_t most = 2; most <= 3; most++) {
+        struct fixture f;
+        struct search_result result;
+        struct search_options options = search_standard_options;
+        struct saturation_options saturation = saturation_standard_options;
+        options.budget = 0;
+        saturation.max_weight_bytes = most * one;
+        set_up(&f, THREE_PRODUCTS);
+        search_graph(&f.g, &f.rules, &made_up_cost, &options, &result);
+        saturation_improve(&result, &f.rules, &made_up_cost, &saturation);
+        assert_int_equal(count_products(&result.graph), most == 3 ? 1 : 3);
+        search_result_free(&result);
+        tear_down(&f);
+    }
+}
+
 static double counted_seconds(void *context, const struct graph *g)
 {
     size_t *n_measured = context;
@@ -253,6 +272,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(merges_three_products),
+        TEST(extracts_no_larger_weights),
         TEST(measures_little),
         TEST(measures_no_more_than_it_may),
         TEST(begins_anew_with_what_it_found),
