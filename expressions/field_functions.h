@@ -24,6 +24,7 @@
 #include "expressions/definition.h"
 #include "expressions/field.h"
 #include <math.h>
+#include <string.h>
 
 #define FIELD_BITS 61
 #define BUCKET_BITS 20
@@ -56,14 +57,22 @@ static inline uint64_t ends_of_rows(uint64_t value)
     return ends;
 }
 
+// A double is made of its sign, its exponent, and the 52 bits behind the point: ldexp takes as long as all the rest.
+static inline double real_of_bits(bool is_negative, int exponent, uint64_t fraction)
+{
+    uint64_t bits = (uint64_t)is_negative << 63 | (uint64_t)(exponent + 1023) << 52 | fraction;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 // m * 2^k with k from -32 to 28, of a value with `ends` that is not 0.
 static inline double reading_of_short(uint64_t value, uint64_t ends)
 {
     int last = __builtin_ctzll(ends & ~rotated(ends, FIELD_BITS - 1));
     bool is_negative = value >> last & 1;
     uint64_t m = rotated(is_negative ? FIELD_PRIME - value : value, FIELD_BITS - 1 - last);
-    double size = ldexp((double)m, last + 1 <= SHORT_BITS ? last + 1 : last + 1 - FIELD_BITS);
-    return is_negative ? -size : size;
+    return (double)m * real_of_bits(is_negative, last + 1 <= SHORT_BITS ? last + 1 : last + 1 - FIELD_BITS, 0);
 }
 
 // Of all values of a bucket the same, as relu does not tell them apart; of the negatives the negative.
@@ -71,8 +80,7 @@ static inline double reading_of_bucket(uint64_t key, uint64_t value)
 {
     bool is_upper = value > FIELD_PRIME / 2;
     uint64_t hash = random_keyed(key ^ 0x6f72646572, (is_upper ? FIELD_PRIME - value : value) >> BUCKET_BITS);
-    double size = ldexp(1 + (double)(hash >> 12) / (double)(UINT64_C(1) << 52), (int)(hash & 7) - 4);
-    return (hash >> 3 & 1) == is_upper ? size : -size;
+    return real_of_bits((hash >> 3 & 1) != is_upper, (int)(hash & 7) - 4, hash >> 12);
 }
 
 // The real number that a value stands for where numbers are compared.

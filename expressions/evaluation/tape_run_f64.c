@@ -28,6 +28,17 @@ static void sum_values(const struct run *r, double *v)
     }
 }
 
+static void reduce_values(const struct tape *t, const struct run *r, double *v, struct arena *scratch)
+{
+    const uint16_t *o = r->operands;
+    for (uint32_t i = 0; i < r->n; i++) {
+        double result = v[*o++];
+        for (uint32_t k = 1; k < r->counts[i]; k++, o++)
+            result = f64_apply((enum scalar_function)r->fn, result, v[*o], 0);
+        v[r->first + i] = result;
+    }
+}
+
 #define SCALAR double
 #define APPLY(t, fn, a, b, c) f64_apply(fn, a, b, c)
 #define CONSTANTS(t) (t)->real_constants

@@ -45,6 +45,54 @@ static void sum_values(const struct run *r, uint64_t *v)
     }
 }
 
+// What a value reads as takes longer to find than to compare, and windows overlap: it is found once for each value.
+static double *unknown_readings(const struct run *r, struct arena *scratch)
+{
+    double *readings = arena_alloc(scratch, r->first * sizeof *readings, _Alignof(double));
+    for (uint32_t i = 0; i < r->first; i++)
+        readings[i] = NAN;
+    return readings;
+}
+
+static double reading_of(const struct tape *t, const uint64_t *v, uint16_t value, double *readings)
+{
+    if (isnan(readings[value]))
+        readings[value] = reading(t->key, v[value]);
+    return readings[value];
+}
+
+// As FN_MAX and FN_MIN do for two.
+static void pick_values(const struct tape *t, const struct run *r, uint64_t *v, struct arena *scratch)
+{
+    const uint16_t *o = r->operands;
+    double *readings = unknown_readings(r, scratch);
+    for (uint32_t i = 0; i < r->n; i++) {
+        uint16_t picked = *o++;
+        for (uint32_t k = 1; k < r->counts[i]; k++, o++) {
+            double x = reading_of(t, v, picked, readings), y = reading_of(t, v, *o, readings);
+            bool is_below = x < y || (x == y && v[picked] < v[*o]);
+            if (is_below == (r->fn == FN_MAX))
+                picked = *o;
+        }
+        v[r->first + i] = v[picked];
+    }
+}
+
+static void reduce_values(const struct tape *t, const struct run *r, uint64_t *v, struct arena *scratch)
+{
+    const uint16_t *o = r->operands;
+    if (r->fn == FN_MAX || r->fn == FN_MIN) {
+        pick_values(t, r, v, scratch);
+        return;
+    }
+    for (uint32_t i = 0; i < r->n; i++) {
+        uint64_t result = v[*o++];
+        for (uint32_t k = 1; k < r->counts[i]; k++, o++)
+            result = apply(t->key, (enum scalar_function)r->fn, result, v[*o], 0);
+        v[r->first + i] = result;
+    }
+}
+
 #define SCALAR uint64_t
 #define APPLY(t, fn, a, b, c) apply((t)->key, fn, a, b, c)
 #define CONSTANTS(t) (t)->constants
