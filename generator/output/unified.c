@@ -1,4 +1,6 @@
-// The texts are read as rules, sorted by what does not differ, and each group is unified.
+// The texts are read as rules, sorted by what does not differ, and each group is unified. A rule that others derive is
+// written in one direction only; it may be what is missing for several to become one in the other direction, so each
+// group is unified once more with those that are read backwards.
 #include "generator/output/unified.h"
 
 #include "core/memory/arena.h"
@@ -11,7 +13,8 @@
 
 struct entry {
     const char *skeleton;
-    size_t candidate;
+    size_t number;                          // of the candidate
+    const struct candidate_rule *reverse;   // NULL: it is read as it stands
     struct unify_member member;
 };
 typedef VEC(struct entry) entry_list;
@@ -93,31 +96,67 @@ static const char *skeleton_of(struct arena *a, const struct rule *r)
     return skeleton;
 }
 
+static void read_rule(const struct candidate_rule *c, size_t number, bool is_reverse, struct rule_set *set,
+                      entry_list *ret_entries)
+{
+    const char *text = arena_printf(set->arena, "(rule c%zu%s)", number, c->body);
+    struct error error;
+    if (!rule_set_parse(set, "candidates", text, strlen(text), &error))
+        return;
+    const struct rule *r = vec_last(&set->rules);
+    vec_push(ret_entries, ((struct entry){skeleton_of(set->arena, r), number, is_reverse ? c : NULL,
+                                            make_member(set->arena, c, r)}));
+}
+
+static const char *reverse_body(struct arena *a, const char *body)
+{
+    const char *source = strstr(body, "(source"), *target = strstr(body, "(target"), *where = strstr(body, "\n  (where");
+    size_t n_target = where ? (size_t)(where - target) : strlen(target);
+    const char *last = source + strlen("(source"), *first = target + strlen("(target");
+    return arena_printf(a, "\n  (source%.*s\n  (target%.*s%s", (int)(n_target - strlen("(target")), first,
+                        (int)(target - last) - 3, last, where ? where : "");
+}
+
+// NULL: it would need an input that is not there.
+static const struct candidate_rule *reverse_rule(struct arena *a, const struct candidate_rule *c)
+{
+    struct candidate_rule *reverse = arena_new(a, struct candidate_rule);
+    *reverse = *c;
+    reverse->body = reverse_body(a, c->body);
+    memcpy(reverse->graph.source, c->graph.target, sizeof c->graph.target);
+    memcpy(reverse->graph.target, c->graph.source, sizeof c->graph.source);
+    reverse->operators[0] = c->operators[1];
+    reverse->operators[1] = c->operators[0];
+    return rule_graph_is_directed(&reverse->graph) ? reverse : NULL;
+}
+
 static void read_all(const struct candidates *c, struct rule_set *set, entry_list *ret_entries)
 {
+    for (size_t i = 0; i < c->rules.count; i++)
+        read_rule(&c->rules.items[i], i, false, set, ret_entries);
     for (size_t i = 0; i < c->rules.count; i++) {
-        const char *text = arena_printf(set->arena, "(rule c%zu%s)", i, c->rules.items[i].body);
-        struct error error;
-        if (!rule_set_parse(set, "candidates", text, strlen(text), &error))
-            continue;
-        const struct rule *r = vec_last(&set->rules);
-        vec_push(ret_entries,
-                 ((struct entry){skeleton_of(set->arena, r), i, make_member(set->arena, &c->rules.items[i], r)}));
+        const struct candidate_rule *rule = &c->rules.items[i];
+        const struct candidate_rule *reverse = rule->is_derivable ? reverse_rule(set->arena, rule) : NULL;
+        if (reverse)
+            read_rule(reverse, i, true, set, ret_entries);
     }
 }
 
 // --- groups ----------------------------------------------------------------------------------------------------------
 
+// Those that are read backwards behind the others.
 static int compare_entries(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
     int order = strcmp(x->skeleton, y->skeleton);
-    return order ? order : (x->candidate > y->candidate) - (x->candidate < y->candidate);
+    if (!order)
+        order = (x->reverse != NULL) - (y->reverse != NULL);
+    return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-static void add_rule(struct candidates *c, size_t model, const struct unified_rule *u)
+static void add_rule(struct candidates *c, const struct candidate_rule *model, const struct unified_rule *u)
 {
-    struct candidate_rule rule = c->rules.items[model];
+    struct candidate_rule rule = *model;
     rule.body = arena_string(c->arena, u->body);
     rule.over_groups = NULL;
     rule.n_unified = u->n_members;
@@ -131,11 +170,19 @@ static void unify_group(struct candidates *c, const struct entry *entries, size_
     unified_list found = {0};
     arena_init(&scratch);
     struct unify_member *members = arena_array(&scratch, struct unify_member, n);
-    for (size_t i = 0; i < n; i++)
+    size_t n_forward = 0;
+    for (size_t i = 0; i < n; i++) {
         members[i] = entries[i].member;
-    rules_unify(&scratch, members, n, &found);
-    for (size_t i = 0; i < found.count; i++)
-        add_rule(c, entries[found.items[i].first].candidate, &found.items[i]);
+        n_forward += !entries[i].reverse;
+    }
+    if (n_forward)
+        rules_unify(&scratch, members, n_forward, &found);
+    if (n_forward < n)
+        rules_unify(&scratch, members, n, &found);
+    for (size_t i = 0; i < found.count; i++) {
+        const struct entry *model = &entries[found.items[i].first];
+        add_rule(c, model->reverse ? model->reverse : &c->rules.items[model->number], &found.items[i]);
+    }
     vec_free(&found);
     arena_free(&scratch);
 }

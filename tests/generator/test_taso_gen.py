@@ -2,6 +2,7 @@
 """taso-gen as a program: `test_taso_gen.py PROGRAM`. Equal bytes whatever the threads, memory and shards; resuming after a
 kill; one line for every bad input; the protobuf export against a reader of its own."""
 import pathlib
+import re
 import resource
 import signal
 import subprocess
@@ -168,6 +169,17 @@ class Job(unittest.TestCase):
             for sides in (f"(source ({name} (transpose :perm 1 0 ?x)))\n  (target (transpose :perm 1 0 ({name} ?x)))",
                           f"(source (concat $axis ({name} ?x) ({name} ?y)))\n  (target ({name} (concat $axis ?x ?y)))"):
                 self.assertIn(sides, text)
+
+    def test_rules_that_others_derive_are_read_backwards(self):
+        """Of groups 2 and 4 halved one is derived in the other direction, and so is written in that one only."""
+        path = self.dir / "groups.rules"
+        self.run_gen("--families", "groups", "--max-ops", 2, "-q", "-o", path)
+        self.assertIn(":group $group :act $act ?x ?y))\n  (target (conv :stride $stride :pad $pad :dilation $dilation "
+                      ":group (/ $group 2) :act $act ?x (merge $group 2 ?y)))", path.read_text())
+        written = [rule.split("\n  (where")[0] for rule in path.read_text().split("(rule ")[1:]]
+        for rule in written:
+            source, target = (set(re.findall(r"\?\w+", side)) for side in rule.split("\n  (target")[:2])
+            self.assertLessEqual(target, source)
 
     def test_protobuf(self):
         path = self.dir / "rules.pb"
