@@ -110,7 +110,8 @@ static void read_rule(const struct candidate_rule *c, size_t number, bool is_rev
 
 static const char *reverse_body(struct arena *a, const char *body)
 {
-    const char *source = strstr(body, "(source"), *target = strstr(body, "(target"), *where = strstr(body, "\n  (where");
+    const char *source = strstr(body, "(source"), *target = strstr(body, "(target");
+    const char *where = strstr(body, "\n  (where");
     size_t n_target = where ? (size_t)(where - target) : strlen(target);
     const char *last = source + strlen("(source"), *first = target + strlen("(target");
     return arena_printf(a, "\n  (source%.*s\n  (target%.*s%s", (int)(n_target - strlen("(target")), first,
