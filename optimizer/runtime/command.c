@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_PRINTED (1 << 20)
+
 static void add_quoted(struct text *line, const char *path)
 {
     text_add(line, " '");
@@ -19,11 +21,13 @@ static void add_quoted(struct text *line, const char *path)
     text_add(line, "'");
 }
 
-static void read_all(FILE *from, struct text *ret_text)
+// False: it prints without end.
+static bool read_all(FILE *from, struct text *ret_text)
 {
     char piece[1024];
-    for (size_t n; (n = fread(piece, 1, sizeof piece, from)) > 0;)
+    for (size_t n; ret_text->count <= MOST_PRINTED && (n = fread(piece, 1, sizeof piece, from)) > 0;)
         text_add_n(ret_text, piece, n);
+    return ret_text->count <= MOST_PRINTED;
 }
 
 static bool read_last_word(struct text *printed, double *ret_seconds)
@@ -58,12 +62,15 @@ bool command_measure(const char *command, const char *path, double *ret_seconds,
     text_free(&line);
     if (!from)
         return error_set_code(error, EXIT_UNSUPPORTED, NULL, "the command that measures cannot be started");
-    read_all(from, &printed);
+    bool ends = read_all(from, &printed);
     int status = pclose(from);
-    bool is_read = status == 0 && read_last_word(&printed, ret_seconds);
+    bool is_read = ends && status == 0 && read_last_word(&printed, ret_seconds);
     text_free(&printed);
     if (is_read)
         return true;
+    if (!ends)
+        return error_set_code(error, EXIT_UNSUPPORTED, NULL, "the command that measures prints over 1 MiB for %s",
+                              path);
     return status != 0 ? error_set_code(error, EXIT_UNSUPPORTED, NULL, "the command that measures fails on %s", path)
                        : error_set_code(error, EXIT_UNSUPPORTED, NULL,
                                         "the command that measures prints no seconds for %s", path);

@@ -260,7 +260,7 @@ def test_command(folder):
         expect((done.out.read_bytes() == model.read_bytes()) == is_kept, f"{result}: what is written")
         if not is_kept:
             check_names(onnx.load(done.out), done.told)
-    for text in ("exit 1", "echo soon", "true", "echo -1", "echo nan"):
+    for text in ("exit 1", "echo soon", "true", "echo -1", "echo nan", "yes"):
         command = script(folder / "measure", f"#!/bin/sh\n{text}\n")
         done = Run(folder, model, "--measure-command", command, *costs)
         expect(done.code == 4 and not done.out.exists() and "the command that measures" in done.errors and
