@@ -62,6 +62,8 @@ def seeds_of(name):
         yield from onnx_models()
     if name == "external":
         yield from external_models()
+    if name == "bindings":
+        yield from bound_models()
     if name == "symbolic":
         yield from symbolic_models()
     if name in ("taso_rules", "checkpoint", "compiled", "npy"):
@@ -111,6 +113,18 @@ def external_models():
             result = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3])
             graph = helper.make_graph([helper.make_node("Add", ["x", "w"], ["y"])], "g", [value], [result], [tensor])
             yield helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
+
+
+def bound_models():
+    """Small models with symbols behind sizes for their inputs, for the symbols, and for what is not there."""
+    import onnx
+    models = [data for data in symbolic_models() if len(data) < 600]
+    for i, data in enumerate(models[:300]):
+        values = onnx.load_from_string(data).graph.input
+        sizes = [[dimension.dim_param[1:] or "1" for dimension in value.type.tensor_type.shape.dim] for value in values]
+        shapes = [f"{value.name}={','.join(of_one)}" for value, of_one in zip(values, sizes)]
+        symbols = [f"n{size}={size}" for size in sorted({size for of_one in sizes for size in of_one})]
+        yield "\n".join((shapes, symbols, ["x=1,2", "n=4"])[i % 3]).encode() + b"\0" + data
 
 
 def symbolic_models():
@@ -176,8 +190,8 @@ def main():
     if unknown:
         parser.error(f"no such harness: {', '.join(sorted(unknown))} (there are {', '.join(known)})")
     names = options.names or known
-    if {"external", "onnx", "symbolic"} & set(names) and not importlib.util.find_spec("onnx"):
-        parser.error("external, onnx and symbolic begin with models of the Python package onnx: run this by .venv/bin/python")
+    if {"bindings", "external", "onnx", "symbolic"} & set(names) and not importlib.util.find_spec("onnx"):
+        parser.error("bindings, external, onnx and symbolic begin with models of the Python package onnx: run this by .venv/bin/python")
     built = subprocess.run(["ninja", "-C", build, "--quiet", *(f"tests/fuzz/fuzz_{name}" for name in names)], check=False)
     if built.returncode:
         return 3

@@ -49,8 +49,7 @@ static struct columns match_columns(const struct partial *left, const struct par
 
 static const type_id *row_of(const struct partial *p, uint32_t row)
 {
-    size_t at = (size_t)row * (p->width + p->n_types);
-    return at ? p->rows + at : p->rows;   // rows without columns are not stored
+    return p->rows + (size_t)row * (p->width + p->n_types);
 }
 
 static void push_variables(struct row_list *to, const struct columns *c, const type_id *left, const type_id *right)
@@ -97,9 +96,10 @@ static bool join(struct relations *r, const struct partial *left, const struct p
         }
     }
     if (fits)
-        *ret_joined = (struct partial){
-            c.variables, c.width, left->n_types + right->n_types, count,
-            count && stride ? arena_copy_array(r->arena, out.rows.items, (size_t)count * stride) : NULL};
+        *ret_joined =
+            (struct partial){c.variables, c.width, left->n_types + right->n_types, count,
+                             count && stride ? arena_copy_array(r->arena, out.rows.items, (size_t)count * stride)
+                                             : arena_array(r->arena, type_id, 1)};
     vec_free(&out.rows);
     return fits;
 }
@@ -119,7 +119,7 @@ static struct relation *keep_relation(struct relations *r, const struct columns 
                                   .width = c->width,
                                   .count = count,
                                   .rows = found->rows.count ? arena_copy_array(a, found->rows.items, found->rows.count)
-                                                            : NULL,
+                                                            : arena_array(a, type_id, 1),
                                   .calls = arena_copy_array(a, found->calls.items, count)};
     }
     vec_free(&found->rows);
@@ -321,7 +321,7 @@ static struct relation *solve(struct relations *r, uint32_t node)
 {
     const struct pattern_node *n = &r->in->equation->pattern->nodes.items[node];
     uint32_t missing = equation_variables_of_attributes(n);
-    struct partial all = {.count = 1}, next;
+    struct partial all = {.count = 1, .rows = arena_array(r->arena, type_id, 1)}, next;
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         if (!partial_of_term(r, n->inputs[i], &next))
             return NULL;
