@@ -7,6 +7,7 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "expressions/elements.h"
+#include "onnx/convert/computed_constants.h"
 #include "onnx/convert/importer.h"
 #include "onnx/convert/opaque_types.h"
 
@@ -223,6 +224,23 @@ void import_take_back(struct importer *im, struct graph_mark mark)
         im->is_constant.count = mark.nodes;
 }
 
+// NULL: it cannot be computed.
+static const void *value_of_output(struct importer *im, const struct conversion *c, uint32_t output)
+{
+    struct imported_model *m = im->model;
+    double before = im->folding_operations;
+    if (!folding_take_room_for(im, &m->graph, c->outputs[output]))
+        return NULL;
+    double operations = im->folding_operations - before;
+    const void *data = computed_constants_find(c, output, operations);
+    if (data)
+        return data;
+    data = evaluate_constant(m, &m->graph, c->outputs[output], &m->arena);
+    if (data)
+        computed_constants_note(c, output, operations, data);
+    return data;
+}
+
 // The outputs, which depend on weights only, become weights themselves; what was built for them is taken back.
 static bool fold_outputs(struct importer *im, struct conversion *c, struct graph_mark mark)
 {
@@ -234,8 +252,7 @@ static bool fold_outputs(struct importer *im, struct conversion *c, struct graph
         if (c->outputs[i] == NO_TENSOR)
             continue;
         types[i] = *type_of(c, c->outputs[i]);
-        if (!folding_take_room_for(im, &m->graph, c->outputs[i]) ||
-            !(data[i] = evaluate_constant(m, &m->graph, c->outputs[i], &m->arena)))
+        if (!(data[i] = value_of_output(im, c, i)))
             return false;
     }
     import_take_back(im, mark);

@@ -1,5 +1,6 @@
 // Models whose symbols stay: at which bindings they are imported in lockstep, and which nodes are kept for their sizes.
 #include "core/text/error.h"
+#include "onnx/convert/computed_constants.h"
 #include "onnx/convert/lockstep.h"
 
 #include <string.h>
@@ -165,8 +166,8 @@ static bool name_symbols(struct imported_model *ret_named, struct onnx_file *fil
     return is_bound;
 }
 
-bool import_symbolic(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
-                     struct error *error)
+static bool import_with_constants(struct imported_model *m, struct onnx_file *file,
+                                  const struct import_options *options, struct error *error)
 {
     struct imported_model named;
     bool has_symbols;
@@ -181,4 +182,14 @@ bool import_symbolic(struct imported_model *m, struct onnx_file *file, const str
         return true;
     imported_model_free(m);
     return false;
+}
+
+bool import_symbolic(struct imported_model *m, struct onnx_file *file, const struct import_options *options,
+                     struct error *error)
+{
+    struct import_options own = *options;
+    own.computed = computed_constants_new();
+    bool is_imported = import_with_constants(m, file, &own, error);
+    computed_constants_free(own.computed);
+    return is_imported;
 }

@@ -3,6 +3,7 @@ one by one and in all, and those that nothing needs: `imports.py TASO-OPT`."""
 import html
 import json
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -88,6 +89,35 @@ def test_fold_work(folder):
     assert told["constants_folded_at_import"] == 5, told["constants_folded_at_import"]
 
 
+def seconds_of_products(folder, size):
+    """Processor seconds of a model whose constants take 108 million operations."""
+    weight = numpy_helper.from_array(np.full((300, 300), 0.01, np.float32), "w0")
+    nodes = [helper.make_node("MatMul", [f"w{i}", "w0"], [f"w{i + 1}"]) for i in range(2)]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    told, _, _, _ = optimize(folder, [*nodes, helper.make_node("MatMul", ["x", "w2"], ["y"])], [value("x", size, 300)],
+                             [value("y", size, 300)], [weight], "--budget", "0", "--no-check", "--no-measure")
+    assert told["constants_folded_at_import"] == 2
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def test_constants_of_all_bindings(folder):
+    """A model with symbols is imported at tens of bindings; what they have in common is computed once."""
+    fixed, symbolic = seconds_of_products(folder, 3), seconds_of_products(folder, "batch")
+    assert symbolic < 4 * fixed, f"{symbolic} s with a symbol, {fixed} s without"
+
+
+def test_chosen_by_constants(folder):
+    """GatherND by constant indices is a Gather of axes that are one, whatever it chooses from."""
+    indices = numpy_helper.from_array(np.array([[[0, 1], [1, -1]], [[1, 0], [0, 0]]], np.int64), "i")
+    by_batch = numpy_helper.from_array(np.array([[[2]], [[0]]], np.int64), "j")
+    nodes = [helper.make_node("GatherND", ["x", "i"], ["y"]), helper.make_node("GatherND", ["x", "j"], ["z"], batch_dims=1)]
+    arguments = nodes, [value("x", 2, 3, 4)], [value("y", 2, 2, 4), value("z", 2, 1, 4)], [indices, by_batch]
+    assert optimize(folder, *arguments)[0]["opaque"] == []
+    arguments[1][0].CopyFrom(value("x", 2, "width", 4))
+    reasons = [(row["operator"], row["reason"]) for row in optimize(folder, *arguments)[0]["opaque"]]
+    assert reasons == [("GatherND", "it chooses from an axis of any size")], reasons
+
+
 def test_dead_constants(folder):
     """What no output depends on is not computed, be it ever so large."""
     told, _, _, written = optimize(folder, *chain_of_constants(70, True))
@@ -97,7 +127,8 @@ def test_dead_constants(folder):
 
 def main():
     with tempfile.TemporaryDirectory() as name:
-        for test in (test_kept, test_fold_limit, test_fold_work, test_dead_constants):
+        for test in (test_kept, test_fold_limit, test_fold_work, test_constants_of_all_bindings,
+                     test_chosen_by_constants, test_dead_constants):
             test(pathlib.Path(name))
             print(f"{test.__name__}: passed")
 

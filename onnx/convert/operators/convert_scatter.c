@@ -1,5 +1,6 @@
 // ScatterND, ScatterElements and GatherND: entries, or runs of trailing ones, at places that a tensor of indices names.
-// Only what is constant is computed, as a copy of bytes; the graph has no operator for them.
+// What is constant is computed, as a copy of bytes. The graph has no operator for them, but what constant indices choose
+// of any tensor is a `gather` on the axis that the chosen axes become.
 #include "expressions/elements.h"
 #include "onnx/convert/conversion.h"
 #include "onnx/convert/importer.h"
@@ -195,30 +196,57 @@ bool convert_scatter_elements(struct conversion *c)
            find_entries(c, &inputs[0], &inputs[1], axis, &places) && scatter(c, inputs, &places);
 }
 
+static bool copy_runs(struct conversion *c, const struct constant *x, const struct places *p, const struct type *type)
+{
+    size_t size = dtype_size(type->dtype), run = (size_t)p->length * size;
+    uint8_t *z = new_elements(c, type);
+    if (!z)
+        return false;
+    for (int64_t i = 0; i < p->count; i++)
+        memcpy(z + (size_t)i * run, x->data + (size_t)p->offset[i] * size, run);
+    return give_folded(c, type, z);
+}
+
+// The first `last` axes become one, whose entries are runs; the indices have the first `rank` axes of the result.
+static bool give_gathered(struct conversion *c, const struct places *p, int last, int rank, const int64_t *dim)
+{
+    tensor_id x = input_of(c, 0);
+    const struct type t = *type_of(c, x);
+    int64_t *run = arena_array(&c->importer->scratch, int64_t, p->count + 1), flat[MAX_RANK];
+    if (type_elements(&t) == 0)
+        return cannot(c, "input 1 is not constant and has no entries");
+    for (int i = 0; i < last; i++)
+        if (axis_varies(c, x, i))
+            return cannot(c, "it chooses from an axis of any size");
+    for (int64_t i = 0; i < p->count; i++)
+        run[i] = p->offset[i] / p->length;
+    flat[0] = elements_between(&t, 0, last);
+    for (int i = last; i < t.rank; i++)
+        flat[1 + i - last] = t.dim[i];
+    struct application a = application_of(c, OP_GATHER);
+    set_int(c, &a, "axis", 0);
+    return give(c, 0, apply2(c, &a, reshape_to(c, x, 1 + t.rank - last, flat), int_weight(c, rank, dim, run)));
+}
+
 bool convert_gather_nd(struct conversion *c)
 {
-    struct constant inputs[2];
+    struct constant x = {0}, indices;
     struct places p;
     int64_t batch = int_attribute(c, "batch_dims", 0), dim[2 * MAX_RANK];
-    if (!read_constants(c, 2, inputs))
+    if (!has_known_inputs(c, 2) || !read_constant(c, 1, &indices))
         return false;
     if (batch < 0 || batch > MAX_RANK)
         return cannot(c, "it has %lld batch axes", (long long)batch);
-    if (!find_runs(c, &inputs[0], &inputs[1], (int)batch, &p))
+    bool is_computed = is_constant(c, input_of(c, 0));
+    x.type = *type_of(c, input_of(c, 0));
+    if ((is_computed && !read_constant(c, 0, &x)) || !find_runs(c, &x, &indices, (int)batch, &p))
         return false;
-    const struct type *x = &inputs[0].type, *indices = &inputs[1].type;
-    int rank = indices->rank - 1, first = (int)(batch + indices->dim[rank]);
-    memcpy(dim, indices->dim, (size_t)rank * sizeof *dim);
-    while (first < x->rank)
-        dim[rank++] = x->dim[first++];
+    int n = indices.type.rank - 1, rank = n, last = (int)(batch + indices.type.dim[n]);
+    memcpy(dim, indices.type.dim, (size_t)n * sizeof *dim);
+    for (int i = last; i < x.type.rank; i++)
+        dim[rank++] = x.type.dim[i];
     if (rank > MAX_RANK)
         return cannot(c, "it makes a tensor of rank %d", rank);
-    struct type type = type_make(x->dtype, rank, dim);
-    size_t size = dtype_size(type.dtype), run = (size_t)p.length * size;
-    uint8_t *z = new_elements(c, &type);
-    if (!z)
-        return false;
-    for (int64_t i = 0; i < p.count; i++)
-        memcpy(z + (size_t)i * run, inputs[0].data + (size_t)p.offset[i] * size, run);
-    return give_folded(c, &type, z);
+    struct type type = type_make(x.type.dtype, rank, dim);
+    return is_computed ? copy_runs(c, &x, &p, &type) : give_gathered(c, &p, last, n, dim);
 }

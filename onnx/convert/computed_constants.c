@@ -1,0 +1,111 @@
+// A model with symbols is imported at many bindings, and what depends on weights only is mostly the same at all of them.
+// What took long to compute is kept beside the elements that it was computed of, which may depend on the binding:
+//     node of the model -> inputs (an initializer of the file, or elements that were computed themselves) -> an output
+#include "onnx/convert/computed_constants.h"
+
+#include <string.h>
+
+#define WORTH_KEEPING 1e5        // operations
+#define MOST_BYTES (256 << 20)   // of all that is kept
+
+struct known_input {
+    const struct onnx_tensor *tensor;   // NULL: the data counts
+    struct type type;
+    const void *data;
+};
+struct computed_constant {
+    uint32_t node, output, n_inputs;
+    const struct known_input *inputs;
+    struct type type;
+    const void *data;
+};
+struct computed_constants {
+    struct arena arena;
+    VEC(struct computed_constant) items;
+    int64_t bytes;
+};
+
+struct computed_constants *computed_constants_new(void)
+{
+    struct computed_constants *k = mem_alloc_zero(sizeof *k);
+    arena_init(&k->arena);
+    return k;
+}
+
+void computed_constants_free(struct computed_constants *k)
+{
+    vec_free(&k->items);
+    arena_free(&k->arena);
+    mem_free(k, sizeof *k);
+}
+
+// Of an omitted input everything is nothing. False: the elements are not at hand.
+static bool describe_input(const struct conversion *c, tensor_id input, struct known_input *ret_input)
+{
+    *ret_input = (struct known_input){0};
+    if (input == NO_TENSOR)
+        return true;
+    const struct imported_weight *w = weight_of(c->model, input);
+    if (!w || w->sparse || w->is_of_binding || (!w->tensor && !w->data))
+        return false;
+    *ret_input = (struct known_input){w->tensor, w->type, w->tensor ? NULL : w->data};
+    return true;
+}
+
+static bool is_same_input(const struct known_input *a, const struct known_input *b)
+{
+    if (a->tensor != b->tensor || !a->data != !b->data)
+        return false;
+    return !a->data || (type_equal(&a->type, &b->type) && !memcmp(a->data, b->data, (size_t)type_bytes(&a->type)));
+}
+
+static bool has_same_inputs(const struct computed_constant *known, const struct conversion *c)
+{
+    for (uint32_t i = 0; i < c->n_inputs; i++) {
+        struct known_input input;
+        if (!describe_input(c, c->inputs[i], &input) || !is_same_input(&known->inputs[i], &input))
+            return false;
+    }
+    return true;
+}
+
+static const void *copy_of(struct computed_constants *k, struct arena *arena, const void *data, const struct type *type)
+{
+    size_t size = (size_t)type_bytes(type);
+    void *copy = arena_alloc(arena, size ? size : 1, 64);
+    memcpy(copy, data, size);
+    k->bytes += arena == &k->arena ? (int64_t)size : 0;
+    return copy;
+}
+
+const void *computed_constants_find(const struct conversion *c, uint32_t output, double operations)
+{
+    struct computed_constants *k = c->importer->options->computed;
+    for (size_t i = 0; k && operations >= WORTH_KEEPING && i < k->items.count; i++) {
+        const struct computed_constant *known = &k->items.items[i];
+        if (known->node == c->index && known->output == output && known->n_inputs == c->n_inputs &&
+            type_equal(&known->type, graph_type(&c->model->graph, c->outputs[output])) && has_same_inputs(known, c))
+            return copy_of(k, &c->model->arena, known->data, &known->type);
+    }
+    return NULL;
+}
+
+void computed_constants_note(const struct conversion *c, uint32_t output, double operations, const void *data)
+{
+    struct computed_constants *k = c->importer->options->computed;
+    if (!k || operations < WORTH_KEEPING || k->bytes > MOST_BYTES)
+        return;
+    struct known_input *inputs = arena_array(&k->arena, struct known_input, c->n_inputs + 1);
+    for (uint32_t i = 0; i < c->n_inputs; i++)
+        if (!describe_input(c, c->inputs[i], &inputs[i]))
+            return;
+    for (uint32_t i = 0; i < c->n_inputs; i++) {
+        inputs[i].type = type_make(inputs[i].type.dtype, inputs[i].type.rank, inputs[i].type.dim);
+        if (inputs[i].data)
+            inputs[i].data = copy_of(k, &k->arena, inputs[i].data, &inputs[i].type);
+    }
+    const struct type *t = graph_type(&c->model->graph, c->outputs[output]);
+    struct type type = type_make(t->dtype, t->rank, t->dim);
+    vec_push(&k->items, ((struct computed_constant){c->index, output, c->n_inputs, inputs, type,
+                                                    copy_of(k, &k->arena, data, &type)}));
+}
