@@ -1,5 +1,5 @@
-// A model with symbols is imported at many bindings, and what depends on weights only is mostly the same at all of them.
-// What took long to compute is kept beside the elements that it was computed of, which may depend on the binding:
+// A model with symbols is imported at many bindings, and what depends on weights only is mostly the same at all of
+// them. What took long to compute is kept beside the elements that it was computed of, which may depend on the binding:
 //     node of the model -> inputs (an initializer of the file, or elements that were computed themselves) -> an output
 #include "onnx/convert/computed_constants.h"
 

@@ -1,6 +1,6 @@
 // ScatterND, ScatterElements and GatherND: entries, or runs of trailing ones, at places that a tensor of indices names.
-// What is constant is computed, as a copy of bytes. The graph has no operator for them, but what constant indices choose
-// of any tensor is a `gather` on the axis that the chosen axes become.
+// What is constant is computed, as a copy of bytes. The graph has no operator for them, but what constant indices
+// choose of any tensor is a `gather` on the axis that the chosen axes become.
 #include "expressions/elements.h"
 #include "onnx/convert/conversion.h"
 #include "onnx/convert/importer.h"
