@@ -16,7 +16,7 @@ Written by `ninja -C build options-page` from what the programs print with `--he
 """
 OPTION, COMMAND = re.compile(r"^ {2,6}(?:-\w, )?--\S"), re.compile(r"^ {2}(\w+) {2,}\S", re.MULTILINE)
 EXTRACT = {"taso-opt": ["extract"]}   # commands beside what the program does without one
-FOREIGN = {"buildtype", "cflags", "compile", "libs", "no-deps", "prefix"}   # of meson, pip, pkg-config and onnx2trt
+FOREIGN = {"buildtype", "cflags", "compile", "libs", "no-deps", "prefix", "tool"}   # of meson, pip, pkg-config, onnx2trt and valgrind
 PAGES = [*sorted((SOURCE / "docs").glob("*/*.md")), SOURCE / "README.md", SOURCE / "CONTRIBUTING.md"]
 
 
