@@ -7,6 +7,7 @@
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "properties/property.h"
+#include "verifier/bounds/form_terms.h"
 #include <string.h>
 
 static const struct schema {
@@ -215,6 +216,26 @@ static bool is_condition_met(const struct binding *b, const struct condition *c)
 
 // --- laws ------------------------------------------------------------------------------------------------------------
 
+static bool mentions(const struct pattern *law, term_id term, uint32_t variable)
+{
+    const struct term *t = &law->terms.items[term];
+    const struct pattern_node *node = t->is_variable ? NULL : &law->nodes.items[t->index];
+    bool is_mentioned = t->is_variable && t->index == variable;
+    for (uint32_t i = 0; node && i < node->n_inputs && !is_mentioned; i++)
+        is_mentioned = mentions(law, node->inputs[i], variable);
+    return is_mentioned;
+}
+
+// What one side alone reads leaves that side undefined where it is (T14).
+static bool are_defined_where_alone(const struct binding *b, const struct property *law)
+{
+    bool are_defined = true;
+    for (uint32_t v = 0; v < MAX_RULE_VARIABLES && are_defined; v++)
+        are_defined = !b->is_bound[v] || mentions(b->law, law->left, v) == mentions(b->law, law->right, v) ||
+                      form_is_defined_everywhere(b->of, b->terms[v]);
+    return are_defined;
+}
+
 static bool binds_sides(struct binding *b, const struct property *law, term_id left, term_id right)
 {
     bool is_instance = bind_term(b, law->left, left) && bind_term(b, law->right, right);
@@ -222,7 +243,7 @@ static bool binds_sides(struct binding *b, const struct property *law, term_id l
         is_instance = lists_say_the_same(b, &b->of_law[i], &b->of_equation[i]);
     for (uint32_t i = 0; i < law->n_conditions && is_instance; i++)
         is_instance = is_condition_met(b, &law->conditions[i]);
-    return is_instance;
+    return is_instance && are_defined_where_alone(b, law);
 }
 
 static bool is_instance_of(const struct equation *eq, const struct property *law, struct arena *a)
