@@ -17,7 +17,8 @@ struct running {
     char *const *memory;
     const int64_t *shared;   // the place on shared axes, or NULL
     int n_shared;
-    float *scratch;
+    float *scratch, *rows;
+    size_t row_length;
     int64_t place[LOOP_MAX_RANK];                             // the first of the block
     const float *operand[MOST_VALUES], *value[MOST_VALUES];   // vectors
     float uniform_operand[MOST_VALUES], uniform[MOST_VALUES];
@@ -38,6 +39,12 @@ static float *slot_of(const struct running *r, int slot)
     return r->scratch + (size_t)slot * VECTOR_BLOCK;
 }
 
+// From the block's place on, along the axis.
+static float *row_at(const struct running *r, int row, int axis)
+{
+    return r->rows + (size_t)row * r->row_length + r->place[axis];
+}
+
 // --- values ----------------------------------------------------------------------------------------------------------
 
 static void load_vector(const struct running *r, const struct compiled_access *o, int64_t stride, float *z,
@@ -56,6 +63,10 @@ static void load_operands(struct running *r, const bool *used, int n_axes, int i
         const struct compiled_access *o = &c->operands[i];
         if (!used[i])
             continue;
+        if (o->row >= 0) {
+            r->operand[i] = row_at(r, o->row, inner);
+            continue;
+        }
         const char *from = address_of(r, o, n_axes);
         if (is_scalar_phase || o->is_uniform) {
             load_vector(r, o, 1, &r->uniform_operand[i], from, 1);
@@ -87,6 +98,8 @@ static const float *vector_of(const struct running *r, uint16_t value, int k, in
 
 static float *room_for(const struct running *r, const struct compiled_code *code)
 {
+    if (code->row >= 0)
+        return row_at(r, code->row, r->loop->rank + r->loop->n_reduced - 1);
     if (code->result < 0)
         return slot_of(r, code->slot);
     return (float *)(void *)address_of(r, &r->loop->results[code->result].to, r->loop->rank);
@@ -364,6 +377,8 @@ static void start_running(struct running *r, const struct compiled_loops *loops,
     r->shared = shared;
     r->n_shared = loops->n_shared;
     r->scratch = loops->scratch + loops->scratch_of_thread * (size_t)thread;
+    r->rows = r->scratch + loops->rows_at;
+    r->row_length = loops->row_length;
 }
 
 static int threads_worth(const struct compiled_loops *loops, double work)

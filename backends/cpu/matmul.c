@@ -2,10 +2,11 @@
 //
 //   linear   x[M,K] · w[K,N], w a weight: packed once, with bias and activations fused by the library. All batch axes
 //            of x are rows.
-//   matmul   x[b...,M,K] · y[b...,K,N] of any two tensors: one product per batch index, all of them over the threads
-//            when there are enough; transposed operands and any batch strides as they are; the epilogue runs on each
-//            product while it is in the cache. The result may be row- or column-major, or stand so that exchanging its
-//            middle axes (the heads of an attention) makes it row-major.
+//   matmul   x[b...,M,K] · y[b...,K,N] of any two tensors: all products at once, where the library has a kernel for how
+//            they stand, which works in memory of the model's; else one product per batch index, all of them over the
+//            threads when there are enough; transposed operands and any batch strides as they are; the epilogue runs on
+//            each product while it is in the cache. The result may be row- or column-major, or stand so that exchanging
+//            its middle axes (the heads of an attention) makes it row-major.
 #include "backends/cpu/loops.h"
 #include "backends/cpu/primitive.h"
 #include "core/memory/arena.h"
@@ -125,7 +126,8 @@ struct prepared_matmul {
     int n_batch, threads;
     bool has_relu;
     const struct vector_functions *vector;
-    struct compiled_loops *epilogue;   // or NULL
+    struct compiled_loops *epilogue;      // or NULL
+    struct onednn_primitive *all_at_once;   // or NULL: one by one
     char x_transposed, y_transposed, z_transposed;
     int64_t x_leading, y_leading, z_leading;
 };
@@ -190,6 +192,35 @@ static void set_orientation(const struct view *v, char *ret_transposed, int64_t 
     *ret_leading = stride > least ? stride : least;
 }
 
+// All batch axes as one. False: strides do not allow that.
+static bool as_batch(const struct view *v, int64_t n_products, struct onednn_tensor *ret_tensor)
+{
+    int rows = v->rank - 2, columns = v->rank - 1;
+    int64_t dim[3] = {v->rank == 2 ? 1 : n_products, v->dim[rows], v->dim[columns]};
+    struct view batch;
+    if (!view_reshape(v, 3, dim, &batch))
+        return false;
+    *ret_tensor = cpu_tensor_of_view(&batch);
+    if (dim[0] == 1)
+        ret_tensor->stride[0] = dim[1] * dim[2];
+    return true;
+}
+
+// The library's kernel for batches, unless that is a loop of the products that are made one by one here.
+static struct onednn_primitive *make_all_at_once(const struct prepared_matmul *s, const struct step_request *r)
+{
+    struct onednn_tensor x, y, z;
+    struct postops ops = {.n = s->has_relu, .channel_axis = 2, .items = {{.kind = POSTOP_RELU}}};
+    bool is_possible = s->n_products * s->m * s->n * s->k > 0 && as_batch(&s->x, s->n_products, &x) &&
+                       as_batch(&s->y, s->n_products, &y) && as_batch(&s->z, s->n_products, &z);
+    struct onednn_primitive *p =
+        is_possible ? onednn_matmul(r->backend->onednn, &x, &y, NULL, &z, &ops) : NULL;
+    if (!p || !onednn_applies_slowly(p))
+        return p;
+    onednn_free(p);
+    return NULL;
+}
+
 static void *prepare_matmul(const struct step_request *r)
 {
     struct prepared_matmul *s = arena_new(r->arena, struct prepared_matmul);
@@ -211,6 +242,7 @@ static void *prepare_matmul(const struct step_request *r)
     set_orientation(&s->z, &s->z_transposed, &s->z_leading);
     set_orientation(&s->x, &s->x_transposed, &s->x_leading);
     set_orientation(&s->y, &s->y_transposed, &s->y_leading);
+    s->all_at_once = make_all_at_once(s, r);
     return s;
 }
 
@@ -278,9 +310,23 @@ static bool run_over_threads(const struct prepared_matmul *s, char *const *memor
     return is_done;
 }
 
+static bool run_all_at_once(const struct prepared_matmul *s, char *const *memory, char *scratch)
+{
+    struct onednn_arguments a = {.source = address_of_view(memory, &s->x),
+                                 .weights = address_of_view(memory, &s->y),
+                                 .target = address_of_view(memory, &s->z),
+                                 .scratch = scratch};
+    bool is_done = onednn_run(s->all_at_once, &a);
+    if (is_done && s->epilogue)
+        loops_run(s->epilogue, memory);
+    return is_done;
+}
+
 static bool run_matmul(void *state, char *const *memory, char *scratch)
 {
     const struct prepared_matmul *s = state;
+    if (s->all_at_once)
+        return run_all_at_once(s, memory, scratch);
     bool is_done = true;
     double work = (double)s->n_products * (double)s->m * (double)s->n * (double)s->k;
     if (s->n_products >= s->threads && s->threads > 1 && work > 1e5)
@@ -292,8 +338,20 @@ static bool run_matmul(void *state, char *const *memory, char *scratch)
     return is_done;
 }
 
+static size_t scratch_bytes_of_matmul(const void *state)
+{
+    return onednn_scratch_bytes(((const struct prepared_matmul *)state)->all_at_once);
+}
+
+static void free_matmul(void *state)
+{
+    onednn_free(((struct prepared_matmul *)state)->all_at_once);
+}
+
 const struct cpu_kernel cpu_kernel_matmul = {
     .base = {.name = "matmul", .accepts_epilogue = accepts_product_epilogue},
     .prepare = prepare_matmul,
     .run = run_matmul,
+    .scratch_bytes = scratch_bytes_of_matmul,
+    .free = free_matmul,
 };

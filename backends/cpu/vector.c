@@ -197,53 +197,39 @@ static void right_POW(float *z, const float *a, float b, int64_t n)
 
 // --- reductions ------------------------------------------------------------------------------------------------------
 
-static float sum_of_block(const float *a, int64_t n)
-{
-    float sum = 0;
-    _Pragma("omp simd reduction(+ : sum)") for (int64_t i = 0; i < n; i++) sum += a[i];
-    return sum;
-}
-
-static float product_of_block(const float *a, int64_t n)
-{
-    float product = 1;
-    _Pragma("omp simd reduction(* : product)") for (int64_t i = 0; i < n; i++) product *= a[i];
-    return product;
-}
-
-// A sum of 0 * a is NaN or 0: it finds NaN (and infinities, which are looked at again) without a branch in the loop.
-static bool has_nan(const float *a, int64_t n)
-{
-    float zero = 0;
-    _Pragma("omp simd reduction(+ : zero)") for (int64_t i = 0; i < n; i++) zero += 0 * a[i];
-    if (zero == zero)
-        return false;
-    for (int64_t i = 0; i < n; i++)
-        if (a[i] != a[i])
-            return true;
-    return false;
-}
-
-// Comparisons are not associative to a compiler that respects NaN: the lanes are spelled out.
-#define LANES 16
-#define EXTREME_OF_BLOCK(name, is_better, worst)                                                                       \
+// Each lane joins every 64th entry: compilers do not reorder these by themselves, and one vector would wait for itself.
+// What is left is filled up with `start`, and lanes are joined by halves, four at a time in the end, so that nothing
+// branches on what the entries are. A NaN stays in its lane.
+#define LANES 64
+#define JOIN_LANES(name, n, lane, other)                                                                               \
+    _Pragma("omp simd") for (int k = 0; k < (n); k++)(lane)[k] = join_##name((lane)[k], (other)[k])
+#define REDUCTION(name, start, joined)                                                                                 \
+    static inline float join_##name(float a, float b)                                                                  \
+    {                                                                                                                  \
+        return joined;                                                                                                 \
+    }                                                                                                                  \
     static float name(const float *a, int64_t n)                                                                       \
     {                                                                                                                  \
-        float lane[LANES], best = worst;                                                                               \
+        float lane[LANES], last[LANES];                                                                                \
         int64_t i = 0;                                                                                                 \
         for (int k = 0; k < LANES; k++)                                                                                \
-            lane[k] = worst;                                                                                           \
+            lane[k] = last[k] = start;                                                                                 \
         for (; i + LANES <= n; i += LANES)                                                                             \
-            for (int k = 0; k < LANES; k++)                                                                            \
-                lane[k] = a[i + k] is_better lane[k] ? a[i + k] : lane[k];                                             \
-        for (; i < n; i++)                                                                                             \
-            best = a[i] is_better best ? a[i] : best;                                                                  \
-        for (int k = 0; k < LANES; k++)                                                                                \
-            best = lane[k] is_better best ? lane[k] : best;                                                            \
-        return has_nan(a, n) ? NAN : best;                                                                             \
+            JOIN_LANES(name, LANES, lane, a + i);                                                                      \
+        memcpy(last, a + i, (size_t)(n - i) * sizeof *a);                                                              \
+        JOIN_LANES(name, LANES, lane, last);                                                                           \
+        JOIN_LANES(name, 32, lane, lane + 32);                                                                         \
+        JOIN_LANES(name, 16, lane, lane + 16);                                                                         \
+        JOIN_LANES(name, 8, lane, lane + 8);                                                                           \
+        JOIN_LANES(name, 4, lane, lane + 4);                                                                           \
+        JOIN_LANES(name, 4, lane, lane + 2);                                                                           \
+        JOIN_LANES(name, 4, lane, lane + 1);                                                                           \
+        return lane[0];                                                                                                \
     }
-EXTREME_OF_BLOCK(max_of_block, >, -INFINITY)
-EXTREME_OF_BLOCK(min_of_block, <, INFINITY)
+REDUCTION(sum_of_block, 0, a + b)
+REDUCTION(product_of_block, 1, a *b)
+REDUCTION(max_of_block, -INFINITY, (b > a) | (b != b) ? b : a)
+REDUCTION(min_of_block, INFINITY, (b < a) | (b != b) ? b : a)
 
 // --- sums of rows ---------------------------------------------------------------------------------------------------
 
