@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define ENTRIES_IN_CACHE 32768
+#define LONGEST_PERIOD (VECTOR_BLOCK / 2)
 
 // --- axes ------------------------------------------------------------------------------------------------------------
 
@@ -160,6 +161,36 @@ static enum loop_mode mode_of(const struct compiled_loop *c, const struct loop *
     return suits_columns(c) ? LOOP_REDUCES_COLUMNS : LOOP_REDUCES_ROWS;
 }
 
+// A short inner axis that some operands have alone (the channels of an image that is scaled by channel) and the axis
+// before it become one, along which these operands are repeated: blocks are long then.
+static bool can_repeat(const struct compiled_loop *c)
+{
+    int outer = c->rank - 2, inner = c->rank - 1;
+    if (c->mode != LOOP_MAPS || outer < 0 || c->dim[inner] > LONGEST_PERIOD)
+        return false;
+    for (int i = 0; i < c->n_operands; i++)
+        if (c->operands[i].row >= 0 || (c->operands[i].stride[outer] != 0 &&
+                                        c->operands[i].stride[outer] != c->operands[i].stride[inner] * c->dim[inner]))
+            return false;
+    for (int i = 0; i < c->n_results; i++)
+        if (c->results[i].to.stride[outer] != c->results[i].to.stride[inner] * c->dim[inner])
+            return false;
+    return true;
+}
+
+static void repeat_short_axis(struct compiled_loop *c)
+{
+    int outer = c->rank - 2, inner = c->rank - 1;
+    if (!can_repeat(c))
+        return;
+    c->period = c->dim[inner];
+    for (int i = 0; i < c->n_operands; i++)
+        c->operands[i].is_repeated = c->operands[i].stride[outer] == 0 && c->operands[i].stride[inner] != 0;
+    c->dim[inner] *= c->dim[outer];
+    drop_axis(c, outer, c->rank);
+    c->rank--;
+}
+
 // --- instructions ----------------------------------------------------------------------------------------------------
 
 static int arity_of(const struct instruction *i)
@@ -219,7 +250,7 @@ static void compile_code(struct compiled_loop *c, const struct loop_with_rows *w
     for (int i = 0; i < l->n_operands; i++) {
         struct compiled_access *o = &c->operands[i];
         o->is_uniform = o->stride[inner] == 0;
-        o->is_direct = o->dtype == DTYPE_F32 && o->stride[inner] == 1;
+        o->is_direct = o->dtype == DTYPE_F32 && o->stride[inner] == 1 && !o->is_repeated;
     }
     for (int i = 0; i < l->n_instructions; i++) {
         struct compiled_code *code = &c->code[i];
@@ -317,6 +348,7 @@ static void compile_loop(struct compiled_loop *c, const struct loop_with_rows *w
     if (l->n_reduced)
         c->n_reduced = place_axes(c, l, order_axes(l, l->rank, l->rank + l->n_reduced, leading_operand(l)), c->rank);
     c->mode = mode_of(c, l);
+    repeat_short_axis(c);
     compile_code(c, with_rows, vector, arena);
     place_values(c, arena);
     c->work = work_of(c);

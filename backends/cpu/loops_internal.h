@@ -20,7 +20,8 @@ struct compiled_access {
     int64_t stride[LOOP_MAX_RANK], shared_stride[MAX_RANK];
     bool is_uniform, is_direct;   // one number for a block; a vector that need not be loaded
     int slot;
-    int row;   // of the kept ones, which it reads; -1: memory
+    int row;            // of the kept ones, which it reads; -1: memory
+    bool is_repeated;   // along the innermost axis, every `period` places
 };
 struct compiled_result {
     uint16_t value;
@@ -39,6 +40,7 @@ struct compiled_loop {
     enum loop_mode mode;
     int rank, n_reduced;
     int64_t dim[LOOP_MAX_RANK];
+    int64_t period;   // blocks of maps begin at multiples of it, and operands may repeat; 0: none does
     int n_operands, n_results, n_code;
     struct compiled_access *operands;
     struct compiled_result *results;

@@ -22,6 +22,7 @@ struct running {
     int64_t place[LOOP_MAX_RANK];                             // the first of the block
     const float *operand[MOST_VALUES], *value[MOST_VALUES];   // vectors
     float uniform_operand[MOST_VALUES], uniform[MOST_VALUES];
+    const char *repeated[MOST_VALUES];   // of a repeated operand: what its slot is full of
 };
 
 static char *address_of(const struct running *r, const struct compiled_access *a, int n_axes)
@@ -56,6 +57,22 @@ static void load_vector(const struct running *r, const struct compiled_access *o
         r->vector->load_as(o->dtype, z, from, stride, n);
 }
 
+// Over and over in the operand's slot, which nothing else uses.
+static void repeat_operand(struct running *r, int number)
+{
+    const struct compiled_access *o = &r->loop->operands[number];
+    int64_t period = r->loop->period, end = VECTOR_BLOCK / period * period;
+    const char *from = address_of(r, o, r->loop->rank - 1);
+    float *z = slot_of(r, o->slot);
+    r->operand[number] = z;
+    if (r->repeated[number] == from)
+        return;
+    load_vector(r, o, o->stride[r->loop->rank - 1], z, from, period);
+    for (int64_t n = period; n < end; n += period)
+        memcpy(z + n, z, (size_t)period * sizeof *z);
+    r->repeated[number] = from;
+}
+
 static void load_operands(struct running *r, const bool *used, int n_axes, int inner, bool is_scalar_phase, int64_t n)
 {
     const struct compiled_loop *c = r->loop;
@@ -65,6 +82,10 @@ static void load_operands(struct running *r, const bool *used, int n_axes, int i
             continue;
         if (o->row >= 0) {
             r->operand[i] = row_at(r, o->row, inner);
+            continue;
+        }
+        if (o->is_repeated) {
+            repeat_operand(r, i);
             continue;
         }
         const char *from = address_of(r, o, n_axes);
@@ -217,9 +238,10 @@ static struct blocks cut_into_blocks(const struct compiled_loop *c, int threads)
 {
     int64_t inner = c->mode == LOOP_REDUCES_ROWS ? 1 : c->dim[c->rank - 1];
     int64_t rows = places_on(c, 0, c->mode == LOOP_REDUCES_ROWS ? c->rank : c->rank - 1);
-    struct blocks b = {.size = inner < VECTOR_BLOCK ? inner : VECTOR_BLOCK};
+    int64_t unit = c->period ? c->period : 16, most = c->period ? VECTOR_BLOCK / unit * unit : VECTOR_BLOCK;
+    struct blocks b = {.size = inner < most ? inner : most};
     if (rows < threads && inner > 32) {
-        int64_t share = ((inner + threads - 1) / threads + 15) / 16 * 16;
+        int64_t share = ((inner + threads - 1) / threads + unit - 1) / unit * unit;
         b.size = share < b.size ? share : b.size;
     }
     b.per_row = (inner + b.size - 1) / b.size;
@@ -379,6 +401,8 @@ static void start_running(struct running *r, const struct compiled_loops *loops,
     r->scratch = loops->scratch + loops->scratch_of_thread * (size_t)thread;
     r->rows = r->scratch + loops->rows_at;
     r->row_length = loops->row_length;
+    for (int i = 0; loop->period && i < loop->n_operands; i++)
+        r->repeated[i] = NULL;
 }
 
 static int threads_worth(const struct compiled_loops *loops, double work)

@@ -73,11 +73,16 @@ static inline float fast_exp(float x)
     return x < low ? 0 : y;
 }
 
+// |x| <= 80, or NaN
+static inline float expm1_in_range(float x)
+{
+    float r, n = split_exponent(x, &r), scale = power_of_2(n);
+    return scale * short_expm1(r) + (scale - 1);
+}
+
 static inline float fast_expm1(float x)
 {
-    float clamped = x > 80 ? 80 : x < -80 ? -80 : x, r;
-    float n = split_exponent(clamped, &r), scale = power_of_2(n);
-    return scale * short_expm1(r) + (scale - 1);
+    return expm1_in_range(x > 80 ? 80 : x < -80 ? -80 : x);
 }
 
 static inline float fast_tanh(float x)
@@ -99,8 +104,7 @@ static inline float fast_erf(float x)
     p = p * t + 1.02777824e-1f;
     p = p * t + 6.36619389e-1f;
     p = p * t + 1.12837923f;
-    float y = copysignf(-fast_expm1(-p * t), x);
-    return x != x ? x : y;
+    return copysignf(-expm1_in_range(-p * t), x);
 }
 
 static inline float fast_log(float x)
@@ -132,14 +136,33 @@ static inline float fast_log(float x)
 #define tanh(x) fast_tanh(x)
 #define erf(x) fast_erf(x)
 #define log(x) fast_log(x)
+
+// The functions above: what is left behind whole vectors is one more of them, and not entry by entry.
+#define WIDTH 16
+static inline bool fills_vectors(enum scalar_function fn)
+{
+    return fn == FN_EXP || fn == FN_TANH || fn == FN_ERF || fn == FN_LOG || fn == FN_SIGMOID;
+}
+
 #define FUNCTION(enumerator, function_label, arity, c_expression)                                                      \
-    static void apply_##enumerator(float *z, const float *pa, const float *pb, const float *pc, int64_t n)             \
+    static inline void map_##enumerator(float *z, const float *pa, const float *pb, const float *pc, int64_t n)        \
     {                                                                                                                  \
         EACH_ENTRY                                                                                                     \
         {                                                                                                              \
             const float a = pa[i], b = (arity) > 1 ? pb[i] : 0, c = (arity) > 2 ? pc[i] : 0;                           \
             (void)b, (void)c;                                                                                          \
             z[i] = (float)(c_expression);                                                                              \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void apply_##enumerator(float *z, const float *pa, const float *pb, const float *pc, int64_t n)             \
+    {                                                                                                                  \
+        int64_t whole = fills_vectors(FN_##enumerator) ? n / WIDTH * WIDTH : n;                                        \
+        map_##enumerator(z, pa, pb, pc, whole);                                                                        \
+        if (whole < n) {                                                                                               \
+            float last[WIDTH] = {0};                                                                                   \
+            memcpy(last, pa + whole, (size_t)(n - whole) * sizeof *last);                                              \
+            map_##enumerator(last, last, pb, pc, WIDTH);                                                               \
+            memcpy(z + whole, last, (size_t)(n - whole) * sizeof *last);                                               \
         }                                                                                                              \
     }
 #include "expressions/functions.def"
