@@ -7,7 +7,7 @@
 #define SCATTERED 256
 
 // n entries with strides, by size; four at a time, so that where the code happens to stand matters little.
-#define COPY_ONE(TYPE, i) *(TYPE *)(void *)(to + (i) * to_stride) = *(const TYPE *)(const void *)(from + (i) * from_stride)
+#define COPY_ONE(TYPE, i) *(TYPE *)(void *)(to + (i)*to_stride) = *(const TYPE *)(const void *)(from + (i)*from_stride)
 #define COPY_STRIDED(TYPE)                                                                                             \
     for (; n >= 4; n -= 4, to += 4 * to_stride, from += 4 * from_stride) {                                             \
         COPY_ONE(TYPE, 0);                                                                                             \

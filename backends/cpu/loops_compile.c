@@ -126,8 +126,11 @@ static void copy_accesses(struct compiled_loop *c, const struct loop_with_rows *
     for (int i = 0; i < l->n_results; i++) {
         const struct loop_access *to = &l->results[i].to;
         c->results[i].value = l->results[i].value;
-        c->results[i].to = (struct compiled_access){
-            .memory = to->memory, .dtype = to->dtype, .size = (int64_t)dtype_size(to->dtype), .offset = to->offset, .row = -1};
+        c->results[i].to = (struct compiled_access){.memory = to->memory,
+                                                    .dtype = to->dtype,
+                                                    .size = (int64_t)dtype_size(to->dtype),
+                                                    .offset = to->offset,
+                                                    .row = -1};
         memcpy(c->results[i].to.shared_stride, to->stride, sizeof(int64_t) * (size_t)n_shared);
     }
 }

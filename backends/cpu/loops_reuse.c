@@ -116,8 +116,8 @@ static void note_values_along(struct loop_with_rows *l)
         struct instruction *at = &l->loop.instructions[i];
         for (int k = 0; at->kind == INSTRUCTION_APPLY && k < arity_of(at); k++) {
             uint16_t a = *argument_of(at, k);
-            l->is_along[i] = l->is_along[i] || (is_instruction(a) ? l->is_along[number_of(a)]
-                                                                  : l->loop.operands[a].stride[l->axis] != 0);
+            l->is_along[i] = l->is_along[i] ||
+                             (is_instruction(a) ? l->is_along[number_of(a)] : l->loop.operands[a].stride[l->axis] != 0);
         }
     }
 }
@@ -201,9 +201,8 @@ static int *find_twins(const struct source *s, int from, int to)
     for (int i = 0; i < b->loop.n_operands; i++)
         operands[i] = find_operand(s, from, to, i);
     for (int i = 0; i < b->loop.n_instructions; i++)
-        twins[i] = i < reduction
-                       ? find_instruction(&s->loops[from].loop, &b->loop.instructions[i], twins, operands)
-                       : NONE;
+        twins[i] =
+            i < reduction ? find_instruction(&s->loops[from].loop, &b->loop.instructions[i], twins, operands) : NONE;
     return twins;
 }
 
@@ -233,9 +232,8 @@ static int find_row(struct source *s, int number, int instruction, int *const *t
 {
     struct loop_with_rows *l = &s->loops[number];
     for (int from = 0; l->is_along[instruction] && from < number; from++) {
-        int row = twins[from] && twins[from][instruction] != NONE
-                      ? row_of(s, &s->loops[from], twins[from][instruction])
-                      : NONE;
+        int row = twins[from] && twins[from][instruction] != NONE ? row_of(s, &s->loops[from], twins[from][instruction])
+                                                                  : NONE;
         if (row != NONE)
             return row;
     }
@@ -270,8 +268,7 @@ static void find_rows(struct source *s, int number)
 {
     int **twins = arena_array(s->arena, int *, number + 1);
     for (int from = 0; from < number; from++)
-        twins[from] =
-            can_give_rows(s, &s->loops[from], &s->loops[number]) ? find_twins(s, from, number) : NULL;
+        twins[from] = can_give_rows(s, &s->loops[from], &s->loops[number]) ? find_twins(s, from, number) : NULL;
     note_what_is_needed(s, number, twins);
 }
 

@@ -126,7 +126,7 @@ struct prepared_matmul {
     int n_batch, threads;
     bool has_relu;
     const struct vector_functions *vector;
-    struct compiled_loops *epilogue;      // or NULL
+    struct compiled_loops *epilogue;        // or NULL
     struct onednn_primitive *all_at_once;   // or NULL: one by one
     char x_transposed, y_transposed, z_transposed;
     int64_t x_leading, y_leading, z_leading;
@@ -213,8 +213,7 @@ static struct onednn_primitive *make_all_at_once(const struct prepared_matmul *s
     struct postops ops = {.n = s->has_relu, .channel_axis = 2, .items = {{.kind = POSTOP_RELU}}};
     bool is_possible = s->n_products * s->m * s->n * s->k > 0 && as_batch(&s->x, s->n_products, &x) &&
                        as_batch(&s->y, s->n_products, &y) && as_batch(&s->z, s->n_products, &z);
-    struct onednn_primitive *p =
-        is_possible ? onednn_matmul(r->backend->onednn, &x, &y, NULL, &z, &ops) : NULL;
+    struct onednn_primitive *p = is_possible ? onednn_matmul(r->backend->onednn, &x, &y, NULL, &z, &ops) : NULL;
     if (!p || !onednn_applies_slowly(p))
         return p;
     onednn_free(p);

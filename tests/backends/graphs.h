@@ -86,6 +86,13 @@ static const char *const conformance_graphs[] = {
     "(graph " X1("(f16 5 70)") "(let z (reducesum :axes 1 x)) (output z))",
     "(graph " X1("(i32 5 70)") "(let z (reducesum :axes 0 x)) (output z))",
     UNARY("softmax 2", "(f32 2 9 130)"),
+    UNARY("softmax 2", "(f32 2 9 1300)"),
+    // what is repeated along a short inner axis, in blocks of several rows
+    "(graph " X1("(f32 70 33)") W1("(f32 33)") "(let b (broadcast :shape 70 33 w)) (let m (ewmul x b))"
+                                               "(let z (sigmoid m)) (output z m))",
+    "(graph " X2("(f32 3 65 20)", "(f32 3 20)") "(let r (reshape :shape 3 1 20 y))"
+                                                "(let b (broadcast :shape 3 65 20 r)) (let z (ewadd x b)) (output z))",
+    "(graph " X2("(f16 2 65 20)", "(f16 20)") "(let b (broadcast :shape 2 65 20 y)) (let z (ewadd x b)) (output z))",
     UNARY("softmax 1", "(f32 2 9 13)"),
     UNARY("softmax 0", "(f32 700)"),
     UNARY("logsoftmax 1", "(f32 20 9)"),

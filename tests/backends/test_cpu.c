@@ -1,6 +1,7 @@
 // The device "cpu" against the reference, on random values: every kernel and fusion, outputs poisoned before each run.
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/cpu_internal.h"
+#include "backends/cpu/loops_internal.h"
 #include "backends/cpu/memory_probe.h"
 #include "backends/cpu/surroundings.h"
 #include "core/formats/sexp.h"
@@ -530,6 +531,93 @@ static void equal_columns_have_equal_sums(void **state)
         assert_memory_equal(&z[column], &z[0], sizeof z[0]);
 }
 
+// A NaN anywhere is found, at every length around those of vectors; sums are right at each.
+static void reductions_see_every_entry(void **state)
+{
+    enum { MOST = 150 };
+    const struct vector_functions *vector = vector_functions_best();
+    float a[MOST];
+    for (int n = 1; n <= MOST; n++) {
+        for (int i = 0; i < n; i++)
+            a[i] = (float)(i % 7);
+        double sum = 0;
+        for (int i = 0; i < n; i++)
+            sum += (double)a[i];
+        assert_true((double)vector->sum(a, n) == sum);
+        for (int i = 0; i < n; i++) {
+            float kept = a[i];
+            a[i] = 100;
+            assert_true(vector->max(a, n) == 100);
+            a[i] = -100;
+            assert_true(vector->min(a, n) == -100);
+            a[i] = NAN;
+            assert_true(isnan(vector->max(a, n)) && isnan(vector->min(a, n)));
+            a[i] = kept;
+        }
+    }
+}
+
+// The curves are computed as whole vectors at the end of a block, too: no entry beyond it is touched.
+static void ends_of_blocks_are_left_alone(void **state)
+{
+    static const enum scalar_function curves[] = {FN_EXP, FN_ERF, FN_TANH, FN_LOG, FN_SIGMOID};
+    enum { MOST = 40 };
+    float a[MOST], z[MOST + 1], one;
+    for (int i = 0; i < MOST; i++)
+        a[i] = 0.1f * (float)(i + 1);
+    for (size_t k = 0; k < COUNT_OF(curves); k++)
+        for (int n = 1; n <= MOST; n++) {
+            z[n] = -7;
+            vector_functions_best()->apply[curves[k]](z, a, NULL, NULL, n);
+            vector_functions_best()->apply[curves[k]](&one, &a[n - 1], NULL, NULL, 1);
+            assert_true(z[n] == -7 && fabsf(z[n - 1] - one) <= 1e-6f * fabsf(one));
+        }
+}
+
+static int count_applications(const struct compiled_loops *loops, enum scalar_function fn)
+{
+    int n = 0;
+    for (int i = 0; i < loops->n_loops; i++)
+        for (int k = 0; k < loops->loops[i].n_code; k++)
+            n += loops->loops[i].code[k].instruction.kind == INSTRUCTION_APPLY &&
+                 loops->loops[i].code[k].instruction.fn == fn;
+    return n;
+}
+
+// Softmax and normalization: what two of their loops, or one of them twice, make of a row is made once.
+static void rows_are_computed_once(void **state)
+{
+    static const struct {
+        const char *text;
+        enum scalar_function fn;
+        int times;
+    } cases[] = {
+        {"(graph (let x (input 0) (f32 12 197)) (let z (softmax 1 x)) (output z))", FN_EXP, 1},
+        {"(graph (let x (input 0) (f32 12 768)) (let s (weight 0) (f32 768)) (let b (weight 1) (f32 768))"
+         " (let z (layernorm 1 x s b)) (output z))",
+         FN_SUB, 1},
+    };
+    struct error error = {0};
+    struct backend *cpu = cpu_backend_open(&(struct backend_options){.threads = 1, .cost_file = ""}, &error);
+    assert_non_null(cpu);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct arena arena;
+        struct graph g;
+        struct plan plan;
+        arena_init(&arena);
+        assert_true(read_graph(cases[i].text, &g, &arena));
+        assert_true(plan_make(&plan, &(struct plan_request){&g, &cpu->target, cpu->codes, NULL, &arena}, &error));
+        assert_int_equal(plan.steps.count, 1);
+        assert_int_equal(
+            count_applications(loops_compile(&plan.steps.items[0], vector_functions_best(), 1, &arena), cases[i].fn),
+            cases[i].times);
+        plan_free(&plan);
+        graph_free(&g);
+        arena_free(&arena);
+    }
+    backend_close(cpu);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(agrees_with_the_reference),
@@ -543,6 +631,9 @@ int main(void)
                                        TEST(weights_are_cold_packed_or_not),
                                        TEST(packed_weights_are_there_once),
                                        TEST(keeps_the_usual_speed_of_memory),
-                                       TEST(equal_columns_have_equal_sums)};
+                                       TEST(equal_columns_have_equal_sums),
+                                       TEST(reductions_see_every_entry),
+                                       TEST(ends_of_blocks_are_left_alone),
+                                       TEST(rows_are_computed_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
