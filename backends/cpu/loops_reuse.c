@@ -191,7 +191,7 @@ static int find_instruction(const struct loop *l, struct instruction *wanted, co
     return NONE;
 }
 
-// Of each instruction of the loop `to`: the one of `from`, on the way to its reduction, that computes the same, or NONE.
+// Of each instruction of the loop `to`: the one of `from`, before its reduction, that computes the same, or NONE.
 static int *find_twins(const struct source *s, int from, int to)
 {
     const struct loop_with_rows *b = &s->loops[to];
