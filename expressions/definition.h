@@ -21,7 +21,6 @@
 #include "expressions/type.h"
 
 struct arena;
-struct text;
 
 enum scalar_function {
 #define FUNCTION(enumerator, name, arity, c_expression) FN_##enumerator,

@@ -3,7 +3,6 @@
 
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
-#include <assert.h>
 #include <string.h>
 
 bool graph_define(const struct graph *g, node_id node, struct definition *d, struct arena *arena)

@@ -6,11 +6,9 @@
 #include "core/system/interrupt.h"
 #include "core/system/temporary.h"
 #include "core/text/text.h"
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct taso_report {
     struct text text, json;

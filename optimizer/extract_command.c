@@ -14,7 +14,6 @@
 #include "egraph/extraction/greedy.h"
 #include "egraph/extraction/ilp.h"
 #include "egraph/extraction/read_json.h"
-#include <math.h>
 
 struct arguments {
     int64_t cheapest, branches, restarts, seed;

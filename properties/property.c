@@ -8,7 +8,6 @@
 #include "core/text/text.h"
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 void property_set_init(struct property_set *set, struct arena *arena)

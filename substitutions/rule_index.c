@@ -7,7 +7,6 @@
 #include "substitutions/rule_index.h"
 
 #include "core/memory/arena.h"
-#include <assert.h>
 #include <string.h>
 
 #define FAR UINT8_MAX

@@ -6,7 +6,6 @@
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/memory/table.h"
-#include "core/text/log.h"
 #include <math.h>
 #include <string.h>
 

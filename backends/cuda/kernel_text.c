@@ -1,7 +1,6 @@
 // The text of a kernel as it grows: parameters, constants, loads, calls and stores, each value by a name of its own.
 #include "backends/cuda/kernel_text.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "backends/planning/planner.h"
 
 #include "core/memory/arena.h"
-#include <stdlib.h>
 #include <string.h>
 
 static int compare_orders(const void *a, const void *b)

@@ -8,7 +8,6 @@
 #include "expressions/field.h"
 #include "generator/enumerate/same_definition.h"
 #include "generator/enumerate/types.h"
-#include <assert.h>
 #include <string.h>
 
 enum { MAX_KNOWN_BYTES = 1 << 21 };

@@ -5,7 +5,6 @@
 #include "generator/output/law_text.h"
 #include "generator/output/unified.h"
 #include "generator/refute/instances.h"
-#include <stdlib.h>
 #include <string.h>
 
 void candidate_rules_init(struct candidates *c, struct arena *arena)

@@ -4,7 +4,6 @@
 
 #include "core/system/file.h"
 #include "core/text/error.h"
-#include <stdlib.h>
 #include <string.h>
 
 static const char MAGIC[] = "taso-gen part 3\n";

@@ -6,7 +6,6 @@
 #include "generator/enumerate/classes.h"
 
 struct error;
-struct file_writer;
 
 struct checkpoint_header {
     const char *version, *space_name, *space_text, *families, *with;   // "" where not given

@@ -5,7 +5,6 @@
 #include "generator/reduce/derive.h"
 #include "generator/reduce/prune.h"
 #include <omp.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_TRIES_PER_CLASS = 8, MAX_DERIVED_TERMS = 80, MAX_TERMS_AT_THE_END = 800 };

@@ -12,8 +12,6 @@
 
 enum { MAX_SIZES = 64, MAX_WINDOW_SIZE = 3, MAX_ASSIGNMENTS = 3 };
 
-struct size_test;
-
 enum size_kind { SIZE_OF_VARIABLE, SIZE_OF_CONSTANT, SIZE_OF_ATTRIBUTE };
 struct size_place {
     uint8_t kind;

@@ -33,26 +33,44 @@ struct named_value *name_enter(struct importer *im, const struct onnx_string *na
     return &vec_last(&im->values);
 }
 
-// ---- liveness ----
+// ---- the names in a message ----
 
-static bool need_inputs(void *context, void *message)
+struct name_reader {
+    void (*read)(void *context, const struct onnx_string *name);
+    void *context;
+};
+
+static bool read_inputs(void *context, void *message)
 {
+    const struct name_reader *reader = context;
     const struct onnx_node *n = message;
     for (size_t i = 0; i < n->inputs.count; i++)
-        if (n->inputs.items[i].size)
-            name_enter(context, &n->inputs.items[i])->is_needed = true;
+        reader->read(reader->context, &n->inputs.items[i]);
     return true;
 }
 
-static bool need_outputs(void *context, void *message)
+static bool read_outputs(void *context, void *message)
 {
+    const struct name_reader *reader = context;
     const struct onnx_graph *g = message;
-    for (size_t i = 0; i < g->outputs.count; i++) {
-        const struct onnx_value_info *output = g->outputs.items[i];
-        if (output->name.size)
-            name_enter(context, &output->name)->is_needed = true;
-    }
+    for (size_t i = 0; i < g->outputs.count; i++)
+        reader->read(reader->context, &((const struct onnx_value_info *)g->outputs.items[i])->name);
     return true;
+}
+
+// What the nodes inside of a message read, and then what the graphs inside of it give.
+static void read_names(const struct onnx_descriptor *d, void *message, struct name_reader reader)
+{
+    onnx_message_visit(d, message, &onnx_node_descriptor, read_inputs, &reader);
+    onnx_message_visit(d, message, &onnx_graph_descriptor, read_outputs, &reader);
+}
+
+// ---- liveness ----
+
+static void need_name(void *importer, const struct onnx_string *name)
+{
+    if (name->size)
+        name_enter(importer, name)->is_needed = true;
 }
 
 static bool has_needed_output(const struct importer *im, const struct onnx_node *n)
@@ -70,52 +88,32 @@ const bool *names_find_live(struct importer *im)
 {
     size_t n = im->source->nodes.count;
     bool *is_live = arena_array(&im->scratch, bool, n + 1);
-    need_outputs(im, (void *)(uintptr_t)im->source);
+    struct name_reader reader = {need_name, im};
+    read_outputs(&reader, (void *)(uintptr_t)im->source);
     while (n-- > 0) {
         struct onnx_node *node = im->source->nodes.items[n];
         is_live[n] = has_needed_output(im, node);
-        if (!is_live[n])
-            continue;
-        onnx_message_visit(&onnx_node_descriptor, node, &onnx_node_descriptor, need_inputs, im);
-        onnx_message_visit(&onnx_node_descriptor, node, &onnx_graph_descriptor, need_outputs, im);
+        if (is_live[n])
+            read_names(&onnx_node_descriptor, node, reader);
     }
     return is_live;
 }
 
 // ---- uses ----
 
-static void count_use(struct importer *im, const struct onnx_string *name)
+static void count_use(void *importer, const struct onnx_string *name)
 {
     if (name->size)
-        name_enter(im, name)->uses++;
-}
-
-static bool count_inputs(void *context, void *message)
-{
-    const struct onnx_node *n = message;
-    for (size_t i = 0; i < n->inputs.count; i++)
-        count_use(context, &n->inputs.items[i]);
-    return true;
-}
-
-static bool count_outputs(void *context, void *message)
-{
-    const struct onnx_graph *g = message;
-    for (size_t i = 0; i < g->outputs.count; i++)
-        count_use(context, &((const struct onnx_value_info *)g->outputs.items[i])->name);
-    return true;
+        name_enter(importer, name)->uses++;
 }
 
 void names_count_uses(struct importer *im, const bool *is_live)
 {
-    count_outputs(im, (void *)(uintptr_t)im->source);
-    for (size_t i = 0; i < im->source->nodes.count; i++) {
-        if (!is_live[i])
-            continue;
-        void *node = im->source->nodes.items[i];
-        onnx_message_visit(&onnx_node_descriptor, node, &onnx_node_descriptor, count_inputs, im);
-        onnx_message_visit(&onnx_node_descriptor, node, &onnx_graph_descriptor, count_outputs, im);
-    }
+    struct name_reader reader = {count_use, im};
+    read_outputs(&reader, (void *)(uintptr_t)im->source);
+    for (size_t i = 0; i < im->source->nodes.count; i++)
+        if (is_live[i])
+            read_names(&onnx_node_descriptor, im->source->nodes.items[i], reader);
 }
 
 void names_free(struct importer *im)
@@ -137,8 +135,10 @@ static bool is_value(const void *owner, uint32_t id, const void *key)
     return id == *(const uint32_t *)key;
 }
 
-static void capture_name(struct capture *c, const struct onnx_string *name)
+// Names inside of a subgraph may not shadow outer ones, so every name that is known outside already is captured.
+static void capture_name(void *context, const struct onnx_string *name)
 {
+    struct capture *c = context;
     const struct named_value *value = name_find(c->importer, name);
     if (!value || value->tensor == NO_TENSOR)
         return;
@@ -150,31 +150,11 @@ static void capture_name(struct capture *c, const struct onnx_string *name)
     vec_push(&c->names, value->name->text);
 }
 
-// Names inside of a subgraph may not shadow outer ones, so every name that is known outside already is captured.
-static bool capture_inputs(void *context, void *message)
-{
-    const struct onnx_node *n = message;
-    for (size_t i = 0; i < n->inputs.count; i++)
-        capture_name(context, &n->inputs.items[i]);
-    return true;
-}
-
-static bool capture_outputs(void *context, void *message)
-{
-    const struct onnx_graph *g = message;
-    for (size_t i = 0; i < g->outputs.count; i++)
-        capture_name(context, &((const struct onnx_value_info *)g->outputs.items[i])->name);
-    return true;
-}
-
 const char **names_captured_by(struct importer *im, const struct onnx_node *n, uint32_t *ret_count)
 {
     struct capture c = {.importer = im};
-    for (size_t i = 0; i < n->attributes.count; i++) {
-        void *attribute = n->attributes.items[i];
-        onnx_message_visit(&onnx_attribute_descriptor, attribute, &onnx_node_descriptor, capture_inputs, &c);
-        onnx_message_visit(&onnx_attribute_descriptor, attribute, &onnx_graph_descriptor, capture_outputs, &c);
-    }
+    for (size_t i = 0; i < n->attributes.count; i++)
+        read_names(&onnx_attribute_descriptor, n->attributes.items[i], (struct name_reader){capture_name, &c});
     *ret_count = (uint32_t)c.names.count;
     const char **names = arena_array(&im->model->arena, const char *, c.names.count + 1);
     if (c.names.count)

@@ -13,7 +13,6 @@
 #include "onnx/format/schema.h"
 
 struct error;
-struct wire_sink;
 
 #define ONNX_PROTOBUF_LIMIT INT32_MAX   // a larger message cannot be read by other programs
 #define ONNX_MAX_SUBGRAPHS 64           // If, Loop and Scan may nest so deep

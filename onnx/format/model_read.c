@@ -9,7 +9,6 @@
 #include "onnx/format/model.h"
 #include "onnx/format/wire.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define FIELD_NUMBERS 32   // all known numbers are below; 0 stands for the unknown records

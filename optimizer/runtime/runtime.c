@@ -5,7 +5,6 @@
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "optimizer/runtime/command.h"
-#include <assert.h>
 
 enum { MOST_LOADS = 40, USUAL_LOADS = 10, LEAST_PAIRS = 2 };
 

@@ -11,8 +11,6 @@
 #include "optimizer/run/comparison.h"
 #include "optimizer/runtime/worker.h"
 
-struct log;
-
 struct runtime {
     const char *command;   // NULL: the worker
     struct worker worker;

@@ -4,7 +4,6 @@
 #include "core/system/shared_files.h"
 #include "core/text/error.h"
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -22,7 +22,6 @@
 #include "substitutions/rule.h"
 #include <stdio.h>
 
-struct error;
 struct validator;
 
 struct search_options {

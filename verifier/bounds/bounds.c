@@ -8,7 +8,6 @@
 #include "verifier/bounds/unhandled.h"
 #include "verifier/instances/domain.h"
 #include "verifier/instances/size_ranges.h"
-#include <assert.h>
 #include <string.h>
 
 #define TESTED_SIZE 4

@@ -6,7 +6,6 @@
 #include "expressions/affine.h"
 #include "operators/traits.h"
 #include "verifier/bounds/class_windows.h"
-#include <assert.h>
 #include <string.h>
 
 uint32_t classes_find(struct analysis *an, uint32_t item)

@@ -5,8 +5,6 @@
 #define VERIFIER_BOUNDS_LAWS_H
 #include "verifier/instances/equation.h"
 
-struct text;
-
 // "L3", under which docs/theory/laws.md has the proof; NULL: the equation is none of these.
 const char *law_of_equation(const struct equation *eq);
 #endif

@@ -4,7 +4,6 @@
 #include "core/memory/arena.h"
 #include "operators/traits.h"
 #include "verifier/instances/size_ranges.h"
-#include <stdlib.h>
 #include <string.h>
 
 bool attribute_term_mentions_sizes(const struct attribute_term *t)

@@ -3,10 +3,8 @@
 
 #include "core/memory/hash.h"
 #include "core/text/text.h"
-#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 // --- hash-consing ----------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 
 #include "optimizer/search/backtracking/replay.h"
 #include <math.h>
-#include <stdlib.h>
 
 #define MAX_DEPTH 12
 #define WIDE_STEPS 2   // a wide expansion is ranked like a chain that is so much longer

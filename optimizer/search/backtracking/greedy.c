@@ -3,7 +3,6 @@
 #include "optimizer/search/backtracking/incumbent.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 static bool claim_nodes(bool *claimed, const struct match *m)
 {

@@ -3,7 +3,6 @@
 
 #include "optimizer/search/weight_bytes.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 // --- moving on to a better graph -------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@
 #include "core/system/interrupt.h"
 #include "core/text/text.h"
 #include <math.h>
-#include <stdlib.h>
 
 uint64_t whole_work(const struct whole *w)
 {

@@ -1,7 +1,6 @@
 // A binary heap of candidates by cost; the costlier half goes when memory is short.
 #include "optimizer/search/backtracking/queue.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // A candidate is one block: the struct, then the integers of its attribute variables.

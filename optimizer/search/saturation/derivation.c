@@ -4,7 +4,6 @@
 #include "optimizer/search/saturation/derivation.h"
 
 #include "core/memory/hash.h"
-#include <stdlib.h>
 
 struct pair {
     enode_id a, b;
