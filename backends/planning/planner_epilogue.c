@@ -1,4 +1,4 @@
-// Epilogues: element-wise operators that run inside of the kernel whose result they read.
+// Epilogues: element-wise operators (a bias, an activation) that run inside of the kernel whose result they read.
 //
 // What joins is a cluster: the fewest operators, in topological order, after which the kernel's own result is needed by
 // nobody else and one new tensor stands in its place:

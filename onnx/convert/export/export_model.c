@@ -1,4 +1,4 @@
-// The new model around its nodes: initializers, inputs, and what the old model says of values that are still there.
+// The new model around its nodes: initializers, inputs, names of nodes, and what the old model says of what is left.
 #include "onnx/convert/export/exporter.h"
 #include "onnx/convert/importer.h"
 

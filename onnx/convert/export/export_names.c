@@ -1,5 +1,5 @@
-// Names of the new model. What stood in the old one keeps its name; what is new gets one that the old model has
-// nowhere.
+// Names of values and weights of the new model (those of nodes: export_model.c). What stood in the old one keeps its
+// name; what is new gets one that the old model has nowhere.
 #include "core/memory/hash.h"
 #include "onnx/convert/export/exporter.h"
 
