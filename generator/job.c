@@ -10,6 +10,7 @@
 #include "core/text/log.h"
 #include "core/text/text.h"
 #include "generator/default_space.h"
+#include "generator/enumerate/check_findings.h"
 #include "generator/output/export_pb.h"
 #include "generator/output/report.h"
 #include "generator/reduce/join.h"
@@ -284,10 +285,17 @@ static bool find_family(struct job *job, size_t i, checkpoint_list *parts, struc
 
 // --- reducing --------------------------------------------------------------------------------------------------------
 
+static bool check_part(const struct job *job, struct family_types *u, const struct part *p, struct error *error)
+{
+    return !p->path || findings_are_sound(u, max_ops_of(job, u->family), &p->findings) ||
+           error_set(error, p->path, 0, 0, "family %s: what it says was found are no terms of this space", p->family);
+}
+
 // Takes the findings out of the parts.
-static bool gather_family(const struct job *job, const struct family *f, checkpoint_list *parts,
+static bool gather_family(const struct job *job, struct family_types *u, checkpoint_list *parts,
                           struct findings *ret_findings, struct family_counts *counts, struct error *error)
 {
+    const struct family *f = u->family;
     int covered = 0;
     for (size_t i = 0; i < parts->count; i++) {
         struct part *p = &parts->items[i];
@@ -297,6 +305,8 @@ static bool gather_family(const struct job *job, const struct family *f, checkpo
             return error_set(error, NULL, 0, 0, "family %s: slices %d to %d are %s", f->name,
                              p->first < covered ? p->first : covered, p->first < covered ? covered : p->first,
                              p->first < covered ? "there twice" : "missing");
+        if (!check_part(job, u, p, error))
+            return false;
         covered = p->end;
         memcpy(counts->terms, p->terms, sizeof counts->terms);
         findings_move(ret_findings, &p->findings);
@@ -326,7 +336,10 @@ static bool reduce_family(struct job *job, const struct family *f, checkpoint_li
     struct findings findings = {0};
     struct family_types universe;
     struct reduction r;
-    if (!gather_family(job, f, parts, &findings, &counts, error) || !make_universe(job, f, &universe, error)) {
+    if (!make_universe(job, f, &universe, error))
+        return false;
+    if (!gather_family(job, &universe, parts, &findings, &counts, error)) {
+        family_types_free(&universe);
         findings_free(&findings);
         return false;
     }
@@ -464,6 +477,8 @@ bool job_merge(struct job *job, char **paths, int n, struct error *error)
     for (int i = 0; i < n && is_good; i++) {
         struct checkpoint_header header;
         is_good = checkpoint_file_read(paths[i], &job->arena, &header, &parts, error);
+        if (is_good && strcmp(header.version, TASO_VERSION) != 0)
+            is_good = error_set(error, paths[i], 0, 0, "a part of another version: taso-gen %s", header.version);
         if (is_good && i > 0 && !checkpoint_header_equal(&header, &job->header))
             is_good = error_set(error, paths[i], 0, 0, "a part of a job with other options than %s", paths[0]);
         job->header = is_good ? header : job->header;

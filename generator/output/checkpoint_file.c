@@ -153,9 +153,9 @@ static bool take_member(struct input *in, struct found_member *m, uint32_t *n_cl
     return true;
 }
 
-static bool take_part(struct input *in, struct arena *arena, struct part *p)
+static bool take_part(struct input *in, const char *path, struct arena *arena, struct part *p)
 {
-    memset(p, 0, sizeof *p);
+    *p = (struct part){.path = path};
     const char *family = take_string(in, arena);
     if (strlen(family) >= sizeof p->family)
         return false;
@@ -178,17 +178,24 @@ static bool take_part(struct input *in, struct arena *arena, struct part *p)
            p->end <= FINGERPRINT_SLICES;
 }
 
-static bool read_parts(struct input *in, struct arena *arena, struct checkpoint_header *ret_header,
+static bool has_possible_options(const struct checkpoint_header *h)
+{
+    return h->max_ops >= 1 && h->max_ops <= MAX_OPS && h->shortcuts >= 0 && h->shortcuts <= MAX_OPS && h->seed >= 0;
+}
+
+static bool read_parts(struct input *in, const char *path, struct arena *arena, struct checkpoint_header *ret_header,
                        checkpoint_list *parts)
 {
     const uint8_t *magic = take_bytes(in, sizeof MAGIC - 1);
     if (!magic || memcmp(magic, MAGIC, sizeof MAGIC - 1) != 0)
         return false;
     take_header(in, arena, ret_header);
+    if (!has_possible_options(ret_header))
+        return false;
     uint64_t n = take_number(in);
     for (uint64_t i = 0; i < n && !in->is_short; i++) {
         struct part p;
-        bool is_good = take_part(in, arena, &p);
+        bool is_good = take_part(in, path, arena, &p);
         vec_push(parts, p);
         if (!is_good)
             return false;
@@ -206,8 +213,8 @@ bool checkpoint_file_read(const char *path, struct arena *arena, struct checkpoi
     if (is_good) {
         struct input hash = {map.bytes + map.size - 8, map.bytes + map.size, false};
         struct input in = {map.bytes, map.bytes + map.size - 8, false};
-        is_good =
-            take_number(&hash) == hash_bytes(map.bytes, map.size - 8, 0) && read_parts(&in, arena, ret_header, parts);
+        is_good = take_number(&hash) == hash_bytes(map.bytes, map.size - 8, 0) &&
+                  read_parts(&in, path, arena, ret_header, parts);
     }
     file_map_close(&map);
     return is_good || error_set(error, path, 0, 0, "no complete part of a taso-gen job");

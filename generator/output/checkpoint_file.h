@@ -12,7 +12,8 @@ struct checkpoint_header {
     int64_t max_ops, seed, shortcuts;
 };
 struct part {
-    char family[64];
+    const char *path;   // where it was read; NULL: it was found in this run
+    char family[MAX_FAMILY_NAME + 1];
     int first, end;                // slices
     uint64_t terms[MAX_OPS + 1];   // of the whole family, by level; of the last level none
     struct findings findings;
@@ -21,7 +22,8 @@ bool checkpoint_header_equal(const struct checkpoint_header *a, const struct che
 // One file: the header and any number of parts.
 bool checkpoint_file_write(const char *path, const struct checkpoint_header *header, const struct part *parts, size_t n,
                            struct error *error);
-// Gives the header (strings in `arena`) and appends the parts.
+// Gives the header (strings in `arena`) and appends the parts, which keep the path. What they say was found is not
+// looked at (check_findings.h).
 typedef VEC(struct part) checkpoint_list;
 bool checkpoint_file_read(const char *path, struct arena *arena, struct checkpoint_header *ret_header,
                           checkpoint_list *parts, struct error *error);

@@ -1,11 +1,14 @@
 // Parts of the generator's work, as checkpoints and shards have them. An input is read as it is, and once more with the
-// hash at its end made right, so that mutations get past it.
+// hash at its end made right, so that mutations get past it; small ones are reduced to rules, too.
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
 #include "core/text/error.h"
-#include "generator/output/checkpoint_file.h"
+#include "core/text/log.h"
+#include "generator/job.h"
 #include "tests/fuzz/fuzz.h"
 #include <string.h>
+
+enum { MOST_MEMBERS = 40 };   // of those that are reduced
 
 static void require_classes_in_order(const struct findings *f)
 {
@@ -16,16 +19,48 @@ static void require_classes_in_order(const struct findings *f)
     }
 }
 
+static const uint64_t *draw_once(void)
+{
+    static struct arena arena;
+    static const uint64_t *random;
+    if (!random) {
+        arena_init(&arena);
+        random = family_types_draw(&arena, 1);
+    }
+    return random;
+}
+
+static void merge(const char *path)
+{
+    static FILE *nowhere;
+    struct job_options options = {.threads = 1};
+    struct job job;
+    struct error error = {0};
+    nowhere = nowhere ? nowhere : fopen("/dev/null", "w");
+    struct log log = {nowhere, "fuzz", LOG_WARNING};
+    job_init(&job, &options, &log);
+    job.random = draw_once();
+    if (!job_merge(&job, (char *[]){(char *)(uintptr_t)path}, 1, &error))
+        FUZZ_REQUIRE(error.message[0]);
+    job_free(&job);
+}
+
 static void read_parts(const uint8_t *data, size_t size)
 {
+    size_t n_members = 0;
     struct arena arena;
     struct checkpoint_header header;
     checkpoint_list parts = {0};
     struct error error;
     arena_init(&arena);
-    if (checkpoint_file_read(fuzz_file(data, size), &arena, &header, &parts, &error))
-        for (size_t i = 0; i < parts.count; i++)
-            require_classes_in_order(&parts.items[i].findings);
+    const char *path = fuzz_file(data, size);
+    bool is_read = checkpoint_file_read(path, &arena, &header, &parts, &error);
+    for (size_t i = 0; is_read && i < parts.count; i++) {
+        require_classes_in_order(&parts.items[i].findings);
+        n_members += parts.items[i].findings.members.count;
+    }
+    if (is_read && n_members <= MOST_MEMBERS)
+        merge(path);
     checkpoint_list_free(&parts);
     arena_free(&arena);
 }
