@@ -8,6 +8,7 @@
 #include "expressions/field.h"
 #include "generator/enumerate/same_definition.h"
 #include "generator/enumerate/types.h"
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_KNOWN_BYTES = 1 << 21 };
@@ -368,23 +369,27 @@ void lookup_limit(struct lookup *l)
 
 // --- lifetime --------------------------------------------------------------------------------------------------------
 
+static void evaluate_constant(struct family_types *u, int i, struct definition *d)
+{
+    u->constants[i].type = intern_type(u, definition_output(d, 0));
+    uint64_t *data = arena_array(&u->arena, uint64_t, u->constants[i].type->elements);
+    evaluate_field(d, u->seed, NULL, &data, &u->arena);
+    u->constants[i].data = data;
+}
+
 static bool make_constant(struct family_types *u, int i, char *ret_reason)
 {
     const struct instance *in = &u->family->leaves[i].constant;
     struct operator_call call = {in->op, 0, NULL, in->attributes};
     struct definition d;
     definition_init(&d, &u->arena, 0, NULL);
-    bool is_typed = operator_define(&d, &call);
-    if (!is_typed)
-        memcpy(ret_reason, d.reason, sizeof d.reason);
-    else {
-        u->constants[i].type = intern_type(u, definition_output(&d, 0));
-        uint64_t *data = arena_array(&u->arena, uint64_t, u->constants[i].type->elements);
-        evaluate_field(&d, u->seed, NULL, &data, &u->arena);
-        u->constants[i].data = data;
-    }
+    bool is_typed = operator_define(&d, &call), is_small = is_typed && have_allowed_outputs(&d);
+    if (is_small)
+        evaluate_constant(u, i, &d);
+    else
+        snprintf(ret_reason, sizeof d.reason, "%s", is_typed ? "it has too many elements" : d.reason);
     definition_free(&d);
-    return is_typed;
+    return is_small;
 }
 
 const uint64_t *family_types_draw(struct arena *a, uint64_t seed)

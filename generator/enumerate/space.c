@@ -5,6 +5,7 @@
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "graph/call_text.h"
+#include <ctype.h>
 #include <string.h>
 
 void space_init(struct space *space, struct arena *arena)
@@ -168,10 +169,20 @@ static bool read_item(struct reader *r, struct family *f, const struct sexp *s)
     return sexp_error(r->error, r->file, s, "expected (inputs ...), (constant ...), (operator ...) or (max-ops ...)");
 }
 
+// Files of checkpoints are called by it.
+static bool is_family_name(const struct sexp *s)
+{
+    size_t n = s->kind == SEXP_SYMBOL ? strlen(s->text) : 0;
+    for (size_t i = 0; i < n; i++)
+        if (!isalnum((unsigned char)s->text[i]) && !strchr("-_", s->text[i]))
+            return false;
+    return n > 0 && n <= MAX_FAMILY_NAME;
+}
+
 static bool read_family(struct reader *r, const struct sexp *s)
 {
-    if (!sexp_is_call(s, "family") || s->count < 2 || s->items[1].kind != SEXP_SYMBOL)
-        return sexp_error(r->error, r->file, s, "expected (family NAME ...)");
+    if (!sexp_is_call(s, "family") || s->count < 2 || !is_family_name(&s->items[1]))
+        return sexp_error(r->error, r->file, s, "expected (family NAME ...), the name of letters, digits, - and _");
     struct family *f = arena_new(r->space->arena, struct family);
     f->name = s->items[1].text;
     f->max_ops = MAX_OPS;
@@ -321,6 +332,14 @@ static bool make_standard_instance(struct space *space, const char *name, struct
     return true;
 }
 
+static bool is_added(const struct instance *added, int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(added[i].op->name, name) == 0)
+            return true;
+    return false;
+}
+
 bool space_keep_operators(struct space *space, const char *list, struct error *error)
 {
     name_list names = {0};
@@ -329,9 +348,10 @@ bool space_keep_operators(struct space *space, const char *list, struct error *e
     bool is_good = true;
     split_names(space->arena, list, &names);
     for (size_t i = 0; is_good && i < names.count; i++)
-        if (!has_operator(space, names.items[i]))
-            is_good =
-                n_added < MAX_INSTANCES && make_standard_instance(space, names.items[i], &added[n_added++], error);
+        if (!has_operator(space, names.items[i]) && !is_added(added, n_added, names.items[i]))
+            is_good = n_added < MAX_INSTANCES
+                          ? make_standard_instance(space, names.items[i], &added[n_added++], error)
+                          : error_set_code(error, EXIT_USAGE, NULL, "more than %d new operators", MAX_INSTANCES);
     size_t kept = 0;
     for (size_t i = 0; is_good && i < space->families.count; i++)
         if (keep_instances(space->families.items[i], &names, n_added > 0))
@@ -344,7 +364,7 @@ bool space_keep_operators(struct space *space, const char *list, struct error *e
         for (int j = 0; j < n_added && f->n_instances < MAX_INSTANCES; j++)
             f->instances[f->n_instances++] = added[j];
     }
-    for (int i = 0; i < n_added; i++)
+    for (int i = 0; is_good && i < n_added; i++)
         vec_push(&space->added, added[i].op);
     vec_free(&names);
     return is_good;

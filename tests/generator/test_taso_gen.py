@@ -157,6 +157,14 @@ class Job(unittest.TestCase):
         done = self.run_gen("--space", space, "--with", "gelu,ewadd", "--max-ops", 2, "-o", self.dir / "few.rules")
         self.assertIn("gelu: no rule was found", done.stderr)
 
+    def test_an_operator_that_is_named_often_is_one(self):
+        rules = []
+        for names in ("shrink", ",".join(["shrink"] * 200)):
+            path = self.dir / f"{len(rules)}.rules"
+            self.run_gen("--with", f"{names},transpose", "--families", "matrices", "--max-ops", 2, "-q", "-o", path)
+            rules.append(path.read_text().split("\n\n", 1)[1])
+        self.assertEqual(*rules)
+
     def test_operators_with_thresholds(self):
         """What is below -1/2 is not above 1/2: shrink is not the identity, and no true rule is lost behind that."""
         path = self.dir / "thresholds.rules"
@@ -209,6 +217,9 @@ class Job(unittest.TestCase):
             ("(family a (inputs 0 (f32 2)))", 3, "expected (inputs COUNT"),
             ("(family a (operator (relu _)))", 3, "a family needs inputs and operators"),
             ("(family a (inputs 1 (f32 2)) (constant (imatmul :shape 2 3)) (operator (relu _)))", 3, "ill-typed constant"),
+            ("(family a (inputs 1 (f32 2)) (constant (cpool :shape 1000000 1 100 100)) (operator (relu _)))", 3, "too many"),
+            ("(family ../a (inputs 1 (f32 2)) (operator (relu _)))", 3, "expected (family NAME"),
+            (f"(family {'a' * 64} (inputs 1 (f32 2)) (operator (relu _)))", 3, "expected (family NAME"),
             ("", 3, "no family"),
         ]
         for text, code, expected in cases:
