@@ -93,12 +93,10 @@ static bool read_call(struct reader *r, const struct sexp *s, struct instance *r
 
 static bool add_operator(struct reader *r, struct family *f, const struct sexp *s)
 {
-    if (s->count != 2)
-        return sexp_error(r->error, r->file, s, "expected (operator (NAME ...))");
     if (f->n_instances == MAX_INSTANCES)
         return sexp_error(r->error, r->file, s, "more than %d operators in a family", MAX_INSTANCES);
     struct instance *instance = &f->instances[f->n_instances];
-    if (!read_call(r, &s->items[1], instance))
+    if (!read_call(r, s, instance))
         return false;
     if (instance->n_inputs == 0)
         return sexp_error(r->error, r->file, s, "an operator without arguments is a constant");
@@ -108,13 +106,11 @@ static bool add_operator(struct reader *r, struct family *f, const struct sexp *
 
 static bool add_constant(struct reader *r, struct family *f, const struct sexp *s)
 {
-    if (s->count != 2)
-        return sexp_error(r->error, r->file, s, "expected (constant (NAME ...))");
     if (f->n_leaves == MAX_LEAVES)
         return sexp_error(r->error, r->file, s, "more than %d inputs and constants", MAX_LEAVES);
     struct leaf *leaf = &f->leaves[f->n_leaves];
     leaf->is_constant = true;
-    if (!read_call(r, &s->items[1], &leaf->constant))
+    if (!read_call(r, s, &leaf->constant))
         return false;
     if (leaf->constant.n_inputs != 0)
         return sexp_error(r->error, r->file, s, "a constant takes no arguments");
@@ -122,29 +118,48 @@ static bool add_constant(struct reader *r, struct family *f, const struct sexp *
     return true;
 }
 
-static bool add_inputs(struct reader *r, struct family *f, const struct sexp *s)
+static bool add_inputs_of_type(struct reader *r, struct family *f, int64_t count, const struct sexp *s)
 {
     struct type type;
-    if (s->count != 3 || s->items[1].kind != SEXP_INTEGER || s->items[1].integer < 1)
-        return sexp_error(r->error, r->file, s, "expected (inputs COUNT (f32 SIZES...))");
-    if (!type_parse(&s->items[2], r->file, &type, r->error))
+    if (!type_parse(s, r->file, &type, r->error))
         return false;
     if (!type_is_known(&type) || type_elements(&type) > 4096)
-        return sexp_error(r->error, r->file, &s->items[2], "an input needs a known type of at most 4096 elements");
+        return sexp_error(r->error, r->file, s, "an input needs a known type of at most 4096 elements");
     if (f->n_leaves > f->n_inputs)
         return sexp_error(r->error, r->file, s, "inputs stand before constants");
-    if (s->items[1].integer > MAX_LEAVES - f->n_leaves)
+    if (count > MAX_LEAVES - f->n_leaves)
         return sexp_error(r->error, r->file, s, "more than %d inputs and constants", MAX_LEAVES);
     for (int i = 0; i < f->n_inputs; i++)
         if (type_equal(&f->leaves[i].type, &type))
             return sexp_error(r->error, r->file, s, "inputs of this type are given twice");
-    int end = f->n_leaves + (int)s->items[1].integer;
+    int end = f->n_leaves + (int)count;
     while (f->n_leaves < end)
         f->leaves[f->n_leaves++] =
             (struct leaf){.type = type, .first_alike = (uint8_t)f->n_inputs, .end_alike = (uint8_t)end};
     for (int i = f->n_inputs + 1; i < end; i++)
         f->following |= 1u << i;
     f->n_inputs = f->n_leaves;
+    return true;
+}
+
+static bool add_inputs(struct reader *r, struct family *f, const struct sexp *s)
+{
+    if (s->count < 3 || s->items[1].kind != SEXP_INTEGER || s->items[1].integer < 1)
+        return sexp_error(r->error, r->file, s, "expected (inputs COUNT (f32 SIZES...) ...)");
+    for (size_t i = 2; i < s->count; i++)
+        if (!add_inputs_of_type(r, f, s->items[1].integer, &s->items[i]))
+            return false;
+    return true;
+}
+
+static bool add_each(struct reader *r, struct family *f, const struct sexp *s,
+                     bool (*add)(struct reader *r, struct family *f, const struct sexp *s))
+{
+    if (s->count < 2)
+        return sexp_error(r->error, r->file, s, "expected (%s (NAME ...) ...)", s->items[0].text);
+    for (size_t i = 1; i < s->count; i++)
+        if (!add(r, f, &s->items[i]))
+            return false;
     return true;
 }
 
@@ -161,9 +176,9 @@ static bool read_item(struct reader *r, struct family *f, const struct sexp *s)
     if (sexp_is_call(s, "inputs"))
         return add_inputs(r, f, s);
     if (sexp_is_call(s, "constant"))
-        return add_constant(r, f, s);
+        return add_each(r, f, s, add_constant);
     if (sexp_is_call(s, "operator"))
-        return add_operator(r, f, s);
+        return add_each(r, f, s, add_operator);
     if (sexp_is_call(s, "max-ops"))
         return set_max_ops(r, f, s);
     return sexp_error(r->error, r->file, s, "expected (inputs ...), (constant ...), (operator ...) or (max-ops ...)");

@@ -3,11 +3,11 @@
 //
 //     (family pooling
 //       (max-ops 4)                                       ; optional: at most this many operators
-//       (inputs 2 (f32 1 2 5 5))                          ; two interchangeable inputs of one type
+//       (inputs 2 (f32 1 2 5 5) (f32 1 2 3 3))            ; of each type two interchangeable inputs
 //       (constant (cpool :shape 2 1 3 3))
-//       (operator (poolavg :kernel 3 3 :pad 1 1 1 1 _))   ; one attribute assignment of an operator
-//       (operator (enlarge :kernel 3 3 leaf))             ; on inputs and constants only
-//       (operator (conv :pad 1 1 1 1 (not _ _ 3 3)        ; only on tensors not of this shape, and of this shape;
+//       (operator (poolavg :kernel 3 3 :pad 1 1 1 1 _)    ; an operator with values of its attributes, and another,
+//                 (enlarge :kernel 3 3 leaf)              ; on inputs and constants only
+//                 (conv :pad 1 1 1 1 (not _ _ 3 3)        ; only on tensors not of this shape, and of this shape;
 //                                    (_ _ 3 3))))         ; `_` is anything
 //
 // Operators take one or two arguments. Shapes are those of the enumeration; rules are tested at others too.

@@ -215,6 +215,7 @@ class Job(unittest.TestCase):
             ("(family a (inputs 1 (f32 2)) (operator (mtmul _ _)))", 3, "test.space:1:41: unknown operator mtmul"),
             ("(family a (inputs 1 (f32 2)) (operator (relu (2 x))))", 3, "expected a size or _"),
             ("(family a (inputs 0 (f32 2)))", 3, "expected (inputs COUNT"),
+            ("(family a (inputs 1 (f32 2)) (operator))", 3, "expected (operator (NAME ...) ...)"),
             ("(family a (operator (relu _)))", 3, "a family needs inputs and operators"),
             ("(family a (inputs 1 (f32 2)) (constant (imatmul :shape 2 3)) (operator (relu _)))", 3, "ill-typed constant"),
             ("(family a (inputs 1 (f32 2)) (constant (cpool :shape 1000000 1 100 100)) (operator (relu _)))", 3, "too many"),
