@@ -1,4 +1,4 @@
-"""Writes docs/results/onnx-tests.md from what the test programs say of ONNX's own tests.
+"""Writes docs/results/onnx-tests.md from what the test programs say of ONNX's own tests, and prints their names by reason.
 
 `table.py BUILD`: BUILD is a build folder with tests/onnx/onnx_expect and onnx_pass.
 """
@@ -55,11 +55,20 @@ def paragraph(text):
     return [textwrap.fill(text, 118, break_long_words=False, break_on_hyphens=False)]
 
 
+def kind_of(name):
+    """Node tests begin with their operator; of others it counts where they come from."""
+    return name.split("/")[0] if "/" in name else name.split("_")[0]
+
+
 def by_reason(names):
-    out = []
+    """A row for each reason, and all names on standard output."""
+    out = ["| reason | tests | of |", "|---|--:|---|"]
     for reason, members in sorted(names.items(), key=lambda item: (-len(item[1]), item[0])):
-        out += [f"**{reason}** ({len(members)})", "", *paragraph(", ".join(sorted(members))), ""]
-    return out
+        kinds = collections.Counter(map(kind_of, members))
+        told = ", ".join(f"{kind} {n}" if n > 1 else kind for kind, n in sorted(kinds.items()))
+        out.append(f"| {reason} | {len(members)} | {told} |")
+        print(f"{reason}: {' '.join(sorted(members))}")
+    return out + [""]
 
 
 def short(name):
@@ -96,7 +105,8 @@ def main():
     out = [
         "# ONNX's own tests",
         "",
-        f"The tests that come with onnx {onnx.__version__}; written by `scripts/onnx-tests-table`.",
+        f"The tests that come with onnx {onnx.__version__}; written by `scripts/onnx-tests-table`, which "
+        "prints each test's name, too.",
         "",
         "## Reading and writing",
         "",
