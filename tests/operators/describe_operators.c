@@ -50,11 +50,10 @@ static void describe_attributes(struct text *out, const struct operator* op, str
     operator_standard_attributes(op, a, standard);
     for (int i = 0; i < operator_n_attributes(op); i++) {
         const struct attribute *attribute = &op->attributes[i];
-        text_printf(out, "- `%s`: ", attribute->name);
+        text_printf(out, "%s`%s`: ", i ? "; " : "", attribute->name);
         describe_kind(out, attribute);
         text_add(out, attribute->is_required ? ", " : ", standard ");
         describe_standard(out, attribute, &standard[i]);
-        text_add(out, "\n");
     }
 }
 
@@ -69,17 +68,18 @@ static void describe_call(struct text *out, const struct operator_call *call)
     text_add(out, ")");
 }
 
-static bool fits_in_a_row(const struct operator* op)
+// With the attributes of the example, where it has others than the standard ones.
+static void describe_in_a_row(struct text *out, const struct operator_call *call, const struct definition *d,
+                              struct arena *a)
 {
-    return op->flags & OPERATOR_IS_ELEMENTWISE && op->attributes[0].name == NULL;
-}
-
-static void describe_in_a_row(struct text *out, const struct operator* op, const struct definition *d)
-{
-    struct text formula = {0};
+    const char *onnx = call->op->onnx ? call->op->onnx : "";
+    struct text name = {0}, formula = {0};
+    call_text_print(&name, call->op, -1, call->attributes);
     definition_print(&formula, d, NULL);
-    text_printf(out, "| `%s` | %s | `%.*s` |\n", op->name, op->onnx ? op->onnx : "", (int)formula.count - 1,
-                formula.chars);
+    text_printf(out, "| `%s` | %s | ", name.chars + 1, onnx);
+    describe_attributes(out, call->op, a);
+    text_printf(out, " | `%.*s` |\n", (int)formula.count - 1, formula.chars);
+    text_free(&name);
     text_free(&formula);
 }
 
@@ -88,8 +88,11 @@ static void describe_in_a_section(struct text *out, const struct operator_call *
 {
     text_printf(out, "\n## %s\n\n%s.%s%s%s\n\n", call->op->name, call->op->summary, call->op->onnx ? " ONNX: " : "",
                 call->op->onnx ? call->op->onnx : "", call->op->onnx ? "." : "");
-    describe_attributes(out, call->op, a);
-    text_add(out, operator_n_attributes(call->op) ? "\n```\n" : "```\n");
+    if (operator_n_attributes(call->op)) {
+        describe_attributes(out, call->op, a);
+        text_add(out, ".\n\n");
+    }
+    text_add(out, "```\n");
     describe_call(out, call);
     text_add(out, "\n");
     definition_print(out, d, NULL);
@@ -192,12 +195,12 @@ static bool read_examples(struct page *p, const char *file, struct error *error)
 static void write_page(struct page *p, struct text *out)
 {
     text_add(out, introduction);
-    text_add(out, "\n## Element-wise\n\n| operator | ONNX | formula |\n|---|---|---|\n");
+    text_add(out, "\n## Element-wise\n\n| operator | ONNX | attributes | formula |\n|---|---|---|---|\n");
     for (int id = 0; id < OP_COUNT; id++)
-        if (p->calls[id].op && fits_in_a_row(operators[id]))
-            describe_in_a_row(out, operators[id], &p->definitions[id]);
+        if (p->calls[id].op && operators[id]->flags & OPERATOR_IS_ELEMENTWISE)
+            describe_in_a_row(out, &p->calls[id], &p->definitions[id], &p->arena);
     for (int id = 0; id < OP_COUNT; id++)
-        if (p->calls[id].op && !fits_in_a_row(operators[id]))
+        if (p->calls[id].op && !(operators[id]->flags & OPERATOR_IS_ELEMENTWISE))
             describe_in_a_section(out, &p->calls[id], &p->definitions[id], &p->arena);
     text_add(out, about_traits);
     for (int id = 0; id < OP_COUNT; id++)
