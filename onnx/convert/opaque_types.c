@@ -324,7 +324,6 @@ static const struct typing typings[] = {
 static const struct typing microsoft_typings[] = {
     {"BiasGelu", as_first},
     {"FastGelu", as_first},
-    {"Gelu", as_first},
     {"QLinearAdd", broadcast_quantized},
     {"QLinearGlobalAveragePool", global_pool},
     {"QLinearLeakyRelu", as_first},
@@ -344,10 +343,21 @@ static void infer_by(const struct typing *rows, size_t n, struct conversion *c, 
     memcpy(c->reason, reason, sizeof reason);
 }
 
+// Of ONNX Runtime's operators, those that have the name of one of ONNX's that works entry by entry do so, too.
+static bool is_called_as_a_function_of_entries(const struct onnx_node *node)
+{
+    const struct converter *same = converter_find(node->op_type.text);
+    const struct operator* op = same ? operators[same->parameter] : NULL;
+    return op && op->flags & OPERATOR_IS_ELEMENTWISE && op->max_inputs == 1;
+}
+
 void infer_opaque_types(struct conversion *c, struct type *ret_types)
 {
     if (onnx_node_has_standard_domain(c->node))
         infer_by(typings, sizeof typings / sizeof typings[0], c, ret_types);
-    else if (onnx_string_is(&c->node->domain, "com.microsoft"))
+    else if (onnx_string_is(&c->node->domain, "com.microsoft")) {
         infer_by(microsoft_typings, sizeof microsoft_typings / sizeof microsoft_typings[0], c, ret_types);
+        if (is_called_as_a_function_of_entries(c->node))
+            as_first(c, ret_types);
+    }
 }
