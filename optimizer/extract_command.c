@@ -129,23 +129,23 @@ static void print_best(struct extracting *e)
 static void add_selection(struct text *out, const struct extracting *e, uint32_t place)
 {
     const uint32_t *choice = e->choices + (size_t)place * e->problem.n_classes;
-    text_add(out, place ? ",\n  " : "\n  ");
     json_begin(out, NULL, '{');
     json_add_real(out, "cost", e->costs[place]);
     json_begin(out, "choices", '{');
     for (uint32_t c = 0; c < e->problem.n_classes; c++)
         if (choice[c] != EXTRACTION_NONE)
             json_add_string(out, e->names.classes.items[c], e->names.nodes.items[choice[c]]);
-    text_add(out, "}}");
+    json_end(out, '}');
+    json_end(out, '}');
 }
 
 static bool write_json(const struct extracting *e, struct error *error)
 {
     struct text out = {0};
-    text_add(&out, "{\"bound\": ");
-    text_add_real(&out, e->answer.bound);
-    text_printf(&out, ", \"is_proved\": %s,\n \"selections\": [",
-                e->answer.end == EXTRACTION_PROVED ? "true" : "false");
+    json_begin(&out, NULL, '{');
+    json_add_real(&out, "bound", e->answer.bound);
+    json_add_bool(&out, "is_proved", e->answer.end == EXTRACTION_PROVED);
+    json_begin(&out, "selections", '[');
     for (uint32_t i = 0; i < e->n_found; i++)
         add_selection(&out, e, i);
     text_add(&out, "]}\n");

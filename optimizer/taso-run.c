@@ -11,13 +11,13 @@
 #include "core/system/program.h"
 #include "core/system/signals.h"
 #include "core/text/error.h"
+#include "core/text/json.h"
 #include "core/text/log.h"
 #include "core/text/options.h"
 #include "core/text/text.h"
 #include "optimizer/run/loaded_model.h"
 #include "optimizer/run/npy.h"
 #include "optimizer/run/run.h"
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -270,63 +270,58 @@ static void print_differences(const struct session *s)
     printf("%s\n", s->agrees ? "the outputs agree" : "the outputs do not agree");
 }
 
-static void add_number(struct text *out, double value)
-{
-    if (isfinite(value))
-        text_printf(out, "%.9g", value);
-    else
-        text_add(out, "null");
-}
-
 static void add_subject(struct text *out, const struct session *s, const struct subject *subject)
 {
     const struct sample_summary *l = &subject->latency;
-    text_add(out, "    {\"file\": ");
-    text_add_json(out, subject->path);
-    text_printf(out,
-                ", \"runs\": %zu, \"median\": %.9g, \"quartile1\": %.9g, \"quartile3\": %.9g, \"best\": %.9g, "
-                "\"worst\": %.9g, \"mean\": %.9g, \"loading\": %.9g, \"steps\": %zu, \"working_bytes\": %zu",
-                l->count, l->median, l->quartile1, l->quartile3, l->minimum, l->maximum, l->mean,
-                subject->seconds_loading, model_plan(subject->model)->steps.count,
-                model_plan(subject->model)->arena_bytes);
-    if (s->options.estimate)
-        text_printf(out, ", \"estimate\": %.9g, \"guessed_steps\": %u, \"layout_gap\": %.9g", subject->estimate.seconds,
-                    subject->estimate.n_guessed, subject->estimate.gap);
-    text_add(out, "}");
+    json_begin(out, NULL, '{');
+    json_add_string(out, "file", subject->path);
+    json_add_count(out, "runs", l->count);
+    json_add_real(out, "median", l->median);
+    json_add_real(out, "quartile1", l->quartile1);
+    json_add_real(out, "quartile3", l->quartile3);
+    json_add_real(out, "best", l->minimum);
+    json_add_real(out, "worst", l->maximum);
+    json_add_real(out, "mean", l->mean);
+    json_add_real(out, "loading", subject->seconds_loading);
+    json_add_count(out, "steps", model_plan(subject->model)->steps.count);
+    json_add_count(out, "working_bytes", model_plan(subject->model)->arena_bytes);
+    if (s->options.estimate) {
+        json_add_real(out, "estimate", subject->estimate.seconds);
+        json_add_count(out, "guessed_steps", subject->estimate.n_guessed);
+        json_add_real(out, "layout_gap", subject->estimate.gap);
+    }
+    json_end(out, '}');
 }
 
 static void add_differences(struct text *out, const struct session *s)
 {
-    text_printf(out, ",\n  \"ratio\": %.9g,\n  \"agrees\": %s,\n  \"outputs\": [\n",
-                s->subjects[1].latency.median / s->subjects[0].latency.median, s->agrees ? "true" : "false");
-    size_t n = s->subjects[0].loaded.n_outputs;
-    for (size_t i = 0; i < n; i++) {
-        text_add(out, "    {\"name\": ");
-        text_add_json(out, s->subjects[0].loaded.outputs[i].name);
-        text_add(out, ", \"relative_difference\": ");
-        add_number(out, s->differences[i].relative);
-        text_add(out, ", \"largest\": ");
-        add_number(out, s->differences[i].largest);
-        text_printf(out, ", \"trustworthy\": %s}%s\n", s->differences[i].is_trustworthy ? "true" : "false",
-                    i + 1 < n ? "," : "");
+    json_add_real(out, "ratio", s->subjects[1].latency.median / s->subjects[0].latency.median);
+    json_add_bool(out, "agrees", s->agrees);
+    json_begin(out, "outputs", '[');
+    for (size_t i = 0; i < s->subjects[0].loaded.n_outputs; i++) {
+        json_begin(out, NULL, '{');
+        json_add_string(out, "name", s->subjects[0].loaded.outputs[i].name);
+        json_add_real(out, "relative_difference", s->differences[i].relative);
+        json_add_real(out, "largest", s->differences[i].largest);
+        json_add_bool(out, "trustworthy", s->differences[i].is_trustworthy);
+        json_end(out, '}');
     }
-    text_add(out, "  ]");
+    json_end(out, ']');
 }
 
 static bool write_json(const struct session *s, struct error *error)
 {
     struct text text = {0};
-    text_add(&text, "{\n  \"device\": ");
-    text_add_json(&text, s->backend->device);
-    text_printf(&text, ",\n  \"seed\": %lld,\n  \"models\": [\n", (long long)s->options.seed);
-    for (size_t i = 0; i < s->n; i++) {
+    json_begin(&text, NULL, '{');
+    json_add_string(&text, "device", s->backend->device);
+    json_add_integer(&text, "seed", s->options.seed);
+    json_begin(&text, "models", '[');
+    for (size_t i = 0; i < s->n; i++)
         add_subject(&text, s, &s->subjects[i]);
-        text_add(&text, i + 1 < s->n ? ",\n" : "\n");
-    }
-    text_add(&text, "  ]");
+    json_end(&text, ']');
     if (s->n == 2)
         add_differences(&text, s);
-    text_add(&text, "\n}\n");
+    text_add(&text, "}\n");
     bool is_written = file_write_text(s->options.json, text.chars, text.count, error);
     text_free(&text);
     return is_written;
