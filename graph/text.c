@@ -3,7 +3,7 @@
 
 #include "core/formats/sexp.h"
 #include "core/memory/arena.h"
-#include "core/memory/hash.h"
+#include "core/memory/key_set.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
 #include "graph/call_text.h"
@@ -56,32 +56,22 @@ void graph_print(struct text *out, const struct graph *g)
 
 // --- parsing ---------------------------------------------------------------------------------------------------------
 
-struct binding {
-    const char *name;
-    tensor_id tensor;
-};
 struct reader {
     const char *file;
     struct graph *g;
     struct error *error;
-    VEC(struct binding) bindings;
-    struct table by_name;
+    struct key_set names;
+    VEC(tensor_id) tensors;   // by the name's number
 };
-
-static bool has_name(const void *owner, uint32_t id, const void *key)
-{
-    const struct reader *r = owner;
-    return strcmp(r->bindings.items[id].name, key) == 0;
-}
 
 static bool find_tensor(const struct reader *r, const struct sexp *s, tensor_id *ret_tensor)
 {
     if (s->kind != SEXP_SYMBOL)
         return sexp_error(r->error, r->file, s, "expected the name of a tensor");
-    uint32_t found = table_find(&r->by_name, hash_string(s->text), has_name, r, s->text);
-    if (found == TABLE_NONE)
+    uint32_t found = key_set_find(&r->names, s->text, strlen(s->text));
+    if (found == KEY_NONE)
         return sexp_error(r->error, r->file, s, "no tensor is called %s", s->text);
-    *ret_tensor = r->bindings.items[found].tensor;
+    *ret_tensor = r->tensors.items[found];
     return true;
 }
 
@@ -89,11 +79,9 @@ static bool bind_name(struct reader *r, const struct sexp *s, tensor_id tensor)
 {
     if (s->kind != SEXP_SYMBOL)
         return sexp_error(r->error, r->file, s, "expected a new name");
-    uint64_t hash = hash_string(s->text);
-    if (table_find(&r->by_name, hash, has_name, r, s->text) != TABLE_NONE)
+    if (key_set_add(&r->names, NULL, s->text, strlen(s->text)) < r->tensors.count)
         return sexp_error(r->error, r->file, s, "%s is bound twice", s->text);
-    table_insert(&r->by_name, hash, (uint32_t)r->bindings.count);
-    vec_push(&r->bindings, ((struct binding){s->text, tensor}));
+    vec_push(&r->tensors, tensor);
     return true;
 }
 
@@ -202,7 +190,7 @@ bool graph_parse(const struct sexp *s, const char *file, struct graph *g, struct
     bool is_read = true;
     for (size_t i = 1; is_read && i < s->count; i++)
         is_read = read_item(&r, &s->items[i]);
-    vec_free(&r.bindings);
-    table_free(&r.by_name);
+    key_set_free(&r.names);
+    vec_free(&r.tensors);
     return is_read;
 }

@@ -4,8 +4,7 @@
 #include "backends/costs/cost_database.h"
 #include "backends/costs/step_key.h"
 #include "core/memory/arena.h"
-#include "core/memory/hash.h"
-#include "core/memory/table.h"
+#include "core/memory/key_set.h"
 #include <math.h>
 #include <string.h>
 
@@ -13,14 +12,14 @@
 #define MOST_SCATTER 0.5        // and what is farther does not
 
 struct note {
-    const char *step;
+    const char *step;   // the key
     uint32_t n;
     double seconds, spread;   // the sum, and the largest
     bool is_doubtful;
 };
 struct in_model_notes {
     struct arena arena;   // of the names of steps
-    struct table table;
+    struct key_set steps;
     VEC(struct note) notes;
 };
 
@@ -34,25 +33,16 @@ struct in_model_notes *in_model_notes_new(void)
 void in_model_notes_free(struct in_model_notes *notes)
 {
     vec_free(&notes->notes);
-    table_free(&notes->table);
+    key_set_free(&notes->steps);
     arena_free(&notes->arena);
     mem_free(notes, sizeof *notes);
 }
 
-static bool is_note(const void *owner, uint32_t id, const void *key)
-{
-    return strcmp(((const struct in_model_notes *)owner)->notes.items[id].step, key) == 0;
-}
-
 static struct note *note_of(struct in_model_notes *notes, const char *step)
 {
-    uint64_t hash = hash_string(step);
-    uint32_t id = table_find(&notes->table, hash, is_note, notes, step);
-    if (id == TABLE_NONE) {
-        id = (uint32_t)notes->notes.count;
-        vec_push(&notes->notes, ((struct note){.step = arena_string(&notes->arena, step)}));
-        table_insert(&notes->table, hash, id);
-    }
+    uint32_t id = key_set_add(&notes->steps, &notes->arena, step, strlen(step) + 1);
+    if (id == notes->notes.count)
+        vec_push(&notes->notes, ((struct note){.step = notes->steps.keys.items[id].bytes}));
     return &notes->notes.items[id];
 }
 
@@ -102,6 +92,6 @@ void backend_adopt_in_model(struct backend *b, cost_corrections *corrections)
     for (size_t i = 0; i < notes->notes.count; i++)
         adopt(b, &notes->notes.items[i], corrections);
     vec_clear(&notes->notes);
-    table_clear(&notes->table);
+    key_set_clear(&notes->steps);
     backend_forget_costs(b);
 }

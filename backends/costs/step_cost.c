@@ -3,7 +3,7 @@
 #include "backends/costs/cost_database.h"
 #include "backends/costs/step_key.h"
 #include "core/memory/arena.h"
-#include "core/memory/hash.h"
+#include "core/memory/key_set.h"
 #include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
@@ -11,15 +11,10 @@
 #include <string.h>
 
 // Costs by the words of a step: found without making its text.
-struct known_step {
-    size_t n_words;
-    const int64_t *words;
-    struct step_cost cost;
-};
 struct step_memory {
     struct arena arena;
-    struct table table;
-    VEC(struct known_step) steps;
+    struct key_set steps;
+    VEC(struct step_cost) costs;
     struct words words;   // of the step being looked for
 };
 
@@ -32,19 +27,11 @@ struct step_memory *step_memory_new(void)
 
 void step_memory_free(struct step_memory *memory)
 {
-    vec_free(&memory->steps);
+    key_set_free(&memory->steps);
+    vec_free(&memory->costs);
     vec_free(&memory->words.list);
-    table_free(&memory->table);
     arena_free(&memory->arena);
     mem_free(memory, sizeof *memory);
-}
-
-static bool is_known_step(const void *owner, uint32_t id, const void *key)
-{
-    const struct step_memory *memory = owner;
-    const struct words *words = key;
-    const struct known_step *s = &memory->steps.items[id];
-    return s->n_words == words->list.count && memcmp(s->words, words->list.items, s->n_words * sizeof *s->words) == 0;
 }
 
 void backend_forget_costs(struct backend *b)
@@ -225,18 +212,18 @@ bool backend_step_cost(struct backend *b, const struct plan *plan, const struct 
 {
     struct step_memory *memory = b->memory;
     step_spell(plan, step, &memory->words);
-    uint64_t hash = hash_bytes(memory->words.list.items, memory->words.list.count * sizeof(int64_t), 0);
-    uint32_t id = table_find(&memory->table, hash, is_known_step, memory, &memory->words);
-    if (id != TABLE_NONE) {
-        *ret_cost = memory->steps.items[id].cost;
+    size_t size = memory->words.list.count * sizeof *memory->words.list.items;
+    uint32_t id = key_set_find(&memory->steps, memory->words.list.items, size);
+    if (id != KEY_NONE) {
+        *ret_cost = memory->costs.items[id];
         return true;
     }
-    struct known_step known = {.n_words = memory->words.list.count};
-    known.words = arena_copy_array(&memory->arena, memory->words.list.items, memory->words.list.count);
-    if (!find_or_measure(b, plan, step, &known.cost, error))
+    const int64_t *words = arena_copy(&memory->arena, memory->words.list.items, size, _Alignof(int64_t));
+    struct step_cost cost;
+    if (!find_or_measure(b, plan, step, &cost, error))
         return false;
-    table_insert(&memory->table, hash, (uint32_t)memory->steps.count);
-    vec_push(&memory->steps, known);
-    *ret_cost = known.cost;
+    key_set_add(&memory->steps, NULL, words, size);
+    vec_push(&memory->costs, cost);
+    *ret_cost = cost;
     return true;
 }

@@ -5,7 +5,7 @@
 #include "backends/cuda/internal.h"
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
-#include "core/memory/table.h"
+#include "core/memory/key_set.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
 #include <inttypes.h>
@@ -14,23 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct known_kernel {
-    const char *text;
-    struct gpu_kernel *kernel;
-};
 struct kernel_cache {
     const struct gpu_api *api;
     struct gpu *gpu;
     struct arena arena;
-    struct table table;
-    VEC(struct known_kernel) kernels;
+    struct key_set texts;
+    VEC(struct gpu_kernel *) kernels;
     char architecture[16], versions[256], folder[4096];   // folder empty: none
 };
-
-static bool is_known(const void *owner, uint32_t id, const void *key)
-{
-    return strcmp(((const struct kernel_cache *)owner)->kernels.items[id].text, key) == 0;
-}
 
 struct kernel_cache *kernel_cache_new(const struct gpu_api *api, struct gpu *gpu, const char *architecture)
 {
@@ -53,9 +44,9 @@ void kernel_cache_free(struct kernel_cache *cache)
     if (!cache)
         return;
     for (size_t i = 0; i < cache->kernels.count; i++)
-        cache->api->unload(cache->gpu, cache->kernels.items[i].kernel);
+        cache->api->unload(cache->gpu, cache->kernels.items[i]);
     vec_free(&cache->kernels);
-    table_free(&cache->table);
+    key_set_free(&cache->texts);
     arena_free(&cache->arena);
     mem_free(cache, sizeof *cache);
 }
@@ -145,16 +136,15 @@ static struct gpu_kernel *compile(struct kernel_cache *cache, const char *text, 
 
 struct gpu_kernel *kernel_cache_find(struct kernel_cache *cache, const char *text, struct error *error)
 {
-    uint64_t hash = hash_string(text);
-    uint32_t id = table_find(&cache->table, hash, is_known, cache, text);
-    if (id != TABLE_NONE)
-        return cache->kernels.items[id].kernel;
-    struct known_kernel known = {arena_string(&cache->arena, text), load_file(cache, text)};
-    if (!known.kernel)
-        known.kernel = compile(cache, text, error);
-    if (!known.kernel)
+    uint32_t id = key_set_find(&cache->texts, text, strlen(text));
+    if (id != KEY_NONE)
+        return cache->kernels.items[id];
+    struct gpu_kernel *kernel = load_file(cache, text);
+    if (!kernel)
+        kernel = compile(cache, text, error);
+    if (!kernel)
         return NULL;
-    table_insert(&cache->table, hash, (uint32_t)cache->kernels.count);
-    vec_push(&cache->kernels, known);
-    return known.kernel;
+    key_set_add(&cache->texts, &cache->arena, text, strlen(text));
+    vec_push(&cache->kernels, kernel);
+    return kernel;
 }

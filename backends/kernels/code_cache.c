@@ -2,18 +2,12 @@
 #include "backends/kernels/code_cache.h"
 
 #include "core/memory/arena.h"
-#include "core/memory/hash.h"
-#include <string.h>
+#include "core/memory/key_set.h"
 
-struct cached_code {
-    size_t n_words;
-    const int64_t *words;
-    struct code code;
-};
 struct code_cache {
     struct arena arena;
-    struct table table;
-    VEC(struct cached_code *) codes;
+    struct key_set applications;
+    VEC(struct code *) codes;
     VEC(int64_t) words;   // of the application being looked for
 };
 
@@ -28,7 +22,7 @@ void code_cache_free(struct code_cache *cache)
 {
     vec_free(&cache->codes);
     vec_free(&cache->words);
-    table_free(&cache->table);
+    key_set_free(&cache->applications);
     arena_free(&cache->arena);
     mem_free(cache, sizeof *cache);
 }
@@ -52,24 +46,14 @@ static void spell_application(struct code_cache *cache, const struct graph *g, n
     }
 }
 
-static bool is_same_application(const void *owner, uint32_t id, const void *key)
+static struct code *make_code(struct code_cache *cache, const struct graph *g, node_id node)
 {
-    const struct code_cache *cache = owner, *wanted = key;
-    const struct cached_code *c = cache->codes.items[id];
-    return c->n_words == wanted->words.count &&
-           memcmp(c->words, wanted->words.items, c->n_words * sizeof *c->words) == 0;
-}
-
-static struct cached_code *make_code(struct code_cache *cache, const struct graph *g, node_id node)
-{
-    struct cached_code *made = arena_new(&cache->arena, struct cached_code);
+    struct code *made = arena_new(&cache->arena, struct code);
     struct definition d;
     struct arena scratch;
     arena_init(&scratch);
-    made->n_words = cache->words.count;
-    made->words = arena_copy_array(&cache->arena, cache->words.items, cache->words.count);
     if (graph_define(g, node, &d, &scratch))
-        code_from_definition(&d, &cache->arena, &made->code);
+        code_from_definition(&d, &cache->arena, made);
     definition_free(&d);
     arena_free(&scratch);
     return made;
@@ -78,12 +62,9 @@ static struct cached_code *make_code(struct code_cache *cache, const struct grap
 const struct code *code_cache_find(struct code_cache *cache, const struct graph *g, node_id node)
 {
     spell_application(cache, g, node);
-    uint64_t hash = hash_bytes(cache->words.items, cache->words.count * sizeof *cache->words.items, 0);
-    uint32_t id = table_find(&cache->table, hash, is_same_application, cache, cache);
-    if (id == TABLE_NONE) {
-        id = (uint32_t)cache->codes.count;
+    uint32_t id = key_set_add(&cache->applications, &cache->arena, cache->words.items,
+                              cache->words.count * sizeof *cache->words.items);
+    if (id == cache->codes.count)
         vec_push(&cache->codes, make_code(cache, g, node));
-        table_insert(&cache->table, hash, id);
-    }
-    return &cache->codes.items[id]->code;
+    return cache->codes.items[id];
 }

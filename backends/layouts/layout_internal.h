@@ -6,15 +6,12 @@
 #include "backends/layouts/assignment.h"
 #include "backends/layouts/layout.h"
 #include "core/memory/arena.h"
-#include "core/memory/table.h"
-#include "core/memory/vec.h"
+#include "core/memory/key_set.h"
 
 #define NO_LAYOUT_PART UINT32_MAX
 #define LAYOUT_MOST_CHOICES 7   // around one step; the layouts of more are taken to be standard
 
 struct layout_table {
-    size_t n_words;
-    const int64_t *words;
     size_t n_entries, n_missing;
     double *seconds, least;   // NAN where missing; least: of those for the standard layouts and for one layout for all
     bool is_guessed;          // some of them
@@ -23,8 +20,8 @@ struct layout_table {
 struct layout_memory {
     uint32_t edition;   // of the backend's costs
     struct arena arena;
-    struct table ids;
-    VEC(struct layout_table) tables;
+    struct key_set keys;
+    VEC(struct layout_table) tables;   // by the key's number
     struct words key, step;
 };
 

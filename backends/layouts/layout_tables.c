@@ -1,9 +1,7 @@
 // Tables of what parts cost, found by what the parts are.
 #include "backends/layouts/layout_internal.h"
 
-#include "core/memory/hash.h"
 #include <math.h>
-#include <string.h>
 
 struct layout_memory *layout_memory_new(void)
 {
@@ -17,7 +15,7 @@ void layout_memory_free(struct layout_memory *memory)
     vec_free(&memory->tables);
     vec_free(&memory->key.list);
     vec_free(&memory->step.list);
-    table_free(&memory->ids);
+    key_set_free(&memory->keys);
     arena_free(&memory->arena);
     mem_free(memory, sizeof *memory);
 }
@@ -132,14 +130,6 @@ static void write_key(struct layout_search *s, const struct layout_part *part)
         write_request(s, part, &s->plan.requests.items[part->requests.items[i]]);
 }
 
-static bool is_table(const void *owner, uint32_t id, const void *key)
-{
-    const struct layout_memory *memory = owner;
-    const struct words *words = key;
-    const struct layout_table *t = &memory->tables.items[id];
-    return t->n_words == words->list.count && memcmp(t->words, words->list.items, t->n_words * sizeof *t->words) == 0;
-}
-
 static size_t entries_of(const struct layout_search *s, const struct layout_part *part)
 {
     size_t entries = 1;
@@ -152,18 +142,15 @@ void layout_find_table(struct layout_search *s, struct layout_part *part)
 {
     struct layout_memory *memory = s->memory;
     write_key(s, part);
-    uint64_t hash = hash_bytes(memory->key.list.items, memory->key.list.count * sizeof(int64_t), 0);
-    part->table = table_find(&memory->ids, hash, is_table, memory, &memory->key);
-    if (part->table != TABLE_NONE)
+    part->table = key_set_add(&memory->keys, &memory->arena, memory->key.list.items,
+                              memory->key.list.count * sizeof *memory->key.list.items);
+    if (part->table < memory->tables.count)
         return;
-    struct layout_table t = {.n_words = memory->key.list.count, .n_entries = entries_of(s, part)};
-    t.words = arena_copy_array(&memory->arena, memory->key.list.items, memory->key.list.count);
+    struct layout_table t = {.n_entries = entries_of(s, part)};
     t.n_missing = t.n_entries;
     t.seconds = arena_array(&memory->arena, double, t.n_entries);
     for (size_t i = 0; i < t.n_entries; i++)
         t.seconds[i] = NAN;
-    part->table = (uint32_t)memory->tables.count;
-    table_insert(&memory->ids, hash, part->table);
     vec_push(&memory->tables, t);
 }
 

@@ -2,9 +2,7 @@
 // which the standard defines them: inputs, initializers (which may give an input its default), then the outputs of each
 // node. A use of a name that no scope has is a use before definition, a cycle, or of nothing at all, and is reported as
 // that.
-#include "core/memory/hash.h"
-#include "core/memory/table.h"
-#include "core/memory/vec.h"
+#include "core/memory/key_set.h"
 #include "core/text/error.h"
 #include "onnx/format/model.h"
 
@@ -13,8 +11,7 @@
 
 struct scope {
     const struct scope *outer;
-    VEC(const struct onnx_string *) names;
-    struct table by_name;
+    struct key_set names;
 };
 struct checker {
     const char *file;
@@ -23,26 +20,15 @@ struct checker {
 
 // ---- scopes ----
 
-static bool is_same_name(const void *owner, uint32_t id, const void *key)
-{
-    const struct onnx_string *a = ((const struct scope *)owner)->names.items[id], *b = key;
-    return a->size == b->size && (a->size == 0 || memcmp(a->text, b->text, a->size) == 0);
-}
-
-static uint64_t hash_of(const struct onnx_string *name)
-{
-    return hash_bytes(name->text, name->size, 0);
-}
-
-// The place of the name in `names`, TABLE_NONE when it is not in this scope.
+// The place of the name in `names`, KEY_NONE when it is not in this scope.
 static uint32_t find_name(const struct scope *s, const struct onnx_string *name)
 {
-    return table_find(&s->by_name, hash_of(name), is_same_name, s, name);
+    return key_set_find(&s->names, name->text, name->size);
 }
 
 static bool is_in_scope(const struct scope *s, const struct onnx_string *name)
 {
-    return find_name(s, name) != TABLE_NONE;
+    return find_name(s, name) != KEY_NONE;
 }
 
 static bool is_visible(const struct scope *s, const struct onnx_string *name)
@@ -54,17 +40,13 @@ static bool is_visible(const struct scope *s, const struct onnx_string *name)
 
 static bool enter_name(struct scope *s, const struct onnx_string *name)
 {
-    if (is_in_scope(s, name))
-        return false;
-    table_insert(&s->by_name, hash_of(name), (uint32_t)s->names.count);
-    vec_push(&s->names, name);
-    return true;
+    size_t count = s->names.keys.count;
+    return key_set_add(&s->names, NULL, name->text, name->size) == count;
 }
 
 static void leave_scope(struct scope *s)
 {
-    vec_free(&s->names);
-    table_free(&s->by_name);
+    key_set_free(&s->names);
 }
 
 // ---- use before definition ----

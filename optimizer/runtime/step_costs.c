@@ -4,7 +4,7 @@
 #include "backends/contract/backend.h"
 #include "backends/costs/cost_database.h"
 #include "core/memory/arena.h"
-#include "core/memory/hash.h"
+#include "core/memory/key_set.h"
 #include "core/numbers/statistics.h"
 #include "core/system/clock.h"
 #include "core/system/file.h"
@@ -36,8 +36,7 @@ struct step_costs {
     struct cost_database *costs;
     double overhead;              // of one run of a model, beside its nodes
     struct arena arena;           // of what failed
-    VEC(const char *) failures;   // texts of groups: nobody asks twice while the program runs
-    struct table by_failure;
+    struct key_set failures;   // texts of groups: nobody asks twice while the program runs
 };
 
 // --- measuring -------------------------------------------------------------------------------------------------------
@@ -148,28 +147,16 @@ static bool measure(struct step_costs *c, const struct graph *g, bool is_cold, c
 
 // --- costs -----------------------------------------------------------------------------------------------------------
 
-static bool is_failure(const void *owner, uint32_t id, const void *key)
-{
-    return strcmp(((const struct step_costs *)owner)->failures.items[id], key) == 0;
-}
-
 static bool has_failed(const struct step_costs *c, const struct text *text)
 {
-    uint64_t hash = hash_bytes(text->chars, text->count, 0);
-    return table_find(&c->by_failure, hash, is_failure, c, text->chars) != TABLE_NONE;
-}
-
-static void note_failure(struct step_costs *c, const struct text *text)
-{
-    table_insert(&c->by_failure, hash_bytes(text->chars, text->count, 0), (uint32_t)c->failures.count);
-    vec_push(&c->failures, arena_string(&c->arena, text->chars));
+    return key_set_find(&c->failures, text->chars, text->count) != KEY_NONE;
 }
 
 static double measured_cost(struct step_costs *c, const struct graph *g, bool is_cold, const struct text *text)
 {
     struct step_cost cost = {0};
     if (c->worker->is_gone || !measure(c, g, is_cold, text->chars, &cost)) {
-        note_failure(c, text);
+        key_set_add(&c->failures, &c->arena, text->chars, text->count);
         return INFINITY;
     }
     cost_database_add(c->costs, text->chars, &cost);
@@ -258,8 +245,7 @@ void step_costs_close(struct coster *coster)
         log_warning(c->options.log, "%s", error.message);
     if (c->costs)
         cost_database_free(c->costs);
-    vec_free(&c->failures);
-    table_free(&c->by_failure);
+    key_set_free(&c->failures);
     arena_free(&c->arena);
     mem_free(c, sizeof *c);
 }

@@ -1,9 +1,6 @@
 // Numbers by the words of a description.
 #include "optimizer/search/memo.h"
 
-#include "core/memory/hash.h"
-#include <string.h>
-
 // --- spelling --------------------------------------------------------------------------------------------------------
 
 enum { MOST_BYTES = 10 };   // of a word: seven bits in each, all but the last with the eighth set
@@ -54,8 +51,8 @@ void memo_init(struct memo *m, size_t max_words)
 void memo_free(struct memo *m)
 {
     arena_free(&m->arena);
-    vec_free(&m->entries);
-    table_free(&m->by_words);
+    key_set_free(&m->keys);
+    vec_free(&m->values);
     m->n_words = 0;
 }
 
@@ -64,48 +61,25 @@ void memo_clear(struct memo *m)
     memo_free(m);
 }
 
-static bool has_words(const void *owner, uint32_t id, const void *key)
-{
-    const struct memo *m = owner;
-    const struct key_words *k = key;
-    const struct memo_entry *e = &m->entries.items[id];
-    return e->n_bytes == k->n_bytes && memcmp(e->bytes, k->bytes, k->n_bytes) == 0;
-}
-
-static uint64_t hash_of_words(const struct key_words *key)
-{
-    return hash_bytes(key->bytes, key->n_bytes, 0);
-}
-
-static uint32_t find_entry(const struct memo *m, const struct key_words *key)
-{
-    return table_find(&m->by_words, hash_of_words(key), has_words, m, key);
-}
-
 bool memo_find(const struct memo *m, struct key_words key, double *ret_value)
 {
-    uint32_t found = find_entry(m, &key);
-    if (found == TABLE_NONE)
+    uint32_t found = key_set_find(&m->keys, key.bytes, key.n_bytes);
+    if (found == KEY_NONE)
         return false;
-    *ret_value = m->entries.items[found].value;
+    *ret_value = m->values.items[found];
     return true;
-}
-
-void memo_add(struct memo *m, struct key_words key, double value)
-{
-    if (m->n_words + key.n_words > m->max_words)
-        memo_clear(m);
-    table_insert(&m->by_words, hash_of_words(&key), (uint32_t)m->entries.count);
-    const uint8_t *bytes = arena_copy(&m->arena, key.bytes, key.n_bytes, 1);
-    vec_push(&m->entries, ((struct memo_entry){bytes, key.n_bytes, value}));
-    m->n_words += key.n_words;
 }
 
 void memo_set(struct memo *m, struct key_words key, double value)
 {
-    uint32_t found = find_entry(m, &key);
-    if (found == TABLE_NONE)
-        memo_add(m, key, value);
-    else
-        m->entries.items[found].value = value;
+    uint32_t found = key_set_find(&m->keys, key.bytes, key.n_bytes);
+    if (found != KEY_NONE) {
+        m->values.items[found] = value;
+        return;
+    }
+    if (m->n_words + key.n_words > m->max_words)
+        memo_clear(m);
+    key_set_add(&m->keys, &m->arena, key.bytes, key.n_bytes);
+    vec_push(&m->values, value);
+    m->n_words += key.n_words;
 }

@@ -3,8 +3,7 @@
 #ifndef OPTIMIZER_SEARCH_MEMO_H
 #define OPTIMIZER_SEARCH_MEMO_H
 #include "core/memory/arena.h"
-#include "core/memory/table.h"
-#include "core/memory/vec.h"
+#include "core/memory/key_set.h"
 #include <stdbool.h>
 
 struct spelling {
@@ -21,21 +20,15 @@ void spelling_clear(struct spelling *s);
 void spelling_free(struct spelling *s);
 struct key_words spelling_key(const struct spelling *s);   // all of it, until something is added
 
-struct memo_entry {
-    const uint8_t *bytes;
-    size_t n_bytes;
-    double value;
-};
 struct memo {
     size_t max_words, n_words;   // all is forgotten when there would be more
     struct arena arena;          // of their bytes
-    VEC(struct memo_entry) entries;
-    struct table by_words;
+    struct key_set keys;
+    VEC(double) values;   // by the key's number
 };
 void memo_init(struct memo *m, size_t max_words);
 void memo_free(struct memo *m);
 void memo_clear(struct memo *m);
 bool memo_find(const struct memo *m, struct key_words key, double *ret_value);
 void memo_set(struct memo *m, struct key_words key, double value);   // also where there is one
-void memo_add(struct memo *m, struct key_words key, double value);   // the caller knows that it is absent
 #endif

@@ -270,7 +270,7 @@ enum verdict validator_judge(struct validator *v, const struct match *m, const s
         return (enum verdict)(int)known;
     }
     enum verdict verdict = judge_anew(v, m, g);
-    memo_add(&v->memo, spelling_key(&v->words), (double)verdict);
+    memo_set(&v->memo, spelling_key(&v->words), (double)verdict);
     v->checked++;
     v->too_costly += verdict == VERDICT_TOO_COSTLY;
     v->not_general += verdict == VERDICT_NOT_GENERAL;

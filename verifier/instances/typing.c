@@ -33,7 +33,7 @@ void typing_free(struct typing *t)
     vec_free(&t->key);
     table_free(&t->by_type);
     table_free(&t->by_tree);
-    table_free(&t->by_head);
+    key_set_free(&t->head_keys);
     answers_free(&t->memo);
     free_questions(&t->questions);
     arena_free(&t->arena);
@@ -53,7 +53,7 @@ static void forget(struct typing *t)
     vec_clear(&t->heads);
     table_clear(&t->by_type);
     table_clear(&t->by_tree);
-    table_clear(&t->by_head);
+    key_set_clear(&t->head_keys);
     answers_clear(&t->memo);
     free_questions(&t->questions);
     memset(t->recent, 0, sizeof t->recent);
@@ -126,21 +126,6 @@ const struct type *typing_type(const struct typing *t, type_id id)
 
 // --- heads -----------------------------------------------------------------------------------------------------------
 
-static bool is_head(const void *owner, uint32_t id, const void *key)
-{
-    const struct typing *t = owner;
-    const struct typed_head *head = &t->heads.items[id];
-    (void)key;
-    return head->key_length == t->key.count && memcmp(head->key, t->key.items, t->key.count * sizeof *head->key) == 0;
-}
-
-// The head with the key that was built; NO_HEAD: it was not met before.
-static head_id find_head(const struct typing *t, uint64_t *ret_hash)
-{
-    *ret_hash = hash_bytes(t->key.items, t->key.count * sizeof *t->key.items, t->key.count);
-    return table_find(&t->by_head, *ret_hash, is_head, t, NULL);
-}
-
 static bool has_agreement(struct typing *t, const struct operator* op, const struct attribute_value *attributes)
 {
     int flags = OPERATOR_IS_ELEMENTWISE | OPERATOR_KEEPS_RANK;
@@ -148,18 +133,17 @@ static bool has_agreement(struct typing *t, const struct operator* op, const str
     return (op->agreement || (op->flags & flags)) && operator_check_attributes(&t->scratch, &call);
 }
 
-static head_id add_head(struct typing *t, uint64_t hash, const struct operator* op,
-                        const struct attribute_value *attributes)
+// The head with the key that was built.
+static head_id find_or_add_head(struct typing *t, const struct operator* op, const struct attribute_value *attributes)
 {
-    head_id id = (head_id)t->heads.count;
-    struct typed_head head = {.key = arena_copy_array(&t->arena, t->key.items, t->key.count),
-                              .key_length = (uint32_t)t->key.count,
-                              .has_agreement = has_agreement(t, op, attributes),
+    head_id id = key_set_add(&t->head_keys, &t->arena, t->key.items, t->key.count * sizeof *t->key.items);
+    if (id < t->heads.count)
+        return id;
+    struct typed_head head = {.has_agreement = has_agreement(t, op, attributes),
                               .op = op,
                               .attributes = attributes_copy(&t->arena, op, attributes),
                               .typed_like = id};
     vec_push(&t->heads, head);
-    table_insert(&t->by_head, hash, id);
     return id;
 }
 
@@ -190,7 +174,6 @@ static bool has_later_choices(const struct operator* op, const struct attribute_
 head_id typing_head(struct typing *t, const struct operator* op, const struct attribute_value *attributes)
 {
     struct attribute_value first_ones[MAX_ATTRIBUTES];
-    uint64_t hash;
     vec_clear(&t->key);
     vec_push(&t->key, (int64_t)op->id);
     for (int i = 0; i < operator_n_attributes(op); i++) {
@@ -198,11 +181,9 @@ head_id typing_head(struct typing *t, const struct operator* op, const struct at
         for (uint32_t j = 0; j < attributes[i].count; j++)
             vec_push(&t->key, attributes[i].ints[j]);
     }
-    head_id head = find_head(t, &hash);
-    if (head != NO_HEAD)
-        return head;
-    head = add_head(t, hash, op, attributes);
-    if (has_later_choices(op, attributes, first_ones)) {
+    size_t n_heads = t->heads.count;
+    head_id head = find_or_add_head(t, op, attributes);
+    if (head == n_heads && has_later_choices(op, attributes, first_ones)) {
         head_id like = typing_head(t, op, first_ones);
         t->heads.items[head].typed_like = like;
     }
@@ -223,9 +204,7 @@ static head_id head_with_inputs(struct typing *t, head_id head, uint32_t n, cons
     vec_push(&t->key, (int64_t)head);
     for (uint32_t i = 0; i < n; i++)
         vec_push(&t->key, (int64_t)inputs[i]);
-    uint64_t hash;
-    head_id found = find_head(t, &hash);
-    return found == NO_HEAD ? add_head(t, hash, of.op, of.attributes) : found;
+    return find_or_add_head(t, of.op, of.attributes);
 }
 
 // --- applications ----------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@
 #define VERIFIER_INSTANCES_TYPING_H
 #include "core/memory/arena.h"
 #include "core/memory/table.h"
-#include "core/memory/vec.h"
+#include "core/memory/key_set.h"
 #include "operators/operator.h"
 #include "verifier/instances/answers.h"
 
@@ -46,8 +46,6 @@ struct typed_question {
     const struct typed_call *answer;
 };
 struct typed_head {
-    const int64_t *key;
-    uint32_t key_length;
     bool has_agreement;   // operator_agreement may be asked, and tells inputs apart
     const struct operator* op;
     const struct attribute_value *attributes;
@@ -59,8 +57,9 @@ struct typing {
     struct arena rows;        // of the search that goes on; kept between searches, as is its memory
     VEC(const struct type *) types;
     VEC(const struct split_tree *) trees;
-    VEC(struct typed_head) heads;
-    struct table by_type, by_tree, by_head;
+    struct key_set head_keys;
+    VEC(struct typed_head) heads;   // by the key's number
+    struct table by_type, by_tree;
     struct answers memo;   // of larger questions; answers are in the arena
     struct question_table {
         struct typed_question *slots;   // the free ones have no answer; linear probing

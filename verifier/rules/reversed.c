@@ -2,8 +2,8 @@
 #include "verifier/rules/reversed.h"
 
 #include "core/memory/arena.h"
+#include "core/memory/key_set.h"
 #include "operators/operator.h"
-#include "verifier/instances/answers.h"
 
 // What is met while a rule is written down as numbers, in the order of its first places.
 struct met {
@@ -93,25 +93,27 @@ const uint32_t *find_reversed_rules(const struct rule *const *rules, size_t n, s
 {
     uint32_t *reversed = arena_array(a, uint32_t, n + 1);
     struct writing w = {0};
-    struct answers met = {0};
-    struct arena questions;
-    arena_init(&questions);
+    struct key_set met = {0};
+    VEC(uint32_t) first = {0};   // rule of each
+    struct arena keys;
+    arena_init(&keys);
     for (uint32_t i = 0; i < n; i++) {
         reversed[i] = NO_RULE;
         if (rules[i]->n_conditions)
             continue;
         write_rule(&w, rules[i], true);
-        uint32_t found = answers_find(&met, w.numbers.count, w.numbers.items);
-        if (found != ANSWERS_NONE) {
-            reversed[i] = *(const uint32_t *)answers_get(&met, found);
+        uint32_t found = key_set_find(&met, w.numbers.items, w.numbers.count * sizeof *w.numbers.items);
+        if (found != KEY_NONE) {
+            reversed[i] = first.items[found];
             continue;
         }
         write_rule(&w, rules[i], false);
-        if (answers_find(&met, w.numbers.count, w.numbers.items) == ANSWERS_NONE)
-            answers_add(&met, &questions, w.numbers.count, w.numbers.items, arena_copy_array(&questions, &i, 1));
+        if (key_set_add(&met, &keys, w.numbers.items, w.numbers.count * sizeof *w.numbers.items) == first.count)
+            vec_push(&first, i);
     }
     vec_free(&w.numbers);
-    answers_free(&met);
-    arena_free(&questions);
+    key_set_free(&met);
+    vec_free(&first);
+    arena_free(&keys);
     return reversed;
 }

@@ -2,7 +2,6 @@
 // own, no less than each of its factors: linear arithmetic is decided, and fast.
 #include "verifier/symbolic/entails.h"
 
-#include "core/memory/hash.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +19,7 @@ void entails_free(struct entails *e)
     vec_free(&e->facts);
     vec_free(&e->products);
     vec_free(&e->answers);
-    table_free(&e->by_key);
+    key_set_free(&e->known);
     if (e->z3) {
         Z3_solver_dec_ref(e->z3, e->solver);
         Z3_del_context(e->z3);
@@ -209,13 +208,6 @@ static bool ask(struct entails *e, const poly *assumed, uint32_t n, poly asked)
 
 // --- answers ---------------------------------------------------------------------------------------------------------
 
-static bool has_key(const void *owner, uint32_t id, const void *key)
-{
-    const struct entails *e = owner;
-    const struct entails_answer *x = &e->answers.items[id], *y = key;
-    return x->n == y->n && memcmp(x->key, y->key, x->n * sizeof *x->key) == 0;
-}
-
 static bool ask_once(struct entails *e, const poly *assumed, uint32_t n, poly asked)
 {
     struct arena_mark mark = arena_mark(&e->polys->arena);
@@ -223,17 +215,15 @@ static bool ask_once(struct entails *e, const poly *assumed, uint32_t n, poly as
     for (uint32_t i = 0; i < n; i++)
         key[i] = assumed[i];
     key[n] = asked;
-    struct entails_answer answer = {.n = n + 1, .key = key};
-    uint64_t hash = hash_bytes(key, (n + 1) * sizeof *key, 2);
-    uint32_t found = table_find(&e->by_key, hash, has_key, e, &answer);
-    if (found != TABLE_NONE) {
+    uint32_t found = key_set_find(&e->known, key, (n + 1) * sizeof *key);
+    if (found != KEY_NONE) {
         arena_release(&e->polys->arena, mark);
-        return e->answers.items[found].follows;
+        return e->answers.items[found];
     }
-    answer.follows = ask(e, assumed, n, asked);
-    vec_push(&e->answers, answer);
-    table_insert(&e->by_key, hash, (uint32_t)e->answers.count - 1);
-    return answer.follows;
+    bool follows = ask(e, assumed, n, asked);
+    key_set_add(&e->known, NULL, key, (n + 1) * sizeof *key);
+    vec_push(&e->answers, follows);
+    return follows;
 }
 
 bool entails(struct entails *e, const poly *assumed, uint32_t n, poly asked)

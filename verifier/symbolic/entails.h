@@ -2,14 +2,10 @@
 // "no" means that nothing is known.
 #ifndef VERIFIER_SYMBOLIC_ENTAILS_H
 #define VERIFIER_SYMBOLIC_ENTAILS_H
+#include "core/memory/key_set.h"
 #include "verifier/symbolic/polys.h"
 #include <z3.h>
 
-struct entails_answer {
-    uint32_t n;
-    const poly *key;   // what is assumed, and then what is asked
-    bool follows;
-};
 struct entails_product {
     struct monomial product;   // of factor 1
     Z3_ast term;
@@ -22,8 +18,8 @@ struct entails {
     VEC(Z3_ast) terms;                      // of atoms; NULL: not made yet
     VEC(struct entails_product) products;   // of several atoms
     VEC(Z3_ast) facts;                      // what is known of these
-    VEC(struct entails_answer) answers;
-    struct table by_key;
+    struct key_set known;   // what was assumed, and then what was asked
+    VEC(bool) answers;      // by the key's number
     uint64_t questions;   // that Z3 was asked
 };
 void entails_init(struct entails *e, struct polys *polys);

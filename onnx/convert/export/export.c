@@ -299,10 +299,10 @@ bool export_model(struct imported_model *m, const struct graph *g, struct onnx_m
         *ret_model = assemble_model(&x);
         *ret_counts = x.counts;
     }
-    name_set_free(&x.taken);
-    name_set_free(&x.node_names);
-    name_set_free(&x.original);
-    name_set_free(&x.stems);
+    key_set_free(&x.taken);
+    key_set_free(&x.node_names);
+    key_set_free(&x.original);
+    key_set_free(&x.stems);
     vec_free(&x.stem_numbers);
     vec_free(&x.nodes);
     vec_free(&x.initializers);

@@ -190,7 +190,7 @@ static struct onnx_value_info *with_bound_shape(struct exporter *x, struct onnx_
 // The model's inputs as they were; those that named initializers only while these are there.
 static void write_inputs(struct exporter *x, struct onnx_graph *g)
 {
-    struct name_set declared = {0}, initializers = {0};
+    struct key_set declared = {0}, initializers = {0};
     struct onnx_list inputs = {arena_array(x->arena, void *, g->inputs.count + g->initializers.count + 1), 0};
     size_t next = 0;
     for (size_t i = 0; i < g->initializers.count; i++)
@@ -212,8 +212,8 @@ static void write_inputs(struct exporter *x, struct onnx_graph *g)
             inputs.items[inputs.count++] = declare_initializer(x, t);
     }
     g->inputs = inputs;
-    name_set_free(&initializers);
-    name_set_free(&declared);
+    key_set_free(&initializers);
+    key_set_free(&declared);
 }
 
 struct onnx_model *assemble_model(struct exporter *x)

@@ -1,38 +1,18 @@
 // Names of values and weights of the new model (those of nodes: export_model.c). What stood in the old one keeps its
 // name; what is new gets one that the old model has nowhere.
-#include "core/memory/hash.h"
 #include "onnx/convert/export/exporter.h"
 
 #include <string.h>
 
-static bool is_name(const void *owner, uint32_t id, const void *key)
+bool name_set_has(const struct key_set *s, const char *name)
 {
-    return strcmp(((const struct name_set *)owner)->names.items[id], key) == 0;
+    return key_set_find(s, name, strlen(name)) != KEY_NONE;
 }
 
-static uint32_t find_name(const struct name_set *s, const char *name)
+bool name_set_add(struct key_set *s, const char *name)
 {
-    return table_find(&s->by_name, hash_string(name), is_name, s, name);
-}
-
-bool name_set_has(const struct name_set *s, const char *name)
-{
-    return find_name(s, name) != TABLE_NONE;
-}
-
-bool name_set_add(struct name_set *s, const char *name)
-{
-    if (name_set_has(s, name))
-        return false;
-    table_insert(&s->by_name, hash_string(name), (uint32_t)s->names.count);
-    vec_push(&s->names, name);
-    return true;
-}
-
-void name_set_free(struct name_set *s)
-{
-    vec_free(&s->names);
-    table_free(&s->by_name);
+    size_t count = s->keys.count;
+    return key_set_add(s, NULL, name, strlen(name)) == count;
 }
 
 // ---- the old model's names ----
@@ -82,9 +62,10 @@ void collect_original_names(struct exporter *x)
 // The first number of a stem that was not tried: names stay taken.
 static unsigned *next_number(struct exporter *x, const char *stem)
 {
-    if (name_set_add(&x->stems, stem))
+    uint32_t number = key_set_add(&x->stems, NULL, stem, strlen(stem));
+    if (number == x->stem_numbers.count)
         vec_push(&x->stem_numbers, 0);
-    return &x->stem_numbers.items[find_name(&x->stems, stem)];
+    return &x->stem_numbers.items[number];
 }
 
 const char *fresh_name(struct exporter *x, const char *stem)

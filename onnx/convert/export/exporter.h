@@ -1,13 +1,9 @@
 // The exporter's state, and what rows of its table use to make nodes. Private to onnx.
 #ifndef ONNX_CONVERT_EXPORT_EXPORTER_H
 #define ONNX_CONVERT_EXPORT_EXPORTER_H
+#include "core/memory/key_set.h"
 #include "onnx/convert/export/export.h"
 
-// Names in use, each once.
-struct name_set {
-    VEC(const char *) names;
-    struct table by_name;
-};
 struct emitted {
     node_id order;   // the node of the graph that it belongs to: nodes are written in this order
     struct onnx_node *node;
@@ -32,10 +28,10 @@ struct exporter {
     node_id *divided_by;      // of every tensor: the split that is written as a part of the one that makes it, NO_NODE
     bool *is_weight_wanted;   // of every weight
     const char **weight_names;    // of every weight; NULL: none yet
-    struct name_set taken;        // names of the new model
-    struct name_set node_names;   // taken, of nodes
-    struct name_set original;     // all names of the model, those inside of subgraphs too
-    struct name_set stems;        // of fresh names
+    struct key_set taken;         // names of the new model
+    struct key_set node_names;    // taken, of nodes
+    struct key_set original;      // all names of the model, those inside of subgraphs too
+    struct key_set stems;         // of fresh names
     VEC(unsigned) stem_numbers;   // of every stem: the next one to try
     VEC(struct emitted) nodes;
     VEC(struct onnx_tensor *) initializers;   // new ones
@@ -46,9 +42,9 @@ struct exporter {
 };
 
 // --- export_names.c --------------------------------------------------------------------------------------------------
-bool name_set_has(const struct name_set *s, const char *name);
-bool name_set_add(struct name_set *s, const char *name);   // false: it is there already
-void name_set_free(struct name_set *s);
+// Names in use, each once.
+bool name_set_has(const struct key_set *s, const char *name);
+bool name_set_add(struct key_set *s, const char *name);   // false: it is there already
 void collect_original_names(struct exporter *x);
 const char *fresh_name(struct exporter *x, const char *stem);   // the stem outlives the exporter
 // The name of a tensor or weight; asking for it means that it must be written.

@@ -524,9 +524,9 @@ struct price pricer_note(struct pricer *p, const struct description *d, struct p
     p->work += (isnan(known.before) ? d->before.n_words : 0) + (isnan(known.change) ? d->all.n_words : 0);
     p->before = price.before;
     if (isnan(known.before))
-        memo_add(&p->memo, d->before, price.before);
+        memo_set(&p->memo, d->before, price.before);
     if (isnan(known.change))
-        memo_add(&p->memo, d->all, price.change);
+        memo_set(&p->memo, d->all, price.change);
     p->unpriced += !isfinite(price.change);
     return price;
 }

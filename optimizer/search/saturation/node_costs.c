@@ -163,7 +163,7 @@ static double remembered_price(struct node_costs *n, enode_id id, struct front f
     if (memo_find(&n->memo, spelling_key(&n->words), &seconds))
         return seconds;
     seconds = price(n, id, front, known_price);
-    memo_add(&n->memo, spelling_key(&n->words), seconds);
+    memo_set(&n->memo, spelling_key(&n->words), seconds);
     return seconds;
 }
 
