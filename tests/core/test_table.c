@@ -1,4 +1,6 @@
 // The hash table against an array that is searched from end to end.
+#include "core/memory/arena.h"
+#include "core/memory/key_set.h"
 #include "core/memory/table.h"
 #include "core/numbers/random.h"
 #include "tests/support/check.h"
@@ -114,12 +116,37 @@ static void equal_hashes_are_not_equal_things(void **state)
     table_free(&t);
 }
 
+static void keys_are_numbered_as_they_come(void **state)
+{
+    struct key_set set = {0};
+    struct arena arena;
+    char key[8] = "one";
+    arena_init(&arena);
+    assert_int_equal(key_set_find(&set, key, 3), KEY_NONE);
+    assert_int_equal(key_set_add(&set, &arena, key, 3), 0);
+    strcpy(key, "two");   // what is known is a copy
+    assert_int_equal(key_set_add(&set, &arena, key, 3), 1);
+    assert_int_equal(key_set_add(&set, &arena, key, 2), 2);
+    assert_int_equal(key_set_add(&set, &arena, NULL, 0), 3);
+    assert_int_equal(key_set_add(&set, &arena, "one", 3), 0);
+    assert_int_equal(key_set_find(&set, "two", 3), 1);
+    assert_int_equal(key_set_find(&set, NULL, 0), 3);
+    assert_int_equal(key_set_find(&set, "tw\0", 3), KEY_NONE);
+    assert_memory_equal(set.keys.items[2].bytes, "tw", 2);
+    key_set_clear(&set);
+    assert_int_equal(key_set_add(&set, NULL, key, 3), 0);
+    assert_ptr_equal(set.keys.items[0].bytes, key);
+    key_set_free(&set);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(behaves_like_an_array_for_every_hash),
         TEST(an_empty_table_finds_nothing),
         TEST(equal_hashes_are_not_equal_things),
+        TEST(keys_are_numbered_as_they_come),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
