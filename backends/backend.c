@@ -4,7 +4,7 @@
 #include "backends/costs/cost_database.h"
 #include "backends/costs/in_model.h"
 #include "backends/costs/step_key.h"
-#include "backends/kernels/code_cache.h"
+#include "backends/instructions/code_cache.h"
 #include "backends/layouts/layout.h"
 #include "core/memory/arena.h"
 #include "core/system/file.h"

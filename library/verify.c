@@ -5,8 +5,8 @@
 #include "core/memory/memory.h"
 #include "core/text/text.h"
 #include "properties/property.h"
-#include "verifier/direct/judge.h"
-#include "verifier/rules/prove.h"
+#include "verifier/all_sizes/judge.h"
+#include "verifier/rules/reasons.h"
 #include <string.h>
 
 #define TEXT_NAME "text"   // of what is given, in errors

@@ -30,7 +30,7 @@
 
 static void *prepare_loops(const struct step_request *r)
 {
-    return loops_compile(r->step, r->backend->vector, r->backend->threads, r->arena);
+    return loops_prepare(r->step, r->backend->vector, r->backend->threads, r->arena);
 }
 
 static bool run_loops(void *state, char *const *memory, char *scratch)

@@ -143,8 +143,7 @@ struct compiled_loops *cpu_compile_epilogue(const struct step_request *r, int n_
 {
     if (r->step->n_loops == 0)
         return NULL;
-    struct step epilogue = {.n_loops = 1,
-                            .loops = loop_copy_without_blocks(&r->step->loops[0], r->arena),
-                            .n_shared = n_shared};
-    return loops_compile(&epilogue, r->backend->vector, r->backend->threads, r->arena);
+    struct step epilogue = {
+        .n_loops = 1, .loops = loop_copy_without_blocks(&r->step->loops[0], r->arena), .n_shared = n_shared};
+    return loops_prepare(&epilogue, r->backend->vector, r->backend->threads, r->arena);
 }

@@ -8,7 +8,7 @@ struct arena;
 struct compiled_loops;
 
 // Everything is allocated in `arena`, which must outlive the use. `threads` is how many will run it.
-struct compiled_loops *loops_compile(const struct step *step, const struct vector_functions *vector, int threads,
+struct compiled_loops *loops_prepare(const struct step *step, const struct vector_functions *vector, int threads,
                                      struct arena *arena);
 // `memory` has the address of every memory of the plan.
 void loops_run(const struct compiled_loops *loops, char *const *memory);

@@ -1,7 +1,7 @@
 // What is claimed beside the libraries' steps: concatenation, and all that loops do not express as kernels from its
 // definition.
 #include "backends/cuda/internal.h"
-#include "backends/kernels/code_cache.h"
+#include "backends/instructions/code_cache.h"
 #include "core/memory/arena.h"
 
 #define MOST_INPUTS 64

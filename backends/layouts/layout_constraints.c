@@ -5,7 +5,7 @@
 // the set lacks of what it needs.
 #include "backends/layouts/layout_internal.h"
 
-#include "backends/layouts/assignment.h"
+#include "backends/layouts/solver/assignment.h"
 #include <math.h>
 #include <string.h>
 
@@ -231,8 +231,8 @@ struct assignment layouts_find_among_known(struct layout_search *s, int *ret_val
             add_copies_of(&f, part);
     }
     int *values = arena_array(s->arena, int, f.n_variables + 1);
-    struct assignment found = assignment_find(f.n_variables, f.n_values, f.n_tables, f.tables,
-                                              &assignment_standard_limits, s->arena, values);
+    struct assignment found =
+        assignment_find(f.n_variables, f.n_values, f.n_tables, f.tables, &assignment_standard_limits, s->arena, values);
     memcpy(ret_values, values, n_choices * sizeof *values);
     return found;
 }

@@ -1,10 +1,11 @@
-// What the files of the search for layouts share: layout.c looks for the best, layout_parts.c says what the cost of a
-// plan is made of, layout_tables.c keeps what parts cost, layout_constraints.c makes a problem for the solver of it.
+// What the files of the search for layouts share: choose_layouts.c looks for the best, layout_parts.c says what the
+// cost of a plan is made of, layout_tables.c keeps what parts cost, layout_constraints.c makes a problem for the solver
+// of it.
 #ifndef BACKENDS_LAYOUTS_LAYOUT_INTERNAL_H
 #define BACKENDS_LAYOUTS_LAYOUT_INTERNAL_H
 #include "backends/contract/backend.h"
-#include "backends/layouts/assignment.h"
 #include "backends/layouts/layout.h"
+#include "backends/layouts/solver/assignment.h"
 #include "core/memory/arena.h"
 #include "core/memory/key_set.h"
 

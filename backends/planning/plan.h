@@ -15,7 +15,7 @@
 //   - what depends on weights alone is marked constant: done once, before the first run, at no cost.
 #ifndef BACKENDS_PLANNING_PLAN_H
 #define BACKENDS_PLANNING_PLAN_H
-#include "backends/kernels/code.h"
+#include "backends/instructions/code.h"
 #include "backends/planning/view.h"
 #include "graph/graph.h"
 

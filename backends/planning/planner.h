@@ -1,7 +1,7 @@
 // What the files of the planner share.
 #ifndef BACKENDS_PLANNING_PLANNER_H
 #define BACKENDS_PLANNING_PLANNER_H
-#include "backends/kernels/code_cache.h"
+#include "backends/instructions/code_cache.h"
 #include "backends/planning/plan.h"
 
 #define NO_STEP UINT32_MAX

@@ -74,6 +74,10 @@ const char **names_captured_by(struct importer *im, const struct onnx_node *n, u
 struct type type_from_onnx(const struct importer *im, const struct onnx_type *t);
 struct type type_of_tensor(const struct onnx_tensor *t);
 struct type type_within_limits(struct type t);   // of unknown rank when it has more than MAX_ELEMENTS
+int64_t dimension_of(const struct importer *im, const struct onnx_dimension *d);       // -1: not known
+int64_t size_of_symbol(const struct importer *im, const struct onnx_string *symbol);   // that was bound; -1: it was not
+
+// --- bind_shapes.c ---------------------------------------------------------------------------------------------------
 // The types of the model's inputs, with --shape options applied; fills im->symbols.
 bool bind_shapes(struct importer *im, struct type *ret_types);
 // The dimensions of inputs that these types leave open, each symbol once; false: there are too many for struct sizes.

@@ -1,5 +1,5 @@
 // The least sum of tables: against all assignments where they are few, and within limits where they are many.
-#include "backends/layouts/assignment.h"
+#include "backends/layouts/solver/assignment.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "tests/support/check.h"

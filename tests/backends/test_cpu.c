@@ -609,7 +609,7 @@ static void rows_are_computed_once(void **state)
         assert_true(plan_make(&plan, &(struct plan_request){&g, &cpu->target, cpu->codes, NULL, &arena}, &error));
         assert_int_equal(plan.steps.count, 1);
         assert_int_equal(
-            count_applications(loops_compile(&plan.steps.items[0], vector_functions_best(), 1, &arena), cases[i].fn),
+            count_applications(loops_prepare(&plan.steps.items[0], vector_functions_best(), 1, &arena), cases[i].fn),
             cases[i].times);
         plan_free(&plan);
         graph_free(&g);

@@ -1,7 +1,7 @@
 // The best layouts are the best: against all of them, on random graphs under random costs; and the solver alone.
 #include "backends/fake/fake.h"
 #include "backends/layouts/layout.h"
-#include "backends/layouts/assignment.h"
+#include "backends/layouts/solver/assignment.h"
 #include "tests/backends/random_graphs.h"
 #include <stdlib.h>
 
@@ -130,7 +130,7 @@ static void nothing_is_better_with_parts(void **state)
 
 // --- what was looked at before ---------------------------------------------------------------------------------------
 
-#define MUCH 2   // what was not looked at is taken to cost so many times more: mostly wrong
+#define MUCH 2       // what was not looked at is taken to cost so many times more: mostly wrong
 #define LITTLE 0.7   // so much of it: much is looked at
 
 static double best_seconds(struct backend *fake, struct maker *m)
@@ -209,9 +209,8 @@ static void what_is_measured_does_not_depend_on_the_past(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(nothing_is_better),
-                                       TEST(nothing_is_better_with_parts), TEST(costs_do_not_depend_on_the_past),
-                                       TEST(costs_of_large_steps_do_not_depend_on_the_past),
-                                       TEST(what_is_measured_does_not_depend_on_the_past)};
+    const struct CMUnitTest tests[] = {
+        TEST(nothing_is_better), TEST(nothing_is_better_with_parts), TEST(costs_do_not_depend_on_the_past),
+        TEST(costs_of_large_steps_do_not_depend_on_the_past), TEST(what_is_measured_does_not_depend_on_the_past)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

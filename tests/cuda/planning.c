@@ -1,8 +1,8 @@
 #include "tests/cuda/planning.h"
-#include "backends/kernels/code_cache.h"
+#include "backends/instructions/code_cache.h"
 
-#include "core/text/error.h"
 #include "core/memory/hash.h"
+#include "core/text/error.h"
 #include <string.h>
 
 void kernel_texts_init(struct kernel_texts *texts)

@@ -4,7 +4,7 @@
 #include "tests/support/parse_rules.h"
 #include "verifier/entailment/derivation.h"
 #include "verifier/rules/abduction.h"
-#include "verifier/rules/prove.h"
+#include "verifier/rules/reasons.h"
 #include <string.h>
 
 struct fixture {
@@ -177,7 +177,7 @@ static void proves_nothing_of_ranks_that_were_not_tried(void **state)
     set_up(&f, "(property one (equal (conv :dilation $d ?x ?k) (conv ?x ?k))"
                " (where (= (rank ?k) 4) (= (dim ?k 2) 1) (= (dim ?k 3) 1) (defined (conv :dilation $d ?x ?k))))");
     struct rule *rule = parse_rule(&f.arena, "(rule r (source (conv :dilation $d ?x ?k)) (target (conv ?x ?k))"
-                                  " (where (= (dim ?k 2) 1) (= (dim ?k 3) 1)))");
+                                             " (where (= (dim ?k 2) 1) (= (dim ?k 3) 1)))");
     struct equation eq = equation_of_rule(rule);
     assert_int_equal(theory_prove_explored(f.theory, &f.judge, &eq).status, ENTAILMENT_UNSTATED);
     prove_rule(&f.judge, f.theory, rule, &f.arena, &report);
@@ -201,7 +201,7 @@ static void does_not_take_tests_for_proofs(void **state)
         struct rule_report report;
         set_up(&f, properties[i]);
         struct rule *rule = parse_rule(&f.arena, "(rule r (source (reduceprod :axes 0 (ewmul ?x ?x)))"
-                                      " (target (ewmul (reduceprod :axes 0 ?x) (reduceprod :axes 0 ?x))))");
+                                                 " (target (ewmul (reduceprod :axes 0 ?x) (reduceprod :axes 0 ?x))))");
         prove_rule(&f.judge, f.theory, rule, &f.arena, &report);
         assert_int_equal(report.outcome, i == 0 ? RULE_ONLY_TESTED : RULE_PROVED);
         rule_report_free(&report);
@@ -240,8 +240,9 @@ static void finds_conditions(void **state)
     struct rule_report report;
     struct text printed = {0};
     set_up(&f, COMMUTES);
-    struct rule *rule = parse_rule(&f.arena, "(rule r (source (matmul (concat 1 ?y ?x) (concat 0 ?z ?v)))"
-                                  " (target (matmul (concat 1 ?x ?y) (concat 0 ?v ?z))) (where (= (rank ?x) 2)))");
+    struct rule *rule =
+        parse_rule(&f.arena, "(rule r (source (matmul (concat 1 ?y ?x) (concat 0 ?z ?v)))"
+                             " (target (matmul (concat 1 ?x ?y) (concat 0 ?v ?z))) (where (= (rank ?x) 2)))");
     prove_rule(&f.judge, NULL, rule, &f.arena, &report);
     assert_int_equal(report.outcome, RULE_PROVED_UNDER_CONDITIONS);
     assert_int_equal(report.added.count, 1);
@@ -398,7 +399,8 @@ int main(void)
                                        TEST(finds_redundant_properties),
                                        TEST(finds_conditions),
                                        TEST(finds_a_second_condition),
-                                       TEST(finds_what_suffices), TEST(finds_sizes_that_suffice),
+                                       TEST(finds_what_suffices),
+                                       TEST(finds_sizes_that_suffice),
                                        TEST(states_nothing_of_other_ranks),
                                        TEST(states_properties_of_all_ranks_of_what_is_named),
                                        TEST(assumes_nothing_of_small_sizes),

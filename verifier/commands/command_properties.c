@@ -5,9 +5,9 @@
 #include "core/text/options.h"
 #include "core/text/text.h"
 #include "properties/property.h"
+#include "verifier/all_sizes/judge.h"
 #include "verifier/commands/commands.h"
 #include "verifier/entailment/theory.h"
-#include "verifier/direct/judge.h"
 #include "verifier/recheck/sample.h"
 #include "verifier/rules/validation_cache.h"
 #include <inttypes.h>

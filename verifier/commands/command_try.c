@@ -4,8 +4,8 @@
 #include "core/text/error.h"
 #include "core/text/options.h"
 #include "core/text/text.h"
+#include "verifier/all_sizes/trial.h"
 #include "verifier/commands/commands.h"
-#include "verifier/direct/trial.h"
 #include <inttypes.h>
 #include <omp.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 // well-typed; plain(t), t has no split trees.
 #ifndef VERIFIER_ENTAILMENT_LOGIC_H
 #define VERIFIER_ENTAILMENT_LOGIC_H
-#include "verifier/direct/judge.h"
+#include "verifier/all_sizes/judge.h"
 
 typedef uint32_t logic_term;
 typedef uint16_t logic_sort;

@@ -2,7 +2,7 @@
 #include "verifier/entailment/obligations.h"
 
 #include "core/memory/hash.h"
-#include "verifier/direct/explore.h"
+#include "verifier/all_sizes/explore.h"
 #include <string.h>
 
 // Attributes of the equation's nodes that have had one value at all instances of a kind so far.

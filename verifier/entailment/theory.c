@@ -2,9 +2,9 @@
 #include "verifier/entailment/theory.h"
 
 #include "core/system/clock.h"
+#include "verifier/all_sizes/explore.h"
 #include "verifier/bounds/forms.h"
 #include "verifier/entailment/formulas.h"
-#include "verifier/direct/explore.h"
 #include "verifier/instances/ranks.h"
 #include <stdio.h>
 #include <stdlib.h>

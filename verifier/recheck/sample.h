@@ -2,7 +2,7 @@
 // others a sample that depends on a seed and the equation's name alone.
 #ifndef VERIFIER_RECHECK_SAMPLE_H
 #define VERIFIER_RECHECK_SAMPLE_H
-#include "verifier/direct/judge.h"
+#include "verifier/all_sizes/judge.h"
 #include "verifier/recheck/recheck.h"
 
 struct sample {

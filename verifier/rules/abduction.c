@@ -2,7 +2,7 @@
 #include "verifier/rules/abduction.h"
 
 #include "operators/traits.h"
-#include "verifier/direct/explore.h"
+#include "verifier/all_sizes/explore.h"
 #include "verifier/instances/ranks.h"
 #include <string.h>
 

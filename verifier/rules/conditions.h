@@ -5,7 +5,7 @@
 // most good instances meet.
 #ifndef VERIFIER_RULES_CONDITIONS_H
 #define VERIFIER_RULES_CONDITIONS_H
-#include "verifier/direct/judge.h"
+#include "verifier/all_sizes/judge.h"
 
 #define MAX_SEARCHED_CONDITIONS 3   // in one conjunction
 #define MAX_ADDED_CONDITIONS 12

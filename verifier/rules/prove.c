@@ -1,9 +1,10 @@
-// What is tried for a rule, in order, and the certificate of what succeeded.
+// What is tried for a rule, in order.
 #include "verifier/rules/prove.h"
 
+#include "verifier/all_sizes/trial.h"
 #include "verifier/bounds/laws.h"
-#include "verifier/direct/trial.h"
 #include "verifier/rules/abduction.h"
+#include "verifier/rules/reasons.h"
 #include "verifier/rules/subterms.h"
 #include <string.h>
 
@@ -44,64 +45,6 @@ static enum rule_outcome outcome_of_positive(const struct judgement *result, con
 {
     bool is_derived = report->has_entailment && report->entailment.status == ENTAILMENT_PROVED;
     return result->verdict == VERDICT_PROVED || is_derived ? proved : RULE_ONLY_TESTED;
-}
-
-static int largest_bound(const struct judgement *result)
-{
-    uint32_t sizes = 2;
-    for (int v = 0; v < MAX_RULE_VARIABLES; v++)
-        for (int r = 0; r <= MAX_RANK; r++)
-            for (int axis = 0; axis < r; axis++)
-                sizes |= result->bounds.sizes[v][r][axis];
-    return 31 - __builtin_clz(sizes);
-}
-
-static void print_names(struct text *out, const char *const *names, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        text_printf(out, " %s", names[i]);
-}
-
-static void print_entailment(struct text *out, const struct entailment *e)
-{
-    static const char *const statuses[] = {
-        [ENTAILMENT_PROVED] = "proved", [ENTAILMENT_UNKNOWN] = "unknown", [ENTAILMENT_UNSTATED] = "unstated"};
-    text_printf(out, " (z3 %s", statuses[e->status]);
-    if (e->status == ENTAILMENT_PROVED) {
-        text_add(out, " (uses");
-        print_names(out, e->uses, e->n_uses);
-        text_add(out, ")");
-    }
-    if (e->status == ENTAILMENT_PROVED && e->n_facts) {
-        text_add(out, " (typing");
-        print_names(out, e->facts, e->n_facts);
-        text_add(out, ")");
-    }
-    text_add(out, ")");
-}
-
-static const char *certificate(const struct rule_report *report, struct arena *a)
-{
-    if (report->of_subterms)
-        return arena_printf(a, "(proof (subterms %s))", report->of_subterms);
-    const struct judgement *direct = report->has_direct ? &report->direct : &report->first;
-    struct text out = {0};
-    text_add(&out, "(proof");
-    if (report->has_entailment)
-        print_entailment(&out, &report->entailment);
-    text_printf(&out, " (definitions %s (ranks 0 %d) (sizes 1 %d) (instances %llu)%s", verdict_name(direct->verdict),
-                direct->max_rank, largest_bound(direct), (unsigned long long)direct->instances,
-                direct->needs_reals ? " (over reals)" : "");
-    if (direct->in_numbers)
-        text_printf(&out, " (in numbers %llu)", (unsigned long long)direct->in_numbers);
-    struct equation eq = equation_of_rule(&report->proved);
-    const char *law = direct->verdict == VERDICT_PROVED ? law_of_equation(&eq) : NULL;
-    text_add(&out, law ? " (law " : "");
-    text_add(&out, law ? law : "");
-    text_add(&out, law ? ")))" : "))");
-    const char *text = arena_string(a, out.chars);
-    text_free(&out);
-    return text;
 }
 
 static void judge_and_listen(struct judge *j, struct theory *theory, const struct equation *eq,
@@ -370,7 +313,7 @@ void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, st
     if (ret_report->outcome == RULE_ONLY_TESTED || ret_report->outcome == RULE_NOT_PROVED)
         try_more(j, ret_report);
     judge_begin(j, false);
-    ret_report->proved.proof = certificate(ret_report, a);
+    ret_report->proved.proof = rule_certificate(ret_report, a);
 }
 
 // Conditions, typing facts and subterms have the names of the other rule's variables.
@@ -387,52 +330,4 @@ bool prove_rule_reversed(const struct rule_report *reversed, const struct rule *
     ret_report->first.form = ret_report->direct.form = (struct text){0};
     ret_report->entailment.seconds = ret_report->seconds = 0;
     return true;
-}
-
-static const struct judgement *tested_of(const struct rule_report *report)
-{
-    return report->has_direct ? &report->direct : &report->first;
-}
-
-static void print_test(struct text *out, const struct rule_report *report)
-{
-    text_printf(out, "%llu instances, and no proof: %s", (unsigned long long)tested_of(report)->instances,
-                tested_of(report)->doubt);
-}
-
-// Under the conditions that were found the rule may not have failed.
-static void print_refutation(struct text *out, const struct rule_report *report)
-{
-    text_add(out, report->first.counterexample.chars);
-    if (report->outcome != RULE_REFUTED || !report->has_direct || report->direct.verdict != VERDICT_TESTED)
-        return;
-    text_add(out, "\n  under");
-    for (uint32_t i = 0; i < report->added.count; i++) {
-        text_add(out, " ");
-        pattern_print_condition(out, &report->proved.pattern, &report->added.conditions[i]);
-    }
-    text_add(out, ": ");
-    print_test(out, report);
-}
-
-void rule_report_print_reason(struct text *out, const struct rule_report *report)
-{
-    if (report->trial.count)
-        text_add(out, report->trial.chars);
-    else if (report->first.verdict == VERDICT_VACUOUS)
-        text_add(out, report->first.was_cut_short
-                          ? "no instance was found within the limits"
-                          : "source and target are never well-typed together at the sizes tried");
-    else if (report->outcome == RULE_ONLY_TESTED)
-        print_test(out, report);
-    else if (report->first.counterexample.count)
-        print_refutation(out, report);
-    else
-        text_add(out, rule_outcome_name(report->outcome));
-    if (report->outcome == RULE_BREAKS_A_PROPERTY) {
-        const struct entailment *e = &report->entailment;
-        text_add(out, e->n_uses ? "\n    one of these properties is false:"
-                                : "\n    no property was used: what is assumed of all operators is false");
-        print_names(out, e->uses, e->n_uses);
-    }
 }

@@ -41,6 +41,4 @@ void prove_rule(struct judge *j, struct theory *theory, const struct rule *r, st
                 struct rule_report *ret_report);
 // The same for a rule that is another one read backwards, which was judged. False: that proves nothing of it.
 bool prove_rule_reversed(const struct rule_report *reversed, const struct rule *r, struct rule_report *ret_report);
-// Why the rule was rejected, or the counterexample that the conditions exclude; one or more lines.
-void rule_report_print_reason(struct text *out, const struct rule_report *report);
 #endif

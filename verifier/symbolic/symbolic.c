@@ -2,8 +2,8 @@
 #include "verifier/symbolic/symbolic.h"
 
 #include "operators/traits.h"
+#include "verifier/all_sizes/explore.h"
 #include "verifier/bounds/form_terms.h"
-#include "verifier/direct/explore.h"
 #include "verifier/instances/ranks.h"
 #include "verifier/symbolic/execute.h"
 #include <string.h>

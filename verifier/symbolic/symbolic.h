@@ -6,7 +6,7 @@
 #ifndef VERIFIER_SYMBOLIC_SYMBOLIC_H
 #define VERIFIER_SYMBOLIC_SYMBOLIC_H
 #include "core/text/text.h"
-#include "verifier/direct/judge.h"
+#include "verifier/all_sizes/judge.h"
 #include "verifier/symbolic/family.h"
 
 struct symbolic_proof {

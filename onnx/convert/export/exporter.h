@@ -41,7 +41,7 @@ struct exporter {
     bool failed;       // sticky, with *error set
 };
 
-// --- export_names.c --------------------------------------------------------------------------------------------------
+// --- value_names.c ---------------------------------------------------------------------------------------------------
 // Names in use, each once.
 bool name_set_has(const struct key_set *s, const char *name);
 bool name_set_add(struct key_set *s, const char *name);   // false: it is there already
@@ -78,6 +78,9 @@ const char *data_initializer(struct exporter *x, const struct type *type, const 
 // The elements of a constant tensor under another shape, as an initializer; NULL (failed) when it cannot be computed.
 const char *computed_initializer(struct exporter *x, tensor_id tensor, int rank, const int64_t *dim, const char *name);
 const char *cannot_export(struct exporter *x, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+// --- node_names.c ----------------------------------------------------------------------------------------------------
+void name_made_nodes(struct exporter *x);
 
 // --- export_model.c: everything around the nodes ---------------------------------------------------------------------
 struct onnx_model *assemble_model(struct exporter *x);

@@ -2,7 +2,7 @@
 // broadcasts to ONNX, which does them by itself.
 #include "onnx/convert/export/making.h"
 
-#include "operators/activation.h"
+#include "operators/fused_activation.h"
 
 int64_t opset_of(const struct making *m)
 {

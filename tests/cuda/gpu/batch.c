@@ -1,7 +1,7 @@
 #include "tests/cuda/gpu/batch.h"
 
+#include "backends/instructions/code_cache.h"
 #include "backends/planning/plan.h"
-#include "backends/kernels/code_cache.h"
 #include "core/memory/arena.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,0 +1,110 @@
+// Names of values and weights of the new model (those of nodes: node_names.c). What stood in the old one keeps its
+// name; what is new gets one that the old model has nowhere.
+#include "onnx/convert/export/exporter.h"
+
+#include <string.h>
+
+bool name_set_has(const struct key_set *s, const char *name)
+{
+    return key_set_find(s, name, strlen(name)) != KEY_NONE;
+}
+
+bool name_set_add(struct key_set *s, const char *name)
+{
+    size_t count = s->keys.count;
+    return key_set_add(s, NULL, name, strlen(name)) == count;
+}
+
+// ---- the old model's names ----
+
+static void collect_strings(struct exporter *x, const struct onnx_strings *strings)
+{
+    for (size_t i = 0; i < strings->count; i++)
+        name_set_add(&x->original, strings->items[i].text);
+}
+
+static bool collect_from_node(void *context, void *message)
+{
+    const struct onnx_node *n = message;
+    collect_strings(context, &n->inputs);
+    collect_strings(context, &n->outputs);
+    return true;
+}
+
+static bool collect_from_tensor(void *context, void *message)
+{
+    struct exporter *x = context;
+    const struct onnx_tensor *t = message;
+    if (t->name.size)
+        name_set_add(&x->original, t->name.text);
+    return true;
+}
+
+static bool collect_from_value(void *context, void *message)
+{
+    struct exporter *x = context;
+    const struct onnx_value_info *v = message;
+    if (v->name.size)
+        name_set_add(&x->original, v->name.text);
+    return true;
+}
+
+void collect_original_names(struct exporter *x)
+{
+    struct onnx_model *model = x->model->file->model;
+    onnx_message_visit(&onnx_model_descriptor, model, &onnx_node_descriptor, collect_from_node, x);
+    onnx_message_visit(&onnx_model_descriptor, model, &onnx_tensor_descriptor, collect_from_tensor, x);
+    onnx_message_visit(&onnx_model_descriptor, model, &onnx_value_info_descriptor, collect_from_value, x);
+}
+
+// ---- new names ----
+
+// The first number of a stem that was not tried: names stay taken.
+static unsigned *next_number(struct exporter *x, const char *stem)
+{
+    uint32_t number = key_set_add(&x->stems, NULL, stem, strlen(stem));
+    if (number == x->stem_numbers.count)
+        vec_push(&x->stem_numbers, 0);
+    return &x->stem_numbers.items[number];
+}
+
+const char *fresh_name(struct exporter *x, const char *stem)
+{
+    for (unsigned *next = next_number(x, stem);;) {
+        struct arena_mark mark = arena_mark(x->arena);
+        const char *name = arena_printf(x->arena, "%s_%u", stem, (*next)++);
+        if (!name_set_has(&x->original, name) && name_set_add(&x->taken, name))
+            return name;
+        arena_release(x->arena, mark);
+    }
+}
+
+// The old name when it is free, else a fresh one.
+static const char *claim(struct exporter *x, const char *name, const char *stem)
+{
+    if (name && name[0] && name_set_add(&x->taken, name))
+        return name;
+    return fresh_name(x, stem);
+}
+
+const char *name_of_weight(struct exporter *x, size_t index)
+{
+    x->is_weight_wanted[index] = true;
+    if (!x->weight_names[index])
+        x->weight_names[index] = claim(x, x->model->weights.items[index].name, "constant");
+    return x->weight_names[index];
+}
+
+const char *name_of(struct exporter *x, tensor_id tensor)
+{
+    const struct tensor *t = &x->graph->tensors.items[tensor];
+    const struct node *producer = &x->graph->nodes.items[t->producer];
+    if (producer->op->id == OP_WEIGHT)
+        return name_of_weight(x, (size_t)producer->attributes[0].ints[0]);
+    x->is_wanted[tensor] = true;
+    if (!x->tensor_names[tensor]) {
+        const struct imported_origin *origin = imported_model_find_origin(x->model, t->value);
+        x->tensor_names[tensor] = claim(x, origin ? origin->name : NULL, producer->op->name);
+    }
+    return x->tensor_names[tensor];
+}

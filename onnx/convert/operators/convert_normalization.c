@@ -1,0 +1,223 @@
+// Normalizations; that of a batch becomes part of the convolution before it, where there is one.
+#include "onnx/convert/importer.h"
+#include "onnx/convert/operators/reductions.h"
+#include "operators/traits.h"
+
+#include <math.h>
+
+// x / |x|, where 0 / 0 is 0: the norm is held above the smallest normal number.
+bool convert_lp_normalization(struct conversion *c)
+{
+    struct axes axes = {.count = 1};
+    int axis;
+    if (!has_known_inputs(c, 1) || !dtype_is_float(type_of(c, input_of(c, 0))->dtype))
+        return cannot(c, "its input is not of real numbers");
+    tensor_id x = input_of(c, 0);
+    struct type type = *type_of(c, x);
+    if (!normalize_axis(c, int_attribute(c, "axis", -1), type.rank, &axis))
+        return false;
+    axes.axis[0] = axis;
+    tensor_id norm = int_attribute(c, "p", 2) == 1
+                         ? reduce_by(c, OP_REDUCESUM, unary(c, OP_ABS, x), &axes, true)
+                         : unary(c, OP_SQRT, reduce_by(c, OP_REDUCESUM, binary(c, OP_EWMUL, x, x), &axes, true));
+    norm = binary(c, OP_MAX, norm, constant_like(c, norm, type.dtype == DTYPE_F16 ? 0x1p-14 : 0x1p-126));
+    return give(c, 0, norm == NO_TENSOR ? norm : binary(c, OP_DIV, x, broadcast_to(c, norm, type.rank, type.dim)));
+}
+
+// (x - mean) / (deviation + 1e-9) over the axes, by default all but the channels.
+bool convert_mean_variance_normalization(struct conversion *c)
+{
+    struct axes axes;
+    if (!has_known_inputs(c, 1) || !dtype_is_float(type_of(c, input_of(c, 0))->dtype))
+        return cannot(c, "its input is not of real numbers");
+    tensor_id x = input_of(c, 0);
+    struct type type = *type_of(c, x);
+    if (!has_attribute(c, "axes") && type.rank != 4)
+        return cannot(c, "it has no axes");
+    if (!read_axes(c, type.rank, &axes))
+        return false;
+    if (!has_attribute(c, "axes"))
+        axes = (struct axes){.count = 3, .axis = {0, 2, 3}};
+    tensor_id mean = reduce_by(c, OP_REDUCEMEAN, x, &axes, true);
+    if (mean == NO_TENSOR)
+        return give(c, 0, mean);
+    tensor_id centred = binary(c, OP_SUB, x, broadcast_to(c, mean, type.rank, type.dim));
+    tensor_id variance = reduce_by(c, OP_REDUCEMEAN, binary(c, OP_EWMUL, centred, centred), &axes, true);
+    tensor_id deviation = add_scalar(c, unary(c, OP_SQRT, variance), 1e-9);
+    return give(c, 0,
+                deviation == NO_TENSOR ? deviation
+                                       : binary(c, OP_DIV, centred, broadcast_to(c, deviation, type.rank, type.dim)));
+}
+
+struct batch_statistics {
+    const double *scale, *bias, *mean, *variance;
+    uint32_t count;
+};
+
+static bool read_statistics(struct conversion *c, struct batch_statistics *ret)
+{
+    const double **lists[] = {&ret->scale, &ret->bias, &ret->mean, &ret->variance};
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t count;
+        if (!is_weight(c, input_of(c, i + 1)) || !constant_reals(c, input_of(c, i + 1), SIZE_MAX, lists[i], &count) ||
+            (i && count != ret->count))
+            return false;
+        ret->count = count;
+    }
+    return true;
+}
+
+// The Conv node that alone feeds this one, as the graph has it: its convolution and the bias (NO_TENSOR: none).
+struct feeding_conv {
+    const struct node *node;
+    tensor_id image, kernel, bias;
+};
+
+static bool find_feeding_conv(struct conversion *c, struct feeding_conv *ret)
+{
+    const struct graph *g = &c->model->graph;
+    const struct named_value *name = name_find(c->importer, &c->node->inputs.items[0]);
+    const struct imported_origin *origin = imported_model_find_origin(c->model, g->tensors.items[input_of(c, 0)].value);
+    if (!name || name->uses != 1 || !origin || origin->node == NO_ORIGIN)
+        return false;
+    const struct onnx_node *feeder = c->model->file->model->graph->nodes.items[origin->node];
+    if (!onnx_string_is(&feeder->op_type, "Conv") || !onnx_node_has_standard_domain(feeder))
+        return false;
+    const struct node *n = graph_producer(g, input_of(c, 0));
+    for (uint32_t i = 0; n->op->id == OP_EWADD && i < 2; i++) {
+        const struct node *summand = graph_producer(g, g->edges.items[n->first_input + i]);
+        if (operator_convolves(summand->op))
+            n = summand;
+    }
+    if (!operator_convolves(n->op))
+        return false;
+    ret->node = n;
+    ret->image = g->edges.items[n->first_input];
+    ret->kernel = g->edges.items[n->first_input + 1];
+    ret->bias = feeder->inputs.count > 2 ? c->model->node_inputs[origin->node][2] : NO_TENSOR;
+    return true;
+}
+
+// conv(x, k) + b, normalized, is conv(x, k * s) + (b * s + t) with s = scale / sqrt(variance + epsilon) and
+// t = bias - mean * s: both vectors are weights, and k * s depends on weights only.
+static bool fold_into_conv(struct conversion *c, const struct feeding_conv *conv, const struct batch_statistics *s)
+{
+    enum dtype dtype = type_of(c, conv->kernel)->dtype;
+    int64_t channels = s->count;
+    double epsilon = float_attribute(c, "epsilon", 1e-5);
+    double *factor = arena_array(&c->importer->scratch, double, channels + 1);
+    double *offset = arena_array(&c->importer->scratch, double, channels + 1);
+    const double *bias = NULL;
+    uint32_t count = s->count;
+    if (conv->bias != NO_TENSOR &&
+        (!is_weight(c, conv->bias) || !constant_reals(c, conv->bias, SIZE_MAX, &bias, &count) || count != s->count))
+        return false;
+    for (int64_t i = 0; i < channels; i++) {
+        factor[i] = s->scale[i] / sqrt(s->variance[i] + epsilon);
+        offset[i] = s->bias[i] + ((bias ? bias[i] : 0) - s->mean[i]) * factor[i];
+    }
+    struct application a = {.op = conv->node->op};
+    for (int i = 0; i < operator_n_attributes(a.op); i++)
+        a.values[i] = conv->node->attributes[i];
+    tensor_id scaled = binary(c, OP_EWMUL, conv->kernel,
+                              spread_along(c, real_weight(c, dtype, 1, &channels, factor), 0, conv->kernel));
+    tensor_id z = apply2(c, &a, conv->image, scaled);
+    tensor_id t = spread_along(c, real_weight(c, dtype, 1, &channels, offset), 1, z);
+    keep_rewritten(c);
+    c->model->counts.normalizations++;
+    return give(c, 0, z == NO_TENSOR ? z : binary(c, OP_EWADD, z, t));
+}
+
+bool convert_batch_normalization(struct conversion *c)
+{
+    struct batch_statistics statistics;
+    struct feeding_conv conv;
+    for (uint32_t i = 1; i < c->n_outputs; i++)
+        if (wants_output(c, i))
+            return cannot(c, "it is in training mode");
+    if (int_attribute(c, "training_mode", 0) || !int_attribute(c, "spatial", 1))
+        return cannot(c, "it is in training mode, or not per channel");
+    if (!has_known_inputs(c, 5))
+        return false;
+    if (find_feeding_conv(c, &conv) && read_statistics(c, &statistics) &&
+        type_of(c, conv.kernel)->dim[0] == statistics.count && is_constant(c, conv.kernel) &&
+        fold_into_conv(c, &conv, &statistics))
+        return true;
+    c->reason[0] = 0;
+    tensor_id inputs[5];
+    for (uint32_t i = 0; i < 5; i++)
+        inputs[i] = i ? cast_to(c, input_of(c, i), type_of(c, input_of(c, 0))->dtype) : input_of(c, 0);
+    struct application a = application_of(c, OP_BATCHNORM);
+    set_real(c, &a, "epsilon", float_attribute(c, "epsilon", 1e-5));
+    return give(c, 0, apply(c, &a, 5, inputs));
+}
+
+// The mean and the reciprocal of the deviation over the axes from `axis` on, which LayerNormalization can give too, in
+// f32 whatever is normalized.
+static bool give_statistics(struct conversion *c, tensor_id x, int axis, double epsilon)
+{
+    struct type type = *type_of(c, x);
+    struct axes axes = {0};
+    for (int i = axis; i < type.rank; i++)
+        axes.axis[axes.count++] = i;
+    if (!wants_output(c, 1) && !wants_output(c, 2))
+        return true;
+    if (int_attribute(c, "stash_type", 1) != 1)
+        return cannot(c, "its mean is of another type than f32");
+    x = type.dtype == DTYPE_F64 ? x : cast_to(c, x, DTYPE_F32);
+    tensor_id mean = x == NO_TENSOR ? x : reduce_by(c, OP_REDUCEMEAN, x, &axes, true);
+    if (mean == NO_TENSOR || (wants_output(c, 1) && !give(c, 1, cast_to(c, mean, DTYPE_F32))))
+        return false;
+    tensor_id centred = binary(c, OP_SUB, x, broadcast_to(c, mean, type.rank, type.dim));
+    tensor_id variance = reduce_by(c, OP_REDUCEMEAN, binary(c, OP_EWMUL, centred, centred), &axes, true);
+    tensor_id deviation = variance == NO_TENSOR ? NO_TENSOR : unary(c, OP_SQRT, add_scalar(c, variance, epsilon));
+    return !wants_output(c, 2) || give(c, 2, cast_to(c, unary(c, OP_RECIPROCAL, deviation), DTYPE_F32));
+}
+
+bool convert_layer_normalization(struct conversion *c)
+{
+    int axis;
+    tensor_id inputs[3];
+    double epsilon = float_attribute(c, "epsilon", 1e-5);
+    uint32_t n = input_of(c, 2) != NO_TENSOR && c->parameter == OP_LAYERNORM ? 3 : 2;
+    if (!has_known_inputs(c, n))
+        return false;
+    struct type x = *type_of(c, input_of(c, 0));
+    if (!normalize_axis(c, int_attribute(c, "axis", -1), x.rank, &axis))
+        return false;
+    inputs[0] = input_of(c, 0);
+    for (uint32_t i = 1; i < n; i++) {
+        inputs[i] = cast_to(c, input_of(c, i), x.dtype);
+        if (inputs[i] == NO_TENSOR || type_of(c, inputs[i])->rank > x.rank - axis)
+            return cannot(c, "its scale varies along axes that are not normalized");
+        inputs[i] = broadcast_to(c, inputs[i], x.rank - axis, &x.dim[axis]);
+    }
+    struct application a = application_of(c, (enum operator_id)c->parameter);
+    set_int(c, &a, "axis", axis);
+    set_real(c, &a, "epsilon", epsilon);
+    return give(c, 0, apply(c, &a, n, inputs)) && give_statistics(c, input_of(c, 0), axis, epsilon);
+}
+
+// Up to operator set 20 scale and bias are per group, later per channel.
+static tensor_id per_channel(struct conversion *c, tensor_id vector, int64_t groups, int64_t channels)
+{
+    if (c->opset >= 21 || groups < 1 || channels % groups)
+        return vector;
+    tensor_id column = reshape_to(c, vector, 2, (int64_t[]){groups, 1});
+    tensor_id matrix =
+        column == NO_TENSOR ? column : broadcast_to(c, column, 2, (int64_t[]){groups, channels / groups});
+    return matrix == NO_TENSOR ? matrix : reshape_to(c, matrix, 1, &channels);
+}
+
+bool convert_group_normalization(struct conversion *c)
+{
+    if (!has_known_inputs(c, 3) || type_of(c, input_of(c, 0))->rank < 2)
+        return cannot(c, "it has no channels");
+    int64_t groups = int_attribute(c, "num_groups", 0), channels = type_of(c, input_of(c, 0))->dim[1];
+    struct application a = application_of(c, OP_GROUPNORM);
+    set_int(c, &a, "groups", groups);
+    set_real(c, &a, "epsilon", float_attribute(c, "epsilon", 1e-5));
+    tensor_id inputs[3] = {input_of(c, 0), per_channel(c, input_of(c, 1), groups, channels),
+                           per_channel(c, input_of(c, 2), groups, channels)};
+    return give(c, 0, apply(c, &a, 3, inputs));
+}

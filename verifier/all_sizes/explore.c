@@ -1,0 +1,190 @@
+// Boxes grow until something is well-typed; instances of each kind add to the bounds.
+#include "verifier/all_sizes/explore.h"
+
+#include "core/memory/hash.h"
+#include "verifier/instances/ranks.h"
+#include <string.h>
+
+#define MAX_KINDS 1024
+
+// Instances whose definitions have the same structure (formulas without the sizes in them) are alike: a few of each
+// kind are analysed, the first ones and those without a size of 1.
+struct kind {
+    uint64_t structure;
+    int analysed, without_ones;
+};
+struct exploration {
+    const struct judge *hears;   // its listener hears the instances; NULL: nobody does
+    struct bounds *bounds;       // NULL: nobody asks for them
+    bool wants_one;              // only whether there are instances
+    int n_kinds;
+    struct kind kinds[MAX_KINDS];
+};
+
+static uint64_t structure_of_instance(struct instance *in, bool *ret_has_ones)
+{
+    uint64_t hash = 0;
+    *ret_has_ones = false;
+    for (uint32_t v = 0; v < in->equation->pattern->n_variables; v++) {
+        hash = hash * 10 + (in->types[v] ? (uint64_t)in->types[v]->rank + 1 : 0);
+        for (int a = 0; in->types[v] && a < in->types[v]->rank; a++)
+            *ret_has_ones = *ret_has_ones || in->types[v]->dim[a] == 1;
+    }
+    for (size_t n = 0; n < in->equation->pattern->nodes.count; n++)
+        if (in->calls[n])
+            hash = hash_step(hash, typing_structure(in->typing, in->calls[n]));
+    return hash;
+}
+
+static struct kind *find_kind(struct exploration *ex, uint64_t structure)
+{
+    for (int i = 0; i < ex->n_kinds; i++)
+        if (ex->kinds[i].structure == structure)
+            return &ex->kinds[i];
+    if (ex->n_kinds == MAX_KINDS)
+        return NULL;
+    ex->kinds[ex->n_kinds].structure = structure;
+    return &ex->kinds[ex->n_kinds++];
+}
+
+static bool explore_instance(void *context, struct instance *in)
+{
+    struct exploration *ex = context;
+    bool has_ones;
+    if (ex->hears && !instance_has_cuts(in))
+        ex->hears->listener(ex->hears->listening, in);
+    if (!ex->bounds)
+        return true;
+    if (!bounds_note_types(ex->bounds, in))
+        return !ex->wants_one;
+    struct kind *kind = find_kind(ex, structure_of_instance(in, &has_ones));
+    if (!kind)
+        ex->bounds->doubt = "too many kinds of instances";
+    else if (has_ones ? kind->analysed++ < 6 : kind->without_ones++ < 4)
+        bounds_add(ex->bounds, in);
+    return !ex->wants_one;
+}
+
+static bool search_box(struct judge *j, const struct equation *eq, const struct box *box,
+                       const struct attribute_value *attributes, uint64_t step_limit, struct bounds *ret_bounds,
+                       bool *ret_was_cut_short)
+{
+    struct exploration ex = {.hears = j->listener && j->listens_to_search && !attributes ? j : NULL,
+                             .bounds = ret_bounds,
+                             .wants_one = !attributes && j->part > 0};
+    struct enumeration e = {.equation = eq,
+                            .typing = &j->typing,
+                            .scratch = &j->scratch,
+                            .box = box,
+                            .wanted = WANTED_BOTH,
+                            .attributes = attributes,
+                            .step_limit = step_limit,
+                            .was_cut_short = true,
+                            .visit = explore_instance,
+                            .context = &ex};
+    if (ret_bounds)
+        memset(ret_bounds, 0, sizeof *ret_bounds);
+    if (step_limit > 0)
+        enumerate_instances(&e);
+    j->steps += e.steps;
+    j->met_limits = j->met_limits || e.was_cut_short;
+    if (e.was_cut_short && ret_bounds)
+        ret_bounds->doubt = "too many types: the search for kinds of instances was cut short";
+    *ret_was_cut_short = e.was_cut_short;
+    return e.instances > 0;
+}
+
+bool explore_box(struct judge *j, const struct equation *eq, const struct box *box,
+                 const struct attribute_value *attributes, uint64_t step_limit, struct bounds *ret_bounds)
+{
+    bool was_cut_short;
+    return search_box(j, eq, box, attributes, step_limit, ret_bounds, &was_cut_short);
+}
+
+// Of those that are left to the search, half for the next box.
+static uint64_t steps_for_box(const struct judge *j)
+{
+    uint64_t all = j->step_limit * j->search_times;
+    return j->steps < all ? (all - j->steps) / 2 : 0;
+}
+
+// Kernels of three places that numbers name have no instances at sizes up to 2; images and kernels of three places,
+// with two channels, are far fewer than all types of sizes up to 3.
+static bool search_with_kernels(struct judge *j, const struct equation *eq, const struct box *small,
+                                struct box *ret_box, struct bounds *ret_bounds, bool *ret_was_cut_short)
+{
+    struct box box = *small;
+    *ret_was_cut_short = false;
+    if (!box_add_sizes_of_kernels(&box, eq->pattern) ||
+        !search_box(j, eq, &box, NULL, steps_for_box(j), ret_bounds, ret_was_cut_short))
+        return false;
+    *ret_box = box;
+    return true;
+}
+
+int explore_smallest_box(struct judge *j, const struct equation *eq, int max_rank, struct box *ret_box,
+                         struct bounds *ret_bounds, bool *ret_saw_all)
+{
+    *ret_saw_all = true;
+    bool may_need_trees = pattern_looks_at_split_trees(eq->pattern), was_cut_short;
+    for (int attempt = 0; attempt < 4; attempt++)
+        for (int size = 2; size <= 6; size++) {
+            if ((attempt & 1) && !may_need_trees)
+                continue;
+            *ret_box = box_to_explore(eq, max_rank, size);
+            ret_box->has_split_trees = attempt & 1;
+            ret_box->has_other_dtypes = attempt & 2;
+            bool is_found = search_box(j, eq, ret_box, NULL, steps_for_box(j), ret_bounds, &was_cut_short);
+            *ret_saw_all = *ret_saw_all && !was_cut_short;
+            if (!is_found && size == 2) {
+                is_found = search_with_kernels(j, eq, ret_box, ret_box, ret_bounds, &was_cut_short);
+                *ret_saw_all = *ret_saw_all && !was_cut_short;
+            }
+            if (is_found)
+                return size;
+        }
+    *ret_box = box_uniform(max_rank, 2);
+    return 0;
+}
+
+static bool visit_box(struct judge *j, const struct equation *eq, const struct box *box,
+                      bool (*visit)(void *context, struct instance *in), void *context, bool *was_cut_short)
+{
+    struct enumeration e = {.equation = eq,
+                            .typing = &j->typing,
+                            .scratch = &j->scratch,
+                            .box = box,
+                            .wanted = WANTED_BOTH,
+                            .step_limit = j->step_limit * j->search_times,
+                            .visit = visit,
+                            .context = context};
+    enumerate_instances(&e);
+    *was_cut_short = *was_cut_short || e.was_cut_short;
+    return e.instances > 0;
+}
+
+// Split trees are tried before sizes that have many types.
+bool explore_kinds(struct judge *j, const struct equation *eq, bool must_be_whole,
+                   bool (*visit)(void *context, struct instance *in), void *context)
+{
+    static const struct {
+        bool has_split_trees, has_other_dtypes;
+        int low, high;
+    } attempts[] = {{false, false, 2, 3}, {true, false, 2, 3}, {false, false, 4, 6},
+                    {true, false, 4, 6},  {false, true, 2, 6}, {true, true, 2, 6}};
+    bool was_cut_short = false, may_need_trees = pattern_looks_at_split_trees(eq->pattern);
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++)
+        for (int size = attempts[i].low; size <= attempts[i].high; size++) {
+            struct box box = box_uniform(ranks_to_test(eq), size);
+            box.has_split_trees = attempts[i].has_split_trees;
+            box.has_other_dtypes = attempts[i].has_other_dtypes;
+            if (box.has_split_trees && !may_need_trees)
+                continue;
+            bool is_found = visit_box(j, eq, &box, visit, context, &was_cut_short);
+            if (!is_found && !was_cut_short && size == 2 && box_add_sizes_of_kernels(&box, eq->pattern))
+                is_found = visit_box(j, eq, &box, visit, context, &was_cut_short);
+            if (is_found || (was_cut_short && must_be_whole))
+                return !was_cut_short;
+        }
+    return false;
+}
