@@ -15,7 +15,8 @@
 #include <math.h>
 
 #define WARM_UP_RUNS 2
-#define LEAST_RUNS 6
+#define WARM_UP_SECONDS 0.05   // of runs after which none warms up any more
+#define LEAST_RUNS 3
 #define MOST_RUNS 15
 #define SECONDS_OF_A_PLAN 0.4   // after the least number of runs
 #define MOST_DISTURBED 3        // times the least number of runs: then disturbed ones have to do
@@ -60,11 +61,22 @@ static bool run_profiled(struct contenders *f, struct contender *c, struct profi
     return true;
 }
 
+double calibration_seconds_of_runs(double of_run)
+{
+    double n_warm_up = of_run < WARM_UP_SECONDS ? WARM_UP_RUNS : 1;
+    return of_run * n_warm_up + fmin(MOST_RUNS * of_run, fmax(SECONDS_OF_A_PLAN, LEAST_RUNS * of_run));
+}
+
+static bool is_warm(double started)
+{
+    return clock_seconds() - started > WARM_UP_SECONDS;
+}
+
 static bool run_plan(struct contenders *f, struct contender *c, struct profile *p, struct error *error)
 {
     double *once = mem_new_array(double, p->plan->steps.count + 1), started = clock_seconds();
     bool is_done = true;
-    for (int i = 0; is_done && i < WARM_UP_RUNS && !interrupt_requested(); i++)
+    for (int i = 0; is_done && i < WARM_UP_RUNS && !is_warm(started) && !interrupt_requested(); i++)
         is_done = model_run(c->model, f->inputs.values, c->outputs, error);
     for (int tried = 0; is_done && p->n_runs < MOST_RUNS && !interrupt_requested(); tried++) {
         if (p->n_runs >= LEAST_RUNS && clock_seconds() - started > SECONDS_OF_A_PLAN)
@@ -86,6 +98,16 @@ static void note_steps(struct optimizing *o, const struct profile *p)
     }
 }
 
+static void keep_whole_runs(struct optimizing *o, const struct contender *c, const struct profile *p)
+{
+    double *whole = mem_new_array(double, MOST_RUNS);
+    for (size_t k = 0; k < p->n_runs; k++)
+        for (size_t i = 0; i < p->plan->steps.count; i++)
+            whole[k] = (i ? whole[k] : 0) + p->seconds[i * MOST_RUNS + k];
+    vec_push(&o->profiled, ((struct profiled_plan){c->plan_hash, sample_summarize(whole, p->n_runs)}));
+    mem_free_array(whole, MOST_RUNS);
+}
+
 static bool profile_contender(struct contenders *f, size_t number, bool *ret_is_profiled, struct error *error)
 {
     if (!contenders_load(f, number, error))
@@ -97,8 +119,10 @@ static bool profile_contender(struct contenders *f, size_t number, bool *ret_is_
         size_t n = p.plan->steps.count * MOST_RUNS + 1;
         p.seconds = mem_new_array(double, n);
         is_done = run_plan(f, c, &p, error);
-        if (is_done && p.n_runs >= LEAST_RUNS)
+        if (is_done && p.n_runs >= LEAST_RUNS) {
+            keep_whole_runs(f->o, c, &p);
             note_steps(f->o, &p);
+        }
         mem_free_array(p.seconds, n);
         *ret_is_profiled = true;
     }
@@ -115,9 +139,8 @@ static void mark_hopeless(struct contenders *f, bool *ret_is_hopeless)
         estimates[i] = contender_estimate(f->o, &f->all.items[i]);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++)
-            ret_is_hopeless[i] =
-                ret_is_hopeless[i] || (f->all.items[i].finalist == f->all.items[k].finalist &&
-                                       estimates[k] > 0 && estimates[i] > HOPELESS * estimates[k]);
+            ret_is_hopeless[i] = ret_is_hopeless[i] || (f->all.items[i].finalist == f->all.items[k].finalist &&
+                                                        estimates[k] > 0 && estimates[i] > HOPELESS * estimates[k]);
 }
 
 // The largest change of an estimate, as a share of it.
@@ -139,12 +162,15 @@ bool optimizing_calibrate(struct optimizing *o, double *ret_change)
 {
     struct contenders f;
     bool is_any = false, is_done = true;
+    phases_enter(&o->phases, PHASE_PROFILING);
+    vec_clear(&o->profiled);
     contenders_open(&f, o);
     bool *is_hopeless = arena_array(&f.arena, bool, f.all.count + 1);
     mark_hopeless(&f, is_hopeless);
     *ret_change = 0;
     struct progress progress;
     progress_start(&progress, o->options->progress, "costs within the models", f.all.count);
+    progress.countdown = &o->outlook.countdown;
     o->outlook.n_contenders = f.all.count;
     for (size_t i = 0; is_done && i < f.all.count && !interrupt_requested(); i++) {
         is_done = is_hopeless[i] || profile_contender(&f, i, &is_any, o->error);

@@ -2,7 +2,6 @@
 // another plan. "Before" is the fastest way to run the original, so a gain is one over that.
 #include "optimizer/contenders.h"
 
-#include "core/system/clock.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
@@ -10,7 +9,6 @@
 #include "optimizer/run/run.h"
 #include <string.h>
 
-#define BYTES_AT_ONCE ((size_t)64 << 20)   // of loaded contenders: those that take more are loaded in turn
 #define LARGEST_PAD ((uint64_t)1 << 20)
 
 // --- our executor ----------------------------------------------------------------------------------------------------
@@ -19,7 +17,7 @@
 bool contenders_load(struct contenders *f, size_t i, struct error *error)
 {
     struct contender *c = &f->all.items[i];
-    double started = clock_seconds();
+    enum phase former = phases_enter(&f->o->phases, PHASE_LOADING);
     c->pad_bytes = (size_t)random_below(&f->random, LARGEST_PAD) + 1;
     c->pad = mem_alloc(c->pad_bytes);
     arena_init(&c->arena);
@@ -28,27 +26,22 @@ bool contenders_load(struct contenders *f, size_t i, struct error *error)
     if (c->model) {
         c->outputs = arena_array(&c->arena, struct tensor_value, c->graph.outputs.count + 1);
         model_allocate_outputs(c->model, c->outputs, &c->arena);
-        f->o->outlook.loading += clock_seconds() - started;
-        f->o->outlook.n_loads++;
-        return true;
     }
+    phases_enter(&f->o->phases, former);
+    f->o->outlook.loading = f->o->phases.seconds[PHASE_LOADING];
+    f->o->outlook.n_loads++;
+    if (c->model)
+        return true;
     arena_free(&c->arena);
     mem_free(c->pad, c->pad_bytes);
     return false;
-}
-
-// Each contender qualifies in one load; the loads of the final, of two each, take some more time than that together.
-static uint64_t thousandths_done(const struct contenders *f)
-{
-    size_t n = f->all.count, of_final = f->n_loads > n ? f->n_loads - n : 0;
-    return 400 * (f->n_loads - of_final) / (n + 1) + 600 * of_final / (2 * CONTEST_LOADS + 1);
 }
 
 static bool run(void *context, size_t i, double *ret_seconds, struct error *error)
 {
     struct contenders *f = context;
     struct contender *c = &f->all.items[i];
-    progress_update(&f->progress, thousandths_done(f), NULL);
+    progress_update(&f->progress, f->n_loads - 1, NULL);
     return model_time(c->model, f->inputs.values, c->outputs, ret_seconds, error);
 }
 
@@ -84,8 +77,7 @@ static void enter(struct contenders *f, const struct graph *g, size_t finalist, 
     bool is_new = backend_has_room(o->backend, &fresh.graph, &fresh.bytes, &error) &&
                   backend_hash_plan(o->backend, &fresh.graph, &fresh.plan_hash, &error);
     for (size_t i = 0; i < f->all.count; i++)
-        is_new = is_new &&
-                 (f->all.items[i].finalist != finalist || f->all.items[i].plan_hash != fresh.plan_hash);
+        is_new = is_new && (f->all.items[i].finalist != finalist || f->all.items[i].plan_hash != fresh.plan_hash);
     if (is_new)
         vec_push(&f->all, fresh);
     else
@@ -197,6 +189,16 @@ static size_t most_loaded(const struct contenders *f)
     return largest <= room ? room / largest : 1;
 }
 
+static const struct sample_summary *list_profiles(struct contenders *f)
+{
+    struct sample_summary *list = arena_array(&f->arena, struct sample_summary, f->all.count + 1);
+    for (size_t i = 0; i < f->all.count; i++)
+        for (size_t k = 0; k < f->o->profiled.count; k++)
+            if (f->o->profiled.items[k].hash == f->all.items[i].plan_hash)
+                list[i] = f->o->profiled.items[k].seconds;
+    return list;
+}
+
 static bool hold(struct contenders *f, size_t *ret_finalist)
 {
     size_t n = f->all.count;
@@ -205,12 +207,14 @@ static bool hold(struct contenders *f, size_t *ret_finalist)
                         .is_result = is_result,
                         .seconds = f->o->options->measure_seconds,
                         .loads = CONTEST_LOADS,
+                        .earlier = list_profiles(f),
                         .most_loaded = most_loaded(f)};
     struct contest_outcome outcome = {.qualifying = arena_array(&f->arena, struct sample_summary, n)};
     struct contest_runner runner = {f, load, run, unload};
     for (size_t i = 0; i < n; i++)
         is_result[i] = f->all.items[i].finalist != NOT_A_FINALIST;
-    progress_start(&f->progress, f->o->options->progress, "timing the models", 1000);
+    progress_start(&f->progress, f->o->options->progress, "timing the models", contest_most_loads(&c));
+    f->progress.countdown = &f->o->outlook.countdown;
     f->progress.later = outlook_after_contest(&f->o->outlook);
     bool is_held = contest_hold(&runner, &c, &outcome, f->o->error);
     progress_end(&f->progress);

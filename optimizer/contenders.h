@@ -19,7 +19,8 @@ struct contender {
     void *pad;            // in front of it in memory
     size_t pad_bytes;
 };
-#define CONTEST_LOADS 7   // of the two that are timed in the end
+#define CONTEST_LOADS 7                    // of the two that are timed in the end
+#define BYTES_AT_ONCE ((size_t)64 << 20)   // of loaded contenders: those that take more are loaded in turn
 
 struct contenders {
     struct optimizing *o;
@@ -38,6 +39,8 @@ void contenders_close(struct contenders *f);
 // Into fresh memory, each time at another place. False: it cannot be prepared.
 bool contenders_load(struct contenders *f, size_t contender, struct error *error);
 void contenders_unload(struct contenders *f, size_t contender);
+// About how long a model is run for the costs of its steps, one run of which takes so long (calibration.c).
+double calibration_seconds_of_runs(double of_run);
 double contender_estimate(struct optimizing *o, const struct contender *c);   // seconds; 0: it cannot be estimated
 // After loading failed: is there no room for one of them? Then that is said, and is no error any more.
 bool contenders_lacks_room(const struct contenders *f);

@@ -10,9 +10,14 @@
 #include <math.h>
 
 #define WARM_UP_RUNS 2
-#define QUALIFYING_ROUNDS 4   // at least
+#define WARM_UP_SECONDS                                                                                                \
+    0.05                      // of runs after which none warms up any more: what one of them finds cold is little of it
+#define QUALIFYING_ROUNDS 2   // at least
 #define FINAL_RUNS 11         // at least, of all loads together
 #define MOST_ROUNDS 2000
+#define LOADS_FOR_NOTHING 3   // of the final, after its time is over, that may show that there is no gain,
+#define LOADS_FOR_MUCH 4      // or a large one: so many times the interval
+#define SURE_INTERVALS 3.3
 #define SHARE_OF_QUALIFYING 0.4        // of the time
 #define HOPELESS 2.0                   // times the shortest warm-up run of its kind: drops out at once
 #define SECONDS_WHEN_INTERRUPTED 1.0   // of a load, at most
@@ -23,6 +28,7 @@ static const double SECONDS_LEFT = 2, SECONDS_FROM_BEGINNING = 6, SECONDS_OF_FIN
 
 struct entrant {
     bool is_out, is_loaded;
+    bool is_known;     // from earlier runs: it is in, and not run
     double shortest;   // of all runs, warming up too
     VEC(double) seconds;
 };
@@ -94,9 +100,9 @@ static bool run_counted(struct stage *s, size_t i)
 
 static bool warm_up(struct stage *s, size_t i)
 {
-    double unused;
-    for (int k = 0; k < WARM_UP_RUNS; k++)
-        if (!run_once(s, i, &unused))
+    double seconds, sum = 0;
+    for (int k = 0; k < WARM_UP_RUNS && sum < WARM_UP_SECONDS; k++, sum += seconds)
+        if (!run_once(s, i, &seconds))
             return false;
     return true;
 }
@@ -119,6 +125,11 @@ static void drop_who_is_behind(struct stage *s, double limit)
         }
 }
 
+static bool is_to_run(const struct entrant *e)
+{
+    return !e->is_out && !e->is_known;
+}
+
 static bool is_time_over(size_t rounds, size_t least, double started, double seconds)
 {
     double limit = interrupt_requested() ? fmin(seconds, SECONDS_WHEN_INTERRUPTED) : seconds;
@@ -128,14 +139,14 @@ static bool is_time_over(size_t rounds, size_t least, double started, double sec
 static bool run_by_turns(struct stage *s)
 {
     for (size_t i = 0; i < s->c->n; i++)
-        if (!s->entrants[i].is_out && !(load(s, i) && warm_up(s, i)))
+        if (is_to_run(&s->entrants[i]) && !(load(s, i) && warm_up(s, i)))
             return false;
     drop_who_is_behind(s, HOPELESS);
     double started = clock_seconds();
     for (size_t round = 0; !is_time_over(round, s->least_rounds, started, s->seconds); round++) {
         for (size_t k = 0; k < s->c->n; k++) {
             size_t i = (k + round) % s->c->n;
-            if (!s->entrants[i].is_out && !run_counted(s, i))
+            if (is_to_run(&s->entrants[i]) && !run_counted(s, i))
                 return false;
         }
         if (round + 1 == s->least_rounds)
@@ -157,14 +168,20 @@ static bool run_one(struct stage *s, size_t i, double seconds, size_t *rounds)
     return is_done;
 }
 
+static size_t count_entrants(const struct stage *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->c->n; i++)
+        n += is_to_run(&s->entrants[i]);
+    return n;
+}
+
 static bool run_one_at_a_time(struct stage *s)
 {
-    size_t rounds = 0, n = 0;
-    for (size_t i = 0; i < s->c->n; i++)
-        n += !s->entrants[i].is_out;
+    size_t rounds = 0, n = count_entrants(s);
     for (size_t k = 0; k < s->c->n; k++) {
         size_t i = s->ends.count % 2 ? s->c->n - 1 - k : k;
-        if (!s->entrants[i].is_out && !run_one(s, i, s->seconds / (double)n, &rounds))
+        if (is_to_run(&s->entrants[i]) && !run_one(s, i, s->seconds / (double)n, &rounds))
             return false;
     }
     drop_who_is_behind(s, BEHIND);
@@ -173,10 +190,7 @@ static bool run_one_at_a_time(struct stage *s)
 
 static bool has_room_for_all(const struct stage *s)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < s->c->n; i++)
-        n += !s->entrants[i].is_out;
-    return s->c->most_loaded == 0 || n <= s->c->most_loaded;
+    return s->c->most_loaded == 0 || count_entrants(s) <= s->c->most_loaded;
 }
 
 // False: the device failed.
@@ -218,10 +232,39 @@ static size_t fastest_of_kind(const struct contest *c, const struct stage *s, co
     return fastest;
 }
 
+static double least_of_kind(const struct contest *c, bool is_result)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < c->n; i++)
+        if (c->is_result[i] == is_result && c->earlier[i].count)
+            least = fmin(least, c->earlier[i].quartile1);
+    return least;
+}
+
+// Who would be loaded one after the other was run so before, too.
+static void use_earlier_runs(struct stage *s)
+{
+    const struct sample_summary *earlier = s->c->earlier;
+    for (size_t i = 0; earlier && i < s->c->n; i++)
+        s->entrants[i].is_out =
+            earlier[i].count && earlier[i].quartile1 > BEHIND * least_of_kind(s->c, s->c->is_result[i]);
+    bool is_by_turns = has_room_for_all(s);
+    for (size_t i = 0; earlier && !is_by_turns && i < s->c->n; i++)
+        if (earlier[i].count) {
+            s->entrants[i].is_known = true;
+            s->entrants[i].shortest = earlier[i].minimum;
+        }
+}
+
+static bool is_run(const struct entrant *e)
+{
+    return e->seconds.count > 0 || isfinite(e->shortest);
+}
+
 // Who was not run has a count of 0, and is the last.
 static struct sample_summary summarize(struct entrant *e)
 {
-    if (e->seconds.count == 0 && isinf(e->shortest))
+    if (!is_run(e))
         return (struct sample_summary){.quartile1 = INFINITY};
     if (e->seconds.count == 0)
         vec_push(&e->seconds, e->shortest);
@@ -236,13 +279,26 @@ static bool qualify(const struct contest_runner *e, const struct contest *c, str
     s.seconds = SHARE_OF_QUALIFYING * c->seconds;
     s.least_rounds = QUALIFYING_ROUNDS;
     s.drops = true;
+    use_earlier_runs(&s);
     bool is_done = run_load(&s);
-    for (size_t i = 0; is_done && i < c->n; i++)
-        outcome->qualifying[i] = summarize(&s.entrants[i]);
+    for (size_t i = 0; is_done && i < c->n; i++) {
+        bool is_earlier = c->earlier && (s.entrants[i].is_known || !is_run(&s.entrants[i]));
+        outcome->qualifying[i] = is_earlier ? c->earlier[i] : summarize(&s.entrants[i]);
+    }
     outcome->original = fastest_of_kind(c, &s, outcome->qualifying, false);
     outcome->result = fastest_of_kind(c, &s, outcome->qualifying, true);
     free_stage(&s);
     return is_done;
+}
+
+size_t contest_most_loads(const struct contest *c)
+{
+    struct stage s;
+    init_stage(&s, NULL, c, NULL, NULL);
+    use_earlier_runs(&s);
+    size_t n = count_entrants(&s) + 2 * (size_t)c->loads;
+    free_stage(&s);
+    return n;
 }
 
 static struct ratio_summary gain_of(const struct stage *s, const struct contest_outcome *outcome)
@@ -269,17 +325,30 @@ static bool end_load(struct stage *s, struct contest_outcome *outcome)
     return true;
 }
 
-// How many there are does not depend on what they come to. Whoever stops where the interval is narrow stops where it is
-// so by chance: that takes equal graphs for faster in up to 4.5 of 100 contests, instead of 2.5.
+// Whoever stops where the interval is narrow stops where it is so by chance: that takes equal graphs for faster in up
+// to 4.5 of 100 contests, instead of 2.5. So the loads that are left are spared only where the result is not ahead,
+// which is no gain, and where it is by so much that equal graphs seldom are: a t that one in a thousand has or fewer
+// (the rule of Haybittle and Peto), for which Student's intervals of four loads and more are to be 3.3 times as long.
+static bool is_decided(const struct contest_outcome *outcome)
+{
+    const struct ratio_summary *gain = &outcome->gain;
+    return (gain->n_loads >= LOADS_FOR_NOTHING && gain->ratio <= 1) ||
+           (gain->n_loads >= LOADS_FOR_MUCH && log(gain->ratio) > SURE_INTERVALS * log(gain->ratio / gain->low));
+}
+
 static bool run_loads(struct stage *s, struct contest_outcome *outcome)
 {
     int loads = s->c->loads > 0 ? s->c->loads : 1;
+    double started = clock_seconds();
     s->seconds = (1 - SHARE_OF_QUALIFYING) * s->c->seconds / loads;
     s->least_rounds = (size_t)(FINAL_RUNS + loads - 1) / (size_t)loads;
     for (int i = 0; i < loads && !(i > 0 && interrupt_requested()); i++) {
         if (!run_load(s))
             return false;
         outcome->is_undecided = !end_load(s, outcome);
+        bool is_late = clock_seconds() - started > s->c->seconds;
+        if (is_late && !outcome->is_undecided && is_decided(outcome))
+            break;
     }
     return true;
 }
@@ -298,6 +367,21 @@ static bool hold_final(const struct contest_runner *e, const struct contest *c, 
             sample_summarize(s.entrants[finalists[i]].seconds.items, s.entrants[finalists[i]].seconds.count);
     free_stage(&s);
     return is_done;
+}
+
+static double expected_seconds_of_load(double of_load, double of_run, double n_rounds)
+{
+    double n_warm_up = of_run < WARM_UP_SECONDS ? WARM_UP_RUNS : 1;
+    return of_load + of_run * (n_warm_up + n_rounds);
+}
+
+double contest_expected_seconds(size_t n, int loads, double seconds, double of_load, double of_run)
+{
+    double qualifying = SHARE_OF_QUALIFYING * seconds, final = seconds - qualifying;
+    double n_rounds = fmax(QUALIFYING_ROUNDS, qualifying / ((double)n * of_run + 1e-9));
+    double n_final = fmax(FINAL_RUNS, final / (2 * of_run + 1e-9)) / loads;
+    return (double)n * expected_seconds_of_load(of_load, of_run, n_rounds) +
+           2 * loads * expected_seconds_of_load(of_load, of_run, ceil(n_final));
 }
 
 bool contest_hold(const struct contest_runner *e, const struct contest *c, struct contest_outcome *ret_outcome,

@@ -4,7 +4,7 @@
 //
 //   qualifying    every contender, one load: what is clearly slower than another of its kind drops out
 //   final         the fastest original and the fastest result, in several loads: where a model lies in memory matters;
-//                 none where there is no result
+//                 fewer where the time is over and nothing or very much is gained; none where there is no result
 //
 // Interrupted, it goes on for two seconds and no run longer; when it begins so, for six. The fastest so far of each
 // kind are then the finalists, and four pairs of their runs decide, or nothing does.
@@ -28,6 +28,10 @@ struct contest {
     double seconds;          // about how long to time, loading apart
     int loads;               // of the final
     size_t most_loaded;      // at once, as there is memory; 0: all. Of more, runs alternate by load, not one by one
+    // Of runs of each contender before the contest, one after the other (count 0: there were none); NULL: of nobody.
+    // Who was clearly behind another of its kind does not qualify, and who would be loaded by itself is not run again for
+    // that.
+    const struct sample_summary *earlier;
 };
 struct contest_outcome {
     size_t original, result;             // the fastest of each kind; n: no result takes part
@@ -36,6 +40,9 @@ struct contest_outcome {
     struct sample_summary *qualifying;   // of each contender, as far as it came (count 0: not at all); the caller's
     bool is_undecided;                   // interrupted before there was an answer: only `qualifying` is filled in
 };
+size_t contest_most_loads(const struct contest *c);   // if there is a final, and nothing ends it before its time
+// About how long such a contest takes, with a result in it, by what loading and running a contender takes.
+double contest_expected_seconds(size_t n, int loads, double seconds, double of_load, double of_run);
 bool contest_hold(const struct contest_runner *e, const struct contest *c, struct contest_outcome *ret_outcome,
                   struct error *error);
 #endif

@@ -9,6 +9,7 @@
 #include "optimizer/outlook.h"
 #include "optimizer/report/graph_steps.h"
 #include "optimizer/run/comparison.h"
+#include "optimizer/run/phases.h"
 #include "optimizer/run/profiles.h"
 #include "optimizer/run/runnable.h"
 #include "optimizer/runtime/runtime.h"
@@ -46,6 +47,12 @@ struct finalist {
 };
 #define NOT_A_FINALIST SIZE_MAX
 
+// Runs of a plan as a whole, by this job, for the costs of its steps.
+struct profiled_plan {
+    uint64_t hash;   // backend_hash_plan
+    struct sample_summary seconds;
+};
+
 struct optimizing {
     const struct optimize_options *options;
     struct onnx_file file;
@@ -67,11 +74,13 @@ struct optimizing {
     struct temporary_folder folder;   // of models that are timed there, once there are some
     enum layout_strategy layout;
     VEC(struct finalist) finalists;   // while one of them is chosen
+    VEC(struct profiled_plan) profiled;
     struct search_result found;
     enum layout_policy policies[2];   // of the original and of the result, as they are run
     struct graph_steps steps[2];      // of the original and of the result
     struct report report;
     struct outlook outlook;   // for what progress shows
+    struct phases phases;
     struct error *error;
 };
 

@@ -5,7 +5,6 @@
 #include "backends/cuda/cuda.h"
 #include "backends/fake/fake.h"
 #include "backends/reference/reference.h"
-#include "core/system/clock.h"
 #include "core/system/file.h"
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
@@ -17,6 +16,7 @@
 #include "optimizer/run/npy.h"
 #include "optimizer/run/run.h"
 #include "substitutions/trusted_rules.h"
+#include <math.h>
 #include <string.h>
 
 const char *const optimize_searches[] = {"backtracking", "saturation", "both", NULL};
@@ -299,6 +299,7 @@ static bool write_model(struct optimizing *o)
 {
     struct export_counts counts;
     struct onnx_model *optimized;
+    phases_enter(&o->phases, PHASE_WRITING);
     o->report.nodes_in_file = o->file.model->graph->nodes.count;
     o->report.bytes_in_file = bytes_of_initializers(o->file.model);
     if (optimizing_compiles(o->options))
@@ -365,7 +366,7 @@ static void add_measured(struct report *r, const struct coster *c)
     r->seconds_measuring += c->measured.seconds;
 }
 
-static void fill_report(struct optimizing *o, double started)
+static void fill_report(struct optimizing *o)
 {
     struct report *r = &o->report;
     r->input = o->options->input;
@@ -384,7 +385,10 @@ static void fill_report(struct optimizing *o, double started)
     if (o->step_costs)
         add_measured(r, o->step_costs);
     r->peak_memory = mem_peak_resident();
-    r->seconds = clock_seconds() - started;
+    phases_enter(&o->phases, o->phases.now);
+    r->phases = &o->phases;
+    for (int i = 0; i < N_PHASES; i++)
+        r->seconds += o->phases.seconds[i];
 }
 
 // Without them the report says less; a graph that cannot be planned was not searched either.
@@ -537,6 +541,7 @@ static bool search_without_differences(struct optimizing *o)
     log_warning(o->options->log,
                 "%s: the result loses too many digits: searching again without rules that subtract (%zu)",
                 o->options->input, n_left_out);
+    outlook_lengthen(&o->outlook, "rules that subtract are left out, and it searches again");
     return search_and_judge(o);
 }
 
@@ -605,7 +610,8 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
                     void *context, struct error *error)
 {
     struct optimizing o = {.options = options, .error = error};
-    double started = clock_seconds();
+    phases_start(&o.phases);
+    o.outlook.countdown.seconds = INFINITY;
     arena_init(&o.arena);
     rule_set_init(&o.rules, &o.arena);
     bool is_open = false, is_done = false;
@@ -617,7 +623,7 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
             is_done = optimize_imported(&o);
             if (options->has_pictures)
                 describe_steps(&o);
-            fill_report(&o, started);
+            fill_report(&o);
             if (is_done || o.report.verdict == CHECK_FAILED)
                 print(context, &o.report);
             free_steps(&o);
@@ -630,6 +636,7 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
             vec_free(&o.report.kept);
             vec_free(&o.report.contenders);
             vec_free(&o.report.corrections);
+            vec_free(&o.profiled);
         }
         close_backends(&o);
         if (is_open)

@@ -1,36 +1,64 @@
-// Sums of loads, runs and searches, each taken to last as long as the former ones of its kind did.
+// Sums of loads and runs.
 #include "optimizer/outlook.h"
 
 #include "optimizer/contenders.h"
+#include "optimizer/contest.h"
 #include <math.h>
 
 #define BYTES_LOADED_PER_SECOND 4e8   // until a model was loaded
-#define LOADS_OF_CHECK 2              // of the original and the result, one after the other
-#define RUNS_WITHIN_MODELS 8          // of a contender whose steps are timed,
-#define LEAST_SECONDS_OF_RUNS 0.4     // and how long they take at least
+#define BYTES_WRITTEN_PER_SECOND 5e8
+#define LOADS_OF_CHECK 2   // of the original and the result, one after the other
+#define RUNS_OF_CHECK 2    // of each
 
-static double seconds_of_loads(const struct outlook *o, size_t n)
+// How many times longer all lasts than processors work for it, files apart. With several threads that is below 1 where
+// nobody disturbs.
+static double slowness(const struct outlook *o)
 {
-    double of_one = o->n_loads ? o->loading / (double)o->n_loads : o->weight_bytes / BYTES_LOADED_PER_SECOND;
-    return of_one * (double)n;
+    double clock = 0, processors = 0;
+    for (int i = PHASE_SEARCHING; i < N_PHASES; i++) {
+        clock += o->phases->seconds[i];
+        processors += o->phases->processor_seconds[i];
+    }
+    return processors > 0 ? fmax(1, clock / processors) : 1;
+}
+
+static double seconds_of_run(const struct outlook *o)
+{
+    return slowness(o) * o->of_run;
+}
+
+static double seconds_of_load(const struct outlook *o)
+{
+    return o->n_loads ? o->loading / (double)o->n_loads : o->weight_bytes / BYTES_LOADED_PER_SECOND;
 }
 
 double outlook_after_contest(const struct outlook *o)
 {
-    return seconds_of_loads(o, LOADS_OF_CHECK) + 2 * o->of_run;
+    return LOADS_OF_CHECK * (seconds_of_load(o) + RUNS_OF_CHECK * seconds_of_run(o)) +
+           o->weight_bytes / BYTES_WRITTEN_PER_SECOND;
 }
 
-// Each contender qualifies in one load; the two of the final are loaded several times.
+// Those that are loaded in turn have qualified while costs were corrected.
+static size_t n_qualifying(const struct outlook *o)
+{
+    return o->is_calibrated && o->weight_bytes > (double)BYTES_AT_ONCE ? 0 : o->n_contenders;
+}
+
 double outlook_after_calibration(const struct outlook *o)
 {
-    double timing = o->of_timing > 0 ? o->of_timing + seconds_of_loads(o, o->n_contenders + 2 * CONTEST_LOADS) : 0;
+    double timing = o->of_timing > 0 ? contest_expected_seconds(n_qualifying(o), CONTEST_LOADS, o->of_timing,
+                                                                seconds_of_load(o), seconds_of_run(o))
+                                     : 0;
     return timing + outlook_after_contest(o);
 }
 
 double outlook_after_search(const struct outlook *o)
 {
-    double of_search = o->n_searches ? o->searching / (double)o->n_searches : 0;
-    double of_runs = fmax(LEAST_SECONDS_OF_RUNS, RUNS_WITHIN_MODELS * o->of_run) * (double)o->n_contenders;
-    double calibration = o->is_calibrated ? of_runs + seconds_of_loads(o, o->n_contenders) : 0;
-    return of_search * (double)o->n_searches_left + calibration + outlook_after_calibration(o);
+    double of_contender = seconds_of_load(o) + calibration_seconds_of_runs(seconds_of_run(o));
+    return (o->is_calibrated ? of_contender * (double)o->n_contenders : 0) + outlook_after_calibration(o);
+}
+
+void outlook_lengthen(struct outlook *o, const char *why)
+{
+    o->countdown = (struct countdown){INFINITY, why};
 }

@@ -204,6 +204,7 @@ static bool judge_in_runtime(struct optimizing *o)
 {
     if (!o->runtime.is_open || o->options->is_timing_skipped || o->report.verdict == CHECK_FAILED)
         return true;
+    phases_enter(&o->phases, PHASE_TIMING);
     if (!optimizing_judge_in_runtime(o, &o->found.graph, &o->report.in_runtime))
         return !optimizing_is_timed(o) || optimizing_time_result(o);
     o->report.runtime = arena_string(&o->model.arena, runtime_name(&o->runtime));
@@ -215,6 +216,7 @@ static bool judge_in_runtime(struct optimizing *o)
 bool optimizing_judge(struct optimizing *o)
 {
     const struct tensor_value *weights = list_weights(o);
+    phases_enter(&o->phases, PHASE_CHECKING);
     return check_here(o, weights) && judge_in_runtime(o);
 }
 

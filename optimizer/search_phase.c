@@ -273,7 +273,11 @@ static void search_with_policy(struct optimizing *o, const struct graph *g, cons
     options.seconds = time_left;
     options.validator = o->validator;
     take_turn(&options, turn);
+    o->outlook.n_turns_left -= o->outlook.n_turns_left > 0;
+    phases_enter(&o->phases, PHASE_SEARCHING);
     options.later = outlook_after_search(&o->outlook);
+    options.repeats = (double)o->outlook.n_turns_left;
+    options.countdown = &o->outlook.countdown;
     if (slant->least_gain > 0)
         options.least_gain = slant->least_gain;
     if (o->options->search == SEARCH_SATURATION && !o->cut.sizes)
@@ -363,17 +367,13 @@ static void search_with_slants(struct optimizing *o)
 {
     double started = clock_seconds(), limit = o->options->seconds;
     size_t n = n_finalists(o);
+    o->outlook.n_turns_left = limit > 0 ? 0 : n + (o->layout == STRATEGY_JOINT);   // else they share the time
     for (size_t i = 0; i < n; i++) {
         double left = limit > 0 ? limit - (clock_seconds() - started) : 0;
         if (i > 0 && (interrupt_requested() || left < 0))
             break;
         struct finalist next = {.slant = slants[i].name};
-        double begun = clock_seconds();
-        o->outlook.n_searches_left = limit > 0 ? 0 : n - 1 - i;   // they share the time
         search(o, &slants[i], left, &next.result);
-        o->outlook.searching += clock_seconds() - begun;
-        o->outlook.n_searches++;
-        o->outlook.of_run = isfinite(next.result.seconds_before) ? next.result.seconds_before : 0;
         if (i == 0 || is_new(o, &next.result))
             vec_push(&o->finalists, next);
         else
@@ -430,6 +430,7 @@ static size_t hold_duels_in_runtime(struct optimizing *o)
 static bool choose_finalist(struct optimizing *o, size_t *ret_best)
 {
     *ret_best = first_that_is_rewritten(o);
+    phases_enter(&o->phases, PHASE_TIMING);
     if (o->runtime.is_open && !o->options->is_timing_skipped)
         *ret_best = hold_duels_in_runtime(o);
     else if (optimizing_is_timed(o))
@@ -457,6 +458,7 @@ static bool is_calibrated(const struct optimizing *o)
 
 static void search_with_workers(struct optimizing *o)
 {
+    phases_enter(&o->phases, PHASE_SEARCHING);
     open_workers(o);
     search_with_slants(o);
     close_workers(o);
@@ -479,6 +481,7 @@ static bool search_until_costs_agree(struct optimizing *o)
             !backend_save_costs(o->backend, &error))
             return true;
         free_finalists(o);
+        outlook_lengthen(&o->outlook, "costs differ in the models, and it searches again");
         search_with_workers(o);
     }
 }
@@ -495,7 +498,8 @@ static void repair_doubtful_costs(struct optimizing *o)
     o->backend->policy = policy_of_search(o->layout);
     o->backend->repairs = REPAIRS_DOUBTFUL;
     o->backend->repairs_end = clock_seconds() + SECONDS_OF_REPAIRS;
-    seconds_of_graph(&e, &o->model.graph);
+    double of_run = seconds_of_graph(&e, &o->model.graph);
+    o->outlook.of_run = isfinite(of_run) ? of_run : 0;
     o->backend->repairs = REPAIRS_NOTHING;
     struct error error = {0};
     if (!backend_save_costs(o->backend, &error))
@@ -519,7 +523,9 @@ static struct outlook outlook_of(const struct optimizing *o)
     return (struct outlook){.weight_bytes = runs ? (double)optimizing_bytes_of_weights(o) : 0,
                             .of_timing = runs && optimizing_is_timed(o) ? o->options->measure_seconds : 0,
                             .is_calibrated = is_calibrated(o),
-                            .n_contenders = USUAL_LAYOUTS * (1 + n_finalists(o))};
+                            .phases = &o->phases,
+                            .n_contenders = USUAL_LAYOUTS * (1 + n_finalists(o)),
+                            .countdown = o->outlook.countdown};
 }
 
 bool optimizing_search(struct optimizing *o)
@@ -529,6 +535,7 @@ bool optimizing_search(struct optimizing *o)
     validator_init(&validator);
     validator.sizes = o->cut.sizes;
     o->validator = &validator;
+    phases_enter(&o->phases, PHASE_SEARCHING);
     repair_doubtful_costs(o);
     bool is_done = search_until_costs_agree(o);
     uint64_t n_checked = validator.checked, n_too_costly = validator.too_costly, n_not_general = validator.not_general;

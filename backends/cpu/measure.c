@@ -20,7 +20,9 @@
 #include <math.h>
 #include <string.h>
 
-#define ENOUGH_SAMPLES 4   // that count; with fewer, up to MOST_BUDGETS times the time is taken
+#define WARM_UP_RUNS 2
+#define WARM_UP_SECONDS 1e-3   // of runs after which none warms up any more
+#define ENOUGH_SAMPLES 4       // that count; with fewer, up to MOST_BUDGETS times the time is taken
 #define MOST_BUDGETS 3
 #define BOUND_BYTES_PER_SECOND 5e9   // a step that reads its weights faster than this is bound by that
 #define BUDGETS_WHEN_BOUND 2         // of time: these samples scatter more
@@ -102,13 +104,26 @@ static struct step_cost cost_of(struct samples *samples, bool is_share)
                               .is_doubtful = !is_quiet};
 }
 
+static bool warm_up(struct measurement *s, double *ret_shortest)
+{
+    double sum = 0;
+    *ret_shortest = INFINITY;
+    for (int i = 0; i < WARM_UP_RUNS && sum < WARM_UP_SECONDS; i++) {
+        struct lap lap;
+        if (!run_once(s, &lap))
+            return false;
+        *ret_shortest = fmin(*ret_shortest, lap.seconds);
+        sum += lap.seconds;
+    }
+    return true;
+}
+
 static bool sample(struct measurement *s, const struct step_request *r, double budget, struct step_cost *ret_cost)
 {
     struct samples samples = {.n_all = 0};
-    struct lap first, second;
-    if (!run_once(s, &first) || !run_once(s, &second))
+    double shortest;
+    if (!warm_up(s, &shortest))
         return false;
-    double shortest = fmin(first.seconds, second.seconds);
     if ((double)surroundings_weight_bytes(s->around) > BOUND_BYTES_PER_SECOND * shortest) {
         s->probe = memory_probe_of(r->backend);
         budget *= BUDGETS_WHEN_BOUND;

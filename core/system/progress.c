@@ -1,6 +1,7 @@
 // The clock is asked at every update and decides only what is shown.
-#include "core/system/clock.h"
 #include "core/system/progress.h"
+#include "core/system/clock.h"
+#include <math.h>
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -33,17 +34,27 @@ static void show_bar(FILE *out, double share)
     fputs("] ", out);
 }
 
-static void show_share_and_estimate(const struct progress *p, uint64_t done, double elapsed)
+// What is expected now may be more than what was shown: then that stays until it is less.
+static void show_seconds_left(struct progress *p, double seconds)
+{
+    struct countdown *c = p->countdown;
+    if (c)
+        seconds = c->seconds = fmin(c->seconds, seconds);
+    fputs(", about ", p->out);
+    show_duration(p->out, seconds);
+    fputs(c ? " left in all" : " left", p->out);
+    if (c && c->news)
+        fprintf(p->out, ", as %s", c->news);
+}
+
+static void show_share_and_estimate(struct progress *p, uint64_t done, double elapsed)
 {
     double share = done < p->total ? (double)done / (double)p->total : 1;
     if (p->is_terminal)
         show_bar(p->out, share);
     fprintf(p->out, "%3.0f %%", 100 * share);
-    if (share >= SHARE_THAT_TELLS && share < 1) {
-        fputs(", about ", p->out);
-        show_duration(p->out, elapsed * (1 - share) / share + p->later);
-        fputs(p->later > 0 ? " left in all" : " left", p->out);
-    }
+    if (share >= SHARE_THAT_TELLS && share < 1)
+        show_seconds_left(p, elapsed / share * (1 - share + p->repeats) + p->later);
 }
 
 static void show_count_and_time(const struct progress *p, uint64_t done, double elapsed)

@@ -5,12 +5,22 @@
 #include <stdint.h>
 #include <stdio.h>
 
+// How long a job of several works has left, as it was shown last: that only falls, from work to work, unless more is
+// found to be done.
+struct countdown {
+    double seconds;     // INFINITY: nothing was shown yet
+    const char *news;   // what was found; NULL: nothing. Shown from then on
+};
+
 struct progress {
-    FILE *out;             // NULL: silent
+    FILE *out;   // NULL: silent
     const char *label;
-    double later;          // seconds expected of what comes after this work; the estimate is of both. 0 at the start
-    uint64_t total;        // 0: unknown (no bar, no estimate)
-    double started, shown; // seconds, monotonic
+    // 0 at the start: seconds expected of what comes after this work, and how often work like this does besides; the
+    // estimate is of all that.
+    double later, repeats;
+    struct countdown *countdown;   // of the job that this work is a part of; NULL: of none
+    uint64_t total;                // 0: unknown (no bar, no estimate)
+    double started, shown;         // seconds, monotonic
     bool is_terminal, has_shown;
 };
 void progress_start(struct progress *p, FILE *out, const char *label, uint64_t total);

@@ -360,6 +360,14 @@ static double mebibytes(size_t bytes)
     return (double)bytes / 1048576;
 }
 
+static void print_phases(struct text *out, const struct report *r)
+{
+    text_printf(out, "time                     %.1f s:", r->seconds);
+    for (int i = 0; i < N_PHASES; i++)
+        text_printf(out, "%s %s %.1f", i ? "," : "", phase_names[i], r->phases->seconds[i]);
+    text_add(out, "\n");
+}
+
 void report_print(struct text *out, const struct report *r, bool with_steps)
 {
     report_print_symbols(out, r);
@@ -379,6 +387,7 @@ void report_print(struct text *out, const struct report *r, bool with_steps)
     else
         text_printf(out, ", and %zu with %.1f MiB in what is written\n", r->nodes_written, mebibytes(r->bytes_written));
     print_simplified(out, r);
+    print_phases(out, r);
     text_printf(out, "memory                   %.0f MiB at its peak\n", mebibytes(r->peak_memory));
     text_add(out, "wrote ");
     bool is_to_pipe = r->output && strcmp(r->output, "-") == 0;
@@ -635,6 +644,14 @@ static void add_gain_of_simplified(struct text *out, const struct report *r)
     json_add_real(out, "simplified_speedup_high", gain->high);
 }
 
+static void add_phases(struct text *out, const char *key, const double *seconds)
+{
+    json_begin(out, key, '{');
+    for (int i = 0; i < N_PHASES; i++)
+        json_add_real(out, phase_names[i], seconds[i]);
+    json_end(out, '}');
+}
+
 void report_print_json(struct text *out, const struct report *r)
 {
     json_begin(out, NULL, '{');
@@ -668,5 +685,7 @@ void report_print_json(struct text *out, const struct report *r)
     json_add_real(out, "seconds_measuring", r->seconds_measuring);
     json_add_count(out, "peak_memory_bytes", r->peak_memory);
     json_add_real(out, "seconds", r->seconds);
+    add_phases(out, "seconds_of", r->phases->seconds);
+    add_phases(out, "processor_seconds_of", r->phases->processor_seconds);
     text_add(out, "}\n");
 }

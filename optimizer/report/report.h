@@ -3,6 +3,7 @@
 #define OPTIMIZER_REPORT_REPORT_H
 #include "backends/costs/in_model.h"
 #include "core/numbers/statistics.h"
+#include "optimizer/run/phases.h"
 #include "optimizer/run/comparison.h"
 #include "optimizer/run/profiles.h"
 #include "optimizer/search/search.h"
@@ -93,6 +94,7 @@ struct report {
     const char *kept_reason;                // why it is the original; NULL otherwise
     size_t peak_memory;                     // bytes
     double seconds;                         // of the whole program
+    const struct phases *phases;            // measuring is a part of searching, mostly
 };
 // The sum of the costs of the steps of the original (0) and of the result (1): where both were timed those that are
 // believed in the end, with the layouts that were timed; else those of the search.

@@ -7,6 +7,7 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "tests/support/check.h"
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,7 @@ static void progress_is_quiet_and_then_speaks(void **state)
     progress_update(&p, 51, NULL);
     p.shown -= 60;
     p.later = 7200;
+    p.repeats = 59;   // of a minute each
     progress_update(&p, 100, NULL);
     progress_end(&p);
     size = (size_t)ftell(out);
@@ -124,8 +126,44 @@ static void progress_is_quiet_and_then_speaks(void **state)
     assert_int_equal(fread(printed, 1, size, out), size);
     fclose(out);
     assert_memory_equal(printed, begin, sizeof begin - 1);   // 00 s, and more where the machine is slow
-    assert_string_equal(printed + sizeof begin + 1, " s left  best 2.5 ms\nsearching:  50 %, about 2 h 01 min left in all\n");
+    assert_string_equal(printed + sizeof begin + 1, " s left  best 2.5 ms\nsearching:  50 %, about 3 h 59 min left\n");
     mem_free(printed, size + 1);
+}
+
+static void show(struct progress *p, uint64_t done)
+{
+    p->shown -= 60;
+    progress_update(p, done, NULL);
+}
+
+static void what_is_left_of_a_job_only_falls(void **state)
+{
+    static const char wanted[] = "one:  25 %, about 3 min 00 s left in all\none:  20 %, about 3 min 00 s left in all\n"
+                                 "two:  50 %, about 1 min 50 s left in all\n"
+                                 "two:  50 %, about 2 h 00 min left in all, as costs differ\n";
+    char printed[sizeof wanted];
+    FILE *out = tmpfile();
+    struct countdown countdown = {INFINITY, NULL};
+    struct progress p;
+    assert_non_null(out);
+    progress_start(&p, out, "one", 100);
+    p.countdown = &countdown;
+    p.started = clock_seconds() - 20;
+    p.later = 120;
+    show(&p, 25);
+    show(&p, 20);
+    progress_start(&p, out, "two", 100);
+    p.countdown = &countdown;
+    p.started = clock_seconds() - 110;
+    show(&p, 50);
+    countdown = (struct countdown){INFINITY, "costs differ"};
+    p.later = 7100;
+    show(&p, 50);
+    rewind(out);
+    size_t n = fread(printed, 1, sizeof printed - 1, out);
+    printed[n] = '\0';
+    fclose(out);
+    assert_string_equal(printed, wanted);
 }
 
 static void clocks_run_forward(void **state)
@@ -303,6 +341,7 @@ int main(void)
         TEST(an_error_can_quote_itself),
         TEST(logs_by_level),
         TEST(progress_is_quiet_and_then_speaks),
+        TEST(what_is_left_of_a_job_only_falls),
         TEST(clocks_run_forward),
         TEST(the_first_signal_asks_and_the_second_ends),
         TEST(copies_end_alone),

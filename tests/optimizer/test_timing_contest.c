@@ -173,10 +173,85 @@ static void what_was_timed_before_an_interruption_decides(void **state)
     }
     struct contest c = {.n = 4, .is_result = is_result, .seconds = 0.5, .loads = 3};
     struct contest_outcome outcome = {.qualifying = qualifying};
-    struct paper p = {.seconds = seconds, .noise = 0.01, .slept = 1.1, .slept_at = 5};   // interrupted before it begins
+    struct paper p = {.seconds = seconds, .noise = 0.01, .slept = 1.1, .slept_at = 3};   // interrupted before it begins
     assert_true(hold_until_interrupted(&p, &c, &outcome));
     assert_true(!outcome.is_undecided && outcome.original == 0 && outcome.result == 2 && qualifying[3].count == 0);
     assert_true(ratio_is_a_gain(&outcome.gain));
+}
+
+// Who was behind in runs before the contest is not loaded for it; where all were run, and are not loaded at once, only
+// the final is left.
+static void earlier_runs_qualify(void **state)
+{
+    static const double seconds[] = {0.0335, 0.0729, 0.0290, 0.0273, 0.0500};
+    static const bool is_result[] = {false, false, true, true, true};
+    struct sample_summary earlier[5] = {{0}}, qualifying[5];
+    for (int i = 0; i < 5; i++)
+        earlier[i] = (struct sample_summary){.count = 3, .quartile1 = seconds[i]};
+    for (size_t most_loaded = 0; most_loaded < 3; most_loaded++) {
+        struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3};
+        struct contest c = {.n = 5,
+                            .is_result = is_result,
+                            .seconds = 0.01,
+                            .loads = 3,
+                            .most_loaded = most_loaded,
+                            .earlier = earlier};
+        struct contest_outcome outcome = {.qualifying = qualifying};
+        int of_qualifying = most_loaded == 0 ? 1 : 0;
+        assert_true(hold(&p, &c, &outcome));
+        assert_true(outcome.original == 0 && outcome.result == 3 && ratio_is_a_gain(&outcome.gain));
+        assert_true(p.loads[1] == 0 && p.loads[4] == 0 && qualifying[4].quartile1 == seconds[4]);
+        assert_int_equal(p.loads[2], of_qualifying);
+        assert_int_equal(p.loads[3], of_qualifying + 3);
+        assert_int_equal(contest_most_loads(&c), 3 * of_qualifying + 2 * 3);
+        assert_int_equal(p.n_loads, 3 * of_qualifying + 2 * 3);
+    }
+    earlier[2].count = 0;   // so it alone has to be run
+    struct paper p = {.seconds = seconds, .noise = 0.02, .result = 3};
+    struct contest c = {
+        .n = 5, .is_result = is_result, .seconds = 0.01, .loads = 3, .most_loaded = 1, .earlier = earlier};
+    struct contest_outcome outcome = {.qualifying = qualifying};
+    assert_true(hold(&p, &c, &outcome));
+    assert_true(p.loads[2] == 1 && p.loads[3] == 3 && p.loads[4] == 0 && qualifying[2].count > 0);
+    assert_int_equal(contest_most_loads(&c), 1 + 2 * 3);
+}
+
+// Each load of the result is slower or faster by some normal number.
+static struct ratio_summary gain_of_loads(struct paper *p, double seconds_left, struct random *random)
+{
+    static const bool is_result[] = {false, true};
+    struct sample_summary qualifying[2];
+    struct contest c = {.n = 2, .is_result = is_result, .seconds = seconds_left, .loads = 7};
+    struct contest_outcome outcome = {.qualifying = qualifying};
+    memset(p->loads, 0, sizeof p->loads);
+    for (int i = 0; i < 64; i++)
+        p->of_load[i] = exp(0.01 * random_normal(random));
+    assert_true(hold(p, &c, &outcome));
+    return outcome.gain;
+}
+
+// Loads are spared where a contest takes longer than its time, and nothing or very much is gained; that makes gains of
+// nothing hardly more often.
+static void slow_contests_end_when_they_are_decided(void **state)
+{
+    static const double much[] = {0.5, 0.4}, nothing[] = {0.4, 0.5}, equal[] = {0.4, 0.4};
+    struct random random = random_seed(7);
+    struct paper clear = {.seconds = much, .result = 1}, vain = {.seconds = nothing, .result = 1};
+    struct paper none = {.seconds = equal, .result = 1};
+    assert_int_equal(gain_of_loads(&clear, 0, &random).n_loads, 4);
+    assert_int_equal(gain_of_loads(&vain, 0, &random).n_loads, 3);
+    clear.slept = vain.slept = 1e-4;
+    assert_int_equal(gain_of_loads(&clear, 0.2, &random).n_loads, 7);
+    assert_int_equal(gain_of_loads(&vain, 0.2, &random).n_loads, 7);
+    int n_gains = 0, n_loads = 0;
+    none.slept_at = -1;
+    for (int i = 0; i < 10000; i++) {
+        struct ratio_summary gain = gain_of_loads(&none, 0, &random);
+        n_gains += ratio_is_a_gain(&gain);
+        n_loads += (int)gain.n_loads;
+    }
+    assert_in_range(n_gains, 200, 290);   // 2.5 of 100, and what is seen by chance
+    assert_in_range(n_loads, 40000, 60000);
 }
 
 static void a_load_that_fails_ends_it(void **state)
@@ -200,6 +275,8 @@ int main(void)
         TEST(originals_alone_qualify),
         TEST(an_interruption_ends_it_soon),
         TEST(what_was_timed_before_an_interruption_decides),
+        TEST(earlier_runs_qualify),
+        TEST(slow_contests_end_when_they_are_decided),
         TEST(a_load_that_fails_ends_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

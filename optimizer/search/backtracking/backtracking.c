@@ -203,6 +203,8 @@ void search_graph(const struct graph *g, const struct rule_set *rules, const str
     *ret_result = (struct search_result){0};
     progress_start(&s.progress, options->progress, "search", (uint64_t)options->budget);
     s.progress.later = options->later;
+    s.progress.repeats = options->repeats;
+    s.progress.countdown = options->countdown;
     whole_init(&s.whole, g, rules, cost, options, ret_result);
     s.checked_before = s.whole.validator->checked;
     s.too_costly_before = s.whole.validator->too_costly;
