@@ -29,7 +29,7 @@ struct contest {
     int loads;               // of the final
     size_t most_loaded;      // at once, as there is memory; 0: all. Of more, runs alternate by load, not one by one
     // Of runs of each contender before the contest, one after the other (count 0: there were none); NULL: of nobody.
-    // Who was clearly behind another of its kind does not qualify, and who would be loaded by itself is not run again for
+    // Who was clearly behind another of its kind does not qualify; who would be loaded by itself is not run again for
     // that.
     const struct sample_summary *earlier;
 };
