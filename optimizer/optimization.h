@@ -78,6 +78,7 @@ struct optimizing {
     struct search_result found;
     enum layout_policy policies[2];   // of the original and of the result, as they are run
     struct graph_steps steps[2];      // of the original and of the result
+    VEC(struct graph *) written;      // what was made of graphs to write them: constants are computed from it later
     struct report report;
     struct outlook outlook;   // for what progress shows
     struct phases phases;

@@ -10,6 +10,7 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
+#include "graph/undone_reshapes.h"
 #include "onnx/convert/export/export.h"
 #include "onnx/format/tensor.h"
 #include "optimizer/compiled/compiled_model.h"
@@ -278,6 +279,23 @@ static void name_rules(struct optimizing *o)
     o->model.n_rule_names = n;
 }
 
+// Which sizes are the same is known of those that are no symbols.
+static const struct graph *without_undone_reshapes(struct optimizing *o, const struct graph *g)
+{
+    struct graph *written = arena_new(&o->arena, struct graph);
+    if (o->model.symbols.count > 0 || !graph_leave_out_undone_reshapes(written, g))
+        return g;
+    vec_push(&o->written, written);
+    return written;
+}
+
+static void free_written(struct optimizing *o)
+{
+    for (size_t i = 0; i < o->written.count; i++)
+        graph_free(o->written.items[i]);
+    vec_free(&o->written);
+}
+
 bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_model **ret_model,
                        struct export_counts *ret_counts, struct error *error)
 {
@@ -285,7 +303,7 @@ bool optimizing_export(struct optimizing *o, const struct graph *g, struct onnx_
     o->model.run_node = run_node;
     o->model.run_context = o;
     name_rules(o);
-    return export_model(&o->model, g, ret_model, ret_counts, error);
+    return export_model(&o->model, without_undone_reshapes(o, g), ret_model, ret_counts, error);
 }
 
 static bool compile_model(struct optimizing *o)
@@ -627,6 +645,7 @@ bool optimize_model(const struct optimize_options *options, void (*print)(void *
             if (is_done || o.report.verdict == CHECK_FAILED)
                 print(context, &o.report);
             free_steps(&o);
+            free_written(&o);
             search_result_free(&o.found);
             cut_plan_free(&o.cut);
             vec_free(&o.report.outputs);

@@ -6,6 +6,7 @@
 #include "graph/field_entries.h"
 #include "graph/graph.h"
 #include "graph/text.h"
+#include "graph/undone_reshapes.h"
 #include "tests/support/check.h"
 #include <string.h>
 
@@ -339,6 +340,55 @@ static void costs_of_shared_entries_are_found_once(void **state)
     tear_down(&f);
 }
 
+static void leaves_out_undone(const char *before, const char *after)
+{
+    struct arena a;
+    struct graph g, made;
+    struct error error = {0};
+    struct text text = {0};
+    arena_init(&a);
+    if (!read_graph(&g, &a, before, &error))
+        fail_msg("%s", error.message);
+    bool is_any = graph_leave_out_undone_reshapes(&made, &g);
+    assert_int_equal(is_any, after != NULL);
+    if (is_any) {
+        assert_true(graph_check(&made, &error));
+        graph_print(&text, &made);
+        assert_string_equal(text.chars, after);
+        graph_free(&made);
+    }
+    text_free(&text);
+    graph_free(&g);
+    arena_free(&a);
+}
+
+#define READ_AS_SEQUENCE                                                                                               \
+    "(graph (let x (input 0) (f32 6 4)) (let n (weight 0) (f32 1)) (let s (reshape :shape 2 3 4 x))"                   \
+    " (let m (broadcast :shape 2 3 4 n)) (let p (ewmul s m)) (let t (tanh p)) (let q (ewmul s t))"
+
+static void reshapes_around_elementwise_operators_are_left_out(void **state)
+{
+    leaves_out_undone(READ_AS_SEQUENCE " (let r (reshape :shape 6 4 q)) (output r))",
+                      "(graph\n  (let t0 (weight 0) (f32 1))\n  (let t1 (broadcast :shape 6 4 t0))\n"
+                      "  (let t2 (input 0) (f32 6 4))\n  (let t3 (ewmul t2 t1))\n  (let t4 (tanh t3))\n"
+                      "  (let t5 (ewmul t2 t4))\n  (output t5))\n");
+    // What is between is read by another, or an output; the shape is another one; the number has more axes; an operand
+    // is not from there; no elementwise operator.
+    leaves_out_undone(READ_AS_SEQUENCE " (let r (reshape :shape 6 4 q)) (let e (exp t)) (output r e))", NULL);
+    leaves_out_undone(READ_AS_SEQUENCE " (let r (reshape :shape 6 4 q)) (output r q))", NULL);
+    leaves_out_undone(READ_AS_SEQUENCE " (let r (reshape :shape 4 6 q)) (output r))", NULL);
+    leaves_out_undone("(graph (let x (input 0) (f32 6 4)) (let n (weight 0) (f32 1 1 1))"
+                      " (let s (reshape :shape 2 3 4 x)) (let m (broadcast :shape 2 3 4 n)) (let q (ewmul s m))"
+                      " (let r (reshape :shape 6 4 q)) (output r))",
+                      NULL);
+    leaves_out_undone("(graph (let x (input 0) (f32 6 4)) (let n (input 1) (f32 2 3 4))"
+                      " (let s (reshape :shape 2 3 4 x)) (let q (ewmul s n)) (let r (reshape :shape 6 4 q)) (output r))",
+                      NULL);
+    leaves_out_undone("(graph (let x (input 0) (f32 6 4)) (let s (reshape :shape 2 3 4 x)) (let q (softmax 2 s))"
+                      " (let r (reshape :shape 6 4 q)) (output r))",
+                      NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -355,6 +405,7 @@ int main(void)
         TEST(replacement_refuses_cycles),
         TEST(counts_uses),
         TEST(costs_of_shared_entries_are_found_once),
+        TEST(reshapes_around_elementwise_operators_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

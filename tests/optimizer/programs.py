@@ -510,7 +510,25 @@ def test_unwritable(folder):
     expect("needs operator set 7" in done.stdout, f"the reason is told: {done.stdout}")
 
 
+def test_undone_reshapes(folder):
+    """An activation between two layers on matrices is no reason for two reshapes."""
+    shapes = [numpy_helper.from_array(np.array(shape, np.int64), name)
+              for name, shape in (("sequence", [2, 5, 16]), ("matrix", [10, 16]))]
+    nodes = [helper.make_node(op, inputs.split(), [out]) for op, inputs, out in (
+        ("MatMul", "x a", "p"), ("Reshape", "p sequence", "s"), ("Tanh", "s", "t"), ("Mul", "s t", "q"),
+        ("Reshape", "q matrix", "m"), ("MatMul", "m b", "y"))]
+    model = small_model(folder / "undone.onnx", nodes, [value("x", 10, 16)], [value("y", 10, 16)],
+                        [weights("a", 16, 16), weights("b", 16, 16), *shapes])
+    out, x = folder / "undone-simplified.onnx", np.random.default_rng(1).standard_normal((10, 16)).astype(np.float32)
+    done = run(OPT, model, "-o", out, "--device", "fake", "--budget", "0", "--quiet")
+    kinds = [node.op_type for node in onnx.load(out).graph.node]
+    expect(done.returncode == 0 and kinds == ["MatMul", "Tanh", "Mul", "MatMul"], f"reshapes are left out: {kinds} {done.stderr}")
+    before, after = (session_of(path).run(None, {"x": x})[0] for path in (model, out))
+    expect(np.array_equal(before, after), "and outputs are the same")
+
+
 def test_kept(folder):
+    test_undone_reshapes(folder)
     test_unwritable(folder)
     test_wrong_rule(folder)
     test_unstable(folder)

@@ -282,6 +282,18 @@ def large_product(is_divided, wrong=0.0):
     return model(nodes, weights, [("x", FLOAT, [2, 2048])], opset=13)
 
 
+def activated(is_reshaped, curve="Tanh"):
+    """A layer on a matrix, and its activation between a reshape and one that undoes it; or without these."""
+    weights = [constant("w", 8, 8, seed=60), numpy_helper.from_array(numpy.float32(0.5), "half")]
+    weights += [numpy_helper.from_array(numpy.array(shape, numpy.int64), name)
+                for name, shape in (("sequence", [2, 2, 8]), ("matrix", [4, 8]))]
+    x, y = ("s", "r") if is_reshaped else ("a", "y")
+    nodes = [node("MatMul", "x w", "a"), node("Mul", f"{x} half", "h"), node(curve, "h", "t"), node("Mul", f"{x} t", y)]
+    if is_reshaped:
+        nodes = [nodes[0], node("Reshape", "a sequence", "s"), *nodes[1:], node("Reshape", "r matrix", "y")]
+    return model(nodes, weights if is_reshaped else weights[:2])
+
+
 def bounded(is_bounded):
     """Random numbers are below 1000, but not all are."""
     return model([node("Min" if is_bounded else "Identity", "x most" if is_bounded else "x", "y")],
@@ -387,6 +399,9 @@ CASES = [
      ["1 of 1 output equal by structure and rules"]),
     ("large, divided wrongly", large_product(False), large_product(True, 1e-2), ["--no-field", "--no-numbers"], 1,
      ["0 of 1 output equal"]),
+    ("reshapes undone", activated(True), activated(False), ["--no-field", "--no-numbers"], 0,
+     ["1 of 1 output equal by structure"]),
+    ("reshapes undone, wrongly", activated(True), activated(False, "Sin"), ["--no-field"], 1, ["the models differ"]),
     ("a large bound", bounded(False), bounded(True), ["--no-numbers"], 1, ["agrees in all 32 entries", "(min)"]),
     ("ties", largest_place(0), largest_place(1), ["--no-numbers"], 1, ["agrees in all 4 entries", "(argmax)"]),
     ("a test of both", chosen(True), chosen(False), ["--no-numbers"], 1, ["1 of 2 outputs", "(less)"]),

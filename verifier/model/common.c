@@ -4,7 +4,9 @@
 #include "core/memory/hash.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
+#include "graph/undone_reshapes.h"
 #include "onnx/convert/initial_state.h"
+#include "operators/traits.h"
 #include "verifier/model/unread_pads.h"
 #include <string.h>
 
@@ -289,6 +291,15 @@ static bool add_known(struct common_graph *c, const struct node *node, const ten
                      ret_added);
 }
 
+// What is written leaves reshapes out that others undo; so does each side.
+static bool add_view_as_written(struct common_graph *c, const struct graph *from, const struct node *node,
+                                tensor_id input, tensor_id *ret_added)
+{
+    const struct type *around = graph_type(from, node->first_output);
+    *ret_added = operator_is_view(node->op) ? graph_add_without_reshapes(&c->graph, input, around, NULL) : NO_TENSOR;
+    return *ret_added != NO_TENSOR;
+}
+
 static bool copy_node(struct common_graph *c, struct common_side *side, node_id n, struct error *error)
 {
     const struct graph *g = &side->model->graph;
@@ -304,6 +315,8 @@ static bool copy_node(struct common_graph *c, struct common_side *side, node_id 
     if (node->op->id == OP_WEIGHT)
         return add_weight(c, side->model, (size_t)node->attributes[0].ints[0], &side->tensors[node->first_output],
                           error);
+    if (add_view_as_written(c, g, node, many[0], &side->tensors[node->first_output]))
+        return true;
     if (node->op->flags & OPERATOR_IS_OPAQUE)
         added = add_opaque(c, side->model, n, many);
     else if (!add_known(c, node, many, &added))
