@@ -3,6 +3,7 @@
 
 #include "core/memory/memory.h"
 #include "core/system/shared_files.h"
+#include "core/text/error.h"
 #include "substitutions/standard_rules.h"
 #include <string.h>
 
@@ -38,8 +39,10 @@ taso_status taso_options_set(taso_options *options, const char *name, const char
     struct error error = {0};
     if (!options || !name || !value)
         return library_refuse(TASO_USAGE, ret_error, "an option needs a name and a value");
-    if (is_of_command_line(name))
-        return library_refuse(TASO_USAGE, ret_error, "this option is one of the command line alone");
+    if (is_of_command_line(name)) {
+        error_set_code(&error, EXIT_USAGE, NULL, "option --%s is one of the command line alone", name);
+        return library_report_error(&error, ret_error);
+    }
     if (!options_set(optimize_option_specs, &options->arguments, name, arena_string(&options->arena, value), &error))
         return library_report_error(&error, ret_error);
     return TASO_DONE;

@@ -27,9 +27,11 @@ struct tally {
     const uint8_t *run_end[FIELD_NUMBERS];
 };
 
+// What is no model at all fails at the outermost message.
 static bool malformed(struct reader *r, const struct onnx_descriptor *d, const uint8_t *at, const char *reason)
 {
-    return error_set(r->error, r->file, 0, 0, "byte %zu, in %s: %s", (size_t)(at - r->origin), d->name, reason);
+    return error_set(r->error, r->file, 0, 0, "byte %zu, in %s: %s%s", (size_t)(at - r->origin), d->name, reason,
+                     d == &onnx_model_descriptor ? " (is this an ONNX model?)" : "");
 }
 
 static bool accepts(enum onnx_field_kind kind, enum wire_type type)

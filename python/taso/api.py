@@ -158,6 +158,8 @@ def verify(text: str, *, progress: Optional[Callable[[], Any]] = None) -> list[V
     >>> verify("(rule twice (source (relu (relu ?x))) (target (relu ?x)))")[0].verdict
     'proved'
     """
+    if not isinstance(text, str):
+        raise TypeError(f"rules and properties are a str, no {type(text).__name__}")
     given, failure, verdicts = _Options({}, progress), _binding.Failure(), ctypes.c_void_p()
     c = given.c
     judge = c.taso_verify_properties if "(property" in text else c.taso_verify_rules
@@ -243,6 +245,11 @@ class Session:
         if self._handle:
             self._c.taso_session_close(self._handle)
             self._handle = None
+
+    def __repr__(self) -> str:
+        def told(tensors):
+            return ", ".join(f"{name}: {dtype}{list(shape)}" for name, dtype, shape in tensors)
+        return f"<taso.Session ({told(self.inputs)}) -> ({told(self.outputs)})>"
 
     def __enter__(self) -> Session:
         return self

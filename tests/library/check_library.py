@@ -147,13 +147,15 @@ class Library(unittest.TestCase):
         for model in (self.paths[0], self.models[0], taso.optimize(self.models[0], **FAST)[0]):
             with taso.Session(model, threads=1) as session:
                 self.assertEqual(session.inputs, [("x", np.dtype("f4"), (8, 32))])
+                self.assertIn("(x: float32[8, 32]) -> (", repr(session))
                 for given in (x, np.asfortranarray(x)):
                     np.testing.assert_allclose(session.run({"x": given})["y"], wanted, rtol=1e-4, atol=1e-4)
 
     def test_what_is_wrong_is_said(self):
-        for call, text in ((lambda: taso.optimize(b"nothing", **FAST), "^byte 0, in ModelProto"),
+        for call, text in ((lambda: taso.optimize(b"nothing", **FAST), "^byte 0, in ModelProto.*is this an ONNX model"),
                            (lambda: taso.Session(b"nothing"), "^byte 0, in ModelProto"),
                            (lambda: taso.optimize(self.paths[0], budgt=3), "budget"),
+                           (lambda: taso.optimize(self.paths[0], quiet=True), "option --quiet is one of the command line"),
                            (lambda: taso.optimize(self.folder / "none.onnx"), "none.onnx"),
                            (lambda: taso.Session(self.paths[0], shape="q=3"), "q")):
             with self.assertRaisesRegex(taso.Error, text):
@@ -172,6 +174,7 @@ class Library(unittest.TestCase):
         data = self.paths[0].read_bytes()
         for call, kind, text in ((lambda: taso.optimize(np.zeros(3)), TypeError, "a model is a path"),
                                  (lambda: taso.Session(None), TypeError, "a model is a path"),
+                                 (lambda: taso.verify(b"(rule)"), TypeError, "are a str, no bytes"),
                                  (lambda: taso.optimize(data, self.folder / "fast.onnx", **FAST), ValueError, "in memory"),
                                  (lambda: taso.optimize(self.paths[0], self.folder / "fast.txt", **FAST), taso.Error,
                                   "fast.txt: ends neither in .onnx nor in .taso")):
