@@ -584,9 +584,22 @@ static bool has_room_for_check(struct optimizing *o)
                                       "%s; --no-check --no-measure optimizes without running it", o->error->message);
 }
 
+// Those of the user's arrays, for the symbols that stand in their shapes; 0: none.
+static void find_given_sizes(struct optimizing *o, int64_t *ret_sizes)
+{
+    for (size_t i = 0; i < o->model.symbols.count; i++) {
+        const struct imported_symbol *s = &o->model.symbols.items[i];
+        struct type shape;
+        bool is_given = o->options->inputs && npy_find_shape(o->options->inputs, o->model.inputs.items[s->input].name,
+                                                             s->input, &shape, &o->arena);
+        ret_sizes[i] = is_given && (int)s->axis < shape.rank ? shape.dim[s->axis] : 0;
+    }
+}
+
 // The model stands for all sizes; it is run and priced at those of the profiles.
 static bool choose_sizes(struct optimizing *o)
 {
+    int64_t given[MAX_SYMBOLS];
     if (o->model.symbols.count == 0)
         return o->options->profiles.count == 0 ||
                error_set_code(o->error, EXIT_USAGE, o->options->input,
@@ -595,7 +608,9 @@ static bool choose_sizes(struct optimizing *o)
     o->cut.is_needed = true;
     o->report.model = &o->model;
     o->report.bindings = &o->bindings;
-    if (!profiles_choose(&o->bindings, &o->model, &o->options->profiles, &o->cut, (uint64_t)o->options->seed, o->error))
+    find_given_sizes(o, given);
+    if (!profiles_choose(&o->bindings, &o->model, &o->options->profiles, given, &o->cut, (uint64_t)o->options->seed,
+                         o->error))
         return false;
     memcpy(o->cut.binding, o->bindings.profiles[0], sizeof o->cut.binding);
     if (o->options->search != SEARCH_BACKTRACKING)

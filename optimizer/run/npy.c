@@ -159,16 +159,25 @@ static bool has_type(const struct header *h, const struct type *type)
     return h->rank == 0 || memcmp(h->dim, type->dim, (size_t)h->rank * sizeof *h->dim) == 0;
 }
 
+static void add_type(struct text *out, const char *description, int rank, const int64_t *dim)
+{
+    enum dtype dtype = 0;
+    while (dtype < DTYPE_COUNT && strcmp(description_of(dtype), description) != 0)
+        dtype++;
+    text_add_shown(out, dtype < DTYPE_COUNT ? dtype_name(dtype) : description);
+    text_add(out, "[");
+    for (int i = 0; i < rank; i++)
+        text_printf(out, "%s%" PRId64, i ? ", " : "", dim[i]);
+    text_add(out, "]");
+}
+
 static bool fail_with_types(const char *path, const char *what, const struct header *h, const struct type *type,
                             struct error *error)
 {
     struct text text = {0};
-    text_add_shown(&text, h->description);
-    for (int i = 0; i < h->rank; i++)
-        text_printf(&text, "%s%" PRId64, i ? "," : " ", h->dim[i]);
-    text_printf(&text, ", and %s takes %s", what, description_of(type->dtype));
-    for (int i = 0; i < type->rank; i++)
-        text_printf(&text, "%s%" PRId64, i ? "," : " ", type->dim[i]);
+    add_type(&text, h->description, h->rank, h->dim);
+    text_printf(&text, ", and %s takes ", what);
+    add_type(&text, description_of(type->dtype), type->rank, type->dim);
     error_set(error, path, 0, 0, "holds %s", text.chars);
     text_free(&text);
     return false;
@@ -220,6 +229,23 @@ static const char *find_input(const char *folder, const char *name, size_t place
     if (access(folder, F_OK) != 0)
         return error_set(error, folder, 0, 0, "there is no such folder of inputs"), NULL;
     return error_set(error, folder, 0, 0, "has neither %s nor input_%zu.npy", file, place), NULL;
+}
+
+bool npy_find_shape(const char *folder, const char *name, size_t place, struct type *ret_shape, struct arena *arena)
+{
+    struct error ignored;
+    struct file_map map;
+    struct header h;
+    size_t begin = 0;
+    const char *path = find_input(folder, name, place, arena, &ignored);
+    if (!path || !file_map_open(&map, path, &ignored))
+        return false;
+    size_t elements = find_elements(map.bytes, map.size, &begin);
+    bool is_found = elements && read_header((const char *)map.bytes + begin, elements - begin, &h);
+    file_map_close(&map);
+    if (is_found)
+        *ret_shape = type_make(DTYPE_F32, h.rank, h.dim);
+    return is_found;
 }
 
 bool npy_read_inputs(const char *folder, const struct graph *g, const struct imported_value *inputs, size_t n,

@@ -16,4 +16,6 @@ void *npy_parse(const char *path, const char *what, const struct type *type, con
 // 0. They are given by the indices of the inputs' leaves.
 bool npy_read_inputs(const char *folder, const struct graph *g, const struct imported_value *inputs, size_t n,
                      struct tensor_value *ret_values, struct arena *arena, struct error *error);
+// The rank and sizes alone of what that reads for one input. False: nothing tells them.
+bool npy_find_shape(const char *folder, const char *name, size_t place, struct type *ret_shape, struct arena *arena);
 #endif

@@ -241,14 +241,24 @@ static bool choose_profiles(struct size_bindings *b, const struct imported_model
     return say_untyped(b, m, error);
 }
 
+// Where no option does, and the model allows it.
+static void take_given(struct choice *choices, const struct imported_model *m, const int64_t *given)
+{
+    for (size_t i = 0; i < m->symbols.count; i++)
+        if (choices[i].n == 0 && given[i] > 0 && sizes_round_up(&m->sizes, (uint32_t)i, given[i]) == given[i])
+            choices[i] = (struct choice){1, {given[i]}};
+}
+
 bool profiles_choose(struct size_bindings *ret_bindings, const struct imported_model *m,
-                     const struct option_list *options, const struct cut_plan *plan, uint64_t seed, struct error *error)
+                     const struct option_list *options, const int64_t *given, const struct cut_plan *plan,
+                     uint64_t seed, struct error *error)
 {
     struct choice choices[MAX_SYMBOLS] = {{0, {0}}};
     *ret_bindings = (struct size_bindings){0};
     for (size_t i = 0; i < options->count; i++)
         if (!parse_option(choices, m, options->items[i], error))
             return false;
+    take_given(choices, m, given);
     if (!choose_profiles(ret_bindings, m, choices, plan, error))
         return false;
     choose_checks(ret_bindings, m, plan, seed);

@@ -73,11 +73,26 @@ class GivenInputs(unittest.TestCase):
         y = next(o for o in said["outputs"] if o["name"] == "y")
         self.assertGreater(y["max_magnitude"], 1000)
 
+    def test_symbols_have_the_sizes_of_arrays(self):
+        for info, symbol in zip([*self.model.graph.input, *self.model.graph.output], ("batch", "n", "batch", "n")):
+            info.type.tensor_type.shape.dim[0].dim_param = symbol
+        onnx.save(self.model, self.path)
+        report = self.folder / "r.json"
+        for more, batch in (([], 4), (["--profile", "batch=4,2"], 4)):
+            done = self.program(OPT, self.path, "-q", "--no-measure", "--budget", 20, "--finalists", 1, "--inputs", self.inputs,
+                                "--json", report, *more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            said = json.loads(report.read_text(encoding="utf-8"))
+            self.assertEqual(said["symbols"]["profiles"][0], {"batch": batch, "n": 3})
+            self.assertGreater(next(o for o in said["outputs"] if o["name"] == "y")["max_magnitude"], 1000)
+        done = self.program(OPT, self.path, "--device", "fake", "-q", "--inputs", self.inputs, "--profile", "batch=2")
+        self.assertIn("holds f32[4, 16], and input a/x takes f32[2, 16]", done.stderr)
+
     def test_what_does_not_fit_is_refused(self):
         np.save(self.inputs / "a_x.npy", self.x[:3])
-        self.assert_refused(3, "holds <f4 3,16, and input a/x takes <f4 4,16")
+        self.assert_refused(3, "holds f32[3, 16], and input a/x takes f32[4, 16]")
         np.save(self.inputs / "a_x.npy", self.x.astype("f8"))
-        self.assert_refused(3, "holds <f8 4,16, and input a/x takes <f4 4,16")
+        self.assert_refused(3, "holds f64[4, 16], and input a/x takes f32[4, 16]")
         np.save(self.inputs / "a_x.npy", np.asfortranarray(self.x))
         self.assert_refused(3, "Fortran's order")
         (self.inputs / "a_x.npy").write_bytes(b"\x93NUMPY\1\0")
