@@ -121,7 +121,8 @@ def check_dot(text, page, told):
         subprocess.run(["dot", "-Tsvg"], input=text, text=True, check=True, stdout=subprocess.DEVNULL)
 
 
-# Presses every button of the first graph, turns the wheel, and writes down what came of it.
+# Presses every button of the first graph, turns the wheel, and writes down what came of it; and whether the course of the
+# search and the change that is shown are drawn within their frames.
 PRESSING = """<script>
 const said = [], panel = document.querySelector(".graph"), svg = panel.querySelector("svg");
 const width = () => Number(svg.getAttribute("viewBox").split(" ")[2]);
@@ -131,6 +132,12 @@ press("in"); said.push(width() < whole);
 press("out"); press("out"); said.push(width() > whole);
 press("whole"); said.push(width() === whole);
 press("next"); said.push(svg.querySelectorAll(".n.c.here").length === 1);
+const box = element => element.getBoundingClientRect();
+const isWithin = (a, b) => a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom;
+const isDrawn = (element, frame) => box(element).width > 10 && box(element).height > 5 && isWithin(box(element), box(frame));
+said.push(isDrawn(svg.querySelector(".n.c.here"), svg));
+const course = document.querySelector("polyline"), chart = course.ownerSVGElement;
+said.push(isDrawn(course, chart) && 2 * box(course).width > box(chart).width && 2 * box(course).height > box(chart).height);
 svg.dispatchEvent(new WheelEvent("wheel", { deltaY: -100, clientX: 200, clientY: 400, cancelable: true }));
 said.push(width() !== 900);
 document.body.dataset.said = said.join(" ");
@@ -151,7 +158,7 @@ def check_in_browser(path):
         print("chromium does not run here:", done.stderr.strip().splitlines()[-1:])
         return
     assert 'data-ready="yes"' in done.stdout, "the script of the page did not run to its end"
-    assert re.search(r'data-said="true true true true true"', done.stdout), re.findall(r'data-said="[^"]*"', done.stdout)
+    assert re.search(r'data-said="true true true true true true true"', done.stdout), re.findall(r'data-said="[^"]*"', done.stdout)
 
 
 def check_progress(model):
