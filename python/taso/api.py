@@ -14,6 +14,7 @@ from .library import Error
 
 _TYPES = {"f32": "f4", "f64": "f8", "f16": "f2", "bool": "?", "i8": "i1", "u8": "u1", "i16": "i2", "u16": "u2", "i32": "i4",
           "u32": "u4", "i64": "i8", "u64": "u8", "bf16": "u2", "c64": "c8", "c128": "c16"}
+_POLL_SECONDS = 0.05
 _library = None
 _lock = threading.Lock()
 
@@ -47,12 +48,11 @@ class _Options:
     """The options of taso-opt by their names, `_` for `-`; lists and dictionaries are options given several times."""
 
     def __init__(self, values, progress=None):
-        self.c, self.handle, self.failure = _c(), None, None
+        self.c, self.handle, self.is_ended = _c(), None, False
         self.handle = self.c.taso_options_new()
-        self.callback = _binding.PROGRESS(self._poll)
+        self.callback = _binding.PROGRESS(lambda _: self.is_ended)
         self.progress = progress
-        if progress:
-            self.c.taso_options_set_progress(self.handle, self.callback, None)
+        self.c.taso_options_set_progress(self.handle, self.callback, None)
         for name, value in values.items():
             for text in _texts_of(value):
                 self._set(name.replace("_", "-"), text)
@@ -62,12 +62,30 @@ class _Options:
         if self.c.taso_options_set(self.handle, name.encode(), value.encode(), failure) != _binding.DONE:
             raise Error(failure)
 
-    def _poll(self, _):
+    def call(self, function, *arguments):
+        """What the library's function gives, which runs on a thread of its own: this one hears signals meanwhile, and asks
+        `progress`. Either ends it soon; what is raised here is raised when it has ended, or at once the second time."""
+        results, is_done = [], threading.Event()
+        self._ask()
+        threading.Thread(target=self._run, args=(function, arguments, results, is_done), daemon=True).start()
         try:
-            return 0 if self.progress() in (None, True) else 1
-        except BaseException as failure:   # ends the work; raised again where it was asked for
-            self.failure = failure
-            return 1
+            while not is_done.wait(_POLL_SECONDS):
+                self._ask()
+        except BaseException:
+            self.is_ended = True
+            is_done.wait()
+            raise
+        return results[0]
+
+    def _ask(self):
+        if self.progress and not self.is_ended:
+            self.is_ended = self.progress() not in (None, True)
+
+    def _run(self, function, arguments, results, is_done):   # of the object, which lives as long as the call
+        try:
+            results.append(function(*arguments))
+        finally:
+            is_done.set()
 
     def __del__(self):
         if self.handle:
@@ -80,12 +98,10 @@ def _runtime_here():
     return {"python": sys.executable} if has_runtime and sys.executable and not os.environ.get("TASO_PYTHON") else {}
 
 
-def _take_report(c, handle):
-    report = json.loads(c.taso_report_json(handle).decode()) if handle else {}
-    if handle:
-        report["text"] = c.taso_report_text(handle).decode(errors="replace")
-        c.taso_report_free(handle)
-    return report
+def _report_of(c, handle):
+    if not handle:
+        return {}
+    return {**json.loads(c.taso_report_json(handle).decode()), "text": c.taso_report_text(handle).decode(errors="replace")}
 
 
 def _serialized(model):
@@ -108,6 +124,8 @@ def optimize(model, output: Optional[os.PathLike | str] = None, *, progress: Opt
     progress  called now and then without arguments; False: end soon, with the best so far
     options   those of taso-opt: budget=500, threads=1, shape={"x": (1, 3, 224, 224)}, only_proved=True, ...
 
+    Ctrl-C ends it as `progress` does, and is raised then; another one is raised at once.
+
     The result is what `model` was: the path `output`, bytes, or an onnx.ModelProto. The report is what taso-opt --json
     writes, and `text`, what it prints. Error: the model is invalid, cannot be served, or failed the check.
     """
@@ -115,26 +133,25 @@ def optimize(model, output: Optional[os.PathLike | str] = None, *, progress: Opt
     if data is not None and output is not None:
         raise ValueError("the result of a model in memory is in memory, too: output is for models that are files")
     given = _Options({**_runtime_here(), **options}, progress)
-    c, failure, report = given.c, _binding.Failure(), ctypes.c_void_p()
-    if data is None:
-        path, to = os.fsencode(model), None if output is None else os.fsencode(output)
-        status = c.taso_optimize_file(given.handle, path, to, ctypes.byref(report), failure)
-        result = output
-    else:
-        buffer = _binding.Buffer()
-        status = c.taso_optimize_buffer(given.handle, data, len(data), buffer, ctypes.byref(report), failure)
-        result = ctypes.string_at(buffer.data, buffer.size) if status == _binding.DONE else None
+    c, failure, report, buffer = given.c, _binding.Failure(), ctypes.c_void_p(), _binding.Buffer()
+    try:
+        if data is None:
+            path, to = os.fsencode(model), None if output is None else os.fsencode(output)
+            status = given.call(c.taso_optimize_file, given.handle, path, to, ctypes.byref(report), failure)
+        else:
+            status = given.call(c.taso_optimize_buffer, given.handle, data, len(data), buffer, ctypes.byref(report), failure)
+        told = _report_of(c, report)
+        if status != _binding.DONE:
+            raise Error(failure, told)
+        return (output if data is None else _as_given(model, ctypes.string_at(buffer.data, buffer.size))), told
+    finally:
         c.taso_buffer_free(buffer)
-    told = _take_report(c, report)
-    if given.failure:
-        raise given.failure
-    if status != _binding.DONE:
-        error = Error(failure)
-        error.report = told
-        raise error
-    if data is not None and not isinstance(model, (bytes, bytearray, memoryview)):
-        result = type(model).FromString(result)
-    return result, told
+        c.taso_report_free(report)
+
+
+def _as_given(model, data):
+    """Bytes for bytes, and an onnx.ModelProto for one."""
+    return data if isinstance(model, (bytes, bytearray, memoryview)) else type(model).FromString(data)
 
 
 class Verdict(NamedTuple):
@@ -151,7 +168,7 @@ def verify(text: str, *, progress: Optional[Callable[[], Any]] = None) -> list[V
     """Judges substitution rules or properties of operators, for all sizes, from the operators' definitions.
 
     text      (rule ...) as in .rules files, or (property ...) as in .properties files; not both
-    progress  called before each one without arguments; False: end, and leave out the rest
+    progress  called now and then without arguments; False: end after the rule at hand, and leave out the rest
 
     Error: the text cannot be read; then nothing was judged.
 
@@ -163,10 +180,8 @@ def verify(text: str, *, progress: Optional[Callable[[], Any]] = None) -> list[V
     given, failure, verdicts = _Options({}, progress), _binding.Failure(), ctypes.c_void_p()
     c = given.c
     judge = c.taso_verify_properties if "(property" in text else c.taso_verify_rules
-    status = judge(given.handle, text.encode(), ctypes.byref(verdicts), failure)
     try:
-        if given.failure:
-            raise given.failure
+        status = given.call(judge, given.handle, text.encode(), ctypes.byref(verdicts), failure)
         if status != _binding.DONE:
             raise Error(failure)
         return [_verdict(c.taso_verdicts_get(verdicts, i)) for i in range(c.taso_verdicts_count(verdicts))]

@@ -63,13 +63,14 @@ _FUNCTIONS = {
 
 
 class Error(Exception):
-    """What the library refuses or fails at; `status` is the exit code that the programs have for it."""
+    """What the library refuses or fails at; `status` is the exit code that the programs have for it, and `report` that of
+    `taso.optimize`, where there is one."""
 
-    def __init__(self, failure):
+    def __init__(self, failure, report=None):
         place = failure.file.decode(errors="replace")
         message = failure.message.decode(errors="replace")
         super().__init__(f"{place}: {message}" if place else message)
-        self.status = failure.status
+        self.status, self.report = failure.status, report or {}
 
 
 def _candidates():

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 import numpy as np
@@ -21,6 +22,7 @@ os.environ["TASO_LIBRARY"] = LIBRARY
 os.environ["PYTHONPATH"] = f"{ROOT}/python"
 sys.path.insert(0, f"{ROOT}/python")
 import taso  # noqa: E402, which loads the library when it is first used
+from taso import api  # noqa: E402
 
 FAST = {"runtime": "taso", "measure": False, "budget": 100, "device": "fake", "costs": ""}
 
@@ -222,6 +224,20 @@ class Library(unittest.TestCase):
             raise KeyError("mine")
         with self.assertRaises(KeyError):
             taso.optimize(self.models[0], progress=fail, **FAST)
+
+    def test_interrupts_are_heard_while_the_library_works(self):
+        """By a call that only ends when it is asked to, as a search that is endless."""
+        for progress in (None, lambda: None):
+            given = api._Options({}, progress)
+
+            def work():
+                while not given.callback(None):
+                    time.sleep(0.01)
+            alarm = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+            alarm.start()
+            with self.assertRaises(KeyboardInterrupt):
+                given.call(work)
+            alarm.join()
 
 
 if __name__ == "__main__":
