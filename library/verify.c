@@ -6,7 +6,7 @@
 #include "core/text/text.h"
 #include "properties/property.h"
 #include "verifier/all_sizes/judge.h"
-#include "verifier/rules/reasons.h"
+#include "verifier/rules/rejection_reason.h"
 #include <string.h>
 
 #define TEXT_NAME "text"   // of what is given, in errors

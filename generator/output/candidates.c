@@ -2,9 +2,9 @@
 #include "generator/output/candidates.h"
 
 #include "core/text/text.h"
+#include "generator/other_sizes/instances.h"
 #include "generator/output/law_text.h"
 #include "generator/output/unified.h"
-#include "generator/refute/instances.h"
 #include <string.h>
 
 void candidate_rules_init(struct candidates *c, struct arena *arena)

@@ -3,7 +3,7 @@
 
 #include "core/memory/arena.h"
 #include "core/text/text.h"
-#include "generator/refute/generalize.h"
+#include "generator/other_sizes/generalize.h"
 #include "operators/traits.h"
 #include "substitutions/rule.h"
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "generator/refute/instances.h"
+#include "generator/other_sizes/instances.h"
 #include "tests/support/check.h"
 
 static const struct {

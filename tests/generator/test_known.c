@@ -2,7 +2,7 @@
 #include "core/numbers/random.h"
 #include "core/text/error.h"
 #include "generator/enumerate/term.h"
-#include "generator/refute/verdict_cache.h"
+#include "generator/other_sizes/verdict_cache.h"
 #include "tests/support/check.h"
 #include <string.h>
 

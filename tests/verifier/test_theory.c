@@ -4,7 +4,7 @@
 #include "tests/support/parse_rules.h"
 #include "verifier/entailment/derivation.h"
 #include "verifier/rules/abduction.h"
-#include "verifier/rules/reasons.h"
+#include "verifier/rules/rejection_reason.h"
 #include <string.h>
 
 struct fixture {

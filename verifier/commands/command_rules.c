@@ -8,7 +8,7 @@
 #include "core/text/options.h"
 #include "core/text/text.h"
 #include "verifier/commands/commands.h"
-#include "verifier/rules/reasons.h"
+#include "verifier/rules/rejection_reason.h"
 #include "verifier/rules/reversed.h"
 #include <inttypes.h>
 #include <omp.h>

@@ -4,7 +4,7 @@
 #include "verifier/all_sizes/trial.h"
 #include "verifier/bounds/laws.h"
 #include "verifier/rules/abduction.h"
-#include "verifier/rules/reasons.h"
+#include "verifier/rules/certificate.h"
 #include "verifier/rules/subterms.h"
 #include <string.h>
 

@@ -1,9 +1,9 @@
 // Changes one size, then the least sets with others, and joins what changes together into classes.
-#include "generator/refute/refute.h"
+#include "generator/other_sizes/changed_sizes.h"
 
 #include "core/numbers/random.h"
-#include "generator/refute/size_test.h"
-#include "generator/refute/verdict_cache.h"
+#include "generator/other_sizes/size_test.h"
+#include "generator/other_sizes/verdict_cache.h"
 #include "operators/traits.h"
 #include <string.h>
 

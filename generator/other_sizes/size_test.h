@@ -1,8 +1,8 @@
 // A substitution evaluated at given sizes and attribute values, many times: what does not change is looked up once.
-#ifndef GENERATOR_REFUTE_SIZE_TEST_H
-#define GENERATOR_REFUTE_SIZE_TEST_H
+#ifndef GENERATOR_OTHER_SIZES_SIZE_TEST_H
+#define GENERATOR_OTHER_SIZES_SIZE_TEST_H
 #include "generator/enumerate/evaluation_cache.h"
-#include "generator/refute/refute.h"
+#include "generator/other_sizes/changed_sizes.h"
 
 // Which types a variable had and which calls a node was lately: sizes change a few at a time.
 enum { TRIAL_MEMORY = 32 };

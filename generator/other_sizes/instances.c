@@ -1,5 +1,5 @@
 // One pass over both texts, binding attribute variables on the way.
-#include "generator/refute/instances.h"
+#include "generator/other_sizes/instances.h"
 
 #include "core/memory/hash.h"
 #include <ctype.h>

@@ -1,8 +1,8 @@
 // Places of equal attributes are changed together, as few as keep the rule true, at each value of a table.
-#include "generator/refute/generalize.h"
+#include "generator/other_sizes/generalize.h"
 
 #include "core/memory/arena.h"
-#include "generator/refute/verdict_cache.h"
+#include "generator/other_sizes/verdict_cache.h"
 #include <string.h>
 
 enum { MAX_VALUES_TO_TRY = 8 };

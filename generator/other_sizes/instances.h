@@ -1,7 +1,7 @@
 // Rules that are instances of others: `(split0 1 (concat 1 ?x ?y))` beside `(split0 $axis (concat $axis ?x ?y))`. They
 // come from families, or from sizes, where no other value was well-typed.
-#ifndef GENERATOR_REFUTE_INSTANCES_H
-#define GENERATOR_REFUTE_INSTANCES_H
+#ifndef GENERATOR_OTHER_SIZES_INSTANCES_H
+#define GENERATOR_OTHER_SIZES_INSTANCES_H
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -2,9 +2,9 @@
 //
 // Like sizes (size_test.h): a value is changed together with the least set of equal values of equally named attributes
 // that keeps the rule true; when it holds at every other value that is well-typed, the set is one variable.
-#ifndef GENERATOR_REFUTE_GENERALIZE_H
-#define GENERATOR_REFUTE_GENERALIZE_H
-#include "generator/refute/size_test.h"
+#ifndef GENERATOR_OTHER_SIZES_GENERALIZE_H
+#define GENERATOR_OTHER_SIZES_GENERALIZE_H
+#include "generator/other_sizes/size_test.h"
 
 enum { MAX_ATTRIBUTE_PLACES = 48 };
 struct attribute_place {

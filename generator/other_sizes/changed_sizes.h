@@ -5,8 +5,8 @@
 // others that keeps both sides well-typed. Sizes that change together are one *class*. The rule must hold at all
 // changes that are well-typed; else it is false, or, where the size is that of a kernel's window, the rule needs the
 // condition that the size is what it is.
-#ifndef GENERATOR_REFUTE_REFUTE_H
-#define GENERATOR_REFUTE_REFUTE_H
+#ifndef GENERATOR_OTHER_SIZES_CHANGED_SIZES_H
+#define GENERATOR_OTHER_SIZES_CHANGED_SIZES_H
 #include "generator/enumerate/evaluation_cache.h"
 #include "generator/enumerate/rule_graph.h"
 

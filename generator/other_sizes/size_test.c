@@ -1,5 +1,5 @@
 // Types, calls and values of the last sizes are kept, as sizes change a few at a time.
-#include "generator/refute/size_test.h"
+#include "generator/other_sizes/size_test.h"
 
 #include <math.h>
 #include <string.h>

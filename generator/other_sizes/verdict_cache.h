@@ -1,8 +1,8 @@
 // The verdicts of one rule that were given lately, by what was changed: a test asks for the same change again and
 // again, from every size that belongs to it. Of changes that share a place here the last one is kept: others are judged
 // again.
-#ifndef GENERATOR_REFUTE_VERDICT_CACHE_H
-#define GENERATOR_REFUTE_VERDICT_CACHE_H
+#ifndef GENERATOR_OTHER_SIZES_VERDICT_CACHE_H
+#define GENERATOR_OTHER_SIZES_VERDICT_CACHE_H
 #include "generator/enumerate/rule_graph.h"
 
 enum { KNOWN_VERDICTS = 128 };
