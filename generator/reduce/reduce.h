@@ -2,8 +2,8 @@
 //
 // Level by level (by the larger graph's operators) the terms of each class are connected by single rewriting steps with
 // the substitutions found so far. Where a class falls into parts, a pair of terms from two parts is no consequence of
-// them: it is generalised (prune.h), tested at other sizes and on reals (changed_sizes.h), and becomes a new substitution,
-// with which all else is connected anew. So no list of all pairs is ever made.
+// them: it is generalised (prune.h), tested at other sizes and on reals (changed_sizes.h), and becomes a new
+// substitution, with which all else is connected anew. So no list of all pairs is ever made.
 #ifndef GENERATOR_REDUCE_REDUCE_H
 #define GENERATOR_REDUCE_REDUCE_H
 #include "generator/enumerate/classes.h"
