@@ -19,11 +19,4 @@ bool reference_run_call(const struct operator_call *call, const struct tensor_va
 // The same for a node of a graph, which has n_outputs outputs.
 bool reference_run_node(const struct graph *g, node_id node, const struct tensor_value *inputs,
                         struct tensor_value *ret_outputs, struct arena *arena, struct error *error);
-
-// A whole graph (its live nodes). `inputs` and `weights` are found by the `index` attribute of the leaves; a leaf whose
-// value is missing or of another type is an error. `ret_outputs` has one entry per output of the graph, allocated in
-// `arena`.
-bool reference_run_graph(const struct graph *g, size_t n_inputs, const struct tensor_value *inputs, size_t n_weights,
-                         const struct tensor_value *weights, struct tensor_value *ret_outputs, struct arena *arena,
-                         struct error *error);
 #endif

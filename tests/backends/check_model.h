@@ -2,7 +2,7 @@
 #ifndef TESTS_BACKENDS_CHECK_MODEL_H
 #define TESTS_BACKENDS_CHECK_MODEL_H
 #include "backends/contract/backend.h"
-#include "backends/reference/reference.h"
+#include "tests/support/reference_graph.h"
 #include "core/memory/arena.h"
 #include "core/numbers/random.h"
 #include "core/text/error.h"

@@ -1,5 +1,5 @@
 // The reference, with one rounding when values are stored: that that runs definitions.
-#include "backends/reference/reference.h"
+#include "tests/support/reference_graph.h"
 #include "core/formats/sexp.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"

@@ -2,7 +2,7 @@
 // the model, runs the graph by the operators' definitions, and compares with the expected outputs. One line per folder:
 //     FOLDER: equal | opaque (REASON) | no data (REASON) | DIFFERS (REASON)
 #include "backends/cpu/cpu.h"
-#include "backends/reference/reference.h"
+#include "tests/support/reference_graph.h"
 #include "core/memory/memory.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
