@@ -3,6 +3,7 @@
 
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
+#include "graph/extract.h"
 #include <string.h>
 
 bool graph_define(const struct graph *g, node_id node, struct definition *d, struct arena *arena)
@@ -82,7 +83,6 @@ struct replacing {
     tensor_id *moved;     // of every tensor of g: where it is in the result
     uint8_t *visits;      // of every node of g
     VEC(node_id) stack;
-    VEC(tensor_id) inputs;   // of the node being closed
 };
 
 static bool open_node(struct replacing *r, tensor_id tensor)
@@ -95,16 +95,21 @@ static bool open_node(struct replacing *r, tensor_id tensor)
     return true;
 }
 
+static tensor_id find_moved(void *context, tensor_id t)
+{
+    const struct replacing *r = context;
+    return r->moved[r->instead[t]];
+}
+
+static void note_moved(void *context, tensor_id t, tensor_id there)
+{
+    ((struct replacing *)context)->moved[t] = there;
+}
+
 static void close_node(struct replacing *r, node_id n)
 {
-    const struct node *node = &r->g->nodes.items[n];
-    vec_clear(&r->inputs);
-    vec_reserve(&r->inputs, node->n_inputs + 1);
-    for (uint32_t i = 0; i < node->n_inputs; i++)
-        vec_push(&r->inputs, r->moved[r->instead[graph_inputs(r->g, n)[i]]]);
-    node_id added = graph_add_copy(r->result, r->g, n, r->inputs.items);
-    for (uint32_t i = 0; i < node->n_outputs; i++)
-        r->moved[graph_output_of(r->g, n, i)] = graph_output_of(r->result, added, i);
+    const struct graph_extraction x = {r->g, r->result, find_moved, note_moved, r};
+    graph_extract_node(&x, n, false);
     r->visits[n] = VISIT_DONE;
 }
 
@@ -179,7 +184,6 @@ bool graph_replace(struct graph *ret_result, const struct graph *g, size_t n, co
     mem_free_array(r.moved, g->tensors.count);
     mem_free(r.visits, g->nodes.count);
     vec_free(&r.stack);
-    vec_free(&r.inputs);
     mem_free_array(source.tensors.items, g->tensors.count);
     if (!is_acyclic)
         graph_free(ret_result);

@@ -3,6 +3,7 @@
 #include "optimizer/compiled/folded_graph.h"
 
 #include "core/memory/memory.h"
+#include "graph/extract.h"
 #include <string.h>
 
 // --- which nodes are computed ----------------------------------------------------------------------------------------
@@ -79,29 +80,23 @@ static tensor_id add_weight(struct folding *f, tensor_id t)
     return graph_add_leaf(&f->f->graph, operators[OP_WEIGHT], index, &type);
 }
 
-static tensor_id move(struct folding *f, tensor_id t)
+static tensor_id move(void *context, tensor_id t)
 {
+    struct folding *f = context;
     if (f->moved[t] == NO_TENSOR)
         f->moved[t] = add_weight(f, t);
     return f->moved[t];
 }
 
-static void take_over(struct folding *f, node_id n)
+static void note_moved(void *context, tensor_id t, tensor_id there)
 {
-    const struct graph *g = f->f->whole;
-    const struct node *node = &g->nodes.items[n];
-    tensor_id *inputs = mem_new_array(tensor_id, node->n_inputs + 1);
-    for (uint32_t i = 0; i < node->n_inputs; i++)
-        inputs[i] = move(f, graph_inputs(g, n)[i]);
-    node_id copy = graph_add_copy(&f->f->graph, g, n, inputs);
-    for (uint32_t i = 0; i < node->n_outputs; i++)
-        f->moved[node->first_output + i] = graph_output_of(&f->f->graph, copy, i);
-    mem_free_array(inputs, node->n_inputs + 1);
+    ((struct folding *)context)->moved[t] = there;
 }
 
 static void fold(struct folding *f)
 {
     const struct graph *g = f->f->whole;
+    const struct graph_extraction x = {g, &f->f->graph, move, note_moved, f};
     for (tensor_id t = 0; t < g->tensors.count; t++)
         f->moved[t] = NO_TENSOR;
     for (node_id n = 0; n < g->nodes.count; n++)
@@ -109,7 +104,7 @@ static void fold(struct folding *f)
     choose_nodes(f);
     for (node_id n = 0; n < g->nodes.count; n++)
         if (f->is_taken_over[n])
-            take_over(f, n);
+            graph_extract_node(&x, n, false);
     for (size_t i = 0; i < g->outputs.count; i++)
         graph_add_output(&f->f->graph, move(f, g->outputs.items[i]));
 }

@@ -2,6 +2,7 @@
 #include "optimizer/runtime/step_groups.h"
 
 #include "core/memory/arena.h"
+#include "graph/extract.h"
 #include "operators/traits.h"
 #include "optimizer/search/repeated_weight.h"
 
@@ -171,8 +172,9 @@ static tensor_id leaf(struct extraction *e, tensor_id t)
                           &plain);
 }
 
-static tensor_id move(struct extraction *e, tensor_id t)
+static tensor_id move(void *context, tensor_id t)
 {
+    struct extraction *e = context;
     const struct graph *g = e->groups->graph;
     node_id maker = g->tensors.items[t].producer;
     if (e->moved[t] != NO_TENSOR)
@@ -186,16 +188,9 @@ static tensor_id move(struct extraction *e, tensor_id t)
     return e->moved[t];
 }
 
-static void move_node(struct extraction *e, node_id n)
+static void note_moved(void *context, tensor_id t, tensor_id there)
 {
-    const struct graph *g = e->groups->graph;
-    const struct node *node = &g->nodes.items[n];
-    tensor_id *inputs = arena_array(e->groups->arena, tensor_id, node->n_inputs + 1);
-    for (uint32_t i = 0; i < node->n_inputs; i++)
-        inputs[i] = move(e, graph_inputs(g, n)[i]);
-    node_id copy = graph_add_copy(e->result, g, n, inputs);
-    for (uint32_t i = 0; i < node->n_outputs; i++)
-        e->moved[node->first_output + i] = graph_output_of(e->result, copy, i);
+    ((struct extraction *)context)->moved[t] = there;
 }
 
 static uint32_t uses_within(const struct step_groups *s, node_id first, tensor_id t)
@@ -210,12 +205,13 @@ static uint32_t uses_within(const struct step_groups *s, node_id first, tensor_i
 void step_groups_extract(const struct step_groups *s, node_id first, struct graph *ret_graph)
 {
     struct extraction e = {.groups = s, .result = ret_graph};
+    const struct graph_extraction x = {s->graph, ret_graph, move, note_moved, &e};
     e.moved = arena_array(s->arena, tensor_id, s->graph->tensors.count + 1);
     for (tensor_id t = 0; t < s->graph->tensors.count; t++)
         e.moved[t] = NO_TENSOR;
     graph_init(ret_graph, s->arena);
     for (node_id n = first; n != NO_NODE; n = s->next[n])
-        move_node(&e, n);
+        graph_extract_node(&x, n, false);
     for (node_id n = first; n != NO_NODE; n = s->next[n])
         for (uint32_t i = 0; i < s->graph->nodes.items[n].n_outputs; i++) {
             tensor_id t = s->graph->nodes.items[n].first_output + i;

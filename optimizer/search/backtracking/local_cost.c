@@ -1,6 +1,7 @@
 // What a match changes of the cost, by its neighbourhood before and after, written down and looked up first.
 #include "optimizer/search/backtracking/local_cost.h"
 
+#include "graph/extract.h"
 #include "optimizer/search/repeated_weight.h"
 #include <math.h>
 #include <string.h>
@@ -314,41 +315,48 @@ static void write_target(struct scribe *p, const struct rewrite *r, tensor_id *n
 
 // --- the local graph -------------------------------------------------------------------------------------------------
 
+struct locality {
+    struct scribe *scribe;
+    const struct rewrite *rewrite;
+    struct graph *graph;
+};
+
 // A tensor from beyond the border: a leaf, known before the graph runs where the original is.
-static tensor_id import_tensor(struct scribe *p, const struct rewrite *r, struct graph *local, tensor_id t)
+static tensor_id import_tensor(void *context, tensor_id t)
 {
-    if (!is_placed(p, t)) {
+    const struct locality *l = context;
+    const struct rewrite *r = l->rewrite;
+    if (!is_placed(l->scribe, t)) {
         const struct operator* op = operators[is_weight(r, t) ? OP_WEIGHT : OP_INPUT];
         unsigned repeated = is_weight(r, t) ? tensor_repeated_axes(r->g, t) : 0;
-        int64_t number = repeated_weight_index((int64_t)local->nodes.count, repeated);
-        set_place(p, t, graph_add_leaf(local, op, number, graph_type(r->g, t)));
+        int64_t number = repeated_weight_index((int64_t)l->graph->nodes.count, repeated);
+        set_place(l->scribe, t, graph_add_leaf(l->graph, op, number, graph_type(r->g, t)));
     }
-    return p->places.items[t].tensor;
+    return l->scribe->places.items[t].tensor;
 }
 
-static void copy_node(struct scribe *p, const struct rewrite *r, struct graph *local, node_id n)
+static void note_place(void *context, tensor_id t, tensor_id there)
 {
-    const struct node *node = &r->g->nodes.items[n];
-    tensor_id *inputs = arena_array(&p->arena, tensor_id, node->n_inputs + 1);
-    bool is_swapped = has_swapped_leaves(p, r, n);
-    for (uint32_t i = 0; i < node->n_inputs; i++) {
-        uint32_t j = is_swapped ? 1 - i : i;
-        inputs[j] = import_tensor(p, r, local, graph_inputs(r->g, n)[j]);
-    }
-    node_id copy = graph_add_copy(local, r->g, n, inputs);
-    for (uint32_t i = 0; i < node->n_outputs; i++)
-        set_place(p, node->first_output + i, graph_output_of(local, copy, i));
+    set_place(((struct locality *)context)->scribe, t, there);
 }
 
-static void copy_members(struct scribe *p, const struct rewrite *r, struct graph *local)
+static void copy_node(struct locality *l, node_id n)
 {
+    const struct graph_extraction x = {l->rewrite->g, l->graph, import_tensor, note_place, l};
+    graph_extract_node(&x, n, has_swapped_leaves(l->scribe, l->rewrite, n));
+}
+
+static void copy_members(struct locality *l)
+{
+    struct scribe *p = l->scribe;
+    const struct rewrite *r = l->rewrite;
     for (size_t i = 0; i < p->members.count; i++)
-        copy_node(p, r, local, p->members.items[i]);
+        copy_node(l, p->members.items[i]);
     for (size_t i = 0; i < p->members.count; i++) {
         const struct node *n = &r->g->nodes.items[p->members.items[i]];
         for (uint32_t j = 0; j < n->n_outputs; j++)
             if (is_read_outside(p, r, n->first_output + j))
-                graph_add_output(local, p->places.items[n->first_output + j].tensor);
+                graph_add_output(l->graph, p->places.items[n->first_output + j].tensor);
     }
 }
 
@@ -410,19 +418,20 @@ static double seconds_of_graph(struct scribe *p, const struct graph *g, const st
     return seconds;
 }
 
-static double seconds_after(struct scribe *p, const struct rewrite *r, struct graph *local,
-                            const struct cost_model *cost, void *context)
+static double seconds_after(struct locality *l, const struct cost_model *cost, void *context)
 {
+    struct scribe *p = l->scribe;
+    const struct rewrite *r = l->rewrite;
     size_t n = r->n_tensors;
     tensor_id *old = arena_array(&p->arena, tensor_id, n + 1), *new = arena_array(&p->arena, tensor_id, n + 1);
     struct graph after;
     for (node_id node = (node_id)r->n_before; node < r->g->nodes.count; node++)
-        copy_node(p, r, local, node);
+        copy_node(l, node);
     for (size_t i = 0; i < n; i++) {
-        old[i] = import_tensor(p, r, local, r->old[i]);
-        new[i] = import_tensor(p, r, local, r->new[i]);
+        old[i] = import_tensor(l, r->old[i]);
+        new[i] = import_tensor(l, r->new[i]);
     }
-    if (!graph_replace(&after, local, n, old, new, NULL))
+    if (!graph_replace(&after, l->graph, n, old, new, NULL))
         return INFINITY;
     double seconds = seconds_of_graph(p, &after, cost, context);
     graph_free(&after);
@@ -471,15 +480,16 @@ struct price scribe_price(struct scribe *s, const struct rewrite *r, const struc
 {
     struct arena_mark mark = arena_mark(&s->arena);
     struct graph local;
+    struct locality locality = {s, r, &local};
     forget_places(s);
     graph_init(&local, &s->arena);
     graph_reserve(&local, 2 * s->members.count, 4 * s->members.count, 3 * s->members.count);
-    copy_members(s, r, &local);
+    copy_members(&locality);
     if (isnan(before))
         before = seconds_of_graph(s, &local, cost, context);
     struct price price = {before, isinf(before) ? INFINITY : NAN};
     if (isfinite(before))
-        price.change = seconds_after(s, r, &local, cost, context) - before;
+        price.change = seconds_after(&locality, cost, context) - before;
     graph_free(&local);
     arena_release(&s->arena, mark);
     return price;

@@ -3,6 +3,7 @@
 
 #include "core/memory/arena.h"
 #include "core/memory/hash.h"
+#include "graph/extract.h"
 #include "optimizer/search/backtracking/order.h"
 #include "optimizer/search/repeated_weight.h"
 #include <assert.h>
@@ -116,8 +117,9 @@ static void note_moved(struct extraction *x, tensor_id from, tensor_id to)
     vec_push(&x->pairs, ((struct pair){from, to}));
 }
 
-static tensor_id import_tensor(struct extraction *x, tensor_id t)
+static tensor_id import_tensor(void *context, tensor_id t)
 {
+    struct extraction *x = context;
     tensor_id moved = find_moved(x, t);
     if (moved != NO_TENSOR)
         return moved;
@@ -139,22 +141,12 @@ static bool has_swapped_leaves(const struct extraction *x, node_id n)
 }
 
 // A copy without history: its outputs are known by their structure in the region.
-static void copy_node(struct extraction *x, node_id n)
+static void note_output(void *context, tensor_id t, tensor_id there)
 {
-    const struct node *node = &x->g->nodes.items[n];
-    tensor_id *inputs = mem_new_array(tensor_id, node->n_inputs + 1);
-    bool is_swapped = has_swapped_leaves(x, n);
-    for (uint32_t i = 0; i < node->n_inputs; i++) {
-        uint32_t j = is_swapped ? 1 - i : i;
-        inputs[j] = import_tensor(x, graph_inputs(x->g, n)[j]);
-    }
-    node_id copy = graph_add_copy(x->region, x->g, n, inputs);
-    for (uint32_t i = 0; i < node->n_outputs; i++) {
-        tensor_id t = graph_output_of(x->region, copy, i);
-        x->region->tensors.items[t].value = hash_mix(x->region->nodes.items[copy].key, i);
-        note_moved(x, node->first_output + i, t);
-    }
-    mem_free_array(inputs, node->n_inputs + 1);
+    struct extraction *x = context;
+    struct tensor *copy = &x->region->tensors.items[there];
+    copy->value = hash_mix(x->region->nodes.items[copy->producer].key, copy->output);
+    note_moved(x, t, there);
 }
 
 static bool is_read_outside(const struct extraction *x, tensor_id t)
@@ -193,11 +185,12 @@ void region_extract(const struct match_index *index, const struct match *m, size
 {
     struct extraction x = {
         .index = index, .g = index->graph, .max_nodes = max_nodes, .site = ret_site, .region = ret_region};
+    const struct graph_extraction nodes = {index->graph, ret_region, import_tensor, note_output, &x};
     *ret_site = (struct site){0};
     graph_init(ret_region, arena);
     collect_members(&x, m);
     for (size_t i = 0; i < ret_site->members.count; i++)
-        copy_node(&x, ret_site->members.items[i]);
+        graph_extract_node(&nodes, ret_site->members.items[i], has_swapped_leaves(&x, ret_site->members.items[i]));
     add_outputs(&x);
     move_match(&x, m, ret_match);
     table_free(&x.member_ids);
