@@ -1,10 +1,7 @@
 // taso-verify derive: which rules follow from others, by how many rewrites, and by which.
-#include "core/memory/arena.h"
-#include "core/system/file.h"
-#include "core/text/error.h"
-#include "core/text/options.h"
 #include "core/text/text.h"
 #include "graph/text.h"
+#include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
 #include "verifier/selection/example.h"
 #include "verifier/selection/reach.h"
@@ -131,37 +128,24 @@ static bool is_generated(const struct rule *r, const void *context)
     return rule_is_generated(r);
 }
 
-static bool read_all(struct rule_set *set, int n_paths, char **paths, struct error *error)
+static int run_on(struct command *c, int count, char **paths, struct error *error)
 {
-    for (int i = 0; i < n_paths; i++)
-        if (!rule_set_read(set, paths[i], error))
-            return false;
-    return true;
+    const struct options *o = c->options;
+    struct rule_set others;
+    bool is_all = false;
+    rule_set_init(&others, &c->arena);
+    bool is_read = command_read_rules(c, o->from ? count : 0, paths, "files of rules, and --from FILE", error) &&
+                   rule_set_read(&others, o->from, error);
+    if (o->is_from_generated)
+        rule_set_filter(&others, is_generated, NULL);
+    if (is_read)
+        run(o, &c->rules, &others, &is_all);
+    rule_set_free(&others);
+    return !is_read ? COMMAND_FAILED : is_all ? EXIT_DONE : EXIT_CHECK_FAILED;
 }
 
 int command_derive(int argc, char **argv)
 {
     struct options options = {.steps = 3, .graphs = 1000, .random = 40};
-    struct error error = {.code = EXIT_BAD_INPUT};
-    int code;
-    bool is_good = false, is_all = false;
-    struct arena arena;
-    struct rule_set set, others;
-    if (!options_begin(&program, &argc, argv, &options, &code))
-        return code;
-    arena_init(&arena);
-    rule_set_init(&set, &arena);
-    rule_set_init(&others, &arena);
-    if (argc == 0 || !options.from)
-        error_set_code(&error, EXIT_USAGE, NULL, "expected files of rules, and --from FILE (see --help)");
-    else
-        is_good = read_all(&set, argc, argv, &error) && rule_set_read(&others, options.from, &error);
-    if (options.is_from_generated)
-        rule_set_filter(&others, is_generated, NULL);
-    if (is_good)
-        run(&options, &set, &others, &is_all);
-    rule_set_free(&set);
-    rule_set_free(&others);
-    arena_free(&arena);
-    return !is_good ? error_exit(program.name, &error) : is_all ? EXIT_DONE : EXIT_CHECK_FAILED;
+    return command_run(&program, &options, argc, argv, run_on);
 }

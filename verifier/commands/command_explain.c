@@ -1,6 +1,5 @@
 // taso-verify explain: how a rule follows from the properties, step by step.
-#include "core/text/error.h"
-#include "core/text/options.h"
+#include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
 #include "verifier/commands/named_rules.h"
 #include "verifier/entailment/derivation.h"
@@ -27,10 +26,7 @@ static const struct program program = {
 };
 
 struct run {
-    struct options options;
-    struct arena arena;
-    struct rule_set rules;
-    struct property_set properties;
+    const struct options *options;
     struct axioms axioms;
     struct judge judge;
     struct theory *theory;
@@ -53,13 +49,13 @@ static bool explain_output(struct run *run, const struct equation *eq, uint32_t 
 {
     struct derivation d;
     bool is_found =
-        property_derivation_find(&d, &run->axioms, &run->judge, eq, output, proof, (uint32_t)run->options.terms);
+        property_derivation_find(&d, &run->axioms, &run->judge, eq, output, proof, (uint32_t)run->options->terms);
     if (eq->n_pairs > 1)
         printf("  output %u\n", output);
     if (is_found)
         print_chain(&d);
     else
-        printf("    no chain within %lld terms\n", (long long)run->options.terms);
+        printf("    no chain within %lld terms\n", (long long)run->options->terms);
     property_derivation_free(&d);
     return is_found;
 }
@@ -82,44 +78,35 @@ static bool explain_rule(struct run *run, const struct rule *r)
     return is_explained;
 }
 
-static int explain_all(struct run *run, int count, char **names)
+static int explain_all(struct command *c, int count, char **names)
 {
+    const struct options *o = c->options;
+    struct run run = {.options = o};
     bool is_explained = true;
-    judge_init(&run->judge);
-    axioms_make(&run->axioms, &run->properties, &run->judge);
-    run->theory = theory_make(&run->axioms, (unsigned)run->options.steps);
-    for (size_t i = 0; i < run->rules.rules.count; i++)
-        if (rule_is_named(run->rules.rules.items[i], count, names))
-            is_explained = explain_rule(run, run->rules.rules.items[i]) && is_explained;
-    theory_free(run->theory);
-    axioms_free(&run->axioms);
-    judge_free(&run->judge);
+    judge_init(&run.judge);
+    axioms_make(&run.axioms, &c->properties, &run.judge);
+    run.theory = theory_make(&run.axioms, (unsigned)o->steps);
+    for (size_t i = 0; i < c->rules.rules.count; i++)
+        if (rule_is_named(c->rules.rules.items[i], count, names))
+            is_explained = explain_rule(&run, c->rules.rules.items[i]) && is_explained;
+    theory_free(run.theory);
+    axioms_free(&run.axioms);
+    judge_free(&run.judge);
     return is_explained ? EXIT_DONE : EXIT_CHECK_FAILED;
 }
 
-static int run_on(struct run *run, int count, char **positional)
+static int run_on(struct command *c, int count, char **arguments, struct error *error)
 {
-    struct error error = {.code = EXIT_BAD_INPUT};
-    if (named_rules_read(&run->rules, count, positional, &error) &&
-        property_set_read_folder(&run->properties, run->options.folder, &error))
-        return explain_all(run, count - 1, positional + 1);
-    return error_exit(program.name, &error);
+    const struct options *o = c->options;
+    return named_rules_read(&c->rules, count, arguments, error) &&
+                   property_set_read_folder(&c->properties, o->folder, error)
+               ? explain_all(c, count - 1, arguments + 1)
+               : COMMAND_FAILED;
 }
 
 int command_explain(int argc, char **argv)
 {
-    struct run run = {.options = {.terms = 20000, .steps = 200000}};
     char folder[SHARED_PATH_SIZE];
-    int code;
-    run.options.folder = property_standard_folder(folder);
-    if (!options_begin(&program, &argc, argv, &run.options, &code))
-        return code;
-    arena_init(&run.arena);
-    rule_set_init(&run.rules, &run.arena);
-    property_set_init(&run.properties, &run.arena);
-    code = run_on(&run, argc, argv);
-    property_set_free(&run.properties);
-    rule_set_free(&run.rules);
-    arena_free(&run.arena);
-    return code;
+    struct options options = {.folder = property_standard_folder(folder), .terms = 20000, .steps = 200000};
+    return command_run(&program, &options, argc, argv, run_on);
 }

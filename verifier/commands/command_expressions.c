@@ -1,10 +1,8 @@
 // taso-verify expressions: what both sides of a rule compute, as one tensor expression each.
-#include "core/memory/arena.h"
-#include "core/text/error.h"
-#include "core/text/options.h"
 #include "core/text/text.h"
 #include "expressions/definition_print.h"
 #include "graph/compose.h"
+#include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
 #include "verifier/commands/named_rules.h"
 #include "verifier/selection/example.h"
@@ -27,9 +25,8 @@ static const struct program program = {
 };
 
 struct run {
-    struct options options;
-    struct arena arena;
-    struct rule_set rules;
+    const struct options *options;
+    struct arena *arena;
     struct typing typing;
     size_t n_same, n_different, n_without_example;
 };
@@ -121,15 +118,15 @@ static void print_sides(const struct sides *s)
 
 static bool show_example(struct run *run, const struct rule *r, const struct example *e)
 {
-    struct arena_mark mark = arena_mark(&run->arena);
+    struct arena_mark mark = arena_mark(run->arena);
     struct sides sides;
-    bool is_composed = compose_sides(&sides, r, e, &run->arena);
-    if (is_composed && !run->options.quiet)
+    bool is_composed = compose_sides(&sides, r, e, run->arena);
+    if (is_composed && !run->options->quiet)
         print_sides(&sides);
     run->n_same += sides.are_same;
     run->n_different += is_composed && !sides.are_same;
     composition_free(&sides.composition);
-    arena_release(&run->arena, mark);
+    arena_release(run->arena, mark);
     return is_composed;
 }
 
@@ -163,30 +160,23 @@ static void show_rule(struct run *run, const struct rule *r)
     examples_free(&examples);
 }
 
-static int show_all(struct run *run, int count, char **names)
+static int show_all(struct command *c, int count, char **arguments, struct error *error)
 {
-    for (size_t i = 0; i < run->rules.rules.count; i++)
-        if (rule_is_named(run->rules.rules.items[i], count, names))
-            show_rule(run, run->rules.rules.items[i]);
-    printf("%zu rule%s of one expression, %zu of two, %zu without an example\n", run->n_same,
-           plural_ending(run->n_same), run->n_different, run->n_without_example);
-    return run->n_without_example ? EXIT_CHECK_FAILED : EXIT_DONE;
+    struct run run = {.options = c->options, .arena = &c->arena};
+    if (!named_rules_read(&c->rules, count, arguments, error))
+        return COMMAND_FAILED;
+    typing_init(&run.typing);
+    for (size_t i = 0; i < c->rules.rules.count; i++)
+        if (rule_is_named(c->rules.rules.items[i], count - 1, arguments + 1))
+            show_rule(&run, c->rules.rules.items[i]);
+    typing_free(&run.typing);
+    printf("%zu rule%s of one expression, %zu of two, %zu without an example\n", run.n_same, plural_ending(run.n_same),
+           run.n_different, run.n_without_example);
+    return run.n_without_example ? EXIT_CHECK_FAILED : EXIT_DONE;
 }
 
 int command_expressions(int argc, char **argv)
 {
-    struct run run = {0};
-    struct error error = {.code = EXIT_BAD_INPUT};
-    int code;
-    if (!options_begin(&program, &argc, argv, &run.options, &code))
-        return code;
-    arena_init(&run.arena);
-    rule_set_init(&run.rules, &run.arena);
-    typing_init(&run.typing);
-    code = named_rules_read(&run.rules, argc, argv, &error) ? show_all(&run, argc - 1, argv + 1)
-                                                            : error_exit(program.name, &error);
-    typing_free(&run.typing);
-    rule_set_free(&run.rules);
-    arena_free(&run.arena);
-    return code;
+    struct options options = {0};
+    return command_run(&program, &options, argc, argv, show_all);
 }

@@ -4,8 +4,8 @@
 #include "core/text/log.h"
 #include "core/text/options.h"
 #include "core/text/text.h"
-#include "substitutions/trusted_rules.h"
 #include "substitutions/standard_rules.h"
+#include "substitutions/trusted_rules.h"
 #include "verifier/commands/commands.h"
 #include "verifier/model/field.h"
 #include "verifier/model/numbers.h"
@@ -68,7 +68,7 @@ struct run {
     struct subject subjects[2];
     struct arena arena;
     struct rule_set rules;
-    size_t n_left_out;   // of the rules, as not proved
+    size_t n_left_out;     // of the rules, as not proved
     const char *binding;   // of the symbols that --shape leaves open; NULL: there are none
     struct common_graph common;
     struct saturation saturation;
@@ -511,8 +511,7 @@ static bool compare_at(struct run *run, const struct imported_model *m, const in
     struct text text = {0};
     size_t n_given = shapes->count;
     for (size_t i = 0; i < m->symbols.count; i++) {
-        shapes->items[shapes->count] =
-            arena_printf(&run->arena, "%s=%" PRId64, m->symbols.items[i].name, binding[i]);
+        shapes->items[shapes->count] = arena_printf(&run->arena, "%s=%" PRId64, m->symbols.items[i].name, binding[i]);
         text_printf(&text, "%s%s", i ? ", " : "", shapes->items[shapes->count++]);
     }
     run->binding = text.chars;

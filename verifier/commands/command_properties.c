@@ -1,11 +1,9 @@
 // taso-verify properties: is every property true of the operators' definitions?
 #include "core/system/clock.h"
 #include "core/system/progress.h"
-#include "core/text/error.h"
-#include "core/text/options.h"
 #include "core/text/text.h"
-#include "properties/property.h"
 #include "verifier/all_sizes/judge.h"
+#include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
 #include "verifier/entailment/theory.h"
 #include "verifier/recheck/sample.h"
@@ -63,9 +61,9 @@ struct portion {
     struct outcome outcome;
 };
 struct run {
-    struct options options;
-    struct arena arena;
-    struct property_set set;
+    const struct options *options;
+    struct arena *arena;
+    struct property_set *set;
     struct known_results known;
     struct outcome *outcomes;   // of each property
     VEC(struct portion) portions;
@@ -76,25 +74,25 @@ struct run {
 // Rules rest on properties, so that tests are no proof of one. Up to a bound there is nothing but tests.
 static bool is_good(const struct run *run, const struct outcome *o)
 {
-    bool is_tested = run->options.bound && o->judgement.verdict == VERDICT_TESTED;
+    bool is_tested = run->options->bound && o->judgement.verdict == VERDICT_TESTED;
     return !o->is_contradicted && (o->judgement.verdict == VERDICT_PROVED || is_tested);
 }
 
 static void judge_and_recheck(struct run *run, struct judge *judge, struct recheck *recheck, const struct equation *eq,
                               struct outcome *o)
 {
-    struct sample sample = {.recheck = recheck, .seed = (uint64_t)run->options.seed};
+    struct sample sample = {.recheck = recheck, .seed = (uint64_t)run->options->seed};
     o->is_contradicted = !sample_equation(&sample, judge, eq, &o->judgement);
     memcpy(o->rechecked, sample.counts, sizeof o->rechecked);
 }
 
 static void validate(struct run *run, struct judge *judge, struct recheck *recheck, struct portion *portion)
 {
-    const struct property *p = run->set.properties.items[portion->property];
+    const struct property *p = run->set->properties.items[portion->property];
     struct outcome *o = &portion->outcome;
     struct equation eq = equation_of_property(p);
     double started = clock_seconds();
-    o->is_known = !run->options.all && !run->options.bound && known_has(&run->known, p->content);
+    o->is_known = !run->options->all && !run->options->bound && known_has(&run->known, p->content);
     judge->part = portion->part;
     judge->n_parts = portion->n_parts;
     if (!o->is_known && recheck)
@@ -123,8 +121,8 @@ static int compare_portions(const void *a, const void *b)
 static void init_judge(const struct run *run, struct judge *j)
 {
     judge_init(j);
-    j->fixed_bound = (int)run->options.bound;
-    j->step_limit = run->options.bound ? (uint64_t)1 << 40 : j->step_limit;
+    j->fixed_bound = (int)run->options->bound;
+    j->step_limit = run->options->bound ? (uint64_t)1 << 40 : j->step_limit;
 }
 
 // What takes long comes first, so that no thread is left with it at the end.
@@ -132,8 +130,8 @@ static void divide_work(struct run *run)
 {
     struct judge judge;
     init_judge(run, &judge);
-    for (size_t i = 0; i < run->set.properties.count; i++) {
-        const struct property *p = run->set.properties.items[i];
+    for (size_t i = 0; i < run->set->properties.count; i++) {
+        const struct property *p = run->set->properties.items[i];
         struct equation eq = equation_of_property(p);
         struct portion portion = {.property = i, .weight = weight_of(p), .n_parts = judge_count_parts(&judge, &eq)};
         for (; portion.part < portion.n_parts; portion.part++)
@@ -147,7 +145,7 @@ static void divide_work(struct run *run)
 // Parts of a property stand in their order.
 static void add_up_portions(struct run *run)
 {
-    run->outcomes = arena_array(&run->arena, struct outcome, run->set.properties.count + 1);
+    run->outcomes = arena_array(run->arena, struct outcome, run->set->properties.count + 1);
     for (size_t i = 0; i < run->portions.count; i++) {
         struct portion *portion = &run->portions.items[i];
         struct outcome *all = &run->outcomes[portion->property], *part = &portion->outcome;
@@ -166,15 +164,15 @@ static void add_up_portions(struct run *run)
 static void validate_all(struct run *run)
 {
     double started = clock_seconds();
-    int threads = run->options.threads ? (int)run->options.threads : omp_get_max_threads();
+    int threads = run->options->threads ? (int)run->options->threads : omp_get_max_threads();
     divide_work(run);
     int64_t n = (int64_t)run->portions.count, done = 0;
-    progress_start(&run->progress, run->options.quiet ? NULL : stderr,
-                   run->options.bound ? "parts of properties" : "properties", (uint64_t)n);
+    progress_start(&run->progress, run->options->quiet ? NULL : stderr,
+                   run->options->bound ? "parts of properties" : "properties", (uint64_t)n);
 #pragma omp parallel num_threads(threads)
     {
         struct judge judge;
-        struct recheck *recheck = run->options.recheck ? recheck_make() : NULL;
+        struct recheck *recheck = run->options->recheck ? recheck_make() : NULL;
         init_judge(run, &judge);
 #pragma omp for schedule(dynamic, 1)
         for (int64_t i = 0; i < n; i++) {
@@ -193,15 +191,15 @@ static void validate_all(struct run *run)
 
 static void remember_good_ones(struct run *run)
 {
-    for (size_t i = 0; !run->options.bound && i < run->set.properties.count; i++)
+    for (size_t i = 0; !run->options->bound && i < run->set->properties.count; i++)
         if (!run->outcomes[i].is_known && is_good(run, &run->outcomes[i]))
-            known_add(&run->known, run->set.properties.items[i]->content);
+            known_add(&run->known, run->set->properties.items[i]->content);
     known_save(&run->known);
 }
 
 static void print_outcome(const struct run *run, size_t i)
 {
-    const struct property *p = run->set.properties.items[i];
+    const struct property *p = run->set->properties.items[i];
     const struct outcome *o = &run->outcomes[i];
     struct text out = {0};
     if (o->is_known)
@@ -216,7 +214,7 @@ static void print_outcome(const struct run *run, size_t i)
                     p->line, p->column);
     if (o->judgement.counterexample.count)
         text_printf(&out, "  %s:%u:%u: %s\n", p->file, p->line, p->column, o->judgement.counterexample.chars);
-    if (run->options.bounds && !o->is_known) {
+    if (run->options->bounds && !o->is_known) {
         struct equation eq = equation_of_property(p);
         judgement_print_bounds(&out, &eq, &o->judgement);
     }
@@ -227,7 +225,7 @@ static void print_outcome(const struct run *run, size_t i)
 static void print_rechecked(const struct run *run)
 {
     uint64_t counts[RECHECK_VERDICTS] = {0}, contradicted = 0;
-    for (size_t i = 0; i < run->set.properties.count; i++) {
+    for (size_t i = 0; i < run->set->properties.count; i++) {
         contradicted += run->outcomes[i].is_contradicted;
         for (int v = 0; v < RECHECK_VERDICTS; v++)
             counts[v] += run->outcomes[i].rechecked[v];
@@ -241,21 +239,21 @@ static void print_rechecked(const struct run *run)
 static bool print_all(const struct run *run)
 {
     uint64_t counts[VERDICT_COUNT] = {0}, known = 0, failed = 0, instances = 0;
-    for (size_t i = 0; i < run->set.properties.count; i++) {
+    for (size_t i = 0; i < run->set->properties.count; i++) {
         const struct outcome *o = &run->outcomes[i];
         known += o->is_known;
         counts[o->judgement.verdict] += !o->is_known;
         failed += !o->is_known && !is_good(run, o);
         instances += o->judgement.instances;
-        if (!run->options.quiet || (!o->is_known && !is_good(run, o)))
+        if (!run->options->quiet || (!o->is_known && !is_good(run, o)))
             print_outcome(run, i);
     }
     printf("properties: %zu, in %.1f s, at %" PRIu64 " instance%s: %" PRIu64 " validated before",
-           run->set.properties.count, run->seconds, instances, plural_ending(instances), known);
+           run->set->properties.count, run->seconds, instances, plural_ending(instances), known);
     for (int i = 0; i < VERDICT_COUNT; i++)
         printf(", %" PRIu64 " %s", counts[i], verdict_name((enum verdict)i));
     printf("\n");
-    if (run->options.recheck)
+    if (run->options->recheck)
         print_rechecked(run);
     return failed == 0;
 }
@@ -273,8 +271,8 @@ static void print_uses(const char *what, const struct entailment *e)
 static void print_redundant_ones(const struct run *run, struct theory *theory, struct judge *judge)
 {
     size_t count = 0;
-    for (size_t i = 0; i < run->set.properties.count; i++) {
-        const struct property *p = run->set.properties.items[i];
+    for (size_t i = 0; i < run->set->properties.count; i++) {
+        const struct property *p = run->set->properties.items[i];
         struct equation eq = equation_of_property(p);
         struct entailment e = theory_prove(theory, judge, &eq, p->name);
         if (e.status != ENTAILMENT_PROVED)
@@ -295,8 +293,8 @@ static bool examine_theory(const struct run *run)
     struct axioms axioms;
     struct entailment core;
     judge_init(&judge);
-    axioms_make(&axioms, &run->set, &judge);
-    struct theory *theory = theory_make(&axioms, (unsigned)run->options.steps);
+    axioms_make(&axioms, run->set, &judge);
+    struct theory *theory = theory_make(&axioms, (unsigned)run->options->steps);
     bool is_consistent = theory_is_consistent(theory, &core);
     if (is_consistent)
         printf("no contradiction was found\n");
@@ -313,41 +311,32 @@ static bool examine_theory(const struct run *run)
 static bool read_all(struct run *run, char **files, int count, struct error *error)
 {
     for (int i = 0; i < count; i++)
-        if (!property_set_read(&run->set, files[i], error))
+        if (!property_set_read(run->set, files[i], error))
             return false;
-    return count > 0 || property_set_read_folder(&run->set, run->options.folder, error);
+    return count > 0 || property_set_read_folder(run->set, run->options->folder, error);
 }
 
-static int run_on(struct run *run, char **files, int count)
+static int run_on(struct command *c, int count, char **files, struct error *error)
 {
-    struct error error = {.code = EXIT_BAD_INPUT};
-    if (!read_all(run, files, count, &error))
-        return error_exit(program.name, &error);
-    known_load(&run->known);
-    validate_all(run);
-    remember_good_ones(run);
-    bool is_all_good = print_all(run);
-    if (run->options.theory && !examine_theory(run))
+    struct run run = {.options = c->options, .arena = &c->arena, .set = &c->properties};
+    if (!read_all(&run, files, count, error))
+        return COMMAND_FAILED;
+    known_load(&run.known);
+    validate_all(&run);
+    remember_good_ones(&run);
+    bool is_all_good = print_all(&run);
+    if (run.options->theory && !examine_theory(&run))
         is_all_good = false;
-    for (size_t i = 0; i < run->set.properties.count; i++)
-        judgement_free(&run->outcomes[i].judgement);
-    vec_free(&run->portions);
-    known_free(&run->known);
+    for (size_t i = 0; i < run.set->properties.count; i++)
+        judgement_free(&run.outcomes[i].judgement);
+    vec_free(&run.portions);
+    known_free(&run.known);
     return is_all_good ? EXIT_DONE : EXIT_CHECK_FAILED;
 }
 
 int command_properties(int argc, char **argv)
 {
-    struct run run = {.options = {.steps = 200000, .seed = 1, .recheck = true}};
     char folder[SHARED_PATH_SIZE];
-    int code;
-    run.options.folder = property_standard_folder(folder);
-    if (!options_begin(&program, &argc, argv, &run.options, &code))
-        return code;
-    arena_init(&run.arena);
-    property_set_init(&run.set, &run.arena);
-    code = run_on(&run, argv, argc);
-    property_set_free(&run.set);
-    arena_free(&run.arena);
-    return code;
+    struct options options = {.folder = property_standard_folder(folder), .steps = 200000, .seed = 1, .recheck = true};
+    return command_run(&program, &options, argc, argv, run_on);
 }

@@ -4,9 +4,8 @@
 #include "core/system/file.h"
 #include "core/system/files_used.h"
 #include "core/system/progress.h"
-#include "core/text/error.h"
-#include "core/text/options.h"
 #include "core/text/text.h"
+#include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
 #include "verifier/rules/rejection_reason.h"
 #include "verifier/rules/reversed.h"
@@ -63,10 +62,10 @@ static const struct program program = {
 struct run {
     int n_arenas;
     struct arena *arenas;   // one per thread: what the reports point to
-    struct options options;
-    struct arena arena;
-    struct rule_set set;
-    struct property_set properties;
+    struct options *options;
+    struct arena *arena;
+    struct rule_set *set;
+    struct property_set *properties;
     struct axioms axioms;
     struct rule_report *reports;
     struct progress progress;
@@ -77,48 +76,48 @@ static void make_axioms(struct run *run)
 {
     struct judge judge;
     judge_init(&judge);
-    axioms_make(&run->axioms, &run->properties, &judge);
+    axioms_make(&run->axioms, run->properties, &judge);
     judge_free(&judge);
 }
 
 static void prove_one(struct run *run, struct judge *judge, struct theory *theory, int64_t i)
 {
     double begun = clock_seconds();
-    judge->step_limit = rule_step_limit(run->set.rules.items[i]);
-    prove_rule(judge, theory, run->set.rules.items[i], &run->arenas[omp_get_thread_num()], &run->reports[i]);
+    judge->step_limit = rule_step_limit(run->set->rules.items[i]);
+    prove_rule(judge, theory, run->set->rules.items[i], &run->arenas[omp_get_thread_num()], &run->reports[i]);
     run->reports[i].seconds = clock_seconds() - begun;
 }
 
 // Of a rule and the one that is it read backwards the first is judged, and the second where that does not prove it.
 static void prove_all(struct run *run)
 {
-    int64_t n = (int64_t)run->set.rules.count, done = 0;
+    int64_t n = (int64_t)run->set->rules.count, done = 0;
     double started = clock_seconds();
-    int threads = run->options.threads ? (int)run->options.threads : omp_get_max_threads();
+    int threads = run->options->threads ? (int)run->options->threads : omp_get_max_threads();
     run->n_arenas = threads;
-    run->arenas = arena_array(&run->arena, struct arena, threads);
-    run->reports = arena_array(&run->arena, struct rule_report, n + 1);
+    run->arenas = arena_array(run->arena, struct arena, threads);
+    run->reports = arena_array(run->arena, struct rule_report, n + 1);
     const uint32_t *reversed =
-        find_reversed_rules((const struct rule *const *)run->set.rules.items, (size_t)n, &run->arena);
-    progress_start(&run->progress, run->options.quiet ? NULL : stderr, "rules", (uint64_t)n);
+        find_reversed_rules((const struct rule *const *)run->set->rules.items, (size_t)n, run->arena);
+    progress_start(&run->progress, run->options->quiet ? NULL : stderr, "rules", (uint64_t)n);
     for (int t = 0; t < threads; t++)
         arena_init(&run->arenas[t]);
 #pragma omp parallel num_threads(threads)
     {
         struct judge judge;
         judge_init(&judge);
-        struct theory *theory = run->options.z3 ? theory_make(&run->axioms, (unsigned)run->options.steps) : NULL;
-        judge.adds_conditions = run->options.conditions;
-        judge.fixed_bound = (int)run->options.bound;
-        judge.instance_limit = (uint64_t)run->options.instances;
-        judge.work_limit = (uint64_t)run->options.work;
+        struct theory *theory = run->options->z3 ? theory_make(&run->axioms, (unsigned)run->options->steps) : NULL;
+        judge.adds_conditions = run->options->conditions;
+        judge.fixed_bound = (int)run->options->bound;
+        judge.instance_limit = (uint64_t)run->options->instances;
+        judge.work_limit = (uint64_t)run->options->work;
         for (int pass = 0; pass < 2; pass++) {
 #pragma omp for schedule(dynamic)
             for (int64_t i = 0; i < n; i++) {
                 if ((reversed[i] != NO_RULE) != pass)
                     continue;
                 bool is_done =
-                    pass && prove_rule_reversed(&run->reports[reversed[i]], run->set.rules.items[i], &run->reports[i]);
+                    pass && prove_rule_reversed(&run->reports[reversed[i]], run->set->rules.items[i], &run->reports[i]);
                 if (!is_done)
                     prove_one(run, &judge, theory, i);
 #pragma omp critical
@@ -145,7 +144,7 @@ static bool write_smt2_of(struct run *run, struct theory *theory, struct judge *
     uint32_t n = theory_print_smt2(theory, judge, &eq, &report->entailment, texts, MAX_OBLIGATIONS);
     bool is_written = true;
     for (uint32_t i = 0; i < n; i++) {
-        const char *path = arena_printf(&run->arena, "%s/%s-%u.smt2", run->options.smt2, report->rule->name, i);
+        const char *path = arena_printf(run->arena, "%s/%s-%u.smt2", run->options->smt2, report->rule->name, i);
         is_written = is_written && file_write_text(path, texts[i].chars, texts[i].count, error);
         text_free(&texts[i]);
     }
@@ -156,11 +155,11 @@ static bool write_smt2(struct run *run, struct error *error)
 {
     struct judge judge;
     bool is_written = true;
-    if (!run->options.smt2 || !run->options.z3)
+    if (!run->options->smt2 || !run->options->z3)
         return true;
     judge_init(&judge);
-    struct theory *theory = theory_make(&run->axioms, (unsigned)run->options.steps);
-    for (size_t i = 0; i < run->set.rules.count && is_written; i++)
+    struct theory *theory = theory_make(&run->axioms, (unsigned)run->options->steps);
+    for (size_t i = 0; i < run->set->rules.count && is_written; i++)
         if (run->reports[i].has_entailment && run->reports[i].entailment.status == ENTAILMENT_PROVED)
             is_written = write_smt2_of(run, theory, &judge, &run->reports[i], error);
     theory_free(theory);
@@ -181,8 +180,8 @@ static int compare_reports(const void *a, const void *b)
 
 static const struct rule_report **sort_reports(struct run *run)
 {
-    size_t n = run->set.rules.count;
-    const struct rule_report **sorted = arena_array(&run->arena, const struct rule_report *, n + 1);
+    size_t n = run->set->rules.count;
+    const struct rule_report **sorted = arena_array(run->arena, const struct rule_report *, n + 1);
     for (size_t i = 0; i < n; i++)
         sorted[i] = &run->reports[i];
     qsort(sorted, n, sizeof *sorted, compare_reports);
@@ -207,14 +206,14 @@ static void add_comment(struct text *out, const char *lines)
 
 static bool goes_with_proved(const struct run *run, const struct rule_report *report)
 {
-    return is_proved(report) || (run->options.tested && report->outcome == RULE_ONLY_TESTED);
+    return is_proved(report) || (run->options->tested && report->outcome == RULE_ONLY_TESTED);
 }
 
 static bool write_reports(struct run *run, const char *path, bool wants_proved, struct error *error)
 {
     const struct rule_report **sorted = sort_reports(run);
     struct text out = {0}, reason = {0};
-    for (size_t i = 0; i < run->set.rules.count; i++) {
+    for (size_t i = 0; i < run->set->rules.count; i++) {
         if (goes_with_proved(run, sorted[i]) != wants_proved)
             continue;
         if (!wants_proved) {
@@ -233,10 +232,10 @@ static bool write_reports(struct run *run, const char *path, bool wants_proved, 
 
 static bool write_all(struct run *run, struct error *error)
 {
-    if (!run->options.output)
+    if (!run->options->output)
         return true;
-    return write_reports(run, run->options.output, true, error) &&
-           write_reports(run, run->options.rejected, false, error);
+    return write_reports(run, run->options->output, true, error) &&
+           write_reports(run, run->options->rejected, false, error);
 }
 
 static void print_report(const struct run *run, const struct rule_report *report)
@@ -263,7 +262,7 @@ static void print_report(const struct run *run, const struct rule_report *report
         rule_report_print_reason(&out, report);
         text_add(&out, "\n");
     }
-    if (run->options.bounds && !report->reversed) {
+    if (run->options->bounds && !report->reversed) {
         struct equation eq = equation_of_rule(&report->proved);
         judgement_print_bounds(&out, &eq, direct);
     }
@@ -279,7 +278,7 @@ static int compare_seconds(const void *a, const void *b)
 
 static void print_slowest(struct run *run)
 {
-    size_t n = run->set.rules.count, wanted = (size_t)run->options.slowest;
+    size_t n = run->set->rules.count, wanted = (size_t)run->options->slowest;
     const struct rule_report **sorted = sort_reports(run);
     qsort(sorted, n, sizeof *sorted, compare_seconds);
     for (size_t i = 0; i < n && i < wanted; i++)
@@ -293,7 +292,7 @@ static void print_all(const struct run *run)
 {
     uint64_t counts[RULE_OUTCOMES] = {0}, direct = 0, derived = 0, of_subterms = 0;
     double z3_seconds = 0;
-    for (size_t i = 0; i < run->set.rules.count; i++) {
+    for (size_t i = 0; i < run->set->rules.count; i++) {
         const struct rule_report *report = &run->reports[i];
         counts[report->outcome]++;
         derived += report->has_entailment && report->entailment.status == ENTAILMENT_PROVED && is_proved(report);
@@ -301,10 +300,10 @@ static void print_all(const struct run *run)
         of_subterms += report->of_subterms != NULL;
         direct += is_proved(report) && !report->of_subterms &&
                   (report->has_direct ? report->direct.verdict : report->first.verdict) == VERDICT_PROVED;
-        if (!run->options.quiet)
+        if (!run->options->quiet)
             print_report(run, report);
     }
-    printf("%zu rule%s in %.1f s:", run->set.rules.count, plural_ending(run->set.rules.count), run->seconds);
+    printf("%zu rule%s in %.1f s:", run->set->rules.count, plural_ending(run->set->rules.count), run->seconds);
     for (int i = 0; i < RULE_OUTCOMES; i++)
         printf("%s %" PRIu64 " %s", i ? "," : "", counts[i], rule_outcome_name((enum rule_outcome)i));
     printf("\nof the proved ones %" PRIu64 " are from the definitions, %" PRIu64
@@ -314,9 +313,9 @@ static void print_all(const struct run *run)
 
 static bool check_files(struct run *run, const char *path, struct error *error)
 {
-    struct options *o = &run->options;
+    struct options *o = run->options;
     if (o->output && !o->rejected)
-        o->rejected = arena_printf(&run->arena, "%s.rejected", o->output);
+        o->rejected = arena_printf(run->arena, "%s.rejected", o->output);
     const struct used_file files[] = {{"the input", path, FILE_REPLACEABLE},
                                       {"--output", o->output, FILE_REPLACED},
                                       {"--rejected", o->rejected, FILE_WRITTEN},
@@ -326,57 +325,58 @@ static bool check_files(struct run *run, const char *path, struct error *error)
 
 static bool is_every_rule_good(const struct run *run)
 {
-    for (size_t i = 0; i < run->set.rules.count; i++)
+    for (size_t i = 0; i < run->set->rules.count; i++)
         if (!goes_with_proved(run, &run->reports[i]))
             return false;
     return true;
 }
 
-static bool run_on(struct run *run, const char *path, bool *ret_is_good, struct error *error)
+static bool prove_file(struct run *run, const char *path, struct error *error)
 {
-    if (!check_files(run, path, error) || !rule_set_read(&run->set, path, error) ||
-        (run->options.z3 && !property_set_read_folder(&run->properties, run->options.folder, error)))
+    if (!check_files(run, path, error) || !rule_set_read(run->set, path, error) ||
+        (run->options->z3 && !property_set_read_folder(run->properties, run->options->folder, error)))
         return false;
-    if (run->options.z3)
+    if (run->options->z3)
         make_axioms(run);
     prove_all(run);
     bool is_written = write_all(run, error) && write_smt2(run, error);
     print_all(run);
     print_slowest(run);
-    *ret_is_good = is_every_rule_good(run);
-    for (size_t i = 0; i < run->set.rules.count; i++)
-        rule_report_free(&run->reports[i]);
-    if (run->options.z3)
-        axioms_free(&run->axioms);
     return is_written;
+}
+
+static void free_reports(struct run *run)
+{
+    for (size_t i = 0; i < run->set->rules.count; i++)
+        rule_report_free(&run->reports[i]);
+    for (int t = 0; t < run->n_arenas; t++)
+        arena_free(&run->arenas[t]);
+    if (run->options->z3)
+        axioms_free(&run->axioms);
+}
+
+static int run_on(struct command *c, int count, char **paths, struct error *error)
+{
+    struct options options = *(const struct options *)c->options;
+    struct run run = {.options = &options, .arena = &c->arena, .set = &c->rules, .properties = &c->properties};
+    if (count != 1)
+        error_set_code(error, EXIT_USAGE, NULL, "expected one file of rules (see --help)");
+    bool is_done = count == 1 && prove_file(&run, paths[0], error);
+    bool is_good = is_done && is_every_rule_good(&run);
+    if (run.reports)
+        free_reports(&run);
+    return !is_done ? COMMAND_FAILED : is_good ? EXIT_DONE : EXIT_CHECK_FAILED;
 }
 
 int command_rules(int argc, char **argv)
 {
-    struct run run = {.options = {.instances = RULE_INSTANCE_LIMIT,
-                                  .work = RULE_WORK_LIMIT,
-                                  .z3 = true,
-                                  .conditions = true,
-                                  .steps = 150000}};
-    struct error error = {.code = EXIT_BAD_INPUT};
     char folder[SHARED_PATH_SIZE];
-    int code;
-    bool is_done = false, is_good = false;
-    run.options.folder = property_standard_folder(folder);
-    if (!options_begin(&program, &argc, argv, &run.options, &code))
-        return code;
+    struct options options = {.instances = RULE_INSTANCE_LIMIT,
+                              .work = RULE_WORK_LIMIT,
+                              .z3 = true,
+                              .conditions = true,
+                              .steps = 150000,
+                              .folder = property_standard_folder(folder)};
     mem_keep_freed();
-    arena_init(&run.arena);
-    rule_set_init(&run.set, &run.arena);
-    property_set_init(&run.properties, &run.arena);
-    if (argc != 1)
-        error_set_code(&error, EXIT_USAGE, NULL, "expected one file of rules (see --help)");
-    else
-        is_done = run_on(&run, argv[0], &is_good, &error);
-    rule_set_free(&run.set);
-    property_set_free(&run.properties);
-    for (int t = 0; t < run.n_arenas; t++)
-        arena_free(&run.arenas[t]);
-    arena_free(&run.arena);
-    return !is_done ? error_exit(program.name, &error) : is_good ? EXIT_DONE : EXIT_CHECK_FAILED;
+    return command_run(&program, &options, argc, argv, run_on);
 }

@@ -1,11 +1,9 @@
 // taso-verify select: of proved rules those that a search is worth.
-#include "core/memory/arena.h"
 #include "core/system/clock.h"
 #include "core/system/file.h"
 #include "core/system/files_used.h"
-#include "core/text/error.h"
-#include "core/text/options.h"
 #include "core/text/text.h"
+#include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
 #include "verifier/selection/derive.h"
 #include "verifier/selection/select.h"
@@ -89,48 +87,42 @@ static bool check_files(const struct options *o, const char *path, struct error 
     return files_used_check(files, sizeof files / sizeof *files, error);
 }
 
-static bool run(const struct options *o, struct rule_set *set, int n_paths, char **paths, struct error *error)
+static bool read_all(struct command *c, int count, char **paths, size_t *ret_generated, struct error *error)
 {
-    for (int i = 0; i < n_paths; i++)
-        if (!check_files(o, paths[i], error) || !rule_set_read(set, paths[i], error))
+    const struct options *o = c->options;
+    for (int i = 0; i < count; i++)
+        if (!check_files(o, paths[i], error))
             return false;
-    size_t n_generated = set->rules.count;
-    if (o->written && !rule_set_read(set, o->written, error))
-        return false;
+    bool is_read = command_read_rules(c, count, paths, "files of rules", error);
+    *ret_generated = c->rules.rules.count;
+    return is_read && (!o->written || rule_set_read(&c->rules, o->written, error));
+}
+
+static int run_on(struct command *c, int count, char **paths, struct error *error)
+{
+    const struct options *o = c->options;
+    size_t n_generated;
+    if (!read_all(c, count, paths, &n_generated, error))
+        return COMMAND_FAILED;
     double started = clock_seconds();
     struct selection s = {.n_generated = n_generated,
-                          .arena = set->arena,
+                          .arena = &c->arena,
                           .max_coincidences = (int)o->coincidences,
                           .max_steps = (int)o->steps,
                           .max_graphs = (int)o->graphs,
                           .max_operators = (int)o->operators,
                           .threads = (int)o->threads};
-    (o->is_for_egraph ? selection_make_for_egraph : selection_make)(&s, set);
-    bool is_written = (!o->output || write_kept(&s, set, o->output, error)) &&
-                      (!o->dropped || write_dropped(&s, set, o->dropped, error));
+    (o->is_for_egraph ? selection_make_for_egraph : selection_make)(&s, &c->rules);
+    bool is_written = (!o->output || write_kept(&s, &c->rules, o->output, error)) &&
+                      (!o->dropped || write_dropped(&s, &c->rules, o->dropped, error));
     if (!o->quiet)
         print_counts(&s, clock_seconds() - started);
     selection_free(&s);
-    return is_written;
+    return is_written ? EXIT_DONE : COMMAND_FAILED;
 }
 
 int command_select(int argc, char **argv)
 {
     struct options options = {.coincidences = 1, .steps = 3, .graphs = 300, .operators = 2};
-    struct error error = {.code = EXIT_BAD_INPUT};
-    int code;
-    bool is_done = false;
-    struct arena arena;
-    struct rule_set set;
-    if (!options_begin(&program, &argc, argv, &options, &code))
-        return code;
-    arena_init(&arena);
-    rule_set_init(&set, &arena);
-    if (argc == 0)
-        error_set_code(&error, EXIT_USAGE, NULL, "expected files of rules (see --help)");
-    else
-        is_done = run(&options, &set, argc, argv, &error);
-    rule_set_free(&set);
-    arena_free(&arena);
-    return is_done ? EXIT_DONE : error_exit(program.name, &error);
+    return command_run(&program, &options, argc, argv, run_on);
 }

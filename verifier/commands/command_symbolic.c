@@ -1,10 +1,8 @@
 // taso-verify symbolic: rules proved for all sizes with symbols for sizes, one by one.
-#include "core/memory/arena.h"
 #include "core/system/clock.h"
 #include "core/system/progress.h"
-#include "core/text/error.h"
-#include "core/text/options.h"
 #include "core/text/text.h"
+#include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
 #include "verifier/rules/prove.h"
 #include "verifier/symbolic/symbolic.h"
@@ -56,20 +54,16 @@ static void prove_all(const struct options *o, const struct rule_set *rules, str
     progress_end(&progress);
 }
 
-static int prove_files(const struct options *o, struct rule_set *rules, int n_paths, char **paths)
+static int prove_files(struct command *c, int count, char **paths, struct error *error)
 {
-    struct error error = {.code = EXIT_BAD_INPUT};
+    const struct options *o = c->options;
+    const struct rule_set *rules = &c->rules;
     size_t n_proved = 0;
     double sum = 0, largest = 0;
-    if (n_paths == 0)
-        error_set_code(&error, EXIT_USAGE, NULL, "expected files of rules (see --help)");
-    for (int i = 0; i < n_paths; i++)
-        if (!rule_set_read(rules, paths[i], &error))
-            return error_exit(program.name, &error);
-    if (n_paths == 0)
-        return error_exit(program.name, &error);
-    struct symbolic_proof *proofs = arena_array(rules->arena, struct symbolic_proof, rules->rules.count + 1);
-    double *seconds = arena_array(rules->arena, double, rules->rules.count + 1);
+    if (!command_read_rules(c, count, paths, "files of rules", error))
+        return COMMAND_FAILED;
+    struct symbolic_proof *proofs = arena_array(&c->arena, struct symbolic_proof, rules->rules.count + 1);
+    double *seconds = arena_array(&c->arena, double, rules->rules.count + 1);
     prove_all(o, rules, proofs, seconds);
     for (size_t i = 0; i < rules->rules.count; i++) {
         n_proved += proofs[i].is_proved;
@@ -90,15 +84,5 @@ static int prove_files(const struct options *o, struct rule_set *rules, int n_pa
 int command_symbolic(int argc, char **argv)
 {
     struct options options = {0};
-    struct arena arena;
-    struct rule_set rules;
-    int code;
-    if (!options_begin(&program, &argc, argv, &options, &code))
-        return code;
-    arena_init(&arena);
-    rule_set_init(&rules, &arena);
-    code = prove_files(&options, &rules, argc, argv);
-    rule_set_free(&rules);
-    arena_free(&arena);
-    return code;
+    return command_run(&program, &options, argc, argv, prove_files);
 }

@@ -1,10 +1,8 @@
 // taso-verify try: rules and properties run at random attributes and large sizes, without the argument of any proof.
-#include "core/memory/arena.h"
 #include "core/system/progress.h"
-#include "core/text/error.h"
-#include "core/text/options.h"
 #include "core/text/text.h"
 #include "verifier/all_sizes/trial.h"
+#include "verifier/commands/command.h"
 #include "verifier/commands/commands.h"
 #include <inttypes.h>
 #include <omp.h>
@@ -45,39 +43,36 @@ struct result {
     struct text counterexample;
 };
 struct run {
-    struct options options;
-    struct arena arena;
-    struct rule_set rules;
-    struct property_set properties;
+    const struct options *options;
     size_t n;
     struct equation *equations;
     struct result *results;
 };
 
-static bool read_all(struct run *run, int n_paths, char **paths, struct error *error)
+static bool read_all(struct run *run, struct command *c, int n_paths, char **paths, struct error *error)
 {
     static const char suffix[] = ".properties";
     for (int i = 0; i < n_paths; i++) {
         size_t length = strlen(paths[i]), of_suffix = sizeof suffix - 1;
         bool has_properties = length > of_suffix && strcmp(paths[i] + length - of_suffix, suffix) == 0;
-        if (!(has_properties ? property_set_read(&run->properties, paths[i], error)
-                             : rule_set_read(&run->rules, paths[i], error)))
+        if (!(has_properties ? property_set_read(&c->properties, paths[i], error)
+                             : rule_set_read(&c->rules, paths[i], error)))
             return false;
     }
-    run->n = run->rules.rules.count + run->properties.properties.count;
-    run->equations = arena_array(&run->arena, struct equation, run->n + 1);
-    run->results = arena_array(&run->arena, struct result, run->n + 1);
+    run->n = c->rules.rules.count + c->properties.properties.count;
+    run->equations = arena_array(&c->arena, struct equation, run->n + 1);
+    run->results = arena_array(&c->arena, struct result, run->n + 1);
     struct equation *next = run->equations;
-    for (size_t i = 0; i < run->rules.rules.count; i++)
-        *next++ = equation_of_rule(run->rules.rules.items[i]);
-    for (size_t i = 0; i < run->properties.properties.count; i++)
-        *next++ = equation_of_property(run->properties.properties.items[i]);
+    for (size_t i = 0; i < c->rules.rules.count; i++)
+        *next++ = equation_of_rule(c->rules.rules.items[i]);
+    for (size_t i = 0; i < c->properties.properties.count; i++)
+        *next++ = equation_of_property(c->properties.properties.items[i]);
     return true;
 }
 
 static void try_all(struct run *run)
 {
-    const struct options *o = &run->options;
+    const struct options *o = run->options;
     int threads = o->threads ? (int)o->threads : omp_get_max_threads();
     int64_t done = 0;
     struct progress progress;
@@ -117,7 +112,7 @@ static bool print_all(const struct run *run)
         n_untried += result->instances == 0;
         if (!result->is_equal)
             printf("%s: %s\n", run->equations[i].name, result->counterexample.chars);
-        else if (!run->options.quiet || result->instances == 0)
+        else if (!run->options->quiet || result->instances == 0)
             printf("%s: %" PRIu32 " instance%s\n", run->equations[i].name, result->instances,
                    plural_ending(result->instances));
     }
@@ -126,33 +121,22 @@ static bool print_all(const struct run *run)
     return n_different == 0;
 }
 
-static int try_files(struct run *run, int n_paths, char **paths)
+static int try_files(struct command *c, int count, char **paths, struct error *error)
 {
-    struct error error = {.code = EXIT_BAD_INPUT};
-    int code;
-    if (n_paths == 0)
-        error_set_code(&error, EXIT_USAGE, NULL, "expected files of rules or properties (see --help)");
-    if (n_paths == 0 || !read_all(run, n_paths, paths, &error))
-        return error_exit(program.name, &error);
-    try_all(run);
-    code = print_all(run) ? EXIT_DONE : EXIT_CHECK_FAILED;
-    for (size_t i = 0; i < run->n; i++)
-        text_free(&run->results[i].counterexample);
+    struct run run = {.options = c->options};
+    if (count == 0)
+        error_set_code(error, EXIT_USAGE, NULL, "expected files of rules or properties (see --help)");
+    if (count == 0 || !read_all(&run, c, count, paths, error))
+        return COMMAND_FAILED;
+    try_all(&run);
+    int code = print_all(&run) ? EXIT_DONE : EXIT_CHECK_FAILED;
+    for (size_t i = 0; i < run.n; i++)
+        text_free(&run.results[i].counterexample);
     return code;
 }
 
 int command_try(int argc, char **argv)
 {
-    struct run run = {.options = {.instances = 40, .attempts = 400, .largest = 13, .steps = 300000, .seed = 1}};
-    int code;
-    if (!options_begin(&program, &argc, argv, &run.options, &code))
-        return code;
-    arena_init(&run.arena);
-    rule_set_init(&run.rules, &run.arena);
-    property_set_init(&run.properties, &run.arena);
-    code = try_files(&run, argc, argv);
-    property_set_free(&run.properties);
-    rule_set_free(&run.rules);
-    arena_free(&run.arena);
-    return code;
+    struct options options = {.instances = 40, .attempts = 400, .largest = 13, .steps = 300000, .seed = 1};
+    return command_run(&program, &options, argc, argv, try_files);
 }

@@ -1,0 +1,26 @@
+// What the commands on rules and properties share: options are read, rules and properties have a place for as long as
+// the command runs, and an error is told.
+#ifndef VERIFIER_COMMANDS_COMMAND_H
+#define VERIFIER_COMMANDS_COMMAND_H
+#include "core/memory/arena.h"
+#include "core/text/error.h"
+#include "core/text/options.h"
+#include "properties/property.h"
+#include "substitutions/rule.h"
+
+struct command {
+    const void *options;
+    struct arena arena;
+    struct rule_set rules;
+    struct property_set properties;
+};
+
+// What is done about the rest of the command line: the exit code, or COMMAND_FAILED when *error says why.
+typedef int command_work(struct command *c, int count, char **arguments, struct error *error);
+#define COMMAND_FAILED (-1)
+
+// `options` have their standard values.
+int command_run(const struct program *program, void *options, int argc, char **argv, command_work *work);
+// Of files, which are `wanted` where there is none.
+bool command_read_rules(struct command *c, int count, char **paths, const char *wanted, struct error *error);
+#endif
