@@ -34,8 +34,8 @@ struct step_costs {
     struct worker *worker;
     struct step_costs_options options;
     struct cost_database *costs;
-    double overhead;              // of one run of a model, beside its nodes
-    struct arena arena;           // of what failed
+    double overhead;           // of one run of a model, beside its nodes
+    struct arena arena;        // of what failed
     struct key_set failures;   // texts of groups: nobody asks twice while the program runs
 };
 

@@ -4,8 +4,8 @@
 #ifndef VERIFIER_INSTANCES_TYPING_H
 #define VERIFIER_INSTANCES_TYPING_H
 #include "core/memory/arena.h"
-#include "core/memory/table.h"
 #include "core/memory/key_set.h"
+#include "core/memory/table.h"
 #include "operators/operator.h"
 #include "verifier/instances/answers.h"
 

@@ -18,9 +18,9 @@ struct entails {
     VEC(Z3_ast) terms;                      // of atoms; NULL: not made yet
     VEC(struct entails_product) products;   // of several atoms
     VEC(Z3_ast) facts;                      // what is known of these
-    struct key_set known;   // what was assumed, and then what was asked
-    VEC(bool) answers;      // by the key's number
-    uint64_t questions;   // that Z3 was asked
+    struct key_set known;                   // what was assumed, and then what was asked
+    VEC(bool) answers;                      // by the key's number
+    uint64_t questions;                     // that Z3 was asked
 };
 void entails_init(struct entails *e, struct polys *polys);
 void entails_free(struct entails *e);
