@@ -80,8 +80,8 @@ static tensor_id tensor_of_term(const struct graph *instance, const struct match
     return t->is_variable ? m->variables[t->index] : graph_output_of(instance, m->nodes[t->index], t->output);
 }
 
-// At another probe: the same nodes, made for its sizes. False: they cannot be; at the first one they can.
-static bool make_instance(const struct sizes *s, int probe, struct graph *instance, const struct match *m,
+// At a binding of the symbols: the same nodes, made for its sizes. False: they cannot be; as they are (NULL) they can.
+static bool make_instance(const struct sizes *s, const int64_t *binding, struct graph *instance, const struct match *m,
                           const struct graph *g, struct match *ret_match)
 {
     *ret_match = *m;
@@ -89,9 +89,9 @@ static bool make_instance(const struct sizes *s, int probe, struct graph *instan
         if (m->variables[v] == NO_TENSOR)
             continue;
         struct type type = *graph_type(g, m->variables[v]);
-        if (probe)
-            type = sizes_type_at(s, &type, s->probes[probe]);
-        if (probe && !type_has_allowed_size(&type))
+        if (binding)
+            type = sizes_type_at(s, &type, binding);
+        if (binding && !type_has_allowed_size(&type))
             return false;
         ret_match->variables[v] = graph_add_leaf(instance, operators[OP_INPUT], v, &type);
     }
@@ -100,9 +100,9 @@ static bool make_instance(const struct sizes *s, int probe, struct graph *instan
         tensor_id inputs[MAX_RULE_VARIABLES];
         for (uint32_t i = 0; i < pattern->n_inputs; i++)
             inputs[i] = tensor_of_term(instance, ret_match, pattern->inputs[i]);
-        if (probe == 0)
+        if (!binding)
             ret_match->nodes[n] = graph_add_copy(instance, g, m->nodes[n], inputs);
-        else if (!sizes_add_node(s, s->probes[probe], instance, g, m->nodes[n], inputs, &ret_match->nodes[n]))
+        else if (!sizes_add_node(s, binding, instance, g, m->nodes[n], inputs, &ret_match->nodes[n]))
             return false;
     }
     return true;
@@ -187,7 +187,7 @@ static enum verdict judge_at(struct validator *v, int probe, const struct match 
     tensor_id old[MAX_RULE_OUTPUTS], new[MAX_RULE_OUTPUTS];
     node_id nodes_there[MAX_RULE_NODES];
     graph_init(&instance, &v->arena);
-    bool is_general = make_instance(v->sizes, probe, &instance, m, g, &there) &&
+    bool is_general = make_instance(v->sizes, v->sizes->probes[probe], &instance, m, g, &there) &&
                       holds_at(&there, &instance, &v->scratch, &bound) &&
                       match_apply_nodes(&bound, &instance, &v->scratch, old, new, nodes_there) &&
                       is_target_at(v->sizes, probe, m, first, nodes, &instance, nodes_there);
@@ -196,10 +196,36 @@ static enum verdict judge_at(struct validator *v, int probe, const struct match 
     return verdict;
 }
 
+// Runtimes give a pooling one entry of an image that is smaller than its window; what takes its place may fail there.
+static bool has_pooling(const struct match *m)
+{
+    for (uint32_t n = 0; n < m->rule->n_source_nodes; n++) {
+        const struct operator* op = m->rule->pattern.nodes.items[n].op;
+        if (operator_find_role(op, ROLE_KERNEL) >= 0 && operator_find_role(op, ROLE_WINDOW_PADS) >= 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_typed_at_least_sizes(struct validator *v, const struct match *m, const struct graph *g)
+{
+    int64_t least[MAX_SYMBOLS];
+    struct graph instance;
+    struct match ignored;
+    for (uint32_t i = 0; i < v->sizes->n_symbols; i++)
+        least[i] = sizes_round_up(v->sizes, i, 1);
+    graph_init(&instance, &v->arena);
+    bool is_typed = make_instance(v->sizes, least, &instance, m, g, &ignored);
+    graph_free(&instance);
+    return is_typed;
+}
+
 static enum verdict judge_at_probes(struct validator *v, const struct match *m, const struct graph *g,
                                     const struct graph *first, const node_id *nodes)
 {
     enum verdict verdict = VERDICT_EQUAL;
+    if (v->sizes && has_pooling(m) && !is_typed_at_least_sizes(v, m, g))
+        return VERDICT_NOT_GENERAL;
     for (int k = 1; v->sizes && k < N_PROBES; k++) {
         enum verdict there = judge_at(v, k, m, g, first, nodes);
         if (there != VERDICT_EQUAL && there != VERDICT_TOO_COSTLY)
@@ -220,7 +246,7 @@ static enum verdict judge_anew(struct validator *v, const struct match *m, const
     node_id nodes[MAX_RULE_NODES];
     enum verdict verdict = VERDICT_EQUAL;
     graph_init(&instance, &v->arena);
-    make_instance(v->sizes, 0, &instance, m, g, &match);
+    make_instance(v->sizes, NULL, &instance, m, g, &match);
     if (match_apply_nodes(&match, &instance, &v->scratch, old, new, nodes)) {
         enum verdict elsewhere = judge_at_probes(v, m, g, &instance, nodes);
         verdict =
