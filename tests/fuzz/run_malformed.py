@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a program on every case that `scripts/fuzz-models` writes, and checks what it does.
+"""Runs a program on every case that `tests/fuzz/malformed-models` writes, and checks what it does.
 
     run_malformed.py [options] -- PROGRAM {model} -o {output} ...
 
@@ -32,7 +32,7 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", metavar="PROGRAM", nargs="+", help="the command, after --")
     parser.add_argument("--cases", metavar="DIR", type=pathlib.Path,
-                        help="cases that scripts/fuzz-models has written (default: write them for this run)")
+                        help="cases that tests/fuzz/malformed-models has written (default: write them for this run)")
     parser.add_argument("--only", metavar="GLOB", default="*", help="only cases with such a name")
     parser.add_argument("--timeout", type=float, default=200.0, help="seconds a case may take (default: %(default)s)")
     parser.add_argument("--memory", type=float, default=1024.0, help="MiB a case may use (default: %(default)s)")
@@ -135,7 +135,7 @@ def run_all(folder, options):
 
 
 def write_cases(folder):
-    script = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "fuzz-models"
+    script = pathlib.Path(__file__).resolve().with_name("malformed-models")
     environment = {"TASO_PYTHON": sys.executable, **os.environ}
     return subprocess.run([script, "--out", folder], env=environment, check=False).returncode == 0
 

@@ -22,7 +22,6 @@ BAD = {
     "cuda-report": [["graphs", ABSENT, "out", ABSENT], ["run", f"{NONSENSE}/below"]],
     "embed-text": [["name", ABSENT, "out"]],
     "export-models": [[ABSENT]],
-    "fuzz-models": [["--out", f"{NONSENSE}/below"]],
     "generate-rules": [["many"]],
     "judged-tables": [[ABSENT, ABSENT, ABSENT], [NONSENSE, NONSENSE, NONSENSE]],
     "large-model": [[f"{ABSENT}/m.onnx"]],

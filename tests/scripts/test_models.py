@@ -79,8 +79,9 @@ def large_models_have_the_same_weights(scripts, folder):
 
 
 def malformed_models_fail_a_careless_program(scripts, folder):
-    runner = scripts.parent / "tests" / "fuzz" / "run_malformed.py"
-    assert run(scripts / "fuzz-models", "--out", folder / "malformed") == 0
+    fuzz = scripts.parent / "tests" / "fuzz"
+    runner = fuzz / "run_malformed.py"
+    assert run(fuzz / "malformed-models", "--out", folder / "malformed") == 0
     run_one = (runner, "--cases", folder / "malformed", "--only")
     assert run(*run_one, "weighted", "--", "/bin/true") == 0
     assert run(*run_one, "empty", "--", "/bin/true") == 1

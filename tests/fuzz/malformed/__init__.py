@@ -1,4 +1,4 @@
-"""Model files that are broken in every way that we could think of; see `scripts/fuzz-models --help`.
+"""Model files that are broken in every way that we could think of; see `tests/fuzz/malformed-models --help`.
 
     case.py       what a case is, and the models that cases break
     files.py      files cut, flipped, empty, random, or against the wire format

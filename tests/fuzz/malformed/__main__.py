@@ -26,7 +26,7 @@ def remove_earlier(root):
 
 def main():
     parser = argparse.ArgumentParser(
-        prog="fuzz-models", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+        prog="malformed-models", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", metavar="DIR", type=pathlib.Path, required=True, help="the folder for the cases")
     parser.add_argument("--seed", type=int, default=1, help="the seed of the random ones (default: %(default)s)")
     options = parser.parse_args()
