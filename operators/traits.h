@@ -22,6 +22,7 @@ struct operator_traits {
     unsigned activated;                      // with any; as `plain` for who takes none
     int8_t input_ranks[MOST_KNOWN_INPUTS];   // the one rank that the input can have, or RANK_OPEN
     uint8_t positive_inputs;                 // those of which one that is positive makes all defined, one bit each
+    uint8_t inputs_of_other_types;           // those that may have another element type than the output, one bit each
 };
 extern const struct operator_traits operator_traits[OP_COUNT];
 
@@ -119,6 +120,20 @@ static inline bool operator_convolves(const struct operator* op)   // by windows
 static inline bool operator_multiplies_matrices(const struct operator* op)
 {
     return operator_has(op, TRAIT_CONTRACTS) && !operator_has_windows(op);
+}
+
+// Entries as they are, to other places. What reads places that data say has no domain for want of a form, and divides
+// nothing.
+static inline bool operator_moves_entries(const struct operator* op)
+{
+    bool is_read_by_data = operator_has(op, TRAIT_PARTIAL) && !operator_has(op, TRAIT_DIVIDES);
+    return is_read_by_data || operator_permutes(op) || operator_splits(op) || operator_joins(op) ||
+           operator_repeats(op) || operator_is_view(op);
+}
+
+static inline bool operator_reads_other_types(const struct operator* op)
+{
+    return operator_traits[op->id].inputs_of_other_types != 0;
 }
 
 static inline bool operator_subtracts(const struct operator* op)

@@ -10,10 +10,9 @@
 #include <math.h>
 
 #define WARM_UP_RUNS 2
-#define WARM_UP_SECONDS                                                                                                \
-    0.05                      // of runs after which none warms up any more: what one of them finds cold is little of it
-#define QUALIFYING_ROUNDS 2   // at least
-#define FINAL_RUNS 11         // at least, of all loads together
+#define WARM_UP_SECONDS 0.05   // of runs, after which no further one warms up
+#define QUALIFYING_ROUNDS 2    // at least
+#define FINAL_RUNS 11          // at least, of all loads together
 #define MOST_ROUNDS 2000
 #define LOADS_FOR_NOTHING 3   // of the final, after its time is over, that may show that there is no gain,
 #define LOADS_FOR_MUCH 4      // or a large one: so many times the interval

@@ -4,6 +4,7 @@
 #include "substitutions/match.h"
 
 #include "core/memory/arena.h"
+#include "operators/traits.h"
 #include <assert.h>
 #include <string.h>
 
@@ -459,6 +460,14 @@ static bool tensor_of_term(const struct application *ap, term_id term, tensor_id
     return t->output < ap->g->nodes.items[ap->nodes[t->index]].n_outputs;
 }
 
+// Rules are proved over the reals; integers, which may only be moved, or places of others, overflow.
+static bool computes_integers(const struct graph *g, node_id n)
+{
+    const struct node *node = &g->nodes.items[n];
+    bool is_of_integers = node->n_outputs > 0 && dtype_is_integer(graph_type(g, node->first_output)->dtype);
+    return is_of_integers && !operator_moves_entries(node->op) && !operator_reads_other_types(node->op);
+}
+
 static bool add_target_node(struct application *ap, uint32_t n, const struct term_bindings *b)
 {
     const struct pattern_node *pattern = &ap->m->rule->pattern.nodes.items[n];
@@ -470,7 +479,8 @@ static bool add_target_node(struct application *ap, uint32_t n, const struct ter
     for (uint32_t i = 0; i < pattern->n_inputs; i++)
         if (!tensor_of_term(ap, pattern->inputs[i], &inputs[i]))
             return false;
-    return graph_add(ap->g, pattern->op, values, pattern->n_inputs, inputs, &ap->nodes[n]);
+    return graph_add(ap->g, pattern->op, values, pattern->n_inputs, inputs, &ap->nodes[n]) &&
+           !computes_integers(ap->g, ap->nodes[n]);
 }
 
 // What was matched has the attributes that the source has at plain inputs.

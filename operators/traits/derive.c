@@ -194,6 +194,7 @@ struct findings {
     unsigned of_all, of_some;
     unsigned ranks[MOST_INPUTS];   // sets
     unsigned positive_inputs;      // a set
+    unsigned other_types;          // likewise
     int n;
     double number;   // that a constant is everywhere
     bool is_of_sizes;
@@ -230,8 +231,10 @@ static void note_definition(struct definition *d, struct probe *p, struct findin
         f->positive_inputs &= definition_is_partial(d, 1u << i) ? ~(1u << i) : UINT32_MAX;
     f->of_all &= traits | places_and_ranks(d, p);
     f->of_some |= traits & TRAITS_OF_SOME;
-    for (int i = 0; i < d->n_inputs; i++)
+    for (int i = 0; i < d->n_inputs; i++) {
         f->ranks[i] |= 1u << d->inputs[i].rank;
+        f->other_types |= d->inputs[i].dtype == definition_output(d, 0)->dtype ? 0 : 1u << i;
+    }
     f->n++;
 }
 
@@ -283,7 +286,7 @@ static void print_traits(const struct operator* op, const struct findings *plain
         bool is_one = __builtin_popcount(plain->ranks[i]) == 1;
         printf("%s%d", i ? ", " : "", is_one ? __builtin_ctz(plain->ranks[i]) : RANK_OPEN);
     }
-    printf("}, %#x},   // %s\n", plain->positive_inputs & ((1u << MOST_INPUTS) - 1), op->name);
+    printf("}, %#x, %#x},   // %s\n", plain->positive_inputs & ((1u << MOST_INPUTS) - 1), plain->other_types, op->name);
 }
 
 int main(void)

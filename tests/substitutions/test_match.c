@@ -145,9 +145,35 @@ static void visits_a_match_once(void **state)
     tear_down(&f);
 }
 
+// Proved of real numbers: below a cast of integers nothing is put in that computes, while what moves them is.
+static void computes_no_integers(void **state)
+{
+    struct fixture f;
+    set_up(&f);
+    const int64_t to = DTYPE_F32;
+    const struct attribute_value of_cast[] = {{1, &to}};
+    const char *computed = "(rule a (source (cast :to f32 ?x)) (target (cast :to f32 (sub (ewadd ?x ?x) ?x))))";
+    const char *moved = "(rule a (source (cast :to f32 ?x))"
+                        " (target (cast :to f32 (transpose :perm 1 0 (transpose :perm 1 0 ?x)))))";
+    struct type t = type_make(DTYPE_I64, 2, (const int64_t[]){2, 3});
+    tensor_id of_integers = graph_add_leaf(&f.g, operators[OP_INPUT], 0, &t);
+    add(&f, OP_CAST, of_cast, 1, &of_integers, 0);
+    assert_int_equal(count_matches(&f, computed), 1);
+    assert_false(f.is_applied);
+    assert_int_equal(count_matches(&f, moved), 1);
+    assert_true(f.is_applied);
+    tear_down(&f);
+    set_up(&f);
+    tensor_id of_reals = leaf(&f, 0, 2);
+    add(&f, OP_CAST, of_cast, 1, &of_reals, 0);
+    assert_int_equal(count_matches(&f, computed), 1);
+    assert_true(f.is_applied);
+    tear_down(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(splits_what_was_matched), TEST(knows_no_cuts_but_those_of_the_rule),
-                                       TEST(visits_a_match_once)};
+                                       TEST(visits_a_match_once), TEST(computes_no_integers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

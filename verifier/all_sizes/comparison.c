@@ -183,15 +183,33 @@ static bool is_other_number(double x, double y)
     return fabs(x - y) > 1e-6 * (1 + fabs(x) + fabs(y));
 }
 
+static bool is_on_one_side(double x, double y)
+{
+    return (isnan(x) && isfinite(y)) || (isfinite(x) && isnan(y));
+}
+
+static bool is_infinite_anywhere(const struct instance *in, const struct values *v)
+{
+    bool is_infinite = false;
+    for (uint32_t n = 0; n < in->equation->pattern->nodes.count && !is_infinite; n++) {
+        const struct definition *d =
+            (v->nodes >> n & 1) && in->calls[n] ? typing_definition(in->typing, in->calls[n]) : NULL;
+        for (int i = 0; d && i < d->n_outputs; i++)
+            for (int64_t j = 0; j < type_elements(definition_output(d, i)) && !is_infinite; j++)
+                is_infinite = isinf(v->numbers[n][i][j]);
+    }
+    return is_infinite;
+}
+
 // Do the numbers of a pair differ? They were evaluated at inputs of this seed.
-static bool find_other_number(const struct instance *in, const struct values *v, uint32_t pair, uint64_t seed,
-                              struct difference *ret)
+static bool find_number(const struct instance *in, const struct values *v, uint32_t pair, uint64_t seed,
+                        bool (*is_such)(double x, double y), struct difference *ret)
 {
     const struct equation *eq = in->equation;
     int64_t n = type_elements(typing_type(in->typing, instance_term_type(in, eq->left[pair])));
     const double *x = numbers_of_term(in, v, eq->left[pair]), *y = numbers_of_term(in, v, eq->right[pair]);
     for (int64_t i = 0; i < n; i++)
-        if (is_other_number(x[i], y[i])) {
+        if (is_such(x[i], y[i])) {
             ret->pair = pair;
             ret->entry = i;
             ret->left_value = x[i];
@@ -207,7 +225,7 @@ static bool confirm(const struct instance *in, struct values *v, uint32_t pair, 
 {
     for (uint64_t seed = 0; seed < 9; seed++) {
         evaluate_numerically(in, seed, v);
-        if (find_other_number(in, v, pair, seed, ret))
+        if (find_number(in, v, pair, seed, is_other_number, ret))
             return true;
     }
     return false;
@@ -360,6 +378,16 @@ enum comparison instance_compare_types(const struct instance *in, struct differe
     return ret_difference->kind;
 }
 
+static void compare_numbers(const struct instance *in, const struct values *v, uint32_t pair, uint64_t seed,
+                            struct difference *ret)
+{
+    bool differs = find_number(in, v, pair, seed, is_other_number, ret);
+    bool is_on_one = !differs && find_number(in, v, pair, seed, is_on_one_side, ret);
+    bool overflows = is_on_one && is_infinite_anywhere(in, v);
+    ret->is_number_on_one_side = ret->is_number_on_one_side || overflows;
+    ret->kind = differs || (is_on_one && !overflows) ? COMPARISON_OTHER_VALUE : ret->kind;
+}
+
 enum comparison instance_compare_numbers(struct instance *in, uint64_t seed, struct difference *ret_difference)
 {
     struct values v = {.nodes = nodes_of_pairs(in->equation)};
@@ -369,11 +397,9 @@ enum comparison instance_compare_numbers(struct instance *in, uint64_t seed, str
         evaluate_numerically(in, seed, &v);
         ret_difference->kind = COMPARISON_EQUAL;
     }
-    for (uint32_t i = 0; i < in->equation->n_pairs; i++)
-        if ((pairs >> i & 1) && find_other_number(in, &v, i, seed, ret_difference)) {
-            ret_difference->kind = COMPARISON_OTHER_VALUE;
-            break;
-        }
+    for (uint32_t i = 0; i < in->equation->n_pairs && ret_difference->kind == COMPARISON_EQUAL; i++)
+        if (pairs >> i & 1)
+            compare_numbers(in, &v, i, seed, ret_difference);
     arena_release(in->scratch, mark);
     return ret_difference->kind;
 }

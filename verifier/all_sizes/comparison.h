@@ -30,7 +30,8 @@ struct difference {
     double left_value, right_value;   // OTHER_VALUE
     uint64_t seed;                    // of the numbers that confirmed it
     bool has_polynomials, needs_reals;
-    const char *reason;   // UNDECIDED
+    bool is_number_on_one_side;   // EQUAL: an entry is, and something overflowed, so that it says nothing
+    const char *reason;           // UNDECIDED
 };
 // Both sides of every pair are well-typed, and of one type.
 bool instance_has_values_on_both_sides(const struct instance *in);
@@ -41,7 +42,8 @@ enum comparison instance_compare(struct instance *in, struct polynomial_pool *po
 // The same without the values: equal where types and, if the equation is strong, split trees are.
 enum comparison instance_compare_types(const struct instance *in, struct difference *ret_difference);
 // The same on one assignment of numbers to all entries (seed modulo 3: small integers, positive reals, any reals):
-// equal is no proof.
+// equal is no proof. An entry that is a number on one side alone is another value, where nothing is infinite: then no
+// sum overflowed, but a function met what it is not defined for.
 enum comparison instance_compare_numbers(struct instance *in, uint64_t seed, struct difference *ret_difference);
 void instance_print_difference(struct text *out, const struct instance *in, const struct polynomial_pool *pool,
                                const struct difference *difference);

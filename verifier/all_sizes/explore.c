@@ -14,6 +14,7 @@ struct kind {
     int analysed, without_ones;
 };
 struct exploration {
+    struct met_kinds *met;       // by instances
     const struct judge *hears;   // its listener hears the instances; NULL: nobody does
     struct bounds *bounds;       // NULL: nobody asks for them
     bool wants_one;              // only whether there are instances
@@ -55,6 +56,7 @@ static bool explore_instance(void *context, struct instance *in)
         ex->hears->listener(ex->hears->listening, in);
     if (!ex->bounds)
         return true;
+    kinds_note(ex->met, in);
     if (!bounds_note_types(ex->bounds, in))
         return !ex->wants_one;
     struct kind *kind = find_kind(ex, structure_of_instance(in, &has_ones));
@@ -69,7 +71,8 @@ static bool search_box(struct judge *j, const struct equation *eq, const struct 
                        const struct attribute_value *attributes, uint64_t step_limit, struct bounds *ret_bounds,
                        bool *ret_was_cut_short)
 {
-    struct exploration ex = {.hears = j->listener && j->listens_to_search && !attributes ? j : NULL,
+    struct exploration ex = {.met = &j->kinds,
+                             .hears = j->listener && j->listens_to_search && !attributes ? j : NULL,
                              .bounds = ret_bounds,
                              .wants_one = !attributes && j->part > 0};
     struct enumeration e = {.equation = eq,
@@ -122,13 +125,36 @@ static bool search_with_kernels(struct judge *j, const struct equation *eq, cons
     return true;
 }
 
+// A kind may have larger instances alone: what is argued of others says nothing of it.
+#define LARGEST_SIZE_EXPLORED 6
+static int explore_kinds_that_are_left(struct judge *j, const struct equation *eq, int size, struct box *box,
+                                       struct bounds *bounds)
+{
+    bool was_cut_short = false;
+    for (int more = size + 1; more <= LARGEST_SIZE_EXPLORED && !was_cut_short; more++) {
+        if (!bounds || kinds_are_met(&j->kinds, eq, box->max_rank))
+            return size;
+        struct bounds larger;
+        struct box larger_box = box_to_explore(eq, box->max_rank, more);
+        larger_box.has_split_trees = box->has_split_trees;
+        larger_box.has_other_dtypes = box->has_other_dtypes;
+        search_box(j, eq, &larger_box, NULL, steps_for_box(j), &larger, &was_cut_short);
+        if (was_cut_short)
+            return size;
+        *box = larger_box;
+        *bounds = larger;
+        size = more;
+    }
+    return size;
+}
+
 int explore_smallest_box(struct judge *j, const struct equation *eq, int max_rank, struct box *ret_box,
                          struct bounds *ret_bounds, bool *ret_saw_all)
 {
     *ret_saw_all = true;
     bool may_need_trees = pattern_looks_at_split_trees(eq->pattern), was_cut_short;
     for (int attempt = 0; attempt < 4; attempt++)
-        for (int size = 2; size <= 6; size++) {
+        for (int size = 2; size <= LARGEST_SIZE_EXPLORED; size++) {
             if ((attempt & 1) && !may_need_trees)
                 continue;
             *ret_box = box_to_explore(eq, max_rank, size);
@@ -141,7 +167,7 @@ int explore_smallest_box(struct judge *j, const struct equation *eq, int max_ran
                 *ret_saw_all = *ret_saw_all && !was_cut_short;
             }
             if (is_found)
-                return size;
+                return explore_kinds_that_are_left(j, eq, size, ret_box, ret_bounds);
         }
     *ret_box = box_uniform(max_rank, 2);
     return 0;

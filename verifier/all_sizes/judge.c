@@ -31,6 +31,7 @@ void judge_free(struct judge *j)
     typing_free(&j->typing);
     polynomial_pool_free(&j->pool);
     arena_free(&j->scratch);
+    kinds_free(&j->kinds);
 }
 
 static uint64_t judge_steps_left(const struct judge *j)
@@ -625,6 +626,8 @@ static const char *find_doubt(const struct test *t)
         return "too many instances: the search was cut short";
     if (t->j->fixed_bound)
         return "tested up to the bound that was asked for";
+    if (!kinds_are_met(&t->j->kinds, eq, r->max_rank))
+        return "ranks or axes have larger instances alone than those that were explored (T15)";
     if (ranks_are_too_few(eq))
         return "an axis is named that only larger ranks tell from the others";
     if (pattern_is_too_large_for_parts(eq->pattern))
@@ -653,6 +656,8 @@ static void explore(struct judge *j, const struct equation *eq, int max_rank)
 {
     struct explored *ex = &j->explored;
     j->steps = 0;
+    if (!ex->is_known)
+        kinds_begin(&j->kinds, eq);
     if (!ex->is_known)
         ex->size = explore_smallest_box(j, eq, max_rank, &ex->box, &ex->bounds, &ex->saw_all_kinds);
     ex->is_known = j->keeps_explored && !j->met_limits;

@@ -5,6 +5,7 @@
 #include "verifier/all_sizes/comparison.h"
 #include "verifier/all_sizes/judgement.h"
 #include "verifier/instances/enumerate.h"
+#include "verifier/kinds/kinds.h"
 
 // What the search for small instances of an equation found out.
 struct explored {
@@ -32,6 +33,7 @@ struct judge {
     uint64_t search_times;     // as many steps, for the search of small instances alone: 1, or LONGER_SEARCH
     bool adds_conditions;      // to rules that are not proved as they stand
     struct explored explored;
+    struct met_kinds kinds;   // of the instances that were explored
     bool keeps_explored;      // until judge_begin is called again, all that is judged is one equation
     int fixed_bound;          // every size up to this instead of the argued bounds; 0: argued bounds
     uint32_t part, n_parts;   // with a fixed bound: which assignments of attributes are tested; 0 of 1: all

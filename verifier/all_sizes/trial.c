@@ -249,7 +249,9 @@ static bool run_instance(struct trials *t, struct instance *in, struct text *ret
         t->visit(t->context, in);
         return true;
     }
-    switch (instance_compare_numbers(in, t->instances++, &difference)) {
+    enum comparison c = instance_compare_numbers(in, t->instances++, &difference);
+    t->overflows += c == COMPARISON_EQUAL && difference.is_number_on_one_side;
+    switch (c) {
     case COMPARISON_EQUAL:
     case COMPARISON_BOTH_ILL_TYPED:
         return true;
@@ -298,7 +300,7 @@ bool trials_run(struct trials *t, const struct equation *eq, struct text *ret_co
 {
     uint64_t key = hash_mix(t->seed, hash_string(eq->name));
     bool is_equal = true;
-    t->instances = 0;
+    t->instances = t->overflows = 0;
     // Integers and truth values where there are no instances of real numbers alone.
     for (int others = 0; others < 2 && t->instances == 0; others++)
         for (uint32_t i = 0; i < t->attempts && t->instances < t->wanted && is_equal; i++)

@@ -21,6 +21,7 @@ struct trials {
     void *context;
     // results
     uint32_t instances;   // that were run
+    uint32_t overflows;   // of these told nothing of entries that are numbers on one side alone
 };
 // The choices depend on the seed and the equation's name alone. False: the sides differ at an instance, which is
 // printed.

@@ -104,23 +104,15 @@ static bool makes_other_numbers(const struct pattern_node *node)
     return false;
 }
 
-// Integers overflow, and quotients of them are cut off; where they are moved alone they are what real numbers are. What
-// reads places that data say has no domain for want of a form, and divides nothing.
-static bool moves_alone(const struct operator* op)
-{
-    bool is_read_by_data = operator_has(op, TRAIT_PARTIAL) && !operator_has(op, TRAIT_DIVIDES);
-    return is_read_by_data || operator_permutes(op) || operator_splits(op) || operator_joins(op) ||
-           operator_repeats(op) || operator_is_view(op);
-}
-
-// All numbers are real ones to a proof, so that isnan has no meaning there.
+// All numbers are real ones to a proof, so that isnan has no meaning there. Integers overflow, and quotients of them
+// are cut off; where they are moved alone they are what real numbers are.
 bool form_is_of_real_numbers(const struct form_question *q)
 {
     bool of_others = names_other_numbers(q->eq);
     for (size_t n = 0; n < q->eq->pattern->nodes.count; n++) {
         const struct pattern_node *node = &q->eq->pattern->nodes.items[n];
-        bool is_of_reals = !operator_has(node->op, TRAIT_ASKS_NUMBER) && (!of_others || moves_alone(node->op)) &&
-                           !makes_other_numbers(node);
+        bool is_of_reals = !operator_has(node->op, TRAIT_ASKS_NUMBER) && !makes_other_numbers(node) &&
+                           (!of_others || operator_moves_entries(node->op));
         for (int i = 0; i < operator_n_attributes(node->op); i++)
             is_of_reals = is_of_reals && !names_infinity(&node->op->attributes[i], &node->attributes[i]);
         if (!is_of_reals) {

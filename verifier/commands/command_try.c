@@ -39,7 +39,7 @@ static const struct program program = {
 
 struct result {
     bool is_equal;
-    uint32_t instances;
+    uint32_t instances, overflows;
     struct text counterexample;
 };
 struct run {
@@ -93,6 +93,7 @@ static void try_all(struct run *run)
                                     .step_limit = (uint64_t)o->steps};
             result->is_equal = trials_run(&trials, &run->equations[i], &result->counterexample);
             result->instances = trials.instances;
+            result->overflows = trials.overflows;
 #pragma omp critical
             progress_update(&progress, (uint64_t)++done, NULL);
         }
@@ -104,10 +105,11 @@ static void try_all(struct run *run)
 static bool print_all(const struct run *run)
 {
     size_t n_different = 0, n_untried = 0;
-    uint64_t instances = 0;
+    uint64_t instances = 0, overflows = 0;
     for (size_t i = 0; i < run->n; i++) {
         const struct result *result = &run->results[i];
         instances += result->instances;
+        overflows += result->overflows;
         n_different += !result->is_equal;
         n_untried += result->instances == 0;
         if (!result->is_equal)
@@ -118,6 +120,9 @@ static bool print_all(const struct run *run)
     }
     printf("%zu equation%s at %" PRIu64 " instance%s: %zu differ, %zu have no instance\n", run->n,
            plural_ending(run->n), instances, plural_ending(instances), n_different, n_untried);
+    if (overflows)
+        printf("%" PRIu64 " instance%s overflowed: entries that are numbers on one side alone tell nothing there\n",
+               overflows, plural_ending(overflows));
     return n_different == 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/memory/hash.h"
 #include "verifier/all_sizes/explore.h"
+#include "verifier/instances/ranks.h"
 #include <string.h>
 
 // Attributes of the equation's nodes that have had one value at all instances of a kind so far.
@@ -111,6 +112,13 @@ void obligations_begin(struct obligations *o, struct logic *l, const struct equa
 {
     *o = (struct obligations){
         .logic = l, .equation = eq, .is_axiom = is_axiom, .list = list, .first = list->items.count};
+    kinds_begin(&o->heard, eq);
+}
+
+void obligations_free(struct obligations *o)
+{
+    kinds_free(&o->heard);
+    kinds_free(&o->mark.heard);
 }
 
 void obligations_hear(struct obligations *o, struct instance *in)
@@ -118,6 +126,7 @@ void obligations_hear(struct obligations *o, struct instance *in)
     if (o->has_failed && !o->is_axiom)
         return;
     uint64_t kind = kind_of_instance(in);
+    kinds_note(&o->heard, in);
     for (uint32_t i = 0; i < o->n_kinds; i++)
         if (o->kinds[i] == kind) {
             if (o->attributes[i] && !o->has_no_facts)
@@ -137,6 +146,7 @@ void obligations_drop_facts(struct obligations *o)
 
 void obligations_mark(struct obligations *o)
 {
+    kinds_copy(&o->mark.heard, &o->heard);
     o->mark.n_kinds = o->n_kinds;
     o->mark.end = o->list->items.count;
     o->mark.has_failed = o->has_failed;
@@ -148,6 +158,7 @@ void obligations_mark(struct obligations *o)
 void obligations_return_to_mark(struct obligations *o)
 {
     sentence_list_cut(o->list, o->mark.end);
+    kinds_copy(&o->heard, &o->mark.heard);
     o->n_kinds = o->mark.n_kinds;
     o->has_failed = o->mark.has_failed;
     o->has_no_facts = false;
@@ -163,7 +174,8 @@ bool obligations_end(struct obligations *o)
     for (uint32_t i = 0; !o->has_failed && !o->has_no_facts && i < o->n_kinds; i++)
         if (o->attributes[i])
             state_facts(o, o->attributes[i]);
-    return o->list->items.count > o->first && !o->has_failed;
+    return o->list->items.count > o->first && !o->has_failed &&
+           (o->is_axiom || kinds_are_met(&o->heard, o->equation, ranks_to_test(o->equation)));
 }
 
 static bool hear(void *context, struct instance *in)
@@ -182,5 +194,7 @@ bool obligations_find(struct logic *l, struct judge *j, const struct equation *e
         explore_kinds(j, eq, false, hear, &o);
     else
         judge_visit_instances(j, eq, hear, &o);
-    return obligations_end(&o);
+    bool are_stated = obligations_end(&o);
+    obligations_free(&o);
+    return are_stated;
 }

@@ -9,6 +9,7 @@
 #ifndef VERIFIER_ENTAILMENT_OBLIGATIONS_H
 #define VERIFIER_ENTAILMENT_OBLIGATIONS_H
 #include "verifier/entailment/logic.h"
+#include "verifier/kinds/kinds.h"
 
 #define MAX_SENTENCE_KINDS 256
 struct obligations {
@@ -22,7 +23,9 @@ struct obligations {
     struct observed_attributes *attributes[MAX_SENTENCE_KINDS];   // of obligations of rules
     bool has_failed;
     bool has_no_facts;
+    struct met_kinds heard;   // of rules
     struct {
+        struct met_kinds heard;
         uint32_t n_kinds;
         size_t end;   // of the sentences
         bool has_failed;
@@ -31,13 +34,14 @@ struct obligations {
 // The sentences are added to `list`; all pointers must stay until the end.
 void obligations_begin(struct obligations *o, struct logic *l, const struct equation *eq, bool is_axiom,
                        struct sentence_list *list);
+void obligations_free(struct obligations *o);
 void obligations_hear(struct obligations *o, struct instance *in);   // its nodes are all typed
 // Forgets the instances that were heard since the mark, to hear others.
 void obligations_mark(struct obligations *o);
 void obligations_return_to_mark(struct obligations *o);
 // What was equal at the instances heard is no fact: they are not all up to the bounds.
 void obligations_drop_facts(struct obligations *o);
-// False: there is no instance, or one that cannot be stated.
+// False: there is no instance, or one that cannot be stated, or there may be some of another kind (T15).
 bool obligations_end(struct obligations *o);
 
 // All at once: from small instances for axioms and strong equations, of which facts are not asked, and for rules from

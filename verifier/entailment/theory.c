@@ -74,6 +74,7 @@ struct theory *theory_make(const struct axioms *axioms, unsigned step_limit)
 void theory_free(struct theory *t)
 {
     drop_all(t);
+    obligations_free(&t->heard);
     arena_free(&t->texts);
     mem_free(t, sizeof *t);
 }
@@ -257,6 +258,7 @@ static void begin_to_listen(struct theory *t, struct judge *judge)
 void theory_listen(struct theory *t, struct judge *judge, const struct equation *eq)
 {
     drop_obligations(t);
+    obligations_free(&t->heard);
     obligations_begin(&t->heard, &t->logic, eq, false, &t->obligations);
     begin_to_listen(t, judge);
 }

@@ -21,6 +21,36 @@ static bool is_split_by_trees(const struct pattern_node *n)
     return operator_splits(n->op) && n->attributes[operator_find_role(n->op, ROLE_PART_SIZES)].count == 0;
 }
 
+static bool reads_other_types_alone(const struct pattern_node *node)
+{
+    return node->n_inputs > 0 && node->n_inputs <= MOST_KNOWN_INPUTS &&
+           operator_traits[node->op->id].inputs_of_other_types == (1u << node->n_inputs) - 1;
+}
+
+// Entries that are moved, or what reads numbers of one type and gives others: no arithmetic with numbers of the type
+// that the term has.
+static bool computes_nothing(const struct pattern *p, term_id term)
+{
+    const struct term *t = &p->terms.items[term];
+    const struct pattern_node *node = t->is_variable ? NULL : &p->nodes.items[t->index];
+    if (!node || reads_other_types_alone(node))
+        return true;
+    bool computes_none = operator_moves_entries(node->op);
+    for (uint32_t i = 0; i < node->n_inputs && computes_none; i++)
+        computes_none = computes_nothing(p, node->inputs[i]);
+    return computes_none;
+}
+
+// Inputs that may be integers where the result is none: equal real numbers say nothing of these.
+static bool have_inputs_of_reals(const struct pattern *p, const struct pattern_node *m, const struct pattern_node *n)
+{
+    bool are_real = true;
+    for (uint32_t i = 0; i < m->n_inputs && are_real; i++)
+        are_real = !(operator_traits[m->op->id].inputs_of_other_types >> i & 1) || m->inputs[i] == n->inputs[i] ||
+                   (computes_nothing(p, m->inputs[i]) && computes_nothing(p, n->inputs[i]));
+    return are_real;
+}
+
 // Applications that compute the same of equal inputs. Who asks whether something is a number tells numbers apart that
 // are equal as real ones are.
 static bool are_alike(const struct same_sizes *same, term_id left, term_id right)
@@ -31,7 +61,7 @@ static bool are_alike(const struct same_sizes *same, term_id left, term_id right
         return false;
     const struct pattern_node *m = &p->nodes.items[x->index], *n = &p->nodes.items[y->index];
     return m->n_inputs == n->n_inputs && attributes_are_same(same, m, n) && !is_split_by_trees(m) &&
-           !operator_has(m->op, TRAIT_ASKS_NUMBER);
+           !operator_has(m->op, TRAIT_ASKS_NUMBER) && have_inputs_of_reals(p, m, n);
 }
 
 // A rule's source is an application.

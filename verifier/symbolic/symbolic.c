@@ -5,6 +5,7 @@
 #include "verifier/all_sizes/explore.h"
 #include "verifier/bounds/form_terms.h"
 #include "verifier/instances/ranks.h"
+#include "verifier/kinds/kinds.h"
 #include "verifier/symbolic/execute.h"
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct kinds {
     uint32_t is_symbolic;
     bool are_too_many;
     VEC(struct kind) items;
+    struct met_kinds met;
 };
 
 void symbolic_prover_init(struct symbolic_prover *prover)
@@ -168,6 +170,7 @@ static bool hear(void *context, struct instance *in)
     kind_key key = {0};
     if (instance_has_cuts(in))
         return true;
+    kinds_note(&kinds->met, in);
     key_of(in, kinds->is_symbolic, &key);
     struct kind *kind = kind_with_key(kinds, &key);
     vec_free(&key);
@@ -275,6 +278,7 @@ static void free_kinds(struct kinds *kinds)
         vec_free(&kinds->items.items[i].examples);
     }
     vec_free(&kinds->items);
+    kinds_free(&kinds->met);
 }
 
 // --- the proof -------------------------------------------------------------------------------------------------------
@@ -369,6 +373,10 @@ static bool prove_kinds(struct symbolic_prover *prover, const struct equation *e
         text_add(&proof->why, "axes that no small instance has");
         return false;
     }
+    if (!kinds_are_met(&kinds->met, eq, ranks_to_test(eq))) {
+        text_add(&proof->why, "ranks or axes that larger instances alone have (T15)");
+        return false;
+    }
     if (!inputs_are_not_cut(j, eq, kinds)) {
         text_add(&proof->why, kinds->are_too_many
                                   ? "inputs that remember a concatenation are of other kinds"
@@ -387,6 +395,7 @@ void symbolic_prove(struct symbolic_prover *prover, const struct equation *eq, s
     struct arena_mark mark = arena_mark(&prover->arena);
     struct kinds kinds = {.arena = &prover->arena};
     *ret_proof = (struct symbolic_proof){0};
+    kinds_begin(&kinds.met, eq);
     ret_proof->is_proved = forms_are_covered(eq, ranks_to_test(eq), NULL, FORMS_OF_KINDS, &ret_proof->why) &&
                            find_symbols(eq, &prover->arena, &kinds.is_symbolic, &ret_proof->why) &&
                            prove_kinds(prover, eq, &kinds, ret_proof);

@@ -1,0 +1,32 @@
+// What typing says of the sizes of a kind of instances, as linear equations.
+#ifndef VERIFIER_KINDS_KIND_SIZES_H
+#define VERIFIER_KINDS_KIND_SIZES_H
+#include "verifier/instances/equation.h"
+#include "verifier/kinds/size_equations.h"
+
+struct sizes_of_node {
+    bool is_known;   // how many axes there are, too
+    int rank;
+    struct size_sum dim[MAX_RANK];
+    uint32_t n_parts;   // of a split; 0: not known
+    struct size_sum part[MAX_RULE_OUTPUTS];
+    int axis;   // of a split
+};
+// Who asks sets the equation, the arena, types and attributes.
+struct kind {
+    const struct equation *eq;
+    struct arena *arena;
+    int max_rank;
+    struct type types[MAX_RULE_VARIABLES];
+    const struct type *type_of[MAX_RULE_VARIABLES];
+    struct attribute_value attributes[MAX_RULE_VARIABLES];
+    uint32_t with_end;
+    bool is_impossible;
+    struct size_sum sizes[MAX_RULE_VARIABLES][MAX_RANK];
+    struct sizes_of_node nodes[MAX_RULE_NODES];
+    struct size_equations equations;
+};
+
+// May there be instances of it, for all that is known?
+bool kind_may_have_instances(struct kind *k);
+#endif

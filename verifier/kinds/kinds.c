@@ -1,0 +1,213 @@
+// Kinds that were met, and all that there may be (T15 of docs/theory/soundness.md).
+#include "verifier/kinds/kinds.h"
+
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "operators/traits.h"
+#include "verifier/bounds/unhandled.h"
+#include "verifier/instances/domain.h"
+#include "verifier/instances/rank_classes.h"
+#include "verifier/kinds/kind_sizes.h"
+
+// --- those that were met ---------------------------------------------------------------------------------------------
+
+static bool is_any(const void *owner, uint32_t id, const void *key)
+{
+    (void)owner, (void)id, (void)key;
+    return true;
+}
+
+static bool has_an_end(const struct attribute *attribute, bool is_whole)
+{
+    static const enum attribute_role roles[] = {ROLE_AXIS, ROLE_AXES, ROLE_KEEPDIMS, ROLE_PERMUTATION};
+    for (size_t i = 0; attribute && i < sizeof roles / sizeof *roles; i++)
+        if (attribute->role == roles[i])
+            return is_whole || attribute->kind != ATTRIBUTE_INTS;
+    return attribute && attribute->kind == ATTRIBUTE_CHOICE;
+}
+
+// The attribute variables whose values belong to a kind.
+static uint32_t variables_with_an_end(const struct pattern *p)
+{
+    uint32_t variables = 0;
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (int i = 0; i < operator_n_attributes(p->nodes.items[n].op); i++) {
+            const struct attribute_pattern *a = &p->nodes.items[n].attributes[i];
+            if (a->count == 1 && a->terms[0]->kind == TERM_VARIABLE &&
+                has_an_end(&p->nodes.items[n].op->attributes[i], true))
+                variables |= 1u << a->terms[0]->value;
+        }
+    return variables;
+}
+
+static uint32_t variables_that_are_read(const struct pattern *p)
+{
+    uint32_t variables = 0;
+    for (size_t n = 0; n < p->nodes.count; n++)
+        for (uint32_t i = 0; i < p->nodes.items[n].n_inputs; i++) {
+            const struct term *t = &p->terms.items[p->nodes.items[n].inputs[i]];
+            variables |= t->is_variable ? 1u << t->index : 0;
+        }
+    return variables;
+}
+
+void kinds_begin(struct met_kinds *k, const struct equation *eq)
+{
+    table_clear(&k->met);
+    k->last = 0;
+    k->read = variables_that_are_read(eq->pattern);
+    k->with_end = variables_with_an_end(eq->pattern);
+}
+
+void kinds_free(struct met_kinds *k)
+{
+    table_free(&k->met);
+}
+
+void kinds_copy(struct met_kinds *ret_copy, const struct met_kinds *k)
+{
+    table_free(&ret_copy->met);
+    *ret_copy = *k;
+    table_copy(&ret_copy->met, &k->met);
+}
+
+static uint64_t key_of_kind(const struct met_kinds *k, const struct type *const *types,
+                            const struct attribute_value *attributes)
+{
+    uint64_t key = 1;
+    for (uint32_t read = k->read; read; read &= read - 1)
+        key = hash_step(key, (uint64_t)types[__builtin_ctz(read)]->rank);
+    for (uint32_t left = k->with_end; left; left &= left - 1) {
+        const struct attribute_value *value = &attributes[__builtin_ctz(left)];
+        key = hash_mix(key, hash_bytes(value->ints, value->count * sizeof *value->ints, value->count));
+    }
+    return key;
+}
+
+void kinds_note(struct met_kinds *k, const struct instance *in)
+{
+    if (in->equation->is_strong || instance_has_cuts(in))
+        return;
+    uint64_t key = key_of_kind(k, in->types, in->attributes);
+    if (key != k->last && table_find(&k->met, key, is_any, NULL, NULL) == TABLE_NONE)
+        table_insert(&k->met, key, 0);
+    k->last = key;
+}
+
+// --- all of them -----------------------------------------------------------------------------------------------------
+
+// Is one of the numbers in it greater than 1?
+static bool names_number(const struct attribute_term *t)
+{
+    bool names = t->kind == TERM_INTEGER && t->value > 1;
+    for (uint32_t i = 0; i < t->count && t->kind != TERM_DIM && !names; i++)
+        names = names_number(t->operands[i]);
+    return names;
+}
+
+static bool says_sizes(const struct attribute *attribute)
+{
+    static const enum attribute_role roles[] = {ROLE_SHAPE,  ROLE_PART_SIZES,    ROLE_KERNEL,
+                                                ROLE_GROUPS, ROLE_MERGED_GROUPS, ROLE_WINDOW_PADS,
+                                                ROLE_SIZE,   ROLE_PADS,          ROLE_START};
+    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
+        if (attribute->role == roles[i])
+            return true;
+    return false;
+}
+
+static bool adds_or_names_sizes(const struct pattern_node *node)
+{
+    bool names = operator_joins(node->op) || operator_splits(node->op) || operator_is_view(node->op);
+    for (int i = 0; i < operator_n_attributes(node->op) && !names; i++)
+        for (uint32_t j = 0; says_sizes(&node->op->attributes[i]) && j < node->attributes[i].count; j++)
+            names = names || names_number(node->attributes[i].terms[j]);
+    return names;
+}
+
+// Where nothing adds sizes or names them all of them may be 1.
+static bool may_need_larger_sizes(const struct equation *eq)
+{
+    bool may_need = false;
+    for (size_t n = 0; n < eq->pattern->nodes.count && !may_need; n++)
+        may_need = adds_or_names_sizes(&eq->pattern->nodes.items[n]);
+    for (uint32_t i = 0; i < eq->n_conditions && !may_need; i++) {
+        const struct condition *c = &eq->conditions[i];
+        may_need = !condition_is_of_variable(c->kind) &&
+                   (attribute_term_mentions_sizes(c->a) || attribute_term_mentions_sizes(c->b)) &&
+                   (c->kind != CONDITION_EQUAL || names_number(c->a) || names_number(c->b));
+    }
+    return may_need;
+}
+
+#define MOST_KINDS 20000
+struct all_kinds {
+    struct kind *kind;
+    const struct met_kinds *met;
+    struct rank_classes classes;
+    uint32_t n_tried;
+    struct domain domains[MAX_RULE_VARIABLES];
+};
+
+static bool is_met_or_impossible(struct all_kinds *all)
+{
+    struct kind *k = all->kind;
+    uint64_t key = key_of_kind(all->met, k->type_of, k->attributes);
+    return table_find(&all->met->met, key, is_any, NULL, NULL) != TABLE_NONE ||
+           (++all->n_tried <= MOST_KINDS && !kind_may_have_instances(k));
+}
+
+static bool are_met_from_attribute(struct all_kinds *all, uint32_t variable)
+{
+    struct kind *k = all->kind;
+    bool are_met = true;
+    if (variable == k->eq->pattern->n_attribute_variables)
+        return is_met_or_impossible(all);
+    if (!(k->with_end >> variable & 1))
+        return are_met_from_attribute(all, variable + 1);
+    for (size_t i = 0; i < all->domains[variable].count && are_met; i++) {
+        k->attributes[variable] = all->domains[variable].values[i];
+        are_met = are_met_from_attribute(all, variable + 1);
+    }
+    return are_met;
+}
+
+static bool are_met_from_rank(struct all_kinds *all, uint32_t variable)
+{
+    struct kind *k = all->kind;
+    int low = 0, high = k->max_rank;
+    bool are_met = true;
+    if (variable == k->eq->pattern->n_variables)
+        return are_met_from_attribute(all, 0);
+    if (!(all->met->read >> variable & 1))
+        return are_met_from_rank(all, variable + 1);
+    for (uint32_t v = 0; v < variable; v++)
+        if ((all->met->read >> v & 1) && all->classes.class_of_variable[v] == all->classes.class_of_variable[variable])
+            low = high = k->types[v].rank;
+    for (int rank = low; rank <= high && are_met; rank++) {
+        k->types[variable] = (struct type){.dtype = DTYPE_F32, .rank = rank};
+        k->type_of[variable] = &k->types[variable];
+        are_met = are_met_from_rank(all, variable + 1);
+    }
+    return are_met;
+}
+
+bool kinds_are_met(const struct met_kinds *k, const struct equation *eq, int max_rank)
+{
+    if (eq->is_strong || !may_need_larger_sizes(eq))
+        return true;
+    struct arena a;
+    struct ranks_left left;
+    arena_init(&a);
+    struct all_kinds all = {.kind = arena_new(&a, struct kind), .met = k};
+    *all.kind = (struct kind){.eq = eq, .arena = &a, .max_rank = max_rank};
+    all.kind->with_end = k->with_end;
+    rank_classes_make(&all.classes, &left, eq->pattern, ((node_set)1 << eq->pattern->nodes.count) - 1);
+    for (uint32_t v = 0; v < eq->pattern->n_attribute_variables; v++) {
+        all.domains[v] = domain_of_variable(eq->pattern, v, max_rank, DOMAIN_SOME, &a);
+        all.kind->attributes[v] = UNBOUND_ATTRIBUTE;
+    }
+    bool are_met = are_met_from_rank(&all, 0);
+    arena_free(&a);
+    return are_met;
+}

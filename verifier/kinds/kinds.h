@@ -1,0 +1,20 @@
+// Kinds of instances: the ranks of an equation's variables, and the values of its attributes that have an end (axes,
+// sets of axes, permutations, choices). What is argued of sizes is argued of the kinds that were met at small ones, so
+// that a kind which has only larger instances must not go unmet (T15).
+#ifndef VERIFIER_KINDS_KINDS_H
+#define VERIFIER_KINDS_KINDS_H
+#include "core/memory/table.h"
+#include "verifier/instances/instance.h"
+
+struct met_kinds {
+    uint32_t read, with_end;   // variables of tensors and attributes that kinds differ in
+    struct table met;          // hashes alone
+    uint64_t last;             // met
+};
+void kinds_begin(struct met_kinds *k, const struct equation *eq);   // none of it is met
+void kinds_free(struct met_kinds *k);
+void kinds_copy(struct met_kinds *ret_copy, const struct met_kinds *k);
+void kinds_note(struct met_kinds *k, const struct instance *in);
+// Has every kind of ranks up to `max_rank` been met that there may be instances of? Of properties nothing is asked.
+bool kinds_are_met(const struct met_kinds *k, const struct equation *eq, int max_rank);
+#endif
