@@ -75,7 +75,7 @@ const struct option_spec optimize_option_specs[] = {
     {"fold-limit", OPTION_INTEGER, FIELD(optimize.fold_limit), .is_size = true, .low = 0, .high = 1e12, .metavar = "N",
      .help = "compute constant tensors of up to N elements at import, and 64 N in all, in 1,000 N operations"},
     {"tolerance", OPTION_REAL, FIELD(optimize.tolerance), .low = 0, .high = 1, .metavar = "X",
-     .help = "largest allowed max|a - b| / max|a| of an output"},
+     .help = "largest allowed max|a - b| / max|a| of an output; 0.01 at least where anything has 16 bits"},
     {"tf32", OPTION_FLAG, FIELD(optimize.allows_tf32), .help = "products of f32 on tensor cores that drop bits (cuda)"},
     {"validate", OPTION_FLAG, FIELD(is_validated),
      .help = "compute entries of every rewritten tensor both ways, over a prime field, before it is rewritten"},
