@@ -25,6 +25,9 @@ TRUE = {
     "squarerelu-is-a-square": ("(squarerelu ?x)", "(ewmul (relu ?x) (relu ?x))", ""),
     "squarerelu-of-concat": ("(squarerelu (concat $i ?x ?y))", "(concat $i (squarerelu ?x) (squarerelu ?y))", ""),
 }
+# Of an operator that is new nothing is known of the sizes that it takes, so that beside a join larger ones might be of
+# ranks that were not met (T15).
+ONLY_TESTED = {"scale-of-concat"}
 FALSE = {
     "scale-of-relu": ("(axisscale (relu ?x) ?w)", "(relu (axisscale ?x ?w))", "(= (rank ?x) 2)"),
     "scale-of-transpose": ("(axisscale (transpose :perm 1 0 ?x) ?w)", "(transpose :perm 1 0 (axisscale ?x ?w))", ""),
@@ -70,8 +73,10 @@ def rules_are_judged(folder):
     rules, proved, rejected = folder / "laws.rules", folder / "proved.rules", folder / "rejected.rules"
     rules.write_text(as_text("rule", TRUE | FALSE), encoding="utf-8")
     run(BUILD / "verifier/taso-verify", "rules", rules, "-o", proved, "--rejected", rejected, "--no-conditions", codes=(1,))
-    assert names("rule", proved) == set(TRUE), names("rule", proved) ^ set(TRUE)
-    assert names("rule", rejected) == set(FALSE), names("rule", rejected) ^ set(FALSE)
+    expected = set(TRUE) - ONLY_TESTED
+    assert names("rule", proved) == expected, names("rule", proved) ^ expected
+    expected = set(FALSE) | ONLY_TESTED
+    assert names("rule", rejected) == expected, names("rule", rejected) ^ expected
 
 
 def properties_are_judged(folder):
