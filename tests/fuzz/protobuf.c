@@ -2,6 +2,7 @@
 // at a random place is changed, removed, repeated, or put beside another one, and the lengths of all messages around it are
 // made right; one in four mutations is libFuzzer's own on the bytes as they are.
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutation.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,17 +19,6 @@ struct place {
     struct field field;
     size_t lengths_at[DEEPEST + 1], depth;
 };
-
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t size, const uint8_t *other, size_t other_size, uint8_t *out,
-                                 size_t max_size, unsigned seed);
-
-static unsigned draw(unsigned *state, size_t n)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return n ? (*state >> 8) % (unsigned)n : 0;
-}
 
 static bool read_varint(const uint8_t *data, size_t end, size_t *at, uint64_t *ret_value)
 {
@@ -93,8 +83,9 @@ static bool choose_place(const uint8_t *data, size_t size, unsigned *seed, struc
     size_t begin = 0, end = size, n = count_fields(data, 0, size);
     p->depth = 0;
     while (n > 0) {
-        struct field f = p->field = nth_field(data, begin, end, draw(seed, n));
-        n = f.wire == BYTES && p->depth < DEEPEST - 1 && draw(seed, 10) ? count_fields(data, f.payload, f.end) : 0;
+        struct field f = p->field = nth_field(data, begin, end, mutation_draw(seed, n));
+        n = f.wire == BYTES && p->depth < DEEPEST - 1 && mutation_draw(seed, 10) ? count_fields(data, f.payload, f.end)
+                                                                                 : 0;
         if (n == 0)
             return true;
         p->lengths_at[p->depth++] = f.length_at;
@@ -134,7 +125,7 @@ static uint64_t other_number(uint64_t value, unsigned *seed)
                                        127,        128,       INT32_MAX,  1ull << 31, 1ull << 32,
                                        1ull << 62, INT64_MAX, 1ull << 63, UINT64_MAX, UINT64_MAX - 1};
     size_t n = sizeof numbers / sizeof *numbers;
-    unsigned i = draw(seed, n + 6);
+    unsigned i = mutation_draw(seed, n + 6);
     return i < n ? numbers[i] : i < n + 3 ? value + i - n + 1 : value - (i - n - 2);
 }
 
@@ -175,9 +166,9 @@ static size_t put_before(uint8_t *data, size_t size, size_t max_size, const stru
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
 {
     struct place p, q;
-    if (draw(&seed, 4) == 0 || !choose_place(data, size, &seed, &p) || !choose_place(data, size, &seed, &q))
+    if (mutation_draw(&seed, 4) == 0 || !choose_place(data, size, &seed, &p) || !choose_place(data, size, &seed, &q))
         return LLVMFuzzerMutate(data, size, max_size);
-    switch (draw(&seed, 8)) {
+    switch (mutation_draw(&seed, 8)) {
     case 0:
         return replace(data, size, max_size, &p, p.field.begin, p.field.end, data, 0);
     case 1:

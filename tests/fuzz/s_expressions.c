@@ -3,6 +3,7 @@
 // another one, put into a list, or, when it is a number, changed to one at an edge; one in four mutations is libFuzzer's own
 // on the bytes as they are. What stands behind a byte 0 is no text and is kept.
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutation.h"
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,17 +19,6 @@ struct items {
     struct item items[MOST_ITEMS];
     size_t count;
 };
-
-size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
-size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t size, const uint8_t *other, size_t other_size, uint8_t *out,
-                                 size_t max_size, unsigned seed);
-
-static unsigned draw(unsigned *state, size_t n)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return n ? (*state >> 8) % (unsigned)n : 0;
-}
 
 static bool is_one_of(uint8_t c, const char *characters)
 {
@@ -160,11 +150,11 @@ static size_t change_number(uint8_t *data, size_t size, size_t max_size, struct 
                                           "9223372036854775808"};
     size_t n = sizeof numbers / sizeof *numbers;
     char written[LONGEST_NUMBER] = {0};
-    unsigned i = draw(seed, n + 8);
+    unsigned i = mutation_draw(seed, n + 8);
     if (i < n)
         return replace(data, size, max_size, at, numbers[i], strlen(numbers[i]));
     memcpy(written, data + at.begin, at.end - at.begin < sizeof written ? at.end - at.begin : sizeof written - 1);
-    long long other = strtoll(written, NULL, 10) / 2 + (long long)draw(seed, 9) - 4;
+    long long other = strtoll(written, NULL, 10) / 2 + (long long)mutation_draw(seed, 9) - 4;
     int length = snprintf(written, sizeof written, "%lld", other);
     return replace(data, size, max_size, at, written, (size_t)length);
 }
@@ -193,18 +183,18 @@ static bool is_list(const uint8_t *data, struct item at)
 // Of the same kind, where a few tries find one.
 static struct item item_alike(const uint8_t *data, const struct items *all, bool wants_list, unsigned *seed)
 {
-    struct item found = all->items[draw(seed, all->count)];
+    struct item found = all->items[mutation_draw(seed, all->count)];
     for (int i = 0; i < 10 && is_list(data, found) != wants_list; i++)
-        found = all->items[draw(seed, all->count)];
+        found = all->items[mutation_draw(seed, all->count)];
     return found;
 }
 
 static size_t mutate_item(uint8_t *data, size_t size, size_t max_size, const struct items *all, unsigned *seed)
 {
-    struct item at = item_alike(data, all, draw(seed, 3) == 0, seed), nothing = {at.begin, at.begin};
+    struct item at = item_alike(data, all, mutation_draw(seed, 3) == 0, seed), nothing = {at.begin, at.begin};
     struct item other = item_alike(data, all, is_list(data, at), seed);
     const char *between = data[0] == '{' ? "," : " ";
-    switch (draw(seed, 8)) {
+    switch (mutation_draw(seed, 8)) {
     case 0:
         return replace(data, size, max_size, at, data, 0);
     case 1:
@@ -226,7 +216,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
 {
     static struct items all;
     find_items(data, size_of_text(data, size), &all);
-    if (all.count == 0 || draw(&seed, 4) == 0)
+    if (all.count == 0 || mutation_draw(&seed, 4) == 0)
         return LLVMFuzzerMutate(data, size, max_size);
     return mutate_item(data, size, max_size, &all, &seed);
 }
@@ -242,9 +232,9 @@ size_t LLVMFuzzerCustomCrossOver(const uint8_t *one, size_t size, const uint8_t 
     find_items(other, size_of_text(other, other_size), &there);
     if (here.count == 0 || there.count == 0)
         return size;
-    struct item part = there.items[draw(&seed, there.count)];
+    struct item part = there.items[mutation_draw(&seed, there.count)];
     struct item at = item_alike(out, &here, is_list(other, part), &seed);
-    if (draw(&seed, 3) == 0)
+    if (mutation_draw(&seed, 3) == 0)
         at.end = at.begin;
     return replace_by_parts(out, size, max_size, at, other, "", part, at.end == at.begin ? " " : "");
 }
