@@ -57,9 +57,12 @@ static inline float split_exponent(float x, float *ret_rest)
     return n;
 }
 
+// 1.5 * 2^23 + 127: what is added to it stands, with the bias of exponents, in the lowest bits. NaN has bits as well, but
+// is no integer.
 static inline float power_of_2(float n)
 {
-    return float_from_bits((uint32_t)((int32_t)n + 127) << 23);
+    const float biased_rounder = 12583039.0f;
+    return float_from_bits(bits_from_float(n + biased_rounder) << 23);
 }
 
 // 2^n may be too large where exp is not: it is applied as 2^(n - 1) and 2. Results below 2^-124 become 0.
