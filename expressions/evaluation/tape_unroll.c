@@ -243,7 +243,7 @@ static uint32_t unroll_reduce(struct unrolling *u, expr e, enum scalar_function 
     else
         push_terms(u, fn, e);
     uint32_t n = (uint32_t)(u->stack.count - mark), result = 0;
-    uint32_t *terms = u->stack.items + mark;
+    uint32_t *terms = n ? u->stack.items + mark : NULL;
     if (u->is_too_large)
         return 0;
     if (n == 0)

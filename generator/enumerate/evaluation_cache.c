@@ -343,9 +343,10 @@ static struct random stream_of(const struct evaluation_cache *c, uint32_t variab
     return random_seed(hash_mix(c->seed, (uint64_t)variable));
 }
 
-// The first n values of a variable.
+// The first n values of a variable, and one where n is 0: there is no memory without it.
 static const uint64_t *field_row(struct evaluation_cache *c, uint32_t variable, size_t n)
 {
+    n = n ? n : 1;
     if (c->field_rows[variable].count < n) {
         struct random stream = stream_of(c, variable);
         vec_clear(&c->field_rows[variable]);
@@ -357,6 +358,7 @@ static const uint64_t *field_row(struct evaluation_cache *c, uint32_t variable, 
 
 static const double *real_row(struct evaluation_cache *c, uint32_t variable, size_t n)
 {
+    n = n ? n : 1;
     if (c->real_rows[variable].count < n) {
         struct random stream = stream_of(c, variable);
         double most = 1 << variable / CALL_VARIABLES % 4;
