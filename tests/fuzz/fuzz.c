@@ -1,5 +1,7 @@
-// Readers take paths: a file in memory is the cheapest that has one.
+// Readers take paths: a file in memory is the cheapest that has one. Who runs out of memory ends as one that crashes, so
+// that libFuzzer keeps the input.
 #define _GNU_SOURCE   // memfd_create
+#include "core/memory/memory.h"
 #include "tests/fuzz/fuzz.h"
 #include <stdio.h>
 #include <sys/mman.h>
@@ -14,4 +16,16 @@ const char *fuzz_file(const uint8_t *data, size_t size)
     FUZZ_REQUIRE(fd >= 0 && pwrite(fd, data, size, 0) == (ssize_t)size && ftruncate(fd, (off_t)size) == 0);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     return path;
+}
+
+static void trap(size_t size)
+{
+    printf("%zu more bytes were wanted\n", size);
+    __builtin_trap();
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    mem_set_out_of_memory(trap);
+    return 0;
 }

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Once, before the first input.
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 // A path to a file with these bytes, until the next call.

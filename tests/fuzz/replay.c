@@ -39,6 +39,7 @@ static void replay(const char *path)
 
 int main(int argc, char **argv)
 {
+    LLVMFuzzerInitialize(&argc, &argv);
     for (int i = 1; i < argc; i++)
         replay(argv[i]);
     printf("%zu inputs\n", n_replayed);
