@@ -6,13 +6,19 @@
 struct graph_extraction {
     const struct graph *from;
     struct graph *to;
-    // Where a tensor of `from` that a node reads is in `to`: noted before, or a leaf that is made for it now.
-    tensor_id (*find)(void *context, tensor_id tensor);
-    void (*note)(void *context, tensor_id tensor, tensor_id there);   // an output of a node that was copied
     void *context;
+    tensor_id *moved;   // of every tensor of `from`: where it is in `to`, or NO_TENSOR. NULL: `find` and `note` know it
+    // Where a tensor is that a node reads and `moved` does not have: a leaf that is made for it now. NULL: none is read.
+    tensor_id (*find)(void *context, tensor_id tensor);
+    void (*note)(void *context, tensor_id tensor, tensor_id there);   // an output of a node that was copied, or NULL
+    // Adds what stands for a node; NO_NODE: it cannot be. NULL: graph_add_copy does.
+    node_id (*add)(void *context, node_id node, const tensor_id *inputs);
 };
 
-// As graph_add_copy, over what `find` says of the inputs. It is asked of the second input first where `is_swapped` (of
-// a commutative node): leaves are numbered as they are made.
+void graph_extraction_clear(struct graph_extraction *x);   // nothing is moved
+tensor_id graph_extract_tensor(const struct graph_extraction *x, tensor_id tensor);
+
+// What was added for the node. `find` is asked of the second input first where `is_swapped` (of a commutative node):
+// leaves are numbered as they are made.
 node_id graph_extract_node(const struct graph_extraction *x, node_id node, bool is_swapped);
 #endif

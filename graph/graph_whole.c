@@ -108,7 +108,8 @@ static void note_moved(void *context, tensor_id t, tensor_id there)
 
 static void close_node(struct replacing *r, node_id n)
 {
-    const struct graph_extraction x = {r->g, r->result, find_moved, note_moved, r};
+    const struct graph_extraction x = {
+        .from = r->g, .to = r->result, .context = r, .find = find_moved, .note = note_moved};
     graph_extract_node(&x, n, false);
     r->visits[n] = VISIT_DONE;
 }

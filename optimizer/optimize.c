@@ -10,6 +10,7 @@
 #include "core/text/error.h"
 #include "core/text/log.h"
 #include "core/text/text.h"
+#include "graph/extract.h"
 #include "graph/undone_reshapes.h"
 #include "onnx/convert/export/export.h"
 #include "onnx/format/tensor.h"
@@ -166,16 +167,19 @@ static bool open_model(struct optimizing *o)
 
 #define FLOPS_FOR_A_DEVICE 1e7   // what takes more is not for the reference
 
-// The node alone, with its inputs as inputs of the graph.
-static void isolate_node(struct graph *ret_graph, const struct graph *g, node_id n, struct arena *arena)
+static tensor_id add_input(void *context, tensor_id t)
 {
-    const struct node *node = &g->nodes.items[n];
-    tensor_id *inputs = arena_array(arena, tensor_id, node->n_inputs + 1);
+    const struct graph_extraction *x = context;
+    return graph_add_leaf(x->to, operators[OP_INPUT], (int64_t)x->to->nodes.count, graph_type(x->from, t));
+}
+
+// The node alone, with its inputs as inputs of the graph.
+static void isolate_node(struct graph *ret_graph, const struct graph *g, node_id n)
+{
+    struct graph_extraction x = {.from = g, .to = ret_graph, .context = &x, .find = add_input};
     graph_init(ret_graph, g->arena);
-    for (uint32_t i = 0; i < node->n_inputs; i++)
-        inputs[i] = graph_add_leaf(ret_graph, operators[OP_INPUT], i, graph_type(g, graph_inputs(g, n)[i]));
-    node_id copy = graph_add_copy(ret_graph, g, n, inputs);
-    for (uint32_t i = 0; i < node->n_outputs; i++)
+    node_id copy = graph_extract_node(&x, n, false);
+    for (uint32_t i = 0; i < g->nodes.items[n].n_outputs; i++)
         graph_add_output(ret_graph, graph_output_of(ret_graph, copy, i));
 }
 
@@ -190,7 +194,7 @@ static bool run_node(void *context, const struct graph *g, node_id n, const stru
         return error_set_code(error, EXIT_UNSUPPORTED, o->options->input, "interrupted");
     if (!runs || is_small)
         return reference_run_node(g, n, inputs, ret_outputs, arena, error);
-    isolate_node(&alone, g, n, arena);
+    isolate_node(&alone, g, n);
     bool is_run = (model = backend_prepare(o->checker, &alone, 0, NULL, error)) != NULL;
     if (is_run) {
         model_allocate_outputs(model, ret_outputs, arena);

@@ -14,7 +14,6 @@ struct folding {
     bool *is_folded;       // and it is no larger than these
     bool *is_taken_over;   // as a node
     size_t *bytes_below;   // of every tensor: of the weights that it is computed from
-    tensor_id *moved;      // of every tensor: where it is in the result, or NO_TENSOR
 };
 
 static bool is_leaf(const struct node *n, enum operator_id id)
@@ -67,8 +66,9 @@ static void choose_nodes(struct folding *f)
 
 // --- taking over -----------------------------------------------------------------------------------------------------
 
-static tensor_id add_weight(struct folding *f, tensor_id t)
+static tensor_id add_weight(void *context, tensor_id t)
 {
+    struct folding *f = context;
     const struct graph *g = f->f->whole;
     const struct node *producer = graph_producer(g, t);
     struct folded_weight w = {.given = NOT_GIVEN, .computed = t};
@@ -80,25 +80,15 @@ static tensor_id add_weight(struct folding *f, tensor_id t)
     return graph_add_leaf(&f->f->graph, operators[OP_WEIGHT], index, &type);
 }
 
-static tensor_id move(void *context, tensor_id t)
-{
-    struct folding *f = context;
-    if (f->moved[t] == NO_TENSOR)
-        f->moved[t] = add_weight(f, t);
-    return f->moved[t];
-}
-
-static void note_moved(void *context, tensor_id t, tensor_id there)
-{
-    ((struct folding *)context)->moved[t] = there;
-}
-
-static void fold(struct folding *f)
+static void fold(struct folding *f, struct arena *arena)
 {
     const struct graph *g = f->f->whole;
-    const struct graph_extraction x = {g, &f->f->graph, move, note_moved, f};
-    for (tensor_id t = 0; t < g->tensors.count; t++)
-        f->moved[t] = NO_TENSOR;
+    struct graph_extraction x = {.from = g,
+                                 .to = &f->f->graph,
+                                 .context = f,
+                                 .moved = arena_array(arena, tensor_id, g->tensors.count + 1),
+                                 .find = add_weight};
+    graph_extraction_clear(&x);
     for (node_id n = 0; n < g->nodes.count; n++)
         decide_node(f, n);
     choose_nodes(f);
@@ -106,7 +96,7 @@ static void fold(struct folding *f)
         if (f->is_taken_over[n])
             graph_extract_node(&x, n, false);
     for (size_t i = 0; i < g->outputs.count; i++)
-        graph_add_output(&f->f->graph, move(f, g->outputs.items[i]));
+        graph_add_output(&f->f->graph, graph_extract_tensor(&x, g->outputs.items[i]));
 }
 
 static void list_values(struct folded_graph *f, struct arena *arena)
@@ -132,9 +122,8 @@ void folded_graph_make(struct folded_graph *ret_folded, const struct graph *whol
         .is_taken_over = arena_array(arena, bool, whole->nodes.count + 1),
         .is_folded = arena_array(arena, bool, whole->nodes.count + 1),
         .bytes_below = arena_array(arena, size_t, whole->tensors.count + 1),
-        .moved = arena_array(arena, tensor_id, whole->tensors.count + 1),
     };
-    fold(&f);
+    fold(&f, arena);
     list_values(ret_folded, arena);
 }
 

@@ -2,7 +2,7 @@
 #include "optimizer/run/runnable.h"
 
 #include "expressions/elements.h"
-#include <assert.h>
+#include "graph/extract.h"
 
 static uint32_t opaque_index(const struct node *n)
 {
@@ -75,83 +75,69 @@ static void mark_shared(const struct graph *g, const struct cut_plan *plan, bool
 }
 
 struct cutting {
-    const struct graph *g;
-    struct graph *result;
-    tensor_id *moved;
+    struct graph_extraction taken;
     const struct cut_plan *plan;
     bool failed;
 };
 
 static struct type type_at(const struct cutting *c, tensor_id t)
 {
-    const struct type *type = graph_type(c->g, t);
+    const struct type *type = graph_type(c->taken.from, t);
     return c->plan->sizes ? sizes_type_at(c->plan->sizes, type, c->plan->binding) : *type;
 }
 
 static void cut_node(struct cutting *c, node_id n)
 {
-    const struct node *node = &c->g->nodes.items[n];
+    const struct node *node = &c->taken.from->nodes.items[n];
     uint32_t first = c->plan->first_input.items[opaque_index(node)];
     for (uint32_t i = 0; i < node->n_outputs; i++) {
-        if (!tensor_has_values(c->g, node->first_output + i))
+        if (!tensor_has_values(c->taken.from, node->first_output + i))
             continue;
         struct type type = type_at(c, node->first_output + i);
         if (!type_has_allowed_size(&type))
             c->failed = true;
         else
-            c->moved[node->first_output + i] = graph_add_leaf(c->result, operators[OP_INPUT], first + i, &type);
+            c->taken.moved[node->first_output + i] = graph_add_leaf(c->taken.to, operators[OP_INPUT], first + i, &type);
     }
 }
 
-static bool copy_application(struct cutting *c, node_id n, const tensor_id *inputs, node_id *ret_copy)
+static node_id add_sized(void *context, node_id n, const tensor_id *inputs)
 {
-    if (c->plan->sizes)
-        return sizes_add_node(c->plan->sizes, c->plan->binding, c->result, c->g, n, inputs, ret_copy);
-    *ret_copy = graph_add_copy(c->result, c->g, n, inputs);
-    return true;
+    const struct cutting *c = context;
+    node_id added;
+    bool is_added = sizes_add_node(c->plan->sizes, c->plan->binding, c->taken.to, c->taken.from, n, inputs, &added);
+    return is_added ? added : NO_NODE;
 }
 
 static void copy_node(struct cutting *c, node_id n)
 {
-    const struct node *node = &c->g->nodes.items[n];
-    if (is_leaf_without_values(c->g, n))
-        return;
-    tensor_id *inputs = mem_new_array(tensor_id, node->n_inputs + 1);
-    for (uint32_t i = 0; i < node->n_inputs; i++) {
-        inputs[i] = c->moved[graph_inputs(c->g, n)[i]];
-        assert(inputs[i] != NO_TENSOR);
-    }
-    node_id copy = NO_NODE;
-    c->failed = !copy_application(c, n, inputs, &copy);
-    for (uint32_t i = 0; !c->failed && i < node->n_outputs; i++)
-        c->moved[node->first_output + i] = graph_output_of(c->result, copy, i);
-    mem_free_array(inputs, node->n_inputs + 1);
+    c->failed = !is_leaf_without_values(c->taken.from, n) && graph_extract_node(&c->taken, n, false) == NO_NODE;
 }
 
 static void add_output(struct cutting *c, tensor_id t)
 {
-    if (tensor_has_values(c->g, t))
-        graph_add_output(c->result, c->moved[t]);
+    if (tensor_has_values(c->taken.from, t))
+        graph_add_output(c->taken.to, c->taken.moved[t]);
 }
 
 // Node by opaque index, so that the order does not depend on where rewrites put them.
 static void add_cut_outputs(struct cutting *c, const bool *shared, size_t n_opaque)
 {
     node_id *node_of = mem_new_array(node_id, n_opaque + 1);
-    for (node_id n = 0; n < c->g->nodes.count; n++)
-        if (is_opaque(&c->g->nodes.items[n]))
-            node_of[opaque_index(&c->g->nodes.items[n])] = n;
+    for (node_id n = 0; n < c->taken.from->nodes.count; n++)
+        if (is_opaque(&c->taken.from->nodes.items[n]))
+            node_of[opaque_index(&c->taken.from->nodes.items[n])] = n;
     for (size_t i = 0; i < n_opaque; i++)
-        for (uint32_t j = 0; shared[i] && j < c->g->nodes.items[node_of[i]].n_inputs; j++)
+        for (uint32_t j = 0; shared[i] && j < c->taken.from->nodes.items[node_of[i]].n_inputs; j++)
             if (j >= 64 || !(c->plan->reads_leaves.items[i] >> j & 1))
-                add_output(c, graph_inputs(c->g, node_of[i])[j]);
+                add_output(c, graph_inputs(c->taken.from, node_of[i])[j]);
     mem_free_array(node_of, n_opaque + 1);
 }
 
 static void cut_nodes(struct cutting *c)
 {
-    for (node_id n = 0; !c->failed && n < c->g->nodes.count; n++)
-        if (is_opaque(&c->g->nodes.items[n]))
+    for (node_id n = 0; !c->failed && n < c->taken.from->nodes.count; n++)
+        if (is_opaque(&c->taken.from->nodes.items[n]))
             cut_node(c, n);
         else
             copy_node(c, n);
@@ -166,9 +152,13 @@ bool graph_cut(struct graph *ret_graph, const struct graph *g, const struct grap
     mark_shared(g, plan, shared);
     if (other)
         mark_shared(other, plan, shared);
-    struct cutting c = {g, ret_graph, mem_new_array(tensor_id, g->tensors.count + 1), plan, false};
-    for (tensor_id t = 0; t < g->tensors.count; t++)
-        c.moved[t] = NO_TENSOR;
+    struct cutting c = {.plan = plan};
+    c.taken = (struct graph_extraction){.from = g,
+                                        .to = ret_graph,
+                                        .context = &c,
+                                        .moved = mem_new_array(tensor_id, g->tensors.count + 1),
+                                        .add = plan->sizes ? add_sized : NULL};
+    graph_extraction_clear(&c.taken);
     graph_init(ret_graph, g->arena);
     cut_nodes(&c);
     for (size_t i = 0; !c.failed && i < g->outputs.count; i++)
@@ -177,7 +167,7 @@ bool graph_cut(struct graph *ret_graph, const struct graph *g, const struct grap
         add_cut_outputs(&c, shared, n_opaque);
     else
         graph_free(ret_graph);
-    mem_free_array(c.moved, g->tensors.count + 1);
+    mem_free_array(c.taken.moved, g->tensors.count + 1);
     mem_free_array(shared, n_opaque + 1);
     return !c.failed;
 }

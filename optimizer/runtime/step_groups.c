@@ -136,8 +136,7 @@ bool step_groups_is_first(const struct step_groups *s, node_id n)
 
 struct extraction {
     const struct step_groups *groups;
-    struct graph *result;
-    tensor_id *moved;   // of every tensor of the whole graph: where it is, or NO_TENSOR
+    struct graph_extraction taken;
     int64_t n_inputs, n_weights;
 };
 
@@ -151,16 +150,16 @@ static tensor_id repeated_weight(struct extraction *e, const struct type *type, 
     small.rank = type->rank - leading;
     for (int i = 0; i < small.rank; i++)
         small.dim[i] = axes >> (leading + i) & 1 ? 1 : type->dim[leading + i];
-    tensor_id leaf = graph_add_leaf(e->result, operators[OP_WEIGHT], e->n_weights++, &small);
+    tensor_id leaf = graph_add_leaf(e->taken.to, operators[OP_WEIGHT], e->n_weights++, &small);
     struct attribute_value shape = {.count = (uint32_t)type->rank, .ints = type->dim};
     node_id node;
-    return graph_add(e->result, operators[OP_BROADCAST], &shape, 1, &leaf, &node)
-               ? graph_output_of(e->result, node, 0)
-               : graph_add_leaf(e->result, operators[OP_WEIGHT], e->n_weights++, type);
+    return graph_add(e->taken.to, operators[OP_BROADCAST], &shape, 1, &leaf, &node)
+               ? graph_output_of(e->taken.to, node, 0)
+               : graph_add_leaf(e->taken.to, operators[OP_WEIGHT], e->n_weights++, type);
 }
 
 // Split trees are left behind: all sizes are explicit.
-static tensor_id leaf(struct extraction *e, tensor_id t)
+static tensor_id add_leaf(struct extraction *e, tensor_id t)
 {
     const struct type *type = graph_type(e->groups->graph, t);
     struct type plain = type_make(type->dtype, type->rank, type->dim);
@@ -168,29 +167,19 @@ static tensor_id leaf(struct extraction *e, tensor_id t)
     unsigned repeated = varies ? 0 : tensor_repeated_axes(e->groups->graph, t);
     if (repeated)
         return repeated_weight(e, &plain, repeated);
-    return graph_add_leaf(e->result, operators[varies ? OP_INPUT : OP_WEIGHT], varies ? e->n_inputs++ : e->n_weights++,
-                          &plain);
+    return graph_add_leaf(e->taken.to, operators[varies ? OP_INPUT : OP_WEIGHT],
+                          varies ? e->n_inputs++ : e->n_weights++, &plain);
 }
 
-static tensor_id move(void *context, tensor_id t)
+// What repeats a smaller tensor is part of every group that reads it.
+static tensor_id repeat_or_add_leaf(void *context, tensor_id t)
 {
     struct extraction *e = context;
     const struct graph *g = e->groups->graph;
     node_id maker = g->tensors.items[t].producer;
-    if (e->moved[t] != NO_TENSOR)
-        return e->moved[t];
-    if (operator_repeats(g->nodes.items[maker].op)) {
-        tensor_id small = move(e, graph_inputs(g, maker)[0]);
-        node_id copy = graph_add_copy(e->result, g, maker, &small);
-        e->moved[t] = graph_output_of(e->result, copy, 0);
-    } else
-        e->moved[t] = leaf(e, t);
-    return e->moved[t];
-}
-
-static void note_moved(void *context, tensor_id t, tensor_id there)
-{
-    ((struct extraction *)context)->moved[t] = there;
+    if (!operator_repeats(g->nodes.items[maker].op))
+        return add_leaf(e, t);
+    return graph_output_of(e->taken.to, graph_extract_node(&e->taken, maker, false), 0);
 }
 
 static uint32_t uses_within(const struct step_groups *s, node_id first, tensor_id t)
@@ -204,18 +193,20 @@ static uint32_t uses_within(const struct step_groups *s, node_id first, tensor_i
 
 void step_groups_extract(const struct step_groups *s, node_id first, struct graph *ret_graph)
 {
-    struct extraction e = {.groups = s, .result = ret_graph};
-    const struct graph_extraction x = {s->graph, ret_graph, move, note_moved, &e};
-    e.moved = arena_array(s->arena, tensor_id, s->graph->tensors.count + 1);
-    for (tensor_id t = 0; t < s->graph->tensors.count; t++)
-        e.moved[t] = NO_TENSOR;
+    struct extraction e = {.groups = s};
+    e.taken = (struct graph_extraction){.from = s->graph,
+                                        .to = ret_graph,
+                                        .context = &e,
+                                        .moved = arena_array(s->arena, tensor_id, s->graph->tensors.count + 1),
+                                        .find = repeat_or_add_leaf};
+    graph_extraction_clear(&e.taken);
     graph_init(ret_graph, s->arena);
     for (node_id n = first; n != NO_NODE; n = s->next[n])
-        graph_extract_node(&x, n, false);
+        graph_extract_node(&e.taken, n, false);
     for (node_id n = first; n != NO_NODE; n = s->next[n])
         for (uint32_t i = 0; i < s->graph->nodes.items[n].n_outputs; i++) {
             tensor_id t = s->graph->nodes.items[n].first_output + i;
             if (s->uses[t] > uses_within(s, first, t))
-                graph_add_output(ret_graph, e.moved[t]);
+                graph_add_output(ret_graph, e.taken.moved[t]);
         }
 }

@@ -5,6 +5,7 @@
 #include "core/numbers/random.h"
 #include "core/text/error.h"
 #include "expressions/elements.h"
+#include "graph/extract.h"
 #include "optimizer/run/comparison.h"
 #include "optimizer/run/run.h"
 #include "optimizer/run/runnable.h"
@@ -81,33 +82,40 @@ struct running {
     struct error *error;
 };
 
-static void add_node(struct running *x, int side, const int64_t *numbers, node_id n, tensor_id *moved)
+struct taking_side {
+    struct graph_extraction taken;
+    const int64_t *numbers;   // of opaque nodes
+};
+
+static node_id add_numbered(void *context, node_id n, const tensor_id *inputs)
 {
-    const struct graph *g = &x->c->graph;
+    const struct taking_side *s = context;
+    const struct graph *g = s->taken.from;
     const struct node *node = &g->nodes.items[n];
-    tensor_id *inputs = arena_array(&x->arena, tensor_id, node->n_inputs + 1);
-    struct type *types = arena_array(&x->arena, struct type, node->n_outputs + 1);
-    for (uint32_t i = 0; i < node->n_inputs; i++)
-        inputs[i] = moved[graph_inputs(g, n)[i]];
+    if (!(node->op->flags & OPERATOR_IS_OPAQUE))
+        return graph_add_copy(s->taken.to, g, n, inputs);
+    struct type *types = arena_array(s->taken.to->arena, struct type, node->n_outputs + 1);
     for (uint32_t i = 0; i < node->n_outputs; i++)
         types[i] = *graph_type(g, node->first_output + i);
-    node_id added = node->op->flags & OPERATOR_IS_OPAQUE
-                        ? graph_add_opaque(&x->whole[side], numbers[n], node->n_inputs, inputs, node->n_outputs, types)
-                        : graph_add_copy(&x->whole[side], g, n, inputs);
-    for (uint32_t i = 0; i < node->n_outputs; i++)
-        moved[node->first_output + i] = graph_output_of(&x->whole[side], added, i);
+    return graph_add_opaque(s->taken.to, s->numbers[n], node->n_inputs, inputs, node->n_outputs, types);
 }
 
 static void make_graph(struct running *x, int side, const int64_t *numbers)
 {
     const struct common_side *s = &x->c->sides[side];
-    tensor_id *moved = arena_array(&x->arena, tensor_id, x->c->graph.tensors.count + 1);
-    graph_init(&x->whole[side], &x->arena);
+    struct taking_side t = {.numbers = numbers};
+    t.taken = (struct graph_extraction){.from = &x->c->graph,
+                                        .to = &x->whole[side],
+                                        .context = &t,
+                                        .moved = arena_array(&x->arena, tensor_id, x->c->graph.tensors.count + 1),
+                                        .add = add_numbered};
+    graph_init(t.taken.to, &x->arena);
+    graph_extraction_clear(&t.taken);
     for (node_id n = 0; n < x->c->n_nodes; n++)
         if (s->is_live[n])
-            add_node(x, side, numbers, n, moved);
+            graph_extract_node(&t.taken, n, false);
     for (size_t i = 0; i < x->c->n_outputs; i++)
-        graph_add_output(&x->whole[side], moved[s->outputs[i]]);
+        graph_add_output(t.taken.to, t.taken.moved[s->outputs[i]]);
 }
 
 static bool have_equal_outputs(const struct running *x)

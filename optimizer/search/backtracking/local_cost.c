@@ -342,7 +342,8 @@ static void note_place(void *context, tensor_id t, tensor_id there)
 
 static void copy_node(struct locality *l, node_id n)
 {
-    const struct graph_extraction x = {l->rewrite->g, l->graph, import_tensor, note_place, l};
+    const struct graph_extraction x = {
+        .from = l->rewrite->g, .to = l->graph, .context = l, .find = import_tensor, .note = note_place};
     graph_extract_node(&x, n, has_swapped_leaves(l->scribe, l->rewrite, n));
 }
 

@@ -4,27 +4,36 @@
 // worth counts: a chain that begins with another one is no nearer to the end.
 #include "optimizer/search/backtracking/states.h"
 
+#include "graph/extract.h"
 #include "optimizer/search/repeated_weight.h"
 #include <math.h>
+
+struct isolation {
+    const struct graph *region;
+    const bool *is_weight;
+    struct graph *alone;
+};
+
+static tensor_id add_leaf(void *context, tensor_id t)
+{
+    const struct isolation *i = context;
+    bool is_known = i->is_weight[i->region->tensors.items[t].producer];
+    int64_t number = repeated_weight_index(t, is_known ? tensor_repeated_axes(i->region, t) : 0);
+    return graph_add_leaf(i->alone, operators[is_known ? OP_WEIGHT : OP_INPUT], number, graph_type(i->region, t));
+}
 
 // The node alone, reading inputs, or weights where it reads weights. What is known before the graph runs costs nothing.
 static double seconds_of_node(struct whole *w, const struct graph *region, node_id n, const bool *is_weight)
 {
-    const struct node *node = &region->nodes.items[n];
     struct arena arena;
     struct graph alone;
+    struct isolation isolation = {region, is_weight, &alone};
+    const struct graph_extraction x = {.from = region, .to = &alone, .context = &isolation, .find = add_leaf};
     if (is_weight[n])
         return 0;
     arena_init(&arena);
     graph_init(&alone, &arena);
-    tensor_id *inputs = arena_array(&arena, tensor_id, node->n_inputs + 1);
-    for (uint32_t i = 0; i < node->n_inputs; i++) {
-        tensor_id t = graph_inputs(region, n)[i];
-        bool is_known = is_weight[region->tensors.items[t].producer];
-        int64_t number = repeated_weight_index(t, is_known ? tensor_repeated_axes(region, t) : 0);
-        inputs[i] = graph_add_leaf(&alone, operators[is_known ? OP_WEIGHT : OP_INPUT], number, graph_type(region, t));
-    }
-    graph_add_output(&alone, graph_output_of(&alone, graph_add_copy(&alone, region, n, inputs), 0));
+    graph_add_output(&alone, graph_output_of(&alone, graph_extract_node(&x, n, false), 0));
     double seconds = w->cost->graph_seconds(w->cost->context, &alone);
     graph_free(&alone);
     arena_free(&arena);

@@ -185,7 +185,8 @@ void region_extract(const struct match_index *index, const struct match *m, size
 {
     struct extraction x = {
         .index = index, .g = index->graph, .max_nodes = max_nodes, .site = ret_site, .region = ret_region};
-    const struct graph_extraction nodes = {index->graph, ret_region, import_tensor, note_output, &x};
+    const struct graph_extraction nodes = {
+        .from = index->graph, .to = ret_region, .context = &x, .find = import_tensor, .note = note_output};
     *ret_site = (struct site){0};
     graph_init(ret_region, arena);
     collect_members(&x, m);
