@@ -57,8 +57,8 @@ static inline float split_exponent(float x, float *ret_rest)
     return n;
 }
 
-// 1.5 * 2^23 + 127: what is added to it stands, with the bias of exponents, in the lowest bits. NaN has bits as well, but
-// is no integer.
+// 1.5 * 2^23 + 127: what is added to it stands, with the bias of exponents, in the lowest bits. NaN has bits as well,
+// but is no integer.
 static inline float power_of_2(float n)
 {
     const float biased_rounder = 12583039.0f;
