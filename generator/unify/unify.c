@@ -8,13 +8,18 @@
 
 // --- skeletons -------------------------------------------------------------------------------------------------------
 
+// Sizes of parts that are not given are those that were joined, no value that could be another one.
 static void print_rest_of_attributes(struct text *out, const struct rule *r, const struct pattern_node *n)
 {
-    for (int i = 0; i < operator_n_attributes(n->op); i++)
-        for (uint32_t k = 0; !attribute_may_differ(n->op, i) && k < n->attributes[i].count; k++) {
+    for (int i = 0; i < operator_n_attributes(n->op); i++) {
+        bool may_differ = attribute_may_differ(n->op, i);
+        if (n->op->attributes[i].role == ROLE_PART_SIZES && n->attributes[i].count == 0)
+            text_add(out, " -");
+        for (uint32_t k = 0; !may_differ && k < n->attributes[i].count; k++) {
             text_add(out, " ");
             pattern_print_attribute_term(out, &r->pattern, n->attributes[i].terms[k]);
         }
+    }
 }
 
 static void print_term_ids(struct text *out, const term_id *terms, uint32_t n)

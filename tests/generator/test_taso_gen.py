@@ -151,6 +151,15 @@ class Job(unittest.TestCase):
         self.assertNotIn("(relu ", text)
         self.assertNotIn("no rule was found", done.stderr)
 
+    def test_parts_have_the_sizes_of_what_was_joined(self):
+        """Splits whose sizes follow from a concatenation are no example of sizes that could be any others."""
+        path = self.dir / "parts.rules"
+        self.run_gen("--with", "gelu", "--max-ops", 2, "-q", "-o", path)
+        text = path.read_text()
+        self.assertNotIn("(source (split0 $axis :sizes $sizes (concat $axis ?x ?y)))\n  (target ?x)\n  (proof", text)
+        self.assertIn("(source (split0 $axis :sizes $sizes (concat $axis ?x ?y)))\n  (target ?x)\n"
+                      "  (where (= $sizes (list (dim ?x $axis) (dim ?y $axis))))", text)
+
     def test_a_new_operator_without_rules_is_told(self):
         space = self.dir / "few.space"
         space.write_text("(family few (inputs 2 (f32 2 3)) (operator (ewadd _ _)))")

@@ -160,6 +160,8 @@ static void skeletons_tell_what_differs_otherwise(void **state)
         "(source (concat 1 ?x ?y)) (target (concat 0 ?y ?x))",
         "(source (poolavg :kernel 2 2 :padding counted ?x)) (target ?x)",
         "(source (poolavg :kernel 2 2 ?x)) (target ?x)",
+        "(source (split0 1 (concat 1 ?x ?y))) (target ?x)",
+        "(source (split0 1 :sizes (dim ?x 1) (dim ?y 1) (concat 1 ?x ?y))) (target ?x)",
     };
     struct arena a;
     struct text texts[COUNT_OF(statements)] = {{0}};
