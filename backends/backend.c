@@ -7,6 +7,7 @@
 #include "backends/instructions/code_cache.h"
 #include "backends/layouts/layout.h"
 #include "core/memory/arena.h"
+#include "core/system/code_pages.h"
 #include "core/system/file.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
@@ -56,16 +57,31 @@ bool backend_has_room(struct backend *b, const struct graph *g, size_t *ret_byte
 
 // --- models ----------------------------------------------------------------------------------------------------------
 
+// The layouts alone: what it took to find them goes before weights come. NULL: the standard ones.
+static bool find_layouts_only(struct backend *b, const struct graph *g, uint8_t **ret_layouts, struct error *error)
+{
+    struct arena arena;
+    const uint8_t *layouts;
+    arena_init(&arena);
+    bool are_found = backend_find_layouts(b, g, &arena, &layouts, error);
+    *ret_layouts = are_found && layouts ? mem_new_array(uint8_t, g->tensors.count + 1) : NULL;
+    if (*ret_layouts)
+        memcpy(*ret_layouts, layouts, g->tensors.count);
+    arena_free(&arena);
+    arena_free(b->scratch);
+    mem_give_back();
+    return are_found;
+}
+
 struct model *backend_prepare(struct backend *b, const struct graph *g, size_t n_weights,
                               const struct tensor_value *weights, struct error *error)
 {
     struct given_weights given = {n_weights, weights, b->options.weights};
-    struct arena arena;
-    const uint8_t *layouts;
-    arena_init(&arena);
-    struct model *m =
-        backend_find_layouts(b, g, &arena, &layouts, error) ? backend_prepare_from(b, g, layouts, &given, error) : NULL;
-    arena_free(&arena);
+    uint8_t *layouts;
+    if (!find_layouts_only(b, g, &layouts, error))
+        return NULL;
+    struct model *m = backend_prepare_from(b, g, layouts, &given, error);
+    mem_free(layouts, layouts ? g->tensors.count + 1 : 0);
     return m;
 }
 
@@ -153,10 +169,22 @@ void backend_finish(struct backend *b)
     mem_free(b->scratch, sizeof *b->scratch);
 }
 
-void backend_rest(struct backend *b)
+void backend_give_back_preparing(void)
+{
+    mem_give_back();
+    code_pages_forget();
+}
+
+void backend_forget_code(struct backend *b)
 {
     if (b->methods->rest)
         b->methods->rest(b);
+    code_pages_forget();
+}
+
+void backend_rest(struct backend *b)
+{
+    backend_forget_code(b);
     backend_forget_costs(b);
     layout_memory_free(b->layout_memory);
     b->layout_memory = layout_memory_new();

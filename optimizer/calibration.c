@@ -127,6 +127,7 @@ static bool profile_contender(struct contenders *f, size_t number, bool *ret_is_
         *ret_is_profiled = true;
     }
     contenders_unload(f, number);
+    backend_forget_code(f->o->backend);
     return is_done;
 }
 
@@ -167,6 +168,7 @@ bool optimizing_calibrate(struct optimizing *o, double *ret_change)
     contenders_open(&f, o);
     bool *is_hopeless = arena_array(&f.arena, bool, f.all.count + 1);
     mark_hopeless(&f, is_hopeless);
+    backend_rest(o->backend);
     *ret_change = 0;
     struct progress progress;
     progress_start(&progress, o->options->progress, "costs within the models", f.all.count);

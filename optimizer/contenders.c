@@ -26,6 +26,7 @@ bool contenders_load(struct contenders *f, size_t i, struct error *error)
     if (c->model) {
         c->outputs = arena_array(&c->arena, struct tensor_value, c->graph.outputs.count + 1);
         model_allocate_outputs(c->model, c->outputs, &c->arena);
+        backend_give_back_preparing();
     }
     phases_enter(&f->o->phases, former);
     f->o->outlook.loading = f->o->phases.seconds[PHASE_LOADING];
@@ -59,9 +60,13 @@ static bool load(void *context, size_t i, struct error *error)
     return contenders_load(context, i, error);
 }
 
+// Two take part in the final, and are loaded again and again: their code stays.
 static void unload(void *context, size_t i)
 {
-    contenders_unload(context, i);
+    struct contenders *f = context;
+    contenders_unload(f, i);
+    if (f->n_loads <= f->all.count)
+        backend_forget_code(f->o->backend);
 }
 
 // --- who takes part --------------------------------------------------------------------------------------------------

@@ -210,38 +210,54 @@ static bool parse_attribute(struct pattern *p, const struct attribute *attribute
     return true;
 }
 
-// The standard value of every attribute as a pattern.
-static struct attribute_pattern *standard_patterns(const struct operator* op, struct arena *a)
+static struct attribute_pattern pattern_of_value(const struct attribute_value *value, struct arena *a)
 {
-    struct attribute_value values[MAX_ATTRIBUTES];
-    int n = operator_n_attributes(op);
-    struct attribute_pattern *patterns = arena_array(a, struct attribute_pattern, n + 1);
-    operator_standard_attributes(op, a, values);
-    for (int i = 0; i < n; i++) {
-        const struct attribute_term **terms = arena_array(a, const struct attribute_term *, values[i].count + 1);
-        for (uint32_t j = 0; j < values[i].count; j++) {
-            struct attribute_term *term = arena_new(a, struct attribute_term);
-            term->value = values[i].ints[j];
-            terms[j] = term;
-        }
-        patterns[i] = (struct attribute_pattern){values[i].count, terms};
+    const struct attribute_term **terms = arena_array(a, const struct attribute_term *, value->count + 1);
+    struct attribute_term *own = arena_array(a, struct attribute_term, value->count + 1);
+    for (uint32_t i = 0; i < value->count; i++) {
+        own[i].value = value->ints[i];
+        terms[i] = &own[i];
     }
-    return patterns;
+    return (struct attribute_pattern){value->count, terms};
 }
 
+// Those that are not given have their standard values.
+static bool parse_attributes(struct pattern *p, const struct call_text *call, const char *file, struct arena *a,
+                             struct attribute_pattern **ret_patterns, struct error *error)
+{
+    struct attribute_value standard[MAX_ATTRIBUTES];
+    int n = operator_n_attributes(call->op);
+    struct attribute_pattern *patterns = *ret_patterns = arena_array(a, struct attribute_pattern, n + 1);
+    operator_standard_attributes(call->op, a, standard);
+    for (int i = 0; i < n; i++)
+        if (!call->attributes[i].items)
+            patterns[i] = pattern_of_value(&standard[i], a);
+        else if (!parse_attribute(p, &call->op->attributes[i], call->attributes[i].items, call->attributes[i].count,
+                                  file, a, &patterns[i], error))
+            return false;
+    return true;
+}
+
+// How much there is of everything that a term may add to a pattern.
+static size_t count_parts(const struct pattern *p)
+{
+    return p->nodes.count + p->names.count + p->n_variables + p->n_attribute_variables;
+}
+
+// A term that is there already, as those of several outputs repeat it, leaves nothing behind.
 static bool parse_application(struct pattern *p, const struct sexp *s, const char *file, struct arena *a,
                               term_id *ret_term, struct error *error)
 {
     struct call_text call;
+    struct attribute_pattern *attributes;
+    struct arena_mark mark = arena_mark(a);
+    size_t n_parts = count_parts(p);
     if (!call_text_parse(s, file, is_attribute_term, &call, error))
         return false;
     if (call.op->flags & (OPERATOR_IS_LEAF | OPERATOR_IS_OPAQUE))
         return sexp_error(error, file, s, "%s stands for no computation: use a variable", call.op->name);
-    struct attribute_pattern *attributes = standard_patterns(call.op, a);
-    for (int i = 0; i < operator_n_attributes(call.op); i++)
-        if (call.attributes[i].items && !parse_attribute(p, &call.op->attributes[i], call.attributes[i].items,
-                                                         call.attributes[i].count, file, a, &attributes[i], error))
-            return false;
+    if (!parse_attributes(p, &call, file, a, &attributes, error))
+        return false;
     term_id *inputs = arena_array(a, term_id, call.n_arguments + 1);
     if (call.n_arguments > MAX_RULE_VARIABLES)
         return sexp_error(error, file, s, "more than %d arguments", MAX_RULE_VARIABLES);
@@ -252,6 +268,8 @@ static bool parse_application(struct pattern *p, const struct sexp *s, const cha
     *ret_term = pattern_add_node(p, &node, call.output >= 0 ? (uint32_t)call.output : 0);
     if (p->nodes.count > MAX_RULE_NODES)
         return sexp_error(error, file, s, "more than %d operators", MAX_RULE_NODES);
+    if (count_parts(p) == n_parts)
+        arena_release(a, mark);
     return true;
 }
 

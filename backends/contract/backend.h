@@ -136,6 +136,10 @@ bool backend_find_layouts(struct backend *b, const struct graph *g, struct arena
                           struct error *error);
 // Gives back the memory that only measuring takes; what is measured later takes it anew.
 void backend_rest(struct backend *b);
+// What it took to prepare a model and running it does not need: worth some milliseconds where memory is short.
+void backend_give_back_preparing(void);
+// The code of kernels too that no model has; a model that is prepared later makes its own anew.
+void backend_forget_code(struct backend *b);
 void backend_close(struct backend *b);   // NULL is allowed
 
 // --- for devices -----------------------------------------------------------------------------------------------------

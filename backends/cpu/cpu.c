@@ -6,6 +6,7 @@
 #include "backends/cpu/kernel_scope.h"
 #include "backends/cpu/loops.h"
 #include "backends/cpu/memory_probe.h"
+#include "backends/cpu/preparation.h"
 #include "backends/reference/reference.h"
 #include "core/memory/arena.h"
 #include "core/system/clock.h"
@@ -120,7 +121,7 @@ struct cpu_model {
     char **memory;
     struct kept_memory kept;
     size_t n_steps;
-    struct prepared_step *steps;
+    struct prepared_step *steps;   // those that run each time, in the order of the plan
     char *scratch;
     size_t n_inputs;   // the highest index and one
 };
@@ -134,13 +135,33 @@ static void release(struct model *model)
 {
     struct cpu_model *m = (struct cpu_model *)model;
     for (size_t i = 0; i < m->n_steps; i++)
-        if (m->steps[i].kernel->free)
+        if (m->steps[i].state && m->steps[i].kernel->free)
             m->steps[i].kernel->free(m->steps[i].state);
     kept_memory_free(&m->kept);
 }
 
-static void find_memory(struct cpu_model *m)
+#define PADDING_IN_PACKED 32   // one byte for so many, and scratch memory: about
+
+// About: kernels are asked one by one.
+static size_t bytes_to_pack(const struct plan *plan)
 {
+    size_t bytes = 0;
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        const struct step *step = &plan->steps.items[i];
+        if (step->is_constant || !kernel_of(step)->describe_weights || step->n_operands <= CPU_PACKED_OPERAND)
+            continue;
+        const struct view *weights = &step->operands[CPU_PACKED_OPERAND];
+        if (plan_keeps(plan, weights->memory))
+            bytes = mem_sum(bytes, mem_product((size_t)view_elements(weights), dtype_size(weights->dtype)));
+    }
+    return mem_sum(bytes, bytes / PADDING_IN_PACKED);
+}
+
+// What a run touches in one piece: blocks of their own would each leave a rest, and fewer huge pages.
+static void find_memory(struct cpu_model *m, bool packs_weights)
+{
+    size_t to_pack = packs_weights ? bytes_to_pack(&m->base.plan) : 0;
+    arena_reserve(&m->base.arena, mem_sum(to_pack, mem_sum(m->base.plan.arena_bytes, 64)));
     char *arena = arena_alloc(&m->base.arena, m->base.plan.arena_bytes + 64, 64);
     m->memory = arena_array(&m->base.arena, char *, m->base.plan.memory.count + 1);
     for (memory_id i = 0; i < m->base.plan.memory.count; i++) {
@@ -170,7 +191,8 @@ static bool prepare_constant(struct cpu_model *m, struct cpu_backend *b, const s
     return is_done;
 }
 
-static bool prepare_step(struct cpu_model *m, struct cpu_backend *b, size_t number, struct error *error)
+static bool prepare_step(struct cpu_model *m, struct cpu_backend *b, size_t number, struct prepared_step *ret_prepared,
+                         struct error *error)
 {
     const struct step *step = &m->base.plan.steps.items[number];
     const struct cpu_kernel *kernel = kernel_of(step);
@@ -184,21 +206,34 @@ static bool prepare_step(struct cpu_model *m, struct cpu_backend *b, size_t numb
     }
     struct step_request r = {b, &m->base.plan, step, m->memory, &m->base.arena, error, &m->kept};
     void *state = kernel->prepare(&r);
+    *ret_prepared = (struct prepared_step){number, kernel, state};
     if (!state)
         return false;
-    m->steps[m->n_steps++] = (struct prepared_step){number, kernel, state};
     kept_memory_leave(&m->kept, number, kernel->packed_operand ? kernel->packed_operand(state) : -1);
     return true;
 }
 
-static bool prepare_steps(struct cpu_model *m, struct cpu_backend *b, struct error *error)
+// By step of the plan, where among those that run each time it stands.
+static const size_t *place_steps(struct cpu_model *m)
+{
+    const struct plan *plan = &m->base.plan;
+    size_t *places = arena_array(&m->base.arena, size_t, plan->steps.count + 1);
+    for (size_t i = 0; i < plan->steps.count; i++) {
+        places[i] = m->n_steps;
+        m->n_steps += !plan->steps.items[i].is_constant;
+    }
+    m->steps = arena_array(&m->base.arena, struct prepared_step, m->n_steps + 1);
+    return places;
+}
+
+static bool prepare_steps(struct cpu_model *m, struct cpu_backend *b, const uint32_t *order, struct error *error)
 {
     size_t scratch_bytes = 0;
-    m->steps = arena_array(&m->base.arena, struct prepared_step, m->base.plan.steps.count + 1);
+    const size_t *places = place_steps(m);
     bool is_done = true;
     for (size_t i = 0; is_done && i < m->base.plan.steps.count; i++) {
         struct kernel_scope scope = kernel_scope_begin(b->threads);
-        is_done = prepare_step(m, b, i, error);
+        is_done = prepare_step(m, b, order[i], &m->steps[places[order[i]]], error);
         kernel_scope_end(&scope);
     }
     if (!is_done)
@@ -218,9 +253,10 @@ static bool prepare(struct model *model, const struct given_weights *weights, st
     struct cpu_backend *b = (struct cpu_backend *)model->backend;
     if (!plan_has_room(&m->base.plan, error))
         return false;
-    find_memory(m);
-    kept_memory_init(&m->kept, &m->base.plan, weights, m->memory, &m->base.arena);
-    return prepare_steps(m, b, error);
+    const uint32_t *order = preparation_order(&m->base.plan, &m->base.arena);
+    find_memory(m, !(weights->source && weights->source->find_packed));
+    kept_memory_init(&m->kept, &m->base.plan, order, weights, m->memory, &m->base.arena);
+    return prepare_steps(m, b, order, error);
 }
 
 static void bind_values(struct cpu_model *m, const struct tensor_value *inputs, const struct tensor_value *outputs)

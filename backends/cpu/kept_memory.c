@@ -123,13 +123,13 @@ void kept_memory_leave(struct kept_memory *k, size_t step, int packed)
     touch_all_but(k, step, -1, give_back_if_over, NULL);
 }
 
-void kept_memory_init(struct kept_memory *k, const struct plan *plan, const struct given_weights *weights, char **at,
-                      struct arena *arena)
+void kept_memory_init(struct kept_memory *k, const struct plan *plan, const uint32_t *order,
+                      const struct given_weights *weights, char **at, struct arena *arena)
 {
     *k = (struct kept_memory){.plan = plan, .given = *weights, .at = at};
     k->blocks = arena_array(arena, struct kept_block, plan->memory.count + 1);
     for (size_t i = 0; i < plan->steps.count; i++)
-        touch_all_but(k, i, -1, note_last_step, NULL);
+        touch_all_but(k, order[i], -1, note_last_step, NULL);
 }
 
 void kept_memory_free(struct kept_memory *k)

@@ -13,11 +13,12 @@ struct kept_memory {
     struct kept_block *blocks;
 };
 
-// `at` of the plan's memories gets the addresses of weights and constants; it and the weights outlive the memory.
-void kept_memory_init(struct kept_memory *k, const struct plan *plan, const struct given_weights *weights, char **at,
-                      struct arena *arena);
+// `order`: in which the steps will be prepared. `at` of the plan's memories gets the addresses of weights and constants;
+// it and the weights outlive the memory.
+void kept_memory_init(struct kept_memory *k, const struct plan *plan, const uint32_t *order,
+                      const struct given_weights *weights, char **at, struct arena *arena);
 void kept_memory_free(struct kept_memory *k);   // gives all weights back
-// Before a step of the plan is prepared, in their order. `left_out`: the operand whose memory the kernel asks for
+// Before a step of the plan is prepared. `left_out`: the operand whose memory the kernel asks for
 // itself when it does not find it packed, or -1. False: a weight has no value.
 bool kept_memory_enter(struct kept_memory *k, size_t step, int left_out, struct error *error);
 bool kept_memory_provide(struct kept_memory *k, memory_id m, struct error *error);

@@ -243,6 +243,16 @@ static void bind_cluster(struct planner *p, uint32_t step, const struct cluster 
     planner_move_to_end(p, step);
 }
 
+static bool accepts_cluster(struct planner *p, const struct step *step, struct cluster *c)
+{
+    struct arena_mark mark = arena_mark(p->arena);
+    struct loop trial = start_of_epilogue(p, step);
+    extend_epilogue(p, &trial, c, &step->results[0], true);
+    bool is_accepted = step->kernel->accepts_epilogue(p, step, &trial);
+    arena_release(p->arena, mark);
+    return is_accepted;
+}
+
 static bool try_epilogue_of(struct planner *p, node_id node, tensor_id t)
 {
     struct cluster c;
@@ -250,9 +260,7 @@ static bool try_epilogue_of(struct planner *p, node_id node, tensor_id t)
         return false;
     uint32_t id = p->tensors[t].step;
     struct view result = p->plan->steps.items[id].results[0];
-    struct loop trial = start_of_epilogue(p, &p->plan->steps.items[id]);
-    extend_epilogue(p, &trial, &c, &result, true);
-    if (!p->plan->steps.items[id].kernel->accepts_epilogue(p, &p->plan->steps.items[id], &trial))
+    if (!accepts_cluster(p, &p->plan->steps.items[id], &c))
         return false;
     struct loop *loop = arena_new(p->arena, struct loop);
     *loop = start_of_epilogue(p, &p->plan->steps.items[id]);

@@ -181,6 +181,12 @@ void *arena_alloc(struct arena *a, size_t size, size_t align)
     return start;
 }
 
+void arena_reserve(struct arena *a, size_t size)
+{
+    if (!a->block || !block_has_room(a->block, size, 1))
+        advance_to_room(a, size, 1);
+}
+
 void *arena_alloc_zero(struct arena *a, size_t size, size_t align)
 {
     return memset(arena_alloc(a, size, align), 0, size);

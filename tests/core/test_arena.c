@@ -35,6 +35,23 @@ static void copies_are_copies(void **state)
     arena_free(&a);
 }
 
+// A model's packed weights, each in a block of its own that doubles, left a rest in each.
+static void what_is_reserved_lies_in_one_piece(void **state)
+{
+    enum { N = 64, SIZE = 100000 };
+    struct arena a;
+    arena_init(&a);
+    arena_alloc(&a, 10, 1);
+    arena_reserve(&a, N * SIZE);
+    size_t total = a.total;
+    unsigned char *first = arena_alloc(&a, SIZE, 1);
+    for (int i = 1; i < N; i++)
+        assert_ptr_equal(arena_alloc(&a, SIZE, 1), first + (size_t)i * SIZE);
+    assert_true(a.total == total && total < N * SIZE + 4096);
+    arena_reserve(&a, 1);
+    arena_free(&a);
+}
+
 static void a_large_request_gets_its_own_block(void **state)
 {
     struct arena a;
@@ -195,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(alignment_is_kept),
         TEST(copies_are_copies),
+        TEST(what_is_reserved_lies_in_one_piece),
         TEST(a_large_request_gets_its_own_block),
         TEST(kept_blocks_do_not_pile_up),
         TEST(release_gives_the_same_memory_again),
