@@ -169,17 +169,23 @@ void backend_finish(struct backend *b)
     mem_free(b->scratch, sizeof *b->scratch);
 }
 
-void backend_give_back_preparing(void)
+static void forget_code_pages(const struct backend *b)
+{
+    if (b->options.owns_process)
+        code_pages_forget();
+}
+
+void backend_give_back_preparing(struct backend *b)
 {
     mem_give_back();
-    code_pages_forget();
+    forget_code_pages(b);
 }
 
 void backend_forget_code(struct backend *b)
 {
     if (b->methods->rest)
         b->methods->rest(b);
-    code_pages_forget();
+    forget_code_pages(b);
 }
 
 void backend_rest(struct backend *b)

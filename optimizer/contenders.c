@@ -26,7 +26,7 @@ bool contenders_load(struct contenders *f, size_t i, struct error *error)
     if (c->model) {
         c->outputs = arena_array(&c->arena, struct tensor_value, c->graph.outputs.count + 1);
         model_allocate_outputs(c->model, c->outputs, &c->arena);
-        backend_give_back_preparing();
+        backend_give_back_preparing(f->o->backend);
     }
     phases_enter(&f->o->phases, former);
     f->o->outlook.loading = f->o->phases.seconds[PHASE_LOADING];

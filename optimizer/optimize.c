@@ -50,6 +50,7 @@ struct backend_options optimizing_backend_options(struct optimizing *o)
     return (struct backend_options){.threads = (int)options->threads,
                                     .cost_file = options->costs,
                                     .allows_tf32 = options->allows_tf32,
+                                    .owns_process = options->owns_process,
                                     .log = options->log,
                                     .weights = &o->weight_source};
 }

@@ -50,7 +50,7 @@ static bool prepare_model(struct optimizing *o, const struct tensor_value *weigh
     if (o->checker == o->backend)
         o->checker->policy = o->policies[i];
     pair->models[i] = backend_prepare(o->checker, &pair->graphs[i], o->model.weights.count, weights, o->error);
-    backend_give_back_preparing();
+    backend_give_back_preparing(o->checker);
     return pair->models[i] != NULL;
 }
 

@@ -79,6 +79,7 @@ static int run(struct optimize_arguments *a, bool is_streamed)
     optimize_arguments_finish(a);
     a->optimize.progress = a->is_quiet ? NULL : stderr;
     a->optimize.log = &log;
+    a->optimize.owns_process = true;
     struct used_file files[] = {
         {"the model", a->optimize.input, FILE_REPLACEABLE},
         {"--rules", a->optimize.rules, FILE_READ},

@@ -33,6 +33,7 @@ struct backend_options {
     int threads;               // 0: as many as there are cores
     const char *cost_file;     // NULL: in the user's cache folder; "" : none
     bool allows_tf32;          // products of f32 on tensor cores that drop bits (cuda)
+    bool owns_process;         // its code may leave memory while models run: for programs alone (code_pages.h)
     bool never_measures;       // steps that the database lacks are guessed (roofline) and counted, not measured
     double seconds_per_step;   // of measuring; 0: the standard
     const struct log *log;     // may be NULL
@@ -137,7 +138,7 @@ bool backend_find_layouts(struct backend *b, const struct graph *g, struct arena
 // Gives back the memory that only measuring takes; what is measured later takes it anew.
 void backend_rest(struct backend *b);
 // What it took to prepare a model and running it does not need: worth some milliseconds where memory is short.
-void backend_give_back_preparing(void);
+void backend_give_back_preparing(struct backend *b);
 // The code of kernels too that no model has; a model that is prepared later makes its own anew.
 void backend_forget_code(struct backend *b);
 void backend_close(struct backend *b);   // NULL is allowed

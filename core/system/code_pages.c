@@ -1,67 +1,55 @@
-// What the file has and nobody has changed may be dropped: segments that cannot be written to, of files without
-// relocations within these. A debugger writes there all the same, so that its pages stay.
-#define _GNU_SOURCE   // dl_iterate_phdr
+// Mappings of files that nobody can write to, and of which no page is the process's own: whoever wrote there all the
+// same (a debugger, a probe, what patches code while it runs) made a copy of the page, which would be lost.
+#define _GNU_SOURCE   // madvise
 #include "core/system/code_pages.h"
 
 #ifdef __linux__
-#include <link.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-static bool is_debugged(void)
+struct mapping {
+    uintptr_t begin, end;
+    bool is_as_in_file;   // by its first line: a private one, of a path, read only
+    long own_kib;         // pages of the process's own, in memory
+};
+
+static bool begins_mapping(const char *line, struct mapping *ret_mapping)
 {
-    char line[128];
-    int tracer = 0;
-    FILE *status = fopen("/proc/self/status", "re");
-    while (status && fgets(line, sizeof line, status) && sscanf(line, "TracerPid: %d", &tracer) != 1)
-        continue;
-    if (status)
-        fclose(status);
-    return !status || tracer != 0;
+    unsigned long begin, end;
+    char permissions[8];
+    int path = 0;
+    if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %n", &begin, &end, permissions, &path) != 3)
+        return false;
+    bool is_as_in_file = permissions[1] == '-' && permissions[3] == 'p' && path > 0 && line[path] == '/';
+    *ret_mapping = (struct mapping){begin, end, is_as_in_file, -1};
+    return true;
 }
 
-static bool has_relocated_code(const struct dl_phdr_info *object)
+// `Swap` comes behind `Anonymous`: a mapping of which the system tells both is settled there.
+static void read_line(struct mapping *m, const char *line)
 {
-    for (int i = 0; i < object->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-        const ElfW(Dyn) *entry = (const ElfW(Dyn) *)(object->dlpi_addr + segment->p_vaddr);
-        for (; segment->p_type == PT_DYNAMIC && entry->d_tag != DT_NULL; entry++)
-            if (entry->d_tag == DT_TEXTREL || (entry->d_tag == DT_FLAGS && entry->d_un.d_val & DF_TEXTREL))
-                return true;
-    }
-    return false;
-}
-
-// The program itself has no name, and what the kernel gives every process has no path.
-static bool is_of_file(const struct dl_phdr_info *object)
-{
-    return object->dlpi_name && (object->dlpi_name[0] == '/' || object->dlpi_name[0] == '\0');
-}
-
-static int forget_pages_of(struct dl_phdr_info *object, size_t size, void *context)
-{
-    uintptr_t page = *(const uintptr_t *)context;
-    if (!is_of_file(object) || has_relocated_code(object))
-        return 0;
-    for (int i = 0; i < object->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
-        if (segment->p_type != PT_LOAD || segment->p_flags & PF_W)
-            continue;
-        uintptr_t begin = (object->dlpi_addr + segment->p_vaddr) / page * page;
-        uintptr_t end = (object->dlpi_addr + segment->p_vaddr + segment->p_filesz + page - 1) / page * page;
-        madvise((void *)begin, end - begin, MADV_DONTNEED);
-    }
-    return 0;
+    long kib;
+    if (begins_mapping(line, m))
+        return;
+    if (sscanf(line, "Anonymous: %ld kB", &kib) == 1)
+        m->own_kib = kib;
+    else if (sscanf(line, "Swap: %ld kB", &kib) == 1 && m->is_as_in_file && m->own_kib == 0 && kib == 0)
+        madvise((void *)m->begin, m->end - m->begin, MADV_DONTNEED);
 }
 
 void code_pages_forget(void)
 {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    if (!is_debugged())
-        dl_iterate_phdr(forget_pages_of, &page);
+    struct mapping mapping = {0};
+    char line[PATH_MAX + 128];
+    FILE *mappings = fopen("/proc/self/smaps", "re");
+    while (mappings && fgets(line, sizeof line, mappings))
+        read_line(&mapping, line);
+    if (mappings)
+        fclose(mappings);
 }
 #else
 void code_pages_forget(void)

@@ -1,9 +1,11 @@
 #include "core/system/code_pages.h"
 #include "tests/support/check.h"
-#include <setjmp.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 // Of pages of files; -1: the system does not tell.
 static long resident_kibibytes(void)
@@ -40,10 +42,37 @@ static void code_comes_again_when_it_is_needed(void **state)
     assert_string_equal(strerror(0), "Success");
 }
 
+static char *map_own_program(size_t bytes)
+{
+    int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    char *mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    close(file);
+    assert_ptr_not_equal(mapped, MAP_FAILED);
+    return mapped;
+}
+
+// As a debugger's breakpoints, and what patches code that runs.
+static void changed_code_stays(void **state)
+{
+    size_t bytes = 2 * (size_t)sysconf(_SC_PAGESIZE);
+    char *changed = map_own_program(bytes), *same = map_own_program(bytes);
+    changed[bytes - 1] = 'x';
+    changed[1] = 'e';
+    assert_int_equal(mprotect(changed, bytes, PROT_READ | PROT_EXEC), 0);
+    assert_int_equal(mprotect(same, bytes, PROT_READ | PROT_EXEC), 0);
+    code_pages_forget();
+    assert_int_equal(changed[bytes - 1], 'x');
+    assert_memory_equal(changed, "\177eLF", 4);
+    assert_memory_equal(same, "\177ELF", 4);
+    munmap(changed, bytes);
+    munmap(same, bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(code_comes_again_when_it_is_needed),
+        TEST(changed_code_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
