@@ -13,8 +13,8 @@ struct kept_memory {
     struct kept_block *blocks;
 };
 
-// `order`: in which the steps will be prepared. `at` of the plan's memories gets the addresses of weights and constants;
-// it and the weights outlive the memory.
+// `order`: in which the steps will be prepared. `at` of the plan's memories gets the addresses of weights and
+// constants; it and the weights outlive the memory.
 void kept_memory_init(struct kept_memory *k, const struct plan *plan, const uint32_t *order,
                       const struct given_weights *weights, char **at, struct arena *arena);
 void kept_memory_free(struct kept_memory *k);   // gives all weights back
