@@ -140,6 +140,4 @@ size_t egraph_memory(const struct egraph *e);   // bytes
 // Calls `visit` for every edge of the forest between two e-nodes of one class.
 void egraph_explain(const struct egraph *e, enode_id a, enode_id b,
                     void (*visit)(void *context, enode_id x, enode_id y, uint32_t reason), void *context);
-// Everything that must hold of a clean e-graph, established anew; false: `ret_what` says what does not.
-bool egraph_check(const struct egraph *e, const char **ret_what);
 #endif

@@ -136,6 +136,4 @@ bool graph_equal(const struct graph *a, const struct graph *b);   // same struct
 // As graph_equal, and tells of every node of `a` which one of `b` it is; their numbers need not be the same (NO_NODE:
 // no output depends on it).
 bool graph_pair(const struct graph *a, const struct graph *b, node_id *ret_partners);
-// Rebuilds types, order, uses and keys independently; the first violation is the error.
-bool graph_check(const struct graph *g, struct error *error);
 #endif

@@ -5,6 +5,7 @@
 #include "core/numbers/random.h"
 #include "egraph/convert.h"
 #include "egraph/explore.h"
+#include "tests/egraph/egraph_check.h"
 #include "tests/support/check.h"
 #include "tests/support/graph_values.h"
 #include "tests/support/parse_rules.h"

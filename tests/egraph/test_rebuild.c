@@ -2,6 +2,7 @@
 // and why two nodes are equal.
 #include "core/numbers/random.h"
 #include "tests/egraph/closure.h"
+#include "tests/egraph/egraph_check.h"
 #include "tests/egraph/grown.h"
 #include "tests/support/check.h"
 

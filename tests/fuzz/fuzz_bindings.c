@@ -4,6 +4,7 @@
 #include "core/text/error.h"
 #include "onnx/convert/import.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/graph_check.h"
 #include <string.h>
 
 enum { FOLD_LIMIT = 256, MOST_LINES = 16 };

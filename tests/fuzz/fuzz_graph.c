@@ -6,6 +6,7 @@
 #include "graph/graph.h"
 #include "graph/text.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/graph_check.h"
 #include <string.h>
 
 static bool read_graph(struct arena *arena, const char *text, size_t size, struct graph *ret_graph)

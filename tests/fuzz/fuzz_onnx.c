@@ -3,6 +3,7 @@
 #include "core/text/error.h"
 #include "tests/fuzz/exported.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/support/graph_check.h"
 
 enum { FOLD_LIMIT = 256 };
 

@@ -1,6 +1,7 @@
 // Additions, unions and rebuilds in any order: after each rebuild the classes are those of congruence closure by looking
 // at all pairs. Three bytes are an operation and what it is applied to.
 #include "tests/egraph/closure.h"
+#include "tests/egraph/egraph_check.h"
 #include "tests/egraph/grown.h"
 #include "tests/fuzz/fuzz.h"
 

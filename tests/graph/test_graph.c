@@ -8,6 +8,7 @@
 #include "graph/text.h"
 #include "graph/undone_reshapes.h"
 #include "tests/support/check.h"
+#include "tests/support/graph_check.h"
 #include <string.h>
 
 static bool read_graph(struct graph *g, struct arena *a, const char *text, struct error *error)

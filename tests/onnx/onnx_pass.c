@@ -4,6 +4,7 @@
 #include "core/memory/memory.h"
 #include "core/text/error.h"
 #include "onnx/convert/export/export.h"
+#include "tests/support/graph_check.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
 #include "substitutions/match.h"
+#include "tests/support/graph_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,6 +9,7 @@
 #include "onnx/convert/import.h"
 #include "optimizer/search/saturation/saturation.h"
 #include "tests/benchmarks/search_cost.h"
+#include "tests/support/graph_check.h"
 #include "tests/support/graph_values.h"
 
 #include <stdio.h>

@@ -8,6 +8,7 @@
 #include "graph/text.h"
 #include "substitutions/match.h"
 #include "tests/support/check.h"
+#include "tests/support/graph_check.h"
 #include "tests/support/graph_values.h"
 #include "tests/support/parse_rules.h"
 #include "tests/support/random_graph.h"

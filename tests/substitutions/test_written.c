@@ -12,6 +12,7 @@
 #include "graph/text.h"
 #include "substitutions/match.h"
 #include "tests/support/check.h"
+#include "tests/support/graph_check.h"
 #include "tests/support/parse_rules.h"
 #include <ctype.h>
 #include <math.h>

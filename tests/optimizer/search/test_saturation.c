@@ -4,6 +4,7 @@
 #include "optimizer/search/saturation/saturation.h"
 #include "optimizer/search/translation_validation.h"
 #include "tests/optimizer/search/made_up.h"
+#include "tests/support/graph_check.h"
 #include "tests/support/graph_values.h"
 #include "tests/support/parse_rules.h"
 #include "tests/support/random_graph.h"

@@ -3,6 +3,7 @@
 #include "optimizer/search/backtracking/queue.h"
 #include "optimizer/search/weight_bytes.h"
 #include "tests/optimizer/search/made_up.h"
+#include "tests/support/graph_check.h"
 #include "tests/support/graph_values.h"
 #include "tests/support/random_graph.h"
 #include <math.h>

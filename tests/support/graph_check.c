@@ -1,8 +1,9 @@
 // graph_check: what must hold of every graph, established anew from the definitions.
+#include "tests/support/graph_check.h"
+
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "core/text/text.h"
-#include "graph/graph.h"
 
 static bool violation(struct error *error, const struct graph *g, node_id n, const char *what)
 {

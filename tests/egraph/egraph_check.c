@@ -1,6 +1,7 @@
 // egraph_check: what must hold of a clean e-graph, by looking at all pairs of nodes that may collide.
+#include "tests/egraph/egraph_check.h"
+
 #include "core/memory/hash.h"
-#include "egraph/egraph.h"
 
 static bool complain(const char **ret_what, const char *what)
 {
