@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-struct reader {
+struct epilogue_reading {
     const struct loop *loop;
     int channel_axis;
     struct postops *ops;   // in reverse
@@ -207,7 +207,7 @@ static int64_t dense_stride(const struct loop *l, const struct loop_access *a, i
     return stride;
 }
 
-static enum postop_operand shape_of_operand(const struct reader *r, int number)
+static enum postop_operand shape_of_operand(const struct epilogue_reading *r, int number)
 {
     const struct loop_access *a = &r->loop->operands[number], *result = &r->loop->results[0].to;
     bool is_scalar = true, is_channel = true, is_full = true, is_dense = !a->block && !result->block;
@@ -226,7 +226,7 @@ static enum postop_operand shape_of_operand(const struct reader *r, int number)
     return is_scalar ? OPERAND_SCALAR : is_channel ? OPERAND_CHANNEL : is_full ? OPERAND_FULL : OPERAND_NONE;
 }
 
-static bool is_with_operand(const struct reader *r, uint16_t value, struct postop *ret_op, uint16_t *ret_x)
+static bool is_with_operand(const struct epilogue_reading *r, uint16_t value, struct postop *ret_op, uint16_t *ret_x)
 {
     static const struct {
         enum scalar_function fn;
@@ -253,7 +253,7 @@ static bool is_with_operand(const struct reader *r, uint16_t value, struct posto
 
 // --- the chain -------------------------------------------------------------------------------------------------------
 
-static bool take_last(const struct reader *r, uint16_t value, struct postop *ret_op, uint16_t *ret_x)
+static bool take_last(const struct epilogue_reading *r, uint16_t value, struct postop *ret_op, uint16_t *ret_x)
 {
     const struct loop *l = r->loop;
     return is_gelu(l, value, ret_op, ret_x) || is_silu(l, value, ret_op, ret_x) ||
@@ -265,7 +265,7 @@ static bool take_last(const struct reader *r, uint16_t value, struct postop *ret
 bool postops_from_epilogue(const struct loop *epilogue, int channel_axis, struct postops *ret_ops)
 {
     struct postops reversed = {.n = 0};
-    struct reader r = {epilogue, channel_axis, &reversed};
+    struct epilogue_reading r = {epilogue, channel_axis, &reversed};
     uint16_t value = epilogue->results[0].value;
     while (value != 0) {
         if (reversed.n == POSTOPS_MAX || !take_last(&r, value, &reversed.items[reversed.n], &value))

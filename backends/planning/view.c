@@ -132,12 +132,12 @@ int64_t view_elements(const struct view *v)
     return elements;
 }
 
-// Axes that follow one another in memory as if they were one are merged: `to` gets runs of (size, stride).
-struct run {
+// Axes that follow one another in memory as if they were one are merged: `to` gets these.
+struct merged_axis {
     int64_t size, stride;
 };
 
-static int merge_axes(const struct view *v, struct run *to)
+static int merge_axes(const struct view *v, struct merged_axis *to)
 {
     int n = 0;
     for (int i = 0; i < v->rank; i++) {
@@ -147,33 +147,33 @@ static int merge_axes(const struct view *v, struct run *to)
             to[n - 1].size *= v->dim[i];
             to[n - 1].stride = v->stride[i];
         } else {
-            to[n++] = (struct run){v->dim[i], v->stride[i]};
+            to[n++] = (struct merged_axis){v->dim[i], v->stride[i]};
         }
     }
     return n;
 }
 
-// Cuts the runs, from the last axis on, into the wanted dimensions.
+// Cuts merged axes, from the last one on, into the wanted dimensions.
 bool view_reshape(const struct view *v, int rank, const int64_t *dim, struct view *ret_view)
 {
-    struct run runs[MAX_RANK];
+    struct merged_axis axes[MAX_RANK];
     struct view result = *v;
     result.rank = rank;
     if (view_elements(v) == 0 || v->block)
         return false;
-    int r = merge_axes(v, runs) - 1;
+    int r = merge_axes(v, axes) - 1;
     for (int i = rank - 1; i >= 0; i--) {
         result.dim[i] = dim[i];
         result.stride[i] = 0;
         if (dim[i] == 1)
             continue;
-        if (r >= 0 && runs[r].size == 1)
+        if (r >= 0 && axes[r].size == 1)
             r--;
-        if (r < 0 || runs[r].size % dim[i])
+        if (r < 0 || axes[r].size % dim[i])
             return false;
-        result.stride[i] = runs[r].stride;
-        runs[r].size /= dim[i];
-        runs[r].stride *= dim[i];
+        result.stride[i] = axes[r].stride;
+        axes[r].size /= dim[i];
+        axes[r].stride *= dim[i];
     }
     *ret_view = result;
     return true;

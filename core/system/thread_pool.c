@@ -12,7 +12,7 @@ struct member {
     size_t number;
     pthread_t thread;
 };
-struct run {   // of items that nobody has taken
+struct share {   // of items that nobody has taken
     size_t next, end;
 };
 struct thread_pool {
@@ -23,26 +23,26 @@ struct thread_pool {
     // under the lock
     size_t n_jobs, n_working;   // jobs so far, and members at the present one
     bool is_open, is_over;      // is there work for who comes; is the team to end
-    struct run *runs;           // of each member
+    struct share *shares;       // of each member
     // the present job
     thread_pool_work_fn *work;
     void *context;
 };
 
-static struct run *longest_run(const struct thread_pool *t)
+static struct share *longest_share(const struct thread_pool *t)
 {
-    struct run *longest = &t->runs[0];
+    struct share *longest = &t->shares[0];
     for (size_t i = 1; i < t->n_members; i++)
-        if (t->runs[i].end - t->runs[i].next > longest->end - longest->next)
-            longest = &t->runs[i];
+        if (t->shares[i].end - t->shares[i].next > longest->end - longest->next)
+            longest = &t->shares[i];
     return longest;
 }
 
 static bool take_item(struct thread_pool *t, size_t member, size_t *ret_item)
 {
-    struct run *own = &t->runs[member];
+    struct share *own = &t->shares[member];
     pthread_mutex_lock(&t->lock);
-    struct run *from = own->next < own->end ? own : longest_run(t);
+    struct share *from = own->next < own->end ? own : longest_share(t);
     bool is_any = from->next < from->end;
     if (is_any)
         *ret_item = from == own ? from->next++ : --from->end;
@@ -85,7 +85,7 @@ struct thread_pool *thread_pool_new(size_t n_members)
     struct thread_pool *t = mem_alloc_zero(sizeof *t);
     t->n_members = n_members;
     t->members = mem_new_array(struct member, n_members + 1);
-    t->runs = mem_new_array(struct run, n_members + 1);
+    t->shares = mem_new_array(struct share, n_members + 1);
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->has_job, NULL);
     pthread_cond_init(&t->is_done, NULL);
@@ -111,7 +111,7 @@ void thread_pool_free(struct thread_pool *t)
     pthread_cond_destroy(&t->is_done);
     pthread_mutex_destroy(&t->lock);
     mem_free_array(t->members, t->n_members + 1);
-    mem_free_array(t->runs, t->n_members + 1);
+    mem_free_array(t->shares, t->n_members + 1);
     mem_free(t, sizeof *t);
 }
 
@@ -121,7 +121,7 @@ static void open_job(struct thread_pool *t, size_t count, thread_pool_work_fn *w
     t->work = work;
     t->context = context;
     for (size_t i = 0; i < t->n_members; i++)
-        t->runs[i] = (struct run){i * count / t->n_members, (i + 1) * count / t->n_members};
+        t->shares[i] = (struct share){i * count / t->n_members, (i + 1) * count / t->n_members};
     t->n_jobs++;
     t->is_open = true;
     pthread_cond_broadcast(&t->has_job);

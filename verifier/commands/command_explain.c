@@ -25,7 +25,7 @@ static const struct program program = {
     .options = specs,
 };
 
-struct run {
+struct explain_run {
     const struct options *options;
     struct axioms axioms;
     struct judge judge;
@@ -45,7 +45,8 @@ static void print_chain(const struct derivation *d)
     }
 }
 
-static bool explain_output(struct run *run, const struct equation *eq, uint32_t output, const struct entailment *proof)
+static bool explain_output(struct explain_run *run, const struct equation *eq, uint32_t output,
+                           const struct entailment *proof)
 {
     struct derivation d;
     bool is_found =
@@ -60,7 +61,7 @@ static bool explain_output(struct run *run, const struct equation *eq, uint32_t 
     return is_found;
 }
 
-static bool explain_rule(struct run *run, const struct rule *r)
+static bool explain_rule(struct explain_run *run, const struct rule *r)
 {
     struct equation eq = equation_of_rule(r);
     struct entailment proof = theory_prove(run->theory, &run->judge, &eq, NULL);
@@ -81,7 +82,7 @@ static bool explain_rule(struct run *run, const struct rule *r)
 static int explain_all(struct command *c, int count, char **names)
 {
     const struct options *o = c->options;
-    struct run run = {.options = o};
+    struct explain_run run = {.options = o};
     bool is_explained = true;
     judge_init(&run.judge);
     axioms_make(&run.axioms, &c->properties, &run.judge);

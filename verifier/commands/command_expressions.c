@@ -24,7 +24,7 @@ static const struct program program = {
     .options = specs,
 };
 
-struct run {
+struct expressions_run {
     const struct options *options;
     struct arena *arena;
     struct typing typing;
@@ -116,7 +116,7 @@ static void print_sides(const struct sides *s)
 
 // --- rules -----------------------------------------------------------------------------------------------------------
 
-static bool show_example(struct run *run, const struct rule *r, const struct example *e)
+static bool show_example(struct expressions_run *run, const struct rule *r, const struct example *e)
 {
     struct arena_mark mark = arena_mark(run->arena);
     struct sides sides;
@@ -148,7 +148,7 @@ static const struct example *choose_example(const struct examples *all)
     return best;
 }
 
-static void show_rule(struct run *run, const struct rule *r)
+static void show_rule(struct expressions_run *run, const struct rule *r)
 {
     struct examples examples;
     examples_make(&examples, r, &run->typing);
@@ -162,7 +162,7 @@ static void show_rule(struct run *run, const struct rule *r)
 
 static int show_all(struct command *c, int count, char **arguments, struct error *error)
 {
-    struct run run = {.options = c->options, .arena = &c->arena};
+    struct expressions_run run = {.options = c->options, .arena = &c->arena};
     if (!named_rules_read(&c->rules, count, arguments, error))
         return COMMAND_FAILED;
     typing_init(&run.typing);

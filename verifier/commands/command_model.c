@@ -62,7 +62,7 @@ struct subject {
     struct imported_model model;
     bool is_open, is_imported;
 };
-struct run {
+struct model_comparison {
     struct options options;
     struct log log;
     struct subject subjects[2];
@@ -105,7 +105,7 @@ static bool knows_name(const struct subject *s, const char *spec)
 }
 
 // The models' inputs may have different names: a shape is for those models that know its name.
-static bool import_subject(struct run *run, int which, struct error *error)
+static bool import_subject(struct model_comparison *run, int which, struct error *error)
 {
     struct subject *s = &run->subjects[which];
     const char *shapes[sizeof run->options.shapes.items / sizeof *run->options.shapes.items];
@@ -134,7 +134,7 @@ static void forget_import(struct subject *s)
     s->is_imported = false;
 }
 
-static void close_subjects(struct run *run)
+static void close_subjects(struct model_comparison *run)
 {
     for (int i = 0; i < 2; i++)
         if (run->subjects[i].is_open)
@@ -143,13 +143,13 @@ static void close_subjects(struct run *run)
 
 // --- printing --------------------------------------------------------------------------------------------------------
 
-static bool is_equal_by_rules(const struct run *run, size_t output)
+static bool is_equal_by_rules(const struct model_comparison *run, size_t output)
 {
     const struct common_side *sides = run->common.sides;
     return common_tensors_are_equal(&run->common, sides[0].outputs[output], sides[1].outputs[output]);
 }
 
-static bool is_equal_in_field(const struct run *run, size_t output)
+static bool is_equal_in_field(const struct model_comparison *run, size_t output)
 {
     return run->options.field && run->field[output].verdict == FIELD_EQUAL;
 }
@@ -167,13 +167,13 @@ static void print_place(struct text *out, const struct type *t, int64_t place)
     text_add(out, "]");
 }
 
-static const struct type *type_of_output(const struct run *run, size_t output)
+static const struct type *type_of_output(const struct model_comparison *run, size_t output)
 {
     return graph_type(&run->common.graph, run->common.sides[0].outputs[output]);
 }
 
 // Which nodes of a model lead to an output that is not known to be equal, by tensors that the other model has not.
-static bool *mark_open_nodes(const struct run *run, const struct shared_classes *shared, int side)
+static bool *mark_open_nodes(const struct model_comparison *run, const struct shared_classes *shared, int side)
 {
     const struct graph *g = &run->common.graph;
     bool *is_open = mem_alloc_zero(run->common.n_nodes + 1);
@@ -189,7 +189,7 @@ static bool *mark_open_nodes(const struct run *run, const struct shared_classes 
 }
 
 // What depends on weights alone is no layer, but belongs to the one that reads it.
-static bool *mark_constants(const struct run *run)
+static bool *mark_constants(const struct model_comparison *run)
 {
     const struct graph *g = &run->common.graph;
     bool *is_constant = mem_alloc_zero(run->common.n_nodes + 1);
@@ -202,7 +202,8 @@ static bool *mark_constants(const struct run *run)
     return is_constant;
 }
 
-static node_id find_first_layer(const struct run *run, const struct shared_classes *shared, const bool *is_open)
+static node_id find_first_layer(const struct model_comparison *run, const struct shared_classes *shared,
+                                const bool *is_open)
 {
     const struct graph *g = &run->common.graph;
     bool *is_constant = mark_constants(run);
@@ -219,7 +220,7 @@ static node_id find_first_layer(const struct run *run, const struct shared_class
     return found;
 }
 
-static node_id find_reader(const struct run *run, int side, node_id of)
+static node_id find_reader(const struct model_comparison *run, int side, node_id of)
 {
     const struct graph *g = &run->common.graph;
     for (node_id n = of + 1; n < run->common.n_nodes; n++)
@@ -231,8 +232,8 @@ static node_id find_reader(const struct run *run, int side, node_id of)
 
 // The first layer of a model that makes what the other has not, of what both have; where its tensor has no name, with
 // that of the next one that has.
-static void print_first_difference(const struct run *run, struct text *out, const struct shared_classes *shared,
-                                   int side)
+static void print_first_difference(const struct model_comparison *run, struct text *out,
+                                   const struct shared_classes *shared, int side)
 {
     const struct graph *g = &run->common.graph;
     bool *is_open = mark_open_nodes(run, shared, side);
@@ -250,7 +251,7 @@ static void print_first_difference(const struct run *run, struct text *out, cons
     mem_free(is_open, run->common.n_nodes + 1);
 }
 
-static void print_rules_stage(const struct run *run, struct text *out)
+static void print_rules_stage(const struct model_comparison *run, struct text *out)
 {
     const struct saturation *s = &run->saturation;
     size_t n_equal = 0;
@@ -283,7 +284,7 @@ static void print_output_name(struct text *out, const char *name)
     text_add_shown(out, name);
 }
 
-static void print_field_result(const struct run *run, struct text *out, size_t i)
+static void print_field_result(const struct model_comparison *run, struct text *out, size_t i)
 {
     const struct field_result *r = &run->field[i];
     if (r->verdict != FIELD_NOT_COMPARED)
@@ -311,7 +312,7 @@ static void print_field_result(const struct run *run, struct text *out, size_t i
     }
 }
 
-static void print_field_stage(const struct run *run, struct text *out)
+static void print_field_stage(const struct model_comparison *run, struct text *out)
 {
     size_t n_open = 0, n_equal = 0;
     if (!run->options.field)
@@ -329,7 +330,7 @@ static void print_field_stage(const struct run *run, struct text *out)
         print_field_result(run, out, i);
 }
 
-static void print_numbers_result(const struct run *run, struct text *out, const struct numbers_result *r)
+static void print_numbers_result(const struct model_comparison *run, struct text *out, const struct numbers_result *r)
 {
     print_output_name(out, r->name);
     text_printf(out, ": max|a-b| / max|a| = %.3g / %.4g", r->difference, r->magnitude);
@@ -344,7 +345,7 @@ static void print_numbers_result(const struct run *run, struct text *out, const 
     text_printf(out, "%s\n", r->is_trustworthy ? "" : " (says nothing: constant, zero or not finite)");
 }
 
-static void print_numbers_stage(const struct run *run, struct text *out)
+static void print_numbers_stage(const struct model_comparison *run, struct text *out)
 {
     size_t n_equal = 0;
     const struct numbers_report *report = &run->numbers;
@@ -365,7 +366,7 @@ static void print_numbers_stage(const struct run *run, struct text *out)
 // --- the verdict -----------------------------------------------------------------------------------------------------
 
 // What the numbers say of all outputs and of what opaque nodes read: those belong to every output.
-static bool agree_in_numbers(const struct run *run, bool must_be_trustworthy)
+static bool agree_in_numbers(const struct model_comparison *run, bool must_be_trustworthy)
 {
     const struct numbers_report *report = &run->numbers;
     for (size_t i = 0; i < report->results.count; i++)
@@ -375,7 +376,7 @@ static bool agree_in_numbers(const struct run *run, bool must_be_trustworthy)
     return true;
 }
 
-static bool is_every_output_compared(const struct run *run)
+static bool is_every_output_compared(const struct model_comparison *run)
 {
     for (size_t i = 0; i < run->common.n_outputs; i++)
         if (!type_is_known(type_of_output(run, i)))
@@ -383,7 +384,7 @@ static bool is_every_output_compared(const struct run *run)
     return true;
 }
 
-static void print_equality(const struct run *run, struct text *out, bool by_rules)
+static void print_equality(const struct model_comparison *run, struct text *out, bool by_rules)
 {
     const struct saturation *s = &run->saturation;
     text_add(out, by_rules ? "by structure and rules" : "by rules, and over the prime field where rules do not reach");
@@ -393,7 +394,7 @@ static void print_equality(const struct run *run, struct text *out, bool by_rule
     text_add(out, "\n");
 }
 
-static bool decide(const struct run *run, struct text *out)
+static bool decide(const struct model_comparison *run, struct text *out)
 {
     bool by_rules = true, exactly = true, was_run = run->options.numbers && !run->numbers.reason;
     for (size_t i = 0; i < run->common.n_outputs; i++) {
@@ -416,7 +417,7 @@ static bool decide(const struct run *run, struct text *out)
     return exactly ? !was_run || agree_in_numbers(run, false) : agree_in_numbers(run, true);
 }
 
-static bool report(const struct run *run)
+static bool report(const struct model_comparison *run)
 {
     struct text stages = {0}, verdict = {0};
     if (run->binding) {
@@ -443,7 +444,7 @@ static bool report(const struct run *run)
 
 // --- the program -----------------------------------------------------------------------------------------------------
 
-static bool compare(struct run *run, struct error *error)
+static bool compare(struct model_comparison *run, struct error *error)
 {
     const struct numbers_options numbers = {.seed = (uint64_t)run->options.seed,
                                             .rounds = 2,
@@ -461,7 +462,7 @@ static bool compare(struct run *run, struct error *error)
     return !run->options.numbers || common_graph_compare_in_numbers(&run->common, &numbers, &run->numbers, error);
 }
 
-static bool read_rules(struct run *run, struct error *error)
+static bool read_rules(struct model_comparison *run, struct error *error)
 {
     const char *path = run->options.rules;
     if (!run->options.rewrite)
@@ -474,7 +475,7 @@ static bool read_rules(struct run *run, struct error *error)
 }
 
 // Of both models as they are imported now.
-static bool compare_once(struct run *run, bool *ret_equal, struct error *error)
+static bool compare_once(struct model_comparison *run, bool *ret_equal, struct error *error)
 {
     bool is_done = import_subject(run, 0, error) && import_subject(run, 1, error) &&
                    common_graph_make(&run->common, &run->subjects[0].model, &run->subjects[1].model, error);
@@ -495,7 +496,7 @@ static bool compare_once(struct run *run, bool *ret_equal, struct error *error)
 enum { FIRST_BINDING = 1, N_BINDINGS = 2 };
 
 // A dimension without a number that has a name of its own is one of the model's; others are called INPUT[AXIS].
-static bool has_named_symbols(const struct run *run, const struct imported_model *m)
+static bool has_named_symbols(const struct model_comparison *run, const struct imported_model *m)
 {
     bool is_named = m->symbols.count > 0;
     for (size_t i = 0; i < m->symbols.count; i++)
@@ -504,8 +505,8 @@ static bool has_named_symbols(const struct run *run, const struct imported_model
            run->options.shapes.count + m->symbols.count <= sizeof run->options.shapes.items / sizeof(const char *);
 }
 
-static bool compare_at(struct run *run, const struct imported_model *m, const int64_t *binding, bool *ret_equal,
-                       struct error *error)
+static bool compare_at(struct model_comparison *run, const struct imported_model *m, const int64_t *binding,
+                       bool *ret_equal, struct error *error)
 {
     struct option_list *shapes = &run->options.shapes;
     struct text text = {0};
@@ -523,7 +524,8 @@ static bool compare_at(struct run *run, const struct imported_model *m, const in
 }
 
 // What both models are at sizes that tell symbols apart; the verdict names them and says nothing of others.
-static bool compare_at_bindings(struct run *run, const struct imported_model *m, bool *ret_equal, struct error *error)
+static bool compare_at_bindings(struct model_comparison *run, const struct imported_model *m, bool *ret_equal,
+                                struct error *error)
 {
     *ret_equal = true;
     for (int i = 0; i < N_BINDINGS; i++) {
@@ -535,7 +537,7 @@ static bool compare_at_bindings(struct run *run, const struct imported_model *m,
     return true;
 }
 
-static bool compare_all(struct run *run, bool *ret_equal, struct error *error)
+static bool compare_all(struct model_comparison *run, bool *ret_equal, struct error *error)
 {
     struct imported_model symbolic;
     struct error ignored = {0};
@@ -550,7 +552,7 @@ static bool compare_all(struct run *run, bool *ret_equal, struct error *error)
     return is_done;
 }
 
-static bool run_on(struct run *run, const char *a, const char *b, bool *ret_equal, struct error *error)
+static bool run_on(struct model_comparison *run, const char *a, const char *b, bool *ret_equal, struct error *error)
 {
     return read_rules(run, error) && open_subject(&run->subjects[0], a, error) &&
            open_subject(&run->subjects[1], b, error) && compare_all(run, ret_equal, error);
@@ -558,15 +560,15 @@ static bool run_on(struct run *run, const char *a, const char *b, bool *ret_equa
 
 int command_model(int argc, char **argv)
 {
-    struct run run = {.options = {.fold_limit = IMPORT_FOLD_LIMIT,
-                                  .nodes = 20000,
-                                  .rounds = 1000,
-                                  .operations = (int64_t)1 << 36,
-                                  .seed = 1,
-                                  .tolerance = 1e-5,
-                                  .rewrite = true,
-                                  .field = true,
-                                  .numbers = true}};
+    struct model_comparison run = {.options = {.fold_limit = IMPORT_FOLD_LIMIT,
+                                               .nodes = 20000,
+                                               .rounds = 1000,
+                                               .operations = (int64_t)1 << 36,
+                                               .seed = 1,
+                                               .tolerance = 1e-5,
+                                               .rewrite = true,
+                                               .field = true,
+                                               .numbers = true}};
     struct error error = {.code = EXIT_BAD_INPUT};
     int code;
     bool is_done = false, is_equal = false;

@@ -60,7 +60,7 @@ struct portion {
     uint32_t part, n_parts;
     struct outcome outcome;
 };
-struct run {
+struct properties_run {
     const struct options *options;
     struct arena *arena;
     struct property_set *set;
@@ -72,21 +72,21 @@ struct run {
 };
 
 // Rules rest on properties, so that tests are no proof of one. Up to a bound there is nothing but tests.
-static bool is_good(const struct run *run, const struct outcome *o)
+static bool is_good(const struct properties_run *run, const struct outcome *o)
 {
     bool is_tested = run->options->bound && o->judgement.verdict == VERDICT_TESTED;
     return !o->is_contradicted && (o->judgement.verdict == VERDICT_PROVED || is_tested);
 }
 
-static void judge_and_recheck(struct run *run, struct judge *judge, struct recheck *recheck, const struct equation *eq,
-                              struct outcome *o)
+static void judge_and_recheck(struct properties_run *run, struct judge *judge, struct recheck *recheck,
+                              const struct equation *eq, struct outcome *o)
 {
     struct sample sample = {.recheck = recheck, .seed = (uint64_t)run->options->seed};
     o->is_contradicted = !sample_equation(&sample, judge, eq, &o->judgement);
     memcpy(o->rechecked, sample.counts, sizeof o->rechecked);
 }
 
-static void validate(struct run *run, struct judge *judge, struct recheck *recheck, struct portion *portion)
+static void validate(struct properties_run *run, struct judge *judge, struct recheck *recheck, struct portion *portion)
 {
     const struct property *p = run->set->properties.items[portion->property];
     struct outcome *o = &portion->outcome;
@@ -118,7 +118,7 @@ static int compare_portions(const void *a, const void *b)
     return x->part < y->part ? -1 : x->part > y->part;
 }
 
-static void init_judge(const struct run *run, struct judge *j)
+static void init_judge(const struct properties_run *run, struct judge *j)
 {
     judge_init(j);
     j->fixed_bound = (int)run->options->bound;
@@ -126,7 +126,7 @@ static void init_judge(const struct run *run, struct judge *j)
 }
 
 // What takes long comes first, so that no thread is left with it at the end.
-static void divide_work(struct run *run)
+static void divide_work(struct properties_run *run)
 {
     struct judge judge;
     init_judge(run, &judge);
@@ -143,7 +143,7 @@ static void divide_work(struct run *run)
 }
 
 // Parts of a property stand in their order.
-static void add_up_portions(struct run *run)
+static void add_up_portions(struct properties_run *run)
 {
     run->outcomes = arena_array(run->arena, struct outcome, run->set->properties.count + 1);
     for (size_t i = 0; i < run->portions.count; i++) {
@@ -161,7 +161,7 @@ static void add_up_portions(struct run *run)
     }
 }
 
-static void validate_all(struct run *run)
+static void validate_all(struct properties_run *run)
 {
     double started = clock_seconds();
     int threads = run->options->threads ? (int)run->options->threads : omp_get_max_threads();
@@ -189,7 +189,7 @@ static void validate_all(struct run *run)
     run->seconds = clock_seconds() - started;
 }
 
-static void remember_good_ones(struct run *run)
+static void remember_good_ones(struct properties_run *run)
 {
     for (size_t i = 0; !run->options->bound && i < run->set->properties.count; i++)
         if (!run->outcomes[i].is_known && is_good(run, &run->outcomes[i]))
@@ -197,7 +197,7 @@ static void remember_good_ones(struct run *run)
     known_save(&run->known);
 }
 
-static void print_outcome(const struct run *run, size_t i)
+static void print_outcome(const struct properties_run *run, size_t i)
 {
     const struct property *p = run->set->properties.items[i];
     const struct outcome *o = &run->outcomes[i];
@@ -222,7 +222,7 @@ static void print_outcome(const struct run *run, size_t i)
     text_free(&out);
 }
 
-static void print_rechecked(const struct run *run)
+static void print_rechecked(const struct properties_run *run)
 {
     uint64_t counts[RECHECK_VERDICTS] = {0}, contradicted = 0;
     for (size_t i = 0; i < run->set->properties.count; i++) {
@@ -236,7 +236,7 @@ static void print_rechecked(const struct run *run)
            contradicted);
 }
 
-static bool print_all(const struct run *run)
+static bool print_all(const struct properties_run *run)
 {
     uint64_t counts[VERDICT_COUNT] = {0}, known = 0, failed = 0, instances = 0;
     for (size_t i = 0; i < run->set->properties.count; i++) {
@@ -268,7 +268,7 @@ static void print_uses(const char *what, const struct entailment *e)
     printf("\n");
 }
 
-static void print_redundant_ones(const struct run *run, struct theory *theory, struct judge *judge)
+static void print_redundant_ones(const struct properties_run *run, struct theory *theory, struct judge *judge)
 {
     size_t count = 0;
     for (size_t i = 0; i < run->set->properties.count; i++) {
@@ -287,7 +287,7 @@ static void print_redundant_ones(const struct run *run, struct theory *theory, s
 }
 
 // False: a contradiction was found.
-static bool examine_theory(const struct run *run)
+static bool examine_theory(const struct properties_run *run)
 {
     struct judge judge;
     struct axioms axioms;
@@ -308,7 +308,7 @@ static bool examine_theory(const struct run *run)
     return is_consistent;
 }
 
-static bool read_all(struct run *run, char **files, int count, struct error *error)
+static bool read_all(struct properties_run *run, char **files, int count, struct error *error)
 {
     for (int i = 0; i < count; i++)
         if (!property_set_read(run->set, files[i], error))
@@ -318,7 +318,7 @@ static bool read_all(struct run *run, char **files, int count, struct error *err
 
 static int run_on(struct command *c, int count, char **files, struct error *error)
 {
-    struct run run = {.options = c->options, .arena = &c->arena, .set = &c->properties};
+    struct properties_run run = {.options = c->options, .arena = &c->arena, .set = &c->properties};
     if (!read_all(&run, files, count, error))
         return COMMAND_FAILED;
     known_load(&run.known);

@@ -59,7 +59,7 @@ static const struct program program = {
     .options = specs,
 };
 
-struct run {
+struct rules_run {
     int n_arenas;
     struct arena *arenas;   // one per thread: what the reports point to
     struct options *options;
@@ -72,7 +72,7 @@ struct run {
     double seconds;
 };
 
-static void make_axioms(struct run *run)
+static void make_axioms(struct rules_run *run)
 {
     struct judge judge;
     judge_init(&judge);
@@ -80,7 +80,7 @@ static void make_axioms(struct run *run)
     judge_free(&judge);
 }
 
-static void prove_one(struct run *run, struct judge *judge, struct theory *theory, int64_t i)
+static void prove_one(struct rules_run *run, struct judge *judge, struct theory *theory, int64_t i)
 {
     double begun = clock_seconds();
     judge->step_limit = rule_step_limit(run->set->rules.items[i]);
@@ -89,7 +89,7 @@ static void prove_one(struct run *run, struct judge *judge, struct theory *theor
 }
 
 // Of a rule and the one that is it read backwards the first is judged, and the second where that does not prove it.
-static void prove_all(struct run *run)
+static void prove_all(struct rules_run *run)
 {
     int64_t n = (int64_t)run->set->rules.count, done = 0;
     double started = clock_seconds();
@@ -136,8 +136,8 @@ static void prove_all(struct run *run)
 
 #define MAX_OBLIGATIONS 64
 
-static bool write_smt2_of(struct run *run, struct theory *theory, struct judge *judge, const struct rule_report *report,
-                          struct error *error)
+static bool write_smt2_of(struct rules_run *run, struct theory *theory, struct judge *judge,
+                          const struct rule_report *report, struct error *error)
 {
     struct text texts[MAX_OBLIGATIONS] = {{0}};
     struct equation eq = equation_of_rule(&report->proved);
@@ -151,7 +151,7 @@ static bool write_smt2_of(struct run *run, struct theory *theory, struct judge *
     return is_written;
 }
 
-static bool write_smt2(struct run *run, struct error *error)
+static bool write_smt2(struct rules_run *run, struct error *error)
 {
     struct judge judge;
     bool is_written = true;
@@ -178,7 +178,7 @@ static int compare_reports(const void *a, const void *b)
     return order ? order : x->rule->line < y->rule->line ? -1 : x->rule->line > y->rule->line;
 }
 
-static const struct rule_report **sort_reports(struct run *run)
+static const struct rule_report **sort_reports(struct rules_run *run)
 {
     size_t n = run->set->rules.count;
     const struct rule_report **sorted = arena_array(run->arena, const struct rule_report *, n + 1);
@@ -204,12 +204,12 @@ static void add_comment(struct text *out, const char *lines)
     }
 }
 
-static bool goes_with_proved(const struct run *run, const struct rule_report *report)
+static bool goes_with_proved(const struct rules_run *run, const struct rule_report *report)
 {
     return is_proved(report) || (run->options->tested && report->outcome == RULE_ONLY_TESTED);
 }
 
-static bool write_reports(struct run *run, const char *path, bool wants_proved, struct error *error)
+static bool write_reports(struct rules_run *run, const char *path, bool wants_proved, struct error *error)
 {
     const struct rule_report **sorted = sort_reports(run);
     struct text out = {0}, reason = {0};
@@ -230,7 +230,7 @@ static bool write_reports(struct run *run, const char *path, bool wants_proved, 
     return is_written;
 }
 
-static bool write_all(struct run *run, struct error *error)
+static bool write_all(struct rules_run *run, struct error *error)
 {
     if (!run->options->output)
         return true;
@@ -238,7 +238,7 @@ static bool write_all(struct run *run, struct error *error)
            write_reports(run, run->options->rejected, false, error);
 }
 
-static void print_report(const struct run *run, const struct rule_report *report)
+static void print_report(const struct rules_run *run, const struct rule_report *report)
 {
     const struct judgement *direct = report->has_direct ? &report->direct : &report->first;
     struct text out = {0};
@@ -276,7 +276,7 @@ static int compare_seconds(const void *a, const void *b)
     return x->seconds > y->seconds ? -1 : x->seconds < y->seconds;
 }
 
-static void print_slowest(struct run *run)
+static void print_slowest(struct rules_run *run)
 {
     size_t n = run->set->rules.count, wanted = (size_t)run->options->slowest;
     const struct rule_report **sorted = sort_reports(run);
@@ -288,7 +288,7 @@ static void print_slowest(struct run *run)
                 rule_outcome_name(sorted[i]->outcome));
 }
 
-static void print_all(const struct run *run)
+static void print_all(const struct rules_run *run)
 {
     uint64_t counts[RULE_OUTCOMES] = {0}, direct = 0, derived = 0, of_subterms = 0;
     double z3_seconds = 0;
@@ -311,7 +311,7 @@ static void print_all(const struct run *run)
            direct, derived, z3_seconds, of_subterms);
 }
 
-static bool check_files(struct run *run, const char *path, struct error *error)
+static bool check_files(struct rules_run *run, const char *path, struct error *error)
 {
     struct options *o = run->options;
     if (o->output && !o->rejected)
@@ -323,7 +323,7 @@ static bool check_files(struct run *run, const char *path, struct error *error)
     return files_used_check(files, sizeof files / sizeof *files, error);
 }
 
-static bool is_every_rule_good(const struct run *run)
+static bool is_every_rule_good(const struct rules_run *run)
 {
     for (size_t i = 0; i < run->set->rules.count; i++)
         if (!goes_with_proved(run, &run->reports[i]))
@@ -331,7 +331,7 @@ static bool is_every_rule_good(const struct run *run)
     return true;
 }
 
-static bool prove_file(struct run *run, const char *path, struct error *error)
+static bool prove_file(struct rules_run *run, const char *path, struct error *error)
 {
     if (!check_files(run, path, error) || !rule_set_read(run->set, path, error) ||
         (run->options->z3 && !property_set_read_folder(run->properties, run->options->folder, error)))
@@ -345,7 +345,7 @@ static bool prove_file(struct run *run, const char *path, struct error *error)
     return is_written;
 }
 
-static void free_reports(struct run *run)
+static void free_reports(struct rules_run *run)
 {
     for (size_t i = 0; i < run->set->rules.count; i++)
         rule_report_free(&run->reports[i]);
@@ -358,7 +358,7 @@ static void free_reports(struct run *run)
 static int run_on(struct command *c, int count, char **paths, struct error *error)
 {
     struct options options = *(const struct options *)c->options;
-    struct run run = {.options = &options, .arena = &c->arena, .set = &c->rules, .properties = &c->properties};
+    struct rules_run run = {.options = &options, .arena = &c->arena, .set = &c->rules, .properties = &c->properties};
     if (count != 1)
         error_set_code(error, EXIT_USAGE, NULL, "expected one file of rules (see --help)");
     bool is_done = count == 1 && prove_file(&run, paths[0], error);

@@ -42,14 +42,14 @@ struct result {
     uint32_t instances, overflows;
     struct text counterexample;
 };
-struct run {
+struct try_run {
     const struct options *options;
     size_t n;
     struct equation *equations;
     struct result *results;
 };
 
-static bool read_all(struct run *run, struct command *c, int n_paths, char **paths, struct error *error)
+static bool read_all(struct try_run *run, struct command *c, int n_paths, char **paths, struct error *error)
 {
     static const char suffix[] = ".properties";
     for (int i = 0; i < n_paths; i++) {
@@ -70,7 +70,7 @@ static bool read_all(struct run *run, struct command *c, int n_paths, char **pat
     return true;
 }
 
-static void try_all(struct run *run)
+static void try_all(struct try_run *run)
 {
     const struct options *o = run->options;
     int threads = o->threads ? (int)o->threads : omp_get_max_threads();
@@ -102,7 +102,7 @@ static void try_all(struct run *run)
     progress_end(&progress);
 }
 
-static bool print_all(const struct run *run)
+static bool print_all(const struct try_run *run)
 {
     size_t n_different = 0, n_untried = 0;
     uint64_t instances = 0, overflows = 0;
@@ -128,7 +128,7 @@ static bool print_all(const struct run *run)
 
 static int try_files(struct command *c, int count, char **paths, struct error *error)
 {
-    struct run run = {.options = c->options};
+    struct try_run run = {.options = c->options};
     if (count == 0)
         error_set_code(error, EXIT_USAGE, NULL, "expected files of rules or properties (see --help)");
     if (count == 0 || !read_all(&run, c, count, paths, error))

@@ -211,7 +211,7 @@ static void bind_row(struct instance *in, const struct partial *p, uint32_t row)
 // Rows that follow one another often differ in the last input alone, which has few types: such rows are a run. Their
 // head is found once, and so is the application to each last type, as long as its place here is not taken.
 #define RECENT_TYPES 256
-struct run {
+struct recent_types {
     uint32_t number;
     bool has_head;
     head_id head;
@@ -241,7 +241,8 @@ static bool goes_on_with_run(const struct partial *all, uint32_t row, uint32_t c
     return is_same;
 }
 
-static void begin_run(struct relations *r, uint32_t node, const struct partial *all, uint32_t row, struct run *run)
+static void begin_run(struct relations *r, uint32_t node, const struct partial *all, uint32_t row,
+                      struct recent_types *run)
 {
     struct arena_mark mark = arena_mark(r->in->scratch);
     run->number++;
@@ -253,7 +254,7 @@ static void begin_run(struct relations *r, uint32_t node, const struct partial *
 
 // NULL: the attributes have no value.
 static const struct typed_call *apply_to_row(struct relations *r, const struct partial *all, uint32_t row,
-                                             struct run *run)
+                                             struct recent_types *run)
 {
     const type_id *inputs = row_of(all, row) + all->width;
     if (!run->has_head || all->n_types == 0)
@@ -270,7 +271,7 @@ static struct relation *apply_by_rows(struct relations *r, uint32_t node, const 
     const struct partial nothing = {0};
     struct columns c = match_columns(all, &nothing);
     struct row_list out = {0};
-    struct run run = {0};
+    struct recent_types run = {0};
     uint32_t columns = columns_of_attributes(r, node, all);
     bool fits = true;
     for (uint32_t row = 0; row < all->count && fits; row++) {

@@ -156,27 +156,27 @@ void elimination_drop(struct elimination *e, uint32_t variable)
 // --- minimizing over a variable --------------------------------------------------------------------------------------
 
 // A table that mentions the variable, while the others take one combination of values after the other.
-struct reader {
+struct factor_cursor {
     const double *at;   // its entries for the combination, the variable's first value first
     size_t *strides;    // by places in the scope; 0 where it does not mention what stands there
 };
-struct walk {
-    size_t n_readers, entries;   // entries: combinations
-    struct reader *readers;
+struct combinations {
+    size_t n_cursors, entries;   // entries: combinations
+    struct factor_cursor *cursors;
     int *values;   // of the scope
 };
 
 // Of the scope that was collected.
-static struct walk begin_walk(struct elimination *e, const factor_list *some)
+static struct combinations begin_walk(struct elimination *e, const factor_list *some)
 {
-    struct walk w = {.entries = (size_t)(entries_of_scope(e) / e->n_values[e->scope.items[0]])};
+    struct combinations w = {.entries = (size_t)(entries_of_scope(e) / e->n_values[e->scope.items[0]])};
     w.values = arena_array(e->arena, int, e->scope.count);
-    w.readers = arena_array(e->arena, struct reader, some->count + 1);
+    w.cursors = arena_array(e->arena, struct factor_cursor, some->count + 1);
     for (size_t i = 0; i < some->count; i++) {
         const struct factor *f = &e->factors.items[some->items[i]];
         if (f->is_gone)
             continue;
-        struct reader *r = &w.readers[w.n_readers++];
+        struct factor_cursor *r = &w.cursors[w.n_cursors++];
         size_t stride = 1;
         r->at = f->seconds;
         r->strides = arena_array(e->arena, size_t, e->scope.count);
@@ -189,13 +189,13 @@ static struct walk begin_walk(struct elimination *e, const factor_list *some)
 }
 
 // The next combination of values[1 .. n), the last one first.
-static void step_on(const struct elimination *e, struct walk *w)
+static void step_on(const struct elimination *e, struct combinations *w)
 {
     for (size_t i = e->scope.count; i-- > 1;) {
         bool is_over = ++w->values[i] == e->n_values[e->scope.items[i]];
-        for (size_t k = 0; k < w->n_readers; k++) {
-            w->readers[k].at += w->readers[k].strides[i];
-            w->readers[k].at -= is_over ? w->readers[k].strides[i] * (size_t)w->values[i] : 0;
+        for (size_t k = 0; k < w->n_cursors; k++) {
+            w->cursors[k].at += w->cursors[k].strides[i];
+            w->cursors[k].at -= is_over ? w->cursors[k].strides[i] * (size_t)w->values[i] : 0;
         }
         if (!is_over)
             return;
@@ -203,18 +203,18 @@ static void step_on(const struct elimination *e, struct walk *w)
     }
 }
 
-static double sum_at(const struct walk *w, int value)
+static double sum_at(const struct combinations *w, int value)
 {
     double sum = 0;
-    for (size_t k = 0; k < w->n_readers; k++)
-        sum += w->readers[k].at[w->readers[k].strides[0] * (size_t)value];
+    for (size_t k = 0; k < w->n_cursors; k++)
+        sum += w->cursors[k].at[w->cursors[k].strides[0] * (size_t)value];
     return sum;
 }
 
 // `ret_best` (may be NULL): the variable's best value for each combination of the others'.
 static double *minimize(struct elimination *e, const factor_list *some, const double *shift, uint8_t *ret_best)
 {
-    struct walk w = begin_walk(e, some);
+    struct combinations w = begin_walk(e, some);
     double *seconds = arena_alloc(e->arena, w.entries * sizeof *seconds, _Alignof(double));
     int n_values = e->n_values[e->scope.items[0]];
     for (size_t i = 0; i < w.entries; i++) {
@@ -248,7 +248,7 @@ void elimination_minimize(struct elimination *e, uint32_t variable, const factor
 void elimination_marginals(struct elimination *e, uint32_t variable, const factor_list *some, double *ret_marginals)
 {
     collect_scope(e, variable, some);
-    struct walk w = begin_walk(e, some);
+    struct combinations w = begin_walk(e, some);
     for (int value = 0; value < e->n_values[variable]; value++)
         ret_marginals[value] = INFINITY;
     for (size_t i = 0; i < w.entries; i++) {
