@@ -8,6 +8,7 @@
 #include "onnx/convert/lockstep.h"
 
 #include "core/text/error.h"
+#include "onnx/convert/reshape_sizes.h"
 #include "operators/traits.h"
 
 #include <string.h>
@@ -152,6 +153,20 @@ static bool cuts_fixed_axes(const struct lockstep *l, node_id n)
     return true;
 }
 
+// Export has a form for it: before ONNX allowed zeros, a Reshape cannot say that two of its sizes are nothing.
+static bool has_form(const struct lockstep *l, node_id n)
+{
+    const struct graph *g = graph_of(l, 0);
+    const struct node *node = &g->nodes.items[n];
+    struct reshape_sizes said;
+    if (node->op->id != OP_RESHAPE || l->c[0].opset >= OPSET_OF_ALLOWED_ZEROS ||
+        !sizes_type_varies(l->sizes, graph_type(g, node->first_output)))
+        return true;
+    const struct attribute_value *shape = &node->attributes[operator_find_role(node->op, ROLE_SHAPE)];
+    return reshape_sizes_of(l->sizes, graph_type(g, graph_inputs(g, n)[0]), shape->count, shape->ints, &said) &&
+           !said.allows_zero;
+}
+
 static int64_t window_size(const struct lockstep *l, int k, node_id n, int axis)
 {
     const struct graph *g = graph_of(l, k);
@@ -201,7 +216,7 @@ static bool is_same_node(struct lockstep *l, node_id n)
     for (uint32_t i = 0; i < first->n_outputs; i++)
         if (!have_one_type(l, first->first_output + i))
             return false;
-    return reads_same(l, n) && cuts_fixed_axes(l, n);
+    return reads_same(l, n) && cuts_fixed_axes(l, n) && has_form(l, n);
 }
 
 static bool have_same_nodes(struct lockstep *l)

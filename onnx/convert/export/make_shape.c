@@ -1,5 +1,6 @@
 // Operators that move entries as ONNX nodes.
 #include "onnx/convert/export/making.h"
+#include "onnx/convert/reshape_sizes.h"
 
 // A target shape with a zero keeps that dimension by being allowed to, or by the zero standing at its own place.
 bool make_reshape(struct making *m, const struct row *row)
@@ -13,7 +14,7 @@ bool make_reshape(struct making *m, const struct row *row)
     }
     bool allows_zero = has_zero && !is_at_place;
     const char *names[2] = {input_name(m, 0), shape_of_reshape(m, shape->count, shape->ints, &allows_zero)};
-    if (allows_zero && opset_of(m) < 14)
+    if (allows_zero && opset_of(m) < OPSET_OF_ALLOWED_ZEROS)
         return cannot_export(m->x, "a reshape to a size that is, or may be, nothing needs operator set 14");
     struct onnx_node *n = emit(m->x, row->onnx, 2, names, m->output);
     if (allows_zero)

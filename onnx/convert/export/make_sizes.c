@@ -2,6 +2,7 @@
 // of Expand), and the rest is computed from the shapes of the model's inputs, each function of them once. Those nodes
 // stand before all others.
 #include "onnx/convert/export/making.h"
+#include "onnx/convert/reshape_sizes.h"
 
 #include <string.h>
 
@@ -155,50 +156,15 @@ const char *list_of_sizes(const struct making *m, uint32_t count, const int64_t 
     return is_list_of_numbers(m->x, count, sizes) ? list_initializer(m, count, sizes) : made_list(m->x, count, sizes);
 }
 
-// A quotient that is nothing at the least sizes.
-static bool may_vanish(const struct sizes *s, int64_t size)
-{
-    int64_t least[MAX_SYMBOLS];
-    for (uint32_t i = 0; i < s->n_symbols; i++)
-        least[i] = sizes_round_up(s, i, 1);
-    return sizes_varies(s, size) && sizes_at(s, size, least) < 1;
-}
-
-static bool is_kept(const struct making *m, uint32_t i, int64_t size)
-{
-    const struct type *x = input_type(m, 0);
-    return sizes_varies(&m->x->model->sizes, size) && i < (uint32_t)x->rank && x->dim[i] == size;
-}
-
-// The first size that varies and is not kept, or better one that may be nothing; `count` where there is none.
-static uint32_t find_inferred(const struct making *m, uint32_t count, const int64_t *sizes)
-{
-    const struct sizes *s = &m->x->model->sizes;
-    uint32_t best = count;
-    for (uint32_t i = 0; i < count; i++)
-        if (sizes_varies(s, sizes[i]) && !is_kept(m, i, sizes[i]) &&
-            (best == count || (may_vanish(s, sizes[i]) && !may_vanish(s, sizes[best]))))
-            best = i;
-    return best;
-}
-
-// A dimension of the input at its own place is 0, and one more size is -1. All are said where that is wrong: a size
-// that may be nothing would be taken for its place, and beside one the -1 says nothing.
 const char *shape_of_reshape(const struct making *m, uint32_t count, const int64_t *sizes, bool *ret_allows_zero)
 {
-    int64_t list[MAX_RANK];
-    uint32_t inferred = find_inferred(m, count, sizes);
+    struct reshape_sizes said;
     if (is_list_of_numbers(m->x, count, sizes))
         return list_initializer(m, count, sizes);
-    for (uint32_t i = 0; i < count; i++) {
-        if (sizes[i] == 0)
-            return cannot_export(m->x, "a reshape to nothing, beside sizes that are not known");
-        bool is_left = is_kept(m, i, sizes[i]);
-        list[i] = is_left ? 0 : i == inferred ? -1 : sizes[i];
-        *ret_allows_zero |=
-            i != inferred && (!is_left || inferred < count) && may_vanish(&m->x->model->sizes, sizes[i]);
-    }
-    return list_of_sizes(m, count, *ret_allows_zero ? sizes : list);
+    if (!reshape_sizes_of(&m->x->model->sizes, input_type(m, 0), count, sizes, &said))
+        return cannot_export(m->x, "a reshape to nothing, beside sizes that are not known");
+    *ret_allows_zero |= said.allows_zero;
+    return list_of_sizes(m, count, said.list);
 }
 
 // A dimension that the input has is 1.
