@@ -181,6 +181,19 @@ bool constant_reals(struct conversion *c, tensor_id tensor, size_t limit, const 
     return true;
 }
 
+bool is_filled_with(struct conversion *c, tensor_id tensor, double value)
+{
+    double first;
+    const void *data;
+    const struct type *type;
+    if (!is_weight(c, tensor) || !dtype_has_numbers(type_of(c, tensor)->dtype) ||
+        !constant_elements(c, tensor, MAX_ELEMENTS, &data, &type) || type_elements(type) < 1)
+        return false;
+    size_t bytes = type_bytes(type), size = bytes / (size_t)type_elements(type);
+    elements_to_reals(type->dtype, data, 1, &first);
+    return first == value && memcmp(data, (const char *)data + size, bytes - size) == 0;
+}
+
 bool list_of(struct conversion *c, const char *attribute, uint32_t input, const int64_t **ret_items,
              uint32_t *ret_count)
 {

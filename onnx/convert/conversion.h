@@ -76,6 +76,7 @@ bool constant_ints(struct conversion *c, tensor_id tensor, size_t limit, const i
                    uint32_t *ret_count);
 bool constant_reals(struct conversion *c, tensor_id tensor, size_t limit, const double **ret_items,
                     uint32_t *ret_count);
+bool is_filled_with(struct conversion *c, tensor_id tensor, double value);   // a constant: all entries are this number
 // A list that older operator sets have as an attribute and newer ones as a constant input; *ret_items NULL when absent.
 bool list_of(struct conversion *c, const char *attribute, uint32_t input, const int64_t **ret_items,
              uint32_t *ret_count);
@@ -120,11 +121,17 @@ bool common_shape(struct conversion *c, const struct type *a, const struct type 
 bool normalize_axis(struct conversion *c, int64_t axis, int rank, int *ret_axis);   // from -rank .. rank - 1
 // Which axes a list of n entries is for: those that the attribute `axes` names, each once, or all.
 bool axes_of_list(struct conversion *c, int rank, uint32_t n, int *ret_axes);
-tensor_id matrix_product(struct conversion *c, tensor_id x, tensor_id y);           // as MatMul does; convert_matmul.c
+tensor_id matrix_product(struct conversion *c, tensor_id x, tensor_id y);   // as MatMul does; convert_matmul.c
 // By the node's strides, pads, dilations and groups; and a bias for each channel of an image, NO_TENSOR for none;
 // convert_conv_pool.c.
 tensor_id convolve(struct conversion *c, tensor_id x, tensor_id kernel);
 tensor_id add_to_channels(struct conversion *c, tensor_id image, tensor_id bias);
+// The convolution that makes an input, which nothing else reads, with its channels times factors plus offsets (NULL:
+// none), which weights of it can do. False: there is none such; scale_conv.c.
+bool give_normalized_conv(struct conversion *c, uint32_t input, uint32_t n_channels, const double *factors,
+                          const double *offsets);
+bool give_scaled_conv(struct conversion *c, uint32_t input, uint32_t factors);   // these are an input, too
+bool give_shifted_conv(struct conversion *c, uint32_t input, uint32_t offsets);
 // From `start` on `size` entries of one axis; convert_shape.c.
 tensor_id part_of(struct conversion *c, tensor_id x, int axis, int64_t start, int64_t size);
 tensor_id clip_between(struct conversion *c, tensor_id x, double low, double high);   // convert_elementwise.c

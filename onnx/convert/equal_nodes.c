@@ -1,6 +1,6 @@
-// Nodes that are kept though they are understood (quantization, recurrences) are functions of what they read: of two
-// that do the same to the same tensors one is enough. A reader that wants a node of its own, as ONNX Runtime does of
-// what dequantizes for it, makes a copy by itself.
+// Nodes that are kept, of operators that are understood (quantization, recurrences, what depends on sizes), are functions
+// of what they read: of two that do the same to the same tensors one is enough. A reader that wants a node of its own, as
+// ONNX Runtime does of what dequantizes for it, makes a copy by itself.
 #include "onnx/convert/importer.h"
 
 #include "core/memory/hash.h"
@@ -86,10 +86,11 @@ static bool is_equal(const void *owner, uint32_t id, const void *key)
            read_the_same(m, o->node, w->conversion);
 }
 
+// All that is understood is one, but what drops entries at random in training.
 static bool is_function(const struct conversion *c)
 {
     const struct converter *row = onnx_node_has_standard_domain(c->node) ? converter_find(c->node->op_type.text) : NULL;
-    return row && row->keeping != CONVERTED && c->opset >= row->first_opset && c->opset <= row->last_opset;
+    return row && c->opset >= row->first_opset && c->opset <= row->last_opset && strcmp(row->name, "Dropout") != 0;
 }
 
 // Of the kind of node and of the tensors that are no weights: those may be equal and yet not the same.

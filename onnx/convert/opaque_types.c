@@ -55,6 +55,13 @@ static void as_first_with_dtype(struct conversion *c, struct type *types)
                            x->rank, x->dim));
 }
 
+static void cast(struct conversion *c, struct type *types)
+{
+    const struct type *x = known_input(c, 0);
+    if (x)
+        set_type(c, types, 0, type_make(dtype_from_onnx((int)int_attribute(c, "to", 0)), x->rank, x->dim));
+}
+
 static void dropout(struct conversion *c, struct type *types)
 {
     as_first(c, types);
@@ -289,6 +296,7 @@ static const struct typing typings[] = {
     {"BitwiseNot", as_first},
     {"BitwiseOr", broadcast},
     {"BitwiseXor", broadcast},
+    {"Cast", cast},
     {"Clip", as_first},
     {"ConvTranspose", conv_transpose},
     {"Dropout", dropout},

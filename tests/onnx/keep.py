@@ -167,6 +167,17 @@ def convolution_with_bias_and_normalization():
     return m, lambda r: require(operators(r) == ["Conv"] and len(r.graph.node[0].input) == 3)
 
 
+def convolutions_whose_channels_are_scaled():
+    """By a number for each channel, to which another is added; not by numbers for columns, nor where a convolution has another reader."""
+    nodes = [node("Conv", "x,k", "a"), node("Mul", "a,s", "b"), node("Add", "b,t", "c"),
+             node("Conv", "c,l,t1", "d"), node("Mul", "s3,d", "e"), node("Conv", "e,l,t1", "e1"), node("Add", "t,e1", "e2"), node("Conv", "e2,l", "f"), node("Mul", "f,w", "g"),
+             node("Conv", "g,l", "h"), node("Mul", "h,s3", "i"), node("Add", "h,i", "y")]
+    m = model(nodes, [value("x", (1, 3, 5, 5))], [value("y", (1, 4, 5, 5))],
+              [weight("k", 4, 3, 1, 1), weight("l", 4, 4, 1, 1), weight("s", 1, 4, 1, 1), weight("s3", 4, 1, 1),
+               weight("t", 1, 4, 1, 1), weight("t1", 4), weight("w", 1, 1, 1, 5)])
+    return m, lambda r: require(operators(r) == ["Add", *["Conv"] * 5, "Mul", "Mul"], f"{operators(r)}")
+
+
 def unused_outputs():
     m = model([node("Split", "x,sizes", "a,b,c", axis=1), node("Relu", "b", "y")], [value("x", (2, 6))],
               [value("y", (2, 1))], [integers("sizes", 2, 1, 3)])
@@ -387,10 +398,13 @@ def numbers_that_change_nothing():
     """Zeros that are added, ones that are multiplied, pads of nothing; not where they give another shape."""
     zeros, ones = (numpy_helper.from_array(np.full(3, v, np.float32), n) for n, v in (("zeros", 0), ("ones", 1)))
     wide = numpy_helper.from_array(np.zeros((4, 1, 1), np.float32), "wide")
+    many = numpy_helper.from_array(np.zeros((300, 300), np.float32), "many")
     nodes = [node("Add", "zeros,x", "a"), node("Mul", "a,ones", "b"), node("Sub", "b,zeros", "c"),
-             node("Pad", "c,pads", "d"), node("Sub", "zeros,d", "e"), node("Add", "e,wide", "y")]
-    m = model(nodes, [value("x")], [value("y", (4, 2, 3))], [zeros, ones, wide, integers("pads", 0, 0, 0, 0)])
-    return m, lambda r: require(operators(r) == ["Add", "Sub"], f"{operators(r)}")
+             node("Pad", "c,pads", "d"), node("Sub", "zeros,d", "e"), node("Add", "e,wide", "y"),
+             node("Relu", "u", "v"), node("Add", "v,many", "z")]
+    m = model(nodes, [value("x"), value("u", (300, 300))], [value("y", (4, 2, 3)), value("z", (300, 300))],
+              [zeros, ones, wide, many, integers("pads", 0, 0, 0, 0)])
+    return m, lambda r: require(operators(r) == ["Add", "Relu", "Sub"], f"{operators(r)}")
 
 
 def constants_that_grow():
@@ -426,7 +440,27 @@ def equal_quantizations():
     return model(nodes, [value("x")], [value("y"), value("z1")], initializers), check
 
 
-CASES = [equal_quantizations, reshapes_in_a_row, slices_of_slices, numbers_that_change_nothing, constants_that_grow, quantization,
+def equal_nodes_of_unknown_types():
+    """How many places are not zero nobody knows; what is computed of them is yet computed once. Dropout is no function."""
+    nodes = [node("NonZero", "x", "n"), *(node("Cast", "n", f"c{i}", to=FLOAT) for i in range(2)),
+             *(node("ReduceSum", f"c{i}", f"s{i}", axes=[1], keepdims=0) for i in range(2)), node("Add", "s0,s1", "y"),
+             *(node("Dropout", "c0,half,train", f"d{i}", seed=1) for i in range(2)), node("Sub", "d0,d1", "z")]
+    m = model(nodes, [value("x")], [value("y", (2,)), value("z", (2, "n"))],
+              [numpy_helper.from_array(np.float32(0), "half"), numpy_helper.from_array(np.array(True), "train")], opset=12)
+    expected = ["Add", "Cast", "Dropout", "Dropout", "NonZero", "ReduceSum", "Sub"]
+    return m, lambda r: require(operators(r) == expected, f"{operators(r)}")
+
+
+def casts_that_are_undefined():
+    """No number is what becomes of infinity as an integer; what is computed behind the cast is yet known by its type."""
+    nodes = [node("Cast", "w", "i", to=TensorProto.INT64), node("Cast", "i", "f", to=FLOAT), node("Min", "f,big", "g"),
+             node("Mul", "x,g", "h"), node("Add", "h,zeros", "j"), node("Identity", "j", "y")]
+    m = model(nodes, [value("x")], [value("y")], [numpy_helper.from_array(np.float32([1, 2, -np.inf]), "w"),
+              *(numpy_helper.from_array(np.full(3, v, np.float32), name) for name, v in (("big", 9), ("zeros", 0)))])
+    return m, lambda r: require(operators(r) == ["Cast", "Cast", "Min", "Mul"], f"{operators(r)}")
+
+
+CASES = [casts_that_are_undefined, equal_nodes_of_unknown_types, convolutions_whose_channels_are_scaled, equal_quantizations, reshapes_in_a_row, slices_of_slices, numbers_that_change_nothing, constants_that_grow, quantization,
          products_of_integers_and_recurrences, weights_that_are_multiplied_as_integers, output_that_is_an_alias,
          outputs_that_are_equal, outputs_that_are_an_input_and_a_weight, constant_output, outer_values_of_subgraphs,
          outer_value_of_a_subgraph_that_is_an_output, everything_around_the_graph, initializers_that_are_inputs,

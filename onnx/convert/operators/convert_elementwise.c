@@ -67,21 +67,6 @@ static tensor_id broadcast_binary(struct conversion *c, enum operator_id op, ten
     return binary(c, op, broadcast_to(c, x, rank, dim), broadcast_to(c, y, rank, dim));
 }
 
-#define LARGEST_NEUTRAL (1 << 16)   // elements that are looked at
-
-static bool is_filled_with(struct conversion *c, tensor_id x, double value)
-{
-    const double *items;
-    uint32_t count;
-    if (!is_weight(c, x) || type_elements(type_of(c, x)) > LARGEST_NEUTRAL ||
-        !constant_reals(c, x, LARGEST_NEUTRAL, &items, &count))
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (items[i] != value)
-            return false;
-    return count > 0;
-}
-
 // Is this input a constant that changes nothing of the other one, and gives it no other shape?
 static bool is_neutral(struct conversion *c, uint32_t input, double value)
 {
@@ -107,6 +92,8 @@ bool convert_binary(struct conversion *c)
     if (!has_known_inputs(c, 2))
         return false;
     tensor_id unchanged = unchanged_input(c, op);
+    if (unchanged == NO_TENSOR && op == OP_EWADD && (give_shifted_conv(c, 0, 1) || give_shifted_conv(c, 1, 0)))
+        return true;
     return give(c, 0, unchanged != NO_TENSOR ? unchanged : broadcast_binary(c, op, input_of(c, 0), input_of(c, 1)));
 }
 
@@ -141,6 +128,8 @@ bool convert_multiply(struct conversion *c)
     tensor_id x = input_of(c, 0), y = input_of(c, 1), unchanged = unchanged_input(c, OP_EWMUL);
     if (unchanged != NO_TENSOR)
         return give(c, 0, unchanged);
+    if (give_scaled_conv(c, 0, 1) || give_scaled_conv(c, 1, 0))
+        return true;
     if (is_single(c, y))
         return give(c, 0, scale_by_weight(c, x, y));
     if (is_single(c, x))

@@ -67,71 +67,25 @@ static bool read_statistics(struct conversion *c, struct batch_statistics *ret)
     return true;
 }
 
-// The Conv node that alone feeds this one, as the graph has it: its convolution and the bias (NO_TENSOR: none).
-struct feeding_conv {
-    const struct node *node;
-    tensor_id image, kernel, bias;
-};
-
-static bool find_feeding_conv(struct conversion *c, struct feeding_conv *ret)
+// s = scale / sqrt(variance + epsilon) and t = bias - mean * s, by channel.
+static bool fold_into_conv(struct conversion *c, const struct batch_statistics *s)
 {
-    const struct graph *g = &c->model->graph;
-    const struct named_value *name = name_find(c->importer, &c->node->inputs.items[0]);
-    const struct imported_origin *origin = imported_model_find_origin(c->model, g->tensors.items[input_of(c, 0)].value);
-    if (!name || name->uses != 1 || !origin || origin->node == NO_ORIGIN)
-        return false;
-    const struct onnx_node *feeder = c->model->file->model->graph->nodes.items[origin->node];
-    if (!onnx_string_is(&feeder->op_type, "Conv") || !onnx_node_has_standard_domain(feeder))
-        return false;
-    const struct node *n = graph_producer(g, input_of(c, 0));
-    for (uint32_t i = 0; n->op->id == OP_EWADD && i < 2; i++) {
-        const struct node *summand = graph_producer(g, g->edges.items[n->first_input + i]);
-        if (operator_convolves(summand->op))
-            n = summand;
-    }
-    if (!operator_convolves(n->op))
-        return false;
-    ret->node = n;
-    ret->image = g->edges.items[n->first_input];
-    ret->kernel = g->edges.items[n->first_input + 1];
-    ret->bias = feeder->inputs.count > 2 ? c->model->node_inputs[origin->node][2] : NO_TENSOR;
-    return true;
-}
-
-// conv(x, k) + b, normalized, is conv(x, k * s) + (b * s + t) with s = scale / sqrt(variance + epsilon) and
-// t = bias - mean * s: both vectors are weights, and k * s depends on weights only.
-static bool fold_into_conv(struct conversion *c, const struct feeding_conv *conv, const struct batch_statistics *s)
-{
-    enum dtype dtype = type_of(c, conv->kernel)->dtype;
-    int64_t channels = s->count;
     double epsilon = float_attribute(c, "epsilon", 1e-5);
-    double *factor = arena_array(&c->importer->scratch, double, channels + 1);
-    double *offset = arena_array(&c->importer->scratch, double, channels + 1);
-    const double *bias = NULL;
-    uint32_t count = s->count;
-    if (conv->bias != NO_TENSOR &&
-        (!is_weight(c, conv->bias) || !constant_reals(c, conv->bias, SIZE_MAX, &bias, &count) || count != s->count))
-        return false;
-    for (int64_t i = 0; i < channels; i++) {
-        factor[i] = s->scale[i] / sqrt(s->variance[i] + epsilon);
-        offset[i] = s->bias[i] + ((bias ? bias[i] : 0) - s->mean[i]) * factor[i];
+    double *factors = arena_array(&c->importer->scratch, double, s->count + 1);
+    double *offsets = arena_array(&c->importer->scratch, double, s->count + 1);
+    for (uint32_t i = 0; i < s->count; i++) {
+        factors[i] = s->scale[i] / sqrt(s->variance[i] + epsilon);
+        offsets[i] = s->bias[i] - s->mean[i] * factors[i];
     }
-    struct application a = {.op = conv->node->op};
-    for (int i = 0; i < operator_n_attributes(a.op); i++)
-        a.values[i] = conv->node->attributes[i];
-    tensor_id scaled = binary(c, OP_EWMUL, conv->kernel,
-                              spread_along(c, real_weight(c, dtype, 1, &channels, factor), 0, conv->kernel));
-    tensor_id z = apply2(c, &a, conv->image, scaled);
-    tensor_id t = spread_along(c, real_weight(c, dtype, 1, &channels, offset), 1, z);
-    keep_rewritten(c);
+    if (!give_normalized_conv(c, 0, s->count, factors, offsets))
+        return false;
     c->model->counts.normalizations++;
-    return give(c, 0, z == NO_TENSOR ? z : binary(c, OP_EWADD, z, t));
+    return true;
 }
 
 bool convert_batch_normalization(struct conversion *c)
 {
     struct batch_statistics statistics;
-    struct feeding_conv conv;
     for (uint32_t i = 1; i < c->n_outputs; i++)
         if (wants_output(c, i))
             return cannot(c, "it is in training mode");
@@ -139,9 +93,7 @@ bool convert_batch_normalization(struct conversion *c)
         return cannot(c, "it is in training mode, or not per channel");
     if (!has_known_inputs(c, 5))
         return false;
-    if (find_feeding_conv(c, &conv) && read_statistics(c, &statistics) &&
-        type_of(c, conv.kernel)->dim[0] == statistics.count && is_constant(c, conv.kernel) &&
-        fold_into_conv(c, &conv, &statistics))
+    if (read_statistics(c, &statistics) && fold_into_conv(c, &statistics))
         return true;
     c->reason[0] = 0;
     tensor_id inputs[5];

@@ -1,0 +1,129 @@
+// What changes the channels of a convolution by numbers alone, a normalization, a product or a sum, is done by its weights:
+// conv(x, k) + b, times s plus t, is conv(x, k * s) + (b * s + t), and k * s depends on weights only.
+#include "onnx/convert/importer.h"
+#include "operators/traits.h"
+
+#include <math.h>
+
+// The convolution that alone feeds this node, and its bias (NO_TENSOR: none).
+struct feeding_conv {
+    const struct node *node;
+    tensor_id image, kernel, bias;
+};
+
+// The Conv node that made a tensor; NULL where import rewrote what made it.
+static const struct onnx_node *find_feeder(const struct conversion *c, tensor_id tensor, uint32_t *ret_index)
+{
+    const struct imported_origin *origin =
+        imported_model_find_origin(c->model, c->model->graph.tensors.items[tensor].value);
+    *ret_index = origin ? origin->node : NO_ORIGIN;
+    return *ret_index == NO_ORIGIN ? NULL : c->model->file->model->graph->nodes.items[*ret_index];
+}
+
+// Of the convolution itself or of its sum with a bias; NULL: it is neither.
+static const struct node *find_convolution(const struct graph *g, tensor_id tensor)
+{
+    const struct node *n = graph_producer(g, tensor);
+    for (uint32_t i = 0; n->op->id == OP_EWADD && i < 2; i++) {
+        const struct node *summand = graph_producer(g, g->edges.items[n->first_input + i]);
+        if (operator_convolves(summand->op))
+            n = summand;
+    }
+    return operator_convolves(n->op) ? n : NULL;
+}
+
+// A Conv node, or a convolution without a bias that this file has made of one.
+static bool find_feeding_conv(struct conversion *c, uint32_t input, struct feeding_conv *ret)
+{
+    const struct graph *g = &c->model->graph;
+    const struct named_value *name = name_find(c->importer, &c->node->inputs.items[input]);
+    uint32_t index;
+    const struct onnx_node *feeder = find_feeder(c, input_of(c, input), &index);
+    ret->node = feeder ? find_convolution(g, input_of(c, input)) : graph_producer(g, input_of(c, input));
+    if (!name || name->uses != 1 || !ret->node || !operator_convolves(ret->node->op) ||
+        (feeder && (!onnx_string_is(&feeder->op_type, "Conv") || !onnx_node_has_standard_domain(feeder))))
+        return false;
+    ret->image = g->edges.items[ret->node->first_input];
+    ret->kernel = g->edges.items[ret->node->first_input + 1];
+    ret->bias = feeder && feeder->inputs.count > 2 ? c->model->node_inputs[index][2] : NO_TENSOR;
+    return is_constant(c, ret->kernel);
+}
+
+// b * s + t; NULL: it is no constant of so many channels.
+static const double *scaled_bias(struct conversion *c, tensor_id bias, uint32_t n_channels, const double *factors,
+                                 const double *offsets)
+{
+    double *sum = arena_array(&c->importer->scratch, double, n_channels + 1);
+    const double *items = NULL;
+    uint32_t count = n_channels;
+    if (bias != NO_TENSOR &&
+        (!is_weight(c, bias) || !constant_reals(c, bias, SIZE_MAX, &items, &count) || count != n_channels))
+        return NULL;
+    for (uint32_t i = 0; i < n_channels; i++)
+        sum[i] = (items ? items[i] * (factors ? factors[i] : 1) : 0) + (offsets ? offsets[i] : 0);
+    return sum;
+}
+
+bool give_normalized_conv(struct conversion *c, uint32_t input, uint32_t n_channels, const double *factors,
+                          const double *offsets)
+{
+    struct feeding_conv conv;
+    int64_t channels = n_channels;
+    if (!find_feeding_conv(c, input, &conv) || type_of(c, conv.kernel)->dim[0] != channels)
+        return false;
+    const double *sum = scaled_bias(c, conv.bias, n_channels, factors, offsets);
+    if (!sum)
+        return false;
+    enum dtype dtype = type_of(c, conv.kernel)->dtype;
+    struct application a = {.op = conv.node->op};
+    for (int i = 0; i < operator_n_attributes(a.op); i++)
+        a.values[i] = conv.node->attributes[i];
+    if (factors)
+        conv.kernel = binary(c, OP_EWMUL, conv.kernel,
+                             spread_along(c, real_weight(c, dtype, 1, &channels, factors), 0, conv.kernel));
+    tensor_id z = apply2(c, &a, conv.image, conv.kernel);
+    keep_rewritten(c);
+    if (z != NO_TENSOR && (offsets || conv.bias != NO_TENSOR))
+        z = binary(c, OP_EWADD, z, spread_along(c, real_weight(c, dtype, 1, &channels, sum), 1, z));
+    return give(c, 0, z);
+}
+
+// A constant that has a number for each channel, and one only: (C, 1, 1), (1, C, 1, 1).
+static bool varies_by_channel(const struct type *t, const struct type *image)
+{
+    int channels = t->rank - (image->rank - 1);
+    for (int i = 0; i < t->rank; i++)
+        if (t->dim[i] != (i == channels ? image->dim[1] : 1))
+            return false;
+    return channels == 0 || channels == 1;
+}
+
+static bool are_finite(uint32_t n, const double *numbers)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!isfinite(numbers[i]))
+            return false;
+    return true;
+}
+
+static bool find_numbers(struct conversion *c, uint32_t input, uint32_t numbers, uint32_t *ret_count,
+                         const double **ret_items)
+{
+    tensor_id image = input_of(c, input), x = input_of(c, numbers);
+    return is_weight(c, x) && type_of(c, image)->rank > 2 && varies_by_channel(type_of(c, x), type_of(c, image)) &&
+           constant_reals(c, x, SIZE_MAX, ret_items, ret_count) && are_finite(*ret_count, *ret_items);
+}
+
+bool give_scaled_conv(struct conversion *c, uint32_t input, uint32_t factors)
+{
+    const double *items;
+    uint32_t count;
+    return find_numbers(c, input, factors, &count, &items) && give_normalized_conv(c, input, count, items, NULL);
+}
+
+bool give_shifted_conv(struct conversion *c, uint32_t input, uint32_t offsets)
+{
+    const double *items;
+    uint32_t count;
+    return find_numbers(c, input, offsets, &count, &items) && give_normalized_conv(c, input, count, NULL, items);
+}
