@@ -2,11 +2,12 @@
 with how much memory, whether outputs are the original's, and how the results run in ONNX Runtime. `taso` is taso-opt
 without a search (--budget 0: what import simplifies), and `taso, searched`, with --search, taso-opt as it comes, with a
 time for its search. `onnxsim, standard` is onnxsim without its pass that makes operators which only ONNX Runtime has.
-Constants are no nodes. *Result* is the largest difference of an output from the original's, in parts
-of its largest value. The speed is how many times longer the original takes, in processor seconds, which count what
-threads spend and not what they wait: the median of loads, in which models take turns, with the least and the largest of
-them. Models with symbolic dimensions run at the sizes of taso-opt's profile. A model is one of build-models, a file, or one
-in --models, as those of export-models, which are not built."""
+A row is a model, and a cell what a tool made of it: nodes without constants, seconds, MiB at the peak, and, where it is
+more than 1e-5, the largest difference of an output from the original's, in parts of its largest value. With --loads there
+is the speed besides: how many times longer the original takes, in processor seconds, which count what threads spend and not
+what they wait: the median of loads, in which models take turns, with the least and the largest of them. Models with
+symbolic dimensions run at the sizes of taso-opt's profile. A model is one of build-models, a file, or one in --models, as
+those of export-models, which are not built."""
 
 import argparse
 import datetime
@@ -30,8 +31,7 @@ from models.simplifier_worker import TOOLS
 
 OURS = "taso"
 SEARCHED = "taso, searched"
-DIFFERS = 1e-4
-COLUMNS = ["model", "tool", "nodes", "seconds", "MiB", "result", "ms", "speed"]
+SMALL_DIFFERENCE, DIFFERS = 1e-5, 1e-4
 
 
 def parse_arguments():
@@ -92,7 +92,7 @@ def nodes_of(path):
     """As text, with how many of them are no operators of ONNX."""
     nodes = [node for node in onnx.load(path, load_external_data=False).graph.node if node.op_type != "Constant"]
     other = sum(node.domain not in ("", "ai.onnx") for node in nodes)
-    return f"{len(nodes)}, {other} not of ONNX" if other else len(nodes)
+    return f"{len(nodes)} ({other} not of ONNX)" if other else str(len(nodes))
 
 
 def largest_difference(expected, found):
@@ -127,16 +127,11 @@ def medians_of_load(files, inputs, options):
 
 
 def time_all(files, inputs, options):
-    """By tool: milliseconds and the speed-up, as text. Files are loaded in one order and in its reverse by turns."""
+    """By tool: the speed-up, as text. Files are loaded in one order and in its reverse by turns."""
     orders = [dict(list(files.items())[::1 if i % 2 else -1]) for i in range(options.loads)]
     loads = [medians_of_load(order, inputs, options) for order in orders]
-    told = {}
-    for tool in files:
-        ratios = [load["original"] / load[tool] for load in loads]
-        speed = f"{np.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})" if loads else ""
-        told[tool] = [f"{1e3 * np.median([load[tool] for load in loads]):.2f}" if loads else "", speed]
-    told["original"][1] = ""
-    return told
+    ratios = {tool: [load["original"] / load[tool] for load in loads] for tool in files}
+    return {tool: [f"{np.median(r):.2f} ({min(r):.2f} to {max(r):.2f})"] if loads else [] for tool, r in ratios.items()}
 
 
 def differences(files, inputs):
@@ -147,16 +142,21 @@ def differences(files, inputs):
 
 
 def told_difference(difference):
-    if difference == 0:
-        return "the same"
-    return f"DIFFERS by {difference:.0e}" if not difference <= DIFFERS else f"{difference:.0e}"
+    """NaN differs."""
+    if difference <= SMALL_DIFFERENCE:
+        return []
+    return [f"{difference:.0e}" if difference <= DIFFERS else f"DIFFERS by {difference:.0e}"]
+
+
+def tools_of(options):
+    return [*options.tools, OURS] + ([SEARCHED] if options.search else [])
 
 
 def compare(name, options, notes):
-    """Rows of the table."""
+    """A row of the table."""
     model = model_of(name, options)
     files, costs = {"original": model}, {}
-    for tool in [*options.tools, OURS] + ([SEARCHED] if options.search else []):
+    for tool in tools_of(options):
         out = options.folder / f"{model.stem}-by-{tool.replace(' ', '-').replace(',', '')}.onnx"
         try:
             costs[tool] = run_measured(command_of(tool, model, out, options), options.limit)
@@ -165,16 +165,10 @@ def compare(name, options, notes):
             notes.append(f"{tool} on {name}: {failure}")
     inputs = inputs_of(model, files[OURS].with_suffix(".json"))
     found, times = differences(files, inputs), time_all(files, inputs, options)
-    rows = [[name, "original", nodes_of(model), "", "", "", *times["original"]]]
-    for tool in list(files)[1:]:
-        rows.append(["", tool, nodes_of(files[tool]), f"{costs[tool][0]:.1f}", f"{costs[tool][1]:.0f}",
-                     told_difference(found[tool]), *times[tool]])
-    return rows
-
-
-def table_of(rows, options):
-    shown = len(COLUMNS) if options.loads else -2
-    return markdown_table(COLUMNS[:shown], [row[:shown] for row in rows])
+    cells = {tool: [nodes_of(files[tool]), f"{seconds:.1f} s", f"{peak:.0f} MiB", *told_difference(found[tool]), *times[tool]]
+             for tool, (seconds, peak) in costs.items()}
+    shown = model.stem if pathlib.Path(name).is_file() else name
+    return [shown, nodes_of(model)] + [", ".join(cells.get(tool, ["none"])) for tool in tools_of(options)]
 
 
 def heading(options):
@@ -191,10 +185,10 @@ def main():
     options.folder.mkdir(parents=True, exist_ok=True)
     notes, rows = [], []
     for name in options.names:
-        rows += compare(name, options, notes)
-        print(table_of(rows[-2 - len(options.tools):], options), flush=True)
+        rows.append(compare(name, options, notes))
+        print(*rows[-1], sep=" | ", flush=True)
         if options.markdown:
-            text = heading(options) + table_of(rows, options) + "\n"
+            text = heading(options) + markdown_table(["model", "original", *tools_of(options)], rows) + "\n"
             options.markdown.write_text(text + "".join(f"\n- {note}" for note in notes) + "\n" * bool(notes), encoding="utf-8")
     print(*notes, sep="\n")
     return 0
