@@ -1,5 +1,5 @@
-// What changes the channels of a convolution by numbers alone, a normalization, a product or a sum, is done by its weights:
-// conv(x, k) + b, times s plus t, is conv(x, k * s) + (b * s + t), and k * s depends on weights only.
+// What changes the channels of a convolution by numbers alone, a normalization, a product or a sum, is done by its
+// weights: conv(x, k) + b, times s plus t, is conv(x, k * s) + (b * s + t), and k * s depends on weights only.
 #include "onnx/convert/importer.h"
 #include "operators/traits.h"
 
