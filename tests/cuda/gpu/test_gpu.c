@@ -1,7 +1,10 @@
 // The device "cuda" on a GPU against the reference. Exit code 77 where there is none, unless TASO_REQUIRE_CUDA=1.
 //
-// Every operator, fusion and layout in f32 (1e-5), the same graphs in f16 and bf16 (1e-2) and with TF32 (1e-3), outputs
+// Every operator, fusion and layout in f32 (1e-5), the same graphs in f16 and with TF32 (1e-2) and in bf16 (3e-2), outputs
 // poisoned; a captured run equals the eager one bit by bit; what is measured is found again.
+//
+//     test_gpu [PART [FIRST]]      the tests whose names contain PART ("f16", "random"), without the first FIRST of them:
+//                                  a kernel that reads where it may not ends everything that the process does on the GPU
 #include "backends/cuda/cuda.h"
 #include "tests/backends/random_graphs.h"
 #include "tests/cuda/check_text.h"
@@ -9,6 +12,28 @@
 #include <stdlib.h>
 
 #define SKIPPED 77
+#define GRAPH_TEXT_SIZE 4096
+#define MOST_TESTS 2048
+
+// check_model allows 1e-5 in f32, 4e-3 in f16 and 3e-2 in bf16. TF32 has as many digits as f16.
+static struct way {
+    const char *name, *type;
+    bool allows_tf32;
+    double allowed;   // a factor
+    struct backend *device;
+} ways[] = {
+    {"f32", "f32", false, 1, NULL},
+    {"TF32", "f32", true, 1000, NULL},
+    {"f16", "f16", false, 2.5, NULL},
+    {"bf16", "bf16", false, 1, NULL},
+};
+struct check {
+    char name[128];
+    struct way *way;
+    const char *text;
+    uint64_t seed;
+};
+static struct check checks[MOST_TESTS];
 
 static struct backend *open_gpu(bool allows_tf32, struct error *error)
 {
@@ -16,28 +41,7 @@ static struct backend *open_gpu(bool allows_tf32, struct error *error)
     return cuda_backend_open(&options, error);
 }
 
-static void check_all(bool allows_tf32, double allowed)
-{
-    struct error error = {0};
-    struct backend *device = open_gpu(allows_tf32, &error);
-    if (!device)
-        fail_msg("%s", error.message);
-    for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
-        check_text(device, conformance_graphs[i], i + 1, allowed);
-    for (size_t i = 0; i < COUNT_OF(cuda_graphs); i++)
-        check_text(device, cuda_graphs[i], i + 1, allowed);
-    backend_close(device);
-}
-
-static void agrees_in_f32(void **state)
-{
-    check_all(false, 1);
-}
-
-static void agrees_with_tf32(void **state)
-{
-    check_all(true, 100);
-}
+// --- graphs ----------------------------------------------------------------------------------------------------------
 
 // The graph with another element type in place of f32; false: an operator does not take it.
 static bool is_well_typed(const char *text, const char *type, char *ret_text, size_t size)
@@ -58,31 +62,31 @@ static bool is_well_typed(const char *text, const char *type, char *ret_text, si
     return is_read;
 }
 
-static void check_in_type(const char *type, double allowed)
+static void agrees(void **state)
 {
+    const struct check *c = *state;
+    char text[GRAPH_TEXT_SIZE];
     struct error error = {0};
-    char text[4096];
-    int n = 0;
-    struct backend *device = open_gpu(false, &error);
-    for (size_t i = 0; i < COUNT_OF(conformance_graphs); i++)
-        if (is_well_typed(conformance_graphs[i], type, text, sizeof text)) {
-            check_text(device, text, i + 1, allowed);
-            n++;
-        }
-    backend_close(device);
-    assert_true(n > 60);
+    if (!c->way->device && !(c->way->device = open_gpu(c->way->allows_tf32, &error)))
+        fail_msg("%s", error.message);
+    assert_true(is_well_typed(c->text, c->way->type, text, sizeof text));
+    check_text(c->way->device, text, c->seed, c->way->allowed);
 }
 
-// check_model allows 4e-3 in f16 and 3e-2 in bf16.
-static void agrees_in_f16(void **state)
+static void add_checks(struct CMUnitTest *tests, size_t *n, struct way *way, const char *const *graphs, size_t count)
 {
-    check_in_type("f16", 2.5);
+    char text[GRAPH_TEXT_SIZE];
+    for (size_t i = 0; i < count; i++) {
+        if (!is_well_typed(graphs[i], way->type, text, sizeof text))
+            continue;
+        struct check *c = &checks[*n];
+        *c = (struct check){.way = way, .text = graphs[i], .seed = i + 1};
+        snprintf(c->name, sizeof c->name, "%s %.100s", way->name, graphs[i]);
+        tests[(*n)++] = (struct CMUnitTest){.name = c->name, .test_func = agrees, .initial_state = c};
+    }
 }
 
-static void agrees_in_bf16(void **state)
-{
-    check_in_type("bf16", 1);
-}
+// --- more ------------------------------------------------------------------------------------------------------------
 
 static void agrees_on_random_graphs(void **state)
 {
@@ -154,11 +158,36 @@ static void measures_every_step(void **state)
     arena_free(&arena);
 }
 
-int main(void)
+// --- all -------------------------------------------------------------------------------------------------------------
+
+static size_t list_tests(struct CMUnitTest *ret_tests)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(agrees_in_f32),           TEST(agrees_with_tf32),      TEST(agrees_in_f16),      TEST(agrees_in_bf16),
-        TEST(agrees_on_random_graphs), TEST(captures_what_it_runs), TEST(measures_every_step)};
+    const struct CMUnitTest more[] = {TEST(agrees_on_random_graphs), TEST(captures_what_it_runs),
+                                      TEST(measures_every_step)};
+    size_t n = 0;
+    for (size_t i = 0; i < COUNT_OF(ways); i++)
+        add_checks(ret_tests, &n, &ways[i], conformance_graphs, COUNT_OF(conformance_graphs));
+    for (size_t i = 0; i < 2; i++)   // they name their types
+        add_checks(ret_tests, &n, &ways[i], cuda_graphs, COUNT_OF(cuda_graphs));
+    memcpy(&ret_tests[n], more, sizeof more);
+    return n + COUNT_OF(more);
+}
+
+// Those that are asked for, first.
+static size_t keep_asked(struct CMUnitTest *tests, size_t n, const char *part, size_t first)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++)
+        if (strstr(tests[i].name, part))
+            tests[kept++] = tests[i];
+    first = first < kept ? first : kept;
+    memmove(tests, tests + first, (kept - first) * sizeof *tests);
+    return kept - first;
+}
+
+int main(int argc, char **argv)
+{
+    static struct CMUnitTest tests[MOST_TESTS];
     struct error error = {0};
     const char *required = getenv("TASO_REQUIRE_CUDA");
     struct backend *device = open_gpu(false, &error);
@@ -167,5 +196,10 @@ int main(void)
         return required && *required == '1' ? 1 : SKIPPED;
     }
     backend_close(device);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    size_t n = keep_asked(tests, list_tests(tests), argc > 1 ? argv[1] : "",
+                          argc > 2 ? (size_t)strtoul(argv[2], NULL, 10) : 0);
+    int failed = _cmocka_run_group_tests("gpu", tests, n, NULL, NULL);
+    for (size_t i = 0; i < COUNT_OF(ways); i++)
+        backend_close(ways[i].device);
+    return failed != 0;
 }

@@ -8,13 +8,13 @@
 
 struct CMUnitTest {
     const char *name;
-    void (*test)(void **state);
-    int (*setup)(void **state);
-    int (*teardown)(void **state);
+    void (*test_func)(void **state);
+    int (*setup_func)(void **state), (*teardown_func)(void **state);
+    void *initial_state;
 };
 #define cmocka_unit_test_setup_teardown(function, setup, teardown)                                                     \
     {                                                                                                                  \
-#function, function, setup, teardown                                                                           \
+#function, function, setup, teardown, NULL                                                                     \
     }
 
 static jmp_buf plain_failure;
@@ -45,27 +45,28 @@ static inline void plain_fail(const char *file, int line)
 
 static inline int plain_run(const struct CMUnitTest *test)
 {
-    void *state = NULL;
+    void *state = test->initial_state;
     volatile int is_failed = 1;
     printf("[ RUN      ] %s\n", test->name);
     fflush(stdout);
-    test->setup(&state);
+    if (test->setup_func)
+        test->setup_func(&state);
     if (!setjmp(plain_failure)) {
-        test->test(&state);
-        is_failed = test->teardown(&state) != 0;
+        test->test_func(&state);
+        is_failed = test->teardown_func && test->teardown_func(&state) != 0;
     }
     printf("[  %s ] %s\n", is_failed ? "FAILED" : "    OK", test->name);
     fflush(stdout);
     return is_failed;
 }
 
-static inline int plain_run_all(const struct CMUnitTest *tests, size_t n)
+static inline int _cmocka_run_group_tests(const char *group, const struct CMUnitTest *tests, size_t n, void *setup,
+                                          void *teardown)
 {
     int failed = 0;
     for (size_t i = 0; i < n; i++)
         failed += plain_run(&tests[i]);
-    printf("%zu tests, %d failed\n", n, failed);
+    printf("%s: %zu tests, %d failed\n", group, n, failed);
     return failed;
 }
-#define cmocka_run_group_tests(tests, setup, teardown) plain_run_all((tests), sizeof(tests) / sizeof *(tests))
 #endif
