@@ -10,7 +10,7 @@
 
 // Parts of what costs depend on: to be raised when generated kernels get faster or slower, or measuring changes.
 #define KERNEL_REVISION 1
-#define POLICY_REVISION 1
+#define POLICY_REVISION 2
 
 const struct kernel cuda_kernel_loops = {.name = "loops"}, cuda_kernel_evaluate = {.name = "evaluate"};
 

@@ -33,6 +33,7 @@ bool cuda_is_library_step(const struct step *step);
 // False: the library does not take such a step, a generated kernel has to.
 bool library_step_read(const struct plan *plan, const struct step *step, bool allows_tf32,
                        struct library_step *ret_step);
+struct library_step library_step_bare(const struct library_step *s);   // without an epilogue
 
 // How such a device is planned for; it may be one that is not open (b->base.codes and options are used).
 struct plan_target cuda_plan_target(struct cuda_backend *b);
@@ -59,7 +60,7 @@ struct prepared_step {
     size_t number;   // in the plan
     int n_launches;
     struct launch *launches;
-    struct gpu_plan *plan;   // else launches
+    struct gpu_plan *plan;   // NULL: launches alone
     struct library_step library;
     size_t scratch_bytes;
 };
@@ -69,10 +70,13 @@ struct addresses {
     char *scratch;
 };
 #define CHOICE_GENERATED "generated"   // of a library step: no library, a kernel from the definition
+#define CHOICE_APART "apart "          // before an engine: without the epilogue, which is a kernel of its own
 
 // `choice` as in a step's cost. Everything but the plan is in `arena`. False: error.
 bool step_prepare(struct cuda_backend *b, const struct plan *plan, const struct step *step, const char *choice,
                   struct arena *arena, struct prepared_step *ret_step, struct error *error);
+void step_choice(const struct cuda_backend *b, const struct step *step, const struct prepared_step *s, char *ret_choice,
+                 size_t size);
 bool step_launch(struct cuda_backend *b, const struct prepared_step *s, const struct addresses *at);
 void step_release(struct cuda_backend *b, struct prepared_step *s);
 // Kernels for a step as text, for one machine.

@@ -329,3 +329,13 @@ bool library_step_read(const struct plan *plan, const struct step *step, bool al
     *ret_step = s;
     return is_read;
 }
+
+struct library_step library_step_bare(const struct library_step *s)
+{
+    struct library_step bare = *s;
+    bare.has_zero_bias = bare.conv.has_bias = bare.product.has_bias = false;
+    bare.conv.has_residual = bare.product.has_residual = false;
+    bare.conv.activation = bare.product.activation = GPU_NO_ACTIVATION;
+    bare.bias = bare.residual = NULL;
+    return bare;
+}

@@ -3,9 +3,10 @@
 // Policy (revision POLICY_REVISION in cuda.c): random data; activations as warm as the step itself leaves them; weights
 // in several copies that take turns, more than the cache holds, as the layers of a model do. Launches are captured, as
 // many as take 200 µs, and the graph is launched twice to warm up; then samples until the median is known to 2 %. Of a
-// library's engines the first CANDIDATES are tried with a few samples each and the best is measured; its words are kept
-// with the cost, so that the same one runs in models. A kernel of fixed work before and after tells whether the clock
-// changed by more than CLOCK_DRIFT: then all is done again.
+// library's engines the first CANDIDATES are tried with a few samples each and the best is measured; as many are tried
+// for a convolution without its epilogue, which is then a kernel of its own. The words of the best are kept with the
+// cost, so that the same one runs in models. A kernel of fixed work before and after tells whether the clock changed by
+// more than CLOCK_DRIFT: then all is done again.
 #include "backends/costs/sampling.h"
 #include "backends/cuda/internal.h"
 #include "core/memory/arena.h"
@@ -20,12 +21,15 @@
 
 #define SAMPLE_SECONDS 2e-4
 #define MOST_LAUNCHES 256
-#define TRIAL_SAMPLES 5
+#define TRIAL_SAMPLES 3
 #define CANDIDATES 10
 #define MOST_COPIES 32
 #define MOST_COPIED_BYTES ((size_t)1 << 30)
 #define CLOCK_DRIFT 0.05
 #define MOST_ATTEMPTS 3
+#define HOPELESS 2   // a candidate that takes so many times the best so far is not sampled
+#define LAUNCH_SECONDS 1e-5
+#define ALIGNMENT 256   // of what the device allocates
 #define BLOCK_BYTES ((size_t)1 << 20)
 
 struct measurement {
@@ -53,10 +57,9 @@ static char *random_block(const struct plan_memory *memory, struct arena *arena)
     return block.data;
 }
 
-static char *make_memory(struct measurement *m, memory_id id)
+static char *make_memory(struct measurement *m, memory_id id, size_t bytes)
 {
     const struct plan_memory *memory = &m->plan->memory.items[id];
-    size_t bytes = mem_product((size_t)memory->elements, dtype_size(memory->dtype));
     char *device = cuda_allocate(m->b, bytes, m->error);
     struct arena_mark mark = arena_mark(&m->arena);
     if (!device)
@@ -72,17 +75,18 @@ static char *make_memory(struct measurement *m, memory_id id)
     return is_filled ? device : NULL;
 }
 
+// One block for all copies.
 static bool give_memory(struct measurement *m, memory_id id)
 {
-    for (int i = 0; i < m->n_copies; i++) {
-        if (m->at[i].memory[id])
-            continue;
-        bool is_own = i == 0 || plan_keeps(m->plan, id);
-        m->at[i].memory[id] = is_own ? make_memory(m, id) : m->at[0].memory[id];
-        if (!m->at[i].memory[id])
-            return false;
-    }
-    return true;
+    const struct plan_memory *memory = &m->plan->memory.items[id];
+    size_t bytes = mem_product((size_t)memory->elements, dtype_size(memory->dtype));
+    size_t distance = plan_keeps(m->plan, id) ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : 0;
+    if (m->at[0].memory[id])
+        return true;
+    char *block = make_memory(m, id, distance ? mem_product((size_t)m->n_copies, distance) : bytes);
+    for (int i = 0; block && i < m->n_copies; i++)
+        m->at[i].memory[id] = block + (size_t)i * distance;
+    return block != NULL;
 }
 
 static bool give_memories(struct measurement *m)
@@ -155,14 +159,24 @@ static struct gpu_graph *capture(const struct measurement *m, const struct prepa
     return NULL;
 }
 
-static bool take_samples(const struct measurement *m, const struct prepared_step *s, size_t most,
+// Copies take turns where a launch is short: a long one does not feel whether its weights are in the cache.
+static int count_launches(const struct measurement *m, double once)
+{
+    int launches = (int)fmin(MOST_LAUNCHES, ceil(SAMPLE_SECONDS / (once + 1e-7)));
+    return launches > 1 && launches < m->n_copies ? m->n_copies : launches;
+}
+
+static bool take_samples(const struct measurement *m, const struct prepared_step *s, size_t most, double best,
                          struct step_cost *ret_cost)
 {
     double samples[MOST_SAMPLES], once;
     size_t n = 0;
     if (!time_launches(m, s, NULL, 1, &once) || !time_launches(m, s, NULL, 1, &once))
         return false;
-    int launches = (int)fmin(MOST_LAUNCHES, fmax(m->n_copies, ceil(SAMPLE_SECONDS / (once + 1e-7))));
+    ret_cost->seconds = once;
+    if (once > HOPELESS * best + LAUNCH_SECONDS)
+        return true;
+    int launches = count_launches(m, once);
     struct gpu_graph *graph = capture(m, s, launches);
     bool is_done = time_launches(m, s, graph, launches, &once) && time_launches(m, s, graph, launches, &once);
     double start = clock_seconds();
@@ -182,18 +196,17 @@ static bool take_samples(const struct measurement *m, const struct prepared_step
     return true;
 }
 
-static bool time_choice(const struct measurement *m, const char *choice, size_t most, struct step_cost *ret_cost)
+// False also where `choice` cannot be had and something else would run. `best`: of those tried before.
+static bool time_choice(const struct measurement *m, const char *choice, size_t most, double best,
+                        struct step_cost *ret_cost)
 {
     struct prepared_step s;
     struct arena arena;
     arena_init(&arena);
     bool is_done = step_prepare(m->b, m->plan, m->step, choice, &arena, &s, m->error);
     if (is_done) {
-        snprintf(ret_cost->choice, sizeof ret_cost->choice, "%s",
-                 s.plan                          ? m->b->api->choice_of(s.plan)
-                 : cuda_is_library_step(m->step) ? CHOICE_GENERATED
-                                                 : "");
-        is_done = take_samples(m, &s, most, ret_cost);
+        step_choice(m->b, m->step, &s, ret_cost->choice, sizeof ret_cost->choice);
+        is_done = (!*choice || strcmp(choice, ret_cost->choice) == 0) && take_samples(m, &s, most, best, ret_cost);
         step_release(m->b, &s);
     }
     arena_free(&arena);
@@ -202,19 +215,38 @@ static bool time_choice(const struct measurement *m, const char *choice, size_t 
 
 // --- choices ---------------------------------------------------------------------------------------------------------
 
+static int ask_library(const struct measurement *m, const struct library_step *s, struct gpu_choice *ret_choices)
+{
+    char reason[GPU_REASON_SIZE];
+    return s->is_conv ? m->b->api->conv_choices(m->b->gpu, m->b->information.architecture, &s->conv, CANDIDATES,
+                                                ret_choices, reason)
+                      : m->b->api->product_choices(m->b->gpu, &s->product, CANDIDATES, ret_choices, reason);
+}
+
+// Engines without an epilogue are others, and often faster by more than a kernel for the epilogue takes.
+static int list_apart(const struct measurement *m, const struct library_step *s, struct gpu_choice *ret_choices)
+{
+    struct library_step bare = library_step_bare(s);
+    struct gpu_choice choices[CANDIDATES];
+    int n = 0, n_found = s->is_conv && m->step->n_loops ? ask_library(m, &bare, choices) : 0;
+    for (int i = 0; i < n_found; i++)
+        if (strlen(choices[i].text) + sizeof CHOICE_APART <= GPU_CHOICE_SIZE)
+            snprintf(ret_choices[n++].text, GPU_CHOICE_SIZE, CHOICE_APART "%s", choices[i].text);
+    return n;
+}
+
 static int list_choices(const struct measurement *m, struct gpu_choice *ret_choices)
 {
     struct library_step s;
-    char reason[GPU_REASON_SIZE];
     int n = 0;
     if (!cuda_is_library_step(m->step)) {
         ret_choices[0].text[0] = '\0';
         return 1;
     }
-    if (library_step_read(m->plan, m->step, m->b->base.options.allows_tf32, &s))
-        n = s.is_conv ? m->b->api->conv_choices(m->b->gpu, m->b->information.architecture, &s.conv, CANDIDATES,
-                                                ret_choices, reason)
-                      : m->b->api->product_choices(m->b->gpu, &s.product, CANDIDATES, ret_choices, reason);
+    if (library_step_read(m->plan, m->step, m->b->base.options.allows_tf32, &s)) {
+        n = ask_library(m, &s, ret_choices);
+        n += list_apart(m, &s, ret_choices + n);
+    }
     bool is_refused = n == 0;
     if (is_refused)
         ret_choices[n++].text[0] = '\0';   // perhaps without its epilogue
@@ -226,12 +258,12 @@ static int list_choices(const struct measurement *m, struct gpu_choice *ret_choi
 // One that fails is no candidate.
 static bool find_best(const struct measurement *m, struct gpu_choice *ret_best)
 {
-    struct gpu_choice choices[CANDIDATES + 2];
+    struct gpu_choice choices[2 * CANDIDATES + 2];
     int n = list_choices(m, choices), best = -1;
     double least = INFINITY;
     for (int i = 0; i < n && n > 1; i++) {
         struct step_cost cost;
-        if (time_choice(m, choices[i].text, TRIAL_SAMPLES, &cost) && cost.seconds < least) {
+        if (time_choice(m, choices[i].text, TRIAL_SAMPLES, least, &cost) && cost.seconds < least) {
             least = cost.seconds;
             best = i;
         }
@@ -242,14 +274,14 @@ static bool find_best(const struct measurement *m, struct gpu_choice *ret_best)
 
 // --- the clock -------------------------------------------------------------------------------------------------------
 
-// A loop of fixed work on data in the cache: what it takes depends on the clock alone.
+// A loop of fixed work on data in the cache, long beside a launch: what it takes depends on the clock alone.
 static bool time_sentinel(const struct measurement *m, double *ret_seconds)
 {
     struct kernel_text k = {.threads = 256, .blocks = 1};
     struct text text = {0};
     int pointer;
     kernel_add_pointer(&k, (struct kernel_pointer){0, DTYPE_F32, 0, true}, &pointer);
-    text_add(&k.body, "THREADS(t) {\nreal v = a0[t];\nfor (int i = 0; i < 4096; i++) v = v * (real)0.5 + (real)1;\n"
+    text_add(&k.body, "THREADS(t) {\nreal v = a0[t];\nfor (int i = 0; i < 65536; i++) v = v * (real)0.5 + (real)1;\n"
                       "a0[t] = v;\n}\n");
     kernel_text_finish(&k, m->b->api->prelude, &text);
     struct gpu_kernel *kernel = kernel_cache_find(m->b->kernels, text.chars, m->error);
@@ -274,7 +306,7 @@ static bool measure_steadily(const struct measurement *m, struct step_cost *ret_
     if (!find_best(m, &best))
         return false;
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-        if (!time_sentinel(m, &before) || !time_choice(m, best.text, MOST_SAMPLES, ret_cost) ||
+        if (!time_sentinel(m, &before) || !time_choice(m, best.text, MOST_SAMPLES, INFINITY, ret_cost) ||
             !time_sentinel(m, &after))
             return false;
         if (fabs(after - before) <= CLOCK_DRIFT * before)

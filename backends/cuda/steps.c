@@ -2,6 +2,7 @@
 #include "backends/cuda/internal.h"
 #include "core/memory/arena.h"
 #include "core/text/error.h"
+#include <stdio.h>
 #include <string.h>
 
 // --- generated kernels -----------------------------------------------------------------------------------------------
@@ -57,26 +58,41 @@ static struct gpu_plan *plan_library(struct cuda_backend *b, const struct librar
                       : b->api->plan_product(b->gpu, &s->product, choice, reason);
 }
 
-// Where the library does it alone but not with its epilogue, that is a kernel of its own behind it.
-static bool prepare_apart(struct cuda_backend *b, const struct step *step, struct arena *arena, struct prepared_step *s,
-                          struct error *error)
+// The library does it without its epilogue, which is a kernel of its own behind it.
+static bool prepare_apart(struct cuda_backend *b, const struct step *step, const char *choice, struct arena *arena,
+                          struct prepared_step *s, struct error *error)
 {
-    struct library_step bare = s->library;
+    struct library_step bare = library_step_bare(&s->library);
     struct step epilogue = {.n_loops = step->n_loops, .loops = step->loops};
     struct generated_kernels kernels = {.scratch_bytes = 0};
-    bare.has_zero_bias = bare.conv.has_bias = bare.product.has_bias = false;
-    bare.conv.has_residual = bare.product.has_residual = false;
-    bare.conv.activation = bare.product.activation = GPU_NO_ACTIVATION;
-    bare.bias = bare.residual = NULL;
-    if (!step->n_loops || !(s->plan = plan_library(b, &bare, "")))
+    if (!step->n_loops || !(s->plan = plan_library(b, &bare, choice)))
         return false;
-    s->library = bare;
     bool is_done =
         kernels_from_loops(&epilogue, b->api->prelude, arena, &kernels) && load_kernels(b, &kernels, arena, s, error);
     vec_free(&kernels.list);
-    if (!is_done)
+    if (is_done)
+        s->library = bare;
+    else
         step_release(b, s);
     return is_done;
+}
+
+static bool is_apart(const char *choice)
+{
+    return strncmp(choice, CHOICE_APART, strlen(CHOICE_APART)) == 0;
+}
+
+// As `choice` says; else as the library likes best, with its epilogue or without. False: not by the library.
+static bool prepare_library(struct cuda_backend *b, const struct step *step, const char *choice, struct arena *arena,
+                            struct prepared_step *s, struct error *error)
+{
+    if (is_apart(choice))
+        return prepare_apart(b, step, choice + strlen(CHOICE_APART), arena, s, error) ||
+               prepare_library(b, step, "", arena, s, error);
+    s->plan = plan_library(b, &s->library, choice);
+    if (!s->plan && *choice)
+        s->plan = plan_library(b, &s->library, "");
+    return s->plan || prepare_apart(b, step, "", arena, s, error);
 }
 
 bool step_prepare(struct cuda_backend *b, const struct plan *plan, const struct step *step, const char *choice,
@@ -84,18 +100,20 @@ bool step_prepare(struct cuda_backend *b, const struct plan *plan, const struct 
 {
     struct prepared_step s = {.number = (size_t)(step - plan->steps.items)};
     if (cuda_is_library_step(step) && strcmp(choice, CHOICE_GENERATED) != 0 &&
-        library_step_read(plan, step, b->base.options.allows_tf32, &s.library)) {
-        s.plan = plan_library(b, &s.library, choice);
-        if (!s.plan && *choice)
-            s.plan = plan_library(b, &s.library, "");
-        if (!s.plan)
-            prepare_apart(b, step, arena, &s, error);
-        s.scratch_bytes = s.plan ? GPU_WORKSPACE_BYTES : 0;
-    }
-    if (!s.plan && !prepare_generated(b, plan, step, arena, &s, error))
+        library_step_read(plan, step, b->base.options.allows_tf32, &s.library) &&
+        prepare_library(b, step, choice, arena, &s, error))
+        s.scratch_bytes = GPU_WORKSPACE_BYTES;
+    else if (!prepare_generated(b, plan, step, arena, &s, error))
         return false;
     *ret_step = s;
     return true;
+}
+
+void step_choice(const struct cuda_backend *b, const struct step *step, const struct prepared_step *s, char *ret_choice,
+                 size_t size)
+{
+    const char *engine = s->plan ? b->api->choice_of(s->plan) : cuda_is_library_step(step) ? CHOICE_GENERATED : "";
+    snprintf(ret_choice, size, "%s%s", s->plan && s->n_launches ? CHOICE_APART : "", engine);
 }
 
 static char *address_of(const struct addresses *at, memory_id memory, int64_t offset, enum dtype dtype)
@@ -144,4 +162,5 @@ void step_release(struct cuda_backend *b, struct prepared_step *s)
     if (s->plan)
         b->api->free_plan(s->plan);
     s->plan = NULL;
+    s->n_launches = 0;
 }
