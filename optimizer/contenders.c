@@ -185,10 +185,19 @@ static void report_outcome(struct contenders *f, const struct contest_outcome *o
     r->is_faster = r->n_timed == 2 && ratio_is_a_gain(&outcome->gain);
 }
 
+// Bytes for loaded contenders: little of the program's memory, half of a device's own.
+static size_t room_for_models(const struct backend *b)
+{
+    size_t half = mem_available() / 2;
+    if (b->methods->executor && b->methods->executor->own_memory)
+        return b->methods->executor->own_memory(b) / 2;
+    return half < BYTES_AT_ONCE ? half : BYTES_AT_ONCE;
+}
+
 // One always is.
 static size_t most_loaded(const struct contenders *f)
 {
-    size_t half = mem_available() / 2, room = half < BYTES_AT_ONCE ? half : BYTES_AT_ONCE, largest = 1;
+    size_t room = room_for_models(f->o->backend), largest = 1;
     for (size_t i = 0; i < f->all.count; i++)
         largest = f->all.items[i].bytes > largest ? f->all.items[i].bytes : largest;
     return largest <= room ? room / largest : 1;

@@ -20,7 +20,7 @@ struct contender {
     size_t pad_bytes;
 };
 #define CONTEST_LOADS 7                    // of the two that are timed in the end
-#define BYTES_AT_ONCE ((size_t)64 << 20)   // of loaded contenders: those that take more are loaded in turn
+#define BYTES_AT_ONCE ((size_t)64 << 20)   // of contenders loaded into the program's memory; more are loaded in turn
 
 struct contenders {
     struct optimizing *o;

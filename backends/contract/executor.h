@@ -47,6 +47,8 @@ struct executor {
     // As run, with its time.
     bool (*time)(struct model *m, const struct tensor_value *inputs, struct tensor_value *outputs, double *ret_seconds,
                  struct error *error);
+    // Bytes of the device's own memory, where models are; NULL: they are in the program's.
+    size_t (*own_memory)(const struct backend *b);
     // NULL: weights are packed in no way that can be kept.
     void (*list_packed)(const struct model *m, packed_weights *list);
     void (*release)(struct model *m);   // all but what is below

@@ -245,12 +245,16 @@ static bool run(struct model *model, const struct tensor_value *inputs, struct t
     return upload_inputs(m, inputs, error) && launch_all(m, error) && download_outputs(m, outputs, error);
 }
 
+// What is timed waits for a launch of the same before it, as long as there are captures: so the time that the host
+// takes to launch is not counted.
 static bool time_run(struct model *model, const struct tensor_value *inputs, struct tensor_value *outputs,
                      double *ret_seconds, struct error *error)
 {
     struct cuda_model *m = (struct cuda_model *)model;
     struct cuda_backend *b = (struct cuda_backend *)model->backend;
     if (!upload_inputs(m, inputs, error) || !cuda_synchronize(b, error))
+        return false;
+    if (m->graph && !launch_all(m, error))
         return false;
     b->api->note_moment(b->gpu, 0);
     if (!launch_all(m, error))
@@ -285,11 +289,17 @@ static bool profile(struct model *model, const struct tensor_value *inputs, stru
     return download_outputs(m, outputs, error);
 }
 
+static size_t own_memory(const struct backend *b)
+{
+    return ((const struct cuda_backend *)b)->information.memory_bytes;
+}
+
 const struct executor cuda_executor = {
     .model_bytes = sizeof(struct cuda_model),
     .prepare = prepare,
     .run = run,
     .profile = profile,
     .time = time_run,
+    .own_memory = own_memory,
     .release = release,
 };
