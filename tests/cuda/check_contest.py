@@ -194,15 +194,18 @@ def the_report_has_contests(folder):
     loader = importlib.machinery.SourceFileLoader("cuda_report", str(ROOT / "scripts/cuda-report"))
     report = importlib.util.module_from_spec(importlib.util.spec_from_loader("cuda_report", loader))
     loader.exec_module(report)
-    report.BUILD, report.FRAMEWORKS, report.BATCHES, report.TYPES = BUILD, ["numpy", "onnxruntime"], [1], ["f32"]
+    report.BUILD, report.FRAMEWORKS = BUILD, ["numpy", "onnxruntime"]
     out = folder / "report"
     out.mkdir()
     shutil.copy(folder / "costs", out / "cuda.costs")
     shutil.copy(folder / "operators.graph", folder / "operators.optimized.graph")
     graphs = [folder / "operators.graph", folder / "operators.optimized.graph"]
-    rows, reasons, failures = report.hold_contests(
-        out, graphs, environment_of(folder), report.Budget(200), sys.executable
-    )
+    environment = environment_of(folder)
+
+    def hold(graphs, batch, seconds):
+        return report.hold_contests(out, graphs, [batch], ["f32"], environment, report.Budget(seconds), sys.executable)
+
+    rows, reasons, failures = hold(graphs, 1, 200)
     assert len(rows) == 3 and not failures, (rows, failures)
     assert all(row.count("|") == 8 for row in rows) and "ours, optimized" in rows[1], rows
     assert (
@@ -210,17 +213,13 @@ def the_report_has_contests(folder):
     ), reasons
     assert len([json.loads(line) for line in (out / "contests.jsonl").read_text().splitlines()]) == 3
     report.TOLERANCES = {"f32": 0}
-    failures = report.hold_contests(out, graphs[:1], environment_of(folder), report.Budget(200), sys.executable)[2]
+    failures = hold(graphs[:1], 1, 200)[2]
     assert failures and all("is off by" in failure for failure in failures), failures
-    rows, reasons, failures = report.hold_contests(
-        out, graphs, environment_of(folder), report.Budget(1), sys.executable
-    )
+    rows, reasons, failures = hold(graphs, 1, 1)
     assert not rows and reasons == ["left out: operators.graph, batch 1, f32 (no time)"], reasons
     (folder / "rows.graph").write_text("(graph (let x (input 0) (f32 4 8)) (let y (relu x)) (output y))")
-    report.BATCHES, report.LEAST_CONTEST_SECONDS = [2], 1
-    rows, reasons, failures = report.hold_contests(
-        out, [folder / "rows.graph"], environment_of(folder), report.Budget(60), sys.executable
-    )
+    report.LEAST_CONTEST_SECONDS = 1
+    rows, reasons, failures = hold([folder / "rows.graph"], 2, 60)
     assert (
         not rows and not failures and reasons[0].startswith("left out: rows.graph, batch 2, f32 (no batches: ")
     ), reasons
