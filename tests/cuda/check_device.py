@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The device "cuda" as a user without a GPU meets it: `check_device.py TASO_RUN TASO_OPT [PLUGIN]`.
+"""The device "cuda" as a user without a GPU meets it: `check_device.py ROOT TASO_RUN TASO_OPT [PLUGIN]`.
 
-One line and exit code 4 whatever is missing; everything else works; costs of a GPU that is not here are used.
+One line and exit code 4 whatever is missing; everything else works; costs of a GPU that is not here are used, those that
+were recorded on one among them.
 """
 import json
 import os
@@ -17,8 +18,9 @@ try:
 except ImportError:
     sys.exit(77)
 
+ROOT = pathlib.Path(sys.argv[1])
 DONE, BAD_INPUT, UNSUPPORTED = 0, 3, 4
-DEVICE = "NVIDIA H200, sm_90, 132 multiprocessors, 4800 GB/s, 66900 GFLOP/s, CUDA 13.0, kernels 1, policy 1"
+DEVICE = "NVIDIA H200, sm_90, 132 multiprocessors, 4800 GB/s, 66900 GFLOP/s, CUDA 13.0, kernels 1, policy 2"
 
 
 def run(tool, *arguments, plugin=None):
@@ -98,8 +100,17 @@ def files_without_a_gpu_are_refused(tools, model, folder, plugin):
     assert done.returncode == BAD_INPUT and len(done.stderr.splitlines()) == 1, done.stderr
 
 
+def recorded_costs_are_those_of_our_steps(tools, model, folder, plugin):
+    """Where this fails the words of steps have changed, and costs have to be recorded again."""
+    build = [ROOT / "scripts/build-models", "--out", folder, "squeezenet"]
+    subprocess.run(build, check=True, capture_output=True, env=dict(os.environ, TASO_PYTHON=sys.executable))
+    recorded = ROOT / "backends/cuda/recorded/nvidia-h200.costs"
+    done = run(tools[0], folder / "squeezenet.onnx", "--device", "cuda", "--costs", recorded, plugin=folder / "none.so")
+    assert done.returncode == DONE and "estimate 0.222 ms in 30 steps (0 guessed)" in done.stdout, done.stdout
+
+
 def main():
-    tools, plugin = sys.argv[1:3], sys.argv[3] if len(sys.argv) > 3 else None
+    tools, plugin = sys.argv[2:4], sys.argv[4] if len(sys.argv) > 4 else None
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         model = save_model(folder / "pair.onnx")
@@ -108,6 +119,7 @@ def main():
             all_else_works,
             costs_serve_without_the_device,
             files_without_a_gpu_are_refused,
+            recorded_costs_are_those_of_our_steps,
         ]:
             test(tools, model, folder, plugin)
             print("passed:", test.__name__)
