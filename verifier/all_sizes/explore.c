@@ -132,7 +132,7 @@ static int explore_kinds_that_are_left(struct judge *j, const struct equation *e
 {
     bool was_cut_short = false;
     for (int more = size + 1; more <= LARGEST_SIZE_EXPLORED && !was_cut_short; more++) {
-        if (!bounds || kinds_are_met(&j->kinds, eq, box->max_rank))
+        if (!bounds || kinds_are_met(&j->kinds, &j->learned, eq, box->max_rank))
             return size;
         struct bounds larger;
         struct box larger_box = box_to_explore(eq, box->max_rank, more);

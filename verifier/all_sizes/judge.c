@@ -32,6 +32,7 @@ void judge_free(struct judge *j)
     polynomial_pool_free(&j->pool);
     arena_free(&j->scratch);
     kinds_free(&j->kinds);
+    learned_forms_free(&j->learned);
 }
 
 static uint64_t judge_steps_left(const struct judge *j)
@@ -626,7 +627,7 @@ static const char *find_doubt(const struct test *t)
         return "too many instances: the search was cut short";
     if (t->j->fixed_bound)
         return "tested up to the bound that was asked for";
-    if (!kinds_are_met(&t->j->kinds, eq, r->max_rank))
+    if (!kinds_are_met(&t->j->kinds, &t->j->learned, eq, r->max_rank))
         return "ranks or axes have larger instances alone than those that were explored (T15)";
     if (ranks_are_too_few(eq))
         return "an axis is named that only larger ranks tell from the others";

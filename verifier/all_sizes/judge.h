@@ -34,6 +34,7 @@ struct judge {
     bool adds_conditions;      // to rules that are not proved as they stand
     struct explored explored;
     struct met_kinds kinds;   // of the instances that were explored
+    struct learned_forms learned;   // of operators
     bool keeps_explored;      // until judge_begin is called again, all that is judged is one equation
     int fixed_bound;          // every size up to this instead of the argued bounds; 0: argued bounds
     uint32_t part, n_parts;   // with a fixed bound: which assignments of attributes are tested; 0 of 1: all

@@ -169,13 +169,13 @@ void obligations_return_to_mark(struct obligations *o)
         vec_clear(&o->list->items.items[i].facts);
 }
 
-bool obligations_end(struct obligations *o)
+bool obligations_end(struct obligations *o, struct learned_forms *learned)
 {
     for (uint32_t i = 0; !o->has_failed && !o->has_no_facts && i < o->n_kinds; i++)
         if (o->attributes[i])
             state_facts(o, o->attributes[i]);
     return o->list->items.count > o->first && !o->has_failed &&
-           (o->is_axiom || kinds_are_met(&o->heard, o->equation, ranks_to_test(o->equation)));
+           (o->is_axiom || kinds_are_met(&o->heard, learned, o->equation, ranks_to_test(o->equation)));
 }
 
 static bool hear(void *context, struct instance *in)
@@ -194,7 +194,7 @@ bool obligations_find(struct logic *l, struct judge *j, const struct equation *e
         explore_kinds(j, eq, false, hear, &o);
     else
         judge_visit_instances(j, eq, hear, &o);
-    bool are_stated = obligations_end(&o);
+    bool are_stated = obligations_end(&o, &j->learned);
     obligations_free(&o);
     return are_stated;
 }

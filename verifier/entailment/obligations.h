@@ -42,7 +42,7 @@ void obligations_return_to_mark(struct obligations *o);
 // What was equal at the instances heard is no fact: they are not all up to the bounds.
 void obligations_drop_facts(struct obligations *o);
 // False: there is no instance, or one that cannot be stated, or there may be some of another kind (T15).
-bool obligations_end(struct obligations *o);
+bool obligations_end(struct obligations *o, struct learned_forms *learned);
 
 // All at once: from small instances for axioms and strong equations, of which facts are not asked, and for rules from
 // those that the judge would compare.

@@ -306,7 +306,7 @@ struct entailment theory_prove_heard(struct theory *t, struct judge *judge, cons
     bool may_be_stated = may_matter && are_kinds_enough(t->heard.equation);
     bool has_all = may_be_stated && has_heard_all(t, judge, heard);
     t->step_limit = heard->verdict == VERDICT_PROVED ? usual / PART_FOR_SECOND_PROOF : usual;
-    struct entailment e = prove_obligations(t, has_all && obligations_end(&t->heard), NULL);
+    struct entailment e = prove_obligations(t, has_all && obligations_end(&t->heard, &judge->learned), NULL);
     t->step_limit = usual;
     e.has_unknown_kinds = may_be_stated && !has_all;
     return e;

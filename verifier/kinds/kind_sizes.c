@@ -1,5 +1,5 @@
-// What is known of operators by their roles and traits: equations that all instances of a kind solve. A kind whose
-// equations have no solution has no instance; what is not known is left out (T15).
+// What operators' definitions, and the roles of lists of sizes, say of a kind: equations that all its instances solve.
+// A kind whose equations have no solution has no instance; what is not known is left out (T15).
 #include "verifier/kinds/kind_sizes.h"
 
 #include "core/memory/arena.h"
@@ -148,71 +148,27 @@ static struct cut meet(struct kind *k, struct cut a, struct cut b)
     return a.kind == CUT_AT ? a : b;
 }
 
-static struct cut cut_of_inputs(struct kind *k, const struct pattern_node *node, int axis)
-{
-    struct cut cut = {.kind = CUT_ANYWHERE};
-    for (uint32_t i = 0; i < node->n_inputs; i++) {
-        struct size_sum dim[MAX_RANK];
-        int rank;
-        bool is_known = sizes_of_term(k, node->inputs[i], &rank, dim);
-        struct cut other = is_known && axis < rank ? cut_of_term(k, node->inputs[i], axis)
-                                                   : (struct cut){is_known ? CUT_ANYWHERE : CUT_UNKNOWN, dim[0]};
-        cut = meet(k, cut, other);
-    }
-    return cut;
-}
-
 static struct cut cut_of_join(struct kind *k, uint32_t node, int axis)
 {
     const struct pattern_node *n = &k->eq->pattern->nodes.items[node];
     struct size_sum dim[MAX_RANK];
     int rank;
-    if (axis != k->nodes[node].axis)
-        return cut_of_inputs(k, n, axis);
     if (n->n_inputs < 2 || !sizes_of_term(k, n->inputs[0], &rank, dim) || axis >= rank)
         return (struct cut){.kind = CUT_UNKNOWN};
     return (struct cut){CUT_AT, dim[axis]};
 }
 
-static struct cut cut_of_product(struct kind *k, const struct pattern_node *n, int rank, int axis)
+static struct cut cut_by_definition(struct kind *k, uint32_t node, int axis)
 {
-    struct size_sum dim[MAX_RANK];
-    int rank_of_right;
-    if (!sizes_of_term(k, n->inputs[1], &rank_of_right, dim))
-        return (struct cut){.kind = CUT_UNKNOWN};
-    if (axis == rank - 1)
-        return cut_of_term(k, n->inputs[1], rank_of_right - 1);
-    if (axis == rank - 2 || rank_of_right != rank)
-        return cut_of_term(k, n->inputs[0], axis);
-    return cut_of_inputs(k, n, axis);
-}
-
-static struct cut cut_of_permuted(struct kind *k, uint32_t node, int axis)
-{
-    struct size_list perm = list_of_role(k, node, ROLE_PERMUTATION);
-    bool is_known = perm.is_known && (uint32_t)axis < perm.count;
-    return is_known ? cut_of_term(k, k->eq->pattern->nodes.items[node].inputs[0], (int)perm.items[axis].number)
-                    : (struct cut){.kind = CUT_UNKNOWN};
-}
-
-// Windows forget where their images were joined; filters are those of the kernel where there is one group.
-static struct cut cut_of_windows(struct kind *k, uint32_t node, int axis)
-{
-    const struct pattern_node *n = &k->eq->pattern->nodes.items[node];
-    struct size_list groups = list_of_role(k, node, ROLE_GROUPS);
-    if (axis >= 2)
-        return (struct cut){.kind = CUT_NOWHERE};
-    if (axis == 0 || n->n_inputs == 1)
-        return cut_of_term(k, n->inputs[0], axis);
-    bool is_one_group = groups.is_known && groups.count == 1 && groups.items[0].number == 1;
-    return is_one_group ? cut_of_term(k, n->inputs[1], 0) : (struct cut){.kind = CUT_UNKNOWN};
-}
-
-// Where merged groups stand side by side channels are read at places of their own.
-static bool merges_channels(struct kind *k, uint32_t node, int axis)
-{
-    struct size_list count = list_of_role(k, node, ROLE_MERGED_GROUPS);
-    return axis == 1 && count.is_known && count.count == 1 && count.items[0].number > 1;
+    const struct axis_forms *f = &k->learned->forms.items[k->nodes[node].forms];
+    struct cut cut = {.kind = CUT_ANYWHERE};
+    if (f->cut[axis] == CUT_FORM_NONE || f->cut[axis] == CUT_FORM_UNKNOWN)
+        return (struct cut){.kind = f->cut[axis] == CUT_FORM_NONE ? CUT_NOWHERE : CUT_UNKNOWN};
+    for (uint64_t left = f->cut_inputs[axis]; left; left &= left - 1) {
+        int input = __builtin_ctzll(left) / MAX_RANK, place = __builtin_ctzll(left) % MAX_RANK;
+        cut = meet(k, cut, cut_of_term(k, k->eq->pattern->nodes.items[node].inputs[input], place));
+    }
+    return cut;
 }
 
 static struct cut cut_of_term(struct kind *k, term_id term, int axis)
@@ -221,47 +177,98 @@ static struct cut cut_of_term(struct kind *k, term_id term, int axis)
     if (t->is_variable)
         return (struct cut){.kind = CUT_NOWHERE};
     const struct pattern_node *n = &k->eq->pattern->nodes.items[t->index];
-    if (!k->nodes[t->index].is_known)
-        return (struct cut){.kind = CUT_UNKNOWN};
-    if (operator_joins(n->op))
+    const struct sizes_of_node *of = &k->nodes[t->index];
+    if (of->is_known && operator_joins(n->op) && axis == of->axis)
         return cut_of_join(k, t->index, axis);
-    if (operator_works_entry_by_entry(n->op))
-        return cut_of_inputs(k, n, axis);
-    if (operator_permutes(n->op))
-        return cut_of_permuted(k, t->index, axis);
-    if (operator_multiplies_matrices(n->op))
-        return cut_of_product(k, n, k->nodes[t->index].rank, axis);
-    if (operator_splits(n->op) && axis != k->nodes[t->index].axis)
+    if (of->is_known && operator_splits(n->op) && axis != of->axis)
         return cut_of_term(k, n->inputs[0], axis);
-    if (operator_has_windows(n->op))
-        return cut_of_windows(k, t->index, axis);
-    if (operator_merges_groups(n->op) && axis == 0)
-        return cut_of_term(k, n->inputs[0], 0);
-    if (operator_merges_groups(n->op) && merges_channels(k, t->index, axis))
-        return (struct cut){.kind = CUT_NOWHERE};
-    return (struct cut){.kind = CUT_UNKNOWN};
+    return of->is_known && of->has_forms ? cut_by_definition(k, t->index, axis) : (struct cut){.kind = CUT_UNKNOWN};
 }
 
 // --- nodes -----------------------------------------------------------------------------------------------------------
 
-// All inputs but those of rank 0, where these scale, have one shape but for an axis; the result has that of the first.
-static void type_alike(struct kind *k, uint32_t node, int but)
+static bool is_number(const struct size_sum *s)
+{
+    bool is = true;
+    for (int i = 0; i < MOST_SIZES && is; i++)
+        is = s->times[i] == 0;
+    return is;
+}
+
+// Its value where that depends on no sizes, or else how many entries it has.
+static struct attribute_value known_of_attribute(struct kind *k, const struct attribute_pattern *a)
+{
+    struct size_list list = {.is_known = true};
+    bool is_written = a->count > 0, are_numbers = true;
+    for (uint32_t i = 0; i < a->count; i++) {
+        add_term(k, &list, a->terms[i]);
+        is_written = is_written && attribute_term_is_one_entry(a->terms[i]);
+    }
+    if (!list.is_known)
+        return (struct attribute_value){is_written ? a->count : UINT32_MAX, NULL};
+    int64_t *ints = arena_array(k->arena, int64_t, list.count + 1);
+    for (uint32_t i = 0; i < list.count; i++) {
+        are_numbers = are_numbers && is_number(&list.items[i]);
+        ints[i] = list.items[i].number;
+    }
+    return (struct attribute_value){list.count, are_numbers ? ints : NULL};
+}
+
+static bool says_axes(const struct attribute *a)
+{
+    return a->role == ROLE_AXIS || a->role == ROLE_AXES || a->role == ROLE_PERMUTATION || a->role == ROLE_KEEPDIMS ||
+           a->kind == ATTRIBUTE_CHOICE;
+}
+
+// False: too little is known of inputs and attributes.
+static bool application_of_node(struct kind *k, uint32_t node, struct application *ret_application)
+{
+    const struct pattern_node *n = &k->eq->pattern->nodes.items[node];
+    *ret_application = (struct application){.op = n->op, .n_inputs = (int)n->n_inputs};
+    bool is_known = n->n_inputs <= MOST_FORM_INPUTS;
+    for (uint32_t i = 0; i < n->n_inputs && is_known; i++) {
+        struct size_sum dim[MAX_RANK];
+        is_known = sizes_of_term(k, n->inputs[i], &ret_application->ranks[i], dim);
+    }
+    for (int i = 0; i < operator_n_attributes(n->op) && is_known; i++) {
+        ret_application->attributes[i] = known_of_attribute(k, &n->attributes[i]);
+        is_known = ret_application->attributes[i].ints || !says_axes(&n->op->attributes[i]);
+    }
+    return is_known;
+}
+
+static const struct axis_forms *forms_of_node(struct kind *k, uint32_t node)
+{
+    struct application a;
+    if (!application_of_node(k, node, &a))
+        return NULL;
+    k->nodes[node].forms = learned_forms_of(k->learned, &a, k->arena);
+    return &k->learned->forms.items[k->nodes[node].forms];
+}
+
+// The sizes of inputs and output, as the definition says which are alike.
+static void type_by_definition(struct kind *k, uint32_t node)
 {
     const struct pattern_node *n = &k->eq->pattern->nodes.items[node];
     struct sizes_of_node *of = &k->nodes[node];
-    of->is_known = sizes_of_term(k, n->inputs[0], &of->rank, of->dim);
-    for (uint32_t i = 1; i < n->n_inputs && of->is_known; i++) {
-        struct size_sum dim[MAX_RANK];
+    const struct axis_forms *f = forms_of_node(k, node);
+    struct size_sum dim[MOST_FORM_AXES];
+    k->is_impossible = k->is_impossible || (f && f->is_impossible);
+    of->is_known = of->has_forms = f && f->is_known;
+    if (!of->is_known)
+        return;
+    of->rank = f->rank;
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
         int rank;
-        if (!sizes_of_term(k, n->inputs[i], &rank, dim))
-            continue;
-        bool scales = operator_scales(n->op);
-        k->is_impossible = k->is_impossible || rank != (scales ? 0 : of->rank);
-        for (int axis = 0; axis < of->rank && axis < rank && !scales; axis++)
-            if (axis != but)
-                size_equate(&k->equations, &of->dim[axis], &dim[axis]);
-            else
-                of->dim[axis] = size_plus(&of->dim[axis], &dim[axis], 1);
+        sizes_of_term(k, n->inputs[i], &rank, &dim[i * MAX_RANK]);
+        for (int axis = (int)i * MAX_RANK; axis < (int)i * MAX_RANK + rank; axis++)
+            if (f->like[axis] != axis)
+                size_equate(&k->equations, &dim[f->like[axis]], &dim[axis]);
+    }
+    for (int axis = 0; axis < f->rank; axis++) {
+        int place = (int)n->n_inputs * MAX_RANK + axis, like = f->like[place];
+        dim[place] = like != place ? dim[like] : f->is_one[axis] ? size_number(1) : size_unknown(&k->equations);
+        of->dim[axis] = dim[place];
     }
 }
 
@@ -275,14 +282,22 @@ static int axis_of_node(struct kind *k, uint32_t node)
     return is_known && !k->is_impossible ? (int)axis : -1;
 }
 
+// Behind one another on the axis.
 static void type_join(struct kind *k, uint32_t node)
 {
-    int axis = axis_of_node(k, node);
-    k->nodes[node].axis = axis;
-    if (axis < 0)
-        return;
-    type_alike(k, node, axis);
-    k->is_impossible = k->is_impossible || (k->nodes[node].is_known && axis >= k->nodes[node].rank);
+    const struct pattern_node *n = &k->eq->pattern->nodes.items[node];
+    struct sizes_of_node *of = &k->nodes[node];
+    of->axis = axis_of_node(k, node);
+    type_by_definition(k, node);
+    struct size_sum sum = size_number(0);
+    for (uint32_t i = 0; i < n->n_inputs && of->is_known && !k->is_impossible; i++) {
+        struct size_sum dim[MAX_RANK];
+        int rank;
+        sizes_of_term(k, n->inputs[i], &rank, dim);
+        sum = size_plus(&sum, &dim[of->axis], 1);
+    }
+    if (of->is_known && !k->is_impossible)
+        of->dim[of->axis] = sum;
 }
 
 static void cut_at_sizes(struct kind *k, struct sizes_of_node *of, const struct size_list *sizes)
@@ -326,56 +341,6 @@ static void type_split(struct kind *k, uint32_t node)
         cut_at_sizes(k, of, &sizes);
 }
 
-static void type_permuted(struct kind *k, uint32_t node)
-{
-    struct size_list perm = list_of_role(k, node, ROLE_PERMUTATION);
-    struct size_sum dim[MAX_RANK];
-    struct sizes_of_node *of = &k->nodes[node];
-    of->is_known = sizes_of_term(k, k->eq->pattern->nodes.items[node].inputs[0], &of->rank, dim) && perm.is_known;
-    k->is_impossible = k->is_impossible || (of->is_known && perm.count != (uint32_t)of->rank);
-    for (int axis = 0; of->is_known && axis < of->rank && !k->is_impossible; axis++)
-        of->dim[axis] = dim[perm.items[axis].number];
-}
-
-static void type_product(struct kind *k, uint32_t node)
-{
-    const struct pattern_node *n = &k->eq->pattern->nodes.items[node];
-    struct sizes_of_node *of = &k->nodes[node];
-    struct size_sum right[MAX_RANK];
-    int rank;
-    of->is_known = sizes_of_term(k, n->inputs[0], &of->rank, of->dim);
-    if (!sizes_of_term(k, n->inputs[1], &rank, right) || !of->is_known) {
-        of->is_known = false;
-        return;
-    }
-    k->is_impossible = k->is_impossible || of->rank < 2 || (rank != of->rank && rank != 2);
-    if (k->is_impossible)
-        return;
-    size_equate(&k->equations, &of->dim[of->rank - 1], &right[rank - 2]);
-    for (int axis = 0; rank == of->rank && axis < rank - 2; axis++)
-        size_equate(&k->equations, &of->dim[axis], &right[axis]);
-    of->dim[of->rank - 1] = right[rank - 1];
-}
-
-static void type_reduction(struct kind *k, uint32_t node)
-{
-    struct size_list axes = list_of_role(k, node, ROLE_AXES), keeps = list_of_role(k, node, ROLE_KEEPDIMS);
-    struct sizes_of_node *of = &k->nodes[node];
-    struct size_sum dim[MAX_RANK];
-    int rank, n = 0;
-    uint32_t reduced = 0;
-    of->is_known = sizes_of_term(k, k->eq->pattern->nodes.items[node].inputs[0], &rank, dim) && axes.is_known &&
-                   keeps.is_known && keeps.count == 1;
-    for (uint32_t i = 0; of->is_known && i < axes.count; i++) {
-        k->is_impossible = k->is_impossible || axes.items[i].number < 0 || axes.items[i].number >= rank;
-        reduced |= k->is_impossible ? 0 : 1u << axes.items[i].number;
-    }
-    for (int axis = 0; of->is_known && axis < rank; axis++)
-        if (!(reduced >> axis & 1) || keeps.items[0].number)
-            of->dim[n++] = reduced >> axis & 1 ? size_number(1) : dim[axis];
-    of->rank = n;
-}
-
 // A shape that is written, or made of sizes. What is repeated, or read in another order, is not looked at.
 static void type_shape(struct kind *k, uint32_t node)
 {
@@ -396,100 +361,22 @@ static void type_repeated(struct kind *k, uint32_t node)
         k->is_impossible = k->is_impossible || rank > k->nodes[node].rank;
 }
 
-// Lists that are written have an entry for each spatial axis.
-static void fit_lists(struct kind *k, uint32_t node, int rank)
-{
-    static const struct {
-        enum attribute_role role;
-        uint32_t per_axis;
-    } lists[] = {{ROLE_STRIDE, 1}, {ROLE_DILATION, 1}, {ROLE_KERNEL, 1}, {ROLE_WINDOW_PADS, 2}};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        const struct attribute_pattern *a = pattern_node_attribute(&k->eq->pattern->nodes.items[node], lists[i].role);
-        bool is_written = a->count > 0;
-        for (uint32_t j = 0; j < a->count; j++)
-            is_written = is_written && attribute_term_is_one_entry(a->terms[j]);
-        k->is_impossible = k->is_impossible || (is_written && a->count != lists[i].per_axis * (uint32_t)(rank - 2));
-    }
-}
-
-// Images and kernels: of one rank, at least 3. What becomes of spatial axes, and of grouped channels, is not looked at.
-static void type_window(struct kind *k, uint32_t node)
-{
-    const struct pattern_node *n = &k->eq->pattern->nodes.items[node];
-    struct sizes_of_node *of = &k->nodes[node];
-    of->is_known = sizes_of_term(k, n->inputs[0], &of->rank, of->dim);
-    k->is_impossible = k->is_impossible || (of->is_known && of->rank < 3);
-    if (of->is_known && !k->is_impossible)
-        fit_lists(k, node, of->rank);
-    for (int axis = 2; of->is_known && axis < of->rank; axis++)
-        of->dim[axis] = size_unknown(&k->equations);
-    struct size_sum kernel[MAX_RANK];
-    int rank;
-    if (n->n_inputs < 2 || !of->is_known || !sizes_of_term(k, n->inputs[1], &rank, kernel))
-        return;
-    k->is_impossible = k->is_impossible || rank != of->rank;
-    struct size_list groups = list_of_role(k, node, ROLE_GROUPS);
-    if (groups.is_known && groups.count == 1 && groups.items[0].number == 1 && !k->is_impossible)
-        size_equate(&k->equations, &of->dim[1], &kernel[1]);
-    of->dim[1] = kernel[0];
-}
-
-// Kernels that are enlarged, or whose groups are merged: of rank 3 at least, and with as many filters.
-static void type_kernel(struct kind *k, uint32_t node)
-{
-    const struct pattern_node *n = &k->eq->pattern->nodes.items[node];
-    struct sizes_of_node *of = &k->nodes[node];
-    bool enlarges = operator_enlarges(n->op);
-    of->is_known = sizes_of_term(k, n->inputs[0], &of->rank, of->dim);
-    k->is_impossible = k->is_impossible || (of->is_known && of->rank < 3);
-    if (of->is_known && !k->is_impossible)
-        fit_lists(k, node, of->rank);
-    for (int axis = 1; of->is_known && axis < of->rank; axis++)
-        if (enlarges == (axis >= 2))
-            of->dim[axis] = size_unknown(&k->equations);
-}
-
-// Of other operators with one rank nothing is known but that.
-static void type_other(struct kind *k, uint32_t node)
-{
-    const struct pattern_node *n = &k->eq->pattern->nodes.items[node];
-    struct sizes_of_node *of = &k->nodes[node];
-    bool keeps_first = operator_has(n->op, TRAIT_KEEPS_FIRST_RANK);
-    of->is_known = n->n_inputs > 0 && keeps_first && sizes_of_term(k, n->inputs[0], &of->rank, of->dim);
-    for (int axis = 0; of->is_known && axis < of->rank; axis++)
-        of->dim[axis] = size_unknown(&k->equations);
-    int axis = of->is_known ? axis_of_node(k, node) : -1;
-    k->is_impossible = k->is_impossible || (axis >= 0 && axis >= of->rank);
-}
-
 static void type_node(struct kind *k, uint32_t node)
 {
     const struct operator* op = k->eq->pattern->nodes.items[node].op;
-    k->nodes[node].is_known = false;
+    k->nodes[node].is_known = k->nodes[node].has_forms = false;
     k->nodes[node].axis = -1;
     k->nodes[node].n_parts = 0;
-    if (operator_works_entry_by_entry(op))
-        type_alike(k, node, -1);
-    else if (operator_joins(op))
+    if (operator_joins(op))
         type_join(k, node);
     else if (operator_splits(op))
         type_split(k, node);
-    else if (operator_permutes(op))
-        type_permuted(k, node);
-    else if (operator_multiplies_matrices(op))
-        type_product(k, node);
-    else if (operator_reduces_axes(op))
-        type_reduction(k, node);
     else if (operator_is_constant(op) || operator_is_view(op))
         type_shape(k, node);
     else if (operator_repeats(op))
         type_repeated(k, node);
-    else if (operator_has_windows(op))
-        type_window(k, node);
-    else if (operator_enlarges(op) || operator_merges_groups(op))
-        type_kernel(k, node);
     else
-        type_other(k, node);
+        type_by_definition(k, node);
 }
 
 // --- conditions ------------------------------------------------------------------------------------------------------
@@ -526,7 +413,7 @@ bool kind_may_have_instances(struct kind *k)
         assume_condition(k, &k->eq->conditions[i]);
     for (uint32_t n = 0; n < k->eq->pattern->nodes.count && !k->is_impossible; n++)
         type_node(k, n);
-    bool may_have = !k->is_impossible && !size_equations_are_impossible(&k->equations);
+    bool may_have = !k->is_impossible && (k->equations.is_too_large || !size_equations_are_impossible(&k->equations));
     arena_release(k->arena, mark);
     return may_have;
 }

@@ -2,6 +2,7 @@
 #ifndef VERIFIER_KINDS_KIND_SIZES_H
 #define VERIFIER_KINDS_KIND_SIZES_H
 #include "verifier/instances/equation.h"
+#include "verifier/kinds/axis_forms.h"
 #include "verifier/kinds/size_equations.h"
 
 struct sizes_of_node {
@@ -10,9 +11,11 @@ struct sizes_of_node {
     struct size_sum dim[MAX_RANK];
     uint32_t n_parts;   // of a split; 0: not known
     struct size_sum part[MAX_RULE_OUTPUTS];
-    int axis;   // of a split
+    int axis;   // of a split or a join
+    bool has_forms;
+    uint32_t forms;   // learned of its definition
 };
-// Who asks sets the equation, the arena, types and attributes.
+// Who asks sets the equation, the arena, types, attributes and what was learned of operators.
 struct kind {
     const struct equation *eq;
     struct arena *arena;
@@ -25,6 +28,7 @@ struct kind {
     struct size_sum sizes[MAX_RULE_VARIABLES][MAX_RANK];
     struct sizes_of_node nodes[MAX_RULE_NODES];
     struct size_equations equations;
+    struct learned_forms *learned;
 };
 
 // May there be instances of it, for all that is known?

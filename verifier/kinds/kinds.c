@@ -96,37 +96,46 @@ void kinds_note(struct met_kinds *k, const struct instance *in)
 
 // --- all of them -----------------------------------------------------------------------------------------------------
 
-// Is one of the numbers in it greater than 1?
-static bool names_number(const struct attribute_term *t)
+// Can it be that every size it names, or that something equal to it names, is 1: a number up to 1, a size, a variable?
+static bool goes_with_ones(const struct attribute_term *t)
 {
-    bool names = t->kind == TERM_INTEGER && t->value > 1;
-    for (uint32_t i = 0; i < t->count && t->kind != TERM_DIM && !names; i++)
-        names = names_number(t->operands[i]);
-    return names;
+    bool is_list = t->kind == TERM_LIST || t->kind == TERM_TAKE || t->kind == TERM_DROP || t->kind == TERM_AT;
+    bool goes = is_list || t->kind == TERM_VARIABLE || t->kind == TERM_DIM || t->kind == TERM_DIMS ||
+                (t->kind == TERM_INTEGER && t->value <= 1);
+    uint32_t first = t->kind == TERM_TAKE || t->kind == TERM_DROP ? 1 : 0, last = t->kind == TERM_AT ? 1 : t->count;
+    for (uint32_t i = first; i < last && is_list && goes; i++)
+        goes = goes_with_ones(t->operands[i]);
+    return goes;
 }
 
-static bool says_sizes(const struct attribute *attribute)
+// Those that say axes and steps, or are no integers, say no sizes; others may, whatever they are for.
+static bool may_say_sizes(const struct attribute *attribute)
 {
-    static const enum attribute_role roles[] = {ROLE_SHAPE,  ROLE_PART_SIZES,    ROLE_KERNEL,
-                                                ROLE_GROUPS, ROLE_MERGED_GROUPS, ROLE_WINDOW_PADS,
-                                                ROLE_SIZE,   ROLE_PADS,          ROLE_START};
-    for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-        if (attribute->role == roles[i])
-            return true;
-    return false;
+    static const enum attribute_role others[] = {ROLE_AXIS,     ROLE_AXES,   ROLE_PERMUTATION, ROLE_KEEPDIMS,
+                                                 ROLE_DILATION, ROLE_STRIDE, ROLE_STEP};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (attribute->role == others[i])
+            return false;
+    return attribute->kind == ATTRIBUTE_INT || attribute->kind == ATTRIBUTE_INTS;
 }
 
 static bool adds_or_names_sizes(const struct pattern_node *node)
 {
     bool names = operator_joins(node->op) || operator_splits(node->op) || operator_is_view(node->op);
     for (int i = 0; i < operator_n_attributes(node->op) && !names; i++)
-        for (uint32_t j = 0; says_sizes(&node->op->attributes[i]) && j < node->attributes[i].count; j++)
-            names = names || names_number(node->attributes[i].terms[j]);
+        for (uint32_t j = 0; may_say_sizes(&node->op->attributes[i]) && j < node->attributes[i].count; j++)
+            names = names || !goes_with_ones(node->attributes[i].terms[j]);
     return names;
 }
 
+// Of ranks, axes and the like alone, which kinds have.
+static bool is_of_kinds(const struct attribute_term *t, uint32_t with_end)
+{
+    return !attribute_term_mentions_sizes(t) && (attribute_variables_of_term(t) & ~with_end) == 0;
+}
+
 // Where nothing adds sizes or names them all of them may be 1.
-static bool may_need_larger_sizes(const struct equation *eq)
+static bool may_need_larger_sizes(const struct equation *eq, uint32_t with_end)
 {
     bool may_need = false;
     for (size_t n = 0; n < eq->pattern->nodes.count && !may_need; n++)
@@ -134,8 +143,8 @@ static bool may_need_larger_sizes(const struct equation *eq)
     for (uint32_t i = 0; i < eq->n_conditions && !may_need; i++) {
         const struct condition *c = &eq->conditions[i];
         may_need = !condition_is_of_variable(c->kind) &&
-                   (attribute_term_mentions_sizes(c->a) || attribute_term_mentions_sizes(c->b)) &&
-                   (c->kind != CONDITION_EQUAL || names_number(c->a) || names_number(c->b));
+                   !(is_of_kinds(c->a, with_end) && is_of_kinds(c->b, with_end)) &&
+                   (c->kind != CONDITION_EQUAL || !goes_with_ones(c->a) || !goes_with_ones(c->b));
     }
     return may_need;
 }
@@ -192,15 +201,15 @@ static bool are_met_from_rank(struct all_kinds *all, uint32_t variable)
     return are_met;
 }
 
-bool kinds_are_met(const struct met_kinds *k, const struct equation *eq, int max_rank)
+bool kinds_are_met(const struct met_kinds *k, struct learned_forms *learned, const struct equation *eq, int max_rank)
 {
-    if (eq->is_strong || !may_need_larger_sizes(eq))
+    if (eq->is_strong || !may_need_larger_sizes(eq, k->with_end))
         return true;
     struct arena a;
     struct ranks_left left;
     arena_init(&a);
     struct all_kinds all = {.kind = arena_new(&a, struct kind), .met = k};
-    *all.kind = (struct kind){.eq = eq, .arena = &a, .max_rank = max_rank};
+    *all.kind = (struct kind){.eq = eq, .arena = &a, .max_rank = max_rank, .learned = learned};
     all.kind->with_end = k->with_end;
     rank_classes_make(&all.classes, &left, eq->pattern, ((node_set)1 << eq->pattern->nodes.count) - 1);
     for (uint32_t v = 0; v < eq->pattern->n_attribute_variables; v++) {

@@ -5,6 +5,7 @@
 #define VERIFIER_KINDS_KINDS_H
 #include "core/memory/table.h"
 #include "verifier/instances/instance.h"
+#include "verifier/kinds/axis_forms.h"
 
 struct met_kinds {
     uint32_t read, with_end;   // variables of tensors and attributes that kinds differ in
@@ -16,5 +17,5 @@ void kinds_free(struct met_kinds *k);
 void kinds_copy(struct met_kinds *ret_copy, const struct met_kinds *k);
 void kinds_note(struct met_kinds *k, const struct instance *in);
 // Has every kind of ranks up to `max_rank` been met that there may be instances of? Of properties nothing is asked.
-bool kinds_are_met(const struct met_kinds *k, const struct equation *eq, int max_rank);
+bool kinds_are_met(const struct met_kinds *k, struct learned_forms *learned, const struct equation *eq, int max_rank);
 #endif

@@ -373,7 +373,7 @@ static bool prove_kinds(struct symbolic_prover *prover, const struct equation *e
         text_add(&proof->why, "axes that no small instance has");
         return false;
     }
-    if (!kinds_are_met(&kinds->met, eq, ranks_to_test(eq))) {
+    if (!kinds_are_met(&kinds->met, &j->learned, eq, ranks_to_test(eq))) {
         text_add(&proof->why, "ranks or axes that larger instances alone have (T15)");
         return false;
     }

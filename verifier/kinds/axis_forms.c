@@ -1,0 +1,424 @@
+// Learned from applications at small sizes (T15 of docs/theory/soundness.md). Two axes are taken for one size where one
+// variable of the definition goes along both, in all applications that are tried: sizes all alike, one axis or all axes
+// of one size changed, several at random, and each attribute that is open changed. A definition has one form, so that
+// what is so at these is so at all. That no inputs have such ranks is believed where no application is found, whatever
+// the numbers in attributes are.
+#include "verifier/kinds/axis_forms.h"
+
+#include "core/memory/arena.h"
+#include "core/memory/hash.h"
+#include "core/numbers/random.h"
+#include "expressions/affine.h"
+#include "operators/traits.h"
+#include <string.h>
+
+struct learner {
+    const struct application *of;
+    struct arena *arena;
+    struct definition d;
+    struct type inputs[MOST_FORM_INPUTS];
+    struct attribute_value attributes[MAX_ATTRIBUTES];
+    struct axis_forms forms;
+    int n_axes;          // of the inputs, as they are numbered
+    unsigned cuts_met;   // axes of the output, one bit each
+    bool differs;        // in what everything else rests on
+};
+
+// --- one definition --------------------------------------------------------------------------------------------------
+
+// The variable that goes along an axis from its first place to its last, or -1. What is 0 at all places adds nothing.
+static int64_t variable_along(const struct definition *d, expr index, int64_t size)
+{
+    struct affine_form f;
+    int64_t variable = -1;
+    if (!affine_form_of(d, index, &f) || f.base != 0)
+        return -1;
+    for (int i = 0; i < f.n; i++) {
+        const struct expr_node *atom = &d->nodes.items[f.terms[i].atom];
+        struct index_range range = index_range(d, f.terms[i].atom);
+        bool is_variable = atom->kind == EXPR_VARIABLE && f.terms[i].factor == 1 && variable < 0;
+        if (!is_variable && (range.low != 0 || range.high != 0))
+            return -1;
+        if (is_variable && (d->extents.items[atom->value] > 1 || f.n == 1))
+            variable = atom->value;
+    }
+    return variable >= 0 && d->extents.items[variable] == size ? variable : -1;
+}
+
+// Variables and axes of tensors, those with one size in one class.
+struct classes {
+    const struct definition *d;
+    uint32_t n_variables;
+    uint32_t *parent;
+};
+
+static uint32_t find(struct classes *c, uint32_t item)
+{
+    while (c->parent[item] != item)
+        item = c->parent[item];
+    return item;
+}
+
+static uint32_t item_of_axis(const struct classes *c, int64_t tensor, int axis)
+{
+    return c->n_variables + (uint32_t)tensor * MAX_RANK + (uint32_t)axis;
+}
+
+static void join(struct classes *c, int64_t variable, int64_t tensor, int axis)
+{
+    uint32_t x = find(c, (uint32_t)variable), y = find(c, item_of_axis(c, tensor, axis));
+    c->parent[x > y ? x : y] = x > y ? y : x;
+}
+
+static struct classes classes_of(const struct definition *d, struct arena *arena)
+{
+    struct classes c = {.d = d, .n_variables = (uint32_t)d->extents.count};
+    uint32_t n = c.n_variables + (uint32_t)(d->n_inputs + d->n_stages) * MAX_RANK;
+    c.parent = arena_array(arena, uint32_t, n);
+    for (uint32_t i = 0; i < n; i++)
+        c.parent[i] = i;
+    for (int s = 0; s < d->n_stages; s++)
+        for (int axis = 0; axis < d->stages[s].type.rank; axis++)
+            join(&c, d->stages[s].first_variable + axis, d->n_inputs + s, axis);
+    for (size_t e = 0; e < d->nodes.count; e++) {
+        const struct expr_node *read = &d->nodes.items[e];
+        for (int axis = 0; read->kind == EXPR_READ && axis < (int)read->count; axis++) {
+            int64_t size = definition_tensor(d, read->value)->dim[axis];
+            int64_t variable = variable_along(d, d->indices.items[read->a + (uint32_t)axis], size);
+            if (variable >= 0)
+                join(&c, variable, read->value, axis);
+        }
+    }
+    return c;
+}
+
+static int rank_of(const struct learner *l, int tensor)
+{
+    return tensor < l->of->n_inputs ? l->of->ranks[tensor] : l->forms.rank;
+}
+
+static bool is_axis(const struct learner *l, int axis)
+{
+    return axis % MAX_RANK < rank_of(l, axis / MAX_RANK);
+}
+
+static void axes_that_are_alike(const struct learner *l, uint8_t *ret_like)
+{
+    struct classes c = classes_of(&l->d, l->arena);
+    int last = (l->of->n_inputs + 1) * MAX_RANK;
+    uint32_t root[MOST_FORM_AXES];
+    for (int i = 0; i < last; i++) {
+        bool is_input = i / MAX_RANK < l->of->n_inputs;
+        root[i] = find(&c, item_of_axis(&c, is_input ? i / MAX_RANK : l->d.n_inputs + l->d.outputs[0], i % MAX_RANK));
+        ret_like[i] = (uint8_t)i;
+        for (int j = 0; j < i && is_axis(l, i); j++)
+            if (is_axis(l, j) && root[j] == root[i] && ret_like[i] == i)
+                ret_like[i] = (uint8_t)j;
+    }
+}
+
+static bool define(struct learner *l)
+{
+    struct operator_call call = {l->of->op, l->of->n_inputs, l->inputs, l->attributes};
+    definition_clear(&l->d, l->of->n_inputs, l->inputs);
+    l->d.is_silent = true;
+    return operator_define(&l->d, &call) && l->d.n_outputs == 1;
+}
+
+// --- where axes were joined ------------------------------------------------------------------------------------------
+
+// All inputs are joined behind the first place of each axis. Another tree is that of a join in the definition.
+static enum cut_form form_of_tree(const struct split_tree *t)
+{
+    if (!t || t == SPLIT_ANY)
+        return t ? CUT_FORM_ANY : CUT_FORM_NONE;
+    return t->left_size == 1 && !t->left && !t->right ? CUT_FORM_OF_INPUTS : CUT_FORM_UNKNOWN;
+}
+
+static bool is_joined_everywhere(const struct learner *l)
+{
+    bool is = true;
+    for (int i = 0; i < l->n_axes && is; i++)
+        is = !is_axis(l, i) || l->inputs[i / MAX_RANK].split[i % MAX_RANK];
+    return is;
+}
+
+static void note_cuts(struct learner *l)
+{
+    struct axis_forms *f = &l->forms;
+    for (int axis = 0; axis < f->rank && is_joined_everywhere(l); axis++) {
+        enum cut_form cut = form_of_tree(definition_output(&l->d, 0)->split[axis]);
+        f->cut[axis] = !(l->cuts_met >> axis & 1) || f->cut[axis] == cut ? cut : CUT_FORM_UNKNOWN;
+        l->cuts_met |= 1u << axis;
+    }
+}
+
+// All but one axis are joined: which axes of the output do not know any more?
+static void note_inputs_of_cuts(struct learner *l)
+{
+    for (int i = 0; i < l->n_axes && is_joined_everywhere(l); i++) {
+        const struct split_tree **split = &l->inputs[i / MAX_RANK].split[i % MAX_RANK], *tree = *split;
+        if (!is_axis(l, i))
+            continue;
+        *split = NULL;
+        bool is_defined = define(l);
+        for (int axis = 0; axis < l->forms.rank && is_defined; axis++)
+            if (l->forms.cut[axis] == CUT_FORM_OF_INPUTS && !definition_output(&l->d, 0)->split[axis])
+                l->forms.cut_inputs[axis] |= (uint64_t)1 << i;
+        *split = tree;
+    }
+}
+
+// --- all definitions -------------------------------------------------------------------------------------------------
+
+// What both say: axes are alike where they are in both.
+static void meet(const struct learner *l, uint8_t *like, const uint8_t *other)
+{
+    uint8_t both[MOST_FORM_AXES];
+    for (int i = 0; i < (l->of->n_inputs + 1) * MAX_RANK; i++) {
+        both[i] = (uint8_t)i;
+        for (int j = i; j-- > 0;)
+            if (like[j] == like[i] && other[j] == other[i])
+                both[i] = (uint8_t)j;
+    }
+    memcpy(like, both, sizeof both);
+}
+
+static void note_definition(struct learner *l)
+{
+    struct axis_forms *f = &l->forms;
+    const struct type *z = definition_output(&l->d, 0);
+    uint8_t like[MOST_FORM_AXES];
+    l->differs = l->differs || (f->is_known && f->rank != z->rank);
+    if (l->differs)
+        return;
+    f->rank = z->rank;
+    axes_that_are_alike(l, like);
+    for (int axis = 0; axis < z->rank; axis++)
+        f->is_one[axis] = (!f->is_known || f->is_one[axis]) && z->dim[axis] == 1 && z->split[axis] == SPLIT_ANY;
+    if (f->is_known)
+        meet(l, f->like, like);
+    else
+        memcpy(f->like, like, sizeof like);
+    f->is_known = true;
+    note_cuts(l);
+}
+
+static bool try_sizes(struct learner *l)
+{
+    bool is_defined = define(l);
+    if (is_defined)
+        note_definition(l);
+    return is_defined;
+}
+
+// --- sizes -----------------------------------------------------------------------------------------------------------
+
+static void set_size(struct learner *l, const uint8_t *like, int axis, int64_t size)
+{
+    for (int i = 0; i < l->n_axes; i++)
+        if (is_axis(l, i) && (like ? like[i] == like[axis] : i == axis)) {
+            l->inputs[i / MAX_RANK].dim[i % MAX_RANK] = size;
+            l->inputs[i / MAX_RANK].split[i % MAX_RANK] = size > 1 ? split_tree_join(l->arena, 1, NULL, NULL) : NULL;
+        }
+}
+
+// One axis, or all that are alike.
+static bool try_changed_sizes(struct learner *l, const uint8_t *like, int64_t size, bool is_met)
+{
+    const int64_t others[] = {size + 1, 2 * size, 1};
+    for (int axis = 0; axis < l->n_axes && !l->differs; axis++)
+        for (size_t i = 0; is_axis(l, axis) && i < sizeof others / sizeof *others; i++) {
+            set_size(l, like, axis, others[i]);
+            bool is_defined = try_sizes(l);
+            if (is_defined && !is_met)
+                note_inputs_of_cuts(l);
+            is_met = is_met || is_defined;
+            set_size(l, like, axis, size);
+        }
+    return is_met;
+}
+
+// Several axes at once.
+enum { RANDOM_SIZES = 40 };
+static void try_random_sizes(struct learner *l, int64_t size)
+{
+    const int64_t sizes[] = {size, size, size + 1, 2 * size, 1, 1};
+    struct random r = random_seed((uint64_t)size);
+    for (int i = 0; i < RANDOM_SIZES && !l->differs; i++) {
+        for (int axis = 0; axis < l->n_axes; axis++)
+            set_size(l, NULL, axis, sizes[random_below(&r, sizeof sizes / sizeof *sizes)]);
+        try_sizes(l);
+    }
+}
+
+enum { LARGEST_BASE = 4 };
+static bool try_from_size(struct learner *l, int64_t size)
+{
+    uint8_t like[MOST_FORM_AXES];
+    for (int axis = 0; axis < l->n_axes; axis++)
+        set_size(l, NULL, axis, size);
+    bool is_met = try_sizes(l);
+    if (is_met)
+        note_inputs_of_cuts(l);
+    memcpy(like, l->forms.like, sizeof like);
+    if (is_met)
+        try_changed_sizes(l, like, size, true);
+    is_met = try_changed_sizes(l, NULL, size, is_met);
+    try_random_sizes(l, size);
+    return is_met;
+}
+
+static bool try_all_sizes(struct learner *l)
+{
+    bool is_met = false;
+    for (int64_t size = 1; size <= LARGEST_BASE && !l->differs; size++)
+        is_met = try_from_size(l, size) || is_met;
+    return is_met;
+}
+
+// --- attributes ------------------------------------------------------------------------------------------------------
+
+static uint32_t length_of(const struct learner *l, const struct attribute *attribute)
+{
+    uint32_t rank = l->of->n_inputs ? (uint32_t)l->of->ranks[0] : 0, spatial = rank > 2 ? rank - 2 : 0;
+    enum attribute_role role = attribute->role;
+    if (attribute->kind != ATTRIBUTE_INTS)
+        return 1;
+    if (role == ROLE_STRIDE || role == ROLE_DILATION || role == ROLE_KERNEL)
+        return spatial;
+    if (role == ROLE_WINDOW_PADS)
+        return 2 * spatial;
+    return role == ROLE_PADS ? 2 * rank : rank;
+}
+
+static int64_t standard_entry(const struct attribute *attribute)
+{
+    bool is_pad = attribute->role == ROLE_WINDOW_PADS || attribute->role == ROLE_PADS || attribute->role == ROLE_START;
+    if (attribute->kind == ATTRIBUTE_REAL)
+        return real_to_bits(attribute->is_required ? 1 : attribute->standard_real);
+    if (attribute->kind == ATTRIBUTE_CHOICE || attribute->kind == ATTRIBUTE_DTYPE)
+        return attribute->is_required ? 1 : attribute->standard;
+    return is_pad ? 0 : 1;
+}
+
+static bool is_left(const struct learner *l, int attribute, bool with_values)
+{
+    const struct attribute_value *value = &l->of->attributes[attribute];
+    enum attribute_role role = l->of->op->attributes[attribute].role;
+    bool says_axes = role == ROLE_AXIS || role == ROLE_AXES || role == ROLE_PERMUTATION || role == ROLE_KEEPDIMS;
+    return value->count == UINT32_MAX || !value->ints || (!with_values && !says_axes);
+}
+
+static void set_entries(struct learner *l, int i, int64_t entry)
+{
+    uint32_t count = l->of->attributes[i].count;
+    count = count == UINT32_MAX ? length_of(l, &l->of->op->attributes[i]) : count;
+    int64_t *items = arena_array(l->arena, int64_t, count + 1);
+    for (uint32_t j = 0; j < count; j++)
+        items[j] = entry;
+    l->attributes[i] = (struct attribute_value){count, items};
+}
+
+// All standard, and each in turn another number.
+static bool try_attributes(struct learner *l, bool with_values)
+{
+    int n = operator_n_attributes(l->of->op);
+    for (int i = 0; i < n; i++)
+        if (is_left(l, i, with_values))
+            set_entries(l, i, standard_entry(&l->of->op->attributes[i]));
+        else
+            l->attributes[i] = l->of->attributes[i];
+    bool is_met = try_all_sizes(l);
+    for (int i = 0; i < n && !l->differs; i++) {
+        const struct attribute *attribute = &l->of->op->attributes[i];
+        bool is_number = attribute->kind == ATTRIBUTE_INT || attribute->kind == ATTRIBUTE_INTS;
+        for (int64_t entry = 0; is_number && is_left(l, i, with_values) && entry <= 3; entry++) {
+            set_entries(l, i, entry);
+            is_met = try_all_sizes(l) || is_met;
+        }
+        if (is_left(l, i, with_values))
+            set_entries(l, i, standard_entry(attribute));
+    }
+    return is_met;
+}
+
+// --- element types ---------------------------------------------------------------------------------------------------
+
+static bool try_types(struct learner *l, bool with_values)
+{
+    static const enum dtype dtypes[] = {DTYPE_F32, DTYPE_I64, DTYPE_BOOL};
+    unsigned others = operator_traits[l->of->op->id].inputs_of_other_types;
+    for (size_t i = 0; i < 9; i++) {
+        for (int input = 0; input < l->of->n_inputs; input++)
+            l->inputs[input] =
+                (struct type){.dtype = dtypes[others >> input & 1 ? i / 3 : i % 3], .rank = l->of->ranks[input]};
+        if (try_attributes(l, with_values))
+            return true;
+    }
+    return false;
+}
+
+// Cuts go along with sizes: what is said of axes that are not always alike was so by chance.
+static void keep_cuts_of_alike_axes(const struct learner *l, struct axis_forms *f)
+{
+    for (int axis = 0; axis < f->rank; axis++)
+        for (uint64_t left = f->cut_inputs[axis]; left; left &= left - 1)
+            if (f->like[__builtin_ctzll(left)] != f->like[l->n_axes + axis])
+                f->cut[axis] = CUT_FORM_UNKNOWN;
+}
+
+// With attributes as they are, or else with any numbers in them.
+struct axis_forms axis_forms_learn(const struct application *a, struct arena *arena)
+{
+    struct arena_mark mark = arena_mark(arena);
+    struct learner l = {.of = a, .arena = arena, .n_axes = a->n_inputs * MAX_RANK};
+    definition_init(&l.d, arena, 0, NULL);
+    bool is_met = try_types(&l, true) || try_types(&l, false);
+    struct axis_forms forms = l.differs ? (struct axis_forms){0} : l.forms;
+    forms.is_impossible = !is_met;
+    keep_cuts_of_alike_axes(&l, &forms);
+    definition_free(&l.d);
+    arena_release(arena, mark);
+    return forms;
+}
+
+// --- what was learned ------------------------------------------------------------------------------------------------
+
+void learned_forms_free(struct learned_forms *l)
+{
+    table_free(&l->applications);
+    vec_free(&l->forms);
+}
+
+static uint64_t hash_of_application(const struct application *a)
+{
+    uint64_t hash = hash_step(a->op->id, (uint64_t)a->n_inputs);
+    for (int i = 0; i < a->n_inputs; i++)
+        hash = hash_step(hash, (uint64_t)a->ranks[i]);
+    for (int i = 0; i < operator_n_attributes(a->op); i++) {
+        const struct attribute_value *value = &a->attributes[i];
+        hash = hash_step(hash, value->ints ? value->count : (uint64_t)value->count + UINT32_MAX);
+        if (value->ints)
+            hash = hash_mix(hash, hash_bytes(value->ints, value->count * sizeof *value->ints, value->count));
+    }
+    return hash;
+}
+
+static bool is_any(const void *owner, uint32_t id, const void *key)
+{
+    (void)owner, (void)id, (void)key;
+    return true;
+}
+
+uint32_t learned_forms_of(struct learned_forms *l, const struct application *a, struct arena *arena)
+{
+    uint64_t hash = hash_of_application(a);
+    uint32_t id = table_find(&l->applications, hash, is_any, NULL, NULL);
+    if (id == TABLE_NONE) {
+        id = (uint32_t)l->forms.count;
+        vec_push(&l->forms, axis_forms_learn(a, arena));
+        table_insert(&l->applications, hash, id);
+    }
+    return id;
+}
