@@ -12,9 +12,9 @@
 #include "core/system/interrupt.h"
 #include "core/text/error.h"
 #include "core/text/log.h"
+#include "optimizer/contest.h"
 #include <math.h>
 
-#define WARM_UP_RUNS 2
 #define WARM_UP_SECONDS 0.05   // of runs after which none warms up any more
 #define LEAST_RUNS 3
 #define MOST_RUNS 15
@@ -63,8 +63,8 @@ static bool run_profiled(struct contenders *f, struct contender *c, struct profi
 
 double calibration_seconds_of_runs(double of_run)
 {
-    double n_warm_up = of_run < WARM_UP_SECONDS ? WARM_UP_RUNS : 1;
-    return of_run * n_warm_up + fmin(MOST_RUNS * of_run, fmax(SECONDS_OF_A_PLAN, LEAST_RUNS * of_run));
+    return of_run * contest_runs_to_warm_up(of_run) +
+           fmin(MOST_RUNS * of_run, fmax(SECONDS_OF_A_PLAN, LEAST_RUNS * of_run));
 }
 
 static bool is_warm(double started)
@@ -75,8 +75,9 @@ static bool is_warm(double started)
 static bool run_plan(struct contenders *f, struct contender *c, struct profile *p, struct error *error)
 {
     double *once = mem_new_array(double, p->plan->steps.count + 1), started = clock_seconds();
+    double n_warm_up = contest_runs_to_warm_up(contender_estimate(f->o, c));
     bool is_done = true;
-    for (int i = 0; is_done && i < WARM_UP_RUNS && !is_warm(started) && !interrupt_requested(); i++)
+    for (int i = 0; is_done && i < n_warm_up && !is_warm(started) && !interrupt_requested(); i++)
         is_done = model_run(c->model, f->inputs.values, c->outputs, error);
     for (int tried = 0; is_done && p->n_runs < MOST_RUNS && !interrupt_requested(); tried++) {
         if (p->n_runs >= LEAST_RUNS && clock_seconds() - started > SECONDS_OF_A_PLAN)

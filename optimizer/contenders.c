@@ -221,6 +221,7 @@ static bool hold(struct contenders *f, size_t *ret_finalist)
                         .is_result = is_result,
                         .seconds = f->o->options->measure_seconds,
                         .loads = CONTEST_LOADS,
+                        .prepares_all = true,
                         .earlier = list_profiles(f),
                         .most_loaded = most_loaded(f)};
     struct contest_outcome outcome = {.qualifying = arena_array(&f->arena, struct sample_summary, n)};

@@ -15,8 +15,9 @@
 #define FINAL_RUNS 11          // at least, of all loads together
 #define MOST_ROUNDS 2000
 #define LOADS_FOR_NOTHING 3   // of the final, after its time is over, that may show that there is no gain,
-#define LOADS_FOR_MUCH 4      // or a large one: so many times the interval
+#define LOADS_FOR_MUCH 4      // or a large one: so many times the interval; or next to none beside it
 #define SURE_INTERVALS 3.3
+#define VAIN_INTERVALS 0.3
 #define SHARE_OF_QUALIFYING 0.4        // of the time
 #define HOPELESS 2.0                   // times the shortest warm-up run of its kind: drops out at once
 #define SECONDS_WHEN_INTERRUPTED 1.0   // of a load, at most
@@ -44,8 +45,9 @@ struct stage {
     VEC(size_t) ends;   // of the loads
     double seconds;     // of one load
     size_t least_rounds;
-    bool drops;    // who is behind: it is the first stage
-    bool is_cut;   // by an interruption
+    bool drops;     // who is behind: it is the first stage
+    bool is_warm;   // its runs are long: none warms up
+    bool is_cut;    // by an interruption
 };
 
 static struct ending ending_of_contest(void)
@@ -100,7 +102,7 @@ static bool run_counted(struct stage *s, size_t i)
 static bool warm_up(struct stage *s, size_t i)
 {
     double seconds, sum = 0;
-    for (int k = 0; k < WARM_UP_RUNS && sum < WARM_UP_SECONDS; k++, sum += seconds)
+    for (int k = 0; !s->is_warm && k < WARM_UP_RUNS && sum < WARM_UP_SECONDS; k++, sum += seconds)
         if (!run_once(s, i, &seconds))
             return false;
     return true;
@@ -326,13 +328,16 @@ static bool end_load(struct stage *s, struct contest_outcome *outcome)
 
 // Whoever stops where the interval is narrow stops where it is so by chance: that takes equal graphs for faster in up
 // to 4.5 of 100 contests, instead of 2.5. So the loads that are left are spared only where the result is not ahead,
-// which is no gain, and where it is by so much that equal graphs seldom are: a t that one in a thousand has or fewer
-// (the rule of Haybittle and Peto), for which Student's intervals of four loads and more are to be 3.3 times as long.
+// which is no gain, or hardly, which seldom becomes one: of gains that all loads would have shown 9 times in 10 they
+// then show as many, of those shown 6 times in 10 one in a hundred less. And where it is ahead by so much that equal
+// graphs seldom are: a t that one in a thousand has or fewer (the rule of Haybittle and Peto), for which Student's
+// intervals of four loads and more are to be 3.3 times as long.
 static bool is_decided(const struct contest_outcome *outcome)
 {
     const struct ratio_summary *gain = &outcome->gain;
+    double intervals = log(gain->ratio) / log(gain->ratio / gain->low);
     return (gain->n_loads >= LOADS_FOR_NOTHING && gain->ratio <= 1) ||
-           (gain->n_loads >= LOADS_FOR_MUCH && log(gain->ratio) > SURE_INTERVALS * log(gain->ratio / gain->low));
+           (gain->n_loads >= LOADS_FOR_MUCH && (intervals > SURE_INTERVALS || intervals < VAIN_INTERVALS));
 }
 
 static bool run_loads(struct stage *s, struct contest_outcome *outcome)
@@ -352,12 +357,19 @@ static bool run_loads(struct stage *s, struct contest_outcome *outcome)
     return true;
 }
 
+static bool are_runs_long(const struct contest_outcome *outcome)
+{
+    return outcome->qualifying[outcome->original].minimum >= CONTEST_LONG_RUN &&
+           outcome->qualifying[outcome->result].minimum >= CONTEST_LONG_RUN;
+}
+
 static bool hold_final(const struct contest_runner *e, const struct contest *c, struct ending *ending,
                        struct contest_outcome *outcome, struct error *error)
 {
     struct stage s;
     const size_t finalists[2] = {outcome->original, outcome->result};
     init_stage(&s, e, c, ending, error);
+    s.is_warm = c->prepares_all && are_runs_long(outcome);
     for (size_t i = 0; i < c->n; i++)
         s.entrants[i].is_out = i != outcome->original && i != outcome->result;
     bool is_done = run_loads(&s, outcome);
@@ -368,9 +380,14 @@ static bool hold_final(const struct contest_runner *e, const struct contest *c, 
     return is_done;
 }
 
+double contest_runs_to_warm_up(double of_run)
+{
+    return of_run >= CONTEST_LONG_RUN ? 0 : of_run > WARM_UP_SECONDS ? 1 : WARM_UP_RUNS;
+}
+
 static double expected_seconds_of_load(double of_load, double of_run, double n_rounds)
 {
-    double n_warm_up = of_run < WARM_UP_SECONDS ? WARM_UP_RUNS : 1;
+    double n_warm_up = contest_runs_to_warm_up(of_run);
     return of_load + of_run * (n_warm_up + n_rounds);
 }
 

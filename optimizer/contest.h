@@ -4,7 +4,7 @@
 //
 //   qualifying    every contender, one load: what is clearly slower than another of its kind drops out
 //   final         the fastest original and the fastest result, in several loads: where a model lies in memory matters;
-//                 fewer where the time is over and nothing or very much is gained; none where there is no result
+//                 fewer where the time is over and next to nothing or very much is gained; none where there is no result
 //
 // Interrupted, it goes on for two seconds and no run longer; when it begins so, for six. The fastest so far of each
 // kind are then the finalists, and four pairs of their runs decide, or nothing does.
@@ -28,6 +28,9 @@ struct contest {
     double seconds;          // about how long to time, loading apart
     int loads;               // of the final
     size_t most_loaded;      // at once, as there is memory; 0: all. Of more, runs alternate by load, not one by one
+    // What the first run of a load finds cold is the same for short and for long ones: those of CONTEST_LONG_RUN and more
+    // need none to warm up in the final, as it is a hundredth of them. Runtimes do more in the first one.
+    bool prepares_all;
     // Of runs of each contender before the contest, one after the other (count 0: there were none); NULL: of nobody.
     // Who was clearly behind another of its kind does not qualify; who would be loaded by itself is not run again for
     // that.
@@ -40,6 +43,8 @@ struct contest_outcome {
     struct sample_summary *qualifying;   // of each contender, as far as it came (count 0: not at all); the caller's
     bool is_undecided;                   // interrupted before there was an answer: only `qualifying` is filled in
 };
+#define CONTEST_LONG_RUN 0.15                         // seconds
+double contest_runs_to_warm_up(double of_run);        // of a model of ours, one run of which takes so long
 size_t contest_most_loads(const struct contest *c);   // if there is a final, and nothing ends it before its time
 // About how long such a contest takes, with a result in it, by what loading and running a contender takes.
 double contest_expected_seconds(size_t n, int loads, double seconds, double of_load, double of_run);

@@ -387,6 +387,7 @@ static void add_measured(struct report *r, const struct coster *c)
 {
     r->n_steps_measured += c->measured.n_steps;
     r->seconds_measuring += c->measured.seconds;
+    r->processor_seconds_measuring += c->measured.processor_seconds;
 }
 
 static void fill_report(struct optimizing *o)

@@ -20,7 +20,7 @@ struct coster {
     bool (*estimate)(struct coster *c, const struct graph *g, bool only_recalls, struct estimate *ret_estimate);
     struct {
         uint64_t n_steps;
-        double seconds;   // that it took
+        double seconds, processor_seconds;   // that it took
     } measured;
 };
 #endif

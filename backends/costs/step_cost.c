@@ -126,9 +126,10 @@ static bool recall_by_text(struct backend *b, const struct plan *plan, const str
 static bool measure(struct backend *b, const struct plan *plan, const struct step *step, const struct step_key *key,
                     struct step_cost *ret_cost, struct error *error)
 {
-    double started = clock_seconds();
+    double started = clock_seconds(), processor_started = clock_cpu_seconds();
     bool is_measured = b->methods->measure(b, plan, step, ret_cost, error);
     b->coster.measured.seconds += clock_seconds() - started;
+    b->coster.measured.processor_seconds += clock_cpu_seconds() - processor_started;
     b->coster.measured.n_steps++;
     if (!is_measured)
         return false;

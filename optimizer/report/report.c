@@ -683,6 +683,7 @@ void report_print_json(struct text *out, const struct report *r)
     add_kept(out, r);
     json_add_count(out, "steps_measured", r->n_steps_measured);
     json_add_real(out, "seconds_measuring", r->seconds_measuring);
+    json_add_real(out, "processor_seconds_measuring", r->processor_seconds_measuring);
     json_add_count(out, "peak_memory_bytes", r->peak_memory);
     json_add_real(out, "seconds", r->seconds);
     add_phases(out, "seconds_of", r->phases->seconds);

@@ -3,8 +3,8 @@
 #define OPTIMIZER_REPORT_REPORT_H
 #include "backends/costs/in_model.h"
 #include "core/numbers/statistics.h"
-#include "optimizer/run/phases.h"
 #include "optimizer/run/comparison.h"
+#include "optimizer/run/phases.h"
 #include "optimizer/run/profiles.h"
 #include "optimizer/search/search.h"
 #include <stdbool.h>
@@ -81,7 +81,8 @@ struct report {
     struct ratio_summary gain;              // the first over the second
     bool is_faster;                         // the verdict (ratio_is_a_gain)
     uint64_t n_steps_measured;              // that the cost database lacked
-    double seconds_measuring;               // them
+    double seconds_measuring;               // them, on the clock
+    double processor_seconds_measuring;     // and of this process, which a runtime's worker is not
     bool is_optimized;                      // the output is the optimized model, not the original
     const char *runtime;                    // that models were timed in; NULL: our own executor
     struct runtime_verdict in_runtime;      // of the result
