@@ -364,6 +364,7 @@ static void rest(struct backend *backend)
     struct cpu_backend *b = (struct cpu_backend *)backend;
     memory_probe_free(b->probe);
     mem_free(b->sweep, (size_t)b->threads * b->sweep_bytes);
+    arena_free(&b->measured);
     onednn_forget_primitives();
     b->probe = NULL;
     b->sweep = NULL;

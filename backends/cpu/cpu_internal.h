@@ -4,6 +4,7 @@
 #include "backends/contract/backend.h"
 #include "backends/cpu/onednn.h"
 #include "backends/cpu/vector.h"
+#include "core/memory/arena.h"
 
 struct kept_memory;
 struct memory_probe;
@@ -18,6 +19,7 @@ struct cpu_backend {
     struct memory_probe *probe;   // NULL before its first use
     char *sweep;                  // cpu_sweep_bytes for each thread; NULL before its first use
     size_t sweep_bytes;           // for each
+    struct arena measured;        // of the step that is measured, kept for its memory
     double shortest_sentinel;     // of work that takes equally long each time; 0: not done yet
     uint64_t sentinel_result;
 };

@@ -24,11 +24,12 @@
 #define WARM_UP_SECONDS 1e-3   // of runs after which none warms up any more
 #define ENOUGH_SAMPLES 4       // that count; with fewer, up to MOST_BUDGETS times the time is taken
 #define MOST_BUDGETS 3
-#define BOUND_BYTES_PER_SECOND 5e9   // a step that reads its weights faster than this is bound by that
-#define BUDGETS_WHEN_BOUND 2         // of time: these samples scatter more
-#define SENTINEL_ROUNDS 4000         // of known work: some 4 us
-#define SLOW_SENTINEL 1.25           // times its shortest time so far: the processor was slower or shared
-#define MOST_STOLEN 0.05             // of the time that a step was measured for
+#define BOUND_BYTES_PER_SECOND 5e9           // a step that reads its weights faster than this is bound by that
+#define BUDGETS_WHEN_BOUND 2                 // of time: these samples scatter more
+#define SENTINEL_ROUNDS 4000                 // of known work: some 4 us
+#define SLOW_SENTINEL 1.25                   // times its shortest time so far: the processor was slower or shared
+#define MOST_STOLEN 0.05                     // of the time that a step was measured for
+#define MOST_KEPT_BYTES ((size_t)32 << 20)   // between steps
 
 struct measurement {
     struct cpu_backend *backend;
@@ -152,26 +153,32 @@ static bool sample_in_peace(struct measurement *s, const struct step_request *r,
     return true;
 }
 
+// Memory fresh from the system would be cleared for each step.
+static void empty_memory(struct cpu_backend *b)
+{
+    arena_release(&b->measured, (struct arena_mark){0});
+    if (b->measured.total > MOST_KEPT_BYTES)
+        arena_free(&b->measured);
+}
+
 static bool measure(struct cpu_backend *b, const struct plan *plan, const struct step *step, struct step_cost *ret_cost,
                     struct error *error)
 {
-    struct arena arena;
-    arena_init(&arena);
     struct measurement s = {.backend = b, .kernel = (const struct cpu_kernel *)step->kernel};
-    struct step_request r = {b, plan, step, NULL, &arena, error};
+    struct step_request r = {b, plan, step, NULL, &b->measured, error};
     struct kernel_scope scope = kernel_scope_begin(b->threads);
     s.around = surroundings_make(&r);
     bool is_done = s.around != NULL;
     if (is_done) {
         size_t scratch_bytes = s.kernel->scratch_bytes ? s.kernel->scratch_bytes(surroundings_state(s.around)) : 0;
-        s.scratch = arena_alloc(&arena, scratch_bytes + 64, 64);
+        s.scratch = arena_alloc(&b->measured, scratch_bytes + 64, 64);
         is_done = sample_in_peace(&s, &r, ret_cost);
         if (!is_done)
             error_set_code(error, EXIT_INTERNAL, NULL, "the kernel %s failed", s.kernel->base.name);
         surroundings_free(s.around);
     }
     kernel_scope_end(&scope);
-    arena_free(&arena);
+    empty_memory(b);
     onednn_forget_primitives();
     return is_done;
 }
