@@ -4,7 +4,7 @@
 //
 //   qualifying    every contender, one load: what is clearly slower than another of its kind drops out
 //   final         the fastest original and the fastest result, in several loads: where a model lies in memory matters;
-//                 fewer where the time is over and next to nothing or very much is gained; none where there is no result
+//                 fewer where the time is over and hardly anything or very much is gained; none without a result
 //
 // Interrupted, it goes on for two seconds and no run longer; when it begins so, for six. The fastest so far of each
 // kind are then the finalists, and four pairs of their runs decide, or nothing does.
@@ -28,8 +28,8 @@ struct contest {
     double seconds;          // about how long to time, loading apart
     int loads;               // of the final
     size_t most_loaded;      // at once, as there is memory; 0: all. Of more, runs alternate by load, not one by one
-    // What the first run of a load finds cold is the same for short and for long ones: those of CONTEST_LONG_RUN and more
-    // need none to warm up in the final, as it is a hundredth of them. Runtimes do more in the first one.
+    // What the first run of a load finds cold is the same for short and for long ones: those of CONTEST_LONG_RUN and
+    // more need none to warm up in the final, as it is a hundredth of them. Runtimes do more in the first one.
     bool prepares_all;
     // Of runs of each contender before the contest, one after the other (count 0: there were none); NULL: of nobody.
     // Who was clearly behind another of its kind does not qualify; who would be loaded by itself is not run again for
