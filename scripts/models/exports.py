@@ -1,12 +1,15 @@
 """Exports ten models as users of torch do, with random weights: convolution, attention, recurrence and quantization, of
 fixed sizes or with symbols for batch, sequence, height and width. It needs torch, torchvision and transformers, and
-onnxscript for what the newer exporter makes ($TASO_PYTHON)."""
+onnxscript for what the newer exporter makes ($TASO_PYTHON). Others, when they are named: nine small models of transformers,
+each exported in four ways (t5-fix, t5-dyn, t5-new, t5-ndyn, ...)."""
 
 import argparse
 import importlib.util
 import pathlib
 import sys
 import warnings
+
+from models import transformer_exports
 
 PACKAGES = ["torch", "torchvision", "transformers", "onnxscript"]
 IMAGE, TEXT = {0: "batch", 2: "height", 3: "width"}, {0: "batch", 1: "sequence"}
@@ -21,8 +24,8 @@ def parse_arguments():
                         help="where they are written (default: %(default)s)")
     options = parser.parse_args()
     for name in options.names:
-        if name not in EXPORTS:
-            parser.error(f"no export is called '{name}', only {', '.join(EXPORTS)}")
+        if name not in EXPORTS + transformer_exports.NAMES:
+            parser.error(f"no export is called '{name}', only {', '.join(EXPORTS + transformer_exports.NAMES)}")
     missing = [package for package in PACKAGES if not importlib.util.find_spec(package)]
     if missing:
         parser.error(f"{sys.executable} has no {', '.join(missing)}: name one that has by TASO_PYTHON")
@@ -141,7 +144,10 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     known = models()
     for name in options.names:
-        export(*known[name], options.out / f"{name}.onnx")
+        if name in EXPORTS:
+            export(*known[name], options.out / f"{name}.onnx")
+        else:
+            transformer_exports.export_by_name(name, options.out / f"{name}.onnx")
         print(options.out / f"{name}.onnx", flush=True)
     return 0
 
