@@ -132,6 +132,8 @@ bool give_normalized_conv(struct conversion *c, uint32_t input, uint32_t n_chann
                           const double *offsets);
 bool give_scaled_conv(struct conversion *c, uint32_t input, uint32_t factors);   // these are an input, too
 bool give_shifted_conv(struct conversion *c, uint32_t input, uint32_t offsets);
+// The same of a product with a constant matrix, column by column; scale_product.c.
+bool give_scaled_product(struct conversion *c, uint32_t input, uint32_t factors);
 // From `start` on `size` entries of one axis; convert_shape.c.
 tensor_id part_of(struct conversion *c, tensor_id x, int axis, int64_t start, int64_t size);
 tensor_id clip_between(struct conversion *c, tensor_id x, double low, double high);   // convert_elementwise.c

@@ -178,6 +178,17 @@ def convolutions_whose_channels_are_scaled():
     return m, lambda r: require(operators(r) == ["Add", *["Conv"] * 5, "Mul", "Mul"], f"{operators(r)}")
 
 
+def products_whose_columns_are_scaled():
+    """By a number for each column, with a bias or without; not where the product or the sum has another reader."""
+    nodes = [node("MatMul", "x,k", "a"), node("Add", "b,a", "c"), node("Mul", "c,s", "d"),
+             node("MatMul", "d,l", "e"), node("Mul", "t,e", "f"),
+             node("MatMul", "f,l", "g"), node("Add", "g,b", "h"), node("Mul", "h,s", "i"), node("Add", "g,i", "j"),
+             node("MatMul", "j,l", "m"), node("Mul", "m,s", "n"), node("Sub", "m,n", "y")]
+    m = model(nodes, [value("x", (2, 5, 3))], [value("y", (2, 5, 4))],
+              [weight("k", 3, 4), weight("l", 4, 4), weight("b", 4), weight("s", 4), weight("t", 1, 1, 4)])
+    return m, lambda r: require(operators(r) == [*["Add"] * 3, *["MatMul"] * 4, "Mul", "Mul", "Sub"], f"{operators(r)}")
+
+
 def unused_outputs():
     m = model([node("Split", "x,sizes", "a,b,c", axis=1), node("Relu", "b", "y")], [value("x", (2, 6))],
               [value("y", (2, 1))], [integers("sizes", 2, 1, 3)])
@@ -460,7 +471,7 @@ def casts_that_are_undefined():
     return m, lambda r: require(operators(r) == ["Cast", "Cast", "Min", "Mul"], f"{operators(r)}")
 
 
-CASES = [casts_that_are_undefined, equal_nodes_of_unknown_types, convolutions_whose_channels_are_scaled, equal_quantizations, reshapes_in_a_row, slices_of_slices, numbers_that_change_nothing, constants_that_grow, quantization,
+CASES = [products_whose_columns_are_scaled, casts_that_are_undefined, equal_nodes_of_unknown_types, convolutions_whose_channels_are_scaled, equal_quantizations, reshapes_in_a_row, slices_of_slices, numbers_that_change_nothing, constants_that_grow, quantization,
          products_of_integers_and_recurrences, weights_that_are_multiplied_as_integers, output_that_is_an_alias,
          outputs_that_are_equal, outputs_that_are_an_input_and_a_weight, constant_output, outer_values_of_subgraphs,
          outer_value_of_a_subgraph_that_is_an_output, everything_around_the_graph, initializers_that_are_inputs,

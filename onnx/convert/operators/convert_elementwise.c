@@ -128,7 +128,8 @@ bool convert_multiply(struct conversion *c)
     tensor_id x = input_of(c, 0), y = input_of(c, 1), unchanged = unchanged_input(c, OP_EWMUL);
     if (unchanged != NO_TENSOR)
         return give(c, 0, unchanged);
-    if (give_scaled_conv(c, 0, 1) || give_scaled_conv(c, 1, 0))
+    if (give_scaled_conv(c, 0, 1) || give_scaled_conv(c, 1, 0) || give_scaled_product(c, 0, 1) ||
+        give_scaled_product(c, 1, 0))
         return true;
     if (is_single(c, y))
         return give(c, 0, scale_by_weight(c, x, y));
