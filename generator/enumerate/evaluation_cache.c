@@ -144,7 +144,7 @@ const struct call_type *evaluation_cache_type(struct evaluation_cache *c, const 
 static uint64_t hash_of_setting(const struct call_setting *s)
 {
     uint64_t hash = (uint64_t)s->op->id;
-    for (int i = 0; i < operator_n_attributes(s->op); i++)
+    for (int i = 0, n = operator_n_attributes(s->op); i < n; i++)
         hash = hash_bytes(s->attributes[i].ints, s->attributes[i].count * sizeof *s->attributes[i].ints, hash);
     return hash;
 }
@@ -155,7 +155,7 @@ static bool is_equal_setting(const void *owner, uint32_t id, const void *key)
     const struct call_setting *known = c->settings.items[id], *asked = key;
     if (known->op != asked->op)
         return false;
-    for (int i = 0; i < operator_n_attributes(known->op); i++)
+    for (int i = 0, n = operator_n_attributes(known->op); i < n; i++)
         if (!attribute_value_equal(&known->attributes[i], &asked->attributes[i]))
             return false;
     return true;

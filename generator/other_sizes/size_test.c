@@ -49,7 +49,7 @@ static const struct call_setting *setting_at(const struct judging *j, int kind, 
 {
     struct attribute_value values[MAX_ATTRIBUTES];
     struct arena_mark mark = arena_mark(&j->t->calls->scratch);
-    for (int a = 0; a < operator_n_attributes(in->op); a++) {
+    for (int a = 0, n = operator_n_attributes(in->op); a < n; a++) {
         int place = find_place(j->t->shapes, kind, owner, a);
         values[a] = in->attributes[a];
         if (place >= 0)
