@@ -205,12 +205,28 @@ static const struct type *input_types(struct graph *g, uint32_t n_inputs, const 
     return types;
 }
 
-static const struct type **output_types(struct graph *g)
+static bool has_split_trees(const struct type *t)
 {
+    for (int i = 0; i < t->rank; i++)
+        if (t->split[i] && t->split[i] != &SPLIT_ANY_TREE)
+            return true;
+    return false;
+}
+
+// What defining left behind goes first, where nothing that stays refers to it: of a model's nodes it is most.
+static const struct type **output_types(struct graph *g, struct arena_mark before_defining, bool is_referred_to)
+{
+    struct type own[MAX_OUTPUTS];
     int n = g->definition.n_outputs;
+    for (int i = 0; i < n; i++) {
+        own[i] = *definition_output(&g->definition, i);
+        is_referred_to = is_referred_to || has_split_trees(&own[i]);
+    }
+    if (!is_referred_to)
+        arena_release(g->arena, before_defining);
     const struct type **types = arena_array(g->arena, const struct type *, n ? n : 1);
     for (int i = 0; i < n; i++)
-        types[i] = arena_copy_array(g->arena, definition_output(&g->definition, i), 1);
+        types[i] = arena_copy_array(g->arena, &own[i], 1);
     return types;
 }
 
@@ -247,17 +263,21 @@ bool graph_add(struct graph *g, const struct operator* op, const struct attribut
         arena_release(g->arena, mark);
         return true;
     }
+    struct arena_mark before_defining = arena_mark(g->arena);
     if (!define_application(g, op, attributes, n_inputs, sorted, resolved)) {
         arena_release(g->arena, mark);
         return false;
     }
+    const struct type **types = output_types(g, before_defining, op->resolve != NULL);
     n.attributes = attributes_copy(g->arena, op, resolved);
     n.label = op->resolve ? label_of(op, n.attributes) : n.label;
     n.n_outputs = (uint32_t)g->definition.n_outputs;
     uint64_t hash = structure_hash(&n, sorted);
     *ret_node = op->resolve ? find_application(g, hash, &n, sorted) : TABLE_NONE;
     if (*ret_node == TABLE_NONE)
-        *ret_node = append_node(g, n, sorted, hash, output_types(g));
+        *ret_node = append_node(g, n, sorted, hash, types);
+    else
+        arena_release(g->arena, mark);
     return true;
 }
 
@@ -341,7 +361,8 @@ node_id graph_add_copy(struct graph *g, const struct graph *from, node_id node, 
         return found;
     struct arena_mark mark = arena_mark(g->arena);
     bool is_anew = is_defined_anew(g, from, node, given);
-    node_id added = append_node(g, *source, inputs, hash, is_anew ? output_types(g) : types_elsewhere(g, from, node));
+    const struct type **types = is_anew ? output_types(g, mark, false) : types_elsewhere(g, from, node);
+    node_id added = append_node(g, *source, inputs, hash, types);
     for (uint32_t i = 0; i < source->n_outputs; i++)
         g->tensors.items[graph_output_of(g, added, i)].value =
             from->tensors.items[graph_output_of(from, node, i)].value;
