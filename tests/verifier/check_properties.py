@@ -148,6 +148,11 @@ FAR = {
   (where (defined (enlarge :kernel $e ?k))))\n""",
 }
 
+def batch(name, left):
+    """The right side has a rank of 3 only where the batch is as large as the left one."""
+    return f"""(property {name} (equal (matmul {left} (softmax 1 ?y)) (matmul {left} (softmax (- (rank ?y) 1) ?y))))\n"""
+
+
 ALL = ["--all", "--theory"]
 CASES = [
     # name, properties, exit code, what must be printed, what must not, options (ALL if there are none)
@@ -168,6 +173,8 @@ CASES = [
     ("strides exchanged", chain("steps", ":stride $s :pad $q", ":stride $t :pad $p", "?y"), 1, ["steps: refuted"], []),
     ("pads exchanged", chain("pads", ":stride $t :pad $p", ":stride $s :pad $q", "?y"), 1, ["pads: refuted"], []),
     ("another kernel", chain("other", ":stride $t :pad $q", ":stride $s :pad $p", "(neg ?y)"), 1, ["other: refuted"], []),
+    ("a batch of four", batch("four", "(concat 0 (concat 0 ?z ?z) (concat 0 ?z ?z))"), 1, ["four: refuted"], []),
+    ("a batch of twelve", batch("twelve", "(iewmul :shape 12 1 1)"), 1, ["twelve: tested", "(T15)"], []),
     ("trees that differ alone", TREES, 1, ["different split trees", "disagrees on: 0"], ["INTERNAL ERROR"]),
     ("one below its bound", STEPS, 0, ["steps: tested", "1 tested"], ["refuted: "], ["--bound", "3"]),
     ("one at its bound", STEPS, 1, ["steps: refuted", "different types"], [], ["--bound", "4"]),

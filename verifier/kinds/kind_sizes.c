@@ -175,7 +175,7 @@ static struct cut cut_of_term(struct kind *k, term_id term, int axis)
 {
     const struct term *t = &k->eq->pattern->terms.items[term];
     if (t->is_variable)
-        return (struct cut){.kind = CUT_NOWHERE};
+        return (struct cut){.kind = k->eq->is_strong && !(k->eq->plain >> t->index & 1) ? CUT_UNKNOWN : CUT_NOWHERE};
     const struct pattern_node *n = &k->eq->pattern->nodes.items[t->index];
     const struct sizes_of_node *of = &k->nodes[t->index];
     if (of->is_known && operator_joins(n->op) && axis == of->axis)
@@ -412,7 +412,8 @@ bool kind_may_have_instances(struct kind *k)
     for (uint32_t i = 0; i < k->eq->n_conditions && !k->is_impossible; i++)
         assume_condition(k, &k->eq->conditions[i]);
     for (uint32_t n = 0; n < k->eq->pattern->nodes.count && !k->is_impossible; n++)
-        type_node(k, n);
+        if (k->typed >> n & 1)
+            type_node(k, n);
     bool may_have = !k->is_impossible && (k->equations.is_too_large || !size_equations_are_impossible(&k->equations));
     arena_release(k->arena, mark);
     return may_have;

@@ -15,9 +15,10 @@ struct sizes_of_node {
     bool has_forms;
     uint32_t forms;   // learned of its definition
 };
-// Who asks sets the equation, the arena, types, attributes and what was learned of operators.
+// Who asks sets the equation, the nodes, the arena, types, attributes and what was learned of operators.
 struct kind {
     const struct equation *eq;
+    node_set typed;   // the nodes that are well-typed in its instances
     struct arena *arena;
     int max_rank;
     struct type types[MAX_RULE_VARIABLES];

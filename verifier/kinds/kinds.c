@@ -86,7 +86,7 @@ static uint64_t key_of_kind(const struct met_kinds *k, const struct type *const 
 
 void kinds_note(struct met_kinds *k, const struct instance *in)
 {
-    if (in->equation->is_strong || instance_has_cuts(in))
+    if (!in->equation->is_strong && instance_has_cuts(in))
         return;
     uint64_t key = key_of_kind(k, in->types, in->attributes);
     if (key != k->last && table_find(&k->met, key, is_any, NULL, NULL) == TABLE_NONE)
@@ -201,22 +201,42 @@ static bool are_met_from_rank(struct all_kinds *all, uint32_t variable)
     return are_met;
 }
 
+// Of instances in which these nodes are well-typed.
+static bool are_met_where_typed(struct all_kinds *all, node_set nodes)
+{
+    struct ranks_left left;
+    all->kind->typed = nodes;
+    all->n_tried = 0;
+    rank_classes_make(&all->classes, &left, all->kind->eq->pattern, nodes);
+    return are_met_from_rank(all, 0);
+}
+
+static node_set nodes_of_terms(const struct pattern *p, const term_id *terms, uint32_t n)
+{
+    node_set nodes = 0;
+    for (uint32_t i = 0; i < n; i++)
+        nodes |= equation_nodes_of_term(p, terms[i]);
+    return nodes;
+}
+
 bool kinds_are_met(const struct met_kinds *k, struct learned_forms *learned, const struct equation *eq, int max_rank)
 {
-    if (eq->is_strong || !may_need_larger_sizes(eq, k->with_end))
+    if (!may_need_larger_sizes(eq, k->with_end))
         return true;
     struct arena a;
-    struct ranks_left left;
     arena_init(&a);
     struct all_kinds all = {.kind = arena_new(&a, struct kind), .met = k};
     *all.kind = (struct kind){.eq = eq, .arena = &a, .max_rank = max_rank, .learned = learned};
     all.kind->with_end = k->with_end;
-    rank_classes_make(&all.classes, &left, eq->pattern, ((node_set)1 << eq->pattern->nodes.count) - 1);
     for (uint32_t v = 0; v < eq->pattern->n_attribute_variables; v++) {
         all.domains[v] = domain_of_variable(eq->pattern, v, max_rank, DOMAIN_SOME, &a);
         all.kind->attributes[v] = UNBOUND_ATTRIBUTE;
     }
-    bool are_met = are_met_from_rank(&all, 0);
+    node_set guards = nodes_of_terms(eq->pattern, eq->guards, eq->n_guards);
+    bool are_met = eq->is_strong
+                       ? are_met_where_typed(&all, guards | nodes_of_terms(eq->pattern, eq->left, eq->n_pairs)) &&
+                             are_met_where_typed(&all, guards | nodes_of_terms(eq->pattern, eq->right, eq->n_pairs))
+                       : are_met_where_typed(&all, ((node_set)1 << eq->pattern->nodes.count) - 1);
     arena_free(&a);
     return are_met;
 }

@@ -16,6 +16,7 @@ void kinds_begin(struct met_kinds *k, const struct equation *eq);   // none of i
 void kinds_free(struct met_kinds *k);
 void kinds_copy(struct met_kinds *ret_copy, const struct met_kinds *k);
 void kinds_note(struct met_kinds *k, const struct instance *in);
-// Has every kind of ranks up to `max_rank` been met that there may be instances of? Of properties nothing is asked.
+// Has every kind of ranks up to `max_rank` been met that there may be instances of? Those of a property have one side
+// that is well-typed.
 bool kinds_are_met(const struct met_kinds *k, struct learned_forms *learned, const struct equation *eq, int max_rank);
 #endif
