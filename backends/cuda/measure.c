@@ -255,21 +255,20 @@ static int list_choices(const struct measurement *m, struct gpu_choice *ret_choi
     return n;
 }
 
-// One that fails is no candidate.
-static bool find_best(const struct measurement *m, struct gpu_choice *ret_best)
+// One that fails is no candidate; where all do it is what models run then.
+static struct gpu_choice find_best(const struct measurement *m)
 {
-    struct gpu_choice choices[2 * CANDIDATES + 2];
-    int n = list_choices(m, choices), best = -1;
+    struct gpu_choice choices[2 * CANDIDATES + 2], best = {""};
+    int n = list_choices(m, choices);
     double least = INFINITY;
     for (int i = 0; i < n && n > 1; i++) {
         struct step_cost cost;
         if (time_choice(m, choices[i].text, TRIAL_SAMPLES, least, &cost) && cost.seconds < least) {
             least = cost.seconds;
-            best = i;
+            best = choices[i];
         }
     }
-    *ret_best = choices[best < 0 ? 0 : best];
-    return best >= 0 || n == 1;
+    return n == 1 ? choices[0] : best;
 }
 
 // --- the clock -------------------------------------------------------------------------------------------------------
@@ -301,10 +300,8 @@ static bool time_sentinel(const struct measurement *m, double *ret_seconds)
 
 static bool measure_steadily(const struct measurement *m, struct step_cost *ret_cost)
 {
-    struct gpu_choice best;
+    struct gpu_choice best = find_best(m);
     double before, after;
-    if (!find_best(m, &best))
-        return false;
     for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
         if (!time_sentinel(m, &before) || !time_choice(m, best.text, MOST_SAMPLES, INFINITY, ret_cost) ||
             !time_sentinel(m, &after))
