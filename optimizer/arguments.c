@@ -25,8 +25,8 @@ const struct option_spec optimize_option_specs[] = {
              "number"},
     {"runtime", OPTION_TEXT, FIELD(optimize.runtime), .metavar = "NAME",
      .help = "where models are timed: taso (our own executor) or onnxruntime[:PROVIDER], whose providers are those of "
-             "the Python that has it; the standard is onnxruntime when it is there, an .onnx file is written and the device "
-             "is cpu"},
+             "the Python that has it; the standard is onnxruntime when it is there, an .onnx file is written and the "
+             "device is cpu"},
     {"python", OPTION_TEXT, FIELD(optimize.python), .metavar = "PROGRAM",
      .help = "the Python that has onnxruntime; the standard is what TASO_PYTHON names, or python3"},
     {"measure-command", OPTION_TEXT, FIELD(optimize.measure_command), .metavar = "COMMAND",
