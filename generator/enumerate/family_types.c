@@ -163,6 +163,14 @@ static const struct meaning *find_or_make_meaning(struct family_types *u, const 
     return m;
 }
 
+static const struct gen_type *type_of_output(struct family_types *u, const struct type *type)
+{
+    struct type known = *type;
+    for (int i = 0; u->family->forgets_cuts && i < type->rank; i++)
+        known.split[i] = NULL;
+    return intern_type(u, &known);
+}
+
 static struct signature *make_signature(struct family_types *u, int instance, const struct gen_type *a,
                                         const struct gen_type *b)
 {
@@ -172,7 +180,7 @@ static struct signature *make_signature(struct family_types *u, int instance, co
     *s = (struct signature){.is_typed = define(u, in, a, b, &u->draft)};
     s->n_outputs = s->is_typed ? u->draft.definition.n_outputs : 0;
     for (int i = 0; i < s->n_outputs; i++)
-        s->outputs[i] = intern_type(u, definition_output(&u->draft.definition, i));
+        s->outputs[i] = type_of_output(u, definition_output(&u->draft.definition, i));
     if (s->is_typed)
         s->meaning = find_or_make_meaning(u, in, a, b);
     arena_release(&u->draft_arena, mark);

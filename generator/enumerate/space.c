@@ -5,6 +5,7 @@
 #include "core/memory/arena.h"
 #include "core/text/error.h"
 #include "graph/call_text.h"
+#include "operators/traits.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -194,6 +195,23 @@ static bool is_family_name(const struct sexp *s)
     return n > 0 && n <= MAX_FAMILY_NAME;
 }
 
+static bool gives_part_sizes(const struct instance *in)
+{
+    return in->attributes[operator_find_role(in->op, ROLE_PART_SIZES)].count > 0;
+}
+
+// There are splits, and all give the sizes of their parts.
+static bool forgets_cuts(const struct family *f)
+{
+    int n_splits = 0, n_with_sizes = 0;
+    for (int i = 0; i < f->n_instances; i++)
+        if (operator_splits(f->instances[i].op)) {
+            n_splits++;
+            n_with_sizes += gives_part_sizes(&f->instances[i]);
+        }
+    return n_splits > 0 && n_with_sizes == n_splits;
+}
+
 static bool read_family(struct reader *r, const struct sexp *s)
 {
     if (!sexp_is_call(s, "family") || s->count < 2 || !is_family_name(&s->items[1]))
@@ -210,6 +228,7 @@ static bool read_family(struct reader *r, const struct sexp *s)
             return false;
     if (f->n_inputs == 0 || f->n_instances == 0)
         return sexp_error(r->error, r->file, s, "a family needs inputs and operators");
+    f->forgets_cuts = forgets_cuts(f);
     vec_push(&r->space->families, f);
     return true;
 }
@@ -378,6 +397,7 @@ bool space_keep_operators(struct space *space, const char *list, struct error *e
         struct family *f = space->families.items[i];
         for (int j = 0; j < n_added && f->n_instances < MAX_INSTANCES; j++)
             f->instances[f->n_instances++] = added[j];
+        f->forgets_cuts = forgets_cuts(f);
     }
     for (int i = 0; is_good && i < n_added; i++)
         vec_push(&space->added, added[i].op);

@@ -10,7 +10,9 @@
 //                 (conv :pad 1 1 1 1 (not _ _ 3 3)        ; only on tensors not of this shape, and of this shape;
 //                                    (_ _ 3 3))))         ; `_` is anything
 //
-// Operators take one or two arguments. Shapes are those of the enumeration; rules are tested at others too.
+// Operators take one or two arguments. Shapes are those of the enumeration; rules are tested at others too. Where all
+// splits of a family give the sizes of their parts, nothing in it reads what concatenation an axis remembers: values are
+// compared without, so that a tensor is what its parts are together.
 #ifndef GENERATOR_ENUMERATE_SPACE_H
 #define GENERATOR_ENUMERATE_SPACE_H
 #include "core/memory/vec.h"
@@ -45,6 +47,7 @@ struct leaf {
 struct family {
     const char *name;
     int max_ops, n_inputs, n_leaves, n_instances;
+    bool forgets_cuts;                              // values are equal whatever concatenations their axes remember
     uint32_t following;                             // set of the inputs that are not the first of their type
     struct leaf leaves[MAX_LEAVES];                 // inputs, then constants; inputs of one type stand together
     struct instance instances[MAX_INSTANCES + 1];   // and the pair

@@ -203,7 +203,8 @@ static enum verdict judge_types_of_output(struct judging *j, int output)
     const struct call_type *x = type_of(j, t->sk->source[output]), *y = type_of(j, t->sk->target[output]);
     if (!x || !y || (x != y && !type_equal(&x->type, &y->type)))
         return VERDICT_ILL_TYPED;
-    return x == y || types_agree(&x->type, &y->type) ? VERDICT_EQUAL : VERDICT_UNEQUAL;
+    bool agree = x == y || t->sk->family->forgets_cuts || types_agree(&x->type, &y->type);
+    return agree ? VERDICT_EQUAL : VERDICT_UNEQUAL;
 }
 
 static enum verdict judge_types(struct judging *j)

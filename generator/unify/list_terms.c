@@ -116,6 +116,16 @@ static void add_forms_of_two_variables(struct list_terms *l, term x, term y)
     add(l, pair(l, TERM_DROP, pair(l, TERM_ADD, x, number(l, 1)), y));
 }
 
+// Windows of two tensors: pads that make up, on both sides, for half of what one has more than the other.
+static void add_shifts_by_windows(struct list_terms *l, term pads, uint32_t x, uint32_t y)
+{
+    term two = number(l, 2);
+    term windows[] = {pair(l, TERM_DROP, two, of_tensor(l, TERM_DIMS, x, NULL)),
+                      pair(l, TERM_DROP, two, of_tensor(l, TERM_DIMS, y, NULL))};
+    term half = pair(l, TERM_DIV, pair(l, TERM_SUB, windows[0], windows[1]), two);
+    add(l, pair(l, TERM_ADD, pads, pair(l, TERM_REPEAT, two, half)));
+}
+
 static void add_sums_of_sizes(struct list_terms *l, uint32_t x, uint32_t y)
 {
     int ranks[] = {least_rank(l, x), least_rank(l, y)};
@@ -148,6 +158,11 @@ void list_terms_init(struct list_terms *l, struct arena *a, const struct term_bi
     for (uint32_t i = 0; i < n_tensors; i++)
         for (uint32_t j = i; j < n_tensors; j++)
             add_sums_of_sizes(l, i, j);
+    for (uint32_t i = 0; i < MAX_RULE_VARIABLES; i++)
+        for (uint32_t x = 0; x < n_tensors; x++)
+            for (uint32_t y = 0; y < n_tensors && usable >> i & 1; y++)
+                if (x != y)
+                    add_shifts_by_windows(l, variable_of(l, i), x, y);
 }
 
 void list_terms_free(struct list_terms *l)

@@ -405,6 +405,51 @@ static bool make_target(struct unifying *u, struct place *ret_failed)
     return true;
 }
 
+// --- what nothing speaks of ------------------------------------------------------------------------------------------
+
+static bool has_condition_on(const struct unifying *u, uint32_t variable)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < u->rule.n_conditions && !has; i++) {
+        const struct condition *c = &u->rule.conditions[i];
+        has = !condition_is_of_variable(c->kind) && (attribute_term_mentions_variable(c->a, variable) ||
+                                                     attribute_term_mentions_variable(c->b, variable));
+    }
+    return has;
+}
+
+// Among the nodes from `first` to `end`.
+static int count_places_of(const struct unifying *u, uint32_t variable, size_t first, size_t end,
+                           struct place *ret_last)
+{
+    int n = 0;
+    for (size_t i = first; i < end; i++)
+        for (int a = 0; a < operator_n_attributes(u->rule.pattern.nodes.items[i].op); a++)
+            if (variables_in(&u->rule.pattern.nodes.items[i].attributes[a]) >> variable & 1) {
+                *ret_last = (struct place){i, a};
+                n++;
+            }
+    return n;
+}
+
+static bool is_unspoken(const struct unifying *u, uint32_t variable, struct place *ret_place)
+{
+    size_t n_nodes = u->rule.pattern.nodes.count;
+    bool is_said = has_condition_on(u, variable) ||
+                   count_places_of(u, variable, u->rule.n_source_nodes, n_nodes, ret_place) > 0;
+    int n_of_source = count_places_of(u, variable, 0, u->rule.n_source_nodes, ret_place);
+    return !is_said && (n_of_source == 1 || u->free_of_terms >> variable & 1);
+}
+
+uint32_t unifying_find_unspoken(const struct unifying *u, uint32_t first, struct place *ret_place)
+{
+    uint32_t first_new = u->members[0].rule->pattern.n_attribute_variables;
+    for (uint32_t v = first < first_new ? first_new : first; v < u->rule.pattern.n_attribute_variables; v++)
+        if (is_unspoken(u, v, ret_place))
+            return v;
+    return MAX_RULE_VARIABLES;
+}
+
 // --- members ---------------------------------------------------------------------------------------------------------
 
 static void start(struct unifying *u, struct arena *a, const struct unify_member *members, size_t n)

@@ -28,6 +28,9 @@ enum unifying_result {
 enum unifying_result unifying_run(struct unifying *u, struct arena *a, const struct unify_member *members, size_t n,
                                   struct place *ret_failed);
 void unifying_free(struct unifying *u);
+// The next variable of what was made, from `first` on, of which neither the target nor a condition speaks, and no other
+// place of the source, unless some of the members have it free; and its last place. MAX_RULE_VARIABLES: none.
+uint32_t unifying_find_unspoken(const struct unifying *u, uint32_t first, struct place *ret_place);
 
 bool attribute_may_differ(const struct operator* op, int attribute);   // between members
 // What a member has at a place, as text.

@@ -114,6 +114,27 @@ static bool have_equal_ranks(const struct unify_member *x, const struct unify_me
     return true;
 }
 
+static bool are_of_one_length(const struct attribute_value *x, const struct attribute_value *y)
+{
+    return x->count == y->count || x->count == 0 || y->count == 0;
+}
+
+// Of all lists of integers that are given: shapes of one rank, say.
+static bool have_equal_lengths(const struct unify_member *x, const struct unify_member *y)
+{
+    bool are_equal = true;
+    for (size_t i = 0; i < x->rule->pattern.nodes.count; i++)
+        for (int a = 0; a < operator_n_attributes(x->rule->pattern.nodes.items[i].op); a++)
+            are_equal = are_equal &&
+                        are_of_one_length(&x->examples[0].attributes[i][a], &y->examples[0].attributes[i][a]);
+    return are_equal;
+}
+
+static bool are_of_one_rank(const struct unify_member *x, const struct unify_member *y)
+{
+    return have_equal_ranks(x, y) && have_equal_lengths(x, y);
+}
+
 // What is found three times and at several ranks is; other sets are where the rule is small.
 static bool is_worth_a_proof(const struct dividing *d, const struct member_set *set)
 {
@@ -121,7 +142,7 @@ static bool is_worth_a_proof(const struct dividing *d, const struct member_set *
     size_t n = d->members[0].rule->pattern.nodes.count;
     bool is_worth = n <= SMALL;
     for (size_t i = 1; i < set->n && set->n > 2 && !is_worth && n <= LARGE; i++)
-        is_worth = !have_equal_ranks(&d->members[set->members[0]], &d->members[set->members[i]]);
+        is_worth = !are_of_one_rank(&d->members[set->members[0]], &d->members[set->members[i]]);
     return is_worth;
 }
 
@@ -167,6 +188,16 @@ static void add_rule(unified_list *rules, struct unified_rule rule)
         vec_push(rules, rule);
 }
 
+// What nothing speaks of may be anything, or be known where fewer members are unified.
+static void add_sets_of_unspoken(struct dividing *d, const struct member_set *of, struct unifying *u)
+{
+    struct place at;
+    for (uint32_t v = 0; (v = unifying_find_unspoken(u, v, &at)) < MAX_RULE_VARIABLES; v++) {
+        add_sets_of_equal_texts(d, of, at);
+        add_sets_of_forms(d, of, u, at);
+    }
+}
+
 static void unify_set(struct dividing *d, struct member_set set, unified_list *ret_rules)
 {
     struct unify_member *members = arena_array(d->arena, struct unify_member, set.n);
@@ -175,8 +206,10 @@ static void unify_set(struct dividing *d, struct member_set set, unified_list *r
     for (size_t i = 0; i < set.n; i++)
         members[i] = d->members[set.members[i]];
     enum unifying_result result = unifying_run(&u, d->arena, members, set.n, &failed);
-    if (result == UNIFYING_DONE)
+    if (result == UNIFYING_DONE) {
         add_rule(ret_rules, (struct unified_rule){body_of(d->arena, &u.rule), set.n, set.members[0]});
+        add_sets_of_unspoken(d, &set, &u);
+    }
     if (result == UNIFYING_NO_TERM) {
         add_sets_of_equal_texts(d, &set, failed);
         add_sets_of_forms(d, &set, &u, failed);
