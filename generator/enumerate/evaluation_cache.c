@@ -28,9 +28,10 @@ struct method {
 struct call {
     uint32_t number;
     const struct call_setting *setting;
-    int n_inputs, n_outputs;
+    uint16_t n_inputs, n_outputs;
+    bool is_typed;
     const struct call_type *input_types[2], *outputs[MAX_NODE_OUTPUTS];
-    struct method *method;   // NULL: ill-typed
+    struct method *method;   // NULL: ill-typed, or of more outputs
 };
 struct call_application {
     call_value inputs[2], outputs;
@@ -192,13 +193,13 @@ static bool is_equal_call(const void *owner, uint32_t id, const void *key)
 static bool take_results(struct evaluation_cache *c, struct call *call)
 {
     const struct definition *d = &c->draft;
-    for (int i = 0; i < d->n_outputs; i++) {
-        if (i == MAX_NODE_OUTPUTS || type_elements(definition_output(d, i)) > MAX_CALL_ELEMENTS)
+    call->n_outputs = (uint16_t)(d->n_outputs < MAX_NODE_OUTPUTS ? d->n_outputs : MAX_NODE_OUTPUTS);
+    for (int i = 0; i < call->n_outputs; i++) {
+        if (type_elements(definition_output(d, i)) > MAX_CALL_ELEMENTS)
             return false;
         call->outputs[i] = evaluation_cache_type(c, definition_output(d, i));
     }
-    call->n_outputs = d->n_outputs;
-    return true;
+    return call->is_typed = true;
 }
 
 static bool have_allowed_elements(const struct call *call)
@@ -253,7 +254,8 @@ static void define_call(struct evaluation_cache *c, struct call *call)
     struct type inputs[2];
     struct arena_mark mark = arena_mark(&c->kept);
     size_t n_methods = c->methods.count;
-    if (have_allowed_elements(call) && define_draft(c, call, inputs) && take_results(c, call))
+    bool is_typed = have_allowed_elements(call) && define_draft(c, call, inputs) && take_results(c, call);
+    if (is_typed && c->draft.n_outputs == call->n_outputs)
         call->method = find_or_make_method(c);
     if (c->methods.count == n_methods)
         arena_release(&c->kept, mark);
@@ -270,7 +272,7 @@ static const struct definition *definition_of(struct evaluation_cache *c, struct
 const struct call *evaluation_cache_find(struct evaluation_cache *c, const struct call_setting *setting, int n_inputs,
                                          const struct call_type *const *inputs)
 {
-    struct call asked = {.number = (uint32_t)c->calls.count, .setting = setting, .n_inputs = n_inputs};
+    struct call asked = {.number = (uint32_t)c->calls.count, .setting = setting, .n_inputs = (uint16_t)n_inputs};
     uint64_t types = 0;
     for (int i = 0; i < n_inputs; i++) {
         asked.input_types[i] = inputs[i];
@@ -290,7 +292,12 @@ const struct call *evaluation_cache_find(struct evaluation_cache *c, const struc
 
 const struct call_type *const *evaluation_cache_results(const struct call *call)
 {
-    return call->method ? call->outputs : NULL;
+    return call->is_typed ? call->outputs : NULL;
+}
+
+bool evaluation_cache_may_apply(const struct call *call)
+{
+    return call->method != NULL;
 }
 
 // --- values ----------------------------------------------------------------------------------------------------------

@@ -186,12 +186,28 @@ static bool holds_at_all_values(struct generalizing *g, uint64_t set, const stru
     return true;
 }
 
-static void make_variable(const struct generalizing *g, uint64_t set, const char *name)
+// What joins the parts again has other types where there are more parts than two. (Nodes have two outputs here, so that
+// types are all that is known of more.)
+static uint32_t number_of_parts(struct generalizing *g, uint64_t set, int place)
 {
+    const struct values_to_try *table = table_of(attribute_at(g, place)->role);
+    uint32_t n = attribute_at(g, place)->role == ROLE_PART_SIZES ? value_at(g, place)->count : 0;
+    g->trial->is_trusting = true;
+    for (int i = 0; i < table->n && n; i++)
+        if (table->values[i].count != n && judge_now(g, set, i) == VERDICT_EQUAL)
+            n = 0;
+    g->trial->is_trusting = false;
+    return n;
+}
+
+static void make_variable(struct generalizing *g, uint64_t set, int place)
+{
+    g->p->names[g->p->n_variables] = attribute_at(g, place)->name;
+    g->p->n_parts[g->p->n_variables] = number_of_parts(g, set, place);
     for (int i = 0; i < g->p->n; i++)
         if (set >> i & 1)
             g->p->places[i].variable = g->p->n_variables;
-    g->p->names[g->p->n_variables++] = name;
+    g->p->n_variables++;
 }
 
 static void generalize_place(struct generalizing *g, int place)
@@ -204,7 +220,7 @@ static void generalize_place(struct generalizing *g, int place)
         if (!set)
             continue;
         if (has_place_in_source(g, set) && holds_at_all_values(g, set, table))
-            make_variable(g, set, attribute->name);
+            make_variable(g, set, place);
         return;
     }
 }

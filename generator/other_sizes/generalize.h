@@ -15,6 +15,7 @@ struct attribute_places {
     int n, n_variables;
     struct attribute_place places[MAX_ATTRIBUTE_PLACES];
     const char *names[MAX_ATTRIBUTE_PLACES];   // of the variables
+    uint32_t n_parts[MAX_ATTRIBUTE_PLACES];    // of those that cut an axis: so many parts there have to be; 0: any
 };
 void generalize_attributes(struct size_test *trial, struct attribute_places *ret_places);
 #endif

@@ -190,7 +190,7 @@ static bool find_call(struct judging *j, int node)
         known->results = evaluation_cache_results(known->call);
     }
     j->nodes[node] = known;
-    return known->results != NULL;
+    return known->results && (j->t->is_trusting || evaluation_cache_may_apply(known->call));
 }
 
 // A rule does not apply where the types of its sides differ.

@@ -230,6 +230,13 @@ static void add_conditions(const struct printing *p)
         add_dim(p, i);
         text_printf(p->out, " %lld)", (long long)place->base);
     }
+    for (int v = 0; v < p->attributes.n_variables; v++)
+        if (p->attributes.n_parts[v]) {
+            add_condition(p, &has_condition);
+            text_add(p->out, " (length");
+            add_attribute_variable(p, v);
+            text_printf(p->out, ") %u)", p->attributes.n_parts[v]);
+        }
     if (has_condition)
         text_add(p->out, ")");
 }

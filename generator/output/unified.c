@@ -65,11 +65,20 @@ static const struct attribute_value *const *attributes_of(struct arena *a, const
     return all;
 }
 
+static bool speaks_of_attributes(const struct rule *r, const struct condition *c)
+{
+    for (uint32_t v = 0; v < r->pattern.n_attribute_variables; v++)
+        if (attribute_term_mentions_variable(c->a, v) || attribute_term_mentions_variable(c->b, v))
+            return true;
+    return false;
+}
+
+// What is said of attributes holds at all examples, as their values are those of the enumeration.
 static bool holds_at(struct arena *a, const struct rule *r, const struct type *const *types)
 {
     const struct term_bindings b = {.tensors = types};
     for (uint32_t i = 0; i < r->n_conditions; i++)
-        if (!condition_holds(&r->conditions[i], &b, NULL, a))
+        if (!speaks_of_attributes(r, &r->conditions[i]) && !condition_holds(&r->conditions[i], &b, NULL, a))
             return false;
     return true;
 }

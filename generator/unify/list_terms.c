@@ -165,6 +165,13 @@ void list_terms_init(struct list_terms *l, struct arena *a, const struct term_bi
                     add_shifts_by_windows(l, variable_of(l, i), x, y);
 }
 
+void list_terms_add_entries(struct list_terms *l, uint32_t usable)
+{
+    for (uint32_t i = 0; i < MAX_RULE_VARIABLES; i++)
+        for (int k = 0; k <= 2 && usable >> i & 1; k++)
+            add(l, pair(l, TERM_AT, variable_of(l, i), number(l, k)));
+}
+
 void list_terms_free(struct list_terms *l)
 {
     vec_free(&l->atoms);

@@ -26,6 +26,8 @@ struct list_terms {
 // Everything is allocated in `a`; the examples are kept.
 void list_terms_init(struct list_terms *l, struct arena *a, const struct term_bindings *examples, size_t n_examples,
                      uint32_t n_tensors, uint32_t usable);
+// The first entries of those variables too. (Among all forms they would put any list together that is short.)
+void list_terms_add_entries(struct list_terms *l, uint32_t usable);
 void list_terms_free(struct list_terms *l);
 // `wanted` has a list for each example. At most `max_lists` terms, of which none speaks of the sizes of the tensor
 // `except`, only of its rank (NO_TENSOR: any may).

@@ -222,6 +222,17 @@ static void add_condition(struct unifying *u, const struct condition *c)
     u->rule.conditions = all;
 }
 
+// Is the variable said to be something?
+static bool has_equation_of(const struct unifying *u, int64_t variable)
+{
+    for (uint32_t i = 0; i < u->rule.n_conditions; i++) {
+        const struct condition *c = &u->rule.conditions[i];
+        if (c->kind == CONDITION_EQUAL && c->a->kind == TERM_VARIABLE && c->a->value == variable)
+            return true;
+    }
+    return false;
+}
+
 static void add_equation(struct unifying *u, const struct attribute_term *x, const struct attribute_term *y)
 {
     add_condition(u, &(struct condition){.kind = CONDITION_EQUAL, .a = x, .b = y});
@@ -331,6 +342,16 @@ static bool make_weaker_conditions(struct unifying *u, uint32_t tensor)
     return axis > 0 && axis < MAX_RANK && add_condition_on_sizes(u, tensor, axis);
 }
 
+// Of an attribute variable of the first member that stands nowhere any more.
+static bool speaks_of_unknown(const struct unifying *u, const struct condition *c)
+{
+    for (uint32_t v = 0; v < u->members[0].rule->pattern.n_attribute_variables; v++)
+        if (!(u->known >> v & 1) &&
+            (attribute_term_mentions_variable(c->a, v) || attribute_term_mentions_variable(c->b, v)))
+            return true;
+    return false;
+}
+
 // Of a tensor on which the members' conditions differ all sizes are said, or those from the first that has a condition;
 // what else all members say stays.
 static void make_conditions_on_tensors(struct unifying *u)
@@ -342,7 +363,8 @@ static void make_conditions_on_tensors(struct unifying *u)
             said |= UINT32_C(1) << t;
     for (uint32_t i = 0; i < first->n_conditions; i++) {
         int tensor = tensor_of(&first->conditions[i]);
-        if (is_condition_of_all(u, &u->members[0], i) && !(tensor >= 0 && said >> tensor & 1))
+        bool is_said = (tensor >= 0 && said >> tensor & 1) || speaks_of_unknown(u, &first->conditions[i]);
+        if (is_condition_of_all(u, &u->members[0], i) && !is_said)
             add_condition(u, &first->conditions[i]);
     }
 }
@@ -353,6 +375,30 @@ static const struct attribute_value *values_of_variable(const struct unifying *u
     for (size_t i = 0; i < u->n_examples; i++)
         values[i] = u->examples[i].attributes[v];
     return values;
+}
+
+// The tensor that the node gives a shape of which no condition speaks; -1: none.
+static int64_t tensor_of_free_shape(const struct unifying *u, size_t node)
+{
+    const struct pattern_node *n = &u->rule.pattern.nodes.items[node];
+    int shape = operator_find_role(n->op, ROLE_SHAPE);
+    if (shape < 0 || n->n_inputs == 0 || !is_variable(&n->attributes[shape]))
+        return -1;
+    const struct term *read = &u->rule.pattern.terms.items[n->inputs[0]];
+    int64_t variable = n->attributes[shape].terms[0]->value;
+    bool is_said = has_equation_of(u, variable) || variable < u->members[0].rule->pattern.n_attribute_variables;
+    return read->is_variable && !is_said ? (int64_t)read->index : -1;
+}
+
+// What stands beside something else has to be as large as its shape says where the target speaks of its own size.
+static void make_conditions_on_shaped_tensors(struct unifying *u)
+{
+    list_terms_add_entries(&u->terms, u->known);
+    for (size_t i = 0; i < u->rule.n_source_nodes; i++) {
+        int64_t tensor = tensor_of_free_shape(u, i);
+        if (tensor >= 0 && !has_other_conditions(u, (uint32_t)tensor))
+            add_condition_on_sizes(u, (uint32_t)tensor, 0);
+    }
 }
 
 static void start_terms(struct unifying *u, uint32_t usable)
@@ -471,6 +517,9 @@ enum unifying_result unifying_run(struct unifying *u, struct arena *a, const str
         return UNIFYING_NO_ROOM;
     start_terms(u, u->known & ~make_conditions_on_variables(u));
     make_conditions_on_tensors(u);
+    list_terms_free(&u->terms);
+    start_terms(u, u->known);
+    make_conditions_on_shaped_tensors(u);
     list_terms_free(&u->terms);
     start_terms(u, u->known);
     return make_target(u, ret_failed) ? UNIFYING_DONE : UNIFYING_NO_TERM;

@@ -198,6 +198,26 @@ class Job(unittest.TestCase):
             source, target = (set(re.findall(r"\?\w+", side)) for side in rule.split("\n  (target")[:2])
             self.assertLessEqual(target, source)
 
+    def test_windows_share_their_image_and_parts_are_joined(self):
+        """What was written once: pads that make up for windows, a tensor as its parts, vectors that are repeated."""
+        path = self.dir / "joined.rules"
+        families = "windows,windows-on-rows,parts,joined-vectors,joined-vectors-in-batches,joined-vectors-in-attention"
+        self.run_gen("--families", families, "--max-ops", 4, "-q", "-o", path)
+        text = path.read_text()
+        for rule in (
+            "(source (conv :stride $stride :pad $pad :act $act ?x ?y)\n          (conv :stride $stride :pad $pad2 :act $act "
+            "?x ?z))\n  (target (split0 1 (conv :stride $stride :pad $pad2 :act $act ?x (concat 0 (enlarge :kernel (drop 2 "
+            "(dims ?z)) ?y) ?z)))\n          (split1 1 (conv :stride $stride :pad $pad2 :act $act ?x (concat 0 (enlarge "
+            ":kernel (drop 2 (dims ?z)) ?y) ?z))))\n  (where (= $pad (+ $pad2 (repeat 2 (/ (- (drop 2 (dims ?y)) (drop 2 "
+            "(dims ?z))) 2)))))",
+            "(source (concat $axis (split0 $axis :sizes $sizes ?x) (split1 $axis :sizes $sizes ?x)))\n  (target ?x)\n"
+            "  (where (= (length $sizes) 2))",
+            "(source (relu (split0 $axis :sizes $sizes ?x)))\n  (target (split0 $axis :sizes $sizes (relu ?x)))\n  (proof",
+            "(source (concat $axis (broadcast :shape $shape ?x) (broadcast :shape $shape2 ?y)))",
+            "(= $axis (- (length $shape2) 1)) (= (rank ?x) 1) (= (rank ?y) 1) (= (dims ?y) (at $shape2 $axis)))",
+        ):
+            self.assertIn(rule, text)
+
     def test_protobuf(self):
         path = self.dir / "rules.pb"
         self.find("pb.rules", "--families", "a", "--export-pb", path)

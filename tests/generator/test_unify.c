@@ -42,6 +42,47 @@ static const struct {
     {{{"(source (relu (concat 0 ?x ?y))) (target (concat 0 (relu ?x) (relu ?y)))", {{7, 5}, {6, 5}}},
       {"(source (relu (concat 1 ?x ?y))) (target (concat 0 (relu ?y) (relu ?x)))", {{7, 5, 2}, {6, 5, 2}}}},
      {NULL}},
+    {{{"(source (conv :dilation $dilation ?x ?y) (conv :pad 1 1 1 1 ?x ?z)) "
+       "(target (split0 1 (conv :pad 1 1 1 1 ?x (concat 0 (enlarge :kernel 3 3 ?y) ?z))) "
+       "(split1 1 (conv :pad 1 1 1 1 ?x (concat 0 (enlarge :kernel 3 3 ?y) ?z))))",
+       {{1, 2, 9, 8}, {3, 2, 1, 1}, {4, 2, 3, 3}}},
+      {"(source (conv :pad 0 0 1 0 ?x ?y) (conv :pad 1 2 2 2 ?x ?z)) "
+       "(target (split0 1 (conv :pad 1 2 2 2 ?x (concat 0 (enlarge :kernel 4 6 ?y) ?z))) "
+       "(split1 1 (conv :pad 1 2 2 2 ?x (concat 0 (enlarge :kernel 4 6 ?y) ?z))))",
+       {{1, 2, 6, 7}, {3, 2, 2, 2}, {5, 2, 4, 6}}},
+      {"(source (conv :pad 0 1 2 0 ?x ?y) (conv :pad 1 2 3 1 ?x ?z)) "
+       "(target (split0 1 (conv :pad 1 2 3 1 ?x (concat 0 (enlarge :kernel 5 5 ?y) ?z))) "
+       "(split1 1 (conv :pad 1 2 3 1 ?x (concat 0 (enlarge :kernel 5 5 ?y) ?z))))",
+       {{1, 2, 6, 7}, {3, 2, 3, 3}, {5, 2, 5, 5}}},
+      {"(source (conv :pad 1 0 0 1 ?x ?y) (conv :pad 2 1 1 2 ?x ?z)) "
+       "(target (split0 1 (conv :pad 2 1 1 2 ?x (concat 0 (enlarge :kernel 4 5 ?y) ?z))) "
+       "(split1 1 (conv :pad 2 1 1 2 ?x (concat 0 (enlarge :kernel 4 5 ?y) ?z))))",
+       {{1, 2, 6, 7}, {3, 2, 2, 3}, {5, 2, 4, 5}}},
+      {"(source (conv :pad 1 0 ?x ?y) (conv :pad 3 2 ?x ?z)) "
+       "(target (split0 1 (conv :pad 3 2 ?x (concat 0 (enlarge :kernel 7 ?y) ?z))) "
+       "(split1 1 (conv :pad 3 2 ?x (concat 0 (enlarge :kernel 7 ?y) ?z))))",
+       {{1, 2, 8}, {3, 2, 3}, {5, 2, 7}}}},
+     {"\n  (source (conv :pad $pad :dilation $dilation ?x ?y)\n          (conv :pad $pad2 ?x ?z))"
+      "\n  (target (split0 1 (conv :pad $pad2 ?x (concat 0 (enlarge :kernel (drop 2 (dims ?z)) ?y) ?z)))"
+      "\n          (split1 1 (conv :pad $pad2 ?x (concat 0 (enlarge :kernel (drop 2 (dims ?z)) ?y) ?z))))",
+      "\n  (source (conv :pad $pad ?x ?y)\n          (conv :pad $pad2 ?x ?z))"
+      "\n  (target (split0 1 (conv :pad $pad2 ?x (concat 0 (enlarge :kernel (drop 2 (dims ?z)) ?y) ?z)))"
+      "\n          (split1 1 (conv :pad $pad2 ?x (concat 0 (enlarge :kernel (drop 2 (dims ?z)) ?y) ?z))))"
+      "\n  (where (= $pad (+ $pad2 (repeat 2 (/ (- (drop 2 (dims ?y)) (drop 2 (dims ?z))) 2)))))"}},
+    {{{"(source (concat 1 (broadcast :shape 2 (dim ?x 0) ?x) (broadcast :shape 2 (dim ?y 0) ?y))) "
+       "(target (broadcast :shape 2 (+ (dim ?x 0) (dim ?y 0)) (concat 0 ?x ?y))) (where (= (rank ?x) 1) (= (rank ?y) 1))",
+       {{5}, {2}}},
+      {"(source (concat 2 (broadcast :shape 5 2 (dim ?x 0) ?x) (broadcast :shape 5 2 (dim ?y 0) ?y))) "
+       "(target (broadcast :shape 5 2 (+ (dim ?x 0) (dim ?y 0)) (concat 0 ?x ?y))) (where (= (rank ?x) 1) (= (rank ?y) 1))",
+       {{6}, {7}}},
+      {"(source (concat 3 (broadcast :shape 6 5 2 (dim ?x 0) ?x) (broadcast :shape 6 5 2 (dim ?y 0) ?y))) "
+       "(target (broadcast :shape 6 5 2 (+ (dim ?x 0) (dim ?y 0)) (concat 0 ?x ?y))) "
+       "(where (= (rank ?x) 1) (= (rank ?y) 1))",
+       {{3}, {4}}}},
+     {"\n  (source (concat $axis (broadcast :shape $shape ?x) (broadcast :shape $shape2 ?y)))"
+      "\n  (target (broadcast :shape (take $axis $shape) (+ (dim ?x 0) (dim ?y 0)) (concat 0 ?x ?y)))"
+      "\n  (where (= $shape (list (take $axis $shape2) (dims ?x))) (= $axis (- (length $shape2) 1)) (= (rank ?x) 1) "
+      "(= (rank ?y) 1) (= (dims ?y) (at $shape2 $axis)))"}},
     {{{"(source (relu (concat $axis ?x ?y))) (target (concat $axis (relu ?x) (relu ?y)))", {{7, 5}, {6, 5}}}}, {NULL}},
 };
 
@@ -129,6 +170,8 @@ static void check_case(size_t number)
     for (; n_expected < MAX_EXPECTED && cases[number].expected[n_expected]; n_expected++)
         if (n_expected < found.count)
             assert_string_equal(found.items[n_expected].body, cases[number].expected[n_expected]);
+    for (size_t i = 0; i < found.count && found.count != n_expected; i++)
+        print_message("%s\n", found.items[i].body);
     if (found.count != n_expected)
         fail_msg("case %zu: %zu and not %zu", number, found.count, n_expected);
     for (size_t i = 0; i < found.count; i++) {
