@@ -137,8 +137,32 @@ static enum verdict judge_now(struct generalizing *g, uint64_t set, int value)
     return is_false_elsewhere ? VERDICT_UNEQUAL : verdict;
 }
 
+// Of how many axes of a window a list of these entries speaks; 0: it is no such list, or is not given.
+static uint32_t axes_of_window(enum attribute_role role, uint32_t count)
+{
+    bool is_of_window = role == ROLE_STRIDE || role == ROLE_DILATION || role == ROLE_KERNEL;
+    return role == ROLE_WINDOW_PADS ? count / 2 : is_of_window ? count : 0;
+}
+
+// Windows on rows and on images are never well-typed together: most values need no look at the rule.
+static bool is_of_other_rank(const struct generalizing *g, uint64_t set, int value)
+{
+    int place = __builtin_ctzll(set);
+    const struct instance *in = instance_at(g, place);
+    enum attribute_role role = attribute_at(g, place)->role;
+    uint32_t axes = axes_of_window(role, table_of(role)->values[value].count);
+    for (int i = 0; i < operator_n_attributes(in->op) && axes; i++) {
+        uint32_t known = axes_of_window(in->op->attributes[i].role, in->attributes[i].count);
+        if (known && known != axes)
+            return true;
+    }
+    return false;
+}
+
 static enum verdict judge_with(struct generalizing *g, uint64_t set, int value)
 {
+    if (is_of_other_rank(g, set, value))
+        return VERDICT_ILL_TYPED;
     struct known_verdict *known = verdicts_place(&g->verdicts, set, value);
     if (!verdict_is_on(known, set, value))
         *known = (struct known_verdict){set, value, judge_now(g, set, value)};
