@@ -11,8 +11,8 @@
 //                                    (_ _ 3 3))))         ; `_` is anything
 //
 // Operators take one or two arguments. Shapes are those of the enumeration; rules are tested at others too. Where all
-// splits of a family give the sizes of their parts, nothing in it reads what concatenation an axis remembers: values are
-// compared without, so that a tensor is what its parts are together.
+// splits of a family give the sizes of their parts, nothing in it reads what concatenation an axis remembers: values
+// are compared without, so that a tensor is what its parts are together.
 #ifndef GENERATOR_ENUMERATE_SPACE_H
 #define GENERATOR_ENUMERATE_SPACE_H
 #include "core/memory/vec.h"

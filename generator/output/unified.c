@@ -114,7 +114,7 @@ static void read_rule(const struct candidate_rule *c, size_t number, bool is_rev
         return;
     const struct rule *r = vec_last(&set->rules);
     vec_push(ret_entries, ((struct entry){skeleton_of(set->arena, r), number, is_reverse ? c : NULL,
-                                            make_member(set->arena, c, r)}));
+                                          make_member(set->arena, c, r)}));
 }
 
 static const char *reverse_body(struct arena *a, const char *body)

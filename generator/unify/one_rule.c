@@ -458,8 +458,8 @@ static bool has_condition_on(const struct unifying *u, uint32_t variable)
     bool has = false;
     for (uint32_t i = 0; i < u->rule.n_conditions && !has; i++) {
         const struct condition *c = &u->rule.conditions[i];
-        has = !condition_is_of_variable(c->kind) && (attribute_term_mentions_variable(c->a, variable) ||
-                                                     attribute_term_mentions_variable(c->b, variable));
+        has = !condition_is_of_variable(c->kind) &&
+              (attribute_term_mentions_variable(c->a, variable) || attribute_term_mentions_variable(c->b, variable));
     }
     return has;
 }
@@ -481,8 +481,8 @@ static int count_places_of(const struct unifying *u, uint32_t variable, size_t f
 static bool is_unspoken(const struct unifying *u, uint32_t variable, struct place *ret_place)
 {
     size_t n_nodes = u->rule.pattern.nodes.count;
-    bool is_said = has_condition_on(u, variable) ||
-                   count_places_of(u, variable, u->rule.n_source_nodes, n_nodes, ret_place) > 0;
+    bool is_said =
+        has_condition_on(u, variable) || count_places_of(u, variable, u->rule.n_source_nodes, n_nodes, ret_place) > 0;
     int n_of_source = count_places_of(u, variable, 0, u->rule.n_source_nodes, ret_place);
     return !is_said && (n_of_source == 1 || u->free_of_terms >> variable & 1);
 }

@@ -125,8 +125,8 @@ static bool have_equal_lengths(const struct unify_member *x, const struct unify_
     bool are_equal = true;
     for (size_t i = 0; i < x->rule->pattern.nodes.count; i++)
         for (int a = 0; a < operator_n_attributes(x->rule->pattern.nodes.items[i].op); a++)
-            are_equal = are_equal &&
-                        are_of_one_length(&x->examples[0].attributes[i][a], &y->examples[0].attributes[i][a]);
+            are_equal =
+                are_equal && are_of_one_length(&x->examples[0].attributes[i][a], &y->examples[0].attributes[i][a]);
     return are_equal;
 }
 

@@ -70,10 +70,12 @@ static const struct {
       "\n          (split1 1 (conv :pad $pad2 ?x (concat 0 (enlarge :kernel (drop 2 (dims ?z)) ?y) ?z))))"
       "\n  (where (= $pad (+ $pad2 (repeat 2 (/ (- (drop 2 (dims ?y)) (drop 2 (dims ?z))) 2)))))"}},
     {{{"(source (concat 1 (broadcast :shape 2 (dim ?x 0) ?x) (broadcast :shape 2 (dim ?y 0) ?y))) "
-       "(target (broadcast :shape 2 (+ (dim ?x 0) (dim ?y 0)) (concat 0 ?x ?y))) (where (= (rank ?x) 1) (= (rank ?y) 1))",
+       "(target (broadcast :shape 2 (+ (dim ?x 0) (dim ?y 0)) (concat 0 ?x ?y))) "
+       "(where (= (rank ?x) 1) (= (rank ?y) 1))",
        {{5}, {2}}},
       {"(source (concat 2 (broadcast :shape 5 2 (dim ?x 0) ?x) (broadcast :shape 5 2 (dim ?y 0) ?y))) "
-       "(target (broadcast :shape 5 2 (+ (dim ?x 0) (dim ?y 0)) (concat 0 ?x ?y))) (where (= (rank ?x) 1) (= (rank ?y) 1))",
+       "(target (broadcast :shape 5 2 (+ (dim ?x 0) (dim ?y 0)) (concat 0 ?x ?y))) "
+       "(where (= (rank ?x) 1) (= (rank ?y) 1))",
        {{6}, {7}}},
       {"(source (concat 3 (broadcast :shape 6 5 2 (dim ?x 0) ?x) (broadcast :shape 6 5 2 (dim ?y 0) ?y))) "
        "(target (broadcast :shape 6 5 2 (+ (dim ?x 0) (dim ?y 0)) (concat 0 ?x ?y))) "
